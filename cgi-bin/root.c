@@ -1,0 +1,67 @@
+/* GET /: where to begin, as a page or as JSON (spec 4.1). Every path that no other executable owns
+ * comes here too and is answered 404 in the envelope (spec 7). */
+#include "version.h"
+#include "web/request.h"
+
+static const char page[] =
+    "<!DOCTYPE html>\n"
+    "<html lang=\"en\">\n"
+    "<head><meta charset=\"utf-8\"><title>" SWITCHBOARD_NAME "</title></head>\n"
+    "<body>\n"
+    "<h1>" SWITCHBOARD_NAME "</h1>\n"
+    "<p>An HTTP JSON gateway in front of the WhatsApp Business Cloud API.</p>\n"
+    "<ul>\n"
+    "<li><a href=\"/v2/health\">/v2/health</a>: is it up</li>\n"
+    "<li><a href=\"/v2/version\">/v2/version</a>: which version</li>\n"
+    "</ul>\n"
+    "</body>\n"
+    "</html>\n";
+
+/* Whether `Accept` names application/json with a weight above 0 (RFC 9110 12.5.1). */
+static bool accepts_json(const char *accept) {
+    struct slice rest = slice_of(accept);
+    while (rest.n) {
+        struct slice range = slice_cut(&rest, ',');
+        struct slice type = slice_trim(slice_cut(&range, ';'));
+        if (type.n != 16 || strncasecmp(type.p, "application/json", 16) != 0)
+            continue;
+        struct slice weight = slice_trim(range);
+        return !slice_equal(weight, SLICE("q=0")) && !slice_equal(weight, SLICE("q=0.0"));
+    }
+    return false;
+}
+
+static int get_root(struct request *rq) {
+    reply_header(rq, "Vary", "Accept");
+    if (!slice_equal(query_get(&rq->query, "format"), SLICE("json")) &&
+        !accepts_json(request_variable("HTTP_ACCEPT")))
+        return reply_body(rq, 200, "text/html; charset=utf-8", SLICE(page));
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_text(&data, "name", SWITCHBOARD_NAME);
+    json_write_array(&data, "versions");
+    json_write_text(&data, NULL, "v2");
+    json_write_end(&data);
+    json_write_object(&data, "docs");
+    json_write_text(&data, "health", "/v2/health");
+    json_write_text(&data, "version", "/v2/version");
+    json_write_text(&data, "me", "/v2/me");
+    json_write_end(&data);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+static const struct field query[] = {
+    {.name = "format", .type = FIELD_STRING, .may_be_empty = true},
+    {0},
+};
+
+static const struct route routes[] = {
+    {.method = "GET", .path = "/", .handle = get_root, .query = query},
+    {0},
+};
+
+int main(void) {
+    return serve(&(struct service){.name = "root", .routes = routes});
+}

@@ -1,0 +1,23 @@
+/* GET /v2/version: name, version and runtime environment (spec 4.1, 9). */
+#include "version.h"
+#include "web/request.h"
+
+static int get_version(struct request *rq) {
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_text(&data, "name", SWITCHBOARD_NAME);
+    json_write_text(&data, "version", SWITCHBOARD_VERSION);
+    json_write_text(&data, "nodeEnv", rq->config->environment);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/version", .handle = get_version},
+    {0},
+};
+
+int main(void) {
+    return serve(&(struct service){.name = "version", .routes = routes});
+}

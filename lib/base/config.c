@@ -1,0 +1,176 @@
+#include "base/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+
+#define KEY(name, kind, preset, meaning)                                                           \
+    { #name, offsetof(struct config, name), kind, preset, meaning }
+
+const struct config_key config_keys[] = {
+    KEY(database, CONFIG_PATH, "/var/lib/switchboard/switchboard.db", "the SQLite database"),
+    KEY(secret_key_file, CONFIG_PATH, "/etc/switchboard/secret.key",
+        "the keys that encrypt platform tokens and webhook codes at rest"),
+    KEY(graph_base_url, CONFIG_URL, "https://graph.facebook.com", "where the platform is"),
+    KEY(graph_version, CONFIG_VERSION, "v26.0", "the Graph API version called"),
+    KEY(app_secret, CONFIG_SECRET, "", "the platform app's secret; signs its webhooks"),
+    KEY(verify_token, CONFIG_SECRET, "", "what the platform must say to verify our webhook URL"),
+    KEY(environment, CONFIG_TEXT, "production", "nodeEnv of GET /v2/version"),
+    KEY(ca_path, CONFIG_PATH, "/etc/ssl/certs", "hashed directory of trusted certificates"),
+    KEY(ca_file, CONFIG_PATH, "", "file of trusted certificates, used when set"),
+    KEY(media_hosts, CONFIG_HOSTS, "*.fbsbx.com *.fbcdn.net",
+        "hosts besides the platform's own that may see its token for a media download"),
+    KEY(webhook_egress, CONFIG_EGRESS, "public",
+        "where events may be delivered: public, or private for loopback and private nets too"),
+    KEY(log_file, CONFIG_PATH, "", "the log; empty: standard error"),
+    KEY(spool_dir, CONFIG_PATH, "/var/lib/switchboard/spool", "multipart uploads pass through here"),
+    {0},
+};
+
+static const char *const kind_rules[] = {
+    [CONFIG_TEXT] = "any text",
+    [CONFIG_SECRET] = "any text",
+    [CONFIG_PATH] = "an absolute path",
+    [CONFIG_URL] = "a URL that begins with http:// or https://",
+    [CONFIG_VERSION] = "a Graph API version such as v26.0",
+    [CONFIG_HOSTS] = "host names separated by spaces",
+    [CONFIG_EGRESS] = "public or private",
+};
+
+static const char **slot(struct config *config, const struct config_key *key) {
+    return (const char **)(void *)((char *)config + key->member);
+}
+
+const char *config_value(const struct config *config, const struct config_key *key) {
+    return *(const char *const *)(const void *)((const char *)config + key->member);
+}
+
+static bool is_version(const char *value) {
+    size_t major, minor;
+    if (*value++ != 'v' || !(major = strspn(value, "0123456789")) || value[major] != '.')
+        return false;
+    value += major + 1;
+    minor = strspn(value, "0123456789");
+    return minor > 0 && value[minor] == '\0';
+}
+
+static bool is_valid(const struct config_key *key, const char *value) {
+    switch (key->kind) {
+    case CONFIG_TEXT:
+    case CONFIG_SECRET:
+        return true;
+    case CONFIG_PATH:
+        return value[0] == '/' || (!value[0] && !key->preset[0]);
+    case CONFIG_URL:
+        return (strncmp(value, "http://", 7) == 0 && isalnum((unsigned char)value[7])) ||
+               (strncmp(value, "https://", 8) == 0 && isalnum((unsigned char)value[8]));
+    case CONFIG_VERSION:
+        return is_version(value);
+    case CONFIG_HOSTS:
+        return value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "0123456789.-*: ")] == '\0';
+    case CONFIG_EGRESS:
+        return strcmp(value, "public") == 0 || strcmp(value, "private") == 0;
+    }
+    return false;
+}
+
+static const struct config_key *find_key(struct slice name) {
+    for (const struct config_key *key = config_keys; key->name; key++)
+        if (slice_equal(slice_of(key->name), name))
+            return key;
+    return NULL;
+}
+
+/* Reads one line; returns NULL or what is wrong with it. */
+static const char *read_line(struct slice line, struct arena *arena, struct config *config) {
+    if (line.n && line.p[line.n - 1] == '\r')
+        line.n--;
+    line = slice_trim(line);
+    if (!line.n || line.p[0] == '#')
+        return NULL;
+    if (memchr(line.p, '\0', line.n))
+        return "holds a NUL byte";
+    if (!memchr(line.p, '=', line.n))
+        return "is not of the form `key = value`";
+    struct slice name = slice_trim(slice_cut(&line, '='));
+    const struct config_key *key = find_key(name);
+    if (!key)
+        return arena_printf(arena, "has the unknown key `%.*s`", (int)(name.n < 64 ? name.n : 64),
+                            name.p);
+    char *value = arena_copy(arena, slice_trim(line));
+    if (key->kind == CONFIG_URL)
+        for (size_t n = strlen(value); n && value[n - 1] == '/'; n--)
+            value[n - 1] = '\0';
+    if (!is_valid(key, value))
+        return arena_printf(arena, "sets `%s` to something else than %s", key->name,
+                            kind_rules[key->kind]);
+    *slot(config, key) = value;
+    return NULL;
+}
+
+static int read_file(const char *path, struct buffer *text) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n;
+    while ((n = read(fd, buffer_reserve(text, 4096), 4096)) != 0 && text->n < 1024 * 1024) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        text->n += (size_t)n;
+    }
+    int failed = errno;
+    close(fd);
+    errno = failed;
+    return n < 0 ? -1 : 0;
+}
+
+int config_read(const char *path, struct arena *arena, struct config *config, const char **error) {
+    for (const struct config_key *key = config_keys; key->name; key++)
+        *slot(config, key) = key->preset;
+    struct buffer text = buffer_in(arena);
+    if (read_file(path, &text)) {
+        *error = arena_printf(arena, "cannot read the configuration file %s: %s", path,
+                              strerror(errno));
+        return -1;
+    }
+    struct slice rest = buffer_slice(&text);
+    for (int number = 1; rest.n; number++) {
+        const char *wrong = read_line(slice_cut(&rest, '\n'), arena, config);
+        if (wrong) {
+            *error = arena_printf(arena, "%s: line %d %s", path, number, wrong);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+const struct config *config_current(const char *path, const char **error) {
+    static struct arena arena;
+    static struct config config;
+    static struct stat read_stat;
+    static char read_path[4096];
+    struct stat now;
+    if (stat(path, &now) != 0)
+        memset(&now, 0, sizeof now); /* config_read says why */
+    else if (strcmp(path, read_path) == 0 && now.st_ino == read_stat.st_ino &&
+             now.st_size == read_stat.st_size && now.st_mtim.tv_sec == read_stat.st_mtim.tv_sec &&
+             now.st_mtim.tv_nsec == read_stat.st_mtim.tv_nsec)
+        return &config;
+    read_path[0] = '\0';
+    if (!arena.cap)
+        arena_init(&arena, 4 * 1024 * 1024, NULL);
+    arena_reset(&arena);
+    if (config_read(path, &arena, &config, error))
+        return NULL;
+    read_stat = now;
+    snprintf(read_path, sizeof read_path, "%s", path);
+    return &config;
+}

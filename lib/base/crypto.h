@@ -1,0 +1,69 @@
+/* Hashes, signatures, random bytes and encryption at rest, all by libsodium. */
+#ifndef SWITCHBOARD_CRYPTO_H
+#define SWITCHBOARD_CRYPTO_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+
+enum { CRYPTO_HASH_SIZE = 32, CRYPTO_KEY_SIZE = 32 };
+
+/* SHA-256. */
+void crypto_sha256(struct slice bytes, unsigned char hash[CRYPTO_HASH_SIZE]);
+
+/* HMAC-SHA256 with a key of any length (RFC 2104). */
+void crypto_hmac_sha256(struct slice key, struct slice bytes,
+                        unsigned char mac[CRYPTO_HASH_SIZE]);
+
+/* The same over several pieces, as if they were one. */
+void crypto_hmac_sha256_pieces(struct slice key, const struct slice *pieces, size_t count,
+                               unsigned char mac[CRYPTO_HASH_SIZE]);
+
+/* Fills `out` with bytes from the system's generator; ends the process when there are none. */
+void crypto_random(void *out, size_t n);
+
+/* Whether both are equal, in a time that depends on their lengths alone. */
+bool crypto_equal(struct slice a, struct slice b);
+
+/* Overwrites a secret that is no longer needed. */
+void crypto_wipe(void *bytes, size_t n);
+
+/* Lower-case hexadecimal text, in `arena`. */
+char *crypto_hex(struct arena *arena, const void *bytes, size_t n);
+
+/* The bytes of exactly 2 * n hexadecimal digits; false when `text` is anything else. */
+bool crypto_unhex(struct slice text, void *bytes, size_t n);
+
+/* Standard base64 with padding (RFC 4648 4), and back; p == NULL when `text` is not base64. */
+char *crypto_base64(struct arena *arena, const void *bytes, size_t n);
+struct slice crypto_unbase64(struct arena *arena, struct slice text);
+
+/* The keys of the secret key file: lines `ID HEX`, ID 1 to 255, HEX 64 digits. The highest ID
+ * seals; every one opens, so a key can be replaced without losing what it sealed. */
+struct keyring {
+    struct {
+        uint8_t id;
+        unsigned char key[CRYPTO_KEY_SIZE];
+    } keys[16];
+    size_t count;
+};
+
+/* Reads the key file. Returns 0, or -1 with `*error` (in `arena`) naming file and line. */
+int keyring_read(const char *path, struct arena *arena, struct keyring *ring, const char **error);
+
+/* Writes a new key file with one random key, mode 0640; never overwrites. Returns 0, or -1 with
+ * errno set. */
+int keyring_create(const char *path);
+
+/* Encrypts `secret` with XChaCha20-Poly1305 under the newest key: key id, nonce, ciphertext. The
+ * `place` (such as "account.access_token|acc_...") is authenticated with it, so a sealed value
+ * cannot be moved to another row. */
+struct slice crypto_seal(const struct keyring *ring, struct arena *arena, struct slice secret,
+                         const char *place);
+
+/* Decrypts what crypto_seal made for the same place; p == NULL when it was not made with one of
+ * these keys, for this place, or was changed. NUL-terminated one byte past its end. */
+struct slice crypto_open(const struct keyring *ring, struct arena *arena, struct slice sealed,
+                         const char *place);
+
+#endif

@@ -1,0 +1,13 @@
+/* Ids made by the program: text, unique, sortable by the time of their making. */
+#ifndef SWITCHBOARD_ID_H
+#define SWITCHBOARD_ID_H
+
+#include <stdint.h>
+
+enum { ID_SIZE = 32 }; /* prefix of at most 5 bytes, 26 characters, NUL */
+
+/* Writes `prefix` (such as "evt_", at most 5 bytes) and a ULID: 48 bits of `now_ms` and 80 random
+ * bits in 26 characters of Crockford's base 32, lower case. */
+void id_make(char id[ID_SIZE], const char *prefix, int64_t now_ms);
+
+#endif

@@ -1,0 +1,71 @@
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+static char log_path[4096];
+static int log_fd = -1;
+
+void log_to(const char *path) {
+    const char *wanted = path ? path : "";
+    if (strcmp(wanted, log_path) == 0)
+        return;
+    if (log_fd > STDERR_FILENO)
+        close(log_fd);
+    log_fd = -1;
+    snprintf(log_path, sizeof log_path, "%s", wanted);
+}
+
+static int open_log(void) {
+    if (!log_path[0])
+        return STDERR_FILENO;
+    int fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+    if (fd >= 0)
+        return fd;
+    dprintf(STDERR_FILENO, "switchboard: cannot open the log %s: %s; logging here instead\n",
+            log_path, strerror(errno));
+    return STDERR_FILENO;
+}
+
+static void write_line(struct slice line) {
+    if (log_fd < 0)
+        log_fd = open_log();
+    ssize_t written;
+    do
+        written = write(log_fd, line.p, line.n);
+    while (written < 0 && errno == EINTR);
+}
+
+void log_start(struct json_writer *line, struct arena *arena, enum log_level level) {
+    static const char *const levels[] = {"info", "warn", "error"};
+    json_write_start(line, arena);
+    json_write_object(line, NULL);
+    json_write_time(line, "ts", clock_now());
+    json_write_text(line, "level", levels[level]);
+}
+
+void log_finish(struct json_writer *line) {
+    json_write_end(line);
+    buffer_add_char(&line->out, '\n');
+    write_line(buffer_slice(&line->out));
+}
+
+void log_message(enum log_level level, const char *format, ...) {
+    char message[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    struct arena arena;
+    arena_init(&arena, 64 * 1024, NULL);
+    struct json_writer line;
+    log_start(&line, &arena, level);
+    json_write_text(&line, "message", message);
+    log_finish(&line);
+    arena_free(&arena);
+}

@@ -1,0 +1,56 @@
+/* Bytes that belong to somebody else: a pointer and a length, not NUL-terminated. */
+#ifndef SWITCHBOARD_SLICE_H
+#define SWITCHBOARD_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct slice {
+    const char *p; /* NULL only when nothing was given at all */
+    size_t n;
+};
+
+/* The bytes of a string literal. */
+#define SLICE(literal) ((struct slice){(literal), sizeof(literal) - 1})
+
+/* The bytes of the C string `s`; NULL gives the empty slice with p == NULL. */
+static inline struct slice slice_of(const char *s) {
+    return (struct slice){s, s ? strlen(s) : 0};
+}
+
+/* Whether both hold the same bytes. */
+static inline bool slice_equal(struct slice a, struct slice b) {
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* Whether `a` begins with the bytes of `prefix`. */
+static inline bool slice_starts(struct slice a, struct slice prefix) {
+    return a.n >= prefix.n && memcmp(a.p, prefix.p, prefix.n) == 0;
+}
+
+/* `a` without its first `n` bytes (at most all of them). */
+static inline struct slice slice_skip(struct slice a, size_t n) {
+    n = n < a.n ? n : a.n;
+    return (struct slice){a.p + n, a.n - n};
+}
+
+/* Takes the bytes of `*rest` up to the first `end` off its front and returns them; the `end`
+ * byte is dropped. Without one, all of `*rest` is taken. */
+static inline struct slice slice_cut(struct slice *rest, char end) {
+    const char *found = rest->n ? memchr(rest->p, end, rest->n) : NULL;
+    struct slice head = {rest->p, found ? (size_t)(found - rest->p) : rest->n};
+    *rest = slice_skip(*rest, found ? head.n + 1 : head.n);
+    return head;
+}
+
+/* `a` without the spaces and tabs at both ends (RFC 9110 5.6.3, OWS). */
+static inline struct slice slice_trim(struct slice a) {
+    while (a.n && (*a.p == ' ' || *a.p == '\t'))
+        a.p++, a.n--;
+    while (a.n && (a.p[a.n - 1] == ' ' || a.p[a.n - 1] == '\t'))
+        a.n--;
+    return a;
+}
+
+#endif

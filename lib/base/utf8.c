@@ -1,0 +1,39 @@
+#include "base/utf8.h"
+
+size_t utf8_length(const char *p, size_t n) {
+    const unsigned char *u = (const unsigned char *)p;
+    if (n == 0)
+        return 0;
+    if (u[0] < 0x80)
+        return 1;
+    size_t length = u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
+    if (u[0] < 0xc2 || u[0] > 0xf4 || n < length)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((u[i] & 0xc0) != 0x80)
+            return 0;
+    if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) ||
+        (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+size_t utf8_put(uint32_t code, char out[4]) {
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (size_t i = length - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(lead[length] | code);
+    return length;
+}
+
+bool utf8_valid(struct slice text) {
+    for (size_t i = 0, length; i < text.n; i += length)
+        if (!(length = utf8_length(text.p + i, text.n - i)))
+            return false;
+    return true;
+}

@@ -1,0 +1,161 @@
+/* Answers and failures. */
+#include "web/reply.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "web/transport.h"
+
+static const struct {
+    int status;
+    const char *error;
+} catalogue[] = {
+    [INVALID] = {400, "VALIDATION_ERROR"},
+    [UNAUTHORIZED] = {401, "UNAUTHORIZED"},
+    [FORBIDDEN] = {403, "FORBIDDEN"},
+    [PLAN_EXPIRED] = {403, "PLAN_EXPIRED"},
+    [PLAN_REQUIRED] = {403, "DEVELOPER_PLAN_REQUIRED"},
+    [NOT_FOUND] = {404, "NOT_FOUND"},
+    [LENGTH_REQUIRED] = {411, "VALIDATION_ERROR"},
+    [TOO_LARGE] = {413, "VALIDATION_ERROR"},
+    [UNSUPPORTED_TYPE] = {415, "VALIDATION_ERROR"},
+    [RANGE_NOT_SATISFIABLE] = {416, "VALIDATION_ERROR"},
+    [INTERNAL] = {500, "INTERNAL_ERROR"},
+    [BAD_GATEWAY] = {502, "INTERNAL_ERROR"},
+    [UNAVAILABLE] = {503, "INTERNAL_ERROR"},
+};
+
+static const char json_type_header[] = "application/json; charset=utf-8";
+
+int fail_at(struct request *rq, enum failure_code code, const char *file, int line,
+            const char *format, ...) {
+    if (rq->failure.code)
+        return -1;
+    char message[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    rq->failure.code = code;
+    rq->failure.message = arena_copy(rq->arena, slice_of(message));
+    rq->failure.site = arena_printf(rq->arena, "%s:%d", file, line);
+    return -1;
+}
+
+int fail_with_details(struct request *rq, struct slice details) {
+    rq->failure.details = details;
+    return -1;
+}
+
+int fail_on_issues(struct request *rq, struct issues *issues) {
+    if (!issues->count)
+        return 0;
+    if (issues->count == 1)
+        fail(rq, INVALID, "%s.", issues->first);
+    else
+        fail(rq, INVALID, "%s (and %zu more: see details).", issues->first, issues->count - 1);
+    return fail_with_details(rq, issues_written(issues));
+}
+
+int reply_data(struct request *rq, struct slice data) {
+    rq->reply.status = 200;
+    rq->reply.content_type = json_type_header;
+    rq->reply.pieces[0] = SLICE("{\"success\":true,\"data\":");
+    rq->reply.pieces[1] = data;
+    rq->reply.pieces[2] = SLICE("}");
+    return 0;
+}
+
+int reply_body(struct request *rq, int status, const char *content_type, struct slice body) {
+    rq->reply.status = status;
+    rq->reply.content_type = content_type;
+    rq->reply.pieces[0] = body;
+    rq->reply.pieces[1] = rq->reply.pieces[2] = (struct slice){NULL, 0};
+    return 0;
+}
+
+void reply_header(struct request *rq, const char *name, const char *value) {
+    struct buffer *headers = &rq->reply.headers;
+    buffer_printf(headers, "%s: ", name);
+    for (const char *p = value; *p; p++)
+        if ((unsigned char)*p >= 0x20 && *p != 0x7f)
+            buffer_add_char(headers, *p);
+    buffer_add_text(headers, "\r\n");
+}
+
+void reply_failure(struct request *rq) {
+    const struct failure *failure = &rq->failure;
+    struct json_writer w;
+    json_write_start(&w, rq->arena);
+    json_write_object(&w, NULL);
+    json_write_bool(&w, "success", false);
+    json_write_text(&w, "error", catalogue[failure->code].error);
+    json_write_text(&w, "message", failure->message);
+    if (failure->details.n)
+        json_write_raw(&w, "details", failure->details);
+    json_write_end(&w);
+    reply_body(rq, catalogue[failure->code].status, json_type_header, json_written(&w));
+    if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard)
+        reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\""); /* RFC 9110 15.5.2 */
+}
+
+static const char *reason(int status) {
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {
+        {200, "OK"},
+        {204, "No Content"},
+        {206, "Partial Content"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {411, "Length Required"},
+        {413, "Content Too Large"},
+        {415, "Unsupported Media Type"},
+        {416, "Range Not Satisfiable"},
+        {500, "Internal Server Error"},
+        {502, "Bad Gateway"},
+        {503, "Service Unavailable"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "Status";
+}
+
+/* The header block (RFC 3875 6.3). */
+static struct slice head(struct request *rq, int64_t length) {
+    struct buffer out = buffer_in(rq->arena);
+    const struct reply *reply = &rq->reply;
+    buffer_printf(&out, "Status: %d %s\r\n", reply->status, reason(reply->status));
+    if (reply->content_type)
+        buffer_printf(&out, "Content-Type: %s\r\n", reply->content_type);
+    if (length >= 0 && reply->status != 204)
+        buffer_printf(&out, "Content-Length: %" PRId64 "\r\n", length);
+    buffer_printf(&out,
+                  "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                  "X-Request-Id: %s\r\n",
+                  rq->id);
+    buffer_add_slice(&out, buffer_slice(&reply->headers));
+    buffer_add_text(&out, "\r\n");
+    return buffer_slice(&out);
+}
+
+size_t reply_write(struct request *rq) {
+    const struct slice *body = rq->reply.pieces;
+    size_t length = body[0].n + body[1].n + body[2].n;
+    struct slice all[4] = {head(rq, (int64_t)length), body[0], body[1], body[2]};
+    transport_write(all, rq->head ? 1 : 4);
+    return length;
+}
+
+int reply_stream(struct request *rq, int status, const char *content_type, int64_t length) {
+    rq->reply.status = status;
+    rq->reply.content_type = content_type;
+    rq->reply.streamed = true;
+    struct slice block = head(rq, length);
+    return transport_write(&block, 1);
+}

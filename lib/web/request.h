@@ -1,0 +1,146 @@
+/* A request, its way through the gateway, and its answer.
+ *
+ * An executable is a route table and a `main` that serves it. The core chooses the route, lets the
+ * route's guard decide who may use it, checks body and query against the declared fields, and only
+ * then calls the handler: handlers see valid requests alone. A handler answers with one of the
+ * `reply_...` functions, or fails with `fail`. The answer is built whole in memory, written once,
+ * and followed by one log line.
+ */
+#ifndef SWITCHBOARD_REQUEST_H
+#define SWITCHBOARD_REQUEST_H
+
+#include <sys/types.h>
+
+#include "base/config.h"
+#include "web/field.h"
+
+struct request;
+struct caller; /* who asks: known to the guards (auth.h), not to the web core */
+
+/* What protects a route. Each step returns 0 or fails; NULL steps are left out. */
+struct guard {
+    int (*before_body)(struct request *rq); /* needs no body: token, plan (spec 5.5) */
+    int (*before_fields)(struct request *rq); /* after the JSON was read: ownership (spec 5.6) */
+};
+
+/* How a route takes its body. */
+enum body {
+    BODY_NONE,   /* dropped unread */
+    BODY_JSON,   /* a JSON object of at most 2 MB, checked against `fields` */
+    BODY_RAW,    /* kept as bytes, at most `body_limit` */
+    BODY_STREAM, /* left to the handler: request_read_body */
+};
+
+struct route {
+    const char *method;
+    const char *path; /* segments; `:name` stands for any one segment */
+    const struct guard *guard; /* NULL: public */
+    int (*handle)(struct request *rq);
+    const struct field *query; /* NULL: no query parameter is looked at */
+    enum body body;
+    const struct field *fields; /* of a BODY_JSON body */
+    size_t body_limit;          /* of a BODY_RAW body, bytes */
+};
+
+/* The catalogue of failures: HTTP status and `error` code (spec 7). */
+enum failure_code {
+    INVALID = 1,         /* 400 VALIDATION_ERROR */
+    UNAUTHORIZED,        /* 401 UNAUTHORIZED */
+    FORBIDDEN,           /* 403 FORBIDDEN */
+    PLAN_EXPIRED,        /* 403 PLAN_EXPIRED */
+    PLAN_REQUIRED,       /* 403 DEVELOPER_PLAN_REQUIRED */
+    NOT_FOUND,           /* 404 NOT_FOUND */
+    LENGTH_REQUIRED,     /* 411 VALIDATION_ERROR */
+    TOO_LARGE,           /* 413 VALIDATION_ERROR */
+    UNSUPPORTED_TYPE,    /* 415 VALIDATION_ERROR */
+    RANGE_NOT_SATISFIABLE, /* 416 VALIDATION_ERROR */
+    INTERNAL,            /* 500 INTERNAL_ERROR */
+    BAD_GATEWAY,         /* 502 INTERNAL_ERROR */
+    UNAVAILABLE,         /* 503 INTERNAL_ERROR */
+};
+
+struct failure {
+    enum failure_code code; /* 0: none */
+    const char *message;
+    struct slice details; /* JSON, or empty */
+    const char *site;     /* file:line where it began */
+};
+
+struct reply {
+    int status; /* 0: not answered yet */
+    const char *content_type;
+    struct buffer headers; /* further header lines, each ended by CR LF */
+    struct slice pieces[3];
+    bool streamed; /* the handler has written it already */
+};
+
+enum { MAX_PATH_PARAMETERS = 2, JSON_BODY_LIMIT = 2 * 1024 * 1024 };
+
+struct request {
+    struct arena *arena; /* lives as long as the request */
+    const struct config *config;
+    const char *id; /* X-Request-Id: the caller's, the web server's, or made here */
+    const char *method, *path;
+    bool head; /* HEAD, answered as GET without the body */
+    const struct route *route;
+    struct slice parameters[MAX_PATH_PARAMETERS]; /* what stands for `:name`, in order, decoded */
+    struct query query;
+    struct slice body;       /* BODY_RAW and BODY_JSON */
+    int64_t content_length;  /* -1 when not given */
+    size_t body_read;        /* bytes read so far, dropped ones included */
+    struct json json;        /* BODY_JSON: the object */
+    struct caller *caller;   /* set by the guard */
+    struct failure failure;
+    struct reply reply;
+    int64_t started; /* clock_monotonic */
+    int64_t now;     /* clock_now at the start */
+    struct json_writer log; /* the open log line: handlers and guards may add members */
+};
+
+struct service {
+    const char *name; /* the executable's */
+    const struct route *routes; /* ends with an empty row */
+};
+
+/* Serves the routes until there are no more requests; the value is main's exit status. */
+int serve(const struct service *service);
+
+/* Fails the request: the first failure wins. Returns -1, so that a handler can
+ * `return fail(rq, NOT_FOUND, "...")`. The message is for the client: what was wrong and what to
+ * do about it. */
+#define fail(rq, code, ...) fail_at(rq, code, __FILE__, __LINE__, __VA_ARGS__)
+int fail_at(struct request *rq, enum failure_code code, const char *file, int line,
+            const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* The same with `details`, which must be JSON. */
+int fail_with_details(struct request *rq, struct slice details);
+
+/* Whether the issues list is not empty; then the request fails with 400 and the list as `details`
+ * (spec 4.3). */
+int fail_on_issues(struct request *rq, struct issues *issues);
+
+/* Answers 200 {"success":true,"data":<data>}; `data` is JSON and passed unchanged. Returns 0. */
+int reply_data(struct request *rq, struct slice data);
+
+/* Answers `status` with a body that is not an envelope. Returns 0. */
+int reply_body(struct request *rq, int status, const char *content_type, struct slice body);
+
+/* Adds a header line to the answer, success or failure. `value` may hold anything: control
+ * characters are dropped from it. */
+void reply_header(struct request *rq, const char *name, const char *value);
+
+/* Writes the status line and headers now, for an answer that is streamed with transport_write. A
+ * negative `length` means unknown. Returns 0, or -1 when the client is gone. */
+int reply_stream(struct request *rq, int status, const char *content_type, int64_t length);
+
+/* A request header, by its CGI name ("HTTP_X_API_TOKEN", "CONTENT_TYPE"); NULL when absent. */
+const char *request_variable(const char *name);
+
+/* The next bytes of a BODY_STREAM body, as transport_read. */
+ssize_t request_read_body(struct request *rq, void *bytes, size_t n);
+
+/* Whether the end that was met is the body's real end: CONTENT_LENGTH bytes were read, or none was
+ * announced. */
+bool request_body_is_complete(const struct request *rq);
+
+#endif

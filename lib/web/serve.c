@@ -1,0 +1,329 @@
+/* A request's way: route, guard, body, fields, handler, answer, log line. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "web/reply.h"
+#include "web/transport.h"
+
+enum { REQUEST_MEMORY_CAP = 192 * 1024 * 1024 };
+
+/* The request being answered, for the one place that has no other way to know: out of memory. */
+static struct request *current;
+
+/* Answers what is ready, or 500, and ends the process: nothing half done goes on. */
+static _Noreturn void on_exhausted(void) {
+    static const char body[] = "{\"success\":false,\"error\":\"INTERNAL_ERROR\","
+                               "\"message\":\"The gateway is out of memory; try again.\"}";
+    char head[256];
+    int n = snprintf(head, sizeof head,
+                     "Status: 500 Internal Server Error\r\nContent-Type: application/json; "
+                     "charset=utf-8\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n\r\n",
+                     sizeof body - 1);
+    struct slice answer[] = {{head, (size_t)n}, {body, sizeof body - 1}};
+    static const char line[] = "{\"level\":\"error\",\"message\":\"out of memory\"}\n";
+    if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
+        _exit(1);
+    if (current && !current->reply.streamed) {
+        transport_drain();
+        transport_write(answer, 2);
+    }
+    transport_finish();
+    _exit(1);
+}
+
+const char *request_variable(const char *name) {
+    return transport_variable(name);
+}
+
+/* Whether `pattern` matches `path`; fills the parameters. */
+static bool path_matches(const char *pattern, const char *path, struct slice *parameters) {
+    struct slice p = slice_of(pattern), q = slice_of(path);
+    size_t n = 0;
+    for (;;) {
+        bool p_ended = !p.p, q_ended = !q.p;
+        if (p_ended || q_ended)
+            return p_ended && q_ended;
+        bool p_more = memchr(p.p, '/', p.n) != NULL, q_more = memchr(q.p, '/', q.n) != NULL;
+        struct slice wanted = slice_cut(&p, '/'), got = slice_cut(&q, '/');
+        if (wanted.n && wanted.p[0] == ':' && n < MAX_PATH_PARAMETERS)
+            parameters[n++] = got;
+        else if (!slice_equal(wanted, got))
+            return false;
+        if (!p_more)
+            p.p = NULL;
+        if (!q_more)
+            q.p = NULL;
+    }
+}
+
+/* The methods that this path knows, for `Allow` (RFC 9110 10.2.1); NULL for an unknown path. */
+static const char *allowed_methods(struct request *rq, const struct route *routes) {
+    struct buffer allow = buffer_in(rq->arena);
+    struct slice unused[MAX_PATH_PARAMETERS];
+    for (const struct route *route = routes; route->method; route++)
+        if (path_matches(route->path, rq->path, unused))
+            buffer_printf(&allow, "%s%s%s", allow.n ? ", " : "", route->method,
+                          strcmp(route->method, "GET") == 0 ? ", HEAD" : "");
+    if (!allow.n)
+        return NULL;
+    buffer_add_text(&allow, ", OPTIONS");
+    return buffer_slice(&allow).p;
+}
+
+static int choose_route(struct request *rq, const struct route *routes) {
+    for (const struct route *route = routes; route->method; route++)
+        if (strcmp(route->method, rq->method) == 0 &&
+            path_matches(route->path, rq->path, rq->parameters)) {
+            rq->route = route;
+            return 0;
+        }
+    const char *allow = allowed_methods(rq, routes);
+    if (!allow)
+        return fail(rq, NOT_FOUND, "There is no such route. See GET / for where to begin.");
+    reply_header(rq, "Allow", allow);
+    if (strcmp(rq->method, "OPTIONS") == 0)
+        return reply_body(rq, 204, NULL, (struct slice){NULL, 0});
+    return fail(rq, NOT_FOUND, "This path does not know the method; it knows %s.", allow);
+}
+
+ssize_t request_read_body(struct request *rq, void *bytes, size_t n) {
+    ssize_t got = transport_read(bytes, n);
+    if (got > 0)
+        rq->body_read += (size_t)got;
+    return got;
+}
+
+bool request_body_is_complete(const struct request *rq) {
+    return rq->content_length < 0 || (int64_t)rq->body_read == rq->content_length;
+}
+
+static size_t body_limit(const struct route *route) {
+    return route->body == BODY_JSON  ? JSON_BODY_LIMIT
+           : route->body == BODY_RAW ? route->body_limit
+                                     : 0;
+}
+
+/* Reads the body up to the route's limit and one byte more; what comes after is dropped. */
+static void read_body(struct request *rq) {
+    size_t limit = body_limit(rq->route);
+    if (limit && rq->content_length <= (int64_t)limit) {
+        struct buffer body = buffer_in(rq->arena);
+        size_t step = rq->content_length > 0 ? (size_t)rq->content_length + 1 : 16384;
+        ssize_t got = 1;
+        while (got > 0 && body.n <= limit) {
+            size_t room = limit + 1 - body.n < step ? limit + 1 - body.n : step;
+            got = request_read_body(rq, buffer_reserve(&body, room), room);
+            body.n += got > 0 ? (size_t)got : 0;
+        }
+        rq->body = buffer_slice(&body);
+    }
+    transport_drain();
+}
+
+static int check_size(struct request *rq) {
+    size_t limit = body_limit(rq->route);
+    if (rq->content_length > (int64_t)limit || rq->body.n > limit)
+        return fail(rq, TOO_LARGE, "The body is larger than %zu bytes; send less.", limit);
+    if (!request_body_is_complete(rq))
+        return fail(rq, INVALID,
+                    "The body ended after %zu of the %lld bytes that Content-Length announced; "
+                    "send it again.",
+                    rq->body_read, (long long)rq->content_length);
+    return 0;
+}
+
+/* application/json or anything +json, parameters allowed (RFC 6839 3.1). */
+static bool is_json_type(const char *content_type) {
+    struct slice rest = slice_of(content_type);
+    struct slice type = slice_trim(slice_cut(&rest, ';'));
+    if (type.n == 16 && strncasecmp(type.p, "application/json", 16) == 0)
+        return true;
+    return type.n > 5 && memchr(type.p, '/', type.n) &&
+           strncasecmp(type.p + type.n - 5, "+json", 5) == 0;
+}
+
+static int check_media_type(struct request *rq) {
+    const char *encoding = request_variable("HTTP_CONTENT_ENCODING");
+    if (encoding && *encoding && strcasecmp(encoding, "identity") != 0)
+        return fail(rq, UNSUPPORTED_TYPE, "Content-Encoding is not supported: send the body as is.");
+    const char *type = request_variable("CONTENT_TYPE");
+    if (!type || !is_json_type(type))
+        return fail(rq, UNSUPPORTED_TYPE,
+                    "The body must be JSON: send the header Content-Type: application/json.");
+    return 0;
+}
+
+static int read_json(struct request *rq) {
+    if (!rq->body.n && !rq->route->fields[0].type) /* nothing asked, nothing sent */
+        return 0;
+    if (check_media_type(rq))
+        return -1;
+    struct json_error error;
+    if (json_read(rq->arena, rq->body, &rq->json, &error))
+        return fail(rq, INVALID, "The body is not valid JSON: %s, at line %zu, column %zu.",
+                    error.reason, error.line, error.column);
+    if (json_type(rq->json) != JSON_OBJECT)
+        return fail(rq, INVALID, "The body must be a JSON object, not %s.",
+                    json_type_name(json_type(rq->json)));
+    return 0;
+}
+
+static int check_fields(struct request *rq) {
+    struct issues issues;
+    issues_start(&issues, rq->arena);
+    if (rq->route->query)
+        field_check_query(rq->route->query, &rq->query, &issues);
+    if (rq->route->body == BODY_JSON && json_is(rq->json))
+        field_check(rq->route->fields, rq->json, "", &issues);
+    return fail_on_issues(rq, &issues);
+}
+
+static int read_query(struct request *rq) {
+    const char *error;
+    if (!rq->route->query)
+        return 0;
+    if (query_read(rq->arena, request_variable("QUERY_STRING"), &rq->query, &error))
+        return fail(rq, INVALID, "%s", error);
+    return 0;
+}
+
+/* From the chosen route to the handler, in the order that clients may rely on. */
+static int answer(struct request *rq) {
+    const struct guard *guard = rq->route->guard;
+    if (guard && guard->before_body && guard->before_body(rq))
+        return -1;
+    if ((rq->route->body == BODY_JSON || rq->route->body == BODY_RAW) && check_size(rq))
+        return -1;
+    if (rq->route->body == BODY_JSON && read_json(rq))
+        return -1;
+    if (guard && guard->before_fields && guard->before_fields(rq))
+        return -1;
+    if (read_query(rq) || check_fields(rq))
+        return -1;
+    return rq->route->handle(rq);
+}
+
+/* The caller's id when it is harmless, else the web server's, else a new one. */
+static const char *request_id(struct request *rq) {
+    static const char *const sources[] = {"HTTP_X_REQUEST_ID", "UNIQUE_ID"};
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    for (size_t i = 0; i < 2; i++) {
+        const char *given = request_variable(sources[i]);
+        size_t n = given ? strlen(given) : 0;
+        if (n >= 1 && n <= 64 && strspn(given, allowed) == n)
+            return arena_copy(rq->arena, (struct slice){given, n});
+    }
+    char *id = arena_alloc(rq->arena, ID_SIZE);
+    id_make(id, "req_", rq->now);
+    return id;
+}
+
+static int64_t content_length(void) {
+    const char *text = request_variable("CONTENT_LENGTH");
+    if (!text || !*text)
+        return -1;
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    return errno || *end || n < 0 ? INT64_MAX : n;
+}
+
+/* Which file configures us: the web server's SetEnv, but never the environment of a setuid or
+ * setgid process, which anyone may have made. */
+static const char *config_path(void) {
+    const char *path = getauxval(AT_SECURE) ? NULL : request_variable("SWITCHBOARD_CONFIG");
+    return path && *path ? path : CONFIG_DEFAULT_PATH;
+}
+
+static int load_config(struct request *rq) {
+    const char *error = NULL;
+    rq->config = config_current(config_path(), &error);
+    if (!rq->config) {
+        log_to(NULL);
+        log_message(LOG_ERROR, "%s", error);
+        return fail(rq, INTERNAL, "The gateway is not configured: its log says what is wrong.");
+    }
+    log_to(rq->config->log_file);
+    return 0;
+}
+
+static void start(struct request *rq) {
+    rq->started = clock_monotonic();
+    rq->now = clock_now();
+    rq->reply.headers = buffer_in(rq->arena);
+    rq->id = request_id(rq);
+    const char *method = request_variable("REQUEST_METHOD");
+    rq->head = method && strcmp(method, "HEAD") == 0;
+    rq->method = rq->head ? "GET" : method ? method : "";
+    /* decoded, merged and resolved by the web server; REQUEST_URI is not (RFC 3875 4.1.5) */
+    const char *script = request_variable("SCRIPT_NAME"), *info = request_variable("PATH_INFO");
+    rq->path = arena_printf(rq->arena, "%s%s", script ? script : "", info ? info : "");
+    rq->content_length = content_length();
+    log_start(&rq->log, rq->arena, LOG_INFO);
+    json_write_text(&rq->log, "request_id", rq->id);
+    json_write_string(&rq->log, "method", (struct slice){rq->method, strnlen(rq->method, 16)});
+}
+
+static void log_request(struct request *rq, size_t bytes_out) {
+    struct json_writer *line = &rq->log;
+    if (rq->route)
+        json_write_text(line, "route", rq->route->path);
+    else
+        json_write_string(line, "path", (struct slice){rq->path, strnlen(rq->path, 200)});
+    json_write_integer(line, "status", rq->reply.status);
+    json_write_integer(line, "ms", clock_monotonic() - rq->started);
+    json_write_integer(line, "bytes_in", (int64_t)rq->body_read);
+    json_write_integer(line, "bytes_out", (int64_t)bytes_out);
+    if (rq->failure.code) {
+        json_write_text(line, "error", rq->failure.message);
+        json_write_text(line, "at", rq->failure.site);
+    }
+    log_finish(line);
+}
+
+static void serve_one(const struct service *service, struct arena *arena) {
+    struct request rq = {.arena = arena};
+    current = &rq;
+    start(&rq);
+    if (load_config(&rq) == 0 && choose_route(&rq, service->routes) == 0 && rq.route) {
+        if (rq.route->body != BODY_STREAM)
+            read_body(&rq);
+        answer(&rq);
+        if (!rq.reply.status && !rq.failure.code)
+            fail(&rq, INTERNAL, "The gateway gave no answer.");
+    }
+    transport_drain();
+    size_t bytes_out = 0;
+    if (!rq.reply.streamed) {
+        if (rq.failure.code)
+            reply_failure(&rq);
+        bytes_out = reply_write(&rq);
+    }
+    log_request(&rq, bytes_out);
+    current = NULL;
+}
+
+int serve(const struct service *service) {
+    if (!getenv("GATEWAY_INTERFACE") && isatty(STDIN_FILENO)) {
+        printf("switchboard %s: a CGI executable; see apache.conf. Its routes:\n", service->name);
+        for (const struct route *route = service->routes; route->method; route++)
+            printf("  %-7s%s\n", route->method, route->path);
+        return 0;
+    }
+    static struct arena arena;
+    arena_init(&arena, REQUEST_MEMORY_CAP, on_exhausted);
+    while (transport_accept()) {
+        serve_one(service, &arena);
+        transport_finish();
+        arena_reset(&arena);
+    }
+    arena_free(&arena);
+    return 0;
+}

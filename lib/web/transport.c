@@ -1,0 +1,131 @@
+#include "web/transport.h"
+
+#include <errno.h>
+#include <fcgiapp.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { MAX_PIECES = 8 };
+
+static enum { UNKNOWN, CGI, FASTCGI } kind;
+static FCGX_Request fastcgi;
+static bool served; /* the one request of a CGI */
+static long requests_left = -1;
+static struct stat started_from; /* the executable's file when the process started */
+
+static void on_terminate(int signal) {
+    (void)signal;
+    FCGX_ShutdownPending();
+}
+
+/* A FastCGI process ends after its current request on SIGTERM, after SWITCHBOARD_MAX_REQUESTS
+ * requests, and when its executable was replaced; whoever started it starts the next. */
+static void start_fastcgi(void) {
+    struct sigaction action = {.sa_handler = on_terminate}; /* no SA_RESTART: accept must wake */
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    const char *limit = getenv("SWITCHBOARD_MAX_REQUESTS");
+    requests_left = limit && *limit ? strtol(limit, NULL, 10) : 0;
+    if (requests_left <= 0)
+        requests_left = LONG_MAX;
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n > 0 && stat("/proc/self/exe", &started_from) != 0)
+        started_from.st_ino = 0;
+    FCGX_Init();
+    FCGX_InitRequest(&fastcgi, 0, FCGI_FAIL_ACCEPT_ON_INTR);
+}
+
+/* Whether the file this process runs was deleted or replaced: its last name is gone. */
+static bool was_replaced(void) {
+    struct stat now;
+    return started_from.st_ino && stat("/proc/self/exe", &now) == 0 && now.st_nlink == 0;
+}
+
+bool transport_accept(void) {
+    if (kind == UNKNOWN) {
+        kind = FCGX_IsCGI() ? CGI : FASTCGI;
+        if (kind == FASTCGI)
+            start_fastcgi();
+    }
+    if (kind == CGI) {
+        bool first = !served;
+        served = true;
+        if (first)
+            signal(SIGPIPE, SIG_IGN); /* a client that left is an EPIPE, not a death */
+        return first;
+    }
+    if (requests_left-- <= 0 || was_replaced())
+        return false;
+    return FCGX_Accept_r(&fastcgi) >= 0;
+}
+
+const char *transport_variable(const char *name) {
+    return kind == FASTCGI ? FCGX_GetParam(name, fastcgi.envp) : getenv(name);
+}
+
+ssize_t transport_read(void *bytes, size_t n) {
+    if (kind == FASTCGI)
+        return FCGX_GetStr(bytes, n < INT_MAX ? (int)n : INT_MAX, fastcgi.in);
+    ssize_t got;
+    do
+        got = read(STDIN_FILENO, bytes, n);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+void transport_drain(void) {
+    char dropped[16384];
+    while (transport_read(dropped, sizeof dropped) > 0)
+        ;
+}
+
+static int write_fastcgi(const struct slice *pieces, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        for (struct slice rest = pieces[i]; rest.n;) {
+            int n = rest.n < INT_MAX ? (int)rest.n : INT_MAX;
+            if (FCGX_PutStr(rest.p, n, fastcgi.out) != n)
+                return -1;
+            rest = slice_skip(rest, (size_t)n);
+        }
+    return 0;
+}
+
+static int write_cgi(const struct slice *pieces, size_t count) {
+    struct iovec parts[MAX_PIECES];
+    size_t n = 0;
+    for (size_t i = 0; i < count && n < MAX_PIECES; i++)
+        if (pieces[i].n)
+            parts[n++] = (struct iovec){(void *)(size_t)pieces[i].p, pieces[i].n};
+    for (struct iovec *next = parts; n;) {
+        ssize_t wrote = writev(STDOUT_FILENO, next, (int)n);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return -1;
+        while (n && (size_t)wrote >= next->iov_len)
+            wrote -= (ssize_t)next->iov_len, next++, n--;
+        if (n) {
+            next->iov_base = (char *)next->iov_base + wrote;
+            next->iov_len -= (size_t)wrote;
+        }
+    }
+    return 0;
+}
+
+int transport_write(const struct slice *pieces, size_t count) {
+    return kind == FASTCGI ? write_fastcgi(pieces, count) : write_cgi(pieces, count);
+}
+
+void transport_finish(void) {
+    if (kind == FASTCGI)
+        FCGX_Finish_r(&fastcgi);
+}
+
+bool transport_is_persistent(void) {
+    return kind == FASTCGI;
+}

@@ -1,0 +1,36 @@
+/* Where requests come from and answers go to: plain CGI (RFC 3875) or FastCGI. The same executable
+ * serves both; only transport.c knows which one it is. One request at a time per process.
+ */
+#ifndef SWITCHBOARD_TRANSPORT_H
+#define SWITCHBOARD_TRANSPORT_H
+
+#include <sys/types.h>
+
+#include "base/slice.h"
+
+/* Waits for a request. Returns false when there will be no more: after the one request of a CGI,
+ * or when a FastCGI process was asked to end (SIGTERM) or has served its share. */
+bool transport_accept(void);
+
+/* A CGI meta-variable of the request (RFC 3875 4.1), NULL when not set. Never argv: a query
+ * string without `=` becomes argv of a CGI (RFC 3875 4.4). */
+const char *transport_variable(const char *name);
+
+/* Reads up to `n` bytes of the body. Returns their number, 0 at its end, -1 on failure. An end is
+ * no proof that the body is complete: compare with CONTENT_LENGTH. */
+ssize_t transport_read(void *bytes, size_t n);
+
+/* Reads the rest of the body and drops it. A CGI that ends before it has read everything can lose
+ * its answer under mod_cgid, so this happens on every path. */
+void transport_drain(void);
+
+/* Writes all pieces. Returns 0, or -1 when the web server does not take them any more. */
+int transport_write(const struct slice *pieces, size_t count);
+
+/* Ends the request: what was written is on its way. */
+void transport_finish(void);
+
+/* Whether this process serves many requests. */
+bool transport_is_persistent(void);
+
+#endif
