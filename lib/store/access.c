@@ -1,0 +1,135 @@
+/* Who may do what: users, their accounts and lines, as requests need them (spec 2.2, 5). */
+#include "store/sqlite.h"
+
+static struct store_account read_account(struct statement *s, int first, struct arena *arena) {
+    return (struct store_account){
+        .id = column_text(s, first, arena),
+        .user_id = column_text(s, first + 1, arena),
+        .waba_id = column_text(s, first + 2, arena),
+        .name = column_text(s, first + 3, arena),
+        .sealed_token = column_blob(s, first + 4, arena),
+        .created_at = column_integer(s, first + 5),
+    };
+}
+
+#define ACCOUNT_COLUMNS "a.id, a.user_id, a.waba_id, a.name, a.access_token, a.created_at"
+
+static struct store_line read_line(struct statement *s, struct arena *arena) {
+    return (struct store_line){
+        .id = column_text(s, 0, arena),
+        .account_id = column_text(s, 1, arena),
+        .phone_number_id = column_text(s, 2, arena),
+        .phone_number = column_text(s, 3, arena),
+        .name = column_text(s, 4, arena),
+        .is_registered = column_integer(s, 5) != 0,
+        .is_coexisting = column_integer(s, 6) != 0,
+        .platform_type = column_text(s, 7, arena),
+        .created_at = column_integer(s, 8),
+        .is_archived = !column_is_null(s, 9),
+    };
+}
+
+#define LINE_COLUMNS                                                                               \
+    "l.id, l.account_id, l.phone_number_id, l.phone_number, l.name, l.is_registered, "             \
+    "l.is_coexisting, l.platform_type, l.created_at, l.archived_at"
+enum { LINE_COLUMN_COUNT = 10 };
+
+enum store_result store_authenticate(struct store *store, struct arena *arena,
+                                     const unsigned char token_hash[32], struct store_user *user) {
+    static struct statement s = {
+        .sql = "SELECT u.id, u.email, u.default_account_id, u.primary_line_id, p.name, p.ends_at, "
+               "EXISTS (SELECT 1 FROM account a "
+               "        WHERE a.user_id = u.id AND a.access_token IS NOT NULL) "
+               "FROM api_token t JOIN user u ON u.id = t.user_id "
+               "LEFT JOIN plan p ON p.user_id = u.id AND p.is_addon = 0 "
+               "WHERE t.hash = ?1 AND u.deleted_at IS NULL"};
+    sql_start(store, &s, BLOB(((struct slice){(const char *)token_hash, 32})));
+    bool found = sql_row(store, &s);
+    if (found) {
+        *user = (struct store_user){
+            .id = column_text(&s, 0, arena),
+            .email = column_text(&s, 1, arena),
+            .default_account_id = column_text(&s, 2, arena),
+            .primary_line_id = column_text(&s, 3, arena),
+            .plan_name = column_text(&s, 4, arena),
+            .plan_ends_at = column_is_null(&s, 5) ? INT64_MAX : column_integer(&s, 5),
+            .has_valid_account = column_integer(&s, 6) != 0,
+        };
+        sql_stop(&s);
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+enum store_result store_list_accounts(struct store *store, struct arena *arena,
+                                      const char *user_id, struct store_account **accounts,
+                                      size_t *count) {
+    static struct statement of_user = {
+        .sql = "SELECT " ACCOUNT_COLUMNS ", u.email, a.id = u.default_account_id FROM account a "
+               "JOIN user u ON u.id = a.user_id WHERE a.user_id = ?1 ORDER BY a.id"};
+    static struct statement of_all = {
+        .sql = "SELECT " ACCOUNT_COLUMNS ", u.email, a.id = u.default_account_id FROM account a "
+               "JOIN user u ON u.id = a.user_id ORDER BY a.id"};
+    struct statement *s = user_id ? &of_user : &of_all;
+    struct buffer rows = buffer_in(arena);
+    *count = 0;
+    sql_start_with(store, s, &TEXT(user_id), user_id ? 1 : 0);
+    while (sql_row(store, s)) {
+        struct store_account account = read_account(s, 0, arena);
+        account.email = column_text(s, 6, arena);
+        account.is_default = column_integer(s, 7) != 0;
+        buffer_add(&rows, &account, sizeof account);
+        ++*count;
+    }
+    *accounts = (struct store_account *)(void *)rows.p;
+    return sql_result(store);
+}
+
+enum store_result store_list_lines(struct store *store, struct arena *arena, const char *user_id,
+                                   struct store_line **lines, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT " LINE_COLUMNS " FROM account a JOIN line l ON l.account_id = a.id "
+               "WHERE a.user_id = ?1 AND l.archived_at IS NULL ORDER BY l.id"};
+    struct buffer rows = buffer_in(arena);
+    *count = 0;
+    sql_start(store, &s, TEXT(user_id));
+    while (sql_row(store, &s)) {
+        struct store_line line = read_line(&s, arena);
+        buffer_add(&rows, &line, sizeof line);
+        ++*count;
+    }
+    *lines = (struct store_line *)(void *)rows.p;
+    return sql_result(store);
+}
+
+enum store_result store_find_line(struct store *store, struct arena *arena, const char *user_id,
+                                  const char *phone_number_id, struct store_line *line) {
+    static struct statement s = {
+        .sql = "SELECT " LINE_COLUMNS ", " ACCOUNT_COLUMNS
+               " FROM line l JOIN account a ON a.id = l.account_id "
+               "WHERE l.phone_number_id = ?1 AND a.user_id = ?2 AND l.archived_at IS NULL"};
+    sql_start(store, &s, TEXT(phone_number_id), TEXT(user_id));
+    bool found = sql_row(store, &s);
+    if (found) {
+        *line = read_line(&s, arena);
+        line->account = read_account(&s, LINE_COLUMN_COUNT, arena);
+        sql_stop(&s);
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+enum store_result store_find_account(struct store *store, struct arena *arena,
+                                     const char *user_id, const char *account_id,
+                                     struct store_account *account) {
+    static struct statement s = {.sql = "SELECT " ACCOUNT_COLUMNS
+                                        " FROM account a WHERE a.id = ?1 AND a.user_id = ?2"};
+    sql_start(store, &s, TEXT(account_id), TEXT(user_id));
+    bool found = sql_row(store, &s);
+    if (found) {
+        *account = read_account(&s, 0, arena);
+        sql_stop(&s);
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}

@@ -1,0 +1,65 @@
+#include "store/contact.h"
+
+#include <stdio.h>
+
+/* Copies the first column of the only row into `id`. */
+static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
+    if (!sql_row(store, s))
+        return false;
+    snprintf(id, ID_SIZE, "%s", (const char *)sqlite3_column_text(s->prepared, 0));
+    sql_stop(s);
+    return true;
+}
+
+bool contact_find(struct store *store, const char *account_id, const char *identity,
+                  char id[ID_SIZE]) {
+    static struct statement s = {
+        .sql = "SELECT id FROM contact WHERE account_id = ?1 AND phone = ?2 "
+               "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND bsuid = ?2 "
+               "UNION ALL SELECT contact_id FROM contact_alias "
+               "          WHERE account_id = ?1 AND identity = ?2 LIMIT 1"};
+    sql_start(store, &s, TEXT(account_id), TEXT(identity));
+    return read_id(store, &s, id);
+}
+
+bool contact_add_alias(struct store *store, const char *account_id, const char *identity,
+                       const char *contact_id, int64_t now) {
+    static struct statement s = {
+        .sql = "INSERT INTO contact_alias (account_id, identity, contact_id, created_at) "
+               "VALUES (?1, ?2, ?3, ?4) "
+               "ON CONFLICT (account_id, identity) DO UPDATE SET contact_id = excluded.contact_id"};
+    return sql_run(store, &s, TEXT(account_id), TEXT(identity), TEXT(contact_id), INTEGER(now));
+}
+
+bool thread_touch(struct store *store, const char *line_id, const char *contact_id,
+                  const char *new_id, int64_t now, char id[ID_SIZE]) {
+    static struct statement s = {
+        .sql = "INSERT INTO thread (id, line_id, contact_id, created_at, last_message_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT (line_id, contact_id) DO UPDATE "
+               "SET last_message_at = CASE WHEN excluded.last_message_at > thread.last_message_at "
+               "THEN excluded.last_message_at ELSE thread.last_message_at END "
+               "RETURNING id"};
+    sql_start(store, &s, TEXT(new_id), TEXT(line_id), TEXT(contact_id), INTEGER(now));
+    if (!sql_row(store, &s))
+        return false;
+    snprintf(id, ID_SIZE, "%s", (const char *)sqlite3_column_text(s.prepared, 0));
+    return !sql_row(store, &s) && !sql_failed(store); /* to its end: only then is it written */
+}
+
+enum store_result store_is_blocked(struct store *store, const char *line_id,
+                                   const char *account_id, const char *phone, const char *bsuid,
+                                   bool *blocked) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM contact_block WHERE line_id = ?1 AND contact_id = ?2"};
+    const char *identities[] = {phone, bsuid};
+    *blocked = false;
+    for (size_t i = 0; i < 2 && !*blocked; i++) {
+        char id[ID_SIZE];
+        if (!identities[i] || !contact_find(store, account_id, identities[i], id))
+            continue;
+        sql_start(store, &s, TEXT(line_id), TEXT(id));
+        if ((*blocked = sql_row(store, &s)))
+            sql_stop(&s);
+    }
+    return sql_result(store);
+}

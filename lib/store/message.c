@@ -1,0 +1,47 @@
+/* Messages sent. */
+#include "store/contact.h"
+
+#include <stdio.h>
+
+/* The contact that was sent to: found by what the platform calls it or by what the caller did, made
+ * when it is new. The platform may normalize a phone (Brazil, Mexico): then both spellings lead
+ * to it. */
+static bool contact_for_send(struct store *store, const struct store_send *send,
+                             char id[ID_SIZE]) {
+    static struct statement insert = {
+        .sql = "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)"};
+    static struct statement touch = {.sql = "UPDATE contact SET updated_at = ?2 WHERE id = ?1"};
+    const char *phone = !send->phone ? NULL : send->wa_id ? send->wa_id : send->phone;
+    const char *identity = phone ? phone : send->bsuid;
+    bool is_known = contact_find(store, send->account_id, identity, id) ||
+                    (phone && contact_find(store, send->account_id, send->phone, id));
+    if (is_known) {
+        if (!sql_run(store, &touch, TEXT(id), INTEGER(send->now)))
+            return false;
+    } else {
+        snprintf(id, ID_SIZE, "%s", send->new_contact_id);
+        if (!sql_run(store, &insert, TEXT(id), TEXT(send->account_id), TEXT(phone),
+                     TEXT(phone ? NULL : send->bsuid), INTEGER(send->now)))
+            return false;
+    }
+    return !phone || strcmp(phone, send->phone) == 0 ||
+           contact_add_alias(store, send->account_id, send->phone, id, send->now);
+}
+
+enum store_result store_record_send(struct store *store, const struct store_send *send) {
+    static struct statement insert = {
+        .sql = "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
+               "status_at, timestamp, context_wamid, body, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6) "
+               "ON CONFLICT (line_id, wamid) DO UPDATE SET thread_id = excluded.thread_id, "
+               "source = 'api', type = excluded.type, body = excluded.body, "
+               "context_wamid = excluded.context_wamid WHERE message.source = 'status'"};
+    char contact_id[ID_SIZE], thread_id[ID_SIZE];
+    if (sql_begin(store) && contact_for_send(store, send, contact_id) &&
+        thread_touch(store, send->line_id, contact_id, send->new_thread_id, send->now, thread_id))
+        sql_run(store, &insert, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
+                TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),
+                TEXT(send->context_wamid), BLOB(send->body));
+    return sql_commit(store);
+}

@@ -1,0 +1,237 @@
+#include "store/sqlite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { BUSY_TIMEOUT_MS = 5000, LONGEST_VALUE = 8 * 1024 * 1024, WAL_TOO_LONG = 64 * 1024 * 1024 };
+
+struct store {
+    sqlite3 *db;
+    int code; /* the first SQLite result that was a failure since the last sql_result; 0: none */
+    char reason[256];
+    struct statement *prepared;
+    struct stat file; /* what was opened */
+    char path[4096];
+};
+
+static void note(struct store *store, int code) {
+    if (store->code || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
+        return;
+    store->code = code;
+    snprintf(store->reason, sizeof store->reason, "%s (SQLite %d)",
+             store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), code);
+}
+
+static enum store_result meaning(int code) {
+    switch (code & 0xff) {
+    case SQLITE_OK:
+        return STORE_OK;
+    case SQLITE_CONSTRAINT:
+        return STORE_CONFLICT;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return STORE_BUSY;
+    case SQLITE_FULL:
+        return STORE_FULL;
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_SCHEMA:
+        return STORE_UNAVAILABLE;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return STORE_CORRUPT;
+    default:
+        return STORE_UNKNOWN;
+    }
+}
+
+const char *store_reason(const struct store *store) {
+    return store ? store->reason : "out of memory";
+}
+
+enum store_result sql_result(struct store *store) {
+    int code = store->code;
+    store->code = SQLITE_OK;
+    return meaning(code);
+}
+
+bool sql_failed(const struct store *store) {
+    return store->code != SQLITE_OK;
+}
+
+int sql_changes(const struct store *store) {
+    return sqlite3_changes(store->db);
+}
+
+/* The safety valve where no courier checkpoints: only TRUNCATE, which takes the writer's lock, so
+ * that no commit can overlap it (SQLite before 3.51.3 may lose frames otherwise). */
+static void truncate_long_wal(struct store *store) {
+    char path[sizeof store->path + 8];
+    struct stat wal;
+    snprintf(path, sizeof path, "%s-wal", store->path);
+    if (stat(path, &wal) == 0 && wal.st_size > WAL_TOO_LONG)
+        sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
+static void configure(struct store *store) {
+    sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
+    sqlite3_extended_result_codes(store->db, 1);
+    sqlite3_wal_autocheckpoint(store->db, 0);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+    sql_script(store, "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
+                      "PRAGMA mmap_size = 0;");
+}
+
+enum store_result sql_open(const char *path, int flags, struct store **out) {
+    struct store *store = *out = calloc(1, sizeof *store);
+    if (!store)
+        return STORE_UNKNOWN;
+    snprintf(store->path, sizeof store->path, "%s", path);
+    note(store, sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL));
+    if (!store->code)
+        configure(store);
+    if (!store->code && stat(path, &store->file) != 0)
+        note(store, SQLITE_CANTOPEN);
+    return sql_result(store);
+}
+
+enum store_result store_open(const char *path, struct store **store) {
+    enum store_result result = sql_open(path, SQLITE_OPEN_READWRITE, store);
+    if (result != STORE_OK)
+        return result;
+    int64_t version = sql_integer(*store, "PRAGMA user_version");
+    if ((result = sql_result(*store)) != STORE_OK)
+        return result;
+    if (version != SCHEMA_VERSION) {
+        snprintf((*store)->reason, sizeof (*store)->reason,
+                 "the database has schema version %d, this program needs %d: run `switchboard init`",
+                 (int)version, SCHEMA_VERSION);
+        return STORE_UNAVAILABLE;
+    }
+    truncate_long_wal(*store);
+    return STORE_OK;
+}
+
+void store_close(struct store *store) {
+    if (!store)
+        return;
+    for (struct statement *s = store->prepared; s; s = s->next) {
+        sqlite3_finalize(s->prepared);
+        s->prepared = NULL;
+    }
+    sqlite3_close(store->db);
+    free(store);
+}
+
+bool store_is_current(const struct store *store, const char *path) {
+    struct stat now;
+    return strcmp(store->path, path) == 0 && stat(path, &now) == 0 &&
+           now.st_ino == store->file.st_ino && now.st_dev == store->file.st_dev;
+}
+
+static bool prepare(struct store *store, struct statement *statement) {
+    if (statement->prepared)
+        return true;
+    note(store, sqlite3_prepare_v3(store->db, statement->sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                   &statement->prepared, NULL));
+    if (!statement->prepared)
+        return false;
+    statement->next = store->prepared;
+    store->prepared = statement;
+    return true;
+}
+
+static int bind(sqlite3_stmt *prepared, int index, const struct parameter *parameter) {
+    struct slice bytes = parameter->bytes;
+    if (parameter->kind == PARAMETER_INTEGER)
+        return sqlite3_bind_int64(prepared, index, parameter->integer);
+    if (!bytes.p)
+        return sqlite3_bind_null(prepared, index);
+    if (parameter->kind == PARAMETER_BLOB)
+        return sqlite3_bind_blob64(prepared, index, bytes.p, bytes.n, SQLITE_STATIC);
+    return sqlite3_bind_text64(prepared, index, bytes.p, bytes.n, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void sql_start_with(struct store *store, struct statement *statement,
+                    const struct parameter *parameters, size_t count) {
+    if (store->code || !prepare(store, statement))
+        return;
+    for (size_t i = 0; i < count; i++)
+        note(store, bind(statement->prepared, (int)i + 1, &parameters[i]));
+}
+
+void sql_stop(struct statement *statement) {
+    if (statement->prepared) {
+        sqlite3_reset(statement->prepared);
+        sqlite3_clear_bindings(statement->prepared);
+    }
+}
+
+bool sql_row(struct store *store, struct statement *statement) {
+    int code = store->code ? store->code : sqlite3_step(statement->prepared);
+    if (code == SQLITE_ROW)
+        return true;
+    note(store, code);
+    sql_stop(statement);
+    return false;
+}
+
+const char *column_text(struct statement *statement, int column, struct arena *arena) {
+    struct slice text = column_blob(statement, column, arena);
+    return text.p;
+}
+
+struct slice column_blob(struct statement *statement, int column, struct arena *arena) {
+    if (column_is_null(statement, column))
+        return (struct slice){NULL, 0};
+    const char *p = sqlite3_column_blob(statement->prepared, column);
+    size_t n = (size_t)sqlite3_column_bytes(statement->prepared, column);
+    return (struct slice){arena_copy(arena, (struct slice){p, p ? n : 0}), p ? n : 0};
+}
+
+int64_t column_integer(struct statement *statement, int column) {
+    return sqlite3_column_int64(statement->prepared, column);
+}
+
+bool column_is_null(struct statement *statement, int column) {
+    return sqlite3_column_type(statement->prepared, column) == SQLITE_NULL;
+}
+
+bool sql_begin(struct store *store) {
+    static struct statement begin = {.sql = "BEGIN IMMEDIATE"};
+    sql_start_with(store, &begin, NULL, 0);
+    return !sql_row(store, &begin) && !store->code;
+}
+
+enum store_result sql_commit(struct store *store) {
+    static struct statement commit = {.sql = "COMMIT"};
+    if (!store->code) {
+        sql_start_with(store, &commit, NULL, 0);
+        sql_row(store, &commit);
+    }
+    if (store->code && !sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return sql_result(store);
+}
+
+bool sql_script(struct store *store, const char *sql) {
+    note(store, sqlite3_exec(store->db, sql, NULL, NULL, NULL));
+    return !store->code;
+}
+
+int64_t sql_integer(struct store *store, const char *sql) {
+    sqlite3_stmt *prepared = NULL;
+    int64_t value = -1;
+    note(store, sqlite3_prepare_v2(store->db, sql, -1, &prepared, NULL));
+    int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
+    if (code == SQLITE_ROW)
+        value = sqlite3_column_int64(prepared, 0);
+    note(store, code);
+    sqlite3_finalize(prepared);
+    return value;
+}

@@ -1,0 +1,79 @@
+/* Inside of the store: one SQLite connection, statements prepared once, typed parameters.
+ * Included by lib/store/ only. */
+#ifndef SWITCHBOARD_STORE_SQLITE_H
+#define SWITCHBOARD_STORE_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+enum { SCHEMA_APPLICATION_ID = 0x53574244, SCHEMA_VERSION = 1 }; /* "SWBD" */
+
+/* A statement: its text, written beside the function that runs it, and its prepared form. */
+struct statement {
+    const char *sql;
+    sqlite3_stmt *prepared;
+    struct statement *next; /* of those prepared on the connection */
+};
+
+/* A parameter, in the order ?1, ?2, ... */
+struct parameter {
+    enum { PARAMETER_TEXT, PARAMETER_INTEGER, PARAMETER_BLOB } kind;
+    struct slice bytes; /* p == NULL: NULL */
+    int64_t integer;
+};
+
+#define TEXT(s)      ((struct parameter){.kind = PARAMETER_TEXT, .bytes = slice_of(s)})
+#define INTEGER(i)   ((struct parameter){.kind = PARAMETER_INTEGER, .integer = (i)})
+#define BLOB(slice)  ((struct parameter){.kind = PARAMETER_BLOB, .bytes = (slice)})
+#define NO_PARAMETER ((struct parameter){.kind = PARAMETER_TEXT})
+
+/* Starts `statement` with its parameters; rows come from sql_row. */
+#define sql_start(store, statement, ...)                                                           \
+    sql_start_with(store, statement, (const struct parameter[]){__VA_ARGS__},                      \
+                   sizeof((const struct parameter[]){__VA_ARGS__}) / sizeof(struct parameter))
+void sql_start_with(struct store *store, struct statement *statement,
+                    const struct parameter *parameters, size_t count);
+
+/* Steps to the next row. False at the end or on failure (then sql_result tells), and the statement
+ * is reset. */
+bool sql_row(struct store *store, struct statement *statement);
+
+/* Ends a statement before its last row. */
+void sql_stop(struct statement *statement);
+
+/* Runs a statement that gives no rows to its end; false on failure. */
+#define sql_run(store, statement, ...)                                                             \
+    (sql_start(store, statement, __VA_ARGS__), !sql_row(store, statement) && !sql_failed(store))
+
+/* Whether something failed since the last sql_result. */
+bool sql_failed(const struct store *store);
+
+/* The rows changed by the last statement. */
+int sql_changes(const struct store *store);
+
+/* The result of all calls since the last sql_result. */
+enum store_result sql_result(struct store *store);
+
+/* Columns of the current row, from 0, copied into the arena. NULL stays NULL (p == NULL). */
+const char *column_text(struct statement *statement, int column, struct arena *arena);
+struct slice column_blob(struct statement *statement, int column, struct arena *arena);
+int64_t column_integer(struct statement *statement, int column);
+bool column_is_null(struct statement *statement, int column);
+
+/* A write transaction; nothing is read before the lock is held, so it cannot be refused half way.
+ * sql_begin is false when it failed; sql_commit commits, or rolls back when anything failed, and
+ * gives the result of the whole. */
+bool sql_begin(struct store *store);
+enum store_result sql_commit(struct store *store);
+
+/* Runs several statements of fixed text, such as the schema. */
+bool sql_script(struct store *store, const char *sql);
+
+/* Opens a connection with our settings; flags as sqlite3_open_v2. Fails like store_open. */
+enum store_result sql_open(const char *path, int flags, struct store **store);
+
+/* The value of a PRAGMA or a SELECT of one integer; -1 on failure. */
+int64_t sql_integer(struct store *store, const char *sql);
+
+#endif
