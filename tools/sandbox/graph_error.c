@@ -1,0 +1,279 @@
+#include "graph_error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct graph_error {
+    int code;
+    int status;
+    int subcode;
+    bool plain;     /* message without the "(#code) " in front */
+    bool transient; /* carries is_transient */
+    const char *message;
+    const char *details; /* error_data.details, or NULL for none */
+    const char *user_message;
+};
+
+/* Texts are the platform's where its documentation prints them, else short ones of our own. */
+static const struct graph_error errors[] = {
+    {0, 401, 0, true, false, "We were unable to authenticate the app user.", NULL, NULL},
+    {1, 500, 0, true, false,
+     "Please reduce the amount of data you're asking for, then retry your request", NULL, NULL},
+    {2, 503, 0, true, true, "An unexpected error occurred. Please retry your request", NULL, NULL},
+    {3, 500, 0, false, false, "Capability or permissions issue.", NULL, NULL},
+    {4, 400, 2446079, false, true, "Application request limit reached", NULL, NULL},
+    {10, 403, 0, false, false, "Application does not have permission for this action", NULL, NULL},
+    {17, 429, 2446079, false, true, "User request limit reached", NULL, NULL},
+    {33, 400, 0, false, false, "Parameter value is not valid", NULL, NULL},
+    {100, 400, 0, false, false, "Invalid parameter", NULL, NULL},
+    {104, 400, 0, true, false, "An access token is required to request this resource.", NULL, NULL},
+    {190, 401, 0, true, false, "Invalid OAuth access token - Cannot parse access token", NULL,
+     NULL},
+    {200, 403, 0, false, false, "Permissions error", NULL, NULL},
+    {368, 403, 0, false, false, "Temporarily blocked for policies violations",
+     "The business account was restricted for violating a platform policy.", NULL},
+    {2500, 400, 0, true, false,
+     "An active access token must be used to query information about the current user.", NULL,
+     NULL},
+    {80007, 429, 2446079, true, true,
+     "Business request limit reached for WhatsApp Business Account", NULL, NULL},
+    {130429, 400, 2494055, false, false, "Rate limit hit",
+     "Cloud API message throughput has been reached.", NULL},
+    {130472, 400, 0, false, false, "User's number is part of an experiment",
+     "The message was not sent because the recipient is part of an experiment.", NULL},
+    {130497, 403, 0, false, false,
+     "Business account is restricted from messaging users in this "
+     "country.",
+     "The business may not message users in the recipient's country.", NULL},
+    {131000, 500, 0, false, false, "Something went wrong",
+     "The message was not sent because of an unknown error.", NULL},
+    {131005, 403, 0, false, false, "Access denied",
+     "The permission was not granted or was removed.", NULL},
+    {131008, 400, 0, false, false, "Required parameter is missing",
+     "The request lacks a required parameter.", NULL},
+    {131009, 400, 0, false, false, "Parameter value is not valid",
+     "One or more parameter values are not valid.", NULL},
+    {131016, 500, 0, false, false, "Service unavailable", "A service is temporarily unavailable.",
+     NULL},
+    {131021, 400, 0, false, false, "Recipient cannot be sender",
+     "Sender and recipient phone number are the same.", NULL},
+    {131026, 400, 0, false, false, "Message undeliverable", "The message cannot be delivered.",
+     NULL},
+    {131030, 400, 2655007, false, false, "Recipient phone number not in allowed list",
+     "Recipient phone number not in allowed list",
+     "Add recipient phone number to recipient list and try again."},
+    {131031, 403, 0, false, false, "Business Account locked", "The business account is locked.",
+     NULL},
+    {131037, 400, 0, false, false,
+     "WhatsApp provided number needs display name approval before "
+     "message can be sent.",
+     "The display name has not been approved.", NULL},
+    {131042, 400, 0, false, false, "Business eligibility payment issue",
+     "There is a problem with the payment method.", NULL},
+    {131045, 500, 0, false, false, "Incorrect certificate",
+     "The phone number could not be registered.", NULL},
+    {131047, 400, 0, false, false, "Re-engagement message",
+     "More than 24 hours have passed since the recipient last wrote to this number.", NULL},
+    {131048, 400, 0, false, false, "Spam rate limit hit",
+     "Too many messages of this number were blocked or reported.", NULL},
+    {131049, 400, 0, false, false,
+     "This message was not delivered to maintain healthy ecosystem "
+     "engagement.",
+     "The message was held back by the ecosystem limit.", NULL},
+    {131050, 400, 0, false, false,
+     "Unable to deliver the message. This recipient has chosen to "
+     "stop receiving marketing messages on WhatsApp from your business",
+     "The recipient stopped marketing messages.", NULL},
+    {131051, 400, 0, false, false, "Unsupported message type",
+     "Message type is currently not supported.", NULL},
+    {131052, 400, 0, false, false, "Media download error",
+     "The media that the user sent could not be downloaded.", NULL},
+    {131053, 400, 0, false, false, "Media upload error",
+     "The media of the message could not be processed.", NULL},
+    {131056, 400, 0, false, false, "(Business Account, Consumer Account) pair rate limit hit",
+     "Message failed to send because there were too many messages sent from this phone number to "
+     "the same phone number in a short period of time",
+     NULL},
+    {131057, 500, 0, false, false, "Account in maintenance mode",
+     "The business account is in maintenance mode.", NULL},
+    {131062, 400, 0, false, false,
+     "Business-scoped User ID (BSUID) recipients are not supported for this message.",
+     "Business-scoped User ID (BSUID) recipients are not supported for this message.", NULL},
+    {131063, 400, 0, false, false, "Marketing templates are not enabled on Cloud API",
+     "Marketing templates cannot be sent by this API.", NULL},
+    {131064, 400, 0, false, false, "Messaging limit reached",
+     "The messaging limit of the business was reached.", NULL},
+    {132000, 400, 0, false, false,
+     "Number of parameters does not match the expected number of "
+     "params",
+     "The number of variable values differs from the template's.", NULL},
+    {132001, 404, 0, false, false, "Template name does not exist in the translation",
+     "The template does not exist in that language.", NULL},
+    {132005, 400, 0, false, false, "Template hydrated text too long",
+     "The text with its values filled in is too long.", NULL},
+    {132007, 400, 0, false, false, "Template format character policy violated",
+     "The template content violates a policy.", NULL},
+    {132008, 400, 0, false, false, "Template parameter value is not valid",
+     "A value in the template is not valid.", NULL},
+    {132012, 400, 0, false, false, "Template parameter format mismatch",
+     "The format of a parameter differs from the template's.", NULL},
+    {132015, 400, 0, false, false, "Template is paused", "The template is paused for low quality.",
+     NULL},
+    {132016, 400, 0, false, false, "Template is disabled",
+     "The template was disabled for low quality.", NULL},
+    {132018, 400, 0, false, false, "There is an issue with the parameters in your template",
+     "The template's parameters are not valid.", NULL},
+    {132068, 400, 0, false, false, "Flow is in blocked state", "The flow is blocked.", NULL},
+    {132069, 400, 0, false, false, "Flow is in throttled state", "The flow is throttled.", NULL},
+    {133004, 503, 0, false, true, "Server is temporarily unavailable",
+     "The server is temporarily unavailable.", NULL},
+    {133010, 400, 0, false, false, "Phone number not registered",
+     "The phone number is not registered.", NULL},
+    {133016, 400, 0, false, false, "Account register deregister rate limit exceeded",
+     "The number was registered too often.", NULL},
+    {134102, 500, 0, false, false, "Template unavailable", "The template is not available.", NULL},
+    {135000, 400, 0, false, false, "Generic user error", "The request could not be processed.",
+     NULL},
+    {137000, 400, 0, false, false, "Identity key mismatch",
+     "The identity key of the recipient has changed.", NULL},
+};
+
+static const struct graph_error *error_find(int code) {
+    static const struct graph_error unknown = {
+        -1, 400, 0, false, false, "An unknown error occurred", NULL, NULL};
+
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        if (errors[i].code == code) {
+            return &errors[i];
+        }
+    }
+    return &unknown;
+}
+
+void trace_id(char out[24]) {
+    unsigned char noise[15];
+
+    randombytes_buf(noise, sizeof noise);
+    out[0] = 'A';
+    sodium_bin2base64(out + 1, 22, noise, sizeof noise, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+}
+
+static void quote(struct bytes *out, const char *name, const char *text) {
+    bytes_format(out, "\"%s\":", name);
+    json_quote(out, text, strlen(text));
+}
+
+static void error_tail(struct bytes *out, const struct graph_error *error, int subcode,
+                       const char *details) {
+    char trace[24];
+
+    trace_id(trace);
+    if (details != NULL) {
+        bytes_text(out, ",\"error_data\":{\"messaging_product\":\"whatsapp\",");
+        quote(out, "details", details);
+        bytes_text(out, "}");
+    }
+    if (subcode != 0) {
+        bytes_format(out, ",\"error_subcode\":%d", subcode);
+    }
+    if (error->user_message != NULL) {
+        bytes_text(out, ",");
+        quote(out, "error_user_title", error->message);
+        bytes_text(out, ",");
+        quote(out, "error_user_msg", error->user_message);
+    }
+    if (error->transient) {
+        bytes_text(out, ",\"is_transient\":true");
+    }
+    bytes_format(out, ",\"fbtrace_id\":\"%s\"}}", trace);
+}
+
+void reply_error_as(struct exchange *exchange, int code, int subcode, const char *message,
+                    const char *details) {
+    const struct graph_error *error = error_find(code);
+    struct reply *reply = &exchange->reply;
+    bool other = code == 2 || subcode == 33;
+    char *text = message != NULL ? memory_text(message)
+                 : error->plain  ? memory_text(error->message)
+                                 : memory_format("(#%d) %s", code, error->message);
+
+    reply_clear(reply);
+    reply->status = error->status;
+    reply->type = "application/json; charset=UTF-8";
+    bytes_text(&reply->body, "{\"error\":{");
+    quote(&reply->body, "message", text);
+    bytes_format(&reply->body, ",\"type\":\"%s\",\"code\":%d",
+                 other ? "GraphMethodException" : "OAuthException", code);
+    error_tail(&reply->body, error, subcode != 0 ? subcode : error->subcode,
+               details != NULL ? details : error->details);
+    if (reply->status == 401) {
+        char *challenge =
+            memory_format("OAuth \"Facebook Platform\" \"invalid_token\" \"%s\"", text);
+
+        reply_header(reply, "WWW-Authenticate", challenge);
+        free(challenge);
+    }
+    free(text);
+}
+
+void reply_error(struct exchange *exchange, int code, const char *format, ...) {
+    va_list arguments;
+    char *message = NULL;
+
+    va_start(arguments, format);
+    if (vasprintf(&message, format, arguments) < 0) {
+        abort();
+    }
+    va_end(arguments);
+    reply_error_as(exchange, code, 0, message, NULL);
+    free(message);
+}
+
+void reply_error_details(struct exchange *exchange, int code, const char *format, ...) {
+    va_list arguments;
+    char *details = NULL;
+
+    va_start(arguments, format);
+    if (vasprintf(&details, format, arguments) < 0) {
+        abort();
+    }
+    va_end(arguments);
+    reply_error_as(exchange, code, 0, NULL, details);
+    free(details);
+}
+
+void reply_unknown_object(struct exchange *exchange, const char *id) {
+    char *verb = memory_text(exchange->method);
+    char *message;
+
+    for (char *at = verb; *at != '\0'; at++) {
+        if (*at >= 'A' && *at <= 'Z') {
+            *at = (char)(*at - 'A' + 'a');
+        }
+    }
+    message = memory_format(
+        "Unsupported %s request. Object with ID '%s' does not exist, cannot be loaded due to "
+        "missing permissions, or does not support this operation. Please read the Graph API "
+        "documentation at https://developers.facebook.com/docs/graph-api",
+        verb, id);
+    reply_error_as(exchange, 100, 33, message, NULL);
+    free(message);
+    free(verb);
+}
+
+void graph_error_webhook(struct bytes *out, int code, const char *details) {
+    const struct graph_error *error = error_find(code);
+    const char *text = details != NULL ? details : error->details;
+
+    bytes_format(out, "{\"code\":%d,", code);
+    quote(out, "title", error->message);
+    bytes_text(out, ",");
+    quote(out, "message", error->message);
+    bytes_text(out, ",\"error_data\":{");
+    quote(out, "details", text != NULL ? text : error->message);
+    bytes_text(out, "},");
+    quote(out, "href", "/documentation/business-messaging/whatsapp/support/error-codes");
+    bytes_text(out, "}");
+}

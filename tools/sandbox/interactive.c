@@ -1,0 +1,364 @@
+/* Interactive messages: the six kinds and their limits. */
+#include "graph_error.h"
+#include "messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define END                                                                                        \
+    { .name = NULL }
+#define TYPE                                                                                       \
+    { .name = "type", .kind = RULE_STRING, .required = true }
+
+enum { ROWS_MAX = 10, PRODUCTS_MAX = 30 };
+
+static const struct rule body_1024[] = {
+    {.name = "text", .kind = RULE_STRING, .required = true, .min = 1, .max = 1024},
+    END,
+};
+
+static const struct rule body_4096[] = {
+    {.name = "text", .kind = RULE_STRING, .required = true, .min = 1, .max = 4096},
+    END,
+};
+
+static const struct rule footer_60[] = {
+    {.name = "text", .kind = RULE_STRING, .required = true, .min = 1, .max = 60},
+    END,
+};
+
+static const struct rule text_header[] = {
+    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "text"},
+    {.name = "text", .kind = RULE_STRING, .required = true, .min = 1, .max = 60},
+    END,
+};
+
+static const struct rule any_header[] = {
+    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "text|image|video|document"},
+    {.name = "text", .kind = RULE_STRING, .min = 1, .max = 60},
+    {.name = "image", .kind = RULE_OBJECT},
+    {.name = "video", .kind = RULE_OBJECT},
+    {.name = "document", .kind = RULE_OBJECT},
+    END,
+};
+
+static const struct rule reply_rules[] = {
+    {.name = "id", .kind = RULE_STRING, .required = true, .min = 1, .max = 256},
+    {.name = "title", .kind = RULE_STRING, .required = true, .min = 1, .max = 20},
+    END,
+};
+
+static const struct rule button_rules[] = {
+    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "reply"},
+    {.name = "reply", .kind = RULE_OBJECT, .required = true, .members = reply_rules},
+    END,
+};
+
+static const struct rule button_action[] = {
+    {.name = "buttons",
+     .kind = RULE_LIST,
+     .required = true,
+     .min = 1,
+     .max = 3,
+     .members = button_rules},
+    END,
+};
+
+static const struct rule row_rules[] = {
+    {.name = "id", .kind = RULE_STRING, .required = true, .min = 1, .max = 200},
+    {.name = "title", .kind = RULE_STRING, .required = true, .min = 1, .max = 24},
+    {.name = "description", .kind = RULE_STRING, .max = 72},
+    END,
+};
+
+static const struct rule row_section[] = {
+    {.name = "title", .kind = RULE_STRING, .max = 24},
+    {.name = "rows",
+     .kind = RULE_LIST,
+     .required = true,
+     .min = 1,
+     .max = 10,
+     .members = row_rules},
+    END,
+};
+
+static const struct rule list_action[] = {
+    {.name = "button", .kind = RULE_STRING, .required = true, .min = 1, .max = 20},
+    {.name = "sections",
+     .kind = RULE_LIST,
+     .required = true,
+     .min = 1,
+     .max = 10,
+     .members = row_section},
+    END,
+};
+
+static const struct rule product_action[] = {
+    {.name = "catalog_id", .kind = RULE_STRING, .required = true, .min = 1},
+    {.name = "product_retailer_id", .kind = RULE_STRING, .required = true, .min = 1},
+    END,
+};
+
+static const struct rule item_rules[] = {
+    {.name = "product_retailer_id", .kind = RULE_STRING, .required = true, .min = 1},
+    END,
+};
+
+static const struct rule product_section[] = {
+    {.name = "title", .kind = RULE_STRING, .max = 24},
+    {.name = "product_items",
+     .kind = RULE_LIST,
+     .required = true,
+     .min = 1,
+     .max = 30,
+     .members = item_rules},
+    END,
+};
+
+static const struct rule product_list_action[] = {
+    {.name = "catalog_id", .kind = RULE_STRING, .required = true, .min = 1},
+    {.name = "sections",
+     .kind = RULE_LIST,
+     .required = true,
+     .min = 1,
+     .max = 10,
+     .members = product_section},
+    END,
+};
+
+static const struct rule thumbnail_rules[] = {
+    {.name = "thumbnail_product_retailer_id", .kind = RULE_STRING, .required = true, .min = 1},
+    END,
+};
+
+static const struct rule catalog_action[] = {
+    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "catalog_message"},
+    {.name = "parameters", .kind = RULE_OBJECT, .members = thumbnail_rules},
+    END,
+};
+
+static const struct rule card_rules[] = {
+    {.name = "card_index", .kind = RULE_NUMBER, .required = true},
+    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "product"},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = product_action},
+    END,
+};
+
+static const struct rule carousel_action[] = {
+    {.name = "cards",
+     .kind = RULE_LIST,
+     .required = true,
+     .min = 2,
+     .max = 10,
+     .members = card_rules},
+    END,
+};
+
+static const struct rule button_rules_all[] = {
+    TYPE,
+    {.name = "header", .kind = RULE_OBJECT, .members = any_header},
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
+    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = button_action},
+    END,
+};
+
+static const struct rule list_rules_all[] = {
+    TYPE,
+    {.name = "header", .kind = RULE_OBJECT, .members = text_header},
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_4096},
+    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = list_action},
+    END,
+};
+
+static const struct rule product_rules_all[] = {
+    TYPE,
+    {.name = "body", .kind = RULE_OBJECT, .members = body_1024},
+    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = product_action},
+    END,
+};
+
+static const struct rule product_list_rules_all[] = {
+    TYPE,
+    {.name = "header", .kind = RULE_OBJECT, .required = true, .members = text_header},
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
+    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = product_list_action},
+    END,
+};
+
+static const struct rule catalog_rules_all[] = {
+    TYPE,
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
+    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = catalog_action},
+    END,
+};
+
+static const struct rule carousel_rules_all[] = {
+    TYPE,
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = carousel_action},
+    END,
+};
+
+static const cJSON *member(const cJSON *object, const char *name) {
+    return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static bool refuse(struct send *send, const char *details) {
+    reply_error_details(send->exchange, 131009, "%s", details);
+    return false;
+}
+
+/* True when no two objects of a list, looked at through `inner` (or directly, when NULL), hold the
+ * same text in member `name`. */
+static bool texts_unique(const cJSON *list, const char *inner, const char *name) {
+    const cJSON *a;
+
+    cJSON_ArrayForEach(a, list) {
+        const char *text = json_text(inner == NULL ? a : member(a, inner), name);
+
+        for (const cJSON *b = a->next; b != NULL; b = b->next) {
+            if (strcmp(text, json_text(inner == NULL ? b : member(b, inner), name)) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool header_check(struct send *send, const cJSON *header) {
+    const char *type = json_text(header, "type");
+    const cJSON *content = type == NULL ? NULL : member(header, type);
+    char *path;
+    bool good;
+
+    if (header == NULL) {
+        return true;
+    }
+    if (content == NULL) {
+        return refuse(send, "The header has no content of its type.");
+    }
+    if (cJSON_IsString(content)) {
+        return true;
+    }
+    path = memory_format("interactive.header.%s", type);
+    good = media_reference_check(send, path, content);
+    free(path);
+    return good;
+}
+
+static bool button_check(struct send *send, const cJSON *interactive) {
+    const cJSON *buttons = member(member(interactive, "action"), "buttons");
+
+    if (!texts_unique(buttons, "reply", "title")) {
+        return refuse(send, "Duplicated title of button.");
+    }
+    if (!texts_unique(buttons, "reply", "id")) {
+        return refuse(send, "Duplicated id of button.");
+    }
+    return header_check(send, member(interactive, "header"));
+}
+
+/* Titles of sections are needed as soon as there are two. */
+static bool section_titles_given(const cJSON *sections) {
+    const cJSON *section;
+    bool given = true;
+
+    cJSON_ArrayForEach(section, sections) {
+        const char *title = json_text(section, "title");
+
+        given = given && title != NULL && *title != '\0';
+    }
+    return given || cJSON_GetArraySize(sections) < 2;
+}
+
+/* Items of all sections together; false in *unique when two rows share an id. */
+static int section_items(const cJSON *sections, const char *name, bool *unique) {
+    const cJSON *section;
+    cJSON *all = cJSON_CreateArray();
+    int count;
+
+    cJSON_ArrayForEach(section, sections) {
+        cJSON *item;
+
+        cJSON_ArrayForEach(item, member(section, name)) {
+            cJSON_AddItemReferenceToArray(all, item);
+        }
+    }
+    count = cJSON_GetArraySize(all);
+    *unique = strcmp(name, "rows") != 0 || texts_unique(all, NULL, "id");
+    cJSON_Delete(all);
+    return count;
+}
+
+static bool list_check(struct send *send, const cJSON *interactive) {
+    const cJSON *sections = member(member(interactive, "action"), "sections");
+    bool unique;
+
+    if (section_items(sections, "rows", &unique) > ROWS_MAX) {
+        return refuse(send, "Total row count exceeds the allowed 10.");
+    }
+    if (!unique) {
+        return refuse(send, "Duplicated row id.");
+    }
+    return section_titles_given(sections) ||
+           refuse(send, "Section title is required when there is more than one section.");
+}
+
+static bool product_list_check(struct send *send, const cJSON *interactive) {
+    const cJSON *sections = member(member(interactive, "action"), "sections");
+    bool unique;
+
+    if (section_items(sections, "product_items", &unique) > PRODUCTS_MAX) {
+        return refuse(send, "Total product count exceeds the allowed 30.");
+    }
+    return section_titles_given(sections) ||
+           refuse(send, "Section title is required when there is more than one section.");
+}
+
+static bool carousel_check(struct send *send, const cJSON *interactive) {
+    const cJSON *cards = member(member(interactive, "action"), "cards");
+    const char *catalog = json_text(member(cards->child, "action"), "catalog_id");
+    unsigned seen = 0;
+    const cJSON *card;
+
+    cJSON_ArrayForEach(card, cards) {
+        double index = member(card, "card_index")->valuedouble;
+        unsigned bit;
+
+        if (!(index >= 0 && index <= 9) || index != (int)index) {
+            return refuse(send, "card_index must be 0 to 9.");
+        }
+        bit = 1U << (int)index;
+        if ((seen & bit) != 0) {
+            return refuse(send, "Duplicated card_index.");
+        }
+        seen |= bit;
+        if (strcmp(json_text(member(card, "action"), "catalog_id"), catalog) != 0) {
+            return refuse(send, "All cards must have the same catalog_id.");
+        }
+    }
+    return true;
+}
+
+bool interactive_check(struct send *send, const cJSON *interactive) {
+    static const struct message_type kinds[] = {
+        {"button", button_rules_all, button_check},
+        {"list", list_rules_all, list_check},
+        {"product", product_rules_all, NULL},
+        {"product_list", product_list_rules_all, product_list_check},
+        {"catalog_message", catalog_rules_all, NULL},
+        {"carousel", carousel_rules_all, carousel_check},
+    };
+    const struct message_type *kind = kinds;
+
+    while (strcmp(kind->name, json_text(interactive, "type")) != 0) {
+        kind++;
+    }
+    return rules_check(send->exchange, "interactive", interactive, kind->rules) &&
+           (kind->check == NULL || kind->check(send, interactive));
+}

@@ -1,0 +1,52 @@
+/* POST /{phone-number-id}/messages. */
+#ifndef SANDBOX_MESSAGES_H
+#define SANDBOX_MESSAGES_H
+
+#include "accounts.h"
+#include "exchange.h"
+#include "rules.h"
+
+/* A send that is being checked. */
+struct send {
+    struct exchange *exchange;
+    const cJSON *body;
+    const struct account *account;
+    const struct phone *phone;
+    const char *type;
+    const char *to;         /* or NULL */
+    const char *recipient;  /* or NULL */
+    bool template_accepted; /* the answer carries message_status */
+};
+
+/* A kind of message: the object named like it, and what its rule table cannot say. */
+struct message_type {
+    const char *name;
+    const struct rule *rules;
+    /* False when the error is the answer. May be NULL. */
+    bool (*check)(struct send *send, const cJSON *content);
+};
+
+/* The table of types, ended by a NULL name. */
+extern const struct message_type message_types[];
+
+/* Answers a send to that number of that account. */
+void message_send(struct exchange *exchange, const struct account *account,
+                  const struct phone *phone);
+
+/* True when the send in `body` goes to recipient: a BSUID, or a phone number in any spelling. */
+bool message_is_for(const cJSON *body, const char *recipient);
+
+/* True for CC.alnum and CC.ENT.alnum, the form of a business-scoped user id. */
+bool text_is_bsuid(const char *text);
+
+/* A new message id; digits are those of the chat's phone, or "" for a BSUID chat. Caller frees. */
+char *wamid_new(const char *digits);
+
+/* Checks of single types. */
+bool interactive_check(struct send *send, const cJSON *interactive);
+bool template_check(struct send *send, const cJSON *content);
+
+/* True when `object` names media that this account may send: an id it owns, or a link. */
+bool media_reference_check(struct send *send, const char *path, const cJSON *object);
+
+#endif

@@ -1,0 +1,131 @@
+#include "options.h"
+
+#include "builtin.h"
+#include "control.h"
+#include "media.h"
+#include "recorder.h"
+#include "state.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+    struct option option;
+    const char *argument;
+    const char *help;
+} options_known[] = {
+    {{"port", required_argument, NULL, 'p'}, "N", "port on 127.0.0.1, 0 = any (default 0)"},
+    {{"port-file", required_argument, NULL, 'f'}, "FILE", "written once it listens"},
+    {{"state-dir", required_argument, NULL, 'd'}, "DIR", "where uploads are spooled"},
+    {{"fixtures", required_argument, NULL, 'x'}, "FILE", "JSON loaded at the start, see below"},
+    {{"app-secret", required_argument, NULL, 's'}, "S", "key that signs webhooks"},
+    {{"webhook-url", required_argument, NULL, 'w'}, "URL", "where webhooks go"},
+    {{"verify-token", required_argument, NULL, 'v'}, "T", "for the verification of that URL"},
+    {{"latency", required_argument, NULL, 'l'}, "MS", "the platform answers this much later"},
+    {{"record-bytes", required_argument, NULL, 'r'}, "N", "memory for recorded requests (64 MiB)"},
+    {{"help", no_argument, NULL, 'h'}, "", "this text"},
+};
+
+enum { KNOWN = sizeof options_known / sizeof *options_known };
+
+static void print_help(void) {
+    printf("usage: graph-sandbox [options]\n\n"
+           "A simulator of the WhatsApp Cloud API on loopback, for demonstrations and tests.\n"
+           "The platform answers below /v26.0/ (or v21.0 to v25.0).\n\nOptions:\n");
+    for (size_t i = 0; i < KNOWN; i++) {
+        printf("  --%-13s %-5s %s\n", options_known[i].option.name, options_known[i].argument,
+               options_known[i].help);
+    }
+    builtin_help();
+    control_help();
+}
+
+static uint64_t read_number(const char *name, const char *text, uint64_t limit) {
+    char *end;
+    unsigned long long number;
+
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || *text == '-' || number > limit) {
+        fprintf(stderr, "graph-sandbox: --%s takes a number up to %llu, not '%s'\n", name,
+                (unsigned long long)limit, text);
+        exit(2);
+    }
+    return number;
+}
+
+static void set_text(char **place, const char *text) {
+    free(*place);
+    *place = memory_text(text);
+}
+
+static void option_apply(struct options *options, int which) {
+    switch (which) {
+    case 'p':
+        options->port = (uint16_t)read_number("port", optarg, 65535);
+        break;
+    case 'f':
+        options->port_file = optarg;
+        break;
+    case 'd':
+        media_directory(optarg);
+        break;
+    case 'x':
+        builtin_fixtures(optarg);
+        break;
+    case 's':
+        set_text(&settings.app_secret, optarg);
+        break;
+    case 'w':
+        set_text(&settings.webhook_url, optarg);
+        break;
+    case 'v':
+        set_text(&settings.verify_token, optarg);
+        break;
+    case 'l':
+        settings.latency_ms = read_number("latency", optarg, 3600000);
+        break;
+    case 'r':
+        recorder_limit(read_number("record-bytes", optarg, UINT32_MAX));
+        break;
+    case 'h':
+        print_help();
+        exit(0);
+    default:
+        fputs("graph-sandbox: see --help\n", stderr);
+        exit(2);
+    }
+}
+
+static void set_defaults(void) {
+    settings.media_url_seconds = 300;
+    settings.paging_token = true;
+    settings.webhook_version = 26;
+    settings.webhook_retries = 3;
+    settings.webhook_retry_ms = 200;
+    settings.webhook_timeout_ms = 20000;
+    settings.status_delay_ms = 50;
+    set_text(&settings.app_secret, "sandbox-app-secret");
+    set_text(&settings.verify_token, "sandbox-verify-token");
+}
+
+void options_read(struct options *options, int argc, char **argv) {
+    struct option table[KNOWN + 1] = {0};
+    int which;
+
+    *options = (struct options){0};
+    set_defaults();
+    for (size_t i = 0; i < KNOWN; i++) {
+        table[i] = options_known[i].option;
+    }
+    while ((which = getopt_long(argc, argv, "", table, NULL)) != -1) {
+        option_apply(options, which);
+    }
+    if (optind < argc) {
+        fprintf(stderr, "graph-sandbox: '%s' is not an option; see --help\n", argv[optind]);
+        exit(2);
+    }
+    settings_remember();
+}

@@ -1,0 +1,16 @@
+/* The command line. */
+#ifndef SANDBOX_OPTIONS_H
+#define SANDBOX_OPTIONS_H
+
+#include <stdint.h>
+
+struct options {
+    uint16_t port;
+    const char *port_file;
+};
+
+/* Reads the command line into *options and the settings; ends the program after --help (0) and on
+ * a wrong one (2). */
+void options_read(struct options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,35 @@
+/* Declared shapes of the objects in a request, and the check against them. */
+#ifndef SANDBOX_RULES_H
+#define SANDBOX_RULES_H
+
+#include "exchange.h"
+
+enum rule_kind {
+    RULE_STRING,
+    RULE_SCALAR, /* string or number */
+    RULE_NUMBER,
+    RULE_FLAG,
+    RULE_OBJECT,
+    RULE_LIST, /* of objects */
+    RULE_ANY
+};
+
+struct rule {
+    const char *name;
+    enum rule_kind kind;
+    bool required;
+    size_t min;                 /* characters of a string, items of a list */
+    size_t max;                 /* 0 = no limit */
+    const char *choices;        /* "a|b|c", or NULL for any string */
+    const struct rule *members; /* of the object or of each item; NULL = not looked at */
+};
+
+/* Ends a rule table whose object may hold further members. */
+#define RULE_OPEN "..."
+
+/* Checks object, which stands at `path` in the request, against rules (ended by a NULL name, or by
+ * one with the name RULE_OPEN). False when it does not fit: the error is the answer then. */
+bool rules_check(struct exchange *exchange, const char *path, const cJSON *object,
+                 const struct rule *rules);
+
+#endif
