@@ -1,0 +1,395 @@
+/* pool: a pre-forking supervisor for FastCGI programs.
+ *
+ *     pool --socket PATH --processes N [--max-requests M] [--grace SECONDS] [--pid-file F]
+ *          -- PROGRAM [ARGUMENT...]
+ *
+ * Makes the listening unix socket PATH and runs N processes of PROGRAM with it as their standard
+ * input, which is how a FastCGI program takes its connections (FastCGI 1.0, 2.2). The socket
+ * stays open while processes come and go, so that no connection is refused meanwhile. Started by
+ * systemd with a socket (sd_listen_fds(3)), it takes that one and needs no --socket.
+ *
+ *   a process ends           another takes its place, later and later when it dies at once
+ *   SIGTERM, SIGINT          processes are told to end, after --grace seconds they are killed; exit
+ * 0 SIGHUP                   the processes are replaced one by one PROGRAM's file changes   the
+ * same
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    PROCESSES_MAX = 1024,
+    BACKLOG = 1024,
+    GRACE_S = 40,           /* a send may wait 30 s for the platform, and 5 s to connect */
+    TICK_MS = 1000,         /* how often PROGRAM's file is looked at */
+    AT_ONCE_MS = 100,       /* any process that lives no longer died at once */
+    FAILED_EARLY_MS = 1000, /* and one that failed within this */
+    BACKOFF_FIRST_MS = 100,
+    BACKOFF_LAST_MS = 5000,
+    SYSTEMD_FD = 3,
+};
+
+struct options {
+    const char *socket;
+    const char *pid_file;
+    long processes;
+    long max_requests; /* 0: the program's own default */
+    long grace_s;
+    char **program; /* NULL-terminated, as execv takes it */
+};
+
+/* One place in the pool; pid 0 while it is empty. Times are monotonic milliseconds. */
+struct slot {
+    pid_t pid;
+    long long started;
+    long long start_at; /* when empty: not before */
+    long long kill_at;  /* when told to end: SIGKILL from then on; 0: was not told */
+    long backoff_ms;    /* the last delay; 0 after a process that lived */
+    bool outdated;      /* to be replaced */
+};
+
+struct pool {
+    struct options options;
+    int listener;
+    bool owns_socket;
+    struct stat socket_id;
+    struct stat program_id; /* the file that the processes were started from */
+    struct stat program_seen;
+    struct slot slots[PROCESSES_MAX];
+    bool stopping;
+};
+
+static long long now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void die(const char *what, const char *name) {
+    fprintf(stderr, "pool: %s %s: %s\n", what, name, strerror(errno));
+    exit(1);
+}
+
+static void usage(void) {
+    fputs("usage: pool --socket PATH --processes N [--max-requests M] [--grace SECONDS]\n"
+          "            [--pid-file F] -- PROGRAM [ARGUMENT...]\n",
+          stderr);
+    exit(2);
+}
+
+static long read_number(const char *text, long least, long most) {
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || number < least || number > most) {
+        fprintf(stderr, "pool: %s is not a number from %ld to %ld\n", text, least, most);
+        exit(2);
+    }
+    return number;
+}
+
+static struct options read_options(int argc, char **argv) {
+    static const struct option table[] = {
+        {"socket", required_argument, NULL, 's'},       {"processes", required_argument, NULL, 'n'},
+        {"max-requests", required_argument, NULL, 'm'}, {"grace", required_argument, NULL, 'g'},
+        {"pid-file", required_argument, NULL, 'p'},     {NULL, 0, NULL, 0},
+    };
+    struct options options = {.grace_s = GRACE_S};
+    int name;
+    while ((name = getopt_long(argc, argv, "+", table, NULL)) != -1) {
+        switch (name) {
+        case 's':
+            options.socket = optarg;
+            break;
+        case 'n':
+            options.processes = read_number(optarg, 1, PROCESSES_MAX);
+            break;
+        case 'm':
+            options.max_requests = read_number(optarg, 1, LONG_MAX);
+            break;
+        case 'g':
+            options.grace_s = read_number(optarg, 0, 3600);
+            break;
+        case 'p':
+            options.pid_file = optarg;
+            break;
+        default:
+            usage();
+        }
+    }
+    options.program = argv + optind;
+    if (options.processes == 0 || *options.program == NULL)
+        usage();
+    return options;
+}
+
+/* ---- the socket ---- */
+
+/* The socket that systemd hands over, or -1. */
+static int take_systemd_socket(void) {
+    const char *pid = getenv("LISTEN_PID");
+    const char *count = getenv("LISTEN_FDS");
+    if (pid == NULL || count == NULL || strtol(pid, NULL, 10) != getpid() ||
+        strcmp(count, "1") != 0)
+        return -1;
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    unsetenv("LISTEN_FDNAMES");
+    return SYSTEMD_FD;
+}
+
+static bool somebody_listens(const struct sockaddr_un *address) {
+    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (probe < 0)
+        die("cannot make", "a socket");
+    bool answered = connect(probe, (const struct sockaddr *)address, sizeof *address) == 0;
+    close(probe);
+    return answered;
+}
+
+static int make_socket(struct pool *pool, const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        die("cannot listen on", path);
+    }
+    memcpy(address.sun_path, path, strlen(path));
+    if (somebody_listens(&address)) {
+        errno = EADDRINUSE;
+        die("cannot listen on", path);
+    }
+    unlink(path); /* what a killed pool left behind */
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    mode_t mask = umask(0117);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(listener, BACKLOG) != 0 || stat(path, &pool->socket_id) != 0)
+        die("cannot listen on", path);
+    umask(mask);
+    pool->owns_socket = true;
+    return listener;
+}
+
+/* Another pool may have taken the name since: only our own socket is removed. */
+static void remove_socket(const struct pool *pool) {
+    struct stat found;
+    const char *path = pool->options.socket;
+    if (pool->owns_socket && stat(path, &found) == 0 && found.st_ino == pool->socket_id.st_ino &&
+        found.st_dev == pool->socket_id.st_dev)
+        unlink(path);
+}
+
+/* ---- the processes ---- */
+
+static void run_program(const struct pool *pool, pid_t parent) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* a killed pool leaves no process behind */
+    if (getppid() != parent)
+        _exit(0);
+    if (dup2(pool->listener, STDIN_FILENO) < 0)
+        _exit(126);
+    execv(pool->options.program[0], pool->options.program);
+    fprintf(stderr, "pool: cannot run %s: %s\n", pool->options.program[0], strerror(errno));
+    _exit(127);
+}
+
+static void delay_start(struct slot *slot, long long now) {
+    slot->backoff_ms = slot->backoff_ms == 0 ? BACKOFF_FIRST_MS : slot->backoff_ms * 2;
+    if (slot->backoff_ms > BACKOFF_LAST_MS)
+        slot->backoff_ms = BACKOFF_LAST_MS;
+    slot->start_at = now + slot->backoff_ms;
+}
+
+static void start_process(struct pool *pool, struct slot *slot, long long now) {
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid == 0)
+        run_program(pool, parent);
+    if (pid < 0) {
+        delay_start(slot, now);
+        return;
+    }
+    slot->pid = pid;
+    slot->started = now;
+    slot->kill_at = 0;
+    slot->outdated = false;
+}
+
+static void note_end(struct pool *pool, struct slot *slot, int status, long long now) {
+    long long lived = now - slot->started;
+    bool failed = status != 0 && slot->kill_at == 0;
+    slot->pid = 0;
+    slot->start_at = now;
+    if (failed)
+        fprintf(stderr, "pool: %s: process ended with %s %d\n", pool->options.program[0],
+                WIFSIGNALED(status) ? "signal" : "status",
+                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    if (slot->kill_at == 0 && (lived < AT_ONCE_MS || (failed && lived < FAILED_EARLY_MS)))
+        delay_start(slot, now);
+    else
+        slot->backoff_ms = 0;
+}
+
+static void reap_processes(struct pool *pool, long long now) {
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        for (long i = 0; i < pool->options.processes; i++)
+            if (pool->slots[i].pid == pid)
+                note_end(pool, &pool->slots[i], status, now);
+}
+
+/* Said again each time round: a process may have looked for the signal just before it came, and
+ * gone to sleep waiting for a connection. */
+static void end_process(const struct pool *pool, struct slot *slot, long long now) {
+    if (slot->pid == 0)
+        return;
+    if (slot->kill_at == 0)
+        slot->kill_at = now + pool->options.grace_s * 1000;
+    kill(slot->pid, now < slot->kill_at ? SIGTERM : SIGKILL);
+}
+
+/* One at a time: the next goes when its predecessor's successor has started. */
+static void replace_outdated(struct pool *pool, long long now) {
+    for (long i = 0; i < pool->options.processes; i++) {
+        if (pool->slots[i].pid == 0)
+            return;
+        if (pool->slots[i].outdated) {
+            end_process(pool, &pool->slots[i], now);
+            return;
+        }
+    }
+}
+
+static void mark_outdated(struct pool *pool) {
+    for (long i = 0; i < pool->options.processes; i++)
+        pool->slots[i].outdated = pool->slots[i].pid != 0;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* A new file counts when it looked the same twice: until then somebody is still writing it. */
+static void watch_program(struct pool *pool) {
+    struct stat found;
+    if (stat(pool->options.program[0], &found) != 0)
+        return;
+    if (!same_file(&found, &pool->program_id) && same_file(&found, &pool->program_seen) &&
+        access(pool->options.program[0], X_OK) == 0) {
+        pool->program_id = found;
+        mark_outdated(pool);
+    }
+    pool->program_seen = found;
+}
+
+/* ---- the loop ---- */
+
+/* Starts what is due. Returns how many milliseconds may pass until there is something to do. */
+static long keep_running(struct pool *pool, long long now) {
+    long wait = TICK_MS;
+    for (long i = 0; i < pool->options.processes; i++) {
+        struct slot *slot = &pool->slots[i];
+        if (slot->pid == 0 && slot->start_at <= now)
+            start_process(pool, slot, now);
+        if (slot->pid == 0 && slot->start_at - now < wait)
+            wait = (long)(slot->start_at - now);
+    }
+    replace_outdated(pool, now);
+    return wait;
+}
+
+/* Tells every process to end. Returns false when none is left. */
+static bool wind_down(struct pool *pool, long long now) {
+    bool left = false;
+    for (long i = 0; i < pool->options.processes; i++) {
+        end_process(pool, &pool->slots[i], now);
+        left = left || pool->slots[i].pid != 0;
+    }
+    return left;
+}
+
+static void take_signal(struct pool *pool, const sigset_t *signals, long wait_ms) {
+    struct timespec wait = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000};
+    int caught = sigtimedwait(signals, NULL, &wait);
+    if (caught == SIGTERM || caught == SIGINT)
+        pool->stopping = true;
+    else if (caught == SIGHUP)
+        mark_outdated(pool);
+}
+
+static void supervise(struct pool *pool, const sigset_t *signals) {
+    long long next_look = now_ms() + TICK_MS;
+    for (;;) {
+        long long now = now_ms();
+        long wait = TICK_MS;
+        reap_processes(pool, now);
+        if (now >= next_look) {
+            watch_program(pool);
+            next_look = now + TICK_MS;
+        }
+        if (!pool->stopping)
+            wait = keep_running(pool, now);
+        else if (!wind_down(pool, now))
+            return;
+        take_signal(pool, signals, wait);
+    }
+}
+
+static void write_pid_file(const char *path) {
+    FILE *file = path == NULL ? NULL : fopen(path, "we");
+    if (path == NULL)
+        return;
+    if (file == NULL || fprintf(file, "%ld\n", (long)getpid()) < 0 || fclose(file) != 0)
+        die("cannot write", path);
+}
+
+int main(int argc, char **argv) {
+    static struct pool pool;
+    sigset_t signals;
+    pool.options = read_options(argc, argv);
+    if (stat(pool.options.program[0], &pool.program_id) != 0)
+        die("cannot run", pool.options.program[0]);
+    pool.program_seen = pool.program_id;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+
+    pool.listener = take_systemd_socket();
+    if (pool.listener >= 0)
+        fcntl(pool.listener, F_SETFD, FD_CLOEXEC);
+    if (pool.listener < 0 && pool.options.socket == NULL)
+        usage();
+    if (pool.listener < 0)
+        pool.listener = make_socket(&pool, pool.options.socket);
+    if (pool.options.max_requests != 0) {
+        char number[32];
+        snprintf(number, sizeof number, "%ld", pool.options.max_requests);
+        setenv("SWITCHBOARD_MAX_REQUESTS", number, 1);
+    }
+    write_pid_file(pool.options.pid_file);
+    supervise(&pool, &signals);
+    remove_socket(&pool);
+    if (pool.options.pid_file != NULL)
+        unlink(pool.options.pid_file);
+    return 0;
+}
