@@ -25,7 +25,7 @@ void issues_add(struct issues *issues, const char *path, const char *code, const
     json_write_text(&issues->list, "message", message);
     json_write_end(&issues->list);
     if (issues->count++ == 0)
-        issues->first = arena_printf(issues->arena, "%s%s%s", path, *path ? ": " : "", message);
+        issues->first = arena_printf(issues->arena, "%s%s%s", path, *path ? " " : "", message);
 }
 
 struct slice issues_written(struct issues *issues) {

@@ -40,6 +40,7 @@ struct route {
     enum body body;
     const struct field *fields; /* of a BODY_JSON body */
     size_t body_limit;          /* of a BODY_RAW body, bytes */
+    const void *data;           /* whatever the handler wants to know about its route */
 };
 
 /* The catalogue of failures: HTTP status and `error` code (spec 7). */

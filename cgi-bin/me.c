@@ -1,0 +1,101 @@
+/* GET /v2/me: the account context (spec 2.2, 4.2). */
+#include "auth.h"
+
+struct context {
+    const struct store_user *user;
+    struct store_account *accounts;
+    size_t account_count;
+    struct store_line *lines;
+    size_t line_count;
+};
+
+/* The default account; where none was chosen, the first. NULL without accounts. */
+static const struct store_account *default_account(const struct context *me) {
+    for (size_t i = 0; i < me->account_count; i++)
+        if (me->accounts[i].is_default)
+            return &me->accounts[i];
+    return me->account_count ? &me->accounts[0] : NULL;
+}
+
+/* The only line, else the primary one if it is listed, else none (spec 2.2). */
+static const char *default_phone_number_id(const struct context *me) {
+    if (me->line_count == 1)
+        return me->lines[0].phone_number_id;
+    for (size_t i = 0; i < me->line_count && me->user->primary_line_id; i++)
+        if (strcmp(me->lines[i].id, me->user->primary_line_id) == 0)
+            return me->lines[i].phone_number_id;
+    return NULL;
+}
+
+static void write_accounts(struct json_writer *w, const struct context *me) {
+    json_write_array(w, "accounts");
+    for (size_t i = 0; i < me->account_count; i++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "id", me->accounts[i].id);
+        json_write_text(w, "wabaid", me->accounts[i].waba_id);
+        json_write_text(w, "displayName", me->accounts[i].name);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static void write_lines(struct json_writer *w, const struct context *me) {
+    json_write_array(w, "phoneNumbers");
+    for (size_t i = 0; i < me->line_count; i++) {
+        const struct store_line *line = &me->lines[i];
+        json_write_object(w, NULL);
+        json_write_text(w, "id", line->id);
+        json_write_text(w, "phoneNumberId", line->phone_number_id);
+        json_write_text(w, "phoneNumber", line->phone_number);
+        json_write_text(w, "name", line->name);
+        json_write_bool(w, "isRegistered", line->is_registered);
+        json_write_bool(w, "isCoexisting", line->is_coexisting);
+        json_write_text(w, "platformType", line->platform_type);
+        json_write_text(w, "accountId", line->account_id);
+        json_write_time(w, "createdAt", line->created_at);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static struct slice write_context(struct arena *arena, const struct context *me) {
+    const struct store_account *account = default_account(me);
+    struct json_writer w;
+    json_write_start(&w, arena);
+    json_write_object(&w, NULL);
+    json_write_object(&w, "user");
+    json_write_text(&w, "id", me->user->id);
+    json_write_text(&w, "email", me->user->email);
+    json_write_end(&w);
+    json_write_object(&w, "account");
+    json_write_text(&w, "id", account ? account->id : NULL);
+    json_write_text(&w, "wabaid", account ? account->waba_id : NULL);
+    json_write_end(&w);
+    write_accounts(&w, me);
+    write_lines(&w, me);
+    json_write_text(&w, "defaultPhoneNumberId", default_phone_number_id(me));
+    json_write_end(&w);
+    return json_written(&w);
+}
+
+static int get_me(struct request *rq) {
+    struct caller *caller = rq->caller;
+    struct context me = {.user = &caller->user};
+    enum store_result result = store_list_accounts(caller->store, rq->arena, caller->user.id,
+                                                   &me.accounts, &me.account_count);
+    if (result == STORE_OK)
+        result = store_list_lines(caller->store, rq->arena, caller->user.id, &me.lines,
+                                  &me.line_count);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return reply_data(rq, write_context(rq->arena, &me));
+}
+
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/me", .guard = &token_guard, .handle = get_me},
+    {0},
+};
+
+int main(void) {
+    return serve(&(struct service){.name = "me", .routes = routes});
+}

@@ -1,0 +1,139 @@
+#include "send.h"
+
+#include <signal.h>
+
+#include "base/log.h"
+#include "recipient.h"
+#include "upstream.h"
+
+/* Whom the checked body names. */
+struct recipient {
+    const char *phone; /* digits, or NULL */
+    const char *bsuid; /* or NULL */
+};
+
+void send_copy(struct json_writer *out, const char *name, struct json object, const char *member) {
+    struct json value = json_get(object, member);
+    if (json_is(value))
+        json_write_raw(out, name, json_raw(value));
+}
+
+static struct recipient read_recipient(struct request *rq) {
+    struct slice to = json_string(json_get(rq->json, "to"), rq->arena);
+    return (struct recipient){
+        .phone = to.p ? recipient_digits(rq->arena, to) : NULL,
+        .bsuid = json_text(json_get(rq->json, "recipient"), rq->arena),
+    };
+}
+
+static int refuse_blocked(struct request *rq, const struct recipient *recipient) {
+    const struct caller *caller = rq->caller;
+    bool blocked;
+    enum store_result result =
+        store_is_blocked(caller->store, caller->line.id, caller->line.account_id, recipient->phone,
+                         recipient->bsuid, &blocked);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
+}
+
+static struct slice payload(struct request *rq, const struct message_kind *kind,
+                            const struct recipient *recipient) {
+    struct json_writer out;
+    json_write_start(&out, rq->arena);
+    json_write_object(&out, NULL);
+    json_write_text(&out, "messaging_product", "whatsapp");
+    json_write_text(&out, "recipient_type", "individual");
+    if (recipient->phone)
+        json_write_text(&out, "to", recipient->phone);
+    if (recipient->bsuid)
+        json_write_text(&out, "recipient", recipient->bsuid);
+    if (json_is(json_get(rq->json, "contextMessageWamid"))) {
+        json_write_object(&out, "context");
+        send_copy(&out, "message_id", rq->json, "contextMessageWamid");
+        json_write_end(&out);
+    }
+    json_write_text(&out, "type", kind->type);
+    json_write_object(&out, kind->type);
+    kind->write(&out, rq);
+    json_write_end(&out);
+    json_write_end(&out);
+    return json_written(&out);
+}
+
+/* The phone as the platform calls it, where it is one: it may differ from what was sent. */
+static const char *normalized_phone(struct json contact, struct arena *arena) {
+    const char *wa_id = json_text(json_get(contact, "wa_id"), arena);
+    return wa_id && *wa_id && wa_id[strspn(wa_id, "0123456789")] == '\0' ? wa_id : NULL;
+}
+
+/* The message is out: a failure from here on is logged and does not change the client's answer; a
+ * later status of the message completes the record. */
+static void record(struct request *rq, const struct message_kind *kind,
+                   const struct recipient *recipient, struct slice sent, const char *wamid,
+                   struct json contact) {
+    const struct caller *caller = rq->caller;
+    struct store_send send = {
+        .account_id = caller->line.account_id,
+        .line_id = caller->line.id,
+        .phone = recipient->phone,
+        .wa_id = recipient->phone ? normalized_phone(contact, rq->arena) : NULL,
+        .bsuid = recipient->phone ? NULL : recipient->bsuid,
+        .wamid = wamid,
+        .type = kind->type,
+        .context_wamid = json_text(json_get(rq->json, "contextMessageWamid"), rq->arena),
+        .body = sent,
+        .now = rq->now,
+    };
+    id_make(send.new_contact_id, "con_", rq->now);
+    id_make(send.new_thread_id, "thr_", rq->now);
+    id_make(send.message_id, "msg_", rq->now);
+    if (store_record_send(caller->store, &send) != STORE_OK)
+        log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: %s", rq->id, wamid,
+                    store_reason(caller->store));
+}
+
+/* The web server's signal to end must not come between the platform's yes and the record. */
+static void hold_signals(sigset_t *before) {
+    sigset_t held;
+    sigemptyset(&held);
+    sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGHUP);
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
+static int deliver(struct request *rq, const struct message_kind *kind,
+                   const struct recipient *recipient) {
+    const struct caller *caller = rq->caller;
+    const char *token = state_account_token(rq, &caller->line.account);
+    if (!token)
+        return -1;
+    struct graph_call call = {
+        .method = "POST",
+        .path = arena_printf(rq->arena, "%s/messages",
+                             graph_escape(rq->arena, slice_of(caller->line.phone_number_id))),
+        .token = token,
+        .body = payload(rq, kind, recipient),
+    };
+    struct json answer;
+    if (upstream_call(rq, UPSTREAM_SEND, &call, &answer))
+        return -1;
+    const char *wamid =
+        json_text(json_get(json_first(json_get(answer, "messages")), "id"), rq->arena);
+    if (!wamid || !*wamid) {
+        fail(rq, BAD_GATEWAY, "The platform's answer names no message; whether it was sent is not "
+                              "known.");
+        return fail_with_details(rq, json_raw(answer));
+    }
+    sigset_t before;
+    hold_signals(&before);
+    reply_data(rq, json_raw(answer));
+    record(rq, kind, recipient, call.body, wamid, json_first(json_get(answer, "contacts")));
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return 0;
+}
+
+int send_message(struct request *rq, const struct message_kind *kind) {
+    struct recipient recipient = read_recipient(rq);
+    return refuse_blocked(rq, &recipient) || deliver(rq, kind, &recipient) ? -1 : 0;
+}

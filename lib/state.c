@@ -1,0 +1,82 @@
+#include "state.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "store/places.h"
+
+static struct store *open_store;
+
+static void close_store(void) {
+    store_close(open_store);
+    open_store = NULL;
+}
+
+struct store *state_store(struct request *rq) {
+    static bool closes_at_exit;
+    const char *path = rq->config->database;
+    if (open_store && store_is_current(open_store, path))
+        return open_store;
+    close_store();
+    if (!closes_at_exit)
+        closes_at_exit = atexit(close_store) == 0;
+    enum store_result result = store_open(path, &open_store);
+    if (result == STORE_OK)
+        return open_store;
+    state_fail(rq, result);
+    close_store();
+    return NULL;
+}
+
+int state_fail(struct request *rq, enum store_result result) {
+    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
+                store_reason(open_store));
+    switch (result) {
+    case STORE_BUSY:
+        reply_header(rq, "Retry-After", "1");
+        return fail(rq, INTERNAL, "The gateway's database is busy; try again in a second.");
+    case STORE_FULL:
+        return fail(rq, INTERNAL, "The gateway's disk is full; its operator must make room.");
+    default:
+        return fail(rq, INTERNAL, "The gateway's database cannot be used; its log says why.");
+    }
+}
+
+const struct keyring *state_keys(struct request *rq) {
+    static struct keyring keys;
+    static struct stat read_stat;
+    const char *path = rq->config->secret_key_file, *error = NULL;
+    struct stat now;
+    if (keys.count && stat(path, &now) == 0 && now.st_ino == read_stat.st_ino &&
+        now.st_mtim.tv_sec == read_stat.st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == read_stat.st_mtim.tv_nsec)
+        return &keys;
+    if (stat(path, &read_stat) == 0 && keyring_read(path, rq->arena, &keys, &error) == 0)
+        return &keys;
+    keys.count = 0;
+    log_message(LOG_ERROR, "request %s: %s", rq->id, error ? error : "the key file is missing");
+    fail(rq, INTERNAL, "The gateway cannot read its keys; its log says why.");
+    return NULL;
+}
+
+const char *state_account_token(struct request *rq, const struct store_account *account) {
+    if (!account->sealed_token.n) {
+        fail(rq, NOT_FOUND,
+             "The business account %s has no valid platform access token; the gateway's operator "
+             "must set one.",
+             account->id);
+        return NULL;
+    }
+    const struct keyring *keys = state_keys(rq);
+    if (!keys)
+        return NULL;
+    struct slice token = crypto_open(keys, rq->arena, account->sealed_token,
+                                     account_token_place(rq->arena, account->id));
+    if (token.p)
+        return token.p;
+    log_message(LOG_ERROR, "request %s: the platform access token of account %s cannot be decrypted",
+                rq->id, account->id);
+    fail(rq, INTERNAL, "The gateway cannot decrypt a platform access token; its log says more.");
+    return NULL;
+}

@@ -1,0 +1,25 @@
+/* This process's database and keys, for the request at hand. Failures here are failures of the
+ * request: 500 INTERNAL_ERROR (spec 7), with `Retry-After` where waiting helps. */
+#ifndef SWITCHBOARD_STATE_H
+#define SWITCHBOARD_STATE_H
+
+#include "base/crypto.h"
+#include "store/store.h"
+#include "web/request.h"
+
+/* The open database; opened at the first use and again when the configured file changes. NULL after
+ * failing the request. Closed by state_close at the end of the process. */
+struct store *state_store(struct request *rq);
+
+/* Fails the request for a store call that did not succeed; logs the reason. Returns -1. */
+int state_fail(struct request *rq, enum store_result result);
+
+/* The keys of the key file, read at the first use and again when the file changes. NULL after
+ * failing the request. */
+const struct keyring *state_keys(struct request *rq);
+
+/* The platform access token of the account, decrypted, in the request's memory. NULL after failing
+ * the request: 404 when the account has none. */
+const char *state_account_token(struct request *rq, const struct store_account *account);
+
+#endif

@@ -1,0 +1,22 @@
+/* What the platform's answers mean to our client (spec 7). */
+#ifndef SWITCHBOARD_UPSTREAM_H
+#define SWITCHBOARD_UPSTREAM_H
+
+#include "graph/graph.h"
+#include "web/request.h"
+
+/* What the call was for decides the status of its failure: a transport failure or a 5xx is 502 on
+ * sends and media, 500 on the rest. */
+enum upstream_purpose { UPSTREAM_SEND, UPSTREAM_MEDIA, UPSTREAM_LIST };
+
+/* Makes the call. Returns 0 with the platform's answer, a JSON value, in `*json`; or fails the
+ * request by spec 7: 401, 403 and 404 keep their status, other 4xx become 400, with the platform's
+ * whole answer as `details` and its Retry-After copied. */
+int upstream_call(struct request *rq, enum upstream_purpose purpose,
+                  const struct graph_call *call, struct json *json);
+
+/* The failing half of upstream_call, for answers that were got another way. Returns -1. */
+int upstream_fail(struct request *rq, enum upstream_purpose purpose,
+                  const struct graph_answer *answer);
+
+#endif
