@@ -36,14 +36,15 @@ endif
 
 # Executables by what they may link.
 CGI_PLAIN := root health version
-CGI_STORE :=
-CGI_GRAPH :=
+CGI_STORE := me
+CGI_GRAPH := messages
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH)
-TOOLS :=
+TOOLS := switchboard
 
 LIBRARY := $(BUILD)/libswitchboard.a
 LIBRARY_SOURCES := $(wildcard lib/base/*.c lib/web/*.c lib/store/*.c lib/graph/*.c lib/*.c)
 LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema.o
+ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
 
 FCGI   := -l:libfcgi.a
 SQLITE := -l:libsqlite3.a -lm
@@ -68,8 +69,8 @@ $(BUILD)/lib/store/schema.o: $(BUILD)/lib/store/schema.c
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
 
 $(LIBRARY): $(LIBRARY_OBJECTS)
-	 -f $@
-	 rcs $@ $^
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
 
 $(CGI_PLAIN:%=$(OUT)/cgi-bin/%): $(OUT)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(LIBRARY)
 	@mkdir -p $(@D)
@@ -83,9 +84,9 @@ $(CGI_GRAPH:%=$(OUT)/cgi-bin/%): $(OUT)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(LIBRAR
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $< $(LIBRARY) $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 
-$(OUT)/tools/switchboard: $(BUILD)/tools/switchboard.o $(LIBRARY)
+$(OUT)/tools/switchboard: $(BUILD)/tools/switchboard.o $(ADMIN_OBJECTS) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $< $(LIBRARY) $(SQLITE) $(SODIUM) $(CURL)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(SQLITE) $(SODIUM)
 
 clean:
 	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
