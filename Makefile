@@ -5,10 +5,14 @@ CC      = gcc
 CFLAGS  = -O2 -g
 PREFIX  = /usr
 DESTDIR =
-SANITIZE =
+SANITIZE ?=
 V =
-PORT    = 8080
-RUN_DIR = ./run
+PORT    ?= 8080
+RUN_DIR ?= ./run
+# Of `make run`: cgi or fcgi; another platform than the sandbox. Of `make test`: files to run.
+TRANSPORT ?= cgi
+GRAPH_BASE_URL ?=
+TESTS   ?=
 
 # --- Nothing to set below -----------------------------------------------------------------------
 Q := $(if $(V),,@)
@@ -34,17 +38,24 @@ else
 FLAGS += $(HARDENING)
 endif
 
+# Debian packages: to build and run, and what the tests need besides.
+PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
+    libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
+TEST_PACKAGES := bats sqlite3
+
 # Executables by what they may link.
 CGI_PLAIN := root health version
-CGI_STORE := me
+CGI_STORE := me webhooks
 CGI_GRAPH := messages
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH)
-TOOLS := switchboard
+TOOLS := switchboard pool graph-sandbox
 
 LIBRARY := $(BUILD)/libswitchboard.a
 LIBRARY_SOURCES := $(wildcard lib/base/*.c lib/web/*.c lib/store/*.c lib/graph/*.c lib/*.c)
 LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema.o
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
+SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 
 FCGI   := -l:libfcgi.a
 SQLITE := -l:libsqlite3.a -lm
@@ -53,7 +64,7 @@ CURL   := -lcurl
 
 BINARIES := $(CGI:%=$(OUT)/cgi-bin/%) $(TOOLS:%=$(OUT)/tools/%)
 
-all: $(BINARIES)
+all: $(BINARIES) ## build everything
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -88,9 +99,43 @@ $(OUT)/tools/switchboard: $(BUILD)/tools/switchboard.o $(ADMIN_OBJECTS) $(LIBRAR
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(SQLITE) $(SODIUM)
 
-clean:
+$(OUT)/tools/pool: $(BUILD)/tools/pool.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^
+
+$(OUT)/tools/graph-sandbox: $(SANDBOX_OBJECTS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ -lmicrohttpd -lcjson -lpthread $(SODIUM) $(CURL)
+
+$(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $< $(LIBRARY) $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
+
+export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL
+BUILD_ALL = $(MAKE) --no-print-directory -j$$(nproc)
+
+run: ## install what is missing, build, start everything, send a message
+	@tools/setup $(PACKAGES)
+	@$(BUILD_ALL) all
+	@tools/run
+
+stop: ## stop what `make run` started
+	@tools/stop
+
+test: ## install what is missing, build, run the whole suite
+	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
+	@$(BUILD_ALL) all $(UNIT_TESTS)
+	@OUT=$(OUT) UNIT=$(BUILD)/unit tests/run $(TESTS)
+
+install: all ## below DESTDIR and PREFIX
+	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' CGI='$(CGI)' tools/install
+
+clean: ## remove what was built
 	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
 
-.PHONY: all clean
+help:
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+
+.PHONY: all run stop test install clean help
 
 -include $(shell find build -name '*.d' 2>/dev/null)

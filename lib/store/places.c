@@ -7,7 +7,3 @@ char *account_token_place(struct arena *arena, const char *account_id) {
 char *webhook_code_place(struct arena *arena, const char *user_id) {
     return arena_printf(arena, "webhook.code|%s", user_id);
 }
-
-char *webhook_previous_code_place(struct arena *arena, const char *user_id) {
-    return arena_printf(arena, "webhook.previous_code|%s", user_id);
-}
