@@ -1,0 +1,29 @@
+#include "store/outbox_entry.h"
+
+static bool next_sequence(struct store *store, struct store_event *event) {
+    static struct statement s = {.sql = "UPDATE user SET event_sequence = event_sequence + 1 "
+                                        "WHERE id = ?1 RETURNING event_sequence"};
+    sql_start(store, &s, TEXT(event->user_id));
+    if (!sql_row(store, &s))
+        return false;
+    event->sequence = column_integer(&s, 0);
+    return !sql_row(store, &s) && !sql_failed(store); /* to its end: only then is it written */
+}
+
+bool outbox_add(struct store *store, struct arena *arena, struct store_event *event,
+                const char *id, event_writer *write) {
+    static struct statement s = {
+        .sql = "INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, "
+               "next_attempt_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?7, ?7)"};
+    return next_sequence(store, event) &&
+           sql_run(store, &s, TEXT(id), TEXT(event->user_id), INTEGER(event->sequence),
+                   TEXT(event->type), TEXT(event->contact.id), BLOB(write(arena, event)),
+                   INTEGER(event->now));
+}
+
+enum store_result store_add_event(struct store *store, struct arena *arena,
+                                  struct store_event *event, const char *id, event_writer *write) {
+    if (sql_begin(store))
+        outbox_add(store, arena, event, id, write);
+    return sql_commit(store);
+}
