@@ -28,6 +28,8 @@ static const char builtin_state[] =
     "\"size\":20480,\"seed\":13},"
     "{\"wabaId\":\"102290129340398\",\"id\":\"1100000000000004\",\"mimeType\":\"application/pdf\","
     "\"size\":81920,\"seed\":14},"
+    "{\"wabaId\":\"102290129340398\",\"id\":\"1100000000000005\",\"mimeType\":\"image/webp\","
+    "\"size\":20000,\"seed\":15},"
     "{\"wabaId\":\"202290129340398\",\"id\":\"2200000000000001\",\"mimeType\":\"image/jpeg\","
     "\"size\":30000,\"seed\":21}],"
 
@@ -146,12 +148,14 @@ void builtin_help(void) {
            "  token            account          phone number id  number\n"
            "  sandbox-token-1  102290129340398  106540352242922  +15550100001\n"
            "  sandbox-token-2  202290129340398  206540352242922  +15550100002\n"
-           "  media of the first: 1100000000000001 (image) ..2 (video) ..3 (audio) ..4 (pdf);\n"
+           "  media of the first: 1100000000000001 (image) ..2 (video) ..3 (audio) ..4 (pdf) ..5 "
+           "(webp);\n"
            "  of the second: 2200000000000001 (image)\n"
            "  templates: hello_world (en_US, de), order_shipped (2 + URL button), table_reserved\n"
            "  (named, image header), login_code (authentication), spring_sale (copy code),\n"
            "  survey_paused; of the second: bike_ready\n"
            "  flows: 410000000000001, 410000000000002; of the second: 420000000000001\n"
-           "\nA fixtures file is an object {accounts, tokens, media, templates, flows, settings},\n"
+           "\nA fixtures file is an object {accounts, tokens, numbers, media, templates, flows, "
+           "settings},\n"
            "each a list of bodies for the control call of that name.\n");
 }

@@ -5,9 +5,11 @@
 #include "faults.h"
 #include "flows.h"
 #include "media.h"
+#include "numbers.h"
 #include "recorder.h"
 #include "state.h"
 #include "templates.h"
+#include "webhooks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +134,10 @@ static void tokens_put(struct exchange *exchange) {
     answer_done(exchange, token_put(exchange->json));
 }
 
+static void numbers_put(struct exchange *exchange) {
+    answer_done(exchange, number_put(exchange->json));
+}
+
 static struct slice body_slice(const struct exchange *exchange) {
     return (struct slice){exchange->body.data, exchange->body.length};
 }
@@ -198,6 +204,35 @@ static void reset(struct exchange *exchange) {
     }
 }
 
+static void webhooks_send(struct exchange *exchange) {
+    char *problem;
+
+    if (!webhook_call(exchange, &problem)) {
+        refuse(exchange, 400, problem);
+    }
+}
+
+static void webhooks_verify(struct exchange *exchange) {
+    char *problem;
+
+    if (!webhook_verify(exchange, &problem)) {
+        refuse(exchange, 400, problem);
+    }
+}
+
+static void webhooks_list(struct exchange *exchange) {
+    webhook_log_list(&exchange->reply.body);
+}
+
+static void webhooks_kinds(struct exchange *exchange) {
+    webhook_kinds_list(&exchange->reply.body);
+}
+
+static void webhooks_clear(struct exchange *exchange) {
+    webhook_log_clear();
+    answer_done(exchange, NULL);
+}
+
 enum lock { LOCK_NONE, LOCK_READ, LOCK_WRITE };
 
 /* Every call: method, path below /_sandbox/ (`*` is any segment), lock, function, what it does.
@@ -242,6 +277,9 @@ static const struct call {
     {"POST", "accounts", LOCK_WRITE, accounts_put,
      "add or change: {wabaId, token, name, phones:[{id, displayNumber}]}"},
     {"POST", "tokens", LOCK_WRITE, tokens_put, "{token, state: valid|expired|revoked}"},
+    {"POST", "numbers", LOCK_WRITE, numbers_put,
+     "{number (digits), waId (what sends to it answer), failCode (its automatic status is failed, "
+     "with that error)}"},
     {"POST", "templates", LOCK_WRITE, templates_put,
      "{wabaId, items:[...], generate:{count, start, prefix}, replace}; items are given out byte "
      "for byte"},
@@ -256,6 +294,26 @@ static const struct call {
     {"GET", "media/*", LOCK_READ, media_one, "one of them"},
     {"GET", "media/*/content", LOCK_READ, media_content, "its bytes"},
     {"DELETE", "media/*", LOCK_WRITE, media_remove, "forget one"},
+    {"POST", "webhooks", LOCK_READ, webhooks_send,
+     "send webhooks now and wait for the answers: {kind, wabaId or phoneNumberId, phone, bsuid, "
+     "parentBsuid, name, username, id, timestamp, context (a message id), text, title, groupId, "
+     "newPhone, "
+     "newBsuid, newParentBsuid, mediaId, flowId, flowResponse, templateId, templateName, language, "
+     "event, clickId, callbackData, code (error), count, message, contact, value (merged in as RFC "
+     "7396)}, or {updates:[such objects]}, or {body} or {bodyBase64}. A phone alone gets a BSUID "
+     "that follows from it; `bsuid: null` is a user without one; a bsuid alone a user whose phone "
+     "is withheld. Beside it: batch (posts, entries, changes, messages: what shares one POST), "
+     "duplicates, reorder (reverse, shuffle), parallel, retries, retryMs, timeoutMs, url, "
+     "appSecret, signature (good, wrong, missing, or the header itself), build (true: only give "
+     "body and signature), wait (false: do not wait). Answers {posts:[{ids, signature, delivered, "
+     "bodyLength, body, attempts:[{status, ms, error, answer}]}]}"},
+    {"POST", "webhooks/verify", LOCK_READ, webhooks_verify,
+     "the verification GET: {url, verifyToken, challenge, mode}; answers as webhooks, ids = the "
+     "URL"},
+    {"GET", "webhooks/kinds", LOCK_NONE, webhooks_kinds, "all kinds, with their field"},
+    {"GET", "webhooks", LOCK_NONE, webhooks_list,
+     "what was sent (also automatic statuses), the last 2000"},
+    {"DELETE", "webhooks", LOCK_NONE, webhooks_clear, "forget it"},
     {"POST", "reset", LOCK_NONE, reset, "back to the start: state, settings, requests, faults"},
 };
 
@@ -366,6 +424,14 @@ static char *load_token(struct slice body) {
     return problem;
 }
 
+static char *load_number(struct slice body) {
+    cJSON *json = cJSON_ParseWithLength(body.text, body.length);
+    char *problem = number_put(json);
+
+    cJSON_Delete(json);
+    return problem;
+}
+
 static char *load_media(struct slice body) {
     cJSON *json = cJSON_ParseWithLength(body.text, body.length);
     char *id = NULL;
@@ -389,8 +455,9 @@ char *control_load(struct slice text) {
         const char *name;
         char *(*load)(struct slice body);
     } members[] = {
-        {"settings", load_settings}, {"accounts", load_account},    {"tokens", load_token},
-        {"media", load_media},       {"templates", load_templates}, {"flows", load_flows},
+        {"settings", load_settings}, {"accounts", load_account}, {"tokens", load_token},
+        {"numbers", load_number},    {"media", load_media},      {"templates", load_templates},
+        {"flows", load_flows},
     };
     char *problem = NULL;
     struct slice list;
@@ -421,6 +488,7 @@ void control_clear(void) {
     collection_clear(&templates, NULL);
     collection_clear(&flows, NULL);
     media_clear();
+    number_clear();
     settings_reset();
     state_done();
 }

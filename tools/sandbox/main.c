@@ -6,6 +6,7 @@
 #include "options.h"
 #include "server.h"
 #include "timer.h"
+#include "webhooks.h"
 
 #include <curl/curl.h>
 #include <signal.h>
@@ -34,7 +35,7 @@ static int run(const struct options *options, const sigset_t *ends) {
     uint16_t port;
     int signal_taken;
 
-    if (timer_start() != 0) {
+    if (timer_start() != 0 || webhook_start() != 0) {
         fputs("graph-sandbox: cannot start a thread\n", stderr);
         return 1;
     }
@@ -48,6 +49,7 @@ static int run(const struct options *options, const sigset_t *ends) {
     printf("graph-sandbox: http://127.0.0.1:%u\n", port);
     fflush(stdout);
     sigwait(ends, &signal_taken);
+    webhook_stop();
     timer_stop();
     server_stop();
     return 0;

@@ -325,11 +325,10 @@ static char *url_hash(const char *id, const char *expiry) {
     return encoded;
 }
 
-static char *media_url(const struct exchange *exchange, const struct media *media) {
+static char *media_url(const char *host, const struct media *media) {
     char *expiry = memory_format(
         "%llu", (unsigned long long)(clock_unix() / 1000 + settings.media_url_seconds));
     char *hash = url_hash(media->id, expiry);
-    const char *host = exchange_header(exchange, "Host");
     char *authority =
         host == NULL ? memory_format("127.0.0.1:%u", server_port()) : memory_text(host);
     char *url = memory_format("http://%s" DOWNLOAD_PATH "?mid=%s&ext=%s&hash=%s", authority,
@@ -352,7 +351,7 @@ void media_show(struct exchange *exchange, const char *id) {
         reply_unknown_object(exchange, id);
         return;
     }
-    url = media_url(exchange, media);
+    url = media_url(exchange_header(exchange, "Host"), media);
     bytes_text(out, "{\"messaging_product\":\"whatsapp\",\"url\":");
     json_quote(out, url, strlen(url));
     bytes_text(out, ",\"mime_type\":");
@@ -360,6 +359,49 @@ void media_show(struct exchange *exchange, const char *id) {
     bytes_format(out, ",\"sha256\":\"%s\",\"file_size\":%s%llu%s,\"id\":\"%s\"}", media->sha256,
                  quote, (unsigned long long)media->size, quote, media->id);
     free(url);
+}
+
+static void set_once(char **place, char *text) {
+    if (*place == NULL) {
+        *place = text;
+    } else {
+        free(text);
+    }
+}
+
+/* Hex of a digest in Base64. */
+static char *digest_base64(const char *hex) {
+    unsigned char digest[crypto_hash_sha256_BYTES] = {0};
+    char *text = memory_new(64);
+
+    sodium_hex2bin(digest, sizeof digest, hex, strlen(hex), NULL, NULL, NULL);
+    sodium_bin2base64(text, 64, digest, sizeof digest, sodium_base64_VARIANT_ORIGINAL);
+    return text;
+}
+
+void media_for_webhook(const char *waba_id, const char *type, char **id, char **mime, char **sha256,
+                       char **url) {
+    const struct media *media = media_first;
+
+    while (media != NULL && (*id != NULL ? strcmp(media->id, *id) != 0
+                                         : strcmp(media->waba_id, waba_id) != 0 ||
+                                               strncmp(media->mime, type, strlen(type)) != 0)) {
+        media = media->next;
+    }
+    if (media != NULL) {
+        set_once(id, memory_text(media->id));
+        set_once(mime, memory_text(media->mime));
+        set_once(sha256, digest_base64(media->sha256));
+        set_once(url, media_url(NULL, media));
+    } else {
+        bool whole = type[strlen(type) - 1] != '/';
+
+        set_once(id, memory_format("19%014u", randombytes_random()));
+        set_once(mime, memory_format("%s%s", type, whole ? "" : "mp4"));
+        set_once(sha256, digest_base64(""));
+        set_once(url,
+                 memory_format("http://127.0.0.1:%u" DOWNLOAD_PATH "?mid=%s", server_port(), *id));
+    }
 }
 
 bool media_is_download(const char *path) {

@@ -40,6 +40,11 @@ bool media_usable(const char *id, const struct account *account);
  * frees; *id is the media id, a heap string. */
 char *media_make(const cJSON *json, char **id);
 
+/* What a webhook says of media of that account: of the id given, else of its first whose type
+ * starts with `type`, else made up. Each text is set where it is NULL; sha256 is in Base64. */
+void media_for_webhook(const char *waba_id, const char *type, char **id, char **mime, char **sha256,
+                       char **url);
+
 /* Appends all media, or one, as JSON; one's bytes as a source. False when there is none. */
 void media_list(struct bytes *out);
 bool media_print(struct bytes *out, const char *id);

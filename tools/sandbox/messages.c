@@ -1,11 +1,15 @@
 #include "messages.h"
 
 #include "graph_error.h"
+#include "numbers.h"
+#include "statuses.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static atomic_uint_fast64_t wamid_count;
 
@@ -41,10 +45,16 @@ bool message_is_for(const cJSON *body, const char *recipient) {
     return same;
 }
 
+static unsigned char run[3];
+
+static void run_make(void) {
+    randombytes_buf(run, sizeof run);
+}
+
 /* The platform's layout as seen from outside: a tagged blob, the chat's digits in clear, and an id
  * of eighteen hex digits, all in Base64. */
 char *wamid_new(const char *digits) {
-    static unsigned char run[3];
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     static const unsigned char middle[] = {0x15, 0x02, 0x00, 0x11, 0x18, 0x12};
     uint64_t count = ++wamid_count;
     struct bytes blob = {0};
@@ -52,9 +62,7 @@ char *wamid_new(const char *digits) {
     size_t room;
     char *wamid;
 
-    if (count == 1) {
-        randombytes_buf(run, sizeof run);
-    }
+    pthread_once(&once, run_make);
     bytes_append(&blob, "\x1c\x18", 2);
     bytes_append(&blob, &length, 1);
     bytes_append(&blob, digits, length);
@@ -187,12 +195,14 @@ static void answer_send(struct send *send) {
     bool group = text_matches(json_text(send->body, "recipient_type"), "group") &&
                  json_text(send->body, "recipient_type") != NULL;
     char *digits = text_digits(send->to == NULL ? "" : send->to);
+    const struct number *number = number_find(digits);
     char *wamid = wamid_new(send->to != NULL && strlen(digits) <= 20 ? digits : "");
 
     bytes_text(out, "{\"messaging_product\":\"whatsapp\",\"contacts\":[");
     if (send->to != NULL) {
         print_text(out, "{\"input\":", send->to);
-        print_text(out, ",\"wa_id\":", digits);
+        print_text(out,
+                   ",\"wa_id\":", number != NULL && number->wa_id != NULL ? number->wa_id : digits);
     } else {
         print_text(out, "{\"input\":", send->recipient);
         print_text(out, ",\"user_id\":", send->recipient);
@@ -205,6 +215,9 @@ static void answer_send(struct send *send) {
         print_text(out, ",\"group_id\":", send->to != NULL ? send->to : send->recipient);
     }
     bytes_text(out, "}]}");
+    if (!group && !text_is_bsuid(send->to)) {
+        statuses_after_send(send, digits, wamid);
+    }
     free(digits);
     free(wamid);
 }
@@ -222,6 +235,13 @@ static void answer_read(struct send *send) {
     }
 }
 
+/* Without the media type of JSON the platform sees no parameters in the body. */
+static bool is_json(const struct exchange *exchange) {
+    const char *type = exchange_header(exchange, "Content-Type");
+
+    return type != NULL && strncasecmp(type, "application/json", 16) == 0;
+}
+
 void message_send(struct exchange *exchange, const struct account *account,
                   const struct phone *phone) {
     struct send send = {
@@ -229,6 +249,8 @@ void message_send(struct exchange *exchange, const struct account *account,
 
     if (exchange->body.length > 0 && exchange->json == NULL) {
         reply_error(exchange, 100, "(#100) The request body is not valid JSON.");
+    } else if (!is_json(exchange)) {
+        reply_error(exchange, 100, "(#100) The parameter messaging_product is required.");
     } else if (check_product(&send)) {
         if (cJSON_HasObjectItem(send.body, "status")) {
             answer_read(&send);

@@ -10,6 +10,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 enum { THREADS = 4, CONNECTION_MEMORY = 256 << 10, BLOCK = 64 << 10 };
 
 static struct MHD_Daemon *daemon_handle;
-static uint16_t port_taken;
+static atomic_ushort port_taken;
 
 /* An answer's body on its way out, with what the fault does to it. */
 struct stream {
@@ -207,6 +208,9 @@ static enum MHD_Result exchange_answer(struct exchange *exchange) {
     exchange->complete = true;
     if (exchange->control) {
         control_answer(exchange);
+        if (exchange->stage == STAGE_WAITING) {
+            return MHD_YES;
+        }
         return send_reply(exchange);
     }
     exchange->json = json_parse(exchange->body.data, exchange->body.length);
