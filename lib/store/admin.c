@@ -1,0 +1,219 @@
+#include "store/admin.h"
+
+#include <stdio.h>
+
+#include "store/contact.h"
+
+#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
+
+/* Ends a use-case that stands on a row: without the row nothing was written. */
+static enum store_result finish(struct store *store, bool found) {
+    enum store_result result = sql_commit(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+/* Copies an id out of the current row. */
+static void copy_id(struct statement *s, int column, char id[ID_SIZE]) {
+    const unsigned char *text = sqlite3_column_text(s->prepared, column);
+    snprintf(id, ID_SIZE, "%s", text ? (const char *)text : "");
+}
+
+/* Copies the first column of the only row into `id`. */
+static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
+    if (!sql_row(store, s))
+        return false;
+    copy_id(s, 0, id);
+    sql_stop(s);
+    return true;
+}
+
+/* Copies the id that INSERT ... RETURNING gives; runs the statement to its end, or nothing is
+ * written. */
+static bool read_returned(struct store *store, struct statement *s, char id[ID_SIZE]) {
+    if (!sql_row(store, s))
+        return false;
+    copy_id(s, 0, id);
+    return !sql_row(store, s) && !sql_failed(store);
+}
+
+static bool find_user(struct store *store, const char *email, char id[ID_SIZE]) {
+    static struct statement s = {.sql =
+                                     "SELECT id FROM user WHERE email = ?1 AND deleted_at IS NULL"};
+    sql_start(store, &s, TEXT(email));
+    return read_id(store, &s, id);
+}
+
+enum store_result store_add_user(struct store *store, const struct store_new_user *user) {
+    static struct statement add = {
+        .sql = "INSERT INTO user (id, email, created_at) VALUES (?1, ?2, ?3)"};
+    static struct statement add_token = {
+        .sql = "INSERT INTO api_token (user_id, hash, created_at) VALUES (?1, ?2, ?3)"};
+    if (sql_begin(store) &&
+        sql_run(store, &add, TEXT(user->id), TEXT(user->email), INTEGER(user->now)))
+        sql_run(store, &add_token, TEXT(user->id), HASH(user->token_hash), INTEGER(user->now));
+    return sql_commit(store);
+}
+
+enum store_result store_delete_user(struct store *store, const char *email, int64_t now) {
+    static struct statement drop_token = {.sql = "DELETE FROM api_token WHERE user_id = ?1"};
+    static struct statement mark = {.sql = "UPDATE user SET deleted_at = ?2 WHERE id = ?1"};
+    char id[ID_SIZE];
+    bool found = sql_begin(store) && find_user(store, email, id);
+    if (found && sql_run(store, &drop_token, TEXT(id)))
+        sql_run(store, &mark, TEXT(id), INTEGER(now));
+    return finish(store, found);
+}
+
+enum store_result store_replace_token(struct store *store, const char *email,
+                                      const unsigned char token_hash[CRYPTO_HASH_SIZE],
+                                      int64_t now) {
+    static struct statement replace = {
+        .sql = "UPDATE api_token SET hash = ?2, created_at = ?3 WHERE user_id = "
+               "(SELECT id FROM user WHERE email = ?1 AND deleted_at IS NULL)"};
+    bool found = sql_begin(store) &&
+                 sql_run(store, &replace, TEXT(email), HASH(token_hash), INTEGER(now)) &&
+                 sql_changes(store) > 0;
+    return finish(store, found);
+}
+
+enum store_result store_set_plan(struct store *store, const struct store_new_plan *plan) {
+    static struct statement drop_primary = {
+        .sql = "DELETE FROM plan WHERE user_id = ?1 AND is_addon = 0"};
+    static struct statement set = {
+        .sql = "INSERT INTO plan (user_id, name, is_addon, ends_at, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (user_id, is_addon, name) "
+               "DO UPDATE SET ends_at = excluded.ends_at, created_at = excluded.created_at"};
+    char id[ID_SIZE];
+    bool found = sql_begin(store) && find_user(store, plan->email, id);
+    if (found && (plan->is_addon || sql_run(store, &drop_primary, TEXT(id))))
+        sql_run(store, &set, TEXT(id), TEXT(plan->name), INTEGER(plan->is_addon),
+                plan->ends_at == INT64_MAX ? NO_PARAMETER : INTEGER(plan->ends_at),
+                INTEGER(plan->now));
+    return finish(store, found);
+}
+
+enum store_result store_add_account(struct store *store, const struct store_new_account *account) {
+    static struct statement add = {
+        .sql = "INSERT INTO account (id, user_id, waba_id, name, access_token, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"};
+    static struct statement set_default = {
+        .sql = "UPDATE user SET default_account_id = ?2 "
+               "WHERE id = ?1 AND (?3 = 1 OR default_account_id IS NULL)"};
+    char user_id[ID_SIZE];
+    bool found = sql_begin(store) && find_user(store, account->email, user_id);
+    if (found && sql_run(store, &add, TEXT(account->id), TEXT(user_id), TEXT(account->waba_id),
+                         TEXT(account->name), BLOB(account->sealed_token), INTEGER(account->now)))
+        sql_run(store, &set_default, TEXT(user_id), TEXT(account->id),
+                INTEGER(account->make_default));
+    return finish(store, found);
+}
+
+enum store_result store_set_account_token(struct store *store, const char *account_id,
+                                          struct slice sealed_token) {
+    static struct statement set = {.sql = "UPDATE account SET access_token = ?2 WHERE id = ?1"};
+    bool found = sql_begin(store) && sql_run(store, &set, TEXT(account_id), BLOB(sealed_token)) &&
+                 sql_changes(store) > 0;
+    return finish(store, found);
+}
+
+/* The user that an account is linked to. */
+static bool find_owner(struct store *store, const char *account_id, char user_id[ID_SIZE]) {
+    static struct statement s = {.sql = "SELECT user_id FROM account WHERE id = ?1"};
+    sql_start(store, &s, TEXT(account_id));
+    return read_id(store, &s, user_id);
+}
+
+static bool upsert_line(struct store *store, const struct store_new_line *line, char id[ID_SIZE]) {
+    static struct statement s = {
+        .sql =
+            "INSERT INTO line (id, account_id, phone_number_id, phone_number, name, "
+            "is_registered, is_coexisting, platform_type, created_at) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (phone_number_id) DO UPDATE "
+            "SET phone_number = excluded.phone_number, name = excluded.name, "
+            "is_registered = excluded.is_registered, is_coexisting = excluded.is_coexisting, "
+            "platform_type = excluded.platform_type, archived_at = NULL "
+            "WHERE line.archived_at IS NOT NULL AND line.account_id = excluded.account_id "
+            "RETURNING id"};
+    sql_start(store, &s, TEXT(line->id), TEXT(line->account_id), TEXT(line->phone_number_id),
+              TEXT(line->phone_number), TEXT(line->name), INTEGER(line->is_registered),
+              INTEGER(line->is_coexisting), TEXT(line->platform_type), INTEGER(line->now));
+    return read_returned(store, &s, id);
+}
+
+enum store_result store_add_line(struct store *store, const struct store_new_line *line,
+                                 char id[ID_SIZE]) {
+    static struct statement set_primary = {
+        .sql = "UPDATE user SET primary_line_id = ?2 "
+               "WHERE id = ?1 AND (?3 = 1 OR primary_line_id IS NULL)"};
+    char user_id[ID_SIZE];
+    bool found = sql_begin(store) && find_owner(store, line->account_id, user_id);
+    bool written = found && upsert_line(store, line, id);
+    if (written)
+        sql_run(store, &set_primary, TEXT(user_id), TEXT(id), INTEGER(line->make_primary));
+    enum store_result result = finish(store, found);
+    return result == STORE_OK && !written ? STORE_CONFLICT : result;
+}
+
+enum store_result store_archive_line(struct store *store, const char *phone_number_id,
+                                     int64_t now) {
+    static struct statement archive = {
+        .sql = "UPDATE line SET archived_at = coalesce(archived_at, ?2) "
+               "WHERE phone_number_id = ?1"};
+    bool found = sql_begin(store) &&
+                 sql_run(store, &archive, TEXT(phone_number_id), INTEGER(now)) &&
+                 sql_changes(store) > 0;
+    return finish(store, found);
+}
+
+/* The line of a block and the account it belongs to. */
+static bool find_line(struct store *store, const char *phone_number_id, char line_id[ID_SIZE],
+                      char account_id[ID_SIZE]) {
+    static struct statement s = {.sql =
+                                     "SELECT id, account_id FROM line WHERE phone_number_id = ?1"};
+    sql_start(store, &s, TEXT(phone_number_id));
+    if (!sql_row(store, &s))
+        return false;
+    copy_id(&s, 0, line_id);
+    copy_id(&s, 1, account_id);
+    sql_stop(&s);
+    return true;
+}
+
+/* Finds the contact of the block, or makes it. */
+static bool find_or_add_contact(struct store *store, const char *account_id,
+                                struct store_block *block) {
+    static struct statement add = {
+        .sql = "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)"};
+    char id[ID_SIZE];
+    if (contact_find(store, account_id, block->phone ? block->phone : block->bsuid, id)) {
+        snprintf(block->contact_id, ID_SIZE, "%s", id);
+        return true;
+    }
+    return sql_run(store, &add, TEXT(block->contact_id), TEXT(account_id), TEXT(block->phone),
+                   TEXT(block->bsuid), INTEGER(block->now));
+}
+
+enum store_result store_block_contact(struct store *store, struct store_block *block) {
+    static struct statement add = {
+        .sql = "INSERT INTO contact_block (line_id, contact_id, created_at) VALUES (?1, ?2, ?3) "
+               "ON CONFLICT (line_id, contact_id) DO NOTHING"};
+    char line_id[ID_SIZE], account_id[ID_SIZE];
+    bool found = sql_begin(store) && find_line(store, block->phone_number_id, line_id, account_id);
+    if (found && find_or_add_contact(store, account_id, block))
+        sql_run(store, &add, TEXT(line_id), TEXT(block->contact_id), INTEGER(block->now));
+    return finish(store, found);
+}
+
+enum store_result store_unblock_contact(struct store *store, struct store_block *block,
+                                        bool *was_blocked) {
+    static struct statement drop = {
+        .sql = "DELETE FROM contact_block WHERE line_id = ?1 AND contact_id = ?2"};
+    char line_id[ID_SIZE], account_id[ID_SIZE];
+    const char *identity = block->phone ? block->phone : block->bsuid;
+    bool found = sql_begin(store) && find_line(store, block->phone_number_id, line_id, account_id);
+    *was_blocked = found && contact_find(store, account_id, identity, block->contact_id) &&
+                   sql_run(store, &drop, TEXT(line_id), TEXT(block->contact_id)) &&
+                   sql_changes(store) > 0;
+    return finish(store, found);
+}

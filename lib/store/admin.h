@@ -1,0 +1,98 @@
+/* Administration: what the operator changes from the command line. Like store.h: every call is
+ * atomic, ids and times are passed in, and STORE_NOT_FOUND and STORE_CONFLICT change nothing.
+ *
+ * Emails are compared byte for byte and name living users only; a deleted user's may be used again.
+ */
+#ifndef SWITCHBOARD_STORE_ADMIN_H
+#define SWITCHBOARD_STORE_ADMIN_H
+
+#include "base/crypto.h"
+#include "store/store.h"
+
+/* --- users, tokens, plans (spec 5) --- */
+
+/* A user and its API token, of which only the SHA-256 is kept. */
+struct store_new_user {
+    const char *id, *email;
+    unsigned char token_hash[CRYPTO_HASH_SIZE];
+    int64_t now;
+};
+
+/* STORE_CONFLICT: the email belongs to a living user. */
+enum store_result store_add_user(struct store *store, const struct store_new_user *user);
+
+/* Marks the user deleted and drops its token, which stops working at once (spec 5.3). Its row, its
+ * accounts and what they hold stay. STORE_NOT_FOUND: no such user. */
+enum store_result store_delete_user(struct store *store, const char *email, int64_t now);
+
+/* Replaces the token's hash in one statement: the old token stops as the new one starts (spec 3).
+ * STORE_NOT_FOUND: no such user. */
+enum store_result store_replace_token(struct store *store, const char *email,
+                                      const unsigned char token_hash[CRYPTO_HASH_SIZE],
+                                      int64_t now);
+
+struct store_new_plan {
+    const char *email, *name;
+    bool is_addon;
+    int64_t ends_at; /* INT64_MAX: no end */
+    int64_t now;
+};
+
+/* A primary plan replaces the one before; an add-on is added, or replaced by name.
+ * STORE_NOT_FOUND: no such user. */
+enum store_result store_set_plan(struct store *store, const struct store_new_plan *plan);
+
+/* --- accounts and lines (spec 2.2) --- */
+
+struct store_new_account {
+    const char *id, *email, *waba_id, *name;
+    struct slice sealed_token; /* p == NULL: no valid platform access token */
+    bool make_default;         /* the user's first account is its default in any case */
+    int64_t now;
+};
+
+/* STORE_NOT_FOUND: no such user. STORE_CONFLICT: the WABA id is linked already. */
+enum store_result store_add_account(struct store *store, const struct store_new_account *account);
+
+/* Replaces the platform access token; p == NULL: the account has no valid one any more.
+ * STORE_NOT_FOUND: no such account. */
+enum store_result store_set_account_token(struct store *store, const char *account_id,
+                                          struct slice sealed_token);
+
+struct store_new_line {
+    const char *id, *account_id, *phone_number_id, *phone_number;
+    const char *name, *platform_type; /* NULL: none */
+    bool is_registered, is_coexisting;
+    bool make_primary; /* the user's first line is its primary one in any case */
+    int64_t now;
+};
+
+/* Adds a line, or brings an archived line of the same account back with these values and the id it
+ * had; `id` is the line's. STORE_NOT_FOUND: no such account. STORE_CONFLICT: the platform id is in
+ * use. */
+enum store_result store_add_line(struct store *store, const struct store_new_line *line,
+                                 char id[ID_SIZE]);
+
+/* Archives the line: it is not listed and cannot send. An archived one keeps its time.
+ * STORE_NOT_FOUND: no such line. */
+enum store_result store_archive_line(struct store *store, const char *phone_number_id, int64_t now);
+
+/* --- blocked contacts (spec 3) --- */
+
+/* A contact as seen from a line: by phone (digits) or by BSUID, the other is NULL. */
+struct store_block {
+    const char *phone_number_id, *phone, *bsuid;
+    int64_t now;
+    char contact_id[ID_SIZE]; /* in: for a contact made here; out: the contact's */
+};
+
+/* Blocks the contact on the line; somebody unknown becomes a contact. Repeating it changes nothing.
+ * STORE_NOT_FOUND: no such line. */
+enum store_result store_block_contact(struct store *store, struct store_block *block);
+
+/* Ends the block. `*was_blocked` false: there was none (or no such contact). STORE_NOT_FOUND: no
+ * such line. */
+enum store_result store_unblock_contact(struct store *store, struct store_block *block,
+                                        bool *was_blocked);
+
+#endif

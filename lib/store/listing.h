@@ -1,0 +1,71 @@
+/* Listings for the operator: whole tables as the CLI shows them. Like store.h: arrays and strings
+ * live in the `arena`; each call is one consistent read. */
+#ifndef SWITCHBOARD_STORE_LISTING_H
+#define SWITCHBOARD_STORE_LISTING_H
+
+#include "store/store.h"
+
+struct store_plan {
+    const char *name;
+    bool is_addon;
+    int64_t ends_at; /* INT64_MAX: no end */
+};
+
+struct store_user_entry {
+    const char *id, *email;
+    const char *default_account_id; /* NULL: none */
+    int64_t created_at;
+    const struct store_plan *plans; /* the primary one first */
+    size_t plan_count;
+};
+
+/* The living users in the order of their making. */
+enum store_result store_list_users(struct store *store, struct arena *arena,
+                                   struct store_user_entry **users, size_t *count);
+
+/* The id of the living user with this email, or STORE_NOT_FOUND. */
+enum store_result store_find_user(struct store *store, const char *email, char id[ID_SIZE]);
+
+struct store_line_entry {
+    const char *id, *account_id, *phone_number_id, *phone_number;
+    const char *name, *platform_type; /* NULL: none */
+    bool is_registered, is_coexisting, is_archived, is_primary;
+    int64_t created_at;
+};
+
+/* The account's lines, archived ones too, in the order of their making; account_id NULL: of all
+ * accounts. STORE_NOT_FOUND: no such account. */
+enum store_result store_list_account_lines(struct store *store, struct arena *arena,
+                                           const char *account_id, struct store_line_entry **lines,
+                                           size_t *count);
+
+struct store_thread {
+    const char *id, *phone_number_id;
+};
+
+struct store_contact {
+    const char *id, *account_id;
+    const char *phone, *bsuid, *username, *name; /* NULL: not known */
+    const struct store_thread *threads;          /* in the order of their making */
+    size_t thread_count;
+};
+
+/* The account's contacts in the order of their making; account_id NULL: of all accounts.
+ * STORE_NOT_FOUND: no such account. */
+enum store_result store_list_contacts(struct store *store, struct arena *arena,
+                                      const char *account_id, struct store_contact **contacts,
+                                      size_t *count);
+
+struct store_message {
+    const char *id, *thread_id, *wamid, *direction, *type, *status;
+    int64_t timestamp;
+    struct slice error; /* the platform's JSON; p == NULL: none */
+};
+
+/* The messages of all threads of a contact by timestamp, then id. STORE_NOT_FOUND: no such
+ * contact. */
+enum store_result store_list_messages(struct store *store, struct arena *arena,
+                                      const char *contact_id, struct store_message **messages,
+                                      size_t *count);
+
+#endif

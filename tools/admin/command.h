@@ -1,0 +1,136 @@
+/* The admin CLI: what every command is made of.
+ *
+ * A row of the command table (tools/switchboard.c) says all that is to be known of a command: its
+ * words, operands, options, what it needs and what it does. The words of a command line are checked
+ * against that row before the command runs, so a command sees only values of the right form.
+ */
+#ifndef SWITCHBOARD_ADMIN_COMMAND_H
+#define SWITCHBOARD_ADMIN_COMMAND_H
+
+#include <stdint.h>
+
+#include "base/config.h"
+#include "store/store.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+enum { MAX_OPERANDS = 2 };
+
+/* The kinds of values on a command line; tools/admin/check.c says what each must look like. */
+enum value_kind {
+    VALUE_NONE, /* a flag takes no value */
+    VALUE_ACCOUNT_ID,
+    VALUE_CONFIG,
+    VALUE_CONTACT_ID,
+    VALUE_EMAIL,
+    VALUE_FILE,
+    VALUE_IDENTITY,
+    VALUE_LABEL,
+    VALUE_NUMBER,
+    VALUE_PHONE_NUMBER_ID,
+    VALUE_PLAN,
+    VALUE_PLATFORM_TYPE,
+    VALUE_TIME,
+    VALUE_WABA_ID,
+};
+
+enum option {
+    OPTION_CONFIG,
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_ACCOUNT,
+    OPTION_ADDON,
+    OPTION_COEXISTING,
+    OPTION_CONTACT,
+    OPTION_DEFAULT,
+    OPTION_ENDS,
+    OPTION_NAME,
+    OPTION_NUMBER,
+    OPTION_PHONE_NUMBER_ID,
+    OPTION_PLATFORM_TYPE,
+    OPTION_PRIMARY,
+    OPTION_UNREGISTERED,
+    OPTION_WABA_ID,
+    OPTION_COUNT,
+};
+
+/* A set of options, as the bits of a word. */
+#define OPTION(name) (1u << OPTION_##name)
+
+struct option_rule {
+    const char *name; /* with its dashes */
+    enum value_kind value;
+    const char *meaning;
+};
+
+extern const struct option_rule option_rules[OPTION_COUNT];
+
+/* What must be there before a command can run. */
+enum need { NEEDS_NOTHING, NEEDS_CONFIG, NEEDS_STORE };
+
+struct invocation;
+
+struct command {
+    const char *noun, *verb; /* verb NULL: the noun is the whole command */
+    size_t min_operands, max_operands;
+    enum value_kind operands[MAX_OPERANDS];
+    unsigned options, required; /* beside --config, --json and --help, which all commands take */
+    enum need needs;
+    int (*run)(struct invocation *call); /* returns an exit code; its reason went to stderr */
+    const char *summary;                 /* one line, no full stop */
+    const char *details;                 /* paragraphs for --help; NULL: the summary says all */
+};
+
+extern const struct command commands[]; /* ends with a NULL noun */
+
+/* One run of the program. */
+struct invocation {
+    struct arena arena;
+    const struct command *command;
+    const char *operands[MAX_OPERANDS + 2]; /* the command's words are taken off the front */
+    size_t operand_count;
+    const char *options[OPTION_COUNT]; /* the value, "" for a flag; NULL: not given */
+    const char *config_path;
+    struct config config; /* set where the command needs it */
+    struct store *store;  /* open where the command needs it */
+    int64_t now;
+};
+
+/* --- parse.c --- */
+
+/* Reads the words of the command line into `call`. Returns EXIT_DONE, or EXIT_USAGE after saying on
+ * stderr what is wrong and how it is right. `call->command` is NULL where --help or --version stand
+ * without a command. */
+int parse_words(struct invocation *call, int argc, char **argv);
+
+/* --- check.c --- */
+
+/* How a value is called in a usage line. */
+const char *value_name(enum value_kind kind);
+
+/* NULL when `text` has the form that its kind asks for, else what it must be ("must be ..."). */
+const char *value_check(enum value_kind kind, const char *text);
+
+/* --- help.c --- */
+
+/* The one usage line of a command. */
+const char *command_usage(struct arena *arena, const struct command *command);
+
+/* Prints the page of the command, of all commands of a noun (noun given alone), or of the tool. */
+void help_print(struct invocation *call);
+
+/* --- failing: each says its line on stderr and returns the exit code --- */
+
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int fail_usage(struct invocation *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What every store result means to the operator; NOT_FOUND and CONFLICT are better said by the
+ * command itself. */
+int fail_store(const struct invocation *call, enum store_result result);
+
+/* A line that begins with "warning: ". */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,56 @@
+/* Every way to end badly. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "command.h"
+
+__attribute__((format(printf, 2, 0))) static void say(const char *before, const char *format,
+                                                      va_list args) {
+    fflush(stdout);
+    fputs(before, stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int fail(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say("switchboard: ", format, args);
+    va_end(args);
+    return EXIT_FAILED;
+}
+
+void warn(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say("switchboard: warning: ", format, args);
+    va_end(args);
+}
+
+int fail_usage(struct invocation *call, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say("switchboard: ", format, args);
+    va_end(args);
+    if (call->command)
+        fprintf(stderr, "usage: %s\n", command_usage(&call->arena, call->command));
+    else
+        fputs("usage: switchboard COMMAND [OPTIONS]; `switchboard --help` lists the commands\n",
+              stderr);
+    return EXIT_USAGE;
+}
+
+int fail_store(const struct invocation *call, enum store_result result) {
+    static const char *const meanings[] = {
+        [STORE_NOT_FOUND] = "there is no such row",
+        [STORE_CONFLICT] = "it would break a rule of the database",
+        [STORE_BUSY] = "it was locked for 5 s by another process; try again",
+        [STORE_FULL] = "the disk is full; nothing was changed",
+        [STORE_UNAVAILABLE] = "it cannot be used",
+        [STORE_CORRUPT] = "it is damaged, or no SQLite database",
+        [STORE_UNKNOWN] = "it failed",
+    };
+    const char *reason = store_reason(call->store);
+    return fail("database %s: %s%s%s", call->config.database,
+                result == STORE_OK ? "" : meanings[result], *reason ? ": " : "", reason);
+}

@@ -1,0 +1,114 @@
+/* switchboard line */
+#include "command.h"
+#include "nouns.h"
+#include "output.h"
+#include "store/admin.h"
+#include "store/listing.h"
+
+static int fail_account(const char *account_id) {
+    return fail("there is no account %s; `switchboard account list` shows all", account_id);
+}
+
+int line_add(struct invocation *call) {
+    char new_id[ID_SIZE], id[ID_SIZE];
+    id_make(new_id, "lin_", call->now);
+    struct store_new_line line = {
+        .id = new_id,
+        .account_id = call->operands[0],
+        .phone_number_id = call->options[OPTION_PHONE_NUMBER_ID],
+        .phone_number = call->options[OPTION_NUMBER],
+        .name = call->options[OPTION_NAME],
+        .platform_type = call->options[OPTION_PLATFORM_TYPE],
+        .is_registered = !call->options[OPTION_UNREGISTERED],
+        .is_coexisting = call->options[OPTION_COEXISTING] != NULL,
+        .make_primary = call->options[OPTION_PRIMARY] != NULL,
+        .now = call->now,
+    };
+    enum store_result result = store_add_line(call->store, &line, id);
+    if (result == STORE_NOT_FOUND)
+        return fail_account(line.account_id);
+    if (result == STORE_CONFLICT)
+        return fail("the line %s exists already; `switchboard line list` shows where",
+                    line.phone_number_id);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "id", id);
+    json_write_text(&json, "accountId", line.account_id);
+    json_write_text(&json, "phoneNumberId", line.phone_number_id);
+    json_write_text(&json, "phoneNumber", line.phone_number);
+    return object_print(call, &json, "%s", id);
+}
+
+int line_archive(struct invocation *call) {
+    const char *phone_number_id = call->operands[0];
+    enum store_result result = store_archive_line(call->store, phone_number_id, call->now);
+    if (result == STORE_NOT_FOUND)
+        return fail("there is no line %s; `switchboard line list` shows all", phone_number_id);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "phoneNumberId", phone_number_id);
+    json_write_bool(&json, "isArchived", true);
+    return object_print(call, &json, "archived line %s", phone_number_id);
+}
+
+static void write_line(struct json_writer *json, const struct store_line_entry *line) {
+    json_write_object(json, NULL);
+    json_write_text(json, "id", line->id);
+    json_write_text(json, "accountId", line->account_id);
+    json_write_text(json, "phoneNumberId", line->phone_number_id);
+    json_write_text(json, "phoneNumber", line->phone_number);
+    json_write_text(json, "name", line->name);
+    json_write_bool(json, "isRegistered", line->is_registered);
+    json_write_bool(json, "isCoexisting", line->is_coexisting);
+    json_write_text(json, "platformType", line->platform_type);
+    json_write_bool(json, "isPrimary", line->is_primary);
+    json_write_bool(json, "isArchived", line->is_archived);
+    json_write_time(json, "createdAt", line->created_at);
+    json_write_end(json);
+}
+
+/* Such as `primary, archived`. */
+static const char *state_text(struct arena *arena, const struct store_line_entry *line) {
+    const struct {
+        bool applies;
+        const char *word;
+    } words[] = {
+        {line->is_primary, "primary"},
+        {line->is_archived, "archived"},
+        {!line->is_registered, "unregistered"},
+        {line->is_coexisting, "coexisting"},
+    };
+    struct buffer text = buffer_in(arena);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].applies)
+            buffer_printf(&text, "%s%s", text.n ? ", " : "", words[i].word);
+    return text.p;
+}
+
+int line_list(struct invocation *call) {
+    struct arena *arena = &call->arena;
+    const char *account_id = call->options[OPTION_ACCOUNT];
+    struct store_line_entry *lines;
+    size_t count;
+    enum store_result result =
+        store_list_account_lines(call->store, arena, account_id, &lines, &count);
+    if (result == STORE_NOT_FOUND)
+        return fail_account(account_id);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = list_start(call);
+    struct table table =
+        TABLE(arena, "PHONE NUMBER ID", "NUMBER", "NAME", "ACCOUNT", "PLATFORM", "STATE");
+    for (size_t i = 0; i < count; i++) {
+        write_line(&json, &lines[i]);
+        table_cell(&table, lines[i].phone_number_id);
+        table_cell(&table, lines[i].phone_number);
+        table_cell(&table, lines[i].name);
+        table_cell(&table, lines[i].account_id);
+        table_cell(&table, lines[i].platform_type);
+        table_cell(&table, state_text(arena, &lines[i]));
+    }
+    return list_print(call, &json, &table);
+}

@@ -1,0 +1,31 @@
+/* The functions behind the rows of the command table, one file per noun. */
+#ifndef SWITCHBOARD_ADMIN_NOUNS_H
+#define SWITCHBOARD_ADMIN_NOUNS_H
+
+struct invocation;
+
+int init_run(struct invocation *call);
+
+int user_add(struct invocation *call);
+int user_delete(struct invocation *call);
+int user_list(struct invocation *call);
+int token_regenerate(struct invocation *call);
+int plan_set(struct invocation *call);
+
+int account_add(struct invocation *call);
+int account_token(struct invocation *call);
+int account_list(struct invocation *call);
+
+int line_add(struct invocation *call);
+int line_archive(struct invocation *call);
+int line_list(struct invocation *call);
+
+int contact_block(struct invocation *call);
+int contact_unblock(struct invocation *call);
+int contact_list(struct invocation *call);
+int message_list(struct invocation *call);
+
+int doctor_run(struct invocation *call);
+int backup_run(struct invocation *call);
+
+#endif

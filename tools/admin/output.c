@@ -1,0 +1,119 @@
+#include "output.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "command.h"
+
+struct table table_start(struct arena *arena, size_t columns, const char *const *titles) {
+    struct table table = {.arena = arena, .columns = columns, .cells = buffer_in(arena)};
+    for (size_t i = 0; i < columns; i++)
+        table_cell(&table, titles[i]);
+    return table;
+}
+
+/* U+0000 to U+001F, U+007F to U+009F, and bytes that are no UTF-8. */
+static bool is_printable(const char *p, size_t length) {
+    unsigned char first = (unsigned char)p[0];
+    if (length == 2)
+        return first != 0xc2 || (unsigned char)p[1] >= 0xa0;
+    return length > 2 || (length == 1 && first >= 0x20 && first != 0x7f);
+}
+
+void table_cell(struct table *table, const char *text) {
+    struct slice rest = slice_of(text && *text ? text : "-");
+    struct buffer clean = buffer_in(table->arena);
+    while (rest.n) {
+        size_t length = utf8_length(rest.p, rest.n);
+        if (is_printable(rest.p, length))
+            buffer_add(&clean, rest.p, length);
+        else
+            buffer_add_char(&clean, '?');
+        rest = slice_skip(rest, length ? length : 1);
+    }
+    const char *cell = clean.p;
+    buffer_add(&table->cells, &cell, sizeof cell);
+}
+
+/* The characters of a text, counted as terminals of one column each. */
+static size_t text_width(const char *text) {
+    size_t width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+void table_print(const struct table *table) {
+    const char *const *cells = (const char *const *)(const void *)table->cells.p;
+    size_t count = table->cells.n / sizeof *cells;
+    size_t *widths = arena_alloc(table->arena, table->columns * sizeof *widths);
+    for (size_t i = 0; i < count; i++) {
+        size_t width = text_width(cells[i]);
+        if (width > widths[i % table->columns])
+            widths[i % table->columns] = width;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool is_last = (i + 1) % table->columns == 0;
+        size_t padding = is_last ? 0 : widths[i % table->columns] - text_width(cells[i]) + 2;
+        printf("%s%*s%s", cells[i], (int)padding, "", is_last ? "\n" : "");
+    }
+}
+
+static void json_print(struct json_writer *json) {
+    json_write_end(json);
+    struct slice text = json_written(json);
+    fwrite(text.p, 1, text.n, stdout);
+    putchar('\n');
+}
+
+struct json_writer list_start(struct invocation *call) {
+    struct json_writer json;
+    json_write_start(&json, &call->arena);
+    json_write_array(&json, NULL);
+    return json;
+}
+
+int list_print(struct invocation *call, struct json_writer *json, const struct table *table) {
+    if (call->options[OPTION_JSON])
+        json_print(json);
+    else
+        table_print(table);
+    return EXIT_DONE;
+}
+
+struct json_writer object_start(struct invocation *call) {
+    struct json_writer json;
+    json_write_start(&json, &call->arena);
+    json_write_object(&json, NULL);
+    return json;
+}
+
+int object_print(struct invocation *call, struct json_writer *json, const char *format, ...) {
+    va_list args;
+    if (call->options[OPTION_JSON]) {
+        json_print(json);
+        return EXIT_DONE;
+    }
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    putchar('\n');
+    return EXIT_DONE;
+}
+
+const char *time_text(struct arena *arena, int64_t ms) {
+    char text[CLOCK_ISO8601_SIZE];
+    if (ms == INT64_MAX)
+        return NULL;
+    clock_format(ms, text);
+    return arena_copy(arena, slice_of(text));
+}
+
+void json_write_time_or_null(struct json_writer *json, const char *name, int64_t ms) {
+    if (ms == INT64_MAX)
+        json_write_null(json, name);
+    else
+        json_write_time(json, name, ms);
+}
