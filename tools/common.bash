@@ -45,7 +45,7 @@ running() {
     local pid
     pid=$(cat "$1" 2>/dev/null) || return 1
     [[ $pid =~ ^[0-9]+$ ]] || return 1
-    tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qFx -e "$2"
+    { tr '\0' '\n' <"/proc/$pid/cmdline"; } 2>/dev/null | grep -qFx -e "$2"
 }
 
 gone() {

@@ -1,0 +1,39 @@
+# shellcheck shell=bash
+# Everything a test file needs: `load helpers/all`.
+#
+# A file of scenarios runs unchanged over three transports (TRANSPORT):
+#     direct   the executable itself, given the environment and standard input of a CGI
+#     cgi      a private Apache with the repository's apache.conf
+#     fcgi     the same, with the executables as FastCGI pools
+# A line `# transports: cgi fcgi` in a file says that it runs over those alone.
+#
+# Each file has a stack of its own (sandbox, database, Apache), which all its tests use in turn.
+
+: "${TRANSPORT:=direct}"
+root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+: "${OUT:=$root}" # where the executables are: the tree, or build/sanitize
+
+# shellcheck source=tests/helpers/stack.bash
+. "$root/tests/helpers/stack.bash"
+# shellcheck source=tests/helpers/request.bash
+. "$root/tests/helpers/request.bash"
+# shellcheck source=tests/helpers/assert.bash
+. "$root/tests/helpers/assert.bash"
+# shellcheck source=tests/helpers/fixtures.bash
+. "$root/tests/helpers/fixtures.bash"
+# shellcheck source=tests/helpers/sandbox.bash
+. "$root/tests/helpers/sandbox.bash"
+
+# What a file does not define itself.
+setup_file() {
+    start_stack
+    make_user
+}
+
+teardown_file() {
+    stop_stack
+}
+
+setup() {
+    forget_sent
+}

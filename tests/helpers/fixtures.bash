@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# Users, accounts, lines: made through the CLI, and known to the sandbox under the same numbers.
+
+# A number nobody had before in this file.
+next_number() {
+    local number
+    number=$(($(cat "$STACK/number" 2>/dev/null || echo 0) + 1))
+    printf '%s\n' "$number" >"$STACK/number"
+    printf '%s' "$number"
+}
+
+# A user with plan Premium and one account with one line, the primary one. Sets and exports EMAIL,
+# TOKEN (API), ACCOUNT, WABA, PLATFORM_TOKEN and LINE (the phone number id), each with PREFIX before
+# it: make_user [PREFIX]
+make_user() {
+    local number email
+    number=$(next_number)
+    email=user$number@example.org
+    put "${1-}EMAIL" "$email"
+    put "${1-}TOKEN" "$(switchboard user add "$email")"
+    switchboard plan set "$email" Premium >/dev/null
+    make_account "${1-}" --default
+    make_line "${1-}" --primary
+}
+
+# One more account for the user of PREFIX; sets PREFIX's ACCOUNT, WABA, PLATFORM_TOKEN.
+# make_account PREFIX [option of `switchboard account add`...]
+make_account() {
+    local prefix=$1 number email=$1EMAIL
+    shift
+    number=$(next_number)
+    put "${prefix}WABA" "9000$number"
+    put "${prefix}PLATFORM_TOKEN" "platform-token-$number"
+    sandbox POST accounts "{\"wabaId\":\"9000$number\",\"token\":\"platform-token-$number\",
+        \"name\":\"Account $number\",\"phones\":[]}" >/dev/null
+    put "${prefix}ACCOUNT" "$(printf '%s' "platform-token-$number" | switchboard account add \
+        "${!email}" --waba-id "9000$number" --name "Account $number" "$@")"
+}
+
+# One more line for the account of PREFIX; sets PREFIX's LINE.
+# make_line PREFIX [option of `switchboard line add`...]
+make_line() {
+    local prefix=$1 number account=$1ACCOUNT waba=$1WABA token=$1PLATFORM_TOKEN
+    shift
+    number=$(next_number)
+    put "${prefix}LINE" "8000$number"
+    sandbox POST accounts "{\"wabaId\":\"${!waba}\",\"token\":\"${!token}\",
+        \"phones\":[{\"id\":\"8000$number\",\"displayNumber\":\"+1555$((1000000 + number))\"}]}" >/dev/null
+    switchboard line add "${!account}" --phone-number-id "8000$number" \
+        --number "+1555$((1000000 + number))" "$@" >/dev/null
+}
+
+put() {
+    printf -v "$1" '%s' "$2"
+    export "${1?}"
+}

@@ -1,0 +1,196 @@
+# shellcheck shell=bash
+# One request over whichever transport the suite runs.
+#
+#     request METHOD PATH [option...]
+#         -H 'Name: value'       a header; may be repeated
+#         -d TEXT                the body; with @FILE, the bytes of a file
+#         --as TOKEN             Authorization: Bearer TOKEN
+#     api METHOD PATH ...        the same as the user that make_user made last: --as "$TOKEN"
+#
+# PATH may hold a query. A body has Content-Type: application/json unless a -H says otherwise
+# (-H 'Content-Type:' sends none); with -H 'Transfer-Encoding: chunked' its length is not announced.
+# Afterwards: $status (of HTTP), $headers (file, a line each), $body (file).
+
+request() {
+    local method=$1 path=$2 header_list=() data='' has_data=''
+    shift 2
+    while (($#)); do
+        case $1 in
+        -H) header_list+=("$2") ;;
+        -d) data=$2 has_data=1 ;;
+        --as) header_list+=("Authorization: Bearer $2") ;;
+        *) printf 'request: unknown option %s\n' "$1" >&2; return 2 ;;
+        esac
+        shift 2
+    done
+    : "${answer_dir:=${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}}"
+    headers=$answer_dir/headers body=$answer_dir/body
+    if [[ -n $has_data ]]; then
+        [[ " ${header_list[*],,}" == *' content-type:'* ]] ||
+            header_list+=('Content-Type: application/json')
+        if [[ $data == @* ]]; then
+            data=${data#@}
+        else
+            printf '%s' "$data" >"$answer_dir/sent"
+            data=$answer_dir/sent
+        fi
+    fi
+    if [[ $TRANSPORT == direct ]]; then
+        request_direct
+    else
+        request_http
+    fi
+}
+
+api() {
+    request "$@" --as "$TOKEN"
+}
+
+# COUNT times the same request at once, each from its own process. The results are numbered
+# directories in $many, with status, headers and body; `statuses` sums up what came back.
+request_many() {
+    local count=$1 number
+    shift
+    many=$BATS_TEST_TMPDIR/many
+    rm -rf "$many"
+    for ((number = 1; number <= count; number++)); do
+        mkdir -p "$many/$number"
+        (
+            answer_dir=$many/$number
+            request "$@"
+            printf '%s\n' "$status" >"$answer_dir/status"
+        ) 3>&- &
+    done
+    wait
+}
+
+# How often each status came: `64 200`
+statuses() {
+    cat "$many"/*/status | sort | uniq -c | sed 's/^ *//'
+}
+
+request_http() {
+    local arguments=(-s -g --path-as-is --max-time 120 -X "$method" -o "$body" -D "$answer_dir/head"
+        -w '%{http_code}' -H 'Expect:') header
+    [[ $method != HEAD ]] || arguments+=(-I)
+    for header in "${header_list[@]}"; do
+        arguments+=(-H "$header")
+    done
+    [[ -z $has_data ]] || arguments+=(--data-binary "@$data")
+    : >"$body"
+    status=$(curl "${arguments[@]}" "$BASE$path") || true
+    # of several heads (100 Continue) the last
+    tr -d '\r' <"$answer_dir/head" | awk '/^HTTP\// { head = ""; next } NF { head = head $0 "\n" }
+        END { printf "%s", head }' >"$headers"
+}
+
+# The environment that mod_cgid gives (RFC 3875 4.1), and for a query without `=` its words as
+# arguments (4.4).
+request_direct() {
+    local program variables=() arguments=() query='' uri=$path word
+    if [[ $path == *\?* ]]; then
+        query=${path#*\?} path=${path%%\?*}
+    fi
+    path=$(decode_percent "$path"; printf .)
+    path=${path%.}
+    find_program "$path"
+    variables=(
+        PATH=/usr/local/bin:/usr/bin:/bin GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1
+        SERVER_SOFTWARE=Apache SERVER_NAME=127.0.0.1 SERVER_ADDR=127.0.0.1 SERVER_PORT=80
+        REMOTE_ADDR=127.0.0.1 REMOTE_PORT=40000 REQUEST_SCHEME=http "REQUEST_METHOD=$method"
+        "REQUEST_URI=$uri" "QUERY_STRING=$query" "SCRIPT_NAME=$script_name"
+        "SCRIPT_FILENAME=$OUT/cgi-bin/$program" "UNIQUE_ID=test$RANDOM$RANDOM"
+        "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" HTTP_HOST=127.0.0.1 no_gzip=1 no_brotli=1
+        ${ASAN_OPTIONS+"ASAN_OPTIONS=$ASAN_OPTIONS"} ${UBSAN_OPTIONS+"UBSAN_OPTIONS=$UBSAN_OPTIONS"}
+    )
+    [[ -z $path_info ]] || variables+=("PATH_INFO=$path_info" "PATH_TRANSLATED=$OUT/cgi-bin/root$path_info")
+    header_variables
+    if [[ -n $query && $query != *=* ]]; then
+        for word in ${query//+/ }; do
+            arguments+=("$(decode_percent "$word")")
+        done
+    fi
+    if [[ -n $has_data ]]; then
+        cat "$data"
+    fi | env -i "${variables[@]}" "$OUT/cgi-bin/$program" "${arguments[@]}" \
+        >"$answer_dir/answer" 2>>"$STACK/stderr.log" || true
+    split_answer
+}
+
+# The routes are those of apache.conf: sets program, script_name, path_info.
+find_program() {
+    local directive prefix file
+    while read -r directive prefix file; do
+        [[ $directive == ScriptAlias ]] || continue
+        if [[ $prefix == / || $1 == "$prefix" || $1 == "$prefix"/* ]]; then
+            program=$(basename "${file//\"/}")
+            script_name=${prefix%/}
+            path_info=${1#"$script_name"}
+            return
+        fi
+    done <"$root/apache.conf"
+}
+
+# Headers become variables as in RFC 3875 4.1.18: names with other characters than letters, digits
+# and `-` are dropped, and of equal names the values are joined.
+header_variables() {
+    local header name value length='' chunked='' names=(HTTP_USER_AGENT HTTP_ACCEPT)
+    declare -A found=([HTTP_USER_AGENT]=curl/7.88.1 [HTTP_ACCEPT]='*/*')
+    declare -A preset=([HTTP_USER_AGENT]=1 [HTTP_ACCEPT]=1)
+    for header in "${header_list[@]}"; do
+        name=${header%%:*} value=${header#*:}
+        value=${value#"${value%%[! ]*}"}
+        [[ $name =~ ^[A-Za-z0-9-]+$ && ${name,,} != proxy ]] || continue
+        name=HTTP_$(tr 'a-z-' 'A-Z_' <<<"$name")
+        [[ $name != HTTP_CONTENT_TYPE ]] || name=CONTENT_TYPE
+        [[ $name != HTTP_CONTENT_LENGTH ]] || length=$value
+        [[ $name != HTTP_TRANSFER_ENCODING ]] || chunked=1
+        [[ $header == *: ]] && continue
+        [[ $name != HTTP_CONTENT_LENGTH ]] || continue
+        [[ -n ${found[$name]+set} ]] || names+=("$name")
+        if [[ -z ${found[$name]+set} || -n ${preset[$name]-} ]]; then
+            found[$name]=$value
+            unset "preset[$name]"
+        else
+            found[$name]+=", $value"
+        fi
+    done
+    if [[ -n $has_data && -z $length && -z $chunked ]]; then
+        length=$(stat -L -c %s "$data")
+    fi
+    [[ -z $length ]] || variables+=("CONTENT_LENGTH=$length")
+    for name in "${names[@]}"; do
+        variables+=("$name=${found[$name]}")
+    done
+}
+
+decode_percent() {
+    local text=${1//\\/\\\\}
+    printf '%b' "${text//%/\\x}"
+}
+
+# Splits what a CGI wrote (RFC 3875 6) into $headers and $body; $status is 500 without a header.
+split_answer() {
+    local line answer
+    status=''
+    : >"$headers"
+    exec {answer}<"$answer_dir/answer"
+    while IFS= read -r line <&"$answer"; do
+        line=${line%$'\r'}
+        [[ -n $line ]] || break
+        if [[ ${line,,} == status:* ]]; then
+            status=${line#*:}
+            status=${status# }
+            status=${status%% *}
+        else
+            printf '%s\n' "$line" >>"$headers"
+        fi
+    done
+    cat <&"$answer" >"$body"
+    exec {answer}<&-
+    if [[ ! -s $headers ]]; then
+        status=500
+    elif [[ -z $status ]]; then
+        status=200
+    fi
+}

@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# The platform's side: what it was sent, and how it shall misbehave. `graph-sandbox --help` lists
+# its calls.
+
+# A call below /_sandbox/: sandbox METHOD PATH [BODY]
+sandbox() {
+    curl -sS -g --max-time 30 -X "$1" ${3+-H 'Content-Type: application/json' --data-binary "$3"} \
+        "$SANDBOX/_sandbox/$2"
+}
+
+# Forgets requests and faults of the test before.
+forget_sent() {
+    [[ -z ${SANDBOX-} ]] ||
+        curl -sS --max-time 30 -o /dev/null -X DELETE "$SANDBOX/_sandbox/requests" \
+            -o /dev/null "$SANDBOX/_sandbox/faults"
+}
+
+# The platform's next answer: fault '{"status":500,"code":2}'
+fault() {
+    sandbox POST faults "$1" >/dev/null
+}
+
+# How many requests the platform received; QUERY as `path=/messages`: sent_count [QUERY]
+sent_count() {
+    sandbox GET "requests/count?${1-}" | jq .count
+}
+
+# The last request's body, as it came.
+sent() {
+    sandbox GET "requests/last/body?${1-}"
+}
+
+assert_sent() { # TEXT [QUERY]: the very bytes that the platform received last
+    local found
+    found=$(sent "${2-}"; printf .)
+    [[ ${found%.} == "$1" ]] || fail "expected upstream: $1"$'\n'"actual:            ${found%.}"
+}
+
+assert_sent_to() { # PATH: where the last one went, without the version
+    local found
+    found=$(sandbox GET requests/last | jq -r .path)
+    [[ ${found#/v*/} == "${1#/}" ]] || fail "expected a request to $1, not $found"
+}
+
+assert_sent_json() { # PATH EXPECTED: as assert_json, on the last request's body
+    local body=$BATS_TEST_TMPDIR/upstream headers=/dev/null
+    sent >"$body"
+    assert_json "$1" "$2"
+}
+
+assert_nothing_sent() {
+    assert_equal "$(sent_count)" 0
+}

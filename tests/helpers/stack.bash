@@ -1,0 +1,77 @@
+# shellcheck shell=bash
+# The processes around a test file: sandbox, database, Apache.
+
+# Starts all of it and exports where it is: STACK (its directory), SANDBOX (URL), DB,
+# SWITCHBOARD_CONFIG, LOG, and BASE (URL; empty over `direct`).
+# Options go to private-apache: start_stack --extra FILE
+start_stack() {
+    export STACK=$BATS_FILE_TMPDIR/stack
+    mkdir -p "$STACK"
+    chmod 755 "$STACK"
+    export DB=$STACK/switchboard.db LOG=$STACK/switchboard.log
+    export SWITCHBOARD_CONFIG=$STACK/switchboard.conf
+    start_sandbox
+    write_config
+    switchboard init >"$STACK/init.log"
+    start_apache "$@"
+}
+
+start_sandbox() {
+    "$OUT/tools/graph-sandbox" --port 0 --port-file "$STACK/sandbox.port" \
+        --state-dir "$STACK" --app-secret test-app-secret --verify-token test-verify-token \
+        >"$STACK/sandbox.log" 2>&1 3>&- &
+    printf '%s\n' $! >"$STACK/sandbox.pid"
+    local try
+    for ((try = 0; try < 200; try++)); do
+        [[ ! -s $STACK/sandbox.port ]] || break
+        sleep 0.05
+    done
+    SANDBOX=http://127.0.0.1:$(cat "$STACK/sandbox.port")
+    export SANDBOX
+}
+
+# Lines given as arguments come last and so replace those of the same key: write_config 'key = v'
+write_config() {
+    cat >"$SWITCHBOARD_CONFIG" <<END
+database = $DB
+secret_key_file = $STACK/secret.key
+graph_base_url = $SANDBOX
+app_secret = test-app-secret
+verify_token = test-verify-token
+environment = test
+webhook_egress = private
+log_file = $LOG
+spool_dir = $STACK
+END
+    (($# == 0)) || printf '%s\n' "$@" >>"$SWITCHBOARD_CONFIG"
+}
+
+start_apache() {
+    export BASE=''
+    [[ $TRANSPORT != direct ]] || return 0
+    local options=(--dir "$STACK/apache" --home "$root" --cgi "$OUT/cgi-bin"
+        --config "$SWITCHBOARD_CONFIG" --pool "$OUT/tools/pool" "$@")
+    [[ $TRANSPORT != fcgi ]] || options+=(--fcgi 2)
+    # A sanitizer maps terabytes of addresses and never touches them.
+    if [[ $OUT != "$root" ]]; then
+        printf '<Directory "%s">\nRLimitMEM max\n</Directory>\n' "$OUT/cgi-bin" >"$STACK/extra.conf"
+        options+=(--extra "$STACK/extra.conf")
+    fi
+    "$root/tools/private-apache" start "${options[@]}" 3>&-
+    BASE=http://127.0.0.1:$(cat "$STACK/apache/port")
+}
+
+stop_stack() {
+    [[ -z ${BASE-} ]] || "$root/tools/private-apache" stop --dir "$STACK/apache"
+    [[ ! -s $STACK/sandbox.pid ]] || kill "$(cat "$STACK/sandbox.pid")" 2>/dev/null || true
+}
+
+# The CLI on this stack's database.
+switchboard() {
+    "$OUT/tools/switchboard" "$@"
+}
+
+# Rows of the test's database, columns joined by `|`: db 'SELECT ...'
+db() {
+    sqlite3 -batch -noheader -cmd '.timeout 5000' "$DB" "$1"
+}
