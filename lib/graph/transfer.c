@@ -1,0 +1,154 @@
+#include "graph/transfer.h"
+
+#include "base/clock.h"
+#include "version.h"
+
+enum {
+    CONNECT_TIMEOUT_MS = 5000,
+    STALL_TIMEOUT_MS = 30000,
+    ANSWER_LIMIT = 16 * 1024 * 1024,
+    IDLE_SECONDS = 20, /* a connection idle for longer is not used again */
+};
+
+static size_t on_body(char *bytes, size_t size, size_t n, void *context) {
+    struct transfer *transfer = context;
+    if (transfer->body.n + size * n > ANSWER_LIMIT) {
+        transfer->is_too_large = true;
+        return 0;
+    }
+    buffer_add(&transfer->body, bytes, size * n);
+    return size * n;
+}
+
+static size_t on_header(char *bytes, size_t size, size_t n, void *context) {
+    struct transfer *transfer = context;
+    struct slice value = {bytes, size * n};
+    struct slice name = slice_cut(&value, ':');
+    if (name.n == 11 && strncasecmp(name.p, "Retry-After", 11) == 0) {
+        while (value.n && (value.p[value.n - 1] == '\r' || value.p[value.n - 1] == '\n'))
+            value.n--;
+        transfer->answer->retry_after = arena_copy(transfer->arena, slice_trim(value));
+    }
+    return size * n;
+}
+
+/* libcurl repeats a request by itself when a kept connection turns out dead before any answer. For
+ * a POST nobody can know whether the platform got it, so the second time is refused. */
+static int on_request(void *context, char *peer, char *own, int peer_port, int own_port) {
+    struct transfer *transfer = context;
+    (void)peer, (void)own, (void)peer_port, (void)own_port;
+    return transfer->sent++ && !transfer->is_repeatable ? CURL_PREREQFUNC_ABORT
+                                                        : CURL_PREREQFUNC_OK;
+}
+
+static int on_progress(void *context, curl_off_t to_receive, curl_off_t received,
+                       curl_off_t to_send, curl_off_t sent) {
+    struct transfer *transfer = context;
+    (void)to_receive, (void)to_send;
+    if (received + sent != transfer->moved) {
+        transfer->moved = received + sent;
+        transfer_moved(transfer);
+    }
+    transfer->is_stalled = clock_monotonic() - transfer->moved_at > transfer->stall_limit;
+    return transfer->is_stalled;
+}
+
+/* The process's handle, with its kept connection; everything set on it before is forgotten. */
+static CURL *handle(void) {
+    static CURL *curl;
+    if (curl) {
+        curl_easy_reset(curl);
+    } else {
+        curl_global_init(CURL_GLOBAL_DEFAULT);
+        curl = curl_easy_init();
+    }
+    return curl;
+}
+
+static void set_safety(CURL *curl, const struct config *config) {
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, SWITCHBOARD_NAME "/" SWITCHBOARD_VERSION);
+    /* the hashed directory: loading the one big file costs 20 ms of CPU per process */
+    curl_easy_setopt(curl, CURLOPT_CAPATH, *config->ca_path ? config->ca_path : NULL);
+    curl_easy_setopt(curl, CURLOPT_CAINFO, *config->ca_file ? config->ca_file : NULL);
+}
+
+void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
+                    const char *token, struct graph_answer *answer) {
+    *answer = (struct graph_answer){0};
+    *transfer = (struct transfer){.curl = handle(),
+                                  .arena = arena,
+                                  .answer = answer,
+                                  .body = buffer_in(arena),
+                                  .started = clock_monotonic()};
+    if (!transfer->curl)
+        return;
+    set_safety(transfer->curl, config);
+    curl_easy_setopt(transfer->curl, CURLOPT_ERRORBUFFER, transfer->detail);
+    curl_easy_setopt(transfer->curl, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(transfer->curl, CURLOPT_WRITEDATA, transfer);
+    curl_easy_setopt(transfer->curl, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(transfer->curl, CURLOPT_HEADERDATA, transfer);
+    curl_easy_setopt(transfer->curl, CURLOPT_PREREQFUNCTION, on_request);
+    curl_easy_setopt(transfer->curl, CURLOPT_PREREQDATA, transfer);
+    if (token)
+        transfer_header(transfer, arena_printf(arena, "Authorization: Bearer %s", token));
+    transfer_header(transfer, "Expect:");
+}
+
+void transfer_header(struct transfer *transfer, const char *line) {
+    struct curl_slist *longer = curl_slist_append(transfer->headers, line);
+    if (longer) {
+        transfer->headers = longer;
+        return;
+    }
+    curl_slist_free_all(transfer->headers); /* without all its headers it must not go out */
+    transfer->headers = NULL;
+    transfer->curl = NULL;
+}
+
+void transfer_limit_stall(struct transfer *transfer) {
+    transfer->stall_limit = STALL_TIMEOUT_MS;
+    transfer->moved_at = clock_monotonic();
+    curl_easy_setopt(transfer->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(transfer->curl, CURLOPT_XFERINFODATA, transfer);
+    curl_easy_setopt(transfer->curl, CURLOPT_NOPROGRESS, 0L);
+}
+
+void transfer_moved(struct transfer *transfer) {
+    transfer->moved_at = clock_monotonic();
+}
+
+static const char *explain(const struct transfer *transfer, CURLcode code) {
+    if (transfer->is_too_large)
+        return "its answer is larger than 16 MB";
+    if (transfer->is_stalled)
+        return "no byte moved for 30 s";
+    return arena_copy(transfer->arena,
+                      slice_of(*transfer->detail ? transfer->detail : curl_easy_strerror(code)));
+}
+
+CURLcode transfer_perform(struct transfer *transfer) {
+    struct graph_answer *answer = transfer->answer;
+    CURLcode code = CURLE_OUT_OF_MEMORY;
+    long status = 0;
+    if (transfer->curl) {
+        curl_easy_setopt(transfer->curl, CURLOPT_HTTPHEADER, transfer->headers);
+        code = curl_easy_perform(transfer->curl);
+        curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
+        curl_easy_setopt(transfer->curl, CURLOPT_ERRORBUFFER, NULL);
+    }
+    curl_slist_free_all(transfer->headers);
+    transfer->headers = NULL;
+    answer->status = code == CURLE_OK ? (int)status : 0;
+    answer->body = buffer_slice(&transfer->body);
+    answer->failure = code == CURLE_OK ? NULL : explain(transfer, code);
+    answer->ms = clock_monotonic() - transfer->started;
+    return code;
+}

@@ -1,0 +1,47 @@
+/* What all calls of the platform have in common: one libcurl handle per process, what makes it
+ * safe, and how an answer is kept. For the files of lib/graph alone. */
+#ifndef SWITCHBOARD_TRANSFER_H
+#define SWITCHBOARD_TRANSFER_H
+
+#include <curl/curl.h>
+
+#include "graph/graph.h"
+
+/* A call under way. */
+struct transfer {
+    CURL *curl; /* NULL: out of memory */
+    struct arena *arena;
+    struct graph_answer *answer;
+    struct curl_slist *headers;
+    struct buffer body; /* of the answer */
+    bool is_repeatable; /* libcurl may send it again on a new connection */
+    bool is_too_large;
+    int sent;            /* times the request was about to be written */
+    int64_t started;     /* clock_monotonic */
+    int64_t stall_limit; /* milliseconds without a byte; 0: none */
+    int64_t moved_at;    /* when the last byte moved */
+    curl_off_t moved;    /* bytes moved so far, both ways */
+    bool is_stalled;
+    char detail[CURL_ERROR_SIZE];
+};
+
+/* Takes the process's handle for a call: TLS verified, no redirects, no proxy, 5 s to connect, our
+ * User-Agent; the answer's body goes to `answer`, at most 16 MB of it. `token` goes into the
+ * Authorization header; NULL sends none. Not repeatable until the caller says so. */
+void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
+                    const char *token, struct graph_answer *answer);
+
+/* Adds a header line to the request. */
+void transfer_header(struct transfer *transfer, const char *line);
+
+/* Gives up when no byte has moved for 30 s, however long the whole takes. */
+void transfer_limit_stall(struct transfer *transfer);
+
+/* To be called by read and write functions when they return: the time they waited for our own
+ * client is not the platform's. */
+void transfer_moved(struct transfer *transfer);
+
+/* Makes the call and fills the answer. Returns libcurl's verdict. */
+CURLcode transfer_perform(struct transfer *transfer);
+
+#endif
