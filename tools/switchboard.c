@@ -78,6 +78,25 @@ const struct command commands[] = {
      "archive a line: it is not listed any more and cannot send", NULL},
     {"line", "list", 0, 0, {0}, OPTION(ACCOUNT), 0, NEEDS_STORE, line_list,
      "list phone lines, archived ones too", NULL},
+
+    {"contact", "block", 2, 2, {VALUE_PHONE_NUMBER_ID, VALUE_IDENTITY}, 0, 0, NEEDS_STORE,
+     contact_block, "block a contact on a line: nothing is sent to them from it",
+     "Somebody unknown becomes a contact."},
+    {"contact", "unblock", 2, 2, {VALUE_PHONE_NUMBER_ID, VALUE_IDENTITY}, 0, 0, NEEDS_STORE,
+     contact_unblock, "end a block", NULL},
+    {"contact", "list", 0, 0, {0}, OPTION(ACCOUNT), 0, NEEDS_STORE, contact_list,
+     "list contacts and their threads", NULL},
+
+    {"message", "list", 0, 0, {0}, 0, OPTION(CONTACT), NEEDS_STORE, message_list,
+     "list the messages from and to a contact, oldest first", NULL},
+
+    {"doctor", NULL, 0, 0, {0}, 0, 0, NEEDS_NOTHING, doctor_run,
+     "show the configuration and check the installation",
+     "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1."},
+    {"backup", NULL, 1, 1, {VALUE_FILE}, 0, 0, NEEDS_STORE, backup_run,
+     "write a checked copy of the database to a new file",
+     "The gateway goes on working meanwhile. To restore: stop it, remove DATABASE-wal and\n"
+     "DATABASE-shm, put the copy in the place of DATABASE. The key file is not part of it."},
     {0},
 };
 

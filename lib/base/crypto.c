@@ -29,8 +29,7 @@ void crypto_hmac_sha256_pieces(struct slice key, const struct slice *pieces, siz
     sodium_memzero(&state, sizeof state);
 }
 
-void crypto_hmac_sha256(struct slice key, struct slice bytes,
-                        unsigned char mac[CRYPTO_HASH_SIZE]) {
+void crypto_hmac_sha256(struct slice key, struct slice bytes, unsigned char mac[CRYPTO_HASH_SIZE]) {
     crypto_hmac_sha256_pieces(key, &bytes, 1, mac);
 }
 
@@ -60,8 +59,8 @@ char *crypto_hex(struct arena *arena, const void *bytes, size_t n) {
 
 bool crypto_unhex(struct slice text, void *bytes, size_t n) {
     size_t length = 0;
-    return text.n == 2 * n &&
-           sodium_hex2bin(bytes, n, text.p, text.n, NULL, &length, NULL) == 0 && length == n;
+    return text.n == 2 * n && sodium_hex2bin(bytes, n, text.p, text.n, NULL, &length, NULL) == 0 &&
+           length == n;
 }
 
 char *crypto_base64(struct arena *arena, const void *bytes, size_t n) {
@@ -74,8 +73,9 @@ struct slice crypto_unbase64(struct arena *arena, struct slice text) {
     unsigned char *out = arena_alloc(arena, text.n + 1);
     size_t n = 0;
     const char *end = NULL;
-    if (!text.p || sodium_base642bin(out, text.n, text.p, text.n, NULL, &n, &end,
-                                     sodium_base64_VARIANT_ORIGINAL) != 0 ||
+    if (!text.p ||
+        sodium_base642bin(out, text.n, text.p, text.n, NULL, &n, &end,
+                          sodium_base64_VARIANT_ORIGINAL) != 0 ||
         end != text.p + text.n)
         return (struct slice){NULL, 0};
     return (struct slice){(char *)out, n};
@@ -93,8 +93,8 @@ static const char *read_key(struct slice line, struct keyring *ring) {
     for (size_t i = 0; i < id_text.n && id < 256; i++)
         id = id_text.p[i] >= '0' && id_text.p[i] <= '9' ? id * 10 + (unsigned)(id_text.p[i] - '0')
                                                         : 256;
-    if (id < 1 || id > 255 || !crypto_unhex(slice_trim(line), ring->keys[ring->count].key,
-                                            CRYPTO_KEY_SIZE))
+    if (id < 1 || id > 255 ||
+        !crypto_unhex(slice_trim(line), ring->keys[ring->count].key, CRYPTO_KEY_SIZE))
         return "is not `ID HEX` with ID from 1 to 255 and 64 hexadecimal digits";
     ring->keys[ring->count++].id = (uint8_t)id;
     return NULL;
@@ -124,16 +124,33 @@ int keyring_read(const char *path, struct arena *arena, struct keyring *ring, co
     return -1;
 }
 
-int keyring_create(const char *path) {
-    unsigned char key[CRYPTO_KEY_SIZE];
-    char hex[2 * CRYPTO_KEY_SIZE + 1];
-    crypto_random(key, sizeof key);
-    sodium_bin2hex(hex, sizeof hex, key, sizeof key);
+/* Writes the key to the new file `path` and flushes it. */
+static int write_key(const char *path, const char *hex) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
     int failed = fd < 0 || dprintf(fd, "1 %s\n", hex) < 0 || fsync(fd) != 0;
     int reason = errno;
     if (fd >= 0)
         close(fd);
+    errno = reason;
+    return failed ? -1 : 0;
+}
+
+/* Whole from the moment it is there: written under another name, then linked, which never replaces.
+ */
+int keyring_create(const char *path) {
+    unsigned char key[CRYPTO_KEY_SIZE];
+    char hex[2 * CRYPTO_KEY_SIZE + 1], temporary[4096];
+    int n = snprintf(temporary, sizeof temporary, "%s.new-%ld", path, (long)getpid());
+    if (n < 0 || (size_t)n >= sizeof temporary)
+        return errno = ENAMETOOLONG, -1;
+    if (access(path, F_OK) == 0) /* also where nothing may be written */
+        return errno = EEXIST, -1;
+    crypto_random(key, sizeof key);
+    sodium_bin2hex(hex, sizeof hex, key, sizeof key);
+    unlink(temporary); /* of a process with this number that was cut short */
+    int failed = write_key(temporary, hex) != 0 || link(temporary, path) != 0;
+    int reason = errno;
+    unlink(temporary);
     sodium_memzero(key, sizeof key);
     sodium_memzero(hex, sizeof hex);
     errno = reason;

@@ -1,10 +1,11 @@
 /* Creating the database, and bringing an older one up to date: from the CLI alone. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "store/copy.h"
 #include "store/schema.h"
-#include "store/sqlite.h"
 
 /* The numbered steps: `sql` brings version to - 1 to version `to`. schema.sql is what all of them
  * together lead to, and a test compares the two. */
@@ -31,50 +32,78 @@ static bool set_version(struct store *store, int version) {
 static void create_schema(struct store *store) {
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA application_id = %d", SCHEMA_APPLICATION_ID);
-    if (sql_script(store, "PRAGMA journal_mode = WAL") && sql_begin(store) &&
-        sql_script(store, schema_sql) && sql_script(store, sql))
+    if (sql_script(store, schema_sql) && sql_script(store, sql))
         set_version(store, SCHEMA_VERSION);
 }
 
-static void copy_first(struct store *store, const char *path, int version) {
-    static struct statement copy = {.sql = "VACUUM INTO ?1"};
+static void run_steps(struct store *store, int version) {
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (steps[i].to > version &&
+            (!sql_script(store, steps[i].sql) || !set_version(store, steps[i].to)))
+            return;
+}
+
+/* The schema version, 0 of an empty file. Another program's database is not touched. */
+static enum store_result read_version(struct store *store, int *version) {
+    int64_t found = sql_integer(store, "PRAGMA user_version");
+    int64_t application = sql_integer(store, "PRAGMA application_id");
+    int64_t tables = sql_integer(store, "SELECT count(*) FROM sqlite_master");
+    enum store_result result = sql_result(store);
+    if (result != STORE_OK)
+        return result;
+    *version = (int)found;
+    if ((found != 0) != (tables != 0) || (found && application != SCHEMA_APPLICATION_ID))
+        return sql_refuse(store, STORE_UNAVAILABLE,
+                          "it belongs to another program and was left as it is");
+    if (found > SCHEMA_VERSION)
+        return sql_refuse(store, STORE_UNAVAILABLE,
+                          "it has schema version %d, made by a newer program; this one knows %d",
+                          (int)found, SCHEMA_VERSION);
+    return STORE_OK;
+}
+
+static enum store_result copy_first(struct store *store, const char *path, int version) {
     char target[4200];
     snprintf(target, sizeof target, "%s.before-v%d", path, version + 1);
     unlink(target); /* left by an attempt that failed later */
-    sql_run(store, &copy, TEXT(target));
+    return sql_copy(store, target);
 }
 
-static void run_steps(struct store *store, int version) {
-    if (!sql_begin(store))
-        return;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (steps[i].to > version && (!sql_script(store, steps[i].sql) ||
-                                      !set_version(store, steps[i].to)))
-            return;
+/* Readers and writers that do not block each other. The switch happens outside of transactions, and
+ * SQLite does not wait there for another process that is at it too. */
+static enum store_result switch_to_wal(struct store *store) {
+    enum store_result result = STORE_BUSY;
+    for (int i = 0; i < 100 && result == STORE_BUSY; i++) {
+        if (i)
+            nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
+        sql_script(store, "PRAGMA journal_mode = WAL");
+        result = sql_result(store);
+    }
+    return result;
+}
+
+/* Under the write lock: another process may have done it all since `*from` was read. */
+static enum store_result migrate(struct store *store, int *from) {
+    if (sql_begin(store)) {
+        *from = (int)sql_integer(store, "PRAGMA user_version");
+        if (*from == 0)
+            create_schema(store);
+        else if (*from < SCHEMA_VERSION)
+            run_steps(store, *from);
+    }
+    return sql_commit(store);
 }
 
 enum store_result store_migrate(const char *path, int *from, int *to, struct store **out) {
     create_file(path);
     enum store_result result = sql_open(path, SQLITE_OPEN_READWRITE, out);
+    *to = SCHEMA_VERSION;
+    if (result == STORE_OK)
+        result = read_version(*out, from);
+    if (result == STORE_OK && *from > 0 && *from < SCHEMA_VERSION)
+        result = copy_first(*out, path, *from);
     if (result != STORE_OK)
         return result;
-    struct store *store = *out;
-    int64_t version = sql_integer(store, "PRAGMA user_version");
-    int64_t tables = sql_integer(store, "SELECT count(*) FROM sqlite_master");
-    int64_t application = sql_integer(store, "PRAGMA application_id");
-    if (sql_failed(store))
-        return sql_result(store);
-    *from = (int)version;
-    *to = SCHEMA_VERSION;
-    if (version > SCHEMA_VERSION || (tables && application != SCHEMA_APPLICATION_ID))
-        return STORE_UNAVAILABLE;
-    if (version == SCHEMA_VERSION)
-        return STORE_OK;
-    if (!tables) {
-        create_schema(store);
-    } else {
-        copy_first(store, path, (int)version);
-        run_steps(store, (int)version);
-    }
-    return sql_commit(store);
+    result = switch_to_wal(*out);
+    return result == STORE_OK ? migrate(*out, from) : result;
 }

@@ -1,5 +1,6 @@
 #include "store/sqlite.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -19,8 +20,10 @@ static void note(struct store *store, int code) {
     if (store->code || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
         return;
     store->code = code;
-    snprintf(store->reason, sizeof store->reason, "%s (SQLite %d)",
-             store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), code);
+    int system = (code & 0xff) == SQLITE_CANTOPEN && store->db ? sqlite3_system_errno(store->db) : 0;
+    snprintf(store->reason, sizeof store->reason, "%s%s%s (SQLite %d)",
+             store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), system ? ": " : "",
+             system ? strerror(system) : "", code);
 }
 
 static enum store_result meaning(int code) {
@@ -59,6 +62,14 @@ enum store_result sql_result(struct store *store) {
 
 bool sql_failed(const struct store *store) {
     return store->code != SQLITE_OK;
+}
+
+bool sql_conflicted(const struct store *store) {
+    return meaning(store->code) == STORE_CONFLICT;
+}
+
+void sql_abandon(struct store *store) {
+    note(store, SQLITE_INTERNAL);
 }
 
 int sql_changes(const struct store *store) {
@@ -107,12 +118,14 @@ enum store_result store_open(const char *path, struct store **store) {
     int64_t version = sql_integer(*store, "PRAGMA user_version");
     if ((result = sql_result(*store)) != STORE_OK)
         return result;
-    if (version != SCHEMA_VERSION) {
-        snprintf((*store)->reason, sizeof (*store)->reason,
-                 "the database has schema version %d, this program needs %d: run `switchboard init`",
-                 (int)version, SCHEMA_VERSION);
-        return STORE_UNAVAILABLE;
-    }
+    if (version < SCHEMA_VERSION)
+        return sql_refuse(*store, STORE_UNAVAILABLE,
+                          "it has schema version %d, this program needs %d: run `switchboard init`",
+                          (int)version, SCHEMA_VERSION);
+    if (version > SCHEMA_VERSION)
+        return sql_refuse(*store, STORE_UNAVAILABLE,
+                          "it has schema version %d, made by a newer program; this one knows %d",
+                          (int)version, SCHEMA_VERSION);
     truncate_long_wal(*store);
     return STORE_OK;
 }
@@ -234,4 +247,25 @@ int64_t sql_integer(struct store *store, const char *sql) {
     note(store, code);
     sqlite3_finalize(prepared);
     return value;
+}
+
+const char *sql_text(struct store *store, struct arena *arena, const char *sql) {
+    sqlite3_stmt *prepared = NULL;
+    const char *value = NULL;
+    note(store, sqlite3_prepare_v2(store->db, sql, -1, &prepared, NULL));
+    int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
+    if (code == SQLITE_ROW && sqlite3_column_type(prepared, 0) != SQLITE_NULL)
+        value = arena_copy(arena, slice_of((const char *)sqlite3_column_text(prepared, 0)));
+    note(store, code);
+    sqlite3_finalize(prepared);
+    return value;
+}
+
+enum store_result sql_refuse(struct store *store, enum store_result result, const char *format,
+                             ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(store->reason, sizeof store->reason, format, args);
+    va_end(args);
+    return result;
 }

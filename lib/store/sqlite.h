@@ -49,6 +49,12 @@ void sql_stop(struct statement *statement);
 /* Whether something failed since the last sql_result. */
 bool sql_failed(const struct store *store);
 
+/* Whether what failed is that a rule of the database was broken. */
+bool sql_conflicted(const struct store *store);
+
+/* Makes the open transaction fail, if it has not already. */
+void sql_abandon(struct store *store);
+
 /* The rows changed by the last statement. */
 int sql_changes(const struct store *store);
 
@@ -75,5 +81,12 @@ enum store_result sql_open(const char *path, int flags, struct store **store);
 
 /* The value of a PRAGMA or a SELECT of one integer; -1 on failure. */
 int64_t sql_integer(struct store *store, const char *sql);
+
+/* The same for a text, in `arena`; NULL when there is none and on failure. */
+const char *sql_text(struct store *store, struct arena *arena, const char *sql);
+
+/* Ends a call with `result` for a reason of our own, which store_reason tells then. */
+enum store_result sql_refuse(struct store *store, enum store_result result, const char *format,
+                             ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -9,7 +9,7 @@
 
 struct table table_start(struct arena *arena, size_t columns, const char *const *titles) {
     struct table table = {.arena = arena, .columns = columns, .cells = buffer_in(arena)};
-    for (size_t i = 0; i < columns; i++)
+    for (size_t i = 0; titles && i < columns; i++)
         table_cell(&table, titles[i]);
     return table;
 }

@@ -11,7 +11,7 @@ struct table {
     struct buffer cells; /* of const char * */
 };
 
-/* A table whose first row is the `titles`. */
+/* A table whose first row is the `titles`; NULL: it has no titles. */
 struct table table_start(struct arena *arena, size_t columns, const char *const *titles);
 #define TABLE(arena, ...)                                                                          \
     table_start(arena, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *),          \

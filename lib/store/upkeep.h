@@ -1,0 +1,25 @@
+/* Looking after the database file: copies of it, and what is wrong with it. For the CLI. */
+#ifndef SWITCHBOARD_STORE_UPKEEP_H
+#define SWITCHBOARD_STORE_UPKEEP_H
+
+#include "store/store.h"
+
+/* Writes a copy of the database, as of one moment, to the new file `path` (mode 0600); writers are
+ * not held up. It is written beside `path` under another name, checked whole, made durable and then
+ * renamed, so that what is at `path` is always a whole database, ready to be put in place of the
+ * original. STORE_CONFLICT: `path` exists already; nothing was written. */
+enum store_result store_backup(struct store *store, const char *path);
+
+struct store_inspection {
+    bool is_ours;       /* it carries Switchboard's application id */
+    bool is_wal;        /* readers do not block writers */
+    const char *damage; /* the first complaint of SQLite's quick check; NULL: none */
+    int64_t dangling;   /* rows that refer to rows that are not there */
+    int64_t courier_at; /* the courier's last sign of life; INT64_MIN: none ever */
+};
+
+/* Reads the whole database for damage: seconds for a large one. */
+enum store_result store_inspect(struct store *store, struct arena *arena,
+                                struct store_inspection *inspection);
+
+#endif

@@ -1,0 +1,251 @@
+/* switchboard doctor: what is set, and what is wrong with it. A table of checks, each of which adds
+ * its lines to the report; a check that needs the database is left out where it cannot be used. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/crypto.h"
+#include "command.h"
+#include "nouns.h"
+#include "output.h"
+#include "store/places.h"
+#include "store/upkeep.h"
+#include "upstream.h"
+
+static const int64_t mib = 1024 * 1024;
+
+enum {
+    WAL_LONG_MIB = 64,      /* above: nobody checkpoints */
+    DISK_NONE_MIB = 64,     /* below: the gateway will soon refuse to store */
+    DISK_LOW_MIB = 512,     /* below: time to make room */
+    COURIER_SILENT_S = 120, /* since its last sign of life */
+};
+
+enum level { OK, WARN, FAIL };
+
+static const char *const level_words[] = {[OK] = "ok", [WARN] = "warn", [FAIL] = "FAIL"};
+
+struct report {
+    struct invocation *call;
+    struct json_writer json;
+    struct table table;
+    bool has_keys;
+    struct keyring keys;
+    enum level worst;
+};
+
+/* Adds a line. `what` is a word or two that stay the same, the detail is for people. */
+__attribute__((format(printf, 4, 5))) static void add(struct report *report, enum level level,
+                                                      const char *what, const char *format, ...) {
+    char detail[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    table_cell(&report->table, level_words[level]);
+    table_cell(&report->table, what);
+    table_cell(&report->table, detail);
+    json_write_object(&report->json, NULL);
+    json_write_text(&report->json, "status", level == FAIL ? "fail" : level_words[level]);
+    json_write_text(&report->json, "check", what);
+    json_write_text(&report->json, "detail", detail);
+    json_write_end(&report->json);
+    if (level > report->worst)
+        report->worst = level;
+}
+
+static bool is_set(const char *value) {
+    return *value != '\0';
+}
+
+static void check_config(struct report *report) {
+    struct invocation *call = report->call;
+    const struct config *config = &call->config;
+    struct stat file;
+    add(report, OK, "config", "%s", call->config_path);
+    if ((is_set(config->app_secret) || is_set(config->verify_token)) &&
+        stat(call->config_path, &file) == 0 && file.st_mode & S_IRWXO)
+        add(report, WARN, "config mode", "it holds secrets and everybody may read it: chmod o= %s",
+            call->config_path);
+    for (const struct config_key *key = config_keys; key->name; key++) {
+        const char *value = config_value(config, key), *what;
+        what = arena_printf(&call->arena, "config.%s", key->name);
+        const char *shown = key->kind == CONFIG_SECRET ? (is_set(value) ? "set" : "unset") : value;
+        add(report, OK, what, "%s%s", shown,
+            strcmp(value, key->preset) ? ""
+            : is_set(shown)            ? " (default)"
+                                       : "(default)");
+    }
+    if (!is_set(config->app_secret))
+        add(report, WARN, "app_secret", "unset: webhooks of the platform are refused");
+    if (!is_set(config->verify_token))
+        add(report, WARN, "verify_token", "unset: the platform cannot verify the webhook URL");
+}
+
+/* A file that nobody but its owner and group may touch. Returns whether it is there. */
+static bool check_mode(struct report *report, const char *what, const char *path) {
+    struct stat file;
+    if (stat(path, &file) != 0) {
+        add(report, FAIL, what, "%s: %s; `switchboard init` creates it", path, strerror(errno));
+        return false;
+    }
+    unsigned mode = file.st_mode & 07777;
+    if (mode & S_IRWXO)
+        add(report, FAIL, what, "%s has mode %04o, open to everybody: chmod o= %s", path, mode,
+            path);
+    else
+        add(report, OK, what, "%s has mode %04o", path, mode);
+    return true;
+}
+
+static void check_keys(struct report *report) {
+    struct invocation *call = report->call;
+    const char *error;
+    if (!check_mode(report, "key file mode", call->config.secret_key_file))
+        return;
+    report->has_keys =
+        keyring_read(call->config.secret_key_file, &call->arena, &report->keys, &error) == 0;
+    if (report->has_keys)
+        add(report, OK, "key file", "%zu key%s", report->keys.count,
+            report->keys.count == 1 ? "" : "s");
+    else
+        add(report, FAIL, "key file", "%s", error);
+}
+
+static void check_open(struct report *report) {
+    struct invocation *call = report->call;
+    if (!check_mode(report, "database mode", call->config.database))
+        return;
+    if (store_open(call->config.database, &call->store) == STORE_OK)
+        return;
+    add(report, FAIL, "database", "%s", store_reason(call->store));
+    store_close(call->store);
+    call->store = NULL;
+}
+
+static void check_courier(struct report *report, int64_t beat_at) {
+    int64_t silent = (report->call->now - beat_at) / 1000;
+    if (beat_at == INT64_MIN)
+        add(report, WARN, "courier", "it has never run: events are not delivered");
+    else if (silent > COURIER_SILENT_S)
+        add(report, WARN, "courier", "silent for %lld s: events are not delivered",
+            (long long)silent);
+    else
+        add(report, OK, "courier", "alive %lld s ago", (long long)(silent < 0 ? 0 : silent));
+}
+
+static void check_database(struct report *report) {
+    struct invocation *call = report->call;
+    struct store_inspection found;
+    if (!call->store)
+        return;
+    if (store_inspect(call->store, &call->arena, &found) != STORE_OK) {
+        add(report, FAIL, "database", "%s", store_reason(call->store));
+        return;
+    }
+    if (found.is_ours)
+        add(report, OK, "database", "opens, with the schema version of this program");
+    else
+        add(report, FAIL, "database", "it belongs to another program");
+    add(report, found.damage ? FAIL : OK, "integrity", "%s", found.damage ? found.damage : "ok");
+    add(report, found.dangling ? FAIL : OK, "references", "%lld rows lead nowhere",
+        (long long)found.dangling);
+    add(report, found.is_wal ? OK : FAIL, "journal", "%s",
+        found.is_wal ? "write-ahead log"
+                     : "no write-ahead log, so readers block writers: run `switchboard init`");
+    check_courier(report, found.courier_at);
+}
+
+/* Whether the platform tokens open with the key file at hand: another one may have been restored.
+ */
+static void check_tokens(struct report *report) {
+    struct invocation *call = report->call;
+    struct store_account *accounts;
+    size_t count, sealed = 0, opened = 0;
+    if (!call->store || !report->has_keys ||
+        store_list_accounts(call->store, &call->arena, NULL, &accounts, &count) != STORE_OK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (!accounts[i].sealed_token.n)
+            continue;
+        struct slice token = crypto_open(&report->keys, &call->arena, accounts[i].sealed_token,
+                                         account_token_place(&call->arena, accounts[i].id));
+        sealed++;
+        opened += token.p != NULL;
+    }
+    add(report, opened == sealed ? OK : FAIL, "platform tokens",
+        "%zu of %zu open with the key file", opened, sealed);
+}
+
+static void check_wal(struct report *report) {
+    struct invocation *call = report->call;
+    struct stat wal = {0};
+    stat(arena_printf(&call->arena, "%s-wal", call->config.database), &wal);
+    bool is_long = wal.st_size > WAL_LONG_MIB * mib;
+    add(report, is_long ? WARN : OK, "write-ahead log", "%lld bytes%s", (long long)wal.st_size,
+        is_long ? ": nobody checkpoints it, is the courier running?" : "");
+}
+
+static void check_space(struct report *report, const char *what, const char *path) {
+    struct statvfs disk;
+    if (statvfs(path, &disk) != 0)
+        return; /* another line says that the file is not there */
+    int64_t room = (int64_t)(disk.f_bavail * disk.f_frsize) / mib;
+    add(report,
+        room < DISK_NONE_MIB  ? FAIL
+        : room < DISK_LOW_MIB ? WARN
+                              : OK,
+        what, "%lld MiB free around %s", (long long)room, path);
+}
+
+static void check_disk(struct report *report) {
+    check_space(report, "disk of database", report->call->config.database);
+    check_space(report, "disk of spool", report->call->config.spool_dir);
+}
+
+static void check_spool(struct report *report) {
+    const char *path = report->call->config.spool_dir;
+    struct stat found;
+    if (stat(path, &found) != 0)
+        add(report, FAIL, "spool", "%s: %s; `switchboard init` creates it", path, strerror(errno));
+    else if (!S_ISDIR(found.st_mode))
+        add(report, FAIL, "spool", "%s is no directory", path);
+    else if (access(path, W_OK | X_OK) != 0)
+        add(report, FAIL, "spool", "%s: %s", path, strerror(errno));
+    else
+        add(report, OK, "spool", "%s is writable", path);
+}
+
+static void check_upstream(struct report *report) {
+    struct invocation *call = report->call;
+    const char *peer;
+    const char *wrong = upstream_probe(&call->arena, call->config.graph_base_url, &peer);
+    if (wrong)
+        add(report, FAIL, "upstream", "%s: %s", peer, wrong);
+    else
+        add(report, OK, "upstream", "%s accepts connections", peer);
+}
+
+static void (*const checks[])(struct report *report) = {
+    check_config, check_keys, check_open,  check_database, check_tokens,
+    check_wal,    check_disk, check_spool, check_upstream,
+};
+
+int doctor_run(struct invocation *call) {
+    struct report report = {.call = call};
+    const char *error;
+    report.json = list_start(call);
+    report.table = table_start(&call->arena, 3, NULL);
+    if (config_read(call->config_path, &call->arena, &call->config, &error) != 0)
+        add(&report, FAIL, "config", "%s", error);
+    else
+        for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+            checks[i](&report);
+    crypto_wipe(&report.keys, sizeof report.keys);
+    list_print(call, &report.json, &report.table);
+    return report.worst == FAIL ? fail("something is wrong; see the lines that begin with FAIL")
+                                : EXIT_DONE;
+}
