@@ -183,6 +183,7 @@ CREATE TABLE template (
     status      TEXT,
     category    TEXT,
     reason      TEXT,
+    flow_id     TEXT,                 -- of its FLOW button, where it has one
     updated_at  INTEGER NOT NULL,
     PRIMARY KEY (account_id, name, language)
 ) STRICT;
@@ -209,7 +210,7 @@ CREATE TABLE flow_response (
 ) STRICT;
 CREATE INDEX flow_response_flow ON flow_response (account_id, flow_id);
 
--- Flow tokens of sends, so that a reply can be counted for its flow.
+-- Flow tokens and message ids of sends that opened a flow, so that a reply can be counted for it.
 CREATE TABLE flow_token (
     account_id TEXT NOT NULL REFERENCES account (id),
     token      TEXT NOT NULL,

@@ -1,0 +1,125 @@
+/* /platform/webhook: what the platform tells us (spec 6). Its GET verifies the URL; its POST is
+ * believed only when signed, and answered 200 only when all of it is on disk: anything else makes
+ * the platform send it again. */
+#include "base/log.h"
+#include "event.h"
+#include "inbound.h"
+#include "state.h"
+#include "wake.h"
+
+enum { PAYLOAD_LIMIT = 4 * 1024 * 1024, SKIPPED_LINES_LOGGED = 5 };
+
+/* --- GET: the platform asks whether the URL is ours --- */
+
+static int get_webhook(struct request *rq) {
+    struct slice mode = query_get(&rq->query, "hub.mode");
+    struct slice token = query_get(&rq->query, "hub.verify_token");
+    struct slice challenge = query_get(&rq->query, "hub.challenge");
+    struct slice expected = slice_of(rq->config->verify_token);
+    if (!slice_equal(mode, SLICE("subscribe")) || !expected.n || !crypto_equal(token, expected))
+        return fail(rq, FORBIDDEN,
+                    "hub.mode must be subscribe and hub.verify_token the configured one.");
+    return reply_body(rq, 200, "text/plain; charset=utf-8", challenge);
+}
+
+static const struct field verify_query[] = {
+    {.name = "hub.mode", .type = FIELD_STRING, .may_be_empty = true},
+    {.name = "hub.verify_token", .type = FIELD_STRING, .may_be_empty = true},
+    {.name = "hub.challenge", .type = FIELD_STRING, .may_be_empty = true},
+    {0},
+};
+
+/* --- POST: news --- */
+
+/* Whether X-Hub-Signature-256 is the HMAC of the raw body under the app secret. */
+static bool is_signed(struct request *rq) {
+    unsigned char given[CRYPTO_HASH_SIZE], expected[CRYPTO_HASH_SIZE];
+    struct slice header = slice_trim(slice_of(request_variable("HTTP_X_HUB_SIGNATURE_256")));
+    if (!slice_starts(header, SLICE("sha256=")) ||
+        !crypto_unhex(slice_skip(header, 7), given, sizeof given))
+        return false;
+    crypto_hmac_sha256(slice_of(rq->config->app_secret), rq->body, expected);
+    return crypto_equal((struct slice){(char *)given, sizeof given},
+                        (struct slice){(char *)expected, sizeof expected});
+}
+
+static int check_signature(struct request *rq) {
+    if (!*rq->config->app_secret) {
+        log_message(LOG_ERROR, "request %s: app_secret is not configured: no webhook can be taken",
+                    rq->id);
+        return fail(rq, UNAVAILABLE, "The gateway has no app secret to check signatures with.");
+    }
+    return is_signed(rq) ? 0
+                         : fail(rq, UNAUTHORIZED,
+                                "X-Hub-Signature-256 must be the HMAC-SHA256 of the body under the "
+                                "app secret.");
+}
+
+/* The state cannot take it now: the platform must come again. */
+static int fail_ingest(struct request *rq, struct store *store, enum store_result result) {
+    log_message(LOG_ERROR, "request %s: the payload was not stored: %s", rq->id,
+                store_reason(store));
+    reply_header(rq, "Retry-After", result == STORE_BUSY ? "1" : "60");
+    return fail(rq, UNAVAILABLE, "The gateway cannot store this now; send it again.");
+}
+
+static void log_outcomes(struct request *rq, const struct store_update *updates, size_t count,
+                         size_t events) {
+    static const char *const names[] = {"stored", "duplicate", "not_ours", "nobody", "refused"};
+    int64_t counts[sizeof names / sizeof *names] = {0};
+    size_t logged = 0;
+    for (size_t i = 0; i < count; i++) {
+        counts[updates[i].outcome]++;
+        if (updates[i].outcome == OUTCOME_NOT_OURS && logged++ < SKIPPED_LINES_LOGGED)
+            log_message(LOG_WARN, "request %s: skipped `%s` for WABA %.32s, line %.32s: not ours",
+                        rq->id, updates[i].field,
+                        updates[i].waba_id ? updates[i].waba_id : "none",
+                        updates[i].phone_number_id ? updates[i].phone_number_id : "none");
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (counts[i])
+            json_write_integer(&rq->log, names[i], counts[i]);
+    json_write_integer(&rq->log, "events", (int64_t)events);
+}
+
+static int ingest(struct request *rq, struct json payload) {
+    struct store_update *updates;
+    size_t events, count = inbound_read(rq->arena, payload, rq->now, &updates);
+    struct store *store = count ? state_store(rq) : NULL;
+    if (count && !store) {
+        rq->failure.code = UNAVAILABLE; /* 503: the platform must come again */
+        return -1;
+    }
+    enum store_result result =
+        count ? store_ingest(store, rq->arena, updates, count, rq->now, event_body, &events)
+              : STORE_OK;
+    if (result != STORE_OK)
+        return fail_ingest(rq, store, result);
+    if (count)
+        log_outcomes(rq, updates, count, events);
+    if (count && events)
+        courier_wake(rq->config);
+    return reply_data(rq, SLICE("{\"received\":true}"));
+}
+
+static int post_webhook(struct request *rq) {
+    struct json payload;
+    struct json_error error;
+    if (check_signature(rq))
+        return -1;
+    if (json_read(rq->arena, rq->body, &payload, &error))
+        return fail(rq, INVALID, "The body is not valid JSON: %s, at line %zu, column %zu.",
+                    error.reason, error.line, error.column);
+    return ingest(rq, payload);
+}
+
+static const struct route routes[] = {
+    {.method = "GET", .path = "/platform/webhook", .handle = get_webhook, .query = verify_query},
+    {.method = "POST", .path = "/platform/webhook", .handle = post_webhook, .body = BODY_RAW,
+     .body_limit = PAYLOAD_LIMIT},
+    {0},
+};
+
+int main(void) {
+    return serve(&(struct service){.name = "platform", .routes = routes});
+}

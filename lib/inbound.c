@@ -1,0 +1,487 @@
+#include "inbound.h"
+
+#include <ctype.h>
+
+#include "base/crypto.h"
+#include "recipient.h"
+
+/* Where in the payload we are, and what was read so far. */
+struct walk {
+    struct arena *arena;
+    int64_t now;
+    struct buffer updates; /* of struct store_update */
+    size_t count;
+    const char *waba_id, *field, *phone_number_id, *display_phone;
+    struct json entry, value, contacts;
+};
+
+static const char *text(struct walk *w, struct json object, const char *path) {
+    const char *found = json_text(json_find(object, path), w->arena);
+    return found && *found ? found : NULL;
+}
+
+static void add(struct walk *w, struct store_update *update) {
+    update->field = w->field;
+    update->waba_id = w->waba_id;
+    update->phone_number_id = w->phone_number_id;
+    buffer_add(&w->updates, update, sizeof *update);
+    w->count++;
+}
+
+/* Keeps an element as it is. */
+static void add_other(struct walk *w, struct json element) {
+    struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
+    add(w, &update);
+}
+
+/* The platform repeats a webhook with the same entry time: news that come again later with the same
+ * content are news. */
+static const char *timed_key(struct walk *w) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    struct buffer both = buffer_in(w->arena);
+    buffer_add_slice(&both, json_raw(json_get(w->entry, "time")));
+    buffer_add_char(&both, ' ');
+    buffer_add_slice(&both, json_raw(w->value));
+    crypto_sha256(buffer_slice(&both), hash);
+    return arena_printf(w->arena, "sha256:%s", crypto_hex(w->arena, hash, sizeof hash));
+}
+
+static const char *message_key(struct walk *w, const char *wamid) {
+    return arena_printf(w->arena, "message:%s:%s", w->phone_number_id, wamid);
+}
+
+/* Seconds, as a number or a string of digits, in milliseconds. */
+static int64_t timestamp(struct walk *w, struct json seconds) {
+    int64_t t;
+    return json_integer(seconds, &t) && t > 0 && t < INT64_C(100000000000) ? t * 1000 : w->now;
+}
+
+/* --- people --- */
+
+/* Notes an id by its form, not by the name of its key: a phone's place may hold a BSUID. Group ids
+ * and anything else are nobody. */
+static void note_id(struct walk *w, struct store_identity *who, struct json value) {
+    struct slice id = json_string(value, w->arena);
+    if (!id.n || memchr(id.p, '\0', id.n))
+        return;
+    if (recipient_is_bsuid(id)) {
+        who->bsuid = id.p;
+        return;
+    }
+    struct slice digits = id.p[0] == '+' ? slice_skip(id, 1) : id;
+    if (digits.n >= 5 && digits.n <= 20 && strspn(digits.p, "0123456789") == digits.n)
+        who->phone = digits.p;
+}
+
+static void note_parent(struct walk *w, struct store_identity *who, struct json value) {
+    struct slice id = json_string(value, w->arena);
+    if (id.n && recipient_is_bsuid(id))
+        who->parent_bsuid = id.p;
+}
+
+static void note_profile(struct walk *w, struct store_identity *who, struct json contact) {
+    const char *username = text(w, contact, "profile.username");
+    const char *name = text(w, contact, "profile.name");
+    if (!username)
+        username = text(w, contact, "username");
+    if (username)
+        who->username = username[0] == '@' ? username + 1 : username;
+    if (name)
+        who->name = name;
+}
+
+static bool is_same_id(struct json a, struct json b) {
+    return json_type(a) == JSON_STRING && slice_equal(json_raw(a), json_raw(b));
+}
+
+/* Completes who a message or status names from the entry of `contacts` that is the same person; the
+ * only entry, where the message names nobody itself. */
+static void complete(struct walk *w, struct store_identity *who, struct json phone,
+                     struct json bsuid) {
+    bool is_named = who->phone || who->bsuid;
+    for (struct json c = json_first(w->contacts); json_is(c); c = json_next(c)) {
+        if (!is_same_id(json_get(c, "wa_id"), phone) && !is_same_id(json_get(c, "user_id"), bsuid) &&
+            (is_named || json_count(w->contacts) != 1))
+            continue;
+        struct store_identity told = {0};
+        note_id(w, &told, json_get(c, "wa_id"));
+        note_id(w, &told, json_get(c, "user_id"));
+        note_parent(w, &told, json_get(c, "parent_user_id"));
+        who->phone = who->phone ? who->phone : told.phone;
+        who->bsuid = who->bsuid ? who->bsuid : told.bsuid;
+        who->parent_bsuid = who->parent_bsuid ? who->parent_bsuid : told.parent_bsuid;
+        note_profile(w, who, c);
+        return;
+    }
+}
+
+/* Who is named by the members `phone`, `bsuid` and `parent` of the element. */
+static struct store_identity who_is(struct walk *w, struct json element, const char *phone,
+                                    const char *bsuid, const char *parent) {
+    struct store_identity who = {0};
+    note_id(w, &who, json_get(element, phone));
+    note_id(w, &who, json_get(element, bsuid));
+    note_parent(w, &who, json_get(element, parent));
+    complete(w, &who, json_get(element, phone), json_get(element, bsuid));
+    return who;
+}
+
+/* --- messages --- */
+
+/* Types that are stored but are no news for consumers. */
+static bool is_news(struct json message, const char *type) {
+    static const char *const silent[] = {"system", "unsupported", "unknown", "edit", "revoke"};
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+        if (strcmp(type, silent[i]) == 0)
+            return false;
+    if (strcmp(type, "reaction") != 0)
+        return true;
+    struct json emoji = json_find(message, "reaction.emoji"); /* a removal has none */
+    return json_type(emoji) == JSON_STRING && json_raw(emoji).n > 2;
+}
+
+/* The token in a flow's reply, whose response_json is a string that holds JSON. */
+static const char *reply_token(struct walk *w, struct json message) {
+    struct json response;
+    struct json_error error;
+    struct slice inner =
+        json_string(json_find(message, "interactive.nfm_reply.response_json"), w->arena);
+    if (!inner.p || json_read(w->arena, inner, &response, &error))
+        return NULL;
+    return text(w, response, "flow_token");
+}
+
+static void note_flow(struct walk *w, struct store_update *update, struct json message) {
+    update->is_flow_reply = json_equals(json_find(message, "interactive.type"), "nfm_reply");
+    if (update->is_flow_reply)
+        update->flow_token = reply_token(w, message);
+    if (!update->is_outgoing)
+        return;
+    update->object_id = text(w, message, "interactive.action.parameters.flow_id");
+    update->flow_token = text(w, message, "interactive.action.parameters.flow_token");
+}
+
+/* What every kind of message has; false when it has no id and is kept as it is instead. */
+static bool read_message(struct walk *w, struct json message, struct store_update *update) {
+    const char *type = text(w, message, "type");
+    update->body = json_raw(message);
+    update->wamid = text(w, message, "id");
+    update->type = type ? type : "unknown";
+    update->timestamp = timestamp(w, json_get(message, "timestamp"));
+    update->context_wamid = text(w, message, "context.id");
+    if (update->wamid && w->phone_number_id) {
+        note_flow(w, update, message);
+        return true;
+    }
+    add_other(w, message);
+    return false;
+}
+
+/* The two BSUIDs of "User NAME changed from OLD to NEW", in the generation that tells the old one
+ * nowhere else. */
+static const char *old_bsuid_of_body(struct walk *w, struct json message) {
+    struct slice rest = json_string(json_find(message, "system.body"), w->arena);
+    while (rest.n) {
+        struct slice word = slice_cut(&rest, ' ');
+        if (recipient_is_bsuid(word))
+            return arena_copy(w->arena, word);
+    }
+    return NULL;
+}
+
+/* Number and id changes, in every generation of their keys. */
+static void add_system(struct walk *w, struct json message, const char *wamid) {
+    struct json system = json_get(message, "system");
+    struct store_update update = {
+        .kind = UPDATE_OTHER, .body = json_raw(message), .key = message_key(w, wamid)};
+    bool is_number = json_equals(json_get(system, "type"), "user_changed_number");
+    bool is_id = json_equals(json_get(system, "type"), "user_changed_user_id");
+    if (is_number || is_id) {
+        update.kind = UPDATE_IDENTITY;
+        update.type = is_number ? "number_change" : "user_id_update";
+        note_id(w, &update.before, json_get(message, "from"));
+        note_id(w, &update.before, json_get(message, "from_user_id"));
+        note_id(w, &update.before, json_get(system, "previous_user_id"));
+        note_parent(w, &update.before, json_get(system, "previous_parent_user_id"));
+        note_id(w, &update.who, json_get(system, "new_wa_id"));
+        note_id(w, &update.who, json_get(system, "wa_id"));
+        note_id(w, &update.who, json_get(system, "user_id"));
+        note_parent(w, &update.who, json_get(system, "parent_user_id"));
+        if (!json_is(json_get(system, "previous_user_id")) && old_bsuid_of_body(w, message))
+            update.before.bsuid = old_bsuid_of_body(w, message);
+    }
+    add(w, &update);
+}
+
+static void add_message(struct walk *w, struct json message) {
+    struct store_update update = {.kind = UPDATE_MESSAGE};
+    if (!read_message(w, message, &update))
+        return;
+    if (strcmp(update.type, "system") == 0) {
+        add_system(w, message, update.wamid);
+        return;
+    }
+    update.who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
+    update.is_event = is_news(message, update.type);
+    update.referral = json_raw(json_get(message, "referral"));
+    add(w, &update);
+}
+
+static void add_echo(struct walk *w, struct json message) {
+    struct store_update update = {.kind = UPDATE_ECHO, .is_outgoing = true};
+    if (!read_message(w, message, &update))
+        return;
+    update.who = who_is(w, message, "to", "to_user_id", "to_parent_user_id");
+    add(w, &update);
+}
+
+/* The state that an old message of ours had, in our words; NULL when it is none of them. */
+static const char *old_status(struct walk *w, struct json message) {
+    static const char *const known[] = {"sent", "delivered", "read", "played", NULL};
+    char *status = (char *)(size_t)text(w, message, "history_context.status");
+    for (char *p = status; p && *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    for (size_t i = 0; status && known[i]; i++)
+        if (strcmp(status, known[i]) == 0)
+            return known[i];
+    return NULL;
+}
+
+static void add_old_message(struct walk *w, struct json message,
+                            const struct store_identity *other_side) {
+    struct store_update update = {.kind = UPDATE_HISTORY};
+    struct store_identity from = {0};
+    note_id(w, &from, json_get(message, "from"));
+    update.is_outgoing = json_is(json_get(message, "to")) ||
+                         (from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0);
+    if (!read_message(w, message, &update))
+        return;
+    update.status = update.is_outgoing ? old_status(w, message) : NULL;
+    update.who = other_side           ? *other_side
+                 : update.is_outgoing ? who_is(w, message, "to", "to_user_id", "to_parent_user_id")
+                                      : who_is(w, message, "from", "from_user_id",
+                                               "from_parent_user_id");
+    add(w, &update);
+}
+
+/* The media that follow an old chat's placeholders. */
+static void add_old_media(struct walk *w, struct json message) {
+    add_old_message(w, message, NULL);
+}
+
+static void add_history(struct walk *w, struct json chunk) {
+    struct json threads = json_get(chunk, "threads");
+    if (!json_is(json_first(threads)))
+        add_other(w, chunk); /* the business refused to share, or an empty chunk */
+    for (struct json thread = json_first(threads); json_is(thread); thread = json_next(thread)) {
+        struct store_identity who = {0};
+        struct json context = json_get(thread, "context");
+        note_id(w, &who, json_get(thread, "id"));
+        note_id(w, &who, json_get(context, "wa_id"));
+        note_id(w, &who, json_get(context, "user_id"));
+        note_parent(w, &who, json_get(context, "parent_user_id"));
+        note_profile(w, &who, context);
+        struct json messages = json_get(thread, "messages");
+        for (struct json m = json_first(messages); json_is(m); m = json_next(m))
+            add_old_message(w, m, &who);
+    }
+}
+
+/* --- statuses --- */
+
+/* In a group, one member of it; else the person it was sent to. Older names of keys included. */
+static struct store_identity who_received(struct walk *w, struct json status) {
+    static const char *const parents[] = {"recipient_parent_user_id", "parent_recipient_user_id",
+                                          "parent_user_id"};
+    if (json_is(json_get(status, "recipient_participant_id")) ||
+        json_is(json_get(status, "recipient_participant_user_id")))
+        return who_is(w, status, "recipient_participant_id", "recipient_participant_user_id",
+                      "recipient_participant_parent_user_id");
+    struct store_identity who = who_is(w, status, "recipient_id", "recipient_user_id", "");
+    for (size_t i = 0; i < 3; i++)
+        note_parent(w, &who, json_get(status, parents[i]));
+    return who;
+}
+
+static void add_status(struct walk *w, struct json status) {
+    static const char *const recipients[] = {"recipient_participant_id",
+                                             "recipient_participant_user_id", "recipient_id",
+                                             "recipient_user_id"};
+    struct store_update update = {
+        .kind = UPDATE_STATUS,
+        .body = json_raw(status),
+        .wamid = text(w, status, "id"),
+        .status = text(w, status, "status"),
+        .recipient = "",
+        .timestamp = timestamp(w, json_get(status, "timestamp")),
+        .errors = json_raw(json_get(status, "errors")),
+        .is_outgoing = true,
+    };
+    if (!update.wamid || !update.status || !w->phone_number_id) {
+        add_other(w, status);
+        return;
+    }
+    for (size_t i = 0; i < 4 && !*update.recipient; i++)
+        if (text(w, status, recipients[i]))
+            update.recipient = text(w, status, recipients[i]);
+    update.who = who_received(w, status);
+    add(w, &update);
+}
+
+/* --- people, leads, preferences --- */
+
+static void add_id_update(struct walk *w, struct json element) {
+    struct store_update update = {
+        .kind = UPDATE_IDENTITY, .type = "user_id_update", .body = json_raw(element)};
+    note_id(w, &update.before, json_get(element, "wa_id"));
+    update.who = update.before;
+    note_id(w, &update.before, json_find(element, "user_id.previous"));
+    note_parent(w, &update.before, json_find(element, "parent_user_id.previous"));
+    note_id(w, &update.who, json_find(element, "user_id.current"));
+    note_parent(w, &update.who, json_find(element, "parent_user_id.current"));
+    complete(w, &update.who, json_get(element, "wa_id"), json_find(element, "user_id.current"));
+    add(w, &update);
+}
+
+static void add_automatic_event(struct walk *w, struct json element) {
+    struct store_update update = {.kind = UPDATE_LEAD,
+                                  .body = json_raw(element),
+                                  .wamid = text(w, element, "id")};
+    if (json_equals(json_get(element, "event_name"), "LeadSubmitted") && w->phone_number_id)
+        add(w, &update);
+    else
+        add_other(w, element);
+}
+
+static void add_preference(struct walk *w, struct json element) {
+    struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
+    update.who = who_is(w, element, "wa_id", "user_id", "parent_user_id");
+    add(w, &update);
+}
+
+/* --- templates and flows --- */
+
+/* en-US and en_US are one language. */
+static const char *language(struct walk *w, const char *path) {
+    char *code = (char *)(size_t)text(w, w->value, path);
+    for (char *p = code; p && *p; p++)
+        if (*p == '-')
+            *p = '_';
+    return code;
+}
+
+static void add_template(struct walk *w, const char *status, const char *category) {
+    int64_t id;
+    struct store_update update = {
+        .kind = UPDATE_TEMPLATE,
+        .body = json_raw(w->value),
+        .key = timed_key(w),
+        .name = text(w, w->value, "message_template_name"),
+        .language = language(w, "message_template_language"),
+        .status = text(w, w->value, status),
+        .category = text(w, w->value, category),
+        .reason = text(w, w->value, "reason"),
+    };
+    if (json_integer(json_get(w->value, "message_template_id"), &id))
+        update.object_id = arena_printf(w->arena, "%lld", (long long)id);
+    if (!update.name || !update.language)
+        update.kind = UPDATE_OTHER;
+    add(w, &update);
+}
+
+static void add_template_status(struct walk *w) {
+    add_template(w, "event", "message_template_category");
+}
+
+static void add_template_category(struct walk *w) {
+    add_template(w, "", "new_category");
+}
+
+static void add_flow(struct walk *w) {
+    struct store_update update = {
+        .kind = UPDATE_FLOW,
+        .body = json_raw(w->value),
+        .key = timed_key(w),
+        .object_id = text(w, w->value, "flow_id"),
+        .status = text(w, w->value, "new_status"),
+    };
+    if (!update.object_id || !update.status)
+        update.kind = UPDATE_OTHER;
+    add(w, &update);
+}
+
+/* --- the walk --- */
+
+/* Which arrays of a change's value hold what, by its field. */
+static const struct {
+    const char *field, *array;
+    void (*add)(struct walk *w, struct json element);
+} arrays[] = {
+    {"messages", "messages", add_message},
+    {"messages", "statuses", add_status},
+    {"smb_message_echoes", "message_echoes", add_echo},
+    {"history", "history", add_history},
+    {"history", "messages", add_old_media},
+    {"user_id_update", "user_id_update", add_id_update},
+    {"automatic_events", "automatic_events", add_automatic_event},
+    {"user_preferences", "user_preferences", add_preference},
+};
+
+/* Fields whose value is one piece of news. */
+static const struct {
+    const char *field;
+    void (*add)(struct walk *w);
+} news[] = {
+    {"message_template_status_update", add_template_status},
+    {"template_category_update", add_template_category},
+    {"flows", add_flow},
+};
+
+static void add_whole(struct walk *w) {
+    struct store_update update = {
+        .kind = UPDATE_OTHER, .body = json_raw(w->value), .key = timed_key(w)};
+    if (update.body.n)
+        add(w, &update);
+}
+
+static void read_change(struct walk *w, struct json change) {
+    bool is_known = false;
+    const char *display = text(w, change, "value.metadata.display_phone_number");
+    w->field = text(w, change, "field");
+    w->field = w->field ? w->field : "";
+    w->value = json_get(change, "value");
+    w->contacts = json_get(w->value, "contacts");
+    w->phone_number_id = text(w, w->value, "metadata.phone_number_id");
+    w->display_phone = display ? recipient_digits(w->arena, slice_of(display)) : NULL;
+    for (size_t i = 0; i < sizeof news / sizeof *news; i++)
+        if (strcmp(w->field, news[i].field) == 0) {
+            news[i].add(w);
+            return;
+        }
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        struct json array = json_get(w->value, arrays[i].array);
+        if (strcmp(w->field, arrays[i].field) != 0 || json_type(array) != JSON_ARRAY)
+            continue;
+        is_known = true;
+        for (struct json e = json_first(array); json_is(e); e = json_next(e))
+            arrays[i].add(w, e);
+    }
+    /* errors of the account stand beside messages, or alone */
+    if (!is_known || json_is(json_get(w->value, "errors")))
+        add_whole(w);
+}
+
+size_t inbound_read(struct arena *arena, struct json payload, int64_t now,
+                    struct store_update **updates) {
+    struct walk w = {.arena = arena, .now = now, .updates = buffer_in(arena)};
+    struct json entries = json_get(payload, "entry");
+    for (struct json entry = json_first(entries); json_is(entry); entry = json_next(entry)) {
+        struct json changes = json_get(entry, "changes");
+        w.entry = entry;
+        w.waba_id = text(&w, entry, "id");
+        for (struct json c = json_first(changes); json_is(c); c = json_next(c))
+            read_change(&w, c);
+    }
+    *updates = (struct store_update *)(void *)w.updates.p;
+    return w.count;
+}

@@ -1,0 +1,15 @@
+/* The platform's webhook payloads, read into the store's terms (spec 6). */
+#ifndef SWITCHBOARD_INBOUND_H
+#define SWITCHBOARD_INBOUND_H
+
+#include "base/json.h"
+#include "store/inbound.h"
+
+/* Reads every entry, change and element of `payload`, in order. What is not understood becomes an
+ * UPDATE_OTHER, so that nothing is lost; a payload of another shape gives no updates. The updates
+ * and their strings live in `arena`; bodies are slices of the payload. `now` stands in for missing
+ * timestamps. Returns the number of updates. */
+size_t inbound_read(struct arena *arena, struct json payload, int64_t now,
+                    struct store_update **updates);
+
+#endif

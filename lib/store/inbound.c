@@ -1,0 +1,483 @@
+/* Taking in what the platform's webhooks tell. */
+#include "store/inbound.h"
+
+#include <stdio.h>
+
+#include "base/crypto.h"
+#include "store/contact.h"
+#include "store/identity.h"
+#include "store/outbox_entry.h"
+
+/* One payload being taken in, and the place where the current update belongs. */
+struct ingest {
+    struct store *store;
+    struct arena *arena;
+    int64_t now;
+    event_writer *write;
+    size_t events;
+    struct place {
+        const char *user_id, *account_id, *waba_id;
+        const char *line_id, *phone_number_id; /* NULL: the account as a whole */
+        bool is_archived;
+        bool wants_events; /* a webhook URL and code are configured */
+        bool wants_status;
+    } place;
+};
+
+/* Each kind's way in: returns false when the store failed, and sets the update's outcome. */
+typedef bool taker(struct ingest *in, struct store_update *update);
+
+static const char *new_id(struct ingest *in, const char *prefix) {
+    char *id = arena_alloc(in->arena, ID_SIZE);
+    id_make(id, prefix, in->now);
+    return id;
+}
+
+/* --- where it belongs --- */
+
+#define PLACE_COLUMNS                                                                              \
+    "a.user_id, a.id, a.waba_id, coalesce(w.url <> '' AND w.code IS NOT NULL, 0), "                \
+    "coalesce(w.wants_message_status, 0)"
+
+static void read_place(struct ingest *in, struct statement *s) {
+    in->place = (struct place){
+        .user_id = column_text(s, 0, in->arena),
+        .account_id = column_text(s, 1, in->arena),
+        .waba_id = column_text(s, 2, in->arena),
+        .wants_events = column_integer(s, 3) != 0,
+        .wants_status = column_integer(s, 4) != 0,
+    };
+}
+
+/* Finds the line, or the account where no line is named; user_id stays NULL when it is not ours. */
+static bool find_place(struct ingest *in, const struct store_update *update) {
+    static struct statement by_line = {
+        .sql = "SELECT " PLACE_COLUMNS ", l.id, l.phone_number_id, l.archived_at IS NOT NULL "
+               "FROM line l JOIN account a ON a.id = l.account_id "
+               "LEFT JOIN webhook w ON w.user_id = a.user_id "
+               "WHERE l.phone_number_id = ?1 AND a.waba_id = ?2"};
+    static struct statement by_account = {
+        .sql = "SELECT " PLACE_COLUMNS " FROM account a "
+               "LEFT JOIN webhook w ON w.user_id = a.user_id WHERE a.waba_id = ?1"};
+    in->place = (struct place){0};
+    if (!update->waba_id)
+        return true;
+    struct statement *s = update->phone_number_id ? &by_line : &by_account;
+    if (update->phone_number_id)
+        sql_start(in->store, s, TEXT(update->phone_number_id), TEXT(update->waba_id));
+    else
+        sql_start(in->store, s, TEXT(update->waba_id));
+    if (!sql_row(in->store, s))
+        return !sql_failed(in->store);
+    read_place(in, s);
+    if (update->phone_number_id) {
+        in->place.line_id = column_text(s, 5, in->arena);
+        in->place.phone_number_id = column_text(s, 6, in->arena);
+        in->place.is_archived = column_integer(s, 7) != 0;
+    }
+    sql_stop(s);
+    return true;
+}
+
+/* --- anything else: kept once, as it is --- */
+
+static const char *update_key(struct ingest *in, const struct store_update *update) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    if (update->key)
+        return update->key;
+    crypto_sha256(update->body, hash);
+    return arena_printf(in->arena, "sha256:%s", crypto_hex(in->arena, hash, sizeof hash));
+}
+
+static bool keep(struct ingest *in, struct store_update *update, enum store_outcome outcome) {
+    static struct statement s = {
+        .sql = "INSERT INTO platform_update (account_id, key, field, body, received_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (account_id, key) DO NOTHING"};
+    if (!sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(update_key(in, update)),
+                 TEXT(update->field), BLOB(update->body), INTEGER(in->now)))
+        return false;
+    update->outcome = sql_changes(in->store) ? outcome : OUTCOME_DUPLICATE;
+    return true;
+}
+
+/* A named person that such an update tells more about is told, too: a preference may be the first to
+ * carry both phone and BSUID. */
+static bool take_other(struct ingest *in, struct store_update *update) {
+    struct contact contact;
+    if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
+        return !sql_failed(in->store);
+    if (!update->who.phone || !update->who.bsuid)
+        return true;
+    return identity_resolve(in->store, in->arena, in->place.account_id, &update->who,
+                            new_id(in, "con_"), in->now, &contact);
+}
+
+/* --- events --- */
+
+static bool add_event(struct ingest *in, struct store_event *event, const struct contact *contact,
+                      const char *thread_id) {
+    event->user_id = in->place.user_id;
+    event->now = in->now;
+    event->account_id = in->place.account_id;
+    event->waba_id = in->place.waba_id;
+    event->phone_number_id = in->place.phone_number_id;
+    event->thread_id = thread_id;
+    if (contact) {
+        event->contact.id = contact->id;
+        event->contact.phone = contact->phone;
+        event->contact.bsuid = contact->bsuid;
+        event->contact.username = contact->username;
+        event->contact.name = contact->name;
+    }
+    if (!outbox_add(in->store, in->arena, event, new_id(in, "evt_"), in->write))
+        return false;
+    in->events++;
+    return true;
+}
+
+/* Notes that the contact is a lead from this source; *is_first when it was not one before. */
+static bool note_lead(struct ingest *in, const char *contact_id, const char *source,
+                      bool *is_first) {
+    static struct statement s = {.sql = "INSERT INTO lead (contact_id, source, created_at) "
+                                        "VALUES (?1, ?2, ?3) "
+                                        "ON CONFLICT (contact_id, source) DO NOTHING"};
+    if (!sql_run(in->store, &s, TEXT(contact_id), TEXT(source), INTEGER(in->now)))
+        return false;
+    *is_first = sql_changes(in->store) > 0;
+    return true;
+}
+
+/* lead.created, once per contact and source; only noted where nobody listens. */
+static bool tell_lead(struct ingest *in, const struct store_update *update,
+                      const struct contact *contact, const char *thread_id, const char *source) {
+    bool is_first;
+    if (!note_lead(in, contact->id, source, &is_first))
+        return false;
+    if (!is_first || !in->place.wants_events)
+        return true;
+    struct store_event event = {
+        .type = "lead.created",
+        .source = source,
+        .wamid = update->wamid,
+        .referral = strcmp(source, "ad") == 0 ? update->referral : (struct slice){NULL, 0},
+        .lead_event = update->kind == UPDATE_LEAD ? update->body : (struct slice){NULL, 0},
+    };
+    return add_event(in, &event, contact, thread_id);
+}
+
+static bool tell_message(struct ingest *in, const struct store_update *update,
+                         const struct contact *contact, const char *thread_id) {
+    if (!update->is_event || in->place.is_archived)
+        return true;
+    struct store_event event = {.type = "message.received", .message = update->body};
+    if (in->place.wants_events && !add_event(in, &event, contact, thread_id))
+        return false;
+    return tell_lead(in, update, contact, thread_id, "new_contact") &&
+           (!update->referral.n || tell_lead(in, update, contact, thread_id, "ad"));
+}
+
+/* --- messages --- */
+
+/* The id of the line's message with this wamid, and its thread's contact; "" when there is none. */
+static bool find_message(struct ingest *in, const char *wamid, char id[ID_SIZE],
+                         char contact_id[ID_SIZE], char thread_id[ID_SIZE]) {
+    static struct statement s = {
+        .sql = "SELECT m.id, t.contact_id, t.id FROM message m JOIN thread t ON t.id = m.thread_id "
+               "WHERE m.line_id = ?1 AND m.wamid = ?2"};
+    id[0] = contact_id[0] = thread_id[0] = '\0';
+    sql_start(in->store, &s, TEXT(in->place.line_id), TEXT(wamid));
+    if (!sql_row(in->store, &s))
+        return !sql_failed(in->store);
+    snprintf(id, ID_SIZE, "%s", column_text(&s, 0, in->arena));
+    snprintf(contact_id, ID_SIZE, "%s", column_text(&s, 1, in->arena));
+    snprintf(thread_id, ID_SIZE, "%s", column_text(&s, 2, in->arena));
+    sql_stop(&s);
+    return true;
+}
+
+static const char *const sources[] = {
+    [UPDATE_MESSAGE] = "webhook",
+    [UPDATE_ECHO] = "echo",
+    [UPDATE_HISTORY] = "history",
+    [UPDATE_STATUS] = "status",
+};
+
+static const char *first_status(const struct store_update *update) {
+    if (!update->is_outgoing)
+        return "received";
+    if (update->kind == UPDATE_STATUS)
+        return "accepted"; /* the status itself comes next */
+    return update->kind == UPDATE_HISTORY && update->status ? update->status : "sent";
+}
+
+static bool insert_message(struct ingest *in, const struct store_update *update,
+                           const char *message_id, const char *thread_id) {
+    static struct statement s = {
+        .sql = "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
+               "status_at, timestamp, context_wamid, body, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12)"};
+    return sql_run(in->store, &s, TEXT(message_id), TEXT(thread_id), TEXT(in->place.line_id),
+                   TEXT(update->wamid), TEXT(update->is_outgoing ? "out" : "in"),
+                   TEXT(sources[update->kind]), TEXT(update->type),
+                   TEXT(first_status(update)),
+                   INTEGER(update->timestamp), TEXT(update->context_wamid),
+                   BLOB(update->kind == UPDATE_STATUS ? SLICE("") : update->body),
+                   INTEGER(in->now));
+}
+
+/* Old chats come with placeholders first and their media later. */
+static bool fill_placeholder(struct ingest *in, struct store_update *update, const char *id) {
+    static struct statement s = {
+        .sql = "UPDATE message SET type = ?2, body = ?3 "
+               "WHERE id = ?1 AND type = 'media_placeholder' AND type <> ?2"};
+    if (!sql_run(in->store, &s, TEXT(id), TEXT(update->type), BLOB(update->body)))
+        return false;
+    update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
+    return true;
+}
+
+static bool note_flow_reply(struct ingest *in, const struct store_update *update,
+                            const char *message_id) {
+    static struct statement s = {
+        .sql = "INSERT INTO flow_response (message_id, account_id, flow_id) VALUES (?1, ?2, "
+               "(SELECT flow_id FROM flow_token WHERE account_id = ?2 AND token IN (?3, ?4) "
+               " ORDER BY token = ?3 DESC LIMIT 1))"};
+    return sql_run(in->store, &s, TEXT(message_id), TEXT(in->place.account_id),
+                   TEXT(update->context_wamid), TEXT(update->flow_token));
+}
+
+/* A message that opened a flow: replies name its id, its token, or both. */
+static bool note_flow_token(struct ingest *in, const struct store_update *update,
+                            const char *token) {
+    static struct statement s = {.sql = "INSERT INTO flow_token (account_id, token, flow_id) "
+                                        "VALUES (?1, ?2, ?3) "
+                                        "ON CONFLICT (account_id, token) DO NOTHING"};
+    return !token || sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(token),
+                             TEXT(update->object_id));
+}
+
+static bool note_flow(struct ingest *in, const struct store_update *update,
+                      const char *message_id) {
+    if (update->is_flow_reply)
+        return note_flow_reply(in, update, message_id);
+    if (!update->is_outgoing || !update->object_id)
+        return true;
+    return note_flow_token(in, update, update->wamid) &&
+           note_flow_token(in, update, update->flow_token);
+}
+
+static bool take_message(struct ingest *in, struct store_update *update) {
+    char known[ID_SIZE], contact_id[ID_SIZE], thread_id[ID_SIZE];
+    struct contact contact;
+    bool unused;
+    if (!find_message(in, update->wamid, known, contact_id, thread_id))
+        return false;
+    if (known[0])
+        return fill_placeholder(in, update, known);
+    if (!identity_resolve(in->store, in->arena, in->place.account_id, &update->who,
+                          new_id(in, "con_"), in->now, &contact))
+        return false;
+    if (!contact.id)
+        return keep(in, update, OUTCOME_NOBODY);
+    const char *message_id = new_id(in, "msg_");
+    if (!thread_touch(in->store, in->place.line_id, contact.id, new_id(in, "thr_"),
+                      update->timestamp, thread_id) ||
+        !insert_message(in, update, message_id, thread_id) || !note_flow(in, update, message_id))
+        return false;
+    update->outcome = OUTCOME_STORED;
+    if (update->kind == UPDATE_MESSAGE)
+        return tell_message(in, update, &contact, thread_id);
+    /* whoever was talked to before is no new contact */
+    return note_lead(in, contact.id, "new_contact", &unused);
+}
+
+/* --- statuses --- */
+
+/* The shown state never goes backwards; a failure gives way to a proof of delivery only. */
+static const char *const status_ranks[] = {"accepted",  "sent", "failed",
+                                           "delivered", "read", "played"};
+
+static int status_rank(const char *status) {
+    for (int i = 0; i < (int)(sizeof status_ranks / sizeof *status_ranks); i++)
+        if (strcmp(status, status_ranks[i]) == 0)
+            return i;
+    return -1;
+}
+
+static bool raise_status(struct ingest *in, const struct store_update *update,
+                         const char *message_id) {
+    static struct statement read = {.sql = "SELECT status FROM message WHERE id = ?1"};
+    static struct statement write = {.sql = "UPDATE message SET status = ?2, status_at = ?3, "
+                                            "error = coalesce(?4, error) WHERE id = ?1"};
+    sql_start(in->store, &read, TEXT(message_id));
+    if (!sql_row(in->store, &read))
+        return !sql_failed(in->store);
+    const char *shown = column_text(&read, 0, in->arena);
+    sql_stop(&read);
+    if (status_rank(update->status) <= status_rank(shown))
+        return true;
+    return sql_run(in->store, &write, TEXT(message_id), TEXT(update->status),
+                   INTEGER(update->timestamp), BLOB(update->errors));
+}
+
+static bool insert_status(struct ingest *in, struct store_update *update, const char *message_id) {
+    static struct statement s = {
+        .sql = "INSERT INTO message_status (message_id, status, recipient, timestamp, body, "
+               "received_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
+               "ON CONFLICT (message_id, status, recipient) DO NOTHING"};
+    if (!sql_run(in->store, &s, TEXT(message_id), TEXT(update->status), TEXT(update->recipient),
+                 INTEGER(update->timestamp), BLOB(update->body), INTEGER(in->now)))
+        return false;
+    update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
+    return true;
+}
+
+/* A status of a message that was not recorded completes the record as far as it tells. */
+static bool make_missing_message(struct ingest *in, const struct store_update *update,
+                                 const struct contact *contact, char id[ID_SIZE],
+                                 char thread_id[ID_SIZE]) {
+    struct store_update message = *update;
+    message.type = "unknown";
+    message.is_outgoing = true;
+    id_make(id, "msg_", in->now);
+    return thread_touch(in->store, in->place.line_id, contact->id, new_id(in, "thr_"),
+                        update->timestamp, thread_id) &&
+           insert_message(in, &message, id, thread_id);
+}
+
+static bool tell_status(struct ingest *in, const struct store_update *update,
+                        const struct contact *contact, const char *thread_id) {
+    struct store_event event = {.type = "message.status", .status = update->body};
+    if (!in->place.wants_events || !in->place.wants_status || in->place.is_archived)
+        return true;
+    return add_event(in, &event, contact, thread_id);
+}
+
+static bool take_status(struct ingest *in, struct store_update *update) {
+    char id[ID_SIZE], contact_id[ID_SIZE], thread_id[ID_SIZE];
+    struct contact contact;
+    if (!identity_resolve(in->store, in->arena, in->place.account_id, &update->who,
+                          new_id(in, "con_"), in->now, &contact) ||
+        !find_message(in, update->wamid, id, contact_id, thread_id))
+        return false;
+    if (!id[0] && !contact.id)
+        return keep(in, update, OUTCOME_NOBODY);
+    if (!id[0] && !make_missing_message(in, update, &contact, id, thread_id))
+        return false;
+    if (!contact.id && !contact_read(in->store, in->arena, contact_id, &contact))
+        return false;
+    if (!insert_status(in, update, id))
+        return false;
+    if (update->outcome == OUTCOME_DUPLICATE)
+        return true;
+    return raise_status(in, update, id) && tell_status(in, update, &contact, thread_id);
+}
+
+/* --- people and leads --- */
+
+static bool take_identity(struct ingest *in, struct store_update *update) {
+    struct contact contact;
+    if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
+        return !sql_failed(in->store);
+    return identity_change(in->store, in->arena, in->place.account_id, &update->before,
+                           &update->who, update->type, in->now, &contact);
+}
+
+static bool take_lead(struct ingest *in, struct store_update *update) {
+    char id[ID_SIZE], contact_id[ID_SIZE], thread_id[ID_SIZE];
+    struct contact contact = {0};
+    if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
+        return !sql_failed(in->store);
+    if (in->place.is_archived)
+        return true;
+    if (update->wamid && !find_message(in, update->wamid, id, contact_id, thread_id))
+        return false;
+    if (update->wamid && id[0])
+        return contact_read(in->store, in->arena, contact_id, &contact) &&
+               tell_lead(in, update, &contact, thread_id, "lead_event");
+    struct store_event event = {.type = "lead.created",
+                                .source = "lead_event",
+                                .wamid = update->wamid,
+                                .lead_event = update->body};
+    return !in->place.wants_events || add_event(in, &event, NULL, NULL);
+}
+
+/* --- templates and flows --- */
+
+static bool take_template(struct ingest *in, struct store_update *update) {
+    static struct statement s = {
+        .sql = "INSERT INTO template (account_id, name, language, template_id, status, category, "
+               "reason, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
+               "ON CONFLICT (account_id, name, language) DO UPDATE SET "
+               "template_id = coalesce(excluded.template_id, template.template_id), "
+               "status = coalesce(excluded.status, template.status), "
+               "category = coalesce(excluded.category, template.category), "
+               "reason = CASE WHEN excluded.status IS NULL THEN template.reason "
+               "ELSE excluded.reason END, updated_at = excluded.updated_at"};
+    if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
+        return !sql_failed(in->store);
+    return sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(update->name),
+                   TEXT(update->language), TEXT(update->object_id), TEXT(update->status),
+                   TEXT(update->category), TEXT(update->reason), INTEGER(in->now));
+}
+
+static bool take_flow(struct ingest *in, struct store_update *update) {
+    static struct statement s = {.sql = "UPDATE flow SET status = ?3, updated_at = ?4 "
+                                        "WHERE account_id = ?1 AND flow_id = ?2"};
+    if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
+        return !sql_failed(in->store);
+    return sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(update->object_id),
+                   TEXT(update->status), INTEGER(in->now));
+}
+
+/* --- all of it --- */
+
+static taker *const takers[] = {
+    [UPDATE_MESSAGE] = take_message,   [UPDATE_ECHO] = take_message,
+    [UPDATE_HISTORY] = take_message,   [UPDATE_STATUS] = take_status,
+    [UPDATE_IDENTITY] = take_identity, [UPDATE_LEAD] = take_lead,
+    [UPDATE_TEMPLATE] = take_template, [UPDATE_FLOW] = take_flow,
+    [UPDATE_OTHER] = take_other,
+};
+
+/* Takes one update behind a savepoint: one that breaks a rule of the database is kept as it is and
+ * does not take the others with it. */
+static bool take(struct ingest *in, struct store_update *update) {
+    static struct statement save = {.sql = "SAVEPOINT one_update"};
+    static struct statement undo = {.sql = "ROLLBACK TO one_update"};
+    static struct statement release = {.sql = "RELEASE one_update"};
+    if (!find_place(in, update))
+        return false;
+    if (!in->place.user_id) {
+        update->outcome = OUTCOME_NOT_OURS;
+        return true;
+    }
+    size_t events = in->events;
+    sql_start_with(in->store, &save, NULL, 0);
+    if (sql_row(in->store, &save) || sql_failed(in->store))
+        return false;
+    if (!takers[update->kind](in, update)) {
+        if (!sql_conflicted(in->store))
+            return false;
+        sql_result(in->store); /* forgiven */
+        in->events = events;
+        sql_start_with(in->store, &undo, NULL, 0);
+        if (sql_row(in->store, &undo) || !keep(in, update, OUTCOME_REFUSED))
+            return false;
+    }
+    sql_start_with(in->store, &release, NULL, 0);
+    return !sql_row(in->store, &release) && !sql_failed(in->store);
+}
+
+enum store_result store_ingest(struct store *store, struct arena *arena,
+                               struct store_update *updates, size_t count, int64_t now,
+                               event_writer *write, size_t *events) {
+    struct ingest in = {.store = store, .arena = arena, .now = now, .write = write};
+    bool ok = sql_begin(store);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = take(&in, &updates[i]);
+    if (!ok)
+        sql_abandon(store);
+    *events = in.events;
+    return sql_commit(store);
+}
