@@ -482,6 +482,7 @@ char *control_load(struct slice text) {
 
 void control_clear(void) {
     fault_clear();
+    webhook_log_clear();
     recorder_clear();
     state_write();
     account_clear();

@@ -1,0 +1,1050 @@
+#!/usr/bin/env bats
+# transports: direct
+# The Graph sandbox is the judge of every other test; here it is judged itself: that it answers,
+# refuses, misbehaves and calls back as the platform does.
+load helpers/all
+
+LINE=106540352242922
+WABA=102290129340398
+OTHER_LINE=206540352242922
+OTHER_WABA=202290129340398
+
+setup_file() {
+    export STACK=$BATS_FILE_TMPDIR/stack
+    mkdir -p "$STACK"
+    start_sandbox
+}
+
+teardown_file() {
+    kill "$(cat "$STACK/sandbox.pid")"
+}
+
+setup() {
+    headers=$BATS_TEST_TMPDIR/headers body=$BATS_TEST_TMPDIR/body
+    token=sandbox-token-1
+    sandbox POST reset >/dev/null
+}
+
+# One request: fetch URL [curl option...]; afterwards $status, $headers, $body, $code (of curl).
+fetch() {
+    : >"$body"
+    : >"$headers"
+    code=0
+    status=$(curl -sS -g --max-time 20 -D "$headers" -o "$body" -w '%{http_code}' "${@:2}" "$1" \
+        2>"$BATS_TEST_TMPDIR/error") || code=$?
+    sed -i 's/\r$//' "$headers"
+}
+
+# The same with the token: fetch_as URL [curl option...]
+fetch_as() {
+    fetch "$1" -H "Authorization: Bearer $token" "${@:2}"
+}
+
+# On the platform's side: graph METHOD PATH [curl option...]
+graph() {
+    fetch_as "$SANDBOX/v26.0/$2" -X "$1" "${@:3}"
+}
+
+post() { # PATH JSON
+    graph POST "$1" -H 'Content-Type: application/json' --data-binary "$2"
+}
+
+# A message to +16505551234: send MEMBERS, as '"type":"text","text":{"body":"x"}'
+send() {
+    post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"to\":\"+16505551234\",$1}"
+}
+
+send_interactive() { # JSON of the interactive object
+    send "\"type\":\"interactive\",\"interactive\":$1"
+}
+
+send_template() { # JSON of the template object
+    send "\"type\":\"template\",\"template\":$1"
+}
+
+text='"text":{"body":"hello"}'
+
+assert_accepted() {
+    assert_status 200
+    assert_that '.messages[0].id | test("^wamid\\.[A-Za-z0-9+/=]+$")'
+}
+
+# The platform's error: assert_refused STATUS CODE [PART of message or details]
+assert_refused() {
+    assert_status "$1"
+    assert_json .error.code "$2"
+    assert_that '.error | (.type | test("Exception$")) and (.fbtrace_id | length > 10)'
+    [[ -z ${3-} ]] || [[ $(jq -r '.error | .message, .error_data.details' "$body") == *"$3"* ]] ||
+        fail_answer "expected an error that says: $3"
+}
+
+webhook() { # JSON: asks for webhooks, prints the report
+    sandbox POST webhooks "$1"
+}
+
+# The body that a webhook call would send.
+built() {
+    webhook "$(jq -c '. + {build: true}' <<<"$1")" | jq -r '.posts[0].body'
+}
+
+# A place that takes webhooks: the sandbox itself, below /inbox.
+open_inbox() {
+    fault '{"match":{"path":"/inbox"},"times":0,"status":200}'
+    sandbox POST settings "{\"webhookUrl\":\"$SANDBOX/inbox\"}" >/dev/null
+}
+
+# Waits for a number of webhooks in the inbox, at most 5 s.
+await_inbox() {
+    local try
+    for ((try = 0; try < 100; try++)); do
+        (($(sent_count path=/inbox) < $1)) || return 0
+        sleep 0.05
+    done
+    fail "expected $1 webhooks, not $(sent_count path=/inbox)"
+}
+
+hmac() { # KEY, body on standard input
+    openssl dgst -sha256 -hmac "$1" -r | cut -d' ' -f1
+}
+
+# --- Versions, tokens, ownership ----------------------------------------------------------------
+
+@test "versions: v21.0 to v26.0 live, an expired one is served as the oldest, others are unknown" {
+    local version
+    for version in 21 22 23 24 25 26; do
+        fetch_as "$SANDBOX/v$version.0/me"
+        assert_status 200
+        assert_header facebook-api-version "v$version.0"
+    done
+    fetch_as "$SANDBOX/v16.0/me"
+    assert_header facebook-api-version v21.0
+    for version in v27.0 v26.1 26.0 v26.0x latest; do
+        fetch_as "$SANDBOX/$version/me"
+        assert_refused 400 2500 'Unknown path components'
+    done
+}
+
+@test "tokens: none, a strange one, an expired and a revoked one are told apart" {
+    fetch "$SANDBOX/v26.0/me"
+    assert_refused 400 2500
+    token=strange graph GET me
+    assert_refused 401 190 'Cannot parse'
+    assert_header WWW-Authenticate
+    sandbox POST tokens '{"token":"sandbox-token-1","state":"expired"}' >/dev/null
+    graph GET me
+    assert_refused 401 190 expired
+    assert_json .error.error_subcode 463
+    sandbox POST tokens '{"token":"sandbox-token-1","state":"revoked"}' >/dev/null
+    graph GET me
+    assert_json .error.error_subcode 460
+    sandbox POST tokens '{"token":"sandbox-token-1","state":"valid"}' >/dev/null
+    graph GET me
+    assert_status 200
+}
+
+@test "ownership: what belongs to another token is as unknown as what does not exist, 400 never 404" {
+    local path
+    for path in "$OTHER_WABA/message_templates" "$OTHER_WABA/flows" "$OTHER_LINE" 2200000000000001 \
+        420000000000001 320000000000001 999; do
+        graph GET "$path"
+        assert_refused 400 100 'Unsupported get request'
+        assert_json .error.error_subcode 33
+        assert_text .error.type GraphMethodException
+    done
+    post "$OTHER_LINE/messages" "{\"messaging_product\":\"whatsapp\",\"to\":\"1\",$text}"
+    assert_refused 400 100 'Unsupported post request'
+}
+
+@test "an unknown edge is an error of its own" {
+    graph GET "$WABA/nonsense"
+    assert_refused 400 100 'nonexisting field (nonsense)'
+}
+
+@test "answers carry the platform's headers" {
+    send "$text"
+    local name
+    for name in facebook-api-version x-fb-trace-id x-fb-request-id x-fb-debug x-app-usage \
+        x-business-use-case-usage; do
+        assert_header "$name"
+    done
+    assert_header Content-Type 'application/json; charset=UTF-8'
+    header x-business-use-case-usage | jq -e ".\"$WABA\"[0].estimated_time_to_regain_access == 0"
+}
+
+# --- Sends --------------------------------------------------------------------------------------
+
+@test "send to a phone: input as given, wa_id its digits, ids all different" {
+    post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"to\":\"+1 (650) 555-1234\",$text}"
+    assert_accepted
+    assert_json .contacts '[{"input":"+1 (650) 555-1234","wa_id":"16505551234"}]'
+    assert_that 'keys == ["contacts", "messages", "messaging_product"]'
+    local ids=''
+    for _ in 1 2 3 4 5; do
+        send "$text"
+        ids+=$(jq .messages[0].id "$body")$'\n'
+    done
+    assert_equal "$(sort -u <<<"$ids" | grep -c wamid)" 5
+}
+
+@test "send to a BSUID: user_id and no wa_id; both given: the phone wins" {
+    post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"recipient\":\"US.7Ab\",$text}"
+    assert_accepted
+    assert_json .contacts '[{"input":"US.7Ab","user_id":"US.7Ab"}]'
+    post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"recipient\":\"US.ENT.7Ab\",$text}"
+    assert_accepted
+    send "\"recipient\":\"US.7Ab\",$text"
+    assert_json .contacts '[{"input":"+16505551234","wa_id":"16505551234"}]'
+    post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"recipient\":\"7Ab\",$text}"
+    assert_refused 400 131009 recipient
+}
+
+@test "a BSUID in to: 200, its digits taken for a phone, and no status ever" {
+    open_inbox
+    sandbox POST settings '{"automaticStatuses":true,"statusDelayMs":1}' >/dev/null
+    post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"to\":\"US.134\",$text}"
+    assert_accepted
+    assert_json .contacts '[{"input":"US.134","wa_id":"134"}]'
+    send "$text"
+    await_inbox 3
+    sandbox GET 'requests?path=/inbox' | jq -e 'all(.body | contains("16505551234"))'
+}
+
+@test "envelope: what is missing or wrong is refused" {
+    post "$LINE/messages" "{\"to\":\"1\",$text}"
+    assert_refused 400 100 messaging_product
+    post "$LINE/messages" "{\"messaging_product\":\"sms\",\"to\":\"1\",$text}"
+    assert_refused 400 100 messaging_product
+    post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",$text}"
+    assert_refused 400 100 'The parameter to is required.'
+    send "\"recipient_type\":\"business_scoped_user_id\",$text"
+    assert_refused 400 100 recipient_type
+    send "\"recipient_type\":\"individual\",$text"
+    assert_accepted
+    send '"type":"poll","poll":{}'
+    assert_refused 400 100 'Param type'
+    send '"type":"image"'
+    assert_refused 400 100 'The parameter image is required'
+    send "\"context\":{},$text"
+    assert_refused 400 100 message_id
+    send "\"context\":{\"message_id\":\"wamid.x\"},$text"
+    assert_accepted
+    post "$LINE/messages" '{"messaging_product":"whatsapp",'
+    assert_refused 400 100 'not valid JSON'
+    graph POST "$LINE/messages" --data-binary "{\"messaging_product\":\"whatsapp\",\"to\":\"1\",$text}"
+    assert_refused 400 100 messaging_product
+}
+
+@test "text: 4096 characters and not one more; characters, not bytes" {
+    local long
+    long=$(printf '\xc3\xa9%.0s' {1..4096})
+    send "\"text\":{\"body\":\"$long\"}"
+    assert_accepted
+    send "\"text\":{\"body\":\"${long}x\"}"
+    assert_refused 400 100 4096
+    send '"text":{"body":""}'
+    assert_refused 400 100
+    send '"text":{"body":7}'
+    assert_refused 400 100 'must be a string'
+}
+
+@test "media: an id of this account, a caption where there may be one" {
+    local type
+    for type in image:1100000000000001 video:1100000000000002 audio:1100000000000003 \
+        document:1100000000000004 sticker:1100000000000005; do
+        send "\"type\":\"${type%:*}\",\"${type%:*}\":{\"id\":\"${type#*:}\"}"
+        assert_accepted
+    done
+    send '"type":"document","document":{"id":"1100000000000004","caption":"c","filename":"f.pdf"}'
+    assert_accepted
+    send '"type":"audio","audio":{"id":"1100000000000003","caption":"c"}'
+    assert_refused 400 100 caption
+    send '"type":"image","image":{"id":"1100000000000001","filename":"f"}'
+    assert_refused 400 100 filename
+    send '"type":"image","image":{"id":"2200000000000001"}'
+    assert_refused 400 100 'Param image.id is not a valid whatsapp business account media attachment ID'
+    send '"type":"image","image":{}'
+    assert_refused 400 131009
+}
+
+@test "location and reaction" {
+    send '"type":"location","location":{"latitude":"52.5","longitude":13.25,"name":"n"}'
+    assert_accepted
+    send '"type":"location","location":{"latitude":52.5}'
+    assert_refused 400 100 longitude
+    send '"type":"location","location":{"latitude":95,"longitude":0}'
+    assert_refused 400 131009
+    send '"type":"reaction","reaction":{"message_id":"wamid.x","emoji":""}'
+    assert_accepted
+    send '"type":"reaction","reaction":{"message_id":"wamid.x","emoji":""},"context":{"message_id":"wamid.x"}'
+    assert_refused 400 100 context
+}
+
+# Reply buttons with these titles.
+buttons() {
+    jq -nc '{type: "button", body: {text: "b"}, action: {buttons: [$ARGS.positional | to_entries[] |
+        {type: "reply", reply: {id: "\(.key)", title: .value}}]}}' --args "$@"
+}
+
+@test "reply buttons: 1 to 3, titles short and different" {
+    send_interactive "$(buttons Yes)"
+    assert_accepted
+    send_interactive "$(buttons Yes No Maybe)"
+    assert_accepted
+    send_interactive "$(buttons)"
+    assert_refused 400 131009
+    send_interactive "$(buttons a b c d)"
+    assert_refused 400 131009
+    send_interactive "$(buttons Yes Yes)"
+    assert_refused 400 131009 Duplicated
+    send_interactive "$(buttons 123456789012345678901)"
+    assert_refused 400 100 20
+    send_interactive "$(buttons Yes | jq -c 'del(.body)')"
+    assert_refused 400 100 body
+    send_interactive "$(buttons Yes | jq -c '.header = {type: "image", image: {id: "9"}}')"
+    assert_refused 400 100 'media attachment ID'
+}
+
+# A list with sections of so many rows.
+list() {
+    jq -nc '{type: "list", body: {text: "b"}, action: {button: "Open", sections: [$ARGS.positional |
+        to_entries[] | .key as $s | {title: "S\($s)", rows: [range(.value | tonumber) |
+        {id: "\($s)-\(.)", title: "R\(.)"}]}]}}' --args "$@"
+}
+
+@test "lists: ten rows over all sections together" {
+    send_interactive "$(list 4 6)"
+    assert_accepted
+    send_interactive "$(list 5 6)"
+    assert_refused 400 131009 row
+    send_interactive "$(list 3 0)"
+    assert_refused 400 131009
+    send_interactive "$(list)"
+    assert_refused 400 131009
+    send_interactive "$(list 2 2 | jq -c '.action.sections[1].rows[0].id = "0-0"')"
+    assert_refused 400 131009 Duplicated
+    send_interactive "$(list 2 2 | jq -c 'del(.action.sections[1].title)')"
+    assert_refused 400 131009 title
+    send_interactive "$(list 1 | jq -c '.action.button = "123456789012345678901"')"
+    assert_refused 400 100 20
+}
+
+@test "products: single, list, catalog" {
+    send_interactive '{"type":"product","action":{"catalog_id":"1","product_retailer_id":"a"}}'
+    assert_accepted
+    send_interactive '{"type":"product","header":{"type":"text","text":"h"},"action":{"catalog_id":"1","product_retailer_id":"a"}}'
+    assert_refused 400 100 header
+    local products='{"type":"product_list","header":{"type":"text","text":"h"},"body":{"text":"b"},"action":{"catalog_id":"1","sections":[{"title":"t","product_items":[{"product_retailer_id":"a"}]}]}}'
+    send_interactive "$products"
+    assert_accepted
+    send_interactive "$(jq -c 'del(.header)' <<<"$products")"
+    assert_refused 400 100 header
+    send_interactive "$(jq -c '.action.sections[0].product_items = []' <<<"$products")"
+    assert_refused 400 131009
+    send_interactive "$(jq -c '.action.sections[0].product_items = [range(31) | {product_retailer_id: "\(.)"}]' <<<"$products")"
+    assert_refused 400 131009
+    local catalog='{"type":"catalog_message","body":{"text":"b"},"action":{"name":"catalog_message"}}'
+    send_interactive "$catalog"
+    assert_accepted
+    send_interactive "$(jq -c '.action.parameters = {}' <<<"$catalog")"
+    assert_refused 400 100 thumbnail_product_retailer_id
+}
+
+# A carousel with these catalogs.
+carousel() {
+    jq -nc '{type: "carousel", body: {text: "b"}, action: {cards: [$ARGS.positional | to_entries[] |
+        {card_index: .key, type: "product", action: {product_retailer_id: "p", catalog_id: .value}}]}}' \
+        --args "$@"
+}
+
+@test "carousels: 2 to 10 cards of one catalog, no header or footer" {
+    send_interactive "$(carousel 1 1)"
+    assert_accepted
+    send_interactive "$(carousel 1)"
+    assert_refused 400 131009
+    send_interactive "$(carousel 1 1 1 1 1 1 1 1 1 1 1)"
+    assert_refused 400 131009
+    send_interactive "$(carousel 1 2)"
+    assert_refused 400 131009 catalog_id
+    send_interactive "$(carousel 1 1 | jq -c '.action.cards[1].card_index = 0')"
+    assert_refused 400 131009 card_index
+    send_interactive "$(carousel 1 1 | jq -c '.footer = {text: "f"}')"
+    assert_refused 400 100 footer
+}
+
+@test "templates: name, language and parameters must fit" {
+    send_template '{"name":"hello_world","language":{"code":"en_US"}}'
+    assert_accepted
+    assert_json '.messages[0].message_status' accepted
+    send_template '{"name":"hello_world","language":{"code":"fr"}}'
+    assert_refused 404 132001 'template name (hello_world) does not exist in fr'
+    send_template '{"name":"bike_ready","language":{"code":"en_US"}}'
+    assert_refused 404 132001
+    send_template '{"name":"order_shipped","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ada"}]}]}'
+    assert_refused 400 132000 '(1) does not match the expected number of params (2)'
+    local full='{"name":"order_shipped","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ada"},{"type":"currency","currency":{"fallback_value":"1","code":"EUR","amount_1000":9007199254740993}}]},{"type":"button","sub_type":"url","index":"0","parameters":[{"type":"text","text":"x"}]}]}'
+    send_template "$full"
+    assert_accepted
+    send_template "$(jq -c '.components[1].index = 0' <<<"$full")"
+    assert_accepted
+    send_template "$(jq -c 'del(.components[1])' <<<"$full")"
+    assert_refused 400 131008 button
+    send_template '{"name":"hello_world","language":{"code":"de"},"components":[{"type":"header","parameters":[{"type":"text","text":"x"}]}]}'
+    assert_refused 400 132000
+    send_template '{"name":"survey_paused","language":{"code":"en_US"}}'
+    assert_refused 400 132015
+}
+
+@test "templates: named parameters and a media header" {
+    local full='{"name":"table_reserved","language":{"code":"en_US"},"components":[{"type":"header","parameters":[{"type":"image","image":{"id":"1100000000000001"}}]},{"type":"body","parameters":[{"type":"text","parameter_name":"guests","text":"4"},{"type":"text","parameter_name":"day","text":"Friday"}]}]}'
+    send_template "$full"
+    assert_accepted
+    send_template "$(jq -c '.components[1].parameters[0].parameter_name = "people"' <<<"$full")"
+    assert_refused 400 132018 people
+    send_template "$(jq -c '.components[0].parameters[0] = {type: "text", text: "x"}' <<<"$full")"
+    assert_refused 400 132012
+    send_template "$(jq -c '.components[0].parameters[0].image.id = "9"' <<<"$full")"
+    assert_refused 400 100 'media attachment ID'
+}
+
+@test "an authentication template to a BSUID alone is 131062, to a phone it goes" {
+    local login='"type":"template","template":{"name":"login_code","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"123"}]},{"type":"button","sub_type":"url","index":"0","parameters":[{"type":"text","text":"123"}]}]}'
+    post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"recipient\":\"US.7\",$login}"
+    assert_refused 400 131062 'not supported for this message'
+    send "$login"
+    assert_accepted
+    send "\"recipient\":\"US.7\",$login"
+    assert_accepted
+}
+
+@test "wa_id may differ from the number dialled" {
+    sandbox POST numbers '{"number":"16505551234","waId":"16505559999"}' >/dev/null
+    send "$text"
+    assert_json .contacts '[{"input":"+16505551234","wa_id":"16505559999"}]'
+}
+
+@test "marking as read answers success" {
+    post "$LINE/messages" '{"messaging_product":"whatsapp","status":"read","message_id":"wamid.x"}'
+    assert_json . '{"success":true}'
+}
+
+# --- What was received --------------------------------------------------------------------------
+
+@test "records: the very bytes, headers, order; filters; forgetting" {
+    local sent='{"messaging_product":"whatsapp","to":"1","text":{"body":"a\u0000\/é 😀"},"n":9007199254740993,"n":1e400}'
+    post "$LINE/messages" "$sent"
+    assert_accepted
+    assert_sent "$sent"
+    assert_sent_to "$LINE/messages"
+    sandbox GET requests/last >"$body"
+    assert_text .body "$sent"
+    assert_text .headers.authorization 'Bearer sandbox-token-1'
+    assert_text .bodySha256 "$(printf %s "$sent" | sha256sum | cut -d' ' -f1)"
+    assert_json .complete true
+    assert_that ".bodyLength == $(printf %s "$sent" | wc -c)"
+    graph GET "$WABA/flows?limit=3&x=%20"
+    sandbox GET requests/last >"$body"
+    assert_text .query 'limit=3&x=%20'
+    assert_equal "$(sent_count)" 2
+    assert_equal "$(sent_count path=/flows)" 1
+    assert_equal "$(sent_count method=POST)" 1
+    assert_equal "$(sandbox GET 'requests?last=1' | jq -c 'map(.method)')" '["GET"]'
+    post "$LINE/messages" $'\xff\xfe'
+    assert_equal "$(sandbox GET requests/last | jq .body)" null
+    assert_equal "$(sent | od -An -tx1)" ' ff fe'
+    sandbox DELETE requests >/dev/null
+    assert_nothing_sent
+}
+
+@test "records: memory is bounded, the oldest go first" {
+    "$OUT/tools/graph-sandbox" --record-bytes 20000 --port-file "$BATS_TEST_TMPDIR/port" \
+        --state-dir "$BATS_TEST_TMPDIR" >/dev/null 3>&- &
+    local pid=$! SANDBOX try count
+    for ((try = 0; try < 200; try++)); do
+        [[ ! -s $BATS_TEST_TMPDIR/port ]] || break
+        sleep 0.05
+    done
+    SANDBOX=http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")
+    for ((try = 0; try < 60; try++)); do
+        graph GET me
+    done
+    count=$(sent_count)
+    sandbox GET requests/last >"$body"
+    kill "$pid"
+    ((count > 5 && count < 60)) || fail "expected fewer records than requests, not $count"
+    assert_json .id 60
+}
+
+# --- Faults -------------------------------------------------------------------------------------
+
+@test "faults: the platform's errors by code, with the HTTP status it documents" {
+    local pair
+    for pair in 190:401 10:403 131005:403 130429:400 131056:400 80007:429 4:400 131000:500 2:503 \
+        1:500 132001:404 368:403 131026:400 133004:503; do
+        fault "{\"code\":${pair%:*}}"
+        send "$text"
+        assert_refused "${pair#*:}" "${pair%:*}"
+    done
+    fault '{"code":130429,"status":429,"headers":{"Retry-After":"7"},"message":"slow","details":"d"}'
+    send "$text"
+    assert_refused 429 130429 slow
+    assert_header Retry-After 7
+    send "$text"
+    assert_accepted
+}
+
+@test "faults: matched by recipient, token, path, method, body; skip and times" {
+    fault '{"match":{"recipient":"+1 650 555-1234"},"code":131026}'
+    fault '{"match":{"recipient":"US.7"},"code":131030}'
+    post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"to\":\"16505550000\",$text}"
+    assert_accepted
+    post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"recipient\":\"US.7\",$text}"
+    assert_refused 400 131030
+    send "$text"
+    assert_refused 400 131026
+    send "$text"
+    assert_accepted
+    fault '{"match":{"token":"sandbox-token-2"},"code":2}'
+    fault '{"match":{"method":"GET","path":"/flows"},"code":2,"skip":1,"times":2}'
+    fault '{"match":{"body":"needle"},"code":3}'
+    local statuses=''
+    for _ in 1 2 3 4; do
+        graph GET "$WABA/flows"
+        statuses+="$status "
+    done
+    assert_equal "$statuses" '200 503 503 200 '
+    send '"text":{"body":"a needle"}'
+    assert_refused 500 3
+    sandbox DELETE faults >/dev/null
+    token=sandbox-token-2 graph GET me
+    assert_status 200
+    assert_equal "$(sandbox GET faults)" '[]'
+}
+
+@test "faults: what is no error of the platform: any status and body, HTML, garbage, huge" {
+    fault '{"status":418,"body":"not json","headers":{"X-Tea":"yes"}}'
+    send "$text"
+    assert_status 418
+    assert_body_is 'not json'
+    assert_header X-Tea yes
+    fault '{"bodyBase64":"/wD+"}'
+    send "$text"
+    assert_equal "$(od -An -tx1 "$body")" ' ff 00 fe'
+    fault '{"kind":"html"}'
+    send "$text"
+    assert_status 502
+    assert_header Content-Type 'text/html; charset=utf-8'
+    fault '{"kind":"garbage"}'
+    send "$text"
+    assert_status 200
+    ! jq -e . "$body" 2>/dev/null || fail_answer 'expected no JSON'
+    fault '{"kind":"huge","bytes":3000000}'
+    send "$text"
+    assert_equal "$(wc -c <"$body")" 3000000
+    assert_json .data '[]'
+}
+
+@test "faults: connections that break, before, after and within" {
+    fault '{"kind":"reset"}'
+    send "$text"
+    assert_equal "$code" 56
+    assert_equal "$(sandbox GET requests/last | jq .complete)" true
+    fault '{"kind":"reset_before"}'
+    send "$text"
+    assert_equal "$(sandbox GET requests/last | jq .complete)" false
+    fault '{"kind":"truncate","bytes":10}'
+    send "$text"
+    assert_equal "$code" 18
+    assert_body_is '{"messagin'
+    fault '{"kind":"close_mid_body","bytes":10}'
+    send "$text"
+    assert_equal "$code" 56
+    assert_header Transfer-Encoding chunked
+    send "$text"
+    assert_accepted
+}
+
+@test "faults: late, dripping and hanging answers do not hold up others" {
+    local start=$SECONDS answer
+    fault '{"kind":"hang","match":{"recipient":"1"},"times":0}'
+    for _ in 1 2 3 4 5 6 7 8; do
+        post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"to\":\"1\",$text}" &
+    done
+    fault '{"kind":"delay","ms":300}'
+    answer=${EPOCHREALTIME/./}
+    graph GET me
+    ((${EPOCHREALTIME/./} - answer > 290000)) || fail "expected a delay"
+    send "$text"
+    assert_accepted
+    fault '{"kind":"drip","ms":2,"match":{"recipient":"16505551234"}}'
+    send "$text"
+    assert_accepted
+    ((SECONDS - start < 10)) || fail 'others were held up'
+    sandbox DELETE faults >/dev/null
+    sandbox POST faults '{"kind":"hang","ms":50}' >/dev/null
+    send "$text"
+    assert_equal "$code" 52
+    # shellcheck disable=SC2046  # a pid each
+    kill $(jobs -p)
+}
+
+@test "SIGTERM ends it at once, with connections hanging" {
+    "$OUT/tools/graph-sandbox" --port-file "$BATS_TEST_TMPDIR/port" --state-dir "$BATS_TEST_TMPDIR" \
+        >/dev/null 3>&- &
+    local pid=$! SANDBOX try start
+    for ((try = 0; try < 200; try++)); do
+        [[ ! -s $BATS_TEST_TMPDIR/port ]] || break
+        sleep 0.05
+    done
+    SANDBOX=http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")
+    fault '{"kind":"hang","times":0}'
+    for _ in 1 2 3; do
+        graph GET me &
+    done
+    sleep 0.3
+    start=${EPOCHREALTIME/./}
+    kill "$pid"
+    wait "$pid"
+    ((${EPOCHREALTIME/./} - start < 2000000)) || fail 'it took its time'
+    wait
+}
+
+# --- Templates and flows ------------------------------------------------------------------------
+
+@test "templates: pages with opaque cursors, next absent on the last" {
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"generate\":{\"count\":7},\"replace\":true}" >/dev/null
+    graph GET "$WABA/message_templates?limit=3&fields=name"
+    assert_json '.data | map(.name)' '["bulk_1","bulk_2","bulk_3"]'
+    assert_that '.data | all(keys == ["id", "name"])'
+    assert_that '.paging | has("next") and (has("previous") | not)'
+    assert_that '.paging.next | contains("limit=3") and contains("fields=name") and contains("access_token=")'
+    local after
+    after=$(jq -r .paging.cursors.after "$body")
+    graph GET "$WABA/message_templates?limit=3&after=$after"
+    assert_json '.data | map(.name)' '["bulk_4","bulk_5","bulk_6"]'
+    local before
+    before=$(jq -r .paging.cursors.before "$body")
+    fetch_as "$(jq -r .paging.next "$body")"
+    assert_json '.data | map(.name)' '["bulk_7"]'
+    assert_that '.paging | has("cursors") and (has("next") | not)'
+    graph GET "$WABA/message_templates?limit=3&before=$before"
+    assert_json '.data | map(.name)' '["bulk_1","bulk_2","bulk_3"]'
+    graph GET "$WABA/message_templates?after=$(jq -r .paging.cursors.after "$body")x"
+    assert_refused 400 100 cursors
+    graph GET "$WABA/message_templates?limit=ten"
+    assert_refused 400 100 limit
+    sandbox DELETE "templates?wabaId=$WABA" >/dev/null
+    graph GET "$WABA/message_templates"
+    assert_body_is '{"data":[]}'
+}
+
+@test "templates: 25 without a limit; filters" {
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"generate\":{\"count\":30}}" >/dev/null
+    graph GET "$WABA/message_templates"
+    assert_that '.data | length == 25'
+    graph GET "$WABA/message_templates?name=world"
+    assert_json '.data | map(.language)' '["en_US","de"]'
+    graph GET "$WABA/message_templates?name=hello&language=de"
+    assert_that '.data | length == 1'
+    graph GET "$WABA/message_templates?status=paused"
+    assert_json '.data | map(.name)' '["survey_paused"]'
+    graph GET "$WABA/message_templates?category=AUTHENTICATION"
+    assert_json '.data | map(.name)' '["login_code"]'
+}
+
+@test "templates: a limit above the cap is error 1, or silently less" {
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"generate\":{\"count\":60}}" >/dev/null
+    sandbox POST settings '{"templatePageCap":50}' >/dev/null
+    graph GET "$WABA/message_templates?limit=51"
+    assert_refused 500 1 'Please reduce the amount of data'
+    graph GET "$WABA/message_templates?limit=50"
+    assert_that '.data | length == 50'
+    sandbox POST settings '{"templatePageCapSilent":true}' >/dev/null
+    graph GET "$WABA/message_templates?limit=51"
+    assert_that '.data | length == 50'
+}
+
+@test "templates and flows: items come out byte for byte" {
+    local item='{ "id":"5","name":"x\u0000\/é","n":9007199254740993,"d":1,"d":2,"e":1e400 ,"language":"en"}'
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$item]}" >/dev/null
+    graph GET "$WABA/message_templates"
+    [[ $(cat "$body") == '{"data":['"$item"'],"paging":'* ]] || fail_answer 'not the same bytes'
+    graph GET 5
+    assert_body_is "$item"
+    graph GET '5?fields=n,e'
+    assert_body_is '{"id":"5","n":9007199254740993,"e":1e400}'
+    sandbox POST flows "{\"wabaId\":\"$WABA\",\"items\":[{\"id\":\"6\",\"name\":\"f\",\"status\":\"DRAFT\",\"categories\":[],\"validation_errors\":[ 1e400 ],\"json_version\":\"6.0\"}]}" >/dev/null
+    graph GET 6
+    assert_body_is '{"id":"6","name":"f","status":"DRAFT","categories":[],"validation_errors":[ 1e400 ]}'
+}
+
+@test "flows: list, cap, one with fields, unknown" {
+    graph GET "$WABA/flows"
+    assert_json '.data | map(.id)' '["410000000000001","410000000000002"]'
+    assert_that '.data | all(keys == ["categories", "id", "name", "status", "validation_errors"])'
+    graph GET "$WABA/flows?limit=1"
+    assert_that '.paging.next | contains("/flows?")'
+    sandbox POST settings '{"flowPageCap":1}' >/dev/null
+    graph GET "$WABA/flows?limit=2"
+    assert_refused 500 1
+    graph GET '410000000000001?fields=name,json_version'
+    assert_json . '{"id":"410000000000001","name":"Tasting booking","json_version":"6.0"}'
+    graph GET 410000000000009
+    assert_refused 400 100
+}
+
+# --- Media --------------------------------------------------------------------------------------
+
+upload() { # FILE TYPE-OF-THE-PART [further curl options]
+    graph POST "$LINE/media" -F messaging_product=whatsapp -F "file=@$1;type=$2" "${@:3}"
+}
+
+@test "upload: arrives byte for byte, with the headers of its part" {
+    head -c 300000 /dev/urandom >"$BATS_TEST_TMPDIR/photo"
+    upload "$BATS_TEST_TMPDIR/photo;filename=my photo.jpg" image/jpeg -F type=image/jpeg
+    assert_status 200
+    local id
+    id=$(jq -r .id "$body")
+    sandbox GET "media/$id" >"$body"
+    assert_text .filename 'my photo.jpg'
+    assert_text .mimeType image/jpeg
+    assert_text .typeField image/jpeg
+    assert_text .phoneNumberId $LINE
+    assert_text .sha256 "$(sha256sum <"$BATS_TEST_TMPDIR/photo" | cut -d' ' -f1)"
+    assert_that '.partHeaders | contains("Content-Type: image/jpeg")'
+    sandbox GET "media/$id/content" | cmp - "$BATS_TEST_TMPDIR/photo"
+    send "\"type\":\"image\",\"image\":{\"id\":\"$id\"}"
+    assert_accepted
+    sandbox GET requests?last=2 | jq -e '.[0] | .complete and .bodyLength > 300000 and .body == null'
+}
+
+@test "upload: the part's own type counts, without parameters; product and file are needed" {
+    printf x >"$BATS_TEST_TMPDIR/file"
+    upload "$BATS_TEST_TMPDIR/file" application/octet-stream -F type=image/jpeg
+    assert_refused 400 100 "Received file of type 'application/octet-stream'"
+    upload "$BATS_TEST_TMPDIR/file" 'audio/ogg; codecs=opus'
+    assert_refused 400 100 "Received file of type 'audio/ogg; codecs=opus'"
+    upload "$BATS_TEST_TMPDIR/file" audio/ogg
+    assert_status 200
+    graph POST "$LINE/media" -F "file=@$BATS_TEST_TMPDIR/file;type=audio/ogg"
+    assert_refused 400 100 messaging_product
+    graph POST "$LINE/media" -F messaging_product=whatsapp
+    assert_refused 400 100 'parameter file'
+    upload "$BATS_TEST_TMPDIR/file" audio/ogg -F "file=@$BATS_TEST_TMPDIR/file;type=audio/ogg"
+    assert_refused 400 100 '2 times'
+    : >"$BATS_TEST_TMPDIR/file"
+    upload "$BATS_TEST_TMPDIR/file" audio/ogg
+    assert_refused 400 100 empty
+}
+
+@test "upload: a multipart body that is none" {
+    local part=$'--b\r\nContent-Disposition: form-data; name="messaging_product"\r\n\r\nwhatsapp\r\n'
+    local type='Content-Type: multipart/form-data; boundary=b'
+    graph POST "$LINE/media" -H "$type" --data-binary "$part"
+    assert_refused 400 100 'has no end'
+    graph POST "$LINE/media" -H "${type%;*}" --data-binary "$part--b--"
+    assert_refused 400 100 "no boundary"
+    graph POST "$LINE/media" -H "$type" --data-binary "${part}--bx"$'\r\n\r\n--b--'
+    assert_refused 400 100 'followed by something else'
+    graph POST "$LINE/media" -H "$type" --data-binary "$part--b--"
+    assert_refused 400 100 'parameter file'
+    graph POST "$LINE/media" -H 'Content-Type: application/json' --data-binary '{}'
+    assert_refused 400 100 'not multipart'
+    assert_equal "$(find "$STACK" -name 'upload.*' | wc -l)" 0
+}
+
+@test "upload and download of 100 MB without holding it; one byte more is refused" {
+    local pid url
+    pid=$(cat "$STACK/sandbox.pid")
+    head -c 104857600 /dev/zero | tr '\0' a >"$BATS_TEST_TMPDIR/file"
+    upload "$BATS_TEST_TMPDIR/file" video/mp4
+    assert_status 200
+    graph GET "$(jq -r .id "$body")"
+    assert_json .file_size 104857600
+    url=$(jq -r .url "$body")
+    curl -sS -H "Authorization: Bearer $token" "$url" | cmp - "$BATS_TEST_TMPDIR/file"
+    printf x >>"$BATS_TEST_TMPDIR/file"
+    upload "$BATS_TEST_TMPDIR/file" video/mp4
+    assert_refused 400 100 '100 MB'
+    rm "$BATS_TEST_TMPDIR/file"
+    [[ $OUT != "$root" ]] || (($(awk '/VmHWM/ { print $2 }' "/proc/$pid/status") < 65536)) ||
+        fail "it held the file: $(grep VmHWM "/proc/$pid/status")"
+}
+
+@test "media: an upload that is cut off leaves nothing" {
+    head -c 2000000 /dev/zero >"$BATS_TEST_TMPDIR/file"
+    fault '{"kind":"reset_before","bytes":500000}'
+    upload "$BATS_TEST_TMPDIR/file" video/mp4
+    ((code != 0)) || fail 'expected a broken connection'
+    local try
+    for ((try = 0; try < 40; try++)); do
+        (($(sent_count) == 0)) || break
+        sleep 0.05
+    done
+    assert_equal "$(sandbox GET requests/last | jq .complete)" false
+    assert_equal "$(find "$STACK" -name 'upload.*' | wc -l)" 0
+}
+
+@test "media: the answer, the number it belongs to, the URL that needs token and user agent" {
+    graph GET "1100000000000001?phone_number_id=$LINE"
+    assert_status 200
+    assert_that 'keys == ["file_size", "id", "messaging_product", "mime_type", "sha256", "url"]'
+    assert_json .file_size 49664
+    assert_json .mime_type image/jpeg
+    local url digest
+    url=$(jq -r .url "$body")
+    digest=$(jq -r .sha256 "$body")
+    grep -qF '\/' "$body"
+    [[ $url != *"/v26.0/"* ]] || fail "the URL is not on another path: $url"
+    graph GET "1100000000000001?phone_number_id=$OTHER_LINE"
+    assert_refused 400 100
+    sandbox POST settings '{"mediaSizeText":true}' >/dev/null
+    graph GET 1100000000000001
+    assert_text .file_size 49664
+    fetch_as "$url"
+    assert_status 200
+    assert_header Content-Type image/jpeg
+    assert_header Content-Length 49664
+    assert_equal "$(sha256sum <"$body" | cut -d' ' -f1)" "$digest"
+    fetch "$url"
+    assert_status 404
+    token=sandbox-token-2 fetch_as "$url"
+    assert_status 404
+    fetch_as "$url" -A ""
+    assert_status 400
+    fetch_as "${url/hash=/hash=x}"
+    assert_status 404
+}
+
+@test "media: URLs expire, by time and on request" {
+    graph GET 1100000000000001
+    local url
+    url=$(jq -r .url "$body")
+    sandbox POST media/expire '{}' >/dev/null
+    fetch_as "$url"
+    assert_status 404
+    sandbox POST settings '{"mediaUrlSeconds":0}' >/dev/null
+    graph GET 1100000000000001
+    url=$(jq -r .url "$body")
+    sleep 1.1
+    fetch_as "$url"
+    assert_status 404
+    sandbox POST settings '{"mediaUrlSeconds":300}' >/dev/null
+    graph GET 1100000000000001
+    url=$(jq -r .url "$body")
+    fetch_as "$url"
+    assert_status 200
+}
+
+@test "media: ranges, no length, deletion, a drop in mid-body" {
+    local made url
+    made=$(sandbox POST media "{\"wabaId\":\"$WABA\",\"size\":100000,\"seed\":5,\"withoutLength\":true}")
+    graph GET "$(jq -r .id <<<"$made")"
+    url=$(jq -r .url "$body")
+    fetch_as "$url"
+    cp "$body" "$BATS_TEST_TMPDIR/all"
+    assert_header Transfer-Encoding chunked
+    refute_header Content-Length
+    assert_equal "$(sha256sum <"$BATS_TEST_TMPDIR/all" | cut -d' ' -f1)" "$(jq -r .sha256 <<<"$made")"
+    fetch_as "$url" -r 777-1776
+    assert_status 206
+    assert_header Content-Range 'bytes 777-1776/100000'
+    tail -c +778 "$BATS_TEST_TMPDIR/all" | head -c 1000 | cmp - "$body"
+    fetch_as "$url" -r -10
+    tail -c 10 "$BATS_TEST_TMPDIR/all" | cmp - "$body"
+    fetch_as "$url" -r 100000-
+    assert_status 416
+    graph GET 1100000000000002
+    fault '{"match":{"path":"attachments"},"kind":"truncate"}'
+    fetch_as "$(jq -r .url "$body")"
+    assert_equal "$code" 18
+    graph DELETE 1100000000000002
+    assert_json . '{"success":true}'
+    graph GET 1100000000000002
+    assert_refused 400 100
+}
+
+# --- Webhooks -----------------------------------------------------------------------------------
+
+@test "webhooks: compact, lower-case escapes, escaped slashes, signed over the raw bytes" {
+    open_inbox
+    webhook '{"kind":"text","text":"caf\u00e9 \ud83d\ude00 https://tea.example/x"}' >"$body"
+    assert_json .posts[0].delivered true
+    sent path=/inbox >"$BATS_TEST_TMPDIR/inbox"
+    grep -qF '"body":"caf\u00e9 \ud83d\ude00 https:\/\/tea.example\/x"' "$BATS_TEST_TMPDIR/inbox"
+    [[ $(cat "$BATS_TEST_TMPDIR/inbox") == '{"object":"whatsapp_business_account","entry":[{"id":"'$WABA'","changes":[{"value":{"messaging_product":"whatsapp","metadata":{"display_phone_number":"15550100001","phone_number_id":"'$LINE'"},"contacts":['* ]] ||
+        fail 'not the order of the wire'
+    assert_equal "$(sandbox GET requests/last | jq -r '.headers["x-hub-signature-256"]')" \
+        "sha256=$(hmac test-app-secret <"$BATS_TEST_TMPDIR/inbox")"
+}
+
+@test "webhooks: every kind is valid JSON with its field" {
+    local kind field count=0
+    while read -r kind field; do
+        built "{\"kind\":\"$kind\"}" >"$body"
+        assert_text '.entry[0].changes[0].field' "$field"
+        assert_that '[.. | strings | select(test("\\$\\{|#\\{|@error"))] == []'
+        count=$((count + 1))
+    done < <(sandbox GET webhooks/kinds | jq -r '.[] | .kind + " " + .field')
+    ((count > 50)) || fail "only $count kinds"
+}
+
+@test "webhooks: identity is there, withheld, or of before the BSUIDs, but never empty" {
+    built '{"kind":"text","phone":"4915112345678","username":"ada","parentBsuid":"DE.ENT.1"}' >"$body"
+    assert_that '.entry[0].changes[0].value | .contacts[0].wa_id == "4915112345678"
+        and .messages[0].from == "4915112345678" and .contacts[0].profile.username == "ada"
+        and .contacts[0].user_id == .messages[0].from_user_id
+        and .messages[0].from_parent_user_id == "DE.ENT.1"'
+    built '{"kind":"text","bsuid":"DE.77"}' >"$body"
+    assert_that '.entry[0].changes[0].value | (.contacts[0] | has("wa_id") | not)
+        and (.messages[0] | has("from") | not) and .messages[0].from_user_id == "DE.77"'
+    built '{"kind":"text","bsuid":null}' >"$body"
+    assert_that '.entry[0].changes[0].value | (.contacts[0] | has("user_id") | not)'
+    built '{"kind":"status_failed"}' >"$body"
+    assert_that '.entry[0].changes[0].value | (has("contacts") | not)
+        and (.statuses[0] | has("recipient_user_id") | not) and .statuses[0].errors[0].code == 131047'
+    built '{"kind":"status_failed","bsuid":"DE.77","code":131026}' >"$body"
+    assert_that '.entry[0].changes[0].value.statuses[0] | .recipient_user_id == "DE.77"
+        and (has("recipient_id") | not) and .errors[0].code == 131026'
+    built '{"kind":"status_sent","username":"ada"}' >"$body"
+    assert_that '.entry[0].changes[0].value.contacts[0].profile | has("username") | not'
+}
+
+@test "webhooks: the three generations of an id change" {
+    local value='.entry[0].changes[0].value'
+    local change='"phone":"1650","bsuid":"US.1","newPhone":"1219","newBsuid":"US.2"'
+    built "{\"kind\":\"user_id_update\",$change}" >"$body"
+    assert_json "$value.user_id_update[0].user_id" '{"previous":"US.1","current":"US.2"}'
+    built "{\"kind\":\"user_changed_user_id_2\",$change}" >"$body"
+    assert_that "$value.messages[0].system | .user_id == \"US.2\" and (has(\"previous_user_id\") | not)
+        and (.body | endswith(\"changed from US.1 to US.2\"))"
+    built "{\"kind\":\"user_changed_user_id\",$change}" >"$body"
+    assert_that "$value | (has(\"contacts\") | not) and (.messages[0] | has(\"from\") | not)
+        and .messages[0].system.previous_user_id == \"US.1\""
+    built "{\"kind\":\"user_changed_number\",$change}" >"$body"
+    assert_that "$value.messages[0] | .from == \"1650\" and .system.wa_id == \"1219\"
+        and .system.user_id == \"US.2\" and .system.previous_user_id == \"US.1\""
+}
+
+@test "webhooks: merged in, raw, and wrongly signed" {
+    built '{"kind":"text","message":{"text":{"extra":1},"from":null},"contact":{"profile":{"name":"Bo"}},"value":{"more":[]}}' >"$body"
+    assert_that '.entry[0].changes[0].value | .messages[0].text.extra == 1
+        and (.messages[0] | has("from") | not) and .contacts[0].profile.name == "Bo" and .more == []'
+    open_inbox
+    webhook '{"body":"{\"a\": 9007199254740993 }","signature":"wrong"}' >/dev/null
+    assert_sent '{"a": 9007199254740993 }' path=/inbox
+    [[ $(sandbox GET requests/last | jq -r '.headers["x-hub-signature-256"]') != \
+        "sha256=$(sent | hmac test-app-secret)" ]] || fail 'the signature is right'
+    webhook '{"kind":"text","signature":"missing"}' >/dev/null
+    sandbox GET requests/last | jq -e '.headers | has("x-hub-signature-256") | not'
+    webhook '{"kind":"text","signature":"sha1=00"}' >/dev/null
+    sandbox GET requests/last | jq -e '.headers["x-hub-signature-256"] == "sha1=00"'
+}
+
+@test "webhooks: batches of entries, changes and messages" {
+    local updates="\"updates\":[{\"kind\":\"text\"},{\"kind\":\"text\"},{\"kind\":\"status_read\"},{\"kind\":\"text\",\"phoneNumberId\":\"$OTHER_LINE\"}]"
+    built "{\"batch\":\"entries\",$updates}" >"$body"
+    assert_json '.entry | map(.changes | length)' '[1,1,1,1]'
+    built "{\"batch\":\"changes\",$updates}" >"$body"
+    assert_json '.entry | map(.changes | length)' '[3,1]'
+    built "{\"batch\":\"messages\",$updates}" >"$body"
+    assert_json '.entry | map(.changes | map(.value | (.messages // .statuses) | length))' '[[2,1],[1]]'
+    assert_equal "$(webhook "{\"build\":true,$updates}" | jq '.posts | length')" 4
+    webhook '{"kind":"text","count":1000,"batch":"messages","build":true}' >"$body"
+    assert_that '.posts | length == 1 and (.[0].ids | unique | length == 1000)'
+}
+
+@test "webhooks: duplicates, reordering, several at a time" {
+    open_inbox
+    webhook '{"kind":"text","count":5,"duplicates":2,"parallel":4}' >"$body"
+    assert_that '.posts | length == 15 and all(.delivered) and ([.[].ids[0]] | unique | length == 5)'
+    assert_equal "$(sandbox GET 'requests?path=/inbox' | jq 'map(.body) | unique | length')" 5
+    webhook '{"updates":[{"kind":"status_sent","id":"wamid.1"},{"kind":"status_read","id":"wamid.2"}],"reorder":"reverse"}' >"$body"
+    assert_json '.posts | map(.ids[0])' '["wamid.2","wamid.1"]'
+}
+
+@test "webhooks: tried again until 200, then given up" {
+    open_inbox
+    sandbox DELETE faults >/dev/null
+    fault '{"match":{"path":"/inbox"},"times":2,"status":503}'
+    fault '{"match":{"path":"/inbox"},"times":0,"status":200}'
+    webhook '{"kind":"text","retries":5,"retryMs":10}' >"$body"
+    assert_json '.posts[0].attempts | map(.status)' '[503,503,200]'
+    assert_equal "$(sandbox GET 'requests?path=/inbox' | jq 'map(.body) | unique | length')" 1
+    webhook '{"kind":"text","retries":1,"retryMs":10,"url":"http://127.0.0.1:1/"}' >"$body"
+    assert_json '.posts[0].delivered' false
+    assert_json '.posts[0].attempts | map(.status)' '[0,0]'
+    assert_equal "$(sandbox GET webhooks | jq 'length')" 2
+}
+
+@test "webhooks: statuses follow an accepted send when switched on" {
+    open_inbox
+    sandbox POST settings '{"automaticStatuses":true,"statusDelayMs":20}' >/dev/null
+    send "\"biz_opaque_callback_data\":\"ref-1\",$text"
+    local id
+    id=$(jq -r .messages[0].id "$body")
+    await_inbox 3
+    sandbox GET 'requests?path=/inbox' |
+        jq -c 'map(.body | fromjson | .entry[0].changes[0].value.statuses[0])' >"$body"
+    assert_json 'map(.status)' '["sent","delivered","read"]'
+    assert_that "all(.id == \"$id\" and .biz_opaque_callback_data == \"ref-1\" and .recipient_id == \"16505551234\")"
+    assert_that 'all(has("conversation") | not)'
+    sandbox POST numbers '{"number":"16505551234","failCode":131026}' >/dev/null
+    sandbox POST settings '{"webhookVersion":23}' >/dev/null
+    send "$text"
+    await_inbox 4
+    sent path=/inbox >"$body"
+    assert_that '.entry[0].changes[0].value.statuses[0] | .status == "failed" and .errors[0].code == 131026'
+    built '{"kind":"status_sent"}' >"$body"
+    assert_that '.entry[0].changes[0].value.statuses[0] | has("conversation")'
+}
+
+@test "webhooks: verification asks as the platform does" {
+    fault '{"match":{"path":"/inbox"},"status":200,"body":"1158201444"}'
+    sandbox POST webhooks/verify "{\"url\":\"$SANDBOX/inbox\",\"challenge\":\"1158201444\",\"verifyToken\":\"a b&c\"}" >"$body"
+    assert_json '.posts[0].attempts[0].answer' '"1158201444"'
+    sandbox GET requests/last >"$body"
+    assert_text .query 'hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=a%20b%26c'
+}
+
+# --- State --------------------------------------------------------------------------------------
+
+@test "fixtures add accounts, numbers, media, templates; a broken file is refused" {
+    cat >"$BATS_TEST_TMPDIR/fixtures.json" <<END
+{"accounts":[{"token":"t3","wabaId":"300","name":"Third","phones":[{"id":"301","displayNumber":"4930"}]}],
+ "media":[{"phoneNumberId":"301","id":"302","size":10,"mimeType":"image/png"}],
+ "templates":[{"wabaId":"300","items":[{"id":"303","name":"n","n":1e400}]}],
+ "settings":[{"latencyMs":1}]}
+END
+    "$OUT/tools/graph-sandbox" --port-file "$BATS_TEST_TMPDIR/port" --state-dir "$BATS_TEST_TMPDIR" \
+        --fixtures "$BATS_TEST_TMPDIR/fixtures.json" >/dev/null 3>&- &
+    local pid=$! SANDBOX try
+    for ((try = 0; try < 200; try++)); do
+        [[ ! -s $BATS_TEST_TMPDIR/port ]] || break
+        sleep 0.05
+    done
+    SANDBOX=http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")
+    token=t3
+    post 301/messages "{\"messaging_product\":\"whatsapp\",\"to\":\"1\",\"type\":\"image\",\"image\":{\"id\":\"302\"}}"
+    sandbox POST reset >/dev/null
+    assert_accepted
+    graph GET 303
+    assert_body_is '{"id":"303","name":"n","n":1e400}'
+    kill "$pid"
+    printf '{"accounts":[{}]}' >"$BATS_TEST_TMPDIR/fixtures.json"
+    run "$OUT/tools/graph-sandbox" --fixtures "$BATS_TEST_TMPDIR/fixtures.json"
+    assert_equal "$status" 1
+    [[ $output == *wabaId* ]] || fail "$output"
+}
+
+@test "control calls: what is wrong is said; --help names every call" {
+    assert_equal "$(sandbox POST faults '{"kind":"quake"}' | jq -r .error)" "kind 'quake' is not known"
+    assert_equal "$(sandbox POST settings '{"latencyMs":"x"}' | jq -r .error)" "'latencyMs' must be a whole number"
+    assert_equal "$(sandbox POST webhooks '{"kind":"text","wings":2,"build":true}' | jq -r .error)" "'wings' is not known here"
+    assert_equal "$(curl -sS -o /dev/null -w '%{http_code}' "$SANDBOX/_sandbox/nothing")" 404
+    assert_equal "$(curl -sS -o /dev/null -w '%{http_code}' -X PUT "$SANDBOX/_sandbox/faults")" 405
+    run "$OUT/tools/graph-sandbox" --help
+    assert_equal "$status" 0
+    [[ $output == *webhooks/verify* && $output == *media/expire* ]] || fail "$output"
+    run "$OUT/tools/graph-sandbox" --port 99999
+    assert_equal "$status" 2
+}
