@@ -25,6 +25,23 @@ setup() {
     sandbox POST reset >/dev/null
 }
 
+# A sandbox of its own for this test: start_own [option...]; then $SANDBOX is its, and $own its pid.
+start_own() {
+    local port=$BATS_TEST_TMPDIR/port try
+    "$OUT/tools/graph-sandbox" --port-file "$port" --state-dir "$BATS_TEST_TMPDIR" "$@" \
+        >/dev/null 3>&- &
+    own=$!
+    for ((try = 0; try < 200; try++)); do
+        [[ ! -s $port ]] || break
+        sleep 0.05
+    done
+    SANDBOX=http://127.0.0.1:$(cat "$port")
+}
+
+teardown() {
+    [[ -z ${own-} ]] || kill "$own" 2>/dev/null || true
+}
+
 # One request: fetch URL [curl option...]; afterwards $status, $headers, $body, $code (of curl).
 fetch() {
     : >"$body"
@@ -456,20 +473,13 @@ carousel() {
 }
 
 @test "records: memory is bounded, the oldest go first" {
-    "$OUT/tools/graph-sandbox" --record-bytes 20000 --port-file "$BATS_TEST_TMPDIR/port" \
-        --state-dir "$BATS_TEST_TMPDIR" >/dev/null 3>&- &
-    local pid=$! SANDBOX try count
-    for ((try = 0; try < 200; try++)); do
-        [[ ! -s $BATS_TEST_TMPDIR/port ]] || break
-        sleep 0.05
-    done
-    SANDBOX=http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")
+    local SANDBOX try count
+    start_own --record-bytes 20000
     for ((try = 0; try < 60; try++)); do
         graph GET me
     done
     count=$(sent_count)
     sandbox GET requests/last >"$body"
-    kill "$pid"
     ((count > 5 && count < 60)) || fail "expected fewer records than requests, not $count"
     assert_json .id 60
 }
@@ -588,22 +598,16 @@ carousel() {
 }
 
 @test "SIGTERM ends it at once, with connections hanging" {
-    "$OUT/tools/graph-sandbox" --port-file "$BATS_TEST_TMPDIR/port" --state-dir "$BATS_TEST_TMPDIR" \
-        >/dev/null 3>&- &
-    local pid=$! SANDBOX try start
-    for ((try = 0; try < 200; try++)); do
-        [[ ! -s $BATS_TEST_TMPDIR/port ]] || break
-        sleep 0.05
-    done
-    SANDBOX=http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")
+    local SANDBOX start
+    start_own
     fault '{"kind":"hang","times":0}'
     for _ in 1 2 3; do
         graph GET me &
     done
     sleep 0.3
     start=${EPOCHREALTIME/./}
-    kill "$pid"
-    wait "$pid"
+    kill "$own"
+    wait "$own"
     ((${EPOCHREALTIME/./} - start < 2000000)) || fail 'it took its time'
     wait
 }
@@ -1015,21 +1019,14 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
  "templates":[{"wabaId":"300","items":[{"id":"303","name":"n","n":1e400}]}],
  "settings":[{"latencyMs":1}]}
 END
-    "$OUT/tools/graph-sandbox" --port-file "$BATS_TEST_TMPDIR/port" --state-dir "$BATS_TEST_TMPDIR" \
-        --fixtures "$BATS_TEST_TMPDIR/fixtures.json" >/dev/null 3>&- &
-    local pid=$! SANDBOX try
-    for ((try = 0; try < 200; try++)); do
-        [[ ! -s $BATS_TEST_TMPDIR/port ]] || break
-        sleep 0.05
-    done
-    SANDBOX=http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")
+    local SANDBOX
+    start_own --fixtures "$BATS_TEST_TMPDIR/fixtures.json"
     token=t3
     post 301/messages "{\"messaging_product\":\"whatsapp\",\"to\":\"1\",\"type\":\"image\",\"image\":{\"id\":\"302\"}}"
     sandbox POST reset >/dev/null
     assert_accepted
     graph GET 303
     assert_body_is '{"id":"303","name":"n","n":1e400}'
-    kill "$pid"
     printf '{"accounts":[{}]}' >"$BATS_TEST_TMPDIR/fixtures.json"
     run "$OUT/tools/graph-sandbox" --fixtures "$BATS_TEST_TMPDIR/fixtures.json"
     assert_equal "$status" 1
