@@ -46,7 +46,7 @@ TEST_PACKAGES := bats sqlite3
 # Executables by what they may link.
 CGI_PLAIN := root health version
 CGI_STORE := me webhooks platform
-CGI_GRAPH := messages
+CGI_GRAPH := messages templates forms
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH)
 TOOLS := switchboard pool graph-sandbox
 

@@ -15,7 +15,7 @@ static void write_text(struct json_writer *out, struct request *rq) {
     send_copy(out, "body", rq->json, "text");
 }
 
-static const struct message_kind text = {"text", text_fields, write_text};
+static const struct message_kind text = {"text", text_fields, write_text, NULL};
 
 /* --- media: one platform type each, chosen by media.type --- */
 
@@ -44,7 +44,7 @@ static void write_media(struct json_writer *out, struct request *rq) {
         send_copy(out, "caption", media, "caption");
 }
 
-static const struct message_kind media = {NULL, media_fields, write_media};
+static const struct message_kind media = {NULL, media_fields, write_media, NULL};
 
 /* --- location --- */
 
@@ -68,7 +68,7 @@ static void write_location(struct json_writer *out, struct request *rq) {
         send_copy(out, member->name, place, member->name);
 }
 
-static const struct message_kind location = {"location", location_fields, write_location};
+static const struct message_kind location = {"location", location_fields, write_location, NULL};
 
 /* --- interactive: what all of them share --- */
 
@@ -158,7 +158,7 @@ static void write_catalog(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
-static const struct message_kind catalog = {"interactive", catalog_fields, write_catalog};
+static const struct message_kind catalog = {"interactive", catalog_fields, write_catalog, NULL};
 
 /* --- single product --- */
 
@@ -178,7 +178,7 @@ static void write_product(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
-static const struct message_kind product = {"interactive", product_fields, write_product};
+static const struct message_kind product = {"interactive", product_fields, write_product, NULL};
 
 /* --- product list --- */
 
@@ -213,7 +213,7 @@ static void write_product_list(struct json_writer *out, struct request *rq) {
 }
 
 static const struct message_kind product_list = {"interactive", product_list_fields,
-                                                 write_product_list};
+                                                 write_product_list, NULL};
 
 /* --- product carousel --- */
 
@@ -249,7 +249,7 @@ static void write_carousel(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
-static const struct message_kind carousel = {"interactive", carousel_fields, write_carousel};
+static const struct message_kind carousel = {"interactive", carousel_fields, write_carousel, NULL};
 
 /* --- reply buttons --- */
 
@@ -284,7 +284,7 @@ static void write_buttons(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
-static const struct message_kind buttons = {"interactive", buttons_fields, write_buttons};
+static const struct message_kind buttons = {"interactive", buttons_fields, write_buttons, NULL};
 
 /* --- list --- */
 
@@ -319,7 +319,7 @@ static void write_list(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
-static const struct message_kind list = {"interactive", list_fields, write_list};
+static const struct message_kind list = {"interactive", list_fields, write_list, NULL};
 
 /* --- the smart dispatcher: the first row whose members are all there wins --- */
 

@@ -85,6 +85,8 @@ static void record(struct request *rq, const struct message_kind *kind,
         .body = sent,
         .now = rq->now,
     };
+    if (kind->note)
+        kind->note(rq, &send);
     id_make(send.new_contact_id, "con_", rq->now);
     id_make(send.new_thread_id, "thr_", rq->now);
     id_make(send.message_id, "msg_", rq->now);

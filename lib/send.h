@@ -12,6 +12,9 @@ struct message_kind {
 
     /* Writes the value of the member named `type`, an object, from our request's body. */
     void (*write)(struct json_writer *out, struct request *rq);
+
+    /* Adds what only this kind knows to the record; NULL: nothing. */
+    void (*note)(struct request *rq, struct store_send *send);
 };
 
 /* Sends a message of the kind from the request's checked body through caller->line. Returns 0 with

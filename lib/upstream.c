@@ -64,16 +64,26 @@ static int fail_on_nonsense(struct request *rq, enum upstream_purpose purpose,
     return fail_with_details(rq, details(rq, answer->body, &json));
 }
 
+void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer) {
+    graph_call(rq->config, rq->arena, call, answer);
+    rq->upstream_calls++;
+    rq->upstream_ms += answer->ms;
+    rq->upstream_status = answer->status;
+}
+
+int upstream_read(struct request *rq, enum upstream_purpose purpose,
+                  const struct graph_answer *answer, struct json *json) {
+    struct json_error error;
+    if (answer->status < 200 || answer->status > 299)
+        return upstream_fail(rq, purpose, answer);
+    if (json_read(rq->arena, answer->body, json, &error))
+        return fail_on_nonsense(rq, purpose, answer);
+    return 0;
+}
+
 int upstream_call(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_call *call, struct json *json) {
     struct graph_answer answer;
-    struct json_error error;
-    graph_call(rq->config, rq->arena, call, &answer);
-    json_write_integer(&rq->log, "upstream_ms", answer.ms);
-    json_write_integer(&rq->log, "upstream_status", answer.status);
-    if (answer.status < 200 || answer.status > 299)
-        return upstream_fail(rq, purpose, &answer);
-    if (json_read(rq->arena, answer.body, json, &error))
-        return fail_on_nonsense(rq, purpose, &answer);
-    return 0;
+    upstream_ask(rq, call, &answer);
+    return upstream_read(rq, purpose, &answer, json);
 }

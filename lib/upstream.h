@@ -15,6 +15,14 @@ enum upstream_purpose { UPSTREAM_SEND, UPSTREAM_MEDIA, UPSTREAM_LIST };
 int upstream_call(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_call *call, struct json *json);
 
+/* Makes the call and notes it in the log line, whatever comes of it; for those who look at a failure
+ * before they pass it on. */
+void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer);
+
+/* What upstream_call does with an answer once it is there. */
+int upstream_read(struct request *rq, enum upstream_purpose purpose,
+                  const struct graph_answer *answer, struct json *json);
+
 /* The failing half of upstream_call, for answers that were got another way. Returns -1. */
 int upstream_fail(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_answer *answer);

@@ -29,6 +29,17 @@ static bool contact_for_send(struct store *store, const struct store_send *send,
            contact_add_alias(store, send->account_id, send->phone, id, send->now);
 }
 
+/* A template that opens a flow: its replies will name the message, the token, or both. */
+static bool note_flow(struct store *store, const struct store_send *send, const char *token) {
+    static struct statement s = {
+        .sql = "INSERT INTO flow_token (account_id, token, flow_id) SELECT ?1, ?2, flow_id "
+               "FROM template WHERE account_id = ?1 AND name = ?3 AND language = ?4 "
+               "AND flow_id IS NOT NULL ON CONFLICT (account_id, token) DO NOTHING"};
+    return !send->template_name || !token ||
+           sql_run(store, &s, TEXT(send->account_id), TEXT(token), TEXT(send->template_name),
+                   TEXT(send->template_language));
+}
+
 enum store_result store_record_send(struct store *store, const struct store_send *send) {
     static struct statement insert = {
         .sql = "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
@@ -39,7 +50,8 @@ enum store_result store_record_send(struct store *store, const struct store_send
                "context_wamid = excluded.context_wamid WHERE message.source = 'status'"};
     char contact_id[ID_SIZE], thread_id[ID_SIZE];
     if (sql_begin(store) && contact_for_send(store, send, contact_id) &&
-        thread_touch(store, send->line_id, contact_id, send->new_thread_id, send->now, thread_id))
+        thread_touch(store, send->line_id, contact_id, send->new_thread_id, send->now, thread_id) &&
+        note_flow(store, send, send->wamid) && note_flow(store, send, send->flow_token))
         sql_run(store, &insert, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
                 TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),
                 TEXT(send->context_wamid), BLOB(send->body));

@@ -106,6 +106,8 @@ struct store_send {
     const char *wamid, *type;
     const char *context_wamid; /* NULL: answers nothing */
     struct slice body;         /* what the platform was sent */
+    const char *template_name, *template_language; /* of a template; NULL: another type */
+    const char *flow_token;    /* that its flow button carries; NULL: none */
     int64_t now;
     char new_contact_id[ID_SIZE], new_thread_id[ID_SIZE], message_id[ID_SIZE];
 };

@@ -95,6 +95,9 @@ struct request {
     struct reply reply;
     int64_t started; /* clock_monotonic */
     int64_t now;     /* clock_now at the start */
+    int upstream_calls;      /* to the platform, for the log */
+    int upstream_status;     /* of the last one */
+    int64_t upstream_ms;     /* of all */
     struct json_writer log; /* the open log line: handlers and guards may add members */
 };
 

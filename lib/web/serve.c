@@ -279,6 +279,11 @@ static void log_request(struct request *rq, size_t bytes_out) {
         json_write_string(line, "path", (struct slice){rq->path, strnlen(rq->path, 200)});
     json_write_integer(line, "status", rq->reply.status);
     json_write_integer(line, "ms", clock_monotonic() - rq->started);
+    if (rq->upstream_calls) {
+        json_write_integer(line, "upstream_calls", rq->upstream_calls);
+        json_write_integer(line, "upstream_status", rq->upstream_status);
+        json_write_integer(line, "upstream_ms", rq->upstream_ms);
+    }
     json_write_integer(line, "bytes_in", (int64_t)rq->body_read);
     json_write_integer(line, "bytes_out", (int64_t)bytes_out);
     if (rq->failure.code) {

@@ -1,0 +1,230 @@
+/* /v2/templates: message templates of the platform (spec 4.4). */
+#include "base/log.h"
+#include "base/utf8.h"
+#include "page.h"
+#include "recipient.h"
+#include "selector.h"
+#include "send.h"
+#include "store/flow.h"
+
+enum { LOOKUP_WINDOW = 200, LONGEST_NAME = 512 }; /* spec 8 */
+
+/* --- which flows templates open: replies to their sends are counted for them (spec 2.6) --- */
+
+static const char *flow_of(struct request *rq, struct json template) {
+    struct json components = json_get(template, "components");
+    for (struct json c = json_first(components); json_is(c); c = json_next(c)) {
+        struct json buttons = json_get(c, "buttons");
+        for (struct json b = json_first(buttons); json_is(b); b = json_next(b)) {
+            struct json id = json_get(b, "flow_id"); /* a string or a number */
+            int64_t number;
+            if (json_integer(id, &number))
+                return arena_printf(rq->arena, "%lld", (long long)number);
+            if (json_text(id, rq->arena))
+                return json_text(id, rq->arena);
+        }
+    }
+    return NULL;
+}
+
+static void keep_flows(struct request *rq, const struct store_account *account,
+                       struct json items) {
+    struct store_template_flow *rows =
+        arena_alloc(rq->arena, (json_count(items) + 1) * sizeof *rows);
+    size_t n = 0;
+    for (struct json t = json_first(items); json_is(t); t = json_next(t)) {
+        rows[n].name = json_text(json_get(t, "name"), rq->arena);
+        rows[n].language = json_text(json_get(t, "language"), rq->arena);
+        rows[n].flow_id = flow_of(rq, t);
+        n += rows[n].name && rows[n].language && rows[n].flow_id;
+    }
+    struct store *store = rq->caller->store;
+    if (n && store_save_template_flows(store, account->id, rows, n, rq->now) != STORE_OK)
+        log_message(LOG_ERROR, "request %s: flows of templates were not stored: %s", rq->id,
+                    store_reason(store));
+}
+
+/* --- GET /v2/templates --- */
+
+static const struct field list_query[] = {
+    {.name = "limit", .type = FIELD_INTEGER, .min = 1},
+    {.name = "after", .type = FIELD_STRING},
+    {.name = "search", .type = FIELD_STRING, .may_be_empty = true},
+    SELECTOR_FIELDS,
+    {0},
+};
+
+/* Whether `part` is in `name`, ASCII letters of either case being the same. */
+static bool contains(struct slice name, struct slice part) {
+    for (size_t i = 0; i + part.n <= name.n; i++)
+        if (strncasecmp(name.p + i, part.p, part.n) == 0)
+            return true;
+    return false;
+}
+
+static void write_matches(struct json_writer *w, struct request *rq, struct json items,
+                          struct slice search) {
+    json_write_array(w, "items");
+    for (struct json item = json_first(items); json_is(item); item = json_next(item))
+        if (contains(json_string(json_get(item, "name"), rq->arena), search))
+            json_write_raw(w, NULL, json_raw(item));
+    json_write_end(w);
+}
+
+static int get_templates(struct request *rq) {
+    struct slice search = query_get(&rq->query, "search");
+    struct store_account account;
+    struct page_request wanted = {.account = &account,
+                                  .edge = "message_templates",
+                                  .limit = query_get(&rq->query, "limit").p,
+                                  .after = query_get(&rq->query, "after").p};
+    struct page page;
+    if (selector_choose(rq, &account) || page_get(rq, &wanted, &page))
+        return -1;
+    keep_flows(rq, &account, page.items);
+    struct slice paging = page_paging(rq, &page);
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    if (search.n)
+        write_matches(&data, rq, page.items, search);
+    else
+        json_write_raw(&data, "items", json_raw(page.items));
+    if (paging.n)
+        json_write_raw(&data, "paging", paging);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+/* --- GET /v2/templates/:name --- */
+
+static const struct field lookup_query[] = {
+    {.name = "language", .type = FIELD_STRING},
+    SELECTOR_FIELDS,
+    {0},
+};
+
+static bool is_name(struct slice name) {
+    return name.n >= 1 && name.n <= LONGEST_NAME && utf8_valid(name);
+}
+
+/* Looks through one page, which begins after `*seen` templates of the window; `*found` stays absent
+ * when none of it matches. */
+static void look_through(struct request *rq, struct json items, int *seen, struct json *found) {
+    struct slice language = query_get(&rq->query, "language");
+    for (struct json item = json_first(items); json_is(item) && *seen < LOOKUP_WINDOW;
+         item = json_next(item), ++*seen)
+        if (!json_is(*found) &&
+            slice_equal(json_string(json_get(item, "name"), rq->arena), rq->parameters[0]) &&
+            (!language.p ||
+             slice_equal(json_string(json_get(item, "language"), rq->arena), language)))
+            *found = item;
+}
+
+static int get_template(struct request *rq) {
+    struct store_account account;
+    struct page_request wanted = {.account = &account, .edge = "message_templates"};
+    struct json found = {0};
+    int seen = 0, limit = LOOKUP_WINDOW;
+    if (!is_name(rq->parameters[0]))
+        return fail(rq, NOT_FOUND, "Template not found");
+    if (selector_choose(rq, &account))
+        return -1;
+    do {
+        struct page page;
+        int before = seen;
+        limit = limit < LOOKUP_WINDOW - seen ? limit : LOOKUP_WINDOW - seen;
+        if (page_get_halving(rq, &wanted, &limit, &page))
+            return -1;
+        look_through(rq, page.items, &seen, &found);
+        keep_flows(rq, &account, page.items);
+        wanted.after = seen > before ? page_next(rq, &page) : NULL;
+    } while (!json_is(found) && wanted.after && seen < LOOKUP_WINDOW);
+    return json_is(found) ? reply_data(rq, json_raw(found))
+                          : fail(rq, NOT_FOUND, "Template not found");
+}
+
+/* --- POST /v2/templates/send, POST /v2/templates/:name/test-send --- */
+
+static const struct field send_fields[] = {
+    SEND_FIELDS,
+    {.name = "templateName", .type = FIELD_STRING, .required = true},
+    {.name = "language", .type = FIELD_STRING},
+    {.name = "components", .type = FIELD_ARRAY},
+    {0},
+};
+
+static const struct field test_send_fields[] = {
+    SEND_FIELDS,
+    {.name = "language", .type = FIELD_STRING},
+    {.name = "components", .type = FIELD_ARRAY},
+    {0},
+};
+
+/* The name in the path of a test-send, else the body's. */
+static struct slice template_name(struct request *rq) {
+    return rq->parameters[0].p ? rq->parameters[0]
+                               : json_string(json_get(rq->json, "templateName"), rq->arena);
+}
+
+/* Components travel unchanged, whatever is in them (spec 2.9). */
+static void write_template(struct json_writer *out, struct request *rq) {
+    if (rq->parameters[0].p)
+        json_write_string(out, "name", rq->parameters[0]);
+    else
+        send_copy(out, "name", rq->json, "templateName");
+    json_write_object(out, "language");
+    if (json_is(json_get(rq->json, "language")))
+        send_copy(out, "code", rq->json, "language");
+    else
+        json_write_text(out, "code", "en_US");
+    json_write_end(out);
+    send_copy(out, "components", rq->json, "components");
+}
+
+/* The flow_token that a button of the send carries; NULL when none does. */
+static const char *flow_token(struct request *rq) {
+    struct json components = json_get(rq->json, "components");
+    for (struct json c = json_first(components); json_is(c); c = json_next(c)) {
+        struct json parameters = json_get(c, "parameters");
+        for (struct json p = json_first(parameters); json_is(p); p = json_next(p))
+            if (json_text(json_find(p, "action.flow_token"), rq->arena))
+                return json_text(json_find(p, "action.flow_token"), rq->arena);
+    }
+    return NULL;
+}
+
+static void note_template(struct request *rq, struct store_send *send) {
+    const char *language = json_text(json_get(rq->json, "language"), rq->arena);
+    send->template_name = arena_copy(rq->arena, template_name(rq));
+    send->template_language = language ? language : "en_US";
+    send->flow_token = flow_token(rq);
+}
+
+static const struct message_kind template = {"template", send_fields, write_template,
+                                             note_template};
+
+static int post_template(struct request *rq) {
+    return send_message(rq, &template);
+}
+
+static int post_test_send(struct request *rq) {
+    return is_name(rq->parameters[0]) ? send_message(rq, &template)
+                                      : fail(rq, NOT_FOUND, "Template not found");
+}
+
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/templates", .guard = &token_guard, .handle = get_templates,
+     .query = list_query},
+    {.method = "GET", .path = "/v2/templates/:name", .guard = &token_guard,
+     .handle = get_template, .query = lookup_query},
+    {.method = "POST", .path = "/v2/templates/send", .guard = &line_guard,
+     .handle = post_template, .body = BODY_JSON, .fields = send_fields},
+    {.method = "POST", .path = "/v2/templates/:name/test-send", .guard = &line_guard,
+     .handle = post_test_send, .body = BODY_JSON, .fields = test_send_fields},
+    {0},
+};
+
+int main(void) {
+    return serve(&(struct service){.name = "templates", .routes = routes});
+}
