@@ -21,7 +21,7 @@ BUILD := build/plain
 OUT   := .
 WARNINGS := -Wall -Wextra -Wformat=2 -Wconversion -Wshadow -Wvla -Wimplicit-fallthrough -Werror
 HARDENING := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection \
-    -fcf-protection=full -ftrivial-auto-var-init=zero -fno-delete-null-pointer-checks \
+    -fcf-protection=full -fno-delete-null-pointer-checks \
     -fno-strict-overflow -fno-strict-aliasing
 FLAGS := -std=c11 -D_GNU_SOURCE -Ilib -fPIE $(WARNINGS) -MMD -MP
 LINK  := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed
@@ -36,6 +36,8 @@ STATIC := -pie -fsanitize=address,undefined
 DYNAMIC := -pie -fsanitize=address,undefined
 else
 FLAGS += $(HARDENING)
+# clang 14 has this one behind a second flag
+FLAGS += -ftrivial-auto-var-init=zero $(if $(findstring clang,$(CC)),-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang)
 endif
 
 # Debian packages: to build and run, and what the tests need besides.
