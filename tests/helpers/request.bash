@@ -79,9 +79,33 @@ request_http() {
     [[ -z $has_data ]] || arguments+=(--data-binary "@$data")
     : >"$body"
     status=$(curl "${arguments[@]}" "$BASE$path") || true
+    [[ $method != HEAD ]] || : >"$body" # curl puts the head there
     # of several heads (100 Continue) the last
     tr -d '\r' <"$answer_dir/head" | awk '/^HTTP\// { head = ""; next } NF { head = head $0 "\n" }
         END { printf "%s", head }' >"$headers"
+}
+
+# What goes over the wire as it stands, for requests that curl would not make; the server must close
+# the connection: raw_request TEXT, with printf's escapes (\r\n, \0). Not over `direct`.
+raw_request() {
+    local line socket
+    answer_dir=${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}
+    headers=$answer_dir/headers body=$answer_dir/body status=''
+    exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
+    printf '%b' "$1" >&"$socket"
+    timeout 100 cat <&"$socket" >"$answer_dir/answer" || true
+    exec {socket}>&-
+    : >"$headers"
+    exec {socket}<"$answer_dir/answer"
+    IFS= read -r line <&"$socket" || true
+    [[ $line != HTTP/1.?' '* ]] || status=${line:9:3}
+    while IFS= read -r line <&"$socket"; do
+        line=${line%$'\r'}
+        [[ -n $line ]] || break
+        printf '%s\n' "$line" >>"$headers"
+    done
+    cat <&"$socket" >"$body"
+    exec {socket}<&-
 }
 
 # The environment that mod_cgid gives (RFC 3875 4.1), and for a query without `=` its words as

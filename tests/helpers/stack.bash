@@ -49,8 +49,8 @@ END
 start_apache() {
     export BASE=''
     [[ $TRANSPORT != direct ]] || return 0
-    local options=(--dir "$STACK/apache" --home "$root" --cgi "$OUT/cgi-bin"
-        --config "$SWITCHBOARD_CONFIG" --pool "$OUT/tools/pool" "$@")
+    local options=(--dir "$STACK/apache" --home "$OUT"
+        --config "$SWITCHBOARD_CONFIG" "$@")
     [[ $TRANSPORT != fcgi ]] || options+=(--fcgi 2)
     # A sanitizer maps terabytes of addresses and never touches them.
     if [[ $OUT != "$root" ]]; then

@@ -1,0 +1,402 @@
+#!/usr/bin/env bats
+# What Apache itself does before and after a program runs, with apache.conf as it is shipped.
+# transports: cgi fcgi
+load helpers/all
+
+# A second Apache runs stand-ins that fail in the ways a program can. What takes minutes starts here
+# and is looked at in the last tests.
+setup_file() {
+    start_stack
+    make_user
+    start_stand_ins
+    export SLOW=$BATS_FILE_TMPDIR/slow
+    mkdir "$SLOW"
+    slowly body 'POST /v2/me HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{'
+    slowly chunk 'POST /v2/me HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\na\r\n{'
+    slowly refused 'POST /v2/a%2Fb HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n'
+    slowly header 'GET /v2/me HTTP/1.1\r\nHost: x\r\n'
+    slowly hang 'GET /v2/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n' "$STAND_INS_BASE"
+}
+
+teardown_file() {
+    "$root/tools/private-apache" stop --dir "$BATS_FILE_TMPDIR/stand-ins/apache"
+    stop_stack
+}
+
+# A request that nobody finishes, in the background: slowly NAME TEXT [BASE]
+slowly() {
+    (
+        trap - ERR EXIT
+        exec {socket}<>"/dev/tcp/127.0.0.1/$(base_port "${3-$BASE}")"
+        printf '%b' "$2" >&"$socket"
+        started=$SECONDS
+        timeout 100 cat <&"$socket" >"$SLOW/$1.part" || true
+        printf '%s\n' $((SECONDS - started)) >"$SLOW/$1.seconds"
+        mv "$SLOW/$1.part" "$SLOW/$1"
+    ) >/dev/null 2>&1 3>&- &
+}
+
+base_port() {
+    printf '%s' "${1##*:}"
+}
+
+# Loads what slowly() got into $status, $headers and $body.
+slow_answer() {
+    local try
+    for ((try = 0; try < 1000; try++)); do
+        [[ ! -e $SLOW/$1 ]] || break
+        sleep 0.1
+    done
+    headers=$SLOW/$1.headers body=$SLOW/$1.body
+    status=$(head -n 1 "$SLOW/$1" | cut -d ' ' -f 2)
+    tr -d '\r' <"$SLOW/$1" | sed '1d;/^$/,$d' >"$headers"
+    tr -d '\r' <"$SLOW/$1" | sed '1,/^$/d' >"$body"
+}
+
+start_stand_ins() {
+    local dir=$BATS_FILE_TMPDIR/stand-ins
+    mkdir -p "$dir/cgi-bin"
+    printf '#!/bin/sh\nkill -SEGV $$\n' >"$dir/cgi-bin/health"
+    printf '#!/bin/sh\nexec sleep 100\n' >"$dir/cgi-bin/version"
+    printf '#!/bin/sh\nexit 0\n' >"$dir/cgi-bin/me"
+    printf '#!/bin/sh\necho no header at all\n' >"$dir/cgi-bin/messages"
+    printf '#!/bin/sh\nkill -9 $$\n' >"$dir/cgi-bin/templates"
+    printf '#!/nowhere/interpreter\n' >"$dir/cgi-bin/forms"
+    printf '#!/bin/sh\nprintf "Content-Type: text/plain\\r\\n\\r\\n"\nprintf "%%s;" "$@"\n' >"$dir/cgi-bin/root"
+    chmod +x "$dir"/cgi-bin/*
+    "$root/tools/private-apache" start --dir "$dir/apache" --home "$dir" --config "$SWITCHBOARD_CONFIG" 3>&-
+    export STAND_INS_BASE
+    STAND_INS_BASE=http://127.0.0.1:$(cat "$dir/apache/port")
+}
+
+# An error in the envelope, with what every answer carries.
+assert_apache_error() {
+    assert_error "$@"
+    assert_header Cache-Control no-store
+    assert_header X-Content-Type-Options nosniff
+    refute_header ETag
+    refute_header Last-Modified
+    refute_header Accept-Ranges
+}
+
+# The request line and headers, with Host and an end: raw LINE [HEADER-TEXT] [BODY-TEXT]
+raw() {
+    raw_request "$1\r\nHost: x\r\nConnection: close\r\n${2-}\r\n${3-}"
+}
+
+stand_in() {
+    local BASE=$STAND_INS_BASE
+    request GET "$1"
+}
+
+repeat() {
+    printf "%$2s" '' | tr ' ' "$1"
+}
+
+@test "every error document is an envelope with a code of spec 7" {
+    local number=0 document
+    headers=/dev/null body=$BATS_TEST_TMPDIR/body
+    while read -r status document; do
+        printf '%s' "$document" >"$body"
+        assert_that '.success == false and (.message | length > 20) and (keys == ["error", "message", "success"])'
+        assert_that '.error | IN("VALIDATION_ERROR", "FORBIDDEN", "NOT_FOUND", "INTERNAL_ERROR")'
+        number=$((number + 1))
+    done < <(sed -n "s/^ErrorDocument \\([0-9]*\\) '\\(.*\\)'$/\\1 \\2/p" "$root/apache.conf")
+    assert_equal "$number" "$(grep -c '^ErrorDocument' "$root/apache.conf")"
+}
+
+@test "a request without Host is 400" {
+    raw_request 'GET /v2/health HTTP/1.1\r\nConnection: close\r\n\r\n'
+    assert_apache_error 400 VALIDATION_ERROR 'Host header'
+}
+
+@test "HTTP/0.9 is 400 and does not run a program" {
+    raw_request 'GET /v2/health\r\n'
+    assert_apache_error 400 VALIDATION_ERROR HTTP/1.1
+}
+
+@test "bytes that are no HTTP at all are 400" {
+    raw_request '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n'
+    assert_apache_error 400 VALIDATION_ERROR
+}
+
+@test "a malformed escape in the path is 400" {
+    raw 'GET /v2/%zz HTTP/1.1'
+    assert_apache_error 400 VALIDATION_ERROR
+}
+
+@test "a path above the root is 400" {
+    raw 'GET /../../etc/passwd HTTP/1.1'
+    assert_apache_error 400 VALIDATION_ERROR
+}
+
+@test "a space in the request line is 400" {
+    raw 'GET /v2/he alth HTTP/1.1'
+    assert_apache_error 400 VALIDATION_ERROR
+}
+
+@test "a NUL in a header is 400" {
+    raw 'GET /v2/health HTTP/1.1' 'X-A: a\0b\r\n'
+    assert_apache_error 400 VALIDATION_ERROR
+}
+
+@test "a header longer than 8190 bytes is 400" {
+    raw 'GET /v2/health HTTP/1.1' "X-A: $(repeat a 9000)\r\n"
+    assert_apache_error 400 VALIDATION_ERROR '8190 bytes'
+}
+
+@test "65 headers and more are 400, 60 are fine" {
+    raw 'GET /v2/health HTTP/1.1' "$(printf 'X-%s: a\\r\\n' {1..70})"
+    assert_apache_error 400 VALIDATION_ERROR '64 header lines'
+    raw 'GET /v2/health HTTP/1.1' "$(printf 'X-%s: a\\r\\n' {1..60})"
+    assert_success
+}
+
+@test "two lengths, a signed length, a length beyond 64 bits are 400" {
+    raw 'POST /v2/me HTTP/1.1' 'Content-Length: 1\r\nContent-Length: 2\r\n' x
+    assert_apache_error 400 VALIDATION_ERROR
+    raw 'POST /v2/me HTTP/1.1' 'Content-Length: +1\r\n' x
+    assert_apache_error 400 VALIDATION_ERROR
+    raw 'POST /v2/me HTTP/1.1' 'Content-Length: 99999999999999999999\r\n' x
+    assert_apache_error 400 VALIDATION_ERROR
+}
+
+@test "an unknown transfer encoding and a broken chunk are 400" {
+    raw 'POST /v2/me HTTP/1.1' 'Transfer-Encoding: rot13\r\n' x
+    assert_apache_error 400 VALIDATION_ERROR
+    raw 'POST /v2/me HTTP/1.1' 'Transfer-Encoding: chunked\r\n' 'zz\r\n'
+    assert_apache_error 400 VALIDATION_ERROR
+}
+
+@test "an encoded slash in the path is 404" {
+    request GET /v2/templates/a%2Fb
+    assert_apache_error 404 NOT_FOUND %2F
+    assert_header X-Request-Id
+}
+
+@test "a NUL in the path is 404" {
+    request GET /v2/templates/a%00b
+    assert_apache_error 404 NOT_FOUND %00
+}
+
+@test "an unknown path is 404, token or not (spec 7)" {
+    local path
+    for path in /v2 /v2/ /v2/unknown /v2/healthy /V2/health /nothing /platform /v2/health/x \
+        /cgi-bin/health '/%0d%0aX-A:%20b' /v2/%ff%fe '/v2/me;x' '/...' /index.html; do
+        request GET "$path"
+        assert_error 404 NOT_FOUND
+        api GET "$path"
+        assert_error 404 NOT_FOUND
+    done
+}
+
+@test "TRACE is 405 with Allow" {
+    raw 'TRACE /v2/health HTTP/1.1'
+    assert_apache_error 405 NOT_FOUND Allow
+    assert_header Allow "GET, HEAD, POST, DELETE, OPTIONS"
+}
+
+@test "a method that nobody knows reaches the program and is 404 with Allow" {
+    raw 'FOO /v2/health HTTP/1.1'
+    assert_error 404 NOT_FOUND
+    assert_header Allow
+}
+
+@test "HEAD has the headers of GET and no body" {
+    raw 'HEAD /v2/health HTTP/1.1'
+    assert_status 200
+    assert_header Content-Length 35
+    assert_body_is ''
+    raw 'HEAD /v2/a%2Fb HTTP/1.1'
+    assert_status 404
+    assert_body_is ''
+}
+
+@test "a URL longer than 8190 bytes is 414" {
+    raw "GET /v2/$(repeat a 9000) HTTP/1.1"
+    assert_apache_error 414 VALIDATION_ERROR '8190 bytes'
+}
+
+@test "an expectation other than 100-continue is 417" {
+    raw 'POST /v2/me HTTP/1.1' 'Expect: miracles\r\nContent-Length: 1\r\n' x
+    assert_apache_error 417 VALIDATION_ERROR Expect
+}
+
+@test "3 MB for a JSON route is 413, its length announced or not" {
+    head -c 3000000 /dev/zero >"$BATS_TEST_TMPDIR/big"
+    request POST /v2/messages/send/text -d "@$BATS_TEST_TMPDIR/big"
+    assert_apache_error 413 VALIDATION_ERROR '2 MB'
+    request POST /v2/messages/send/text -d "@$BATS_TEST_TMPDIR/big" -H 'Transfer-Encoding: chunked'
+    assert_apache_error 413 VALIDATION_ERROR '2 MB'
+}
+
+@test "a length over the limit is 413 before a byte of the body was sent" {
+    raw 'POST /v2/messages/send/text HTTP/1.1' 'Content-Length: 3000000\r\n'
+    assert_apache_error 413 VALIDATION_ERROR
+    raw 'POST /v2/media/upload HTTP/1.1' 'Content-Length: 110000000\r\n'
+    assert_apache_error 413 VALIDATION_ERROR '100 MB'
+    raw 'POST /platform/webhook HTTP/1.1' 'Content-Length: 4300000\r\n'
+    assert_apache_error 413 VALIDATION_ERROR
+    # 2^32 + 1, which some would read as 1
+    raw 'POST /v2/messages/send/text HTTP/1.1' 'Content-Length: 4294967297\r\n'
+    assert_apache_error 413 VALIDATION_ERROR
+}
+
+@test "Authorization and X-API-Token reach the program (spec 5)" {
+    request GET /v2/me --as "$TOKEN"
+    assert_success
+    request GET /v2/me -H "X-API-Token: $TOKEN"
+    assert_success
+    request GET /v2/me
+    assert_error 401 UNAUTHORIZED 'Missing API token'
+}
+
+@test "a header with underscores cannot pass for X-API-Token" {
+    request GET /v2/me -H "X_API_Token: $TOKEN"
+    assert_error 401 UNAUTHORIZED 'Missing API token'
+}
+
+@test "a query without = becomes arguments of a CGI, which the programs ignore" {
+    local query
+    stand_in '/?--help+-x%20y'
+    assert_body_is '--help;-x y;'
+    for query in --help --version -h --config+/etc/passwd --selftest init; do
+        request GET "/v2/health?$query"
+        assert_body_is '{"success":true,"data":{"ok":true}}'
+        request GET "/v2/version?$query"
+        assert_success
+        request GET "/v2/me?$query"
+        assert_error 401 UNAUTHORIZED
+        request GET "/?format=json&$query"
+        assert_success
+    done
+}
+
+@test "dots and double slashes are resolved before the program sees the path" {
+    request GET /v2/./health
+    assert_success
+    request GET //v2//health
+    assert_success
+    request GET /nothing/../v2/health
+    assert_success
+}
+
+@test "the access log holds no query string and no token" {
+    local log=$STACK/apache/switchboard_access.log
+    request GET "/v2/health?hub.verify_token=seekritquery"
+    request GET "/v2/a%2Fb?seekritquery=1"
+    api GET "/v2/me?x=seekritquery" -H 'Referer: http://x/?seekritquery'
+    grep -q '"GET /v2/health HTTP/1.1" 200 ' "$log"
+    grep -q '"GET /v2/me HTTP/1.1" 200 ' "$log"
+    run ! grep -e seekritquery -e "$TOKEN" "$log" "$STACK/apache/error.log"
+}
+
+@test "answers say no more of the server than its name" {
+    request GET /v2/health
+    assert_header Server Apache
+    request GET /v2/a%2Fb
+    assert_header Server Apache
+}
+
+@test "a body that is cut off never reaches a handler" {
+    local socket
+    exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
+    printf 'POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n' "$TOKEN" >&"$socket"
+    printf 'Content-Type: application/json\r\nContent-Length: 500\r\n\r\n' >&"$socket"
+    printf '{"phoneNumberId":"%s","to":"+15551230000","text":"hi"}' "$LINE" >&"$socket"
+    exec {socket}>&-
+    request GET /v2/health
+    sleep 0.5
+    assert_nothing_sent
+}
+
+@test "2,000 bodies of 5 bytes to 1 MB with a wrong token: 2,000 complete answers of 401" {
+    local size count=0 config=$BATS_TEST_TMPDIR/curl.conf answers=$BATS_TEST_TMPDIR/answers
+    local sizes=(5 70 1000 5000 20000 70000 200000 1000000)
+    mkdir "$answers"
+    for size in "${sizes[@]}"; do
+        head -c "$size" /dev/zero | tr '\0' x >"$BATS_TEST_TMPDIR/$size"
+    done
+    for ((count = 0; count < 2000; count++)); do
+        size=${sizes[count % ${#sizes[@]}]}
+        ((count == 0)) || printf 'next\n'
+        printf 'url = "%s/v2/messages/send/text"\nupload-file = "%s"\noutput = "%s"\n' "$BASE" \
+            "$BATS_TEST_TMPDIR/$size" "$answers/$count"
+        printf 'request = POST\nheader = "Authorization: Bearer wrong"\nheader = "Expect:"\n'
+        printf 'header = "Content-Type: application/json"\nmax-time = 60\nwrite-out = "%%{http_code}\\n"\n'
+    done >"$config"
+    timeout 120 curl -s --no-progress-meter --parallel --parallel-max 16 -K "$config" >"$BATS_TEST_TMPDIR/codes"
+    assert_equal "$(sort "$BATS_TEST_TMPDIR/codes" | uniq -c | sed 's/^ *//')" '2000 401'
+    assert_equal "$(find "$answers" -type f | wc -l)" 2000
+    assert_equal "$(cat "$answers"/* | jq -c '[.success, .error]' | sort | uniq -c | sed 's/^ *//')" \
+        '2000 [false,"UNAUTHORIZED"]'
+}
+
+@test "a program that crashes is 500" {
+    stand_in /v2/health
+    assert_apache_error 500 INTERNAL_ERROR 'X-Request-Id'
+    stand_in /v2/templates
+    assert_apache_error 500 INTERNAL_ERROR
+}
+
+@test "a program that ends without an answer is 500" {
+    stand_in /v2/me
+    assert_apache_error 500 INTERNAL_ERROR
+}
+
+@test "a program whose answer has no header is 500" {
+    stand_in /v2/messages/x
+    assert_apache_error 500 INTERNAL_ERROR
+}
+
+@test "a program that cannot be started is 500, one that is missing 404" {
+    stand_in /v2/forms
+    assert_apache_error 500 INTERNAL_ERROR
+    stand_in /v2/webhooks
+    assert_apache_error 404 NOT_FOUND
+}
+
+@test "the error log tells a failure by the X-Request-Id of its answer" {
+    stand_in /v2/health
+    grep -qF "[$(header X-Request-Id)]" "$BATS_FILE_TMPDIR/stand-ins/apache/error.log"
+}
+
+@test "apache.conf stands in several virtual hosts with one Define each" {
+    local dir=$BATS_TEST_TMPDIR module
+    {
+        printf 'ServerRoot "%s"\nPidFile "%s/pid"\nListen 127.0.0.1:1\nErrorLog "%s/log"\n' "$dir" "$dir" "$dir"
+        for module in mpm_event authz_core alias cgid env headers info reqtimeout unique_id; do
+            printf 'LoadModule %s_module /usr/lib/apache2/modules/mod_%s.so\n' "$module" "$module"
+        done
+        printf 'ServerName x\nDefine SWITCHBOARD_LOG %s\n' "$dir"
+        printf '<VirtualHost *>\nServerName a\nDefine SWITCHBOARD_HOME %s\nInclude %s/apache.conf\n</VirtualHost>\n' "$root" "$root"
+        printf 'Define SWITCHBOARD_LOG %s\n' "$dir"
+        printf '<VirtualHost *>\nServerName b\nDefine SWITCHBOARD_HOME %s/other\nInclude %s/apache.conf\n</VirtualHost>\n' "$dir" "$root"
+    } >"$dir/httpd.conf"
+    run /usr/sbin/apache2 -f "$dir/httpd.conf" -t -D DUMP_CONFIG
+    assert_equal "$status" 0
+    grep -qF "<Directory \"$root/cgi-bin\">" <<<"$output"
+    grep -qF "<Directory \"$dir/other/cgi-bin\">" <<<"$output"
+    grep -qF 'SWITCHBOARD_CONFIG "/etc/switchboard/switchboard.conf"' <<<"$output"
+}
+
+@test "a body that stops coming is 408 after 20 seconds" {
+    slow_answer body
+    assert_apache_error 408 VALIDATION_ERROR slowly
+    slow_answer chunk
+    assert_apache_error 408 VALIDATION_ERROR slowly
+    slow_answer refused
+    assert_apache_error 408 VALIDATION_ERROR slowly
+    (($(cat "$SLOW/body.seconds") <= 30))
+}
+
+@test "headers that stop coming are 408" {
+    slow_answer header
+    assert_apache_error 408 VALIDATION_ERROR slowly
+}
+
+@test "a program that hangs is 504 after 60 seconds, and is ended" {
+    slow_answer hang
+    assert_apache_error 504 INTERNAL_ERROR 'not known'
+    (($(cat "$SLOW/hang.seconds") >= 55 && $(cat "$SLOW/hang.seconds") <= 75))
+}

@@ -1,0 +1,248 @@
+#!/usr/bin/env bats
+# The pools of FastCGI processes: they come, go and are replaced while requests are answered.
+# transports: fcgi
+load helpers/all
+
+# A pool of its own for each test, beside those of the stack: start_pool PROCESSES [option...]
+start_pool() {
+    local processes=$1
+    shift
+    "$OUT/tools/pool" --socket "$BATS_TEST_TMPDIR/s" --processes "$processes" \
+        --pid-file "$BATS_TEST_TMPDIR/pid" "$@" >"$BATS_TEST_TMPDIR/pool.log" 2>&1 3>&- &
+    pool=$!
+    wait_for test -s "$BATS_TEST_TMPDIR/pid"
+}
+
+setup() {
+    start_apache
+    forget_sent
+}
+
+# The next test begins with pools that nobody killed or replaced.
+teardown() {
+    [[ -z ${pool-} ]] || kill "$pool" 2>/dev/null || true
+    "$root/tools/private-apache" stop --dir "$STACK/apache"
+}
+
+wait_for() {
+    local try
+    for ((try = 0; try < 200; try++)); do
+        ! "$@" || return 0
+        sleep 0.05
+    done
+    fail "waited in vain for: $*"
+}
+
+children() {
+    cat "/proc/$1/task/$1/children"
+}
+
+has_children() {
+    (($(children "$1" | wc -w) == $2))
+}
+
+# The process id of the stack's pool of a program.
+pool_of() {
+    cat "$STACK/apache/$1.pid"
+}
+
+# Asks for PATH without a pause until the file `enough` exists; counts the answers by status.
+load() {
+    (
+        until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
+            curl -s -o /dev/null -w '%{http_code}\n' --max-time 30 "$BASE$1" || true
+        done >"$BATS_TEST_TMPDIR/load.$2"
+    ) 3>&- &
+    loads+=($!)
+}
+
+# All requests of load() got 200, and there were some.
+assert_load() {
+    touch "$BATS_TEST_TMPDIR/enough"
+    wait "${loads[@]}"
+    assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/load.*)" 200
+    (($(cat "$BATS_TEST_TMPDIR"/load.* | wc -l) > 20))
+}
+
+@test "a pool keeps its number of processes when they are killed" {
+    start_pool 3 -- "$OUT/cgi-bin/health"
+    wait_for has_children "$pool" 3
+    local before
+    before=$(children "$pool")
+    kill -9 ${before%% *}
+    wait_for has_children "$pool" 3
+    [[ $(children "$pool") != "$before" ]]
+}
+
+@test "the socket may be used by its owner and group alone" {
+    start_pool 1 -- "$OUT/cgi-bin/health"
+    assert_equal "$(stat -c %a "$BATS_TEST_TMPDIR/s")" 660
+}
+
+@test "SIGTERM ends pool and processes, and leaves neither socket nor pid file" {
+    start_pool 3 -- "$OUT/cgi-bin/health"
+    wait_for has_children "$pool" 3
+    local child processes
+    processes=$(children "$pool")
+    kill -TERM "$pool"
+    wait "$pool"
+    for child in $processes; do
+        [[ ! -e /proc/$child/exe ]] || fail "process $child still runs"
+    done
+    [[ ! -e $BATS_TEST_TMPDIR/s && ! -e $BATS_TEST_TMPDIR/pid ]]
+    pool=''
+}
+
+@test "a killed pool takes its processes with it, and its socket does not stop the next" {
+    start_pool 2 -- "$OUT/cgi-bin/health"
+    wait_for has_children "$pool" 2
+    local child processes
+    processes=$(children "$pool")
+    kill -9 "$pool"
+    for child in $processes; do
+        wait_for test ! -e "/proc/$child/exe"
+    done
+    rm "$BATS_TEST_TMPDIR/pid"
+    start_pool 2 -- "$OUT/cgi-bin/health"
+    wait_for has_children "$pool" 2
+}
+
+@test "two pools cannot share a socket" {
+    start_pool 1 -- "$OUT/cgi-bin/health"
+    run "$OUT/tools/pool" --socket "$BATS_TEST_TMPDIR/s" --processes 1 -- "$OUT/cgi-bin/health"
+    assert_equal "$status" 1
+    [[ $output == *'Address already in use'* ]]
+    kill -0 "$pool"
+}
+
+@test "a program that dies at once is started less and less often" {
+    printf '#!/bin/sh\necho x >>%s/starts\nexit 3\n' "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/dies"
+    chmod +x "$BATS_TEST_TMPDIR/dies"
+    start_pool 1 -- "$BATS_TEST_TMPDIR/dies"
+    sleep 2
+    local starts
+    starts=$(wc -l <"$BATS_TEST_TMPDIR/starts")
+    ((starts >= 3 && starts <= 6)) || fail "$starts starts in 2 s"
+    grep -q 'ended with status 3' "$BATS_TEST_TMPDIR/pool.log"
+}
+
+@test "wrong options are told and end with 2" {
+    local options
+    for options in '' '--socket x' '--socket x --processes 0 -- /bin/true' '--processes 2 -- /bin/true' \
+        '--socket x --processes many -- /bin/true' '--socket x --processes 2'; do
+        run "$OUT/tools/pool" $options
+        assert_equal "$status" 2
+        [[ -n $output ]]
+    done
+}
+
+@test "processes killed between requests cost no request" {
+    load /v2/version 1
+    local round child
+    for round in 1 2 3 4 5; do
+        sleep 0.2
+        for child in $(children "$(pool_of version)"); do
+            kill -TERM "$child" || true
+        done
+    done
+    assert_load
+}
+
+@test "SIGHUP replaces every process and costs no request" {
+    local before pool_pid
+    pool_pid=$(pool_of version)
+    wait_for has_children "$pool_pid" 2
+    before=$(children "$pool_pid")
+    load /v2/version 1
+    load /v2/version 2
+    sleep 0.2
+    kill -HUP "$pool_pid"
+    replaced() {
+        has_children "$pool_pid" 2 && [[ " $(children "$pool_pid") " != *" ${before%% *} "* ]] &&
+            [[ " $(children "$pool_pid") " != *" $(cut -d ' ' -f 2 <<<"$before") "* ]]
+    }
+    wait_for replaced
+    assert_load
+}
+
+@test "a new file of the program replaces every process and costs no request" {
+    local home=$BATS_TEST_TMPDIR/home before pool_pid
+    "$root/tools/private-apache" stop --dir "$STACK/apache"
+    mkdir -p "$home/tools" "$home/cgi-bin"
+    cp "$OUT/tools/pool" "$home/tools/"
+    cp "$OUT/cgi-bin/health" "$OUT/cgi-bin/version" "$home/cgi-bin/"
+    OUT=$home start_apache
+    pool_pid=$(pool_of version)
+    wait_for has_children "$pool_pid" 2
+    before=$(children "$pool_pid")
+    load /v2/version 1
+    load /v2/version 2
+    cp "$home/cgi-bin/version" "$home/cgi-bin/new"
+    mv "$home/cgi-bin/new" "$home/cgi-bin/version"
+    replaced() {
+        has_children "$pool_pid" 2 && [[ " $(children "$pool_pid") " != *" ${before%% *} "* ]] &&
+            [[ " $(children "$pool_pid") " != *" $(cut -d ' ' -f 2 <<<"$before") "* ]]
+    }
+    wait_for replaced
+    assert_load
+}
+
+@test "processes that end after every 5 requests cost no request" {
+    "$root/tools/private-apache" stop --dir "$STACK/apache"
+    start_apache --recycle 5
+    load /v2/version 1
+    load /v2/version 2
+    sleep 2
+    assert_load
+    # 2 processes, 5 requests each, and more than 20 requests
+    ! grep -q 'ended with' "$STACK/apache/pool.log"
+}
+
+@test "a pool that does not run is 503 with Retry-After, and serves again when it is back" {
+    local pid
+    pid=$(pool_of version)
+    kill "$pid"
+    wait_for test ! -e "/proc/$pid/exe"
+    request GET /v2/version
+    assert_error 503 INTERNAL_ERROR Retry-After
+    assert_header Retry-After 1
+    request GET /v2/health
+    assert_success
+    "$OUT/tools/pool" --socket "$STACK/apache/version.sock" --processes 1 \
+        --pid-file "$STACK/apache/version.pid" -- "$OUT/cgi-bin/version" 3>&- &
+    wait_for test -S "$STACK/apache/version.sock"
+    request GET /v2/version
+    assert_success
+}
+
+@test "a process killed in the middle of a request leaves an envelope of 5xx, and others untouched" {
+    fault '{"match":{"path":"/messages"},"times":0,"kind":"hang"}'
+    (
+        answer_dir=$BATS_TEST_TMPDIR/slow
+        mkdir "$answer_dir"
+        api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"a\"}"
+        [[ $status == 50[023] ]] || fail_answer 'expected 500, 502 or 503'
+        assert_error "$status" INTERNAL_ERROR
+    ) &
+    local asking=$! child
+    asked() {
+        (($(sent_count path=/messages) == 1))
+    }
+    wait_for asked
+    for child in $(children "$(pool_of messages)"); do
+        kill -9 "$child"
+    done
+    wait "$asking"
+    request GET /v2/health
+    assert_success
+}
+
+@test "bodies of a million bytes and bodies without a length are limited as under CGI" {
+    head -c 1500000 /dev/zero | tr '\0' ' ' >"$BATS_TEST_TMPDIR/wide"
+    printf '{"phoneNumberId":"%s","to":"15551230000","text":"wide"}' "$LINE" >>"$BATS_TEST_TMPDIR/wide"
+    api POST /v2/messages/send/text -d "@$BATS_TEST_TMPDIR/wide"
+    assert_success
+    api POST /v2/messages/send/text -d "@$BATS_TEST_TMPDIR/wide" -H 'Transfer-Encoding: chunked'
+    assert_success
+    assert_equal "$(sent_count path=/messages)" 2
+}
