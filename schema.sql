@@ -242,17 +242,18 @@ CREATE TABLE event (
     contact_id      TEXT,                                    -- first attempts keep a contact's order
     body            BLOB NOT NULL,                           -- the very bytes of every attempt
     state           TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'cancelled')),
-    attempts        INTEGER NOT NULL DEFAULT 0,
+    attempts        INTEGER NOT NULL DEFAULT 0,              -- since the last replay
     next_attempt_at INTEGER NOT NULL,
     lease_until     INTEGER NOT NULL DEFAULT 0,              -- a courier works on it until then
-    lease_owner     TEXT,
+    lease_owner     TEXT,                                    -- the courier, by a name of its own
     last_status     INTEGER,                                 -- HTTP status of the last attempt
     last_error      TEXT,
     created_at      INTEGER NOT NULL,
     finished_at     INTEGER,
     UNIQUE (user_id, sequence)
 ) STRICT;
-CREATE INDEX event_due ON event (next_attempt_at) WHERE state = 'pending';
+CREATE INDEX event_due ON event (user_id, next_attempt_at, sequence) WHERE state = 'pending';
+CREATE INDEX event_contact ON event (contact_id, sequence) WHERE state = 'pending';
 CREATE INDEX event_finished ON event (finished_at) WHERE finished_at IS NOT NULL;
 
 -- Every attempt to deliver an event.

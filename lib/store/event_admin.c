@@ -1,0 +1,178 @@
+#include "store/event_admin.h"
+
+#include "store/sqlite.h"
+
+/* A pending event of a suspended webhook waits for the webhook, whatever its own time. */
+#define EVENT_COLUMNS                                                                              \
+    "e.id, u.email, e.type, CASE WHEN e.state = 'pending' AND w.suspended_at IS NOT NULL "         \
+    "THEN 'suspended' ELSE e.state END, e.sequence, e.attempts, e.created_at, "                    \
+    "CASE WHEN e.state = 'pending' THEN e.next_attempt_at END, e.finished_at, e.last_status, "     \
+    "e.last_error"
+enum { EVENT_COLUMN_COUNT = 11 };
+
+#define EVENT_TABLES                                                                               \
+    "event e JOIN user u ON u.id = e.user_id LEFT JOIN webhook w ON w.user_id = e.user_id"
+
+static int64_t time_or_never(struct statement *s, int column) {
+    return column_is_null(s, column) ? INT64_MAX : column_integer(s, column);
+}
+
+static struct store_event_entry read_event(struct statement *s, struct arena *arena) {
+    return (struct store_event_entry){
+        .id = column_text(s, 0, arena),
+        .email = column_text(s, 1, arena),
+        .type = column_text(s, 2, arena),
+        .state = column_text(s, 3, arena),
+        .sequence = column_integer(s, 4),
+        .attempts = (int)column_integer(s, 5),
+        .created_at = column_integer(s, 6),
+        .next_attempt_at = time_or_never(s, 7),
+        .finished_at = time_or_never(s, 8),
+        .last_status = (int)column_integer(s, 9),
+        .last_error = column_text(s, 10, arena),
+    };
+}
+
+enum store_result store_list_events(struct store *store, struct arena *arena, bool failed,
+                                    struct store_event_entry **events, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT " EVENT_COLUMNS " FROM " EVENT_TABLES
+               " WHERE ?1 = 0 OR e.last_error IS NOT NULL ORDER BY e.created_at, e.id"};
+    struct buffer rows = buffer_in(arena);
+    *count = 0;
+    sql_start(store, &s, INTEGER(failed));
+    while (sql_row(store, &s)) {
+        struct store_event_entry event = read_event(&s, arena);
+        buffer_add(&rows, &event, sizeof event);
+        ++*count;
+    }
+    *events = (struct store_event_entry *)(void *)rows.p;
+    return sql_result(store);
+}
+
+static struct store_event_attempt read_attempt(struct statement *s, int first,
+                                               struct arena *arena) {
+    return (struct store_event_attempt){
+        .attempt = (int)column_integer(s, first),
+        .started_at = column_integer(s, first + 1),
+        .duration_ms = column_integer(s, first + 2),
+        .status = (int)column_integer(s, first + 3),
+        .error = column_text(s, first + 4, arena),
+        .address = column_text(s, first + 5, arena),
+        .response_head = column_blob(s, first + 6, arena),
+    };
+}
+
+enum store_result store_find_event(struct store *store, struct arena *arena, const char *id,
+                                   struct store_event_entry *event) {
+    static struct statement s = {
+        .sql =
+            "SELECT " EVENT_COLUMNS ", e.body, a.attempt, a.started_at, a.duration_ms, "
+            "a.http_status, a.error, a.address, a.response_head FROM " EVENT_TABLES
+            " LEFT JOIN event_attempt a ON a.event_id = e.id WHERE e.id = ?1 ORDER BY a.attempt"};
+    struct buffer log = buffer_in(arena);
+    bool found = false;
+    sql_start(store, &s, TEXT(id));
+    for (; sql_row(store, &s); found = true) { /* one row for each attempt, at least one */
+        if (!found) {
+            *event = read_event(&s, arena);
+            event->body = column_blob(&s, EVENT_COLUMN_COUNT, arena);
+        }
+        if (column_is_null(&s, EVENT_COLUMN_COUNT + 1))
+            continue;
+        struct store_event_attempt attempt = read_attempt(&s, EVENT_COLUMN_COUNT + 1, arena);
+        buffer_add(&log, &attempt, sizeof attempt);
+        event->log_count++;
+    }
+    enum store_result result = sql_result(store);
+    if (result != STORE_OK || !found)
+        return result == STORE_OK ? STORE_NOT_FOUND : result;
+    event->log = (const struct store_event_attempt *)(void *)log.p;
+    return STORE_OK;
+}
+
+/* ?1 is now. An event that is being delivered keeps its lease and what comes of it. */
+#define REPLAY                                                                                     \
+    "UPDATE event SET state = 'pending', attempts = 0, next_attempt_at = ?1, finished_at = NULL, " \
+    "lease_until = 0, lease_owner = NULL WHERE NOT (state = 'pending' AND lease_until > ?1) "      \
+    "AND user_id IN (SELECT user_id FROM webhook WHERE url <> '' AND code IS NOT NULL) "
+
+/* Whether the event is there, and whether its user has a webhook. */
+static bool find_target(struct store *store, const char *id, bool *has_webhook) {
+    static struct statement s = {
+        .sql = "SELECT w.url <> '' AND w.code IS NOT NULL FROM event e "
+               "LEFT JOIN webhook w ON w.user_id = e.user_id WHERE e.id = ?1"};
+    sql_start(store, &s, TEXT(id));
+    if (!sql_row(store, &s))
+        return false;
+    *has_webhook = column_integer(&s, 0) != 0;
+    sql_stop(&s);
+    return true;
+}
+
+enum store_result store_replay_event(struct store *store, const char *id, int64_t now) {
+    static struct statement s = {.sql = REPLAY "AND id = ?2"};
+    bool has_webhook = false;
+    bool found = sql_begin(store) && find_target(store, id, &has_webhook);
+    if (found)
+        sql_run(store, &s, INTEGER(now), TEXT(id));
+    enum store_result result = sql_commit(store);
+    if (result != STORE_OK)
+        return result;
+    return !found ? STORE_NOT_FOUND : has_webhook ? STORE_OK : STORE_CONFLICT;
+}
+
+enum store_result store_replay_events(struct store *store, int64_t since, int64_t until,
+                                      int64_t now, size_t *count) {
+    static struct statement s = {.sql = REPLAY "AND created_at >= ?2 AND created_at < ?3"};
+    *count = 0;
+    if (sql_begin(store) && sql_run(store, &s, INTEGER(now), INTEGER(since), INTEGER(until)))
+        *count = (size_t)sql_changes(store);
+    return sql_commit(store);
+}
+
+/* The users whose webhook is suspended. */
+static void read_suspended(struct store *store, struct arena *arena, struct buffer *emails) {
+    static struct statement s = {.sql = "SELECT u.email FROM webhook w JOIN user u "
+                                        "ON u.id = w.user_id WHERE w.suspended_at IS NOT NULL "
+                                        "ORDER BY u.email"};
+    sql_start_with(store, &s, NULL, 0);
+    while (sql_row(store, &s)) {
+        const char *email = column_text(&s, 0, arena);
+        buffer_add(emails, &email, sizeof email);
+    }
+}
+
+enum store_result store_resume_webhooks(struct store *store, struct arena *arena, int64_t now,
+                                        const char *const **emails, size_t *count) {
+    static struct statement drain = {
+        .sql = "UPDATE event SET next_attempt_at = ?1 "
+               "WHERE state = 'pending' AND next_attempt_at > ?1 "
+               "AND user_id IN (SELECT user_id FROM webhook WHERE suspended_at IS NOT NULL)"};
+    static struct statement resume = {
+        .sql = "UPDATE webhook SET suspended_at = NULL, failing_since = NULL, "
+               "next_probe_at = NULL, updated_at = ?1 WHERE suspended_at IS NOT NULL"};
+    struct buffer rows = buffer_in(arena);
+    if (sql_begin(store)) {
+        read_suspended(store, arena, &rows);
+        if (sql_run(store, &drain, INTEGER(now)))
+            sql_run(store, &resume, INTEGER(now));
+    }
+    *emails = (const char *const *)(void *)rows.p;
+    *count = rows.n / sizeof **emails;
+    return sql_commit(store);
+}
+
+enum store_result store_want_message_status(struct store *store, const char *email, bool wanted,
+                                            int64_t now) {
+    static struct statement s = {
+        .sql = "INSERT INTO webhook (user_id, wants_message_status, updated_at) "
+               "SELECT id, ?2, ?3 FROM user WHERE email = ?1 AND deleted_at IS NULL "
+               "ON CONFLICT (user_id) DO UPDATE "
+               "SET wants_message_status = excluded.wants_message_status"};
+    bool found = sql_begin(store) &&
+                 sql_run(store, &s, TEXT(email), INTEGER(wanted), INTEGER(now)) &&
+                 sql_changes(store) > 0;
+    enum store_result result = sql_commit(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}

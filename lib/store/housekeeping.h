@@ -1,0 +1,33 @@
+/* What a resident process does for the database: shows that it is alive, removes what is old, and
+ * keeps the write-ahead log short. */
+#ifndef SWITCHBOARD_STORE_HOUSEKEEPING_H
+#define SWITCHBOARD_STORE_HOUSEKEEPING_H
+
+#include <sys/types.h>
+
+#include "store/store.h"
+
+/* Makes later calls on this connection wait at most so long for a lock, in place of 5 s: a process
+ * that has other things to do comes back later. */
+enum store_result store_set_patience(struct store *store, int ms);
+
+/* Notes that the resident process `name` is alive. */
+enum store_result store_beat(struct store *store, const char *name, pid_t pid, int64_t now);
+
+/* Removes some of the events that ended long ago, with their attempts: 7 days after they were
+ * delivered or cancelled, 30 days after they were given up. `*removed` is how many: call again
+ * until it is 0. */
+enum store_result store_prune_events(struct store *store, int64_t now, size_t *removed);
+
+/* Makes pending events due whose time lies further ahead than any retry could: it was written by a
+ * clock that has been set back since. */
+enum store_result store_mend_times(struct store *store, int64_t now);
+
+/* A number that changes when another connection has committed; -1 on failure. */
+int64_t store_data_version(struct store *store);
+
+/* Moves the write-ahead log into the database and empties it. Only ever with the writer's lock held
+ * (TRUNCATE), so that no commit overlaps. STORE_BUSY: somebody reads or writes; try later. */
+enum store_result store_checkpoint(struct store *store);
+
+#endif

@@ -1,0 +1,217 @@
+#include "store/outbox.h"
+
+#include "store/sqlite.h"
+
+/* An event `e` that is due and that nobody works on. A lease that ends later than any could comes
+ * from a clock that has been set back since. ?1 is now, ?2 the latest end of a lease. */
+#define IS_WAITING                                                                                 \
+    "e.state = 'pending' AND e.next_attempt_at <= ?1 "                                             \
+    "AND (e.lease_until <= ?1 OR e.lease_until > ?2)"
+
+/* An earlier event `b` about the same contact that is due or under way for the first time. */
+#define IS_BEHIND                                                                                  \
+    "EXISTS (SELECT 1 FROM event b WHERE b.contact_id = e.contact_id "                             \
+    "AND b.sequence < e.sequence AND b.state = 'pending' AND b.next_attempt_at <= ?1 "             \
+    "AND (b.attempts = 0 OR (b.attempts = 1 AND b.lease_until > ?1 AND b.lease_until <= ?2)))"
+
+/* A webhook that events can be sent to. */
+#define IS_CONFIGURED "w.url <> '' AND w.code IS NOT NULL AND u.deleted_at IS NULL"
+#define MAY_BE_TRIED  "(w.suspended_at IS NULL OR w.next_probe_at <= ?1)"
+
+enum store_result store_list_due(struct store *store, struct arena *arena, int64_t now,
+                                 struct store_due **due, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT d.* FROM (SELECT w.user_id, w.url, w.suspended_at IS NOT NULL, "
+               "w.failing_since IS NOT NULL, (SELECT min(e.next_attempt_at) FROM event e "
+               "WHERE e.user_id = w.user_id AND " IS_WAITING ") AS waits_since "
+               "FROM webhook w JOIN user u ON u.id = w.user_id "
+               "WHERE " IS_CONFIGURED " AND " MAY_BE_TRIED ") d "
+               "WHERE d.waits_since IS NOT NULL ORDER BY d.waits_since, d.user_id"};
+    struct buffer rows = buffer_in(arena);
+    *count = 0;
+    sql_start(store, &s, INTEGER(now), INTEGER(now + OUTBOX_LEASE_MS));
+    while (sql_row(store, &s)) {
+        struct store_due row = {
+            .user_id = column_text(&s, 0, arena),
+            .url = column_text(&s, 1, arena),
+            .is_suspended = column_integer(&s, 2) != 0,
+            .is_failing = column_integer(&s, 3) != 0,
+        };
+        buffer_add(&rows, &row, sizeof row);
+        ++*count;
+    }
+    *due = (struct store_due *)(void *)rows.p;
+    return sql_result(store);
+}
+
+/* Where the user's events go now; false when nowhere, or on failure. */
+static bool read_target(struct store *store, struct arena *arena, const char *user_id, int64_t now,
+                        struct store_delivery *target) {
+    static struct statement s = {
+        .sql = "SELECT w.url, w.code, CASE WHEN w.previous_until > ?1 THEN w.previous_code END, "
+               "w.suspended_at IS NOT NULL FROM webhook w JOIN user u ON u.id = w.user_id "
+               "WHERE w.user_id = ?2 AND " IS_CONFIGURED " AND " MAY_BE_TRIED};
+    sql_start(store, &s, INTEGER(now), TEXT(user_id));
+    if (!sql_row(store, &s))
+        return false;
+    *target = (struct store_delivery){
+        .user_id = arena_copy(arena, slice_of(user_id)),
+        .url = column_text(&s, 0, arena),
+        .sealed_code = column_blob(&s, 1, arena),
+        .sealed_previous_code = column_blob(&s, 2, arena),
+        .is_probe = column_integer(&s, 3) != 0,
+    };
+    sql_stop(&s);
+    return true;
+}
+
+/* Adds the user's first waiting events to `rows`: at most `limit`, one for a probe. */
+static size_t read_waiting(struct store *store, struct arena *arena,
+                           const struct store_delivery *target, size_t limit, int64_t now,
+                           struct buffer *rows) {
+    static struct statement s = {.sql = "SELECT e.id, e.type, e.body, e.attempts + 1 FROM event e "
+                                        "WHERE e.user_id = ?3 AND " IS_WAITING
+                                        " AND NOT (e.attempts = 0 AND " IS_BEHIND ") "
+                                        "ORDER BY e.next_attempt_at, e.sequence LIMIT ?4"};
+    size_t count = 0;
+    sql_start(store, &s, INTEGER(now), INTEGER(now + OUTBOX_LEASE_MS), TEXT(target->user_id),
+              INTEGER(target->is_probe ? 1 : (int64_t)limit));
+    while (sql_row(store, &s)) {
+        struct store_delivery row = *target;
+        row.event_id = column_text(&s, 0, arena);
+        row.type = column_text(&s, 1, arena);
+        row.body = column_blob(&s, 2, arena);
+        row.attempts = (int)column_integer(&s, 3);
+        buffer_add(rows, &row, sizeof row);
+        count++;
+    }
+    return count;
+}
+
+/* A probe that was handed out is the only one for an hour, even when its courier dies. */
+static bool start_probe(struct store *store, const char *user_id, int64_t now) {
+    static struct statement s = {.sql = "UPDATE webhook SET next_probe_at = ?2 WHERE user_id = ?1"};
+    return sql_run(store, &s, TEXT(user_id), INTEGER(now + OUTBOX_PROBE_MS));
+}
+
+static bool lease(struct store *store, const char *event_id, const char *owner, int64_t now) {
+    static struct statement s = {.sql = "UPDATE event SET lease_until = ?2, lease_owner = ?3, "
+                                        "attempts = attempts + 1 WHERE id = ?1"};
+    return sql_run(store, &s, TEXT(event_id), INTEGER(now + OUTBOX_LEASE_MS), TEXT(owner));
+}
+
+enum store_result store_claim_events(struct store *store, struct arena *arena,
+                                     const struct store_claim *claim,
+                                     struct store_delivery **deliveries, size_t *count) {
+    struct buffer rows = buffer_in(arena);
+    struct store_delivery target;
+    *count = 0;
+    if (sql_begin(store))
+        for (size_t i = 0; i < claim->share_count; i++) {
+            const struct store_share *share = &claim->shares[i];
+            if (!read_target(store, arena, share->user_id, claim->now, &target))
+                continue;
+            size_t taken = read_waiting(store, arena, &target, share->limit, claim->now, &rows);
+            if (taken && target.is_probe)
+                start_probe(store, target.user_id, claim->now);
+            *count += taken;
+        }
+    *deliveries = (struct store_delivery *)(void *)rows.p;
+    for (size_t i = 0; i < *count; i++)
+        lease(store, (*deliveries)[i].event_id, claim->owner, claim->now);
+    enum store_result result = sql_commit(store);
+    if (result != STORE_OK)
+        *count = 0;
+    return result;
+}
+
+static bool log_attempt(struct store *store, const struct store_attempt *attempt) {
+    static struct statement s = {
+        .sql = "INSERT INTO event_attempt (event_id, attempt, started_at, duration_ms, "
+               "http_status, error, address, response_head) SELECT e.id, "
+               "(SELECT coalesce(max(a.attempt), 0) + 1 FROM event_attempt a "
+               " WHERE a.event_id = e.id), ?2, ?3, ?4, ?5, ?6, ?7 FROM event e WHERE e.id = ?1"};
+    return sql_run(store, &s, TEXT(attempt->event_id), INTEGER(attempt->started_at),
+                   INTEGER(attempt->duration_ms),
+                   attempt->status ? INTEGER(attempt->status) : NO_PARAMETER, TEXT(attempt->error),
+                   TEXT(attempt->address), BLOB(attempt->response_head));
+}
+
+static bool end_delivered(struct store *store, const struct store_attempt *attempt, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE event SET state = 'done', finished_at = ?2, lease_until = 0, "
+               "lease_owner = NULL, last_status = ?3, last_error = NULL "
+               "WHERE id = ?1 AND state = 'pending'"};
+    return sql_run(store, &s, TEXT(attempt->event_id), INTEGER(now), INTEGER(attempt->status));
+}
+
+/* Back to the queue, or dead. */
+static bool end_failed(struct store *store, const char *owner, const struct store_attempt *attempt,
+                       int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE event SET state = ?3, finished_at = ?4, next_attempt_at = "
+               "coalesce(?5, next_attempt_at), attempts = attempts - ?6, lease_until = 0, "
+               "lease_owner = NULL, last_status = ?7, last_error = ?8 "
+               "WHERE id = ?1 AND state = 'pending' AND lease_owner = ?2"};
+    bool is_over = attempt->verdict != VERDICT_RETRY;
+    return sql_run(store, &s, TEXT(attempt->event_id), TEXT(owner),
+                   TEXT(is_over ? "dead" : "pending"), is_over ? INTEGER(now) : NO_PARAMETER,
+                   is_over ? NO_PARAMETER : INTEGER(attempt->next_attempt_at),
+                   INTEGER(attempt->is_probe && !is_over ? 1 : 0),
+                   attempt->status ? INTEGER(attempt->status) : NO_PARAMETER, TEXT(attempt->error));
+}
+
+/* The webhook works; if it was suspended, everything that waits is due. */
+static bool note_success(struct store *store, const struct store_attempt *attempt, int64_t now) {
+    static struct statement recover = {
+        .sql = "UPDATE webhook SET failing_since = NULL, suspended_at = NULL, "
+               "next_probe_at = NULL WHERE user_id = ?1 AND updated_at <= ?2 "
+               "AND (failing_since IS NOT NULL OR suspended_at IS NOT NULL) "
+               "AND (suspended_at IS NULL OR suspended_at <= ?2)"};
+    static struct statement drain = {
+        .sql = "UPDATE event SET next_attempt_at = ?2 "
+               "WHERE user_id = ?1 AND state = 'pending' AND next_attempt_at > ?2"};
+    return sql_run(store, &recover, TEXT(attempt->user_id), INTEGER(attempt->started_at)) &&
+           (!attempt->is_probe || !sql_changes(store) ||
+            sql_run(store, &drain, TEXT(attempt->user_id), INTEGER(now)));
+}
+
+/* The webhook failed; after five days of that, or at a 410, it is suspended. */
+static bool note_failure(struct store *store, const struct store_attempt *attempt, int64_t now) {
+    static struct statement count = {
+        .sql = "UPDATE webhook SET failing_since = coalesce(failing_since, ?2) "
+               "WHERE user_id = ?1 AND updated_at <= ?2"};
+    static struct statement suspend = {
+        .sql = "UPDATE webhook SET suspended_at = ?3, next_probe_at = ?4 WHERE user_id = ?1 "
+               "AND updated_at <= ?2 AND suspended_at IS NULL AND (?5 = 1 OR failing_since <= ?6)"};
+    return sql_run(store, &count, TEXT(attempt->user_id), INTEGER(attempt->started_at)) &&
+           sql_run(store, &suspend, TEXT(attempt->user_id), INTEGER(attempt->started_at),
+                   INTEGER(now), INTEGER(now + OUTBOX_PROBE_MS),
+                   INTEGER(attempt->verdict == VERDICT_GONE),
+                   INTEGER(now - OUTBOX_SUSPEND_AFTER_MS));
+}
+
+enum store_result store_finish_attempts(struct store *store, const char *owner,
+                                        const struct store_attempt *attempts, size_t count,
+                                        int64_t now) {
+    bool ok = sql_begin(store);
+    for (size_t i = 0; ok && i < count; i++) {
+        const struct store_attempt *attempt = &attempts[i];
+        ok = log_attempt(store, attempt);
+        if (ok && attempt->verdict == VERDICT_DELIVERED)
+            ok = end_delivered(store, attempt, now) && note_success(store, attempt, now);
+        else if (ok)
+            ok = end_failed(store, owner, attempt, now) && note_failure(store, attempt, now);
+    }
+    return sql_commit(store);
+}
+
+enum store_result store_release_event(struct store *store, const char *owner,
+                                      const char *event_id) {
+    static struct statement s = {
+        .sql = "UPDATE event SET lease_until = 0, lease_owner = NULL, attempts = attempts - 1 "
+               "WHERE id = ?1 AND lease_owner = ?2 AND state = 'pending'"};
+    if (sql_begin(store))
+        sql_run(store, &s, TEXT(event_id), TEXT(owner));
+    return sql_commit(store);
+}

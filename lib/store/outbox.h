@@ -1,0 +1,94 @@
+/* The outbox's exit: events on their way to webhooks, as couriers work on them (spec 6).
+ *
+ * An event is pending until it is delivered (done), given up (dead) or not wanted any more
+ * (cancelled). A courier that works on one holds a lease; when it dies, the lease runs out and the
+ * event is due again. So every event arrives at least once, and several couriers share the work.
+ * A webhook that only failed for five days, or that answered 410, is suspended: URL and code stay,
+ * its events wait, and once an hour one of them is tried.
+ */
+#ifndef SWITCHBOARD_STORE_OUTBOX_H
+#define SWITCHBOARD_STORE_OUTBOX_H
+
+#include "store/store.h"
+
+enum {
+    OUTBOX_LEASE_MS = 60 * 1000,                       /* longer than any delivery takes */
+    OUTBOX_PROBE_MS = 60 * 60 * 1000,                  /* between tries of a suspended webhook */
+    OUTBOX_SUSPEND_AFTER_MS = 5 * 24 * 60 * 60 * 1000, /* of failures alone */
+};
+
+/* A webhook that has events to deliver now. */
+struct store_due {
+    const char *user_id, *url;
+    bool is_suspended; /* one event may be tried */
+    bool is_failing;   /* nothing has arrived since a failure */
+};
+
+/* The webhooks with events that are due and not leased, the one whose event waits longest first. */
+enum store_result store_list_due(struct store *store, struct arena *arena, int64_t now,
+                                 struct store_due **due, size_t *count);
+
+/* How many events of a user to take at most. */
+struct store_share {
+    const char *user_id;
+    size_t limit;
+};
+
+struct store_claim {
+    const struct store_share *shares;
+    size_t share_count;
+    const char *owner; /* names the courier: unique, and the same all its life */
+    int64_t now;
+};
+
+/* An event to deliver, and where to. */
+struct store_delivery {
+    const char *event_id, *user_id, *type;
+    struct slice body;
+    int attempts; /* this one included; counted from the last replay */
+    const char *url;
+    struct slice sealed_code;          /* its place: webhook_code_place */
+    struct slice sealed_previous_code; /* p == NULL: none that still signs; the same place */
+    bool is_probe;                     /* the webhook is suspended */
+};
+
+/* Leases due events to the owner, for each user in the order of their time and sequence. No first
+ * attempt is handed out while the first attempt of an earlier event about the same contact is under
+ * way; whatever failed once holds nothing up. URL and codes are those of this moment; a webhook
+ * that is unset by now, or not due for a probe, gives nothing. */
+enum store_result store_claim_events(struct store *store, struct arena *arena,
+                                     const struct store_claim *claim,
+                                     struct store_delivery **deliveries, size_t *count);
+
+/* What became of an attempt. */
+enum store_verdict {
+    VERDICT_DELIVERED,
+    VERDICT_RETRY, /* at next_attempt_at */
+    VERDICT_DEAD,  /* no more attempts */
+    VERDICT_GONE,  /* 410: no more attempts of this event, and the webhook is suspended */
+};
+
+struct store_attempt {
+    const char *event_id, *user_id;
+    bool is_probe;
+    enum store_verdict verdict;
+    int64_t next_attempt_at; /* VERDICT_RETRY */
+    int64_t started_at, duration_ms;
+    int status;                 /* HTTP status; 0: no answer */
+    const char *error;          /* NULL when delivered */
+    const char *address;        /* connected to, or refused; NULL: there was none */
+    struct slice response_head; /* the first KB of the answer's body */
+};
+
+/* Ends leased events by what became of them, logs the attempts, and keeps the webhooks' account of
+ * success and failure. A delivery counts whoever holds the lease by now; a failure only while the
+ * owner does. An attempt that began before its webhook was changed says nothing about the webhook.
+ * A failed probe costs its event none of its attempts. */
+enum store_result store_finish_attempts(struct store *store, const char *owner,
+                                        const struct store_attempt *attempts, size_t count,
+                                        int64_t now);
+
+/* Gives a leased event back as if it had not been taken. */
+enum store_result store_release_event(struct store *store, const char *owner, const char *event_id);
+
+#endif
