@@ -10,7 +10,7 @@ enum { BUSY_TIMEOUT_MS = 5000, LONGEST_VALUE = 8 * 1024 * 1024, WAL_TOO_LONG = 6
 struct store {
     sqlite3 *db;
     int code; /* the first SQLite result that was a failure since the last sql_result; 0: none */
-    char reason[256];
+    char reason[1024];
     struct statement *prepared;
     struct stat file; /* what was opened */
     char path[4096];

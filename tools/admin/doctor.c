@@ -180,6 +180,7 @@ static void check_tokens(struct report *report) {
         "%zu of %zu open with the key file", opened, sealed);
 }
 
+/* Before the database is opened, which may shorten it. */
 static void check_wal(struct report *report) {
     struct invocation *call = report->call;
     struct stat wal = {0};
@@ -230,8 +231,8 @@ static void check_upstream(struct report *report) {
 }
 
 static void (*const checks[])(struct report *report) = {
-    check_config, check_keys, check_open,  check_database, check_tokens,
-    check_wal,    check_disk, check_spool, check_upstream,
+    check_config, check_keys, check_wal,   check_open,     check_database,
+    check_tokens, check_disk, check_spool, check_upstream,
 };
 
 int doctor_run(struct invocation *call) {

@@ -4,12 +4,16 @@
 
 #include "command.h"
 
+/* One line, whatever the values in it hold: control characters become `?`. */
 __attribute__((format(printf, 2, 0))) static void say(const char *before, const char *format,
                                                       va_list args) {
+    char line[4096];
+    vsnprintf(line, sizeof line, format, args);
+    for (char *p = line; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
     fflush(stdout);
-    fputs(before, stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s%s\n", before, line);
 }
 
 int fail(const char *format, ...) {

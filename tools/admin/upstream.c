@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,21 +13,14 @@ struct peer {
     const char *host, *port;
 };
 
-/* `scheme://[user@]host[:port][/path]`; an IPv6 address stands in brackets (RFC 3986 3.2). */
+/* `scheme://[user@]host[:port][/path]` (RFC 3986 3.2). */
 static struct peer read_url(struct arena *arena, const char *url) {
     struct slice rest = slice_of(strstr(url, "://") + 3);
     bool is_https = strncmp(url, "https:", 6) == 0;
-    struct slice authority = slice_cut(&rest, '/');
-    while (memchr(authority.p, '@', authority.n))
-        slice_cut(&authority, '@');
-    struct slice host, port = authority;
-    if (slice_starts(port, SLICE("["))) {
-        port = slice_skip(port, 1);
-        host = slice_cut(&port, ']');
-        port = slice_skip(port, 1);
-    } else {
-        host = slice_cut(&port, ':');
-    }
+    struct slice port = slice_cut(&rest, '/');
+    while (memchr(port.p, '@', port.n))
+        slice_cut(&port, '@');
+    struct slice host = slice_cut(&port, ':');
     return (struct peer){arena_copy(arena, host), port.n     ? arena_copy(arena, port)
                                                   : is_https ? "443"
                                                              : "80"};

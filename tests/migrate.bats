@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# Every schema version that ever was, brought up to date by `switchboard init`, becomes what schema.sql
+# creates. tests/schemas/vN.sql is version N as it was: such a file is never edited once its version
+# has been released.
+# transports: direct
+load helpers/all
+
+setup_file() {
+    :
+}
+
+teardown_file() {
+    :
+}
+
+setup() {
+    export STACK=$BATS_TEST_TMPDIR/installation
+    mkdir -m 700 "$STACK"
+    export DB=$STACK/switchboard.db LOG=$STACK/log SANDBOX=http://127.0.0.1:1
+    export SWITCHBOARD_CONFIG=$STACK/switchboard.conf
+    write_config "spool_dir = $STACK/spool"
+    application=$((0x53574244))
+    newest=$(printf '%s\n' "$root"/tests/schemas/v*.sql | sed 's/.*v\([0-9]*\)\.sql$/\1/' | sort -n | tail -n 1)
+}
+
+# A database as version N left it: old_database FILE N
+old_database() {
+    sqlite3 "$1" 'PRAGMA journal_mode = WAL' >/dev/null
+    { printf 'BEGIN;\n'; cat "$root/tests/schemas/v$2.sql"; printf 'COMMIT;\n'; } | sqlite3 -bail "$1"
+    sqlite3 "$1" "PRAGMA application_id = $application; PRAGMA user_version = $2"
+}
+
+# All that a database's tables promise, in an order of its own: columns, keys, references, checks,
+# indexes, STRICT. Comments, spaces and the order of columns do not matter. describe FILE
+describe() {
+    sqlite3 -batch "$1" <<'END'
+SELECT 'version', (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id);
+SELECT 'table', name, type, strict, wr FROM pragma_table_list WHERE schema = 'main' AND name NOT GLOB 'sqlite_*'
+    ORDER BY name;
+SELECT 'column', t.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
+    FROM pragma_table_list t, pragma_table_xinfo(t.name) c WHERE t.schema = 'main' ORDER BY t.name, c.name;
+SELECT 'reference', t.name, f."table", f.seq, f."from", f."to", f.on_update, f.on_delete
+    FROM pragma_table_list t, pragma_foreign_key_list(t.name) f WHERE t.schema = 'main'
+    ORDER BY t.name, f."table", f."from", f."to";
+SELECT 'index', t.name, iif(i.origin = 'c', i.name, i.origin), i."unique", i.partial,
+        (SELECT group_concat(x.name || iif(x.desc, ' desc', '') || ' ' || x.coll, ',')
+         FROM pragma_index_xinfo(i.name) x WHERE x.key = 1)
+    FROM pragma_table_list t, pragma_index_list(t.name) i WHERE t.schema = 'main' ORDER BY 2, 3, 6;
+END
+    sqlite3 -batch "$1" "SELECT name || ' ' || sql || char(10) || '/' FROM sqlite_master
+        WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'" | conditions | sort
+}
+
+# The CHECKs of tables and the WHEREs of indexes, from lines `NAME CREATE ...` that end with `/`.
+conditions() {
+    sed 's/--.*//' | tr '\n/' ' \n' | tr -s ' ' | awk '
+        {
+            name = $1
+            rest = $0
+            while (match(rest, /CHECK \(/)) {
+                rest = substr(rest, RSTART + 6)
+                depth = 0
+                for (end = 1; end <= length(rest); end++) {
+                    character = substr(rest, end, 1)
+                    depth += (character == "(") - (character == ")")
+                    if (depth == 0)
+                        break
+                }
+                check = substr(rest, 1, end)
+                gsub(/ /, "", check)
+                print "check|" name "|" check
+                rest = substr(rest, end + 1)
+            }
+            if ($2 $3 ~ /^CREATE(UNIQUE|INDEX)$/ && match($0, / WHERE .*/))
+                print "where|" name "|" substr($0, RSTART + 7)
+        }'
+}
+
+@test "every schema version becomes what schema.sql creates" {
+    local version old
+    switchboard init >/dev/null
+    describe "$DB" >"$BATS_TEST_TMPDIR/fresh"
+    for ((version = 1; version <= newest; version++)); do
+        rm -f "$DB"
+        old_database "$DB" "$version"
+        db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'old@example.org', 17)"
+        switchboard init
+        assert_equal "$(db "SELECT id, email, created_at FROM user")" 'usr_1|old@example.org|17'
+        assert_equal "$(db 'PRAGMA integrity_check; PRAGMA foreign_key_check')" ok
+        describe "$DB" >"$BATS_TEST_TMPDIR/migrated"
+        diff "$BATS_TEST_TMPDIR/fresh" "$BATS_TEST_TMPDIR/migrated" || fail "version $version became something \
+else than schema.sql. Where schema.sql changed: raise SCHEMA_VERSION, add a step to lib/store/migrate.c, \
+freeze the new schema as tests/schemas/v$((newest + 1)).sql."
+    done
+}
+
+@test "the newest frozen version is the one this program makes" {
+    switchboard init >/dev/null
+    assert_equal "$(db 'PRAGMA user_version')" "$newest"
+    old_database "$BATS_TEST_TMPDIR/frozen" "$newest"
+    diff <(describe "$DB") <(describe "$BATS_TEST_TMPDIR/frozen")
+}
+
+@test "an older database is copied before it is migrated" {
+    local version
+    for ((version = 1; version < newest; version++)); do
+        rm -f "$DB"*
+        old_database "$DB" "$version"
+        switchboard init
+        assert_equal "$(sqlite3 "$DB.before-v$((version + 1))" 'PRAGMA user_version')" "$version"
+        assert_equal "$(stat -c %a "$DB.before-v$((version + 1))")" 600
+    done
+    rm -f "$DB"*
+    old_database "$DB" "$newest"
+    switchboard init
+    assert_equal "$(find "$STACK" -name '*before*')" ''
+}
+
+@test "the comparison sees a column, a check, a reference, an index, a default, STRICT and a version" {
+    local fresh=$BATS_TEST_TMPDIR/fresh change number=0
+    old_database "$fresh" "$newest"
+    describe "$fresh" >"$fresh.text"
+    (($(wc -l <"$fresh.text") > 200))
+    for change in 's/name_folded TEXT NOT NULL/name_folded TEXT/' 's/ CHECK (is_addon IN (0, 1))//' \
+        's/(state IN (.pending., /(state IN (/' 's/event_sequence     INTEGER NOT NULL DEFAULT 0/event_sequence INTEGER NOT NULL/' \
+        's/ REFERENCES line (id)//' 's/CREATE UNIQUE INDEX plan_primary/CREATE INDEX plan_primary/' \
+        's/ WHERE is_addon = 0//' 's/(account_id, updated_at DESC)/(account_id, updated_at)/' \
+        's/^    UNIQUE (line_id, wamid),//' '0,/) STRICT;/s/) STRICT;/);/' 's/    email              TEXT/    mail               TEXT/; s/user (email)/user (mail)/'; do
+        sed "$change" "$root/tests/schemas/v$newest.sql" >"$BATS_TEST_TMPDIR/changed.sql"
+        refute cmp -s "$root/tests/schemas/v$newest.sql" "$BATS_TEST_TMPDIR/changed.sql"
+        ((++number))
+        sqlite3 -bail "$fresh.$number" <"$BATS_TEST_TMPDIR/changed.sql"
+        sqlite3 "$fresh.$number" "PRAGMA application_id = $application; PRAGMA user_version = $newest"
+        describe "$fresh.$number" >"$BATS_TEST_TMPDIR/changed.text"
+        refute cmp -s "$fresh.text" "$BATS_TEST_TMPDIR/changed.text"
+    done
+    sqlite3 "$fresh" 'PRAGMA user_version = 99'
+    refute cmp -s "$fresh.text" <(describe "$fresh")
+}
+
+refute() { # COMMAND...: it must fail
+    if "$@"; then
+        fail "expected this to fail: $*"
+    fi
+}

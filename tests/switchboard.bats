@@ -1,0 +1,1191 @@
+#!/usr/bin/env bats
+# The admin CLI.
+# shellcheck disable=SC2016  # backquotes are what the program prints
+# transports: direct
+load helpers/all
+
+setup_file() {
+    :
+}
+
+teardown_file() {
+    :
+}
+
+# Every test has an installation of its own.
+setup() {
+    export STACK=$BATS_TEST_TMPDIR/installation
+    mkdir -m 700 "$STACK"
+    export DB=$STACK/switchboard.db KEY=$STACK/secret.key LOG=$STACK/log
+    export SWITCHBOARD_CONFIG=$STACK/switchboard.conf SANDBOX=http://127.0.0.1:1
+    body=$BATS_TEST_TMPDIR/stdout headers=$BATS_TEST_TMPDIR/stderr
+    write_config "spool_dir = $STACK/spool"
+    [[ $BATS_TEST_DESCRIPTION == init* ]] || switchboard init >/dev/null
+}
+
+teardown() {
+    [[ ! -s $STACK/sandbox.pid ]] || kill "$(cat "$STACK/sandbox.pid")" 2>/dev/null || true
+}
+
+# Runs the CLI: $status, $body (file: standard output), $headers (file: standard error).
+cli() {
+    status=0
+    switchboard "$@" >"$body" 2>"$headers" || status=$?
+}
+
+# It must succeed and say nothing on standard error.
+done_quietly() {
+    cli "$@"
+    [[ $status == 0 ]] || fail_answer "expected switchboard $* to succeed"
+    [[ ! -s $headers ]] || fail_answer "expected nothing on standard error"
+}
+
+# It must succeed, warning of PART: done_warning PART COMMAND...
+done_warning() {
+    local part=$1
+    shift
+    cli "$@"
+    [[ $status == 0 ]] || fail_answer "expected switchboard $* to succeed"
+    grep -qF -e "switchboard: warning: " "$headers" || fail_answer "expected a warning"
+    grep -qF -e "$part" "$headers" || fail_answer "expected a warning of: $part"
+}
+
+# It must end with status 1 and one line that holds PART: fails_with PART COMMAND...
+fails_with() {
+    local part=$1
+    shift
+    cli "$@"
+    [[ $status == 1 ]] || fail_answer "expected switchboard $* to fail with 1"
+    [[ ! -s $body ]] || fail_answer "expected nothing on standard output"
+    [[ $(wc -l <"$headers") == 1 ]] || fail_answer "expected one line on standard error"
+    grep -qF -e "$part" "$headers" || fail_answer "expected it to say: $part"
+}
+
+# It must end with status 2, a line that holds PART and a usage line: usage_error PART COMMAND...
+usage_error() {
+    local part=$1
+    shift
+    cli "$@"
+    [[ $status == 2 ]] || fail_answer "expected switchboard $* to be wrong usage"
+    [[ ! -s $body ]] || fail_answer "expected nothing on standard output"
+    [[ $(wc -l <"$headers") == 2 ]] || fail_answer "expected two lines on standard error"
+    sed -n 1p "$headers" | grep -qF -e "$part" || fail_answer "expected it to say: $part"
+    sed -n 2p "$headers" | grep -q '^usage: switchboard ' || fail_answer "expected a usage line"
+}
+
+# Both forms of what a list shows: list_as_json COMMAND..., then assert_that.
+list_as_json() {
+    done_quietly "$@" --json
+}
+
+prints() { # TEXT: standard output is exactly this line
+    assert_equal "$(cat "$body")" "$1"
+}
+
+# A user with an account and a line: EMAIL, ACCOUNT, LINE.
+make_some() {
+    EMAIL=ann@example.org LINE=8001
+    switchboard user add $EMAIL >/dev/null
+    ACCOUNT=$(printf platform-secret-1 | switchboard account add $EMAIL --waba-id 9001 --name One)
+    switchboard line add "$ACCOUNT" --phone-number-id $LINE --number +15550000001 >/dev/null
+}
+
+sha256() {
+    printf %s "$1" | sha256sum | cut -d ' ' -f 1
+}
+
+# Whether bytes are found in any file of the installation.
+stored() {
+    grep -rqaF -e "$1" "$STACK"
+}
+
+refute() { # COMMAND...: it must fail
+    if "$@"; then
+        fail "expected this to fail: $*"
+    fi
+}
+
+mode() {
+    stat -c %a "$1"
+}
+
+# --- init ---
+
+@test "init creates key file, spool directory and database, closed to everybody else" {
+    umask 000
+    done_quietly init
+    assert_equal "$(cat "$body")" "key file $KEY: created
+spool directory $STACK/spool: created
+database $DB: created, schema version 1"
+    assert_equal "$(mode "$KEY") $(mode "$STACK/spool") $(mode "$DB")" '640 770 660'
+    grep -qxE '1 [0-9a-f]{64}' "$KEY"
+    assert_equal "$(db 'PRAGMA journal_mode')" wal
+    assert_equal "$(db 'PRAGMA application_id')" $((0x53574244))
+    assert_equal "$(db 'PRAGMA user_version')" 1
+    assert_equal "$(ls "$STACK")" "secret.key
+spool
+switchboard.conf
+switchboard.db"
+}
+
+@test "init a second time changes nothing" {
+    done_quietly init
+    done_quietly user add ann@example.org
+    local key rows
+    key=$(cat "$KEY") rows=$(db 'SELECT * FROM user')
+    done_quietly init
+    grep -qxF "database $DB: up to date, schema version 1" "$body"
+    grep -qxF "key file $KEY: kept" "$body"
+    assert_equal "$(cat "$KEY")" "$key"
+    assert_equal "$(db 'SELECT * FROM user')" "$rows"
+}
+
+@test "init --json tells what was made" {
+    done_quietly init --json
+    assert_that 'keys == ["database","fromVersion","secretKeyCreated","secretKeyFile","spoolCreated",
+        "spoolDir","version"] and .fromVersion == 0 and .version == 1 and .secretKeyCreated
+        and .spoolCreated'
+    assert_text .database "$DB"
+    done_quietly init --json
+    assert_that '.fromVersion == 1 and (.secretKeyCreated | not) and (.spoolCreated | not)'
+}
+
+@test "init finishes an empty file" {
+    : >"$DB"
+    done_quietly init
+    assert_equal "$(db 'SELECT count(*) FROM user')" 0
+}
+
+@test "init puts a database back into its write-ahead journal" {
+    done_quietly init
+    sqlite3 "$DB" 'PRAGMA journal_mode = DELETE' >/dev/null
+    done_quietly init
+    assert_equal "$(db 'PRAGMA journal_mode')" wal
+}
+
+@test "init leaves the database of another program as it is" {
+    sqlite3 "$DB" 'CREATE TABLE recipe (name TEXT); INSERT INTO recipe VALUES (1)'
+    cp "$DB" "$BATS_TEST_TMPDIR/before"
+    fails_with 'belongs to another program' init
+    cmp "$DB" "$BATS_TEST_TMPDIR/before"
+    sqlite3 "$DB" 'PRAGMA application_id = 7; PRAGMA user_version = 1'
+    cp "$DB" "$BATS_TEST_TMPDIR/before"
+    fails_with 'belongs to another program' init
+    cmp "$DB" "$BATS_TEST_TMPDIR/before"
+}
+
+@test "init refuses an empty database that claims a version" {
+    sqlite3 "$DB" 'PRAGMA user_version = 1'
+    fails_with 'belongs to another program' init
+    fails_with 'SQLite' user list
+}
+
+@test "init refuses a newer schema version and leaves it as it is" {
+    done_quietly init
+    sqlite3 "$DB" 'PRAGMA user_version = 99' 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
+    cp "$DB" "$BATS_TEST_TMPDIR/before"
+    fails_with 'schema version 99, made by a newer program' init
+    cmp "$DB" "$BATS_TEST_TMPDIR/before"
+    fails_with 'schema version 99, made by a newer program' user list
+}
+
+@test "init refuses a file that is no database" {
+    printf 'This is a letter, not a database. %.0s' {1..50} >"$DB"
+    cp "$DB" "$BATS_TEST_TMPDIR/before"
+    fails_with 'not a database' init
+    cmp "$DB" "$BATS_TEST_TMPDIR/before"
+}
+
+@test "init names the directory that is missing" {
+    write_config "database = $STACK/nowhere/switchboard.db"
+    fails_with "$STACK/nowhere/switchboard.db" init
+    grep -qF 'No such file or directory' "$headers"
+    write_config "secret_key_file = $STACK/nowhere/key"
+    fails_with "cannot create the key file $STACK/nowhere/key: No such file or directory" init
+    write_config "spool_dir = $STACK/nowhere/spool"
+    fails_with "cannot create the spool directory $STACK/nowhere/spool: No such file" init
+}
+
+@test "init refuses a spool directory that is a file" {
+    write_config "spool_dir = $SWITCHBOARD_CONFIG"
+    fails_with 'is no directory' init
+}
+
+@test "init refuses a broken key file and makes no database beside it" {
+    printf '1 abcd\n' >"$KEY"
+    fails_with "$KEY: line 1" init
+    [[ ! -e $DB ]]
+    : >"$KEY"
+    fails_with "$KEY holds no key" init
+    [[ ! -e $DB ]]
+}
+
+@test "init by eight processes at once makes one key file and one database" {
+    local number pids=()
+    for number in {1..8}; do
+        switchboard init >"$BATS_TEST_TMPDIR/init.$number" 2>&1 3>&- &
+        pids+=($!)
+    done
+    for number in "${pids[@]}"; do
+        wait "$number" || fail "one of them failed: $(cat "$BATS_TEST_TMPDIR"/init.*)"
+    done
+    assert_equal "$(cat "$BATS_TEST_TMPDIR"/init.* | grep -c 'secret.key: created$')" 1
+    assert_equal "$(cat "$BATS_TEST_TMPDIR"/init.* | grep -c 'created, schema version 1$')" 1
+    assert_equal "$(db 'PRAGMA integrity_check')" ok
+    assert_equal "$(wc -l <"$KEY")" 1
+}
+
+# --- the configuration file ---
+
+@test "the configuration is --config, else the environment" {
+    local other=$BATS_TEST_TMPDIR/other
+    mkdir "$other"
+    sed "s|$STACK|$other|" "$SWITCHBOARD_CONFIG" >"$other/conf"
+    done_quietly init --config "$other/conf"
+    done_quietly --config "$other/conf" user add there@example.org
+    done_quietly user add here@example.org
+    assert_equal "$(sqlite3 "$other/switchboard.db" 'SELECT email FROM user')" there@example.org
+    assert_equal "$(db 'SELECT email FROM user')" here@example.org
+    cli --help
+    grep -qF /etc/switchboard/switchboard.conf "$body"
+}
+
+@test "a configuration file that cannot be used is named, with its line" {
+    fails_with "cannot read the configuration file $STACK/none: No such file" --config "$STACK/none" user list
+    write_config 'colour = red'
+    fails_with "$SWITCHBOARD_CONFIG: line 10 has the unknown key \`colour\`" user list
+    write_config 'graph_version = 26'
+    fails_with 'line 10 sets `graph_version` to something else than a Graph API version' init
+}
+
+@test "a command without a database says how to get one" {
+    rm "$DB"
+    fails_with "there is no database $DB: \`switchboard init\` creates it" user list
+    [[ ! -e $DB ]]
+}
+
+@test "a database that stays locked is said to be, after 5 seconds" {
+    sqlite3 "$DB" >"$BATS_TEST_TMPDIR/lock" 3>&- <<END &
+.bail on
+BEGIN IMMEDIATE;
+SELECT 'locked';
+.shell for i in \$(seq 120); do [ -e $BATS_TEST_TMPDIR/release ] && break; sleep 0.1; done
+ROLLBACK;
+END
+    local locker=$! try
+    for ((try = 0; try < 100; try++)); do
+        [[ ! -s $BATS_TEST_TMPDIR/lock ]] || break
+        sleep 0.05
+    done
+    fails_with 'locked' user add ann@example.org
+    : >"$BATS_TEST_TMPDIR/release"
+    wait $locker
+    assert_equal "$(db 'SELECT count(*) FROM user')" 0
+    done_quietly user add ann@example.org
+}
+
+@test "what could not be printed is a failure" {
+    [[ -c /dev/full ]]
+    status=0
+    switchboard user add ann@example.org >/dev/full 2>"$headers" || status=$?
+    assert_equal "$status" 1
+    grep -qF 'cannot write to standard output' "$headers"
+    done_quietly token regenerate ann@example.org
+}
+
+# --- usage ---
+
+@test "wrong usage says what is wrong and how the command goes" {
+    usage_error 'no command was given'
+    usage_error 'there is no command `frobnicate`' frobnicate
+    usage_error '`user` needs a second word: add, delete, list' user
+    usage_error 'there is no command `user rename`; after `user` stands add, delete, list' user rename a@b.example
+    usage_error 'there is no option --colour' user list --colour red
+    usage_error 'there is no option -v' user list -v
+    usage_error '--ends does not belong to this command' user list --ends 2027-01-01
+    usage_error '--config stands twice' user list --config a --config b
+    usage_error '--config needs a value: --config FILE' user list --config
+    usage_error '--name needs a value: --name NAME' account add a@b.example --name --waba-id 1
+    usage_error '--json takes no value' user list --json=yes
+    usage_error '--config `` must be the path of a file' user list --config=
+    usage_error 'EMAIL is missing' user add
+    usage_error 'NAME is missing' plan set a@b.example
+    usage_error '`c@d.example` is one word too many' user add a@b.example c@d.example
+    usage_error '`five` is one word too many' one two three four five
+    usage_error '`2` is one word too many' init 2
+    usage_error '--waba-id WABA_ID is missing' account add a@b.example --name N
+    usage_error '--name NAME is missing' account add a@b.example --waba-id 1
+    usage_error '--number +E164 is missing' line add acc_1 --phone-number-id 1
+    usage_error '--contact ID is missing' message list
+    usage_error 'FILE is missing' backup
+    assert_equal "$(sed -n 2p "$headers")" 'usage: switchboard backup FILE'
+}
+
+@test "an unknown option does not hide the command from the usage line" {
+    usage_error 'there is no option --first' user add a@b.example --first
+    assert_equal "$(sed -n 2p "$headers")" 'usage: switchboard user add EMAIL'
+}
+
+@test "options stand anywhere, with = or a space; after -- nothing is an option" {
+    done_quietly --json user add --config="$SWITCHBOARD_CONFIG" -- ann@example.org
+    assert_text .email ann@example.org
+    done_quietly plan --ends=2099-01-01 set ann@example.org --json Premium --json
+    assert_text .endsAt 2099-01-01T00:00:00.000Z
+    usage_error 'EMAIL `--json`' user add -- --json
+}
+
+@test "--help lists every command, and each has a page of its own" {
+    done_quietly --help
+    local line words count=0
+    while read -r line; do
+        read -ra words <<<"${line%%[A-Z+[-]*}"
+        grep -qF "  $line" "$body"
+        switchboard "${words[@]:1}" --help >"$BATS_TEST_TMPDIR/page"
+        assert_equal "$(head -n 1 "$BATS_TEST_TMPDIR/page")" "usage: $line"
+        grep -qF -e '--config FILE' "$BATS_TEST_TMPDIR/page"
+        ((++count))
+    done < <(sed -n 's/^  \(switchboard .*\)/\1/p' "$body")
+    ((count >= 17))
+}
+
+@test "--help of a noun lists its commands" {
+    done_quietly account --help
+    assert_equal "$(grep -c '^  switchboard account ' "$body")" 3
+}
+
+@test "--help needs no configuration and changes nothing" {
+    SWITCHBOARD_CONFIG=/nowhere done_quietly user delete ann@example.org --help
+    SWITCHBOARD_CONFIG=/nowhere done_quietly --version
+    prints 'switchboard 0.1.0'
+}
+
+# --- users and tokens (spec 5) ---
+
+@test "user add prints a token of 32 random bytes, of which only the SHA-256 is stored" {
+    done_quietly user add ann@example.org
+    local token
+    token=$(cat "$body")
+    [[ $token =~ ^sb_[0-9a-f]{64}$ ]]
+    assert_equal "$(db 'SELECT lower(hex(hash)) FROM api_token')" "$(sha256 "$token")"
+    refute stored "$token"
+    refute stored "${token#sb_}"
+    done_quietly user add bob@example.org
+    [[ $(cat "$body") != "$token" ]]
+    assert_equal "$(db "SELECT count(*) FROM user WHERE id GLOB 'usr_*' AND deleted_at IS NULL")" 2
+}
+
+@test "user add --json gives id, email and token" {
+    done_quietly user add ann@example.org --json
+    assert_that 'keys == ["email","id","token"] and (.token | test("^sb_[0-9a-f]{64}$"))'
+    assert_text .id "$(db 'SELECT id FROM user')"
+    assert_text .email ann@example.org
+}
+
+@test "an email belongs to one user, whose token stays" {
+    done_quietly user add ann@example.org
+    local hash
+    hash=$(db 'SELECT hex(hash) FROM api_token')
+    fails_with 'there is a user ann@example.org already' user add ann@example.org
+    assert_equal "$(db 'SELECT count(*), count(DISTINCT email) FROM user')" '1|1'
+    assert_equal "$(db 'SELECT hex(hash) FROM api_token')" "$hash"
+}
+
+@test "user add takes one address and nothing else" {
+    local bad
+    for bad in '' ann ann@ @example.org ann@b@example.org 'ann @example.org' $'ann@example.org\n' \
+        $'a\tb@example.org' $'ann\x7f@example.org' $'ann\xff@example.org' \
+        "$(printf 'a%.0s' {1..310})@example.org"; do
+        usage_error 'must be one address such as name@example.com' user add "$bad"
+    done
+    assert_equal "$(db 'SELECT count(*) FROM user')" 0
+    done_quietly user add 'jürgen+x@exämple.org'
+    list_as_json user list
+    assert_text '.[0].email' 'jürgen+x@exämple.org'
+}
+
+@test "user delete ends the token, keeps the row and frees the email" {
+    make_some
+    done_quietly user delete ann@example.org
+    prints 'deleted user ann@example.org'
+    assert_equal "$(db 'SELECT count(*) FROM api_token')" 0
+    assert_equal "$(db 'SELECT count(*) FROM user WHERE deleted_at > 1700000000000')" 1
+    assert_equal "$(db 'SELECT count(*) FROM account')" 1
+    fails_with 'there is no user ann@example.org' user delete ann@example.org
+    fails_with 'there is no user ann@example.org' token regenerate ann@example.org
+    done_quietly user add ann@example.org
+    assert_equal "$(db 'SELECT count(*), count(DISTINCT id), count(deleted_at) FROM user')" '2|2|1'
+    done_quietly user delete ann@example.org --json
+    assert_body_is '{"email":"ann@example.org","deleted":true}
+'
+}
+
+@test "user list shows living users and their plans" {
+    list_as_json user list
+    assert_body_is '[]
+'
+    make_some
+    done_quietly user add bob@example.org
+    done_quietly user add eve@example.org
+    done_quietly user delete eve@example.org
+    done_quietly plan set bob@example.org Enterprise --ends 2099-12-31
+    done_quietly plan set bob@example.org Archive --addon
+    list_as_json user list
+    assert_that 'length == 2 and all(keys == ["createdAt","defaultAccountId","email","id","plans"])'
+    assert_json '[.[].email]' '["ann@example.org","bob@example.org"]'
+    assert_text '.[0].defaultAccountId' "$ACCOUNT"
+    assert_json '.[0].plans' '[]'
+    assert_json '.[1].plans' '[{"name":"Enterprise","isAddon":false,"endsAt":"2099-12-31T00:00:00.000Z"},
+        {"name":"Archive","isAddon":true,"endsAt":null}]'
+    assert_json '.[1].defaultAccountId' null
+    assert_that 'all(.createdAt | test("^20[0-9]{2}-[0-9-]{5}T[0-9:.]{12}Z$"))'
+    done_quietly user list
+    grep -qE '^usr_[^ ]+  bob@example.org  [^ ]+  Enterprise until 2099-12-31T00:00:00.000Z, \+Archive$' "$body"
+    grep -qE '^ID +EMAIL +CREATED +PLANS$' "$body"
+}
+
+@test "token regenerate replaces the hash: the old token is unknown from then on" {
+    done_quietly user add ann@example.org
+    local old new
+    old=$(cat "$body")
+    done_quietly token regenerate ann@example.org
+    new=$(cat "$body")
+    [[ $new =~ ^sb_[0-9a-f]{64}$ && $new != "$old" ]]
+    assert_equal "$(db 'SELECT lower(hex(hash)) FROM api_token')" "$(sha256 "$new")"
+    done_quietly token regenerate ann@example.org --json
+    assert_that 'keys == ["email","id","token"]'
+    assert_equal "$(db 'SELECT lower(hex(hash)) FROM api_token')" "$(sha256 "$(jq -r .token "$body")")"
+    fails_with 'there is no user bob@example.org' token regenerate bob@example.org
+    usage_error 'EMAIL `bob`' token regenerate bob
+}
+
+@test "64 tokens regenerated at once leave one, and it is one of those printed" {
+    done_quietly user add ann@example.org
+    local number
+    for number in {1..64}; do
+        switchboard token regenerate ann@example.org >"$BATS_TEST_TMPDIR/token.$number" 3>&- &
+    done
+    wait
+    assert_equal "$(db 'SELECT count(*) FROM api_token')" 1
+    local hash
+    hash=$(db 'SELECT lower(hex(hash)) FROM api_token')
+    for number in {1..64}; do
+        [[ $(sha256 "$(cat "$BATS_TEST_TMPDIR/token.$number")") != "$hash" ]] || return 0
+    done
+    fail 'the stored hash is of none of them'
+}
+
+# --- plans (spec 5) ---
+
+plans() {
+    db 'SELECT name, is_addon, ends_at FROM plan ORDER BY is_addon, name'
+}
+
+@test "plan set replaces the primary plan" {
+    done_quietly user add ann@example.org
+    done_quietly plan set ann@example.org Premium
+    prints 'plan of ann@example.org: Premium, no end'
+    assert_equal "$(plans)" 'Premium|0|'
+    done_quietly plan set ann@example.org Premium --ends 2099-01-02T03:04:05.678+01:00
+    prints 'plan of ann@example.org: Premium, until 2099-01-02T02:04:05.678Z'
+    assert_equal "$(plans)" 'Premium|0|4071002645678'
+    done_quietly plan set ann@example.org Enterprise --json
+    assert_body_is '{"email":"ann@example.org","name":"Enterprise","isAddon":false,"endsAt":null}
+'
+    assert_equal "$(plans)" 'Enterprise|0|'
+}
+
+@test "plan set --addon adds or replaces by name, beside the primary plan" {
+    done_quietly user add ann@example.org
+    done_quietly user add bob@example.org
+    done_quietly plan set ann@example.org Premium
+    done_quietly plan set ann@example.org Archive --addon --ends 2099-01-01
+    done_quietly plan set ann@example.org Extra --addon
+    done_quietly plan set ann@example.org Premium --addon
+    done_quietly plan set ann@example.org Archive --addon
+    assert_equal "$(plans)" 'Premium|0|
+Archive|1|
+Extra|1|
+Premium|1|'
+    done_quietly plan set ann@example.org Enterprise
+    assert_equal "$(plans | head -n 1)" 'Enterprise|0|'
+    assert_equal "$(db 'SELECT count(DISTINCT user_id) FROM plan')" 1
+}
+
+@test "plan set stores a name that opens nothing, and warns of it" {
+    local name
+    done_quietly user add ann@example.org
+    for name in premium Basic 'Premium ' PREMIUM; do
+        done_warning 'DEVELOPER_PLAN_REQUIRED' plan set ann@example.org "$name"
+        assert_equal "$(plans)" "$name|0|"
+    done
+    done_quietly plan set ann@example.org premium --addon
+    done_warning 'PLAN_EXPIRED' plan set ann@example.org Premium --ends 2001-01-01
+}
+
+@test "plan set refuses what is no plan" {
+    done_quietly user add ann@example.org
+    local bad
+    usage_error 'NAME `` must be 1 to 512 bytes' plan set ann@example.org ''
+    usage_error 'control characters' plan set ann@example.org $'Pre\nmium'
+    for bad in '' tomorrow 2027-02-30 2027-1-1 2027-01-01T25:00:00Z 2027-01-01T10:00:00 1798761600000; do
+        usage_error 'must be ISO 8601' plan set ann@example.org Premium --ends="$bad"
+    done
+    assert_equal "$(plans)" ''
+    fails_with 'there is no user bob@example.org' plan set bob@example.org Premium
+}
+
+# --- accounts (spec 2.2) ---
+
+@test "account add seals the platform access token and prints the account's id" {
+    done_quietly user add ann@example.org
+    printf 'EAAB-secret-token\r\n' >"$BATS_TEST_TMPDIR/token"
+    done_quietly account add ann@example.org --waba-id 102290129340398 --name 'Ann & Söhne' <"$BATS_TEST_TMPDIR/token"
+    [[ $(cat "$body") =~ ^acc_[0-9a-z]{26}$ ]]
+    assert_equal "$(db 'SELECT id, waba_id, name FROM account')" "$(cat "$body")|102290129340398|Ann & Söhne"
+    # key id, 24 bytes of nonce, the token, 16 bytes of tag
+    assert_equal "$(db 'SELECT length(access_token), hex(substr(access_token, 1, 1)) FROM account')" '58|01'
+    refute stored EAAB-secret-token
+    cli doctor
+    grep -qE '^ok +platform tokens +1 of 1 open with the key file$' "$body"
+}
+
+@test "a user's first account is the default one, until another is made it" {
+    done_quietly user add ann@example.org
+    local one two three
+    one=$(printf a | switchboard account add ann@example.org --waba-id 1 --name One)
+    two=$(printf a | switchboard account add ann@example.org --waba-id 2 --name Two)
+    assert_equal "$(db 'SELECT default_account_id FROM user')" "$one"
+    three=$(printf a | switchboard account add ann@example.org --waba-id 3 --name Three --default)
+    assert_equal "$(db 'SELECT default_account_id FROM user')" "$three"
+    list_as_json account list
+    assert_json '[.[].id]' "[\"$one\",\"$two\",\"$three\"]"
+    assert_json '[.[].isDefault]' '[false,false,true]'
+}
+
+@test "account add without a token links the account and warns" {
+    done_quietly user add ann@example.org
+    done_warning 'has no platform access token' account add ann@example.org --waba-id 1 --name One </dev/null
+    printf ' \r\n\t\n' >"$BATS_TEST_TMPDIR/token"
+    done_warning 'has no platform access token' account add ann@example.org --waba-id 2 --name Two <"$BATS_TEST_TMPDIR/token"
+    assert_equal "$(db 'SELECT access_token IS NULL FROM account')" '1
+1'
+    list_as_json account list
+    assert_json '[.[].hasToken]' '[false,false]'
+}
+
+@test "a platform access token is one line of printable ASCII" {
+    done_quietly user add ann@example.org
+    local text=$BATS_TEST_TMPDIR/token
+    refused() {
+        fails_with "the platform access token on standard input $1" \
+            account add ann@example.org --waba-id 1 --name One <"$text"
+        assert_equal "$(db 'SELECT count(*) FROM account')" 0
+    }
+    printf 'one\ntwo\n' >"$text"
+    refused 'must be one line'
+    printf 'one two' >"$text"
+    refused 'must be printable ASCII'
+    printf 'one\x01' >"$text"
+    refused 'must be printable ASCII'
+    printf 'one\0two' >"$text"
+    refused 'must be printable ASCII'
+    printf 'tok\xc3\xa9n' >"$text"
+    refused 'must be printable ASCII'
+    printf 'a%.0s' {1..4097} >"$text"
+    refused 'is longer than 4096 bytes'
+    head -c 1000000 /dev/zero | tr '\0' a >"$text"
+    refused 'is longer than 4096 bytes'
+    printf 'a%.0s' {1..4096} >"$text"
+    done_quietly account add ann@example.org --waba-id 1 --name One <"$text"
+    assert_equal "$(db 'SELECT length(access_token) FROM account')" $((4096 + 41))
+}
+
+@test "account add says what it needs" {
+    done_quietly user add ann@example.org
+    local bad
+    for bad in '' 12x -1 +12 '1 2' 123456789012345678901234567890123; do
+        usage_error 'which is digits alone' account add ann@example.org --waba-id="$bad" --name One
+    done
+    usage_error '--name `` must be 1 to 512 bytes' account add ann@example.org --waba-id 1 --name=
+    fails_with 'there is no user bob@example.org' account add bob@example.org --waba-id 1 --name One </dev/null
+    assert_equal "$(db 'SELECT count(*) FROM account')" 0
+}
+
+@test "a business account is linked once" {
+    make_some
+    done_quietly user add bob@example.org
+    fails_with 'the business account 9001 is linked already' account add bob@example.org --waba-id 9001 --name Two </dev/null
+    assert_equal "$(db 'SELECT count(*) FROM account')" 1
+    assert_equal "$(db "SELECT default_account_id IS NULL FROM user WHERE email = 'bob@example.org'")" 1
+}
+
+@test "account add without a usable key file stores nothing" {
+    done_quietly user add ann@example.org
+    printf '1 nonsense\n' >"$KEY"
+    printf token >"$BATS_TEST_TMPDIR/token"
+    fails_with "$KEY: line 1" account add ann@example.org --waba-id 1 --name One <"$BATS_TEST_TMPDIR/token"
+    rm "$KEY"
+    fails_with "cannot read the key file $KEY" account add ann@example.org --waba-id 1 --name One <"$BATS_TEST_TMPDIR/token"
+    assert_equal "$(db 'SELECT count(*) FROM account')" 0
+}
+
+@test "account token replaces the token, and empty input removes it" {
+    make_some
+    local before text=$BATS_TEST_TMPDIR/token
+    before=$(db 'SELECT hex(access_token) FROM account')
+    printf 'platform-secret-2\n' >"$text"
+    done_quietly account token "$ACCOUNT" <"$text"
+    prints "account $ACCOUNT: platform access token replaced"
+    [[ $(db 'SELECT hex(access_token) FROM account') != "$before" ]]
+    refute stored platform-secret-2
+    done_quietly account token "$ACCOUNT" --json </dev/null
+    assert_body_is "{\"id\":\"$ACCOUNT\",\"hasToken\":false}
+"
+    assert_equal "$(db 'SELECT access_token IS NULL FROM account')" 1
+    done_quietly account token "$ACCOUNT" <"$text"
+    cli doctor
+    grep -qE '^ok +platform tokens +1 of 1' "$body"
+    printf 'one two' >"$text"
+    fails_with 'must be printable ASCII' account token "$ACCOUNT" <"$text"
+    fails_with 'there is no account acc_none' account token acc_none </dev/null
+    usage_error 'ACCOUNT_ID is missing' account token
+    usage_error 'must be an id' account token 'acc 1'
+}
+
+@test "account list shows everybody's accounts, or one user's" {
+    make_some
+    done_quietly user add bob@example.org
+    local two
+    two=$(printf x | switchboard account add bob@example.org --waba-id 9002 --name Two)
+    list_as_json account list
+    assert_that 'length == 2 and all(keys == ["createdAt","email","hasToken","id","isDefault","name","wabaid"])'
+    list_as_json account list bob@example.org
+    assert_json '[.[] | .id, .email, .wabaid, .name, .isDefault, .hasToken]' \
+        "[\"$two\",\"bob@example.org\",\"9002\",\"Two\",true,true]"
+    done_quietly user add eve@example.org
+    list_as_json account list eve@example.org
+    assert_body_is '[]
+'
+    fails_with 'there is no user zoe@example.org' account list zoe@example.org
+    usage_error 'EMAIL `zoe`' account list zoe
+    done_quietly account list
+    assert_equal "$(sed -n 1p "$body" | tr -s ' ')" 'ID EMAIL WABA NAME DEFAULT TOKEN CREATED'
+    assert_equal "$(sed -n 2p "$body" | tr -s ' ' | cut -d ' ' -f 1-6)" "$ACCOUNT ann@example.org 9001 One yes yes"
+}
+
+# --- lines (spec 2.2) ---
+
+@test "line add stores what it is told" {
+    make_some
+    done_quietly line add "$ACCOUNT" --phone-number-id 8002 --number +15550000002
+    assert_equal "$(db "SELECT id, phone_number, name, is_registered, is_coexisting, platform_type, archived_at
+        FROM line WHERE phone_number_id = '8002'")" "$(cat "$body")|+15550000002||1|0||"
+    [[ $(cat "$body") =~ ^lin_[0-9a-z]{26}$ ]]
+    done_quietly line add "$ACCOUNT" --phone-number-id 8003 --number +15550000003 --name Sales \
+        --coexisting --unregistered --platform-type CLOUD_API --json
+    assert_that 'keys == ["accountId","id","phoneNumber","phoneNumberId"]'
+    assert_equal "$(db "SELECT name, is_registered, is_coexisting, platform_type FROM line
+        WHERE phone_number_id = '8003'")" 'Sales|0|1|CLOUD_API'
+}
+
+@test "a user's first line is the primary one, over all accounts, until another is made it" {
+    make_some
+    local second
+    assert_equal "$(db 'SELECT phone_number_id FROM user JOIN line ON line.id = primary_line_id')" $LINE
+    second=$(printf x | switchboard account add $EMAIL --waba-id 9002 --name Two)
+    done_quietly line add "$second" --phone-number-id 8002 --number +15550000002
+    assert_equal "$(db 'SELECT phone_number_id FROM user JOIN line ON line.id = primary_line_id')" $LINE
+    done_quietly line add "$second" --phone-number-id 8003 --number +15550000003 --primary
+    assert_equal "$(db 'SELECT phone_number_id FROM user JOIN line ON line.id = primary_line_id')" 8003
+}
+
+@test "line add says what it needs" {
+    make_some
+    local bad
+    for bad in '' 15550000002 +1555-000 +1234 +123456789012345678901 '+1 555 000 0002' ++15550000002; do
+        usage_error 'must be in E.164 form' line add "$ACCOUNT" --phone-number-id 8002 --number="$bad"
+    done
+    usage_error 'which is digits alone' line add "$ACCOUNT" --phone-number-id +8002 --number +15550000002
+    usage_error '--platform-type `` must be' line add "$ACCOUNT" --phone-number-id 8002 --number +15550000002 --platform-type=
+    fails_with 'there is no account acc_none' line add acc_none --phone-number-id 8002 --number +15550000002
+    fails_with 'the line 8001 exists already' line add "$ACCOUNT" --phone-number-id 8001 --number +15550000002
+    assert_equal "$(db 'SELECT phone_number FROM line')" +15550000001
+}
+
+@test "an archived line keeps its time, and comes back when its own account adds it again" {
+    make_some
+    local id other archived
+    id=$(db 'SELECT id FROM line')
+    done_quietly line archive $LINE
+    prints "archived line $LINE"
+    archived=$(db 'SELECT archived_at FROM line')
+    ((archived > 1700000000000))
+    done_quietly line archive $LINE --json
+    assert_body_is '{"phoneNumberId":"8001","isArchived":true}
+'
+    assert_equal "$(db 'SELECT archived_at FROM line')" "$archived"
+    other=$(printf x | switchboard account add $EMAIL --waba-id 9002 --name Two)
+    fails_with 'the line 8001 exists already' line add "$other" --phone-number-id $LINE --number +15550000009
+    done_quietly line add "$ACCOUNT" --phone-number-id $LINE --number +15550000009
+    prints "$id"
+    assert_equal "$(db 'SELECT id, phone_number, archived_at FROM line')" "$id|+15550000009|"
+    fails_with 'there is no line 8009' line archive 8009
+    usage_error 'PHONE_NUMBER_ID `x`' line archive x
+}
+
+@test "line list shows archived lines too, of all accounts or one" {
+    make_some
+    local second
+    second=$(printf x | switchboard account add $EMAIL --waba-id 9002 --name Two)
+    done_quietly line add "$second" --phone-number-id 8002 --number +15550000002 --name Sales --coexisting --unregistered --platform-type CLOUD_API
+    done_quietly line archive 8002
+    list_as_json line list
+    assert_that 'length == 2 and all(keys == ["accountId","createdAt","id","isArchived","isCoexisting",
+        "isPrimary","isRegistered","name","phoneNumber","phoneNumberId","platformType"])'
+    assert_json '[.[0] | .phoneNumberId, .isPrimary, .isArchived, .isRegistered, .isCoexisting, .name, .platformType]' \
+        '["8001",true,false,true,false,null,null]'
+    list_as_json line list --account "$second"
+    assert_json '[.[] | .phoneNumberId, .isPrimary, .isArchived, .isRegistered, .isCoexisting, .name, .platformType]' \
+        '["8002",false,true,false,true,"Sales","CLOUD_API"]'
+    fails_with 'there is no account acc_none' line list --account acc_none
+    done_quietly line list
+    assert_equal "$(sed -n 3p "$body" | tr -s ' ')" "8002 +15550000002 Sales $second CLOUD_API archived, unregistered, coexisting"
+}
+
+# --- contacts (spec 2.3, 3) ---
+
+blocks() {
+    db 'SELECT coalesce(phone, bsuid) FROM contact_block JOIN contact ON contact.id = contact_id ORDER BY 1'
+}
+
+@test "contact block makes a contact of somebody unknown, however the phone is written" {
+    make_some
+    done_quietly contact block $LINE '+49 (151) 234-567.89'
+    prints "blocked 4915123456789 on line $LINE"
+    done_quietly contact block $LINE 4915123456789 --json
+    assert_that 'keys == ["blocked","contactId","phone","phoneNumberId","userId"] and .blocked'
+    assert_text .contactId "$(db 'SELECT id FROM contact')"
+    assert_equal "$(blocks)" 4915123456789
+    assert_equal "$(db "SELECT account_id, bsuid IS NULL FROM contact WHERE id GLOB 'con_*'")" "$ACCOUNT|1"
+}
+
+@test "contact block takes a BSUID byte for byte" {
+    make_some
+    done_quietly contact block $LINE US.13491208655302741918
+    done_quietly contact block $LINE US.ENT.abcDEF123
+    done_quietly contact block $LINE US.ENT.abcdef123
+    assert_equal "$(blocks)" 'US.13491208655302741918
+US.ENT.abcDEF123
+US.ENT.abcdef123'
+    assert_equal "$(db 'SELECT count(phone) FROM contact')" 0
+}
+
+@test "contact block finds a known contact by phone, BSUID or another spelling" {
+    make_some
+    db "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at)
+        VALUES ('con_1', '$ACCOUNT', '5215550001111', 'MX.1', 1, 1);
+        INSERT INTO contact_alias (account_id, identity, contact_id, created_at)
+        VALUES ('$ACCOUNT', '525550001111', 'con_1', 1)"
+    local identity
+    for identity in 5215550001111 MX.1 525550001111; do
+        done_quietly contact block $LINE $identity
+        assert_equal "$(db 'SELECT contact_id FROM contact_block')" con_1
+        done_quietly contact unblock $LINE $identity --json
+        assert_that '.contactId == "con_1" and (.blocked | not)'
+        assert_equal "$(blocks)" ''
+    done
+    assert_equal "$(db 'SELECT count(*) FROM contact')" 1
+}
+
+@test "a block holds for one line" {
+    make_some
+    done_quietly line add "$ACCOUNT" --phone-number-id 8002 --number +15550000002
+    done_quietly contact block $LINE 4915123456789
+    fails_with '4915123456789 is not blocked on line 8002' contact unblock 8002 +4915123456789
+    fails_with 'US.5 is not blocked on line 8001' contact unblock $LINE US.5
+    done_quietly contact unblock $LINE +4915123456789
+    prints "unblocked 4915123456789 on line $LINE"
+    fails_with '4915123456789 is not blocked on line 8001' contact unblock $LINE +4915123456789
+    assert_equal "$(db 'SELECT count(*) FROM contact')" 1
+}
+
+@test "contact block refuses what is neither phone nor BSUID, and lines that are not there" {
+    make_some
+    local bad verb
+    for verb in block unblock; do
+        for bad in '' 1234 123456789012345678901 us.13491208655302741918 US13491208655302741918 USA.12345678 \
+            US. US.ENT. US.1-2345678 'US.12345678 ' 'call 4915123456789' "US.$(printf 'a%.0s' {1..129})" +++++; do
+            usage_error 'must be a phone number of 5 to 20 digits, or a business-scoped user id' contact $verb $LINE "$bad"
+        done
+        fails_with 'there is no line 8009' contact $verb 8009 4915123456789
+        usage_error 'which is digits alone' contact $verb x 4915123456789
+        usage_error 'PHONE_OR_BSUID is missing' contact $verb $LINE
+    done
+    assert_equal "$(db 'SELECT count(*) FROM contact')" 0
+}
+
+# Two contacts, three threads, four messages.
+make_conversations() {
+    make_some
+    switchboard line add "$ACCOUNT" --phone-number-id 8002 --number +15550000002 >/dev/null
+    local second
+    second=$(printf x | switchboard account add $EMAIL --waba-id 9002 --name Two)
+    db "INSERT INTO contact (id, account_id, phone, bsuid, username, name, created_at, updated_at) VALUES
+            ('con_1', '$ACCOUNT', '15551112222', 'US.1', 'ann', 'Ann' || char(27) || '[2J', 1, 1),
+            ('con_2', '$second', NULL, 'US.2', NULL, NULL, 2, 2);
+        INSERT INTO thread (id, line_id, contact_id, created_at, last_message_at)
+            SELECT 'thr_' || phone_number_id, id, 'con_1', 1, 1 FROM line;
+        INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, status_at,
+            timestamp, body, error, created_at)
+            SELECT 'msg_' || n.n, t.id, t.line_id, 'wamid.' || n.n, n.way, 'api', 'text', n.status, 1, n.at,
+                x'', n.error, 1
+            FROM (SELECT 'b' AS n, 'out' AS way, 'failed' AS status, 1790000000002 AS at,
+                      CAST('[{\"code\":131062,\"n\":9007199254740993}]' AS BLOB) AS error, '8001' AS line
+                  UNION ALL SELECT 'd', 'in', 'received', 1790000000001, NULL, '8002'
+                  UNION ALL SELECT 'c', 'in', 'received', 1790000000002, NULL, '8002'
+                  UNION ALL SELECT 'a', 'out', 'read', 1790000000003, NULL, '8001') n
+            JOIN thread t ON t.id = 'thr_' || n.line"
+}
+
+@test "contact list shows contacts and their threads" {
+    list_as_json contact list
+    assert_body_is '[]
+'
+    make_conversations
+    list_as_json contact list
+    assert_that 'length == 2 and all(keys == ["accountId","id","name","phone","threads","userId","username"])'
+    assert_json '.[0] | [.id, .accountId, .phone, .userId, .username, .threads]' \
+        "[\"con_1\",\"$ACCOUNT\",\"15551112222\",\"US.1\",\"ann\",
+          [{\"id\":\"thr_8001\",\"phoneNumberId\":\"8001\"},{\"id\":\"thr_8002\",\"phoneNumberId\":\"8002\"}]]"
+    assert_json '.[1] | [.phone, .userId, .username, .name, .threads]' '[null,"US.2",null,null,[]]'
+    list_as_json contact list --account "$ACCOUNT"
+    assert_json '[.[].id]' '["con_1"]'
+    fails_with 'there is no account acc_none' contact list --account acc_none
+    done_quietly contact list
+    assert_equal "$(sed -n 2p "$body" | tr -s ' ')" 'con_1 15551112222 US.1 ann Ann?[2J 8001, 8002'
+}
+
+@test "message list is in order of time, and carries the platform's error unchanged" {
+    make_conversations
+    list_as_json message list --contact con_1
+    assert_that 'all(keys == ["direction","error","id","status","threadId","timestamp","type","wamid"])'
+    assert_json '[.[].id]' '["msg_d","msg_b","msg_c","msg_a"]'
+    assert_json '[.[1] | .wamid, .direction, .type, .status, .timestamp, .threadId]' \
+        '["wamid.b","out","text","failed","2026-09-21T14:13:20.002Z","thr_8001"]'
+    grep -qF '"error":[{"code":131062,"n":9007199254740993}]}' "$body"
+    assert_json '.[0].error' null
+    list_as_json message list --contact con_2
+    assert_body_is '[]
+'
+    fails_with 'there is no contact con_none' message list --contact con_none
+    done_quietly message list --contact con_1
+    assert_equal "$(sed -n 2p "$body" | tr -s ' ')" '2026-09-21T14:13:20.001Z in text received thr_8002 wamid.d -'
+}
+
+@test "20,000 contacts are listed" {
+    make_some
+    db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000)
+        INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+        SELECT printf('con_%08d', n), '$ACCOUNT', printf('1555%08d', n), 1, 1 FROM n"
+    list_as_json contact list
+    assert_that 'length == 20000 and .[19999].id == "con_00020000"'
+}
+
+# --- doctor ---
+
+# The line of one check: doctor_line WHAT
+doctor_line() {
+    sed -n "s/^\(ok\|warn\|FAIL\) \+$1  \+/\1 /p" "$body"
+}
+
+# What doctor says of one check, and that its status follows: finds LEVEL WHAT [PART]
+finds() {
+    cli doctor
+    local line
+    line=$(doctor_line "$2")
+    [[ $line == "$1 "* ]] || fail_answer "expected $1 for $2, not $line"
+    [[ $line == *"${3-}"* ]] || fail_answer "expected $2 to tell: $3"
+    if grep -q ^FAIL "$body"; then
+        assert_equal "$status" 1
+        assert_equal "$(cat "$headers")" 'switchboard: something is wrong; see the lines that begin with FAIL'
+    else
+        assert_equal "$status" 0
+    fi
+}
+
+@test "doctor is content with an installation that is in order" {
+    make_some
+    start_sandbox
+    write_config "spool_dir = $STACK/spool" "log_file = $LOG"
+    chmod 640 "$SWITCHBOARD_CONFIG"
+    db "INSERT INTO heartbeat VALUES ('courier', 1, $(date +%s)000)"
+    cli doctor
+    assert_equal "$status" 0
+    [[ ! -s $headers ]]
+    assert_equal "$(grep -cE '^(ok|warn|FAIL) +[a-z]' "$body")" "$(wc -l <"$body")"
+    assert_equal "$(grep -v '^ok' "$body" | grep -v 'disk of')" ''
+    assert_equal "$(doctor_line upstream)" "ok ${SANDBOX#http://} accepts connections"
+    assert_equal "$(doctor_line 'platform tokens')" 'ok 1 of 1 open with the key file'
+    assert_equal "$(doctor_line journal)" 'ok write-ahead log'
+    assert_equal "$(doctor_line integrity)" 'ok ok'
+    [[ $(doctor_line courier) == 'ok alive '* ]]
+}
+
+@test "doctor shows every key, whether it is the default, and no secret" {
+    cli doctor
+    local key count=0
+    for key in database secret_key_file graph_base_url graph_version app_secret verify_token environment \
+        ca_path ca_file media_hosts webhook_egress log_file spool_dir; do
+        assert_equal "$(grep -c "^ok  *config.$key " "$body")" 1
+        ((++count))
+    done
+    (($(grep -c '^ok  *config\.' "$body") >= count))
+    assert_equal "$(doctor_line config.graph_version)" 'ok v26.0 (default)'
+    assert_equal "$(doctor_line config.environment)" 'ok test'
+    assert_equal "$(doctor_line config.app_secret)" 'ok set'
+    assert_equal "$(doctor_line config.ca_file)" 'ok (default)'
+    refute grep -q 'test-app-secret\|test-verify-token' "$body"
+    write_config 'app_secret =' 'verify_token =' "spool_dir = $STACK/spool"
+    finds warn app_secret 'unset'
+    finds warn verify_token 'unset'
+    assert_equal "$(doctor_line config.app_secret)" 'ok unset (default)'
+}
+
+@test "doctor --json is an array of {status, check, detail}" {
+    cli doctor --json
+    assert_equal "$status" 1
+    assert_that 'type == "array" and all(keys == ["check","detail","status"])
+        and all(.status == "ok" or .status == "warn" or .status == "fail")
+        and any(.check == "upstream" and .status == "fail")
+        and any(.check == "integrity" and .status == "ok")'
+    refute grep -q 'test-app-secret' "$body"
+}
+
+@test "doctor names a configuration file that cannot be used" {
+    cli doctor --config "$STACK/none"
+    assert_equal "$status" 1
+    assert_equal "$(cat "$body")" "FAIL  config  cannot read the configuration file $STACK/none: No such file or directory"
+    write_config 'colour = red'
+    finds FAIL config 'line 10 has the unknown key `colour`'
+}
+
+@test "doctor sees files that are open to everybody" {
+    chmod 644 "$KEY"
+    finds FAIL 'key file mode' "$KEY has mode 0644, open to everybody: chmod o= $KEY"
+    chmod 640 "$KEY"
+    finds ok 'key file mode'
+    chmod 664 "$DB"
+    finds FAIL 'database mode' 'mode 0664'
+    chmod 660 "$DB"
+    finds ok 'database mode'
+    chmod 644 "$SWITCHBOARD_CONFIG"
+    finds warn 'config mode' 'everybody may read it'
+}
+
+@test "doctor sees key files that are missing, broken, or another installation's" {
+    make_some
+    mv "$KEY" "$STACK/kept"
+    finds FAIL 'key file mode' 'No such file or directory; `switchboard init` creates it'
+    printf 'rubbish\n' >"$KEY"
+    chmod 640 "$KEY"
+    finds FAIL 'key file' 'line 1'
+    printf '1 %064d\n' 7 >"$KEY"
+    finds FAIL 'platform tokens' '0 of 1 open with the key file'
+    cat "$STACK/kept" >"$KEY"
+    finds ok 'platform tokens' '1 of 1'
+}
+
+@test "doctor sees a database that is missing, of another version, or no database" {
+    rm "$DB"
+    finds FAIL 'database mode' 'No such file or directory'
+    [[ ! -e $DB ]]
+    switchboard init >/dev/null
+    sqlite3 "$DB" 'PRAGMA user_version = 99'
+    finds FAIL database 'schema version 99, made by a newer program'
+    sqlite3 "$DB" 'PRAGMA user_version = 0'
+    finds FAIL database 'run `switchboard init`'
+    printf 'rubbish%.0s' {1..500} >"$DB"
+    finds FAIL database 'not a database'
+}
+
+@test "doctor sees another program's database, even with our version number" {
+    sqlite3 "$DB" 'PRAGMA application_id = 1'
+    finds FAIL database 'belongs to another program'
+}
+
+@test "doctor sees damage inside the database" {
+    make_some
+    db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 5000)
+        INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+        SELECT printf('con_%08d', n), '$ACCOUNT', printf('1555%08d', n), 1, 1 FROM n;
+        PRAGMA wal_checkpoint(TRUNCATE)" >/dev/null
+    local pages
+    pages=$(db 'PRAGMA page_count')
+    dd if=/dev/urandom of="$DB" bs=4096 seek=$((pages - 20)) count=10 conv=notrunc status=none
+    cli doctor
+    assert_equal "$status" 1
+    grep -qE '^FAIL +(integrity|database)  ' "$body"
+}
+
+@test "doctor sees rows that refer to nothing" {
+    make_some
+    sqlite3 "$DB" 'PRAGMA foreign_keys = OFF; DELETE FROM user'
+    finds FAIL references '2 rows lead nowhere'
+}
+
+@test "doctor sees a database out of its write-ahead journal, and a long one" {
+    sqlite3 "$DB" 'PRAGMA journal_mode = DELETE' >/dev/null
+    finds FAIL journal 'run `switchboard init`'
+    switchboard init >/dev/null
+    finds ok journal
+    finds ok 'write-ahead log' '0 bytes'
+    truncate -s 70000000 "$DB-wal"
+    finds warn 'write-ahead log' '70000000 bytes'
+}
+
+@test "doctor sees a spool directory that is missing or none" {
+    rmdir "$STACK/spool"
+    finds FAIL spool 'No such file or directory; `switchboard init` creates it'
+    : >"$STACK/spool"
+    finds FAIL spool 'is no directory'
+}
+
+@test "doctor sees an upstream that does not answer" {
+    finds FAIL upstream '127.0.0.1:1: Connection refused'
+    write_config 'graph_base_url = https://a..b'
+    finds FAIL upstream 'a..b:443: '
+    write_config 'graph_base_url = http://127.0.0.1:99999'
+    finds FAIL upstream '127.0.0.1:99999: '
+}
+
+@test "doctor tells whether a courier is alive" {
+    finds warn courier 'never run'
+    db "INSERT INTO heartbeat VALUES ('courier', 1, $(date +%s)000 - 3600000)"
+    finds warn courier 'silent for 36'
+    db "UPDATE heartbeat SET beat_at = $(date +%s)000"
+    finds ok courier 'alive'
+    db "UPDATE heartbeat SET name = 'somebody else'"
+    finds warn courier 'never run'
+}
+
+# --- backup ---
+
+@test "backup writes a copy that takes the database's place" {
+    make_conversations
+    local before copy=$STACK/copy
+    before=$(switchboard contact list --json; switchboard message list --contact con_1 --json; switchboard user list --json)
+    umask 000
+    done_quietly backup "$copy"
+    prints "$copy: $(stat -c %s "$copy") bytes, checked"
+    assert_equal "$(mode "$copy")" 600
+    assert_equal "$(find "$STACK" -name 'copy*' | wc -l)" 1
+    switchboard user add late@example.org >/dev/null
+    rm -f "$DB" "$DB-wal" "$DB-shm"
+    cp "$copy" "$DB"
+    assert_equal "$(switchboard contact list --json; switchboard message list --contact con_1 --json; switchboard user list --json)" "$before"
+    assert_equal "$(db 'PRAGMA journal_mode; PRAGMA integrity_check; PRAGMA foreign_key_check')" 'wal
+ok'
+    chmod 660 "$DB"
+    finds ok database
+    finds ok 'platform tokens' '2 of 2'
+}
+
+@test "backup --json tells database, file and size" {
+    cd "$STACK"
+    done_quietly backup copy --json
+    assert_that 'keys == ["bytes","database","file"] and .file == "copy"'
+    assert_json .bytes "$(stat -c %s copy)"
+}
+
+@test "backup holds what is only in the write-ahead journal yet" {
+    sqlite3 "$DB" >/dev/null 3>&- <<END &
+PRAGMA wal_autocheckpoint = 0;
+INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'fresh@example.org', 1);
+.shell touch $BATS_TEST_TMPDIR/written; for i in \$(seq 100); do [ -e $BATS_TEST_TMPDIR/release ] && break; sleep 0.1; done
+END
+    local holder=$! try
+    for ((try = 0; try < 100; try++)); do
+        [[ ! -e $BATS_TEST_TMPDIR/written ]] || break
+        sleep 0.05
+    done
+    [[ -s $DB-wal ]]
+    done_quietly backup "$STACK/copy"
+    : >"$BATS_TEST_TMPDIR/release"
+    wait $holder
+    assert_equal "$(sqlite3 "$STACK/copy" 'SELECT email FROM user')" fresh@example.org
+}
+
+@test "backup never overwrites" {
+    printf precious >"$STACK/copy"
+    fails_with "$STACK/copy exists already; a backup never overwrites a file" backup "$STACK/copy"
+    assert_equal "$(cat "$STACK/copy")" precious
+    ln -s nowhere "$STACK/link"
+    fails_with 'link: File exists' backup "$STACK/link"
+    [[ ! -e $STACK/link ]]
+    mkdir "$STACK/directory"
+    fails_with 'exists already' backup "$STACK/directory"
+    assert_equal "$(find "$STACK" -name '*partial*')" ''
+}
+
+@test "backup says why it cannot write" {
+    fails_with 'No such file or directory' backup "$STACK/nowhere/copy"
+    fails_with 'File name too long' backup "$STACK/$(printf 'a%.0s' {1..300})"
+    fails_with 'longer than 4096 bytes' backup "$STACK/$(printf 'a/%.0s' {1..3000})"
+    usage_error 'must be the path of a file' backup ''
+}
+
+@test "backup of a damaged database leaves no file" {
+    make_some
+    db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 5000)
+        INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+        SELECT printf('con_%08d', n), '$ACCOUNT', printf('1555%08d', n), 1, 1 FROM n;
+        PRAGMA wal_checkpoint(TRUNCATE)" >/dev/null
+    local pages
+    pages=$(db 'PRAGMA page_count')
+    dd if=/dev/urandom of="$DB" bs=4096 seek=$((pages - 20)) count=10 conv=notrunc status=none
+    cli backup "$STACK/copy"
+    assert_equal "$status" 1
+    grep -qF 'damaged' "$headers"
+    assert_equal "$(find "$STACK" -name 'copy*')" ''
+}
+
+@test "backup in two places at once, during writes, gives two whole copies" {
+    make_some
+    local number
+    for number in {1..20}; do
+        switchboard contact block $LINE "1555000$((1000 + number))" >/dev/null 3>&- &
+        ((number % 10)) || switchboard backup "$STACK/copy.$number" >/dev/null 3>&- &
+    done
+    wait
+    for number in 10 20; do
+        assert_equal "$(sqlite3 "$STACK/copy.$number" 'PRAGMA integrity_check')" ok
+        assert_equal "$(sqlite3 "$STACK/copy.$number" 'SELECT (SELECT count(*) FROM contact) =
+            (SELECT count(*) FROM contact_block)')" 1
+    done
+    assert_equal "$(blocks | wc -l)" 20
+}
+
+# --- secrets ---
+
+@test "no command prints or stores a secret" {
+    make_conversations
+    local all=$BATS_TEST_TMPDIR/all command
+    printf 'rotated-secret\n' >"$BATS_TEST_TMPDIR/token"
+    switchboard account token "$ACCOUNT" <"$BATS_TEST_TMPDIR/token" >"$all" 2>&1
+    for command in 'user list' 'account list' 'line list' 'contact list' 'message list --contact con_1' doctor \
+        "backup $STACK/copy" init; do
+        # shellcheck disable=SC2086  # a command of several words
+        switchboard $command >>"$all" 2>&1 || true
+        rm -f "$STACK/copy"
+        # shellcheck disable=SC2086
+        switchboard $command --json >>"$all" 2>&1 || true
+    done
+    [[ $(wc -c <"$all") -gt 3000 ]]
+    local secret
+    for secret in platform-secret-1 rotated-secret test-app-secret test-verify-token "$(cut -d ' ' -f 2 "$KEY")"; do
+        refute grep -qF -e "$secret" "$all"
+    done
+    rm "$SWITCHBOARD_CONFIG" "$KEY"
+    refute stored platform-secret
+    refute stored rotated-secret
+}
