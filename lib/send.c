@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "base/log.h"
+#include "idempotency.h"
 #include "recipient.h"
 #include "upstream.h"
 
@@ -37,8 +38,10 @@ static int refuse_blocked(struct request *rq, const struct recipient *recipient)
     return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
 }
 
+/* `tracking` NULL: none. Else the platform echoes it in the message's statuses, so that a send whose
+ * answer was lost can be found again. */
 static struct slice payload(struct request *rq, const struct message_kind *kind,
-                            const struct recipient *recipient) {
+                            const struct recipient *recipient, const char *tracking) {
     struct json_writer out;
     json_write_start(&out, rq->arena);
     json_write_object(&out, NULL);
@@ -57,6 +60,8 @@ static struct slice payload(struct request *rq, const struct message_kind *kind,
     json_write_object(&out, kind->type);
     kind->write(&out, rq);
     json_write_end(&out);
+    if (tracking)
+        json_write_text(&out, "biz_opaque_callback_data", tracking);
     json_write_end(&out);
     return json_written(&out);
 }
@@ -105,7 +110,7 @@ static void hold_signals(sigset_t *before) {
 }
 
 static int deliver(struct request *rq, const struct message_kind *kind,
-                   const struct recipient *recipient) {
+                   const struct recipient *recipient, const char *tracking) {
     const struct caller *caller = rq->caller;
     const char *token = state_account_token(rq, &caller->line.account);
     if (!token)
@@ -115,7 +120,7 @@ static int deliver(struct request *rq, const struct message_kind *kind,
         .path = arena_printf(rq->arena, "%s/messages",
                              graph_escape(rq->arena, slice_of(caller->line.phone_number_id))),
         .token = token,
-        .body = payload(rq, kind, recipient),
+        .body = payload(rq, kind, recipient, tracking),
     };
     struct json answer;
     if (upstream_call(rq, UPSTREAM_SEND, &call, &answer))
@@ -137,5 +142,14 @@ static int deliver(struct request *rq, const struct message_kind *kind,
 
 int send_message(struct request *rq, const struct message_kind *kind) {
     struct recipient recipient = read_recipient(rq);
-    return refuse_blocked(rq, &recipient) || deliver(rq, kind, &recipient) ? -1 : 0;
+    struct idempotency once;
+    unsigned char fingerprint[CRYPTO_HASH_SIZE];
+    crypto_sha256(rq->body, fingerprint);
+    int begun = idempotency_begin(rq, fingerprint, &once);
+    if (begun)
+        return begun < 0 ? -1 : idempotency_replay(rq, &once, fingerprint);
+    const char *tracking = once.key.key ? once.stored.request_id : NULL;
+    int failed = refuse_blocked(rq, &recipient) || deliver(rq, kind, &recipient, tracking);
+    idempotency_end(rq, &once, fingerprint);
+    return failed ? -1 : 0;
 }

@@ -67,6 +67,7 @@ static int fail_on_nonsense(struct request *rq, enum upstream_purpose purpose,
 void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer) {
     graph_call(rq->config, rq->arena, call, answer);
     rq->upstream_calls++;
+    rq->upstream_was_sent = rq->upstream_was_sent || answer->was_sent;
     rq->upstream_ms += answer->ms;
     rq->upstream_status = answer->status;
 }

@@ -23,6 +23,7 @@ struct graph_answer {
     const char *retry_after; /* the header's value, NULL when absent */
     const char *failure;     /* why there is no answer; NULL when there is one */
     int64_t ms;              /* how long it took */
+    bool was_sent;           /* the request may have reached the platform */
 };
 
 /* Makes the call and waits: 5 s to connect, 30 s in all. The body may be at most 16 MB. TLS is

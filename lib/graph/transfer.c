@@ -10,14 +10,17 @@ enum {
     IDLE_SECONDS = 20, /* a connection idle for longer is not used again */
 };
 
-static size_t on_body(char *bytes, size_t size, size_t n, void *context) {
-    struct transfer *transfer = context;
-    if (transfer->body.n + size * n > ANSWER_LIMIT) {
+size_t transfer_keep(struct transfer *transfer, struct slice bytes) {
+    if (transfer->body.n + bytes.n > ANSWER_LIMIT) {
         transfer->is_too_large = true;
-        return 0;
+        return CURL_WRITEFUNC_ERROR;
     }
-    buffer_add(&transfer->body, bytes, size * n);
-    return size * n;
+    buffer_add(&transfer->body, bytes.p, bytes.n);
+    return bytes.n;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t n, void *context) {
+    return transfer_keep(context, (struct slice){bytes, size * n});
 }
 
 static size_t on_header(char *bytes, size_t size, size_t n, void *context) {
@@ -150,5 +153,6 @@ CURLcode transfer_perform(struct transfer *transfer) {
     answer->body = buffer_slice(&transfer->body);
     answer->failure = code == CURLE_OK ? NULL : explain(transfer, code);
     answer->ms = clock_monotonic() - transfer->started;
+    answer->was_sent = transfer->sent > 0;
     return code;
 }

@@ -34,6 +34,10 @@ void transfer_start(struct transfer *transfer, const struct config *config, stru
 /* Adds a header line to the request. */
 void transfer_header(struct transfer *transfer, const char *line);
 
+/* Keeps bytes of the answer for its body, as happens without a write function of the caller.
+ * Returns what such a function must. */
+size_t transfer_keep(struct transfer *transfer, struct slice bytes);
+
 /* Gives up when no byte has moved for 30 s, however long the whole takes. */
 void transfer_limit_stall(struct transfer *transfer);
 

@@ -17,16 +17,16 @@ static const struct {
     [PLAN_EXPIRED] = {403, "PLAN_EXPIRED"},
     [PLAN_REQUIRED] = {403, "DEVELOPER_PLAN_REQUIRED"},
     [NOT_FOUND] = {404, "NOT_FOUND"},
+    [CONFLICT] = {409, "VALIDATION_ERROR"},
     [LENGTH_REQUIRED] = {411, "VALIDATION_ERROR"},
     [TOO_LARGE] = {413, "VALIDATION_ERROR"},
     [UNSUPPORTED_TYPE] = {415, "VALIDATION_ERROR"},
     [RANGE_NOT_SATISFIABLE] = {416, "VALIDATION_ERROR"},
+    [UNPROCESSABLE] = {422, "VALIDATION_ERROR"},
     [INTERNAL] = {500, "INTERNAL_ERROR"},
     [BAD_GATEWAY] = {502, "INTERNAL_ERROR"},
     [UNAVAILABLE] = {503, "INTERNAL_ERROR"},
 };
-
-static const char json_type_header[] = "application/json; charset=utf-8";
 
 int fail_at(struct request *rq, enum failure_code code, const char *file, int line,
             const char *format, ...) {
@@ -60,7 +60,7 @@ int fail_on_issues(struct request *rq, struct issues *issues) {
 
 int reply_data(struct request *rq, struct slice data) {
     rq->reply.status = 200;
-    rq->reply.content_type = json_type_header;
+    rq->reply.content_type = REPLY_JSON;
     rq->reply.pieces[0] = SLICE("{\"success\":true,\"data\":");
     rq->reply.pieces[1] = data;
     rq->reply.pieces[2] = SLICE("}");
@@ -84,8 +84,11 @@ void reply_header(struct request *rq, const char *name, const char *value) {
     buffer_add_text(headers, "\r\n");
 }
 
-void reply_failure(struct request *rq) {
+int reply_settle(struct request *rq) {
     const struct failure *failure = &rq->failure;
+    if (!failure->code || rq->reply.is_settled)
+        return rq->reply.status;
+    rq->reply.is_settled = true;
     struct json_writer w;
     json_write_start(&w, rq->arena);
     json_write_object(&w, NULL);
@@ -95,9 +98,17 @@ void reply_failure(struct request *rq) {
     if (failure->details.n)
         json_write_raw(&w, "details", failure->details);
     json_write_end(&w);
-    reply_body(rq, catalogue[failure->code].status, json_type_header, json_written(&w));
+    reply_body(rq, catalogue[failure->code].status, REPLY_JSON, json_written(&w));
     if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard)
         reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\""); /* RFC 9110 15.5.2 */
+    return rq->reply.status;
+}
+
+struct slice reply_bytes(struct request *rq) {
+    struct buffer whole = buffer_in(rq->arena);
+    for (size_t i = 0; i < 3; i++)
+        buffer_add_slice(&whole, rq->reply.pieces[i]);
+    return buffer_slice(&whole);
 }
 
 static const char *reason(int status) {
@@ -112,10 +123,12 @@ static const char *reason(int status) {
         {401, "Unauthorized"},
         {403, "Forbidden"},
         {404, "Not Found"},
+        {409, "Conflict"},
         {411, "Length Required"},
         {413, "Content Too Large"},
         {415, "Unsupported Media Type"},
         {416, "Range Not Satisfiable"},
+        {422, "Unprocessable Content"},
         {500, "Internal Server Error"},
         {502, "Bad Gateway"},
         {503, "Service Unavailable"},

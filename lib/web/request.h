@@ -51,10 +51,12 @@ enum failure_code {
     PLAN_EXPIRED,        /* 403 PLAN_EXPIRED */
     PLAN_REQUIRED,       /* 403 DEVELOPER_PLAN_REQUIRED */
     NOT_FOUND,           /* 404 NOT_FOUND */
+    CONFLICT,            /* 409 VALIDATION_ERROR */
     LENGTH_REQUIRED,     /* 411 VALIDATION_ERROR */
     TOO_LARGE,           /* 413 VALIDATION_ERROR */
     UNSUPPORTED_TYPE,    /* 415 VALIDATION_ERROR */
     RANGE_NOT_SATISFIABLE, /* 416 VALIDATION_ERROR */
+    UNPROCESSABLE,       /* 422 VALIDATION_ERROR */
     INTERNAL,            /* 500 INTERNAL_ERROR */
     BAD_GATEWAY,         /* 502 INTERNAL_ERROR */
     UNAVAILABLE,         /* 503 INTERNAL_ERROR */
@@ -72,6 +74,7 @@ struct reply {
     const char *content_type;
     struct buffer headers; /* further header lines, each ended by CR LF */
     struct slice pieces[3];
+    bool is_settled; /* a failure has become the answer */
     bool streamed; /* the handler has written it already */
 };
 
@@ -95,6 +98,7 @@ struct request {
     struct reply reply;
     int64_t started; /* clock_monotonic */
     int64_t now;     /* clock_now at the start */
+    bool upstream_was_sent;  /* something may have been carried out there */
     int upstream_calls;      /* to the platform, for the log */
     int upstream_status;     /* of the last one */
     int64_t upstream_ms;     /* of all */

@@ -307,8 +307,7 @@ static void serve_one(const struct service *service, struct arena *arena) {
     transport_drain();
     size_t bytes_out = 0;
     if (!rq.reply.streamed) {
-        if (rq.failure.code)
-            reply_failure(&rq);
+        reply_settle(&rq);
         bytes_out = reply_write(&rq);
     }
     log_request(&rq, bytes_out);
