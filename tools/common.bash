@@ -66,6 +66,15 @@ end_process() {
     rm -f "$1"
 }
 
+# Ends what has WORD among its arguments though its parent, whose pid file we had, was killed.
+end_orphans() {
+    local word=$1 file pids=()
+    while IFS= read -r file; do
+        { tr '\0' '\n' <"$file"; } 2>/dev/null | grep -qFx -e "$word" && pids+=("$(basename "$(dirname "$file")")")
+    done < <(grep -lsF -e "$word" /proc/[0-9]*/cmdline)
+    ((${#pids[@]} == 0)) || kill -KILL "${pids[@]}" 2>/dev/null || true
+}
+
 # Apache serves no request as root. For root this sets service=() to the words that start a
 # command as somebody else: in a user namespace, where the process believes it is www-data and its
 # files stay root's; or, where namespaces are not permitted, as www-data for real, which then

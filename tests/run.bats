@@ -1,0 +1,257 @@
+#!/usr/bin/env bats
+# `make run` and `make stop`: a newcomer's first minute.
+# transports: cgi fcgi
+load helpers/all
+
+# Each test has a directory that an ordinary user may enter, and ports of its own.
+setup_file() {
+    export RUNS=$BATS_FILE_TMPDIR/runs
+    mkdir "$RUNS"
+    unset GRAPH_BASE_URL SWITCHBOARD_CONFIG
+}
+
+teardown_file() {
+    :
+}
+
+setup() {
+    export RUN_DIR=$BATS_TEST_TMPDIR/r PORT
+    PORT=$(free_port)
+}
+
+teardown() {
+    local dir
+    for dir in "$BATS_TEST_TMPDIR"/*/ ${also-}; do
+        [[ ! -e $dir/lock ]] || RUN_DIR=$dir "$root/tools/stop"
+    done
+}
+
+free_port() {
+    local port
+    while port=$((30000 + RANDOM % 2000)); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+    done
+    printf '%s' "$port"
+}
+
+# tools/run, its words in $output; its descriptors are closed so that bats does not wait for what
+# stays running.
+demo() {
+    local code=0
+    "$root/tools/run" >"$BATS_TEST_TMPDIR/output" 2>&1 3>&- || code=$?
+    output=$(<"$BATS_TEST_TMPDIR/output")
+    return $code
+}
+
+run_demo() {
+    demo || fail "$output"
+}
+
+# The demo's variables, and $BASE for requests.
+use_demo() {
+    # shellcheck source=/dev/null
+    . "$RUN_DIR/demo.env"
+    BASE=$BASE_URL TOKEN=$API_TOKEN
+    export SWITCHBOARD_CONFIG
+}
+
+listens() {
+    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+# No process works on the directory any more.
+assert_idle() {
+    local found
+    found=$(grep -lF "$1/" /proc/[0-9]*/cmdline 2>/dev/null |
+        while read -r file; do
+            tr '\0' ' ' <"$file" | grep -E '^(/usr/sbin/apache2|[^ ]*/(pool|graph-sandbox|courier)) ' || true
+        done)
+    assert_equal "$found" ''
+}
+
+@test "one command brings everything up, sends a message and shows it" {
+    run_demo
+    [[ $output == *'POST http://127.0.0.1:'"$PORT"'/v2/messages/send/text'* ]]
+    [[ $output == *'"success": true'*'"messaging_product": "whatsapp"'* ]]
+    [[ $output == *'contact list'*15551234567*'message list'*wamid.* ]]
+    assert_equal "$(stat -c %a "$RUN_DIR")" 700
+}
+
+@test "demo.env names everything that scripts rely on" {
+    run_demo
+    local name
+    (
+        # shellcheck source=/dev/null
+        . "$RUN_DIR/demo.env"
+        for name in BASE_URL API_TOKEN USER_EMAIL ACCOUNT_ID WABA_ID PHONE_NUMBER_ID SECOND_ACCOUNT_ID \
+            SECOND_WABA_ID SECOND_PHONE_NUMBER_ID META_APP_SECRET META_VERIFY_TOKEN GRAPH_BASE_URL \
+            SANDBOX_URL SWITCHBOARD SWITCHBOARD_CONFIG; do
+            [[ -n ${!name-} ]] || fail "$name is missing"
+        done
+        assert_equal "$WABA_ID $PHONE_NUMBER_ID" '102290129340398 106540352242922'
+        assert_equal "$SECOND_WABA_ID $SECOND_PHONE_NUMBER_ID" '202290129340398 206540352242922'
+    )
+    use_demo
+    api GET /v2/me
+    assert_success
+    assert_text .data.user.email "$USER_EMAIL"
+    assert_text .data.account.id "$ACCOUNT_ID"
+    assert_text .data.account.wabaid "$WABA_ID"
+    assert_text .data.defaultPhoneNumberId "$PHONE_NUMBER_ID"
+    assert_that '.data.accounts | length == 2'
+    assert_that '.data.phoneNumbers | length == 2'
+    api POST /v2/messages/send/text \
+        -d "{\"phoneNumberId\":\"$SECOND_PHONE_NUMBER_ID\",\"to\":\"15557654321\",\"text\":\"second\"}"
+    assert_success
+    "$SWITCHBOARD" contact list --account "$SECOND_ACCOUNT_ID" | grep -q 15557654321
+}
+
+@test "the curl lines to go on with work as they are printed" {
+    run_demo
+    sed -n '/To go on:/,/^Logs are in/p' <<<"$output" | sed '1d;$d' >"$BATS_TEST_TMPDIR/lines"
+    assert_equal "$(grep -c curl "$BATS_TEST_TMPDIR/lines")" 3
+    bash -e "$BATS_TEST_TMPDIR/lines" >"$BATS_TEST_TMPDIR/answers"
+    assert_equal "$(grep -o '"success":true' "$BATS_TEST_TMPDIR/answers" | wc -l)" 3
+}
+
+@test "run again keeps the state and starts what is not running" {
+    run_demo
+    use_demo
+    local token=$API_TOKEN apache sandbox
+    apache=$(<"$RUN_DIR/apache/httpd.pid") sandbox=$(<"$RUN_DIR/sandbox.pid")
+    run_demo
+    use_demo
+    assert_equal "$API_TOKEN" "$token"
+    assert_equal "$(<"$RUN_DIR/apache/httpd.pid")" "$apache"
+    assert_equal "$(<"$RUN_DIR/sandbox.pid")" "$sandbox"
+    kill -9 "$apache" "$sandbox"
+    run_demo
+    [[ $(<"$RUN_DIR/apache/httpd.pid") != "$apache" && $(<"$RUN_DIR/sandbox.pid") != "$sandbox" ]]
+    use_demo
+    assert_equal "$API_TOKEN" "$token"
+    local contact
+    contact=$("$SWITCHBOARD" contact list --json | jq -r '.[0].id')
+    assert_equal "$("$SWITCHBOARD" message list --contact "$contact" --json | jq length)" 3
+}
+
+@test "stop ends everything and keeps the state; the next run goes on with it" {
+    run_demo
+    use_demo
+    local token=$API_TOKEN
+    "$root/tools/stop"
+    run ! listens "$PORT"
+    assert_idle "$RUN_DIR"
+    [[ -s $RUN_DIR/switchboard.db ]]
+    "$root/tools/stop"
+    run_demo
+    use_demo
+    assert_equal "$API_TOKEN" "$token"
+}
+
+@test "stop where nothing ever ran is no error" {
+    RUN_DIR=$BATS_TEST_TMPDIR/nowhere run "$root/tools/stop"
+    assert_equal "$status" 0
+    [[ ! -e $BATS_TEST_TMPDIR/nowhere ]]
+}
+
+@test "two runs side by side do not touch each other" {
+    run_demo
+    local first=$RUN_DIR first_port=$PORT
+    RUN_DIR=$BATS_TEST_TMPDIR/second PORT=$(free_port)
+    run_demo
+    [[ $(grep API_TOKEN "$first/demo.env") != $(grep API_TOKEN "$RUN_DIR/demo.env") ]]
+    RUN_DIR=$first "$root/tools/stop"
+    assert_idle "$first"
+    use_demo
+    request GET /v2/health
+    assert_success
+    run ! listens "$first_port"
+}
+
+@test "another port on the same directory moves the service there" {
+    run_demo
+    local before=$PORT
+    PORT=$(free_port)
+    run_demo
+    run ! listens "$before"
+    use_demo
+    assert_equal "$BASE_URL" "http://127.0.0.1:$PORT"
+    request GET /v2/health
+    assert_success
+}
+
+@test "another platform is used as given, and no sandbox is started" {
+    run_demo
+    local platform
+    platform=http://127.0.0.1:$(<"$RUN_DIR/sandbox.port")
+    RUN_DIR=$BATS_TEST_TMPDIR/second PORT=$(free_port)
+    GRAPH_BASE_URL=$platform run_demo
+    [[ ! -e $RUN_DIR/sandbox.pid ]]
+    use_demo
+    assert_equal "$GRAPH_BASE_URL" "$platform"
+    assert_equal "$SANDBOX_URL" ''
+}
+
+@test "a port in use is told in one line, and nothing stays running" {
+    run_demo
+    RUN_DIR=$BATS_TEST_TMPDIR/second
+    if demo; then
+        fail "it ran on a port in use"
+    fi
+    [[ $output == *"port $PORT of 127.0.0.1 is in use"* ]] || fail "$output"
+    assert_equal "$(wc -l <"$BATS_TEST_TMPDIR/output")" 1
+    assert_idle "$RUN_DIR"
+}
+
+@test "a platform that does not answer is told, with the reason" {
+    if GRAPH_BASE_URL=http://127.0.0.1:1 demo; then
+        fail "it did not notice"
+    fi
+    [[ $(tail -n 1 "$BATS_TEST_TMPDIR/output") == *'the message was not accepted: status 502'* ]] || fail "$output"
+    assert_idle "$RUN_DIR"
+}
+
+@test "wrong settings are told in one line" {
+    local setting
+    for setting in PORT=0 PORT=70000 PORT=web TRANSPORT=carrier-pigeon GRAPH_BASE_URL=example.org \
+        "RUN_DIR=$BATS_TEST_TMPDIR/a\"b" RUN_DIR=/proc/nowhere; do
+        run env "$setting" "$root/tools/run"
+        assert_equal "$status" 1
+        assert_equal "${#lines[@]}" 1
+    done
+}
+
+@test "a deep directory, and one with a space in its name, are fine" {
+    RUN_DIR="$BATS_TEST_TMPDIR/with space/$(printf 'deep%.0s' {1..25})"
+    also=$RUN_DIR
+    mkdir -p "$RUN_DIR"
+    run_demo
+    use_demo
+    request GET /v2/health
+    assert_success
+    "$root/tools/stop"
+    assert_idle "$RUN_DIR"
+    [[ ! -e $RUN_DIR/apache/sockets ]]
+}
+
+@test "an ordinary user runs it too" {
+    local home as_user=()
+    home=$(mktemp -d "${TMPDIR:-/tmp}/user-XXXXXX")
+    mkdir "$home/tree" "$home/tree/tools"
+    cp -r "$OUT/cgi-bin" "$root/apache.conf" "$home/tree/"
+    cp "$root"/tools/{run,stop,common.bash,private-apache} "$OUT"/tools/{switchboard,graph-sandbox,pool} "$home/tree/tools/"
+    [[ ! -x $OUT/tools/courier ]] || cp "$OUT/tools/courier" "$home/tree/tools/"
+    if ((EUID == 0)); then
+        chown -R 65534:65534 "$home"
+        as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    fi
+    RUN_DIR=$home/run
+    "${as_user[@]}" "$home/tree/tools/run" >"$BATS_TEST_TMPDIR/output" 2>&1 3>&- ||
+        fail "$(<"$BATS_TEST_TMPDIR/output")"
+    use_demo
+    api GET /v2/me
+    assert_success
+    "${as_user[@]}" "$home/tree/tools/stop"
+    assert_idle "$RUN_DIR"
+    rm -rf "$home"
+}
