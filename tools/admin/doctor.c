@@ -127,14 +127,15 @@ static void check_open(struct report *report) {
 }
 
 static void check_courier(struct report *report, int64_t beat_at) {
-    int64_t silent = (report->call->now - beat_at) / 1000;
-    if (beat_at == INT64_MIN)
+    if (beat_at == INT64_MIN) {
         add(report, WARN, "courier", "it has never run: events are not delivered");
-    else if (silent > COURIER_SILENT_S)
-        add(report, WARN, "courier", "silent for %lld s: events are not delivered",
-            (long long)silent);
+        return;
+    }
+    long long silent = (report->call->now - beat_at) / 1000;
+    if (silent > COURIER_SILENT_S)
+        add(report, WARN, "courier", "silent for %lld s: events are not delivered", silent);
     else
-        add(report, OK, "courier", "alive %lld s ago", (long long)(silent < 0 ? 0 : silent));
+        add(report, OK, "courier", "alive %lld s ago", silent < 0 ? 0 : silent);
 }
 
 static void check_database(struct report *report) {
