@@ -130,7 +130,7 @@ test: ## install what is missing, build, run the whole suite
 	@OUT=$(OUT) UNIT=$(BUILD)/unit tests/run $(TESTS)
 
 install: all ## below DESTDIR and PREFIX
-	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' CGI='$(CGI)' tools/install
+	@OUT='$(OUT)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install
 
 clean: ## remove what was built
 	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
