@@ -87,9 +87,8 @@ bool clock_parse(const char *text, int64_t *ms) {
         if ((!read_char(&p, 'T') && !read_char(&p, ' ')) || !read_digits(&p, 2, &tm.tm_hour) ||
             !read_char(&p, ':') || !read_digits(&p, 2, &tm.tm_min))
             return false;
-        if (read_char(&p, ':') && !read_digits(&p, 2, &tm.tm_sec))
-            return false;
-        if (read_char(&p, '.') && !read_fraction(&p, &extra))
+        if (read_char(&p, ':') && (!read_digits(&p, 2, &tm.tm_sec) ||
+                                   (read_char(&p, '.') && !read_fraction(&p, &extra))))
             return false;
         if (!read_offset(&p, &extra) || *p)
             return false;

@@ -1,0 +1,137 @@
+/* Times as ISO 8601, and ids that carry them. */
+#include "base/clock.h"
+#include "base/id.h"
+#include "compare.h"
+
+static const struct {
+    int64_t ms;
+    const char *text;
+} shown[] = {
+    {0, "1970-01-01T00:00:00.000Z"},
+    {1, "1970-01-01T00:00:00.001Z"},
+    {-1, "1969-12-31T23:59:59.999Z"},
+    {-1000, "1969-12-31T23:59:59.000Z"},
+    {951782400000, "2000-02-29T00:00:00.000Z"},
+    {1795219199999, "2026-11-20T23:59:59.999Z"},
+    {4102444800000, "2100-01-01T00:00:00.000Z"},
+    {253402300799999, "9999-12-31T23:59:59.999Z"},
+    {253402300800000, "9999-12-31T23:59:59.999Z"},
+    {INT64_MAX, "9999-12-31T23:59:59.999Z"},
+    {-62135596800000, "0001-01-01T00:00:00.000Z"},
+    {-62167219200000, "0000-01-01T00:00:00.000Z"},
+    {-62167219200001, "0000-01-01T00:00:00.000Z"},
+    {INT64_MIN, "0000-01-01T00:00:00.000Z"},
+};
+
+static const struct {
+    const char *text;
+    int64_t ms;
+} understood[] = {
+    {"1970-01-01", 0},
+    {"1970-01-01T00:00Z", 0},
+    {"1970-01-01 00:00Z", 0},
+    {"1970-01-01T00:00:01Z", 1000},
+    {"1970-01-01T00:00:01.5Z", 1500},
+    {"1970-01-01T00:00:01.007Z", 1007},
+    {"1970-01-01T00:00:01.0079999Z", 1007},
+    {"1970-01-01T02:00:00+02:00", 0},
+    {"1969-12-31T18:30-05:30", 0},
+    {"2000-02-29T00:00:00Z", 951782400000},
+    {"1969-12-31T23:59:59.999Z", -1},
+    {"0000-01-01", -62167219200000},
+    {"9999-12-31T23:59:59.999Z", 253402300799999},
+};
+
+static const char *const not_understood[] = {
+    "",
+    "now",
+    "2026",
+    "2026-11",
+    "2026-11-",
+    "2026-11-2",
+    "26-11-20",
+    "2026-11-20T",
+    "2026-11-20T10",
+    "2026-11-20T10:00", /* whose time? */
+    "2026-11-20T10:00:00",
+    "2026-11-20T10:00:00z",
+    "2026-11-20T10:00:00ZZ",
+    "2026-11-20T10:00:00Z ",
+    " 2026-11-20",
+    "2026-11-20 ",
+    "2026-00-01",
+    "2026-13-01",
+    "2026-02-29",
+    "2026-11-31",
+    "2026-11-00",
+    "2026-11-20T24:00Z",
+    "2026-11-20T10:60Z",
+    "2026-11-20T10:00:60Z",
+    "2026-11-20T10:00:00.Z",
+    "2026-11-20T10:00.5Z", /* a fraction of what? */
+    "2026-11-20T10:00:00,5Z",
+    "2026-11-20T10:00:00+2",
+    "2026-11-20T10:00:00+0200",
+    "2026-11-20T10:00:00+24:00",
+    "2026-11-20T10:00:00+02:60",
+    "2026-11-20T-1:00Z",
+    "2026/11/20",
+    "20261120",
+};
+
+static void check_times(void) {
+    char text[CLOCK_ISO8601_SIZE];
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        clock_format(shown[i].ms, text);
+        CHECK_TEXT_AS(shown[i].text, text, shown[i].text);
+    }
+    for (size_t i = 0; i < sizeof understood / sizeof *understood; i++) {
+        int64_t ms = 12345;
+        CHECK_INTEGER_AS(understood[i].text, clock_parse(understood[i].text, &ms), true);
+        CHECK_INTEGER_AS(understood[i].text, ms, understood[i].ms);
+    }
+    for (size_t i = 0; i < sizeof not_understood / sizeof *not_understood; i++) {
+        int64_t ms;
+        CHECK_INTEGER_AS(not_understood[i], clock_parse(not_understood[i], &ms), false);
+    }
+    /* a prime step: every hour, weekday, month and leap year comes by */
+    for (int64_t ms = -62167219200000; ms < 253402300800000; ms += 86400009973 * INT64_C(7)) {
+        int64_t again;
+        clock_format(ms, text);
+        CHECK(clock_parse(text, &again) && again == ms);
+    }
+    int64_t before = clock_monotonic();
+    CHECK(clock_now() > INT64_C(1700000000000) && clock_monotonic() >= before);
+}
+
+static int compare_ids(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+static void check_ids(void) {
+    enum { COUNT = 2000 };
+    static char ids[COUNT][ID_SIZE];
+    for (int64_t i = 0; i < COUNT; i++)
+        id_make(ids[i], "msg_", INT64_C(1795219200000) + i);
+    for (int i = 0; i < COUNT; i++) {
+        CHECK_INTEGER(strlen(ids[i]), 30);
+        CHECK_INTEGER(strspn(ids[i] + 4, "0123456789abcdefghjkmnpqrstvwxyz"), 26);
+        CHECK(strncmp(ids[i], "msg_", 4) == 0);
+        CHECK(i == 0 || strcmp(ids[i - 1], ids[i]) < 0); /* made later, sorted later */
+    }
+    for (int i = 0; i < COUNT; i++) /* of one and the same millisecond */
+        id_make(ids[i], "", 0);
+    qsort(ids, COUNT, ID_SIZE, compare_ids);
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(strncmp(ids[i], "0000000000", 10) == 0 && strlen(ids[i]) == 26);
+        CHECK(i == 0 || strcmp(ids[i - 1], ids[i]) != 0);
+    }
+    id_make(ids[0], "evt_", (INT64_C(1) << 48) - 1);
+    CHECK(strncmp(ids[0], "evt_7zzzzzzzzz", 14) == 0);
+}
+
+int main(void) {
+    check_times();
+    check_ids();
+    return check_failures();
+}
