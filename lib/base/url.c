@@ -1,5 +1,6 @@
 #include "base/url.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <strings.h>
 
@@ -19,11 +20,12 @@ static bool is_port(struct slice text) {
 static const char *check_literal(struct slice *rest) {
     if (!memchr(rest->p, ']', rest->n))
         return "must close the [ of its IPv6 address";
-    struct slice address = slice_cut(rest, ']');
-    for (size_t i = 1; i < address.n; i++)
-        if (!isxdigit((unsigned char)address.p[i]) && !strchr(":.", address.p[i]))
-            return "must hold an IPv6 address in its brackets";
-    if (address.n < 3 || (rest->n && rest->p[0] != ':'))
+    struct slice address = slice_skip(slice_cut(rest, ']'), 1);
+    char text[INET6_ADDRSTRLEN] = "";
+    struct in6_addr parsed;
+    if (address.n < sizeof text)
+        memcpy(text, address.p, address.n);
+    if (inet_pton(AF_INET6, text, &parsed) != 1 || (rest->n && rest->p[0] != ':'))
         return "must hold an IPv6 address in its brackets";
     return NULL;
 }
