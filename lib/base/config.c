@@ -1,6 +1,5 @@
 #include "base/config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,6 +7,9 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/url.h"
+
+enum { LARGEST_FILE = 1024 * 1024 };
 
 #define KEY(name, kind, preset, meaning)                                                           \
     { #name, offsetof(struct config, name), kind, preset, meaning }
@@ -36,7 +38,7 @@ static const char *const kind_rules[] = {
     [CONFIG_TEXT] = "any text",
     [CONFIG_SECRET] = "any text",
     [CONFIG_PATH] = "an absolute path",
-    [CONFIG_URL] = "a URL that begins with http:// or https://",
+    [CONFIG_URL] = "a URL that begins with http:// or https:// and has no query",
     [CONFIG_VERSION] = "a Graph API version such as v26.0",
     [CONFIG_HOSTS] = "host names separated by spaces",
     [CONFIG_EGRESS] = "public or private",
@@ -67,8 +69,7 @@ static bool is_valid(const struct config_key *key, const char *value) {
     case CONFIG_PATH:
         return value[0] == '/' || (!value[0] && !key->preset[0]);
     case CONFIG_URL:
-        return (strncmp(value, "http://", 7) == 0 && isalnum((unsigned char)value[7])) ||
-               (strncmp(value, "https://", 8) == 0 && isalnum((unsigned char)value[8]));
+        return !url_check(slice_of(value)) && !strpbrk(value, "?#");
     case CONFIG_VERSION:
         return is_version(value);
     case CONFIG_HOSTS:
@@ -119,17 +120,14 @@ static int read_file(const char *path, struct buffer *text) {
     if (fd < 0)
         return -1;
     ssize_t n;
-    while ((n = read(fd, buffer_reserve(text, 4096), 4096)) != 0 && text->n < 1024 * 1024) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        text->n += (size_t)n;
-    }
-    int failed = errno;
+    do {
+        n = read(fd, buffer_reserve(text, 4096), 4096);
+        text->n += n > 0 ? (size_t)n : 0;
+    } while ((n > 0 && text->n <= LARGEST_FILE) || (n < 0 && errno == EINTR));
+    int failed = n < 0 ? errno : n > 0 ? EFBIG : 0;
     close(fd);
     errno = failed;
-    return n < 0 ? -1 : 0;
+    return failed ? -1 : 0;
 }
 
 int config_read(const char *path, struct arena *arena, struct config *config, const char **error) {
