@@ -19,13 +19,15 @@ void issues_add(struct issues *issues, const char *path, const char *code, const
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    if (issues->count++ == 0)
+        issues->first = arena_printf(issues->arena, "%s%s%s", path, *path ? " " : "", message);
+    if (issues->count > ISSUES_LISTED)
+        return;
     json_write_object(&issues->list, NULL);
     json_write_text(&issues->list, "path", path);
     json_write_text(&issues->list, "code", code);
     json_write_text(&issues->list, "message", message);
     json_write_end(&issues->list);
-    if (issues->count++ == 0)
-        issues->first = arena_printf(issues->arena, "%s%s%s", path, *path ? " " : "", message);
 }
 
 struct slice issues_written(struct issues *issues) {

@@ -30,6 +30,8 @@ struct field {
                                                 to follow the field's name ("must be ...") */
 };
 
+enum { ISSUES_LISTED = 1000 }; /* later ones are only counted: 2 MB can hold a million */
+
 /* The issues found so far: a JSON array of {path, code, message} (spec 2.1, `details`). */
 struct issues {
     struct json_writer list;
