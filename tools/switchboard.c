@@ -34,71 +34,95 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_WABA_ID] = {"--waba-id", VALUE_WABA_ID, "the platform's id of the business account"},
 };
 
+/* clang-format off */
 const struct command commands[] = {
-    {"init", NULL, 0, 0, {0}, 0, 0, NEEDS_CONFIG, init_run,
-     "create key file, spool directory and database where missing, or migrate the database",
-     "An older database is copied to DATABASE.before-vN first. Running it again is harmless."},
+    {.noun = "init", .needs = NEEDS_CONFIG, .run = init_run,
+     .summary = "create key file, spool directory and database, or migrate the database",
+     .details = "What is there already stays. An older database is copied to DATABASE.before-vN\n"
+                "before it is migrated. Running this again is harmless."},
 
-    {"user", "add", 1, 1, {VALUE_EMAIL}, 0, 0, NEEDS_STORE, user_add,
-     "add a user and print the API token, once",
-     "Only a hash of the token is stored. Whoever loses it gets a new one from\n"
-     "`switchboard token regenerate`."},
-    {"user", "delete", 1, 1, {VALUE_EMAIL}, 0, 0, NEEDS_STORE, user_delete,
-     "delete a user; the API token stops working at once",
-     "What the user's business accounts hold stays stored. The email may be used again."},
-    {"user", "list", 0, 0, {0}, 0, 0, NEEDS_STORE, user_list, "list users and their plans", NULL},
+    {.noun = "user", .verb = "add", .needs = NEEDS_STORE, .run = user_add,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "add a user and print the API token, once",
+     .details = "Only a hash of the token is stored. Whoever loses it gets a new one from\n"
+                "`switchboard token regenerate`."},
+    {.noun = "user", .verb = "delete", .needs = NEEDS_STORE, .run = user_delete,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "delete a user; the API token stops working at once",
+     .details = "What the user's business accounts hold stays stored. The email may be used\n"
+                "again."},
+    {.noun = "user", .verb = "list", .needs = NEEDS_STORE, .run = user_list,
+     .summary = "list users and their plans"},
 
-    {"token", "regenerate", 1, 1, {VALUE_EMAIL}, 0, 0, NEEDS_STORE, token_regenerate,
-     "replace a user's API token and print the new one, once", "The old token stops at once."},
+    {.noun = "token", .verb = "regenerate", .needs = NEEDS_STORE, .run = token_regenerate,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "replace a user's API token and print the new one, once",
+     .details = "The old token stops at once."},
 
-    {"plan", "set", 2, 2, {VALUE_EMAIL, VALUE_PLAN}, OPTION(ENDS) | OPTION(ADDON), 0, NEEDS_STORE,
-     plan_set, "set a user's primary plan, or add an add-on",
-     "The API is open to users whose primary plan is named exactly Premium or Enterprise\n"
-     "and has not ended."},
+    {.noun = "plan", .verb = "set", .needs = NEEDS_STORE, .run = plan_set,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_PLAN},
+     .options = OPTION(ENDS) | OPTION(ADDON),
+     .summary = "set a user's primary plan, or add an add-on",
+     .details = "The API is open to users whose primary plan is named exactly Premium or\n"
+                "Enterprise and has not ended."},
 
-    {"account", "add", 1, 1, {VALUE_EMAIL}, OPTION(DEFAULT), OPTION(WABA_ID) | OPTION(NAME),
-     NEEDS_STORE, account_add, "link a business account to a user and print its id",
-     "The platform access token is read from standard input, one line; it is stored encrypted.\n"
-     "Without one the account is linked but cannot be used until `switchboard account token`.\n"
-     "A user's first account is the default one."},
-    {"account", "token", 1, 1, {VALUE_ACCOUNT_ID}, 0, 0, NEEDS_STORE, account_token,
-     "replace an account's platform access token by the line on standard input",
-     "Empty input leaves the account without a valid token."},
-    {"account", "list", 0, 1, {VALUE_EMAIL}, 0, 0, NEEDS_STORE, account_list,
-     "list business accounts", NULL},
+    {.noun = "account", .verb = "add", .needs = NEEDS_STORE, .run = account_add,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .required = OPTION(WABA_ID) | OPTION(NAME), .options = OPTION(DEFAULT),
+     .summary = "link a business account to a user and print its id",
+     .details = "The platform access token is read from standard input, one line; it is stored\n"
+                "encrypted. Without one the account is linked but cannot be used until\n"
+                "`switchboard account token`. A user's first account is the default one."},
+    {.noun = "account", .verb = "token", .needs = NEEDS_STORE, .run = account_token,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
+     .summary = "replace an account's platform access token by the line on standard input",
+     .details = "Empty input leaves the account without a valid token."},
+    {.noun = "account", .verb = "list", .needs = NEEDS_STORE, .run = account_list,
+     .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "list business accounts"},
 
-    {"line", "add", 1, 1, {VALUE_ACCOUNT_ID},
-     OPTION(NAME) | OPTION(PRIMARY) | OPTION(COEXISTING) | OPTION(UNREGISTERED) |
-         OPTION(PLATFORM_TYPE),
-     OPTION(PHONE_NUMBER_ID) | OPTION(NUMBER), NEEDS_STORE, line_add,
-     "add a phone line to a business account and print its id",
-     "A user's first line is the primary one. Adding an archived line of the same account again\n"
-     "brings it back."},
-    {"line", "archive", 1, 1, {VALUE_PHONE_NUMBER_ID}, 0, 0, NEEDS_STORE, line_archive,
-     "archive a line: it is not listed any more and cannot send", NULL},
-    {"line", "list", 0, 0, {0}, OPTION(ACCOUNT), 0, NEEDS_STORE, line_list,
-     "list phone lines, archived ones too", NULL},
+    {.noun = "line", .verb = "add", .needs = NEEDS_STORE, .run = line_add,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
+     .required = OPTION(PHONE_NUMBER_ID) | OPTION(NUMBER),
+     .options = OPTION(NAME) | OPTION(PRIMARY) | OPTION(COEXISTING) | OPTION(UNREGISTERED) |
+                OPTION(PLATFORM_TYPE),
+     .summary = "add a phone line to a business account and print its id",
+     .details = "A user's first line is the primary one. Adding an archived line of the same\n"
+                "account again brings it back."},
+    {.noun = "line", .verb = "archive", .needs = NEEDS_STORE, .run = line_archive,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_PHONE_NUMBER_ID},
+     .summary = "archive a line: it is not listed any more and cannot send"},
+    {.noun = "line", .verb = "list", .needs = NEEDS_STORE, .run = line_list,
+     .options = OPTION(ACCOUNT),
+     .summary = "list phone lines, archived ones too"},
 
-    {"contact", "block", 2, 2, {VALUE_PHONE_NUMBER_ID, VALUE_IDENTITY}, 0, 0, NEEDS_STORE,
-     contact_block, "block a contact on a line: nothing is sent to them from it",
-     "Somebody unknown becomes a contact."},
-    {"contact", "unblock", 2, 2, {VALUE_PHONE_NUMBER_ID, VALUE_IDENTITY}, 0, 0, NEEDS_STORE,
-     contact_unblock, "end a block", NULL},
-    {"contact", "list", 0, 0, {0}, OPTION(ACCOUNT), 0, NEEDS_STORE, contact_list,
-     "list contacts and their threads", NULL},
+    {.noun = "contact", .verb = "block", .needs = NEEDS_STORE, .run = contact_block,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_PHONE_NUMBER_ID, VALUE_IDENTITY},
+     .summary = "block a contact on a line: nothing is sent to them from it",
+     .details = "Somebody unknown becomes a contact."},
+    {.noun = "contact", .verb = "unblock", .needs = NEEDS_STORE, .run = contact_unblock,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_PHONE_NUMBER_ID, VALUE_IDENTITY},
+     .summary = "end a block"},
+    {.noun = "contact", .verb = "list", .needs = NEEDS_STORE, .run = contact_list,
+     .options = OPTION(ACCOUNT),
+     .summary = "list contacts and their threads"},
 
-    {"message", "list", 0, 0, {0}, 0, OPTION(CONTACT), NEEDS_STORE, message_list,
-     "list the messages from and to a contact, oldest first", NULL},
+    {.noun = "message", .verb = "list", .needs = NEEDS_STORE, .run = message_list,
+     .required = OPTION(CONTACT),
+     .summary = "list the messages from and to a contact, oldest first"},
 
-    {"doctor", NULL, 0, 0, {0}, 0, 0, NEEDS_NOTHING, doctor_run,
-     "show the configuration and check the installation",
-     "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1."},
-    {"backup", NULL, 1, 1, {VALUE_FILE}, 0, 0, NEEDS_STORE, backup_run,
-     "write a checked copy of the database to a new file",
-     "The gateway goes on working meanwhile. To restore: stop it, remove DATABASE-wal and\n"
-     "DATABASE-shm, put the copy in the place of DATABASE. The key file is not part of it."},
+    {.noun = "doctor", .needs = NEEDS_NOTHING, .run = doctor_run,
+     .summary = "show the configuration and check the installation",
+     .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1."},
+    {.noun = "backup", .needs = NEEDS_STORE, .run = backup_run,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
+     .summary = "write a checked copy of the database to a new file",
+     .details = "The gateway goes on working meanwhile. To restore: stop it, remove DATABASE-wal\n"
+                "and DATABASE-shm, put the copy in the place of DATABASE. The key file is not\n"
+                "part of it."},
     {0},
 };
+/* clang-format on */
 
 static int find_config(struct invocation *call) {
     const char *error, *from_environment = getenv("SWITCHBOARD_CONFIG");

@@ -20,7 +20,8 @@ static void note(struct store *store, int code) {
     if (store->code || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
         return;
     store->code = code;
-    int system = (code & 0xff) == SQLITE_CANTOPEN && store->db ? sqlite3_system_errno(store->db) : 0;
+    bool is_file = (code & 0xff) == SQLITE_CANTOPEN && store->db;
+    int system = is_file ? sqlite3_system_errno(store->db) : 0;
     snprintf(store->reason, sizeof store->reason, "%s%s%s (SQLite %d)",
              store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), system ? ": " : "",
              system ? strerror(system) : "", code);

@@ -44,8 +44,9 @@ static void print_command(struct arena *arena, const struct command *command) {
     if (command->details)
         printf("\n%s\n", command->details);
     putchar('\n');
-    print_options(arena, command->options | command->required | OPTION(CONFIG) | OPTION(JSON) |
-                             OPTION(HELP));
+    print_options(arena, command->required);
+    print_options(arena, command->options);
+    print_options(arena, OPTION(CONFIG) | OPTION(JSON) | OPTION(HELP));
 }
 
 /* The commands of one noun, or all of them. Returns how many. */
