@@ -172,3 +172,8 @@ int reply_stream(struct request *rq, int status, const char *content_type, int64
     struct slice block = head(rq, length);
     return transport_write(&block, 1);
 }
+
+int reply_more(struct request *rq, struct slice bytes) {
+    rq->reply.bytes += bytes.n;
+    return transport_write(&bytes, 1);
+}

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/config.h"
+#include "base/confine.h"
 #include "web/field.h"
 
 struct request;
@@ -75,7 +76,8 @@ struct reply {
     struct buffer headers; /* further header lines, each ended by CR LF */
     struct slice pieces[3];
     bool is_settled; /* a failure has become the answer */
-    bool streamed; /* the handler has written it already */
+    bool streamed; /* the handler writes it itself */
+    size_t bytes;  /* of the body, written */
 };
 
 enum { MAX_PATH_PARAMETERS = 2, JSON_BODY_LIMIT = 2 * 1024 * 1024 };
@@ -108,6 +110,7 @@ struct request {
 struct service {
     const char *name; /* the executable's */
     const struct route *routes; /* ends with an empty row */
+    unsigned needs;             /* enum need: everything else is given up (confine.h) */
 };
 
 /* Serves the routes until there are no more requests; the value is main's exit status. */
@@ -137,9 +140,12 @@ int reply_body(struct request *rq, int status, const char *content_type, struct 
  * characters are dropped from it. */
 void reply_header(struct request *rq, const char *name, const char *value);
 
-/* Writes the status line and headers now, for an answer that is streamed with transport_write. A
- * negative `length` means unknown. Returns 0, or -1 when the client is gone. */
+/* Writes the status line and headers now, for an answer that is streamed with reply_more. A negative
+ * `length` means unknown. Returns 0, or -1 when the client is gone. */
 int reply_stream(struct request *rq, int status, const char *content_type, int64_t length);
+
+/* The next bytes of a streamed body. Returns 0, or -1 when the client is gone. */
+int reply_more(struct request *rq, struct slice bytes);
 
 /* A request header, by its CGI name ("HTTP_X_API_TOKEN", "CONTENT_TYPE"); NULL when absent. */
 const char *request_variable(const char *name);
@@ -150,5 +156,8 @@ ssize_t request_read_body(struct request *rq, void *bytes, size_t n);
 /* Whether the end that was met is the body's real end: CONTENT_LENGTH bytes were read, or none was
  * announced. */
 bool request_body_is_complete(const struct request *rq);
+
+/* Fails with 415 when the body has a Content-Encoding; BODY_JSON bodies were checked. */
+int request_check_encoding(struct request *rq);
 
 #endif

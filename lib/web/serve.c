@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/confine.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "web/reply.h"
@@ -148,10 +149,16 @@ static bool is_json_type(const char *content_type) {
            strncasecmp(type.p + type.n - 5, "+json", 5) == 0;
 }
 
-static int check_media_type(struct request *rq) {
+int request_check_encoding(struct request *rq) {
     const char *encoding = request_variable("HTTP_CONTENT_ENCODING");
     if (encoding && *encoding && strcasecmp(encoding, "identity") != 0)
         return fail(rq, UNSUPPORTED_TYPE, "Content-Encoding is not supported: send the body as is.");
+    return 0;
+}
+
+static int check_media_type(struct request *rq) {
+    if (request_check_encoding(rq))
+        return -1;
     const char *type = request_variable("CONTENT_TYPE");
     if (!type || !is_json_type(type))
         return fail(rq, UNSUPPORTED_TYPE,
@@ -242,6 +249,17 @@ static const char *config_path(void) {
     return path && *path ? path : CONFIG_DEFAULT_PATH;
 }
 
+/* Gives up, once per process, what the executable did not declare. The log is opened before: it may
+ * lie anywhere. */
+static void confine_once(const struct service *service, struct request *rq) {
+    static bool is_confined;
+    if (is_confined)
+        return;
+    is_confined = true;
+    log_open();
+    confine(service->needs, transport_is_persistent(), config_path(), rq->config);
+}
+
 static int load_config(struct request *rq) {
     const char *error = NULL;
     rq->config = config_current(config_path(), &error);
@@ -271,7 +289,7 @@ static void start(struct request *rq) {
     json_write_string(&rq->log, "method", (struct slice){rq->method, strnlen(rq->method, 16)});
 }
 
-static void log_request(struct request *rq, size_t bytes_out) {
+static void log_request(struct request *rq) {
     struct json_writer *line = &rq->log;
     if (rq->route)
         json_write_text(line, "route", rq->route->path);
@@ -285,7 +303,7 @@ static void log_request(struct request *rq, size_t bytes_out) {
         json_write_integer(line, "upstream_ms", rq->upstream_ms);
     }
     json_write_integer(line, "bytes_in", (int64_t)rq->body_read);
-    json_write_integer(line, "bytes_out", (int64_t)bytes_out);
+    json_write_integer(line, "bytes_out", (int64_t)rq->reply.bytes);
     if (rq->failure.code) {
         json_write_text(line, "error", rq->failure.message);
         json_write_text(line, "at", rq->failure.site);
@@ -298,6 +316,7 @@ static void serve_one(const struct service *service, struct arena *arena) {
     current = &rq;
     start(&rq);
     if (load_config(&rq) == 0 && choose_route(&rq, service->routes) == 0 && rq.route) {
+        confine_once(service, &rq);
         if (rq.route->body != BODY_STREAM)
             read_body(&rq);
         answer(&rq);
@@ -305,12 +324,11 @@ static void serve_one(const struct service *service, struct arena *arena) {
             fail(&rq, INTERNAL, "The gateway gave no answer.");
     }
     transport_drain();
-    size_t bytes_out = 0;
     if (!rq.reply.streamed) {
         reply_settle(&rq);
-        bytes_out = reply_write(&rq);
+        rq.reply.bytes = reply_write(&rq);
     }
-    log_request(&rq, bytes_out);
+    log_request(&rq);
     current = NULL;
 }
 
