@@ -64,12 +64,16 @@ static int fail_on_nonsense(struct request *rq, enum upstream_purpose purpose,
     return fail_with_details(rq, details(rq, answer->body, &json));
 }
 
-void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer) {
-    graph_call(rq->config, rq->arena, call, answer);
+void upstream_note(struct request *rq, const struct graph_answer *answer) {
     rq->upstream_calls++;
     rq->upstream_was_sent = rq->upstream_was_sent || answer->was_sent;
     rq->upstream_ms += answer->ms;
     rq->upstream_status = answer->status;
+}
+
+void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer) {
+    graph_call(rq->config, rq->arena, call, answer);
+    upstream_note(rq, answer);
 }
 
 int upstream_read(struct request *rq, enum upstream_purpose purpose,

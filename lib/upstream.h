@@ -19,6 +19,9 @@ int upstream_call(struct request *rq, enum upstream_purpose purpose,
  * before they pass it on. */
 void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer);
 
+/* The noting half of upstream_ask, for calls that were made another way. */
+void upstream_note(struct request *rq, const struct graph_answer *answer);
+
 /* What upstream_call does with an answer once it is there. */
 int upstream_read(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_answer *answer, struct json *json);
