@@ -142,5 +142,6 @@ static const struct route routes[] = {
 };
 
 int main(void) {
-    return serve(&(struct service){.name = "forms", .routes = routes});
+    return serve(&(struct service){.name = "forms", .routes = routes,
+                                    .needs = WRITES_DATABASE | CALLS_PLATFORM});
 }

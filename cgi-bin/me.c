@@ -97,5 +97,5 @@ static const struct route routes[] = {
 };
 
 int main(void) {
-    return serve(&(struct service){.name = "me", .routes = routes});
+    return serve(&(struct service){.name = "me", .routes = routes, .needs = READS_DATABASE});
 }

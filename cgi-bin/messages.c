@@ -422,5 +422,6 @@ static const struct route routes[] = {
 };
 
 int main(void) {
-    return serve(&(struct service){.name = "messages", .routes = routes});
+    return serve(&(struct service){.name = "messages", .routes = routes,
+                                    .needs = WRITES_DATABASE | CALLS_PLATFORM});
 }

@@ -121,5 +121,6 @@ static const struct route routes[] = {
 };
 
 int main(void) {
-    return serve(&(struct service){.name = "platform", .routes = routes});
+    return serve(&(struct service){.name = "platform", .routes = routes,
+                                    .needs = WRITES_DATABASE | WAKES_COURIER});
 }

@@ -226,5 +226,6 @@ static const struct route routes[] = {
 };
 
 int main(void) {
-    return serve(&(struct service){.name = "templates", .routes = routes});
+    return serve(&(struct service){.name = "templates", .routes = routes,
+                                    .needs = WRITES_DATABASE | CALLS_PLATFORM});
 }

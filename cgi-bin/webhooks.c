@@ -131,5 +131,6 @@ static const struct route routes[] = {
 };
 
 int main(void) {
-    return serve(&(struct service){.name = "webhooks", .routes = routes});
+    return serve(&(struct service){.name = "webhooks", .routes = routes,
+                                    .needs = WRITES_DATABASE});
 }

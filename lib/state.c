@@ -22,6 +22,8 @@ struct store *state_store(struct request *rq) {
     if (!closes_at_exit)
         closes_at_exit = atexit(close_store) == 0;
     enum store_result result = store_open(path, &open_store);
+    if (result == STORE_OK && !(rq->needs & WRITES_DATABASE))
+        store_forbid_writing(open_store);
     if (result == STORE_OK)
         return open_store;
     state_fail(rq, result);

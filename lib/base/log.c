@@ -32,9 +32,13 @@ static int open_log(void) {
     return STDERR_FILENO;
 }
 
-static void write_line(struct slice line) {
+void log_open(void) {
     if (log_fd < 0)
         log_fd = open_log();
+}
+
+static void write_line(struct slice line) {
+    log_open();
     ssize_t written;
     do
         written = write(log_fd, line.p, line.n);

@@ -13,6 +13,9 @@ enum log_level { LOG_INFO, LOG_WARN, LOG_ERROR };
  * which is said there once. The file is opened at the first line. */
 void log_to(const char *path);
 
+/* Opens it now, for a process that will not be able to later. */
+void log_open(void);
+
 /* Starts a line: an open object that holds `ts` and `level`. The caller adds members. */
 void log_start(struct json_writer *line, struct arena *arena, enum log_level level);
 

@@ -131,6 +131,11 @@ enum store_result store_open(const char *path, struct store **store) {
     return STORE_OK;
 }
 
+void store_forbid_writing(struct store *store) {
+    sql_script(store, "PRAGMA query_only = ON");
+    sql_result(store);
+}
+
 void store_close(struct store *store) {
     if (!store)
         return;

@@ -31,6 +31,9 @@ const char *store_reason(const struct store *store);
  * store_reason and store_close only. */
 enum store_result store_open(const char *path, struct store **store);
 
+/* Refuses every write on this connection from now on. */
+void store_forbid_writing(struct store *store);
+
 /* Closes it; NULL is fine. */
 void store_close(struct store *store);
 

@@ -85,6 +85,7 @@ enum { MAX_PATH_PARAMETERS = 2, JSON_BODY_LIMIT = 2 * 1024 * 1024 };
 struct request {
     struct arena *arena; /* lives as long as the request */
     const struct config *config;
+    unsigned needs; /* what the executable declared (enum need) */
     const char *id; /* X-Request-Id: the caller's, the web server's, or made here */
     const char *method, *path;
     bool head; /* HEAD, answered as GET without the body */

@@ -249,15 +249,34 @@ static const char *config_path(void) {
     return path && *path ? path : CONFIG_DEFAULT_PATH;
 }
 
+/* The files that a confined process may use, as one text; empty before it is confined. */
+static char confined_to[6 * 4096];
+
+static void write_paths(const struct config *config, char *paths, size_t size) {
+    snprintf(paths, size, "%s|%s|%s|%s|%s|%s", config->database, config->secret_key_file,
+             config->log_file, config->spool_dir, config->ca_path, config->ca_file);
+}
+
 /* Gives up, once per process, what the executable did not declare. The log is opened before: it may
  * lie anywhere. */
 static void confine_once(const struct service *service, struct request *rq) {
-    static bool is_confined;
-    if (is_confined)
+    if (confined_to[0])
         return;
-    is_confined = true;
     log_open();
     confine(service->needs, transport_is_persistent(), config_path(), rq->config);
+    write_paths(rq->config, confined_to, sizeof confined_to);
+}
+
+/* A process that was confined to other files cannot follow a configuration that names new ones: it
+ * ends, and the next one begins with them. */
+static int check_paths(struct request *rq) {
+    char paths[sizeof confined_to];
+    write_paths(rq->config, paths, sizeof paths);
+    if (!confined_to[0] || strcmp(paths, confined_to) == 0)
+        return 0;
+    transport_stop();
+    reply_header(rq, "Retry-After", "1");
+    return fail(rq, INTERNAL, "The gateway is starting anew with another configuration; try again.");
 }
 
 static int load_config(struct request *rq) {
@@ -268,6 +287,8 @@ static int load_config(struct request *rq) {
         log_message(LOG_ERROR, "%s", error);
         return fail(rq, INTERNAL, "The gateway is not configured: its log says what is wrong.");
     }
+    if (check_paths(rq))
+        return -1;
     log_to(rq->config->log_file);
     return 0;
 }
@@ -312,7 +333,7 @@ static void log_request(struct request *rq) {
 }
 
 static void serve_one(const struct service *service, struct arena *arena) {
-    struct request rq = {.arena = arena};
+    struct request rq = {.arena = arena, .needs = service->needs};
     current = &rq;
     start(&rq);
     if (load_config(&rq) == 0 && choose_route(&rq, service->routes) == 0 && rq.route) {

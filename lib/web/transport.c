@@ -129,3 +129,7 @@ void transport_finish(void) {
 bool transport_is_persistent(void) {
     return kind == FASTCGI;
 }
+
+void transport_stop(void) {
+    requests_left = 0;
+}

@@ -30,6 +30,9 @@ int transport_write(const struct slice *pieces, size_t count);
 /* Ends the request: what was written is on its way. */
 void transport_finish(void);
 
+/* Makes transport_accept return false after this request. */
+void transport_stop(void);
+
 /* Whether this process serves many requests. */
 bool transport_is_persistent(void);
 
