@@ -1054,8 +1054,10 @@ finds() {
     finds FAIL upstream '127.0.0.1:1: Connection refused'
     write_config 'graph_base_url = https://a..b'
     finds FAIL upstream 'a..b:443: '
-    write_config 'graph_base_url = http://127.0.0.1:99999'
-    finds FAIL upstream '127.0.0.1:99999: '
+    write_config 'graph_base_url = http://[::1]:1/x'
+    finds FAIL upstream '[::1]:1: '
+    write_config 'graph_base_url = HTTP://127.0.0.1:2'
+    finds FAIL upstream '127.0.0.1:2: Connection refused'
 }
 
 @test "doctor tells whether a courier is alive" {

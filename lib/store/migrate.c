@@ -45,10 +45,11 @@ static void run_steps(struct store *store, int version) {
 
 /* The schema version, 0 of an empty file. Another program's database is not touched. */
 static enum store_result read_version(struct store *store, int *version) {
+    sql_script(store, "BEGIN"); /* all as of one moment: another process may be creating it */
     int64_t found = sql_integer(store, "PRAGMA user_version");
     int64_t application = sql_integer(store, "PRAGMA application_id");
     int64_t tables = sql_integer(store, "SELECT count(*) FROM sqlite_master");
-    enum store_result result = sql_result(store);
+    enum store_result result = sql_commit(store);
     if (result != STORE_OK)
         return result;
     *version = (int)found;

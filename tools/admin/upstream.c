@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
+#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,17 +14,17 @@ struct peer {
     const char *host, *port;
 };
 
-/* `scheme://[user@]host[:port][/path]` (RFC 3986 3.2). */
+/* Of a URL that the configuration took: `scheme://host[:port][/path]`, an IPv6 address stands in
+ * brackets (RFC 3986 3.2). */
 static struct peer read_url(struct arena *arena, const char *url) {
     struct slice rest = slice_of(strstr(url, "://") + 3);
-    bool is_https = strncmp(url, "https:", 6) == 0;
+    const char *usual_port = strncasecmp(url, "https:", 6) == 0 ? "443" : "80";
     struct slice port = slice_cut(&rest, '/');
-    while (memchr(port.p, '@', port.n))
-        slice_cut(&port, '@');
-    struct slice host = slice_cut(&port, ':');
-    return (struct peer){arena_copy(arena, host), port.n     ? arena_copy(arena, port)
-                                                  : is_https ? "443"
-                                                             : "80"};
+    bool is_literal = slice_starts(port, SLICE("["));
+    struct slice host = slice_cut(&port, is_literal ? ']' : ':');
+    if (is_literal)
+        host = slice_skip(host, 1), port = slice_skip(port, 1);
+    return (struct peer){arena_copy(arena, host), port.n ? arena_copy(arena, port) : usual_port};
 }
 
 /* Tries every address of the host; says why the last one failed. */
