@@ -42,20 +42,22 @@ endif
 
 # Debian packages: to build and run, and what the tests need besides.
 PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
-    libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
+    libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
 TEST_PACKAGES := bats sqlite3
 
 # Executables by what they may link.
 CGI_PLAIN := root health version
 CGI_STORE := me webhooks platform
 CGI_GRAPH := messages templates forms
-CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH)
-TOOLS := switchboard pool graph-sandbox
+CGI_MEDIA := media
+CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
+TOOLS := switchboard pool graph-sandbox courier
 
 LIBRARY := $(BUILD)/libswitchboard.a
 LIBRARY_SOURCES := $(wildcard lib/base/*.c lib/web/*.c lib/store/*.c lib/graph/*.c lib/*.c)
 LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema.o
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
+DELIVERY_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/delivery/*.c))
 SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 
@@ -63,6 +65,7 @@ FCGI   := -l:libfcgi.a
 SQLITE := -l:libsqlite3.a -lm
 SODIUM := -l:libsodium.a
 CURL   := -lcurl
+MAGIC  := -lmagic
 
 BINARIES := $(CGI:%=$(OUT)/cgi-bin/%) $(TOOLS:%=$(OUT)/tools/%)
 
@@ -97,9 +100,18 @@ $(CGI_GRAPH:%=$(OUT)/cgi-bin/%): $(OUT)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(LIBRAR
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $< $(LIBRARY) $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 
+$(CGI_MEDIA:%=$(OUT)/cgi-bin/%): $(OUT)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $< $(LIBRARY) $(FCGI) $(SQLITE) $(SODIUM) $(CURL) \
+	    $(MAGIC)
+
 $(OUT)/tools/switchboard: $(BUILD)/tools/switchboard.o $(ADMIN_OBJECTS) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(SQLITE) $(SODIUM)
+
+$(OUT)/tools/courier: $(BUILD)/tools/courier.o $(DELIVERY_OBJECTS) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(SQLITE) $(SODIUM) $(CURL)
 
 $(OUT)/tools/pool: $(BUILD)/tools/pool.o
 	@mkdir -p $(@D)
@@ -114,7 +126,7 @@ $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $< $(LIBRARY) $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 
 export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL
-BUILD_ALL = $(MAKE) --no-print-directory -j$$(nproc)
+BUILD_ALL = $(MAKE) -s --no-print-directory -j$$(nproc)
 
 run: ## install what is missing, build, start everything, send a message
 	@tools/setup $(PACKAGES)

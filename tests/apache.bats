@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What Apache itself does before and after a program runs, with apache.conf as it is shipped.
 # transports: cgi fcgi
+# starts first: some of it takes a minute
 load helpers/all
 
 # A second Apache runs stand-ins that fail in the ways a program can. What takes minutes starts here

@@ -26,7 +26,7 @@ teardown() {
 
 wait_for() {
     local try
-    for ((try = 0; try < 200; try++)); do
+    for ((try = 0; try < 600; try++)); do
         ! "$@" || return 0
         sleep 0.05
     done
@@ -56,12 +56,16 @@ keep_asking() {
     loads+=($!)
 }
 
-# All requests of keep_asking got 200, and there were some.
+asked_enough() {
+    (($(cat "$BATS_TEST_TMPDIR"/load.* | wc -l) > 20))
+}
+
+# All requests of keep_asking() got 200, and there were some.
 assert_load() {
+    wait_for asked_enough
     touch "$BATS_TEST_TMPDIR/enough"
     wait "${loads[@]}"
     assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/load.*)" 200
-    (($(cat "$BATS_TEST_TMPDIR"/load.* | wc -l) > 20))
 }
 
 @test "a pool keeps its number of processes when they are killed" {

@@ -3,10 +3,17 @@
 # transports: cgi fcgi
 load helpers/all
 
-# Each test has a directory that an ordinary user may enter, and ports of its own.
+# A checkout as make leaves it, with the executables under test.
+make_tree() {
+    mkdir -p "$1/tools"
+    cp -r "$OUT/cgi-bin" "$root/apache.conf" "$1/"
+    cp "$root"/tools/{run,stop,common.bash,private-apache} "$OUT"/tools/{switchboard,graph-sandbox,pool} "$1/tools/"
+    [[ ! -x $OUT/tools/courier ]] || cp "$OUT/tools/courier" "$1/tools/"
+}
+
 setup_file() {
-    export RUNS=$BATS_FILE_TMPDIR/runs
-    mkdir "$RUNS"
+    export TREE=$BATS_FILE_TMPDIR/tree
+    make_tree "$TREE"
     unset GRAPH_BASE_URL SWITCHBOARD_CONFIG
 }
 
@@ -22,7 +29,7 @@ setup() {
 teardown() {
     local dir
     for dir in "$BATS_TEST_TMPDIR"/*/ ${also-}; do
-        [[ ! -e $dir/lock ]] || RUN_DIR=$dir "$root/tools/stop"
+        [[ ! -e $dir/lock ]] || RUN_DIR=$dir "$TREE/tools/stop"
     done
 }
 
@@ -38,7 +45,7 @@ free_port() {
 # stays running.
 demo() {
     local code=0
-    "$root/tools/run" >"$BATS_TEST_TMPDIR/output" 2>&1 3>&- || code=$?
+    "$TREE/tools/run" >"$BATS_TEST_TMPDIR/output" 2>&1 3>&- || code=$?
     output=$(<"$BATS_TEST_TMPDIR/output")
     return $code
 }
@@ -138,18 +145,18 @@ assert_idle() {
     run_demo
     use_demo
     local token=$API_TOKEN
-    "$root/tools/stop"
+    "$TREE/tools/stop"
     run ! listens "$PORT"
     assert_idle "$RUN_DIR"
     [[ -s $RUN_DIR/switchboard.db ]]
-    "$root/tools/stop"
+    "$TREE/tools/stop"
     run_demo
     use_demo
     assert_equal "$API_TOKEN" "$token"
 }
 
 @test "stop where nothing ever ran is no error" {
-    RUN_DIR=$BATS_TEST_TMPDIR/nowhere run "$root/tools/stop"
+    RUN_DIR=$BATS_TEST_TMPDIR/nowhere run "$TREE/tools/stop"
     assert_equal "$status" 0
     [[ ! -e $BATS_TEST_TMPDIR/nowhere ]]
 }
@@ -160,7 +167,7 @@ assert_idle() {
     RUN_DIR=$BATS_TEST_TMPDIR/second PORT=$(free_port)
     run_demo
     [[ $(grep API_TOKEN "$first/demo.env") != $(grep API_TOKEN "$RUN_DIR/demo.env") ]]
-    RUN_DIR=$first "$root/tools/stop"
+    RUN_DIR=$first "$TREE/tools/stop"
     assert_idle "$first"
     use_demo
     request GET /v2/health
@@ -215,7 +222,7 @@ assert_idle() {
     local setting
     for setting in PORT=0 PORT=70000 PORT=web TRANSPORT=carrier-pigeon GRAPH_BASE_URL=example.org \
         "RUN_DIR=$BATS_TEST_TMPDIR/a\"b" RUN_DIR=/proc/nowhere; do
-        run env "$setting" "$root/tools/run"
+        run env "$setting" "$TREE/tools/run"
         assert_equal "$status" 1
         assert_equal "${#lines[@]}" 1
     done
@@ -229,7 +236,7 @@ assert_idle() {
     use_demo
     request GET /v2/health
     assert_success
-    "$root/tools/stop"
+    "$TREE/tools/stop"
     assert_idle "$RUN_DIR"
     [[ ! -e $RUN_DIR/apache/sockets ]]
 }
@@ -237,10 +244,7 @@ assert_idle() {
 @test "an ordinary user runs it too" {
     local home as_user=()
     home=$(mktemp -d "${TMPDIR:-/tmp}/user-XXXXXX")
-    mkdir "$home/tree" "$home/tree/tools"
-    cp -r "$OUT/cgi-bin" "$root/apache.conf" "$home/tree/"
-    cp "$root"/tools/{run,stop,common.bash,private-apache} "$OUT"/tools/{switchboard,graph-sandbox,pool} "$home/tree/tools/"
-    [[ ! -x $OUT/tools/courier ]] || cp "$OUT/tools/courier" "$home/tree/tools/"
+    make_tree "$home/tree"
     if ((EUID == 0)); then
         chown -R 65534:65534 "$home"
         as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)

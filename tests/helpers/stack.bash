@@ -52,11 +52,6 @@ start_apache() {
     local options=(--dir "$STACK/apache" --home "$OUT"
         --config "$SWITCHBOARD_CONFIG" "$@")
     [[ $TRANSPORT != fcgi ]] || options+=(--fcgi 2)
-    # A sanitizer maps terabytes of addresses and never touches them.
-    if [[ $OUT != "$root" ]]; then
-        printf '<Directory "%s">\nRLimitMEM max\n</Directory>\n' "$OUT/cgi-bin" >"$STACK/extra.conf"
-        options+=(--extra "$STACK/extra.conf")
-    fi
     "$root/tools/private-apache" start "${options[@]}" 3>&-
     BASE=http://127.0.0.1:$(cat "$STACK/apache/port")
 }
