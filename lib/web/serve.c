@@ -10,6 +10,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "web/reply.h"
+#include "web/route.h"
 #include "web/transport.h"
 
 enum { REQUEST_MEMORY_CAP = 192 * 1024 * 1024 };
@@ -40,57 +41,6 @@ static _Noreturn void on_exhausted(void) {
 
 const char *request_variable(const char *name) {
     return transport_variable(name);
-}
-
-/* Whether `pattern` matches `path`; fills the parameters. */
-static bool path_matches(const char *pattern, const char *path, struct slice *parameters) {
-    struct slice p = slice_of(pattern), q = slice_of(path);
-    size_t n = 0;
-    for (;;) {
-        bool p_ended = !p.p, q_ended = !q.p;
-        if (p_ended || q_ended)
-            return p_ended && q_ended;
-        bool p_more = memchr(p.p, '/', p.n) != NULL, q_more = memchr(q.p, '/', q.n) != NULL;
-        struct slice wanted = slice_cut(&p, '/'), got = slice_cut(&q, '/');
-        if (wanted.n && wanted.p[0] == ':' && n < MAX_PATH_PARAMETERS)
-            parameters[n++] = got;
-        else if (!slice_equal(wanted, got))
-            return false;
-        if (!p_more)
-            p.p = NULL;
-        if (!q_more)
-            q.p = NULL;
-    }
-}
-
-/* The methods that this path knows, for `Allow` (RFC 9110 10.2.1); NULL for an unknown path. */
-static const char *allowed_methods(struct request *rq, const struct route *routes) {
-    struct buffer allow = buffer_in(rq->arena);
-    struct slice unused[MAX_PATH_PARAMETERS];
-    for (const struct route *route = routes; route->method; route++)
-        if (path_matches(route->path, rq->path, unused))
-            buffer_printf(&allow, "%s%s%s", allow.n ? ", " : "", route->method,
-                          strcmp(route->method, "GET") == 0 ? ", HEAD" : "");
-    if (!allow.n)
-        return NULL;
-    buffer_add_text(&allow, ", OPTIONS");
-    return buffer_slice(&allow).p;
-}
-
-static int choose_route(struct request *rq, const struct route *routes) {
-    for (const struct route *route = routes; route->method; route++)
-        if (strcmp(route->method, rq->method) == 0 &&
-            path_matches(route->path, rq->path, rq->parameters)) {
-            rq->route = route;
-            return 0;
-        }
-    const char *allow = allowed_methods(rq, routes);
-    if (!allow)
-        return fail(rq, NOT_FOUND, "There is no such route. See GET / for where to begin.");
-    reply_header(rq, "Allow", allow);
-    if (strcmp(rq->method, "OPTIONS") == 0)
-        return reply_body(rq, 204, NULL, (struct slice){NULL, 0});
-    return fail(rq, NOT_FOUND, "This path does not know the method; it knows %s.", allow);
 }
 
 ssize_t request_read_body(struct request *rq, void *bytes, size_t n) {
@@ -336,7 +286,7 @@ static void serve_one(const struct service *service, struct arena *arena) {
     struct request rq = {.arena = arena, .needs = service->needs};
     current = &rq;
     start(&rq);
-    if (load_config(&rq) == 0 && choose_route(&rq, service->routes) == 0 && rq.route) {
+    if (load_config(&rq) == 0 && route_choose(&rq, service->routes) == 0 && rq.route) {
         confine_once(service, &rq);
         if (rq.route->body != BODY_STREAM)
             read_body(&rq);

@@ -1,0 +1,63 @@
+#include "web/route.h"
+
+/* Takes the segment up to the next slash off *rest; *rest has p == NULL after the last one. */
+static struct slice next_segment(struct slice *rest) {
+    bool is_last = !rest->n || !memchr(rest->p, '/', rest->n);
+    struct slice segment = slice_cut(rest, '/');
+    if (is_last)
+        rest->p = NULL;
+    return segment;
+}
+
+bool route_matches(const char *pattern, const char *path,
+                   struct slice parameters[MAX_PATH_PARAMETERS]) {
+    struct slice p = slice_of(pattern), q = slice_of(path);
+    size_t n = 0;
+    memset(parameters, 0, MAX_PATH_PARAMETERS * sizeof *parameters);
+    while (p.p && q.p) {
+        struct slice wanted = next_segment(&p), got = next_segment(&q);
+        if (wanted.n && wanted.p[0] == ':' && n < MAX_PATH_PARAMETERS) {
+            parameters[n++] = got;
+        } else if (!slice_equal(wanted, got)) {
+            memset(parameters, 0, MAX_PATH_PARAMETERS * sizeof *parameters);
+            return false;
+        }
+    }
+    return !p.p && !q.p;
+}
+
+/* The methods that this path knows, for `Allow` (RFC 9110 10.2.1); NULL for an unknown path. */
+static const char *allowed_methods(struct request *rq, const struct route *routes) {
+    static const char *const methods[] = {"GET", "POST", "DELETE"};
+    struct buffer allow = buffer_in(rq->arena);
+    struct slice unused[MAX_PATH_PARAMETERS];
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        const struct route *route = routes;
+        while (route->method && (strcmp(route->method, methods[i]) != 0 ||
+                                 !route_matches(route->path, rq->path, unused)))
+            route++;
+        if (route->method)
+            buffer_printf(&allow, "%s%s%s", allow.n ? ", " : "", methods[i],
+                          i == 0 ? ", HEAD" : "");
+    }
+    if (!allow.n)
+        return NULL;
+    buffer_add_text(&allow, ", OPTIONS");
+    return buffer_slice(&allow).p;
+}
+
+int route_choose(struct request *rq, const struct route *routes) {
+    for (const struct route *route = routes; route->method; route++)
+        if (strcmp(route->method, rq->method) == 0 &&
+            route_matches(route->path, rq->path, rq->parameters)) {
+            rq->route = route;
+            return 0;
+        }
+    const char *allow = allowed_methods(rq, routes);
+    if (!allow)
+        return fail(rq, NOT_FOUND, "There is no such route. See GET / for where to begin.");
+    reply_header(rq, "Allow", allow);
+    if (strcmp(rq->method, "OPTIONS") == 0)
+        return reply_body(rq, 204, NULL, (struct slice){NULL, 0});
+    return fail(rq, NOT_FOUND, "This path does not know the method; it knows %s.", allow);
+}
