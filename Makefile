@@ -49,9 +49,9 @@ TEST_PACKAGES := bats sqlite3
 CGI_PLAIN := root health version
 CGI_STORE := me webhooks platform
 CGI_GRAPH := messages templates forms
-CGI_MEDIA := media
+CGI_MEDIA :=
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
-TOOLS := switchboard pool graph-sandbox courier
+TOOLS := switchboard pool graph-sandbox
 
 LIBRARY := $(BUILD)/libswitchboard.a
 LIBRARY_SOURCES := $(wildcard lib/base/*.c lib/web/*.c lib/store/*.c lib/graph/*.c lib/*.c)
