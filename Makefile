@@ -51,7 +51,7 @@ CGI_STORE := me webhooks platform
 CGI_GRAPH := messages templates forms
 CGI_MEDIA :=
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
-TOOLS := switchboard pool graph-sandbox
+TOOLS := switchboard pool graph-sandbox courier
 
 LIBRARY := $(BUILD)/libswitchboard.a
 LIBRARY_SOURCES := $(wildcard lib/base/*.c lib/web/*.c lib/store/*.c lib/graph/*.c lib/*.c)
@@ -60,6 +60,7 @@ ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
 DELIVERY_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/delivery/*.c))
 SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
+TEST_HELPERS := $(BUILD)/helpers/receiver
 
 FCGI   := -l:libfcgi.a
 SQLITE := -l:libsqlite3.a -lm
@@ -125,6 +126,10 @@ $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $< $(LIBRARY) $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 
+$(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ -lpthread
+
 export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL
 BUILD_ALL = $(MAKE) -s --no-print-directory -j$$(nproc)
 
@@ -138,8 +143,8 @@ stop: ## stop what `make run` started
 
 test: ## install what is missing, build, run the whole suite
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
-	@$(BUILD_ALL) all $(UNIT_TESTS)
-	@OUT=$(OUT) UNIT=$(BUILD)/unit tests/run $(TESTS)
+	@$(BUILD_ALL) all $(UNIT_TESTS) $(TEST_HELPERS)
+	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
 install: all ## below DESTDIR and PREFIX
 	@OUT='$(OUT)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install

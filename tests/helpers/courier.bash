@@ -1,0 +1,173 @@
+# shellcheck shell=bash
+# The courier and who it delivers to: `load helpers/courier` after helpers/all.
+
+: "${HELPERS:=$root/build/plain/helpers}" # where the test programs are
+
+# Now, in SQL: milliseconds since 1970.
+db_now="CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+
+# A receiver of its own for NAME: start_receiver NAME [PORT]. Sets and exports NAME_URL (without a
+# path) and NAME_DIR, where it records.
+start_receiver() {
+    local dir=$STACK/receivers/$1 try
+    mkdir -p "$dir"
+    rm -f "$dir/port"
+    "$HELPERS/receiver" "$dir" "${2-0}" >>"$dir/log" 2>&1 3>&- &
+    printf '%s\n' $! >"$dir/pid"
+    for ((try = 0; try < 200; try++)); do
+        [[ ! -s $dir/port ]] || break
+        sleep 0.05
+    done
+    put "$1_DIR" "$dir"
+    put "$1_URL" "http://127.0.0.1:$(cat "$dir/port")"
+}
+
+stop_receiver() { # NAME
+    end_helper "$STACK/receivers/$1/pid"
+}
+
+stop_receivers() {
+    local pid_file
+    for pid_file in "$STACK"/receivers/*/pid; do
+        [[ ! -e $pid_file ]] || end_helper "$pid_file"
+    done
+}
+
+end_helper() { # PID_FILE
+    local pid
+    pid=$(cat "$1")
+    rm -f "$1"
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+}
+
+# What the receiver answers to /PATH from now on: answers NAME PATH [DIRECTIVE...]; no directive: 200
+answers() {
+    local dir=$STACK/receivers/$1 path=$2
+    shift 2
+    printf '%s\n' "$@" >"$dir/$path.answer.new"
+    mv "$dir/$path.answer.new" "$dir/$path.answer"
+}
+
+# The numbers of the requests that NAME received for /PATH, in their order: received NAME [PATH]
+received() {
+    local dir=$STACK/receivers/$1 number
+    for number in $(cd "$dir" && find . -name '*.head' | sed 's/[^0-9]//g' | sort -n); do
+        if [[ $(head -n 1 "$dir/$number.head") == "POST /${2-}"*' HTTP/1.1' ]]; then
+            printf '%s\n' "$number"
+        fi
+    done
+}
+
+received_count() { # NAME [PATH]
+    received "$@" | wc -l
+}
+
+# A header of a received request: received_header NAME NUMBER HEADER
+received_header() {
+    awk -v name="${3,,}" '{ at = index($0, ":") }
+        tolower(substr($0, 1, at - 1)) == name { value = substr($0, at + 1); sub(/^ +/, "", value); print value }' \
+        "$STACK/receivers/$1/$2.head"
+}
+
+# Waits until a command succeeds: eventually SECONDS COMMAND...
+eventually() {
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        ((SECONDS < deadline)) || fail "not within its time: $*"
+        sleep 0.05
+    done
+}
+
+has_received() { # NAME COUNT [PATH]
+    (($(received_count "$1" "${3-}") >= $2))
+}
+
+# The webhook of the user of PREFIX: set_webhook PREFIX URL [CODE]
+set_webhook() {
+    local token=$1TOKEN
+    request POST /v2/webhooks/config --as "${!token}" \
+        -d "$(jq -nc --arg url "$2" --arg code "${3-secret of $1}" '{webhookUrl: $url, webhookCode: $code}')"
+    assert_success
+}
+
+# Rows for the outbox of the user of PREFIX, due now: add_events PREFIX [COUNT [CONTACT]]. Each has
+# the user's next sequence. Prints their ids, in order.
+add_events() {
+    local email=$1EMAIL
+    db "BEGIN IMMEDIATE;
+        CREATE TEMP TABLE new AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${2-1})
+            SELECT i, u.id AS user_id, u.event_sequence + i AS sequence,
+            'evt_' || lower(hex(randomblob(13))) AS id,
+            $db_now AS now
+            FROM n, user u WHERE u.email = '${!email}';
+        INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at)
+            SELECT id, user_id, sequence, 'message.received', nullif('${3-}', ''),
+            CAST(json_object('type', 'message.received', 'timestamp', '2026-11-20T23:54:27.935Z',
+                'data', json_object('sequence', sequence, 'note', 'größer ☃')) AS BLOB),
+            'pending', now, now FROM new;
+        UPDATE user SET event_sequence = event_sequence + ${2-1} WHERE email = '${!email}';
+        SELECT id FROM new ORDER BY i; COMMIT"
+}
+
+courier() {
+    "$OUT/tools/courier" "$@"
+}
+
+courier_once() {
+    courier --once
+}
+
+# A resident courier; start_courier [NAME [option...]]. Its pid is in $STACK/NAME.pid.
+start_courier() {
+    local name=${1-courier}
+    shift || true
+    courier --pid-file "$STACK/$name.pid" "$@" >>"$STACK/$name.log" 2>&1 3>&- &
+    printf '%s\n' $! >"$STACK/$name.job"
+    eventually 10 test -s "$STACK/$name.pid"
+}
+
+# Ends it as a service manager does; its exit status is kept in $courier_status.
+stop_courier() {
+    local pid
+    pid=$(cat "$STACK/${1-courier}.job")
+    rm -f "$STACK/${1-courier}.job"
+    kill -TERM "$pid" 2>/dev/null || true
+    courier_status=0
+    wait "$pid" || courier_status=$?
+}
+
+stop_couriers() {
+    local job
+    for job in "$STACK"/*.job; do
+        [[ ! -e $job ]] || stop_courier "$(basename "$job" .job)"
+    done
+}
+
+# A column of an event: event ID COLUMN
+event() {
+    db "SELECT $2 FROM event WHERE id = '$1'"
+}
+
+assert_event() { # ID COLUMN VALUE
+    assert_equal "$(event "$1" "$2")" "$3"
+}
+
+event_is() { # ID STATE
+    [[ $(event "$1" state) == "$2" ]]
+}
+
+# Makes what waits for its time due: make_due [WHERE]
+make_due() {
+    db "UPDATE event SET next_attempt_at = 0 WHERE state = 'pending' AND (${1-1})"
+}
+
+# Milliseconds from now until the event's next attempt: time_left ID
+time_left() {
+    event "$1" "next_attempt_at - $db_now"
+}
+
+assert_between() { # NUMBER LEAST MOST
+    (($1 >= $2 && $1 <= $3)) || fail "expected $1 to be from $2 to $3"
+}

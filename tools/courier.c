@@ -1,0 +1,347 @@
+/* courier: delivers outbound events to the users' webhooks (spec 6).
+ *
+ *     courier [--config FILE] [--pid-file FILE] [--once]
+ *
+ * One resident process, woken by a bell (wake.h) and by a timer. Several may run at once: they
+ * share the work by leases in the database. It also keeps the database's write-ahead log short and
+ * removes events that ended long ago. `courier --help` tells the rest.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "delivery/dispatch.h"
+#include "delivery/resources.h"
+#include "store/housekeeping.h"
+#include "version.h"
+#include "wake.h"
+
+enum {
+    TICK_MS = 1000,
+    BEAT_MS = 5 * 1000,
+    CHECKPOINT_BUSY_MS = 10 * 1000, /* after somebody was in the way of one */
+    PRUNE_MS = 60 * 60 * 1000,
+    GRACE_MS = 14 * 1000,          /* service managers commonly kill after 15 s */
+    ONCE_TAKES_MS = 5 * 60 * 1000, /* --once takes no more events after that */
+    ONCE_TROUBLE_MS = 30 * 1000,   /* --once gives up on the database after that */
+};
+
+struct courier {
+    const char *pid_file; /* NULL: none */
+    bool once;
+    struct resources resources;
+    struct dispatch dispatch;
+    struct wake_listener bell;
+    int signals; /* signalfd */
+    bool is_stopping;
+    bool may_be_due; /* look for events to take */
+    /* all times are monotonic */
+    int64_t started, stop_at, next_tick, next_beat, next_prune, next_checkpoint;
+    int64_t data_version; /* at the last checkpoint */
+    bool has_written;     /* since the last checkpoint */
+};
+
+static int fail(const char *what, const char *detail) {
+    fprintf(stderr, "courier: %s%s\n", what, detail);
+    return 1;
+}
+
+/* --- looking after the database, a little at every tick --- */
+
+static bool note(struct courier *courier, enum store_result result) {
+    resources_note(&courier->resources, result);
+    return result == STORE_OK;
+}
+
+static void beat(struct courier *courier, struct store *store, int64_t now) {
+    if (now < courier->next_beat)
+        return;
+    if (note(courier, store_beat(store, "courier", getpid(), clock_now()))) {
+        courier->next_beat = now + BEAT_MS;
+        courier->has_written = true;
+    }
+}
+
+static void prune(struct courier *courier, struct store *store, int64_t now) {
+    size_t removed = 0;
+    if (now < courier->next_prune || !note(courier, store_mend_times(store, clock_now())) ||
+        !note(courier, store_prune_events(store, clock_now(), &removed)))
+        return;
+    if (removed)
+        courier->has_written = true; /* and there may be more */
+    else
+        courier->next_prune = now + PRUNE_MS;
+}
+
+static void checkpoint(struct courier *courier, struct store *store, int64_t now) {
+    int64_t version = store_data_version(store);
+    if (now < courier->next_checkpoint ||
+        (version == courier->data_version && !courier->has_written))
+        return;
+    enum store_result result = store_checkpoint(store);
+    if (result == STORE_BUSY) {
+        courier->next_checkpoint = now + CHECKPOINT_BUSY_MS;
+        return;
+    }
+    if (!note(courier, result))
+        return;
+    courier->data_version = version;
+    courier->has_written = false;
+}
+
+static void look_after(struct courier *courier, int64_t now) {
+    static void (*const chores[])(struct courier *, struct store *, int64_t) = {beat, prune,
+                                                                                checkpoint};
+    for (size_t i = 0; i < sizeof chores / sizeof *chores; i++) {
+        struct store *store = resources_store(&courier->resources);
+        if (store)
+            chores[i](courier, store, now);
+    }
+}
+
+/* --- deliveries --- */
+
+static void record(struct courier *courier) {
+    if (!dispatch_count(&courier->dispatch, PLACE_ENDED))
+        return;
+    struct store *store = resources_store(&courier->resources);
+    if (!store || !note(courier, dispatch_record(&courier->dispatch, store)))
+        return;
+    courier->has_written = true;
+    courier->may_be_due = true; /* there is room, and what followed may go */
+}
+
+static void take(struct courier *courier) {
+    struct resources *resources = &courier->resources;
+    size_t taken;
+    if (!courier->may_be_due || courier->is_stopping ||
+        !dispatch_count(&courier->dispatch, PLACE_FREE))
+        return;
+    courier->may_be_due = false; /* until the next tick, where it fails */
+    struct store *store = resources_store(resources);
+    const struct keyring *keys = resources_keys(resources);
+    if (!store || !keys)
+        return;
+    if (!note(courier, dispatch_take(&courier->dispatch, store, &resources->config, keys, &taken)))
+        return;
+    courier->may_be_due = taken > 0; /* what ended at once has made room */
+    courier->has_written = courier->has_written || taken > 0;
+}
+
+/* --- its life --- */
+
+static void configure(struct courier *courier) {
+    const char *error;
+    if (resources_configure(&courier->resources, &error))
+        log_message(LOG_ERROR, "%s; the configuration stays as it was", error);
+    else
+        log_message(LOG_INFO, "the configuration was read again");
+}
+
+/* Takes no more events; what is under way may end. Asked twice, it does not wait for that. */
+static void stop(struct courier *courier) {
+    int64_t now = clock_monotonic();
+    courier->stop_at = courier->is_stopping ? now : now + GRACE_MS;
+    courier->is_stopping = true;
+}
+
+static void take_signals(struct courier *courier) {
+    struct signalfd_siginfo caught;
+    while (read(courier->signals, &caught, sizeof caught) == sizeof caught) {
+        if (caught.ssi_signo == SIGHUP)
+            configure(courier);
+        else
+            stop(courier);
+    }
+}
+
+static void tick(struct courier *courier, int64_t now) {
+    if (now < courier->next_tick)
+        return;
+    courier->next_tick = now + TICK_MS;
+    courier->may_be_due = true;
+    if (courier->once) {
+        if (now - courier->started >= ONCE_TAKES_MS)
+            courier->is_stopping = true;
+        return;
+    }
+    if (!courier->is_stopping) {
+        wake_listen(&courier->bell, courier->resources.config.database);
+        look_after(courier, now);
+    }
+}
+
+/* Whether --once cannot do its work. */
+static bool is_hopeless(const struct courier *courier, int64_t now) {
+    const struct resources *resources = &courier->resources;
+    if (!courier->once || resources->trouble == STORE_OK)
+        return courier->once && resources->keys_complained_at && !resources->keys.count;
+    bool is_passing = resources->trouble == STORE_BUSY || resources->trouble == STORE_FULL;
+    return now - resources->trouble_since >= ONCE_TROUBLE_MS ||
+           (!is_passing && !dispatch_count(&courier->dispatch, PLACE_ENDED));
+}
+
+static bool is_over(const struct courier *courier, int64_t now) {
+    if (dispatch_count(&courier->dispatch, PLACE_FREE) < DISPATCH_PLACES)
+        return (courier->stop_at && now >= courier->stop_at) || is_hopeless(courier, now);
+    return courier->is_stopping || is_hopeless(courier, now) ||
+           (courier->once && !courier->may_be_due && courier->resources.trouble == STORE_OK);
+}
+
+/* Whether there is something to do that needs no waiting for. */
+static bool can_go_on(const struct courier *courier) {
+    const struct dispatch *dispatch = &courier->dispatch;
+    return courier->resources.trouble == STORE_OK &&
+           (dispatch_count(dispatch, PLACE_ENDED) ||
+            (courier->may_be_due && !courier->is_stopping && dispatch_count(dispatch, PLACE_FREE)));
+}
+
+static void wait_for_something(struct courier *courier, int64_t now) {
+    struct curl_waitfd descriptors[] = {
+        {.fd = courier->signals, .events = CURL_WAIT_POLLIN},
+        {.fd = courier->bell.fd, .events = CURL_WAIT_POLLIN},
+    };
+    int64_t wait = courier->next_tick - now;
+    if (courier->stop_at && courier->stop_at - now < wait)
+        wait = courier->stop_at - now;
+    if (can_go_on(courier))
+        wait = 0;
+    curl_multi_poll(courier->dispatch.multi, descriptors, courier->bell.fd >= 0 ? 2 : 1,
+                    wait > 0 ? (int)wait : 0, NULL);
+}
+
+static void run(struct courier *courier) {
+    for (;;) {
+        int64_t now = clock_monotonic();
+        tick(courier, now);
+        record(courier);
+        take(courier);
+        if (is_over(courier, now))
+            return;
+        if (!dispatch_advance(&courier->dispatch))
+            wait_for_something(courier, now);
+        take_signals(courier);
+        if (wake_drain(&courier->bell))
+            courier->may_be_due = true;
+    }
+}
+
+/* Leaves nothing behind that another courier would have to wait for. */
+static int finish(struct courier *courier) {
+    struct store *store = resources_store(&courier->resources);
+    int64_t now = clock_monotonic();
+    dispatch_abandon(&courier->dispatch, store);
+    if (store && courier->once)
+        look_after(courier, now);
+    wake_close(&courier->bell);
+    return is_hopeless(courier, now) ? fail("", "database or key file cannot be used; see the log")
+                                     : 0;
+}
+
+/* --- the command line --- */
+
+static void print_help(void) {
+    puts("usage: courier [--config FILE] [--pid-file FILE] [--once]\n"
+         "\n"
+         "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
+         "events, lets deliveries that are under way end, 14 s at most, and exits with status 0.\n"
+         "SIGHUP makes it read the configuration again. Several couriers may run at once.\n"
+         "\n"
+         "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
+         "                   " CONFIG_DEFAULT_PATH "\n"
+         "  --pid-file FILE  write the process id there; removed at the end\n"
+         "  --once           deliver what is due, then exit: for cron\n"
+         "  --help           print this text\n"
+         "  --version        print name and version");
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int read_options(int argc, char **argv, struct courier *courier) {
+    static const struct option table[] = {
+        {"config", required_argument, NULL, 'c'}, {"pid-file", required_argument, NULL, 'p'},
+        {"once", no_argument, NULL, 'o'},         {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0},
+    };
+    const char *from_environment = getenv("SWITCHBOARD_CONFIG");
+    courier->resources.config_path =
+        from_environment && *from_environment ? from_environment : CONFIG_DEFAULT_PATH;
+    for (int name; (name = getopt_long(argc, argv, "", table, NULL)) != -1;)
+        switch (name) {
+        case 'c':
+            courier->resources.config_path = optarg;
+            break;
+        case 'p':
+            courier->pid_file = optarg;
+            break;
+        case 'o':
+            courier->once = true;
+            break;
+        case 'h':
+            print_help();
+            return 0;
+        case 'v':
+            puts(SWITCHBOARD_NAME " " SWITCHBOARD_VERSION);
+            return 0;
+        default:
+            return 2;
+        }
+    if (optind == argc)
+        return -1;
+    fail("see --help; unexpected argument: ", argv[optind]);
+    return 2;
+}
+
+static int write_pid(const char *path) {
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return -1;
+    int failed = fprintf(file, "%ld\n", (long)getpid()) < 0;
+    return fclose(file) != 0 || failed ? -1 : 0;
+}
+
+/* From here on signals are read from a descriptor, in all threads there will be. */
+static int block_signals(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int main(int argc, char **argv) {
+    static struct courier courier;
+    const char *error;
+    int status = read_options(argc, argv, &courier);
+    if (status >= 0)
+        return status;
+    courier.bell = wake_closed();
+    courier.signals = block_signals();
+    courier.started = clock_monotonic();
+    if (resources_configure(&courier.resources, &error))
+        return fail("", error);
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || courier.signals < 0 ||
+        !dispatch_open(&courier.dispatch))
+        return fail("", "out of memory or descriptors");
+    if (courier.pid_file && write_pid(courier.pid_file))
+        return fail("cannot write the pid file: ", strerror(errno));
+    log_message(LOG_INFO, "courier %s begins, pid %ld", courier.dispatch.owner, (long)getpid());
+    run(&courier);
+    log_message(LOG_INFO, "courier %s ends", courier.dispatch.owner);
+    status = finish(&courier);
+    dispatch_close(&courier.dispatch);
+    resources_free(&courier.resources);
+    curl_global_cleanup();
+    if (courier.pid_file)
+        unlink(courier.pid_file);
+    return status;
+}
