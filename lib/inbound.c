@@ -100,7 +100,8 @@ static void complete(struct walk *w, struct store_identity *who, struct json pho
                      struct json bsuid) {
     bool is_named = who->phone || who->bsuid;
     for (struct json c = json_first(w->contacts); json_is(c); c = json_next(c)) {
-        if (!is_same_id(json_get(c, "wa_id"), phone) && !is_same_id(json_get(c, "user_id"), bsuid) &&
+        if (!is_same_id(json_get(c, "wa_id"), phone) &&
+            !is_same_id(json_get(c, "user_id"), bsuid) &&
             (is_named || json_count(w->contacts) != 1))
             continue;
         struct store_identity told = {0};
@@ -177,39 +178,51 @@ static bool read_message(struct walk *w, struct json message, struct store_updat
     return false;
 }
 
-/* The two BSUIDs of "User NAME changed from OLD to NEW", in the generation that tells the old one
- * nowhere else. */
-static const char *old_bsuid_of_body(struct walk *w, struct json message) {
-    struct slice rest = json_string(json_find(message, "system.body"), w->arena);
-    while (rest.n) {
-        struct slice word = slice_cut(&rest, ' ');
-        if (recipient_is_bsuid(word))
-            return arena_copy(w->arena, word);
-    }
-    return NULL;
+/* The OLD of "User NAME changed from OLD to NEW", in the generation that tells it nowhere else.
+ * Read from the end: a name may look like somebody else's BSUID. */
+static void note_old_bsuid_of_body(struct walk *w, struct store_identity *who, struct json system) {
+    struct slice body = json_string(json_get(system, "body"), w->arena);
+    const char *user_id = text(w, system, "user_id");
+    struct slice end = slice_of(arena_printf(w->arena, " to %s", user_id ? user_id : ""));
+    if (body.n < end.n || !slice_equal(slice_skip(body, body.n - end.n), end))
+        return;
+    body.n -= end.n;
+    const char *space = memrchr(body.p, ' ', body.n);
+    struct slice old = slice_skip(body, space ? (size_t)(space + 1 - body.p) : body.n);
+    if (recipient_is_bsuid(old))
+        who->bsuid = arena_copy(w->arena, old);
 }
 
-/* Number and id changes, in every generation of their keys. */
-static void add_system(struct walk *w, struct json message, const char *wamid) {
+/* Who becomes whom, in every generation of the keys; false when it is no such change. */
+static bool read_identity_change(struct walk *w, struct json message, struct store_update *update) {
     struct json system = json_get(message, "system");
-    struct store_update update = {
-        .kind = UPDATE_OTHER, .body = json_raw(message), .key = message_key(w, wamid)};
-    bool is_number = json_equals(json_get(system, "type"), "user_changed_number");
     bool is_id = json_equals(json_get(system, "type"), "user_changed_user_id");
-    if (is_number || is_id) {
-        update.kind = UPDATE_IDENTITY;
-        update.type = is_number ? "number_change" : "user_id_update";
-        note_id(w, &update.before, json_get(message, "from"));
-        note_id(w, &update.before, json_get(message, "from_user_id"));
-        note_id(w, &update.before, json_get(system, "previous_user_id"));
-        note_parent(w, &update.before, json_get(system, "previous_parent_user_id"));
-        note_id(w, &update.who, json_get(system, "new_wa_id"));
-        note_id(w, &update.who, json_get(system, "wa_id"));
-        note_id(w, &update.who, json_get(system, "user_id"));
-        note_parent(w, &update.who, json_get(system, "parent_user_id"));
-        if (!json_is(json_get(system, "previous_user_id")) && old_bsuid_of_body(w, message))
-            update.before.bsuid = old_bsuid_of_body(w, message);
-    }
+    bool is_number = json_equals(json_get(system, "type"), "user_changed_number") ||
+                     json_is(json_get(system, "new_wa_id"));
+    struct store_identity *before = &update->before, *who = &update->who;
+    if (!is_id && !is_number)
+        return false;
+    note_id(w, before, json_get(message, "from"));
+    note_id(w, before, json_get(message, "from_user_id"));
+    if (is_id)
+        note_old_bsuid_of_body(w, before, system);
+    note_id(w, before, json_get(system, "previous_user_id"));
+    note_parent(w, before, json_get(system, "previous_parent_user_id"));
+    note_id(w, who, json_get(system, "new_wa_id"));
+    note_id(w, who, json_get(system, "wa_id"));
+    note_id(w, who, json_get(system, "user_id"));
+    note_parent(w, who, json_get(system, "parent_user_id"));
+    update->type = is_number ? "number_change" : "user_id_update";
+    return before->phone || before->bsuid || before->parent_bsuid;
+}
+
+/* No message to anybody: kept, and obeyed where it tells of an identity. */
+static void add_system(struct walk *w, struct json message, const char *wamid) {
+    struct store_update update = {.body = json_raw(message),
+                                  .key = message_key(w, wamid),
+                                  .timestamp = timestamp(w, json_get(message, "timestamp"))};
+    bool is_change = read_identity_change(w, message, &update);
+    update.kind = is_change ? UPDATE_IDENTITY : UPDATE_OTHER;
     add(w, &update);
 }
 
@@ -252,15 +265,16 @@ static void add_old_message(struct walk *w, struct json message,
     struct store_update update = {.kind = UPDATE_HISTORY};
     struct store_identity from = {0};
     note_id(w, &from, json_get(message, "from"));
-    update.is_outgoing = json_is(json_get(message, "to")) ||
-                         (from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0);
+    update.is_outgoing =
+        json_is(json_get(message, "to")) ||
+        (from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0);
     if (!read_message(w, message, &update))
         return;
     update.status = update.is_outgoing ? old_status(w, message) : NULL;
-    update.who = other_side           ? *other_side
-                 : update.is_outgoing ? who_is(w, message, "to", "to_user_id", "to_parent_user_id")
-                                      : who_is(w, message, "from", "from_user_id",
-                                               "from_parent_user_id");
+    update.who = other_side ? *other_side
+                 : update.is_outgoing
+                     ? who_is(w, message, "to", "to_user_id", "to_parent_user_id")
+                     : who_is(w, message, "from", "from_user_id", "from_parent_user_id");
     add(w, &update);
 }
 
@@ -331,8 +345,10 @@ static void add_status(struct walk *w, struct json status) {
 /* --- people, leads, preferences --- */
 
 static void add_id_update(struct walk *w, struct json element) {
-    struct store_update update = {
-        .kind = UPDATE_IDENTITY, .type = "user_id_update", .body = json_raw(element)};
+    struct store_update update = {.kind = UPDATE_IDENTITY,
+                                  .type = "user_id_update",
+                                  .body = json_raw(element),
+                                  .timestamp = timestamp(w, json_get(element, "timestamp"))};
     note_id(w, &update.before, json_get(element, "wa_id"));
     update.who = update.before;
     note_id(w, &update.before, json_find(element, "user_id.previous"));
@@ -344,9 +360,8 @@ static void add_id_update(struct walk *w, struct json element) {
 }
 
 static void add_automatic_event(struct walk *w, struct json element) {
-    struct store_update update = {.kind = UPDATE_LEAD,
-                                  .body = json_raw(element),
-                                  .wamid = text(w, element, "id")};
+    struct store_update update = {
+        .kind = UPDATE_LEAD, .body = json_raw(element), .wamid = text(w, element, "id")};
     if (json_equals(json_get(element, "event_name"), "LeadSubmitted") && w->phone_number_id)
         add(w, &update);
     else
@@ -452,6 +467,10 @@ static void read_change(struct walk *w, struct json change) {
     w->value = json_get(change, "value");
     w->contacts = json_get(w->value, "contacts");
     w->phone_number_id = text(w, w->value, "metadata.phone_number_id");
+    if (!json_is(w->value)) {
+        add_other(w, change); /* no news in it, but what it is stays on record */
+        return;
+    }
     w->display_phone = display ? recipient_digits(w->arena, slice_of(display)) : NULL;
     for (size_t i = 0; i < sizeof news / sizeof *news; i++)
         if (strcmp(w->field, news[i].field) == 0) {

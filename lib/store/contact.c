@@ -16,6 +16,7 @@ bool contact_find(struct store *store, const char *account_id, const char *ident
     static struct statement s = {
         .sql = "SELECT id FROM contact WHERE account_id = ?1 AND phone = ?2 "
                "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND bsuid = ?2 "
+               "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND parent_bsuid = ?2 "
                "UNION ALL SELECT contact_id FROM contact_alias "
                "          WHERE account_id = ?1 AND identity = ?2 LIMIT 1"};
     sql_start(store, &s, TEXT(account_id), TEXT(identity));

@@ -100,8 +100,8 @@ static bool keep(struct ingest *in, struct store_update *update, enum store_outc
     return true;
 }
 
-/* A named person that such an update tells more about is told, too: a preference may be the first to
- * carry both phone and BSUID. */
+/* A named person that such an update tells more about is told, too: a preference may be the first
+ * to carry both phone and BSUID. */
 static bool take_other(struct ingest *in, struct store_update *update) {
     struct contact contact;
     if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
@@ -213,13 +213,13 @@ static const char *first_status(const struct store_update *update) {
 static bool insert_message(struct ingest *in, const struct store_update *update,
                            const char *message_id, const char *thread_id) {
     static struct statement s = {
-        .sql = "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
-               "status_at, timestamp, context_wamid, body, created_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12)"};
+        .sql =
+            "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
+            "status_at, timestamp, context_wamid, body, created_at) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12)"};
     return sql_run(in->store, &s, TEXT(message_id), TEXT(thread_id), TEXT(in->place.line_id),
                    TEXT(update->wamid), TEXT(update->is_outgoing ? "out" : "in"),
-                   TEXT(sources[update->kind]), TEXT(update->type),
-                   TEXT(first_status(update)),
+                   TEXT(sources[update->kind]), TEXT(update->type), TEXT(first_status(update)),
                    INTEGER(update->timestamp), TEXT(update->context_wamid),
                    BLOB(update->kind == UPDATE_STATUS ? SLICE("") : update->body),
                    INTEGER(in->now));
@@ -227,9 +227,9 @@ static bool insert_message(struct ingest *in, const struct store_update *update,
 
 /* Old chats come with placeholders first and their media later. */
 static bool fill_placeholder(struct ingest *in, struct store_update *update, const char *id) {
-    static struct statement s = {
-        .sql = "UPDATE message SET type = ?2, body = ?3 "
-               "WHERE id = ?1 AND type = 'media_placeholder' AND type <> ?2"};
+    static struct statement s = {.sql =
+                                     "UPDATE message SET type = ?2, body = ?3 "
+                                     "WHERE id = ?1 AND type = 'media_placeholder' AND type <> ?2"};
     if (!sql_run(in->store, &s, TEXT(id), TEXT(update->type), BLOB(update->body)))
         return false;
     update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
@@ -252,8 +252,8 @@ static bool note_flow_token(struct ingest *in, const struct store_update *update
     static struct statement s = {.sql = "INSERT INTO flow_token (account_id, token, flow_id) "
                                         "VALUES (?1, ?2, ?3) "
                                         "ON CONFLICT (account_id, token) DO NOTHING"};
-    return !token || sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(token),
-                             TEXT(update->object_id));
+    return !token ||
+           sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(token), TEXT(update->object_id));
 }
 
 static bool note_flow(struct ingest *in, const struct store_update *update,
@@ -376,11 +376,14 @@ static bool take_status(struct ingest *in, struct store_update *update) {
 /* --- people and leads --- */
 
 static bool take_identity(struct ingest *in, struct store_update *update) {
-    struct contact contact;
+    struct identity_change change = {.before = &update->before,
+                                     .after = &update->who,
+                                     .reason = update->type,
+                                     .at = update->timestamp};
     if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    return identity_change(in->store, in->arena, in->place.account_id, &update->before,
-                           &update->who, update->type, in->now, &contact);
+    return identity_change(in->store, in->arena, in->place.account_id, &change, new_id(in, "con_"),
+                           in->now);
 }
 
 static bool take_lead(struct ingest *in, struct store_update *update) {

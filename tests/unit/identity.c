@@ -1,0 +1,361 @@
+/* Contacts that learn, change and merge (lib/store/identity.h), in every order that the platform
+ * may tell of them. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "event.h"
+#include "inbound.h"
+#include "store/admin.h"
+#include "store/listing.h"
+
+enum { MOST_EVENTS = 7, MOST_PEOPLE = 2 };
+
+static const int64_t now = INT64_C(1790000000000);
+
+/* Elements of a change; @ stands for the line. */
+#define VALUE(FIELD, VALUE)                                                                        \
+    "{\"field\":\"" FIELD "\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"}," VALUE "}}"
+#define MESSAGE(ID, CONTACT, FROM)                                                                 \
+    VALUE("messages",                                                                              \
+          "\"contacts\":[{" CONTACT "}],\"messages\":[{" FROM ",\"id\":\"" ID "\","                \
+          "\"timestamp\":\"1780000000\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}]")
+#define BY_PHONE(ID, PHONE) MESSAGE(ID, "\"wa_id\":\"" PHONE "\"", "\"from\":\"" PHONE "\"")
+#define BY_BSUID(ID, BSUID)                                                                        \
+    MESSAGE(ID, "\"user_id\":\"" BSUID "\"", "\"from_user_id\":\"" BSUID "\"")
+#define BY_BOTH(ID, PHONE, BSUID)                                                                  \
+    MESSAGE(ID, "\"wa_id\":\"" PHONE "\",\"user_id\":\"" BSUID "\"",                               \
+            "\"from\":\"" PHONE "\",\"from_user_id\":\"" BSUID "\"")
+#define WITH_PARENT(ID, BSUID, PARENT)                                                             \
+    MESSAGE(ID, "\"user_id\":\"" BSUID "\",\"parent_user_id\":\"" PARENT "\"",                     \
+            "\"from_user_id\":\"" BSUID "\",\"from_parent_user_id\":\"" PARENT "\"")
+#define STATUS(ID, PHONE, BSUID)                                                                   \
+    VALUE("messages",                                                                              \
+          "\"statuses\":[{\"id\":\"" ID "\",\"status\":\"sent\",\"timestamp\":"                    \
+          "\"1780000000\",\"recipient_id\":\"" PHONE "\",\"recipient_user_id\":\"" BSUID "\"}]")
+#define SYSTEM(SYSTEM)                                                                             \
+    VALUE("messages", "\"messages\":[{\"id\":\"wamid.system\",\"timestamp\":\"1780000000\","       \
+                      "\"type\":\"system\",\"system\":{" SYSTEM "}}]")
+#define NUMBER_CHANGE(PHONE, BSUID, NEW_PHONE, NEW_BSUID)                                          \
+    VALUE("messages",                                                                              \
+          "\"messages\":[{\"from\":\"" PHONE "\",\"id\":\"wamid." PHONE NEW_PHONE "\","            \
+          "\"timestamp\":\"1780000000\",\"type\":\"system\",\"system\":{\"body\":\"User Ann "      \
+          "changed from " PHONE " to " NEW_PHONE "\",\"wa_id\":\"" NEW_PHONE                       \
+          "\",\"user_id\":\"" NEW_BSUID "\",\"previous_user_id\":\"" BSUID                         \
+          "\",\"type\":\"user_changed_number\"}}]")
+#define ID_CHANGE(BSUID, NEW_BSUID)                                                                \
+    SYSTEM("\"body\":\"User Ann changed their user id\",\"user_id\":\"" NEW_BSUID "\","            \
+           "\"previous_user_id\":\"" BSUID "\",\"type\":\"user_changed_user_id\"")
+#define ID_CHANGE_IN_BODY(NAME, BSUID, NEW_BSUID)                                                  \
+    SYSTEM("\"body\":\"User " NAME " changed from " BSUID " to " NEW_BSUID                         \
+           "\",\"user_id\":\"" NEW_BSUID "\",\"type\":\"user_changed_user_id\"")
+#define ID_UPDATE_FIELD(PHONE, BSUID, NEW_BSUID)                                                   \
+    VALUE("user_id_update", "\"contacts\":[{\"profile\":{\"name\":\"Ann\"},\"wa_id\":\"" PHONE     \
+                            "\"}],\"user_id_update\":[{\"wa_id\":\"" PHONE "\",\"user_id\":{"      \
+                            "\"previous\":\"" BSUID "\",\"current\":\"" NEW_BSUID "\"},"           \
+                            "\"timestamp\":\"1780000000\"}]")
+#define LEGACY_CHANGE(PHONE, KEY, NEW_PHONE)                                                       \
+    VALUE("messages", "\"messages\":[{\"from\":\"" PHONE "\",\"id\":\"wamid." PHONE NEW_PHONE      \
+                      "\",\"timestamp\":\"1780000000\",\"type\":\"system\",\"system\":{\"body\":"  \
+                      "\"Ann changed from " PHONE " to " NEW_PHONE "\",\"" KEY "\":\"" NEW_PHONE   \
+                      "\",\"type\":\"user_changed_number\"}}]")
+
+#define P1     "15550000001"
+#define P2     "15550000002"
+#define P3     "15550000003"
+#define B1     "US.1001"
+#define B2     "US.1002"
+#define B3     "US.1003"
+#define B9     "US.1009"
+#define PARENT "US.ENT.77"
+
+/* Events that may come in any order, and who is known when all have come. Each message is in one of
+ * the threads then, and each person has one thread. */
+struct scenario {
+    const char *name;
+    const char *events[MOST_EVENTS];
+    struct person {
+        const char *phone, *bsuid; /* "?": either; NULL: none */
+    } people[MOST_PEOPLE];
+    size_t messages;
+};
+
+static const struct scenario any_order[] = {
+    {"a phone, a BSUID, and a payload that carries both",
+     {BY_PHONE("a", P1), BY_BSUID("b", B1), BY_BOTH("c", P1, B1)},
+     {{P1, B1}},
+     3},
+    {"a status that carries both",
+     {BY_PHONE("a", P1), BY_BSUID("b", B1), STATUS("c", P1, B1), BY_PHONE("d", P1)},
+     {{P1, B1}},
+     4},
+    {"number change with previous_user_id",
+     {BY_BOTH("a", P1, B1), BY_PHONE("b", P1), BY_BSUID("c", B1), NUMBER_CHANGE(P1, B1, P2, B2),
+      BY_BOTH("d", P2, B2), BY_BSUID("e", B2)},
+     {{P2, B2}},
+     5},
+    {"number change between people known by half of their names",
+     {BY_PHONE("a", P1), BY_BSUID("b", B1), NUMBER_CHANGE(P1, B1, P2, B2), BY_PHONE("c", P2),
+      BY_BSUID("d", B2)},
+     {{P2, B2}},
+     4},
+    {"id change with previous_user_id",
+     {BY_BOTH("a", P1, B1), BY_BSUID("b", B1), ID_CHANGE(B1, B2), BY_BOTH("c", P2, B2),
+      BY_BSUID("d", B2)},
+     {{P2, B2}},
+     4},
+    {"id change told by the body alone",
+     {BY_BOTH("a", P1, B1), BY_BSUID("b", B1), ID_CHANGE_IN_BODY("Ann", B1, B2),
+      BY_BOTH("c", P2, B2), BY_BSUID("d", B2)},
+     {{P2, B2}},
+     4},
+    {"id change of one phone in a field of its own",
+     {BY_BOTH("a", P1, B1), BY_BSUID("b", B1), ID_UPDATE_FIELD(P1, B1, B2), BY_BOTH("c", P1, B2),
+      BY_BSUID("d", B2), BY_PHONE("e", P1)},
+     {{P1, B2}},
+     5},
+    {"number change without user ids",
+     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2), BY_PHONE("b", P2)},
+     {{P2, NULL}},
+     2},
+    {"number change with the oldest key",
+     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "new_wa_id", P2), BY_PHONE("b", P2)},
+     {{P2, NULL}},
+     2},
+    {"two changes one after the other",
+     {BY_BOTH("a", P1, B1), NUMBER_CHANGE(P1, B1, P2, B2), BY_BOTH("b", P2, B2),
+      NUMBER_CHANGE(P2, B2, P3, B3), BY_BOTH("c", P3, B3)},
+     {{P3, B3}},
+     3},
+    {"two changes without user ids",
+     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2), LEGACY_CHANGE(P2, "wa_id", P3),
+      BY_PHONE("b", P3)},
+     {{P3, NULL}},
+     2},
+    {"a change told in two generations",
+     {BY_BOTH("a", P1, B1), NUMBER_CHANGE(P1, B1, P2, B2), ID_CHANGE_IN_BODY("Ann", B1, B2),
+      BY_BOTH("b", P2, B2)},
+     {{P2, B2}},
+     2},
+    {"BSUIDs of one parent",
+     {WITH_PARENT("a", B1, PARENT), WITH_PARENT("b", B2, PARENT), BY_BSUID("c", PARENT)},
+     {{NULL, "?"}},
+     3},
+    {"a recycled phone is another person's",
+     {BY_BOTH("a", P1, B1), BY_BOTH("b", P1, B9)},
+     {{"?", B1}, {"?", B9}},
+     2},
+    {"a phone that was left and recycled",
+     {BY_BOTH("a", P1, B1), NUMBER_CHANGE(P1, B1, P2, B2), BY_BOTH("b", P2, B2),
+      BY_BOTH("c", P1, B9)},
+     {{P2, B2}, {"?", B9}},
+     3},
+    {0},
+};
+
+/* The same in this order only. */
+static const struct scenario one_order[] = {
+    {"a number change without user ids, then the BSUID of the new number",
+     {BY_BOTH("a", P1, B1), LEGACY_CHANGE(P1, "wa_id", P2), BY_BOTH("b", P2, B2)},
+     {{P2, B2}},
+     2},
+    {"the same with a BSUID that stays",
+     {BY_BOTH("a", P1, B1), LEGACY_CHANGE(P1, "wa_id", P2), BY_BOTH("b", P2, B1)},
+     {{P2, B1}},
+     2},
+    {"a number left without user ids, then recycled",
+     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2), BY_BOTH("b", P1, B9)},
+     {{P2, NULL}, {P1, B9}},
+     2},
+    {"a new number that is recycled later",
+     {BY_BOTH("a", P1, B1), NUMBER_CHANGE(P1, B1, P2, B2), BY_BOTH("b", P2, B9)},
+     {{NULL, B2}, {P2, B9}},
+     2},
+    {"back to the number before",
+     {BY_BOTH("a", P1, B1), NUMBER_CHANGE(P1, B1, P2, B2), NUMBER_CHANGE(P2, B2, P1, B1),
+      BY_BOTH("b", P1, B1)},
+     {{P1, B1}},
+     2},
+    {"another spelling of a phone keeps leading to its contact",
+     {BY_BOTH("a", P1, B1), BY_BOTH("b", P2, B1), BY_PHONE("c", P1), BY_PHONE("d", P2)},
+     {{P2, B1}},
+     4},
+    {"a late message of before the change does not undo it",
+     {NUMBER_CHANGE(P1, B1, P2, B2), BY_BOTH("a", P2, B2), BY_BOTH("b", P1, B1)},
+     {{P2, B2}},
+     2},
+    {"a name that looks like another person's BSUID",
+     {BY_BSUID("a", B9), BY_BSUID("b", B1), ID_CHANGE_IN_BODY("US.1009", B1, B2)},
+     {{NULL, B9}, {NULL, B2}},
+     2},
+    {"a parent BSUID that was written to, and who it belongs to",
+     {BY_BSUID("a", PARENT), WITH_PARENT("b", B1, PARENT)},
+     {{NULL, B1}},
+     2},
+    {0},
+};
+
+static struct store *store;
+static struct arena arena;
+static char account_id[ID_SIZE], line_name[32], waba[32];
+
+static const char *fresh_id(const char *prefix) {
+    char *id = arena_alloc(&arena, ID_SIZE);
+    id_make(id, prefix, now);
+    return id;
+}
+
+/* An account with one line that nobody has written to. */
+static void make_account(void) {
+    static int number;
+    char line_id[ID_SIZE];
+    number++;
+    snprintf(waba, sizeof waba, "9%d", number);
+    snprintf(line_name, sizeof line_name, "8%d", number);
+    snprintf(account_id, sizeof account_id, "%s", fresh_id("acc_"));
+    struct store_new_account account = {
+        .id = account_id, .email = "ann@example.org", .waba_id = waba, .name = "A", .now = now};
+    struct store_new_line line = {.id = fresh_id("lin_"),
+                                  .account_id = account_id,
+                                  .phone_number_id = line_name,
+                                  .phone_number = "+15550100",
+                                  .is_registered = true,
+                                  .now = now};
+    check(store_add_account(store, &account) == STORE_OK, "%s", store_reason(store));
+    check(store_add_line(store, &line, line_id) == STORE_OK, "%s", store_reason(store));
+}
+
+/* Takes in a payload of these events in this order. */
+static void take(const struct scenario *scenario, const size_t *order, size_t count) {
+    struct buffer text = buffer_in(&arena);
+    struct store_update *updates = NULL;
+    struct json payload;
+    struct json_error error;
+    size_t events;
+    buffer_printf(&text, "{\"entry\":[{\"id\":\"%s\",\"changes\":[", waba);
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            buffer_add_char(&text, ',');
+        for (const char *p = scenario->events[order[i]]; *p; p++)
+            if (*p == '@')
+                buffer_add_text(&text, line_name);
+            else
+                buffer_add_char(&text, *p);
+    }
+    buffer_add_text(&text, "]}]}");
+    bool is_read = json_read(&arena, buffer_slice(&text), &payload, &error) == 0;
+    check(is_read, "%s: %s", scenario->name, buffer_slice(&text).p);
+    size_t n = is_read ? inbound_read(&arena, payload, now, &updates) : 0;
+    check(store_ingest(store, &arena, updates, n, now, event_body, &events) == STORE_OK, "%s: %s",
+          scenario->name, store_reason(store));
+    for (size_t i = 0; i < n; i++)
+        check(updates[i].outcome == OUTCOME_STORED || updates[i].outcome == OUTCOME_DUPLICATE,
+              "%s: outcome %d", scenario->name, updates[i].outcome);
+}
+
+static bool is_as_told(const char *expected, const char *found) {
+    if (!expected || !found)
+        return expected == found || (expected && *expected == '?');
+    return *expected == '?' || strcmp(expected, found) == 0;
+}
+
+/* Says who is known, with the order that led there. */
+static const char *describe(const size_t *order, size_t count, const struct store_contact *contacts,
+                            size_t people) {
+    struct buffer text = buffer_in(&arena);
+    buffer_add_text(&text, "order");
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&text, " %zu", order[i] + 1);
+    for (size_t i = 0; i < people; i++)
+        buffer_printf(&text, "; %s/%s", contacts[i].phone ? contacts[i].phone : "none",
+                      contacts[i].bsuid ? contacts[i].bsuid : "none");
+    return buffer_slice(&text).p;
+}
+
+static void check_people(const struct scenario *scenario, const size_t *order, size_t count) {
+    struct store_contact *contacts;
+    struct store_message *messages;
+    size_t people, expected = scenario->people[1].bsuid ? 2 : 1, sum = 0, n;
+    enum store_result result = store_list_contacts(store, &arena, account_id, &contacts, &people);
+    check(result == STORE_OK, "%s", store_reason(store));
+    const char *found = describe(order, count, contacts, people);
+    check(people == expected, "%s: %s", scenario->name, found);
+    for (size_t i = 0; i < expected; i++) {
+        bool is_there = false;
+        for (size_t j = 0; j < people; j++)
+            is_there |= is_as_told(scenario->people[i].bsuid, contacts[j].bsuid) &&
+                        is_as_told(scenario->people[i].phone, contacts[j].phone);
+        check(is_there, "%s: %s", scenario->name, found);
+    }
+    for (size_t i = 0; i < people; i++) {
+        check(contacts[i].thread_count == 1, "%s: %s", scenario->name, found);
+        result = store_list_messages(store, &arena, contacts[i].id, &messages, &n);
+        check(result == STORE_OK, "%s", store_reason(store));
+        sum += n;
+    }
+    check(sum == scenario->messages, "%s: %zu messages, %s", scenario->name, sum, found);
+}
+
+static void play(const struct scenario *scenario, const size_t *order, size_t count) {
+    make_account();
+    take(scenario, order, count);
+    check_people(scenario, order, count);
+    arena_reset(&arena);
+}
+
+/* Every order of the first `n` places (Heap's algorithm). */
+static void play_all(const struct scenario *scenario, size_t *order, size_t n, size_t count) {
+    if (n <= 1) {
+        play(scenario, order, count);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        play_all(scenario, order, n - 1, count);
+        size_t other = n % 2 ? 0 : i, kept = order[other];
+        order[other] = order[n - 1];
+        order[n - 1] = kept;
+    }
+}
+
+static size_t event_count(const struct scenario *scenario) {
+    size_t n = 0;
+    while (n < MOST_EVENTS && scenario->events[n])
+        n++;
+    return n;
+}
+
+static void start(char *directory) {
+    char *path;
+    int from, to;
+    arena_init(&arena, 64 * 1024 * 1024, NULL);
+    check(mkdtemp(directory) != NULL, "%s", directory);
+    path = arena_printf(&arena, "%s/db", directory);
+    check(store_migrate(path, &from, &to, &store) == STORE_OK, "%s", store_reason(store));
+    struct store_new_user user = {.id = "usr_1", .email = "ann@example.org", .now = now};
+    check(store_add_user(store, &user) == STORE_OK, "%s", store_reason(store));
+}
+
+int main(void) {
+    const char *temporary = getenv("TMPDIR");
+    char directory[4096];
+    if (access("/dev/shm", W_OK) == 0) /* no need to wait for a disk */
+        temporary = "/dev/shm";
+    snprintf(directory, sizeof directory, "%s/identity-XXXXXX", temporary ? temporary : "/tmp");
+    start(directory);
+    for (const struct scenario *s = any_order; s->name; s++) {
+        size_t order[MOST_EVENTS] = {0, 1, 2, 3, 4, 5, 6};
+        play_all(s, order, event_count(s), event_count(s));
+    }
+    for (const struct scenario *s = one_order; s->name; s++) {
+        size_t order[MOST_EVENTS] = {0, 1, 2, 3, 4, 5, 6};
+        play(s, order, event_count(s));
+    }
+    store_close(store);
+    arena_free(&arena);
+    char *database = NULL;
+    if (asprintf(&database, "%s/db", directory) > 0)
+        unlink(database);
+    free(database);
+    rmdir(directory);
+    return check_failures();
+}
