@@ -44,12 +44,13 @@ endif
 PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
     libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
 TEST_PACKAGES := bats sqlite3
+FUZZ_PACKAGES := clang libclang-rt-14-dev
 
 # Executables by what they may link.
 CGI_PLAIN := root health version
 CGI_STORE := me webhooks platform
 CGI_GRAPH := messages templates forms
-CGI_MEDIA :=
+CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
 TOOLS := switchboard pool graph-sandbox courier
 
@@ -146,6 +147,35 @@ test: ## install what is missing, build, run the whole suite
 	@$(BUILD_ALL) all $(UNIT_TESTS) $(TEST_HELPERS)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
+# Fuzz targets are built by clang, the library with them. FUZZ_SECONDS is the time for each.
+FUZZ := build/fuzz
+FUZZ_SECONDS = 30
+FUZZ_FLAGS := -std=c11 -D_GNU_SOURCE -Ilib -O1 -g -fno-omit-frame-pointer \
+    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FUZZ_OBJECTS := $(patsubst %.c,$(FUZZ)/%.o,$(filter-out lib/mime_detect.c,$(LIBRARY_SOURCES))) \
+    $(FUZZ)/lib/store/schema.o
+FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/*.c))
+
+$(FUZZ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)clang $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
+
+$(FUZZ)/lib/store/schema.o: $(BUILD)/lib/store/schema.c
+	@mkdir -p $(@D)
+	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
+
+$(FUZZ)/libswitchboard.a: $(FUZZ_OBJECTS)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(FUZZ_TARGETS): $(FUZZ)/%: $(FUZZ)/tests/fuzz/%.o $(FUZZ)/libswitchboard.a
+	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(FCGI) $(SQLITE) $(SODIUM) -lcjson
+
+fuzz: ## hostile input for every parser, FUZZ_SECONDS each
+	@tools/setup $(PACKAGES) $(FUZZ_PACKAGES)
+	@$(BUILD_ALL) $(FUZZ_TARGETS)
+	@tests/fuzz/run $(FUZZ) $(FUZZ_SECONDS)
+
 install: all ## below DESTDIR and PREFIX
 	@OUT='$(OUT)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install
 
@@ -155,6 +185,6 @@ clean: ## remove what was built
 help:
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
 
-.PHONY: all run stop test install clean help
+.PHONY: all run stop test fuzz install clean help
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,53 @@
+/* The platform's payloads, from bytes to rows: every JSON text is taken in without a failure of the
+ * store, and a second time changes nothing. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "event.h"
+#include "fuzz.h"
+#include "inbound.h"
+#include "store/sqlite.h"
+
+static const char fixture[] =
+    "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);"
+    "INSERT INTO account (id, user_id, waba_id, name, created_at) VALUES ('acc_1', 'usr_1', '1', 'A', 1);"
+    "INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, "
+    "created_at) VALUES ('lin_1', 'acc_1', '2', '+15550100001', 1, 0, 1);"
+    "INSERT INTO webhook (user_id, url, code, wants_message_status, updated_at) "
+    "VALUES ('usr_1', 'http://127.0.0.1/', X'00', 1, 1);";
+
+static struct store *store;
+
+static void open_database(void) {
+    char path[64];
+    int from, to;
+    snprintf(path, sizeof path, "/dev/shm/switchboard-fuzz-%ld.db", (long)getpid());
+    unlink(path);
+    MUST(store_migrate(path, &from, &to, &store) == STORE_OK);
+    unlink(path); /* the open file is enough */
+    MUST(sql_script(store, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; "
+                           "PRAGMA synchronous = OFF"));
+    MUST(sql_script(store, fixture));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct arena arena;
+    struct json payload;
+    struct json_error error;
+    struct store_update *updates;
+    size_t events;
+    if (!store)
+        open_database();
+    struct slice text = fuzz_copy(data, size);
+    arena_init(&arena, 256 * 1024 * 1024, NULL);
+    if (json_read(&arena, text, &payload, &error) == 0) {
+        size_t n = inbound_read(&arena, payload, 1, &updates);
+        MUST(store_ingest(store, &arena, updates, n, 1, event_body, &events) == STORE_OK);
+        n = inbound_read(&arena, payload, 1, &updates);
+        MUST(store_ingest(store, &arena, updates, n, 1, event_body, &events) == STORE_OK);
+        MUST(events == 0);
+    }
+    arena_free(&arena);
+    free((char *)(size_t)text.p);
+    return 0;
+}
