@@ -22,6 +22,7 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_CONTACT] = {"--contact", VALUE_CONTACT_ID, "the contact, by its id"},
     [OPTION_DEFAULT] = {"--default", VALUE_NONE, "make it the user's default account"},
     [OPTION_ENDS] = {"--ends", VALUE_TIME, "when the plan ends; without it, never"},
+    [OPTION_FAILED] = {"--failed", VALUE_NONE, "only those whose last attempt failed"},
     [OPTION_NAME] = {"--name", VALUE_LABEL, "the name that GET /v2/me shows"},
     [OPTION_NUMBER] = {"--number", VALUE_NUMBER, "the phone number, as displayed"},
     [OPTION_PHONE_NUMBER_ID] = {"--phone-number-id", VALUE_PHONE_NUMBER_ID,
@@ -29,8 +30,10 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_PLATFORM_TYPE] = {"--platform-type", VALUE_PLATFORM_TYPE,
                               "the platform type, such as CLOUD_API"},
     [OPTION_PRIMARY] = {"--primary", VALUE_NONE, "make it the user's primary line"},
+    [OPTION_SINCE] = {"--since", VALUE_TIME, "events made at that time or later"},
     [OPTION_UNREGISTERED] = {"--unregistered", VALUE_NONE,
                              "the line is not registered with the platform yet"},
+    [OPTION_UNTIL] = {"--until", VALUE_TIME, "events made before that time"},
     [OPTION_WABA_ID] = {"--waba-id", VALUE_WABA_ID, "the platform's id of the business account"},
 };
 
@@ -110,6 +113,33 @@ const struct command commands[] = {
     {.noun = "message", .verb = "list", .needs = NEEDS_STORE, .run = message_list,
      .required = OPTION(CONTACT),
      .summary = "list the messages from and to a contact, oldest first"},
+
+    {.noun = "event", .verb = "list", .needs = NEEDS_STORE, .run = event_list,
+     .options = OPTION(FAILED),
+     .summary = "list outbound events and what became of them, oldest first",
+     .details = "An event is pending, done, dead (given up), cancelled (its webhook was unset), or\n"
+                "suspended: it waits because its webhook failed for five days or answered 410."},
+    {.noun = "event", .verb = "show", .needs = NEEDS_STORE, .run = event_show,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EVENT_ID},
+     .summary = "show an event, its body and every attempt to deliver it"},
+    {.noun = "event", .verb = "replay", .needs = NEEDS_STORE, .run = event_replay,
+     .max_operands = 1, .operands = {VALUE_EVENT_ID}, .options = OPTION(SINCE) | OPTION(UNTIL),
+     .summary = "deliver an event again, or all that were made in a span of time",
+     .details = "Give either the ID, or --since and, with it, --until (without it: up to now).\n"
+                "Id and body stay what they were."},
+    {.noun = "event", .verb = "resume", .needs = NEEDS_STORE, .run = event_resume,
+     .summary = "end every suspension: what waits is delivered now"},
+    {.noun = "event", .verb = "test", .needs = NEEDS_STORE, .run = event_test,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "send an event of type ping to the user's webhook and print its id",
+     .details = "The courier delivers it like any other; `switchboard event show` tells how that\n"
+                "went."},
+    {.noun = "event", .verb = "enable", .needs = NEEDS_STORE, .run = event_enable,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
+     .summary = "turn a type of event on for a user; message.status is off at first"},
+    {.noun = "event", .verb = "disable", .needs = NEEDS_STORE, .run = event_disable,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
+     .summary = "turn a type of event off again"},
 
     {.noun = "doctor", .needs = NEEDS_NOTHING, .run = doctor_run,
      .summary = "show the configuration and check the installation",

@@ -63,6 +63,11 @@ static const char *check_time(const char *text) {
                                   : "must be ISO 8601, such as 2027-01-31 or 2027-01-31T18:00:00Z";
 }
 
+static const char *check_event_type(const char *text) {
+    return strcmp(text, "message.status") == 0 ? NULL
+                                               : "must be message.status; others are always on";
+}
+
 static const char *check_file(const char *text) {
     return *text ? NULL : "must be the path of a file";
 }
@@ -75,6 +80,8 @@ static const struct {
     [VALUE_CONFIG] = {"FILE", check_file},
     [VALUE_CONTACT_ID] = {"ID", check_id},
     [VALUE_EMAIL] = {"EMAIL", check_email},
+    [VALUE_EVENT_ID] = {"ID", check_id},
+    [VALUE_EVENT_TYPE] = {"TYPE", check_event_type},
     [VALUE_FILE] = {"FILE", check_file},
     [VALUE_IDENTITY] = {"PHONE_OR_BSUID", check_identity},
     [VALUE_LABEL] = {"NAME", check_label},

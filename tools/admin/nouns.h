@@ -25,6 +25,14 @@ int contact_unblock(struct invocation *call);
 int contact_list(struct invocation *call);
 int message_list(struct invocation *call);
 
+int event_list(struct invocation *call);
+int event_show(struct invocation *call);
+int event_replay(struct invocation *call);
+int event_resume(struct invocation *call);
+int event_test(struct invocation *call);
+int event_enable(struct invocation *call);
+int event_disable(struct invocation *call);
+
 int doctor_run(struct invocation *call);
 int backup_run(struct invocation *call);
 
