@@ -12,24 +12,37 @@ void json_write_start(struct json_writer *writer, struct arena *arena) {
     writer->comma = false;
 }
 
+/* The bytes at the front that need no escape: valid UTF-8 but quotes, backslashes and controls. */
+static size_t plain_length(struct slice s) {
+    size_t n = 0, length;
+    while (n < s.n) {
+        unsigned char c = (unsigned char)s.p[n];
+        if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f ||
+            !(length = c < 0x80 ? 1 : utf8_length(s.p + n, s.n - n)))
+            break;
+        n += length;
+    }
+    return n;
+}
+
 static void add_string(struct buffer *out, struct slice string) {
     buffer_add_char(out, '"');
-    for (size_t i = 0, length; i < string.n; i += length) {
-        unsigned char c = (unsigned char)string.p[i];
-        length = utf8_length(string.p + i, string.n - i);
-        if (!length) {
-            buffer_add_text(out, "\xef\xbf\xbd"); /* U+FFFD */
-            length = 1;
-        } else if (c == '"' || c == '\\') {
-            buffer_add_char(out, '\\');
-            buffer_add_char(out, (char)c);
-        } else if (c == '\n') {
+    while (string.n) {
+        size_t plain = plain_length(string);
+        buffer_add(out, string.p, plain);
+        string = slice_skip(string, plain);
+        if (!string.n)
+            break;
+        unsigned char c = (unsigned char)*string.p;
+        if (c == '"' || c == '\\')
+            buffer_printf(out, "\\%c", c);
+        else if (c == '\n')
             buffer_add_text(out, "\\n");
-        } else if (c < 0x20 || c == 0x7f) {
+        else if (c < 0x80)
             buffer_printf(out, "\\u%04x", c);
-        } else {
-            buffer_add(out, string.p + i, length);
-        }
+        else
+            buffer_add_text(out, "\xef\xbf\xbd"); /* U+FFFD for what is no UTF-8 */
+        string = slice_skip(string, 1);
     }
     buffer_add_char(out, '"');
 }
