@@ -17,16 +17,29 @@ static const char page[] =
     "</body>\n"
     "</html>\n";
 
+/* Whether the parameters of a media range give it the weight 0 (RFC 9110 12.4.2). */
+static bool is_unwanted(struct slice parameters) {
+    while (parameters.n) {
+        struct slice value = slice_trim(slice_cut(&parameters, ';'));
+        struct slice name = slice_cut(&value, '=');
+        if (name.n != 1 || (*name.p != 'q' && *name.p != 'Q') || !value.n || *value.p != '0')
+            continue;
+        for (size_t i = 1; i < value.n; i++)
+            if (value.p[i] != (i == 1 ? '.' : '0'))
+                return false;
+        return true;
+    }
+    return false;
+}
+
 /* Whether `Accept` names application/json with a weight above 0 (RFC 9110 12.5.1). */
 static bool accepts_json(const char *accept) {
     struct slice rest = slice_of(accept);
     while (rest.n) {
         struct slice range = slice_cut(&rest, ',');
         struct slice type = slice_trim(slice_cut(&range, ';'));
-        if (type.n != 16 || strncasecmp(type.p, "application/json", 16) != 0)
-            continue;
-        struct slice weight = slice_trim(range);
-        return !slice_equal(weight, SLICE("q=0")) && !slice_equal(weight, SLICE("q=0.0"));
+        if (type.n == 16 && strncasecmp(type.p, "application/json", 16) == 0)
+            return !is_unwanted(range);
     }
     return false;
 }
