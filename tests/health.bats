@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# GET /v2/health (spec 4.1)
+load helpers/all
+load helpers/conventions
+
+@test "GET /v2/health is 200 with data {ok: true} (spec 4.1)" {
+    request GET /v2/health
+    assert_success
+    assert_body_is '{"success":true,"data":{"ok":true}}'
+    assert_conventions
+}
+
+@test "no token is needed, and a wrong one does not matter (spec 5)" {
+    request GET /v2/health --as wrong -H 'X-API-Token: another'
+    assert_body_is '{"success":true,"data":{"ok":true}}'
+}
+
+@test "query and body are not looked at" {
+    request GET '/v2/health?format=html&%zz'
+    assert_success
+    request GET '/v2/health?--help+-x'
+    assert_success
+    head -c 300000 /dev/zero >"$BATS_TEST_TMPDIR/zeros"
+    request GET /v2/health -d "@$BATS_TEST_TMPDIR/zeros" -H 'Content-Type: text/plain'
+    assert_body_is '{"success":true,"data":{"ok":true}}'
+}
+
+@test "another method is 404 with Allow, HEAD is GET without the body, OPTIONS is 204" {
+    assert_methods /v2/health GET
+}
+
+@test "paths around it are 404 (spec 7)" {
+    assert_no_other_paths /v2/health
+}
+
+@test "X-Request-Id is taken over when it is harmless, else made" {
+    assert_request_ids GET /v2/health
+}
+
+@test "every request is one line of the log" {
+    local before
+    request GET /v2/health
+    log_of_request >/dev/null
+    before=$(wc -l <"$LOG")
+    request GET '/v2/health?secret=in-query' --as secret-in-header
+    log_of_request | jq -e '.level == "info" and .method == "GET" and .route == "/v2/health" and .status == 200
+        and .bytes_in == 0 and .bytes_out == 35 and (.ms | type) == "number"
+        and (.ts | test("^2[0-9]{3}-[0-9-]{5}T[0-9:]{8}[.][0-9]{3}Z$"))'
+    assert_equal "$(wc -l <"$LOG")" $((before + 1))
+    assert_not_logged in-query in-header
+}
+
+@test "it works without a database" {
+    mv "$DB" "$DB.away"
+    request GET /v2/health
+    mv "$DB.away" "$DB"
+    assert_success
+}
+
+@test "a broken configuration is 500 in the envelope, and the log names the line" {
+    write_config 'nonsense = 1'
+    request GET /v2/health
+    write_config
+    assert_error 500 INTERNAL_ERROR
+    assert_conventions
+    ! grep -F nonsense "$body" || fail_answer 'the client is told of the configuration'
+    grep -rqF "has the unknown key \`nonsense\`" "$STACK"/stderr.log "$STACK"/apache/ ||
+        fail 'expected the reason on standard error'
+    request GET /v2/health
+    assert_success
+}
+
+@test "64 at once are 64 answers" {
+    request_many 64 GET /v2/health
+    assert_equal "$(statuses)" '64 200'
+}
+
+@test "the executable has neither SQLite nor libcurl nor libsodium" {
+    assert_without health sqlite3_open sqlite3_open_v2 curl_easy_init sodium_init crypto_secretbox
+}

@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# What holds for every route, whatever it does. `load helpers/conventions` after helpers/all.
+
+# The headers that every answer carries, and that Content-Length tells the truth.
+assert_conventions() {
+    assert_header Cache-Control no-store
+    assert_header X-Content-Type-Options nosniff
+    [[ $(header X-Request-Id) =~ ^[A-Za-z0-9._@-]{1,64}$ ]] || fail_answer 'expected an X-Request-Id'
+    if [[ $status == 204 ]]; then
+        refute_header Content-Type
+        [[ ! -s $body ]] || fail_answer 'expected no body'
+    elif [[ -s $body ]]; then
+        assert_header Content-Length "$(stat -c %s "$body")"
+    fi
+}
+
+# A path that knows some methods and no other: assert_methods PATH METHOD... (spec 7, RFC 9110 9, 10.2.1)
+assert_methods() {
+    local path=$1 known=("${@:2}") allow method length
+    allow=$(printf '%s, ' "${known[@]}")
+    allow=${allow/GET, /GET, HEAD, }OPTIONS
+    request OPTIONS "$path"
+    assert_status 204
+    assert_header Allow "$allow"
+    assert_conventions
+    for method in GET HEAD POST PUT PATCH DELETE get FOO; do
+        [[ ", $allow, " != *", $method, "* ]] || continue
+        request "$method" "$path"
+        assert_status 404
+        assert_header Allow "$allow"
+        assert_conventions
+        [[ $method == HEAD ]] || assert_error 404 NOT_FOUND "$allow"
+    done
+    [[ ", $allow, " == *', HEAD, '* ]] || return 0
+    api GET "$path"
+    assert_status 200
+    length=$(header Content-Length)
+    api HEAD "$path"
+    assert_status 200
+    assert_header Content-Length "$length"
+    [[ ! -s $body ]] || fail_answer 'expected no body'
+}
+
+# Paths around PATH are nobody's, with a token and without (spec 7).
+assert_no_other_paths() {
+    local path token
+    for path in "$1/" "$1/x" "$1//x" "${1}x" "$1/%20" "${1/v2/v1}" "${1/v2/V2}" "$1%00" "$1;x"; do
+        # Apache refuses NUL itself and resolves double slashes; the program is not asked
+        [[ $TRANSPORT != direct || $path != *%00 ]] || continue
+        for token in "" "${TOKEN:?}"; do
+            request GET "$path" ${token:+--as "$token"}
+            assert_error 404 NOT_FOUND
+            refute_header Allow
+        done
+    done
+}
+
+# The caller's X-Request-Id comes back when it is harmless, else another one.
+assert_request_ids() { # METHOD PATH [option...]
+    local id
+    for id in x req-1.A_z "$(printf 'a%.0s' {1..64})"; do
+        request "$@" -H "X-Request-Id: $id"
+        assert_header X-Request-Id "$id"
+        assert_equal "$(log_of_request | jq -r .request_id)" "$id"
+    done
+    for id in "$(printf 'a%.0s' {1..65})" 'a b' 'a"b' 'a,b' 'a/b' "$(printf 'a\xc3\xa9')" ''; do
+        request "$@" -H "X-Request-Id: $id"
+        assert_conventions
+        [[ $(header X-Request-Id) != "$id" ]] || fail_answer "expected another id than $id"
+    done
+}
+
+# The log's line of the last request, one JSON object; it is written after the answer.
+log_of_request() {
+    local id line try
+    id=$(header X-Request-Id)
+    for ((try = 0; try < 100; try++)); do
+        line=$(grep -F "\"request_id\":\"$id\"" "$LOG" | tail -n 1) || true
+        [[ -z $line ]] || break
+        sleep 0.02
+    done
+    printf '%s\n' "$line"
+}
+
+# No line of the log and of what Apache wrote holds the text: assert_not_logged TEXT...
+assert_not_logged() {
+    local text
+    log_of_request >"$BATS_TEST_TMPDIR/line" # so that the last line is there
+    [[ -s $BATS_TEST_TMPDIR/line ]] || fail 'expected a log line of the request'
+    for text; do
+        ! grep -rFl -- "$text" "$LOG" "$STACK"/stderr.log "$STACK"/apache/*.log 2>/dev/null ||
+            fail "the log holds $text"
+    done
+}
+
+# Whether a static executable has any of the functions and was linked with none of the libraries:
+# assert_without PROGRAM NAME... with names such as sqlite3_open, curl_easy_init.
+assert_without() {
+    local program=$OUT/cgi-bin/$1 name
+    nm "$program" >"$BATS_TEST_TMPDIR/symbols"
+    grep -q ' serve$' "$BATS_TEST_TMPDIR/symbols" || fail "$program has no symbols to look at"
+    for name in "${@:2}"; do
+        ! grep -E " $name(@|\$)" "$BATS_TEST_TMPDIR/symbols" >&2 || fail "$program has $name"
+        ! ldd "$program" 2>/dev/null | grep -F "lib${name%%_*}" || fail "$program needs lib${name%%_*}"
+    done
+}

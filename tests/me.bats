@@ -1,0 +1,402 @@
+#!/usr/bin/env bats
+# GET /v2/me (spec 2.2, 4.2) and who may call protected routes at all (spec 5)
+load helpers/all
+load helpers/conventions
+
+# A column of the row of a table whose other column has that value: column TABLE COLUMN WHERE VALUE
+column() {
+    db "SELECT $2 FROM $1 WHERE $3 = '$4'"
+}
+
+iso() {
+    date -u -d "@$(($1 / 1000))" "+%Y-%m-%dT%H:%M:%S.$(printf %03d $(($1 % 1000)))Z"
+}
+
+# The phone-number object of a line: line_json PHONE_NUMBER_ID NAME REGISTERED COEXISTING PLATFORM
+line_json() {
+    printf '{"id":"%s","phoneNumberId":"%s","phoneNumber":"%s","name":%s,"isRegistered":%s,"isCoexisting":%s,"platformType":%s,"accountId":"%s","createdAt":"%s"}' \
+        "$(column line id phone_number_id "$1")" "$1" "$(column line phone_number phone_number_id "$1")" \
+        "$2" "$3" "$4" "$5" "$(column line account_id phone_number_id "$1")" \
+        "$(iso "$(column line created_at phone_number_id "$1")")"
+}
+
+# 401 as it must always be (RFC 9110 15.5.2): assert_unauthorized [MESSAGE-PART]
+assert_unauthorized() {
+    assert_error 401 UNAUTHORIZED "${1-}"
+    [[ $(header WWW-Authenticate) == Bearer* ]] || fail_answer 'expected WWW-Authenticate: Bearer'
+    assert_conventions
+}
+
+# --- 2.2, 4.2 ---
+
+@test "GET /v2/me is 200 with user, account, accounts, phoneNumbers and defaultPhoneNumberId (spec 2.2)" {
+    local user
+    user=$(column user id email "${EMAIL:?}")
+    api GET /v2/me
+    assert_success
+    assert_conventions
+    assert_body_is "{\"success\":true,\"data\":{\"user\":{\"id\":\"$user\",\"email\":\"$EMAIL\"},\"account\":{\"id\":\"$ACCOUNT\",\"wabaid\":\"$WABA\"},\"accounts\":[{\"id\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"displayName\":\"Account ${WABA#9000}\"}],\"phoneNumbers\":[$(line_json "$LINE" null true false null)],\"defaultPhoneNumberId\":\"$LINE\"}}"
+    assert_nothing_sent
+}
+
+@test "every linked account and every line of each is listed, with its flags and labels (spec 2.2)" {
+    local first second third one two three
+    make_user
+    first=$ACCOUNT one=$LINE
+    make_account '' && second=$ACCOUNT
+    make_line '' --name 'Küche "2"' --coexisting --platform-type CLOUD_API && two=$LINE
+    make_account '' && third=$ACCOUNT
+    ACCOUNT=$second
+    make_line '' --unregistered && three=$LINE
+    api GET /v2/me
+    assert_success
+    assert_json .data.account.id "$first"
+    assert_json '[.data.accounts[].id]' "[\"$first\",\"$second\",\"$third\"]"
+    assert_that '[.data.accounts[] | keys] | unique == [["displayName","id","wabaid"]]'
+    assert_json .data.phoneNumbers "[$(line_json "$one" null true false null),$(line_json "$two" '"Küche \"2\""' true true '"CLOUD_API"'),$(line_json "$three" null false false null)]"
+}
+
+@test "account is the default business account, wherever it stands in the list (spec 2.2)" {
+    make_user
+    make_account '' --default
+    api GET /v2/me
+    assert_json .data.account "{\"id\":\"$ACCOUNT\",\"wabaid\":\"$WABA\"}"
+    assert_that ".data.accounts | length == 2 and .[1].id == \"$ACCOUNT\""
+}
+
+@test "defaultPhoneNumberId: the only line, whether primary or not (spec 2.2)" {
+    make_user
+    switchboard line archive "$LINE"
+    api GET /v2/me
+    assert_json .data.phoneNumbers '[]'
+    assert_json .data.defaultPhoneNumberId null
+    make_line ''
+    api GET /v2/me
+    assert_text .data.defaultPhoneNumberId "$LINE"
+}
+
+@test "defaultPhoneNumberId: of several lines the primary one, if it is still listed, else null (spec 2.2)" {
+    local primary others=()
+    make_user
+    primary=$LINE
+    make_line '' && others+=("$LINE")
+    make_account ''
+    make_line '' && others+=("$LINE")
+    api GET /v2/me
+    assert_text .data.defaultPhoneNumberId "$primary"
+    switchboard line archive "$primary"
+    api GET /v2/me
+    assert_json '[.data.phoneNumbers[].phoneNumberId]' "[\"${others[0]}\",\"${others[1]}\"]"
+    assert_json .data.defaultPhoneNumberId null
+    switchboard line archive "${others[0]}"
+    api GET /v2/me
+    assert_text .data.defaultPhoneNumberId "${others[1]}"
+    make_line '' --primary
+    api GET /v2/me
+    assert_text .data.defaultPhoneNumberId "$LINE"
+}
+
+@test "archived numbers are omitted (spec 2.2)" {
+    local archived
+    make_user
+    archived=$LINE
+    make_line ''
+    switchboard line archive "$archived"
+    api GET /v2/me
+    assert_json '[.data.phoneNumbers[].phoneNumberId]' "[\"$LINE\"]"
+    ! grep -F "$archived" "$body" || fail_answer 'the archived line is still there'
+}
+
+@test "nothing of another user is listed" {
+    make_user OTHER_
+    make_user
+    api GET /v2/me
+    assert_success
+    ! grep -F -e "$OTHER_EMAIL" -e "$OTHER_ACCOUNT" -e "$OTHER_LINE" -e "$OTHER_WABA" "$body" ||
+        fail_answer 'it shows another user'
+    ! grep -F -e "$PLATFORM_TOKEN" -e "$TOKEN" "$body" || fail_answer 'it shows a secret'
+}
+
+@test "404 NOT_FOUND when no account with a valid platform access token is linked (spec 4.2)" {
+    local email=lonely@example.org token
+    token=$(switchboard user add "$email")
+    switchboard plan set "$email" Premium
+    request GET /v2/me --as "$token"
+    assert_error 404 NOT_FOUND 'platform access token'
+    refute_header Allow
+    make_user
+    switchboard account token "$ACCOUNT" </dev/null
+    api GET /v2/me
+    assert_error 404 NOT_FOUND 'platform access token'
+    make_account ''
+    api GET /v2/me
+    assert_success
+    assert_that '.data.accounts | length == 2'
+}
+
+# --- 5 ---
+
+@test "Authorization: Bearer or X-API-Token, either alone is enough (spec 5.2)" {
+    request GET /v2/me -H "Authorization: Bearer $TOKEN"
+    assert_success
+    request GET /v2/me -H "X-API-Token: $TOKEN"
+    assert_success
+    request GET /v2/me -H "x-api-token:   $TOKEN  "
+    assert_success
+}
+
+@test "the scheme is read in any case and with any space (RFC 9110 11.1)" {
+    local value
+    for value in "bearer $TOKEN" "BEARER $TOKEN" "Bearer    $TOKEN" $'Bearer\t'"$TOKEN" "Bearer $TOKEN   "; do
+        request GET /v2/me -H "Authorization: $value"
+        assert_success
+    done
+}
+
+@test "both headers: fine when equal, 401 when they differ (spec 5.2)" {
+    request GET /v2/me -H "Authorization: Bearer $TOKEN" -H "X-API-Token: $TOKEN"
+    assert_success
+    request GET /v2/me -H "Authorization: Bearer $TOKEN" -H "X-API-Token: ${TOKEN}x"
+    assert_unauthorized 'different tokens'
+    request GET /v2/me -H "Authorization: Bearer wrong" -H "X-API-Token: $TOKEN"
+    assert_unauthorized 'different tokens'
+    request GET /v2/me -H "X-API-Token: $TOKEN" -H "X-API-Token: $TOKEN"
+    assert_unauthorized
+}
+
+@test "a missing token is 401 UNAUTHORIZED with the message Missing API token (spec 5.3)" {
+    local value
+    request GET /v2/me
+    assert_unauthorized
+    assert_body_is '{"success":false,"error":"UNAUTHORIZED","message":"Missing API token"}'
+    for value in Bearer 'Bearer ' "Basic $TOKEN" "$TOKEN" "Bearer$TOKEN" "Token $TOKEN"; do
+        request GET /v2/me -H "Authorization: $value"
+        assert_unauthorized
+        assert_text .message 'Missing API token'
+    done
+    request GET /v2/me -H 'X-API-Token;'
+    assert_unauthorized 'Missing API token'
+    request GET "/v2/me?token=$TOKEN&api_token=$TOKEN&access_token=$TOKEN"
+    assert_unauthorized 'Missing API token'
+}
+
+@test "an invalid token is 401 UNAUTHORIZED (spec 5.3)" {
+    local value hash
+    hash=$(printf '%s' "$TOKEN" | sha256sum | cut -d ' ' -f 1)
+    for value in wrong "${TOKEN%?}" "${TOKEN}x" "${TOKEN^^}" "$hash" "$PLATFORM_TOKEN" "$EMAIL" \
+        "$TOKEN, Bearer $TOKEN" "' OR '1'='1" "$(printf 'x%.0s' {1..4000})"; do
+        request GET /v2/me -H "Authorization: Bearer $value"
+        assert_unauthorized 'Invalid API token'
+        request GET /v2/me -H "X-API-Token: $value"
+        assert_unauthorized 'Invalid API token'
+    done
+}
+
+@test "a regenerated token is valid at once, and the old one invalid (spec 3, 5.1)" {
+    local old
+    make_user
+    old=$TOKEN
+    TOKEN=$(switchboard token regenerate "$EMAIL")
+    request GET /v2/me --as "$old"
+    assert_unauthorized 'Invalid API token'
+    api GET /v2/me
+    assert_success
+    assert_text .data.user.email "$EMAIL"
+}
+
+@test "a deleted user is 401 UNAUTHORIZED (spec 5.3)" {
+    make_user
+    api GET /v2/me
+    assert_success
+    switchboard user delete "$EMAIL"
+    api GET /v2/me
+    assert_unauthorized 'Invalid API token'
+    # also where the token's row was left behind
+    make_user
+    db "UPDATE user SET deleted_at = 1 WHERE email = '$EMAIL'"
+    api GET /v2/me
+    assert_unauthorized 'Invalid API token'
+}
+
+@test "403 PLAN_EXPIRED from the plan's end on (spec 5.5)" {
+    make_user
+    switchboard plan set "$EMAIL" Premium --ends 2020-01-01
+    api GET /v2/me
+    assert_error 403 PLAN_EXPIRED
+    assert_conventions
+    refute_header WWW-Authenticate
+    switchboard plan set "$EMAIL" Enterprise --ends "$(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)"
+    api GET /v2/me
+    assert_success
+    switchboard plan set "$EMAIL" Enterprise --ends "$(date -u -d '-1 second' +%Y-%m-%dT%H:%M:%SZ)"
+    api GET /v2/me
+    assert_error 403 PLAN_EXPIRED
+}
+
+@test "403 DEVELOPER_PLAN_REQUIRED unless the primary plan is Premium or Enterprise (spec 5.5)" {
+    local plan
+    make_user
+    for plan in Basic premium PREMIUM 'Premium ' 'Premium Plus' Enterprise2; do
+        switchboard plan set "$EMAIL" "$plan"
+        api GET /v2/me
+        assert_error 403 DEVELOPER_PLAN_REQUIRED
+        assert_conventions
+    done
+    for plan in Enterprise Premium; do
+        switchboard plan set "$EMAIL" "$plan"
+        api GET /v2/me
+        assert_success
+    done
+}
+
+@test "no plan, or add-on plans alone: 403 DEVELOPER_PLAN_REQUIRED; an add-on's end does not matter (spec 5.5)" {
+    make_user
+    db "DELETE FROM plan WHERE user_id = (SELECT id FROM user WHERE email = '$EMAIL')"
+    api GET /v2/me
+    assert_error 403 DEVELOPER_PLAN_REQUIRED
+    switchboard plan set "$EMAIL" Premium --addon
+    api GET /v2/me
+    assert_error 403 DEVELOPER_PLAN_REQUIRED
+    switchboard plan set "$EMAIL" Premium --addon --ends 2020-01-01
+    switchboard plan set "$EMAIL" Premium
+    api GET /v2/me
+    assert_success
+    switchboard plan set "$EMAIL" Basic
+    api GET /v2/me
+    assert_error 403 DEVELOPER_PLAN_REQUIRED
+}
+
+@test "the checks come in the order of spec 5.5: token, linked account, plan's end, plan's name" {
+    make_user
+    switchboard plan set "$EMAIL" Basic --ends 2020-01-01
+    switchboard account token "$ACCOUNT" </dev/null
+    request GET /v2/me --as wrong
+    assert_error 401 UNAUTHORIZED
+    api GET /v2/me
+    assert_error 404 NOT_FOUND
+    printf '%s' "$PLATFORM_TOKEN" | switchboard account token "$ACCOUNT"
+    api GET /v2/me
+    assert_error 403 PLAN_EXPIRED
+    switchboard plan set "$EMAIL" Basic
+    api GET /v2/me
+    assert_error 403 DEVELOPER_PLAN_REQUIRED
+    switchboard plan set "$EMAIL" Premium
+    api GET /v2/me
+    assert_success
+}
+
+@test "path and method come before the token (spec 7)" {
+    request POST /v2/me -d '{}'
+    assert_error 404 NOT_FOUND
+    assert_header Allow 'GET, HEAD, OPTIONS'
+    request HEAD /v2/me
+    assert_status 401
+    assert_header WWW-Authenticate
+}
+
+# --- transport ---
+
+@test "a query without = and a body change nothing" {
+    api GET '/v2/me?--help+-x%20y'
+    assert_success
+    api GET /v2/me -d 'not JSON' -H 'Content-Type: text/plain'
+    assert_success
+    api GET '/v2/me?%zz'
+    assert_success
+}
+
+@test "another method is 404 with Allow, HEAD is GET without the body, OPTIONS is 204" {
+    make_user
+    assert_methods /v2/me GET
+}
+
+@test "paths around it are 404, token or not (spec 7)" {
+    make_user
+    assert_no_other_paths /v2/me
+}
+
+@test "X-Request-Id is taken over when it is harmless, else made" {
+    make_user
+    assert_request_ids GET /v2/me --as "$TOKEN"
+    request GET /v2/me -H 'X-Request-Id: of-a-failure'
+    assert_header X-Request-Id of-a-failure
+}
+
+@test "the log names the user and holds no token" {
+    make_user
+    api GET /v2/me
+    log_of_request | jq -e ".user == \"$(column user id email "$EMAIL")\" and .status == 200
+        and .route == \"/v2/me\" and (has(\"error\") | not)"
+    request GET /v2/me -H 'X-API-Token: a-wrong-secret'
+    log_of_request | jq -e '.status == 401 and .error == "Invalid API token"
+        and (.at | test("^lib/auth[.]c:[0-9]+$")) and (has("user") | not)'
+    assert_not_logged "$TOKEN" a-wrong-secret "$PLATFORM_TOKEN"
+}
+
+@test "API tokens are stored as hashes, platform tokens encrypted" {
+    local file
+    make_user
+    api GET /v2/me
+    assert_success
+    for file in "$DB" "$DB-wal"; do
+        [[ -e $file ]] || continue
+        ! grep -aqF -e "$TOKEN" "$file" || fail "$file holds the API token"
+        ! grep -aqF -e "$PLATFORM_TOKEN" "$file" || fail "$file holds the platform token"
+    done
+    assert_equal "$(db "SELECT count(*) FROM api_token WHERE lower(hex(hash)) = '$(printf '%s' "$TOKEN" | sha256sum | cut -d ' ' -f 1)'")" 1
+}
+
+@test "64 at once are 64 equal answers" {
+    make_user
+    request_many 64 GET /v2/me --as "$TOKEN"
+    assert_equal "$(statuses)" '64 200'
+    assert_equal "$(cat "$many"/*/body | grep -o '"success":true,' | wc -l)" 64
+    assert_equal "$(md5sum "$many"/*/body | cut -d ' ' -f 1 | sort -u | wc -l)" 1
+}
+
+# --- the database fails ---
+
+@test "a missing database is 500 INTERNAL_ERROR, and the log says why; it serves again when it is back" {
+    make_user
+    mv "$DB" "$DB.away"
+    api GET /v2/me
+    [[ ! -e $DB ]] || fail 'a request created a database'
+    mv "$DB.away" "$DB"
+    assert_error 500 INTERNAL_ERROR 'database'
+    assert_conventions
+    ! grep -F "$DB" "$body" || fail_answer 'the client is told of a path'
+    grep -F "request $(header X-Request-Id): database $DB: " "$LOG" | grep -qF 'unable to open'
+    api GET /v2/me
+    assert_success
+}
+
+@test "a database of another version is 500 INTERNAL_ERROR, and the log names switchboard init" {
+    make_user
+    cp "$DB" "$STACK/copy.db"
+    write_config "database = $STACK/copy.db"
+    sqlite3 "$STACK/copy.db" 'PRAGMA user_version = 0'
+    api GET /v2/me
+    assert_error 500 INTERNAL_ERROR 'database'
+    grep -F "request $(header X-Request-Id): " "$LOG" | grep -qF 'switchboard init'
+    sqlite3 "$STACK/copy.db" 'PRAGMA user_version = 99'
+    api GET /v2/me
+    assert_error 500 INTERNAL_ERROR 'database'
+    grep -F "request $(header X-Request-Id): " "$LOG" | grep -qF 'newer program'
+    write_config
+    api GET /v2/me
+    assert_success
+}
+
+@test "a damaged database is 500 INTERNAL_ERROR" {
+    head -c 50000 /dev/urandom >"$STACK/damaged.db"
+    write_config "database = $STACK/damaged.db"
+    api GET /v2/me
+    write_config
+    assert_error 500 INTERNAL_ERROR 'database'
+    assert_conventions
+}
+
+@test "the executable has SQLite, and neither libcurl nor anything of it" {
+    assert_without me curl_easy_init curl_global_init
+    nm "$OUT/cgi-bin/me" | grep -q ' sqlite3_open_v2$' || fail 'expected SQLite: is the check sound?'
+}

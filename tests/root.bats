@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# GET / and every path that is nobody else's (spec 4.1, 7, 9)
+load helpers/all
+load helpers/conventions
+
+json='{"success":true,"data":{"name":"switchboard","versions":["v2"],"docs":{"health":"/v2/health","version":"/v2/version","me":"/v2/me"}}}'
+
+assert_page() {
+    assert_status 200
+    assert_header Content-Type 'text/html; charset=utf-8'
+    assert_header Vary Accept
+    assert_conventions
+    grep -qF '<!DOCTYPE html>' "$body" || fail_answer 'expected a page'
+}
+
+assert_index() {
+    assert_success
+    assert_body_is "$json"
+    assert_header Vary Accept
+    assert_conventions
+}
+
+@test "GET / is a page that links to health and version (spec 4.1)" {
+    request GET /
+    assert_page
+    grep -qF 'href="/v2/health"' "$body"
+    grep -qF 'href="/v2/version"' "$body"
+    (($(stat -c %s "$body") < 2000)) || fail_answer 'expected a short page'
+}
+
+@test "GET /?format=json is 200 with name, versions and docs (spec 4.1)" {
+    request GET '/?format=json'
+    assert_index
+    request GET '/?x=1&format=json&format=html'
+    assert_index
+    request GET '/?form%61t=%6ason' -H 'Accept: text/html'
+    assert_index
+}
+
+@test "GET / with Accept: application/json is the same (spec 4.1)" {
+    local accept
+    for accept in application/json 'text/html;q=0.9, application/json' 'APPLICATION/JSON' \
+        'application/json;q=0.1' 'text/html , application/json ; q=0.5' \
+        'application/json; charset=utf-8' 'application/json;q=1.000,text/html'; do
+        request GET / -H "Accept: $accept"
+        assert_index
+    done
+}
+
+@test "any other query or Accept is the page" {
+    local accept query
+    for accept in '*/*' text/html 'application/*' application/jsonx application/xml '' \
+        'application/json;q=0' 'application/json; q=0.000, text/html' 'text/html;v="application/json"' \
+        'application/json;q=0.0' 'application/problem+json'; do
+        request GET / -H "Accept: $accept"
+        assert_page
+    done
+    for query in format format= format=JSON format=xml 'format=html&format=json' forma=json \
+        'format=json%20' '&&' '--help' '-x+y'; do
+        request GET "/?$query"
+        assert_page
+    done
+}
+
+@test "a query that cannot be decoded is 400" {
+    local query
+    for query in format=%zz format=%0 % 'format=json&x=%ff' 'x=a%00b'; do
+        request GET "/?$query"
+        assert_error 400 VALIDATION_ERROR 'query string'
+        assert_conventions
+    done
+}
+
+@test "no token is needed, and a wrong one does not matter (spec 5)" {
+    request GET '/?format=json' --as wrong
+    assert_index
+}
+
+@test "an unknown path is 404 NOT_FOUND, token or not, any method (spec 7)" {
+    local path method
+    for path in /x /v2 /v2/ /v2/unknown /v3/me /V2/me /index.html /favicon.ico /.well-known/x \
+        /cgi-bin/root /v2/messag /a/b/c/d/e/f '/v2/%E2%82%AC' '/x?format=json'; do
+        for method in GET POST DELETE OPTIONS; do
+            request "$method" "$path"
+            assert_error 404 NOT_FOUND 'no such route'
+            assert_conventions
+            refute_header Allow
+            refute_header WWW-Authenticate
+        done
+        api GET "$path"
+        assert_error 404 NOT_FOUND 'no such route'
+    done
+}
+
+@test "another method is 404 with Allow, HEAD is GET without the body, OPTIONS is 204" {
+    assert_methods / GET
+}
+
+@test "X-Request-Id is taken over when it is harmless, else made" {
+    assert_request_ids GET /
+}
+
+@test "the log of an unknown path names it without its query" {
+    request GET "/nothing/here$(printf 'x%.0s' {1..300})?secret=in-query"
+    log_of_request | jq -e '.status == 404 and (.path | startswith("/nothing/here") and length == 200)
+        and (has("route") | not) and (.at | test("^lib/web/serve[.]c:[0-9]+$"))'
+    assert_not_logged in-query
+}
+
+@test "it works without a database" {
+    mv "$DB" "$DB.away"
+    request GET '/?format=json'
+    mv "$DB.away" "$DB"
+    assert_index
+}
+
+@test "the executable has neither SQLite nor libcurl nor libsodium" {
+    assert_without root sqlite3_open sqlite3_open_v2 curl_easy_init sodium_init
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# GET /v2/version (spec 4.1, 9)
+load helpers/all
+load helpers/conventions
+
+@test "GET /v2/version is 200 with name, version and nodeEnv (spec 4.1)" {
+    local version
+    version=$(sed -n 's/^#define SWITCHBOARD_VERSION "\(.*\)"$/\1/p' "$root/lib/version.h")
+    [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
+    request GET /v2/version
+    assert_success
+    assert_body_is "{\"success\":true,\"data\":{\"name\":\"switchboard\",\"version\":\"$version\",\"nodeEnv\":\"test\"}}"
+    assert_conventions
+}
+
+@test "nodeEnv is the configured environment, production where none is configured (spec 9)" {
+    write_config 'environment = staging "2"'
+    request GET /v2/version
+    assert_text .data.nodeEnv 'staging "2"'
+    sed -i '/^environment/d' "$SWITCHBOARD_CONFIG"
+    request GET /v2/version
+    assert_text .data.nodeEnv production
+    write_config
+    request GET /v2/version
+    assert_text .data.nodeEnv test
+}
+
+@test "no token is needed, and a wrong one does not matter (spec 5)" {
+    request GET /v2/version --as wrong
+    assert_success
+}
+
+@test "another method is 404 with Allow, HEAD is GET without the body, OPTIONS is 204" {
+    assert_methods /v2/version GET
+}
+
+@test "paths around it are 404 (spec 7)" {
+    assert_no_other_paths /v2/version
+}
+
+@test "X-Request-Id is taken over when it is harmless, else made" {
+    assert_request_ids GET /v2/version
+}
+
+@test "it works without a database" {
+    mv "$DB" "$DB.away"
+    request GET /v2/version
+    mv "$DB.away" "$DB"
+    assert_success
+}
+
+@test "the executable has neither SQLite nor libcurl nor libsodium" {
+    assert_without version sqlite3_open sqlite3_open_v2 curl_easy_init sodium_init
+}
