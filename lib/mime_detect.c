@@ -1,5 +1,6 @@
 /* Types by content. Only what calls mime_detect links libmagic. */
 #include <errno.h>
+#include <fcntl.h>
 #include <magic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -50,7 +51,7 @@ static _Noreturn void look(struct slice head, int out) {
 static const char *look_apart(struct arena *arena, struct slice head) {
     char answer[ANSWER_SIZE];
     int ends[2];
-    if (pipe(ends) != 0)
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return NULL;
     pid_t child = fork();
     if (child == 0)

@@ -7,6 +7,7 @@
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -244,6 +245,12 @@ static const struct allowed_call allowed_calls[] = {
     {.number = __NR_rseq, .needs = CALLS_PLATFORM},
     {.number = __NR_membarrier, .needs = CALLS_PLATFORM},
     {.number = __NR_clone, .needs = CALLS_PLATFORM, .mask = CLONE_THREAD, .value = CLONE_THREAD},
+    /* the child that looks at a file: what fork() asks for, and no more */
+    {.number = __NR_clone,
+     .needs = SPOOLS_FILES,
+     .mask = ~0u,
+     .value = CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | SIGCHLD},
+    {.number = __NR_wait4, .needs = SPOOLS_FILES},
     /* shared libraries that are loaded late: the resolver's, libcurl's */
     {.number = __NR_mprotect, .needs = CALLS_PLATFORM | SPOOLS_FILES},
 };

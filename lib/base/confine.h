@@ -16,7 +16,7 @@ enum need {
     READS_DATABASE = 1 << 0,  /* the database and the key file; writing is refused by SQLite */
     WRITES_DATABASE = 1 << 1, /* the same, and writing */
     CALLS_PLATFORM = 1 << 2,  /* sockets to the network, threads that resolve names */
-    SPOOLS_FILES = 1 << 3,    /* files in spool_dir, and the database of file types */
+    SPOOLS_FILES = 1 << 3,    /* files in spool_dir; a child with the database of file types */
     WAKES_COURIER = 1 << 4,   /* a unix datagram */
 };
 
