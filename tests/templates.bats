@@ -1,0 +1,835 @@
+#!/usr/bin/env bats
+# /v2/templates (spec 4.4): list, one by name, send, test-send.
+# shellcheck disable=SC2016,SC2153  # $ stands in JSON texts; make_user sets ACCOUNT
+load helpers/all
+
+PHONE=15550001111
+BSUID=US.13491208655302741918
+
+setup() {
+    forget_sent
+    sandbox POST settings \
+        '{"templatePageCap":0,"templatePageCapSilent":false,"pagingToken":false}' >/dev/null
+}
+
+# The words with commas between them.
+list() {
+    local IFS=,
+    printf '%s' "$*"
+}
+
+# The account's templates upstream, in place of those before: have_templates ITEM...
+have_templates() {
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$(list "$@")]}" >/dev/null
+}
+
+# The same, COUNT of them, named bulk_1, bulk_2, ...
+have_many_templates() {
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,
+        \"generate\":{\"count\":$1,\"prefix\":\"bulk_\"}}" >/dev/null
+}
+
+# A template with a text: template NAME [LANGUAGE [TEXT]]
+template() {
+    printf '{"name":"%s","components":[{"type":"BODY","text":"%s"}],"language":"%s",' \
+        "$1" "${3-Good day.}" "${2-en_US}"
+    printf '"status":"APPROVED","category":"UTILITY","id":"7%s%s"}' "$1" "${2-}"
+}
+
+# One template whose bytes no parse-and-print survives.
+odd_template() {
+    printf '%s' '{ "name" : "odd_one", "components":[{"type":"BODY","text":"a\u0000b \/ \ud83d\ude00 😀"}],' \
+        '"language":"en_US","status":"APPROVED","category":"UTILITY","id":"71","big":9007199254740993,' \
+        '"again":1,"again":2,"huge":1e400,"zero":-0.0 }'
+}
+
+# The platform's next answer, byte for byte: answers STATUS TEXT
+answers() {
+    fault "$(jq -nc --argjson status "$1" --arg body "$2" \
+        '{status: $status, body: $body, headers: {"Content-Type": "application/json"}}')"
+}
+
+# The body of a send: sending [MEMBER...], members as JSON texts
+sending() {
+    printf '{"phoneNumberId":"%s"%s}' "$LINE" "${1+,$(list "$@")}"
+}
+
+# What the platform gets for a send to $PHONE: upstream_send NAME LANGUAGE [MEMBERS]
+upstream_send() {
+    printf '{"messaging_product":"whatsapp","recipient_type":"individual","to":"%s",' $PHONE
+    printf '"type":"template","template":{"name":"%s","language":{"code":"%s"}%s}}' "$1" "$2" "${3-}"
+}
+
+names() {
+    jq -r '.data.items[].name' "$body"
+}
+
+# The query of the last request upstream.
+query_sent() {
+    sandbox GET requests/last | jq -r '.query // ""'
+}
+
+token_sent() {
+    sandbox GET requests/last | jq -r .headers.authorization
+}
+
+# --- GET /v2/templates ---
+
+@test "the list gives the platform's templates of the default business account as items" {
+    have_templates "$(template hello)" "$(template bye)"
+    api GET /v2/templates
+    assert_success
+    assert_that '.data | keys == ["items", "paging"]'
+    assert_equal "$(names)" $'hello\nbye'
+    assert_that '.data.paging.cursors | (.before | type == "string") and (.after | type == "string")'
+    assert_sent_to "$WABA/message_templates"
+    assert_equal "$(query_sent)" ''
+    assert_equal "$(token_sent)" "Bearer $PLATFORM_TOKEN"
+}
+
+@test "an account without templates has an empty list and no paging" {
+    have_templates
+    api GET /v2/templates
+    assert_success
+    assert_body_is '{"success":true,"data":{"items":[]}}'
+}
+
+@test "items and paging come back byte for byte" {
+    local paging='{ "cursors":{"before":"QQ==","after":"Q\/=="}, "next":"https:\/\/x\/y?limit=1&after=Q" }'
+    answers 200 "{\"data\": [$(odd_template) , 7, null],\"paging\": $paging}"
+    api GET /v2/templates
+    assert_success
+    assert_body_is "{\"success\":true,\"data\":{\"items\":[$(odd_template) , 7, null],\"paging\":$paging}}"
+}
+
+@test "limit and after are passed to the platform, percent-encoded, when set" {
+    have_many_templates 3
+    api GET '/v2/templates?limit=2'
+    assert_success
+    assert_equal "$(names)" $'bulk_1\nbulk_2'
+    assert_equal "$(query_sent)" limit=2
+    api GET "/v2/templates?after=$(jq -r .data.paging.cursors.after "$body")"
+    assert_equal "$(names)" bulk_3
+    answers 200 '{"data":[]}'
+    api GET '/v2/templates?after=a%26fields%3Did%2B%2F%3D&limit=7&limit=8'
+    assert_success
+    assert_equal "$(query_sent)" 'limit=7&after=a%26fields%3Did%2B%2F%3D'
+}
+
+@test "following the cursor to the end gives every template once" {
+    local after='' pages=0
+    have_many_templates 60
+    : >"$BATS_TEST_TMPDIR/names"
+    while ((++pages < 10)); do
+        api GET "/v2/templates?limit=25$after"
+        assert_success
+        names >>"$BATS_TEST_TMPDIR/names"
+        [[ $(jq -r '.data.paging.next // ""' "$body") ]] || break
+        after=\&after=$(jq -r .data.paging.cursors.after "$body")
+    done
+    assert_equal "$pages" 3
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/names")" "$(printf 'bulk_%d\n' {1..60})"
+}
+
+@test "a limit that is no positive integer is 400, and so is an empty limit or cursor" {
+    local query
+    for query in limit=0 limit=-1 limit=abc limit=1.5 limit=1e2 limit= limit=99999999999999999999 \
+        limit=+5 limit=5%20 after=; do
+        printf 'case: %s\n' "$query"
+        api GET "/v2/templates?$query"
+        assert_error 400 VALIDATION_ERROR "${query%%=*}"
+        assert_issue "${query%%=*}"
+    done
+    assert_nothing_sent
+}
+
+@test "paging.next comes without the access_token, and is otherwise the platform's" {
+    have_many_templates 3
+    sandbox POST settings '{"pagingToken":true}' >/dev/null
+    api GET '/v2/templates?limit=1'
+    assert_success
+    assert_that '.data.paging.next | startswith("http://") and contains("limit=1&after=QVFI")'
+    assert_that '.data.paging.next | contains("access_token") | not'
+    api GET "/v2/templates?limit=1&after=$(jq -r .data.paging.cursors.after "$body")"
+    assert_that '.data.paging | has("next") and has("previous")'
+    if grep -q -e access_token -e "$PLATFORM_TOKEN" "$body"; then
+        fail_answer 'expected no token'
+    fi
+}
+
+@test "paging that is no object, or whose links are no strings, is passed on as it is" {
+    local paging
+    for paging in null '"x"' '[{"next":"?access_token=A"}]' '{"next":null,"previous":[1]}' '{}'; do
+        printf 'case: %s\n' "$paging"
+        answers 200 "{\"data\":[],\"paging\":$paging}"
+        api GET /v2/templates
+        assert_body_is "{\"success\":true,\"data\":{\"items\":[],\"paging\":$paging}}"
+    done
+}
+
+@test "search keeps the templates whose name holds it, in either case" {
+    have_templates "$(template order_sent)" "$(template Reorder)" "$(template hello)"
+    local search
+    for search in order ORDER OrDer; do
+        api GET "/v2/templates?search=$search"
+        assert_success
+        assert_equal "$(names)" $'order_sent\nReorder'
+    done
+    api GET '/v2/templates?search=sent'
+    assert_equal "$(names)" order_sent
+    api GET '/v2/templates?search=o%25r'
+    assert_that '.data.items == []'
+    api GET '/v2/templates?search=order_sent_'
+    assert_that '.data.items == []'
+    assert_that '.data.paging.cursors.after | length > 0'
+    api GET '/v2/templates?search='
+    assert_equal "$(names)" $'order_sent\nReorder\nhello'
+    assert_equal "$(query_sent)" ''
+}
+
+@test "search filters whole items and changes no byte of them" {
+    have_templates "$(template first)" "$(odd_template)" "$(template odd_two)"
+    api GET '/v2/templates?search=ODD'
+    assert_success
+    local expected
+    expected="{\"success\":true,\"data\":{\"items\":[$(odd_template),$(template odd_two)],\"paging\":"
+    [[ $(head -c ${#expected} "$body") == "$(head -c ${#expected} <<<"$expected")" ]] ||
+        fail_answer "expected it to begin with $expected"
+    answers 200 "{\"data\":[5,{},{\"name\":7},{\"name\":null},$(odd_template),{\"name\":\"\\u006fdd\"}]}"
+    api GET '/v2/templates?search=odd'
+    assert_body_is "{\"success\":true,\"data\":{\"items\":[$(odd_template),{\"name\":\"\\u006fdd\"}]}}"
+}
+
+@test "search compares names beyond ASCII as they are" {
+    answers 200 '{"data":[{"name":"caf\u00e9 x"},{"name":"CAFÉ"},{"name":"cafe"}]}'
+    api GET '/v2/templates?search=CAF%C3%A9'
+    assert_body_is '{"success":true,"data":{"items":[{"name":"caf\u00e9 x"}]}}'
+    api GET '/v2/templates?search=caf%C3'
+    assert_error 400 VALIDATION_ERROR UTF-8
+}
+
+# --- selectors ---
+
+@test "phoneNumberId and accountId select the business account, of all that the caller has" {
+    make_second_account
+    sandbox POST templates "{\"wabaId\":\"$SECOND_WABA\",\"items\":[$(template second_one)]}" >/dev/null
+    have_templates "$(template first_one)"
+    local query
+    for query in "phoneNumberId=$SECOND_LINE" "accountId=$SECOND_ACCOUNT" \
+        "phoneNumberId=$SECOND_LINE&accountId=$SECOND_ACCOUNT"; do
+        printf 'case: %s\n' "$query"
+        api GET "/v2/templates?$query"
+        assert_success
+        assert_equal "$(names)" second_one
+        assert_equal "$(token_sent)" "Bearer $SECOND_PLATFORM_TOKEN"
+        api GET "/v2/templates/second_one?$query"
+        assert_success
+        assert_text .data.name second_one
+    done
+    api GET "/v2/templates?accountId=$ACCOUNT"
+    assert_equal "$(names)" first_one
+    api GET /v2/templates
+    assert_equal "$(names)" first_one
+    api GET /v2/templates/second_one
+    assert_error 404 NOT_FOUND
+}
+
+# A second account with a line for the user of the file: SECOND_ACCOUNT, SECOND_LINE, ...
+make_second_account() {
+    put SECOND_EMAIL "$EMAIL"
+    make_account SECOND_
+    make_line SECOND_
+}
+
+@test "selectors that are not the caller's are 403 and the platform is not called" {
+    make_user OTHER_
+    make_second_account
+    switchboard line archive "$SECOND_LINE" >/dev/null
+    local path query
+    for path in /v2/templates /v2/templates/hello; do
+        for query in "accountId=$OTHER_ACCOUNT" "phoneNumberId=$OTHER_LINE" accountId=acc_nobody \
+            phoneNumberId=1 "phoneNumberId=$SECOND_LINE" "accountId=$ACCOUNT&phoneNumberId=$OTHER_LINE" \
+            "accountId=$OTHER_ACCOUNT&phoneNumberId=$LINE"; do
+            printf 'case: %s?%s\n' "$path" "$query"
+            api GET "$path?$query"
+            assert_error 403 FORBIDDEN
+        done
+        api GET "$path?accountId=$SECOND_ACCOUNT&phoneNumberId=$LINE"
+        assert_error 400 VALIDATION_ERROR 'different business accounts'
+        api GET "$path?accountId="
+        assert_error 400 VALIDATION_ERROR accountId
+    done
+    assert_nothing_sent
+}
+
+@test "an account without a platform access token is 404" {
+    local account
+    account=$(switchboard account add "$EMAIL" --waba-id 4242 --name Bare </dev/null 2>/dev/null)
+    local path
+    for path in /v2/templates /v2/templates/hello; do
+        api GET "$path?accountId=$account"
+        assert_error 404 NOT_FOUND 'platform access token'
+    done
+    assert_nothing_sent
+}
+
+@test "every route needs a token" {
+    local route
+    for route in 'GET /v2/templates' 'GET /v2/templates/x' 'POST /v2/templates/send' \
+        'POST /v2/templates/x/test-send'; do
+        printf 'case: %s\n' "$route"
+        # shellcheck disable=SC2086  # method and path
+        request $route
+        assert_error 401 UNAUTHORIZED 'Missing API token'
+    done
+    assert_nothing_sent
+}
+
+# --- the platform's failures (spec 7) ---
+
+# What the platform's status means to our client, for the routes that read: STATUS EXPECTED CODE
+failures() {
+    printf '%s\n' '400 400 VALIDATION_ERROR' '401 401 UNAUTHORIZED' '403 403 FORBIDDEN' \
+        '404 404 NOT_FOUND' '422 400 VALIDATION_ERROR' '429 400 VALIDATION_ERROR' \
+        '500 500 INTERNAL_ERROR' '502 500 INTERNAL_ERROR' '503 500 INTERNAL_ERROR'
+}
+
+@test "failures of the platform keep their payload in details" {
+    local payload='{"error": {"message":"(#7) No\/way","type":"OAuthException","code":7,"big":9007199254740993}}'
+    local upstream expected code path
+    while read -r upstream expected code; do
+        for path in /v2/templates /v2/templates/x; do
+            printf 'case: %s %s\n' "$path" "$upstream"
+            answers "$upstream" "$payload"
+            api GET "$path"
+            assert_error "$expected" "$code" '(#7) No/way'
+            grep -qF -- "\"details\":$payload}" "$body" || fail_answer "expected the payload in details"
+        done
+    done < <(failures)
+}
+
+@test "an upstream 401 is our 401, with WWW-Authenticate" {
+    fault '{"code":190}'
+    api GET /v2/templates
+    assert_error 401 UNAUTHORIZED
+    assert_header WWW-Authenticate
+    assert_json .details.error.code 190
+}
+
+@test "a Retry-After of the platform is copied" {
+    fault '{"status":400,"code":80007,"headers":{"Retry-After":"17"}}'
+    api GET /v2/templates
+    assert_error 400 VALIDATION_ERROR
+    assert_header Retry-After 17
+    assert_json .details.error.code 80007
+}
+
+@test "an answer that is no JSON is 500, its beginning in details as a string" {
+    answers 200 '<html>oops</html>'
+    api GET /v2/templates
+    assert_error 500 INTERNAL_ERROR 'not JSON'
+    assert_json .details '<html>oops</html>'
+    answers 502 "<html>$(printf 'x%.0s' {1..5000})"
+    api GET /v2/templates
+    assert_error 500 INTERNAL_ERROR 502
+    assert_that '.details | startswith("<html>x") and length == 1024'
+    fault '{"kind":"garbage"}'
+    api GET /v2/templates
+    assert_error 500 INTERNAL_ERROR
+    fault '{"status":500,"body":""}'
+    api GET /v2/templates
+    assert_error 500 INTERNAL_ERROR
+    assert_that 'has("details") | not'
+}
+
+@test "an answer that holds no list is 500" {
+    local answer path
+    for answer in '{}' '[]' '{"data":{}}' '{"data":null}' '5'; do
+        for path in /v2/templates /v2/templates/x; do
+            printf 'case: %s %s\n' "$path" "$answer"
+            answers 200 "$answer"
+            api GET "$path"
+            assert_error 500 INTERNAL_ERROR 'no list'
+            assert_json .details "$answer"
+        done
+    done
+}
+
+@test "a transport failure is 500" {
+    local kind path
+    for kind in '"reset_before"' '"truncate","bytes":30' '"close_mid_body","bytes":20'; do
+        for path in /v2/templates /v2/templates/x; do
+            printf 'case: %s %s\n' "$path" "$kind"
+            have_templates "$(template hello)"
+            fault "{\"times\":2,\"kind\":$kind}"
+            api GET "$path"
+            assert_error 500 INTERNAL_ERROR
+            sandbox DELETE faults >/dev/null
+        done
+    done
+}
+
+# --- GET /v2/templates/:name ---
+
+@test "one by name is the platform's object itself, byte for byte" {
+    have_templates "$(template odd)" "$(odd_template)" "$(template odd_one_more)"
+    api GET /v2/templates/odd_one
+    assert_success
+    assert_body_is "{\"success\":true,\"data\":$(odd_template)}"
+    assert_equal "$(query_sent)" limit=200
+}
+
+@test "a name matches exactly: no part of it, in no other case" {
+    have_templates "$(template hello)"
+    local name
+    for name in hell hello_ Hello HELLO '%20hello' 'hello%20' nobody; do
+        printf 'case: %s\n' "$name"
+        api GET "/v2/templates/$name"
+        assert_error 404 NOT_FOUND
+        assert_text .message 'Template not found'
+    done
+}
+
+@test "of several languages the first in the platform's order is given, or the one asked for" {
+    have_templates "$(template hello de)" "$(template hello en_US)" "$(template other fr)"
+    api GET /v2/templates/hello
+    assert_text .data.language de
+    api GET '/v2/templates/hello?language=en_US'
+    assert_text .data.language en_US
+    local language
+    for language in fr en en_us; do
+        api GET "/v2/templates/hello?language=$language"
+        assert_error 404 NOT_FOUND
+        assert_text .message 'Template not found'
+    done
+    api GET '/v2/templates/hello?language='
+    assert_error 400 VALIDATION_ERROR language
+}
+
+@test "GET /v2/templates/send and /v2/templates/x/test-send" {
+    have_templates "$(template hello)"
+    api GET /v2/templates/send
+    assert_error 404 NOT_FOUND 'Template not found'
+    assert_equal "$(sent_count)" 1
+    have_templates "$(template send)"
+    api GET /v2/templates/send
+    assert_text .data.name send
+    api GET /v2/templates/x/test-send
+    assert_error 404 NOT_FOUND
+    assert_header Allow 'POST, OPTIONS'
+    api POST /v2/templates -d '{}'
+    assert_error 404 NOT_FOUND
+    assert_header Allow 'GET, HEAD, OPTIONS'
+    api GET /v2/templates/a/b
+    assert_error 404 NOT_FOUND route
+}
+
+@test "a name is any text of 1 to 512 bytes, percent-encoded" {
+    local long
+    long=$(printf 'n%.0s' {1..512})
+    have_templates "$(template "$long")" "$(template "${long}n")" "$(template 'café au lait')" \
+        "$(template 'a+b&c')" "$(template '..')"
+    api GET "/v2/templates/$long"
+    assert_success
+    assert_text .data.name "$long"
+    api GET /v2/templates/caf%C3%A9%20au%20lait
+    assert_success
+    assert_text .data.name 'café au lait'
+    api GET '/v2/templates/a+b%26c'
+    assert_success
+    answers 200 '{"data":[{"name":"caf\u00e9 \ud83d\ude00"}]}'
+    api GET /v2/templates/caf%C3%A9%20%F0%9F%98%80
+    assert_body_is '{"success":true,"data":{"name":"caf\u00e9 \ud83d\ude00"}}'
+}
+
+@test "a name that is empty, longer than 512 bytes or no UTF-8 is not found, and the platform is not called" {
+    local name
+    for name in '' "$(printf 'n%.0s' {1..513})" caf%E9 %C0%AF %FF; do
+        printf 'case: %s\n' "$name"
+        api GET "/v2/templates/$name"
+        assert_error 404 NOT_FOUND
+        assert_text .message 'Template not found'
+    done
+    assert_nothing_sent
+}
+
+# --- the window of 200 (spec 8) ---
+
+# Asks for the templates around the end of the window: assert_window QUERIES, the limits of the
+# requests that find the last one
+assert_window() {
+    api GET /v2/templates/bulk_200
+    assert_success
+    assert_text .data.name bulk_200
+    assert_equal "$(sandbox GET requests | jq -r '[.[].query | capture("limit=(?<n>[0-9]+)").n] | join(" ")')" "$1"
+    sandbox DELETE requests >/dev/null
+    api GET /v2/templates/bulk_201
+    assert_error 404 NOT_FOUND
+    assert_text .message 'Template not found'
+    assert_equal "$(sandbox GET requests | jq -r '[.[].query | capture("limit=(?<n>[0-9]+)").n] | join(" ")')" "$1"
+    sandbox DELETE requests >/dev/null
+}
+
+@test "of 500 templates the 200th is found and the 201st is not" {
+    have_many_templates 500
+    assert_window 200
+}
+
+@test "the window is honoured over pages that the platform silently caps" {
+    have_many_templates 500
+    sandbox POST settings '{"templatePageCap":50,"templatePageCapSilent":true}' >/dev/null
+    assert_window '200 150 100 50'
+    sandbox POST settings '{"templatePageCap":60}' >/dev/null
+    assert_window '200 140 80 20'
+}
+
+@test "where the platform asks to reduce the amount of data, the page is halved" {
+    have_many_templates 500
+    sandbox POST settings '{"templatePageCap":50}' >/dev/null
+    assert_window '200 100 50 50 50 50'
+    api GET /v2/templates/bulk_1
+    assert_success
+    assert_equal "$(sent_count)" 3
+}
+
+@test "halving ends at 1, and the platform's failure is the answer" {
+    fault '{"times":0,"status":500,"code":1}'
+    api GET /v2/templates/x
+    assert_error 500 INTERNAL_ERROR
+    assert_json .details.error.code 1
+    assert_equal "$(sandbox GET requests | jq -r '[.[].query] | join(" ")')" \
+        'limit=200 limit=100 limit=50 limit=25 limit=12 limit=6 limit=3 limit=1'
+}
+
+@test "a list is not halved: its limit is the client's" {
+    have_many_templates 60
+    sandbox POST settings '{"templatePageCap":50}' >/dev/null
+    api GET '/v2/templates?limit=60'
+    assert_error 500 INTERNAL_ERROR 'reduce the amount of data'
+    assert_equal "$(sent_count)" 1
+}
+
+@test "pages that never end are left" {
+    local page='{"data":[],"paging":{"cursors":{"after":"Q"},"next":"https://x/?after=Q"}}'
+    answers 200 "$page"
+    api GET /v2/templates/x
+    assert_error 404 NOT_FOUND 'Template not found'
+    assert_equal "$(sent_count)" 1
+}
+
+@test "a page with more than was asked for does not widen the window" {
+    local items
+    items=$(printf '{"name":"n%d"},' {1..201})
+    answers 200 "{\"data\":[${items%,}]}"
+    api GET /v2/templates/n200
+    assert_success
+    answers 200 "{\"data\":[${items%,}]}"
+    api GET /v2/templates/n201
+    assert_error 404 NOT_FOUND
+}
+
+@test "the search looks no further than the page that holds the name" {
+    have_many_templates 120
+    sandbox POST settings '{"templatePageCap":50,"templatePageCapSilent":true}' >/dev/null
+    api GET /v2/templates/bulk_60
+    assert_success
+    assert_equal "$(sent_count)" 2
+    sandbox DELETE requests >/dev/null
+    api GET /v2/templates/bulk_121
+    assert_error 404 NOT_FOUND
+    assert_equal "$(sent_count)" 3
+}
+
+# --- POST /v2/templates/send ---
+
+@test "send gives the platform the template by name, in en_US unless told otherwise" {
+    have_templates "$(template hello)" "$(template hello de)"
+    api POST /v2/templates/send -d "$(sending "\"to\":\"+1 (555) 000-1111\"" '"templateName":"hello"')"
+    assert_success
+    assert_sent_to "$LINE/messages"
+    assert_equal "$(token_sent)" "Bearer $PLATFORM_TOKEN"
+    assert_sent "$(upstream_send hello en_US)"
+    assert_that '.data | .messaging_product == "whatsapp" and (.contacts[0].wa_id == "15550001111")
+        and (.messages[0].id | startswith("wamid."))'
+    api POST /v2/templates/send \
+        -d "$(sending "\"to\":\"$PHONE\"" '"language":"de"' '"templateName":"hello"' '"extra":{"a":1}')"
+    assert_success
+    assert_sent "$(upstream_send hello de)"
+}
+
+@test "components reach the platform byte for byte" {
+    have_templates "$(template order en_US '{{1}} owes {{2}} on {{3}}')"
+    local components='[ {"type":"body", "parameters":[{"type":"text","text":"\u0041da \/ 😀 \ud83d\ude00"},
+        {"type":"currency","currency":{"fallback_value":"9 \u20ac","code":"EUR","amount_1000": 9007199254740993, "x":1e400}},
+        {"type":"date_time","date_time":{"fallback_value":"1\/2","twice":1,"twice":2.50}}]} ]'
+    api POST /v2/templates/send \
+        -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"order"' "\"components\":$components")"
+    assert_success
+    assert_sent "$(upstream_send order en_US ",\"components\":$components")"
+}
+
+@test "every kind of component travels unchanged" {
+    local components='[{"type":"header","parameters":[{"type":"image","image":{"id":"11"}}]},
+        {"type":"body","parameters":[{"type":"text","parameter_name":"day","text":"Friday"}]},
+        {"type":"button","sub_type":"url","index":"0","parameters":[{"type":"text","text":"a\/b"}]},
+        {"type":"button","sub_type":"copy_code","index":"1","parameters":[{"type":"coupon_code","coupon_code":"TEN"}]},
+        {"type":"button","sub_type":"mpm","index":"2","parameters":[{"type":"action","action":{
+            "thumbnail_product_retailer_id":"p","sections":[{"title":"T","product_items":[{"product_retailer_id":"p"}]}]}}]},
+        {"type":"carousel","cards":[{"card_index":0,"components":[{"type":"body","parameters":[]}]}]},
+        {"type":"limited_time_offer","parameters":[{"type":"limited_time_offer",
+            "limited_time_offer":{"expiration_time_ms":1790000000000}}]}, 5, null, "made up"]'
+    answers 200 '{"messaging_product":"whatsapp","contacts":[],"messages":[{"id":"wamid.all.kinds"}]}'
+    api POST /v2/templates/send \
+        -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"all"' "\"components\":$components")"
+    assert_success
+    assert_sent "$(upstream_send all en_US ",\"components\":$components")"
+    assert_body_is '{"success":true,"data":{"messaging_product":"whatsapp","contacts":[],"messages":[{"id":"wamid.all.kinds"}]}}'
+}
+
+@test "empty components stay empty components" {
+    have_templates "$(template hello)"
+    api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"' '"components":[]')"
+    assert_success
+    assert_sent "$(upstream_send hello en_US ',"components":[]')"
+}
+
+@test "template examples are never read: no other call is made" {
+    have_templates "$(template hello)"
+    api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"')"
+    assert_success
+    assert_equal "$(sent_count)" 1
+}
+
+@test "recipient, context and the name's own bytes are passed on" {
+    have_templates "$(template hello)"
+    api POST /v2/templates/send \
+        -d "$(sending "\"recipient\":\"$BSUID\"" '"templateName":"h\u0065llo"' '"contextMessageWamid":"wamid.before"')"
+    assert_success
+    assert_sent "{\"messaging_product\":\"whatsapp\",\"recipient_type\":\"individual\",\"recipient\":\"$BSUID\",\
+\"context\":{\"message_id\":\"wamid.before\"},\"type\":\"template\",\
+\"template\":{\"name\":\"h\\u0065llo\",\"language\":{\"code\":\"en_US\"}}}"
+    api POST /v2/templates/send \
+        -d "$(sending "\"to\":\"$PHONE\"" "\"recipient\":\"$BSUID\"" '"templateName":"hello"')"
+    assert_success
+    assert_sent_json .to "\"$PHONE\""
+    assert_sent_json .recipient "$BSUID"
+}
+
+@test "send goes through a line of any of the caller's accounts, with its account's token" {
+    make_second_account
+    sandbox POST templates "{\"wabaId\":\"$SECOND_WABA\",\"items\":[$(template second_one)]}" >/dev/null
+    api POST /v2/templates/send \
+        -d "{\"phoneNumberId\":\"$SECOND_LINE\",\"to\":\"$PHONE\",\"templateName\":\"second_one\"}"
+    assert_success
+    assert_sent_to "$SECOND_LINE/messages"
+    assert_equal "$(token_sent)" "Bearer $SECOND_PLATFORM_TOKEN"
+}
+
+@test "a send upserts contact and thread and records the message" {
+    have_templates "$(template hello)"
+    local phone=15550002222 wamid kept
+    api POST /v2/templates/send -d "$(sending "\"to\":\"$phone\"" '"templateName":"hello"')"
+    assert_success
+    wamid=$(jq -r '.data.messages[0].id' "$body")
+    kept="SELECT c.phone, l.phone_number_id, m.direction, m.type, m.status FROM message m
+        JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id
+        JOIN line l ON l.id = t.line_id WHERE m.wamid = '$wamid'"
+    assert_equal "$(db "$kept")" "$phone|$LINE|out|template|accepted"
+    assert_equal "$(db "SELECT CAST(body AS TEXT) FROM message WHERE wamid = '$wamid'")" "$(sent)"
+    api POST /v2/templates/hello/test-send -d "$(sending "\"to\":\"$phone\"")"
+    assert_success
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '$phone'")" 1
+    assert_equal "$(db "SELECT count(*) FROM thread t JOIN contact c ON c.id = t.contact_id
+        WHERE c.phone = '$phone'")" 1
+    assert_equal "$(db "SELECT count(*) FROM message m JOIN thread t ON t.id = m.thread_id
+        JOIN contact c ON c.id = t.contact_id WHERE c.phone = '$phone'")" 2
+}
+
+@test "a send that the platform refuses records nothing" {
+    have_templates "$(template hello)"
+    api POST /v2/templates/send -d "$(sending '"to":"15550003333"' '"templateName":"absent"')"
+    assert_error 404 NOT_FOUND
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '15550003333'")" 0
+}
+
+@test "a template that is not there in that language is 404, with the platform's 132001 in details" {
+    have_templates "$(template hello)"
+    local path message
+    for message in '"templateName":"absent"' '"templateName":"hello","language":"de"'; do
+        api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" "$message")"
+        assert_error 404 NOT_FOUND '(#132001)'
+        assert_json .details.error.code 132001
+    done
+    api POST /v2/templates/absent/test-send -d "$(sending "\"to\":\"$PHONE\"")"
+    assert_error 404 NOT_FOUND '(#132001)'
+}
+
+@test "components that do not fit the template are 400 with the platform's payload" {
+    have_templates "$(template hello)"
+    api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"' \
+        '"components":[{"type":"body","parameters":[{"type":"text","text":"one too many"}]}]')"
+    assert_error 400 VALIDATION_ERROR '(#132000)'
+    assert_json .details.error.code 132000
+}
+
+@test "an authentication template to a BSUID alone fails with the platform's 131062" {
+    have_templates '{"name":"code","components":[{"type":"BODY","text":"*{{1}}*"}],"language":"en_US",
+        "status":"APPROVED","category":"AUTHENTICATION","id":"79"}'
+    local code='"components":[{"type":"body","parameters":[{"type":"text","text":"123456"}]}]'
+    api POST /v2/templates/send -d "$(sending "\"recipient\":\"$BSUID\"" '"templateName":"code"' "$code")"
+    assert_error 400 VALIDATION_ERROR '(#131062)'
+    assert_json .details.error.code 131062
+    api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"code"' "$code")"
+    assert_success
+}
+
+@test "a contact blocked on the line is 403 and the platform is not called" {
+    local phone=15550004444 bsuid=DE.ENT.Blocked1
+    switchboard contact block "$LINE" $phone >/dev/null
+    switchboard contact block "$LINE" $bsuid >/dev/null
+    local whom
+    for whom in "\"to\":\"+1 555 000 4444\"" "\"recipient\":\"$bsuid\""; do
+        printf 'case: %s\n' "$whom"
+        api POST /v2/templates/send -d "$(sending "$whom" '"templateName":"hello"')"
+        assert_error 403 FORBIDDEN 'blocked on this line'
+        api POST /v2/templates/hello/test-send -d "$(sending "$whom")"
+        assert_error 403 FORBIDDEN 'blocked on this line'
+    done
+    assert_nothing_sent
+}
+
+@test "5xx and transport failures of a send are 502, and it is never sent twice" {
+    local failure
+    for failure in '"status":500,"code":131000' '"status":503,"code":2' '"status":502,"kind":"html"' \
+        '"kind":"garbage"' '"kind":"reset"' '"kind":"reset_before"' '"kind":"truncate","bytes":30'; do
+        printf 'case: %s\n' "$failure"
+        have_templates "$(template hello)"
+        forget_sent
+        fault "{$failure}"
+        api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"')"
+        assert_error 502 INTERNAL_ERROR
+        (($(sent_count) <= 1)) || fail 'it was sent again'
+    done
+}
+
+# --- the fields (spec 4.4) ---
+
+# A send with these members is refused, for these paths: refused PATH MEMBERS EXPECTED, the paths
+# sorted, with commas between them
+refused() {
+    printf 'case: %s %s\n' "$1" "$2"
+    api POST "$1" -d "$(sending "$2")"
+    assert_error 400 VALIDATION_ERROR
+    assert_equal "$(jq -r '[.details[].path] | sort | join(",")' "$body")" "$3"
+}
+
+@test "every field of the wrong type is an issue, and all issues come together" {
+    local value fields=contextMessageWamid,language,recipient
+    for value in 5 null true '[]' '{}'; do
+        local all="\"to\":$value,\"recipient\":$value,\"language\":$value,\"contextMessageWamid\":$value"
+        refused /v2/templates/send "$all,\"templateName\":$value,\"components\":7" \
+            "components,$fields,templateName,to"
+        refused /v2/templates/hello/test-send "$all,\"templateName\":$value,\"components\":7" \
+            "components,$fields,to"
+    done
+    assert_issue to 'must be a string, not object'
+    assert_issue components 'must be an array, not number'
+    for value in null '"[]"' '{}'; do
+        refused /v2/templates/send "\"to\":\"$PHONE\",\"templateName\":\"hello\",\"components\":$value" \
+            components
+    done
+    assert_nothing_sent
+}
+
+@test "what is required must be there, and no string may be empty" {
+    refused /v2/templates/send '"components":[]' templateName,to
+    assert_issue templateName 'is required'
+    assert_issue to 'one of to or recipient is required'
+    refused /v2/templates/hello/test-send '"components":[]' to
+    local empty='"to":"","recipient":"","language":"","contextMessageWamid":""'
+    refused /v2/templates/send "$empty,\"templateName\":\"\"" \
+        contextMessageWamid,language,recipient,templateName,to
+    assert_issue templateName 'must not be empty'
+    refused /v2/templates/hello/test-send "$empty" contextMessageWamid,language,recipient,to
+    assert_nothing_sent
+}
+
+@test "to is a phone of 5 to 20 digits and recipient a BSUID" {
+    local path
+    for path in /v2/templates/send /v2/templates/hello/test-send; do
+        refused $path '"templateName":"hello","to":"12 34","recipient":"us.1"' recipient,to
+        refused $path "\"templateName\":\"hello\",\"to\":\"$BSUID\",\"recipient\":\"US.a_b\"" recipient,to
+        assert_issue to 'send it as recipient'
+    done
+    assert_nothing_sent
+}
+
+@test "phoneNumberId is looked at first: missing 400, not the caller's 403" {
+    make_user STRANGER_
+    local path
+    for path in /v2/templates/send /v2/templates/hello/test-send; do
+        api POST $path -d '{"to":5}'
+        assert_error 400 VALIDATION_ERROR phoneNumberId
+        assert_that '[.details[].path] == ["phoneNumberId"]'
+        api POST $path -d '{"phoneNumberId":7}'
+        assert_error 400 VALIDATION_ERROR phoneNumberId
+        api POST $path -d "{\"phoneNumberId\":\"$STRANGER_LINE\",\"to\":5}"
+        assert_error 403 FORBIDDEN
+    done
+    assert_nothing_sent
+}
+
+@test "a body that is no JSON object is 400" {
+    local text
+    for text in '' '{' '[]' '"x"' '{"a":1}x'; do
+        api POST /v2/templates/send -d "$text"
+        assert_error 400 VALIDATION_ERROR
+    done
+    api POST /v2/templates/send -H 'Content-Type: text/plain' -d '{}'
+    assert_error 415 VALIDATION_ERROR application/json
+    assert_nothing_sent
+}
+
+# --- POST /v2/templates/:name/test-send ---
+
+@test "test-send takes the name from the path and is otherwise a send" {
+    have_templates "$(template hello)" "$(template 'café "1"' de)"
+    api POST /v2/templates/hello/test-send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":7')"
+    assert_success
+    assert_sent_to "$LINE/messages"
+    assert_sent "$(upstream_send hello en_US)"
+    answers 200 '{"messages":[{"id":"wamid.test.send"}]}'
+    api POST '/v2/templates/caf%C3%A9%20%221%22/test-send' \
+        -d "$(sending "\"to\":\"$PHONE\"" '"language":"de"' '"components":[ ]')"
+    assert_success
+    assert_sent "$(upstream_send 'café \"1\"' de ',"components":[ ]')"
+}
+
+@test "a template may be named send, and test-sent" {
+    have_templates "$(template send)"
+    api POST /v2/templates/send/test-send -d "$(sending "\"to\":\"$PHONE\"")"
+    assert_success
+    assert_sent "$(upstream_send send en_US)"
+}
+
+@test "test-send with a name that is empty, too long or no UTF-8 is 404 and nothing is sent" {
+    local name
+    for name in "$(printf 'n%.0s' {1..513})" %FF; do
+        api POST "/v2/templates/$name/test-send" -d "$(sending "\"to\":\"$PHONE\"")"
+        assert_error 404 NOT_FOUND 'Template not found'
+    done
+    api POST /v2/templates//test-send -d "$(sending "\"to\":\"$PHONE\"")"
+    assert_error 404 NOT_FOUND
+    assert_nothing_sent
+}
+
+@test "the answer does not wait on what is written down beside it" {
+    have_templates '{"name":"form","components":[{"type":"BODY","text":"x"},{"type":"BUTTONS","buttons":[
+        {"type":"FLOW","text":"Go","flow_id":"4100"}]}],"language":"en_US","status":"APPROVED","id":"78"}'
+    db "CREATE TRIGGER no_templates BEFORE INSERT ON template BEGIN SELECT RAISE(FAIL, 'made to fail'); END"
+    api GET /v2/templates
+    db 'DROP TRIGGER no_templates'
+    assert_success
+    assert_equal "$(names)" form
+    grep -q 'made to fail' "$LOG" || fail 'expected the reason in the log'
+}
