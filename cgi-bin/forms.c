@@ -1,7 +1,5 @@
 /* /v2/forms: flows of the platform, and their rows stored here (spec 4.5). */
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/log.h"
 #include "flow.h"
@@ -28,19 +26,20 @@ static const struct field list_query[] = {
 };
 
 static int get_forms(struct request *rq) {
-    struct slice limit = query_get(&rq->query, "limit");
     struct store_account account;
-    struct page_request wanted = {.account = &account,
-                                  .edge = "flows",
-                                  .limit = limit.p ? limit.p : "25",
-                                  .after = query_get(&rq->query, "after").p};
-    struct page page;
+    if (selector_choose(rq, &account))
+        return -1;
+    struct graph_page_request wanted = {.waba_id = account.waba_id,
+                                        .edge = "flows",
+                                        .limit = query_integer(&rq->query, "limit", 25),
+                                        .after = query_get(&rq->query, "after").p};
+    struct graph_page page;
     struct store_flow *flows;
-    if (selector_choose(rq, &account) || page_get(rq, &wanted, &page))
+    if (page_get(rq, &account, &wanted, &page))
         return -1;
     size_t count = flow_read_all(rq->arena, page.items, &flows);
     keep(rq, &account, flows, count);
-    struct slice paging = page_paging(rq, &page);
+    struct slice paging = graph_page_paging(rq->arena, &page);
     struct json_writer data;
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
@@ -75,7 +74,6 @@ static void write_row(struct json_writer *w, const struct store_flow *flow) {
 }
 
 static int get_search(struct request *rq) {
-    struct slice limit = query_get(&rq->query, "limit");
     struct store_account account;
     struct store_flow *flows;
     size_t count;
@@ -84,7 +82,7 @@ static int get_search(struct request *rq) {
         return -1;
     enum store_result result = store_search_flows(
         rq->caller->store, rq->arena, rq->caller->user.id, is_one ? account.id : NULL,
-        query_get(&rq->query, "q"), limit.p ? strtoll(limit.p, NULL, 10) : 20, &flows, &count);
+        query_get(&rq->query, "q"), query_integer(&rq->query, "limit", 20), &flows, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;

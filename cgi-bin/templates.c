@@ -17,9 +17,8 @@ static const char *flow_of(struct request *rq, struct json template) {
         struct json buttons = json_get(c, "buttons");
         for (struct json b = json_first(buttons); json_is(b); b = json_next(b)) {
             struct json id = json_get(b, "flow_id"); /* a string or a number */
-            int64_t number;
-            if (json_integer(id, &number))
-                return arena_printf(rq->arena, "%lld", (long long)number);
+            if (json_type(id) == JSON_NUMBER)
+                return arena_copy(rq->arena, json_raw(id));
             if (json_text(id, rq->arena))
                 return json_text(id, rq->arena);
         }
@@ -74,15 +73,17 @@ static void write_matches(struct json_writer *w, struct request *rq, struct json
 static int get_templates(struct request *rq) {
     struct slice search = query_get(&rq->query, "search");
     struct store_account account;
-    struct page_request wanted = {.account = &account,
-                                  .edge = "message_templates",
-                                  .limit = query_get(&rq->query, "limit").p,
-                                  .after = query_get(&rq->query, "after").p};
-    struct page page;
-    if (selector_choose(rq, &account) || page_get(rq, &wanted, &page))
+    if (selector_choose(rq, &account))
+        return -1;
+    struct graph_page_request wanted = {.waba_id = account.waba_id,
+                                        .edge = "message_templates",
+                                        .limit = query_integer(&rq->query, "limit", 0),
+                                        .after = query_get(&rq->query, "after").p};
+    struct graph_page page;
+    if (page_get(rq, &account, &wanted, &page))
         return -1;
     keep_flows(rq, &account, page.items);
-    struct slice paging = page_paging(rq, &page);
+    struct slice paging = graph_page_paging(rq->arena, &page);
     struct json_writer data;
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
@@ -108,40 +109,43 @@ static bool is_name(struct slice name) {
     return name.n >= 1 && name.n <= LONGEST_NAME && utf8_valid(name);
 }
 
-/* Looks through one page, which begins after `*seen` templates of the window; `*found` stays absent
- * when none of it matches. */
-static void look_through(struct request *rq, struct json items, int *seen, struct json *found) {
-    struct slice language = query_get(&rq->query, "language");
-    for (struct json item = json_first(items); json_is(item) && *seen < LOOKUP_WINDOW;
-         item = json_next(item), ++*seen)
-        if (!json_is(*found) &&
-            slice_equal(json_string(json_get(item, "name"), rq->arena), rq->parameters[0]) &&
-            (!language.p ||
-             slice_equal(json_string(json_get(item, "language"), rq->arena), language)))
-            *found = item;
+static bool matches(struct request *rq, struct json template) {
+    struct slice name = rq->parameters[0], language = query_get(&rq->query, "language");
+    return slice_equal(json_string(json_get(template, "name"), rq->arena), name) &&
+           (!language.p ||
+            slice_equal(json_string(json_get(template, "language"), rq->arena), language));
+}
+
+/* The first match of a page; absent when there is none in what is left of the window. */
+static struct json find_match(struct request *rq, struct json items, int64_t *left) {
+    struct json item = json_first(items);
+    for (; json_is(item) && *left; item = json_next(item), --*left)
+        if (matches(rq, item))
+            return item;
+    return (struct json){0};
 }
 
 static int get_template(struct request *rq) {
     struct store_account account;
-    struct page_request wanted = {.account = &account, .edge = "message_templates"};
-    struct json found = {0};
-    int seen = 0, limit = LOOKUP_WINDOW;
     if (!is_name(rq->parameters[0]))
         return fail(rq, NOT_FOUND, "Template not found");
     if (selector_choose(rq, &account))
         return -1;
+    struct graph_page_request wanted = {
+        .waba_id = account.waba_id, .edge = "message_templates", .limit = LOOKUP_WINDOW};
+    int64_t left = LOOKUP_WINDOW;
     do {
-        struct page page;
-        int before = seen;
-        limit = limit < LOOKUP_WINDOW - seen ? limit : LOOKUP_WINDOW - seen;
-        if (page_get_halving(rq, &wanted, &limit, &page))
+        struct graph_page page;
+        wanted.limit = wanted.limit < left ? wanted.limit : left;
+        if (page_get_halving(rq, &account, &wanted, &page))
             return -1;
-        look_through(rq, page.items, &seen, &found);
         keep_flows(rq, &account, page.items);
-        wanted.after = seen > before ? page_next(rq, &page) : NULL;
-    } while (!json_is(found) && wanted.after && seen < LOOKUP_WINDOW);
-    return json_is(found) ? reply_data(rq, json_raw(found))
-                          : fail(rq, NOT_FOUND, "Template not found");
+        struct json found = find_match(rq, page.items, &left);
+        if (json_is(found))
+            return reply_data(rq, json_raw(found));
+        wanted.after = json_count(page.items) ? graph_page_next(rq->arena, &page) : NULL;
+    } while (wanted.after && left);
+    return fail(rq, NOT_FOUND, "Template not found");
 }
 
 /* --- POST /v2/templates/send, POST /v2/templates/:name/test-send --- */
@@ -187,9 +191,11 @@ static const char *flow_token(struct request *rq) {
     struct json components = json_get(rq->json, "components");
     for (struct json c = json_first(components); json_is(c); c = json_next(c)) {
         struct json parameters = json_get(c, "parameters");
-        for (struct json p = json_first(parameters); json_is(p); p = json_next(p))
-            if (json_text(json_find(p, "action.flow_token"), rq->arena))
-                return json_text(json_find(p, "action.flow_token"), rq->arena);
+        for (struct json p = json_first(parameters); json_is(p); p = json_next(p)) {
+            const char *token = json_text(json_find(p, "action.flow_token"), rq->arena);
+            if (token)
+                return token;
+        }
     }
     return NULL;
 }

@@ -157,6 +157,32 @@ token_sent() {
     fi
 }
 
+# What comes of a link: link_becomes LINK EXPECTED, both as they stand between the quotes
+link_becomes() {
+    local before='{ "cursors" : {"after":"Q\u0041"}, "a\"b\n":1e400, "previous":' between=' , "next" : '
+    printf 'case: %s\n' "$1"
+    answers 200 "{\"data\":[],\"paging\":$before\"$1\"$between\"$1\" }}"
+    api GET /v2/templates
+    assert_success
+    assert_body_is "{\"success\":true,\"data\":{\"items\":[],\"paging\":$before\"$2\"$between\"$2\" }}}"
+}
+
+@test "wherever the access_token stands in a link, it alone is taken out" {
+    link_becomes 'https:\/\/g\/x?access_token=EAA%2F\/1&limit=2&after=Q%3D' 'https:\/\/g\/x?limit=2&after=Q%3D'
+    link_becomes 'https://g/x?limit=2&access_token=EAA&after=Q' 'https://g/x?limit=2&after=Q'
+    link_becomes 'https://g/x?limit=2&access_token=EAA' 'https://g/x?limit=2'
+    link_becomes 'https://g/x?access_token=EAA' 'https://g/x'
+    link_becomes 'https://g/x?access_token=A&access_token=B&a=1&access_token=C' 'https://g/x?a=1'
+    link_becomes 'https://g/x?a=\u00e9é&access_token=A#part' 'https://g/x?a=\u00e9é#part'
+    link_becomes 'https://g/x?a=1\u0026access_token\u003dEAA\u0026b=\u00252F' 'https://g/x?a=1\u0026b=\u00252F'
+    link_becomes 'https://g/x?a=1&\u0061ccess_token=EAA\u0026b=2' 'https://g/x?a=1\u0026b=2'
+    link_becomes 'https://g/x\u003faccess_token=EAA\u0026b=2' 'https://g/x\u003fb=2'
+    link_becomes 'https://g/x?my_access_token=1&access_tokens=2&b=access_token=3' \
+        'https://g/x?my_access_token=1&access_tokens=2&b=access_token=3'
+    link_becomes 'https://g/access_token=1?&&a=\"\\\ud83d\ude00&' 'https://g/access_token=1?&&a=\"\\\ud83d\ude00&'
+    link_becomes '' ''
+}
+
 @test "paging that is no object, or whose links are no strings, is passed on as it is" {
     local paging
     for paging in null '"x"' '[{"next":"?access_token=A"}]' '{"next":null,"previous":[1]}' '{}'; do
