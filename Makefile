@@ -143,8 +143,8 @@ stop: ## stop what `make run` started
 	@tools/stop
 
 test: ## install what is missing, build, run the whole suite
-	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
-	@$(BUILD_ALL) all $(UNIT_TESTS) $(TEST_HELPERS)
+	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES)
+	@$(BUILD_ALL) all $(UNIT_TESTS) $(TEST_HELPERS) $(FUZZ_TARGETS)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
 # Fuzz targets are built by clang, the library with them. FUZZ_SECONDS is the time for each.
