@@ -1,6 +1,5 @@
 #include "base/clock.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,21 +17,46 @@ int64_t clock_monotonic(void) {
     return read_clock(CLOCK_MONOTONIC);
 }
 
+/* Writes `value` as `digits` digits and returns what follows them. */
+static char *put_digits(char *p, int digits, int64_t value) {
+    for (int i = digits; i-- > 0; value /= 10)
+        p[i] = (char)('0' + value % 10);
+    return p + digits;
+}
+
+/* The date of a day, counted from 1970-01-01, in the Gregorian calendar: as gmtime_r(3), which
+ * reads the time zone's file first. Reckoned in years that begin in March, so that the leap day is
+ * their last one, and in eras of 400 years from 0000-03-01, all of the same length. */
+static char *put_date(char *p, int64_t day) {
+    const int64_t era_days = 146097, first = 719468; /* from 0000-03-01 to 1970-01-01 */
+    day += first;
+    int64_t era = (day >= 0 ? day : day - era_days + 1) / era_days, of_era = day - era * era_days;
+    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+    int64_t march_month = (5 * of_year + 2) / 153;
+    int64_t month = march_month < 10 ? march_month + 3 : march_month - 9;
+    p = put_digits(p, 4, year + era * 400 + (month <= 2));
+    *p++ = '-';
+    p = put_digits(p, 2, month);
+    *p++ = '-';
+    return put_digits(p, 2, of_year - (153 * march_month + 2) / 5 + 1);
+}
+
 void clock_format(int64_t ms, char text[CLOCK_ISO8601_SIZE]) {
-    const int64_t first = -62167219200000, last = 253402300799999;
+    const int64_t first = -62167219200000, last = 253402300799999, day_ms = 86400000;
     ms = ms < first ? first : ms > last ? last : ms;
-    int64_t fraction = ((ms % 1000) + 1000) % 1000;
-    time_t seconds = (time_t)((ms - fraction) / 1000);
-    struct tm tm;
-    gmtime_r(&seconds, &tm);
-    size_t n = strftime(text, CLOCK_ISO8601_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-    if (n < 19) { /* strftime does not pad years below 1000 */
-        int year = tm.tm_year + 1900;
-        char rest[16];
-        strftime(rest, sizeof rest, "-%m-%dT%H:%M:%S", &tm);
-        n = (size_t)snprintf(text, CLOCK_ISO8601_SIZE, "%04u%s", (unsigned)year % 10000u, rest);
-    }
-    snprintf(text + n, CLOCK_ISO8601_SIZE - n, ".%03uZ", (unsigned)fraction % 1000u);
+    int64_t of_day = ((ms % day_ms) + day_ms) % day_ms;
+    char *p = put_date(text, (ms - of_day) / day_ms);
+    *p++ = 'T';
+    p = put_digits(p, 2, of_day / 3600000);
+    *p++ = ':';
+    p = put_digits(p, 2, of_day / 60000 % 60);
+    *p++ = ':';
+    p = put_digits(p, 2, of_day / 1000 % 60);
+    *p++ = '.';
+    p = put_digits(p, 3, of_day % 1000);
+    *p++ = 'Z';
+    *p = '\0';
 }
 
 /* Reads exactly `digits` digits at *p into *value and moves past them. */
@@ -87,8 +111,8 @@ bool clock_parse(const char *text, int64_t *ms) {
         if ((!read_char(&p, 'T') && !read_char(&p, ' ')) || !read_digits(&p, 2, &tm.tm_hour) ||
             !read_char(&p, ':') || !read_digits(&p, 2, &tm.tm_min))
             return false;
-        if (read_char(&p, ':') && (!read_digits(&p, 2, &tm.tm_sec) ||
-                                   (read_char(&p, '.') && !read_fraction(&p, &extra))))
+        if (read_char(&p, ':') &&
+            (!read_digits(&p, 2, &tm.tm_sec) || (read_char(&p, '.') && !read_fraction(&p, &extra))))
             return false;
         if (!read_offset(&p, &extra) || *p)
             return false;
