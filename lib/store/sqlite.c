@@ -87,6 +87,18 @@ static void truncate_long_wal(struct store *store) {
         sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
+/* What SQLite may leave out: locks between threads, since only one ever calls it, statistics of its
+ * memory, and pages of its cache that a short process would never fill. */
+static void configure_library(void) {
+    static bool done;
+    if (!done) {
+        sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+        sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+        sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
+    }
+    done = true;
+}
+
 static void configure(struct store *store) {
     sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
     sqlite3_extended_result_codes(store->db, 1);
@@ -100,6 +112,7 @@ static void configure(struct store *store) {
 }
 
 enum store_result sql_open(const char *path, int flags, struct store **out) {
+    configure_library();
     struct store *store = *out = calloc(1, sizeof *store);
     if (!store)
         return STORE_UNKNOWN;
