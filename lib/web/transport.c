@@ -14,6 +14,7 @@ enum { MAX_PIECES = 8 };
 static enum { UNKNOWN, CGI, FASTCGI } kind;
 static FCGX_Request fastcgi;
 static bool served; /* the one request of a CGI */
+static bool at_end; /* of the current request's body */
 static long requests_left = -1;
 static struct stat started_from; /* the executable's file when the process started */
 
@@ -47,6 +48,7 @@ static bool was_replaced(void) {
 }
 
 bool transport_accept(void) {
+    at_end = false;
     if (kind == UNKNOWN) {
         kind = FCGX_IsCGI() ? CGI : FASTCGI;
         if (kind == FASTCGI)
@@ -68,7 +70,7 @@ const char *transport_variable(const char *name) {
     return kind == FASTCGI ? FCGX_GetParam(name, fastcgi.envp) : getenv(name);
 }
 
-ssize_t transport_read(void *bytes, size_t n) {
+static ssize_t read_some(void *bytes, size_t n) {
     if (kind == FASTCGI)
         return FCGX_GetStr(bytes, n < INT_MAX ? (int)n : INT_MAX, fastcgi.in);
     ssize_t got;
@@ -78,8 +80,14 @@ ssize_t transport_read(void *bytes, size_t n) {
     return got;
 }
 
+ssize_t transport_read(void *bytes, size_t n) {
+    ssize_t got = at_end ? 0 : read_some(bytes, n);
+    at_end = got == 0;
+    return got;
+}
+
 void transport_drain(void) {
-    char dropped[16384];
+    static char dropped[16384]; /* static: nothing is to be cleared for nobody */
     while (transport_read(dropped, sizeof dropped) > 0)
         ;
 }
