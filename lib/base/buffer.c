@@ -37,7 +37,10 @@ void buffer_add_text(struct buffer *buffer, const char *text) {
 }
 
 void buffer_add_char(struct buffer *buffer, char c) {
-    buffer_add(buffer, &c, 1);
+    char *end = buffer_reserve(buffer, 1);
+    end[0] = c;
+    end[1] = '\0';
+    buffer->n++;
 }
 
 void buffer_printf(struct buffer *buffer, const char *format, ...) {
