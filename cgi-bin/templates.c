@@ -77,7 +77,7 @@ static int get_templates(struct request *rq) {
         return -1;
     struct graph_page_request wanted = {.waba_id = account.waba_id,
                                         .edge = "message_templates",
-                                        .limit = query_integer(&rq->query, "limit", 0),
+                                        .limit = page_limit(rq, 0),
                                         .after = query_get(&rq->query, "after").p};
     struct graph_page page;
     if (page_get(rq, &account, &wanted, &page))

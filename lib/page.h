@@ -5,6 +5,9 @@
 #include "auth.h"
 #include "graph/page.h"
 
+/* The query's `limit`, which the fields of the route have checked; `preset` when it has none. */
+int64_t page_limit(struct request *rq, int64_t preset);
+
 /* Gets one page with the account's token. Returns 0, or fails the request by spec 7. */
 int page_get(struct request *rq, const struct store_account *account,
              const struct graph_page_request *wanted, struct graph_page *page);

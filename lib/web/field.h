@@ -70,9 +70,6 @@ int query_read(struct arena *arena, const char *text, struct query *query, const
 /* The value of `name`: p == NULL when it was not given. NUL-terminated one byte past its end. */
 struct slice query_get(const struct query *query, const char *name);
 
-/* The value of an integer that was checked by field_check_query; `preset` when it was not given. */
-int64_t query_integer(const struct query *query, const char *name, int64_t preset);
-
 /* Compares the query with `fields` (FIELD_STRING and FIELD_INTEGER); others are ignored. */
 void field_check_query(const struct field *fields, const struct query *query,
                        struct issues *issues);

@@ -1,5 +1,4 @@
 /* Query strings. */
-#include <stdlib.h>
 
 #include "base/utf8.h"
 #include "web/field.h"
@@ -71,7 +70,3 @@ struct slice query_get(const struct query *query, const char *name) {
     return (struct slice){NULL, 0};
 }
 
-int64_t query_integer(const struct query *query, const char *name, int64_t preset) {
-    struct slice value = query_get(query, name);
-    return value.p ? strtoll(value.p, NULL, 10) : preset;
-}
