@@ -1,0 +1,581 @@
+#!/usr/bin/env bats
+# /v2/forms (spec 4.5): the platform's flows, and the rows kept of them.
+# shellcheck disable=SC2153  # make_user sets ACCOUNT
+load helpers/all
+
+PHONE=15550001111
+
+setup() {
+    forget_sent
+    sandbox POST settings '{"flowPageCap":0,"flowPageCapSilent":false,"pagingToken":false}' >/dev/null
+    db "DELETE FROM flow; DELETE FROM flow_response; DELETE FROM flow_token"
+}
+
+# The words with commas between them.
+list() {
+    local IFS=,
+    printf '%s' "$*"
+}
+
+# The account's flows upstream, in place of those before: have_flows ITEM...
+have_flows() {
+    sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$(list "$@")]}" >/dev/null
+}
+
+# The same, COUNT of them, named bulk_1, bulk_2, ...
+have_many_flows() {
+    sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,
+        \"generate\":{\"count\":$1,\"prefix\":\"bulk_\"}}" >/dev/null
+}
+
+# A flow: flow ID NAME [STATUS]
+flow() {
+    printf '{"id":"%s","name":"%s","status":"%s","categories":["OTHER"],"validation_errors":[]}' \
+        "$1" "$2" "${3-PUBLISHED}"
+}
+
+# The platform's next answer, byte for byte: answers STATUS TEXT
+answers() {
+    fault "$(jq -nc --argjson status "$1" --arg body "$2" \
+        '{status: $status, body: $body, headers: {"Content-Type": "application/json"}}')"
+}
+
+# Lists the flows, so that there are rows of them: listed ITEM...
+listed() {
+    have_flows "$@"
+    api GET '/v2/forms?limit=100'
+    assert_success
+}
+
+ids() {
+    jq -r '[.data.items[].id] | join(" ")' "$body"
+}
+
+query_sent() {
+    sandbox GET requests/last | jq -r '.query // ""'
+}
+
+token_sent() {
+    sandbox GET requests/last | jq -r .headers.authorization
+}
+
+# A second account with a line for the user of the file: SECOND_ACCOUNT, SECOND_LINE, ...
+make_second_account() {
+    put SECOND_EMAIL "$EMAIL"
+    make_account SECOND_
+    make_line SECOND_
+}
+
+# --- GET /v2/forms ---
+
+@test "the list gives the platform's flows of the default business account, 25 unless told otherwise" {
+    have_many_flows 30
+    api GET /v2/forms
+    assert_success
+    assert_that '.data | keys == ["items", "paging"]'
+    assert_that '.data.items | length == 25 and .[0].name == "bulk_1" and .[0].categories == ["OTHER"]'
+    assert_that '.data.paging.cursors.after | type == "string"'
+    assert_sent_to "$WABA/flows"
+    assert_equal "$(query_sent)" limit=25
+    assert_equal "$(token_sent)" "Bearer $PLATFORM_TOKEN"
+}
+
+@test "limit and after are passed to the platform; the cursor leads through all flows" {
+    local after='' pages=0
+    have_many_flows 30
+    : >"$BATS_TEST_TMPDIR/names"
+    while ((++pages < 10)); do
+        api GET "/v2/forms?limit=12$after"
+        assert_success
+        jq -r '.data.items[].name' "$body" >>"$BATS_TEST_TMPDIR/names"
+        assert_equal "$(query_sent)" "limit=12$after"
+        [[ $(jq '.data.items | length' "$body") == 12 ]] || break
+        after=\&after=$(jq -r .data.paging.cursors.after "$body")
+    done
+    assert_equal "$pages" 3
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/names")" "$(printf 'bulk_%d\n' {1..30})"
+    answers 200 '{"data":[]}'
+    api GET '/v2/forms?after=a%26b%3D%2B'
+    assert_equal "$(query_sent)" 'limit=25&after=a%26b%3D%2B'
+}
+
+@test "a limit that is no positive integer is 400, and so is an empty cursor" {
+    local query
+    for query in limit=0 limit=-1 limit=abc limit= after=; do
+        printf 'case: %s\n' "$query"
+        api GET "/v2/forms?$query"
+        assert_error 400 VALIDATION_ERROR "${query%%=*}"
+        assert_issue "${query%%=*}"
+    done
+    assert_nothing_sent
+}
+
+@test "items and paging come back byte for byte, but for an access_token" {
+    local items='[ {"id":"1","name":"\u0041\/","big":9007199254740993,"nul":"a\u0000b","k":1,"k":2,"huge":1e400} , 7]'
+    answers 200 "{\"data\": $items ,\"paging\":{ \"cursors\":{\"after\":\"Q\\/=\"},\"next\":\"https:\\/\\/x?access_token=A&after=Q\" }}"
+    api GET /v2/forms
+    assert_success
+    assert_body_is "{\"success\":true,\"data\":{\"items\":$items,\"paging\":{ \"cursors\":{\"after\":\"Q\\/=\"},\"next\":\"https:\\/\\/x?after=Q\" }}}"
+}
+
+@test "an account without flows has an empty list, and still paging" {
+    have_flows
+    api GET /v2/forms
+    assert_success
+    assert_body_is '{"success":true,"data":{"items":[],"paging":{"cursors":{}}}}'
+}
+
+# --- selectors ---
+
+@test "phoneNumberId and accountId select the business account, of all that the caller has" {
+    make_second_account
+    sandbox POST flows "{\"wabaId\":\"$SECOND_WABA\",\"items\":[$(flow 52 Second)]}" >/dev/null
+    have_flows "$(flow 51 First)"
+    local query
+    for query in "phoneNumberId=$SECOND_LINE" "accountId=$SECOND_ACCOUNT"; do
+        printf 'case: %s\n' "$query"
+        api GET "/v2/forms?$query"
+        assert_success
+        assert_equal "$(ids)" 52
+        assert_equal "$(token_sent)" "Bearer $SECOND_PLATFORM_TOKEN"
+        api GET "/v2/forms/52?$query"
+        assert_success
+        assert_text .data.name Second
+        api GET "/v2/forms/search?$query"
+        assert_success
+        assert_equal "$(ids)" 52
+    done
+    api GET /v2/forms
+    assert_equal "$(ids)" 51
+    api GET /v2/forms/52
+    assert_error 400 VALIDATION_ERROR
+}
+
+@test "selectors that are not the caller's are 403 and the platform is not called" {
+    make_user OTHER_
+    local path query
+    for path in /v2/forms /v2/forms/51 /v2/forms/search; do
+        for query in "accountId=$OTHER_ACCOUNT" "phoneNumberId=$OTHER_LINE" accountId=x phoneNumberId=1; do
+            printf 'case: %s?%s\n' "$path" "$query"
+            api GET "$path?$query"
+            assert_error 403 FORBIDDEN
+        done
+    done
+    assert_nothing_sent
+}
+
+@test "an account without a platform access token is 404; its rows can still be searched" {
+    local account
+    account=$(switchboard account add "$EMAIL" --waba-id 4242 --name Bare </dev/null 2>/dev/null)
+    api GET "/v2/forms?accountId=$account"
+    assert_error 404 NOT_FOUND 'platform access token'
+    api GET "/v2/forms/51?accountId=$account"
+    assert_error 404 NOT_FOUND 'platform access token'
+    api GET "/v2/forms/search?accountId=$account"
+    assert_success
+    assert_json .data.items '[]'
+    assert_nothing_sent
+}
+
+@test "every route needs a token, and takes GET alone" {
+    local path
+    for path in /v2/forms /v2/forms/51 /v2/forms/search; do
+        printf 'case: %s\n' "$path"
+        request GET $path
+        assert_error 401 UNAUTHORIZED 'Missing API token'
+        api POST $path -d '{}'
+        assert_error 404 NOT_FOUND
+        assert_header Allow 'GET, HEAD, OPTIONS'
+    done
+    assert_nothing_sent
+}
+
+# --- the platform's failures (spec 7) ---
+
+@test "failures of the platform keep their payload in details" {
+    local payload='{"error": {"message":"(#7) No\/way","type":"OAuthException","code":7,"big":9007199254740993}}'
+    local upstream expected code path
+    while read -r upstream expected code; do
+        for path in /v2/forms /v2/forms/51; do
+            printf 'case: %s %s\n' "$path" "$upstream"
+            answers "$upstream" "$payload"
+            api GET "$path"
+            assert_error "$expected" "$code" '(#7) No/way'
+            grep -qF -- "\"details\":$payload}" "$body" || fail_answer "expected the payload in details"
+        done
+    done <<<'400 400 VALIDATION_ERROR
+401 401 UNAUTHORIZED
+403 403 FORBIDDEN
+404 404 NOT_FOUND
+429 400 VALIDATION_ERROR
+500 500 INTERNAL_ERROR
+503 500 INTERNAL_ERROR'
+}
+
+@test "garbage and transport failures are 500" {
+    local failure path
+    have_flows "$(flow 51 First)"
+    for failure in '"kind":"garbage"' '"status":502,"kind":"html"' '"times":2,"kind":"reset_before"' \
+        '"times":2,"kind":"truncate","bytes":20'; do
+        for path in /v2/forms /v2/forms/51; do
+            printf 'case: %s %s\n' "$path" "$failure"
+            fault "{$failure}"
+            api GET "$path"
+            assert_error 500 INTERNAL_ERROR
+            sandbox DELETE faults >/dev/null
+        done
+    done
+    assert_equal "$(db 'SELECT count(*) FROM flow')" 0
+}
+
+# --- GET /v2/forms/:flowId ---
+
+@test "detail is the platform's raw flow object" {
+    have_flows "$(flow 51 First)"
+    api GET /v2/forms/51
+    assert_success
+    assert_body_is "{\"success\":true,\"data\":$(flow 51 First)}"
+    assert_sent_to 51
+    assert_equal "$(query_sent)" ''
+    local object='{ "id":"51", "name":"\u0046\/", "big":9007199254740993,"nul":"a\u0000b","k":1,"k":2,"huge":1e400}'
+    answers 200 "$object"
+    api GET /v2/forms/51
+    assert_body_is "{\"success\":true,\"data\":$object}"
+}
+
+@test "an unknown flow id is the platform's 400, with its payload" {
+    api GET /v2/forms/404404
+    assert_error 400 VALIDATION_ERROR
+    assert_json .details.error.code 100
+    assert_json .details.error.error_subcode 33
+}
+
+@test "an empty flow id is 400" {
+    api GET /v2/forms/
+    assert_error 400 VALIDATION_ERROR 'flow id is empty'
+    assert_nothing_sent
+}
+
+@test "an id with other characters than digits, letters, - and _ is 404 before any upstream call" {
+    local id
+    for id in 5.1 5%201 51%3Ffields=id 51%26a '51%23' %2e%2e..51 51,52 51%25 caf%C3%A9 51%FF me: \
+        "$(printf '1%.0s' {1..129})"; do
+        printf 'case: %s\n' "$id"
+        api GET "/v2/forms/$id"
+        assert_error 404 NOT_FOUND
+    done
+    api GET /v2/forms/51/52
+    assert_error 404 NOT_FOUND
+    assert_nothing_sent
+    for id in aB-9_z "$(printf '1%.0s' {1..128})"; do
+        api GET "/v2/forms/$id"
+        assert_error 400 VALIDATION_ERROR
+        assert_sent_to "$id"
+    done
+}
+
+@test "search is never read as a flow id" {
+    answers 200 "$(flow search Trap)"
+    api GET /v2/forms/search
+    assert_success
+    assert_json .data '{"items":[]}'
+    assert_nothing_sent
+}
+
+# --- rows ---
+
+@test "list and detail keep rows of what they saw, for the account they asked" {
+    listed "$(flow 51 First)" "$(flow 52 Second DRAFT)"
+    assert_equal "$(db 'SELECT account_id, flow_id, name, status FROM flow ORDER BY flow_id')" \
+        "$ACCOUNT|51|First|PUBLISHED
+$ACCOUNT|52|Second|DRAFT"
+    have_flows "$(flow 53 Third)"
+    api GET /v2/forms/53
+    assert_success
+    assert_equal "$(db 'SELECT account_id, name FROM flow WHERE flow_id = 53')" "$ACCOUNT|Third"
+}
+
+@test "a row changes with its flow; createdAt stays" {
+    listed "$(flow 51 First DRAFT)" "$(flow 52 Second)"
+    local before after
+    before=$(db 'SELECT flow_id, created_at, updated_at FROM flow ORDER BY 1')
+    api GET /v2/forms
+    assert_equal "$(db 'SELECT flow_id, created_at, updated_at FROM flow ORDER BY 1')" "$before"
+    have_flows "$(flow 51 'First, renamed')" "$(flow 52 Second)"
+    api GET /v2/forms/51
+    after=$(db 'SELECT flow_id, created_at, updated_at FROM flow ORDER BY 1')
+    assert_equal "$(cut -d '|' -f 1,2 <<<"$after")" "$(cut -d '|' -f 1,2 <<<"$before")"
+    assert_equal "$(tail -n 1 <<<"$after")" "$(tail -n 1 <<<"$before")"
+    api GET /v2/forms/search
+    assert_equal "$(ids)" '51 52'
+    assert_text '.data.items[0].name' 'First, renamed'
+    assert_that '.data.items[0] | .status == "PUBLISHED" and .updatedAt > .createdAt'
+}
+
+@test "rows that cannot be kept do not change the answer" {
+    have_flows "$(flow 51 First)"
+    db "CREATE TRIGGER no_flows BEFORE INSERT ON flow BEGIN SELECT RAISE(FAIL, 'made to fail'); END"
+    api GET /v2/forms
+    local list=$status
+    api GET /v2/forms/51
+    db 'DROP TRIGGER no_flows'
+    assert_success
+    assert_equal "$list" 200
+    assert_equal "$(grep -c 'flows were not stored: .*made to fail' "$LOG")" 2
+}
+
+# --- GET /v2/forms/search ---
+
+@test "a search item is the row, with validation as the platform gave it" {
+    local errors='[ {"error":"INVALID_PROPERTY","message":"a\/b","line_start":9007199254740993} ]'
+    answers 200 "{\"data\":[{\"id\":\"51\",\"name\":\"First \\u00e9\",\"status\":\"DRAFT\",\"validation_errors\":$errors}]}"
+    api GET /v2/forms
+    assert_success
+    api GET /v2/forms/search
+    assert_success
+    assert_that '.data | keys == ["items"]'
+    assert_that '.data.items[0] | keys_unsorted == ["id", "name", "status", "validation", "accountId",
+        "createdAt", "updatedAt", "_count"]'
+    assert_text '.data.items[0].id' 51
+    assert_text '.data.items[0].name' 'First é'
+    assert_text '.data.items[0].status' DRAFT
+    assert_text '.data.items[0].accountId' "$ACCOUNT"
+    assert_json '.data.items[0]._count' '{"responses":0}'
+    assert_that '.data.items[0] | [.createdAt, .updatedAt] | all(test("^20[0-9-]{8}T[0-9:]{8}\\.[0-9]{3}Z$"))'
+    grep -qF -- "\"validation\":$errors," "$body" || fail_answer "expected validation to be $errors"
+    listed "$(flow 51 First)"
+    api GET /v2/forms/search
+    assert_json '.data.items[0].validation' '[]'
+}
+
+# search_finds Q IDS: ids in the order of the answer
+search_finds() {
+    printf 'case: %s\n' "$1"
+    api GET "/v2/forms/search?q=$1"
+    assert_success
+    assert_equal "$(ids)" "$2"
+}
+
+@test "q is part of the name, in either case" {
+    listed "$(flow 51 'Tea order')" "$(flow 52 ORDERS)" "$(flow 53 Other)" "$(flow 54 'Büro')"
+    sandbox DELETE requests >/dev/null
+    search_finds order '51 52'
+    search_finds ORDER '51 52'
+    search_finds 'a%20oR' 51
+    search_finds r+ ''
+    search_finds other 53
+    search_finds nothing ''
+    search_finds '' '51 52 53 54'
+    search_finds b%C3%BCRO 54
+    search_finds B%C3%9CRO ''
+    assert_nothing_sent
+}
+
+@test "q is a whole status, in either case" {
+    listed "$(flow 51 First DRAFT)" "$(flow 52 Second PUBLISHED)" "$(flow 53 'My draft' DEPRECATED)"
+    search_finds draft '51 53'
+    search_finds DRAFT '51 53'
+    search_finds Published 52
+    search_finds publish ''
+    search_finds deprecated 53
+}
+
+@test "wildcards in q stand for themselves" {
+    listed "$(flow 51 '100% sure')" "$(flow 52 a_b)" "$(flow 53 axb)" "$(flow 54 'c\\d')" \
+        "$(flow 55 "it's")"
+    search_finds %25 51
+    search_finds 0%25%20s 51
+    search_finds _ 52
+    search_finds a_b 52
+    search_finds %5C 54
+    search_finds c%5Cd 54
+    search_finds "t's" 55
+    search_finds '"' ''
+    search_finds %25%25 ''
+    search_finds '*' ''
+}
+
+@test "limit is 1 to 50, 20 unless told otherwise" {
+    have_many_flows 60
+    api GET '/v2/forms?limit=60'
+    assert_success
+    local limit count
+    while read -r limit count; do
+        printf 'case: %s\n' "$limit"
+        api GET "/v2/forms/search$limit"
+        assert_success
+        assert_json '.data.items | length' "$count"
+    done <<<'? 20
+?limit=1 1
+?limit=50 50
+?q=bulk_1&limit=5 5
+?q=bulk_1&limit=50 11'
+    for limit in 0 51 -1 abc 1.5 '' 99999999999999999999 20x; do
+        printf 'case: %s\n' "$limit"
+        api GET "/v2/forms/search?limit=$limit"
+        assert_error 400 VALIDATION_ERROR limit
+        assert_issue limit
+    done
+}
+
+@test "the latest change comes first" {
+    listed "$(flow 51 First)" "$(flow 52 Second)" "$(flow 53 Third)"
+    search_finds '' '51 52 53'
+    listed "$(flow 51 First)" "$(flow 52 Second DRAFT)" "$(flow 53 Third)"
+    search_finds '' '52 51 53'
+}
+
+@test "rows of all linked accounts are searched, or of the one selected; another user's never" {
+    make_second_account
+    make_user OTHER_
+    listed "$(flow 51 'Same one')"
+    sandbox POST flows "{\"wabaId\":\"$SECOND_WABA\",\"items\":[$(flow 52 'Same two')]}" >/dev/null
+    sandbox POST flows "{\"wabaId\":\"$OTHER_WABA\",\"items\":[$(flow 53 'Same three')]}" >/dev/null
+    api GET "/v2/forms?accountId=$SECOND_ACCOUNT"
+    request GET /v2/forms --as "$OTHER_TOKEN"
+    assert_equal "$(ids)" 53
+    local query expected
+    while read -r query expected; do
+        printf 'case: %s\n' "$query"
+        api GET "/v2/forms/search?$query"
+        assert_success
+        assert_equal "$(jq -r '[.data.items[].id] | sort | join(" ")' "$body")" "$expected"
+    done <<<"q=same 51 52
+q=published 51 52
+accountId=$ACCOUNT 51
+phoneNumberId=$LINE&q=SAME 51
+accountId=$SECOND_ACCOUNT&q=one 
+phoneNumberId=$SECOND_LINE 52"
+    request GET /v2/forms/search --as "$OTHER_TOKEN"
+    assert_equal "$(ids)" 53
+    assert_text '.data.items[0].accountId' "$OTHER_ACCOUNT"
+}
+
+@test "a flow that two accounts share is a row of each" {
+    make_second_account
+    listed "$(flow 51 Mine)"
+    answers 200 "$(flow 51 Theirs)"
+    api GET "/v2/forms/51?accountId=$SECOND_ACCOUNT"
+    assert_success
+    api GET /v2/forms/search
+    assert_that '.data.items | length == 2 and (map(.name) | sort) == ["Mine", "Theirs"]'
+    assert_that "all(.data.items[]; (.name == \"Mine\") == (.accountId == \"$ACCOUNT\"))"
+}
+
+@test "the search is one indexed query" {
+    local query plan
+    query=$(grep -aoE 'SELECT f\.flow_id[ -~]*LIMIT \?5' "$OUT/cgi-bin/forms")
+    assert_equal "$(wc -l <<<"$query")" 1
+    plan=$(db "EXPLAIN QUERY PLAN $query")
+    printf '%s\n' "$plan"
+    grep -q 'SEARCH f USING INDEX flow_listing (account_id=?)' <<<"$plan"
+    grep -q 'SEARCH r USING COVERING INDEX flow_response_flow (account_id=? AND flow_id=?)' <<<"$plan"
+    if grep SCAN <<<"$plan"; then
+        fail 'expected no scan'
+    fi
+}
+
+# --- _count.responses (spec 2.6) ---
+
+# The platform tells of a flow's reply: a JSON object to be merged into the call of the sandbox.
+receive_reply() {
+    local built=$BATS_TEST_TMPDIR/built
+    sandbox POST webhooks "$(jq -nc --arg line "${3-$LINE}" --arg context "$1" --arg response "$2" \
+        --arg phone $PHONE '{kind: "nfm_reply", phoneNumberId: $line, phone: $phone,
+        context: $context, flowResponse: $response, build: true}')" >"$built"
+    jq -j '.posts[0].body' "$built" >"$built.body"
+    redeliver
+}
+
+# The same once more.
+redeliver() {
+    local built=$BATS_TEST_TMPDIR/built
+    request POST /platform/webhook -d "@$built.body" \
+        -H "X-Hub-Signature-256: $(jq -r '.posts[0].signature' "$built")"
+    assert_status 200
+}
+
+# What search tells of a flow's replies: assert_responses ID COUNT
+assert_responses() {
+    api GET /v2/forms/search
+    assert_success
+    assert_json "[.data.items[] | select(.id == \"$1\")][0]._count" "{\"responses\":$2}"
+}
+
+# Two templates that open the flows 61 and 62, known to the gateway, and rows of the flows.
+know_flows() {
+    listed "$(flow 61 Booking)" "$(flow 62 Survey)"
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[
+        $(flow_template book '"61"'),$(flow_template ask 62)]}" >/dev/null
+    api GET /v2/templates
+    assert_success
+}
+
+flow_template() { # NAME FLOW
+    printf '{"name":"%s","components":[{"type":"BODY","text":"x"},{"type":"BUTTONS","buttons":[' "$1"
+    printf '{"type":"FLOW","text":"Go","flow_id":%s}]}],"language":"en_US","status":"APPROVED",' "$2"
+    printf '"category":"UTILITY","id":"8%s"}' "$1"
+}
+
+# Sends such a template: send_flow NAME [FLOW_TOKEN]; then $wamid
+send_flow() {
+    local button=''
+    [[ -z ${2-} ]] || button=",\"components\":[{\"type\":\"button\",\"sub_type\":\"flow\",\"index\":\"0\",
+        \"parameters\":[{\"type\":\"action\",\"action\":{\"flow_token\":\"$2\"}}]}]"
+    api POST /v2/templates/send \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"$PHONE\",\"templateName\":\"$1\"$button}"
+    assert_success
+    wamid=$(jq -r '.data.messages[0].id' "$body")
+}
+
+@test "a reply counts for the flow of the message it answers" {
+    know_flows
+    send_flow book
+    assert_responses 61 0
+    receive_reply "$wamid" '{"guests":"4"}'
+    assert_responses 61 1
+    assert_responses 62 0
+    redeliver
+    assert_responses 61 1
+    receive_reply "$wamid" '{"guests":"5"}'
+    assert_responses 61 2
+}
+
+@test "a reply counts by the flow_token of a template send" {
+    know_flows
+    send_flow ask token-of-62
+    receive_reply wamid.unknown '{"flow_token":"token-of-62","stars":"5"}'
+    assert_responses 62 1
+    assert_responses 61 0
+}
+
+@test "the message that is answered decides over the flow_token" {
+    know_flows
+    send_flow ask token-both
+    send_flow book
+    receive_reply "$wamid" '{"flow_token":"token-both"}'
+    assert_equal "$(db 'SELECT flow_id FROM flow_response ORDER BY message_id DESC LIMIT 1')" 61
+}
+
+@test "a template's flow is known from the lookup of one template too" {
+    listed "$(flow 63 Looked)"
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[
+        $(flow_template look '"63"')]}" >/dev/null
+    api GET /v2/templates/look
+    assert_success
+    send_flow look
+    receive_reply "$wamid" '{}'
+    assert_responses 63 1
+}
+
+@test "a reply whose flow is not known is counted for none" {
+    know_flows
+    local before
+    before=$(api GET /v2/forms/search; jq -c '[.data.items[]._count]' "$body")
+    receive_reply wamid.unknown '{"flow_token":"unknown"}'
+    receive_reply wamid.unknown 'no JSON'
+    api GET /v2/forms/search
+    assert_equal "$(jq -c '[.data.items[]._count]' "$body")" "$before"
+    assert_equal "$(db 'SELECT count(*) FROM flow_response WHERE flow_id IS NULL')" 2
+}
+
