@@ -7,7 +7,7 @@
 #include "selector.h"
 #include "upstream.h"
 
-/* Keeps rows of what was seen; the client's answer does not depend on it. */
+/* Keeps rows of what was seen; the client's answer does not depend on them. */
 static void keep(struct request *rq, const struct store_account *account,
                  const struct store_flow *flows, size_t count) {
     struct store *store = rq->caller->store;
@@ -124,7 +124,12 @@ static int get_form(struct request *rq) {
                               .token = state_account_token(rq, &account)};
     if (!call.token || upstream_call(rq, UPSTREAM_LIST, &call, &answer))
         return -1;
-    if (flow_read(rq->arena, answer, &flow))
+    if (json_type(answer) != JSON_OBJECT) {
+        fail(rq, INTERNAL, "The platform's answer is no flow.");
+        return fail_with_details(rq, json_raw(answer));
+    }
+    /* an account or a line, got by its id, has no status */
+    if (flow_read(rq->arena, answer, &flow) && *flow.status)
         keep(rq, &account, &flow, 1);
     return reply_data(rq, json_raw(answer));
 }

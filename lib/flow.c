@@ -9,7 +9,7 @@ bool flow_read(struct arena *arena, struct json object, struct store_flow *flow)
         .status = status ? status : "",
         .validation = json_type(validation) == JSON_ARRAY ? json_raw(validation) : SLICE("[]"),
     };
-    return flow->flow_id && flow->name;
+    return flow->flow_id && *flow->flow_id && flow->name;
 }
 
 size_t flow_read_all(struct arena *arena, struct json items, struct store_flow **flows) {

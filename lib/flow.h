@@ -6,7 +6,8 @@
 #include "store/flow.h"
 
 /* Reads a flow object. False when it lacks an id or a name: then it is passed on and not kept.
- * `validation` is the platform's validation_errors, [] where there are none. */
+ * `status` is empty where there is none; `validation` is the platform's validation_errors, [] where
+ * there are none. */
 bool flow_read(struct arena *arena, struct json object, struct store_flow *flow);
 
 /* Reads all of an array; returns their number. */

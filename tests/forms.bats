@@ -228,6 +228,22 @@ make_second_account() {
     assert_equal "$(db 'SELECT count(*) FROM flow')" 0
 }
 
+@test "an answer that is no list, or no flow, is 500 with the answer in details" {
+    local answer
+    for answer in '{}' '[]' '{"data":{}}' 5; do
+        answers 200 "$answer"
+        api GET /v2/forms
+        assert_error 500 INTERNAL_ERROR 'no list'
+        assert_json .details "$answer"
+    done
+    for answer in '[]' 5 '"x"' null; do
+        answers 200 "$answer"
+        api GET /v2/forms/51
+        assert_error 500 INTERNAL_ERROR 'no flow'
+        assert_json .details "$answer"
+    done
+}
+
 # --- GET /v2/forms/:flowId ---
 
 @test "detail is the platform's raw flow object" {
@@ -310,6 +326,20 @@ $ACCOUNT|52|Second|DRAFT"
     assert_equal "$(ids)" '51 52'
     assert_text '.data.items[0].name' 'First, renamed'
     assert_that '.data.items[0] | .status == "PUBLISHED" and .updatedAt > .createdAt'
+}
+
+@test "what is no flow is passed on and not kept" {
+    answers 200 '{"data":[7,{},{"id":"1"},{"name":"x"},{"id":5,"name":"x"},{"id":"","name":"x"},
+        {"id":"2\u0000","name":"x"},{"id":"3","name":"no status"}]}'
+    api GET /v2/forms
+    assert_success
+    assert_that '.data.items | length == 8'
+    assert_equal "$(db 'SELECT flow_id, name, status FROM flow')" '3|no status|'
+    # another node of the platform, got by its id
+    answers 200 '{"id":"4","name":"Some business","currency":"EUR"}'
+    api GET /v2/forms/4
+    assert_success
+    assert_equal "$(db 'SELECT count(*) FROM flow WHERE flow_id = 4')" 0
 }
 
 @test "rows that cannot be kept do not change the answer" {
