@@ -13,7 +13,7 @@ static char *folded(struct arena *arena, struct slice text, int (*fold)(int)) {
     return copy;
 }
 
-enum store_result store_save_flows(struct store *store, const char *account_id,
+enum store_result store_save_flows(struct store *store, struct arena *arena, const char *account_id,
                                    const struct store_flow *flows, size_t count, int64_t now) {
     static struct statement s = {
         .sql = "INSERT INTO flow (account_id, flow_id, name, name_folded, status, validation, "
@@ -23,16 +23,13 @@ enum store_result store_save_flows(struct store *store, const char *account_id,
                "validation = excluded.validation, updated_at = excluded.updated_at "
                "WHERE flow.name <> excluded.name OR flow.status <> excluded.status "
                "OR flow.validation <> excluded.validation"};
-    struct arena arena;
-    arena_init(&arena, 64 * 1024 * 1024, NULL);
     bool ok = sql_begin(store);
     for (size_t i = 0; ok && i < count; i++) {
         const struct store_flow *flow = &flows[i];
         ok = sql_run(store, &s, TEXT(account_id), TEXT(flow->flow_id), TEXT(flow->name),
-                     TEXT(folded(&arena, slice_of(flow->name), tolower)), TEXT(flow->status),
+                     TEXT(folded(arena, slice_of(flow->name), tolower)), TEXT(flow->status),
                      BLOB(flow->validation), INTEGER(now));
     }
-    arena_free(&arena);
     return sql_commit(store);
 }
 
@@ -62,9 +59,9 @@ static struct store_flow read_flow(struct statement *s, struct arena *arena) {
     };
 }
 
-enum store_result store_search_flows(struct store *store, struct arena *arena,
-                                     const char *user_id, const char *account_id, struct slice q,
-                                     int64_t limit, struct store_flow **flows, size_t *count) {
+enum store_result store_search_flows(struct store *store, struct arena *arena, const char *user_id,
+                                     const char *account_id, struct slice q, int64_t limit,
+                                     struct store_flow **flows, size_t *count) {
     static struct statement s = {
         .sql = "SELECT f.flow_id, f.account_id, f.name, f.status, f.validation, f.created_at, "
                "f.updated_at, (SELECT count(*) FROM flow_response r "

@@ -11,17 +11,18 @@ struct store_flow {
     int64_t responses; /* flow replies received */
 };
 
-/* Writes down flows as the platform shows them; rows that say the same already stay untouched. */
-enum store_result store_save_flows(struct store *store, const char *account_id,
+/* Writes down flows as the platform shows them; rows that say the same already stay
+ * untouched. Works in `arena`. */
+enum store_result store_save_flows(struct store *store, struct arena *arena, const char *account_id,
                                    const struct store_flow *flows, size_t count, int64_t now);
 
 /* The flows of the user's account, or of all their accounts when account_id is NULL, that match:
  * `q` empty, or part of the name (ASCII letters of either case are the same, others must be equal),
  * or equal to the status when its ASCII letters are made upper case. Latest change first, at most
  * `limit`. One query over the index flow_listing. */
-enum store_result store_search_flows(struct store *store, struct arena *arena,
-                                     const char *user_id, const char *account_id, struct slice q,
-                                     int64_t limit, struct store_flow **flows, size_t *count);
+enum store_result store_search_flows(struct store *store, struct arena *arena, const char *user_id,
+                                     const char *account_id, struct slice q, int64_t limit,
+                                     struct store_flow **flows, size_t *count);
 
 /* A template with a FLOW button. */
 struct store_template_flow {
