@@ -43,7 +43,7 @@ endif
 # Debian packages: to build and run, and what the tests need besides.
 PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
     libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
-TEST_PACKAGES := bats sqlite3
+TEST_PACKAGES := bats sqlite3 openssl strace $(if $(shell command -v npm),,nodejs npm)
 FUZZ_PACKAGES := clang libclang-rt-14-dev
 
 # Executables by what they may link.
@@ -62,6 +62,8 @@ DELIVERY_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/delivery/*.c))
 SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TEST_HELPERS := $(BUILD)/helpers/receiver
+# Libraries that consumers of our events use, at the versions of tests/package-lock.json.
+NODE_MODULES := build/npm/node_modules/.package-lock.json
 
 FCGI   := -l:libfcgi.a
 SQLITE := -l:libsqlite3.a -lm
@@ -131,6 +133,12 @@ $(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ -lpthread
 
+$(NODE_MODULES): tests/package.json tests/package-lock.json
+	@mkdir -p build/npm
+	@cp $^ build/npm
+	$(Q)cd build/npm && npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
+
 export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL
 BUILD_ALL = $(MAKE) -s --no-print-directory -j$$(nproc)
 
@@ -144,7 +152,7 @@ stop: ## stop what `make run` started
 
 test: ## install what is missing, build, run the whole suite
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES)
-	@$(BUILD_ALL) all $(UNIT_TESTS) $(TEST_HELPERS) $(FUZZ_TARGETS)
+	@$(BUILD_ALL) all $(UNIT_TESTS) $(TEST_HELPERS) $(NODE_MODULES) $(FUZZ_TARGETS)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
 # Fuzz targets are built by clang, the library with them. FUZZ_SECONDS is the time for each.

@@ -2,6 +2,7 @@
 # The courier and who it delivers to: `load helpers/courier` after helpers/all.
 
 : "${HELPERS:=$root/build/plain/helpers}" # where the test programs are
+export NODE_MODULES=$root/build/npm/node_modules
 
 # Now, in SQL: milliseconds since 1970.
 db_now="CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
@@ -20,6 +21,12 @@ start_receiver() {
     done
     put "$1_DIR" "$dir"
     put "$1_URL" "http://127.0.0.1:$(cat "$dir/port")"
+}
+
+# Where a receiver is: url_of NAME
+url_of() {
+    local url=$1_URL
+    printf '%s' "${!url}"
 }
 
 stop_receiver() { # NAME
@@ -84,18 +91,27 @@ has_received() { # NAME COUNT [PATH]
     (($(received_count "$1" "${3-}") >= $2))
 }
 
-# The webhook of the user of PREFIX: set_webhook PREFIX URL [CODE]
+# A user who may configure a webhook. Sets and exports NAME_EMAIL and NAME_TOKEN: make_consumer NAME
+make_consumer() {
+    local email=${1,,}@example.org
+    put "$1_EMAIL" "$email"
+    put "$1_TOKEN" "$(switchboard user add "$email")"
+    switchboard plan set "$email" Premium >/dev/null
+    printf token | switchboard account add "$email" --waba-id "$(next_number)" --name "$1" >/dev/null
+}
+
+# The webhook of a consumer: set_webhook NAME URL [CODE]
 set_webhook() {
-    local token=$1TOKEN
+    local token=$1_TOKEN
     request POST /v2/webhooks/config --as "${!token}" \
         -d "$(jq -nc --arg url "$2" --arg code "${3-secret of $1}" '{webhookUrl: $url, webhookCode: $code}')"
     assert_success
 }
 
-# Rows for the outbox of the user of PREFIX, due now: add_events PREFIX [COUNT [CONTACT]]. Each has
+# Rows for the outbox of a consumer, due now: add_events NAME [COUNT [CONTACT]]. Each has
 # the user's next sequence. Prints their ids, in order.
 add_events() {
-    local email=$1EMAIL
+    local email=$1_EMAIL
     db "BEGIN IMMEDIATE;
         CREATE TEMP TABLE new AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${2-1})
             SELECT i, u.id AS user_id, u.event_sequence + i AS sequence,
@@ -123,7 +139,7 @@ courier_once() {
 start_courier() {
     local name=${1-courier}
     shift || true
-    courier --pid-file "$STACK/$name.pid" "$@" >>"$STACK/$name.log" 2>&1 3>&- &
+    "$OUT/tools/courier" --pid-file "$STACK/$name.pid" "$@" >>"$STACK/$name.log" 2>&1 3>&- &
     printf '%s\n' $! >"$STACK/$name.job"
     eventually 10 test -s "$STACK/$name.pid"
 }
@@ -170,4 +186,27 @@ time_left() {
 
 assert_between() { # NUMBER LEAST MOST
     (($1 >= $2 && $1 <= $3)) || fail "expected $1 to be from $2 to $3"
+}
+
+# The same for a file of tests: a stack, the receivers and consumers named, each consumer's webhook
+# unset. start_courier_stack NAME...
+start_courier_stack() {
+    local name
+    start_stack
+    for name; do
+        make_consumer "$name"
+        start_receiver "$name"
+    done
+}
+
+stop_courier_stack() {
+    stop_couriers
+    stop_receivers
+    stop_stack
+}
+
+# Nothing is left of the test before.
+forget_events() {
+    db "DELETE FROM event_attempt; DELETE FROM event; DELETE FROM webhook"
+    rm -f "$STACK"/receivers/*/*.{head,body,meta,answer} "$LOG"
 }

@@ -3,7 +3,7 @@
  *     receiver DIR [PORT]
  *
  * Listens on 127.0.0.1; PORT 0 (the default) is a free one. The port is written to DIR/port when
- * it listens. The request number N, counted in the order they were complete, is kept as DIR/N.head
+ * it listens. Request number N, counted in the order they were complete, is kept as DIR/N.head
  * (request line and headers, a line each) and DIR/N.body (its bytes); DIR/N.meta says when it came
  * (ms), and how many requests were being answered at that time. N.head appears last.
  *
@@ -39,7 +39,7 @@ enum { HEAD_MAX = 64 * 1024, BLOCK = 64 * 1024, LINES_MAX = 16 };
 
 static const char *directory;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int requests, under_way;
+static int under_way;
 
 struct script {
     int status;
@@ -175,6 +175,19 @@ static void write_file(const char *name, const char *bytes, size_t n) {
         die(name);
 }
 
+/* One more than the last that is recorded: what a test removes is forgotten. */
+static int next_number(void) {
+    static int last;
+    char name[1024];
+    snprintf(name, sizeof name, "%s/%d.head", directory, last);
+    if (access(name, F_OK) != 0)
+        last = 0;
+    do
+        snprintf(name, sizeof name, "%s/%d.head", directory, ++last);
+    while (access(name, F_OK) == 0);
+    return last;
+}
+
 static void record(struct request *request) {
     char name[1024], temporary[1024], meta[128], *end = request->head;
     struct timespec now;
@@ -183,7 +196,7 @@ static void record(struct request *request) {
         if (*c != '\r')
             *end++ = *c;
     pthread_mutex_lock(&lock);
-    int number = ++requests;
+    int number = next_number();
     snprintf(meta, sizeof meta, "%lld %d\n", (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000,
              under_way);
     snprintf(name, sizeof name, "%s/%d.meta", directory, number);
@@ -305,23 +318,12 @@ static int listen_on(uint16_t port) {
     return fd;
 }
 
-/* Numbers go on where a receiver in the same directory left off. */
-static int last_number(void) {
-    char name[1024];
-    int number = 0;
-    do
-        snprintf(name, sizeof name, "%s/%d.head", directory, ++number);
-    while (access(name, F_OK) == 0);
-    return number - 1;
-}
-
 int main(int argc, char **argv) {
     if (argc < 2 || argc > 3) {
         fputs("usage: receiver DIR [PORT]\n", stderr);
         return 2;
     }
     directory = argv[1];
-    requests = last_number();
     int listener = listen_on((uint16_t)(argc == 3 ? strtol(argv[2], NULL, 10) : 0));
     for (;;) {
         int fd = accept(listener, NULL, NULL);

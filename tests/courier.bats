@@ -1,0 +1,559 @@
+#!/usr/bin/env bats
+# tools/courier: what it sends, and what it makes of answers.
+# transports: direct
+load helpers/all
+load helpers/courier
+
+setup_file() {
+    start_courier_stack A B C D E F
+}
+
+teardown_file() {
+    stop_courier_stack
+}
+
+setup() {
+    forget_events
+}
+
+# The base64 of HMAC-SHA256: hmac KEY_IN_HEX <text
+hmac() {
+    openssl dgst -sha256 -mac HMAC -macopt "hexkey:$1" -binary | base64 -w 0
+}
+
+hex() {
+    od -An -v -tx1 | tr -d ' \n'
+}
+
+# What `webhook-id.webhook-timestamp.body` of a request is: signed_text NAME NUMBER
+signed_text() {
+    printf '%s.%s.' "$(received_header "$1" "$2" webhook-id)" "$(received_header "$1" "$2" webhook-timestamp)"
+    cat "$STACK/receivers/$1/$2.body"
+}
+
+# --- on the wire ---
+
+@test "an event is one POST with the body as it is stored" {
+    local id before after
+    set_webhook A "$A_URL/hook?key=1"
+    id=$(add_events A)
+    before=$(date +%s)
+    courier_once
+    after=$(date +%s)
+    assert_equal "$(received A | tr '\n' ' ')" '1 '
+    assert_equal "$(head -n 1 "$A_DIR/1.head")" 'POST /hook?key=1 HTTP/1.1'
+    assert_equal "$(hex <"$A_DIR/1.body")" "$(db 'SELECT lower(hex(body)) FROM event')"
+    assert_equal "$(received_header A 1 Content-Type)" application/json
+    assert_equal "$(received_header A 1 User-Agent)" switchboard/0.1.0
+    assert_equal "$(received_header A 1 webhook-id)" "$id"
+    assert_between "$(received_header A 1 webhook-timestamp)" "$before" "$after"
+    assert_equal "$(tail -n +2 "$A_DIR/1.head" | sed '/^$/d; s/:.*//' | tr '[:upper:]' '[:lower:]' | sort | tr '\n' ' ')" \
+        'accept content-length content-type host user-agent webhook-id webhook-signature webhook-timestamp x-hub-signature-256 '
+    assert_event "$id" state 'done'
+    assert_event "$id" last_status 200
+    assert_event "$id" last_error ''
+}
+
+@test "signatures: a generated code gives two, and the one the platform's way" {
+    local code key text
+    code=$(printf 'ab%.0s' {1..32})
+    set_webhook A "$A_URL" "$code"
+    add_events A
+    courier_once
+    key=$(printf %s "$code" | hex)
+    assert_equal "$(received_header A 1 webhook-signature)" \
+        "v1,$(signed_text A 1 | hmac "$key") v1,$(signed_text A 1 | hmac "$(printf %s "$code" | base64 -d | hex)")"
+    assert_equal "$(received_header A 1 X-Hub-Signature-256)" \
+        "sha256=$(openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" "$A_DIR/1.body" | sed 's/.*= //')"
+    ! grep -rqF "$code" "$A_DIR" "$LOG" || fail 'the code itself was sent or logged'
+}
+
+@test "signatures: a code that is no base64 gives one" {
+    set_webhook A "$A_URL" 'päss wörd!'
+    add_events A
+    courier_once
+    assert_equal "$(received_header A 1 webhook-signature)" \
+        "v1,$(signed_text A 1 | hmac "$(printf %s 'päss wörd!' | hex)")"
+}
+
+# Verifies a request with the official library, the code given in each of four ways, or in none:
+# verifies NAME NUMBER CODE
+verifies() {
+    node -e '
+        const { Webhook } = require(process.env.NODE_MODULES + "/standardwebhooks");
+        const fs = require("fs");
+        const [, head, body, code] = process.argv;
+        const headers = {};
+        for (const line of fs.readFileSync(head, "utf8").split("\n").slice(1)) {
+            const at = line.indexOf(":");
+            if (at > 0) headers[line.slice(0, at).toLowerCase()] = line.slice(at + 1).trim();
+        }
+        const secrets = {
+            plain: [code], prefixed: ["whsec_" + code], raw: [code, { format: "raw" }],
+            encoded: ["whsec_" + Buffer.from(code).toString("base64")],
+        };
+        let verified = 0;
+        for (const [way, secret] of Object.entries(secrets)) {
+            try {
+                const event = new Webhook(...secret).verify(fs.readFileSync(body), headers);
+                if (event.type === "message.received") verified++;
+            } catch (error) {
+                console.error(way, error.message);
+            }
+        }
+        process.exit(verified === 4 ? 0 : verified === 0 ? 1 : 2);
+    ' "$STACK/receivers/$1/$2.head" "$STACK/receivers/$1/$2.body" "$3"
+}
+
+@test "the Standard Webhooks library verifies, whichever way the code is given" {
+    local old new
+    request POST /v2/webhooks/config --as "$A_TOKEN" -d "{\"webhookUrl\":\"$A_URL\",\"webhookCode\":\"first\"}"
+    request POST /v2/webhooks/generate-code --as "$A_TOKEN" -d '{}'
+    old=$(jq -r .data.webhookCode "$body")
+    add_events A
+    courier_once
+    verifies A 1 "$old"
+    request POST /v2/webhooks/generate-code --as "$A_TOKEN" -d '{}'
+    new=$(jq -r .data.webhookCode "$body")
+    [[ $new != "$old" ]]
+    add_events A
+    courier_once
+    verifies A 2 "$new"
+    verifies A 2 "$old"
+    ! verifies A 1 "$new" || fail 'an old delivery verifies with a new code'
+    assert_equal "$(received_header A 2 webhook-signature | wc -w)" 4
+    db "UPDATE webhook SET previous_until = previous_until - 86400000"
+    add_events A
+    courier_once
+    verifies A 3 "$new"
+    ! verifies A 3 "$old" || fail 'a code still signs 24 h after it was replaced'
+}
+
+@test "every attempt has the same id and body" {
+    local id number
+    set_webhook A "$A_URL/flaky"
+    answers A flaky 'status 500' 'body broken'
+    id=$(add_events A)
+    courier_once
+    assert_equal "$(received_count A)" 1
+    db "UPDATE event SET next_attempt_at = 0"
+    courier_once
+    answers A flaky
+    db "UPDATE event SET next_attempt_at = 0; UPDATE event_attempt SET started_at = started_at - 5000"
+    sleep 1.1 # so that the timestamp is another
+    courier_once
+    assert_equal "$(received_count A)" 3
+    for number in 1 2 3; do
+        assert_equal "$(received_header A $number webhook-id)" "$id"
+        cmp "$A_DIR/1.body" "$A_DIR/$number.body"
+    done
+    [[ $(received_header A 1 webhook-timestamp) != "$(received_header A 3 webhook-timestamp)" ]]
+    [[ $(received_header A 1 webhook-signature) != "$(received_header A 3 webhook-signature)" ]]
+    assert_event "$id" state 'done'
+    assert_event "$id" attempts 3
+    switchboard event show "$id" --json >"$BATS_TEST_TMPDIR/event"
+    jq -e '.state == "done" and .lastError == null and .lastStatus == 200
+        and (.attemptLog | map([.attempt, .status, .error, .response, .address])) ==
+            [[1, 500, "HTTP 500", "broken", "127.0.0.1"], [2, 500, "HTTP 500", "broken", "127.0.0.1"],
+             [3, 200, null, "", "127.0.0.1"]]' "$BATS_TEST_TMPDIR/event" || fail "$(cat "$BATS_TEST_TMPDIR/event")"
+}
+
+@test "events about one contact arrive in order, others beside them" {
+    local number sequence=0 found
+    set_webhook A "$A_URL/slow"
+    answers A slow 'wait 20'
+    add_events A 12 con_1 >/dev/null
+    for number in {2..20}; do
+        add_events A 1 "con_$number" >/dev/null
+    done
+    courier_once
+    assert_equal "$(received_count A)" 31
+    for number in $(received A); do
+        found=$(jq .data.sequence "$A_DIR/$number.body")
+        if ((found <= 12)); then
+            ((found > sequence)) || fail "sequence $found came after $sequence"
+            sequence=$found
+        fi
+    done
+    assert_equal "$sequence" 12
+    assert_between "$(most_at_once A)" 4 8
+}
+
+@test "no more than 32 are under way, 8 to one host and port" {
+    local name
+    for name in A B C D E; do
+        set_webhook $name "$(url_of $name)/wait"
+        answers $name wait 'wait 1500'
+        add_events $name 10 >/dev/null
+    done
+    start_courier
+    eventually 10 has_leased 32
+    eventually 30 all_done
+    stop_courier
+    for name in A B C D E; do
+        assert_equal "$(received_count $name)" 10
+        assert_between "$(most_at_once $name)" 6 8
+    done
+}
+
+@test "8 of many are under way to one host and port, 2 while it fails" {
+    set_webhook A "$A_URL/wait"
+    answers A wait 'wait 1000'
+    add_events A 20 >/dev/null
+    courier_once
+    assert_equal "$(most_at_once A)" 8
+    rm "$A_DIR"/*.meta
+    db 'UPDATE webhook SET failing_since = 1, updated_at = 1'
+    answers A wait 'wait 300' 'status 500'
+    add_events A 6 >/dev/null
+    courier_once
+    assert_equal "$(most_at_once A)" 2
+}
+
+# The most requests that a receiver had under way: most_at_once NAME
+most_at_once() {
+    awk '{ print $2 }' "$STACK/receivers/$1"/*.meta | sort -n | tail -n 1
+}
+
+has_leased() {
+    [[ $(db "SELECT count(*) FROM event WHERE lease_until > 0 AND state = 'pending'") == "$1" ]]
+}
+
+all_done() {
+    [[ $(db "SELECT count(*) FROM event WHERE state <> 'done'") == 0 ]]
+}
+
+# --- failures, and when the next attempt is ---
+
+@test "ten attempts on the schedule, then the event is dead" {
+    local id attempt steps=(0 5 300 1800 7200 18000 36000 50400 72000 86400)
+    set_webhook A "$A_URL/no"
+    answers A no 'status 500'
+    id=$(add_events A)
+    for attempt in {1..9}; do
+        courier_once
+        assert_event "$id" 'state || attempts' "pending$attempt"
+        assert_between "$(time_left "$id")" $((steps[attempt] * 800 - 3000)) $((steps[attempt] * 1200))
+        make_due
+    done
+    courier_once
+    assert_event "$id" 'state || attempts' dead10
+    assert_event "$id" last_error 'HTTP 500'
+    [[ -n $(event "$id" finished_at) ]]
+    make_due
+    courier_once
+    assert_equal "$(received_count A)" 10
+    assert_equal "$(db 'SELECT count(*) FROM event_attempt')" 10
+}
+
+@test "an overloaded receiver has at least a minute" {
+    local id status
+    set_webhook A "$A_URL/busy"
+    for status in 429 502 503 504; do
+        answers A busy "status $status"
+        id=$(add_events A)
+        courier_once
+        assert_event "$id" last_error "HTTP $status"
+        assert_between "$(time_left "$id")" 50000 60000
+    done
+}
+
+@test "Retry-After takes the place of the wait, within bounds" {
+    local id number least most value
+    set_webhook A "$A_URL/later"
+    while read -r least most value; do
+        answers A later 'status 503' "header Retry-After: $value"
+        id=$(add_events A)
+        courier_once
+        number=$(time_left "$id")
+        assert_between "$number" $((least * 1000 - 10000)) $((most * 1000))
+    done <<END
+        600 600 600
+        60 60 1
+        60 60 soon
+        3600 3600 315360000
+        1198 1200 $(date -u -d '+20 minutes' '+%a, %d %b %Y %H:%M:%S GMT')
+        60 60 $(date -u -d '-20 minutes' '+%a, %d %b %Y %H:%M:%S GMT')
+END
+    db "UPDATE event SET attempts = 3, next_attempt_at = 0 WHERE id = '$id'"
+    answers A later 'status 500' 'header retry-after:   14000  '
+    courier_once
+    assert_between "$(time_left "$id")" 13990000 14000000
+}
+
+@test "whatever is not 2xx is a failure, 2xx with any body is none" {
+    local id status
+    set_webhook A "$A_URL/status"
+    for status in 200 201 202 204 299; do
+        answers A status "status $status"
+        id=$(add_events A)
+        courier_once
+        assert_event "$id" 'state || last_status' "done$status"
+    done
+    for status in 300 301 302 303 304 307 308 400 401 403 404 500 501 599; do
+        answers A status "status $status" "header Location: $A_URL/elsewhere"
+        id=$(add_events A)
+        courier_once
+        assert_event "$id" 'state || last_status' "pending$status"
+        assert_between "$(time_left "$id")" 1000 6000
+    done
+    assert_equal "$(received_count A elsewhere)" 0
+    switchboard event list --failed --json | jq -e 'length == 14
+        and (.[0] | .state == "pending" and .lastStatus == 300 and .lastError == "HTTP 300: redirects are not followed")'
+}
+
+@test "a receiver that asks for no more attempts gets none" {
+    local id
+    set_webhook A "$A_URL/abort"
+    answers A abort 'status 400' 'header Webhook-Delivery: abort-message'
+    id=$(add_events A)
+    courier_once
+    assert_event "$id" 'state || attempts || last_status' dead1400
+    answers A abort 'header webhook-delivery: abort-message'
+    id=$(add_events A)
+    courier_once
+    assert_event "$id" state 'done'
+    answers A abort 'interim webhook-delivery: abort-message' 'status 400'
+    id=$(add_events A)
+    courier_once
+    assert_event "$id" state pending
+}
+
+@test "a receiver that is down for a day gets everything afterwards" {
+    local port=${A_URL##*:} ids step
+    set_webhook A "$A_URL"
+    ids=$(add_events A 20 | sort)
+    stop_receiver A
+    courier_once
+    assert_equal "$(db "SELECT count(*) FROM event WHERE last_status IS NULL AND last_error LIKE '%onnect%' AND attempts = 1")" 20
+    for step in 2 3 4 5 6 7; do # 0 s, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h: 17.6 h
+        make_due
+        courier_once
+    done
+    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending' AND attempts = 7")" 20
+    start_receiver A "$port"
+    make_due
+    courier_once
+    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'done' AND attempts = 8 AND last_error IS NULL")" 20
+    assert_equal "$(for number in $(received A); do received_header A "$number" webhook-id; done | sort)" "$ids"
+}
+
+# --- answers that do harm ---
+
+@test "receivers that hang, drip, flood or break off fail alone, and others are not delayed" {
+    local name started since
+    set_webhook A "$A_URL/hang"
+    answers A hang 'wait 40000'
+    set_webhook B "$B_URL/drip"
+    answers B drip 'bytes 100000' 'drip 500'
+    set_webhook C "$C_URL/huge"
+    answers C huge 'bytes 1073741824'
+    set_webhook D "$D_URL/headers"
+    answers D headers 'padding 200000'
+    set_webhook E "$E_URL/endless"
+    answers E endless 'status 500' endless
+    set_webhook F "$F_URL"
+    for name in A B C D E; do
+        add_events $name 12 >/dev/null
+    done
+    start_courier
+    eventually 10 has_received A 1
+    for since in 1 2 3 4 5; do
+        started=$(date +%s%3N)
+        add_events F >/dev/null
+        eventually 10 has_received F $since
+        assert_between $(($(date +%s%3N) - started)) 0 5000
+    done
+    assert_equal "$(outcomes A)" '12 pending||' # still waiting, 8 at a time
+    assert_equal "$(received_count A)" 8
+    eventually 10 test "$(outcomes C)" = '12 done|200|'
+    eventually 60 first_failed A
+    eventually 60 first_failed B
+    stop_courier
+    assert_equal "$courier_status" 0
+    # what was read of answers: the status decided, or the limit did
+    assert_equal "$(outcomes C)" '12 done|200|'
+    assert_equal "$(outcomes D)" '12 pending|200|the answer has more than 32 KB of headers'
+    assert_equal "$(outcomes E)" '12 pending|500|HTTP 500'
+    outcomes A | grep -q 'pending||timed out: no whole answer within 15 s'
+    outcomes B | grep -q 'pending|200|timed out: no whole answer within 15 s'
+    assert_between "$(db "SELECT min(duration_ms) FROM event_attempt WHERE error LIKE 'timed out%'")" 14900 15500
+    assert_equal "$(db "SELECT max(length(response_head)) FROM event_attempt")" 1024
+    # after a timeout, at least a minute
+    assert_between "$(db "SELECT min(next_attempt_at - $db_now) FROM event WHERE last_error LIKE 'timed out%'")" 20000 60000
+}
+
+# How many events of a consumer ended how: `COUNT state|status|error`
+outcomes() {
+    db "SELECT count(*) || ' ' || state, last_status, last_error FROM event JOIN user ON user.id = event.user_id
+        WHERE email = '${1,,}@example.org' GROUP BY state, last_status, last_error"
+}
+
+first_failed() {
+    [[ $(outcomes "$1") == *'timed out'* ]]
+}
+
+@test "connections that are closed, reset or cut short are failures" {
+    local id directive
+    set_webhook A "$A_URL/broken"
+    for directive in close reset 'short 5'; do
+        answers A broken "$directive" 'body 0123456789'
+        id=$(add_events A)
+        courier_once
+        assert_event "$id" state pending
+        [[ -n $(event "$id" last_error) ]]
+        assert_between "$(time_left "$id")" 1000 6000
+    done
+}
+
+# --- webhooks that are gone, suspended, unset ---
+
+@test "410 ends the event and suspends the webhook; what else there is waits" {
+    local ids
+    set_webhook A "$A_URL/gone"
+    answers A gone 'status 410'
+    mapfile -t ids < <(add_events A 1 con_1; add_events A 3 con_1)
+    courier_once
+    assert_event "${ids[0]}" 'state || attempts || last_status' dead1410
+    assert_equal "$(received_count A)" 1
+    switchboard event list --json | jq -e '[.[].state] == ["dead", "suspended", "suspended", "suspended"]'
+    assert_between "$(db "SELECT next_probe_at - $db_now FROM webhook")" 3590000 3600000
+    request GET /v2/webhooks/config --as "$A_TOKEN"
+    assert_json .data.webhookUrl "$A_URL/gone"
+    assert_json .data.webhookCode 'secret of A'
+    make_due
+    courier_once
+    assert_equal "$(received_count A)" 1
+    # an hour later one event is tried
+    db 'UPDATE webhook SET next_probe_at = 0'
+    courier_once
+    courier_once
+    assert_equal "$(received_count A)" 2
+    assert_between "$(db "SELECT next_probe_at - $db_now FROM webhook")" 3590000 3600000
+    # and when that goes well, all of it
+    answers A gone
+    db 'UPDATE webhook SET next_probe_at = 0'
+    courier_once
+    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'done'")" 3
+    switchboard event list --json | jq -e '[.[].state] == ["dead", "done", "done", "done"]'
+    assert_equal "$(db 'SELECT suspended_at, next_probe_at, failing_since FROM webhook')" '||'
+}
+
+@test "setting the configuration again, or event resume, ends a suspension at once" {
+    set_webhook A "$A_URL/gone"
+    answers A gone 'status 410'
+    add_events A >/dev/null
+    courier_once
+    add_events A 2 >/dev/null
+    set_webhook A "$A_URL/there"
+    courier_once
+    assert_equal "$(received_count A there)" 2
+    set_webhook A "$A_URL/gone"
+    add_events A >/dev/null
+    courier_once
+    add_events A 2 >/dev/null
+    courier_once
+    assert_equal "$(received_count A gone)" 2
+    answers A gone
+    assert_equal "$(switchboard event resume)" 'resumed: a@example.org'
+    assert_equal "$(switchboard event resume)" 'resumed: nothing was suspended'
+    courier_once
+    assert_equal "$(received_count A gone)" 4
+}
+
+@test "five days of failures alone suspend a webhook, and leave its URL and code" {
+    local ids days=86400000
+    set_webhook A "$A_URL/no"
+    answers A no 'status 500'
+    mapfile -t ids < <(add_events A 2)
+    courier_once
+    assert_equal "$(db 'SELECT suspended_at IS NULL, failing_since IS NULL FROM webhook')" '1|0'
+    db "UPDATE webhook SET updated_at = updated_at - 6 * $days, failing_since = failing_since - 5 * $days + 60000"
+    make_due "id = '${ids[0]}'"
+    courier_once
+    assert_equal "$(db 'SELECT suspended_at IS NULL FROM webhook')" 1
+    db 'UPDATE webhook SET failing_since = failing_since - 60000'
+    make_due "id = '${ids[0]}'"
+    courier_once
+    assert_equal "$(db 'SELECT suspended_at IS NULL FROM webhook')" 0
+    assert_between "$(db "SELECT next_probe_at - $db_now FROM webhook")" 3590000 3600000
+    request GET /v2/webhooks/config --as "$A_TOKEN"
+    assert_json .data.webhookUrl "$A_URL/no"
+    assert_json .data.webhookCode 'secret of A'
+    switchboard event list --json | jq -e '[.[].state] == ["suspended", "suspended"]'
+    # new events queue; a probe that fails costs its event nothing, and the next one is another
+    add_events A 2 >/dev/null
+    make_due
+    courier_once
+    assert_equal "$(received_count A)" 4
+    assert_equal "$(db 'SELECT attempts FROM event ORDER BY sequence' | tr '
+' ' ')" '3 1 0 0 '
+    local probe
+    for probe in 1 2 3 4; do
+        db 'UPDATE webhook SET next_probe_at = 0'
+        courier_once
+    done
+    assert_equal "$(received_count A)" 8
+    assert_equal "$(db 'SELECT attempts FROM event ORDER BY sequence' | tr '
+' ' ')" '3 1 0 0 '
+    assert_equal "$(db 'SELECT count(*) FROM event_attempt GROUP BY event_id ORDER BY 1' | tr '
+' ' ')" '1 1 2 4 '
+    answers A no
+    db 'UPDATE webhook SET next_probe_at = 0'
+    courier_once
+    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'done'")" 4
+}
+
+@test "a success in between begins the five days anew" {
+    local id
+    set_webhook A "$A_URL/no"
+    answers A no 'status 500'
+    id=$(add_events A)
+    courier_once
+    db 'UPDATE webhook SET updated_at = 0, failing_since = failing_since - 864000000'
+    answers A no
+    add_events A >/dev/null
+    courier_once
+    assert_equal "$(db 'SELECT failing_since IS NULL FROM webhook')" 1
+    answers A no 'status 500'
+    make_due
+    courier_once
+    assert_equal "$(db 'SELECT suspended_at IS NULL, failing_since IS NULL FROM webhook')" '1|0'
+    assert_event "$id" attempts 2
+}
+
+@test "after DELETE of the configuration nothing is posted, and what waits is cancelled" {
+    local ids
+    set_webhook A "$A_URL/wait"
+    answers A wait 'wait 1000' 'status 500'
+    mapfile -t ids < <(add_events A 4 con_1)
+    courier_once &
+    eventually 10 has_received A 1
+    request DELETE /v2/webhooks/config --as "$A_TOKEN"
+    assert_success
+    wait $!
+    courier_once
+    assert_equal "$(received_count A)" 1
+    assert_equal "$(db 'SELECT DISTINCT state FROM event')" cancelled
+    assert_equal "$(db 'SELECT event_id FROM event_attempt')" "${ids[0]}"
+    switchboard event list --json | jq -e 'map(.nextAttemptAt) == [null, null, null, null]'
+}
+
+@test "URL and code are those of the attempt, not of the event" {
+    set_webhook A "$A_URL/old" 'old code'
+    add_events A >/dev/null
+    set_webhook A "$A_URL/new" 'new code'
+    courier_once
+    assert_equal "$(received_count A old)" 0
+    assert_equal "$(received_header A "$(received A new)" X-Hub-Signature-256)" \
+        "sha256=$(openssl dgst -sha256 -hmac 'new code' "$A_DIR/1.body" | sed 's/.*= //')"
+}
+
+@test "a deleted user's webhook gets nothing" {
+    make_consumer Z
+    set_webhook Z "$A_URL/deleted"
+    add_events Z >/dev/null
+    switchboard user delete z@example.org
+    courier_once
+    assert_equal "$(received_count A)" 0
+}

@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# tools/courier: where it connects to, and what it trusts there.
+# transports: direct
+load helpers/all
+load helpers/courier
+
+setup_file() {
+    start_courier_stack A
+    put PORT "${A_URL##*:}"
+}
+
+teardown_file() {
+    stop_courier_stack
+}
+
+setup() {
+    forget_events
+    write_config 'webhook_egress = public'
+    set_webhook A "$A_URL"
+}
+
+# Tries to deliver an event to a URL, as it stands; its id is in $id afterwards. The URL goes past
+# the checks of the API, which might refuse it sooner.
+deliver_to() {
+    db "UPDATE webhook SET url = '$1'"
+    id=$(add_events A)
+    courier_once
+}
+
+# It was refused for its address, and `event list` shows that.
+assert_blocked() { # URL
+    local shown
+    shown=$(switchboard event list --failed --json | jq -c --arg id "$id" '.[] | select(.id == $id)
+        | [.state, .attempts, .lastStatus, .lastError]')
+    [[ $shown == '["pending",1,null,"blocked_address: '*" is not allowed with webhook_egress = "* ]] ||
+        fail "$1 was not refused: $shown"
+    switchboard event list --failed | grep -F "$id" | grep -qF blocked_address
+    switchboard event show "$id" --json | jq -e '.attemptLog | length == 1 and .[0].address != null and .[0].status == null' >/dev/null
+}
+
+loopback=(
+    127.0.0.1 127.1 127.0.1 2130706433 0x7f.1 0x7f000001 0177.0.0.1 017700000001
+    0x7F.0.0.0x1 localhost LOCALHOST any.localhost '[::ffff:127.0.0.1]'
+    '[::ffff:7f00:1]' '[0:0:0:0:0:ffff:127.0.0.1]'
+)
+
+nowhere=(
+    0 0.0.0.0 0x0 169.254.169.254 169.254.43518 0xa9fea9fe 2852039166 0251.0376.0251.0376
+    '[::ffff:169.254.169.254]' '[::ffff:a9fe:a9fe]' '[fd00:ec2::254]' '[fe80::1%25lo]' '[fe80::1]'
+    '[::]' '[::127.0.0.1]' '[64:ff9b::7f00:1]' '[2002:7f00:1::]' 100.100.100.200 168.63.129.16
+    192.0.0.192 224.0.0.1 255.255.255.255
+)
+
+@test "public: no spelling of a loopback address is connected to" {
+    local host
+    for host in "${loopback[@]}" 127.255.255.254 '[::1]' '[0:0:0:0:0:0:0:1]'; do
+        deliver_to "http://$host:$PORT/$RANDOM"
+        assert_blocked "$host"
+    done
+    assert_equal "$(received_count A)" 0
+}
+
+@test "public: nor private, metadata and reserved addresses" {
+    local host
+    for host in "${nowhere[@]}" 10.1.2.3 172.16.0.1 192.168.1.1 100.64.0.1 '[fd12::1]'; do
+        deliver_to "http://$host:$PORT/"
+        assert_blocked "$host"
+    done
+    assert_equal "$(received_count A)" 0
+}
+
+@test "private: loopback is delivered to however it is spelled, metadata and link-local are not" {
+    local host count=0
+    write_config 'webhook_egress = private'
+    for host in "${loopback[@]}"; do
+        deliver_to "http://$host:$PORT/there"
+        assert_event "$id" state 'done'
+        assert_equal "$(received_count A there)" $((++count))
+    done
+    for host in "${nowhere[@]}"; do
+        deliver_to "http://$host:$PORT/"
+        assert_blocked "$host"
+    done
+    assert_equal "$(received_count A)" $count
+}
+
+@test "a connection kept open is not used when the configuration forbids its address by now" {
+    write_config 'webhook_egress = private'
+    start_courier
+    add_events A >/dev/null
+    eventually 10 has_received A 1
+    write_config 'webhook_egress = public'
+    kill -HUP "$(cat "$STACK/courier.pid")"
+    eventually 10 grep -q 'configuration was read again' "$LOG"
+    add_events A >/dev/null
+    eventually 10 test_failed
+    stop_courier
+    assert_equal "$(received_count A)" 1
+}
+
+test_failed() {
+    [[ $(db "SELECT last_error FROM event ORDER BY sequence DESC LIMIT 1") == blocked_address:* ]]
+}
+
+@test "proxies, netrc and users in URLs are not used" {
+    local name
+    write_config 'webhook_egress = private'
+    for name in http_proxy HTTP_PROXY https_proxy HTTPS_PROXY all_proxy ALL_PROXY; do
+        export $name="http://127.0.0.1:1"
+    done
+    export HOME=$BATS_TEST_TMPDIR
+    printf 'machine 127.0.0.1 login me password secret\n' >"$HOME/.netrc"
+    deliver_to "$A_URL/direct"
+    assert_event "$id" state 'done'
+    assert_equal "$(received_header A 1 Authorization)" ''
+    local url
+    for url in "http://me@127.0.0.1:$PORT/" "http://me:secret@127.0.0.1:$PORT/" \
+        "http://127.0.0.1:$PORT\\@example.com/" "ftp://127.0.0.1:$PORT/" "file:///etc/passwd" \
+        "gopher://127.0.0.1:$PORT/x" 'http://' 'nonsense'; do
+        deliver_to "$url"
+        assert_event "$id" 'state || attempts' pending1
+        [[ -n $(event "$id" last_error) ]]
+    done
+    assert_equal "$(received_count A)" 1
+    ! grep -q 'me:secret' "$LOG" || fail 'the log holds a password'
+}
+
+# --- TLS ---
+
+# A TLS front before receiver A: start_tls [node's options, JSON]. TLS_PORT is its port.
+start_tls() {
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext "subjectAltName=${2-DNS:localhost}" \
+        -keyout "$STACK/tls.key" -out "$STACK/tls.pem" 2>/dev/null
+    rm -f "$STACK/tls.port"
+    node -e '
+        const [, directory, target, options] = process.argv;
+        const fs = require("fs"), net = require("net"), tls = require("tls");
+        const server = tls.createServer({
+            key: fs.readFileSync(directory + "/tls.key"), cert: fs.readFileSync(directory + "/tls.pem"),
+            ...JSON.parse(options),
+        }, (front) => {
+            const back = net.connect(Number(target), "127.0.0.1");
+            front.pipe(back).pipe(front);
+            for (const end of [front, back]) end.on("error", () => { front.destroy(); back.destroy(); });
+        });
+        server.listen(0, "127.0.0.1", () => {
+            fs.writeFileSync(directory + "/tls.part", String(server.address().port));
+            fs.renameSync(directory + "/tls.part", directory + "/tls.port");
+        });
+    ' "$STACK" "$PORT" "${1-"{}"}" 3>&- &
+    mkdir -p "$STACK/receivers/tls"
+    printf '%s\n' $! >"$STACK/receivers/tls/pid"
+    eventually 20 test -s "$STACK/tls.port"
+    TLS_PORT=$(cat "$STACK/tls.port")
+}
+
+@test "https: certificates are verified, against ca_file where it is set" {
+    write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
+    start_tls
+    deliver_to "https://localhost:$TLS_PORT/tls"
+    assert_event "$id" state 'done'
+    assert_equal "$(received_count A tls)" 1
+    deliver_to "https://127.0.0.1:$TLS_PORT/tls" # the certificate names localhost
+    assert_event "$id" state pending
+    event "$id" last_error | grep -qi ssl
+    write_config 'webhook_egress = private'
+    deliver_to "https://localhost:$TLS_PORT/tls" # nobody vouches for it
+    assert_event "$id" state pending
+    event "$id" last_error | grep -qi certificate
+    assert_equal "$(received_count A)" 1
+    stop_receiver tls
+}
+
+@test "https: TLS before 1.2 is refused" {
+    write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
+    start_tls '{"minVersion":"TLSv1","maxVersion":"TLSv1.1","ciphers":"DEFAULT:@SECLEVEL=0"}'
+    curl -s -o /dev/null --cacert "$STACK/tls.pem" --tlsv1.0 --tls-max 1.1 \
+        --ciphers DEFAULT:@SECLEVEL=0 "https://localhost:$TLS_PORT/curl"
+    assert_equal "$(grep -c 'GET /curl' "$A_DIR/1.head")" 1
+    deliver_to "https://localhost:$TLS_PORT/tls"
+    assert_event "$id" state pending
+    assert_equal "$(received_count A tls)" 0
+    stop_receiver tls
+}
