@@ -111,7 +111,7 @@ $(CGI_MEDIA:%=$(OUT)/cgi-bin/%): $(OUT)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(LIBRAR
 
 $(OUT)/tools/switchboard: $(BUILD)/tools/switchboard.o $(ADMIN_OBJECTS) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(SQLITE) $(SODIUM)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(SQLITE) $(SODIUM) $(CURL)
 
 $(OUT)/tools/courier: $(BUILD)/tools/courier.o $(DELIVERY_OBJECTS) $(LIBRARY)
 	@mkdir -p $(@D)

@@ -891,6 +891,116 @@ make_conversations() {
     assert_that 'length == 20000 and .[19999].id == "con_00020000"'
 }
 
+# --- forms ---
+
+# A platform that knows the account of make_some.
+with_platform() {
+    start_sandbox
+    write_config "spool_dir = $STACK/spool"
+    make_some
+    sandbox POST accounts '{"wabaId":"9001","token":"platform-secret-1","phones":[]}' >/dev/null
+}
+
+# The account's flows there: COUNT of them, named bulk_1, bulk_2, ...
+platform_has_flows() {
+    sandbox POST flows "{\"wabaId\":\"9001\",\"replace\":true,
+        \"generate\":{\"count\":$1,\"prefix\":\"bulk_\"}}" >/dev/null
+}
+
+flow_rows() {
+    db 'SELECT count(*) FROM flow'
+}
+
+@test "forms sync stores the flows of all pages and says how many" {
+    with_platform
+    platform_has_flows 230
+    done_quietly forms sync "$ACCOUNT"
+    prints "account $ACCOUNT: 230 flows"
+    assert_equal "$(sent_count path=9001/flows)" 3
+    assert_equal "$(db "SELECT count(*), count(DISTINCT flow_id), min(status), max(account_id) FROM flow
+        WHERE name LIKE 'bulk_%' AND validation = CAST('[]' AS BLOB)")" "230|230|PUBLISHED|$ACCOUNT"
+    done_quietly forms sync "$ACCOUNT" --json
+    assert_json . "{\"accountId\":\"$ACCOUNT\",\"flows\":230}"
+    assert_equal "$(flow_rows)" 230
+}
+
+@test "forms sync follows pages that the platform caps, and halves those it finds too heavy" {
+    with_platform
+    platform_has_flows 120
+    sandbox POST settings '{"flowPageCap":40,"flowPageCapSilent":true}' >/dev/null
+    done_quietly forms sync "$ACCOUNT"
+    prints "account $ACCOUNT: 120 flows"
+    assert_equal "$(sent_count path=flows)" 3
+    sandbox POST settings '{"flowPageCap":40,"flowPageCapSilent":false}' >/dev/null
+    done_quietly forms sync "$ACCOUNT"
+    prints "account $ACCOUNT: 120 flows"
+    assert_equal "$(sandbox GET 'requests?last=1' | jq -r '.[0].query' | cut -d '&' -f 1)" limit=25
+}
+
+@test "forms sync changes rows that changed, and keeps those the platform lists no more" {
+    with_platform
+    sandbox POST flows '{"wabaId":"9001","items":[{"id":"1","name":"One","status":"DRAFT"},
+        {"id":"2","name":"Two","status":"DRAFT"}]}' >/dev/null
+    done_quietly forms sync "$ACCOUNT"
+    sandbox POST flows '{"wabaId":"9001","replace":true,"items":[{"id":"2","name":"Two","status":"PUBLISHED"}]}' >/dev/null
+    done_quietly forms sync "$ACCOUNT"
+    prints "account $ACCOUNT: 1 flow"
+    assert_equal "$(db 'SELECT flow_id, status, updated_at > created_at FROM flow ORDER BY 1')" '1|DRAFT|0
+2|PUBLISHED|1'
+}
+
+@test "forms sync of an account without flows stores none" {
+    with_platform
+    platform_has_flows 0
+    done_quietly forms sync "$ACCOUNT"
+    prints "account $ACCOUNT: 0 flows"
+}
+
+@test "forms sync says what is wrong with the account" {
+    make_some
+    fails_with 'there is no account acc_nobody; `switchboard account list` shows all' forms sync acc_nobody
+    mv "$KEY" "$KEY.away"
+    fails_with "$KEY" forms sync "$ACCOUNT"
+    printf '1 %064d\n' 7 >"$KEY"
+    fails_with "cannot be decrypted with $KEY; \`switchboard account token $ACCOUNT\` replaces it" \
+        forms sync "$ACCOUNT"
+    mv "$KEY.away" "$KEY"
+    switchboard account token "$ACCOUNT" </dev/null >/dev/null
+    fails_with "has no platform access token; \`switchboard account token $ACCOUNT\` sets one" \
+        forms sync "$ACCOUNT"
+    usage_error 'ACCOUNT_ID is missing' forms sync
+}
+
+@test "forms sync says what the platform said, and stores nothing" {
+    make_some
+    fails_with 'the platform could not be reached: ' forms sync "$ACCOUNT"
+    rm "$DB" "$KEY"
+    switchboard init >/dev/null
+    with_platform
+    platform_has_flows 150
+    fault '{"code":190}'
+    fails_with 'the platform answered 401: ' forms sync "$ACCOUNT"
+    fault '{"status":502,"kind":"html"}'
+    fails_with 'the platform answered 502 and no JSON' forms sync "$ACCOUNT"
+    fault '{"status":200,"body":"{\"data\":7}"}'
+    fails_with 'the platform answered 200: no list of flows' forms sync "$ACCOUNT"
+    fault '{"times":2,"kind":"truncate","bytes":10}'
+    fails_with 'the platform could not be reached: ' forms sync "$ACCOUNT"
+    sandbox DELETE faults >/dev/null
+    # the second page
+    fault '{"match":{"path":"after="},"status":500,"code":2}'
+    fails_with 'the platform answered 500: ' forms sync "$ACCOUNT"
+    fault '{"times":0,"status":500,"code":1}'
+    fails_with 'reduce the amount of data' forms sync "$ACCOUNT"
+    assert_equal "$(flow_rows)" 0
+}
+
+@test "forms sync leaves a list that does not end" {
+    with_platform
+    fault '{"times":0,"body":"{\"data\":[],\"paging\":{\"cursors\":{\"after\":\"Q\"},\"next\":\"https://x\"}}"}'
+    fails_with 'does not end after 1000 pages' forms sync "$ACCOUNT"
+}
+
 # --- doctor ---
 
 # The line of one check: doctor_line WHAT

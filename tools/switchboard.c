@@ -114,6 +114,12 @@ const struct command commands[] = {
      .required = OPTION(CONTACT),
      .summary = "list the messages from and to a contact, oldest first"},
 
+    {.noun = "forms", .verb = "sync", .needs = NEEDS_STORE, .run = forms_sync,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
+     .summary = "store the platform's flows of an account for GET /v2/forms/search",
+     .details = "All pages are read before anything is stored. Flows that the platform does not list\n"
+                "any more stay."},
+
     {.noun = "event", .verb = "list", .needs = NEEDS_STORE, .run = event_list,
      .options = OPTION(FAILED),
      .summary = "list outbound events and what became of them, oldest first",

@@ -25,6 +25,8 @@ int contact_unblock(struct invocation *call);
 int contact_list(struct invocation *call);
 int message_list(struct invocation *call);
 
+int forms_sync(struct invocation *call);
+
 int event_list(struct invocation *call);
 int event_show(struct invocation *call);
 int event_replay(struct invocation *call);

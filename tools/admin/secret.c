@@ -95,3 +95,23 @@ int secret_read_token(struct invocation *call, const char *account_id, struct sl
     crypto_wipe(text, sizeof text);
     return status;
 }
+
+int secret_open_token(struct invocation *call, const struct store_account *account,
+                      const char **token) {
+    struct keyring ring;
+    const char *error;
+    if (!account->sealed_token.n)
+        return fail("account %s has no platform access token; `switchboard account token %s` sets "
+                    "one",
+                    account->id, account->id);
+    if (keyring_read(call->config.secret_key_file, &call->arena, &ring, &error) != 0)
+        return fail("%s", error);
+    *token = crypto_open(&ring, &call->arena, account->sealed_token,
+                         account_token_place(&call->arena, account->id))
+                 .p;
+    crypto_wipe(&ring, sizeof ring);
+    return *token ? EXIT_DONE
+                  : fail("the platform access token of account %s cannot be decrypted with %s; "
+                         "`switchboard account token %s` replaces it",
+                         account->id, call->config.secret_key_file, account->id);
+}
