@@ -107,8 +107,9 @@ static void configure(struct store *store) {
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+    /* temporary tables in memory: a confined process may make no file for them */
     sql_script(store, "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
-                      "PRAGMA mmap_size = 0;");
+                      "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
 }
 
 enum store_result sql_open(const char *path, int flags, struct store **out) {
