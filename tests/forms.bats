@@ -609,3 +609,16 @@ send_flow() {
     assert_equal "$(db 'SELECT count(*) FROM flow_response WHERE flow_id IS NULL')" 2
 }
 
+
+@test "a reply to another account counts nothing here" {
+    make_second_account
+    know_flows
+    send_flow ask token-mine
+    fault '{"body":"{\"messages\":[{\"id\":\"wamid.of.second\"}]}"}'
+    api POST /v2/templates/send \
+        -d "{\"phoneNumberId\":\"$SECOND_LINE\",\"to\":\"$PHONE\",\"templateName\":\"other\"}"
+    assert_success
+    receive_reply "$wamid" '{"flow_token":"token-mine"}' "$SECOND_LINE"
+    assert_responses 62 0
+    assert_equal "$(db "SELECT account_id = '$SECOND_ACCOUNT', flow_id IS NULL FROM flow_response")" '1|1'
+}
