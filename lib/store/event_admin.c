@@ -37,7 +37,7 @@ enum store_result store_list_events(struct store *store, struct arena *arena, bo
                                     struct store_event_entry **events, size_t *count) {
     static struct statement s = {
         .sql = "SELECT " EVENT_COLUMNS " FROM " EVENT_TABLES
-               " WHERE ?1 = 0 OR e.last_error IS NOT NULL ORDER BY e.created_at, e.id"};
+               " WHERE ?1 = 0 OR e.last_error IS NOT NULL ORDER BY e.created_at, e.sequence, e.id"};
     struct buffer rows = buffer_in(arena);
     *count = 0;
     sql_start(store, &s, INTEGER(failed));

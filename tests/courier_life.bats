@@ -1,0 +1,384 @@
+#!/usr/bin/env bats
+# tools/courier: its life beside other processes, and with a database in trouble.
+# transports: direct
+load helpers/all
+load helpers/courier
+
+setup_file() {
+    start_courier_stack A B
+}
+
+teardown_file() {
+    stop_courier_stack
+}
+
+setup() {
+    forget_events
+    set_webhook A "$A_URL"
+}
+
+teardown() {
+    stop_couriers
+}
+
+is_done() { # COUNT
+    [[ $(db "SELECT count(*) FROM event WHERE state = 'done'") == "$1" ]]
+}
+
+# Every event was received at least once, every time with the id and body it has: assert_all_arrived NAME
+assert_all_arrived() {
+    local number id
+    for number in $(received "$1"); do
+        id=$(received_header "$1" "$number" webhook-id)
+        printf '%s %s\n' "$id" "$(od -An -v -tx1 "$STACK/receivers/$1/$number.body" | tr -d ' \n')"
+    done | sort -u >"$BATS_TEST_TMPDIR/arrived"
+    db "SELECT id || ' ' || lower(hex(body)) FROM event ORDER BY id" >"$BATS_TEST_TMPDIR/sent"
+    diff "$BATS_TEST_TMPDIR/sent" "$BATS_TEST_TMPDIR/arrived"
+}
+
+# --- coming and going ---
+
+@test "--help, --version, and a command line that is wrong" {
+    courier --help | grep -q '^usage: courier'
+    assert_equal "$(courier --version)" 'switchboard 0.1.0'
+    run courier --nonsense
+    assert_equal "$status" 2
+    run courier word
+    assert_equal "$status" 2
+    run courier --once --config /nonexistent
+    assert_equal "$status" 1
+    [[ $output == 'courier: cannot read the configuration file /nonexistent: '* ]]
+    printf 'webhook_egress = anywhere\n' >"$BATS_TEST_TMPDIR/conf"
+    run courier --once --config "$BATS_TEST_TMPDIR/conf"
+    assert_equal "$status" 1
+    [[ $output == *"line 1 sets \`webhook_egress\`"* ]]
+}
+
+@test "--once delivers what is due and leaves the rest" {
+    local ids
+    mapfile -t ids < <(add_events A 100)
+    db "UPDATE event SET next_attempt_at = next_attempt_at + 600000 WHERE id = '${ids[99]}'"
+    courier_once
+    is_done 99
+    assert_event "${ids[99]}" 'state || attempts' pending0
+    courier_once
+    assert_equal "$(received_count A)" 99
+    assert_equal "$(switchboard doctor --json | jq -r '.[] | select(.check == "courier").status')" ok
+}
+
+@test "a resident courier delivers what is committed, writes its pid and beats" {
+    start_courier
+    assert_equal "$(cat "$STACK/courier.pid")" "$(cat "$STACK/courier.job")"
+    add_events A 5 >/dev/null
+    eventually 10 is_done 5
+    assert_equal "$(db 'SELECT name || pid FROM heartbeat')" "courier$(cat "$STACK/courier.pid")"
+    [[ -S $DB.wake ]]
+    stop_courier
+    assert_equal "$courier_status" 0
+    [[ ! -e $STACK/courier.pid && ! -e $DB.wake ]]
+}
+
+@test "a test event is delivered like any other" {
+    local id
+    start_courier
+    id=$(switchboard event test a@example.org)
+    eventually 10 is_done 1
+    jq -e '.type == "ping" and (.timestamp | test("^20..-..-..T..:..:..\\....Z$")) and (.data.sequence | type) == "number"' "$A_DIR/1.body"
+    assert_equal "$(received_header A 1 webhook-id)" "$id"
+    run switchboard event test b@example.org
+    assert_equal "$status" 1
+}
+
+@test "SIGTERM lets what is under way end, takes nothing more, and exits 0" {
+    set_webhook A "$A_URL/slow"
+    answers A slow 'wait 2000'
+    add_events A 12 >/dev/null
+    start_courier
+    eventually 10 has_received A 8
+    stop_courier
+    assert_equal "$courier_status" 0
+    assert_equal "$(received_count A)" 8
+    assert_equal "$(db "SELECT state, attempts, lease_until, count(*) FROM event GROUP BY 1, 2, 3")" \
+        "done|1|0|8"$'\n'"pending|0|0|4"
+}
+
+@test "a second SIGTERM does not wait: what was under way is given back" {
+    set_webhook A "$A_URL/hang"
+    answers A hang 'wait 30000'
+    add_events A 3 >/dev/null
+    start_courier
+    eventually 10 has_received A 3
+    kill -TERM "$(cat "$STACK/courier.pid")"
+    sleep 0.5
+    [[ -e $STACK/courier.pid ]] # it waits for the answers
+    stop_courier
+    assert_equal "$courier_status" 0
+    assert_equal "$(db "SELECT state, attempts, lease_until, lease_owner, count(*) FROM event GROUP BY 1, 2, 3, 4")" 'pending|0|0||3'
+    answers A hang
+    courier_once
+    is_done 3
+    assert_all_arrived A
+}
+
+@test "killed between the POST and recording it, an event comes again, the same" {
+    local id
+    set_webhook A "$A_URL/slow"
+    answers A slow 'wait 1500'
+    id=$(add_events A)
+    start_courier
+    eventually 10 has_received A 1
+    kill -KILL "$(cat "$STACK/courier.job")"
+    wait "$(cat "$STACK/courier.job")" || true
+    rm "$STACK/courier.job" "$STACK/courier.pid"
+    answers A slow
+    courier_once # the lease of the dead one holds for a minute
+    assert_equal "$(received_count A)" 1
+    assert_between "$(event "$id" "lease_until - $db_now")" 30000 60000
+    db 'UPDATE event SET lease_until = lease_until - 60000'
+    start_courier # the name that was left behind is taken
+    eventually 10 is_done 1
+    [[ -S $DB.wake ]]
+    stop_courier
+    assert_equal "$(received_count A)" 2
+    assert_all_arrived A
+    assert_event "$id" attempts 2
+}
+
+@test "two couriers share the work: everything once" {
+    set_webhook B "$B_URL/slow"
+    answers B slow 'wait 30'
+    start_courier one
+    start_courier two
+    add_events A 150 >/dev/null
+    add_events B 60 >/dev/null
+    eventually 60 is_done 210
+    add_events A 40 >/dev/null
+    eventually 60 is_done 250
+    stop_courier one
+    add_events A 5 >/dev/null
+    eventually 10 is_done 255
+    stop_courier two
+    assert_equal "$(received_count A)" 195
+    assert_equal "$(received_count B)" 60
+    assert_equal "$(db 'SELECT count(*), max(attempt) FROM event_attempt')" '255|1'
+    assert_equal "$(grep -c '"verdict":"delivered"' "$LOG")" 255
+    assert_equal "$(jq -r 'select(.verdict) | .courier' "$LOG" | sort -u | wc -l)" 2
+}
+
+@test "SIGHUP reads the configuration again; a broken one changes nothing" {
+    start_courier
+    mv "$LOG" "$LOG.1"
+    printf 'nonsense\n' >>"$SWITCHBOARD_CONFIG"
+    kill -HUP "$(cat "$STACK/courier.pid")"
+    eventually 10 grep -q 'stays as it was' "$LOG.1"
+    add_events A >/dev/null
+    eventually 10 is_done 1
+    write_config
+    kill -HUP "$(cat "$STACK/courier.pid")"
+    eventually 10 grep -q 'was read again' "$LOG"
+    add_events A >/dev/null
+    eventually 10 is_done 2
+    stop_courier
+    rm "$LOG.1"
+}
+
+# --- trouble ---
+
+@test "a lease from a clock that was set back does not hold an event up for long" {
+    local id
+    id=$(add_events A)
+    db "UPDATE event SET lease_until = $db_now + 3600000, lease_owner = 'cou_other'"
+    courier_once
+    assert_event "$id" state 'done'
+    id=$(add_events A)
+    db "UPDATE event SET next_attempt_at = $db_now + 20 * 86400000 WHERE id = '$id'"
+    courier_once # finds it at the end of its work
+    courier_once
+    assert_event "$id" state 'done'
+}
+
+@test "a database that is locked for 10 s delays, and loses nothing" {
+    set_webhook A "$A_URL/slow"
+    answers A slow 'wait 1000'
+    add_events A 20 >/dev/null
+    start_courier
+    eventually 10 has_received A 8
+    sqlite3 "$DB" '.timeout 5000' 'BEGIN IMMEDIATE' '.shell sleep 10' 'COMMIT' &
+    wait $!
+    eventually 20 is_done 20
+    stop_courier
+    grep -q 'database is locked' "$LOG"
+    grep -q 'can be used again' "$LOG"
+    assert_equal "$(received_count A)" 20
+    assert_all_arrived A
+}
+
+@test "a database that is missing is waited for" {
+    local other=$STACK/elsewhere
+    set_webhook A "$A_URL/slow"
+    answers A slow 'wait 1500'
+    start_courier
+    add_events A 3 >/dev/null
+    eventually 10 has_received A 3
+    mkdir "$other"
+    mv "$DB" "$DB-wal" "$DB-shm" "$other" # the deliveries end meanwhile
+    eventually 20 grep -q '"level":"error"' "$LOG"
+    sleep 1
+    mv "$other"/* "$STACK"
+    rmdir "$other"
+    eventually 20 is_done 3
+    add_events A 2 >/dev/null
+    eventually 20 is_done 5
+    stop_courier
+    assert_all_arrived A
+    mv "$DB" "$other"
+    run courier_once
+    assert_equal "$status" 1
+    [[ $output == 'courier: database or key file cannot be used'* ]]
+    mv "$other" "$DB"
+}
+
+@test "a full disk is waited for, and nothing is lost" {
+    command -v strace >/dev/null
+    set_webhook A "$A_URL/slow"
+    answers A slow 'wait 1000'
+    add_events A 12 >/dev/null
+    # Writing fails seven times, from the middle of its work on.
+    strace -f -qq -o "$BATS_TEST_TMPDIR/trace" -e trace=pwrite64 \
+        -e inject=pwrite64:error=ENOSPC:when=14..20 "$OUT/tools/courier" --once
+    grep -q 'ENOSPC.*INJECTED' "$BATS_TEST_TMPDIR/trace"
+    grep -q 'database or disk is full' "$LOG"
+    is_done 12
+    assert_all_arrived A
+    assert_equal "$(db 'PRAGMA integrity_check')" ok
+}
+
+@test "without its key file the courier waits; with another one events fail, and say so" {
+    local id key=$STACK/secret.key
+    id=$(add_events A)
+    mv "$key" "$key.kept"
+    run courier_once
+    assert_equal "$status" 1
+    assert_event "$id" 'state || attempts' pending0
+    printf '1 %064d\n' 7 >"$key"
+    courier_once
+    assert_event "$id" 'state || attempts' pending1
+    [[ $(event "$id" last_error) == 'the webhook code cannot be decrypted'* ]]
+    assert_equal "$(received_count A)" 0
+    mv "$key.kept" "$key"
+    make_due
+    courier_once
+    assert_event "$id" state 'done'
+}
+
+# --- housekeeping ---
+
+@test "events that ended long ago are removed with their attempts" {
+    local day=86400000 ids
+    mapfile -t ids < <(add_events A 6)
+    courier_once
+    db "UPDATE event SET finished_at = $db_now - 7 * $day - 60000 WHERE id IN ('${ids[0]}', '${ids[1]}', '${ids[2]}');
+        UPDATE event SET state = 'cancelled' WHERE id = '${ids[1]}';
+        UPDATE event SET state = 'dead' WHERE id = '${ids[2]}';
+        UPDATE event SET finished_at = $db_now - 7 * $day + 60000 WHERE id = '${ids[3]}';
+        UPDATE event SET state = 'dead', finished_at = $db_now - 30 * $day - 60000 WHERE id = '${ids[4]}';
+        UPDATE event SET state = 'pending', finished_at = NULL, created_at = 1, next_attempt_at = $db_now + 600000 WHERE id = '${ids[5]}'"
+    courier_once
+    assert_equal "$(db 'SELECT id FROM event ORDER BY sequence')" "${ids[2]}"$'\n'"${ids[3]}"$'\n'"${ids[5]}"
+    assert_equal "$(db 'SELECT count(*) FROM event_attempt')" 3
+}
+
+@test "the write-ahead log is emptied when others have written, and stays small" {
+    start_courier
+    sqlite3 "$DB" "CREATE TABLE filler (x); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+        INSERT INTO filler SELECT randomblob(400) FROM n; DROP TABLE filler"
+    eventually 15 wal_is_empty
+    stop_courier
+}
+
+wal_is_empty() {
+    [[ ! -s $DB-wal ]]
+}
+
+# --- the operator's side ---
+
+@test "events are listed and shown with the keys that scripts rely on" {
+    local ids
+    set_webhook A "$A_URL/no"
+    answers A no 'status 503' 'body come back later'
+    mapfile -t ids < <(add_events A 2)
+    db "UPDATE event SET next_attempt_at = $db_now + 60000 WHERE id = '${ids[1]}'"
+    courier_once
+    switchboard event list --json >"$BATS_TEST_TMPDIR/list"
+    jq -e --arg id "${ids[0]}" 'length == 2 and .[0].id == $id and (.[0] | .type == "message.received"
+        and .state == "pending" and .attempts == 1 and (.nextAttemptAt | test("^20.*Z$")) and .lastStatus == 503
+        and .lastError == "HTTP 503" and (.createdAt | test("^20.*Z$")) and .email == "a@example.org")
+        and (.[1] | .attempts == 0 and .lastStatus == null and .lastError == null)' "$BATS_TEST_TMPDIR/list" ||
+        fail "$(cat "$BATS_TEST_TMPDIR/list")"
+    assert_equal "$(switchboard event list --failed --json | jq -r '.[].id')" "${ids[0]}"
+    assert_equal "$(switchboard event list | wc -l)" 3
+    switchboard event list --failed | grep -F "${ids[0]}" | grep -q 'pending .* 503 .*HTTP 503'
+    switchboard event show "${ids[0]}" --json >"$BATS_TEST_TMPDIR/event"
+    jq -e '.body.data.note == "größer ☃" and .attemptLog[0].response == "come back later"' "$BATS_TEST_TMPDIR/event"
+    switchboard event show "${ids[0]}" | grep -q 'come back later'
+    run switchboard event show evt_none
+    assert_equal "$status" 1
+}
+
+@test "replay delivers the same again: one event, or those of a span of time" {
+    local ids since
+    mapfile -t ids < <(add_events A 5)
+    db "UPDATE event SET created_at = 1700000000000 + 60000 * (sequence - (SELECT min(sequence) FROM event))"
+    courier_once
+    assert_equal "$(received_count A)" 5
+    switchboard event replay "${ids[1]}"
+    assert_event "${ids[1]}" 'state || attempts || (finished_at IS NULL)' pending01
+    courier_once
+    assert_equal "$(received_count A)" 6
+    assert_equal "$(received_header A 6 webhook-id)" "${ids[1]}"
+    since=2023-11-14T22:14:20Z # the second one's
+    assert_equal "$(switchboard event replay --since $since --until 2023-11-14T22:16:20Z --json)" '{"replayed":2}'
+    courier_once
+    assert_equal "$(for number in 7 8; do received_header A $number webhook-id; done | sort)" \
+        "$(printf '%s\n' "${ids[1]}" "${ids[2]}" | sort)"
+    assert_equal "$(switchboard event replay --since $since)" '4 events to be delivered again'
+    courier_once
+    assert_equal "$(received_count A)" 12
+    assert_all_arrived A
+    assert_equal "$(db "SELECT max(attempt) FROM event_attempt WHERE event_id = '${ids[1]}'")" 4
+    # dead ones too; not those that are under way, nor where there is no webhook
+    db "UPDATE event SET state = 'dead', attempts = 10 WHERE id = '${ids[0]}';
+        UPDATE event SET state = 'pending', lease_until = $db_now + 50000, lease_owner = 'cou_other', attempts = 3 WHERE id = '${ids[4]}'"
+    switchboard event replay "${ids[0]}"
+    switchboard event replay "${ids[4]}"
+    assert_event "${ids[0]}" 'state || attempts' pending0
+    assert_event "${ids[4]}" 'attempts || lease_owner' 3cou_other
+    request DELETE /v2/webhooks/config --as "$A_TOKEN"
+    run switchboard event replay "${ids[0]}"
+    assert_equal "$status" 1
+    run switchboard event replay evt_none
+    assert_equal "$status" 1
+    local wrong
+    for wrong in '' "${ids[0]} --since $since" "--until $since" "--since yesterday"; do
+        # shellcheck disable=SC2086  # several words
+        run switchboard event replay $wrong
+        assert_equal "$status" 2
+    done
+}
+
+@test "message.status is switched on and off by user" {
+    assert_equal "$(db 'SELECT wants_message_status FROM webhook')" 0
+    switchboard event enable message.status a@example.org
+    assert_equal "$(db 'SELECT wants_message_status FROM webhook')" 1
+    request GET /v2/webhooks/config --as "$A_TOKEN"
+    assert_json .data.webhookUrl "$A_URL"
+    switchboard event enable message.status b@example.org # before there is a webhook
+    set_webhook B "$B_URL"
+    assert_equal "$(db 'SELECT sum(wants_message_status) FROM webhook')" 2
+    switchboard event disable message.status a@example.org
+    assert_equal "$(db 'SELECT sum(wants_message_status) FROM webhook')" 1
+    run switchboard event enable message.status nobody@example.org
+    assert_equal "$status" 1
+    run switchboard event enable message.received a@example.org
+    assert_equal "$status" 2
+}
