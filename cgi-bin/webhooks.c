@@ -7,27 +7,41 @@
 
 enum { CODE_BYTES = 32 }; /* 64 hexadecimal characters (spec 8) */
 
-/* The decrypted code: empty when unset; p == NULL after failing. */
-static struct slice open_code(struct request *rq, struct slice sealed) {
-    if (!sealed.n)
-        return SLICE("");
-    const struct keyring *keys = state_keys(rq);
-    struct slice code = {NULL, 0};
-    if (keys)
-        code = crypto_open(keys, rq->arena, sealed,
-                           webhook_code_place(rq->arena, rq->caller->user.id));
-    if (keys && !code.p) {
-        log_message(LOG_ERROR, "request %s: the webhook code of user %s cannot be decrypted",
-                    rq->id, rq->caller->user.id);
-        fail(rq, INTERNAL, "The gateway cannot decrypt the webhook code; set a new one.");
+/* The caller's configuration and its code, decrypted: empty when unset. */
+static int read_webhook(struct request *rq, struct store_webhook *webhook, struct slice *code) {
+    const struct caller *caller = rq->caller;
+    const char *place = webhook_code_place(rq->arena, caller->user.id);
+    *code = SLICE("");
+    for (int i = 0; i < STATE_READINGS; i++) {
+        enum store_result result =
+            store_get_webhook(caller->store, rq->arena, caller->user.id, webhook);
+        if (result != STORE_OK)
+            return state_fail(rq, result);
+        if (!webhook->sealed_code.n)
+            return 0;
+        const struct keyring *keys = state_keys(rq);
+        if (!keys)
+            return -1;
+        *code = crypto_open(keys, rq->arena, webhook->sealed_code, place);
+        if (code->p)
+            return 0;
     }
-    return code;
+    log_message(LOG_ERROR, "request %s: the webhook code of user %s cannot be decrypted", rq->id,
+                caller->user.id);
+    return fail(rq, INTERNAL, "The gateway cannot decrypt the webhook code; set a new one.");
 }
 
-/* The code sealed for storing; p == NULL after failing. */
-static struct slice seal_code(struct request *rq, struct slice code) {
+/* A code to be stored. */
+struct code {
+    struct request *rq;
+    struct slice text;
+};
+
+static struct slice seal_code(void *context) {
+    const struct code *code = context;
+    struct request *rq = code->rq;
     const struct keyring *keys = state_keys(rq);
-    return keys ? crypto_seal(keys, rq->arena, code,
+    return keys ? crypto_seal(keys, rq->arena, code->text,
                               webhook_code_place(rq->arena, rq->caller->user.id))
                 : (struct slice){NULL, 0};
 }
@@ -46,39 +60,25 @@ static int reply_config(struct request *rq, struct slice url, struct slice code)
 
 static int get_config(struct request *rq) {
     struct store_webhook webhook;
-    enum store_result result =
-        store_get_webhook(rq->caller->store, rq->arena, rq->caller->user.id, &webhook);
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    struct slice code = open_code(rq, webhook.sealed_code);
-    return code.p ? reply_config(rq, slice_of(webhook.url), code) : -1;
-}
-
-/* The code to store: nothing when it is the one already stored, which then keeps its age. */
-static int changed_code(struct request *rq, struct slice wanted, struct slice *sealed) {
-    struct store_webhook webhook;
-    enum store_result result =
-        store_get_webhook(rq->caller->store, rq->arena, rq->caller->user.id, &webhook);
-    *sealed = (struct slice){NULL, 0};
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    struct slice stored = open_code(rq, webhook.sealed_code);
-    if (!stored.p)
+    struct slice code;
+    if (read_webhook(rq, &webhook, &code))
         return -1;
-    if (crypto_equal(stored, wanted))
-        return 0;
-    *sealed = seal_code(rq, wanted);
-    return sealed->p ? 0 : -1;
+    return reply_config(rq, slice_of(webhook.url), code);
 }
 
+/* A code that is stored already keeps its age: it is not stored again. */
 static int post_config(struct request *rq) {
     const char *url = json_text(json_get(rq->json, "webhookUrl"), rq->arena);
-    struct slice code = json_string(json_get(rq->json, "webhookCode"), rq->arena), sealed;
-    if (changed_code(rq, code, &sealed))
+    struct code code = {rq, json_string(json_get(rq->json, "webhookCode"), rq->arena)};
+    const struct store_secret secret = {seal_code, &code};
+    struct store_webhook webhook;
+    struct slice stored;
+    if (read_webhook(rq, &webhook, &stored))
         return -1;
-    enum store_result result =
-        store_set_webhook(rq->caller->store, rq->caller->user.id, url, sealed, rq->now);
-    return result == STORE_OK ? reply_config(rq, slice_of(url), code) : state_fail(rq, result);
+    bool is_same = crypto_equal(stored, code.text);
+    enum store_result result = store_set_webhook(rq->caller->store, rq->caller->user.id, url,
+                                                 is_same ? NULL : &secret, rq->now);
+    return result == STORE_OK ? reply_config(rq, slice_of(url), code.text) : state_fail(rq, result);
 }
 
 static int delete_config(struct request *rq) {
@@ -91,18 +91,16 @@ static int delete_config(struct request *rq) {
 static int post_generate_code(struct request *rq) {
     unsigned char random[CODE_BYTES];
     crypto_random(random, sizeof random);
-    const char *code = crypto_hex(rq->arena, random, sizeof random);
-    struct slice sealed = seal_code(rq, slice_of(code));
-    if (!sealed.p)
-        return -1;
+    struct code code = {rq, slice_of(crypto_hex(rq->arena, random, sizeof random))};
     enum store_result result =
-        store_set_webhook_code(rq->caller->store, rq->caller->user.id, sealed, rq->now);
+        store_set_webhook_code(rq->caller->store, rq->caller->user.id,
+                               &(struct store_secret){seal_code, &code}, rq->now);
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
-    json_write_text(&data, "webhookCode", code);
+    json_write_string(&data, "webhookCode", code.text);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }

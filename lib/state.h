@@ -14,6 +14,10 @@ struct store *state_store(struct request *rq);
 /* Fails the request for a store call that did not succeed; logs the reason. Returns -1. */
 int state_fail(struct request *rq, enum store_result result);
 
+/* A sealed value that does not open, and the keys, are read anew so many times in all: the keys may
+ * be rotated between the one and the other. */
+enum { STATE_READINGS = 5 };
+
 /* The keys of the key file, read at the first use and again when the file changes. NULL after
  * failing the request. */
 const struct keyring *state_keys(struct request *rq);

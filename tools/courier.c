@@ -126,10 +126,9 @@ static void take(struct courier *courier) {
         return;
     courier->may_be_due = false; /* until the next tick, where it fails */
     struct store *store = resources_store(resources);
-    const struct keyring *keys = resources_keys(resources);
-    if (!store || !keys)
+    if (!store || !resources_keys(resources))
         return;
-    if (!note(courier, dispatch_take(&courier->dispatch, store, &resources->config, keys, &taken)))
+    if (!note(courier, dispatch_take(&courier->dispatch, store, resources, &taken)))
         return;
     courier->may_be_due = taken > 0; /* what ended at once has made room */
     courier->has_written = courier->has_written || taken > 0;

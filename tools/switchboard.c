@@ -147,6 +147,17 @@ const struct command commands[] = {
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
      .summary = "turn a type of event off again"},
 
+    {.noun = "key", .verb = "list", .needs = NEEDS_STORE, .run = key_list,
+     .summary = "list the keys that encrypt at rest, and how many values each has sealed",
+     .details = "Platform access tokens and webhook codes are sealed. The keys themselves are not\n"
+                "shown."},
+    {.noun = "key", .verb = "rotate", .needs = NEEDS_STORE, .run = key_rotate,
+     .summary = "seal everything with a new key and remove the old ones",
+     .details = "The gateway and the courier go on working meanwhile. Cut short, it leaves a key\n"
+                "file that opens everything; run it again. Backups made before open with the key\n"
+                "file of their time only: keep that one, apart from them, as long as you keep\n"
+                "them."},
+
     {.noun = "doctor", .needs = NEEDS_NOTHING, .run = doctor_run,
      .summary = "show the configuration and check the installation",
      .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1."},

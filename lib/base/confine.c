@@ -79,7 +79,16 @@ static void allow_all(int ruleset, uint64_t handled, const char *const *paths) {
         allow_path(ruleset, handled, *paths, READ);
 }
 
-static bool restrict_files(unsigned needs, const char *config_path, const struct config *config) {
+/* A file that others replace by a new one: a process that lives on must be able to read that too. */
+static void allow_replaceable(int ruleset, uint64_t handled, const char *path, bool lives_on) {
+    if (lives_on)
+        allow_directory_of(ruleset, handled, path, READ);
+    else
+        allow_path(ruleset, handled, path, READ);
+}
+
+static bool restrict_files(unsigned needs, bool listens, const char *config_path,
+                           const struct config *config) {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi < 1)
         return false;
@@ -88,10 +97,10 @@ static bool restrict_files(unsigned needs, const char *config_path, const struct
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
     if (ruleset < 0)
         return false;
-    allow_path(ruleset, handled, config_path, READ);
+    allow_replaceable(ruleset, handled, config_path, listens);
     if (needs & (READS_DATABASE | WRITES_DATABASE)) {
         allow_directory_of(ruleset, handled, config->database, READ | CHANGE);
-        allow_path(ruleset, handled, config->secret_key_file, READ);
+        allow_replaceable(ruleset, handled, config->secret_key_file, listens);
     }
     if (needs & CALLS_PLATFORM) {
         allow_all(ruleset, handled, platform_paths);
@@ -395,7 +404,7 @@ struct confinement confine(unsigned needs, bool listens, const char *config_path
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* no core holds our secrets */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return done;
-    done.has_landlock = restrict_files(needs, config_path, config);
+    done.has_landlock = restrict_files(needs, listens, config_path, config);
     done.has_seccomp = restrict_calls(needs | (listens ? LISTENS : 0));
     return done;
 #endif

@@ -81,82 +81,6 @@ struct slice crypto_unbase64(struct arena *arena, struct slice text) {
     return (struct slice){(char *)out, n};
 }
 
-/* Reads a line `ID HEX` into the ring; returns NULL or what is wrong with it. */
-static const char *read_key(struct slice line, struct keyring *ring) {
-    line = slice_trim(line);
-    if (!line.n || line.p[0] == '#')
-        return NULL;
-    if (ring->count == sizeof ring->keys / sizeof *ring->keys)
-        return "is the 17th key; at most 16 are kept";
-    struct slice id_text = slice_cut(&line, ' ');
-    unsigned id = 0;
-    for (size_t i = 0; i < id_text.n && id < 256; i++)
-        id = id_text.p[i] >= '0' && id_text.p[i] <= '9' ? id * 10 + (unsigned)(id_text.p[i] - '0')
-                                                        : 256;
-    if (id < 1 || id > 255 ||
-        !crypto_unhex(slice_trim(line), ring->keys[ring->count].key, CRYPTO_KEY_SIZE))
-        return "is not `ID HEX` with ID from 1 to 255 and 64 hexadecimal digits";
-    ring->keys[ring->count++].id = (uint8_t)id;
-    return NULL;
-}
-
-int keyring_read(const char *path, struct arena *arena, struct keyring *ring, const char **error) {
-    ring->count = 0;
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        *error = arena_printf(arena, "cannot read the key file %s: %s", path, strerror(errno));
-        return -1;
-    }
-    char line[256];
-    const char *wrong = NULL;
-    int number = 0;
-    while (!wrong && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\r\n")] = '\0';
-        number++;
-        wrong = read_key(slice_of(line), ring);
-    }
-    sodium_memzero(line, sizeof line);
-    fclose(file);
-    if (!wrong && ring->count)
-        return 0;
-    *error = wrong ? arena_printf(arena, "%s: line %d %s", path, number, wrong)
-                   : arena_printf(arena, "%s holds no key", path);
-    return -1;
-}
-
-/* Writes the key to the new file `path` and flushes it. */
-static int write_key(const char *path, const char *hex) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-    int failed = fd < 0 || dprintf(fd, "1 %s\n", hex) < 0 || fsync(fd) != 0;
-    int reason = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = reason;
-    return failed ? -1 : 0;
-}
-
-/* Whole from the moment it is there: written under another name, then linked, which never replaces.
- */
-int keyring_create(const char *path) {
-    unsigned char key[CRYPTO_KEY_SIZE];
-    char hex[2 * CRYPTO_KEY_SIZE + 1], temporary[4096];
-    int n = snprintf(temporary, sizeof temporary, "%s.new-%ld", path, (long)getpid());
-    if (n < 0 || (size_t)n >= sizeof temporary)
-        return errno = ENAMETOOLONG, -1;
-    if (access(path, F_OK) == 0) /* also where nothing may be written */
-        return errno = EEXIST, -1;
-    crypto_random(key, sizeof key);
-    sodium_bin2hex(hex, sizeof hex, key, sizeof key);
-    unlink(temporary); /* of a process with this number that was cut short */
-    int failed = write_key(temporary, hex) != 0 || link(temporary, path) != 0;
-    int reason = errno;
-    unlink(temporary);
-    sodium_memzero(key, sizeof key);
-    sodium_memzero(hex, sizeof hex);
-    errno = reason;
-    return failed ? -1 : 0;
-}
-
 enum {
     NONCE_SIZE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
     TAG_SIZE = crypto_aead_xchacha20poly1305_ietf_ABYTES,
@@ -165,16 +89,13 @@ enum {
 
 struct slice crypto_seal(const struct keyring *ring, struct arena *arena, struct slice secret,
                          const char *place) {
-    size_t newest = 0;
-    for (size_t i = 1; i < ring->count; i++)
-        if (ring->keys[i].id > ring->keys[newest].id)
-            newest = i;
+    const struct keyring_key *newest = keyring_newest(ring);
     unsigned char *out = arena_alloc(arena, SEAL_SIZE + secret.n);
-    out[0] = ring->keys[newest].id;
+    out[0] = newest->id;
     crypto_random(out + 1, NONCE_SIZE);
     crypto_aead_xchacha20poly1305_ietf_encrypt(
         out + 1 + NONCE_SIZE, NULL, bytes_of(secret), secret.n, (const unsigned char *)place,
-        strlen(place), NULL, out + 1, ring->keys[newest].key);
+        strlen(place), NULL, out + 1, newest->key);
     return (struct slice){(char *)out, SEAL_SIZE + secret.n};
 }
 

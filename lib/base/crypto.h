@@ -2,11 +2,9 @@
 #ifndef SWITCHBOARD_CRYPTO_H
 #define SWITCHBOARD_CRYPTO_H
 
-#include <stdint.h>
+#include "base/keyring.h"
 
-#include "base/arena.h"
-
-enum { CRYPTO_HASH_SIZE = 32, CRYPTO_KEY_SIZE = 32 };
+enum { CRYPTO_HASH_SIZE = 32 };
 
 /* SHA-256. */
 void crypto_sha256(struct slice bytes, unsigned char hash[CRYPTO_HASH_SIZE]);
@@ -37,23 +35,6 @@ bool crypto_unhex(struct slice text, void *bytes, size_t n);
 /* Standard base64 with padding (RFC 4648 4), and back; p == NULL when `text` is not base64. */
 char *crypto_base64(struct arena *arena, const void *bytes, size_t n);
 struct slice crypto_unbase64(struct arena *arena, struct slice text);
-
-/* The keys of the secret key file: lines `ID HEX`, ID 1 to 255, HEX 64 digits. The highest ID
- * seals; every one opens, so a key can be replaced without losing what it sealed. */
-struct keyring {
-    struct {
-        uint8_t id;
-        unsigned char key[CRYPTO_KEY_SIZE];
-    } keys[16];
-    size_t count;
-};
-
-/* Reads the key file. Returns 0, or -1 with `*error` (in `arena`) naming file and line. */
-int keyring_read(const char *path, struct arena *arena, struct keyring *ring, const char **error);
-
-/* Writes a new key file with one random key, mode 0640; never overwrites. Returns 0, or -1 with
- * errno set. */
-int keyring_create(const char *path);
 
 /* Encrypts `secret` with XChaCha20-Poly1305 under the newest key: key id, nonce, ciphertext. The
  * `place` (such as "account.access_token|acc_...") is authenticated with it, so a sealed value

@@ -102,16 +102,18 @@ enum store_result store_add_account(struct store *store, const struct store_new_
     char user_id[ID_SIZE];
     bool found = sql_begin(store) && find_user(store, account->email, user_id);
     if (found && sql_run(store, &add, TEXT(account->id), TEXT(user_id), TEXT(account->waba_id),
-                         TEXT(account->name), BLOB(account->sealed_token), INTEGER(account->now)))
+                         TEXT(account->name), BLOB(sql_seal(store, account->token)),
+                         INTEGER(account->now)))
         sql_run(store, &set_default, TEXT(user_id), TEXT(account->id),
                 INTEGER(account->make_default));
     return finish(store, found);
 }
 
 enum store_result store_set_account_token(struct store *store, const char *account_id,
-                                          struct slice sealed_token) {
+                                          const struct store_secret *token) {
     static struct statement set = {.sql = "UPDATE account SET access_token = ?2 WHERE id = ?1"};
-    bool found = sql_begin(store) && sql_run(store, &set, TEXT(account_id), BLOB(sealed_token)) &&
+    bool found = sql_begin(store) &&
+                 sql_run(store, &set, TEXT(account_id), BLOB(sql_seal(store, token))) &&
                  sql_changes(store) > 0;
     return finish(store, found);
 }

@@ -46,18 +46,18 @@ enum store_result store_set_plan(struct store *store, const struct store_new_pla
 
 struct store_new_account {
     const char *id, *email, *waba_id, *name;
-    struct slice sealed_token; /* p == NULL: no valid platform access token */
-    bool make_default;         /* the user's first account is its default in any case */
+    const struct store_secret *token; /* NULL: no valid platform access token */
+    bool make_default;                /* the user's first account is its default in any case */
     int64_t now;
 };
 
 /* STORE_NOT_FOUND: no such user. STORE_CONFLICT: the WABA id is linked already. */
 enum store_result store_add_account(struct store *store, const struct store_new_account *account);
 
-/* Replaces the platform access token; p == NULL: the account has no valid one any more.
+/* Replaces the platform access token; NULL: the account has no valid one any more.
  * STORE_NOT_FOUND: no such account. */
 enum store_result store_set_account_token(struct store *store, const char *account_id,
-                                          struct slice sealed_token);
+                                          const struct store_secret *token);
 
 struct store_new_line {
     const char *id, *account_id, *phone_number_id, *phone_number;

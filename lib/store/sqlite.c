@@ -252,6 +252,13 @@ enum store_result sql_commit(struct store *store) {
     return sql_result(store);
 }
 
+struct slice sql_seal(struct store *store, const struct store_secret *secret) {
+    struct slice sealed = secret ? secret->seal(secret->context) : (struct slice){NULL, 0};
+    if (secret && !sealed.p)
+        sql_abandon(store);
+    return sealed;
+}
+
 bool sql_script(struct store *store, const char *sql) {
     note(store, sqlite3_exec(store->db, sql, NULL, NULL, NULL));
     return !store->code;

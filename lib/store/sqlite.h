@@ -73,6 +73,9 @@ bool column_is_null(struct statement *statement, int column);
 bool sql_begin(struct store *store);
 enum store_result sql_commit(struct store *store);
 
+/* Seals a secret inside of the open transaction, which fails when that fails. NULL stays NULL. */
+struct slice sql_seal(struct store *store, const struct store_secret *secret);
+
 /* Runs several statements of fixed text, such as the schema. */
 bool sql_script(struct store *store, const char *sql);
 

@@ -40,6 +40,13 @@ void store_close(struct store *store);
 /* Whether the file at its path is still the one that was opened. */
 bool store_is_current(const struct store *store, const char *path);
 
+/* A secret to store. It is sealed when the write lock is held, with the keys of that moment, so that
+ * no rotation of keys comes between sealing and storing. */
+struct store_secret {
+    struct slice (*seal)(void *context); /* p == NULL: it cannot; then nothing is stored */
+    void *context;
+};
+
 /* Creates the database at `path` (mode 0660 less the umask) or brings an older one up to date, after
  * copying it to `path.before-vN`. `*from` and `*to` are schema versions; from 0 means created. */
 enum store_result store_migrate(const char *path, int *from, int *to, struct store **store);

@@ -16,8 +16,9 @@ enum store_result store_get_webhook(struct store *store, struct arena *arena, co
 }
 
 /* Puts the code in place; the one before keeps signing for a while. In a transaction. */
-static bool replace_code(struct store *store, const char *user_id, struct slice sealed_code,
-                         int64_t now) {
+static bool replace_code(struct store *store, const char *user_id,
+                         const struct store_secret *code, int64_t now) {
+    struct slice sealed_code = sql_seal(store, code);
     static struct statement s = {
         .sql = "INSERT INTO webhook (user_id, code, updated_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (user_id) DO UPDATE SET previous_code = webhook.code, previous_until = "
@@ -28,14 +29,14 @@ static bool replace_code(struct store *store, const char *user_id, struct slice 
 }
 
 enum store_result store_set_webhook_code(struct store *store, const char *user_id,
-                                         struct slice sealed_code, int64_t now) {
+                                         const struct store_secret *code, int64_t now) {
     if (sql_begin(store))
-        replace_code(store, user_id, sealed_code, now);
+        replace_code(store, user_id, code, now);
     return sql_commit(store);
 }
 
 enum store_result store_set_webhook(struct store *store, const char *user_id, const char *url,
-                                    struct slice sealed_code, int64_t now) {
+                                    const struct store_secret *code, int64_t now) {
     static struct statement set_url = {
         .sql = "INSERT INTO webhook (user_id, url, updated_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (user_id) DO UPDATE SET url = excluded.url, failing_since = NULL, "
@@ -43,7 +44,7 @@ enum store_result store_set_webhook(struct store *store, const char *user_id, co
     static struct statement due_now = {
         .sql = "UPDATE event SET next_attempt_at = ?2 "
                "WHERE user_id = ?1 AND state = 'pending' AND next_attempt_at > ?2"};
-    if (sql_begin(store) && (!sealed_code.p || replace_code(store, user_id, sealed_code, now)) &&
+    if (sql_begin(store) && (!code || replace_code(store, user_id, code, now)) &&
         sql_run(store, &set_url, TEXT(user_id), TEXT(url), INTEGER(now)))
         sql_run(store, &due_now, TEXT(user_id), INTEGER(now));
     return sql_commit(store);

@@ -15,14 +15,13 @@ struct store_webhook {
 enum store_result store_get_webhook(struct store *store, struct arena *arena, const char *user_id,
                                     struct store_webhook *webhook);
 
-/* Sets URL and code. `sealed_code` with p == NULL keeps the code. A replaced code goes on signing
- * for 24 h. Deliveries that were suspended go on, and what is pending is due at once. */
+/* Sets URL and code; `code` NULL keeps the code. A replaced code goes on signing for 24 h. Deliveries that were suspended go on, and what is pending is due at once. */
 enum store_result store_set_webhook(struct store *store, const char *user_id, const char *url,
-                                    struct slice sealed_code, int64_t now);
+                                    const struct store_secret *code, int64_t now);
 
 /* Replaces the code alone. */
 enum store_result store_set_webhook_code(struct store *store, const char *user_id,
-                                         struct slice sealed_code, int64_t now);
+                                         const struct store_secret *code, int64_t now);
 
 /* Unsets URL and codes; events that wait for delivery are cancelled. */
 enum store_result store_clear_webhook(struct store *store, const char *user_id, int64_t now);

@@ -126,11 +126,11 @@ static void check_sealing(void) {
     CHECK(!slice_equal(once, twice));
 }
 
-/* The highest id seals, every one opens, a key that was removed opens no more. */
+/* The last key seals, every one opens, a key that was removed opens no more. */
 static void check_rotation(void) {
     static const struct keyring old = {.keys = {{.id = 1, .key = "one"}}, .count = 1},
-                                both = {.keys = {{.id = 7, .key = "seven"},
-                                                 {.id = 1, .key = "one"}},
+                                both = {.keys = {{.id = 1, .key = "one"},
+                                                 {.id = 7, .key = "seven"}},
                                         .count = 2},
                                 new = {.keys = {{.id = 7, .key = "seven"}}, .count = 1},
                                 other = {.keys = {{.id = 1, .key = "another"}}, .count = 1};
@@ -167,6 +167,7 @@ static void check_key_file(void) {
         {"1 " DIGITS_64 "00\n", 0, "line 1"},
         {"1 " DIGITS_64 " x\n", 0, "line 1"},
         {"1 abcd\n", 0, "line 1"},
+        {"1 " DIGITS_64 "\n2 " DIGITS_64 "\n1 " DIGITS_64 "\n", 0, "line 3"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct keyring ring;
@@ -195,6 +196,31 @@ static void check_key_file(void) {
     unlink(path);
 }
 
+/* Ids of new keys, the most there are, and what a ring keeps. */
+static void check_rings(void) {
+    struct keyring ring = {.count = 0}, older = {.count = 0};
+    for (int i = 0; i < KEYRING_MAX; i++)
+        CHECK(keyring_add(&ring) && keyring_newest(&ring)->id == i + 1);
+    CHECK(!keyring_add(&ring));
+    struct keyring_key newest = *keyring_newest(&ring);
+    keyring_keep_newest(&ring);
+    CHECK_INTEGER(ring.count, 1);
+    CHECK(memcmp(&ring.keys[0], &newest, sizeof newest) == 0);
+    ring.keys[0].id = 254;
+    CHECK(keyring_add(&ring) && keyring_newest(&ring)->id == 255);
+    CHECK(keyring_add(&ring) && keyring_newest(&ring)->id == 1); /* 255 is the last id */
+    ring.keys[0].id = 2;
+    CHECK(keyring_add(&ring) && keyring_newest(&ring)->id == 3); /* 2 is taken */
+
+    while (keyring_add(&older)) /* 1 to 16 */
+        ;
+    keyring_retain(&ring, &older); /* 2, 255, 1 and 3 are there already */
+    CHECK_INTEGER(ring.count, KEYRING_MAX);
+    CHECK_INTEGER(keyring_newest(&ring)->id, 3);
+    CHECK_INTEGER(ring.keys[11].id, 16); /* of the older ones the newest */
+    CHECK_INTEGER(ring.keys[0].id, 5);
+}
+
 int main(void) {
     arena_init(&arena, 64 * 1024 * 1024, NULL);
     check_hash();
@@ -204,6 +230,7 @@ int main(void) {
     check_sealing();
     check_rotation();
     check_key_file();
+    check_rings();
     arena_free(&arena);
     return check_failures();
 }

@@ -23,10 +23,17 @@ int account_add(struct invocation *call) {
         .make_default = call->options[OPTION_DEFAULT] != NULL,
         .now = call->now,
     };
-    int status = secret_read_token(call, id, &account.sealed_token);
+    struct secret secret;
+    int status = secret_read_token(call, id, &secret);
     if (status != EXIT_DONE)
         return status;
+    struct store_secret token = secret_to_store(&secret);
+    if (secret.token.n)
+        account.token = &token;
     enum store_result result = store_add_account(call->store, &account);
+    secret_wipe(&secret);
+    if (secret.has_failed)
+        return EXIT_FAILED;
     if (result == STORE_NOT_FOUND)
         return fail("there is no user %s", account.email);
     if (result == STORE_CONFLICT)
@@ -35,32 +42,37 @@ int account_add(struct invocation *call) {
                     account.waba_id);
     if (result != STORE_OK)
         return fail_store(call, result);
-    if (!account.sealed_token.p)
+    if (!account.token)
         warn_of_no_token(id);
     struct json_writer json = object_start(call);
     json_write_text(&json, "id", id);
     json_write_text(&json, "wabaid", account.waba_id);
     json_write_text(&json, "name", account.name);
-    json_write_bool(&json, "hasToken", account.sealed_token.p != NULL);
+    json_write_bool(&json, "hasToken", account.token != NULL);
     return object_print(call, &json, "%s", id);
 }
 
 int account_token(struct invocation *call) {
     const char *id = call->operands[0];
-    struct slice sealed;
-    int status = secret_read_token(call, id, &sealed);
+    struct secret secret;
+    int status = secret_read_token(call, id, &secret);
     if (status != EXIT_DONE)
         return status;
-    enum store_result result = store_set_account_token(call->store, id, sealed);
+    struct store_secret token = secret_to_store(&secret);
+    bool has_token = secret.token.n > 0;
+    enum store_result result = store_set_account_token(call->store, id, has_token ? &token : NULL);
+    secret_wipe(&secret);
+    if (secret.has_failed)
+        return EXIT_FAILED;
     if (result == STORE_NOT_FOUND)
         return fail("there is no account %s; `switchboard account list` shows all", id);
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = object_start(call);
     json_write_text(&json, "id", id);
-    json_write_bool(&json, "hasToken", sealed.p != NULL);
+    json_write_bool(&json, "hasToken", has_token);
     return object_print(call, &json, "account %s: platform access token %s", id,
-                        sealed.p ? "replaced" : "removed");
+                        has_token ? "replaced" : "removed");
 }
 
 static void write_account(struct json_writer *json, const struct store_account *account) {

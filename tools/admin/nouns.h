@@ -35,6 +35,9 @@ int event_test(struct invocation *call);
 int event_enable(struct invocation *call);
 int event_disable(struct invocation *call);
 
+int key_list(struct invocation *call);
+int key_rotate(struct invocation *call);
+
 int doctor_run(struct invocation *call);
 int backup_run(struct invocation *call);
 

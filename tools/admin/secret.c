@@ -65,35 +65,43 @@ static const char *check_token(struct slice token) {
     return NULL;
 }
 
-static int seal(struct invocation *call, const char *account_id, struct slice token,
-                struct slice *sealed) {
-    struct keyring ring;
-    const char *error;
-    if (keyring_read(call->config.secret_key_file, &call->arena, &ring, &error) != 0)
-        return fail("%s", error);
-    *sealed =
-        crypto_seal(&ring, &call->arena, token, account_token_place(&call->arena, account_id));
-    crypto_wipe(&ring, sizeof ring);
-    return EXIT_DONE;
+int secret_read_token(struct invocation *call, const char *account_id, struct secret *secret) {
+    *secret = (struct secret){.call = call, .account_id = account_id};
+    ssize_t n = isatty(STDIN_FILENO) ? read_terminal(secret->text, sizeof secret->text)
+                                     : read_input(secret->text, sizeof secret->text, false);
+    if (n < 0)
+        return fail("cannot read the platform access token from standard input: %s",
+                    strerror(errno));
+    secret->token = trim((struct slice){secret->text, (size_t)n});
+    const char *wrong = check_token(secret->token);
+    if (!wrong)
+        return EXIT_DONE;
+    secret_wipe(secret);
+    return fail("the platform access token on standard input %s", wrong);
 }
 
-int secret_read_token(struct invocation *call, const char *account_id, struct slice *sealed) {
-    char text[LONGEST_TOKEN + 64];
-    ssize_t n = isatty(STDIN_FILENO) ? read_terminal(text, sizeof text)
-                                     : read_input(text, sizeof text, false);
-    int status = EXIT_DONE;
-    *sealed = (struct slice){NULL, 0};
-    struct slice token = n < 0 ? *sealed : trim((struct slice){text, (size_t)n});
-    const char *wrong = check_token(token);
-    if (n < 0)
-        status =
-            fail("cannot read the platform access token from standard input: %s", strerror(errno));
-    else if (wrong)
-        status = fail("the platform access token on standard input %s", wrong);
-    else if (token.n)
-        status = seal(call, account_id, token, sealed);
-    crypto_wipe(text, sizeof text);
-    return status;
+static struct slice seal(void *context) {
+    struct secret *secret = context;
+    struct invocation *call = secret->call;
+    struct slice sealed = {NULL, 0};
+    struct keyring ring;
+    const char *error;
+    if (keyring_read(call->config.secret_key_file, &call->arena, &ring, &error) == 0)
+        sealed = crypto_seal(&ring, &call->arena, secret->token,
+                             account_token_place(&call->arena, secret->account_id));
+    else
+        fail("%s", error);
+    crypto_wipe(&ring, sizeof ring);
+    secret->has_failed = !sealed.p;
+    return sealed;
+}
+
+struct store_secret secret_to_store(struct secret *secret) {
+    return (struct store_secret){seal, secret};
+}
+
+void secret_wipe(struct secret *secret) {
+    crypto_wipe(secret->text, sizeof secret->text);
 }
 
 int secret_open_token(struct invocation *call, const struct store_account *account,

@@ -145,26 +145,28 @@ static void log_end(const struct dispatch *dispatch, const struct attempt *attem
     arena_free(&arena);
 }
 
-static void start(struct dispatch *dispatch, struct store *store, const struct config *config,
-                  const struct keyring *keys, const struct store_delivery *delivery) {
+static void start(struct dispatch *dispatch, struct store *store, struct resources *resources,
+                  const struct store_delivery *delivery) {
     const char *destination = attempt_destination(&dispatch->planning, delivery->url);
+    /* after the event was taken: its code may be sealed with a key that is new */
+    const struct keyring *keys = resources_keys(resources);
     size_t i = 0;
-    if (flying_to(dispatch, destination) >= DISPATCH_PER_DESTINATION) {
-        /* its URL became another after the places were shared out */
+    if (!keys || flying_to(dispatch, destination) >= DISPATCH_PER_DESTINATION) {
+        /* the key file is gone, or the URL became another after the places were shared out */
         store_release_event(store, dispatch->owner, delivery->event_id);
         return;
     }
     while (dispatch->places[i] != PLACE_FREE)
         i++; /* no more were claimed than places are free */
-    bool flies = attempt_start(&dispatch->attempts[i], dispatch->multi, config, keys, delivery);
+    bool flies =
+        attempt_start(&dispatch->attempts[i], dispatch->multi, &resources->config, keys, delivery);
     dispatch->places[i] = flies ? PLACE_FLYING : PLACE_ENDED;
     if (!flies)
         log_end(dispatch, &dispatch->attempts[i]);
 }
 
 enum store_result dispatch_take(struct dispatch *dispatch, struct store *store,
-                                const struct config *config, const struct keyring *keys,
-                                size_t *taken) {
+                                struct resources *resources, size_t *taken) {
     struct store_claim claim = {.owner = dispatch->owner, .now = clock_now()};
     struct store_share *shares;
     struct store_delivery *deliveries;
@@ -174,7 +176,7 @@ enum store_result dispatch_take(struct dispatch *dispatch, struct store *store,
     if (result == STORE_OK && claim.share_count)
         result = store_claim_events(store, &dispatch->planning, &claim, &deliveries, taken);
     for (size_t i = 0; i < *taken; i++)
-        start(dispatch, store, config, keys, &deliveries[i]);
+        start(dispatch, store, resources, &deliveries[i]);
     arena_reset(&dispatch->planning);
     return result;
 }

@@ -6,6 +6,7 @@
 #define SWITCHBOARD_DELIVERY_DISPATCH_H
 
 #include "attempt.h"
+#include "resources.h"
 
 enum { DISPATCH_PLACES = 32, DISPATCH_PER_DESTINATION = 8, DISPATCH_PER_FAILING = 2 };
 
@@ -24,10 +25,9 @@ bool dispatch_open(struct dispatch *dispatch);
 void dispatch_close(struct dispatch *dispatch);
 
 /* Takes events that are due, as many as there is room for, and sends them on their way. `*taken` is
- * their number. */
+ * their number. The keys must have been read before. */
 enum store_result dispatch_take(struct dispatch *dispatch, struct store *store,
-                                const struct config *config, const struct keyring *keys,
-                                size_t *taken);
+                                struct resources *resources, size_t *taken);
 
 /* Moves what is under way. Returns how many attempts have ended by it. */
 size_t dispatch_advance(struct dispatch *dispatch);

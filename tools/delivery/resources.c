@@ -89,7 +89,11 @@ const struct keyring *resources_keys(struct resources *resources) {
     if (is_there && resources->keys.count && is_same_file(&file, &resources->keys_file))
         return &resources->keys;
     arena_init(&arena, 64 * 1024, NULL);
+    struct keyring before = resources->keys;
     int failed = keyring_read(path, &arena, &resources->keys, &error);
+    if (!failed)
+        keyring_retain(&resources->keys, &before);
+    crypto_wipe(&before, sizeof before);
     int64_t now = clock_monotonic(), complained_at = resources->keys_complained_at;
     if (failed && (!complained_at || now - complained_at >= COMPLAIN_MS)) {
         log_message(LOG_ERROR, "%s", error);

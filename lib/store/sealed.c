@@ -1,0 +1,93 @@
+#include "store/sealed.h"
+
+#include "store/places.h"
+#include "store/sqlite.h"
+
+/* The columns that hold sealed values. */
+static struct column {
+    const char *what;
+    char *(*place)(struct arena *arena, const char *owner);
+    struct statement list, set;
+} columns[] = {
+    {.what = "platform access token of account",
+     .place = account_token_place,
+     .list = {.sql = "SELECT id, access_token FROM account WHERE access_token IS NOT NULL "
+                     "ORDER BY id"},
+     .set = {.sql = "UPDATE account SET access_token = ?2 WHERE id = ?1"}},
+    {.what = "webhook code of user",
+     .place = webhook_code_place,
+     .list = {.sql = "SELECT user_id, code FROM webhook WHERE code IS NOT NULL ORDER BY user_id"},
+     .set = {.sql = "UPDATE webhook SET code = ?2 WHERE user_id = ?1"}},
+    {.what = "previous webhook code of user",
+     .place = webhook_code_place,
+     .list = {.sql = "SELECT user_id, previous_code FROM webhook WHERE previous_code IS NOT NULL "
+                     "ORDER BY user_id"},
+     .set = {.sql = "UPDATE webhook SET previous_code = ?2 WHERE user_id = ?1"}},
+};
+
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
+/* The values of a column, added to `rows`. */
+static void list_column(struct store *store, struct arena *arena, struct column *column,
+                        struct buffer *rows) {
+    sql_start_with(store, &column->list, NULL, 0);
+    while (sql_row(store, &column->list)) {
+        const char *owner = column_text(&column->list, 0, arena);
+        struct store_sealed sealed = {.what = column->what,
+                                      .owner = owner,
+                                      .place = column->place(arena, owner),
+                                      .value = column_blob(&column->list, 1, arena)};
+        buffer_add(rows, &sealed, sizeof sealed);
+    }
+}
+
+static struct store_sealed *rows_of(const struct buffer *rows, size_t *count) {
+    *count = rows->n / sizeof(struct store_sealed);
+    return (struct store_sealed *)(void *)rows->p;
+}
+
+enum store_result store_list_sealed(struct store *store, struct arena *arena,
+                                    struct store_sealed **values, size_t *count) {
+    struct buffer rows = buffer_in(arena);
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        list_column(store, arena, &columns[i], &rows);
+    *values = rows_of(&rows, count);
+    return sql_result(store);
+}
+
+/* False when the values of the column cannot all be sealed anew. */
+static bool reseal_column(struct store *store, struct arena *arena, struct column *column,
+                          const struct store_resealing *resealing, size_t *changed) {
+    struct buffer rows = buffer_in(arena);
+    size_t count;
+    list_column(store, arena, column, &rows);
+    struct store_sealed *values = rows_of(&rows, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct slice value = resealing->reseal(resealing->context, &values[i]);
+        if (!value.p)
+            return false;
+        if (value.p == values[i].value.p)
+            continue;
+        if (!sql_run(store, &column->set, TEXT(values[i].owner), BLOB(value)))
+            return true; /* sql_commit tells */
+        ++*changed;
+    }
+    return true;
+}
+
+enum store_result store_reseal(struct store *store, struct arena *arena,
+                               const struct store_resealing *resealing, size_t *changed) {
+    bool goes_on = true;
+    *changed = 0;
+    if (sql_begin(store)) {
+        goes_on = resealing->begin(resealing->context);
+        for (size_t i = 0; i < COLUMN_COUNT && goes_on; i++)
+            goes_on = reseal_column(store, arena, &columns[i], resealing, changed);
+        if (goes_on && !sql_failed(store))
+            goes_on = resealing->end(resealing->context, *changed);
+    }
+    if (!goes_on)
+        sql_abandon(store);
+    enum store_result result = sql_commit(store);
+    return goes_on ? result : STORE_CONFLICT;
+}

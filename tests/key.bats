@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# The keys that encrypt at rest: listed, and rotated while everything runs.
+load helpers/all
+
+setup_file() {
+    start_stack
+    make_user
+    make_account '' # one more
+    make_user OTHER_
+    local code
+    for code in first second; do
+        api POST /v2/webhooks/config \
+            -d "{\"webhookUrl\":\"https://example.org/hook\",\"webhookCode\":\"$code\"}"
+    done
+}
+
+key_file() {
+    cat "$STACK/secret.key"
+}
+
+# Everything that is sealed opens, and says what it said.
+assert_all_open() {
+    switchboard key list >/dev/null || fail 'something opens with no key'
+    api GET /v2/webhooks/config
+    assert_json .data.webhookCode second
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"x\"}"
+    assert_success
+}
+
+@test "a rotation seals every value with a new key, and the old one goes" {
+    local before
+    before=$(key_file)
+    run switchboard key list --json
+    assert_equal "$(jq -c 'map(.values) | add' <<<"$output")" 5
+    local id
+    id=$(jq '.[-1].id' <<<"$output")
+    run switchboard key rotate --json
+    assert_equal "$(jq -c '[.id, .resealed, .removed]' <<<"$output")" "[$((id + 1)),5,[$id]]"
+    run switchboard key list
+    assert_equal "${#lines[@]}" 2
+    [[ $(key_file) == "$((id + 1)) "* && $(key_file) != *"${before#* }"* ]]
+    assert_equal "$(stat -c %a "$STACK/secret.key")" 640
+    assert_all_open
+}
+
+@test "a key file with several keys comes down to one" {
+    local id key
+    for id in 201 202 203; do
+        key=$(head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n')
+        sed -i "1i $id $key" "$STACK/secret.key"
+    done
+    switchboard key rotate >/dev/null
+    assert_equal "$(key_file | wc -l)" 1
+    assert_all_open
+}
+
+@test "a full key file is rotated too" {
+    local id key
+    for id in {101..115}; do
+        key=$(head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n')
+        printf '%s %s\n' "$id" "$key" >>"$STACK/secret.key"
+    done
+    switchboard key rotate >/dev/null
+    assert_equal "$(key_file | cut -d ' ' -f 1)" 116
+    assert_all_open
+}
+
+@test "after key 255 comes key 1" {
+    local key
+    key=$(head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n')
+    printf '255 %s\n' "$key" >>"$STACK/secret.key"
+    switchboard key rotate >/dev/null
+    assert_equal "$(key_file | cut -d ' ' -f 1)" 1
+    assert_all_open
+}
+
+@test "a value that opens with no key stops a rotation before it begins" {
+    local before sealed
+    before=$(key_file)
+    sealed=$(db "SELECT hex(access_token) FROM account WHERE id = '$OTHER_ACCOUNT'")
+    db "UPDATE account SET access_token = x'00' WHERE id = '$OTHER_ACCOUNT'"
+    run switchboard key rotate
+    assert_equal "$status" 1
+    [[ $output == *"platform access token of account $OTHER_ACCOUNT opens with no key"* ]]
+    assert_equal "$(key_file)" "$before"
+    run switchboard key list
+    assert_equal "$status" 1
+    [[ $output == *'values that open with no key of'*': 1' ]]
+    db "UPDATE account SET access_token = x'$sealed' WHERE id = '$OTHER_ACCOUNT'"
+    assert_all_open
+}
+
+@test "a key file that cannot be replaced stops a rotation before it begins" {
+    mkdir "$STACK/secret.key.next"
+    local before
+    before=$(key_file)
+    run switchboard key rotate
+    rmdir "$STACK/secret.key.next"
+    assert_equal "$status" 1
+    [[ $output == *'cannot replace the key file'* ]]
+    assert_equal "$(key_file)" "$before"
+    assert_all_open
+}
+
+@test "owner, group and mode of the key file stay" {
+    ((EUID == 0)) || return 0 # nobody else can give files away
+    chown 65534:12 "$STACK/secret.key"
+    chmod 444 "$STACK/secret.key"
+    switchboard key rotate >/dev/null
+    assert_equal "$(stat -c '%u %g %a' "$STACK/secret.key")" '65534 12 444'
+    chown 0:0 "$STACK/secret.key"
+    assert_all_open
+}
+
+@test "a key file behind a symbolic link is rotated in its place" {
+    mv "$STACK/secret.key" "$STACK/elsewhere.key"
+    ln -s elsewhere.key "$STACK/secret.key"
+    switchboard key rotate >/dev/null
+    [[ -L $STACK/secret.key ]]
+    assert_all_open
+    mv -f "$STACK/elsewhere.key" "$STACK/secret.key"
+}
+
+# Requests that read and write what is sealed, one after the other, until the file `stop` is there;
+# what went wrong is in the file `wrong`.
+worker() {
+    answer_dir=$BATS_TEST_TMPDIR/worker$1
+    mkdir "$answer_dir"
+    while [[ ! -e $BATS_TEST_TMPDIR/stop ]]; do
+        case $((RANDOM % 4)) in
+        0) api GET /v2/me ;;
+        1) api GET /v2/webhooks/config ;;
+        2) api POST /v2/messages/send/text \
+            -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"1555123000$1\",\"text\":\"x\"}" ;;
+        3) request POST /v2/webhooks/generate-code -d '{}' --as "$OTHER_TOKEN" ;;
+        esac
+        printf '%s\n' "$status" >>"$BATS_TEST_TMPDIR/statuses"
+        [[ $status == 200 ]] || cat "$body" >>"$BATS_TEST_TMPDIR/wrong"
+    done
+}
+
+@test "rotating again and again disturbs no request" {
+    local number
+    : >"$BATS_TEST_TMPDIR/statuses"
+    for number in 1 2 3 4; do
+        worker "$number" 3>&- &
+    done
+    local end=$((SECONDS + 60)) rotations=0
+    while ((rotations < 20 || $(wc -l <"$BATS_TEST_TMPDIR/statuses") < 40)); do
+        ((SECONDS < end)) || break
+        switchboard key rotate >/dev/null || fail "rotation $rotations failed"
+        rotations=$((rotations + 1))
+        sleep 0.1
+    done
+    touch "$BATS_TEST_TMPDIR/stop"
+    wait
+    [[ ! -e $BATS_TEST_TMPDIR/wrong ]] || fail "$(cat "$BATS_TEST_TMPDIR/wrong")"
+    assert_equal "$(sort -u "$BATS_TEST_TMPDIR/statuses")" 200
+    ((SECONDS < end)) || fail "only $rotations rotations in a minute"
+    assert_all_open
+    request GET /v2/webhooks/config --as "$OTHER_TOKEN"
+    assert_that '.data.webhookCode | length == 64'
+}
+
+@test "two rotations at once wait for each other" {
+    local number
+    for number in 1 2 3 4; do
+        switchboard key rotate >"$BATS_TEST_TMPDIR/out$number" 2>&1 3>&- &
+    done
+    wait
+    ! grep -q 'switchboard:' "$BATS_TEST_TMPDIR"/out* || fail "$(cat "$BATS_TEST_TMPDIR"/out*)"
+    assert_equal "$(key_file | wc -l)" 1
+    assert_all_open
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bats
+# A rotation of keys that is killed at any step loses nothing.
+# transports: direct
+load helpers/all
+
+# What changes something on disk.
+calls=(openat write pwrite64 fsync fdatasync ftruncate fchmod fchown rename unlink)
+
+setup_file() {
+    start_stack
+    make_user
+    api POST /v2/webhooks/config -d '{"webhookUrl":"https://example.org/hook","webhookCode":"first"}'
+    api POST /v2/webhooks/config -d '{"webhookUrl":"https://example.org/hook","webhookCode":"code"}'
+}
+
+# Rotates, killed as it begins the NUMBERth call of CALL: status 137 when that came to be.
+rotate_killed() { # CALL NUMBER
+    status=0
+    strace -qq -o "$BATS_TEST_TMPDIR/trace" -e "trace=$1" -e "inject=$1:signal=KILL:when=$2" \
+        "$OUT/tools/switchboard" key rotate >/dev/null 2>"$BATS_TEST_TMPDIR/error" || status=$?
+}
+
+@test "killed at every call that changes something, nothing is lost" {
+    local call number killed=0 keys
+    for call in "${calls[@]}"; do
+        for ((number = 1; number <= 60; number++)); do
+            rotate_killed "$call" "$number"
+            ((status != 0)) || break
+            ((status == 137)) || fail "$call $number: status $status: $(cat "$BATS_TEST_TMPDIR/error")"
+            killed=$((killed + 1))
+            switchboard key list >/dev/null || fail "$call $number: a value is lost"
+            keys=$(wc -l <"$STACK/secret.key")
+            ((keys <= 16)) || fail "$call $number: $keys keys"
+        done
+        ((number <= 60)) || fail "$call: never ended"
+    done
+    printf "# rotations killed: %d\n" "$killed" >&3
+    ((killed >= 40)) || fail "only $killed were killed"
+    assert_equal "$(db 'PRAGMA integrity_check')" ok
+    assert_equal "$(wc -l <"$STACK/secret.key")" 1
+    assert_equal "$(find "$STACK" -name 'secret.key?*')" ''
+    api GET /v2/webhooks/config
+    assert_json .data.webhookCode code
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"x\"}"
+    assert_success
+}
