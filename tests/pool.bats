@@ -204,6 +204,37 @@ assert_load() {
     fi
 }
 
+@test "a pool whose processes all wait grows to its limit while connections wait" {
+    start_pool 1 --max-processes 4 -- /bin/sleep 600
+    sleep 0.5
+    has_children "$pool" 1
+    local client
+    curl -s --max-time 60 --unix-socket "$BATS_TEST_TMPDIR/s" http://pool/ >/dev/null 3>&- &
+    client=$!
+    wait_for has_children "$pool" 4
+    sleep 0.5
+    has_children "$pool" 4
+    kill "$client"
+}
+
+@test "a pool that grew shrinks to its size when no connection waits" {
+    start_pool 2 --max-processes 4 --calm 1 -- "$OUT/cgi-bin/health"
+    wait_for has_children "$pool" 2
+    local first
+    first=$(children "$pool")
+    # shellcheck disable=SC2086  # two process ids
+    kill -STOP $first
+    curl -s --max-time 60 --unix-socket "$BATS_TEST_TMPDIR/s" http://pool/ >/dev/null || true
+    wait_for has_children "$pool" 4
+    # shellcheck disable=SC2086
+    kill -CONT $first
+    wait_for has_children "$pool" 2
+    sleep 1.5
+    has_children "$pool" 2
+    assert_equal "$(children "$pool")" "$first"
+    ! grep 'ended with' "$BATS_TEST_TMPDIR/pool.log"
+}
+
 @test "a pool that does not run is 503 with Retry-After, and serves again when it is back" {
     local pid
     pid=$(pool_of version)

@@ -1,22 +1,26 @@
 /* pool: a pre-forking supervisor for FastCGI programs.
  *
- *     pool --socket PATH --processes N [--max-requests M] [--grace SECONDS] [--pid-file F]
- *          -- PROGRAM [ARGUMENT...]
+ *     pool --socket PATH --processes N [--max-processes N] [--calm SECONDS] [--max-requests M]
+ *          [--grace SECONDS] [--pid-file F] -- PROGRAM [ARGUMENT...]
  *
  * Makes the listening unix socket PATH and runs N processes of PROGRAM with it as their standard
  * input, which is how a FastCGI program takes its connections (FastCGI 1.0, 2.2). The socket
  * stays open while processes come and go, so that no connection is refused meanwhile. Started by
  * systemd with a socket (sd_listen_fds(3)), it takes that one and needs no --socket.
  *
- *   a process ends           another takes its place, later and later when it dies at once
- *   SIGTERM, SIGINT          processes are told to end, after --grace seconds they are killed; exit
- * 0 SIGHUP                   the processes are replaced one by one PROGRAM's file changes   the
- * same
+ *   a process ends     another takes its place, later and later when it dies at once
+ *   connections wait   while all processes wait themselves, for the platform or for the disk: more
+ *                      are started, up to --max-processes; when none has waited for --calm seconds
+ *                      (30), they end one by one
+ *   SIGTERM, SIGINT    processes are told to end, after --grace seconds they are killed; exit 0
+ *   SIGHUP             the processes are replaced one by one
+ *   PROGRAM changes    the same
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,6 +41,9 @@ enum {
     TICK_MS = 1000,         /* how often PROGRAM's file is looked at */
     AT_ONCE_MS = 100,       /* any process that lives no longer died at once */
     FAILED_EARLY_MS = 1000, /* and one that failed within this */
+    LOOK_MS = 100,          /* how often a pool that may grow looks for waiting connections */
+    LOOK_AGAIN_MS = 10,     /* and when it found some */
+    CALM_S = 30,            /* when it found none for so long, one process ends each TICK_MS */
     BACKOFF_FIRST_MS = 100,
     BACKOFF_LAST_MS = 5000,
     SYSTEMD_FD = 3,
@@ -46,6 +53,8 @@ struct options {
     const char *socket;
     const char *pid_file;
     long processes;
+    long max_processes;
+    long calm_s;
     long max_requests; /* 0: the program's own default */
     long grace_s;
     char **program; /* NULL-terminated, as execv takes it */
@@ -69,6 +78,10 @@ struct pool {
     struct stat program_id; /* the file that the processes were started from */
     struct stat program_seen;
     struct slot slots[PROCESSES_MAX];
+    long wanted;          /* processes: from options.processes to options.max_processes */
+    long processors;      /* of the machine */
+    bool waited;          /* connections waited at the last look */
+    long long calm_since; /* no connection has been seen waiting since */
     bool stopping;
 };
 
@@ -84,8 +97,9 @@ static void die(const char *what, const char *name) {
 }
 
 static void usage(void) {
-    fputs("usage: pool --socket PATH --processes N [--max-requests M] [--grace SECONDS]\n"
-          "            [--pid-file F] -- PROGRAM [ARGUMENT...]\n",
+    fputs("usage: pool --socket PATH --processes N [--max-processes N] [--calm SECONDS]\n"
+          "            [--max-requests M] [--grace SECONDS] [--pid-file F] -- PROGRAM "
+          "[ARGUMENT...]\n",
           stderr);
     exit(2);
 }
@@ -103,11 +117,16 @@ static long read_number(const char *text, long least, long most) {
 
 static struct options read_options(int argc, char **argv) {
     static const struct option table[] = {
-        {"socket", required_argument, NULL, 's'},       {"processes", required_argument, NULL, 'n'},
-        {"max-requests", required_argument, NULL, 'm'}, {"grace", required_argument, NULL, 'g'},
-        {"pid-file", required_argument, NULL, 'p'},     {NULL, 0, NULL, 0},
+        {"socket", required_argument, NULL, 's'},
+        {"processes", required_argument, NULL, 'n'},
+        {"max-processes", required_argument, NULL, 'x'},
+        {"calm", required_argument, NULL, 'c'},
+        {"max-requests", required_argument, NULL, 'm'},
+        {"grace", required_argument, NULL, 'g'},
+        {"pid-file", required_argument, NULL, 'p'},
+        {NULL, 0, NULL, 0},
     };
-    struct options options = {.grace_s = GRACE_S};
+    struct options options = {.grace_s = GRACE_S, .calm_s = CALM_S};
     int name;
     while ((name = getopt_long(argc, argv, "+", table, NULL)) != -1) {
         switch (name) {
@@ -116,6 +135,12 @@ static struct options read_options(int argc, char **argv) {
             break;
         case 'n':
             options.processes = read_number(optarg, 1, PROCESSES_MAX);
+            break;
+        case 'x':
+            options.max_processes = read_number(optarg, 1, PROCESSES_MAX);
+            break;
+        case 'c':
+            options.calm_s = read_number(optarg, 0, 86400);
             break;
         case 'm':
             options.max_requests = read_number(optarg, 1, LONG_MAX);
@@ -133,6 +158,8 @@ static struct options read_options(int argc, char **argv) {
     options.program = argv + optind;
     if (options.processes == 0 || *options.program == NULL)
         usage();
+    if (options.max_processes < options.processes)
+        options.max_processes = options.processes;
     return options;
 }
 
@@ -248,7 +275,7 @@ static void reap_processes(struct pool *pool, long long now) {
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        for (long i = 0; i < pool->options.processes; i++)
+        for (long i = 0; i < pool->options.max_processes; i++)
             if (pool->slots[i].pid == pid)
                 note_end(pool, &pool->slots[i], status, now);
 }
@@ -265,7 +292,7 @@ static void end_process(const struct pool *pool, struct slot *slot, long long no
 
 /* One at a time: the next goes when its predecessor's successor has started. */
 static void replace_outdated(struct pool *pool, long long now) {
-    for (long i = 0; i < pool->options.processes; i++) {
+    for (long i = 0; i < pool->wanted; i++) {
         if (pool->slots[i].pid == 0)
             return;
         if (pool->slots[i].outdated) {
@@ -276,7 +303,7 @@ static void replace_outdated(struct pool *pool, long long now) {
 }
 
 static void mark_outdated(struct pool *pool) {
-    for (long i = 0; i < pool->options.processes; i++)
+    for (long i = 0; i < pool->options.max_processes; i++)
         pool->slots[i].outdated = pool->slots[i].pid != 0;
 }
 
@@ -298,12 +325,63 @@ static void watch_program(struct pool *pool) {
     pool->program_seen = found;
 }
 
+/* ---- the size ---- */
+
+static bool connection_waits(const struct pool *pool) {
+    struct pollfd listener = {.fd = pool->listener, .events = POLLIN};
+    return poll(&listener, 1, 0) > 0;
+}
+
+/* Whether the process works or is about to (state R of proc(5)), and so cannot be helped by more.
+ */
+static bool is_runnable(pid_t pid) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *state = strrchr(text, ')'); /* the name before it may hold anything */
+    return state != NULL && strncmp(state, ") R", 3) == 0;
+}
+
+static bool processors_are_busy(const struct pool *pool) {
+    long runnable = 0;
+    for (long i = 0; i < pool->wanted && runnable < pool->processors; i++)
+        runnable += pool->slots[i].pid == 0 || is_runnable(pool->slots[i].pid);
+    return runnable >= pool->processors;
+}
+
+/* More processes when connections waited twice in a row and it is not for want of processors; one
+ * less when none has waited for long. */
+static void adjust_size(struct pool *pool, long long now) {
+    long most = pool->options.max_processes;
+    bool waits = connection_waits(pool);
+    if (waits)
+        pool->calm_since = now;
+    if (waits && pool->waited && pool->wanted < most && !processors_are_busy(pool)) {
+        pool->wanted += pool->wanted / 2 + 1;
+        pool->wanted = pool->wanted < most ? pool->wanted : most;
+    } else if (pool->wanted > pool->options.processes &&
+               now - pool->calm_since > pool->options.calm_s * 1000) {
+        pool->wanted--;
+        pool->calm_since += TICK_MS;
+    }
+    pool->waited = waits;
+}
+
 /* ---- the loop ---- */
 
 /* Starts what is due. Returns how many milliseconds may pass until there is something to do. */
 static long keep_running(struct pool *pool, long long now) {
-    long wait = TICK_MS;
-    for (long i = 0; i < pool->options.processes; i++) {
+    bool may_grow = pool->options.max_processes > pool->options.processes;
+    if (may_grow)
+        adjust_size(pool, now);
+    long wait = !may_grow ? TICK_MS : pool->waited ? LOOK_AGAIN_MS : LOOK_MS;
+    for (long i = pool->wanted; i < pool->options.max_processes; i++)
+        end_process(pool, &pool->slots[i], now);
+    for (long i = 0; i < pool->wanted; i++) {
         struct slot *slot = &pool->slots[i];
         if (slot->pid == 0 && slot->start_at <= now)
             start_process(pool, slot, now);
@@ -317,7 +395,7 @@ static long keep_running(struct pool *pool, long long now) {
 /* Tells every process to end. Returns false when none is left. */
 static bool wind_down(struct pool *pool, long long now) {
     bool left = false;
-    for (long i = 0; i < pool->options.processes; i++) {
+    for (long i = 0; i < pool->options.max_processes; i++) {
         end_process(pool, &pool->slots[i], now);
         left = left || pool->slots[i].pid != 0;
     }
@@ -366,6 +444,9 @@ int main(int argc, char **argv) {
     if (stat(pool.options.program[0], &pool.program_id) != 0)
         die("cannot run", pool.options.program[0]);
     pool.program_seen = pool.program_id;
+    pool.wanted = pool.options.processes;
+    pool.processors = sysconf(_SC_NPROCESSORS_ONLN);
+    pool.calm_since = now_ms();
 
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
