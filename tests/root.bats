@@ -103,7 +103,7 @@ assert_index() {
 @test "the log of an unknown path names it without its query" {
     request GET "/nothing/here$(printf 'x%.0s' {1..300})?secret=in-query"
     log_of_request | jq -e '.status == 404 and (.path | startswith("/nothing/here") and length == 200)
-        and (has("route") | not) and (.at | test("^lib/web/serve[.]c:[0-9]+$"))'
+        and (has("route") | not) and (.at | test("^lib/web/route[.]c:[0-9]+$"))'
     assert_not_logged in-query
 }
 

@@ -1,7 +1,7 @@
 /* pool: a pre-forking supervisor for FastCGI programs.
  *
  *     pool --socket PATH --processes N [--max-processes N] [--calm SECONDS] [--max-requests M]
- *          [--grace SECONDS] [--pid-file F] -- PROGRAM [ARGUMENT...]
+ *          [--grace SECONDS] [--pid-file F] [--watch FILE] -- PROGRAM [ARGUMENT...]
  *
  * Makes the listening unix socket PATH and runs N processes of PROGRAM with it as their standard
  * input, which is how a FastCGI program takes its connections (FastCGI 1.0, 2.2). The socket
@@ -14,7 +14,7 @@
  *                      (30), they end one by one
  *   SIGTERM, SIGINT    processes are told to end, after --grace seconds they are killed; exit 0
  *   SIGHUP             the processes are replaced one by one
- *   PROGRAM changes    the same
+ *   PROGRAM changes    the same; FILE of --watch, such as their configuration, too
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,6 +57,7 @@ struct options {
     long calm_s;
     long max_requests; /* 0: the program's own default */
     long grace_s;
+    const char *watch; /* another file whose change replaces the processes; NULL: none */
     char **program; /* NULL-terminated, as execv takes it */
 };
 
@@ -70,13 +71,19 @@ struct slot {
     bool outdated;      /* to be replaced */
 };
 
+/* A file whose change replaces the processes. */
+struct watched {
+    const char *path;
+    struct stat used; /* as the processes know it */
+    struct stat seen; /* at the last look */
+};
+
 struct pool {
     struct options options;
     int listener;
     bool owns_socket;
     struct stat socket_id;
-    struct stat program_id; /* the file that the processes were started from */
-    struct stat program_seen;
+    struct watched program, watch; /* what the processes were started from */
     struct slot slots[PROCESSES_MAX];
     long wanted;          /* processes: from options.processes to options.max_processes */
     long processors;      /* of the machine */
@@ -98,8 +105,8 @@ static void die(const char *what, const char *name) {
 
 static void usage(void) {
     fputs("usage: pool --socket PATH --processes N [--max-processes N] [--calm SECONDS]\n"
-          "            [--max-requests M] [--grace SECONDS] [--pid-file F] -- PROGRAM "
-          "[ARGUMENT...]\n",
+          "            [--max-requests M] [--grace SECONDS] [--pid-file F]\n"
+          "            [--watch FILE] -- PROGRAM [ARGUMENT...]\n",
           stderr);
     exit(2);
 }
@@ -124,6 +131,7 @@ static struct options read_options(int argc, char **argv) {
         {"max-requests", required_argument, NULL, 'm'},
         {"grace", required_argument, NULL, 'g'},
         {"pid-file", required_argument, NULL, 'p'},
+        {"watch", required_argument, NULL, 'w'},
         {NULL, 0, NULL, 0},
     };
     struct options options = {.grace_s = GRACE_S, .calm_s = CALM_S};
@@ -150,6 +158,9 @@ static struct options read_options(int argc, char **argv) {
             break;
         case 'p':
             options.pid_file = optarg;
+            break;
+        case 'w':
+            options.watch = optarg;
             break;
         default:
             usage();
@@ -313,16 +324,23 @@ static bool same_file(const struct stat *a, const struct stat *b) {
 }
 
 /* A new file counts when it looked the same twice: until then somebody is still writing it. */
-static void watch_program(struct pool *pool) {
+static void look_at(struct pool *pool, struct watched *file, int access_needed) {
     struct stat found;
-    if (stat(pool->options.program[0], &found) != 0)
+    if (file->path == NULL || stat(file->path, &found) != 0)
         return;
-    if (!same_file(&found, &pool->program_id) && same_file(&found, &pool->program_seen) &&
-        access(pool->options.program[0], X_OK) == 0) {
-        pool->program_id = found;
+    if (!same_file(&found, &file->used) && same_file(&found, &file->seen) &&
+        access(file->path, access_needed) == 0) {
+        file->used = found;
         mark_outdated(pool);
     }
-    pool->program_seen = found;
+    file->seen = found;
+}
+
+static void start_watching(struct watched *file, const char *path) {
+    file->path = path;
+    if (path != NULL && stat(path, &file->used) != 0)
+        die("cannot find", path);
+    file->seen = file->used;
 }
 
 /* ---- the size ---- */
@@ -418,7 +436,8 @@ static void supervise(struct pool *pool, const sigset_t *signals) {
         long wait = TICK_MS;
         reap_processes(pool, now);
         if (now >= next_look) {
-            watch_program(pool);
+            look_at(pool, &pool->program, X_OK);
+            look_at(pool, &pool->watch, F_OK);
             next_look = now + TICK_MS;
         }
         if (!pool->stopping)
@@ -441,9 +460,8 @@ int main(int argc, char **argv) {
     static struct pool pool;
     sigset_t signals;
     pool.options = read_options(argc, argv);
-    if (stat(pool.options.program[0], &pool.program_id) != 0)
-        die("cannot run", pool.options.program[0]);
-    pool.program_seen = pool.program_id;
+    start_watching(&pool.program, pool.options.program[0]);
+    start_watching(&pool.watch, pool.options.watch);
     pool.wanted = pool.options.processes;
     pool.processors = sysconf(_SC_NPROCESSORS_ONLN);
     pool.calm_since = now_ms();

@@ -44,6 +44,30 @@ log_file = $LOG
 spool_dir = $STACK
 END
     (($# == 0)) || printf '%s\n' "$@" >>"$SWITCHBOARD_CONFIG"
+    settle_pools
+}
+
+# A FastCGI process is confined to the files of its configuration: when they are others now, the
+# pools are told at once instead of being found out by their own watch.
+settle_pools() {
+    local paths pid_file pool some child children=() try
+    [[ $TRANSPORT == fcgi ]] || return 0
+    paths=$(grep -E '^(database|secret_key_file|log_file|spool_dir|ca_path|ca_file) ' "$SWITCHBOARD_CONFIG")
+    [[ $paths != "$(cat "$STACK/paths" 2>/dev/null)" ]] || return 0
+    printf '%s\n' "$paths" >"$STACK/paths"
+    for pid_file in "$STACK"/apache/*.pid; do
+        [[ -s $pid_file && $pid_file != */httpd.pid ]] || continue
+        pool=$(cat "$pid_file")
+        read -ra some <"/proc/$pool/task/$pool/children" || true
+        children+=("${some[@]}")
+        kill -HUP "$pool"
+    done
+    for child in "${children[@]}"; do
+        for ((try = 0; try < 200; try++)); do
+            kill -0 "$child" 2>/dev/null || break
+            sleep 0.05
+        done
+    done
 }
 
 start_apache() {
