@@ -1,0 +1,728 @@
+#!/usr/bin/env bats
+# /v2/media (spec 4.6, 2.7, 8): upload and download.
+# shellcheck disable=SC2030,SC2031,SC2153  # make_user sets ACCOUNT and others for each test anew
+load helpers/all
+load helpers/conventions
+
+BOUNDARY="---a'form(of)_ours"
+LIMIT=104857600
+
+setup_file() {
+    start_stack
+    export SPOOL=$STACK/spool
+    mkdir -m 777 "$SPOOL"
+    write_config "spool_dir = $SPOOL"
+    make_user
+    export FIRST_ACCOUNT=$ACCOUNT FIRST_TOKEN=$PLATFORM_TOKEN FIRST_LINE=$LINE FIRST_WABA=$WABA
+    make_account ''
+    make_line ''
+    export SECOND_ACCOUNT=$ACCOUNT SECOND_TOKEN=$PLATFORM_TOKEN SECOND_LINE=$LINE SECOND_WABA=$WABA
+    make_user OTHER_
+    export ACCOUNT=$FIRST_ACCOUNT LINE=$FIRST_LINE PLATFORM_TOKEN=$FIRST_TOKEN WABA=$FIRST_WABA
+    export BIG=$BATS_FILE_TMPDIR/big.pdf
+    { printf '%%PDF-1.7\n'; head -c $((LIMIT - 9)) /dev/urandom; } >"$BIG"
+}
+
+setup() {
+    forget_sent
+    sandbox POST settings '{"mediaUrlSeconds":300,"mediaSizeText":false}' >/dev/null
+    write_config "spool_dir = $SPOOL"
+}
+
+# No test leaves a file or a watcher behind.
+teardown() {
+    [[ -z ${watcher-} ]] || kill "$watcher" 2>/dev/null || true
+    assert_equal "$(ls -A "$SPOOL")" ''
+}
+
+# --- what is sent ---
+
+# Bytes that are no text: photo [COUNT]
+photo() {
+    local file=$BATS_TEST_TMPDIR/photo
+    { printf '\xff\xd8\xff\xe0\0\x10JFIF\0'; head -c "${1-5000}" /dev/urandom; } >"$file"
+    printf '%s' "$file"
+}
+
+# A form, part by part, in $FORM: new_form, then parts, then end_form.
+new_form() {
+    FORM=$BATS_TEST_TMPDIR/form
+    : >"$FORM"
+}
+
+part() { # HEADER-LINES FILE
+    {
+        printf -- '--%s\r\n%b\r\n\r\n' "$BOUNDARY" "$1"
+        cat "$2"
+        printf '\r\n'
+    } >>"$FORM"
+}
+
+field() { # NAME VALUE
+    printf -- '--%s\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n' "$BOUNDARY" "$1" "$2" \
+        >>"$FORM"
+}
+
+file() { # FILE [NAME [TYPE]]
+    part "Content-Disposition: form-data; name=\"file\"; filename=\"${2-photo.jpg}\"${3+\\r\\nContent-Type: $3}" "$1"
+}
+
+end_form() {
+    printf -- '--%s--\r\n' "$BOUNDARY" >>"$FORM"
+}
+
+send_form() { # [option of request...]
+    api POST /v2/media/upload -H "Content-Type: multipart/form-data; boundary=\"$BOUNDARY\"" \
+        -d "@$FORM" "$@"
+}
+
+# A whole form of FILE for our line, sent: upload_form FILE [NAME [TYPE]]
+upload_form() {
+    new_form
+    field phoneNumberId "$LINE"
+    file "$@"
+    end_form
+    send_form
+}
+
+# The body as the file: upload_raw FILE TYPE [option of request...]
+upload_raw() {
+    api POST /v2/media/upload -H "Content-Type:${2:+ $2}" -H "X-Phone-Number-Id: $LINE" -d "@$1" "${@:3}"
+}
+
+# --- what came of it ---
+
+# What the sandbox holds of the upload just answered: uploaded JQ-PATH
+uploaded() {
+    sandbox GET "media/$(jq -r .data.mediaId "$body")" | jq -r "$1"
+}
+
+# 200, and the platform has the very bytes under this type and name.
+assert_uploaded() { # FILE TYPE [NAME]
+    assert_success
+    assert_that '.data | keys == ["mediaId"] and (.mediaId | type == "string")'
+    assert_equal "$(uploaded .sha256)" "$(sha256sum <"$1" | cut -d ' ' -f 1)"
+    assert_equal "$(uploaded .partHeaders)" \
+        "$(printf 'Content-Disposition: form-data; name="file"; filename="%s"\r\nContent-Type: %s' "${3-photo.jpg}" "$2")"
+    assert_equal "$(uploaded .typeField)" "$2"
+}
+
+uploads() {
+    sandbox GET media | jq '[.[] | select(.partHeaders)] | length'
+}
+
+# 4xx in the envelope, and neither the platform nor the disk saw anything of it.
+assert_refused() { # STATUS [MESSAGE-PART]
+    assert_error "$1" VALIDATION_ERROR "${2-}"
+    assert_conventions
+    assert_nothing_sent
+    assert_equal "$(ls -A "$SPOOL")" ''
+}
+
+# --- POST /v2/media/upload, a form ---
+
+@test "a form with file and phoneNumberId is uploaded byte for byte and answered with the media id" {
+    local photo
+    photo=$(photo)
+    upload_form "$photo" photo.jpg image/jpeg
+    assert_uploaded "$photo" image/jpeg
+    assert_conventions
+    assert_equal "$(sent_count)" 1
+    assert_sent_to "$LINE/media"
+    assert_equal "$(sandbox GET requests/last | jq -r .headers.authorization)" "Bearer $PLATFORM_TOKEN"
+    assert_equal "$(uploaded .phoneNumberId)" "$LINE"
+}
+
+@test "the file may come before phoneNumberId and type, and among fields that nobody knows" {
+    local photo
+    photo=$(photo)
+    new_form
+    field other "$(printf 'x%.0s' {1..3000})"
+    file "$photo" photo.jpg application/octet-stream
+    field type image/png
+    part 'Content-Disposition: form-data; name="thumbnail"; filename="t.jpg"' "$photo"
+    field phoneNumberId "$SECOND_LINE"
+    end_form
+    send_form
+    assert_uploaded "$photo" image/png
+    assert_equal "$(uploaded .phoneNumberId)" "$SECOND_LINE"
+}
+
+@test "phoneNumberId of a form may come as a header instead (spec 5.6)" {
+    local photo header
+    photo=$(photo)
+    for header in X-Phone-Number-Id phoneNumberId; do
+        new_form
+        file "$photo" photo.jpg image/jpeg
+        end_form
+        send_form -H "$header: $LINE"
+        assert_uploaded "$photo" image/jpeg
+    done
+}
+
+@test "a chunked form is as good as one with a length" {
+    local photo
+    photo=$(photo 300000)
+    new_form
+    file "$photo" photo.jpg image/jpeg
+    field phoneNumberId "$LINE"
+    end_form
+    send_form -H 'Transfer-Encoding: chunked'
+    assert_uploaded "$photo" image/jpeg
+}
+
+@test "curl -F sends a form as we understand it" {
+    [[ $TRANSPORT != direct ]] || { curl_form_direct; return; }
+    local photo
+    photo=$(photo)
+    body=$BATS_TEST_TMPDIR/answer headers=/dev/null
+    curl -s -o "$body" -H "X-API-Token: $TOKEN" -F "file=@$photo;filename=photo.jpg;type=image/jpeg" \
+        -F "phoneNumberId=$LINE" "$BASE/v2/media/upload"
+    assert_equal "$(uploaded .sha256)" "$(sha256sum <"$photo" | cut -d ' ' -f 1)"
+}
+
+# What curl would have sent, without a server to send it to: its boundary's form.
+curl_form_direct() {
+    local photo
+    photo=$(photo)
+    BOUNDARY=------------------------a0b1c2d3e4f50617
+    upload_form "$photo" photo.jpg image/jpeg
+    assert_uploaded "$photo" image/jpeg
+}
+
+@test "boundaries of 1 to 70 characters, quoted or not, separate the parts" {
+    local photo type
+    photo=$(photo)
+    for type in b "$(printf 'b%.0s' {1..70})" '"with a space"' "\"'()+_,-./:=?\"" '----WebKitFormBoundary7MA4'; do
+        BOUNDARY=${type//\"/}
+        new_form
+        field phoneNumberId "$LINE"
+        file "$photo" photo.jpg image/jpeg
+        end_form
+        api POST /v2/media/upload -H "Content-Type: multipart/form-data; charset=utf-8; boundary=$type" -d "@$FORM"
+        assert_uploaded "$photo" image/jpeg
+    done
+}
+
+@test "file names keep their UTF-8, filename* counts first, and nothing in them can add a header" {
+    local photo name wanted
+    photo=$(photo)
+    while IFS=$'\t' read -r name wanted; do
+        printf 'case: %s\n' "$name"
+        new_form
+        field phoneNumberId "$LINE"
+        part "Content-Disposition: form-data; name=\"file\"; $name\\r\\nContent-Type: image/jpeg" "$photo"
+        end_form
+        send_form
+        assert_uploaded "$photo" image/jpeg "$wanted"
+    done <<'END'
+filename="photo 1 (2).jpg"	photo 1 (2).jpg
+filename="Grüße 😀.jpg"	Grüße 😀.jpg
+filename=photo.jpg	photo.jpg
+filename="x.jpg"; filename*=UTF-8''gr%C3%BC%C3%9Fe.jpg	grüße.jpg
+filename*=utf-8'de'a%0D%0AX-Evil:%201%22.jpg	aX-Evil: 1.jpg
+filename="C:\\Users\\me\\photo.jpg"	photo.jpg
+filename="../../etc/photo.jpg"	photo.jpg
+filename="a\\"b\\".jpg"	ab.jpg
+filename="a;b=c.jpg"	a;b=c.jpg
+filename=""	file
+X=y	file
+END
+}
+
+# --- POST /v2/media/upload, a raw body ---
+
+@test "a raw body is uploaded byte for byte, named as X-Filename says, else file" {
+    local photo
+    photo=$(photo)
+    upload_raw "$photo" image/jpeg
+    assert_uploaded "$photo" image/jpeg file
+    upload_raw "$photo" image/jpeg -H 'X-Filename: Grüße.jpg'
+    assert_uploaded "$photo" image/jpeg 'Grüße.jpg'
+    upload_raw "$photo" image/jpeg -H 'X-Filename: a"; x="b.jpg'
+    assert_uploaded "$photo" image/jpeg 'a; x=b.jpg'
+}
+
+@test "the header phoneNumberId is as good as X-Phone-Number-Id" {
+    local photo
+    photo=$(photo)
+    api POST /v2/media/upload -H 'Content-Type: image/jpeg' -H "phoneNumberId: $SECOND_LINE" -d "@$photo"
+    assert_uploaded "$photo" image/jpeg file
+    assert_equal "$(uploaded .phoneNumberId)" "$SECOND_LINE"
+}
+
+@test "a raw body never touches the disk" {
+    local photo
+    photo=$(photo 500000)
+    write_config "spool_dir = $STACK/nowhere"
+    upload_raw "$photo" image/jpeg
+    assert_uploaded "$photo" image/jpeg file
+    upload_raw "$photo" ''
+    assert_uploaded "$photo" image/jpeg file
+    upload_form "$photo" photo.jpg image/jpeg
+    assert_error 500 INTERNAL_ERROR 'cannot store'
+    grep -q 'nowhere: No such file' "$LOG"
+}
+
+# --- the type ---
+
+@test "the platform is told the type without parameters, in lower case" {
+    local photo
+    photo=$(photo)
+    upload_raw "$photo" 'Audio/OGG; codecs=opus'
+    assert_uploaded "$photo" audio/ogg file
+    upload_form "$photo" photo.jpg 'audio/ogg;codecs=opus'
+    assert_uploaded "$photo" audio/ogg
+    upload_raw "$photo" image/png -H 'X-Upload-Type: audio/OGG; codecs=opus'
+    assert_uploaded "$photo" audio/ogg file
+}
+
+@test "type and X-Upload-Type count before the type that the file came with" {
+    local photo
+    photo=$(photo)
+    upload_raw "$photo" image/png -H 'X-Upload-Type: image/webp'
+    assert_uploaded "$photo" image/webp file
+    new_form
+    field type image/webp
+    file "$photo" photo.jpg application/octet-stream
+    field phoneNumberId "$LINE"
+    end_form
+    send_form
+    assert_uploaded "$photo" image/webp
+}
+
+@test "a hint that says nothing does not count, and one that is no type is 400" {
+    local photo hint
+    photo=$(photo)
+    upload_raw "$photo" image/png -H 'X-Upload-Type: application/octet-stream'
+    assert_uploaded "$photo" image/png file
+    new_form
+    field type ''
+    field phoneNumberId "$LINE"
+    file "$photo" photo.jpg image/png
+    end_form
+    send_form
+    assert_uploaded "$photo" image/png
+    forget_sent
+    for hint in jpeg image/ 'image/jpeg x' 'image/"jpeg"'; do
+        upload_raw "$photo" image/png -H "X-Upload-Type: $hint"
+        assert_refused 400 'MIME type'
+    done
+}
+
+@test "without a type, or with one that says nothing, content and file name tell" {
+    local photo type file=$BATS_TEST_TMPDIR/content name bytes wanted
+    photo=$(photo)
+    for type in '' application/octet-stream application/x-www-form-urlencoded nonsense; do
+        upload_raw "$photo" "$type"
+        assert_uploaded "$photo" image/jpeg file
+    done
+    upload_form "$photo" unknown application/octet-stream
+    assert_uploaded "$photo" image/jpeg unknown
+    upload_form "$photo" photo.png
+    assert_uploaded "$photo" image/jpeg photo.png
+    while IFS='|' read -r name bytes wanted; do
+        printf 'case: %s %s\n' "$name" "$wanted"
+        printf '%b' "$bytes" >"$file"
+        upload_form "$file" "$name" application/octet-stream
+        assert_uploaded "$file" "$wanted" "$name"
+    done <<'END'
+a|%PDF-1.7\n1 0 obj\n|application/pdf
+a|\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0|image/png
+a|RIFF\x24\0\0\0WEBPVP8 \x18\0\0\0|image/webp
+a|OggS\0\x02\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\x13OpusHead\x01\x01|audio/ogg
+a|\0\0\0\x18ftypmp42\0\0\0\0mp42isom|video/mp4
+a.m4a|\0\0\0\x18ftypmp42\0\0\0\0mp42isom|audio/mp4
+a|\0\0\0\x18ftypM4A \0\0\0\0M4A mp42|audio/mp4
+a|#!AMR\n\x3c\x08|audio/amr
+a.txt|hello, world\n|text/plain
+a.docx|PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0|application/vnd.openxmlformats-officedocument.wordprocessingml.document
+a.xlsx|PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0|application/vnd.openxmlformats-officedocument.spreadsheetml.sheet
+a.mp3|\x01\x02\x03\x04nothing that anybody knows\x05|audio/mpeg
+END
+}
+
+@test "what nobody knows is sent as application/octet-stream, and the platform's refusal comes back" {
+    local file=$BATS_TEST_TMPDIR/unknown
+    printf '\x01\x02\x03\x04nothing that anybody knows\x05' >"$file"
+    upload_raw "$file" ''
+    assert_error 400 VALIDATION_ERROR "Received file of type 'application/octet-stream'"
+    assert_json .details.error.code 100
+}
+
+# --- who may, and for which line ---
+
+@test "a missing phoneNumberId is 400 in both modes" {
+    local photo
+    photo=$(photo)
+    api POST /v2/media/upload -H 'Content-Type: image/jpeg' -d "@$photo"
+    assert_refused 400 phoneNumberId
+    assert_issue phoneNumberId
+    new_form
+    file "$photo" photo.jpg image/jpeg
+    end_form
+    send_form
+    assert_refused 400 phoneNumberId
+    assert_issue phoneNumberId
+    new_form
+    field phoneNumberId ''
+    file "$photo" photo.jpg image/jpeg
+    end_form
+    send_form
+    assert_refused 400 phoneNumberId
+}
+
+@test "a phoneNumberId that is not the caller's or archived is 403, and nothing is sent" {
+    local photo id
+    photo=$(photo)
+    switchboard line add "$ACCOUNT" --phone-number-id 777 --number +15557770777 >/dev/null
+    switchboard line archive 777
+    for id in "$OTHER_LINE" 777 1 "' OR 1=1" "$FIRST_LINE "x; do
+        LINE=$id
+        upload_raw "$photo" image/jpeg
+        assert_error 403 FORBIDDEN phoneNumberId
+        upload_form "$photo" photo.jpg image/jpeg
+        assert_error 403 FORBIDDEN phoneNumberId
+        assert_nothing_sent
+    done
+}
+
+@test "the token comes before everything else, and the answer arrives however large the body is" {
+    local try
+    for try in 1 2 3; do
+        request POST /v2/media/upload -H 'Content-Type: image/jpeg' -d "@$(photo 3000000)"
+        assert_error 401 UNAUTHORIZED 'Missing API token'
+        request POST /v2/media/upload -H 'Content-Type: multipart/form-data' -d "@$(photo 300000)" --as wrong
+        assert_error 401 UNAUTHORIZED
+    done
+    assert_nothing_sent
+}
+
+@test "there is no POST /v2/media, and upload knows no other method" {
+    api POST /v2/media -d '{}'
+    assert_error 404 NOT_FOUND
+    assert_methods /v2/media/upload POST
+    assert_methods /v2/media/1/download GET || [[ $status == 404 ]]
+}
+
+# --- sizes ---
+
+@test "a raw body without Content-Length is 411" {
+    upload_raw "$(photo)" image/jpeg -H 'Transfer-Encoding: chunked'
+    assert_refused 411 Content-Length
+}
+
+@test "exactly 100 MB pass in both modes, within 16 MB of memory" {
+    watch_memory
+    upload_raw "$BIG" ''
+    assert_uploaded "$BIG" application/pdf file
+    upload_form "$BIG" big.pdf
+    assert_uploaded "$BIG" application/pdf big.pdf
+    assert_memory
+}
+
+@test "one byte more is 413 in both modes, and nothing is sent" {
+    local file=$BATS_TEST_TMPDIR/larger
+    { cat "$BIG"; printf x; } >"$file"
+    upload_raw "$file" application/pdf
+    assert_refused 413 "$LIMIT bytes"
+    upload_form "$file" big.pdf application/pdf
+    assert_refused 413 "$LIMIT bytes"
+    send_form -H 'Transfer-Encoding: chunked'
+    assert_refused 413 "$LIMIT bytes"
+    truncate -s $((LIMIT + 2097153)) "$file"
+    upload_form "$file" big.pdf application/pdf
+    assert_error 413 VALIDATION_ERROR "$LIMIT bytes" # of Apache's own, where there is one
+    assert_nothing_sent
+}
+
+# The largest resident memory of any process of media from here on, in KB, goes to $memory.
+watch_memory() {
+    memory=$BATS_TEST_TMPDIR/memory
+    (
+        peak=0
+        while :; do
+            for pid in $(pgrep -f "^$OUT/cgi-bin/media"); do
+                now=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status" 2>/dev/null) || now=0
+                ((${now:-0} <= peak)) || printf '%s\n' "$((peak = now))" >"$memory"
+            done
+            sleep 0.01
+        done
+    ) 3>&- &
+    watcher=$!
+}
+
+assert_memory() {
+    local peak
+    kill "$watcher"
+    peak=$(cat "$memory")
+    ((peak > 4000)) || fail "the watcher saw no process, or a strange one: $peak KB"
+    # what a sanitizer takes says nothing of the program
+    [[ $OUT != "$root" ]] || ((peak < 16384)) || fail "expected less than 16384 KB of memory, not $peak"
+}
+
+@test "an empty file is 400" {
+    : >"$BATS_TEST_TMPDIR/empty"
+    upload_raw "$BATS_TEST_TMPDIR/empty" image/jpeg
+    assert_refused 400 file
+    upload_form "$BATS_TEST_TMPDIR/empty" photo.jpg image/jpeg
+    assert_refused 400 file
+    assert_issue file
+}
+
+# --- forms that are none ---
+
+@test "a form without a boundary, or with one that is none, is 400" {
+    local boundary
+    upload_form "$(photo)" photo.jpg image/jpeg
+    forget_sent
+    for boundary in '' '; boundary=' '; boundary=""' "; boundary=$(printf 'b%.0s' {1..71})" '; boundary=a@b' \
+        '; boundary="a ' '; boundary=a; boundary=b'; do
+        api POST /v2/media/upload -H "Content-Type: multipart/form-data$boundary" -d "@$FORM"
+        assert_refused 400 boundary
+    done
+    api POST /v2/media/upload -H 'Content-Type: multipart/form-data; boundary=other' -d "@$FORM"
+    assert_refused 400 boundary
+}
+
+@test "a form without its closing boundary is 400, wherever it ends" {
+    local n length=0 whole=$BATS_TEST_TMPDIR/whole step=13
+    printf 'x\r\n--y' >"$BATS_TEST_TMPDIR/small"
+    upload_form "$BATS_TEST_TMPDIR/small" photo.jpg image/jpeg
+    assert_success
+    forget_sent
+    cp "$FORM" "$whole"
+    length=$(stat -c %s "$whole")
+    [[ $TRANSPORT == direct ]] || step=61
+    for ((n = 0; n < length - 2; n += step)); do
+        head -c "$n" "$whole" >"$FORM"
+        send_form
+        [[ $status == 400 ]] || fail_answer "cut after $n bytes"
+        assert_error 400 VALIDATION_ERROR
+        send_form -H 'Transfer-Encoding: chunked'
+        assert_error 400 VALIDATION_ERROR
+    done
+    assert_nothing_sent
+}
+
+@test "LF alone ends no line of a form: 400" {
+    upload_form "$(photo 10)" photo.jpg image/jpeg
+    forget_sent
+    tr -d '\r' <"$FORM" >"$FORM.lf"
+    api POST /v2/media/upload -H "Content-Type: multipart/form-data; boundary=\"$BOUNDARY\"" -d "@$FORM.lf"
+    assert_refused 400 'CR LF'
+}
+
+@test "more than 100 parts, or a part with a header of 64 KB, are 400" {
+    local n
+    new_form
+    for ((n = 0; n < 10000; n++)); do
+        printf -- '--%s\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n' "$BOUNDARY"
+    done >"$FORM"
+    file "$(photo)" photo.jpg image/jpeg
+    field phoneNumberId "$LINE"
+    end_form
+    send_form
+    assert_refused 400 '100 parts'
+    new_form
+    field phoneNumberId "$LINE"
+    part "Content-Disposition: form-data; name=\"file\"; filename=\"$(printf 'x%.0s' {1..65536})\"" "$(photo)"
+    end_form
+    send_form
+    assert_refused 400 '16 KB'
+}
+
+@test "two files, and a field that comes twice, are 400" {
+    new_form
+    field phoneNumberId "$LINE"
+    file "$(photo)" photo.jpg image/jpeg
+    file "$(photo)" photo.jpg image/jpeg
+    end_form
+    send_form
+    assert_refused 400 'file was sent twice'
+    new_form
+    field phoneNumberId "$LINE"
+    field phoneNumberId "$LINE"
+    file "$(photo)" photo.jpg image/jpeg
+    end_form
+    send_form
+    assert_refused 400 'phoneNumberId was sent twice'
+}
+
+@test "no file is 400, after phoneNumberId" {
+    new_form
+    field phoneNumberId "$LINE"
+    end_form
+    send_form
+    assert_refused 400 file
+    assert_issue file
+    new_form
+    end_form
+    send_form
+    assert_refused 400 phoneNumberId
+}
+
+@test "a part that lies about its length, or is encoded, is 400" {
+    local header
+    for header in 'Content-Length: 4' 'Content-Length: 5000000' 'Content-Length: x' \
+        'Content-Transfer-Encoding: base64'; do
+        new_form
+        field phoneNumberId "$LINE"
+        part "Content-Disposition: form-data; name=\"file\"\\r\\n$header" "$(photo)"
+        end_form
+        send_form
+        assert_refused 400 "${header%%:*}"
+    done
+}
+
+@test "fields are text of at most 255 bytes: 400" {
+    new_form
+    field phoneNumberId "$(printf '1%.0s' {1..256})"
+    end_form
+    send_form
+    assert_refused 400 phoneNumberId
+    new_form
+    printf '8\0001' >"$BATS_TEST_TMPDIR/nul"
+    part 'Content-Disposition: form-data; name="phoneNumberId"' "$BATS_TEST_TMPDIR/nul"
+    end_form
+    send_form
+    assert_refused 400 phoneNumberId
+}
+
+@test "a body with a Content-Encoding is 415" {
+    upload_raw "$(photo)" image/jpeg -H 'Content-Encoding: gzip'
+    assert_refused 415 Content-Encoding
+    new_form
+    end_form
+    send_form -H 'Content-Encoding: br'
+    assert_refused 415 Content-Encoding
+}
+
+# --- bodies that end too soon ---
+
+# Sends the first N bytes of FILE as the beginning of the whole, and goes away:
+# cut_upload N FILE HEADER...
+cut_upload() {
+    local n=$1 whole=$2 lines=() line to
+    head -c "$n" "$whole" >"$BATS_TEST_TMPDIR/cut"
+    shift 2
+    if [[ $TRANSPORT == direct ]]; then
+        for line; do lines+=(-H "$line"); done
+        api POST /v2/media/upload "${lines[@]}" -H "Content-Length: $(stat -c %s "$whole")" -d "@$BATS_TEST_TMPDIR/cut"
+        assert_error 400 VALIDATION_ERROR 'Content-Length announced'
+        return
+    fi
+    exec {to}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
+    {
+        printf 'POST /v2/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Token: %s\r\nContent-Length: %s\r\n' \
+            "$TOKEN" "$(stat -c %s "$whole")"
+        printf '%s\r\n' "$@" ''
+        cat "$BATS_TEST_TMPDIR/cut"
+    } >&"$to"
+    sleep 0.2 # so that the program has begun
+    exec {to}>&-
+}
+
+# Nothing is under way any more, and the platform was sent no whole request.
+assert_nothing_completed() {
+    local try
+    for ((try = 0; try < 100; try++)); do
+        [[ $(sandbox GET requests | jq '[.[] | select(.complete)] | length') == 0 ]] ||
+            fail 'the platform was sent a whole request'
+        [[ -n $(pgrep -f "^$OUT/cgi-bin/media") ]] || break
+        sleep 0.02
+    done
+    assert_equal "$(sandbox GET requests | jq '[.[] | select(.complete)] | length')" 0
+}
+
+@test "a raw body that ends before its length is 400 where anybody is left to hear it, and never an upload" {
+    local n photo before
+    photo=$(photo 2000000)
+    before=$(uploads)
+    for n in 0 1 4096 65536 70000 1000000 2000010; do
+        cut_upload "$n" "$photo" 'Content-Type: image/jpeg' "X-Phone-Number-Id: $LINE"
+    done
+    assert_nothing_completed
+    assert_equal "$(uploads)" "$before"
+}
+
+@test "a form that ends before its length is never an upload either" {
+    local n before
+    new_form
+    field phoneNumberId "$LINE"
+    file "$(photo 300000)" photo.jpg image/jpeg
+    end_form
+    printf 'an epilogue' >>"$FORM"
+    before=$(uploads)
+    for n in "$(($(stat -c %s "$FORM") - 1))" "$(($(stat -c %s "$FORM") - 11))"; do
+        cut_upload "$n" "$FORM" "Content-Type: multipart/form-data; boundary=\"$BOUNDARY\""
+    done
+    assert_nothing_sent
+    assert_equal "$(uploads)" "$before"
+}
+
+# --- what the platform answers ---
+
+@test "an upstream failure keeps or becomes the status of spec 7, with message and whole payload" {
+    local photo status_sent wanted code
+    photo=$(photo)
+    while read -r status_sent wanted code; do
+        fault "{\"status\":$status_sent,\"code\":131000,\"message\":\"It failed\"}"
+        upload_raw "$photo" image/jpeg
+        assert_error "$wanted" "$code" 'It failed'
+        assert_json .details.error.code 131000
+        fault "{\"status\":$status_sent,\"code\":131000,\"message\":\"It failed\"}"
+        upload_form "$photo" photo.jpg image/jpeg
+        assert_error "$wanted" "$code" 'It failed'
+    done <<'END'
+400 400 VALIDATION_ERROR
+401 401 UNAUTHORIZED
+403 403 FORBIDDEN
+404 404 NOT_FOUND
+413 400 VALIDATION_ERROR
+429 400 VALIDATION_ERROR
+500 502 INTERNAL_ERROR
+503 502 INTERNAL_ERROR
+END
+}
+
+@test "an upstream Retry-After is copied" {
+    fault '{"status":429,"code":80007,"headers":{"Retry-After":"60"}}'
+    upload_raw "$(photo)" image/jpeg
+    assert_error 400 VALIDATION_ERROR
+    assert_header Retry-After 60
+}
+
+@test "a refusal before the platform has read the body still reaches the client" {
+    fault '{"status":401,"code":190,"message":"Invalid token","early":true}'
+    upload_raw "$BIG" application/pdf
+    assert_error 401 UNAUTHORIZED 'Invalid token'
+}
+
+@test "a platform that resets, hangs up or talks nonsense is 502" {
+    local photo
+    photo=$(photo 400000)
+    fault '{"kind":"reset"}'
+    upload_raw "$photo" image/jpeg
+    assert_error 502 INTERNAL_ERROR
+    fault '{"kind":"reset_before","bytes":100000}'
+    upload_form "$photo" photo.jpg image/jpeg
+    assert_error 502 INTERNAL_ERROR
+    fault '{"kind":"html"}'
+    upload_raw "$photo" image/jpeg
+    assert_error 502 INTERNAL_ERROR
+    assert_that '.details | type == "string"'
+    fault '{"kind":"garbage"}'
+    upload_raw "$photo" image/jpeg
+    assert_error 502 INTERNAL_ERROR 'not JSON'
+    fault '{"status":200,"body":"{\"success\":true}"}'
+    upload_raw "$photo" image/jpeg
+    assert_error 502 INTERNAL_ERROR 'no media id'
+    assert_json .details '{"success":true}'
+}
+
+@test "an upload is sent once, whatever comes of it" {
+    fault '{"kind":"reset"}'
+    upload_raw "$(photo)" image/jpeg
+    assert_equal "$(sent_count path=/media)" 1
+}
