@@ -251,7 +251,8 @@ static bool note_flow_token(struct ingest *in, const struct store_update *update
                             const char *token) {
     static struct statement s = {.sql = "INSERT INTO flow_token (account_id, token, flow_id) "
                                         "VALUES (?1, ?2, ?3) "
-                                        "ON CONFLICT (account_id, token) DO NOTHING"};
+                                        "ON CONFLICT (account_id, token) DO UPDATE "
+                                        "SET flow_id = excluded.flow_id"};
     return !token ||
            sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(token), TEXT(update->object_id));
 }

@@ -34,7 +34,8 @@ static bool note_flow(struct store *store, const struct store_send *send, const 
     static struct statement s = {
         .sql = "INSERT INTO flow_token (account_id, token, flow_id) SELECT ?1, ?2, flow_id "
                "FROM template WHERE account_id = ?1 AND name = ?3 AND language = ?4 "
-               "AND flow_id IS NOT NULL ON CONFLICT (account_id, token) DO NOTHING"};
+               "AND flow_id IS NOT NULL ON CONFLICT (account_id, token) DO UPDATE "
+               "SET flow_id = excluded.flow_id"};
     return !send->template_name || !token ||
            sql_run(store, &s, TEXT(send->account_id), TEXT(token), TEXT(send->template_name),
                    TEXT(send->template_language));
