@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # tools/courier: what it sends, and what it makes of answers.
 # transports: direct
+# starts first
 load helpers/all
 load helpers/courier
 

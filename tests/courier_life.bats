@@ -239,12 +239,11 @@ assert_all_arrived() {
 }
 
 @test "a full disk is waited for, and nothing is lost" {
-    command -v strace >/dev/null
     set_webhook A "$A_URL/slow"
     answers A slow 'wait 1000'
     add_events A 12 >/dev/null
     # Writing fails seven times, from the middle of its work on.
-    strace -f -qq -o "$BATS_TEST_TMPDIR/trace" -e trace=pwrite64 \
+    traced -o "$BATS_TEST_TMPDIR/trace" -e trace=pwrite64 \
         -e inject=pwrite64:error=ENOSPC:when=14..20 "$OUT/tools/courier" --once
     grep -q 'ENOSPC.*INJECTED' "$BATS_TEST_TMPDIR/trace"
     grep -q 'database or disk is full' "$LOG"
@@ -290,7 +289,7 @@ assert_all_arrived() {
 
 @test "the write-ahead log is emptied when others have written, and stays small" {
     start_courier
-    sqlite3 "$DB" "CREATE TABLE filler (x); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+    db "CREATE TABLE filler (x); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
         INSERT INTO filler SELECT randomblob(400) FROM n; DROP TABLE filler"
     eventually 15 wal_is_empty
     stop_courier

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # tools/courier: killed at every system call it makes while it delivers.
 # transports: direct
+# starts first
 load helpers/all
 load helpers/courier
 
@@ -15,7 +16,7 @@ teardown_file() {
 # The calls of a run from its first of its own on, after the dynamic linker's, without those that
 # touch nothing outside the process: lines `NAME N`, the N-th call of that name since the beginning.
 list_calls() {
-    strace -qq -o "$BATS_TEST_TMPDIR/trace" "$OUT/tools/courier" --once
+    traced -o "$BATS_TEST_TMPDIR/trace" "$OUT/tools/courier" --once
     awk '{ sub(/\(.*/, ""); count[$0]++ } /^signalfd4$/ { begun = 1 } begun && !/^(exit_group|brk|futex|rt_sigaction)$/ { print $0, count[$0] }' \
         "$BATS_TEST_TMPDIR/trace"
 }
@@ -35,7 +36,7 @@ recover() {
     for ((number = 0; number < ${#calls[@]}; number += 1 + ${#calls[@]} / most)); do
         read -r name count <<<"${calls[number]}"
         add_events A 2 >/dev/null
-        run strace -qq -o /dev/null -e "trace=$name" -e "inject=$name:signal=KILL:when=$count" \
+        run traced -o /dev/null -e "trace=$name" -e "inject=$name:signal=KILL:when=$count" \
             "$OUT/tools/courier" --once
         # a call that came less often this time is no point
         [[ $status == 137 ]] || [[ $status == 0 ]] || fail "$name $count: status $status: $output"

@@ -210,3 +210,8 @@ forget_events() {
     db "DELETE FROM event_attempt; DELETE FROM event; DELETE FROM webhook"
     rm -f "$STACK"/receivers/*/*.{head,body,meta,answer} "$LOG"
 }
+
+# strace, under which leaks cannot be looked for.
+traced() {
+    ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 strace -qq "$@"
+}
