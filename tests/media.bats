@@ -1,48 +1,13 @@
 #!/usr/bin/env bats
-# /v2/media (spec 4.6, 2.7, 8): upload and download.
-# shellcheck disable=SC2030,SC2031,SC2153  # make_user sets ACCOUNT and others for each test anew
+# POST /v2/media/upload (spec 4.6, 2.7, 8), in both modes. Downloads: media_download.bats.
+# shellcheck disable=SC2153  # helpers/media sets LINE and others
 load helpers/all
 load helpers/conventions
+load helpers/media
 
 BOUNDARY="---a'form(of)_ours"
-LIMIT=104857600
-
-setup_file() {
-    start_stack
-    export SPOOL=$STACK/spool
-    mkdir -m 777 "$SPOOL"
-    write_config "spool_dir = $SPOOL"
-    make_user
-    export FIRST_ACCOUNT=$ACCOUNT FIRST_TOKEN=$PLATFORM_TOKEN FIRST_LINE=$LINE FIRST_WABA=$WABA
-    make_account ''
-    make_line ''
-    export SECOND_ACCOUNT=$ACCOUNT SECOND_TOKEN=$PLATFORM_TOKEN SECOND_LINE=$LINE SECOND_WABA=$WABA
-    make_user OTHER_
-    export ACCOUNT=$FIRST_ACCOUNT LINE=$FIRST_LINE PLATFORM_TOKEN=$FIRST_TOKEN WABA=$FIRST_WABA
-    export BIG=$BATS_FILE_TMPDIR/big.pdf
-    { printf '%%PDF-1.7\n'; head -c $((LIMIT - 9)) /dev/urandom; } >"$BIG"
-}
-
-setup() {
-    forget_sent
-    sandbox POST settings '{"mediaUrlSeconds":300,"mediaSizeText":false}' >/dev/null
-    write_config "spool_dir = $SPOOL"
-}
-
-# No test leaves a file or a watcher behind.
-teardown() {
-    [[ -z ${watcher-} ]] || kill "$watcher" 2>/dev/null || true
-    assert_equal "$(ls -A "$SPOOL")" ''
-}
 
 # --- what is sent ---
-
-# Bytes that are no text: photo [COUNT]
-photo() {
-    local file=$BATS_TEST_TMPDIR/photo
-    { printf '\xff\xd8\xff\xe0\0\x10JFIF\0'; head -c "${1-5000}" /dev/urandom; } >"$file"
-    printf '%s' "$file"
-}
 
 # A form, part by part, in $FORM: new_form, then parts, then end_form.
 new_form() {
@@ -85,9 +50,11 @@ upload_form() {
     send_form
 }
 
-# The body as the file: upload_raw FILE TYPE [option of request...]
-upload_raw() {
-    api POST /v2/media/upload -H "Content-Type:${2:+ $2}" -H "X-Phone-Number-Id: $LINE" -d "@$1" "${@:3}"
+# A PDF file of exactly 100 MB.
+big() {
+    local file=$BATS_FILE_TMPDIR/big.pdf
+    [[ -e $file ]] || { printf '%%PDF-1.7\n'; head -c $((LIMIT - 9)) /dev/urandom; } >"$file"
+    printf '%s' "$file"
 }
 
 # --- what came of it ---
@@ -171,22 +138,14 @@ assert_refused() { # STATUS [MESSAGE-PART]
     assert_uploaded "$photo" image/jpeg
 }
 
-@test "curl -F sends a form as we understand it" {
-    [[ $TRANSPORT != direct ]] || { curl_form_direct; return; }
+@test "what curl -F sends is understood" {
     local photo
     photo=$(photo)
-    body=$BATS_TEST_TMPDIR/answer headers=/dev/null
-    curl -s -o "$body" -H "X-API-Token: $TOKEN" -F "file=@$photo;filename=photo.jpg;type=image/jpeg" \
-        -F "phoneNumberId=$LINE" "$BASE/v2/media/upload"
-    assert_equal "$(uploaded .sha256)" "$(sha256sum <"$photo" | cut -d ' ' -f 1)"
-}
-
-# What curl would have sent, without a server to send it to: its boundary's form.
-curl_form_direct() {
-    local photo
-    photo=$(photo)
-    BOUNDARY=------------------------a0b1c2d3e4f50617
-    upload_form "$photo" photo.jpg image/jpeg
+    curl -s -o /dev/null -F "file=@$photo;filename=photo.jpg;type=image/jpeg" -F "phoneNumberId=$LINE" \
+        "$SANDBOX/v26.0/form" # which keeps what it was sent
+    sent >"$BATS_TEST_TMPDIR/form"
+    api POST /v2/media/upload -d "@$BATS_TEST_TMPDIR/form" \
+        -H "Content-Type: $(sandbox GET requests/last | jq -r '.headers["content-type"]')"
     assert_uploaded "$photo" image/jpeg
 }
 
@@ -413,17 +372,19 @@ END
 }
 
 @test "exactly 100 MB pass in both modes, within 16 MB of memory" {
+    local big
+    big=$(big)
     watch_memory
-    upload_raw "$BIG" ''
-    assert_uploaded "$BIG" application/pdf file
-    upload_form "$BIG" big.pdf
-    assert_uploaded "$BIG" application/pdf big.pdf
+    upload_raw "$big" ''
+    assert_uploaded "$big" application/pdf file
+    upload_form "$big" big.pdf
+    assert_uploaded "$big" application/pdf big.pdf
     assert_memory
 }
 
 @test "one byte more is 413 in both modes, and nothing is sent" {
     local file=$BATS_TEST_TMPDIR/larger
-    { cat "$BIG"; printf x; } >"$file"
+    { cat "$(big)"; printf x; } >"$file"
     upload_raw "$file" application/pdf
     assert_refused 413 "$LIMIT bytes"
     upload_form "$file" big.pdf application/pdf
@@ -434,31 +395,6 @@ END
     upload_form "$file" big.pdf application/pdf
     assert_error 413 VALIDATION_ERROR "$LIMIT bytes" # of Apache's own, where there is one
     assert_nothing_sent
-}
-
-# The largest resident memory of any process of media from here on, in KB, goes to $memory.
-watch_memory() {
-    memory=$BATS_TEST_TMPDIR/memory
-    (
-        peak=0
-        while :; do
-            for pid in $(pgrep -f "^$OUT/cgi-bin/media"); do
-                now=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status" 2>/dev/null) || now=0
-                ((${now:-0} <= peak)) || printf '%s\n' "$((peak = now))" >"$memory"
-            done
-            sleep 0.01
-        done
-    ) 3>&- &
-    watcher=$!
-}
-
-assert_memory() {
-    local peak
-    kill "$watcher"
-    peak=$(cat "$memory")
-    ((peak > 4000)) || fail "the watcher saw no process, or a strange one: $peak KB"
-    # what a sanitizer takes says nothing of the program
-    [[ $OUT != "$root" ]] || ((peak < 16384)) || fail "expected less than 16384 KB of memory, not $peak"
 }
 
 @test "an empty file is 400" {
@@ -695,7 +631,7 @@ END
 
 @test "a refusal before the platform has read the body still reaches the client" {
     fault '{"status":401,"code":190,"message":"Invalid token","early":true}'
-    upload_raw "$BIG" application/pdf
+    upload_raw "$(big)" application/pdf
     assert_error 401 UNAUTHORIZED 'Invalid token'
 }
 
@@ -726,3 +662,4 @@ END
     upload_raw "$(photo)" image/jpeg
     assert_equal "$(sent_count path=/media)" 1
 }
+

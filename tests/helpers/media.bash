@@ -1,0 +1,68 @@
+# shellcheck shell=bash
+# What the tests of /v2/media share. `load helpers/media` after helpers/all.
+
+LIMIT=104857600 # bytes of a file (spec 8)
+
+setup_file() {
+    start_stack
+    export SPOOL=$STACK/spool
+    mkdir -m 777 "$SPOOL"
+    write_config "spool_dir = $SPOOL"
+    make_user
+    export FIRST_ACCOUNT=$ACCOUNT FIRST_TOKEN=$PLATFORM_TOKEN FIRST_LINE=$LINE FIRST_WABA=$WABA
+    make_account ''
+    make_line ''
+    export SECOND_ACCOUNT=$ACCOUNT SECOND_TOKEN=$PLATFORM_TOKEN SECOND_LINE=$LINE SECOND_WABA=$WABA
+    make_user OTHER_
+    export ACCOUNT=$FIRST_ACCOUNT LINE=$FIRST_LINE PLATFORM_TOKEN=$FIRST_TOKEN WABA=$FIRST_WABA
+}
+
+setup() {
+    forget_sent
+    sandbox POST settings '{"mediaUrlSeconds":300,"mediaSizeText":false}' >/dev/null
+    write_config "spool_dir = $SPOOL"
+}
+
+# No test leaves a file or a watcher behind.
+teardown() {
+    [[ -z ${watcher-} ]] || kill "$watcher" 2>/dev/null || true
+    assert_equal "$(ls -A "$SPOOL")" ''
+}
+
+# Bytes that are no text: photo [COUNT]
+photo() {
+    local file=$BATS_TEST_TMPDIR/photo
+    { printf '\xff\xd8\xff\xe0\0\x10JFIF\0'; head -c "${1-5000}" /dev/urandom; } >"$file"
+    printf '%s' "$file"
+}
+
+# The body as the file: upload_raw FILE TYPE [option of request...]
+upload_raw() {
+    api POST /v2/media/upload -H "Content-Type:${2:+ $2}" -H "X-Phone-Number-Id: $LINE" -d "@$1" "${@:3}"
+}
+
+# The largest resident memory of any process of media from here on, in KB, goes to $memory.
+watch_memory() {
+    memory=$BATS_TEST_TMPDIR/memory
+    (
+        peak=0
+        while :; do
+            for pid in $(pgrep -f "^$OUT/cgi-bin/media"); do
+                now=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status" 2>/dev/null) || now=0
+                ((${now:-0} <= peak)) || printf '%s\n' "$((peak = now))" >"$memory"
+            done
+            sleep 0.01
+        done
+    ) 3>&- &
+    watcher=$!
+}
+
+assert_memory() {
+    local peak
+    kill "$watcher"
+    peak=$(cat "$memory")
+    ((peak > 4000)) || fail "the watcher saw no process, or a strange one: $peak KB"
+    # what a sanitizer takes says nothing of the program
+    [[ $OUT != "$root" ]] || ((peak < 16384)) || fail "expected less than 16384 KB of memory, not $peak"
+}
+
