@@ -43,6 +43,7 @@ enum {
     FAILED_EARLY_MS = 1000, /* and one that failed within this */
     LOOK_MS = 100,          /* how often a pool that may grow looks for waiting connections */
     LOOK_AGAIN_MS = 10,     /* and when it found some */
+    LOOKS = 5,              /* that find some, before it grows: a burst is not a want */
     CALM_S = 30,            /* when it found none for so long, one process ends each TICK_MS */
     BACKOFF_FIRST_MS = 100,
     BACKOFF_LAST_MS = 5000,
@@ -58,7 +59,7 @@ struct options {
     long max_requests; /* 0: the program's own default */
     long grace_s;
     const char *watch; /* another file whose change replaces the processes; NULL: none */
-    char **program; /* NULL-terminated, as execv takes it */
+    char **program;    /* NULL-terminated, as execv takes it */
 };
 
 /* One place in the pool; pid 0 while it is empty. Times are monotonic milliseconds. */
@@ -87,7 +88,7 @@ struct pool {
     struct slot slots[PROCESSES_MAX];
     long wanted;          /* processes: from options.processes to options.max_processes */
     long processors;      /* of the machine */
-    bool waited;          /* connections waited at the last look */
+    long wanting;         /* looks in a row that found connections waiting and a processor free */
     long long calm_since; /* no connection has been seen waiting since */
     bool stopping;
 };
@@ -371,22 +372,24 @@ static bool processors_are_busy(const struct pool *pool) {
     return runnable >= pool->processors;
 }
 
-/* More processes when connections waited twice in a row and it is not for want of processors; one
- * less when none has waited for long. */
-static void adjust_size(struct pool *pool, long long now) {
+/* More processes when connections went on waiting and it is not for want of processors; one less
+ * when none has waited for long. Returns when to look again, in milliseconds. */
+static long adjust_size(struct pool *pool, long long now) {
     long most = pool->options.max_processes;
     bool waits = connection_waits(pool);
     if (waits)
         pool->calm_since = now;
-    if (waits && pool->waited && pool->wanted < most && !processors_are_busy(pool)) {
+    pool->wanting = waits && !processors_are_busy(pool) ? pool->wanting + 1 : 0;
+    if (pool->wanting >= LOOKS && pool->wanted < most) {
         pool->wanted += pool->wanted / 2 + 1;
         pool->wanted = pool->wanted < most ? pool->wanted : most;
+        pool->wanting = 0;
     } else if (pool->wanted > pool->options.processes &&
                now - pool->calm_since > pool->options.calm_s * 1000) {
         pool->wanted--;
         pool->calm_since += TICK_MS;
     }
-    pool->waited = waits;
+    return waits ? LOOK_AGAIN_MS : LOOK_MS;
 }
 
 /* ---- the loop ---- */
@@ -394,9 +397,7 @@ static void adjust_size(struct pool *pool, long long now) {
 /* Starts what is due. Returns how many milliseconds may pass until there is something to do. */
 static long keep_running(struct pool *pool, long long now) {
     bool may_grow = pool->options.max_processes > pool->options.processes;
-    if (may_grow)
-        adjust_size(pool, now);
-    long wait = !may_grow ? TICK_MS : pool->waited ? LOOK_AGAIN_MS : LOOK_MS;
+    long wait = may_grow ? adjust_size(pool, now) : TICK_MS;
     for (long i = pool->wanted; i < pool->options.max_processes; i++)
         end_process(pool, &pool->slots[i], now);
     for (long i = 0; i < pool->wanted; i++) {
