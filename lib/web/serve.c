@@ -202,9 +202,10 @@ static const char *config_path(void) {
 /* The files that a confined process may use, as one text; empty before it is confined. */
 static char confined_to[6 * 4096];
 
-static void write_paths(const struct config *config, char *paths, size_t size) {
-    snprintf(paths, size, "%s|%s|%s|%s|%s|%s", config->database, config->secret_key_file,
-             config->log_file, config->spool_dir, config->ca_path, config->ca_file);
+static const char *list_paths(struct request *rq) {
+    const struct config *config = rq->config;
+    return arena_printf(rq->arena, "%s|%s|%s|%s|%s|%s", config->database, config->secret_key_file,
+                        config->log_file, config->spool_dir, config->ca_path, config->ca_file);
 }
 
 /* Gives up, once per process, what the executable did not declare. The log is opened before: it may
@@ -214,15 +215,13 @@ static void confine_once(const struct service *service, struct request *rq) {
         return;
     log_open();
     confine(service->needs, transport_is_persistent(), config_path(), rq->config);
-    write_paths(rq->config, confined_to, sizeof confined_to);
+    snprintf(confined_to, sizeof confined_to, "%s", list_paths(rq));
 }
 
 /* A process that was confined to other files cannot follow a configuration that names new ones: it
  * ends, and the next one begins with them. */
 static int check_paths(struct request *rq) {
-    char paths[sizeof confined_to];
-    write_paths(rq->config, paths, sizeof paths);
-    if (!confined_to[0] || strcmp(paths, confined_to) == 0)
+    if (!confined_to[0] || strncmp(list_paths(rq), confined_to, sizeof confined_to - 1) == 0)
         return 0;
     transport_stop();
     reply_header(rq, "Retry-After", "1");
