@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcgiapp.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static FCGX_Request fastcgi;
 static bool served; /* the one request of a CGI */
 static bool at_end; /* of the current request's body */
 static long requests_left = -1;
-static struct stat started_from; /* the executable's file when the process started */
+static int executable = -1; /* the file that this process runs */
 
 static void on_terminate(int signal) {
     (void)signal;
@@ -33,10 +34,7 @@ static void start_fastcgi(void) {
     requests_left = limit && *limit ? strtol(limit, NULL, 10) : 0;
     if (requests_left <= 0)
         requests_left = LONG_MAX;
-    char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n > 0 && stat("/proc/self/exe", &started_from) != 0)
-        started_from.st_ino = 0;
+    executable = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     FCGX_Init();
     FCGX_InitRequest(&fastcgi, 0, FCGI_FAIL_ACCEPT_ON_INTR);
 }
@@ -44,7 +42,7 @@ static void start_fastcgi(void) {
 /* Whether the file this process runs was deleted or replaced: its last name is gone. */
 static bool was_replaced(void) {
     struct stat now;
-    return started_from.st_ino && stat("/proc/self/exe", &now) == 0 && now.st_nlink == 0;
+    return fstat(executable, &now) == 0 && now.st_nlink == 0;
 }
 
 bool transport_accept(void) {
