@@ -1,26 +1,52 @@
 #include "base/id.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-void id_make(char id[ID_SIZE], const char *prefix, int64_t now_ms) {
-    static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
-    unsigned char bytes[16];
-    for (int i = 0; i < 6; i++)
-        bytes[i] = (unsigned char)((uint64_t)now_ms >> (40 - 8 * i));
-    if (getentropy(bytes + 6, 10) != 0) {
+enum { TIME_SIZE = 6, RANDOM_SIZE = 10 };
+
+static void fill_random(unsigned char *bytes) {
+    if (getentropy(bytes, RANDOM_SIZE) != 0) {
         perror("switchboard: no random bytes"); /* ids must never repeat: give up loudly */
         abort();
     }
+}
+
+/* The next number; false when there is none. */
+static bool increment(unsigned char *bytes) {
+    for (int i = RANDOM_SIZE - 1; i >= 0; i--)
+        if (++bytes[i])
+            return true;
+    return false;
+}
+
+/* The 128 bits of a ULID: in one millisecond the random part is counted up, so that ids of one
+ * process sort in the order of their making. */
+static void next_bits(unsigned char bits[TIME_SIZE + RANDOM_SIZE], int64_t now_ms) {
+    static unsigned char last[TIME_SIZE + RANDOM_SIZE];
+    for (int i = 0; i < TIME_SIZE; i++)
+        bits[i] = (unsigned char)((uint64_t)now_ms >> (40 - 8 * i));
+    bool is_same_time = memcmp(bits, last, TIME_SIZE) == 0;
+    if (!is_same_time || !increment(last + TIME_SIZE))
+        fill_random(last + TIME_SIZE);
+    memcpy(last, bits, TIME_SIZE);
+    memcpy(bits, last, sizeof last);
+}
+
+void id_make(char id[ID_SIZE], const char *prefix, int64_t now_ms) {
+    static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
+    unsigned char bits[TIME_SIZE + RANDOM_SIZE];
+    next_bits(bits, now_ms);
     size_t n = strnlen(prefix, 5);
     memcpy(id, prefix, n);
     /* 128 bits as 26 groups of 5, the first holding the 3 highest bits */
     for (int i = 0; i < 26; i++) {
         unsigned value = 0;
         for (int bit = i * 5 - 2; bit < i * 5 + 3; bit++)
-            value = value << 1 | (bit < 0 ? 0u : (unsigned)(bytes[bit / 8] >> (7 - bit % 8)) & 1u);
+            value = value << 1 | (bit < 0 ? 0u : (unsigned)(bits[bit / 8] >> (7 - bit % 8)) & 1u);
         id[n++] = digits[value];
     }
     id[n] = '\0';

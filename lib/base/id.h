@@ -7,7 +7,8 @@
 enum { ID_SIZE = 32 }; /* prefix of at most 5 bytes, 26 characters, NUL */
 
 /* Writes `prefix` (such as "evt_", at most 5 bytes) and a ULID: 48 bits of `now_ms` and 80 random
- * bits in 26 characters of Crockford's base 32, lower case. */
+ * bits in 26 characters of Crockford's base 32, lower case. Those that one process makes in one
+ * millisecond are counted up from random bits: they sort in the order of their making. */
 void id_make(char id[ID_SIZE], const char *prefix, int64_t now_ms);
 
 #endif
