@@ -108,30 +108,23 @@ static void look_after(struct courier *courier, int64_t now) {
 
 /* --- deliveries --- */
 
-static void record(struct courier *courier) {
-    if (!dispatch_count(&courier->dispatch, PLACE_ENDED))
-        return;
-    struct store *store = resources_store(&courier->resources);
-    if (!store || !note(courier, dispatch_record(&courier->dispatch, store)))
-        return;
-    courier->has_written = true;
-    courier->may_be_due = true; /* there is room, and what followed may go */
-}
-
-static void take(struct courier *courier) {
+/* Hands in what has ended and takes what is due, where there is room. */
+static void exchange(struct courier *courier) {
     struct resources *resources = &courier->resources;
+    bool has_ended = dispatch_count(&courier->dispatch, PLACE_ENDED) > 0;
+    bool may_take = !courier->is_stopping && (courier->may_be_due || has_ended) &&
+                    dispatch_count(&courier->dispatch, PLACE_FLYING) < DISPATCH_PLACES;
     size_t taken;
-    if (!courier->may_be_due || courier->is_stopping ||
-        !dispatch_count(&courier->dispatch, PLACE_FREE))
+    if (!may_take && !has_ended)
         return;
     courier->may_be_due = false; /* until the next tick, where it fails */
     struct store *store = resources_store(resources);
-    if (!store || !resources_keys(resources))
+    may_take = may_take && resources_keys(resources);
+    if (!store ||
+        !note(courier, dispatch_exchange(&courier->dispatch, store, resources, may_take, &taken)))
         return;
-    if (!note(courier, dispatch_take(&courier->dispatch, store, resources, &taken)))
-        return;
-    courier->may_be_due = taken > 0; /* what ended at once has made room */
-    courier->has_written = courier->has_written || taken > 0;
+    courier->may_be_due = taken > 0 || has_ended; /* there may be more, or more room */
+    courier->has_written = courier->has_written || has_ended || taken;
 }
 
 /* --- its life --- */
@@ -220,8 +213,7 @@ static void run(struct courier *courier) {
     for (;;) {
         int64_t now = clock_monotonic();
         tick(courier, now);
-        record(courier);
-        take(courier);
+        exchange(courier);
         if (is_over(courier, now))
             return;
         if (!dispatch_advance(&courier->dispatch))

@@ -2,8 +2,8 @@
 
 #include "store/sqlite.h"
 
-/* An event `e` that is due and that nobody works on. A lease that ends later than any could comes
- * from a clock that has been set back since. ?1 is now, ?2 the latest end of a lease. */
+/* An event `e` that is due and that nobody works on. A lease that ends much later than any could
+ * comes from a clock that has been set back since. ?1 is now, ?2 the latest end of a lease. */
 #define IS_WAITING                                                                                 \
     "e.state = 'pending' AND e.next_attempt_at <= ?1 "                                             \
     "AND (e.lease_until <= ?1 OR e.lease_until > ?2)"
@@ -18,6 +18,11 @@
 #define IS_CONFIGURED "w.url <> '' AND w.code IS NOT NULL AND u.deleted_at IS NULL"
 #define MAY_BE_TRIED  "(w.suspended_at IS NULL OR w.next_probe_at <= ?1)"
 
+/* `now` was taken before the lock was waited for: another courier's may be later. */
+static int64_t latest_lease(int64_t now) {
+    return now + 2 * (int64_t)OUTBOX_LEASE_MS;
+}
+
 enum store_result store_list_due(struct store *store, struct arena *arena, int64_t now,
                                  struct store_due **due, size_t *count) {
     static struct statement s = {
@@ -29,7 +34,7 @@ enum store_result store_list_due(struct store *store, struct arena *arena, int64
                "WHERE d.waits_since IS NOT NULL ORDER BY d.waits_since, d.user_id"};
     struct buffer rows = buffer_in(arena);
     *count = 0;
-    sql_start(store, &s, INTEGER(now), INTEGER(now + OUTBOX_LEASE_MS));
+    sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)));
     while (sql_row(store, &s)) {
         struct store_due row = {
             .user_id = column_text(&s, 0, arena),
@@ -65,27 +70,40 @@ static bool read_target(struct store *store, struct arena *arena, const char *us
     return true;
 }
 
-/* Adds the user's first waiting events to `rows`: at most `limit`, one for a probe. */
-static size_t read_waiting(struct store *store, struct arena *arena,
-                           const struct store_delivery *target, size_t limit, int64_t now,
-                           struct buffer *rows) {
-    static struct statement s = {.sql = "SELECT e.id, e.type, e.body, e.attempts + 1 FROM event e "
-                                        "WHERE e.user_id = ?3 AND " IS_WAITING
-                                        " AND NOT (e.attempts = 0 AND " IS_BEHIND ") "
-                                        "ORDER BY e.next_attempt_at, e.sequence LIMIT ?4"};
+/* Finds the ids of the user's first waiting events, at most `limit`. Of those that wait only so
+ * many are looked at: of a great many about one contact, all but the first have to wait anyway. */
+static size_t find_waiting(struct store *store, struct arena *arena, const char *user_id,
+                           size_t limit, int64_t now, struct buffer *ids) {
+    static struct statement s = {
+        .sql = "SELECT e.id FROM (SELECT id, contact_id, sequence, attempts, next_attempt_at "
+               "FROM event e WHERE e.user_id = ?3 AND " IS_WAITING
+               " ORDER BY e.next_attempt_at, e.sequence LIMIT 1000) e "
+               "WHERE NOT (e.attempts = 0 AND " IS_BEHIND ") "
+               "ORDER BY e.next_attempt_at, e.sequence LIMIT ?4"};
     size_t count = 0;
-    sql_start(store, &s, INTEGER(now), INTEGER(now + OUTBOX_LEASE_MS), TEXT(target->user_id),
-              INTEGER(target->is_probe ? 1 : (int64_t)limit));
-    while (sql_row(store, &s)) {
-        struct store_delivery row = *target;
-        row.event_id = column_text(&s, 0, arena);
-        row.type = column_text(&s, 1, arena);
-        row.body = column_blob(&s, 2, arena);
-        row.attempts = (int)column_integer(&s, 3);
-        buffer_add(rows, &row, sizeof row);
-        count++;
+    sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(user_id),
+              INTEGER((int64_t)limit));
+    for (; sql_row(store, &s); count++) {
+        const char *id = column_text(&s, 0, arena);
+        buffer_add(ids, &id, sizeof id);
     }
     return count;
+}
+
+/* Completes the delivery with the event `id`, which is the owner's from now on. */
+static bool lease(struct store *store, struct arena *arena, const char *id,
+                  const struct store_exchange *exchange, struct store_delivery *delivery) {
+    static struct statement s = {.sql = "UPDATE event SET lease_until = ?2, lease_owner = ?3, "
+                                        "attempts = attempts + 1 WHERE id = ?1 "
+                                        "RETURNING type, body, attempts"};
+    sql_start(store, &s, TEXT(id), INTEGER(exchange->now + OUTBOX_LEASE_MS), TEXT(exchange->owner));
+    if (!sql_row(store, &s))
+        return false;
+    delivery->event_id = id;
+    delivery->type = column_text(&s, 0, arena);
+    delivery->body = column_blob(&s, 1, arena);
+    delivery->attempts = (int)column_integer(&s, 2);
+    return !sql_row(store, &s) && !sql_failed(store); /* to its end: only then is it written */
 }
 
 /* A probe that was handed out is the only one for an hour, even when its courier dies. */
@@ -94,35 +112,25 @@ static bool start_probe(struct store *store, const char *user_id, int64_t now) {
     return sql_run(store, &s, TEXT(user_id), INTEGER(now + OUTBOX_PROBE_MS));
 }
 
-static bool lease(struct store *store, const char *event_id, const char *owner, int64_t now) {
-    static struct statement s = {.sql = "UPDATE event SET lease_until = ?2, lease_owner = ?3, "
-                                        "attempts = attempts + 1 WHERE id = ?1"};
-    return sql_run(store, &s, TEXT(event_id), INTEGER(now + OUTBOX_LEASE_MS), TEXT(owner));
-}
-
-enum store_result store_claim_events(struct store *store, struct arena *arena,
-                                     const struct store_claim *claim,
-                                     struct store_delivery **deliveries, size_t *count) {
-    struct buffer rows = buffer_in(arena);
-    struct store_delivery target;
-    *count = 0;
-    if (sql_begin(store))
-        for (size_t i = 0; i < claim->share_count; i++) {
-            const struct store_share *share = &claim->shares[i];
-            if (!read_target(store, arena, share->user_id, claim->now, &target))
-                continue;
-            size_t taken = read_waiting(store, arena, &target, share->limit, claim->now, &rows);
-            if (taken && target.is_probe)
-                start_probe(store, target.user_id, claim->now);
-            *count += taken;
-        }
-    *deliveries = (struct store_delivery *)(void *)rows.p;
-    for (size_t i = 0; i < *count; i++)
-        lease(store, (*deliveries)[i].event_id, claim->owner, claim->now);
-    enum store_result result = sql_commit(store);
-    if (result != STORE_OK)
-        *count = 0;
-    return result;
+/* Adds the user's share to `rows`: one event for a probe. */
+static bool take_share(struct store *store, struct arena *arena,
+                       const struct store_exchange *exchange, const struct store_share *share,
+                       struct buffer *rows) {
+    struct store_delivery delivery;
+    struct buffer found = buffer_in(arena);
+    if (!read_target(store, arena, share->user_id, exchange->now, &delivery))
+        return !sql_failed(store);
+    size_t count = find_waiting(store, arena, share->user_id, delivery.is_probe ? 1 : share->limit,
+                                exchange->now, &found);
+    const char *const *ids = (const char *const *)(void *)found.p;
+    if (count && delivery.is_probe)
+        start_probe(store, delivery.user_id, exchange->now);
+    for (size_t i = 0; i < count; i++) {
+        if (!lease(store, arena, ids[i], exchange, &delivery))
+            return false;
+        buffer_add(rows, &delivery, sizeof delivery);
+    }
+    return !sql_failed(store);
 }
 
 static bool log_attempt(struct store *store, const struct store_attempt *attempt) {
@@ -191,19 +199,30 @@ static bool note_failure(struct store *store, const struct store_attempt *attemp
                    INTEGER(now - OUTBOX_SUSPEND_AFTER_MS));
 }
 
-enum store_result store_finish_attempts(struct store *store, const char *owner,
-                                        const struct store_attempt *attempts, size_t count,
-                                        int64_t now) {
+static bool end_attempt(struct store *store, const struct store_exchange *exchange,
+                        const struct store_attempt *attempt) {
+    if (!log_attempt(store, attempt))
+        return false;
+    if (attempt->verdict == VERDICT_DELIVERED)
+        return end_delivered(store, attempt, exchange->now) &&
+               note_success(store, attempt, exchange->now);
+    return end_failed(store, exchange->owner, attempt, exchange->now) &&
+           note_failure(store, attempt, exchange->now);
+}
+
+enum store_result store_exchange_events(struct store *store, struct arena *arena,
+                                        const struct store_exchange *exchange,
+                                        struct store_delivery **deliveries, size_t *count) {
+    struct buffer rows = buffer_in(arena);
     bool ok = sql_begin(store);
-    for (size_t i = 0; ok && i < count; i++) {
-        const struct store_attempt *attempt = &attempts[i];
-        ok = log_attempt(store, attempt);
-        if (ok && attempt->verdict == VERDICT_DELIVERED)
-            ok = end_delivered(store, attempt, now) && note_success(store, attempt, now);
-        else if (ok)
-            ok = end_failed(store, owner, attempt, now) && note_failure(store, attempt, now);
-    }
-    return sql_commit(store);
+    for (size_t i = 0; ok && i < exchange->attempt_count; i++)
+        ok = end_attempt(store, exchange, &exchange->attempts[i]);
+    for (size_t i = 0; ok && i < exchange->share_count; i++)
+        ok = take_share(store, arena, exchange, &exchange->shares[i], &rows);
+    enum store_result result = sql_commit(store);
+    *deliveries = (struct store_delivery *)(void *)rows.p;
+    *count = result == STORE_OK ? rows.n / sizeof **deliveries : 0;
+    return result;
 }
 
 enum store_result store_release_event(struct store *store, const char *owner,

@@ -34,32 +34,6 @@ struct store_share {
     size_t limit;
 };
 
-struct store_claim {
-    const struct store_share *shares;
-    size_t share_count;
-    const char *owner; /* names the courier: unique, and the same all its life */
-    int64_t now;
-};
-
-/* An event to deliver, and where to. */
-struct store_delivery {
-    const char *event_id, *user_id, *type;
-    struct slice body;
-    int attempts; /* this one included; counted from the last replay */
-    const char *url;
-    struct slice sealed_code;          /* its place: webhook_code_place */
-    struct slice sealed_previous_code; /* p == NULL: none that still signs; the same place */
-    bool is_probe;                     /* the webhook is suspended */
-};
-
-/* Leases due events to the owner, for each user in the order of their time and sequence. No first
- * attempt is handed out while the first attempt of an earlier event about the same contact is under
- * way; whatever failed once holds nothing up. URL and codes are those of this moment; a webhook
- * that is unset by now, or not due for a probe, gives nothing. */
-enum store_result store_claim_events(struct store *store, struct arena *arena,
-                                     const struct store_claim *claim,
-                                     struct store_delivery **deliveries, size_t *count);
-
 /* What became of an attempt. */
 enum store_verdict {
     VERDICT_DELIVERED,
@@ -80,13 +54,41 @@ struct store_attempt {
     struct slice response_head; /* the first KB of the answer's body */
 };
 
-/* Ends leased events by what became of them, logs the attempts, and keeps the webhooks' account of
- * success and failure. A delivery counts whoever holds the lease by now; a failure only while the
- * owner does. An attempt that began before its webhook was changed says nothing about the webhook.
- * A failed probe costs its event none of its attempts. */
-enum store_result store_finish_attempts(struct store *store, const char *owner,
-                                        const struct store_attempt *attempts, size_t count,
-                                        int64_t now);
+/* What a courier brings and wants. */
+struct store_exchange {
+    const char *owner; /* names the courier: unique, and the same all its life */
+    int64_t now;
+    const struct store_attempt *attempts; /* that have ended */
+    size_t attempt_count;
+    const struct store_share *shares; /* of events to take */
+    size_t share_count;
+};
+
+/* An event to deliver, and where to. */
+struct store_delivery {
+    const char *event_id, *user_id, *type;
+    struct slice body;
+    int attempts; /* this one included; counted from the last replay */
+    const char *url;
+    struct slice sealed_code;          /* its place: webhook_code_place */
+    struct slice sealed_previous_code; /* p == NULL: none that still signs; the same place */
+    bool is_probe;                     /* the webhook is suspended */
+};
+
+/* In one transaction: first ends leased events by what became of them, then leases others.
+ *
+ * Attempts are logged, and the webhooks' account of success and failure is kept. A delivery counts
+ * whoever holds the lease by now; a failure only while the owner does. An attempt that began before
+ * its webhook was changed says nothing about the webhook. A failed probe costs its event none of
+ * its attempts.
+ *
+ * Events are leased for each user in the order of their time and sequence. No first attempt is
+ * handed out while the first attempt of an earlier event about the same contact is under way;
+ * whatever failed once holds nothing up. URL and codes are those of this moment; a webhook that is
+ * unset by now, or not due for a probe, gives nothing. */
+enum store_result store_exchange_events(struct store *store, struct arena *arena,
+                                        const struct store_exchange *exchange,
+                                        struct store_delivery **deliveries, size_t *count);
 
 /* Gives a leased event back as if it had not been taken. */
 enum store_result store_release_event(struct store *store, const char *owner, const char *event_id);

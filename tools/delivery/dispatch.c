@@ -79,15 +79,15 @@ static size_t limit_of(const struct store_due *due) {
 
 /* Shares the free places out, one each in every round, to those that have least. */
 static void share_out(const struct dispatch *dispatch, struct part *parts, size_t count) {
-    size_t free = dispatch_count(dispatch, PLACE_FREE);
+    size_t left = DISPATCH_PLACES - dispatch_count(dispatch, PLACE_FLYING);
     for (size_t level = 0; level < DISPATCH_PER_DESTINATION; level++)
-        for (size_t i = 0; i < count && free; i++)
+        for (size_t i = 0; i < count && left; i++)
             if (parts[i].load <= level && parts[i].load < parts[i].limit &&
                 parts[i].destination->load < DISPATCH_PER_DESTINATION) {
                 parts[i].destination->load++;
                 parts[i].load++;
                 parts[i].given++;
-                free--;
+                left--;
             }
 }
 
@@ -165,16 +165,42 @@ static void start(struct dispatch *dispatch, struct store *store, struct resourc
         log_end(dispatch, &dispatch->attempts[i]);
 }
 
-enum store_result dispatch_take(struct dispatch *dispatch, struct store *store,
-                                struct resources *resources, size_t *taken) {
-    struct store_claim claim = {.owner = dispatch->owner, .now = clock_now()};
-    struct store_share *shares;
+static void clear(struct dispatch *dispatch, size_t place) {
+    attempt_clear(&dispatch->attempts[place]);
+    dispatch->places[place] = PLACE_FREE;
+}
+
+/* Copies the results of attempts that have ended to `results`, and returns their number. */
+static size_t results_of(const struct dispatch *dispatch,
+                         struct store_attempt results[DISPATCH_PLACES]) {
+    size_t count = 0;
+    for (size_t i = 0; i < DISPATCH_PLACES; i++)
+        if (dispatch->places[i] == PLACE_ENDED)
+            results[count++] = dispatch->attempts[i].result;
+    return count;
+}
+
+enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *store,
+                                    struct resources *resources, bool may_take, size_t *taken) {
+    struct store_attempt results[DISPATCH_PLACES];
+    struct store_exchange exchange = {
+        .owner = dispatch->owner,
+        .now = clock_now(),
+        .attempts = results,
+        .attempt_count = results_of(dispatch, results),
+    };
+    struct store_share *shares = NULL;
     struct store_delivery *deliveries;
+    enum store_result result = STORE_OK;
     *taken = 0;
-    enum store_result result = plan(dispatch, store, claim.now, &shares, &claim.share_count);
-    claim.shares = shares;
-    if (result == STORE_OK && claim.share_count)
-        result = store_claim_events(store, &dispatch->planning, &claim, &deliveries, taken);
+    if (may_take)
+        result = plan(dispatch, store, exchange.now, &shares, &exchange.share_count);
+    exchange.shares = shares;
+    if (result == STORE_OK && (exchange.attempt_count || exchange.share_count))
+        result = store_exchange_events(store, &dispatch->planning, &exchange, &deliveries, taken);
+    for (size_t i = 0; i < DISPATCH_PLACES && result == STORE_OK; i++)
+        if (dispatch->places[i] == PLACE_ENDED)
+            clear(dispatch, i);
     for (size_t i = 0; i < *taken; i++)
         start(dispatch, store, resources, &deliveries[i]);
     arena_reset(&dispatch->planning);
@@ -200,27 +226,6 @@ size_t dispatch_advance(struct dispatch *dispatch) {
         ended++;
     }
     return ended;
-}
-
-static void clear(struct dispatch *dispatch, size_t place) {
-    attempt_clear(&dispatch->attempts[place]);
-    dispatch->places[place] = PLACE_FREE;
-}
-
-enum store_result dispatch_record(struct dispatch *dispatch, struct store *store) {
-    struct store_attempt results[DISPATCH_PLACES];
-    size_t count = 0;
-    for (size_t i = 0; i < DISPATCH_PLACES; i++)
-        if (dispatch->places[i] == PLACE_ENDED)
-            results[count++] = dispatch->attempts[i].result;
-    if (!count)
-        return STORE_OK;
-    enum store_result result =
-        store_finish_attempts(store, dispatch->owner, results, count, clock_now());
-    for (size_t i = 0; i < DISPATCH_PLACES && result == STORE_OK; i++)
-        if (dispatch->places[i] == PLACE_ENDED)
-            clear(dispatch, i);
-    return result;
 }
 
 void dispatch_abandon(struct dispatch *dispatch, struct store *store) {

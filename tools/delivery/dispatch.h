@@ -15,7 +15,7 @@ enum place { PLACE_FREE, PLACE_FLYING, PLACE_ENDED /* not recorded yet */ };
 struct dispatch {
     CURLM *multi;
     char owner[ID_SIZE];   /* the name that leases are held under */
-    struct arena planning; /* for one dispatch_take */
+    struct arena planning; /* for one dispatch_exchange */
     enum place places[DISPATCH_PLACES];
     struct attempt attempts[DISPATCH_PLACES];
 };
@@ -24,16 +24,14 @@ struct dispatch {
 bool dispatch_open(struct dispatch *dispatch);
 void dispatch_close(struct dispatch *dispatch);
 
-/* Takes events that are due, as many as there is room for, and sends them on their way. `*taken` is
- * their number. The keys must have been read before. */
-enum store_result dispatch_take(struct dispatch *dispatch, struct store *store,
-                                struct resources *resources, size_t *taken);
+/* Records the attempts that have ended and, where `may_take`, takes events that are due, as many as
+ * there is room for, and sends them on their way: `*taken` is their number. On failure attempts
+ * that have ended are kept for the next call. */
+enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *store,
+                                    struct resources *resources, bool may_take, size_t *taken);
 
 /* Moves what is under way. Returns how many attempts have ended by it. */
 size_t dispatch_advance(struct dispatch *dispatch);
-
-/* Records the attempts that have ended; on failure they are kept for the next call. */
-enum store_result dispatch_record(struct dispatch *dispatch, struct store *store);
 
 /* Breaks off what is under way and gives its events back; `store` NULL: the leases run out. */
 void dispatch_abandon(struct dispatch *dispatch, struct store *store);
