@@ -32,8 +32,8 @@ struct store *resources_store(struct resources *resources);
 /* To be told how every use of the database ended. */
 void resources_note(struct resources *resources, enum store_result result);
 
-/* The keys, read again when their file is another one; NULL when they cannot be read. Keys that left
- * the file still open what was read from the database before they did. */
+/* The keys, read again when their file is another one; NULL when they cannot be read. Keys that
+ * left the file still open what was read from the database before they did. */
 const struct keyring *resources_keys(struct resources *resources);
 
 void resources_free(struct resources *resources);
