@@ -43,11 +43,17 @@ static bool is_signed(struct request *rq) {
                         (struct slice){(char *)expected, sizeof expected});
 }
 
+/* 503: the platform must come again. */
+static int fail_later(struct request *rq, const char *seconds, const char *message) {
+    reply_header(rq, "Retry-After", seconds);
+    return fail(rq, UNAVAILABLE, "%s", message);
+}
+
 static int check_signature(struct request *rq) {
     if (!*rq->config->app_secret) {
         log_message(LOG_ERROR, "request %s: app_secret is not configured: no webhook can be taken",
                     rq->id);
-        return fail(rq, UNAVAILABLE, "The gateway has no app secret to check signatures with.");
+        return fail_later(rq, "60", "The gateway has no app secret to check signatures with.");
     }
     return is_signed(rq) ? 0
                          : fail(rq, UNAUTHORIZED,
@@ -55,12 +61,12 @@ static int check_signature(struct request *rq) {
                                 "app secret.");
 }
 
-/* The state cannot take it now: the platform must come again. */
+/* The state cannot take it now. */
 static int fail_ingest(struct request *rq, struct store *store, enum store_result result) {
     log_message(LOG_ERROR, "request %s: the payload was not stored: %s", rq->id,
                 store_reason(store));
-    reply_header(rq, "Retry-After", result == STORE_BUSY ? "1" : "60");
-    return fail(rq, UNAVAILABLE, "The gateway cannot store this now; send it again.");
+    return fail_later(rq, result == STORE_BUSY ? "1" : "60",
+                      "The gateway cannot store this now; send it again.");
 }
 
 static void log_outcomes(struct request *rq, const struct store_update *updates, size_t count,
@@ -72,8 +78,7 @@ static void log_outcomes(struct request *rq, const struct store_update *updates,
         counts[updates[i].outcome]++;
         if (updates[i].outcome == OUTCOME_NOT_OURS && logged++ < SKIPPED_LINES_LOGGED)
             log_message(LOG_WARN, "request %s: skipped `%s` for WABA %.32s, line %.32s: not ours",
-                        rq->id, updates[i].field,
-                        updates[i].waba_id ? updates[i].waba_id : "none",
+                        rq->id, updates[i].field, updates[i].waba_id ? updates[i].waba_id : "none",
                         updates[i].phone_number_id ? updates[i].phone_number_id : "none");
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -82,22 +87,31 @@ static void log_outcomes(struct request *rq, const struct store_update *updates,
     json_write_integer(&rq->log, "events", (int64_t)events);
 }
 
+/* The database; NULL after failing the request so that the platform comes again. */
+static struct store *open_state(struct request *rq) {
+    size_t said = rq->reply.headers.n;
+    struct store *store = state_store(rq);
+    if (!store)
+        rq->failure.code = UNAVAILABLE;
+    if (!store && rq->reply.headers.n == said) /* a busy one says Retry-After itself */
+        reply_header(rq, "Retry-After", "60");
+    return store;
+}
+
 static int ingest(struct request *rq, struct json payload) {
     struct store_update *updates;
     size_t events, count = inbound_read(rq->arena, payload, rq->now, &updates);
-    struct store *store = count ? state_store(rq) : NULL;
-    if (count && !store) {
-        rq->failure.code = UNAVAILABLE; /* 503: the platform must come again */
+    if (!count)
+        return reply_data(rq, SLICE("{\"received\":true}"));
+    struct store *store = open_state(rq);
+    if (!store)
         return -1;
-    }
     enum store_result result =
-        count ? store_ingest(store, rq->arena, updates, count, rq->now, event_body, &events)
-              : STORE_OK;
+        store_ingest(store, rq->arena, updates, count, rq->now, event_body, &events);
     if (result != STORE_OK)
         return fail_ingest(rq, store, result);
-    if (count)
-        log_outcomes(rq, updates, count, events);
-    if (count && events)
+    log_outcomes(rq, updates, count, events);
+    if (events)
         courier_wake(rq->config);
     return reply_data(rq, SLICE("{\"received\":true}"));
 }
@@ -115,12 +129,15 @@ static int post_webhook(struct request *rq) {
 
 static const struct route routes[] = {
     {.method = "GET", .path = "/platform/webhook", .handle = get_webhook, .query = verify_query},
-    {.method = "POST", .path = "/platform/webhook", .handle = post_webhook, .body = BODY_RAW,
+    {.method = "POST",
+     .path = "/platform/webhook",
+     .handle = post_webhook,
+     .body = BODY_RAW,
      .body_limit = PAYLOAD_LIMIT},
     {0},
 };
 
 int main(void) {
-    return serve(&(struct service){.name = "platform", .routes = routes,
-                                    .needs = WRITES_DATABASE | WAKES_COURIER});
+    return serve(&(struct service){
+        .name = "platform", .routes = routes, .needs = WRITES_DATABASE | WAKES_COURIER});
 }
