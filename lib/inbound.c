@@ -223,6 +223,8 @@ static void add_system(struct walk *w, struct json message, const char *wamid) {
                                   .timestamp = timestamp(w, json_get(message, "timestamp"))};
     bool is_change = read_identity_change(w, message, &update);
     update.kind = is_change ? UPDATE_IDENTITY : UPDATE_OTHER;
+    if (!is_change)
+        update.who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
     add(w, &update);
 }
 
@@ -236,7 +238,9 @@ static void add_message(struct walk *w, struct json message) {
     }
     update.who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
     update.is_event = is_news(message, update.type);
-    update.referral = json_raw(json_get(message, "referral"));
+    struct json referral = json_get(message, "referral");
+    if (json_type(referral) == JSON_OBJECT)
+        update.referral = json_raw(referral);
     add(w, &update);
 }
 
@@ -304,11 +308,13 @@ static void add_history(struct walk *w, struct json chunk) {
 /* --- statuses --- */
 
 /* In a group, one member of it; else the person it was sent to. Older names of keys included. */
-static struct store_identity who_received(struct walk *w, struct json status) {
+static struct store_identity who_received(struct walk *w, struct json status,
+                                          bool *is_participant) {
     static const char *const parents[] = {"recipient_parent_user_id", "parent_recipient_user_id",
                                           "parent_user_id"};
-    if (json_is(json_get(status, "recipient_participant_id")) ||
-        json_is(json_get(status, "recipient_participant_user_id")))
+    *is_participant = json_is(json_get(status, "recipient_participant_id")) ||
+                      json_is(json_get(status, "recipient_participant_user_id"));
+    if (*is_participant)
         return who_is(w, status, "recipient_participant_id", "recipient_participant_user_id",
                       "recipient_participant_parent_user_id");
     struct store_identity who = who_is(w, status, "recipient_id", "recipient_user_id", "");
@@ -338,7 +344,7 @@ static void add_status(struct walk *w, struct json status) {
     for (size_t i = 0; i < 4 && !*update.recipient; i++)
         if (text(w, status, recipients[i]))
             update.recipient = text(w, status, recipients[i]);
-    update.who = who_received(w, status);
+    update.who = who_received(w, status, &update.is_participant);
     add(w, &update);
 }
 
@@ -371,6 +377,17 @@ static void add_automatic_event(struct walk *w, struct json element) {
 static void add_preference(struct walk *w, struct json element) {
     struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
     update.who = who_is(w, element, "wa_id", "user_id", "parent_user_id");
+    add(w, &update);
+}
+
+/* The address book of the business's phone app. */
+static void add_state_sync(struct walk *w, struct json element) {
+    struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
+    struct json contact = json_get(element, "contact");
+    note_id(w, &update.who, json_get(contact, "phone_number"));
+    note_id(w, &update.who, json_get(contact, "user_id"));
+    note_parent(w, &update.who, json_get(contact, "parent_user_id"));
+    note_profile(w, &update.who, contact);
     add(w, &update);
 }
 
@@ -440,6 +457,7 @@ static const struct {
     {"user_id_update", "user_id_update", add_id_update},
     {"automatic_events", "automatic_events", add_automatic_event},
     {"user_preferences", "user_preferences", add_preference},
+    {"smb_app_state_sync", "state_sync", add_state_sync},
 };
 
 /* Fields whose value is one piece of news. */

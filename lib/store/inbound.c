@@ -15,6 +15,7 @@ struct ingest {
     int64_t now;
     event_writer *write;
     size_t events;
+    const char *waba_id, *phone_number_id; /* whose place it is, as the platform names it */
     struct place {
         const char *user_id, *account_id, *waba_id;
         const char *line_id, *phone_number_id; /* NULL: the account as a whole */
@@ -33,10 +34,15 @@ static const char *new_id(struct ingest *in, const char *prefix) {
     return id;
 }
 
+static bool is_same(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 /* --- where it belongs --- */
 
 #define PLACE_COLUMNS                                                                              \
-    "a.user_id, a.id, a.waba_id, coalesce(w.url <> '' AND w.code IS NOT NULL, 0), "                \
+    "a.user_id, a.id, a.waba_id, "                                                                 \
+    "coalesce(w.url <> '' AND w.code IS NOT NULL AND u.deleted_at IS NULL, 0), "                   \
     "coalesce(w.wants_message_status, 0)"
 
 static void read_place(struct ingest *in, struct statement *s) {
@@ -54,12 +60,17 @@ static bool find_place(struct ingest *in, const struct store_update *update) {
     static struct statement by_line = {
         .sql = "SELECT " PLACE_COLUMNS ", l.id, l.phone_number_id, l.archived_at IS NOT NULL "
                "FROM line l JOIN account a ON a.id = l.account_id "
-               "LEFT JOIN webhook w ON w.user_id = a.user_id "
+               "JOIN user u ON u.id = a.user_id LEFT JOIN webhook w ON w.user_id = a.user_id "
                "WHERE l.phone_number_id = ?1 AND a.waba_id = ?2"};
     static struct statement by_account = {
-        .sql = "SELECT " PLACE_COLUMNS " FROM account a "
+        .sql = "SELECT " PLACE_COLUMNS " FROM account a JOIN user u ON u.id = a.user_id "
                "LEFT JOIN webhook w ON w.user_id = a.user_id WHERE a.waba_id = ?1"};
+    if (is_same(update->waba_id, in->waba_id) &&
+        is_same(update->phone_number_id, in->phone_number_id))
+        return true; /* where the one before belonged */
     in->place = (struct place){0};
+    in->waba_id = update->waba_id;
+    in->phone_number_id = update->phone_number_id;
     if (!update->waba_id)
         return true;
     struct statement *s = update->phone_number_id ? &by_line : &by_account;
@@ -100,16 +111,16 @@ static bool keep(struct ingest *in, struct store_update *update, enum store_outc
     return true;
 }
 
-/* A named person that such an update tells more about is told, too: a preference may be the first
- * to carry both phone and BSUID. */
+/* Whoever is known by one of both names learns the other: a preference may be the first to carry
+ * both. It makes nobody a contact. */
 static bool take_other(struct ingest *in, struct store_update *update) {
     struct contact contact;
     if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
     if (!update->who.phone || !update->who.bsuid)
         return true;
-    return identity_resolve(in->store, in->arena, in->place.account_id, &update->who,
-                            new_id(in, "con_"), in->now, &contact);
+    return identity_resolve(in->store, in->arena, in->place.account_id, &update->who, NULL, in->now,
+                            &contact);
 }
 
 /* --- events --- */
@@ -178,19 +189,26 @@ static bool tell_message(struct ingest *in, const struct store_update *update,
 
 /* --- messages --- */
 
-/* The id of the line's message with this wamid, and its thread's contact; "" when there is none. */
-static bool find_message(struct ingest *in, const char *wamid, char id[ID_SIZE],
-                         char contact_id[ID_SIZE], char thread_id[ID_SIZE]) {
+/* A message that is on record already. */
+struct known {
+    char id[ID_SIZE]; /* "": there is none */
+    char contact_id[ID_SIZE], thread_id[ID_SIZE];
+    bool is_history; /* so far only history told of it */
+};
+
+/* The line's message with this wamid. */
+static bool find_message(struct ingest *in, const char *wamid, struct known *known) {
     static struct statement s = {
-        .sql = "SELECT m.id, t.contact_id, t.id FROM message m JOIN thread t ON t.id = m.thread_id "
-               "WHERE m.line_id = ?1 AND m.wamid = ?2"};
-    id[0] = contact_id[0] = thread_id[0] = '\0';
+        .sql = "SELECT m.id, t.contact_id, t.id, m.source = 'history' FROM message m "
+               "JOIN thread t ON t.id = m.thread_id WHERE m.line_id = ?1 AND m.wamid = ?2"};
+    *known = (struct known){0};
     sql_start(in->store, &s, TEXT(in->place.line_id), TEXT(wamid));
     if (!sql_row(in->store, &s))
         return !sql_failed(in->store);
-    snprintf(id, ID_SIZE, "%s", column_text(&s, 0, in->arena));
-    snprintf(contact_id, ID_SIZE, "%s", column_text(&s, 1, in->arena));
-    snprintf(thread_id, ID_SIZE, "%s", column_text(&s, 2, in->arena));
+    snprintf(known->id, ID_SIZE, "%s", column_text(&s, 0, in->arena));
+    snprintf(known->contact_id, ID_SIZE, "%s", column_text(&s, 1, in->arena));
+    snprintf(known->thread_id, ID_SIZE, "%s", column_text(&s, 2, in->arena));
+    known->is_history = column_integer(&s, 3) != 0;
     sql_stop(&s);
     return true;
 }
@@ -225,12 +243,17 @@ static bool insert_message(struct ingest *in, const struct store_update *update,
                    INTEGER(in->now));
 }
 
-/* Old chats come with placeholders first and their media later. */
-static bool fill_placeholder(struct ingest *in, struct store_update *update, const char *id) {
-    static struct statement s = {.sql =
-                                     "UPDATE message SET type = ?2, body = ?3 "
-                                     "WHERE id = ?1 AND type = 'media_placeholder' AND type <> ?2"};
-    if (!sql_run(in->store, &s, TEXT(id), TEXT(update->type), BLOB(update->body)))
+/* Fills in what was missing: of old media first placeholders come, of a message that a status told
+ * of nothing is known but that. The message that history told of before it came is new, too. */
+static bool complete_message(struct ingest *in, struct store_update *update,
+                             const struct known *known) {
+    static struct statement s = {
+        .sql = "UPDATE message SET source = ?2, type = ?3, body = ?4, context_wamid = ?5, "
+               "timestamp = ?6 WHERE id = ?1 AND ((source = 'status' AND ?2 <> 'status') "
+               "OR (type = 'media_placeholder' AND ?3 <> 'media_placeholder') "
+               "OR (source = 'history' AND ?2 = 'webhook'))"};
+    if (!sql_run(in->store, &s, TEXT(known->id), TEXT(sources[update->kind]), TEXT(update->type),
+                 BLOB(update->body), TEXT(update->context_wamid), INTEGER(update->timestamp)))
         return false;
     update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
     return true;
@@ -267,14 +290,33 @@ static bool note_flow(struct ingest *in, const struct store_update *update,
            note_flow_token(in, update, update->flow_token);
 }
 
+/* A message on record comes again: mostly a duplicate. */
+static bool take_known(struct ingest *in, struct store_update *update, struct known *known) {
+    struct contact contact;
+    bool is_late = update->kind == UPDATE_MESSAGE && known->is_history;
+    if (!complete_message(in, update, known))
+        return false;
+    if (update->outcome == OUTCOME_DUPLICATE)
+        return true;
+    if (!note_flow(in, update, known->id))
+        return false;
+    if (!is_late)
+        return true;
+    return identity_resolve(in->store, in->arena, in->place.account_id, &update->who, NULL, in->now,
+                            &contact) &&
+           find_message(in, update->wamid, known) &&
+           contact_read(in->store, in->arena, known->contact_id, &contact) &&
+           tell_message(in, update, &contact, known->thread_id);
+}
+
 static bool take_message(struct ingest *in, struct store_update *update) {
-    char known[ID_SIZE], contact_id[ID_SIZE], thread_id[ID_SIZE];
+    struct known known;
     struct contact contact;
     bool unused;
-    if (!find_message(in, update->wamid, known, contact_id, thread_id))
+    if (!find_message(in, update->wamid, &known))
         return false;
-    if (known[0])
-        return fill_placeholder(in, update, known);
+    if (known.id[0])
+        return take_known(in, update, &known);
     if (!identity_resolve(in->store, in->arena, in->place.account_id, &update->who,
                           new_id(in, "con_"), in->now, &contact))
         return false;
@@ -282,14 +324,15 @@ static bool take_message(struct ingest *in, struct store_update *update) {
         return keep(in, update, OUTCOME_NOBODY);
     const char *message_id = new_id(in, "msg_");
     if (!thread_touch(in->store, in->place.line_id, contact.id, new_id(in, "thr_"),
-                      update->timestamp, thread_id) ||
-        !insert_message(in, update, message_id, thread_id) || !note_flow(in, update, message_id))
+                      update->timestamp, known.thread_id) ||
+        !insert_message(in, update, message_id, known.thread_id) ||
+        !note_flow(in, update, message_id))
         return false;
     update->outcome = OUTCOME_STORED;
     if (update->kind == UPDATE_MESSAGE)
-        return tell_message(in, update, &contact, thread_id);
-    /* whoever was talked to before is no new contact */
-    return note_lead(in, contact.id, "new_contact", &unused);
+        return tell_message(in, update, &contact, known.thread_id);
+    /* whoever wrote before is no new contact */
+    return update->is_outgoing || note_lead(in, contact.id, "new_contact", &unused);
 }
 
 /* --- statuses --- */
@@ -307,9 +350,10 @@ static int status_rank(const char *status) {
 
 static bool raise_status(struct ingest *in, const struct store_update *update,
                          const char *message_id) {
-    static struct statement read = {.sql = "SELECT status FROM message WHERE id = ?1"};
+    static struct statement read = {.sql = "SELECT status FROM message WHERE id = ?1 "
+                                           "AND direction = 'out'"};
     static struct statement write = {.sql = "UPDATE message SET status = ?2, status_at = ?3, "
-                                            "error = coalesce(?4, error) WHERE id = ?1"};
+                                            "error = ?4 WHERE id = ?1"};
     sql_start(in->store, &read, TEXT(message_id));
     if (!sql_row(in->store, &read))
         return !sql_failed(in->store);
@@ -317,8 +361,10 @@ static bool raise_status(struct ingest *in, const struct store_update *update,
     sql_stop(&read);
     if (status_rank(update->status) <= status_rank(shown))
         return true;
+    struct slice none = {NULL, 0};
+    bool is_failure = strcmp(update->status, "failed") == 0;
     return sql_run(in->store, &write, TEXT(message_id), TEXT(update->status),
-                   INTEGER(update->timestamp), BLOB(update->errors));
+                   INTEGER(update->timestamp), BLOB(is_failure ? update->errors : none));
 }
 
 static bool insert_status(struct ingest *in, struct store_update *update, const char *message_id) {
@@ -335,15 +381,14 @@ static bool insert_status(struct ingest *in, struct store_update *update, const 
 
 /* A status of a message that was not recorded completes the record as far as it tells. */
 static bool make_missing_message(struct ingest *in, const struct store_update *update,
-                                 const struct contact *contact, char id[ID_SIZE],
-                                 char thread_id[ID_SIZE]) {
+                                 const struct contact *contact, struct known *made) {
     struct store_update message = *update;
     message.type = "unknown";
     message.is_outgoing = true;
-    id_make(id, "msg_", in->now);
+    id_make(made->id, "msg_", in->now);
     return thread_touch(in->store, in->place.line_id, contact->id, new_id(in, "thr_"),
-                        update->timestamp, thread_id) &&
-           insert_message(in, &message, id, thread_id);
+                        update->timestamp, made->thread_id) &&
+           insert_message(in, &message, made->id, made->thread_id);
 }
 
 static bool tell_status(struct ingest *in, const struct store_update *update,
@@ -354,24 +399,50 @@ static bool tell_status(struct ingest *in, const struct store_update *update,
     return add_event(in, &event, contact, thread_id);
 }
 
+/* Whom we wrote to, where the message is on record: the status names them by the phone, by the
+ * BSUID or by both, and what it leaves out is what we know. */
+static void add_known_names(struct store_identity *who, const struct contact *known) {
+    const struct store_identity told = *who;
+    if (!told.phone && (!told.bsuid || !known->bsuid || is_same(told.bsuid, known->bsuid)))
+        who->phone = known->phone;
+    if (!told.bsuid && (!told.phone || !known->phone || is_same(told.phone, known->phone)))
+        who->bsuid = known->bsuid;
+}
+
+/* The contact that a status is about; its id is NULL when there is none. */
+static bool resolve_recipient(struct ingest *in, const struct store_update *update,
+                              const struct known *known, struct contact *contact) {
+    struct store_identity who = update->who;
+    struct contact own;
+    const char *made_id = known->id[0] && !update->is_participant ? NULL : new_id(in, "con_");
+    if (!contact_read(in->store, in->arena, known->contact_id, &own))
+        return false;
+    if (own.id && !update->is_participant)
+        add_known_names(&who, &own);
+    if (!identity_resolve(in->store, in->arena, in->place.account_id, &who, made_id, in->now,
+                          contact))
+        return false;
+    if (!contact->id)
+        *contact = own;
+    return true;
+}
+
 static bool take_status(struct ingest *in, struct store_update *update) {
-    char id[ID_SIZE], contact_id[ID_SIZE], thread_id[ID_SIZE];
+    struct known known;
     struct contact contact;
-    if (!identity_resolve(in->store, in->arena, in->place.account_id, &update->who,
-                          new_id(in, "con_"), in->now, &contact) ||
-        !find_message(in, update->wamid, id, contact_id, thread_id))
+    if (!find_message(in, update->wamid, &known) ||
+        !resolve_recipient(in, update, &known, &contact))
         return false;
-    if (!id[0] && !contact.id)
+    if (!contact.id)
         return keep(in, update, OUTCOME_NOBODY);
-    if (!id[0] && !make_missing_message(in, update, &contact, id, thread_id))
+    if (known.id[0] ? !find_message(in, update->wamid, &known) /* the threads may be one by now */
+                    : !make_missing_message(in, update, &contact, &known))
         return false;
-    if (!contact.id && !contact_read(in->store, in->arena, contact_id, &contact))
-        return false;
-    if (!insert_status(in, update, id))
+    if (!insert_status(in, update, known.id))
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
-    return raise_status(in, update, id) && tell_status(in, update, &contact, thread_id);
+    return raise_status(in, update, known.id) && tell_status(in, update, &contact, known.thread_id);
 }
 
 /* --- people and leads --- */
@@ -388,17 +459,17 @@ static bool take_identity(struct ingest *in, struct store_update *update) {
 }
 
 static bool take_lead(struct ingest *in, struct store_update *update) {
-    char id[ID_SIZE], contact_id[ID_SIZE], thread_id[ID_SIZE];
+    struct known known = {0};
     struct contact contact = {0};
     if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
     if (in->place.is_archived)
         return true;
-    if (update->wamid && !find_message(in, update->wamid, id, contact_id, thread_id))
+    if (update->wamid && !find_message(in, update->wamid, &known))
         return false;
-    if (update->wamid && id[0])
-        return contact_read(in->store, in->arena, contact_id, &contact) &&
-               tell_lead(in, update, &contact, thread_id, "lead_event");
+    if (known.id[0])
+        return contact_read(in->store, in->arena, known.contact_id, &contact) &&
+               tell_lead(in, update, &contact, known.thread_id, "lead_event");
     struct store_event event = {.type = "lead.created",
                                 .source = "lead_event",
                                 .wamid = update->wamid,
