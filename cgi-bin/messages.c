@@ -337,7 +337,7 @@ static const struct branch {
     {&location, {{"location", OBJECT}}},
     {&product, {{"bodyText", STRING}, {"catalogId", ANYTHING}, {"productRetailerId", ANYTHING}}},
     {&carousel, {{"bodyText", STRING}, {"cards", ARRAY}}},
-    {&product_list, {{"bodyText", STRING}, {"catalogId", ANYTHING}, {"sections", ANYTHING}}},
+    {&product_list, {{"bodyText", STRING}, {"catalogId", ANYTHING}, {"sections", ARRAY}}},
     {&buttons, {{"bodyText", STRING}, {"buttons", ARRAY}}},
     {&list, {{"bodyText", STRING}, {"buttonText", ANYTHING}, {"sections", ARRAY}}},
     /* last: its footerText is an optional field of the list message, too */

@@ -72,11 +72,11 @@ void idempotency_end(struct request *rq, const struct idempotency *idempotency,
     struct store *store = rq->caller->store;
     if (!idempotency->key.key || !idempotency->stored.is_new)
         return;
+    int status = reply_settle(rq); /* before its bytes are taken */
     enum store_result result =
-        rq->upstream_was_sent
-            ? store_finish_idempotent(store, &idempotency->key, fingerprint,
-                                      reply_settle(rq), reply_bytes(rq))
-            : store_forget_idempotent(store, &idempotency->key);
+        rq->upstream_was_sent ? store_finish_idempotent(store, &idempotency->key, fingerprint,
+                                                        status, reply_bytes(rq))
+                              : store_forget_idempotent(store, &idempotency->key);
     if (result != STORE_OK)
         log_message(LOG_ERROR, "request %s: the outcome of its Idempotency-Key was not kept: %s",
                     rq->id, store_reason(store));

@@ -44,8 +44,10 @@ make_line() {
     shift
     number=$(next_number)
     put "${prefix}LINE" "8000$number"
-    sandbox POST accounts "{\"wabaId\":\"${!waba}\",\"token\":\"${!token}\",
-        \"phones\":[{\"id\":\"8000$number\",\"displayNumber\":\"+1555$((1000000 + number))\"}]}" >/dev/null
+    # the phones of an account are set all at once: those it has, and this one
+    sandbox POST accounts "$(sandbox GET accounts | jq -c --arg waba "${!waba}" --arg token "${!token}" \
+        --arg id "8000$number" --arg display "+1555$((1000000 + number))" '{wabaId: $waba, token: $token,
+            phones: ([.[] | select(.account.wabaId == $waba).phones[]] + [{id: $id, displayNumber: $display}])}')" >/dev/null
     switchboard line add "${!account}" --phone-number-id "8000$number" \
         --number "+1555$((1000000 + number))" "$@" >/dev/null
 }

@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# Many bodies to one route in one go. `load helpers/batch` after helpers/all.
+#
+#     check_bodies METHOD PATH [option of request...] <TABLE
+#         sends every body of the table, a line each, and fails with all those that were not
+#         answered as they say:
+#             STATUS <tab> ISSUES <tab> BODY
+#         ISSUES is - for a success, `path:code` separated by commas for a list of issues, and the
+#         error's code otherwise.
+#     new_batch, send_bodies METHOD PATH [option...], issues_of_batch
+#         the same in steps, for bodies that are no line of text: the files $batch/NUMBER.in,
+#         counted from 1, are sent; NUMBER.status and NUMBER.out are what came back.
+
+new_batch() {
+    batch=$BATS_TEST_TMPDIR/batch
+    rm -rf "$batch"
+    mkdir "$batch"
+}
+
+check_bodies() {
+    local wanted issues text number=0
+    new_batch
+    while IFS=$'\t' read -r wanted issues text; do
+        number=$((number + 1))
+        printf '%s' "$text" >"$batch/$number.in"
+        printf '%s\t%s\t%s\n' "$wanted" "$issues" "$text" >>"$batch/expected"
+    done
+    ((number > 0)) || fail 'the table is empty'
+    send_bodies "$@"
+    paste <(batch_lines status) <(issues_of_batch) <(batch_lines in) >"$batch/found"
+    diff "$batch/expected" "$batch/found" >"$batch/diff" || {
+        printf '%s %s: < is what was expected, > what came\n' "$1" "$2" >&2
+        head -c 10000 "$batch/diff" >&2
+        return 1
+    }
+}
+
+# The files NUMBER.KIND in their order, a line each.
+batch_lines() {
+    local number
+    for ((number = 1; ; number++)); do
+        [[ -e $batch/$number.$1 ]] || break
+        cat "$batch/$number.$1"
+        printf '\n'
+    done
+}
+
+issues_of_batch() {
+    local number text
+    for ((number = 1; ; number++)); do
+        [[ -e $batch/$number.status ]] || break
+        text=$(cat "$batch/$number.out" 2>/dev/null) || true
+        printf '%s\n' "${text//$'\n'/ }"
+    done | jq -Rr 'try (fromjson | if .success then "-"
+        elif (.details | type) == "array" then [.details[] | "\(.path):\(.code)"] | join(",")
+        else .error // "no envelope" end) catch "no JSON"'
+}
+
+send_bodies() {
+    local method=$1 path=$2 header_list=() has_data='' data='' number
+    shift 2
+    while (($#)); do
+        case $1 in
+        -H) header_list+=("$2") ;;
+        --as) header_list+=("Authorization: Bearer $2") ;;
+        *) printf 'send_bodies: unknown option %s\n' "$1" >&2; return 2 ;;
+        esac
+        shift 2
+    done
+    [[ " ${header_list[*],,}" == *' content-type:'* ]] ||
+        header_list+=('Content-Type: application/json')
+    if [[ $TRANSPORT == direct ]]; then
+        send_bodies_direct
+    else
+        send_bodies_http
+    fi
+}
+
+# One curl, over one connection.
+send_bodies_http() {
+    local answered
+    for ((number = 1; ; number++)); do
+        [[ -e $batch/$number.in ]] || break
+        ((number == 1)) || printf 'next\n'
+        printf 'url = "%s"\nrequest = "%s"\nsilent\ngloboff\nmax-time = 120\n' "$BASE$path" "$method"
+        printf 'header = "%s"\n' 'Expect:' "${header_list[@]}"
+        printf 'data-binary = "@%s"\noutput = "%s"\n' "$batch/$number.in" "$batch/$number.out"
+        printf 'write-out = "%%{http_code}\\n"\n'
+    done >"$batch/curl.conf"
+    curl -K "$batch/curl.conf" >"$batch/answered" || true
+    number=0
+    while read -r answered; do
+        number=$((number + 1))
+        printf '%s' "$answered" >"$batch/$number.status"
+    done <"$batch/answered"
+}
+
+send_bodies_direct() {
+    local program variables=() script_name path_info headers body status answer_dir=$batch
+    local common length
+    find_program "$path"
+    common=(
+        PATH=/usr/local/bin:/usr/bin:/bin GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1
+        "REQUEST_METHOD=$method" "REQUEST_URI=$path" QUERY_STRING= "SCRIPT_NAME=$script_name"
+        "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" ${path_info:+"PATH_INFO=$path_info"}
+        ${ASAN_OPTIONS+"ASAN_OPTIONS=$ASAN_OPTIONS"} ${UBSAN_OPTIONS+"UBSAN_OPTIONS=$UBSAN_OPTIONS"}
+    )
+    header_variables
+    for ((number = 1; ; number++)); do
+        [[ -e $batch/$number.in ]] || break
+        headers=$batch/$number.headers body=$batch/$number.out
+        length=$(stat -c %s "$batch/$number.in")
+        env -i "${common[@]}" "${variables[@]}" "CONTENT_LENGTH=$length" "$OUT/cgi-bin/$program" \
+            <"$batch/$number.in" >"$batch/answer" 2>>"$STACK/stderr.log" || true
+        split_answer
+        printf '%s' "$status" >"$batch/$number.status"
+    done
+}

@@ -1,0 +1,1391 @@
+#!/usr/bin/env bats
+# POST /v2/messages/... (spec 4.3), and what holds for every protected route that sends (spec 5, 7, 8)
+load helpers/all
+load helpers/batch
+load helpers/conventions
+
+# A send that the platform never answers starts here and is looked at in the last test.
+setup_file() {
+    start_stack
+    make_user
+    sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"7001\",\"mimeType\":\"image/png\",\"size\":10}" >/dev/null
+    fault '{"match":{"recipient":"15550009999"},"kind":"hang"}'
+    mkdir "$BATS_FILE_TMPDIR/hang"
+    (
+        answer_dir=$BATS_FILE_TMPDIR/hang
+        started=$SECONDS
+        send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550009999\",\"text\":\"?\"}"
+        printf '%s %s\n' "$status" $((SECONDS - started)) >"$answer_dir/part"
+        mv "$answer_dir/part" "$answer_dir/done"
+    ) >/dev/null 2>&1 3>&- &
+    local try
+    for ((try = 0; try < 500; try++)); do
+        [[ $(sent_count) == 0 ]] || break
+        sleep 0.02
+    done
+}
+
+setup() {
+    forget_sent
+    new_recipient
+}
+
+# Somebody whom no test has written to: $to (digits), `who` for our bodies, `up` for the platform's.
+new_recipient() {
+    to=1555$((1000000 + $(next_number)))
+    who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\""
+    up="{\"messaging_product\":\"whatsapp\",\"recipient_type\":\"individual\",\"to\":\"$to\""
+}
+
+send() { # PATH BODY [option of request...]
+    api POST "/v2/messages/send${1:+/$1}" -d "$2" "${@:3}"
+}
+
+# Everything the database holds of what was sent, as one number each.
+recorded() {
+    db 'SELECT (SELECT count(*) FROM contact), (SELECT count(*) FROM thread), (SELECT count(*) FROM message)'
+}
+
+# The platform was not asked and nothing was written since `before=$(recorded)`.
+assert_untouched() {
+    assert_nothing_sent
+    assert_equal "$(recorded)" "$before"
+}
+
+# 200; the platform was sent UPSTREAM to the byte; its answer is the data; the message is recorded as
+# it went out, with a contact and a thread of its line: assert_sends PATH OUR-MEMBERS UPSTREAM-MEMBERS
+assert_sends() {
+    local type wamid
+    send "$1" "{$who,$2}"
+    assert_success
+    assert_conventions
+    wamid=$(jq -r '.data.messages[0].id' "$body")
+    assert_body_is "{\"success\":true,\"data\":{\"messaging_product\":\"whatsapp\",\"contacts\":[{\"input\":\"$to\",\"wa_id\":\"$to\"}],\"messages\":[{\"id\":\"$wamid\"}]}}"
+    assert_sent "$up$3}"
+    assert_sent_to "$LINE/messages"
+    type=$(sent | jq -r .type)
+    assert_equal "$(db "SELECT m.direction, m.source, m.type, m.status, c.phone, c.bsuid IS NULL, a.id,
+        l.phone_number_id, CAST(m.body AS TEXT) FROM message m JOIN thread t ON t.id = m.thread_id
+        JOIN contact c ON c.id = t.contact_id JOIN line l ON l.id = m.line_id
+        JOIN account a ON a.id = c.account_id WHERE m.wamid = '$wamid'")" \
+        "out|api|$type|accepted|$to|1|$ACCOUNT|$LINE|$up$3}"
+}
+
+# The table of bodies that a table of fields asks for. FULL is a body with every field; each line of
+# standard input is `PATH TYPE required|optional`, PATH as sections.0.title. Left out, of each wrong
+# type, empty: variants FULL <FIELDS
+variants() {
+    jq -R . | jq -s -r --argjson full "$1" '
+        def wrong: {string: [null, true, 5, ["x"], {a: 1}], object: [null, false, 5, "x", []],
+            array: [null, true, 5, "x", {a: 1}], scalar: [null, true, ["x"], {a: 1}]};
+        def place: map(if type == "number" then "[\(.)]" else ".\(.)" end) | join("") | ltrimstr(".");
+        def row($status; $issues): "\($status)\t\($issues)\t\(tojson)";
+        ($full | row(200; "-")),
+        (.[] | split(" ") | . as [$dotted, $type, $need]
+            | ($dotted | split(".") | map(tonumber? // .)) as $path | ($path | place) as $place
+            | ($full | delpaths([$path])
+                | if $need == "required" then row(400; "\($place):required") else row(200; "-") end),
+            (wrong[$type][] | . as $value | $full | setpath($path; $value)
+                | row(400; "\($place):invalid_type")),
+            (select($type == "string" or $type == "scalar") | $full | setpath($path; "")
+                | row(400; "\($place):empty")))'
+}
+
+# Sends all variants, and checks that those of 200 alone reached the platform and the database.
+check_fields() { # PATH FULL <FIELDS
+    local before sent
+    forget_sent
+    before=$(db 'SELECT count(*) FROM message')
+    { variants "$2"; variants "$2" <<<'phoneNumberId string required'; } | sort -u >"$BATS_TEST_TMPDIR/table"
+    {
+        cat "$BATS_TEST_TMPDIR/table"
+        jq -r --argjson full "$2" -n '$full | del(.to) | "400\tto:one_of\t\(tojson)",
+            (.recipient = "US.13491208655302741918" | "200\t-\t\(tojson)"),
+            (.to = null | "400\tto:invalid_type\t\(tojson)"), (.to = "" | "400\tto:empty\t\(tojson)"),
+            (.to = 15551234567 | "400\tto:invalid_type\t\(tojson)"),
+            (.recipient = {} | "400\trecipient:invalid_type\t\(tojson)"),
+            (.recipient = "" | "400\trecipient:empty\t\(tojson)")'
+        jq -r --argjson full "$2" -n '$full | (.contextMessageWamid = "wamid.x=" | "200\t-\t\(tojson)"),
+            (.contextMessageWamid = "" | "400\tcontextMessageWamid:empty\t\(tojson)"),
+            (.contextMessageWamid = null | "400\tcontextMessageWamid:invalid_type\t\(tojson)"),
+            (.unknown = {a: [1, null]} | "200\t-\t\(tojson)")'
+    } >"$BATS_TEST_TMPDIR/all"
+    check_bodies POST "/v2/messages/send/$1" --as "$TOKEN" <"$BATS_TEST_TMPDIR/all"
+    sent=$(grep -c ^200 "$BATS_TEST_TMPDIR/all")
+    assert_equal "$(sent_count path=messages)" "$sent"
+    assert_equal "$(db 'SELECT count(*) FROM message')" $((before + sent))
+}
+
+# --- 4.3: the routes, each with the bytes that the platform gets ---
+
+@test "send/text (spec 4.3)" {
+    assert_sends text '"text":"Hello"' ',"type":"text","text":{"body":"Hello"}'
+    assert_sends text '"text":" \t"' ',"type":"text","text":{"body":" \t"}'
+    check_fields text "{$who,\"text\":\"x\"}" <<<'text string required'
+}
+
+@test "send/media: image, video, audio, document (spec 4.3)" {
+    local type
+    for type in image video document; do
+        assert_sends media "\"media\":{\"type\":\"$type\",\"mediaId\":\"7001\"}" ",\"type\":\"$type\",\"$type\":{\"id\":\"7001\"}"
+    done
+    assert_sends media '"media":{"caption":"A b","mediaId":"7001","type":"image"}' ',"type":"image","image":{"id":"7001","caption":"A b"}'
+    assert_sends media '"media":{"type":"video","mediaId":"7001","caption":"A b"}' ',"type":"video","video":{"id":"7001","caption":"A b"}'
+    check_fields media "{$who,\"media\":{\"type\":\"document\",\"mediaId\":\"7001\",\"caption\":\"c\",\"filename\":\"f\"}}" <<'END'
+media object required
+media.type string required
+media.mediaId string required
+media.caption string optional
+media.filename string optional
+END
+    check_bodies POST /v2/messages/send/media --as "$TOKEN" < <(
+        for type in Image sticker text file 'image ' template contacts location; do
+            printf '400\tmedia.type:invalid_value\t{%s,"media":{"type":"%s","mediaId":"7001"}}\n' "$who" "$type"
+        done
+    )
+}
+
+@test "send/media: caption is not used for audio, filename for documents alone (spec 4.3)" {
+    assert_sends media '"media":{"type":"audio","mediaId":"7001","caption":"A","filename":"f.ogg"}' ',"type":"audio","audio":{"id":"7001"}'
+    assert_sends media '"media":{"type":"image","mediaId":"7001","filename":"f.png"}' ',"type":"image","image":{"id":"7001"}'
+    assert_sends media '"media":{"type":"document","mediaId":"7001","caption":"A","filename":"f.pdf"}' ',"type":"document","document":{"id":"7001","filename":"f.pdf","caption":"A"}'
+}
+
+@test "send/location: latitude and longitude as strings or numbers, as they came (spec 4.3)" {
+    assert_sends location '"location":{"latitude":"37.44216251868683","longitude":"-122.1615"}' ',"type":"location","location":{"latitude":"37.44216251868683","longitude":"-122.1615"}'
+    assert_sends location '"location":{"address":"A 1","name":"N","longitude":-122.10,"latitude":3.70E+1}' ',"type":"location","location":{"latitude":3.70E+1,"longitude":-122.10,"name":"N","address":"A 1"}'
+    assert_sends location '"location":{"latitude":0,"longitude":-0}' ',"type":"location","location":{"latitude":0,"longitude":-0}'
+    check_fields location "{$who,\"location\":{\"latitude\":1.5,\"longitude\":\"2\",\"name\":\"n\",\"address\":\"a\"}}" <<'END'
+location object required
+location.latitude scalar required
+location.longitude scalar required
+location.name string optional
+location.address string optional
+END
+}
+
+@test "send/interactive/catalog-message (spec 4.3)" {
+    assert_sends interactive/catalog-message '"bodyText":"B"' ',"type":"interactive","interactive":{"type":"catalog_message","body":{"text":"B"},"action":{"name":"catalog_message"}}'
+    assert_sends interactive/catalog-message '"thumbnailProductRetailerId":"t","footerText":"F","bodyText":"B"' ',"type":"interactive","interactive":{"type":"catalog_message","body":{"text":"B"},"footer":{"text":"F"},"action":{"name":"catalog_message","parameters":{"thumbnail_product_retailer_id":"t"}}}'
+    check_fields interactive/catalog-message "{$who,\"bodyText\":\"b\",\"footerText\":\"f\",\"thumbnailProductRetailerId\":\"t\"}" <<'END'
+bodyText string required
+footerText string optional
+thumbnailProductRetailerId string optional
+END
+}
+
+@test "send/interactive/product (spec 4.3)" {
+    assert_sends interactive/product '"catalogId":"c","productRetailerId":"p"' ',"type":"interactive","interactive":{"type":"product","action":{"catalog_id":"c","product_retailer_id":"p"}}'
+    assert_sends interactive/product '"footerText":"F","bodyText":"B","productRetailerId":"p","catalogId":"c"' ',"type":"interactive","interactive":{"type":"product","body":{"text":"B"},"footer":{"text":"F"},"action":{"catalog_id":"c","product_retailer_id":"p"}}'
+    check_fields interactive/product "{$who,\"catalogId\":\"c\",\"productRetailerId\":\"p\",\"bodyText\":\"b\",\"footerText\":\"f\"}" <<'END'
+catalogId string required
+productRetailerId string required
+bodyText string optional
+footerText string optional
+END
+}
+
+@test "send/interactive/product-list (spec 4.3)" {
+    assert_sends interactive/product-list '"catalogId":"c","headerText":"H","bodyText":"B","sections":[{"title":"T","product_items":[{"product_retailer_id":"p"}]}]' ',"type":"interactive","interactive":{"type":"product_list","header":{"type":"text","text":"H"},"body":{"text":"B"},"action":{"catalog_id":"c","sections":[{"title":"T","product_items":[{"product_retailer_id":"p"}]}]}}'
+    assert_sends interactive/product-list '"sections":[{"product_items":[{"product_retailer_id":"p"},{"x":1,"product_retailer_id":"q"}],"title":"T"},{"title":"U","product_items":[{"product_retailer_id":"r"}]}],"footerText":"F","bodyText":"B","headerText":"H","catalogId":"c"' ',"type":"interactive","interactive":{"type":"product_list","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"catalog_id":"c","sections":[{"title":"T","product_items":[{"product_retailer_id":"p"},{"product_retailer_id":"q"}]},{"title":"U","product_items":[{"product_retailer_id":"r"}]}]}}'
+    check_fields interactive/product-list "{$who,\"catalogId\":\"c\",\"headerText\":\"h\",\"bodyText\":\"b\",\"footerText\":\"f\",\"sections\":[{\"title\":\"t\",\"product_items\":[{\"product_retailer_id\":\"p\"}]},{\"title\":\"u\",\"product_items\":[{\"product_retailer_id\":\"q\"},{\"product_retailer_id\":\"r\"}]}]}" <<'END'
+catalogId string required
+headerText string required
+bodyText string required
+footerText string optional
+sections array required
+sections.0 object optional
+sections.1 object optional
+sections.1.title string required
+sections.1.product_items array required
+sections.1.product_items.0 object optional
+sections.1.product_items.1 object optional
+sections.1.product_items.1.product_retailer_id string required
+END
+}
+
+@test "send/interactive/product-carousel (spec 4.3)" {
+    assert_sends interactive/product-carousel '"bodyText":"B","cards":[{"catalogId":"c","productRetailerId":"p"},{"productRetailerId":"q","catalogId":"c","x":1}],"footerText":"F","headerText":"H"' ',"type":"interactive","interactive":{"type":"carousel","body":{"text":"B"},"action":{"cards":[{"card_index":0,"type":"product","action":{"product_retailer_id":"p","catalog_id":"c"}},{"card_index":1,"type":"product","action":{"product_retailer_id":"q","catalog_id":"c"}}]}}'
+    check_fields interactive/product-carousel "{$who,\"bodyText\":\"b\",\"cards\":[{\"catalogId\":\"c\",\"productRetailerId\":\"p\"},{\"catalogId\":\"c\",\"productRetailerId\":\"q\"},{\"catalogId\":\"c\",\"productRetailerId\":\"r\"}]}" <<'END'
+bodyText string required
+cards array required
+cards.0 object optional
+cards.2 object optional
+cards.2.catalogId string required
+cards.2.productRetailerId string required
+END
+}
+
+@test "send/interactive/button: sent as reply buttons (spec 4.3)" {
+    assert_sends interactive/button '"bodyText":"B","buttons":[{"id":"i","title":"T"}]' ',"type":"interactive","interactive":{"type":"button","body":{"text":"B"},"action":{"buttons":[{"type":"reply","reply":{"id":"i","title":"T"}}]}}'
+    assert_sends interactive/button '"buttons":[{"title":"T","id":"i"},{"id":"j","title":"U"},{"id":"k","title":"V"}],"bodyText":"B"' ',"type":"interactive","interactive":{"type":"button","body":{"text":"B"},"action":{"buttons":[{"type":"reply","reply":{"id":"i","title":"T"}},{"type":"reply","reply":{"id":"j","title":"U"}},{"type":"reply","reply":{"id":"k","title":"V"}}]}}'
+    check_fields interactive/button "{$who,\"bodyText\":\"b\",\"buttons\":[{\"id\":\"i\",\"title\":\"t\"},{\"id\":\"j\",\"title\":\"u\"}]}" <<'END'
+bodyText string required
+buttons array required
+buttons.0 object optional
+buttons.1.id string required
+buttons.1.title string required
+END
+}
+
+@test "send/interactive/list (spec 4.3)" {
+    assert_sends interactive/list '"bodyText":"B","buttonText":"Go","sections":[{"title":"T","rows":[{"id":"i","title":"R"}]}]' ',"type":"interactive","interactive":{"type":"list","body":{"text":"B"},"action":{"button":"Go","sections":[{"title":"T","rows":[{"id":"i","title":"R"}]}]}}'
+    assert_sends interactive/list '"sections":[{"rows":[{"description":"D","title":"R","id":"i"},{"id":"j","title":"S"}],"title":"T"},{"title":"U","rows":[{"id":"k","title":"V"}]}],"footerText":"F","headerText":"H","buttonText":"Go","bodyText":"B"' ',"type":"interactive","interactive":{"type":"list","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"button":"Go","sections":[{"title":"T","rows":[{"id":"i","title":"R","description":"D"},{"id":"j","title":"S"}]},{"title":"U","rows":[{"id":"k","title":"V"}]}]}}'
+    check_fields interactive/list "{$who,\"bodyText\":\"b\",\"buttonText\":\"g\",\"headerText\":\"h\",\"footerText\":\"f\",\"sections\":[{\"title\":\"t\",\"rows\":[{\"id\":\"i\",\"title\":\"r\"}]},{\"title\":\"u\",\"rows\":[{\"id\":\"j\",\"title\":\"s\",\"description\":\"d\"},{\"id\":\"k\",\"title\":\"v\"}]}]}" <<'END'
+bodyText string required
+buttonText string required
+headerText string optional
+footerText string optional
+sections array required
+sections.0 object optional
+sections.1.title string required
+sections.1.rows array required
+sections.1.rows.0 object optional
+sections.1.rows.0.id string required
+sections.1.rows.0.title string required
+sections.1.rows.0.description string optional
+END
+}
+
+# --- 4.3, 8: numbers of items ---
+
+# An array of COUNT copies: items COUNT TEXT
+items() {
+    local number text=''
+    for ((number = 0; number < $1; number++)); do
+        text+=,${2//#/$number}
+    done
+    printf '[%s]' "${text#,}"
+}
+
+@test "1 to 3 buttons, at least 2 cards, 1 section, 1 product, 1 row (spec 8)" {
+    local button='{"id":"#","title":"t#"}' card='{"catalogId":"c","productRetailerId":"p#"}' count
+    local row='{"id":"#","title":"t"}' product='{"product_retailer_id":"#"}'
+    check_bodies POST /v2/messages/send/interactive/button --as "$TOKEN" <<END
+400	buttons:too_few	{$who,"bodyText":"b","buttons":[]}
+200	-	{$who,"bodyText":"b","buttons":$(items 1 "$button")}
+200	-	{$who,"bodyText":"b","buttons":$(items 3 "$button")}
+400	buttons:too_many	{$who,"bodyText":"b","buttons":$(items 4 "$button")}
+400	buttons:too_many	{$who,"bodyText":"b","buttons":$(items 100 "$button")}
+END
+    check_bodies POST /v2/messages/send/interactive/product-carousel --as "$TOKEN" <<END
+400	cards:too_few	{$who,"bodyText":"b","cards":[]}
+400	cards:too_few	{$who,"bodyText":"b","cards":$(items 1 "$card")}
+200	-	{$who,"bodyText":"b","cards":$(items 2 "$card")}
+200	-	{$who,"bodyText":"b","cards":$(items 10 "$card")}
+END
+    check_bodies POST /v2/messages/send/interactive/product-list --as "$TOKEN" <<END
+400	sections:too_few	{$who,"catalogId":"c","headerText":"h","bodyText":"b","sections":[]}
+400	sections[0].product_items:too_few	{$who,"catalogId":"c","headerText":"h","bodyText":"b","sections":[{"title":"t","product_items":[]}]}
+200	-	{$who,"catalogId":"c","headerText":"h","bodyText":"b","sections":[{"title":"t","product_items":$(items 30 "$product")}]}
+END
+    check_bodies POST /v2/messages/send/interactive/list --as "$TOKEN" <<END
+400	sections:too_few	{$who,"bodyText":"b","buttonText":"g","sections":[]}
+400	sections[1].rows:too_few	{$who,"bodyText":"b","buttonText":"g","sections":[{"title":"t","rows":$(items 1 "$row")},{"title":"u","rows":[]}]}
+200	-	{$who,"bodyText":"b","buttonText":"g","sections":[{"title":"t","rows":$(items 10 "$row")}]}
+END
+    # what the platform limits is the platform's to say
+    send interactive/list "{$who,\"bodyText\":\"b\",\"buttonText\":\"g\",\"sections\":[{\"title\":\"t\",\"rows\":$(items 11 "$row")}]}"
+    assert_error 400 VALIDATION_ERROR
+    assert_that '.details.error.code | type == "number"'
+}
+
+@test "a schema failure lists every issue, each with path, code and message (spec 4.3)" {
+    local before
+    before=$(recorded)
+    send interactive/list "{\"phoneNumberId\":\"$LINE\",\"buttonText\":5,\"headerText\":\"\",\"sections\":[{\"title\":\"\",\"rows\":[]},7,{\"rows\":[{\"id\":\"i\",\"title\":null},{}]}]}"
+    assert_error 400 VALIDATION_ERROR '(and 10 more: see details)'
+    assert_that '[.details[] | keys] | unique == [["code","message","path"]]'
+    assert_json '[.details[] | "\(.path):\(.code)"]' '["to:one_of","bodyText:required","buttonText:invalid_type","headerText:empty","sections[0].title:empty","sections[0].rows:too_few","sections[1]:invalid_type","sections[2].title:required","sections[2].rows[0].title:invalid_type","sections[2].rows[1].id:required","sections[2].rows[1].title:required"]'
+    assert_issue bodyText 'is required: send a string'
+    assert_issue buttonText 'must be a string, not number'
+    assert_issue 'sections[0].rows' 'must hold at least 1 item, not 0'
+    assert_untouched
+}
+
+@test "a body with a million mistakes is 400 with a bounded list" {
+    local before
+    before=$(recorded)
+    {
+        printf '{%s,"bodyText":"b","cards":[0' "$who"
+        head -c 1800000 /dev/zero | sed 's/\x00\x00/,0/g'
+        printf ']}'
+    } >"$BATS_TEST_TMPDIR/flood"
+    send interactive/product-carousel "@$BATS_TEST_TMPDIR/flood"
+    assert_error 400 VALIDATION_ERROR '(and 900000 more: see details)'
+    assert_that '.details | length == 1000'
+    assert_untouched
+}
+
+# --- 4.3: the smart dispatcher ---
+
+# Bodies for the dispatcher, one of each kind; the names are those of the routes.
+shape() {
+    case $1 in
+    text) printf '"text":"T"' ;;
+    media) printf '"media":{"type":"image","mediaId":"7001"}' ;;
+    location) printf '"location":{"latitude":1,"longitude":2}' ;;
+    product) printf '"bodyText":"B","catalogId":"c","productRetailerId":"p"' ;;
+    cards) printf '"bodyText":"B","cards":[{"catalogId":"c","productRetailerId":"p"},{"catalogId":"c","productRetailerId":"q"}]' ;;
+    products) printf '"bodyText":"B","catalogId":"c","headerText":"H","sections":[{"title":"T","product_items":[{"product_retailer_id":"p"}],"rows":[{"id":"i","title":"R"}]}]' ;;
+    buttons) printf '"bodyText":"B","buttons":[{"id":"i","title":"T"}]' ;;
+    list) printf '"bodyText":"B","buttonText":"Go","sections":[{"title":"T","rows":[{"id":"i","title":"R"}]}]' ;;
+    thumbnail) printf '"bodyText":"B","thumbnailProductRetailerId":"t"' ;;
+    footer) printf '"bodyText":"B","footerText":"F"' ;;
+    esac
+}
+
+@test "send: each condition leads to its send, with the same bytes (spec 4.3)" {
+    local name path
+    while read -r name path; do
+        send "$path" "{$who,$(shape "$name")}"
+        assert_success
+        sent >"$BATS_TEST_TMPDIR/wanted"
+        send '' "{$who,$(shape "$name")}"
+        assert_success
+        assert_conventions
+        sent >"$BATS_TEST_TMPDIR/found"
+        cmp "$BATS_TEST_TMPDIR/wanted" "$BATS_TEST_TMPDIR/found" || fail "send and send/$path differ"
+    done <<'END'
+text text
+media media
+location location
+product interactive/product
+cards interactive/product-carousel
+products interactive/product-list
+thumbnail interactive/catalog-message
+footer interactive/catalog-message
+buttons interactive/button
+list interactive/list
+END
+}
+
+@test "send: the first condition of the table wins, and the catalog message comes last" {
+    local order=(text media location product cards products buttons list thumbnail) i j expected
+    local -A types=([text]=text [media]=image [location]=location [product]=product [cards]=carousel
+        [products]=product_list [buttons]=button [list]=list [thumbnail]=catalog_message [footer]=catalog_message)
+    for ((i = 0; i < ${#order[@]}; i++)); do
+        for ((j = i + 1; j < ${#order[@]}; j++)); do
+            send '' "{$who,$(shape "${order[j]}"),$(shape "${order[i]}"),\"footerText\":\"F\"}"
+            assert_status 200
+            expected=${types[${order[i]}]}
+            assert_sent_json '.interactive.type // .type' "$expected"
+        done
+    done
+}
+
+@test "send: the condition alone decides, what is wrong inside is told with its path (spec 4.3)" {
+    check_bodies POST /v2/messages/send --as "$TOKEN" <<END
+400	text:empty	{$who,"text":"","media":{"type":"image","mediaId":"7001"}}
+400	media.type:required,media.mediaId:required	{$who,"media":{},"location":{"latitude":1,"longitude":2}}
+400	location.latitude:required,location.longitude:required	{$who,"location":{}}
+400	catalogId:invalid_type,productRetailerId:invalid_type	{$who,"bodyText":"B","catalogId":5,"productRetailerId":null}
+400	bodyText:empty	{$who,"bodyText":"","catalogId":"c","productRetailerId":"p"}
+400	cards:too_few	{$who,"bodyText":"B","cards":[]}
+400	headerText:required,sections:too_few	{$who,"bodyText":"B","catalogId":"c","sections":[]}
+400	buttons:too_few	{$who,"bodyText":"B","buttons":[]}
+400	sections:too_few	{$who,"bodyText":"B","buttonText":"g","sections":[]}
+400	buttonText:invalid_type	{$who,"bodyText":"B","buttonText":1,"sections":[{"title":"t","rows":[{"id":"i","title":"r"}]}]}
+400	footerText:invalid_type	{$who,"bodyText":"B","footerText":1}
+400	thumbnailProductRetailerId:empty	{$who,"bodyText":"B","thumbnailProductRetailerId":""}
+400	to:one_of	{"phoneNumberId":"$LINE","text":"x"}
+400	to:one_of,text:empty	{"phoneNumberId":"$LINE","text":""}
+END
+    assert_nothing_sent
+}
+
+@test "send: no condition matches: 400 with the message Unsupported message payload. (spec 4.3)" {
+    local text before
+    before=$(recorded)
+    for text in '' ',"text":5' ',"text":null' ',"text":["x"]' ',"media":"7001"' ',"media":[]' ',"location":"1,2"' \
+        ',"bodyText":"B"' ',"bodyText":5,"catalogId":"c","productRetailerId":"p"' \
+        ',"catalogId":"c","productRetailerId":"p"' ',"bodyText":"B","catalogId":"c"' \
+        ',"bodyText":"B","productRetailerId":"p"' ',"bodyText":"B","cards":{}' ',"bodyText":"B","buttons":{}' \
+        ',"bodyText":"B","sections":[]' ',"bodyText":"B","buttonText":"g"' ',"footerText":"F"' \
+        ',"bodyText":"B","catalogId":"c","sections":{}' ',"bodyText":"B","buttonText":"g","sections":"x"' \
+        ',"Text":"x"' ',"templateName":"hello"'; do
+        send '' "{$who$text}"
+        assert_status 400
+        assert_body_is '{"success":false,"error":"VALIDATION_ERROR","message":"Unsupported message payload."}'
+    done
+    send '' "{\"phoneNumberId\":\"$LINE\"}"
+    assert_text .message 'Unsupported message payload.'
+    assert_untouched
+}
+
+# --- 2.3: to and recipient ---
+
+@test "to: everything but digits is stripped, 5 to 20 must remain (spec 2.3)" {
+    local form digits
+    for form in '+1 (650) 555-1234' '1.650.555.1234' 'tel:+1-650-555-1234' '١1650555٢1234' '1\u0036505551234' '1650\u0000\n5551234'; do
+        send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$form\",\"text\":\"x\"}"
+        assert_success
+        assert_sent '{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"text","text":{"body":"x"}}'
+    done
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '16505551234'")" 1
+    fault '{"times":0,"status":200,"body":"{\"messages\":[{\"id\":\"wamid.of-nobody\"}]}"}'
+    check_bodies POST /v2/messages/send/text --as "$TOKEN" <<END
+400	to:invalid_value	{"phoneNumberId":"$LINE","to":"1234","text":"x"}
+200	-	{"phoneNumberId":"$LINE","to":"12345","text":"x"}
+200	-	{"phoneNumberId":"$LINE","to":"12345678901234567890","text":"x"}
+400	to:invalid_value	{"phoneNumberId":"$LINE","to":"123456789012345678901","text":"x"}
+400	to:invalid_value	{"phoneNumberId":"$LINE","to":"+","text":"x"}
+400	to:invalid_value	{"phoneNumberId":"$LINE","to":"somebody","text":"x"}
+400	to:invalid_value	{"phoneNumberId":"$LINE","to":"٠١٢٣٤٥٦٧٨٩","text":"x"}
+END
+}
+
+@test "a BSUID in to is 400 and told to go to recipient: the platform would lose the message (spec 2.3)" {
+    local bsuid before
+    before=$(recorded)
+    for bsuid in US.13491208655302741918 US.ENT.13491208655302741918 ' US.13491208655302741918 '; do
+        send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$bsuid\",\"text\":\"x\"}"
+        assert_error 400 VALIDATION_ERROR
+        assert_issue to 'send it as recipient'
+    done
+    assert_untouched
+}
+
+@test "recipient: a BSUID is sent byte for byte, its contact has no phone (spec 2.3)" {
+    local bsuid wamid
+    for bsuid in US.13491208655302741918 PE.aBcXyZ09 GB.ENT.aB1 "BR.$(printf 'x%.0s' {1..128})"; do
+        send text "{\"phoneNumberId\":\"$LINE\",\"recipient\":\"$bsuid\",\"text\":\"x\"}"
+        assert_success
+        wamid=$(jq -r '.data.messages[0].id' "$body")
+        assert_body_is "{\"success\":true,\"data\":{\"messaging_product\":\"whatsapp\",\"contacts\":[{\"input\":\"$bsuid\",\"user_id\":\"$bsuid\"}],\"messages\":[{\"id\":\"$wamid\"}]}}"
+        assert_sent "{\"messaging_product\":\"whatsapp\",\"recipient_type\":\"individual\",\"recipient\":\"$bsuid\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
+        assert_equal "$(db "SELECT c.phone IS NULL, c.bsuid FROM message m JOIN thread t ON t.id = m.thread_id
+            JOIN contact c ON c.id = t.contact_id WHERE m.wamid = '$wamid'")" "1|$bsuid"
+    done
+    check_bodies POST /v2/messages/send/text --as "$TOKEN" < <(
+        for bsuid in us.1 USA.1 US 'US.' US1 US.ENT. US.1.2 'US.a-b' ' US.1' 'US.1 ' 15551234567 US.é 'US.1\u0000' \
+            "US.$(printf 'x%.0s' {1..129})"; do
+            printf '400\trecipient:invalid_value\t{"phoneNumberId":"%s","recipient":"%s","text":"x"}\n' "$LINE" "$bsuid"
+        done
+    )
+}
+
+@test "both: both are forwarded, the platform prefers the phone, and the contact is the phone's (spec 2.3)" {
+    local wamid
+    send text "{$who,\"recipient\":\"US.77\",\"text\":\"x\"}"
+    assert_success
+    assert_sent "$up,\"recipient\":\"US.77\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
+    assert_that ".data.contacts == [{\"input\":\"$to\",\"wa_id\":\"$to\"}]"
+    wamid=$(jq -r '.data.messages[0].id' "$body")
+    assert_equal "$(db "SELECT c.phone, c.bsuid IS NULL FROM message m JOIN thread t ON t.id = m.thread_id
+        JOIN contact c ON c.id = t.contact_id WHERE m.wamid = '$wamid'")" "$to|1"
+    check_bodies POST /v2/messages/send/text --as "$TOKEN" <<END
+400	recipient:invalid_value	{$who,"recipient":"nobody","text":"x"}
+400	to:invalid_value	{"phoneNumberId":"$LINE","to":"1","recipient":"US.1","text":"x"}
+400	to:invalid_value,recipient:invalid_value	{"phoneNumberId":"$LINE","to":"1","recipient":"1","text":"x"}
+END
+}
+
+@test "contextMessageWamid makes it a reply, on every route (spec 4.3)" {
+    local name id='wamid.HBgL\/+A=='
+    send text "{$who,\"contextMessageWamid\":\"$id\",\"text\":\"x\"}"
+    assert_success
+    assert_sent "$up,\"context\":{\"message_id\":\"$id\"},\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
+    assert_equal "$(db "SELECT context_wamid FROM message WHERE wamid = '$(jq -r '.data.messages[0].id' "$body")'")" 'wamid.HBgL/+A=='
+    send text "{\"phoneNumberId\":\"$LINE\",\"recipient\":\"US.5\",\"contextMessageWamid\":\"$id\",\"text\":\"x\"}"
+    assert_sent "{\"messaging_product\":\"whatsapp\",\"recipient_type\":\"individual\",\"recipient\":\"US.5\",\"context\":{\"message_id\":\"$id\"},\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
+    for name in media location product cards products buttons list thumbnail; do
+        send '' "{$who,\"contextMessageWamid\":\"$id\",$(shape "$name")}"
+        assert_success
+        assert_sent_json .context.message_id 'wamid.HBgL/+A=='
+    done
+}
+
+# --- 1, 3: what is recorded ---
+
+@test "every send upserts contact and thread: the same for the same person, apart for another line (spec 1, 3)" {
+    local line=$LINE before thread
+    send text "{$who,\"text\":\"one\"}"
+    thread=$(db "SELECT t.id FROM thread t JOIN contact c ON c.id = t.contact_id WHERE c.phone = '$to'")
+    before=$(db "SELECT updated_at FROM contact WHERE phone = '$to'")
+    sleep 0.01
+    send location "{$who,$(shape location)}"
+    assert_equal "$(db "SELECT t.id FROM thread t JOIN contact c ON c.id = t.contact_id WHERE c.phone = '$to'")" "$thread"
+    assert_equal "$(db "SELECT count(*), min(m.type), max(m.type) FROM message m WHERE thread_id = '$thread'")" '2|location|text'
+    assert_equal "$(db "SELECT c.updated_at > $before, t.last_message_at = max(m.timestamp), t.created_at < t.last_message_at
+        FROM contact c JOIN thread t ON t.contact_id = c.id JOIN message m ON m.thread_id = t.id WHERE c.phone = '$to'")" '1|1|1'
+    make_line ''
+    send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$to\",\"text\":\"x\"}"
+    assert_success
+    assert_equal "$(db "SELECT count(DISTINCT c.id), count(DISTINCT t.id), count(*) FROM contact c JOIN thread t ON t.contact_id = c.id
+        JOIN message m ON m.thread_id = t.id WHERE c.phone = '$to'")" '1|2|3'
+    LINE=$line
+}
+
+@test "the same phone is another contact of another business account (spec 1)" {
+    send text "{$who,\"text\":\"x\"}"
+    make_account ''
+    make_line ''
+    send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$to\",\"text\":\"x\"}"
+    assert_success
+    assert_equal "$(sandbox GET requests/last | jq -r .headers.authorization)" "Bearer $PLATFORM_TOKEN"
+    assert_equal "$(db "SELECT count(*), count(DISTINCT account_id) FROM contact WHERE phone = '$to'")" '2|2'
+}
+
+@test "a phone that the platform normalizes leads to one contact by either spelling (spec 2.3)" {
+    local sent_to=5511$((90000000 + RANDOM)) known_as
+    known_as=55119${sent_to#5511}
+    sandbox POST numbers "{\"number\":\"$sent_to\",\"waId\":\"$known_as\"}" >/dev/null
+    for to in "$sent_to" "$known_as" "+$sent_to"; do
+        send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$to\",\"text\":\"x\"}"
+        assert_success
+        assert_text '.data.contacts[0].wa_id' "$known_as"
+    done
+    assert_equal "$(db "SELECT count(*), min(phone) FROM contact WHERE phone IN ('$sent_to', '$known_as')")" "1|$known_as"
+    assert_equal "$(db "SELECT count(DISTINCT t.id), count(*) FROM thread t JOIN contact c ON c.id = t.contact_id
+        JOIN message m ON m.thread_id = t.id WHERE c.phone = '$known_as'")" '1|3'
+}
+
+@test "64 parallel sends to one new contact: 64 answers, one contact, one thread, 64 messages (spec 1)" {
+    request_many 64 POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" --as "$TOKEN"
+    assert_equal "$(statuses)" '64 200'
+    assert_equal "$(cat "$many"/*/body | jq -r '.data.messages[0].id' | sort -u | wc -l)" 64
+    assert_equal "$(db "SELECT count(DISTINCT c.id), count(DISTINCT t.id), count(DISTINCT m.wamid), count(*) FROM contact c
+        JOIN thread t ON t.contact_id = c.id JOIN message m ON m.thread_id = t.id WHERE c.phone = '$to'")" '1|1|64|64'
+    assert_equal "$(sent_count)" 64
+}
+
+@test "what the platform accepted is 200 though it cannot be recorded, and the log says so" {
+    local wamid before
+    before=$(recorded)
+    db "CREATE TRIGGER no_room BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'no room here'); END"
+    send text "{$who,\"text\":\"x\"}"
+    db 'DROP TRIGGER no_room'
+    assert_success
+    wamid=$(jq -r '.data.messages[0].id' "$body")
+    assert_equal "$(recorded)" "$before" # no half of it
+    grep -F "\"level\":\"error\"" "$LOG" | grep -F "request $(header X-Request-Id): $wamid was accepted but not recorded" |
+        grep -F 'no room here'
+    send text "{$who,\"text\":\"x\"}"
+    assert_success
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '$to'")" 1
+}
+
+@test "a database that is locked for longer than 5 s costs the record, not the answer" {
+    { printf 'BEGIN IMMEDIATE;\n'; sleep 7; } | sqlite3 "$DB" 3>&- &
+    sleep 0.3
+    send text "{$who,\"text\":\"x\"}"
+    assert_success
+    grep -F "request $(header X-Request-Id): $(jq -r '.data.messages[0].id' "$body") was accepted but not recorded" "$LOG" |
+        grep -F 'locked'
+    wait
+}
+
+# --- 5.6: phoneNumberId ---
+
+@test "a missing phoneNumberId is 400, alone and before everything else in the body (spec 5.6)" {
+    local path
+    for path in text media location '' interactive/list; do
+        check_bodies POST "/v2/messages/send${path:+/$path}" --as "$TOKEN" <<'END'
+400	phoneNumberId:required	{}
+400	phoneNumberId:required	{"to":"1","text":5}
+400	phoneNumberId:required	{"phonenumberid":"1","PhoneNumberId":"1"}
+400	phoneNumberId:invalid_type	{"phoneNumberId":null}
+400	phoneNumberId:invalid_type	{"phoneNumberId":106540352242922,"to":"1"}
+400	phoneNumberId:invalid_type	{"phoneNumberId":["1"]}
+400	phoneNumberId:empty	{"phoneNumberId":"","text":5}
+END
+    done
+    assert_nothing_sent
+}
+
+@test "a phoneNumberId that is not the caller's is 403 FORBIDDEN (spec 5.6)" {
+    local before id mine=$LINE
+    make_user OTHER_
+    make_line ''
+    switchboard line archive "$LINE"
+    before=$(recorded)
+    for id in "$OTHER_LINE" "$LINE" 1 "$WABA" "$ACCOUNT" "$(db "SELECT id FROM line WHERE phone_number_id = '$mine'")" \
+        "$mine " " $mine" "$mine\\u0000" "+$mine" "$mine/../1" "' OR 1=1 --"; do
+        send text "{\"phoneNumberId\":\"$id\",\"to\":\"$to\",\"text\":\"x\"}"
+        assert_error 403 FORBIDDEN phoneNumberId
+        send '' "{\"phoneNumberId\":\"$id\"}"
+        assert_error 403 FORBIDDEN phoneNumberId
+    done
+    assert_untouched
+    LINE=$mine
+}
+
+@test "a line of any linked business account will do, with that account's token (spec 5.6)" {
+    local first=$PLATFORM_TOKEN
+    make_account ''
+    make_line ''
+    [[ $PLATFORM_TOKEN != "$first" ]]
+    send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$to\",\"text\":\"x\"}"
+    assert_success
+    assert_sent_to "$LINE/messages"
+    sandbox GET requests/last | jq -e ".headers.authorization == \"Bearer $PLATFORM_TOKEN\"
+        and .headers.\"content-type\" == \"application/json\" and (.headers.\"user-agent\" | startswith(\"switchboard/\"))
+        and .method == \"POST\" and .query == \"\" and (.path | startswith(\"/v26.0/\"))"
+    ! sandbox GET requests/last | grep -F "$TOKEN" || fail 'the API token went upstream'
+    switchboard account token "$ACCOUNT" </dev/null
+    send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$to\",\"text\":\"x\"}"
+    assert_error 404 NOT_FOUND 'platform access token'
+    assert_equal "$(sent_count)" 1
+}
+
+# --- 3: blocked contacts ---
+
+@test "a blocked contact is 403 FORBIDDEN on every route, and the platform is not called (spec 3, 4.3)" {
+    local before name
+    switchboard contact block "$LINE" "+$to"
+    before=$(recorded)
+    for name in text media location product cards products buttons list thumbnail footer; do
+        send '' "{$who,$(shape "$name")}"
+        assert_error 403 FORBIDDEN 'The contact is blocked on this line'
+        assert_conventions
+        refute_header WWW-Authenticate
+    done
+    send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"+${to:0:1} (${to:1})\",\"text\":\"x\"}"
+    assert_error 403 FORBIDDEN 'blocked on this line'
+    assert_untouched
+    switchboard contact unblock "$LINE" "$to"
+    send text "{$who,\"text\":\"x\"}"
+    assert_success
+}
+
+@test "blocked by BSUID, and one of the two is enough (spec 2.3, 3)" {
+    local before
+    switchboard contact block "$LINE" US.666
+    before=$(recorded)
+    send text "{\"phoneNumberId\":\"$LINE\",\"recipient\":\"US.666\",\"text\":\"x\"}"
+    assert_error 403 FORBIDDEN 'blocked on this line'
+    send text "{$who,\"recipient\":\"US.666\",\"text\":\"x\"}"
+    assert_error 403 FORBIDDEN 'blocked on this line'
+    assert_untouched
+    send text "{\"phoneNumberId\":\"$LINE\",\"recipient\":\"US.6666\",\"text\":\"x\"}"
+    assert_success
+    switchboard contact block "$LINE" "$to"
+    send text "{$who,\"recipient\":\"US.6666\",\"text\":\"x\"}"
+    assert_error 403 FORBIDDEN 'blocked on this line'
+}
+
+@test "blocked under another spelling of the phone (spec 2.3, 3)" {
+    sandbox POST numbers "{\"number\":\"$to\",\"waId\":\"9$to\"}" >/dev/null
+    send text "{$who,\"text\":\"x\"}"
+    assert_success
+    switchboard contact block "$LINE" "9$to"
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 403 FORBIDDEN 'blocked on this line'
+    switchboard contact unblock "$LINE" "$to"
+    send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"9$to\",\"text\":\"x\"}"
+    assert_success
+    assert_equal "$(sent_count)" 2
+}
+
+@test "blocked on one line is not blocked on another (spec 3)" {
+    local blocked=$LINE
+    make_line ''
+    switchboard contact block "$blocked" "$to"
+    send text "{\"phoneNumberId\":\"$blocked\",\"to\":\"$to\",\"text\":\"x\"}"
+    assert_error 403 FORBIDDEN
+    send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$to\",\"text\":\"x\"}"
+    assert_success
+}
+
+# --- 5: tokens and plans; me.bats has all of it ---
+
+@test "every route needs a token (spec 5.4)" {
+    local path
+    for path in '' text media location interactive/{catalog-message,product,product-list,product-carousel,button,list}; do
+        request POST "/v2/messages/send${path:+/$path}" -d "{$who,\"text\":\"x\"}"
+        assert_error 401 UNAUTHORIZED 'Missing API token'
+        assert_header WWW-Authenticate
+        request POST "/v2/messages/send${path:+/$path}" -d "{$who,\"text\":\"x\"}" --as wrong
+        assert_error 401 UNAUTHORIZED 'Invalid API token'
+        assert_header WWW-Authenticate
+    done
+    request POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" -H "X-API-Token: $TOKEN"
+    assert_success
+    assert_equal "$(sent_count)" 1
+}
+
+@test "tokens and plans are looked at anew for every request (spec 5)" {
+    local text='"text":"x"' token
+    make_user
+    new_recipient
+    switchboard plan set "$EMAIL" Basic
+    send text "{$who,$text}"
+    assert_error 403 DEVELOPER_PLAN_REQUIRED
+    switchboard plan set "$EMAIL" Premium --ends 2020-01-01
+    send text "{$who,$text}"
+    assert_error 403 PLAN_EXPIRED
+    switchboard plan set "$EMAIL" Enterprise
+    send text "{$who,$text}"
+    assert_success
+    token=$TOKEN
+    TOKEN=$(switchboard token regenerate "$EMAIL")
+    request POST /v2/messages/send/text -d "{$who,$text}" --as "$token"
+    assert_error 401 UNAUTHORIZED
+    send text "{$who,$text}"
+    assert_success
+    switchboard user delete "$EMAIL"
+    send text "{$who,$text}"
+    assert_error 401 UNAUTHORIZED
+    assert_equal "$(sent_count)" 2
+}
+
+@test "the checks come in their order: path, method, token, plan, size, type, JSON, line, fields, block (spec 5)" {
+    local large=$BATS_TEST_TMPDIR/large plain='Content-Type: text/plain' before
+    make_user
+    new_recipient
+    switchboard contact block "$LINE" "$to"
+    before=$(recorded)
+    head -c 2097153 /dev/zero >"$large"
+    request POST /v2/messages/send/nothing -d "@$large" -H "$plain"
+    assert_error 404 NOT_FOUND 'no such route'
+    request PUT /v2/messages/send/text -d "@$large" -H "$plain"
+    assert_error 404 NOT_FOUND 'method'
+    request POST /v2/messages/send/text -d "@$large" -H "$plain"
+    assert_error 401 UNAUTHORIZED
+    switchboard plan set "$EMAIL" Basic --ends 2020-01-01
+    send text "@$large" -H "$plain"
+    assert_error 403 PLAN_EXPIRED
+    switchboard plan set "$EMAIL" Basic
+    send text "@$large" -H "$plain"
+    assert_error 403 DEVELOPER_PLAN_REQUIRED
+    switchboard plan set "$EMAIL" Premium
+    send text "@$large" -H "$plain"
+    assert_error 413 VALIDATION_ERROR
+    send text '{' -H "$plain"
+    assert_error 415 VALIDATION_ERROR
+    send text '{"phoneNumberId":"1",'
+    assert_error 400 VALIDATION_ERROR 'not valid JSON'
+    send text '{"text":5}'
+    assert_that '.details | length == 1 and .[0].path == "phoneNumberId"'
+    send text '{"phoneNumberId":"1","text":5}'
+    assert_error 403 FORBIDDEN phoneNumberId
+    send text "{$who,\"text\":5}"
+    assert_error 400 VALIDATION_ERROR
+    assert_issue text
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 403 FORBIDDEN blocked
+    assert_untouched
+}
+
+# --- 8: size, media type, JSON ---
+
+# Spaces to $1 bytes around a body of send/text, in a file.
+padded() {
+    local text="{$who,\"text\":\"x\"}"
+    printf "%*s%s" $(($1 - ${#text})) '' "$text" >"$BATS_TEST_TMPDIR/padded"
+}
+
+@test "a JSON body of 2,097,152 bytes is taken, one of a byte more is 413 (spec 8)" {
+    local before chunked
+    for chunked in '' 'Transfer-Encoding: chunked'; do
+        padded 2097152
+        send text "@$BATS_TEST_TMPDIR/padded" ${chunked:+-H "$chunked"}
+        assert_success
+        assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
+        before=$(recorded)
+        forget_sent
+        padded 2097153
+        send text "@$BATS_TEST_TMPDIR/padded" ${chunked:+-H "$chunked"}
+        assert_error 413 VALIDATION_ERROR 2097152
+        assert_conventions
+        assert_untouched
+    done
+}
+
+@test "a text of nearly 2 MB goes upstream as it is (spec 8)" {
+    local n text
+    n=$((2097152 - $(printf '{%s,"text":""}' "$who" | wc -c)))
+    text=$(head -c "$n" /dev/zero | tr "\0" y)
+    fault '{"status":200,"body":"{\"messages\":[{\"id\":\"wamid.long\"}]}"}'
+    printf '{%s,"text":"%s"}' "$who" "$text" >"$BATS_TEST_TMPDIR/long"
+    send text "@$BATS_TEST_TMPDIR/long"
+    assert_body_is '{"success":true,"data":{"messages":[{"id":"wamid.long"}]}}'
+    printf '%s,"type":"text","text":{"body":"%s"}}' "$up" "$text" >"$BATS_TEST_TMPDIR/wanted"
+    sent | cmp - "$BATS_TEST_TMPDIR/wanted"
+    assert_equal "$(db "SELECT length(body) FROM message WHERE wamid = 'wamid.long'")" "$(stat -c %s "$BATS_TEST_TMPDIR/wanted")"
+}
+
+@test "application/json and anything +json, parameters allowed; any other media type is 415" {
+    local type before
+    for type in application/json 'application/json; charset=utf-8' 'APPLICATION/Json;charset="utf-8"' \
+        application/vnd.api+json 'application/problem+JSON ; a=b' text/x+json; do
+        send text "{$who,\"text\":\"x\"}" -H "Content-Type: $type"
+        assert_success
+    done
+    before=$(recorded)
+    forget_sent
+    for type in text/plain application/x-www-form-urlencoded multipart/form-data application/jsonx application/json5 \
+        application/xml text/json json '*/*' application/json,text/plain; do
+        send text "{$who,\"text\":\"x\"}" -H "Content-Type: $type"
+        assert_error 415 VALIDATION_ERROR 'Content-Type: application/json'
+        assert_conventions
+    done
+    send text "{$who,\"text\":\"x\"}" -H 'Content-Type:'
+    assert_error 415 VALIDATION_ERROR 'Content-Type: application/json'
+    assert_untouched
+}
+
+@test "a Content-Encoding is 415" {
+    local encoding before
+    before=$(recorded)
+    for encoding in gzip br deflate zstd 'gzip, identity' x; do
+        send text "{$who,\"text\":\"x\"}" -H "Content-Encoding: $encoding"
+        assert_error 415 VALIDATION_ERROR Content-Encoding
+    done
+    assert_untouched
+    send text "{$who,\"text\":\"x\"}" -H 'Content-Encoding: identity'
+    assert_success
+}
+
+@test "a chunked body is fine" {
+    send text "{$who,\"text\":\"chunked\"}" -H 'Transfer-Encoding: chunked'
+    assert_success
+    assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"chunked\"}}"
+}
+
+@test "JSON broken at each byte is 400 that names line and column; nothing is sent or written" {
+    local before text n i first number=0
+    text="{$who,\"text\":\"a\\u00e9\\n\\\"\",\"x\":[1.5e+3 , -0,{}],"
+    first=${#text}
+    text+=$'\n "y":{ "z" : [] }}'
+    n=${#text}
+    send text "$text"
+    assert_success
+    before=$(recorded)
+    forget_sent
+    new_batch
+    for ((i = 0; i < n; i++)); do # cut off there, and a byte there that is nowhere allowed
+        printf '%s' "${text:0:i}" >"$batch/$((number + 1)).in"
+        printf '%s\x01%s' "${text:0:i}" "${text:i+1}" >"$batch/$((number + 2)).in"
+        if ((i <= first)); then
+            printf '400 VALIDATION_ERROR line 1, column %s.\n' $((i + 1)) $((i + 1))
+        else
+            printf '400 VALIDATION_ERROR line 2, column %s.\n' $((i - first)) $((i - first))
+        fi
+        number=$((number + 2))
+    done >"$batch/expected"
+    send_bodies POST /v2/messages/send/text --as "$TOKEN"
+    paste -d ' ' <(batch_lines status) <(batch_lines out | jq -r '.error + " " + (.message | capture("(?<at>line .*)").at)') >"$batch/found"
+    diff "$batch/expected" "$batch/found"
+    assert_untouched
+}
+
+@test "what is no JSON object is 400" {
+    local text before
+    before=$(recorded)
+    for text in '' ' ' null true 5 '"text"' '[]' "[{$who,\"text\":\"x\"}]"; do
+        send text "$text"
+        assert_error 400 VALIDATION_ERROR 'The body'
+    done
+    for text in "{$who,\"text\":\"x\"}{}" "{$who,\"text\":\"x\"}x" "{$who,\"text\":'x'}" "{$who,text:\"x\"}" \
+        "{$who,\"text\":\"x\",}" "{$who,\"text\":\"x\",\"n\":01}" "{$who,\"text\":\"x\",\"n\":NaN}" \
+        "{$who,\"text\":\"x\"/**/}" $'{"text":"a\tb"}' 'text=x&to=1'; do
+        send text "$text"
+        assert_error 400 VALIDATION_ERROR 'not valid JSON'
+    done
+    printf '\xef\xbb\xbf{%s,"text":"x"}' "$who" >"$BATS_TEST_TMPDIR/bom"
+    send text "@$BATS_TEST_TMPDIR/bom"
+    assert_error 400 VALIDATION_ERROR 'line 1, column 1'
+    printf '{%s,"text":"x"}' "$who" | iconv -t UTF-16 >"$BATS_TEST_TMPDIR/utf16"
+    send text "@$BATS_TEST_TMPDIR/utf16"
+    assert_error 400 VALIDATION_ERROR 'line 1, column 1'
+    printf '{%s,"text":"caf\xe9"}' "$who" >"$BATS_TEST_TMPDIR/latin1"
+    send text "@$BATS_TEST_TMPDIR/latin1"
+    assert_error 400 VALIDATION_ERROR 'UTF-8'
+    printf '{%s,"text":"x"}\0' "$who" >"$BATS_TEST_TMPDIR/nul"
+    send text "@$BATS_TEST_TMPDIR/nul"
+    assert_error 400 VALIDATION_ERROR 'not valid JSON'
+    assert_untouched
+}
+
+@test "deep nesting and very many values are 400, never a crash" {
+    local before deep
+    printf -v deep '[%.0s' {1..127}
+    send text "{$who,\"text\":\"x\",\"deep\":$deep${deep//\[/]}}"
+    assert_success
+    before=$(recorded)
+    forget_sent
+    send text "{$who,\"text\":\"x\",\"deep\":[$deep${deep//\[/]}]}"
+    assert_error 400 VALIDATION_ERROR 'nested deeper than 128'
+    head -c 2000000 /dev/zero | tr '\0' '[' >"$BATS_TEST_TMPDIR/brackets"
+    send text "@$BATS_TEST_TMPDIR/brackets"
+    assert_error 400 VALIDATION_ERROR 'nested deeper than 128'
+    { printf '{"a":[0'; head -c 2097142 /dev/zero | sed 's/\x00\x00/,0/g'; printf ']}'; } >"$BATS_TEST_TMPDIR/values"
+    send text "@$BATS_TEST_TMPDIR/values"
+    assert_error 400 VALIDATION_ERROR 'more than 1000000 values'
+    assert_untouched
+}
+
+@test "strings and numbers travel as their own bytes" {
+    local text number
+    fault '{"times":0,"status":200,"body":"{\"messages\":[{\"id\":\"wamid.bytes\"}]}"}'
+    for text in 'a\u0000b' '\/\"\\\b\f\n\r\t' '😀 é' '\ud83d\ude00\u00E9' '\ud83d' '\udc00\ud800' '\u2028' \
+        '<script>&amp;%00${x}$(y)`z`' '  '; do
+        send text "{$who,\"text\":\"$text\"}"
+        assert_status 200
+        assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"$text\"}}"
+    done
+    for number in 9007199254740993 1e400 -1E-400 0.10 1.0 -0 123456789012345678901234567890 '"1e400"' '"\u0031"'; do
+        send location "{$who,\"location\":{\"latitude\":$number,\"longitude\": $number }}"
+        assert_status 200
+        assert_sent "$up,\"type\":\"location\",\"location\":{\"latitude\":$number,\"longitude\":$number}}"
+    done
+}
+
+@test "of duplicate names the last one counts, everywhere the same" {
+    make_user OTHER_
+    send text "{\"to\":\"1\",\"phoneNumberId\":\"$OTHER_LINE\",$who,\"text\":5,\"text\":\"last\",\"te\\u0078t\":\"very last\"}"
+    assert_success
+    assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"very last\"}}"
+    send text "{$who,\"text\":\"x\",\"phoneNumberId\":\"$OTHER_LINE\"}"
+    assert_error 403 FORBIDDEN phoneNumberId
+    send text "{$who,\"text\":\"x\",\"text\":5}"
+    assert_issue text
+    assert_equal "$(sent_count)" 1
+}
+
+# --- 7: what the platform says ---
+
+@test "what the platform answers is the data, byte for byte (spec 2.4)" {
+    local answer=$BATS_TEST_TMPDIR/answer
+    printf '{ "messaging_product" : "whatsapp",\n\t"contacts":[{"input":"x","wa_id":"%s","n":9007199254740993,"f":1e400,"u":"\\u0000\\/\\ud83d\xf0\x9f\x98\x80"}],\r\n"messages":[{"id":"wamid.pass\\u002dthrough","message_status":"accepted","id2":1.10}],"messages2":[],"a":1,"a":2 }' "$to" >"$answer"
+    fault "{\"status\":200,\"bodyBase64\":\"$(base64 -w 0 "$answer")\"}"
+    send text "{$who,\"text\":\"x\"}"
+    assert_status 200
+    { printf '{"success":true,"data":'; cat "$answer"; printf '}'; } >"$BATS_TEST_TMPDIR/wanted"
+    assert_body_is "@$BATS_TEST_TMPDIR/wanted"
+    assert_equal "$(db "SELECT count(*) FROM message WHERE wamid = 'wamid.pass-through'")" 1
+}
+
+# The platform answers STATUS with TEXT (or the bytes of @FILE) as its body: answer_with STATUS TEXT [HEADERS]
+answer_with() {
+    printf '%s' "$2" >"$BATS_TEST_TMPDIR/upstream-body"
+    [[ $2 != @* ]] || cp "${2#@}" "$BATS_TEST_TMPDIR/upstream-body"
+    jq -n --argjson status "$1" --argjson headers "${3-null}" --rawfile body <(base64 -w 0 "$BATS_TEST_TMPDIR/upstream-body") \
+        '{$status, bodyBase64: $body} + if $headers then {$headers} else {} end' >"$BATS_TEST_TMPDIR/fault"
+    sandbox POST faults "@$BATS_TEST_TMPDIR/fault" >/dev/null
+}
+
+@test "401, 403 and 404 keep their status, other 4xx are 400, details are the platform's bytes (spec 7)" {
+    local upstream expected code payload before
+    before=$(recorded)
+    payload=$'{"error": {"message":"(#7) Fix \\"it\\" \\ud83d\\ude00","type":"OAuthException","code":7,"n":9007199254740993,\n"error_data":{"details":"\\/"} } }'
+    while read -r upstream expected code; do
+        forget_sent
+        answer_with "$upstream" "$payload"
+        send text "{$who,\"text\":\"x\"}"
+        assert_error "$expected" "$code"
+        assert_body_is "{\"success\":false,\"error\":\"$code\",\"message\":\"(#7) Fix \\\"it\\\" 😀\",\"details\":$payload}"
+        assert_conventions
+        if [[ $expected == 401 ]]; then
+            assert_header WWW-Authenticate
+        else
+            refute_header WWW-Authenticate
+        fi
+        assert_equal "$(sent_count)" 1
+    done <<'END'
+400 400 VALIDATION_ERROR
+401 401 UNAUTHORIZED
+402 400 VALIDATION_ERROR
+403 403 FORBIDDEN
+404 404 NOT_FOUND
+405 400 VALIDATION_ERROR
+409 400 VALIDATION_ERROR
+410 400 VALIDATION_ERROR
+413 400 VALIDATION_ERROR
+422 400 VALIDATION_ERROR
+429 400 VALIDATION_ERROR
+451 400 VALIDATION_ERROR
+500 502 INTERNAL_ERROR
+501 502 INTERNAL_ERROR
+502 502 INTERNAL_ERROR
+503 502 INTERNAL_ERROR
+504 502 INTERNAL_ERROR
+END
+    assert_equal "$(recorded)" "$before"
+}
+
+@test "the platform's own errors come through: token, permission, parameter, rate, outage (spec 7)" {
+    local code expected error
+    while read -r code expected error; do
+        fault "{\"code\":$code}"
+        send text "{$who,\"text\":\"x\"}"
+        assert_error "$expected" "$error"
+        assert_json .details.error.code "$code"
+        assert_that '.message == .details.error.message'
+    done <<'END'
+190 401 UNAUTHORIZED
+10 403 FORBIDDEN
+200 403 FORBIDDEN
+131031 403 FORBIDDEN
+100 400 VALIDATION_ERROR
+131030 400 VALIDATION_ERROR
+131047 400 VALIDATION_ERROR
+131056 400 VALIDATION_ERROR
+130429 400 VALIDATION_ERROR
+131062 400 VALIDATION_ERROR
+132001 404 NOT_FOUND
+131000 502 INTERNAL_ERROR
+131016 502 INTERNAL_ERROR
+2 502 INTERNAL_ERROR
+END
+    send media "{$who,\"media\":{\"type\":\"image\",\"mediaId\":\"of-nobody\"}}"
+    assert_error 400 VALIDATION_ERROR 'not a valid whatsapp business account media attachment ID'
+    assert_json .details.error.code 100
+    send text "{$who,\"text\":\"$(printf 'x%.0s' {1..4097})\"}"
+    assert_error 400 VALIDATION_ERROR
+}
+
+@test "an expired platform token is the platform's 401 (spec 7)" {
+    sandbox POST tokens "{\"token\":\"$PLATFORM_TOKEN\",\"state\":\"expired\"}" >/dev/null
+    send text "{$who,\"text\":\"x\"}"
+    sandbox POST tokens "{\"token\":\"$PLATFORM_TOKEN\",\"state\":\"valid\"}" >/dev/null
+    assert_error 401 UNAUTHORIZED
+    assert_json .details.error.code 190
+    ! grep -F "$PLATFORM_TOKEN" "$body" || fail_answer 'it shows the platform token'
+}
+
+@test "the platform's Retry-After is copied (spec 7)" {
+    local status
+    for status in 400 429 503; do
+        answer_with "$status" '{"error":{"message":"slow down","code":4}}' '{"Retry-After":"120"}'
+        send text "{$who,\"text\":\"x\"}"
+        assert_header Retry-After 120
+    done
+    answer_with 400 '{"error":{"message":"no","code":4}}'
+    send text "{$who,\"text\":\"x\"}"
+    refute_header Retry-After
+}
+
+@test "an error that is no JSON is given as a clipped string" {
+    answer_with 502 '<html><body>Bad "Gateway"</body></html>'
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 502 INTERNAL_ERROR 'answered 502'
+    assert_text .details '<html><body>Bad "Gateway"</body></html>'
+    answer_with 400 'plain text'
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 400 VALIDATION_ERROR 'answered 400'
+    assert_text .details 'plain text'
+    { head -c 1023 /dev/zero | tr '\0' x; printf '\xf0\x9f\x98\x80'; head -c 100000 /dev/zero | tr '\0' y; } >"$BATS_TEST_TMPDIR/page"
+    answer_with 404 "@$BATS_TEST_TMPDIR/page"
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 404 NOT_FOUND
+    assert_that '.details | type == "string" and length < 1100 and startswith("xxx") and (contains("\ufffd") | not)'
+    head -c 3000 /dev/urandom >"$BATS_TEST_TMPDIR/noise"
+    answer_with 400 "@$BATS_TEST_TMPDIR/noise"
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 400 VALIDATION_ERROR
+    assert_that '.details | type == "string"'
+    answer_with 401 ''
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 401 UNAUTHORIZED 'answered 401'
+    assert_that 'has("details") | not'
+}
+
+@test "a redirect is not followed" {
+    answer_with 302 '' "{\"Location\":\"$SANDBOX/v26.0/$LINE/messages\"}"
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 502 INTERNAL_ERROR
+    assert_equal "$(sent_count)" 1
+}
+
+@test "a 200 that is no send result is 502: nobody knows whether it was sent (spec 7)" {
+    local answer before
+    before=$(recorded)
+    for answer in '{}' '[]' 'null' '"sent"' '{"messages":[]}' '{"messages":{"id":5}}' '{"messages":[{"id":""}]}' '{"success":true}'; do
+        forget_sent
+        answer_with 200 "$answer"
+        send text "{$who,\"text\":\"x\"}"
+        assert_error 502 INTERNAL_ERROR 'not known'
+        assert_json .details "$answer"
+        assert_equal "$(sent_count)" 1
+    done
+    answer_with 200 ''
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 502 INTERNAL_ERROR 'not known'
+    answer_with 200 '{"messages":[{"id":"wamid.x"}]'
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 502 INTERNAL_ERROR 'not known'
+    assert_text .details '{"messages":[{"id":"wamid.x"}]'
+    fault '{"kind":"garbage"}'
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 502 INTERNAL_ERROR 'not known'
+    assert_equal "$(recorded)" "$before"
+}
+
+@test "transport failures are 502 INTERNAL_ERROR, and a send is never repeated (spec 7)" {
+    local failure before
+    before=$(recorded)
+    for failure in '{"kind":"reset"}' '{"kind":"reset_before","bytes":10}' '{"kind":"truncate","bytes":20}' \
+        '{"kind":"close_mid_body","bytes":20}' '{"kind":"huge","bytes":17000000}'; do
+        forget_sent
+        # first a good one, so that a process that lives on has a connection to lose
+        send text "{$who,\"text\":\"x\"}"
+        assert_success
+        before=$(recorded)
+        fault "$failure"
+        send text "{$who,\"text\":\"x\"}"
+        assert_error 502 INTERNAL_ERROR 'could not be reached'
+        assert_that 'has("details") | not'
+        assert_conventions
+        assert_equal "$(sent_count)" 2
+        assert_equal "$(recorded)" "$before"
+    done
+    send text "{$who,\"text\":\"x\"}"
+    assert_success
+}
+
+@test "a large answer of less than 16 MB, and a slow one, come through" {
+    local large=$BATS_TEST_TMPDIR/large-answer
+    { printf '{"messages":[{"id":"wamid.large"}],"x":"'; head -c 3000000 /dev/zero | tr '\0' z; printf '"}'; } >"$large"
+    answer_with 200 "@$large"
+    send text "{$who,\"text\":\"x\"}"
+    assert_success
+    { printf '{"success":true,"data":'; cat "$large"; printf '}'; } >"$BATS_TEST_TMPDIR/wanted"
+    assert_body_is "@$BATS_TEST_TMPDIR/wanted"
+    fault '{"kind":"drip","ms":5}'
+    send text "{$who,\"text\":\"x\"}"
+    assert_success
+    fault '{"kind":"delay","ms":500}'
+    send text "{$who,\"text\":\"x\"}"
+    assert_success
+}
+
+@test "a platform that nobody answers for is 502 INTERNAL_ERROR (spec 7)" {
+    write_config 'graph_base_url = http://127.0.0.1:1'
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 502 INTERNAL_ERROR 'could not be reached'
+    write_config 'graph_base_url = http://nowhere.invalid'
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 502 INTERNAL_ERROR 'could not be reached'
+    write_config
+    send text "{$who,\"text\":\"x\"}"
+    assert_success
+}
+
+@test "the configured Graph version is in the path" {
+    write_config 'graph_version = v25.0'
+    send text "{$who,\"text\":\"x\"}"
+    write_config
+    assert_success
+    assert_equal "$(sandbox GET requests/last | jq -r .path)" "/v25.0/$LINE/messages"
+}
+
+# --- Idempotency-Key ---
+
+@test "the same Idempotency-Key and body are sent once and answered the same" {
+    local key="key-$RANDOM$RANDOM" first count
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_success
+    refute_header Idempotent-Replayed
+    cp "$body" "$BATS_TEST_TMPDIR/first"
+    first=$(sent)
+    count=$(recorded)
+    for key in "$key" "\"$key\"" "$key "; do
+        send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+        assert_status 200
+        assert_header Idempotent-Replayed true
+        assert_header Content-Type 'application/json; charset=utf-8'
+        assert_conventions
+        assert_body_is "@$BATS_TEST_TMPDIR/first"
+    done
+    assert_equal "$(sent_count)" 1
+    assert_equal "$(recorded)" "$count"
+    # the key alone lets the platform's statuses tell of this send
+    [[ $first == "$up,\"type\":\"text\",\"text\":{\"body\":\"x\"},\"biz_opaque_callback_data\":\"req_"*'"}' ]] || fail "upstream: $first"
+    send text "{$who,\"text\":\"x\"}"
+    assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
+}
+
+@test "the same Idempotency-Key with another body is 422; another route or user is another key" {
+    local key="key-$RANDOM$RANDOM"
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_success
+    send text "{$who,\"text\":\"y\"}" -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another body'
+    send '' "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_success
+    refute_header Idempotent-Replayed
+    make_user
+    new_recipient
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_success
+    refute_header Idempotent-Replayed
+    assert_equal "$(sent_count)" 3
+}
+
+@test "an Idempotency-Key is used up only by what may have reached the platform" {
+    local key="key-$RANDOM$RANDOM"
+    send text "{$who,\"text\":\"\"}" -H "Idempotency-Key: $key"
+    assert_error 400 VALIDATION_ERROR
+    switchboard contact block "$LINE" "$to"
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 403 FORBIDDEN blocked
+    switchboard contact unblock "$LINE" "$to"
+    write_config 'graph_base_url = http://127.0.0.1:1'
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 502 INTERNAL_ERROR
+    write_config
+    answer_with 400 '{"error":{"message":"no","code":100}}'
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 400 VALIDATION_ERROR no
+    cp "$body" "$BATS_TEST_TMPDIR/first"
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_status 400
+    assert_header Idempotent-Replayed true
+    assert_body_is "@$BATS_TEST_TMPDIR/first"
+    key+=x
+    fault '{"kind":"reset"}'
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 502 INTERNAL_ERROR
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 502 INTERNAL_ERROR
+    assert_header Idempotent-Replayed true
+    assert_equal "$(sent_count)" 2
+}
+
+@test "an Idempotency-Key whose first request runs is 409 with Retry-After, whose end nobody knows 409 without" {
+    local key="key-$RANDOM$RANDOM"
+    fault '{"kind":"delay","ms":1500}'
+    (
+        answer_dir=$BATS_TEST_TMPDIR/slow
+        mkdir "$answer_dir"
+        send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+        printf '%s' "$status" >"$answer_dir/status"
+    ) 3>&- &
+    while [[ $(sent_count) == 0 ]]; do
+        sleep 0.02
+    done
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 409 VALIDATION_ERROR 'still running'
+    assert_json .details '{"outcome":"running"}'
+    assert_header Retry-After 1
+    wait
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/slow/status")" 200
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_status 200
+    assert_header Idempotent-Replayed true
+    db "UPDATE idempotency SET status = NULL, answer = NULL, created_at = created_at - 3600000 WHERE key = '$key'"
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 409 VALIDATION_ERROR
+    assert_json .details '{"outcome":"unknown"}'
+    refute_header Retry-After
+    db "UPDATE idempotency SET created_at = created_at - 86400000 WHERE key = '$key'"
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_success
+    refute_header Idempotent-Replayed
+}
+
+@test "32 at once with one Idempotency-Key reach the platform once" {
+    local key="key-$RANDOM$RANDOM"
+    request_many 32 POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" --as "$TOKEN" -H "Idempotency-Key: $key"
+    [[ $(statuses) =~ ^([0-9]+)\ 200($|$'\n'[0-9]+\ 409$) ]] || fail "$(statuses)"
+    assert_equal "$(grep -h '"success":true' "$many"/*/body | sort -u | wc -l)" 1
+    assert_equal "$(sent_count)" 1
+}
+
+@test "an Idempotency-Key is 1 to 255 visible ASCII characters" {
+    local key
+    for key in '""' 'a b' '"a b"' "$(printf 'k%.0s' {1..256})" $'caf\xc3\xa9'; do
+        send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+        assert_error 400 VALIDATION_ERROR 'Idempotency-Key'
+    done
+    assert_nothing_sent
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $(printf 'k%.0s' {1..255})"
+    assert_success
+}
+
+# --- transport ---
+
+@test "every route takes POST alone; HEAD and GET are 404 with Allow, OPTIONS is 204" {
+    local path
+    for path in '' /text /media /location /interactive/{catalog-message,product,product-list,product-carousel,button,list}; do
+        assert_methods "/v2/messages/send$path" POST
+    done
+    api GET /v2/messages/send/text
+    assert_error 404 NOT_FOUND
+    assert_nothing_sent
+}
+
+@test "other paths below /v2/messages are 404, token or not (spec 7)" {
+    local path
+    assert_no_other_paths /v2/messages/send/text
+    for path in /v2/messages /v2/messages/ /v2/messages/send/ /v2/messages/send/unknown /v2/messages/send/interactive \
+        /v2/messages/send/interactive/ /v2/messages/send/interactive/buttons /v2/messages/send/text/x \
+        /v2/messages/send/Text /v2/messages/text '/v2/messages/send/te%20xt' '/v2/messages/send%3Ftext'; do
+        api POST "$path" -d "{$who,\"text\":\"x\"}"
+        assert_error 404 NOT_FOUND 'no such route'
+        request POST "$path" -d "{$who,\"text\":\"x\"}"
+        assert_error 404 NOT_FOUND 'no such route'
+    done
+    assert_nothing_sent
+}
+
+@test "a query changes nothing" {
+    api POST '/v2/messages/send/text?--help+-x' -d "{$who,\"text\":\"x\"}"
+    assert_success
+    api POST '/v2/messages/send/text?text=y&%zz' -d "{$who,\"text\":\"x\"}"
+    assert_success
+    assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
+}
+
+@test "X-Request-Id is taken over when it is harmless, else made" {
+    assert_request_ids POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" --as "$TOKEN"
+    send text '{' -H 'X-Request-Id: of-a-failure'
+    assert_header X-Request-Id of-a-failure
+}
+
+@test "the log tells what happened, and holds no token, no recipient and no text" {
+    local text="a-secret-text-$RANDOM" line user
+    line=$(db "SELECT id FROM line WHERE phone_number_id = '$LINE'")
+    user=$(db "SELECT user_id FROM account WHERE id = '$ACCOUNT'")
+    send text "{$who,\"text\":\"$text\"}"
+    assert_success
+    log_of_request | jq -e --arg user "$user" --arg line "$line" '.user == $user and .line == $line
+        and .route == "/v2/messages/send/text" and .method == "POST" and .status == 200
+        and .upstream_calls == 1 and .upstream_status == 200 and (.upstream_ms | type) == "number"
+        and .bytes_in > 50 and .bytes_out > 50 and (has("error") | not)'
+    answer_with 400 '{"error":{"message":"the reason","code":100}}'
+    send text "{$who,\"text\":\"$text\"}"
+    log_of_request | jq -e '.status == 400 and .error == "the reason" and .upstream_status == 400'
+    fault '{"kind":"reset"}'
+    send text "{$who,\"text\":\"$text\"}"
+    log_of_request | jq -e '.status == 502 and .upstream_status == 0'
+    send text "{$who,\"text\":5,\"$text\":1}"
+    log_of_request | jq -e '.status == 400 and .upstream_calls == null'
+    send text "{$who,\"text\":\"$text}"
+    assert_error 400 VALIDATION_ERROR
+    assert_not_logged "$text" "$to" "$TOKEN" "$PLATFORM_TOKEN" test-app-secret "$(cut -d ' ' -f 2 "$STACK/secret.key")"
+}
+
+@test "a body that ends before its announced length is 400, and nothing is sent" {
+    local before
+    [[ $TRANSPORT == direct ]] || return 0 # Apache does not get that far: apache.bats
+    before=$(recorded)
+    send text "{$who,\"text\":\"x\"}" -H 'Content-Length: 500'
+    assert_error 400 VALIDATION_ERROR 'of the 500 bytes'
+    assert_untouched
+}
+
+@test "a key file that is missing is 500 INTERNAL_ERROR, and nothing is sent" {
+    mv "$STACK/secret.key" "$STACK/secret.away"
+    send text "{$who,\"text\":\"x\"}"
+    mv "$STACK/secret.away" "$STACK/secret.key"
+    assert_error 500 INTERNAL_ERROR keys
+    assert_nothing_sent
+    send text "{$who,\"text\":\"x\"}"
+    assert_success
+}
+
+@test "a platform that never answers is 502 after 30 seconds (spec 7)" {
+    local try seconds
+    for ((try = 0; try < 400; try++)); do
+        [[ ! -e $BATS_FILE_TMPDIR/hang/done ]] || break
+        sleep 0.1
+    done
+    read -r status seconds <"$BATS_FILE_TMPDIR/hang/done"
+    headers=$BATS_FILE_TMPDIR/hang/headers body=$BATS_FILE_TMPDIR/hang/body
+    assert_error 502 INTERNAL_ERROR 'could not be reached'
+    ((seconds >= 29 && seconds <= 33)) || fail "it took $seconds s"
+}
