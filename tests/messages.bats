@@ -948,7 +948,7 @@ padded() {
 # --- 7: what the platform says ---
 
 @test "what the platform answers is the data, byte for byte (spec 2.4)" {
-    local answer=$BATS_TEST_TMPDIR/answer
+    local answer=$BATS_TEST_TMPDIR/platform-answer
     printf '{ "messaging_product" : "whatsapp",\n\t"contacts":[{"input":"x","wa_id":"%s","n":9007199254740993,"f":1e400,"u":"\\u0000\\/\\ud83d\xf0\x9f\x98\x80"}],\r\n"messages":[{"id":"wamid.pass\\u002dthrough","message_status":"accepted","id2":1.10}],"messages2":[],"a":1,"a":2 }' "$to" >"$answer"
     fault "{\"status\":200,\"bodyBase64\":\"$(base64 -w 0 "$answer")\"}"
     send text "{$who,\"text\":\"x\"}"
