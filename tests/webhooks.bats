@@ -1,0 +1,200 @@
+#!/usr/bin/env bats
+# /v2/webhooks: where our own events go (spec 2.8, 4.7)
+load helpers/all
+load helpers/conventions
+
+unset_config='{"success":true,"data":{"webhookUrl":"","webhookCode":"","isVerified":false,"lastVerified":null}}'
+
+setup() {
+    forget_sent
+    [[ -z ${TOKEN-} ]] || api DELETE /v2/webhooks/config
+}
+
+config_is() { # URL CODE
+    api GET /v2/webhooks/config
+    assert_body_is "{\"success\":true,\"data\":{\"webhookUrl\":\"$1\",\"webhookCode\":\"$2\",\"isVerified\":false,\"lastVerified\":null}}"
+}
+
+set_config() { # URL CODE
+    api POST /v2/webhooks/config -d "{\"webhookUrl\":\"$1\",\"webhookCode\":\"$2\"}"
+}
+
+column_of_webhook() {
+    db "SELECT $1 FROM webhook w JOIN user u ON u.id = w.user_id WHERE u.email = '$EMAIL'"
+}
+
+# --- 4.7, in the spec's order ---
+
+@test "GET /v2/webhooks/config gives empty strings when unset (spec 2.8, 4.7)" {
+    api GET /v2/webhooks/config
+    assert_success
+    assert_conventions
+    assert_body_is "$unset_config"
+}
+
+@test "POST /v2/webhooks/config stores URL and code and answers the updated config (spec 3, 4.7)" {
+    set_config https://example.org/hook s3cret
+    assert_success
+    assert_body_is '{"success":true,"data":{"webhookUrl":"https://example.org/hook","webhookCode":"s3cret","isVerified":false,"lastVerified":null}}'
+    config_is https://example.org/hook s3cret
+    set_config http://127.0.0.1:8080/x?y=1 'another \"code\" \\ é'
+    assert_success
+    api GET /v2/webhooks/config
+    assert_text .data.webhookCode 'another "code" \ é'
+    assert_nothing_sent
+}
+
+@test "a missing field, a wrong type and an empty value are 400 VALIDATION_ERROR (spec 4.7)" {
+    local body_given path
+    while read -r path body_given; do
+        api POST /v2/webhooks/config -d "$body_given"
+        assert_error 400 VALIDATION_ERROR "$path"
+        assert_issue "$path"
+    done <<'END'
+webhookUrl {"webhookCode":"c"}
+webhookCode {"webhookUrl":"https://example.org/"}
+webhookUrl {"webhookUrl":5,"webhookCode":"c"}
+webhookUrl {"webhookUrl":null,"webhookCode":"c"}
+webhookUrl {"webhookUrl":"","webhookCode":"c"}
+webhookCode {"webhookUrl":"https://example.org/","webhookCode":""}
+webhookCode {"webhookUrl":"https://example.org/","webhookCode":["x"]}
+END
+    api POST /v2/webhooks/config -d '{}'
+    assert_that '[.details[].path] == ["webhookUrl", "webhookCode"]'
+    config_is '' ''
+}
+
+@test "an invalid URL is 400 VALIDATION_ERROR that names what is wrong, and nothing is stored (spec 4.7)" {
+    local url
+    for url in ftp://example.org/ example.org /hook http:// https:///x 'https://exa mple.org/' https://user:pw@example.org/ \
+        https://example.org:0/ https://example.org:65536/ https://example.org:x/ 'https://[::1/' 'https://example.org/%zz' \
+        javascript:alert.1 'https://example.org/\u000a' 'https://ex\u00e4mple.org/'; do
+        set_config "$url" c
+        assert_error 400 VALIDATION_ERROR webhookUrl
+        assert_issue webhookUrl
+    done
+    config_is '' ''
+}
+
+@test "http and https URLs of every form are valid (spec 2.8)" {
+    local url
+    for url in http://a.example/ https://a.example 'https://[2001:db8::1]:8443/x' http://127.0.0.1:1/ HTTPS://EXAMPLE.ORG/ \
+        'https://example.org/a%20b?c=d&e=%C3%A9#f'; do
+        set_config "$url" c
+        assert_success
+        config_is "$url" c
+    done
+}
+
+@test "DELETE /v2/webhooks/config clears URL and code (spec 3, 4.7)" {
+    set_config https://example.org/ c
+    api DELETE /v2/webhooks/config
+    assert_success
+    assert_body_is '{"success":true,"data":{"cleared":true}}'
+    config_is '' ''
+    api DELETE /v2/webhooks/config
+    assert_body_is '{"success":true,"data":{"cleared":true}}'
+}
+
+@test "DELETE cancels the events that wait for delivery" {
+    set_config http://127.0.0.1:1/ c
+    switchboard event test "$EMAIL"
+    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending'")" 1
+    api DELETE /v2/webhooks/config
+    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending'")" 0
+    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'cancelled'")" 1
+}
+
+@test "POST /v2/webhooks/generate-code saves a new code of 64 hexadecimal characters; the URL stays (spec 3, 4.7, 8)" {
+    local code
+    set_config https://example.org/ c
+    api POST /v2/webhooks/generate-code -d '{}'
+    assert_success
+    code=$(jq -r .data.webhookCode "$body")
+    [[ $code =~ ^[0-9a-f]{64}$ ]]
+    assert_body_is "{\"success\":true,\"data\":{\"webhookCode\":\"$code\"}}"
+    config_is https://example.org/ "$code"
+    api POST /v2/webhooks/generate-code
+    assert_success
+    [[ $(jq -r .data.webhookCode "$body") != "$code" ]]
+}
+
+@test "generate-code works without a URL, and takes JSON alone" {
+    api POST /v2/webhooks/generate-code -d '{}'
+    assert_success
+    config_is '' "$(jq -r .data.webhookCode "$body")"
+    api POST /v2/webhooks/generate-code -d '{'
+    assert_error 400 VALIDATION_ERROR 'line 1'
+    api POST /v2/webhooks/generate-code -H 'Content-Type: text/plain' -d '{}'
+    assert_error 415 VALIDATION_ERROR
+}
+
+@test "of 32 codes generated at once the stored one is one that was answered" {
+    local stored
+    request_many 32 POST /v2/webhooks/generate-code -H 'Content-Type: application/json' -d '{}' --as "$TOKEN"
+    assert_equal "$(statuses)" '32 200'
+    api GET /v2/webhooks/config
+    stored=$(jq -r .data.webhookCode "$body")
+    assert_equal "$(cat "${many:?}"/*/body | jq -r --arg code "$stored" 'select(.data.webhookCode == $code).success')" true
+}
+
+@test "the code is kept encrypted" {
+    local code=a-code-that-nobody-else-has
+    set_config https://example.org/ $code
+    assert_equal "$(cat "$DB" "$DB"-wal 2>/dev/null | grep -c -a "$code")" 0
+    assert_not_logged $code
+}
+
+@test "a replaced code is kept for 24 h, the same code again changes nothing, DELETE forgets both" {
+    local until now
+    set_config https://example.org/ first
+    assert_equal "$(column_of_webhook 'previous_code IS NULL')" 1
+    set_config https://example.org/ second
+    until=$(column_of_webhook previous_until) now=$(date +%s)
+    ((until / 1000 - now > 86000 && until / 1000 - now <= 86400))
+    set_config https://example.org/other second
+    assert_equal "$(column_of_webhook previous_until)" "$until"
+    api DELETE /v2/webhooks/config
+    assert_equal "$(column_of_webhook 'previous_code IS NULL AND code IS NULL')" 1
+}
+
+@test "setting the configuration ends a suspension, and what waits is due at once" {
+    set_config http://127.0.0.1:1/ c
+    switchboard event test "$EMAIL"
+    db "UPDATE webhook SET suspended_at = 1, next_probe_at = 1; UPDATE event SET next_attempt_at = 9999999999999"
+    set_config http://127.0.0.1:1/ c
+    assert_equal "$(column_of_webhook 'suspended_at IS NULL AND next_probe_at IS NULL')" 1
+    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending' AND next_attempt_at > 9000000000000")" 0
+}
+
+@test "users have configurations of their own" {
+    make_user OTHER_
+    set_config https://mine.example/ mine
+    request GET /v2/webhooks/config --as "${OTHER_TOKEN:?}"
+    assert_body_is "$unset_config"
+}
+
+# --- 5: who may ---
+
+@test "every route needs a token and no phoneNumberId (spec 5.4, 5.7)" {
+    request GET /v2/webhooks/config
+    assert_error 401 UNAUTHORIZED 'Missing API token'
+    request POST /v2/webhooks/config -d '{}'
+    assert_error 401 UNAUTHORIZED 'Missing API token'
+    request DELETE /v2/webhooks/config
+    assert_error 401 UNAUTHORIZED 'Missing API token'
+    request POST /v2/webhooks/generate-code -d '{}'
+    assert_error 401 UNAUTHORIZED 'Missing API token'
+    [[ $(header WWW-Authenticate) == Bearer* ]]
+}
+
+@test "other methods are 404 with Allow, and no path around is anybody's (spec 7)" {
+    assert_methods /v2/webhooks/config GET POST DELETE
+    assert_methods /v2/webhooks/generate-code POST
+    api GET /v2/webhooks
+    assert_error 404 NOT_FOUND
+}
+
+@test "the executable holds no libcurl" {
+    assert_without webhooks curl_easy_init
+}
