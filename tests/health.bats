@@ -68,6 +68,7 @@ load helpers/conventions
         fail 'expected the reason on standard error'
     request GET /v2/health
     assert_success
+    grep -qF "$(header X-Request-Id)" "$LOG" || fail "the log does not go on"
 }
 
 @test "64 at once are 64 answers" {

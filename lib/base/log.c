@@ -8,40 +8,44 @@
 
 #include "base/clock.h"
 
-static char log_path[4096];
+static char log_path[4096]; /* of the file; empty: none was named yet */
 static int log_fd = -1;
+static bool is_to_stderr = true;
 
 void log_to(const char *path) {
-    const char *wanted = path ? path : "";
-    if (strcmp(wanted, log_path) == 0)
+    is_to_stderr = !path || !*path;
+    if (is_to_stderr || strcmp(path, log_path) == 0)
         return;
+    log_reopen();
+    snprintf(log_path, sizeof log_path, "%s", path);
+}
+
+void log_reopen(void) {
     if (log_fd > STDERR_FILENO)
         close(log_fd);
     log_fd = -1;
-    snprintf(log_path, sizeof log_path, "%s", wanted);
-}
-
-static int open_log(void) {
-    if (!log_path[0])
-        return STDERR_FILENO;
-    int fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
-    if (fd >= 0)
-        return fd;
-    dprintf(STDERR_FILENO, "switchboard: cannot open the log %s: %s; logging here instead\n",
-            log_path, strerror(errno));
-    return STDERR_FILENO;
 }
 
 void log_open(void) {
-    if (log_fd < 0)
-        log_fd = open_log();
+    if (is_to_stderr || log_fd >= 0)
+        return;
+    log_fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+    if (log_fd >= 0)
+        return;
+    dprintf(STDERR_FILENO, "switchboard: cannot open the log %s: %s; logging here instead\n",
+            log_path, strerror(errno));
+    log_fd = STDERR_FILENO;
+}
+
+int log_descriptor(void) {
+    return is_to_stderr || log_fd < 0 ? STDERR_FILENO : log_fd;
 }
 
 static void write_line(struct slice line) {
     log_open();
     ssize_t written;
     do
-        written = write(log_fd, line.p, line.n);
+        written = write(log_descriptor(), line.p, line.n);
     while (written < 0 && errno == EINTR);
 }
 

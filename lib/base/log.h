@@ -10,11 +10,18 @@ enum log_level { LOG_INFO, LOG_WARN, LOG_ERROR };
 
 /* Where lines go from now on: the file `path`, created with mode 0640 when missing; standard error
  * (under Apache: its error log) when `path` is NULL or empty, or when the file cannot be opened,
- * which is said there once. The file is opened at the first line. */
+ * which is said there once. The file is opened at the first line, and stays open while lines go to
+ * standard error: a confined process could not open it again. */
 void log_to(const char *path);
+
+/* The file, which may have been moved away, is opened anew for the next line. */
+void log_reopen(void);
 
 /* Opens it now, for a process that will not be able to later. */
 void log_open(void);
+
+/* Where the next line goes, opening nothing: for a process that is about to crash. */
+int log_descriptor(void);
 
 /* Starts a line: an open object that holds `ts` and `level`. The caller adds members. */
 void log_start(struct json_writer *line, struct arena *arena, enum log_level level);

@@ -9,34 +9,16 @@
 #include "base/confine.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "web/crash.h"
 #include "web/reply.h"
 #include "web/route.h"
 #include "web/transport.h"
 
 enum { REQUEST_MEMORY_CAP = 192 * 1024 * 1024 };
 
-/* The request being answered, for the one place that has no other way to know: out of memory. */
-static struct request *current;
-
-/* Answers what is ready, or 500, and ends the process: nothing half done goes on. */
+/* Nothing half done goes on. */
 static _Noreturn void on_exhausted(void) {
-    static const char body[] = "{\"success\":false,\"error\":\"INTERNAL_ERROR\","
-                               "\"message\":\"The gateway is out of memory; try again.\"}";
-    char head[256];
-    int n = snprintf(head, sizeof head,
-                     "Status: 500 Internal Server Error\r\nContent-Type: application/json; "
-                     "charset=utf-8\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n\r\n",
-                     sizeof body - 1);
-    struct slice answer[] = {{head, (size_t)n}, {body, sizeof body - 1}};
-    static const char line[] = "{\"level\":\"error\",\"message\":\"out of memory\"}\n";
-    if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
-        _exit(1);
-    if (current && !current->reply.streamed) {
-        transport_drain();
-        transport_write(answer, 2);
-    }
-    transport_finish();
-    _exit(1);
+    crash_exit("out of memory");
 }
 
 const char *request_variable(const char *name) {
@@ -245,11 +227,13 @@ static int load_config(struct request *rq) {
 static void start(struct request *rq) {
     rq->started = clock_monotonic();
     rq->now = clock_now();
-    rq->reply.headers = buffer_in(rq->arena);
-    rq->id = request_id(rq);
     const char *method = request_variable("REQUEST_METHOD");
     rq->head = method && strcmp(method, "HEAD") == 0;
     rq->method = rq->head ? "GET" : method ? method : "";
+    crash_note_request("unknown", rq->head);
+    rq->id = request_id(rq);
+    crash_note_request(rq->id, rq->head);
+    rq->reply.headers = buffer_in(rq->arena);
     /* decoded, merged and resolved by the web server; REQUEST_URI is not (RFC 3875 4.1.5) */
     const char *script = request_variable("SCRIPT_NAME"), *info = request_variable("PATH_INFO");
     rq->path = arena_printf(rq->arena, "%s%s", script ? script : "", info ? info : "");
@@ -283,7 +267,6 @@ static void log_request(struct request *rq) {
 
 static void serve_one(const struct service *service, struct arena *arena) {
     struct request rq = {.arena = arena, .needs = service->needs};
-    current = &rq;
     start(&rq);
     if (load_config(&rq) == 0 && route_choose(&rq, service->routes) == 0 && rq.route) {
         confine_once(service, &rq);
@@ -299,7 +282,7 @@ static void serve_one(const struct service *service, struct arena *arena) {
         rq.reply.bytes = reply_write(&rq);
     }
     log_request(&rq);
-    current = NULL;
+    crash_note_request(NULL, false);
 }
 
 int serve(const struct service *service) {
@@ -311,6 +294,7 @@ int serve(const struct service *service) {
     }
     static struct arena arena;
     arena_init(&arena, REQUEST_MEMORY_CAP, on_exhausted);
+    crash_watch(service->name);
     while (transport_accept()) {
         serve_one(service, &arena);
         transport_finish();

@@ -18,6 +18,7 @@ static bool served; /* the one request of a CGI */
 static bool at_end; /* of the current request's body */
 static long requests_left = -1;
 static int executable = -1; /* the file that this process runs */
+static bool is_answering; /* bytes of an answer were written, or there is no request */
 
 static void on_terminate(int signal) {
     (void)signal;
@@ -61,7 +62,9 @@ bool transport_accept(void) {
     }
     if (requests_left-- <= 0 || was_replaced())
         return false;
-    return FCGX_Accept_r(&fastcgi) >= 0;
+    bool accepted = FCGX_Accept_r(&fastcgi) >= 0;
+    is_answering = !accepted;
+    return accepted;
 }
 
 const char *transport_variable(const char *name) {
@@ -124,10 +127,56 @@ static int write_cgi(const struct slice *pieces, size_t count) {
 }
 
 int transport_write(const struct slice *pieces, size_t count) {
+    is_answering = true;
     return kind == FASTCGI ? write_fastcgi(pieces, count) : write_cgi(pieces, count);
 }
 
+static void write_raw(int fd, const void *bytes, size_t n) {
+    const char *p = bytes;
+    while (n) {
+        ssize_t wrote = write(fd, p, n);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return;
+        p += wrote, n -= (size_t)wrote;
+    }
+}
+
+/* A record of the FastCGI protocol (FastCGI 1.0, 3.3); at most 65,535 bytes of content. */
+static void write_record(unsigned char type, const void *content, size_t n) {
+    unsigned id = (unsigned)fastcgi.requestId;
+    const unsigned char header[8] = {1,
+                                     type,
+                                     (unsigned char)(id >> 8),
+                                     (unsigned char)id,
+                                     (unsigned char)(n >> 8),
+                                     (unsigned char)n};
+    write_raw(fastcgi.ipcFd, header, sizeof header);
+    write_raw(fastcgi.ipcFd, content, n);
+}
+
+/* libfcgi's buffers may be broken, so its connection is written to directly. */
+void transport_write_last(struct slice head, struct slice body) {
+    enum { END_REQUEST = 3, OUTPUT = 6 };
+    static const char completed[8];
+    if (is_answering || kind == UNKNOWN)
+        return;
+    is_answering = true;
+    if (kind == FASTCGI) {
+        write_record(OUTPUT, head.p, head.n);
+        write_record(OUTPUT, body.p, body.n);
+        write_record(OUTPUT, NULL, 0);
+        write_record(END_REQUEST, completed, sizeof completed);
+        return;
+    }
+    transport_drain();
+    write_raw(STDOUT_FILENO, head.p, head.n);
+    write_raw(STDOUT_FILENO, body.p, body.n);
+}
+
 void transport_finish(void) {
+    is_answering = true;
     if (kind == FASTCGI)
         FCGX_Finish_r(&fastcgi);
 }

@@ -27,6 +27,10 @@ void transport_drain(void);
 /* Writes all pieces. Returns 0, or -1 when the web server does not take them any more. */
 int transport_write(const struct slice *pieces, size_t count);
 
+/* Answers the request with head and body and nothing else, when nothing of an answer was written
+ * yet, for a process that ends now: async-signal-safe. */
+void transport_write_last(struct slice head, struct slice body);
+
 /* Ends the request: what was written is on its way. */
 void transport_finish(void);
 

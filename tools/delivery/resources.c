@@ -23,8 +23,8 @@ int resources_configure(struct resources *resources, const char **error) {
     resources->arenas[0] = *next;
     resources->arenas[1] = used;
     resources->config = config;
-    log_to(NULL); /* a log that was moved away is begun again */
     log_to(config.log_file);
+    log_reopen(); /* a log that was moved away is begun again */
     return 0;
 }
 

@@ -1,0 +1,134 @@
+#include "web/crash.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "web/transport.h"
+
+/* A text of limited length that is made without the C library's help. */
+struct text {
+    char bytes[1024];
+    size_t n;
+};
+
+static const char *program_name = "";
+static char request_id[65]; /* empty: none is under way */
+static bool request_is_head;
+
+static void add(struct text *text, const char *s) {
+    while (*s && text->n < sizeof text->bytes)
+        text->bytes[text->n++] = *s++;
+}
+
+static void add_number(struct text *text, size_t number) {
+    char digits[24], *p = digits + sizeof digits;
+    *--p = '\0';
+    do
+        *--p = (char)('0' + number % 10);
+    while (number /= 10);
+    add(text, p);
+}
+
+static struct slice written(const struct text *text) {
+    return (struct slice){text->bytes, text->n};
+}
+
+static void write_log(const char *reason, const char *signal_name) {
+    struct text line = {.n = 0};
+    char now[CLOCK_ISO8601_SIZE];
+    clock_format(clock_now(), now);
+    add(&line, "{\"ts\":\"");
+    add(&line, now);
+    add(&line, "\",\"level\":\"error\",\"message\":\"");
+    add(&line, reason);
+    add(&line, "\",\"program\":\"");
+    add(&line, program_name);
+    if (request_id[0]) {
+        add(&line, "\",\"request_id\":\"");
+        add(&line, request_id);
+    }
+    if (signal_name) {
+        add(&line, "\",\"signal\":\"");
+        add(&line, signal_name);
+    }
+    add(&line, "\"}\n");
+    if (write(log_descriptor(), line.bytes, line.n) < 0)
+        return; /* nobody is left to tell */
+}
+
+/* 500 in the envelope, with the headers that every answer has. */
+static void write_answer(void) {
+    struct text body = {.n = 0}, head = {.n = 0};
+    add(&body,
+        "{\"success\":false,\"error\":\"INTERNAL_ERROR\",\"message\":\"The gateway failed on "
+        "this request: whether it took effect is not known. Its log names the reason under "
+        "the request id ");
+    add(&body, request_id);
+    add(&body, ".\"}");
+    add(&head, "Status: 500 Internal Server Error\r\nContent-Type: application/json; "
+               "charset=utf-8\r\nContent-Length: ");
+    add_number(&head, body.n);
+    add(&head, "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ");
+    add(&head, request_id);
+    add(&head, "\r\n\r\n");
+    transport_write_last(written(&head), request_is_head ? SLICE("") : written(&body));
+}
+
+static void tell(const char *reason, const char *signal_name) {
+    write_log(reason, signal_name);
+    if (request_id[0])
+        write_answer();
+}
+
+_Noreturn void crash_exit(const char *reason) {
+    tell(reason, NULL);
+    _exit(1);
+}
+
+void crash_note_request(const char *id, bool is_head) {
+    size_t n = id ? strlen(id) : 0;
+    n = n < sizeof request_id ? n : sizeof request_id - 1;
+    memcpy(request_id, id ? id : "", n);
+    request_id[n] = '\0';
+    request_is_head = is_head;
+}
+
+#ifndef __SANITIZE_ADDRESS__
+
+static const struct {
+    int number;
+    const char *name;
+} faults[] = {
+    {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+    {SIGILL, "SIGILL"},   {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},
+};
+
+static void on_fault(int number) {
+    const char *name = "";
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (faults[i].number == number)
+            name = faults[i].name;
+    tell("the program crashed", name);
+    raise(number); /* SA_RESETHAND: by its default, which ends the process */
+}
+
+void crash_watch(const char *program) {
+    static char stack[64 * 1024]; /* the ordinary one may have overflowed */
+    stack_t apart = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_handler = on_fault, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
+    sigaltstack(&apart, NULL);
+    program_name = program;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigaction(faults[i].number, &action, NULL);
+}
+
+#else
+
+void crash_watch(const char *program) {
+    program_name = program;
+}
+
+#endif
