@@ -183,5 +183,6 @@ static const struct route routes[] = {
 int main(void) {
     return serve(&(struct service){.name = "media",
                                    .routes = routes,
-                                   .needs = READS_DATABASE | CALLS_PLATFORM | SPOOLS_FILES});
+                                   .needs = READS_DATABASE | CALLS_PLATFORM | SPOOLS_FILES |
+                                           DETECTS_TYPES});
 }

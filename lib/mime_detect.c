@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "mime.h"
 
 enum { CPU_SECONDS = 5, ANSWER_SIZE = 256 };
@@ -41,6 +42,7 @@ static const struct {
 static _Noreturn void look(struct slice head, int out) {
     struct rlimit limit = {CPU_SECONDS, CPU_SECONDS};
     setrlimit(RLIMIT_CPU, &limit);
+    confine_detector(out);
     magic_t magic = magic_open(MAGIC_MIME_TYPE);
     const char *found =
         magic && magic_load(magic, NULL) == 0 ? magic_buffer(magic, head.p, head.n) : NULL;

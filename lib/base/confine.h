@@ -16,21 +16,26 @@ enum need {
     READS_DATABASE = 1 << 0,  /* the database and the key file; writing is refused by SQLite */
     WRITES_DATABASE = 1 << 1, /* the same, and writing */
     CALLS_PLATFORM = 1 << 2,  /* sockets to the network, threads that resolve names */
-    SPOOLS_FILES = 1 << 3,    /* files in spool_dir; a child with the database of file types */
+    SPOOLS_FILES = 1 << 3,    /* files in spool_dir */
     WAKES_COURIER = 1 << 4,   /* a unix datagram */
+    DETECTS_TYPES = 1 << 5,   /* a child that does nothing but look at a file (confine_detector) */
 };
 
-/* What the kernel could do for us. */
+/* What the kernel can do for us. */
 struct confinement {
-    bool has_landlock, has_seccomp;
+    int landlock_abi; /* below 1: it has no Landlock, or it is switched off */
+    bool has_seccomp;
 };
 
-/* Confines this process for good. `listens`: it goes on accepting FastCGI connections. Open what
- * must stay open, such as the log, before. Returns what was put in force. */
-struct confinement confine(unsigned needs, bool listens, const char *config_path,
-                           const struct config *config);
-
-/* What confine would find, without confining. */
 struct confinement confine_support(void);
+
+/* Confines this process for good, as far as the kernel can. `listens`: it goes on accepting FastCGI
+ * connections, and reads configuration and keys again when they are replaced: it may read the
+ * directories that these are in. Open what must stay open, such as the log, before. */
+void confine(unsigned needs, bool listens, const char *config_path, const struct config *config);
+
+/* Confines a child of a process with DETECTS_TYPES even more: it keeps the descriptor `out` alone,
+ * may read what libmagic reads, write to `out`, and end. */
+void confine_detector(int out);
 
 #endif

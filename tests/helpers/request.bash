@@ -126,6 +126,7 @@ request_direct() {
         "SCRIPT_FILENAME=$OUT/cgi-bin/$program" "UNIQUE_ID=test$RANDOM$RANDOM"
         "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" HTTP_HOST=127.0.0.1 no_gzip=1 no_brotli=1
         ${ASAN_OPTIONS+"ASAN_OPTIONS=$ASAN_OPTIONS"} ${UBSAN_OPTIONS+"UBSAN_OPTIONS=$UBSAN_OPTIONS"}
+        ${SWITCHBOARD_CONFINE_KILLS+"SWITCHBOARD_CONFINE_KILLS=$SWITCHBOARD_CONFINE_KILLS"}
     )
     [[ -z $path_info ]] || variables+=("PATH_INFO=$path_info" "PATH_TRANSLATED=$OUT/cgi-bin/root$path_info")
     header_variables

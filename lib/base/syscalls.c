@@ -1,0 +1,325 @@
+#include "base/syscalls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/confine.h"
+
+/* Calls that newer machines do not have any more. */
+#ifndef __NR_access
+#define __NR_access -1
+#endif
+#ifndef __NR_lstat
+#define __NR_lstat -1
+#endif
+#ifndef __NR_stat
+#define __NR_stat -1
+#endif
+#ifndef __NR_open
+#define __NR_open -1
+#endif
+#ifndef __NR_poll
+#define __NR_poll -1
+#endif
+#ifndef __NR_readlink
+#define __NR_readlink -1
+#endif
+#ifndef __NR_select
+#define __NR_select -1
+#endif
+#ifndef __NR_unlink
+#define __NR_unlink -1
+#endif
+
+enum {
+    ALWAYS = 0,
+    DATABASE = READS_DATABASE | WRITES_DATABASE,
+    FILES = DATABASE | CALLS_PLATFORM | SPOOLS_FILES | DETECTS_TYPES,
+    WRITES_FILES = DATABASE | SPOOLS_FILES,
+    FOR_WRITING = O_ACCMODE | O_CREAT | O_TRUNC, /* open: none of them */
+};
+
+/* A call that is allowed to who needs any of `needs` (ALWAYS: to all). With a mask only when the
+ * argument, masked, is the value, or is this process's id; one of several rows is enough. */
+struct allowed_call {
+    const char *name;
+    int number;
+    unsigned needs;
+    uint8_t argument;
+    bool is_own_pid;
+    uint32_t mask, value;
+};
+
+#define CALL(call) .name = #call, .number = __NR_##call
+
+static const struct allowed_call allowed_calls[] = {
+    /* answering, memory, time, ending */
+    {CALL(read)},
+    {CALL(write)},
+    {CALL(writev)},
+    {CALL(close)},
+    {CALL(fstat)},
+    {CALL(newfstatat)},
+    {CALL(stat)},
+    {CALL(statx)},
+    {CALL(lseek)},
+    {CALL(mmap), .argument = 2, .mask = PROT_EXEC, .value = 0},
+    {CALL(munmap)},
+    {CALL(mremap)},
+    {CALL(mprotect), .argument = 2, .mask = PROT_EXEC, .value = 0},
+    {CALL(madvise)},
+    {CALL(brk)},
+    {CALL(clock_gettime)},
+    {CALL(gettimeofday)},
+    {CALL(getrandom)},
+    {CALL(futex)},
+    {CALL(rt_sigaction)},
+    {CALL(rt_sigprocmask)},
+    {CALL(rt_sigreturn)},
+    {CALL(restart_syscall)},
+    {CALL(getpid)},
+    {CALL(gettid)},
+    {CALL(tgkill), .argument = 0, .mask = ~0u, .is_own_pid = true},
+    {CALL(exit)},
+    {CALL(exit_group)},
+    {CALL(open), .argument = 1, .mask = FOR_WRITING, .value = O_RDONLY},
+    {CALL(openat), .argument = 2, .mask = FOR_WRITING, .value = O_RDONLY},
+    /* the next FastCGI request */
+    {CALL(accept), .needs = LISTENS},
+    {CALL(accept4), .needs = LISTENS},
+    {CALL(getpeername), .needs = LISTENS | CALLS_PLATFORM},
+    {CALL(getsockname), .needs = LISTENS | CALLS_PLATFORM},
+    {CALL(shutdown), .needs = LISTENS | CALLS_PLATFORM},
+    {CALL(select), .needs = LISTENS | CALLS_PLATFORM},
+    {CALL(pselect6), .needs = LISTENS | CALLS_PLATFORM},
+    {CALL(poll), .needs = LISTENS | CALLS_PLATFORM | DATABASE},
+    {CALL(ppoll), .needs = LISTENS | CALLS_PLATFORM | DATABASE},
+    {CALL(readlink), .needs = FILES | LISTENS},
+    {CALL(readlinkat), .needs = FILES | LISTENS},
+    /* SQLite's files and spooled ones */
+    {CALL(open), .needs = WRITES_FILES},
+    {CALL(openat), .needs = WRITES_FILES},
+    {CALL(pread64), .needs = FILES},
+    {CALL(pwrite64), .needs = WRITES_FILES},
+    {CALL(fcntl), .needs = FILES | WAKES_COURIER},
+    {CALL(lstat), .needs = FILES},
+    {CALL(access), .needs = FILES},
+    {CALL(faccessat), .needs = FILES},
+    {CALL(getcwd), .needs = FILES},
+    {CALL(getuid), .needs = FILES},
+    {CALL(geteuid), .needs = FILES},
+    {CALL(getgid), .needs = FILES},
+    {CALL(getegid), .needs = FILES},
+    {CALL(fsync), .needs = DATABASE},
+    {CALL(fdatasync), .needs = DATABASE},
+    {CALL(ftruncate), .needs = WRITES_FILES},
+    {CALL(fallocate), .needs = DATABASE},
+    {CALL(unlink), .needs = WRITES_FILES},
+    {CALL(unlinkat), .needs = WRITES_FILES},
+    {CALL(fchmod), .needs = DATABASE},
+    {CALL(fchown), .needs = DATABASE},
+    {CALL(clock_nanosleep), .needs = DATABASE},
+    {CALL(nanosleep), .needs = DATABASE},
+    {CALL(uname), .needs = CALLS_PLATFORM},
+    {CALL(sysinfo), .needs = FILES},
+    {CALL(prlimit64), .needs = FILES, .argument = 0, .mask = ~0u, .value = 0},
+    /* the platform: sockets of these families alone, threads but no processes */
+    {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_INET},
+    {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_INET6},
+    {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_NETLINK},
+    {CALL(socket), .needs = CALLS_PLATFORM | WAKES_COURIER, .mask = ~0u, .value = AF_UNIX},
+    {CALL(socketpair), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_UNIX},
+    {CALL(connect), .needs = CALLS_PLATFORM | WAKES_COURIER},
+    {CALL(sendto), .needs = CALLS_PLATFORM | WAKES_COURIER},
+    {CALL(bind), .needs = CALLS_PLATFORM},
+    {CALL(getsockopt), .needs = CALLS_PLATFORM},
+    {CALL(setsockopt), .needs = CALLS_PLATFORM},
+    {CALL(recvfrom), .needs = CALLS_PLATFORM},
+    {CALL(recvmsg), .needs = CALLS_PLATFORM},
+    {CALL(sendmsg), .needs = CALLS_PLATFORM},
+    {CALL(sendmmsg), .needs = CALLS_PLATFORM},
+    {CALL(ioctl), .needs = CALLS_PLATFORM, .argument = 1, .mask = ~0u, .value = FIONREAD},
+    {CALL(ioctl), .needs = CALLS_PLATFORM, .argument = 1, .mask = ~0u, .value = FIONBIO},
+    {CALL(ioctl), .needs = CALLS_PLATFORM, .argument = 1, .mask = ~0u, .value = TCGETS},
+    {CALL(pipe2), .needs = CALLS_PLATFORM | DETECTS_TYPES},
+    {CALL(eventfd2), .needs = CALLS_PLATFORM},
+    {CALL(getdents64), .needs = CALLS_PLATFORM},
+    {CALL(sched_getaffinity), .needs = CALLS_PLATFORM},
+    {CALL(sched_yield), .needs = CALLS_PLATFORM},
+    {CALL(set_robust_list), .needs = CALLS_PLATFORM | DETECTS_TYPES},
+    {CALL(rseq), .needs = CALLS_PLATFORM},
+    {CALL(membarrier), .needs = CALLS_PLATFORM},
+    {CALL(clone), .needs = CALLS_PLATFORM, .mask = CLONE_THREAD, .value = CLONE_THREAD},
+    /* shared libraries that are loaded late: those of name resolution (nsswitch.conf(5)) */
+    {CALL(mmap), .needs = CALLS_PLATFORM, .argument = 2, .mask = PROT_WRITE | PROT_EXEC,
+     .value = PROT_EXEC},
+    /* the child that looks at a file: what fork() asks for, and that it may confine itself more */
+    {CALL(clone), .needs = DETECTS_TYPES, .mask = ~0u,
+     .value = CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | SIGCHLD},
+    {CALL(wait4), .needs = DETECTS_TYPES},
+    {CALL(close_range), .needs = DETECTS_TYPES},
+    {CALL(prctl), .needs = DETECTS_TYPES, .mask = ~0u, .value = PR_SET_NO_NEW_PRIVS},
+    {CALL(landlock_create_ruleset), .needs = DETECTS_TYPES},
+    {CALL(landlock_add_rule), .needs = DETECTS_TYPES},
+    {CALL(landlock_restrict_self), .needs = DETECTS_TYPES},
+    {CALL(seccomp), .needs = DETECTS_TYPES, .mask = ~0u, .value = SECCOMP_SET_MODE_FILTER},
+};
+
+enum { CALL_COUNT = sizeof allowed_calls / sizeof *allowed_calls };
+
+static bool is_granted(const struct allowed_call *call, unsigned needs) {
+    return call->number >= 0 && (call->needs == ALWAYS || call->needs & needs);
+}
+
+/* Whether an earlier row grants the same call. */
+static bool is_repeated(const struct allowed_call *call, unsigned needs) {
+    for (const struct allowed_call *before = allowed_calls; before < call; before++)
+        if (before->number == call->number && is_granted(before, needs))
+            return true;
+    return false;
+}
+
+const char *syscalls_name(unsigned needs, size_t i) {
+    for (const struct allowed_call *call = allowed_calls; call < allowed_calls + CALL_COUNT; call++)
+        if (is_granted(call, needs) && !is_repeated(call, needs) && i-- == 0)
+            return call->name;
+    return NULL;
+}
+
+#if defined(__x86_64__)
+#define THIS_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define THIS_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef THIS_ARCH
+
+enum {
+    HIGHEST_CALL = 1023,
+    LONGEST_FILTER = 16 + CALL_COUNT * 6,
+};
+
+struct filter {
+    struct sock_filter code[LONGEST_FILTER];
+    unsigned short length;
+};
+
+static void emit(struct filter *f, uint16_t code, uint32_t k, uint8_t if_true, uint8_t if_false) {
+    f->code[f->length++] = (struct sock_filter){code, if_true, if_false, k};
+}
+
+static void load(struct filter *f, size_t offset) {
+    emit(f, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+}
+
+/* Allows a call whose argument is as it should be; any other call goes on to what comes next. */
+static void allow_some(struct filter *f, const struct allowed_call *call) {
+    uint32_t value = call->is_own_pid ? (uint32_t)getpid() : call->value;
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call->number, 0, 5);
+    load(f, offsetof(struct seccomp_data, args) + call->argument * sizeof(uint64_t));
+    emit(f, BPF_ALU | BPF_AND | BPF_K, call->mask, 0, 0);
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+    emit(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    load(f, offsetof(struct seccomp_data, nr));
+}
+
+/* The numbers where allowed calls begin and where they end, in turn, rising. */
+struct edges {
+    uint32_t at[2 * CALL_COUNT];
+    size_t count;
+};
+
+/* Searches the edges from `first` to before `end` for the call's number. Every way out ends at one
+ * of two verdicts: allowed after an odd number of edges, at `verdicts`, else refused, right behind.
+ * Sought, not walked through: installing a filter makes the kernel try it on every call there is,
+ * and a CGI installs one for every request. */
+static void search(struct filter *f, const struct edges *edges, size_t first, size_t end,
+                   size_t verdicts) {
+    size_t middle = first + (end - first) / 2, here = f->length;
+    emit(f, BPF_JMP | BPF_JGE | BPF_K, edges->at[middle], 0, 0);
+    if (first < middle)
+        search(f, edges, first, middle, verdicts);
+    else
+        f->code[here].jf = (uint8_t)(verdicts + (first % 2 ? 0 : 1) - here - 1);
+    if (middle + 1 < end) {
+        f->code[here].jt = (uint8_t)(f->length - here - 1);
+        search(f, edges, middle + 1, end, verdicts);
+    } else {
+        f->code[here].jt = (uint8_t)(verdicts + (end % 2 ? 0 : 1) - here - 1);
+    }
+}
+
+/* Refused calls fail with EPERM; where tests ask for it they kill, so that none goes unnoticed. */
+static uint32_t refusal(void) {
+    if (!getauxval(AT_SECURE) && getenv("SWITCHBOARD_CONFINE_KILLS"))
+        return SECCOMP_RET_KILL_PROCESS;
+    return SECCOMP_RET_ERRNO | EPERM;
+}
+
+static void find_edges(const bool *allowed, struct edges *edges) {
+    edges->count = 0;
+    for (uint32_t number = 0; number <= HIGHEST_CALL; number++)
+        if (allowed[number] != (number && allowed[number - 1]))
+            edges->at[edges->count++] = number;
+}
+
+static void build(struct filter *f, unsigned needs) {
+    bool allowed[HIGHEST_CALL + 1] = {false};
+    struct edges edges;
+    load(f, offsetof(struct seccomp_data, arch));
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0);
+    emit(f, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+    load(f, offsetof(struct seccomp_data, nr));
+    for (const struct allowed_call *call = allowed_calls; call < allowed_calls + CALL_COUNT; call++)
+        if (is_granted(call, needs) && !call->mask)
+            allowed[call->number] = true;
+    for (const struct allowed_call *call = allowed_calls; call < allowed_calls + CALL_COUNT; call++)
+        if (is_granted(call, needs) && call->mask && !allowed[call->number])
+            allow_some(f, call);
+    /* its flags are out of a filter's sight: the C library falls back to clone */
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1);
+    emit(f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
+    find_edges(allowed, &edges);
+    search(f, &edges, 0, edges.count, f->length + edges.count);
+    emit(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    emit(f, BPF_RET | BPF_K, refusal(), 0, 0);
+}
+
+bool syscalls_restrict(unsigned needs) {
+    struct filter filter = {.length = 0};
+    build(&filter, needs);
+    struct sock_fprog program = {.len = filter.length, .filter = filter.code};
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+bool syscalls_can_restrict(void) {
+    return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
+}
+
+#else
+
+bool syscalls_restrict(unsigned needs) {
+    (void)needs;
+    return false;
+}
+
+bool syscalls_can_restrict(void) {
+    return false;
+}
+
+#endif
