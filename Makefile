@@ -45,6 +45,9 @@ PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-open
     libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
 TEST_PACKAGES := bats procps sqlite3 openssl strace $(if $(shell command -v npm),,nodejs npm)
 FUZZ_PACKAGES := clang libclang-rt-14-dev
+BENCH_PACKAGES := wrk sqlite3
+# The controls in Node, whose better-sqlite3 is compiled.
+CONTROL_PACKAGES = g++ make python3 $(if $(shell command -v npm),,nodejs npm libnode-dev)
 
 # Executables by what they may link.
 CGI_PLAIN := root health version
@@ -184,6 +187,32 @@ fuzz: ## hostile input for every parser, FUZZ_SECONDS each
 	@$(BUILD_ALL) $(FUZZ_TARGETS)
 	@tests/fuzz/run $(FUZZ) $(FUZZ_SECONDS)
 
+# Programs that are measured beside ours are built as ours are.
+BENCH := $(BUILD)/bench
+BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BENCH)/%,$(wildcard tests/bench/*.c))
+
+$(BENCH)/%_cgi: $(BUILD)/tests/bench/%_cgi.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(STATIC) -o $@ $<
+
+$(BENCH)/%_fcgi: $(BUILD)/tests/bench/%_fcgi.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(STATIC) -o $@ $< $(FCGI)
+
+$(BENCH)/%: $(BUILD)/tests/bench/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $< $(LIBRARY) $(SODIUM)
+
+bench: ## measure beside bare programs and Node, 10 minutes
+	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES)
+	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
+	@BENCH_BIN=$(BENCH) tests/bench/run
+
+bench-quick: ## the first rows of it, without Node, in under a minute
+	@tools/setup $(PACKAGES) $(BENCH_PACKAGES)
+	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
+	@BENCH_BIN=$(BENCH) tests/bench/run --quick
+
 install: all ## below DESTDIR and PREFIX
 	@OUT='$(OUT)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install
 
@@ -191,8 +220,8 @@ clean: ## remove what was built
 	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
 
 help:
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-.PHONY: all run stop test fuzz install clean help
+.PHONY: all run stop test bench bench-quick fuzz install clean help
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

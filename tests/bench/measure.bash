@@ -1,0 +1,184 @@
+# shellcheck shell=bash
+# One measurement: load from wrk, and meanwhile the CPU time and the memory of the server side. Each
+# becomes a line of JSON in $runs.
+#
+# CPU time is that of everything behind the client but the platform: Apache, CGI processes, pools,
+# controls, courier. It is read from a control group of our own where one may be made (version 2, or the
+# version 2 part beside version 1); children that nobody waits for, as mod_cgid's, are counted nowhere
+# else. Where none may be made, it is what the whole machine was busy, less the load generator and the
+# sandbox: right only when nothing else runs.
+#
+# Memory is the sum of the proportional set sizes of the processes that run the measured program: CGI
+# processes as far as they are alive when looked at, a pool with its supervisor, a control with its
+# workers. Apache's own, the same for all, is left out. Where the kernel shows an ordinary user no set
+# sizes of processes that are not dumpable, it is their resident sizes, which count what they share again
+# and again.
+
+group_dir=''
+
+make_group() {
+    local mount parent
+    while read -r _ mount _; do
+        for parent in "$mount" "$mount$(sed -n 's/^0:://p' /proc/self/cgroup)"; do
+            group_dir=$parent/switchboard-bench-$$
+            if mkdir "$group_dir" 2>/dev/null; then
+                if (printf '%s\n' "$BASHPID" >"$group_dir/cgroup.procs") 2>/dev/null; then
+                    return
+                fi
+                rmdir "$group_dir"
+            fi
+        done
+    done < <(grep ' cgroup2 ' /proc/mounts)
+    group_dir=''
+}
+
+# Becomes a command that is, with all that it starts, inside the group. Only in a subshell.
+in_group() {
+    [[ -z $group_dir ]] || printf '%s\n' "$BASHPID" >"$group_dir/cgroup.procs"
+    exec "$@"
+}
+
+leave_group() {
+    [[ -z $group_dir ]] || wait_until 5 rmdir "$group_dir" 2>/dev/null || true
+}
+
+# CPU microseconds of the server side so far.
+server_cpu() {
+    local key value
+    if [[ -n $group_dir ]]; then
+        while read -r key value; do
+            [[ $key != usage_usec ]] || printf '%s' "$value"
+        done <"$group_dir/cpu.stat"
+    else
+        awk -v hz="$(getconf CLK_TCK)" '
+            FILENAME == "/proc/stat" && $1 == "cpu" { busy = $2 + $3 + $4 + $7 + $8 }
+            FILENAME != "/proc/stat" { sub(/.*\)/, ""); other += $12 + $13 + (FNR == 1 && ++n == 1 ? $14 + $15 : 0) }
+            END { printf "%.0f", (busy - other) * 1e6 / hz }' "/proc/$$/stat" "/proc/$sandbox_pid/stat" /proc/stat
+    fi
+}
+
+# The processes below PID, itself included; with NAME only those that run it: below PID [NAME]
+below() {
+    { cat /proc/[0-9]*/stat || true; } 2>/dev/null | awk -v root="$1" -v name="${2-}" '
+        {
+            pid = $1
+            text = $0
+            sub(/^[0-9]+ \(/, "", text)
+            comm[pid] = substr(text, 1, match(text, /\) [A-Z] /) - 1)
+            sub(/.*\) [A-Z] /, "", text)
+            parent[pid] = text + 0
+        }
+        END {
+            for (pid in parent) {
+                for (at = pid; at != root && at > 1; at = parent[at]) {}
+                if (at == root && (name == "" || comm[pid] == name))
+                    print pid
+            }
+        }'
+}
+
+# The process ids of cgi:PROGRAM, fcgi:PROGRAM, node:CONTROL, courier or nothing.
+processes_of() {
+    case $1 in
+    cgi:*) below "$(cat "$world/cgi/httpd.pid")" "${1#*:}" ;;
+    fcgi:*) below "$(cat "$world/fcgi/${1#*:}.pid")" ;;
+    node:*) below "$(cat "$world/${1#*:}/pid")" ;;
+    courier) printf '%s\n' "$courier_pid" ;;
+    esac
+}
+
+# KiB, from process ids on standard input, each on a line.
+memory_of() {
+    local pid files=()
+    while read -r pid; do
+        files+=("/proc/$pid/smaps_rollup")
+    done
+    ((${#files[@]})) || { printf 0; return; }
+    if [[ $memory_kind == pss ]]; then
+        { cat "${files[@]}" || true; } 2>/dev/null | awk '/^Pss:/ { sum += $2 } END { printf "%d", sum }'
+    else
+        { cat "${files[@]/%smaps_rollup/statm}" || true; } 2>/dev/null |
+            awk -v page="$(getconf PAGESIZE)" '{ sum += $2 } END { printf "%d", sum * page / 1024 }'
+    fi
+}
+
+# shellcheck disable=SC2034  # for the report
+choose_memory_kind() {
+    memory_kind=pss
+    (($(processes_of fcgi:me | memory_of) > 0)) || memory_kind=rss
+}
+
+# Writes the most that was seen to $bench/peak, until it is killed.
+watch_memory() {
+    local peak=0 now
+    printf 0 >"$bench/peak"
+    while :; do
+        now=$(processes_of "$1" | memory_of)
+        if ((now > peak)); then
+            peak=$now
+            printf '%s' "$peak" >"$bench/peak"
+        fi
+        sleep 0.4
+    done
+}
+
+# --- load ---
+
+# contender NAME GROUP URL KIND [ARGUMENT...]: something that can be measured; GROUP as processes_of
+# knows it, KIND and arguments as load.lua does.
+declare -A group=() target=() kind=()
+contender() {
+    group[$1]=$2
+    target[$1]=$3
+    kind[$1]=${*:4}
+}
+
+# measure NAME CONNECTIONS SECONDS: prints the result.
+load() {
+    local found
+    # shellcheck disable=SC2086  # the words of kind
+    found=$(wrk -t 1 -c "$2" -d "${3}s" --timeout 30s -s "$here/load.lua" "${target[$1]}" -- ${kind[$1]} \
+        2>&1) || die "wrk failed on ${target[$1]}: $found"
+    sed -n 's/^RESULT //p' <<<"$found"
+}
+
+measure() {
+    local name=$1 connections=$2 seconds=$3 before after result watcher
+    watch_memory "${group[$name]}" &
+    watcher=$!
+    before=$(server_cpu)
+    result=$(load "$name" "$connections" "$seconds")
+    after=$(server_cpu)
+    kill "$watcher"
+    wait "$watcher" 2>/dev/null || true
+    jq -c --arg row "$row" --arg contender "$name" --argjson connections "$connections" \
+        --argjson cpu $((after - before)) --argjson peak "$(cat "$bench/peak")" \
+        '{row: $row, contender: $contender, connections: $connections} + .
+            + {cpu_ms_per_1000: ($cpu / .requests | . * 1000 | round / 1000), peak_kib: $peak}' \
+        <<<"$result" >>"$runs"
+    jq -r '"\(.requests_per_second) \(.p50_ms) \(.p99_ms) \(.failed)"' <<<"$result" |
+        xargs printf '%-22s %-16s %4d connections %9.0f/s  p50 %8.2f ms  p99 %8.2f ms  failed %d\n' "$row" \
+            "$name" "$connections" >&2
+}
+
+# The contenders in turn, ROUNDS times over, after a second of warming up each:
+# in_turn CONNECTIONS ROUNDS SECONDS NAME...
+in_turn() {
+    local connections=$1 rounds=$2 seconds=$3 round name
+    shift 3
+    for name; do
+        load "$name" "$connections" "$warm_up" >/dev/null
+    done
+    for ((round = 0; round < rounds; round++)); do
+        for name; do
+            measure "$name" "$connections" "$seconds"
+        done
+    done
+}
+
+# A figure that no load gives: fact NAME VALUE UNIT [MOST], MOST being what it may be at most.
+fact() {
+    jq -nc --arg name "$1" --argjson value "$2" --arg unit "$3" --argjson most "${4:-null}" \
+        '{name: $name, value: $value, unit: $unit, most: $most}' >>"$facts"
+    printf '%-60s %s %s\n' "$1" "$2" "$3" >&2
+}

@@ -1,0 +1,87 @@
+# From the runs to the results: the median of each contender's rounds, and the ratios that are promised.
+def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2;
+def figure: . * 1000 | round / 1000;
+
+def summary:
+  group_by([.row, .contender, .connections])
+  | map({
+      row: .[0].row, contender: .[0].contender, connections: .[0].connections, rounds: length,
+      requests_per_second: map(.requests_per_second) | median,
+      p50_ms: map(.p50_ms) | median,
+      p99_ms: map(.p99_ms) | median,
+      failed: map(.failed) | add,
+      cpu_ms_per_1000: map(.cpu_ms_per_1000) | median,
+      peak_kib: map(.peak_kib) | max
+    });
+
+# name, row, the two contenders, what is compared, and what it shall be: at least, or at most with `most`.
+# Wanted at some numbers of connections only: an object with those.
+def promises: [
+  {name: "CGI health / bare CGI", row: "get", of: "CGI health", over: "bare CGI", least: 0.90},
+  {name: "CGI me / bare CGI", row: "get", of: "CGI me", over: "bare CGI", least: 0.70},
+  {name: "FastCGI health / bare FastCGI", row: "get", of: "FastCGI health", over: "bare FastCGI"},
+  {name: "FastCGI me / bare FastCGI", row: "get", of: "FastCGI me", over: "bare FastCGI", least: 0.80},
+  {name: "FastCGI me / Express me", row: "get", of: "FastCGI me", over: "express me", least: 1.5},
+  {name: "FastCGI me / Fastify me", row: "get", of: "FastCGI me", over: "fastify me",
+   least: {"8": 1.0, "32": 1.3, "128": 1.3}},
+  {name: "FastCGI send / Express send, platform 0 ms", row: "send, platform 0 ms", of: "FastCGI send",
+   over: "express send", least: 2.0},
+  {name: "FastCGI send / Fastify send, platform 0 ms", row: "send, platform 0 ms", of: "FastCGI send",
+   over: "fastify send", least: 1.3},
+  {name: "FastCGI send / Fastify send, platform 20 ms", row: "send, platform 20 ms", of: "FastCGI send",
+   over: "fastify send"},
+  {name: "FastCGI send / Fastify send, platform 200 ms", row: "send, platform 200 ms", of: "FastCGI send",
+   over: "fastify send", least: {"128": 0.95}},
+  {name: "p99 of FastCGI send / of Fastify send, platform 0 ms", row: "send, platform 0 ms",
+   of: "FastCGI send", over: "fastify send", key: "p99_ms", most: {"32": 1.0}},
+  {name: "CGI send / FastCGI send, platform 0 ms", row: "send, platform 0 ms", of: "CGI send",
+   over: "FastCGI send"},
+  {name: "CGI webhook / bare reader", row: "inbound webhook", of: "CGI webhook", over: "bare reader"},
+  {name: "FastCGI webhook / bare reader", row: "inbound webhook", of: "FastCGI webhook",
+   over: "bare reader"},
+  {name: "added time of a FastCGI send, median, ms", row: "one send at a time", of: "FastCGI send",
+   over: "platform", key: "p50_ms", less: true, most: 1.0},
+  {name: "added time of an Express send, median, ms", row: "one send at a time", of: "express send",
+   over: "platform", key: "p50_ms", less: true},
+  {name: "added time of a Fastify send, median, ms", row: "one send at a time", of: "fastify send",
+   over: "platform", key: "p50_ms", less: true},
+  {name: "added time of a CGI send, median, ms", row: "one send at a time", of: "CGI send",
+   over: "platform", key: "p50_ms", less: true},
+  {name: "raw upload / the same by curl", row: "100 MB", of: "raw upload", over: "upload to the platform",
+   key: "p50_ms", most: 1.3},
+  {name: "multipart upload / the same by curl", row: "100 MB", of: "multipart upload",
+   over: "upload to the platform", key: "p50_ms"},
+  {name: "download / the same by curl", row: "100 MB", of: "download", over: "download from the platform",
+   key: "p50_ms"}
+];
+
+def wanted($connections): if type == "object" then .[$connections | tostring] else . end;
+
+def ratio($results):
+  . as $promise
+  | ($promise.key // "requests_per_second") as $key
+  | [$results[] | select(.row == $promise.row and .contender == $promise.of)]
+  | map(. as $of
+      | ($results[] | select(.row == $of.row and .contender == $promise.over
+                             and .connections == $of.connections)) as $over
+      | {
+          name: $promise.name, connections: $of.connections,
+          value: (if $promise.less then $of[$key] - $over[$key] else $of[$key] / $over[$key] end | figure),
+          least: ($promise.least | wanted($of.connections)), most: ($promise.most | wanted($of.connections))
+        }
+      | .kept = ((.least == null or .value >= .least) and (.most == null or .value <= .most)))
+  | .[];
+
+($runs | summary) as $results
+| {
+    machine: {
+      processor: $processor, cores: ($cores | tonumber), kernel: $kernel, apache: $apache, node: $node,
+      load_before: ($load | tonumber), cpu_time_of: (if $cpu == "" then "machine" else $cpu end),
+      memory: $memory, pool: ($pool | tonumber), pool_max: ($pool_max | tonumber),
+      control_workers: ($workers | tonumber)
+    },
+    ratios: [promises[] | ratio($results)],
+    facts: ($facts | map(.kept = (.most == null or .value <= .most))),
+    results: $results,
+    runs: $runs
+  }
