@@ -11,7 +11,8 @@
 /* One payload being taken in, and the place where the current update belongs. */
 struct ingest {
     struct store *store;
-    struct arena *arena;
+    struct arena *lasting; /* until the end */
+    struct arena *arena;   /* until the next update */
     int64_t now;
     event_writer *write;
     size_t events;
@@ -47,9 +48,9 @@ static bool is_same(const char *a, const char *b) {
 
 static void read_place(struct ingest *in, struct statement *s) {
     in->place = (struct place){
-        .user_id = column_text(s, 0, in->arena),
-        .account_id = column_text(s, 1, in->arena),
-        .waba_id = column_text(s, 2, in->arena),
+        .user_id = column_text(s, 0, in->lasting),
+        .account_id = column_text(s, 1, in->lasting),
+        .waba_id = column_text(s, 2, in->lasting),
         .wants_events = column_integer(s, 3) != 0,
         .wants_status = column_integer(s, 4) != 0,
     };
@@ -82,8 +83,8 @@ static bool find_place(struct ingest *in, const struct store_update *update) {
         return !sql_failed(in->store);
     read_place(in, s);
     if (update->phone_number_id) {
-        in->place.line_id = column_text(s, 5, in->arena);
-        in->place.phone_number_id = column_text(s, 6, in->arena);
+        in->place.line_id = column_text(s, 5, in->lasting);
+        in->place.phone_number_id = column_text(s, 6, in->lasting);
         in->place.is_archived = column_integer(s, 7) != 0;
     }
     sql_stop(s);
@@ -547,10 +548,16 @@ static bool take(struct ingest *in, struct store_update *update) {
 enum store_result store_ingest(struct store *store, struct arena *arena,
                                struct store_update *updates, size_t count, int64_t now,
                                event_writer *write, size_t *events) {
-    struct ingest in = {.store = store, .arena = arena, .now = now, .write = write};
+    struct arena scratch;
+    arena_init(&scratch, arena->cap, arena->exhausted);
+    struct ingest in = {
+        .store = store, .lasting = arena, .arena = &scratch, .now = now, .write = write};
     bool ok = sql_begin(store);
-    for (size_t i = 0; ok && i < count; i++)
+    for (size_t i = 0; ok && i < count; i++) {
         ok = take(&in, &updates[i]);
+        arena_reset(&scratch);
+    }
+    arena_free(&scratch);
     if (!ok)
         sql_abandon(store);
     *events = in.events;

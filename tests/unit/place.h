@@ -1,0 +1,108 @@
+/* A database for a unit test: open_state() makes it with a user, make_place() an account with one
+ * line that nobody has written to, take() takes in a payload for that line, close_state() removes
+ * it all. */
+#ifndef SWITCHBOARD_TEST_PLACE_H
+#define SWITCHBOARD_TEST_PLACE_H
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "event.h"
+#include "inbound.h"
+#include "store/admin.h"
+#include "store/listing.h"
+#include "store/webhook.h"
+
+static const int64_t now = INT64_C(1790000000000);
+
+static struct store *store;
+static struct arena arena;
+static char account_id[ID_SIZE], line_id[ID_SIZE], line_name[32], waba[32];
+static char database[4096];
+
+#define check_ok(call)                                                                             \
+    do {                                                                                           \
+        enum store_result result_ = (call);                                                        \
+        check(result_ == STORE_OK, "%s", store_reason(store));                                     \
+    } while (0)
+
+static inline const char *fresh_id(const char *prefix) {
+    char *id = arena_alloc(&arena, ID_SIZE);
+    id_make(id, prefix, now);
+    return id;
+}
+
+static inline struct slice seal_nothing(void *context) {
+    (void)context;
+    return SLICE("sealed");
+}
+
+static inline void open_state(void) {
+    const char *temporary = getenv("TMPDIR");
+    int from, to;
+    if (access("/dev/shm", W_OK) == 0) /* no need to wait for a disk */
+        temporary = "/dev/shm";
+    snprintf(database, sizeof database, "%s/unit-XXXXXX", temporary ? temporary : "/tmp");
+    check(mkdtemp(database) != NULL, "%s", database);
+    strcat(database, "/db");
+    arena_init(&arena, 64 * 1024 * 1024, NULL);
+    check_ok(store_migrate(database, &from, &to, &store));
+    struct store_new_user user = {.id = "usr_1", .email = "ann@example.org", .now = now};
+    check_ok(store_add_user(store, &user));
+    struct store_secret code = {.seal = seal_nothing};
+    check_ok(store_set_webhook(store, "usr_1", "http://127.0.0.1:9/", &code, now));
+}
+
+static inline void close_state(void) {
+    store_close(store);
+    arena_free(&arena);
+    unlink(database);
+    *strrchr(database, '/') = '\0';
+    rmdir(database);
+}
+
+static inline void make_place(void) {
+    static int number;
+    number++;
+    snprintf(waba, sizeof waba, "9%d", number);
+    snprintf(line_name, sizeof line_name, "8%d", number);
+    snprintf(account_id, sizeof account_id, "%s", fresh_id("acc_"));
+    struct store_new_account account = {
+        .id = account_id, .email = "ann@example.org", .waba_id = waba, .name = "A", .now = now};
+    struct store_new_line line = {.id = fresh_id("lin_"),
+                                  .account_id = account_id,
+                                  .phone_number_id = line_name,
+                                  .phone_number = "+15550100",
+                                  .is_registered = true,
+                                  .now = now};
+    check_ok(store_add_account(store, &account));
+    check_ok(store_add_line(store, &line, line_id));
+}
+
+/* Takes in the changes, in which @ stands for the line; all of them must be understood. Returns the
+ * number of events. */
+static inline size_t take(const char *changes) {
+    struct buffer text = buffer_in(&arena);
+    struct store_update *updates = NULL;
+    struct json payload;
+    struct json_error error;
+    size_t events = 0;
+    buffer_printf(&text, "{\"entry\":[{\"id\":\"%s\",\"changes\":[", waba);
+    for (const char *p = changes; *p; p++)
+        if (*p == '@')
+            buffer_add_text(&text, line_name);
+        else
+            buffer_add_char(&text, *p);
+    buffer_add_text(&text, "]}]}");
+    bool is_read = json_read(&arena, buffer_slice(&text), &payload, &error) == 0;
+    check(is_read, "%s", buffer_slice(&text).p);
+    size_t n = is_read ? inbound_read(&arena, payload, now, &updates) : 0;
+    check_ok(store_ingest(store, &arena, updates, n, now, event_body, &events));
+    for (size_t i = 0; i < n; i++)
+        check(updates[i].outcome == OUTCOME_STORED || updates[i].outcome == OUTCOME_DUPLICATE,
+              "%s: outcome %d", changes, updates[i].outcome);
+    return events;
+}
+
+#endif
