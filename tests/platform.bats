@@ -577,6 +577,31 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_equal "$(messages | jq -c '[.[].direction]')" '["in","out"]'
 }
 
+@test "people who write and change at once are one person in the end" {
+    local number=0 text
+    mkdir "$BATS_TEST_TMPDIR/texts"
+    for text in "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)" "$(inbound wamid.3 $P1 $B1)" \
+        "$(system wamid.s $P1 "\"wa_id\":\"$P2\",\"user_id\":\"$B2\",\"previous_user_id\":\"$B1\",\"type\":\"user_changed_number\"")" \
+        "$(inbound wamid.4 $P2 '')" "$(inbound wamid.5 '' $B2)" "$(inbound wamid.6 $P2 $B2)" \
+        "$(status_of wamid.7 sent "$(to_both $P2 $B2)")"; do
+        number=$((number + 1))
+        payload "$text" >"$BATS_TEST_TMPDIR/texts/$number"
+    done
+    for number in 1 2 3 4 5 6 7 8 8 7 6 5 4 3 2 1; do
+        (
+            answer_dir=$(mktemp -d "$BATS_TEST_TMPDIR/answer-XXXXXX")
+            request POST /platform/webhook -d "@$BATS_TEST_TMPDIR/texts/$number" \
+                -H "X-Hub-Signature-256: $(sign "$BATS_TEST_TMPDIR/texts/$number")"
+            printf '%s\n' "$status" >"$answer_dir/status"
+        ) 3>&- &
+    done
+    wait
+    assert_equal "$(cat "$BATS_TEST_TMPDIR"/answer-*/status | sort | uniq -c | tr -s ' ')" ' 16 200'
+    assert_only_contact $P2/$B2
+    assert_equal "$(messages | jq -r '.[].wamid' | sort)" "$(printf 'wamid.%d\n' 1 2 3 4 5 6 7)"
+    assert_equal "$(events .data.message.id | grep -c wamid)" 6
+}
+
 @test "contacts of two accounts are strangers" {
     local first=$ACCOUNT one
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"

@@ -2,6 +2,28 @@
 
 #include <stdio.h>
 
+bool contact_read(struct store *store, struct arena *arena, const char *id,
+                  struct contact *contact) {
+    static struct statement s = {
+        .sql = "SELECT id, phone, bsuid, parent_bsuid, username, name, created_at "
+               "FROM contact WHERE id = ?1"};
+    *contact = (struct contact){0};
+    sql_start(store, &s, TEXT(id));
+    if (!sql_row(store, &s))
+        return !sql_failed(store);
+    *contact = (struct contact){
+        .id = column_text(&s, 0, arena),
+        .phone = column_text(&s, 1, arena),
+        .bsuid = column_text(&s, 2, arena),
+        .parent_bsuid = column_text(&s, 3, arena),
+        .username = column_text(&s, 4, arena),
+        .name = column_text(&s, 5, arena),
+        .created_at = column_integer(&s, 6),
+    };
+    sql_stop(&s);
+    return true;
+}
+
 /* Copies the first column of the only row into `id`. */
 static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
     if (!sql_row(store, s))
@@ -47,9 +69,8 @@ bool thread_touch(struct store *store, const char *line_id, const char *contact_
     return !sql_row(store, &s) && !sql_failed(store); /* to its end: only then is it written */
 }
 
-enum store_result store_is_blocked(struct store *store, const char *line_id,
-                                   const char *account_id, const char *phone, const char *bsuid,
-                                   bool *blocked) {
+enum store_result store_is_blocked(struct store *store, const char *line_id, const char *account_id,
+                                   const char *phone, const char *bsuid, bool *blocked) {
     static struct statement s = {
         .sql = "SELECT 1 FROM contact_block WHERE line_id = ?1 AND contact_id = ?2"};
     const char *identities[] = {phone, bsuid};

@@ -4,6 +4,16 @@
 
 #include "store/sqlite.h"
 
+struct contact {
+    const char *id; /* NULL: there is none */
+    const char *phone, *bsuid, *parent_bsuid, *username, *name;
+    int64_t created_at;
+};
+
+/* The contact with this id. */
+bool contact_read(struct store *store, struct arena *arena, const char *id,
+                  struct contact *contact);
+
 /* The id of the account's contact that goes by the identity (digits or a BSUID), by itself or by an
  * alias; written to `id`. False when there is none or on failure. */
 bool contact_find(struct store *store, const char *account_id, const char *identity,

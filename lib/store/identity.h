@@ -8,18 +8,8 @@
 #ifndef SWITCHBOARD_STORE_IDENTITY_H
 #define SWITCHBOARD_STORE_IDENTITY_H
 
+#include "store/contact.h"
 #include "store/inbound.h"
-#include "store/sqlite.h"
-
-struct contact {
-    const char *id; /* NULL: there is none */
-    const char *phone, *bsuid, *parent_bsuid, *username, *name;
-    int64_t created_at;
-};
-
-/* The contact with this id. */
-bool contact_read(struct store *store, struct arena *arena, const char *id,
-                  struct contact *contact);
 
 /* The one contact of the account that `who` is: found, told what it did not know, merged where one
  * payload carries names that were several contacts', made with `new_id` when nobody goes by it

@@ -45,11 +45,14 @@ enum { MOST_EVENTS = 7, MOST_PEOPLE = 2 };
                             "\"}],\"user_id_update\":[{\"wa_id\":\"" PHONE "\",\"user_id\":{"      \
                             "\"previous\":\"" BSUID "\",\"current\":\"" NEW_BSUID "\"},"           \
                             "\"timestamp\":\"1780000000\"}]")
-#define LEGACY_CHANGE(PHONE, KEY, NEW_PHONE)                                                       \
+#define LEGACY_CHANGE(PHONE, KEY, NEW_PHONE, TIME)                                                 \
     VALUE("messages", "\"messages\":[{\"from\":\"" PHONE "\",\"id\":\"wamid." PHONE NEW_PHONE      \
-                      "\",\"timestamp\":\"1780000000\",\"type\":\"system\",\"system\":{\"body\":"  \
+                      "\",\"timestamp\":\"" TIME "\",\"type\":\"system\",\"system\":{\"body\":"    \
                       "\"Ann changed from " PHONE " to " NEW_PHONE "\",\"" KEY "\":\"" NEW_PHONE   \
                       "\",\"type\":\"user_changed_number\"}}]")
+
+#define BEFORE "1780000000" /* in seconds; when we are told it is 1790000000 */
+#define AFTER  "1790000001"
 
 #define P1     "15550000001"
 #define P2     "15550000002"
@@ -106,11 +109,11 @@ static const struct scenario any_order[] = {
      {{P1, B2}},
      5},
     {"number change without user ids",
-     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2), BY_PHONE("b", P2)},
+     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2, BEFORE), BY_PHONE("b", P2)},
      {{P2, NULL}},
      2},
     {"number change with the oldest key",
-     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "new_wa_id", P2), BY_PHONE("b", P2)},
+     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "new_wa_id", P2, BEFORE), BY_PHONE("b", P2)},
      {{P2, NULL}},
      2},
     {"two changes one after the other",
@@ -119,8 +122,8 @@ static const struct scenario any_order[] = {
      {{P3, B3}},
      3},
     {"two changes without user ids",
-     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2), LEGACY_CHANGE(P2, "wa_id", P3),
-      BY_PHONE("b", P3)},
+     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2, BEFORE),
+      LEGACY_CHANGE(P2, "wa_id", P3, BEFORE), BY_PHONE("b", P3)},
      {{P3, NULL}},
      2},
     {"a change told in two generations",
@@ -147,16 +150,25 @@ static const struct scenario any_order[] = {
 /* The same in this order only. */
 static const struct scenario one_order[] = {
     {"a number change without user ids, then the BSUID of the new number",
-     {BY_BOTH("a", P1, B1), LEGACY_CHANGE(P1, "wa_id", P2), BY_BOTH("b", P2, B2)},
+     {BY_BOTH("a", P1, B1), LEGACY_CHANGE(P1, "wa_id", P2, BEFORE), BY_BOTH("b", P2, B2)},
      {{P2, B2}},
      2},
     {"the same with a BSUID that stays",
-     {BY_BOTH("a", P1, B1), LEGACY_CHANGE(P1, "wa_id", P2), BY_BOTH("b", P2, B1)},
+     {BY_BOTH("a", P1, B1), LEGACY_CHANGE(P1, "wa_id", P2, BEFORE), BY_BOTH("b", P2, B1)},
      {{P2, B1}},
      2},
     {"a number left without user ids, then recycled",
-     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2), BY_BOTH("b", P1, B9)},
+     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2, BEFORE), BY_BOTH("b", P1, B9)},
      {{P2, NULL}, {P1, B9}},
+     2},
+    {"a number change without user ids to a number that somebody has left",
+     {BY_PHONE("a", P2), LEGACY_CHANGE(P2, "wa_id", P3, BEFORE), BY_PHONE("b", P1),
+      LEGACY_CHANGE(P1, "wa_id", P2, AFTER), BY_PHONE("c", P2), BY_PHONE("d", P3)},
+     {{P2, NULL}, {P3, NULL}},
+     4},
+    {"a number change without user ids to somebody's number",
+     {BY_BOTH("a", P2, B9), BY_BOTH("b", P1, B1), LEGACY_CHANGE(P1, "wa_id", P2, AFTER)},
+     {{P2, B1}, {NULL, B9}},
      2},
     {"a new number that is recycled later",
      {BY_BOTH("a", P1, B1), NUMBER_CHANGE(P1, B1, P2, B2), BY_BOTH("b", P2, B9)},
@@ -216,7 +228,8 @@ static const char *describe(const size_t *order, size_t count, const struct stor
 static void check_people(const struct scenario *scenario, const size_t *order, size_t count) {
     struct store_contact *contacts;
     struct store_message *messages;
-    size_t people, expected = scenario->people[1].bsuid ? 2 : 1, sum = 0, n;
+    size_t people, expected = scenario->people[1].phone || scenario->people[1].bsuid ? 2 : 1,
+                   sum = 0, n;
     enum store_result result = store_list_contacts(store, &arena, account_id, &contacts, &people);
     check(result == STORE_OK, "%s", store_reason(store));
     const char *found = describe(order, count, contacts, people);

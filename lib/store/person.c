@@ -1,0 +1,177 @@
+#include "store/person.h"
+
+static bool goes_by(const struct contact *contact, const char *name) {
+    return is_same(contact->phone, name) || is_same(contact->bsuid, name) ||
+           is_same(contact->parent_bsuid, name);
+}
+
+bool person_find(struct person *p, const char *identity, struct found *found) {
+    char id[ID_SIZE];
+    *found = (struct found){0};
+    if (!identity || !contact_find(p->store, p->account_id, identity, id))
+        return !sql_failed(p->store);
+    if (!contact_read(p->store, p->arena, id, &found->contact))
+        return false;
+    found->is_former = !goes_by(&found->contact, identity);
+    return true;
+}
+
+static void add_name(struct person *p, const char *name) {
+    if (name && p->name_count < MOST_NAMES)
+        p->names[p->name_count++] = name;
+}
+
+void person_add_names(struct person *p, const struct store_identity *who) {
+    add_name(p, who->phone);
+    add_name(p, who->bsuid);
+    add_name(p, who->parent_bsuid);
+}
+
+/* Writes down what was done to the contact, with what it was known by before. */
+static bool note_merge(struct person *p, const struct contact *before, const char *merged_id,
+                       const char *contact_id, const char *reason) {
+    static struct statement s = {
+        .sql = "INSERT INTO contact_merge (id, account_id, contact_id, merged_id, reason, phone, "
+               "bsuid, parent_bsuid, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
+    char id[ID_SIZE];
+    id_make(id, "mrg_", p->now);
+    return sql_run(p->store, &s, TEXT(id), TEXT(p->account_id), TEXT(contact_id), TEXT(merged_id),
+                   TEXT(reason), TEXT(before->phone), TEXT(before->bsuid),
+                   TEXT(before->parent_bsuid), INTEGER(p->now));
+}
+
+bool person_note_change(struct person *p, const struct contact *before) {
+    return note_merge(p, before, NULL, p->contact.id, p->reason);
+}
+
+/* Moves all that `from` has to `to` and removes `from`. Threads of one line become one. */
+static bool move_all(struct store *store, const char *from, const char *to) {
+    static struct statement steps[] = {
+        {.sql = "UPDATE message SET thread_id = (SELECT t.id FROM thread t "
+                "  WHERE t.contact_id = ?2 AND t.line_id = message.line_id) "
+                "WHERE thread_id IN (SELECT f.id FROM thread f JOIN thread t "
+                "  ON t.line_id = f.line_id AND t.contact_id = ?2 WHERE f.contact_id = ?1)"},
+        {.sql = "UPDATE thread SET last_message_at = (SELECT max(u.last_message_at) FROM thread u "
+                "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)) "
+                "WHERE contact_id = ?2"},
+        {.sql = "DELETE FROM thread WHERE contact_id = ?1 AND line_id IN "
+                "(SELECT t.line_id FROM thread t WHERE t.contact_id = ?2)"},
+        {.sql = "UPDATE thread SET contact_id = ?2 WHERE contact_id = ?1"},
+        {.sql = "INSERT INTO contact_block (line_id, contact_id, created_at) "
+                "SELECT line_id, ?2, created_at FROM contact_block WHERE contact_id = ?1 "
+                "ON CONFLICT (line_id, contact_id) DO NOTHING"},
+        {.sql = "INSERT INTO lead (contact_id, source, created_at) "
+                "SELECT ?2, source, created_at FROM lead WHERE contact_id = ?1 "
+                "ON CONFLICT (contact_id, source) DO NOTHING"},
+        {.sql = "UPDATE contact_alias SET contact_id = ?2 WHERE contact_id = ?1"},
+        {.sql = "UPDATE contact_merge SET contact_id = ?2 WHERE contact_id = ?1"},
+        {.sql = "UPDATE event SET contact_id = ?2 WHERE contact_id = ?1"},
+        {.sql = "DELETE FROM contact_block WHERE contact_id = ?1 AND ?2 <> ''"},
+        {.sql = "DELETE FROM lead WHERE contact_id = ?1 AND ?2 <> ''"},
+        {.sql = "DELETE FROM contact WHERE id = ?1 AND ?2 <> ''"},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!sql_run(store, &steps[i], TEXT(from), TEXT(to)))
+            return false;
+    return true;
+}
+
+static bool is_older(const struct contact *a, const struct contact *b) {
+    return a->created_at != b->created_at ? a->created_at < b->created_at
+                                          : strcmp(a->id, b->id) < 0;
+}
+
+bool person_include(struct person *p, const struct contact *other) {
+    struct contact *own = &p->contact;
+    if (!other->id || is_same(own->id, other->id))
+        return true;
+    add_name(p, other->phone);
+    add_name(p, other->bsuid);
+    add_name(p, other->parent_bsuid);
+    if (!own->id) {
+        *own = *other;
+        return true;
+    }
+    struct contact kept = is_older(own, other) ? *own : *other;
+    struct contact gone = is_older(own, other) ? *other : *own;
+    if (!move_all(p->store, gone.id, kept.id) || !note_merge(p, &gone, gone.id, kept.id, p->reason))
+        return false;
+    kept.username = first_of(kept.username, gone.username);
+    kept.name = first_of(kept.name, gone.name);
+    *own = kept;
+    return true;
+}
+
+bool person_take_phone(struct person *p, const struct contact *from, const char *phone) {
+    static struct statement forget = {
+        .sql = "DELETE FROM contact_alias WHERE account_id = ?1 AND identity = ?2"};
+    static struct statement take = {
+        .sql = "UPDATE contact SET phone = NULL, updated_at = ?2 WHERE id = ?1"};
+    if (!sql_run(p->store, &forget, TEXT(p->account_id), TEXT(phone)))
+        return false;
+    return !is_same(from->phone, phone) || /* it led there by an alias only */
+           (note_merge(p, from, NULL, from->id, "recycled_phone") &&
+            sql_run(p->store, &take, TEXT(from->id), INTEGER(p->now)));
+}
+
+bool person_make(struct person *p, const char *new_id, const struct store_identity *who) {
+    static struct statement s = {
+        .sql = "INSERT INTO contact (id, account_id, phone, bsuid, parent_bsuid, username, name, "
+               "created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)"};
+    return sql_run(p->store, &s, TEXT(new_id), TEXT(p->account_id), TEXT(who->phone),
+                   TEXT(who->bsuid), TEXT(who->parent_bsuid), TEXT(who->username), TEXT(who->name),
+                   INTEGER(p->now)) &&
+           contact_read(p->store, p->arena, new_id, &p->contact);
+}
+
+static bool is_unchanged(const char *a, const char *b) {
+    return a == b || is_same(a, b);
+}
+
+/* Makes `who` what the contact goes by; parts that are NULL stay as they are. */
+static bool write_contact(struct person *p, const struct store_identity *who) {
+    static struct statement s = {
+        .sql = "UPDATE contact SET phone = ?2, bsuid = ?3, parent_bsuid = ?4, username = ?5, "
+               "name = ?6, updated_at = ?7 WHERE id = ?1"};
+    struct contact was = p->contact, *c = &p->contact;
+    c->phone = who->phone;
+    c->bsuid = who->bsuid;
+    c->parent_bsuid = first_of(who->parent_bsuid, c->parent_bsuid);
+    c->username = first_of(who->username, c->username);
+    c->name = first_of(who->name, c->name);
+    if (is_unchanged(was.phone, c->phone) && is_unchanged(was.bsuid, c->bsuid) &&
+        is_unchanged(was.parent_bsuid, c->parent_bsuid) &&
+        is_unchanged(was.username, c->username) && is_unchanged(was.name, c->name))
+        return true;
+    return sql_run(p->store, &s, TEXT(c->id), TEXT(c->phone), TEXT(c->bsuid), TEXT(c->parent_bsuid),
+                   TEXT(c->username), TEXT(c->name), INTEGER(p->now));
+}
+
+/* Has every name that the contact does not go by, and nobody else has, lead to it. */
+static bool add_aliases(struct person *p, bool *is_news) {
+    for (size_t i = 0; i < p->name_count; i++) {
+        struct found owner;
+        if (goes_by(&p->contact, p->names[i]))
+            continue;
+        if (!person_find(p, p->names[i], &owner))
+            return false;
+        if (owner.contact.id)
+            continue;
+        *is_news = true;
+        if (!contact_add_alias(p->store, p->account_id, p->names[i], p->contact.id, p->now))
+            return false;
+    }
+    return true;
+}
+
+bool person_settle(struct person *p, const struct store_identity *who, bool *is_news) {
+    struct contact was = p->contact;
+    struct found owner = {0};
+    if (!is_unchanged(was.phone, who->phone) && !person_find(p, who->phone, &owner))
+        return false;
+    if (owner.contact.id && !is_same(owner.contact.id, p->contact.id) &&
+        !person_take_phone(p, &owner.contact, who->phone))
+        return false;
+    *is_news = !is_unchanged(was.phone, who->phone) || !is_unchanged(was.bsuid, who->bsuid);
+    return write_contact(p, who) && add_aliases(p, is_news);
+}
