@@ -127,6 +127,21 @@ static struct store_identity who_is(struct walk *w, struct json element, const c
     return who;
 }
 
+/* A message that is alone with one card is its person's, even where the two spell the phone in
+ * different ways: only two user ids tell people apart. */
+static void note_only_card(struct walk *w, struct store_identity *who) {
+    struct json card = json_first(w->contacts);
+    struct store_identity told = {0};
+    if (json_count(w->contacts) != 1 || json_count(json_get(w->value, "messages")) != 1)
+        return;
+    note_id(w, &told, json_get(card, "user_id"));
+    if (who->bsuid && told.bsuid && strcmp(who->bsuid, told.bsuid) != 0)
+        return;
+    note_id(w, who, json_get(card, "user_id"));
+    note_parent(w, who, json_get(card, "parent_user_id"));
+    note_profile(w, who, card);
+}
+
 /* --- messages --- */
 
 /* Types that are stored but are no news for consumers. */
@@ -237,6 +252,7 @@ static void add_message(struct walk *w, struct json message) {
         return;
     }
     update.who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
+    note_only_card(w, &update.who);
     update.is_event = is_news(message, update.type);
     struct json referral = json_get(message, "referral");
     if (json_type(referral) == JSON_OBJECT)

@@ -445,6 +445,9 @@ END
     assert_equal "$(contacts | jq -c '.[0] | .username, .name, (.threads | length), .threads[0].phoneNumberId')" \
         "$(printf '"ann"\n"Ann"\n1\n"%s"' "$LINE")"
     assert_messages 'wamid.1 in text received'
+    assert_equal "$(contacts | jq -c '.[0] | keys')" '["accountId","id","name","phone","threads","userId","username"]'
+    assert_equal "$(messages | jq -c '.[0] | keys, .timestamp, .error')" \
+        "$(printf '%s\n' '["direction","error","id","status","threadId","timestamp","type","wamid"]' '"2026-05-28T20:26:40.000Z"' null)"
     assert_events message.received lead.created/new_contact
 }
 
@@ -634,6 +637,15 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_contacts $P1/$B1 none/$B2 $P3/$B3 $P2/none
     assert_equal "$(contacts | jq -r '.[] | "\(.phone) \(.name)"' | sort)" \
         "$(printf '%s\n' "$P1 Ann" "$P2 null" "$P3 Cat" 'null Ben' | sort)"
+}
+
+@test "the only card is the only message's, though it spells the phone in another way" {
+    take "$(payload "$(inbound wamid.1 5511987654321 '' '"type":"text"' "$(card 551187654321 $B1)")")"
+    assert_only_contact 5511987654321/$B1
+    assert_equal "$(contacts | jq -r '.[0].name')" 'Ann Example'
+    take "$(payload "$(inbound wamid.2 $P2 $B2 '"type":"text"' "$(card $P3 $B3 '"profile":{"name":"Cat"}')")")"
+    assert_contacts 5511987654321/$B1 $P2/$B2
+    assert_equal "$(contacts | jq -r '.[1].name')" null
 }
 
 @test "a message that names nobody is the only card's" {
@@ -990,6 +1002,9 @@ flow_counts() {
         "$(flow_reply wamid.3 '' '{"flow_token":"token-2"}')" "$(flow_reply wamid.4 '' 'no JSON')")"
     assert_equal "$(flow_counts)" "$(printf '|2\n4101|2')"
     assert_no_update_twice
+    db "INSERT INTO flow (account_id, flow_id, name, name_folded, status, validation, created_at, updated_at) VALUES ('$ACCOUNT', '4101', 'F', 'f', 'PUBLISHED', x'5b5d', 1, 1)"
+    api GET "/v2/forms/search?accountId=$ACCOUNT"
+    assert_json '.data.items[0]._count' '{"responses":2}'
     assert_equal "$(events .type | sort | uniq -c | tr -s ' ')" \
         "$(printf ' 1 "lead.created"\n 4 "message.received"')"
 }
