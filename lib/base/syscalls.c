@@ -135,6 +135,7 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(fchown), .needs = DATABASE},
     {CALL(clock_nanosleep), .needs = DATABASE},
     {CALL(nanosleep), .needs = DATABASE},
+    {CALL(setitimer), .needs = DATABASE},
     {CALL(uname), .needs = CALLS_PLATFORM},
     {CALL(sysinfo), .needs = FILES},
     {CALL(prlimit64), .needs = FILES, .argument = 0, .mask = ~0u, .value = 0},

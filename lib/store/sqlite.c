@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/queue.h"
 
 enum { BUSY_TIMEOUT_MS = 5000, LONGEST_VALUE = 8 * 1024 * 1024, WAL_TOO_LONG = 64 * 1024 * 1024 };
 
@@ -13,6 +16,7 @@ struct store {
     char reason[1024];
     struct statement *prepared;
     struct stat file; /* what was opened */
+    int queue;        /* of writers; -1 before the first transaction */
     char path[4096];
 };
 
@@ -118,6 +122,7 @@ enum store_result sql_open(const char *path, int flags, struct store **out) {
     if (!store)
         return STORE_UNKNOWN;
     snprintf(store->path, sizeof store->path, "%s", path);
+    store->queue = -1;
     note(store, sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL));
     if (!store->code)
         configure(store);
@@ -158,6 +163,8 @@ void store_close(struct store *store) {
         s->prepared = NULL;
     }
     sqlite3_close(store->db);
+    if (store->queue >= 0)
+        close(store->queue);
     free(store);
 }
 
@@ -237,6 +244,9 @@ bool column_is_null(struct statement *statement, int column) {
 
 bool sql_begin(struct store *store) {
     static struct statement begin = {.sql = "BEGIN IMMEDIATE"};
+    if (store->queue < 0)
+        store->queue = queue_open(store->path, store->file.st_mode);
+    queue_enter(store->queue);
     sql_start_with(store, &begin, NULL, 0);
     return !sql_row(store, &begin) && !store->code;
 }
@@ -249,6 +259,7 @@ enum store_result sql_commit(struct store *store) {
     }
     if (store->code && !sqlite3_get_autocommit(store->db))
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    queue_leave(store->queue);
     return sql_result(store);
 }
 
