@@ -90,19 +90,26 @@ static void note_profile(struct walk *w, struct store_identity *who, struct json
         who->name = name;
 }
 
+/* Whether both are the same id; "" is none. */
 static bool is_same_id(struct json a, struct json b) {
-    return json_type(a) == JSON_STRING && slice_equal(json_raw(a), json_raw(b));
+    return json_type(a) == JSON_STRING && json_raw(a).n > 2 &&
+           slice_equal(json_raw(a), json_raw(b));
 }
 
-/* Completes who a message or status names from the entry of `contacts` that is the same person; the
- * only entry, where the message names nobody itself. */
+/* Whether an element that names nobody itself is about the only entry of `contacts`. Messages of
+ * one value are all from its cards; of several statuses some have none. */
+static bool is_about_only_card(struct walk *w, const struct store_identity *who) {
+    return !who->phone && !who->bsuid && json_count(w->contacts) == 1 &&
+           json_count(json_get(w->value, "statuses")) <= 1;
+}
+
+/* Completes who a message or status names from the entry of `contacts` that is the same person. */
 static void complete(struct walk *w, struct store_identity *who, struct json phone,
                      struct json bsuid) {
-    bool is_named = who->phone || who->bsuid;
+    bool is_only = is_about_only_card(w, who);
     for (struct json c = json_first(w->contacts); json_is(c); c = json_next(c)) {
-        if (!is_same_id(json_get(c, "wa_id"), phone) &&
-            !is_same_id(json_get(c, "user_id"), bsuid) &&
-            (is_named || json_count(w->contacts) != 1))
+        if (!is_only && !is_same_id(json_get(c, "wa_id"), phone) &&
+            !is_same_id(json_get(c, "user_id"), bsuid))
             continue;
         struct store_identity told = {0};
         note_id(w, &told, json_get(c, "wa_id"));

@@ -653,6 +653,18 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_only_contact $P1/$B1
 }
 
+@test "an empty phone is none, and nobody else's" {
+    take "$(payload "$(change messages "\"contacts\":[{\"profile\":{\"name\":\"Ann\"},\"wa_id\":\"\",\"user_id\":\"$B1\"},{\"profile\":{\"name\":\"Ben\"},\"wa_id\":\"\",\"user_id\":\"$B2\"}],\"messages\":[{\"from\":\"\",\"from_user_id\":\"$B2\",\"id\":\"wamid.1\",\"timestamp\":\"1780000000\",\"type\":\"text\"}]")")"
+    assert_only_contact none/$B2
+    assert_equal "$(contacts | jq -r '.[0].name')" Ben
+}
+
+@test "of several statuses one that names nobody is not the only card's" {
+    take "$(payload "$(change messages "\"contacts\":[$(card $P1 $B1)],\"statuses\":[{\"id\":\"wamid.1\",\"status\":\"sent\",\"recipient_id\":\"120363@g.us\"},{\"id\":\"wamid.2\",\"status\":\"sent\",\"recipient_id\":\"$P1\"}]")")"
+    assert_only_contact $P1/$B1
+    assert_messages 'wamid.2 out unknown sent'
+}
+
 @test "a message of nobody at all is kept" {
     take "$(payload "$(inbound wamid.1 '' '' '"type":"text"' '')")"
     assert_equal "$(contacts)" '[]'
