@@ -125,7 +125,8 @@ database $DB: created, schema version 1"
     assert_equal "$(ls "$STACK")" "secret.key
 spool
 switchboard.conf
-switchboard.db"
+switchboard.db
+switchboard.db.queue"
 }
 
 @test "init a second time changes nothing" {
