@@ -6,8 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Besides the needs of confine.h: the process goes on accepting FastCGI connections. */
-enum { LISTENS = 1 << 8 };
+/* Besides the needs of confine.h. */
+enum {
+    LISTENS = 1 << 8, /* goes on accepting FastCGI connections */
+    LOOKS = 1 << 9,   /* the child that looks at a file's type, and needs nothing else */
+};
 
 /* Confines this process, and its children, to the calls that somebody with these needs makes. Others
  * fail with EPERM, or kill where the environment has SWITCHBOARD_CONFINE_KILLS, so that tests notice
