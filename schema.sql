@@ -282,15 +282,18 @@ CREATE TABLE idempotency (
     user_id     TEXT NOT NULL REFERENCES user (id),
     route       TEXT NOT NULL,        -- method and path
     key         TEXT NOT NULL,
-    fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32), -- SHA-256 of the body
-    request_id  TEXT NOT NULL,
+    fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32), -- of the body; zeros: not read yet
+    request_id  TEXT NOT NULL,        -- which the platform echoes in the message's statuses
     status      INTEGER,              -- NULL: started, outcome not known
     answer      BLOB,
-    created_at  INTEGER NOT NULL,
+    wamid       TEXT,                 -- where no success was answered: of the message, by its status
+    wa_id       TEXT,                 -- and the phone that the status named
+    created_at  INTEGER NOT NULL,     -- or the last sign of life of a request that runs for long
     PRIMARY KEY (user_id, route, key),
     CHECK ((status IS NULL) = (answer IS NULL))
 ) STRICT;
 CREATE INDEX idempotency_age ON idempotency (created_at);
+CREATE INDEX idempotency_open ON idempotency (request_id) WHERE coalesce(status, 0) <> 200;
 
 -- Signs of life of resident processes: the courier's.
 CREATE TABLE heartbeat (

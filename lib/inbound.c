@@ -358,6 +358,7 @@ static void add_status(struct walk *w, struct json status) {
         .recipient = "",
         .timestamp = timestamp(w, json_get(status, "timestamp")),
         .errors = json_raw(json_get(status, "errors")),
+        .tracking = text(w, status, "biz_opaque_callback_data"),
         .is_outgoing = true,
     };
     if (!update.wamid || !update.status || !w->phone_number_id) {

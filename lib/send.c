@@ -1,7 +1,6 @@
 #include "send.h"
 
-#include <signal.h>
-
+#include "base/hold.h"
 #include "base/log.h"
 #include "idempotency.h"
 #include "recipient.h"
@@ -72,23 +71,30 @@ static const char *normalized_phone(struct json contact, struct arena *arena) {
     return wa_id && *wa_id && wa_id[strspn(wa_id, "0123456789")] == '\0' ? wa_id : NULL;
 }
 
+/* What is known of a message that the platform accepted. */
+struct accepted {
+    const char *wamid;
+    struct slice sent;   /* what it was sent */
+    struct json contact; /* of its answer */
+    int64_t at;
+};
+
 /* The message is out: a failure from here on is logged and does not change the client's answer; a
  * later status of the message completes the record. */
 static void record(struct request *rq, const struct message_kind *kind,
-                   const struct recipient *recipient, struct slice sent, const char *wamid,
-                   struct json contact) {
+                   const struct recipient *recipient, const struct accepted *accepted) {
     const struct caller *caller = rq->caller;
     struct store_send send = {
         .account_id = caller->line.account_id,
         .line_id = caller->line.id,
         .phone = recipient->phone,
-        .wa_id = recipient->phone ? normalized_phone(contact, rq->arena) : NULL,
+        .wa_id = recipient->phone ? normalized_phone(accepted->contact, rq->arena) : NULL,
         .bsuid = recipient->phone ? NULL : recipient->bsuid,
-        .wamid = wamid,
+        .wamid = accepted->wamid,
         .type = kind->type,
         .context_wamid = json_text(json_get(rq->json, "contextMessageWamid"), rq->arena),
-        .body = sent,
-        .now = rq->now,
+        .body = accepted->sent,
+        .now = accepted->at,
     };
     if (kind->note)
         kind->note(rq, &send);
@@ -96,17 +102,8 @@ static void record(struct request *rq, const struct message_kind *kind,
     id_make(send.new_thread_id, "thr_", rq->now);
     id_make(send.message_id, "msg_", rq->now);
     if (store_record_send(caller->store, &send) != STORE_OK)
-        log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: %s", rq->id, wamid,
-                    store_reason(caller->store));
-}
-
-/* The web server's signal to end must not come between the platform's yes and the record. */
-static void hold_signals(sigset_t *before) {
-    sigset_t held;
-    sigemptyset(&held);
-    sigaddset(&held, SIGTERM);
-    sigaddset(&held, SIGHUP);
-    sigprocmask(SIG_BLOCK, &held, before);
+        log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: %s", rq->id,
+                    accepted->wamid, store_reason(caller->store));
 }
 
 static int deliver(struct request *rq, const struct message_kind *kind,
@@ -125,31 +122,101 @@ static int deliver(struct request *rq, const struct message_kind *kind,
     struct json answer;
     if (upstream_call(rq, UPSTREAM_SEND, &call, &answer))
         return -1;
-    const char *wamid =
-        json_text(json_get(json_first(json_get(answer, "messages")), "id"), rq->arena);
-    if (!wamid || !*wamid) {
+    struct accepted accepted = {
+        .wamid = json_text(json_get(json_first(json_get(answer, "messages")), "id"), rq->arena),
+        .sent = call.body,
+        .contact = json_first(json_get(answer, "contacts")),
+        .at = rq->now,
+    };
+    if (!accepted.wamid || !*accepted.wamid) {
         fail(rq, BAD_GATEWAY, "The platform's answer names no message; whether it was sent is not "
                               "known.");
         return fail_with_details(rq, json_raw(answer));
     }
     sigset_t before;
-    hold_signals(&before);
+    signals_hold(&before);
     reply_data(rq, json_raw(answer));
-    record(rq, kind, recipient, call.body, wamid, json_first(json_get(answer, "contacts")));
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    record(rq, kind, recipient, &accepted);
+    signals_release(&before);
     return 0;
+}
+
+/* Under a key nothing may come between the platform's answer and its keeping, if it can be helped. */
+static int deliver_once(struct request *rq, const struct message_kind *kind,
+                        const struct recipient *recipient, const struct idempotency *once,
+                        const unsigned char *fingerprint) {
+    sigset_t before;
+    signals_hold(&before);
+    int failed = refuse_blocked(rq, recipient) ||
+                 deliver(rq, kind, recipient, once->stored.request_id);
+    idempotency_end(rq, once, fingerprint);
+    signals_release(&before);
+    return failed ? -1 : 0;
+}
+
+/* The platform's answer to a send, put together again from the request, which is the same as the one
+ * that was lost, and from what a status told of its message. */
+static struct slice answer_again(struct request *rq, const struct recipient *recipient,
+                                 const struct store_idempotency *stored) {
+    struct json_writer out;
+    json_write_start(&out, rq->arena);
+    json_write_object(&out, NULL);
+    json_write_text(&out, "messaging_product", "whatsapp");
+    json_write_array(&out, "contacts");
+    json_write_object(&out, NULL);
+    json_write_text(&out, "input", recipient->phone ? recipient->phone : recipient->bsuid);
+    if (!recipient->phone)
+        json_write_text(&out, "user_id", recipient->bsuid);
+    else if (stored->wa_id)
+        json_write_text(&out, "wa_id", stored->wa_id);
+    json_write_end(&out);
+    json_write_end(&out);
+    json_write_array(&out, "messages");
+    json_write_object(&out, NULL);
+    json_write_text(&out, "id", stored->wamid);
+    json_write_end(&out);
+    json_write_end(&out);
+    json_write_end(&out);
+    return json_written(&out);
+}
+
+/* Nobody knew how the first request with this key ended. Now its message is known: it is answered
+ * and recorded as it would have been. */
+static int resolve(struct request *rq, const struct message_kind *kind,
+                   const struct recipient *recipient, const struct idempotency *once,
+                   const unsigned char *fingerprint) {
+    const struct store_idempotency *stored = &once->stored;
+    struct slice data = answer_again(rq, recipient, stored);
+    struct json answer;
+    struct json_error error;
+    if (idempotency_check_body(rq, once, fingerprint))
+        return -1;
+    if (json_read(rq->arena, data, &answer, &error))
+        return fail(rq, INTERNAL, "The gateway made an answer that is no JSON.");
+    record(rq, kind, recipient,
+           &(struct accepted){.wamid = stored->wamid,
+                              .sent = payload(rq, kind, recipient, stored->request_id),
+                              .contact = json_first(json_get(answer, "contacts")),
+                              .at = stored->started_at});
+    return idempotency_resolve(rq, once, data);
 }
 
 int send_message(struct request *rq, const struct message_kind *kind) {
     struct recipient recipient = read_recipient(rq);
     struct idempotency once;
     unsigned char fingerprint[CRYPTO_HASH_SIZE];
+    if (!idempotency_is_asked())
+        return refuse_blocked(rq, &recipient) || deliver(rq, kind, &recipient, NULL) ? -1 : 0;
     crypto_sha256(rq->body, fingerprint);
-    int begun = idempotency_begin(rq, fingerprint, &once);
-    if (begun)
-        return begun < 0 ? -1 : idempotency_replay(rq, &once, fingerprint);
-    const char *tracking = once.key.key ? once.stored.request_id : NULL;
-    int failed = refuse_blocked(rq, &recipient) || deliver(rq, kind, &recipient, tracking);
-    idempotency_end(rq, &once, fingerprint);
-    return failed ? -1 : 0;
+    switch (idempotency_begin(rq, fingerprint, &once)) {
+    case IDEMPOTENCY_NEW:
+        return deliver_once(rq, kind, &recipient, &once, fingerprint);
+    case IDEMPOTENCY_ANSWERED:
+        return idempotency_replay(rq, &once, fingerprint);
+    case IDEMPOTENCY_TOLD:
+        return resolve(rq, kind, &recipient, &once, fingerprint);
+    case IDEMPOTENCY_FAILED:
+        break;
+    }
+    return -1;
 }

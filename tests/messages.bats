@@ -3,6 +3,7 @@
 load helpers/all
 load helpers/batch
 load helpers/conventions
+load helpers/webhook
 
 # A send that the platform never answers starts here and is looked at in the last test.
 setup_file() {
@@ -1283,6 +1284,114 @@ END
     [[ $(statuses) =~ ^([0-9]+)\ 200($|$'\n'[0-9]+\ 409$) ]] || fail "$(statuses)"
     assert_equal "$(grep -h '"success":true' "$many"/*/body | sort -u | wc -l)" 1
     assert_equal "$(sent_count)" 1
+}
+
+# Nobody knows how the send under $key ended: lose_answer
+lose_answer() {
+    db "UPDATE idempotency SET status = NULL, answer = NULL,
+        created_at = created_at - 3600000 WHERE key = '$key'"
+}
+
+# As it would be if the process had died between the platform's answer and the record.
+lose_record() {
+    db "PRAGMA foreign_keys = ON; DELETE FROM message WHERE wamid = '$wamid'; DELETE FROM thread WHERE contact_id IN
+        (SELECT id FROM contact WHERE phone = '$to'); DELETE FROM contact WHERE phone = '$to'"
+}
+
+@test "a send whose outcome nobody knew is answered when a status tells of its message" {
+    local key="key-$RANDOM$RANDOM" wamid sent tracking
+    send text "{$who,\"text\":\"x\",\"contextMessageWamid\":\"wamid.before\"}" -H "Idempotency-Key: $key"
+    assert_success
+    cp "$body" "$BATS_TEST_TMPDIR/first"
+    wamid=$(jq -r '.data.messages[0].id' "$body")
+    sent=$(sent)
+    tracking=$(jq -r .biz_opaque_callback_data <<<"$sent")
+    lose_answer
+    lose_record
+    send text "{$who,\"text\":\"x\",\"contextMessageWamid\":\"wamid.before\"}" -H "Idempotency-Key: $key"
+    assert_error 409 VALIDATION_ERROR
+    assert_json .details '{"outcome":"unknown"}'
+    take "$(payload "$(status_of "$wamid" sent "\"recipient_id\":\"$to\",\"biz_opaque_callback_data\":\"$tracking\"")")"
+    assert_equal "$(db "SELECT m.source, m.status, c.phone FROM message m JOIN thread t ON t.id = m.thread_id
+        JOIN contact c ON c.id = t.contact_id WHERE wamid = '$wamid'")" "status|sent|$to"
+    send text "{$who,\"text\":\"y\"}" -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another body'
+    for _ in 1 2; do
+        send text "{$who,\"text\":\"x\",\"contextMessageWamid\":\"wamid.before\"}" -H "Idempotency-Key: $key"
+        assert_status 200
+        assert_header Idempotent-Replayed true
+        assert_body_is "@$BATS_TEST_TMPDIR/first"
+    done
+    assert_equal "$(sent_count path=/messages)" 1
+    # the record is what it would have been
+    assert_equal "$(db "SELECT m.source, m.type, m.status, m.context_wamid, c.phone, CAST(m.body AS TEXT) FROM message m
+        JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id WHERE wamid = '$wamid'")" \
+        "api|text|sent|wamid.before|$to|$sent"
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '$to'")" 1
+}
+
+@test "a phone that the platform spells in another way is answered so when a status tells of it" {
+    local key="key-$RANDOM$RANDOM" wamid tracking
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    wamid=$(jq -r '.data.messages[0].id' "$body")
+    tracking=$(sent | jq -r .biz_opaque_callback_data)
+    lose_answer
+    lose_record
+    take "$(payload "$(status_of "$wamid" delivered "\"recipient_id\":\"9$to\",\"biz_opaque_callback_data\":\"$tracking\"")")"
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_body_is "{\"success\":true,\"data\":{\"messaging_product\":\"whatsapp\",\"contacts\":[{\"input\":\"$to\",\"wa_id\":\"9$to\"}],\"messages\":[{\"id\":\"$wamid\"}]}}"
+    # either spelling leads to the one contact
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE phone IN ('$to', '9$to')")" 1
+    assert_equal "$(db "SELECT count(*) FROM contact_alias WHERE identity = '$to'")" 1
+}
+
+@test "a send to a BSUID whose outcome nobody knew is answered as the platform would have" {
+    local key="key-$RANDOM$RANDOM" wamid tracking bsuid=US.$RANDOM$RANDOM
+    who="\"phoneNumberId\":\"$LINE\",\"recipient\":\"$bsuid\""
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    cp "$body" "$BATS_TEST_TMPDIR/first"
+    wamid=$(jq -r '.data.messages[0].id' "$body")
+    tracking=$(sent | jq -r .biz_opaque_callback_data)
+    lose_answer
+    take "$(payload "$(status_of "$wamid" delivered "\"recipient_user_id\":\"$bsuid\",\"biz_opaque_callback_data\":\"$tracking\"")")"
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_header Idempotent-Replayed true
+    assert_body_is "@$BATS_TEST_TMPDIR/first"
+}
+
+@test "a kept 502 gives way to the success that a status proves, a success to nothing" {
+    local key="key-$RANDOM$RANDOM" wamid tracking
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    cp "$body" "$BATS_TEST_TMPDIR/first"
+    wamid=$(jq -r '.data.messages[0].id' "$body")
+    tracking=$(sent | jq -r .biz_opaque_callback_data)
+    # a status of a message that was answered changes nothing, whatever it says
+    take "$(payload "$(status_of wamid.other sent "\"recipient_id\":\"$to\",\"biz_opaque_callback_data\":\"$tracking\"")")"
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_body_is "@$BATS_TEST_TMPDIR/first"
+    key+=2
+    fault '{"kind":"truncate"}'
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 502 INTERNAL_ERROR
+    tracking=$(sent | jq -r .biz_opaque_callback_data)
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 502 INTERNAL_ERROR
+    # of another user's line it proves nothing
+    (
+        make_user STRANGER_
+        WABA=$STRANGER_WABA LINE=$STRANGER_LINE
+        take "$(payload "$(status_of wamid.strange sent "\"recipient_id\":\"$to\",\"biz_opaque_callback_data\":\"$tracking\"")")"
+    )
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 502 INTERNAL_ERROR
+    take "$(payload "$(status_of wamid.told failed "\"recipient_id\":\"$to\",\"biz_opaque_callback_data\":\"$tracking\"")")"
+    for _ in 1 2; do
+        send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+        assert_success
+        assert_header Idempotent-Replayed true
+        assert_text '.data.messages[0].id' wamid.told
+    done
+    assert_equal "$(db "SELECT source, status, CAST(body AS TEXT) LIKE '%$tracking%' FROM message WHERE wamid = 'wamid.told'")" 'api|failed|1'
 }
 
 @test "an Idempotency-Key is 1 to 255 visible ASCII characters" {

@@ -26,8 +26,8 @@ static bool start(struct store *store, const struct store_idempotency_key *key, 
 static void read_row(struct store *store, struct arena *arena,
                      const struct store_idempotency_key *key, struct store_idempotency *found) {
     static struct statement s = {
-        .sql = "SELECT fingerprint, request_id, status, answer, created_at FROM idempotency "
-               "WHERE user_id = ?1 AND route = ?2 AND key = ?3"};
+        .sql = "SELECT fingerprint, request_id, status, answer, created_at, wamid, wa_id "
+               "FROM idempotency WHERE user_id = ?1 AND route = ?2 AND key = ?3"};
     sql_start(store, &s, TEXT(key->user_id), TEXT(key->route), TEXT(key->key));
     if (!sql_row(store, &s))
         return;
@@ -36,6 +36,8 @@ static void read_row(struct store *store, struct arena *arena,
     found->status = (int)column_integer(&s, 2);
     found->answer = column_blob(&s, 3, arena);
     found->started_at = column_integer(&s, 4);
+    found->wamid = column_text(&s, 5, arena);
+    found->wa_id = column_text(&s, 6, arena);
     sql_stop(&s);
 }
 
@@ -45,6 +47,16 @@ enum store_result store_begin_idempotent(struct store *store, struct arena *aren
     if (sql_begin(store) && forget_old(store, now) && start(store, key, now, found) &&
         !found->is_new)
         read_row(store, arena, key, found);
+    return sql_commit(store);
+}
+
+enum store_result store_touch_idempotent(struct store *store,
+                                         const struct store_idempotency_key *key, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE idempotency SET created_at = ?4 WHERE user_id = ?1 AND route = ?2 "
+               "AND key = ?3"};
+    if (sql_begin(store))
+        sql_run(store, &s, TEXT(key->user_id), TEXT(key->route), TEXT(key->key), INTEGER(now));
     return sql_commit(store);
 }
 

@@ -428,10 +428,20 @@ static bool resolve_recipient(struct ingest *in, const struct store_update *upda
     return true;
 }
 
+/* A send whose Idempotency-Key has no success to answer with: now it is known that it was one. */
+static bool note_outcome(struct ingest *in, const struct store_update *update) {
+    static struct statement s = {
+        .sql = "UPDATE idempotency SET wamid = ?3, wa_id = ?4 WHERE request_id = ?1 "
+               "AND user_id = ?2 AND wamid IS NULL AND coalesce(status, 0) <> 200"};
+    return !update->tracking ||
+           sql_run(in->store, &s, TEXT(update->tracking), TEXT(in->place.user_id),
+                   TEXT(update->wamid), TEXT(update->is_participant ? NULL : update->who.phone));
+}
+
 static bool take_status(struct ingest *in, struct store_update *update) {
     struct known known;
     struct contact contact;
-    if (!find_message(in, update->wamid, &known) ||
+    if (!note_outcome(in, update) || !find_message(in, update->wamid, &known) ||
         !resolve_recipient(in, update, &known, &contact))
         return false;
     if (!contact.id)

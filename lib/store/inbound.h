@@ -53,6 +53,7 @@ struct store_update {
     const char *status;          /* a status; a template's or flow's state */
     const char *recipient;       /* of a status: as the platform named it, "" when not */
     bool is_participant;         /* of a status: it names one of a group */
+    const char *tracking;        /* of a status: what the send carried to be found by; NULL: none */
     struct slice errors;
     const char *name, *language, *category, *reason; /* templates, flows */
     const char *object_id;       /* the id of a template or flow; of the flow that a message opens */

@@ -1,0 +1,15 @@
+#include "base/hold.h"
+
+#include <stddef.h>
+
+void signals_hold(sigset_t *before) {
+    sigset_t held;
+    sigemptyset(&held);
+    sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGHUP);
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
+void signals_release(const sigset_t *before) {
+    sigprocmask(SIG_SETMASK, before, NULL);
+}
