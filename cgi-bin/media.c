@@ -1,7 +1,9 @@
 /* POST /v2/media/upload, GET /v2/media/:mediaId/download (spec 2.7, 4.6). Files pass through as
  * streams: no process ever holds a whole one. */
 #include "graph/media.h"
+#include "base/hold.h"
 #include "download.h"
+#include "idempotency.h"
 #include "selector.h"
 #include "upload.h"
 #include "upstream.h"
@@ -44,14 +46,26 @@ static int reply_media_id(struct request *rq, struct json answer) {
     return reply_data(rq, json_written(&w));
 }
 
-static int send_file(struct upload *upload) {
+/* An upload on its way, and the key it is made under. */
+struct passing {
+    struct upload *upload;
+    struct idempotency *once;
+};
+
+static ssize_t read_passing(void *context, void *bytes, size_t n) {
+    struct passing *passing = context;
+    idempotency_keep_alive(passing->upload->rq, passing->once);
+    return upload_read(passing->upload, bytes, n);
+}
+
+static int send_file(struct upload *upload, struct idempotency *once) {
     struct request *rq = upload->rq;
     const struct store_line *line = &rq->caller->line;
+    struct passing passing = {upload, once};
     const char *token, *type;
     struct graph_answer answer;
     struct json json;
-    if (check_line(upload) || check_file(upload) ||
-        !(token = state_account_token(rq, &line->account)) || !(type = upload_type(upload)))
+    if (!(token = state_account_token(rq, &line->account)) || !(type = upload_type(upload)))
         return -1;
     struct graph_upload file = {
         .line = line->phone_number_id,
@@ -59,8 +73,8 @@ static int send_file(struct upload *upload) {
         .type = type,
         .name = upload->name,
         .size = upload->size,
-        .read = upload_read,
-        .context = upload,
+        .read = read_passing,
+        .context = &passing,
     };
     graph_upload(rq->config, rq->arena, &file, &answer);
     upstream_note(rq, &answer);
@@ -69,11 +83,38 @@ static int send_file(struct upload *upload) {
     return upstream_read(rq, UPSTREAM_MEDIA, &answer, &json) ? -1 : reply_media_id(rq, json);
 }
 
+/* Under a key the body tells only at its end whether it is the one that came before: it is hashed on
+ * its way. One that was answered before is read and hashed, and goes nowhere. */
+static int send_file_once(struct upload *upload) {
+    struct request *rq = upload->rq;
+    struct idempotency once;
+    unsigned char fingerprint[CRYPTO_HASH_SIZE];
+    sigset_t before;
+    enum idempotency_state state = idempotency_begin(rq, NULL, &once);
+    if (state == IDEMPOTENCY_FAILED)
+        return -1;
+    signals_hold(&before);
+    int failed = state == IDEMPOTENCY_NEW ? send_file(upload, &once) : 0;
+    bool is_whole = upload_fingerprint(upload, fingerprint) == 0;
+    idempotency_end(rq, &once, is_whole ? fingerprint : NULL);
+    signals_release(&before);
+    if (!is_whole)
+        return upload_fail(upload);
+    return state == IDEMPOTENCY_NEW ? failed : idempotency_replay(rq, &once, fingerprint);
+}
+
+static int send_checked(struct upload *upload) {
+    struct idempotency none = {0};
+    if (check_line(upload) || check_file(upload))
+        return -1;
+    return upload->hash ? send_file_once(upload) : send_file(upload, &none);
+}
+
 static int post_upload(struct request *rq) {
     struct upload upload;
-    int result = upload_begin(&upload, rq);
+    int result = upload_begin(&upload, rq, idempotency_is_asked());
     if (!result)
-        result = send_file(&upload);
+        result = send_checked(&upload);
     upload_end(&upload);
     return result;
 }
@@ -183,6 +224,6 @@ static const struct route routes[] = {
 int main(void) {
     return serve(&(struct service){.name = "media",
                                    .routes = routes,
-                                   .needs = READS_DATABASE | CALLS_PLATFORM | SPOOLS_FILES |
+                                   .needs = WRITES_DATABASE | CALLS_PLATFORM | SPOOLS_FILES |
                                            DETECTS_TYPES});
 }

@@ -19,6 +19,11 @@ static int fail_too_large(struct request *rq) {
                 UPLOAD_LIMIT);
 }
 
+static void hash_bytes(struct upload *upload, struct slice bytes) {
+    if (upload->hash)
+        crypto_sha256_add(upload->hash, bytes);
+}
+
 /* --- the file of a form --- */
 
 static int fail_spool(struct request *rq, const char *what) {
@@ -62,6 +67,7 @@ static int take_file(struct upload *upload, struct multipart *form, const struct
             return fail_too_large(rq);
         if (write_spool(upload, bytes))
             return -1;
+        hash_bytes(upload, bytes);
     }
     if (more == 0 && part->length >= 0 && part->length != upload->size)
         return fail(rq, INVALID,
@@ -168,8 +174,9 @@ static ssize_t read_body(struct upload *upload, void *bytes, size_t n) {
 
 /* --- either --- */
 
-int upload_begin(struct upload *upload, struct request *rq) {
+int upload_begin(struct upload *upload, struct request *rq, bool hashes) {
     *upload = (struct upload){.rq = rq, .size = -1, .spool = -1};
+    upload->hash = hashes ? crypto_sha256_start(rq->arena) : NULL;
     if (request_check_encoding(rq))
         return -1;
     if (multipart_is(request_variable("CONTENT_TYPE")) ? take_form(upload) : take_headers(upload))
@@ -212,7 +219,28 @@ ssize_t upload_read(void *context, void *bytes, size_t n) {
     struct upload *upload = context;
     ssize_t got = upload->spool >= 0 ? read(upload->spool, bytes, n) : read_body(upload, bytes, n);
     upload->is_broken = got <= 0;
+    if (upload->spool < 0 && got > 0) /* a form's file was hashed when it came */
+        hash_bytes(upload, (struct slice){bytes, (size_t)got});
     return got;
+}
+
+int upload_fingerprint(struct upload *upload, unsigned char fingerprint[CRYPTO_HASH_SIZE]) {
+    const char *const words[] = {upload->line, upload->hint, upload->type, upload->name};
+    struct buffer all = buffer_in(upload->rq->arena);
+    unsigned char file[CRYPTO_HASH_SIZE];
+    char bytes[16384];
+    while (upload->spool < 0 && upload->left > 0 && !upload->is_broken)
+        upload_read(upload, bytes, sizeof bytes);
+    if (upload->is_broken)
+        return -1;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        buffer_add_text(&all, words[i] ? words[i] : "");
+        buffer_add_char(&all, '\0');
+    }
+    crypto_sha256_end(upload->hash, file);
+    buffer_add(&all, file, sizeof file);
+    crypto_sha256(buffer_slice(&all), fingerprint);
+    return 0;
 }
 
 int upload_fail(const struct upload *upload) {

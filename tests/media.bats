@@ -663,3 +663,222 @@ END
     assert_equal "$(sent_count path=/media)" 1
 }
 
+# --- Idempotency-Key ---
+
+new_key() {
+    key="key-$RANDOM$RANDOM"
+}
+
+# 200 with the first answer, kept by keep_answer, and nothing more was sent.
+keep_answer() {
+    cp "$body" "$BATS_TEST_TMPDIR/first"
+    before=$(sent_count)
+}
+
+assert_replayed() { # [STATUS]
+    assert_status "${1-200}"
+    assert_header Idempotent-Replayed true
+    assert_header Content-Type 'application/json; charset=utf-8'
+    assert_conventions
+    assert_body_is "@$BATS_TEST_TMPDIR/first"
+    assert_equal "$(sent_count)" "$before"
+}
+
+@test "the same Idempotency-Key and file are uploaded once and answered the same" {
+    local key photo
+    photo=$(photo 300000)
+    new_key
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_uploaded "$photo" image/jpeg file
+    refute_header Idempotent-Replayed
+    keep_answer
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: \"$key\""
+    assert_replayed
+    new_key
+    new_form
+    field phoneNumberId "$LINE"
+    file "$photo" photo.jpg image/jpeg
+    end_form
+    send_form -H "Idempotency-Key: $key"
+    assert_uploaded "$photo" image/jpeg
+    refute_header Idempotent-Replayed
+    keep_answer
+    send_form -H "Idempotency-Key: $key"
+    assert_replayed
+    # a client that tries again invents another boundary
+    BOUNDARY=another
+    new_form
+    file "$photo" photo.jpg image/jpeg
+    field phoneNumberId "$LINE"
+    end_form
+    send_form -H "Idempotency-Key: $key" -H 'Transfer-Encoding: chunked'
+    assert_replayed
+}
+
+@test "the same Idempotency-Key with another file, name, type or line is 422; of another user it is another key" {
+    local key photo other
+    photo=$(photo)
+    other=$BATS_TEST_TMPDIR/other
+    { head -c 4999 "$photo"; tail -c +5001 "$photo"; printf x; } >"$other"
+    new_key
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_success
+    forget_sent
+    upload_raw "$other" image/jpeg -H "Idempotency-Key: $key"
+    assert_refused 422 'another body'
+    upload_raw "$photo" image/png -H "Idempotency-Key: $key"
+    assert_refused 422 'another body'
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key" -H 'X-Filename: b.jpg'
+    assert_refused 422 'another body'
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key" -H 'X-Upload-Type: image/png'
+    assert_refused 422 'another body'
+    LINE=$SECOND_LINE upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_refused 422 'another body'
+    TOKEN=$OTHER_TOKEN LINE=$OTHER_LINE upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_success
+    refute_header Idempotent-Replayed
+}
+
+@test "an Idempotency-Key of an upload is used up only by what may have reached the platform" {
+    local key photo
+    photo=$(photo)
+    new_key
+    upload_raw "$photo" image/png -H "Idempotency-Key: $key" -H 'X-Upload-Type: jpeg'
+    assert_error 400 VALIDATION_ERROR 'MIME type'
+    LINE=1 upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_error 403 FORBIDDEN
+    write_config "spool_dir = $SPOOL" 'graph_base_url = http://127.0.0.1:1'
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_error 502 INTERNAL_ERROR
+    write_config "spool_dir = $SPOOL"
+    assert_nothing_sent
+    fault '{"status":400,"code":131053,"message":"Not so"}'
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_error 400 VALIDATION_ERROR 'Not so'
+    keep_answer
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_replayed 400
+    new_key
+    photo=$(photo 3000000)
+    fault '{"status":401,"code":190,"message":"Invalid token","early":true}'
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_error 401 UNAUTHORIZED 'Invalid token'
+    keep_answer
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_replayed 401
+    upload_raw "$(photo 3000000)" image/jpeg -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another body'
+    upload_raw "$photo" image/jpeg -H 'Idempotency-Key: a b'
+    assert_error 400 VALIDATION_ERROR Idempotency-Key
+}
+
+@test "an upload that is cut off leaves its Idempotency-Key unused" {
+    local key photo n try
+    photo=$(photo 2000000)
+    new_key
+    for n in 1 70000 2000010; do
+        cut_upload "$n" "$photo" 'Content-Type: image/jpeg' "X-Phone-Number-Id: $LINE" "Idempotency-Key: $key"
+    done
+    assert_nothing_completed
+    for ((try = 0; try < 100; try++)); do
+        [[ $(db "SELECT count(*) FROM idempotency WHERE key = '$key'") != 0 ]] || break
+        sleep 0.05
+    done
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_uploaded "$photo" image/jpeg file
+    refute_header Idempotent-Replayed
+    # nor does half a body bring out the answer of a whole one
+    keep_answer
+    cut_upload 2000000 "$photo" 'Content-Type: image/jpeg' "X-Phone-Number-Id: $LINE" "Idempotency-Key: $key"
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_replayed
+}
+
+@test "an upload whose first request runs is 409 with Retry-After, whose end nobody knows 409 without" {
+    local key photo
+    photo=$(photo)
+    new_key
+    fault '{"kind":"delay","ms":1500}'
+    (
+        answer_dir=$BATS_TEST_TMPDIR/slow
+        mkdir "$answer_dir"
+        upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+        printf '%s' "$status" >"$answer_dir/status"
+    ) 3>&- &
+    while [[ $(sent_count) == 0 ]]; do
+        sleep 0.02
+    done
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_error 409 VALIDATION_ERROR 'still running'
+    assert_json .details '{"outcome":"running"}'
+    assert_header Retry-After 1
+    wait
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/slow/status")" 200
+    db "UPDATE idempotency SET status = NULL, answer = NULL, created_at = created_at - 3600000 WHERE key = '$key'"
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_error 409 VALIDATION_ERROR
+    assert_json .details '{"outcome":"unknown"}'
+    refute_header Retry-After
+    db "UPDATE idempotency SET created_at = created_at - 86400000 WHERE key = '$key'"
+    upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
+    assert_success
+    assert_equal "$(sent_count)" 2
+}
+
+@test "64 uploads at once with one Idempotency-Key reach the platform once, in both modes" {
+    local key photo
+    photo=$(photo 200000)
+    new_key
+    request_many 64 POST /v2/media/upload --as "$TOKEN" -H 'Content-Type: image/jpeg' -H "X-Phone-Number-Id: $LINE" \
+        -H "Idempotency-Key: $key" -d "@$photo"
+    [[ $(statuses) =~ ^([0-9]+)\ 200($|$'\n'[0-9]+\ 409$) ]] || fail "$(statuses)"
+    assert_equal "$(grep -h '"success":true' "$many"/*/body | sort -u | wc -l)" 1
+    assert_equal "$(sent_count)" 1
+    new_key
+    new_form
+    field phoneNumberId "$LINE"
+    file "$photo" photo.jpg image/jpeg
+    end_form
+    request_many 64 POST /v2/media/upload --as "$TOKEN" -d "@$FORM" \
+        -H "Content-Type: multipart/form-data; boundary=\"$BOUNDARY\"" -H "Idempotency-Key: $key"
+    [[ $(statuses) =~ ^([0-9]+)\ 200($|$'\n'[0-9]+\ 409$) ]] || fail "$(statuses)"
+    assert_equal "$(sent_count)" 2
+}
+
+@test "100 MB under an Idempotency-Key stay within 16 MB of memory, and a raw body off the disk" {
+    local key big
+    big=$(big)
+    new_key
+    write_config "spool_dir = $STACK/nowhere"
+    watch_memory
+    upload_raw "$big" application/pdf -H "Idempotency-Key: $key"
+    assert_uploaded "$big" application/pdf file
+    keep_answer
+    upload_raw "$big" application/pdf -H "Idempotency-Key: $key"
+    assert_replayed
+    assert_memory
+}
+
+@test "an upload that goes on for long under its Idempotency-Key says so" {
+    local key to age
+    new_key
+    [[ $TRANSPORT == cgi ]] || return 0 # it takes 12 seconds; media is the same program over all
+    exec {to}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
+    printf 'POST /v2/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Token: %s\r\nIdempotency-Key: %s\r\nContent-Type: image/jpeg\r\nX-Phone-Number-Id: %s\r\nContent-Length: 200000\r\n\r\n' \
+        "$TOKEN" "$key" "$LINE" >&"$to"
+    head -c 100000 /dev/zero >&"$to"
+    sleep 11
+    head -c 60000 /dev/zero >&"$to"
+    sleep 1
+    age=$(db "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - created_at FROM idempotency WHERE key = '$key'")
+    exec {to}>&-
+    ((age >= 0 && age < 8000)) || fail "its last sign of life was $age ms ago"
+}
+
+@test "without an Idempotency-Key nothing of an upload is written down" {
+    local before
+    before=$(db 'SELECT count(*), total(created_at) FROM idempotency')
+    upload_raw "$(photo)" image/jpeg
+    assert_success
+    assert_equal "$(db 'SELECT count(*), total(created_at) FROM idempotency')" "$before"
+}

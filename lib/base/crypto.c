@@ -19,6 +19,24 @@ void crypto_sha256(struct slice bytes, unsigned char hash[CRYPTO_HASH_SIZE]) {
     crypto_hash_sha256(hash, bytes_of(bytes), bytes.n);
 }
 
+struct crypto_sha256 {
+    crypto_hash_sha256_state state;
+};
+
+struct crypto_sha256 *crypto_sha256_start(struct arena *arena) {
+    struct crypto_sha256 *started = arena_alloc(arena, sizeof *started);
+    crypto_hash_sha256_init(&started->state);
+    return started;
+}
+
+void crypto_sha256_add(struct crypto_sha256 *started, struct slice bytes) {
+    crypto_hash_sha256_update(&started->state, bytes_of(bytes), bytes.n);
+}
+
+void crypto_sha256_end(struct crypto_sha256 *started, unsigned char hash[CRYPTO_HASH_SIZE]) {
+    crypto_hash_sha256_final(&started->state, hash);
+}
+
 void crypto_hmac_sha256_pieces(struct slice key, const struct slice *pieces, size_t count,
                                unsigned char mac[CRYPTO_HASH_SIZE]) {
     crypto_auth_hmacsha256_state state;

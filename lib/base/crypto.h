@@ -9,6 +9,12 @@ enum { CRYPTO_HASH_SIZE = 32 };
 /* SHA-256. */
 void crypto_sha256(struct slice bytes, unsigned char hash[CRYPTO_HASH_SIZE]);
 
+/* The same of bytes that come piece by piece: start, add each, end once. */
+struct crypto_sha256;
+struct crypto_sha256 *crypto_sha256_start(struct arena *arena);
+void crypto_sha256_add(struct crypto_sha256 *state, struct slice bytes);
+void crypto_sha256_end(struct crypto_sha256 *state, unsigned char hash[CRYPTO_HASH_SIZE]);
+
 /* HMAC-SHA256 with a key of any length (RFC 2104). */
 void crypto_hmac_sha256(struct slice key, struct slice bytes,
                         unsigned char mac[CRYPTO_HASH_SIZE]);
