@@ -97,5 +97,6 @@ static const struct route routes[] = {
 };
 
 int main(void) {
-    return serve(&(struct service){.name = "me", .routes = routes, .needs = READS_DATABASE});
+    return serve(&(struct service){
+        .name = "me", .routes = routes, .needs = READS_DATABASE, .prepare = state_prepare});
 }

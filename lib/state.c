@@ -5,28 +5,58 @@
 
 #include "base/log.h"
 #include "store/places.h"
+#include "web/transport.h"
 
 static struct store *open_store;
+static enum store_result open_result;
+static bool is_prepared; /* this process cannot open it again */
 
 static void close_store(void) {
     store_close(open_store);
     open_store = NULL;
 }
 
-struct store *state_store(struct request *rq) {
+static void open_database(const struct request *rq) {
     static bool closes_at_exit;
     const char *path = rq->config->database;
-    if (open_store && store_is_current(open_store, path))
-        return open_store;
     close_store();
     if (!closes_at_exit)
         closes_at_exit = atexit(close_store) == 0;
-    enum store_result result = store_open(path, &open_store);
-    if (result == STORE_OK && !(rq->needs & WRITES_DATABASE))
-        store_forbid_writing(open_store);
-    if (result == STORE_OK)
+    open_result = rq->needs & WRITES_DATABASE ? store_open(path, &open_store)
+                                              : store_open_for_reading(path, &open_store);
+}
+
+void state_prepare(struct request *rq) {
+    open_database(rq);
+    is_prepared = true;
+}
+
+/* The next process will open what is there then. */
+static struct store *give_up(struct request *rq) {
+    struct stat now;
+    transport_stop();
+    if (open_result != STORE_OK) {
+        state_fail(rq, open_result);
+        return NULL;
+    }
+    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
+                stat(rq->config->database, &now) == 0 ? "it is another file now"
+                                                      : "unable to open it: it is gone");
+    reply_header(rq, "Retry-After", "1");
+    fail(rq, INTERNAL, "The gateway's database was replaced; try again in a second.");
+    return NULL;
+}
+
+struct store *state_store(struct request *rq) {
+    const char *path = rq->config->database;
+    if (open_store && open_result == STORE_OK && store_is_current(open_store, path))
         return open_store;
-    state_fail(rq, result);
+    if (is_prepared)
+        return give_up(rq);
+    open_database(rq);
+    if (open_result == STORE_OK)
+        return open_store;
+    state_fail(rq, open_result);
     close_store();
     return NULL;
 }

@@ -7,8 +7,13 @@
 #include "store/store.h"
 #include "web/request.h"
 
-/* The open database; opened at the first use and again when the configured file changes. NULL after
- * failing the request. Closed by state_close at the end of the process. */
+/* Opens the database for reading: `prepare` of the services that do no more (request.h). What comes of
+ * it state_store tells. */
+void state_prepare(struct request *rq);
+
+/* The open database; opened at the first use and again when the configured file changes, where that
+ * was not done by state_prepare. NULL after failing the request. Closed at the end of the process.
+ */
 struct store *state_store(struct request *rq);
 
 /* Fails the request for a store call that did not succeed; logs the reason. Returns -1. */

@@ -17,12 +17,27 @@ load helpers/conventions
     write_config 'environment = staging "2"'
     request GET /v2/version
     assert_text .data.nodeEnv 'staging "2"'
-    sed -i '/^environment/d' "$SWITCHBOARD_CONFIG"
+    local rest
+    rest=$(sed '/^environment/d' "$SWITCHBOARD_CONFIG")
+    printf '%s\n' "$rest" >"$SWITCHBOARD_CONFIG"
     request GET /v2/version
     assert_text .data.nodeEnv production
     write_config
     request GET /v2/version
     assert_text .data.nodeEnv test
+}
+
+@test "a configuration file that is replaced by another is taken up, and no request fails" {
+    local try
+    sed -i 's/^environment.*/environment = another/' "$SWITCHBOARD_CONFIG"
+    for ((try = 0; try < 100; try++)); do
+        request GET /v2/version
+        assert_success
+        [[ $(jq -r .data.nodeEnv "$body") != another ]] || break
+        sleep 0.05
+    done
+    assert_text .data.nodeEnv another
+    write_config
 }
 
 @test "no token is needed, and a wrong one does not matter (spec 5)" {

@@ -150,6 +150,13 @@ int config_read(const char *path, struct arena *arena, struct config *config, co
     return 0;
 }
 
+static bool is_forbidden(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 && errno == EACCES;
+}
+
 const struct config *config_current(const char *path, const char **error) {
     static struct arena arena;
     static struct config config;
@@ -162,6 +169,10 @@ const struct config *config_current(const char *path, const char **error) {
              now.st_size == read_stat.st_size && now.st_mtim.tv_sec == read_stat.st_mtim.tv_sec &&
              now.st_mtim.tv_nsec == read_stat.st_mtim.tv_nsec)
         return &config;
+    else if (strcmp(path, read_path) == 0 && is_forbidden(path)) {
+        *error = "the configuration was replaced by a file that this process may not read";
+        return &config;
+    }
     read_path[0] = '\0';
     if (!arena.cap)
         arena_init(&arena, 4 * 1024 * 1024, NULL);

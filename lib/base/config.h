@@ -53,8 +53,9 @@ int config_read(const char *path, struct arena *arena, struct config *config, co
 const char *config_value(const struct config *config, const struct config_key *key);
 
 /* This process's configuration, read from `path` at the first call and again whenever the file
- * has changed since. NULL and `*error` when it cannot be used; the strings live until the next
- * call. For long-lived processes: a CGI calls it once. */
+ * has changed since. NULL and `*error` when it cannot be used; where it was replaced by a file that
+ * this process may not read, `*error` and the one read before. The strings live until the next call.
+ * For long-lived processes: a CGI calls it once. */
 const struct config *config_current(const char *path, const char **error);
 
 #endif

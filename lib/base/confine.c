@@ -1,9 +1,11 @@
 #include "base/confine.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/landlock.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -83,8 +85,9 @@ static void allow_path(struct ruleset *rules, const char *path, int access) {
 }
 
 static void allow_directory_of(struct ruleset *rules, const char *path, int access) {
-    char directory[4096];
-    snprintf(directory, sizeof directory, "%s", path);
+    char directory[PATH_MAX];
+    if (!realpath(path, directory)) /* it may not be there yet */
+        snprintf(directory, sizeof directory, "%s", path);
     char *slash = strrchr(directory, '/');
     if (!slash)
         return;
@@ -118,16 +121,29 @@ static void allow_all(struct ruleset *rules, const char *const *paths) {
         allow_path(rules, *paths, READ);
 }
 
-/* A file that others replace by a new one: a process that lives on must be able to read that too.
- */
-static void allow_replaceable(struct ruleset *rules, const char *path, bool lives_on) {
-    if (lives_on)
-        allow_directory_of(rules, path, READ);
-    else
-        allow_path(rules, path, READ);
-}
-
 /* --- all of it --- */
+
+enum { DATABASE = READS_DATABASE | WRITES_DATABASE };
+
+const char *confine_meaning(enum need need) {
+    switch (need) {
+    case NEEDS_NOTHING:
+        break;
+    case READS_DATABASE:
+        return "read the database";
+    case WRITES_DATABASE:
+        return "read and write the database";
+    case CALLS_PLATFORM:
+        return "call the platform";
+    case SPOOLS_FILES:
+        return "write files in the spool";
+    case WAKES_COURIER:
+        return "wake the courier";
+    case DETECTS_TYPES:
+        return "fork a child that looks at a file";
+    }
+    return "nothing";
+}
 
 #if defined(__SANITIZE_ADDRESS__)
 static const bool is_possible = false;
@@ -148,10 +164,16 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
     if (!is_possible || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return;
     struct ruleset rules = ruleset_start(needs);
-    allow_replaceable(&rules, config_path, listens);
-    if (needs & (READS_DATABASE | WRITES_DATABASE)) {
+    /* whoever may read the keys may read what lies beside the configuration, often the keys */
+    if (listens && needs & DATABASE)
+        allow_directory_of(&rules, config_path, READ);
+    allow_path(&rules, config_path, READ);
+    if (needs & WRITES_DATABASE)
         allow_directory_of(&rules, config->database, READ | CHANGE);
-        allow_replaceable(&rules, config->secret_key_file, listens);
+    if (needs & DATABASE) {
+        if (listens)
+            allow_directory_of(&rules, config->secret_key_file, READ);
+        allow_path(&rules, config->secret_key_file, READ);
     }
     if (needs & CALLS_PLATFORM) {
         allow_all(&rules, platform_paths);

@@ -13,13 +13,16 @@
  * always possible. */
 enum need {
     NEEDS_NOTHING = 0,
-    READS_DATABASE = 1 << 0,  /* the database and the key file; writing is refused by SQLite */
-    WRITES_DATABASE = 1 << 1, /* the same, and writing */
+    READS_DATABASE = 1 << 0,  /* the key file, and the database as it was opened before */
+    WRITES_DATABASE = 1 << 1, /* the key file, and all files beside the database */
     CALLS_PLATFORM = 1 << 2,  /* sockets to the network, threads that resolve names */
     SPOOLS_FILES = 1 << 3,    /* files in spool_dir */
     WAKES_COURIER = 1 << 4,   /* a unix datagram */
     DETECTS_TYPES = 1 << 5,   /* a child that does nothing but look at a file (confine_detector) */
 };
+
+/* One need in words, such as `call the platform`. */
+const char *confine_meaning(enum need need);
 
 /* What the kernel can do for us. */
 struct confinement {
@@ -30,8 +33,9 @@ struct confinement {
 struct confinement confine_support(void);
 
 /* Confines this process for good, as far as the kernel can. `listens`: it goes on accepting FastCGI
- * connections, and reads configuration and keys again when they are replaced: it may read the
- * directories that these are in. Open what must stay open, such as the log, before. */
+ * connections, and where it may read the key file it may read the directories of that and of the
+ * configuration, for both are replaced by new files. Open what must stay open, such as the log,
+ * before. */
 void confine(unsigned needs, bool listens, const char *config_path, const struct config *config);
 
 /* Confines a child of a process with DETECTS_TYPES even more: it keeps the descriptor `out` alone,

@@ -1,5 +1,7 @@
 #include "store/sqlite.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,12 @@
 
 #include "store/queue.h"
 
-enum { BUSY_TIMEOUT_MS = 5000, LONGEST_VALUE = 8 * 1024 * 1024, WAL_TOO_LONG = 64 * 1024 * 1024 };
+enum {
+    BUSY_TIMEOUT_MS = 5000,
+    LONGEST_VALUE = 8 * 1024 * 1024,
+    WAL_TOO_LONG = 64 * 1024 * 1024,
+    DESCRIPTORS_MAX = 1024,
+};
 
 struct store {
     sqlite3 *db;
@@ -131,8 +138,8 @@ enum store_result sql_open(const char *path, int flags, struct store **out) {
     return sql_result(store);
 }
 
-enum store_result store_open(const char *path, struct store **store) {
-    enum store_result result = sql_open(path, SQLITE_OPEN_READWRITE, store);
+static enum store_result open_current(const char *path, int flags, struct store **store) {
+    enum store_result result = sql_open(path, flags, store);
     if (result != STORE_OK)
         return result;
     int64_t version = sql_integer(*store, "PRAGMA user_version");
@@ -146,13 +153,46 @@ enum store_result store_open(const char *path, struct store **store) {
         return sql_refuse(*store, STORE_UNAVAILABLE,
                           "it has schema version %d, made by a newer program; this one knows %d",
                           (int)version, SCHEMA_VERSION);
-    truncate_long_wal(*store);
     return STORE_OK;
 }
 
-void store_forbid_writing(struct store *store) {
-    sql_script(store, "PRAGMA query_only = ON");
-    sql_result(store);
+enum store_result store_open(const char *path, struct store **store) {
+    enum store_result result = open_current(path, SQLITE_OPEN_READWRITE, store);
+    if (result == STORE_OK)
+        truncate_long_wal(*store);
+    return result;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* SQLite opens the log for writing in any case, and a reader never writes it: here its descriptor
+ * is replaced by one that cannot. SQLite holds no locks on the log, which that would lose; its lock
+ * on the database keeps others from removing the log meanwhile. */
+static bool protect_log(const struct store *store) {
+    const char *log = sqlite3_filename_wal(sqlite3_db_filename(store->db, "main"));
+    struct stat wanted, found;
+    int harmless = open(log, O_RDONLY | O_CLOEXEC), used = -1;
+    if (harmless < 0 || fstat(harmless, &wanted) != 0)
+        return false;
+    for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS_MAX && used < 0; fd++)
+        if (fd != harmless && fstat(fd, &found) == 0 && is_same_file(&found, &wanted))
+            used = fd;
+    bool done = used >= 0 && dup3(harmless, used, O_CLOEXEC) == used;
+    close(harmless);
+    return done;
+}
+
+enum store_result store_open_for_reading(const char *path, struct store **store) {
+    enum store_result result = open_current(path, SQLITE_OPEN_READONLY, store);
+    if (result != STORE_OK)
+        return result;
+    sqlite3_db_config((*store)->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (!protect_log(*store))
+        return sql_refuse(*store, STORE_UNAVAILABLE,
+                          "its write-ahead log cannot be opened for reading: %s", strerror(errno));
+    return STORE_OK;
 }
 
 void store_close(struct store *store) {
@@ -171,7 +211,7 @@ void store_close(struct store *store) {
 bool store_is_current(const struct store *store, const char *path) {
     struct stat now;
     return strcmp(store->path, path) == 0 && stat(path, &now) == 0 &&
-           now.st_ino == store->file.st_ino && now.st_dev == store->file.st_dev;
+           is_same_file(&now, &store->file);
 }
 
 static bool prepare(struct store *store, struct statement *statement) {

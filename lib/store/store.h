@@ -31,8 +31,10 @@ const char *store_reason(const struct store *store);
  * store_reason and store_close only. */
 enum store_result store_open(const char *path, struct store **store);
 
-/* Refuses every write on this connection from now on. */
-void store_forbid_writing(struct store *store);
+/* The same for reading alone, by descriptors that cannot be written to; the database's wal-index alone
+ * can, where readers leave their marks. Nothing has to be opened later, so that the process may give
+ * up the right to. */
+enum store_result store_open_for_reading(const char *path, struct store **store);
 
 /* Closes it; NULL is fine. */
 void store_close(struct store *store);

@@ -112,6 +112,7 @@ struct service {
     const char *name; /* the executable's */
     const struct route *routes; /* ends with an empty row */
     unsigned needs;             /* enum need: everything else is given up (confine.h) */
+    void (*prepare)(struct request *rq); /* once, before that: opens what cannot be later; NULL */
 };
 
 /* Serves the routes until there are no more requests; the value is main's exit status. */

@@ -196,7 +196,9 @@ static void confine_once(const struct service *service, struct request *rq) {
     if (confined_to[0])
         return;
     log_open();
-    confine(service->needs, transport_is_persistent(), config_path(), rq->config);
+    if (service->prepare)
+        service->prepare(rq);
+    confine(service->needs, transport_is_fastcgi(), config_path(), rq->config);
     snprintf(confined_to, sizeof confined_to, "%s", list_paths(rq));
 }
 
@@ -213,6 +215,8 @@ static int check_paths(struct request *rq) {
 static int load_config(struct request *rq) {
     const char *error = NULL;
     rq->config = config_current(config_path(), &error);
+    if (error && confined_to[0])
+        transport_stop(); /* it may be another file, which only the next process may read */
     if (!rq->config) {
         log_to(NULL);
         log_message(LOG_ERROR, "%s", error);
@@ -285,13 +289,21 @@ static void serve_one(const struct service *service, struct arena *arena) {
     crash_note_request(NULL, false);
 }
 
+/* What somebody reads who started it without a web server. */
+static int introduce(const struct service *service) {
+    printf("switchboard %s: a CGI executable; see apache.conf. Its routes:\n", service->name);
+    for (const struct route *route = service->routes; route->method; route++)
+        printf("  %-7s%s\n", route->method, route->path);
+    puts("What it may do besides answering:");
+    for (unsigned need = 1; need <= service->needs; need <<= 1)
+        if (service->needs & need)
+            printf("  %s\n", confine_meaning(need));
+    return 0;
+}
+
 int serve(const struct service *service) {
-    if (!getenv("GATEWAY_INTERFACE") && isatty(STDIN_FILENO)) {
-        printf("switchboard %s: a CGI executable; see apache.conf. Its routes:\n", service->name);
-        for (const struct route *route = service->routes; route->method; route++)
-            printf("  %-7s%s\n", route->method, route->path);
-        return 0;
-    }
+    if (!getenv("GATEWAY_INTERFACE") && !transport_is_fastcgi())
+        return introduce(service);
     static struct arena arena;
     arena_init(&arena, REQUEST_MEMORY_CAP, on_exhausted);
     crash_watch(service->name);

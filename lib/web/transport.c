@@ -46,14 +46,18 @@ static bool was_replaced(void) {
     return fstat(executable, &now) == 0 && now.st_nlink == 0;
 }
 
-bool transport_accept(void) {
-    at_end = false;
+bool transport_is_fastcgi(void) {
     if (kind == UNKNOWN) {
         kind = FCGX_IsCGI() ? CGI : FASTCGI;
         if (kind == FASTCGI)
             start_fastcgi();
     }
-    if (kind == CGI) {
+    return kind == FASTCGI;
+}
+
+bool transport_accept(void) {
+    at_end = false;
+    if (!transport_is_fastcgi()) {
         bool first = !served;
         served = true;
         if (first)
@@ -179,10 +183,6 @@ void transport_finish(void) {
     is_answering = true;
     if (kind == FASTCGI)
         FCGX_Finish_r(&fastcgi);
-}
-
-bool transport_is_persistent(void) {
-    return kind == FASTCGI;
 }
 
 void transport_stop(void) {

@@ -37,7 +37,7 @@ void transport_finish(void);
 /* Makes transport_accept return false after this request. */
 void transport_stop(void);
 
-/* Whether this process serves many requests. */
-bool transport_is_persistent(void);
+/* Whether this process was started as a FastCGI responder: it serves many requests. */
+bool transport_is_fastcgi(void);
 
 #endif
