@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -88,8 +89,17 @@ _Noreturn void crash_exit(const char *reason) {
     _exit(1);
 }
 
+static void limit_time(void) {
+#ifndef __SANITIZE_ADDRESS__
+    static const struct itimerval limit = {.it_value.tv_sec = CRASH_CPU_SECONDS};
+    setitimer(ITIMER_PROF, &limit, NULL);
+#endif
+}
+
 void crash_note_request(const char *id, bool is_head) {
     size_t n = id ? strlen(id) : 0;
+    if (n && !request_id[0])
+        limit_time();
     n = n < sizeof request_id ? n : sizeof request_id - 1;
     memcpy(request_id, id ? id : "", n);
     request_id[n] = '\0';
@@ -102,8 +112,8 @@ static const struct {
     int number;
     const char *name;
 } faults[] = {
-    {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-    {SIGILL, "SIGILL"},   {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},
+    {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"},
+    {SIGPROF, "SIGPROF"}, {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},
 };
 
 static void on_fault(int number) {
@@ -111,7 +121,7 @@ static void on_fault(int number) {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (faults[i].number == number)
             name = faults[i].name;
-    tell("the program crashed", name);
+    tell(number == SIGPROF ? "the program does not come to an end" : "the program crashed", name);
     raise(number); /* SA_RESETHAND: by its default, which ends the process */
 }
 
