@@ -6,6 +6,7 @@ CFLAGS  = -O2 -g
 PREFIX  = /usr
 DESTDIR =
 SANITIZE ?=
+PROBE ?=
 V =
 PORT    ?= 8080
 RUN_DIR ?= ./run
@@ -35,6 +36,12 @@ FLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-
 STATIC := -pie -fsanitize=address,undefined
 DYNAMIC := -pie -fsanitize=address,undefined
 else
+ifeq ($(PROBE),1)
+# Executables that can be asked what they are able to do, and made to crash.
+BUILD := build/probe/objects
+OUT   := build/probe
+FLAGS += -DSWITCHBOARD_PROBE -DCRASH_CPU_SECONDS=1 -include tests/probe.h
+endif
 FLAGS += $(HARDENING)
 # clang 14 has this one behind a second flag
 FLAGS += -ftrivial-auto-var-init=zero $(if $(findstring clang,$(CC)),-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang)
@@ -43,7 +50,7 @@ endif
 # Debian packages: to build and run, and what the tests need besides.
 PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
     libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
-TEST_PACKAGES := bats procps sqlite3 openssl strace $(if $(shell command -v npm),,nodejs npm)
+TEST_PACKAGES := bats binutils procps sqlite3 openssl strace $(if $(shell command -v npm),,nodejs npm)
 FUZZ_PACKAGES := clang libclang-rt-14-dev
 BENCH_PACKAGES := wrk sqlite3
 # The controls in Node, whose better-sqlite3 is compiled.
@@ -59,12 +66,13 @@ TOOLS := switchboard pool graph-sandbox courier
 
 LIBRARY := $(BUILD)/libswitchboard.a
 LIBRARY_SOURCES := $(wildcard lib/base/*.c lib/web/*.c lib/store/*.c lib/graph/*.c lib/*.c)
-LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema.o
+LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema.o \
+    $(if $(PROBE),$(BUILD)/tests/probe.o)
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
 DELIVERY_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/delivery/*.c))
 SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
-TEST_HELPERS := $(BUILD)/helpers/receiver
+TEST_HELPERS := $(addprefix $(BUILD)/helpers/,receiver ask without_landlock)
 # Libraries that consumers of our events use, at the versions of tests/package-lock.json.
 NODE_MODULES := build/npm/node_modules/.package-lock.json
 
@@ -155,7 +163,7 @@ stop: ## stop what `make run` started
 
 test: ## install what is missing, build, run the whole suite
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES)
-	@$(BUILD_ALL) all $(UNIT_TESTS) $(TEST_HELPERS) $(NODE_MODULES) $(FUZZ_TARGETS)
+	@$(BUILD_ALL) all probes $(UNIT_TESTS) $(TEST_HELPERS) $(NODE_MODULES) $(FUZZ_TARGETS)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
 # Fuzz targets are built by clang, the library with them. FUZZ_SECONDS is the time for each.
@@ -203,6 +211,24 @@ $(BENCH)/%: $(BUILD)/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $< $(LIBRARY) $(SODIUM)
 
+# The trials of a probe build, by a program that is not confined.
+PROBE_CONTROL := build/probe/control
+
+build/probe/control.o: tests/probe.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -DPROBE_CONTROL -c -o $@ $<
+
+$(PROBE_CONTROL): build/probe/control.o $(LIBRARY)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(FCGI) $(SODIUM)
+
+probes: $(PROBE_CONTROL) $(BUILD)/helpers/ask
+	@$(BUILD_ALL) SANITIZE= PROBE=1 all
+
+audit: ## what each executable is made of and able to do, and the proof; V=1 for every call and trial
+	@tools/setup $(PACKAGES) binutils
+	@$(BUILD_ALL) all probes
+	@OUT=$(OUT) ASK=$(BUILD)/helpers/ask VERBOSE=$(V) tests/audit
+
 bench: ## measure beside bare programs and Node, 10 minutes
 	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES)
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
@@ -222,6 +248,6 @@ clean: ## remove what was built
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-.PHONY: all run stop test bench bench-quick fuzz install clean help
+.PHONY: all run stop test probes audit bench bench-quick fuzz install clean help
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -274,6 +274,9 @@ static void serve_one(const struct service *service, struct arena *arena) {
     start(&rq);
     if (load_config(&rq) == 0 && route_choose(&rq, service->routes) == 0 && rq.route) {
         confine_once(service, &rq);
+#ifdef SWITCHBOARD_PROBE
+        probe_run(&rq);
+#endif
         if (rq.route->body != BODY_STREAM)
             read_body(&rq);
         answer(&rq);

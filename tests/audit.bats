@@ -1,0 +1,124 @@
+#!/usr/bin/env bats
+# What each executable is able to do: `make audit`, and that its trials mean something.
+# transports: direct
+# starts first
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    export root
+    export report=$BATS_FILE_TMPDIR/report
+    audit_status=0
+    OUT=$root ASK=$HELPERS/ask VERBOSE=1 "$root/tests/audit" >"$report" 2>&1 || audit_status=$?
+    export audit_status
+}
+
+fail() {
+    printf '%s\n' "$*" >&2
+    return 1
+}
+
+assert_equal() { # ACTUAL EXPECTED
+    [[ $1 == "$2" ]] || fail "expected: $2"$'\n'"actual:   $1"
+}
+
+# What came of a trial. The report's lines are `PROGRAM KIND VERDICT OUTCOME ERROR TRIAL`; what only a
+# newer kernel would refuse is `unproven`.
+outcome() { # PROGRAM KIND TRIAL
+    awk -v program="$1" -v kind="$2" -v trial="$3" '$1 == program && $2 == kind {
+            name = $6
+            for (i = 7; i <= NF; i++)
+                name = name " " $i
+            if (name == trial)
+                print $3 == "unproven" ? "refused" : $4
+        }' "$report"
+}
+
+assert_outcome() { # OUTCOME PROGRAM TRIAL
+    local kind
+    for kind in cgi fastcgi; do
+        [[ $(outcome "$2" "$kind" "$3") == "$1" ]] ||
+            fail "$2 as $kind, $3: expected $1, found $(outcome "$2" "$kind" "$3")"
+    done
+}
+
+@test "no executable can do what it did not declare, and each can what it did" {
+    ((audit_status == 0)) || fail "$(cat "$report")"
+    grep -qE '^[0-9]{4} trials: .* 0 surprises$' "$report"
+}
+
+@test "a process that is not confined could do nearly all of it" {
+    local line possible trials
+    line=$(grep '^a process that is not confined' "$report")
+    [[ $line =~ ([0-9]+)\ of\ the\ ([0-9]+) ]]
+    possible=${BASH_REMATCH[1]} trials=${BASH_REMATCH[2]}
+    ((EUID == 0)) || trials=$((trials - 10)) # which only root may
+    ((trials >= 100 && possible >= trials - 8)) || fail "$line"
+}
+
+@test "nobody starts programs, opens foreign files or makes memory executable" {
+    local program
+    for program in health version me messages templates forms media webhooks platform root; do
+        assert_outcome refused "$program" execve
+        assert_outcome refused "$program" 'read /etc/passwd'
+        assert_outcome refused "$program" 'make memory executable'
+        assert_outcome refused "$program" 'write the key file'
+        assert_outcome refused "$program" io_uring_setup
+    done
+}
+
+@test "only those who call the platform reach the network" {
+    local program
+    for program in health version me webhooks platform root; do
+        assert_outcome refused "$program" 'connect to loopback TCP'
+    done
+    for program in messages templates forms media; do
+        assert_outcome possible "$program" 'connect to loopback TCP'
+        assert_outcome refused "$program" 'bind a TCP port'
+    done
+}
+
+@test "who only reads the database cannot write it" {
+    assert_outcome refused me 'open the database for writing'
+    assert_outcome refused me 'make a file beside the database'
+    assert_outcome possible messages 'open the database for writing'
+    assert_outcome refused health 'open the database for reading'
+    assert_outcome refused health 'read the key file'
+}
+
+@test "without Landlock the system calls alone keep writing, programs and the network shut" {
+    report=$BATS_TEST_TMPDIR/report
+    OUT=$root ASK=$HELPERS/ask VERBOSE=1 "$HELPERS/without_landlock" "$root/tests/audit" >"$report" 2>&1 ||
+        fail "$(cat "$report")"
+    grep -qE '^[0-9]+ trials: .* [1-9][0-9]* not refused by this kernel, 0 surprises$' "$report"
+    grep -qE '^me +cgi +unproven +possible +- +read /etc/passwd$' "$report"
+    assert_outcome refused me 'open the database for writing'
+    assert_outcome refused me 'make a file in /tmp'
+    assert_outcome refused me 'connect to loopback TCP'
+    assert_outcome refused platform 'connect to loopback TCP'
+    assert_outcome refused messages execve
+    # whoever answers one request and reads no file needs no open at all
+    assert_equal "$(awk '$1 == "health" && $2 == "cgi" && /read \/etc\/passwd/ { print $3, $4 }' "$report")" \
+        'declared refused'
+}
+
+@test "the table tells every route, need, library, number of calls and of lines" {
+    grep -qE '^me +GET +/v2/me +read the database +libsqlite3, static +[0-9]+/[0-9]+ +[0-9]+\+[0-9]+$' "$report"
+    grep -qE '^ +POST +/v2/messages/send/text +call the platform +' "$report"
+    grep -qE '^health .* only answer +libfcgi, static ' "$report"
+    local file
+    for file in "$root"/cgi-bin/*.c; do
+        grep -q "^$(basename "$file" .c) " "$report" || fail "nothing of $file"
+    done
+}
+
+@test "an executable that can do more than it declares is found out" {
+    # health, but it is messages
+    local probes=$BATS_TEST_TMPDIR/probes
+    mkdir -p "$probes"
+    cp -r "$root/build/probe/cgi-bin" "$root/build/probe/control" "$probes"
+    cp "$probes/cgi-bin/messages" "$probes/cgi-bin/health"
+    status=0
+    OUT=$root PROBES=$probes ASK=$HELPERS/ask "$root/tests/audit" >"$BATS_TEST_TMPDIR/out" 2>&1 || status=$?
+    ((status == 1)) || fail "expected the audit to fail"
+}

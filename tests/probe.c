@@ -1,0 +1,482 @@
+/* What a confined process can do, tried out: a table of trials, each with those who may (make
+ * audit). The table says a second time, and in other words, what the needs of confine.h promise.
+ * Built with PROBE_CONTROL it is a program that tries the same without being confined. */
+#include "probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/if_alg.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/syscalls.h"
+#include "web/request.h"
+#include "web/transport.h"
+
+enum {
+    NOBODY = 0,
+    DATABASE = READS_DATABASE | WRITES_DATABASE,
+};
+
+/* A trial: who may, and how it is tried. `try` returns 0 when it was possible, else errno. */
+struct trial {
+    const char *name;
+    unsigned may;
+    int (*try)(const struct trial *trial);
+    const char *path; /* {name} stands for a file of the configuration */
+    unsigned also;    /* and who needs one of these too; 0: that does not matter */
+    int landlock;     /* the version of Landlock that refuses it; 0: seccomp does */
+    long call, first, second, third;
+};
+
+static int failure(long result) {
+    return result < 0 ? errno : 0;
+}
+
+/* Of a call that was given nonsense: it was possible when somebody looked at the nonsense. */
+static int was_let_through(long result) {
+    return result >= 0 || (errno != EPERM && errno != EACCES && errno != ENOSYS) ? 0 : errno;
+}
+
+static int try_call(const struct trial *t) {
+    return was_let_through(syscall(t->call, t->first, t->second, t->third, 0, 0, 0));
+}
+
+/* --- files --- */
+
+static int try_open(const struct trial *t) {
+    int fd = open(t->path, (int)t->first | O_CLOEXEC, 0600);
+    int result = failure(fd);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+static int try_list(const struct trial *t) {
+    char entries[4096];
+    int fd = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result = fd < 0 ? errno : failure(syscall(SYS_getdents64, fd, entries, sizeof entries));
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+static int try_remove(const struct trial *t) {
+    return failure(unlink(t->path));
+}
+
+/* A call that takes a directory and a path, such as fchmodat(2). */
+static int try_at(const struct trial *t) {
+    return failure(syscall(t->call, AT_FDCWD, t->path, t->first, t->second, t->third));
+}
+
+/* --- processes --- */
+
+static int try_execve(const struct trial *t) {
+    char *none[] = {NULL};
+    return was_let_through(execve(t->path, none, none));
+}
+
+static int try_fork(const struct trial *t) {
+    (void)t;
+    pid_t child = fork();
+    int result = failure(child);
+    if (child == 0)
+        _exit(0);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return result;
+}
+
+static void *do_nothing(void *argument) {
+    return argument;
+}
+
+static int try_thread(const struct trial *t) {
+    pthread_t thread;
+    (void)t;
+    int result = pthread_create(&thread, NULL, do_nothing, NULL);
+    if (!result)
+        pthread_join(thread, NULL);
+    return result;
+}
+
+/* A call whose first argument is the process that started this one. */
+static int try_parent(const struct trial *t) {
+    long parent = getppid();
+    return was_let_through(
+        syscall(t->call, parent, t->first < 0 ? parent : t->first, t->second, t->third, 0, 0));
+}
+
+static int try_ptrace(const struct trial *t) {
+    (void)t;
+    return was_let_through(ptrace(PTRACE_PEEKDATA, getppid(), NULL, NULL));
+}
+
+/* --- memory --- */
+
+static int try_map(const struct trial *t) {
+    int file = t->path ? open(t->path, O_RDONLY | O_CLOEXEC) : -1;
+    if (t->path && file < 0)
+        return errno;
+    void *map =
+        mmap(NULL, 4096, (int)t->first, MAP_PRIVATE | (t->path ? 0 : MAP_ANONYMOUS), file, 0);
+    int result = map == MAP_FAILED ? errno : 0;
+    if (!result)
+        munmap(map, 4096);
+    if (file >= 0)
+        close(file);
+    return result;
+}
+
+static int try_protect(const struct trial *t) {
+    void *map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return errno;
+    int result = failure(mprotect(map, 4096, (int)t->first));
+    munmap(map, 4096);
+    return result;
+}
+
+/* --- the network --- */
+
+static int try_socket(const struct trial *t) {
+    int fd = socket((int)t->first, (int)t->second | SOCK_CLOEXEC, (int)t->third);
+    int result = fd < 0 && (errno == EAFNOSUPPORT || errno == EPROTONOSUPPORT) ? 0 : failure(fd);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+static int try_address(const struct trial *t) {
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)t->first),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return errno;
+    int result = was_let_through(syscall(t->call, fd, &address, sizeof address));
+    close(fd);
+    return result;
+}
+
+/* To a socket of another process, which has no path. */
+static int try_abstract(const struct trial *t) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t n = strnlen(t->path, sizeof address.sun_path - 1);
+    memcpy(address.sun_path + 1, t->path, n);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return errno;
+    n += offsetof(struct sockaddr_un, sun_path) + 1;
+    int result = was_let_through(connect(fd, (struct sockaddr *)&address, (socklen_t)n));
+    close(fd);
+    return result;
+}
+
+#define READ(file)       try_open, file, .first = O_RDONLY, .landlock = 1
+#define WRITE(file)      try_open, file, .first = O_RDWR, .landlock = 1
+#define MAKE(file)       try_open, file, .first = O_RDWR | O_CREAT, .landlock = 1
+#define NAMELESS(place)  try_open, place, .first = O_RDWR | O_TMPFILE, .landlock = 1
+#define LIST(place)      try_list, place, .landlock = 1
+#define REMOVE(file)     try_remove, file, .landlock = 1
+#define NONSENSE(number) try_call, .call = SYS_##number
+
+/* clang-format off */
+static const struct trial trials[] = {
+    {"read the configuration", DATABASE | LISTENS, READ("{config}")},
+    {"read beside the configuration", DATABASE, READ("{config}-probe"), .also = LISTENS},
+    {"write the configuration", NOBODY, WRITE("{config}")},
+    {"read the key file", DATABASE, READ("{keys}")},
+    {"read beside the key file", DATABASE, READ("{keys}-probe"), .also = LISTENS},
+    {"write the key file", NOBODY, WRITE("{keys}")},
+    {"open the log anew", NOBODY, WRITE("{log}")},
+    {"open the database for reading", WRITES_DATABASE, READ("{database}")},
+    {"open the database for writing", WRITES_DATABASE, WRITE("{database}")},
+    {"make a file beside the database", WRITES_DATABASE, MAKE("{database}-made")},
+    {"remove a file beside the database", WRITES_DATABASE, REMOVE("{database}-probe")},
+    {"list the directory of the database", CALLS_PLATFORM, LIST("{state}"),
+     .also = WRITES_DATABASE},
+    {"make a nameless file in the spool", SPOOLS_FILES, NAMELESS("{spool}")},
+    {"make a file in the spool", SPOOLS_FILES, MAKE("{spool}/made")},
+    {"remove a file in the spool", SPOOLS_FILES, REMOVE("{spool}/probe")},
+    {"make a file in /tmp", NOBODY, NAMELESS("/tmp")},
+    {"make a file in /var/tmp", NOBODY, NAMELESS("/var/tmp")},
+    {"make a file in /dev/shm", NOBODY, NAMELESS("/dev/shm")},
+    {"make a file in the working directory", NOBODY, MAKE("./probe-made")},
+    {"read a file in the working directory", NOBODY, READ("./probe-there")},
+    {"list the working directory", NOBODY, LIST(".")},
+    {"list /", NOBODY, LIST("/")},
+    {"list /etc", NOBODY, LIST("/etc")},
+    {"read /etc/passwd", NOBODY, READ("/etc/passwd")},
+    {"read /etc/shadow", NOBODY, READ("/etc/shadow")},
+    {"read its own executable", NOBODY, READ("/proc/self/exe")},
+    {"read its own environment", NOBODY, READ("/proc/self/environ")},
+    {"write its own memory", NOBODY, WRITE("/proc/self/mem")},
+    {"read the processes' list", NOBODY, LIST("/proc")},
+    {"read /proc/1/cmdline", NOBODY, READ("/proc/1/cmdline")},
+    {"read /etc/hosts", CALLS_PLATFORM, READ("/etc/hosts")},
+    {"list the certificates", CALLS_PLATFORM, LIST("{certificates}")},
+    {"read shared libraries", CALLS_PLATFORM, READ("/usr/lib/os-release")},
+    {"read what libmagic reads", DETECTS_TYPES | LOOKS | CALLS_PLATFORM,
+     READ("/usr/share/misc/magic.mgc")},
+    {"open /dev/tty", NOBODY, WRITE("/dev/tty")},
+    {"change a mode", NOBODY, try_at, "{database}", .call = SYS_fchmodat, .first = 0660},
+    {"change an owner", NOBODY,
+     try_at, "{database}", .call = SYS_fchownat, .first = -1, .second = -1},
+    {"change times", NOBODY, try_at, "{database}", .call = SYS_utimensat},
+    {"make a directory", NOBODY,
+     try_at, "{database}-directory", .call = SYS_mkdirat, .first = 0700},
+    {"make a pipe in the file system", NOBODY,
+     try_at, "{database}-pipe", .call = SYS_mknodat, .first = S_IFIFO | 0600},
+    {"make a symbolic link", NOBODY, NONSENSE(symlinkat)},
+    {"make a hard link", NOBODY, NONSENSE(linkat)},
+    {"rename a file", NOBODY, NONSENSE(renameat2)},
+    {"truncate a file by its name", NOBODY, NONSENSE(truncate)},
+    {"set an extended attribute", NOBODY, NONSENSE(setxattr)},
+    {"watch files", NOBODY, NONSENSE(inotify_init1)},
+    {"open by handle", NOBODY, NONSENSE(open_by_handle_at), .first = -1},
+    {"openat2", NOBODY, NONSENSE(openat2), .first = AT_FDCWD},
+
+    {"execve", NOBODY, .try = try_execve, .path = "/nowhere/probe"},
+    {"execveat", NOBODY, NONSENSE(execveat), .first = -1},
+    {"fork", DETECTS_TYPES, .try = try_fork},
+    {"clone", NOBODY, NONSENSE(clone), .first = CLONE_SIGHAND | SIGCHLD},
+    {"clone3", NOBODY, NONSENSE(clone3)},
+    {"clone into new namespaces", NOBODY, NONSENSE(clone), .first = CLONE_NEWUSER | CLONE_FS},
+    {"start a thread", CALLS_PLATFORM, .try = try_thread},
+    {"signal the parent", NOBODY, try_parent, .call = SYS_kill},
+    {"signal the parent's thread", NOBODY, try_parent, .call = SYS_tgkill, .first = -1},
+    {"queue a signal", NOBODY, try_parent, .call = SYS_rt_sigqueueinfo},
+    {"ptrace", NOBODY, .try = try_ptrace},
+    {"read a process's memory", NOBODY, try_parent, .call = SYS_process_vm_readv},
+    {"write a process's memory", NOBODY, try_parent, .call = SYS_process_vm_writev},
+    {"limit another process", NOBODY, try_parent, .call = SYS_prlimit64, .first = RLIMIT_NOFILE},
+    {"open a process", NOBODY, try_parent, .call = SYS_pidfd_open},
+    {"become dumpable", NOBODY, NONSENSE(prctl), .first = PR_SET_DUMPABLE, .second = 1},
+    {"change its user", NOBODY, NONSENSE(setresuid), .first = -1, .second = -1, .third = -1},
+    {"change its group", NOBODY, NONSENSE(setresgid), .first = -1, .second = -1, .third = -1},
+    {"change its groups", NOBODY, NONSENSE(setgroups), .first = -1},
+    {"change its capabilities", NOBODY, NONSENSE(capset)},
+    {"leave its session", NOBODY, NONSENSE(setsid)},
+    {"change its root", NOBODY, NONSENSE(chroot), .first = (long)"/nowhere"},
+    {"change its directory", NOBODY, NONSENSE(chdir), .first = (long)"/"},
+    {"enter a namespace", NOBODY, NONSENSE(setns), .first = -1},
+    {"new namespaces", NOBODY, NONSENSE(unshare), .first = 1},
+
+    {"map empty memory as code", CALLS_PLATFORM, try_map, .first = PROT_READ | PROT_EXEC},
+    {"map writable and executable memory", NOBODY,
+     try_map, .first = PROT_READ | PROT_WRITE | PROT_EXEC},
+    {"make memory executable", NOBODY, try_protect, .first = PROT_READ | PROT_EXEC},
+    {"map a library as code", CALLS_PLATFORM,
+     try_map, "/usr/lib/os-release", .first = PROT_READ | PROT_EXEC},
+    {"map a file as writable code", NOBODY,
+     try_map, "/etc/hosts", .first = PROT_READ | PROT_WRITE | PROT_EXEC},
+    {"memfd_create", NOBODY, NONSENSE(memfd_create), .first = (long)"probe"},
+    {"share memory", NOBODY, NONSENSE(shmget)},
+    {"handle page faults", NOBODY, NONSENSE(userfaultfd)},
+    {"lock memory", NOBODY, NONSENSE(mlockall)},
+
+    {"socket AF_INET, TCP", CALLS_PLATFORM, try_socket, .first = AF_INET, .second = SOCK_STREAM},
+    {"socket AF_INET, UDP", CALLS_PLATFORM, try_socket, .first = AF_INET, .second = SOCK_DGRAM},
+    {"socket AF_INET6, TCP", CALLS_PLATFORM, try_socket, .first = AF_INET6, .second = SOCK_STREAM},
+    {"socket AF_NETLINK", CALLS_PLATFORM, try_socket, .first = AF_NETLINK, .second = SOCK_RAW},
+    {"socket AF_UNIX", CALLS_PLATFORM | WAKES_COURIER,
+     try_socket, .first = AF_UNIX, .second = SOCK_DGRAM},
+    {"socket AF_PACKET", NOBODY, try_socket, .first = AF_PACKET, .second = SOCK_RAW},
+    {"socket AF_ALG", NOBODY, try_socket, .first = AF_ALG, .second = SOCK_SEQPACKET},
+    {"socket AF_VSOCK", NOBODY, try_socket, .first = AF_VSOCK, .second = SOCK_STREAM},
+    {"socket AF_BLUETOOTH", NOBODY, try_socket, .first = AF_BLUETOOTH, .second = SOCK_RAW},
+    {"connect to loopback TCP", CALLS_PLATFORM, try_address, .call = SYS_connect, .first = 9},
+    {"bind a TCP port", NOBODY, try_address, .call = SYS_bind, .first = 0, .landlock = 4},
+    {"reach another's abstract socket", NOBODY, try_abstract, "{socket}", .landlock = 6},
+    {"listen", NOBODY, NONSENSE(listen), .first = -1},
+    {"accept", LISTENS, try_call, .call = SYS_accept, .first = -1},
+
+    {"io_uring_setup", NOBODY, NONSENSE(io_uring_setup)},
+    {"bpf", NOBODY, NONSENSE(bpf), .first = -1},
+    {"perf_event_open", NOBODY, NONSENSE(perf_event_open)},
+    {"add_key", NOBODY, NONSENSE(add_key)},
+    {"keyctl", NOBODY, NONSENSE(keyctl)},
+    {"mount", NOBODY, NONSENSE(mount)},
+    {"umount", NOBODY, NONSENSE(umount2)},
+    {"load a kernel module", NOBODY, NONSENSE(finit_module), .first = -1},
+    {"ioctl of a terminal (TIOCSTI)", NOBODY, NONSENSE(ioctl), .second = 0x5412},
+    {"set the host's name", NOBODY, NONSENSE(sethostname), .second = -1},
+    {"set the clock", NOBODY, NONSENSE(clock_settime), .first = -1},
+    {"change the scheduling", NOBODY, NONSENSE(sched_setscheduler), .first = -1},
+    {"change the personality", NOBODY, NONSENSE(personality), .first = 0xffffffff},
+    {"loosen seccomp", NOBODY, NONSENSE(seccomp), .first = -1},
+};
+/* clang-format on */
+
+/* What the names in braces stand for. */
+static void expand(const char *path, const struct config *config, const char *config_path,
+                   const char *socket_name, char *out, size_t size) {
+    char state[PATH_MAX];
+    const char *slash = strrchr(config->database, '/');
+    snprintf(state, sizeof state, "%.*s", (int)(slash - config->database), config->database);
+    const struct {
+        const char *name, *value;
+    } names[] = {
+        {"{config}", config_path},
+        {"{keys}", config->secret_key_file},
+        {"{log}", config->log_file},
+        {"{database}", config->database},
+        {"{spool}", config->spool_dir},
+        {"{certificates}", config->ca_path},
+        {"{state}", state},
+        {"{socket}", socket_name},
+    };
+    snprintf(out, size, "%s", path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(path, names[i].name, strlen(names[i].name)) == 0)
+            snprintf(out, size, "%s%s", names[i].value, path + strlen(names[i].name));
+}
+
+static int landlock_abi;
+
+/* Before any confinement, which forbids to ask. */
+__attribute__((constructor)) static void ask_kernel(void) {
+    landlock_abi = confine_support().landlock_abi;
+}
+
+/* Whom the trials are about. */
+struct subject {
+    unsigned needs;
+    const struct config *config;
+    const char *config_path, *socket_name;
+    const char *prefix; /* of the names of its trials */
+};
+
+static bool may(const struct trial *trial, unsigned needs) {
+    return trial->may & needs && (!trial->also || trial->also & needs);
+}
+
+/* Lines `trial OUTCOME VERDICT ERROR NAME` for every trial, separated by tabs. */
+static void try_all(const struct subject *subject, struct buffer *out) {
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+        struct trial trial = trials[i];
+        if (trial.path) {
+            expand(trial.path, subject->config, subject->config_path, subject->socket_name, path,
+                   sizeof path);
+            trial.path = path;
+        }
+        int error = trial.try(&trial);
+        bool is_wanted = may(&trial, subject->needs);
+        const char *verdict = is_wanted == !error                       ? "declared"
+                              : !error && landlock_abi < trial.landlock ? "unproven"
+                                                                        : "SURPRISE";
+        buffer_printf(out, "trial\t%s\t%s\t%s\t%s%s\n", error ? "refused" : "possible", verdict,
+                      error ? strerrorname_np(error) : "-", subject->prefix, trial.name);
+    }
+}
+
+#ifdef PROBE_CONTROL
+
+int main(int argc, char **argv) {
+    struct arena arena;
+    struct config config;
+    const char *error;
+    arena_init(&arena, 64 * 1024 * 1024, NULL);
+    if (argc != 3 || config_read(argv[1], &arena, &config, &error)) {
+        fprintf(stderr, "usage: control CONFIG SOCKET\n");
+        return 2;
+    }
+    struct buffer out = buffer_in(&arena);
+    try_all(&(struct subject){INT_MAX, &config, argv[1], argv[2], ""}, &out);
+    return fwrite(out.p, 1, out.n, stdout) == out.n ? 0 : 1;
+}
+
+#else
+
+static void list_calls(unsigned needs, struct buffer *out) {
+    const char *name;
+    for (size_t i = 0; (name = syscalls_name(needs, i)); i++)
+        buffer_printf(out, "call\t%s\n", name);
+}
+
+/* The child that looks at a file, confined as it is there. */
+static void try_detector(const struct subject *subject, struct buffer *out) {
+    struct subject child = *subject;
+    int ends[2];
+    child.needs = LOOKS;
+    child.prefix = "detector: ";
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct buffer own = buffer_in(out->arena);
+        confine_detector(ends[1]);
+        try_all(&child, &own);
+        _exit(write(ends[1], own.p, own.n) == (ssize_t)own.n ? 0 : 1);
+    }
+    close(ends[1]);
+    for (ssize_t n = 1; n > 0;) {
+        n = read(ends[0], buffer_reserve(out, 4096), 4096);
+        out->n += n > 0 ? (size_t)n : 0;
+    }
+    close(ends[0]);
+    waitpid(pid, NULL, 0);
+}
+
+static void tell_limits(struct request *rq) {
+    unsigned listens = transport_is_fastcgi() ? LISTENS : 0;
+    struct subject subject = {rq->needs | listens, rq->config,
+                              request_variable("SWITCHBOARD_CONFIG"),
+                              request_variable("HTTP_X_PROBE_SOCKET"), ""};
+    struct buffer out = buffer_in(rq->arena);
+    buffer_add_text(&out, "Content-Type: text/plain\r\n\r\n");
+    list_calls(subject.needs, &out);
+    try_all(&subject, &out);
+    if (rq->needs & DETECTS_TYPES)
+        try_detector(&subject, &out);
+    struct slice answer = buffer_slice(&out);
+    transport_write(&answer, 1);
+    transport_finish();
+    _exit(0);
+}
+
+static int overflow(volatile int depth) {
+    volatile char room[4096] = {(char)depth};
+    return depth < 0 ? room[0] : overflow(depth + 1) + room[0];
+}
+
+void probe_run(struct request *rq) {
+    const char *wish = request_variable("HTTP_X_PROBE");
+    if (!wish)
+        return;
+    if (strcmp(wish, "limits") == 0)
+        tell_limits(rq);
+    if (strcmp(wish, "abort") == 0)
+        abort();
+    if (strcmp(wish, "fault") == 0)
+        *(volatile int *)(uintptr_t)rq->head = 0;
+    if (strcmp(wish, "loop") == 0)
+        for (volatile unsigned turn = 0;; turn++)
+            ;
+    if (strcmp(wish, "overflow") == 0)
+        overflow(0);
+    if (strcmp(wish, "exhaust") == 0)
+        arena_alloc(rq->arena, SIZE_MAX / 2);
+}
+
+#endif
