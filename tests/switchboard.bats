@@ -1034,7 +1034,7 @@ finds() {
     assert_equal "$status" 0
     [[ ! -s $headers ]]
     assert_equal "$(grep -cE '^(ok|warn|FAIL) +[a-z]' "$body")" "$(wc -l <"$body")"
-    assert_equal "$(grep -v '^ok' "$body" | grep -v 'disk of')" ''
+    assert_equal "$(grep -v '^ok' "$body" | grep -v -e 'disk of' -e landlock)" ''
     assert_equal "$(doctor_line upstream)" "ok ${SANDBOX#http://} accepts connections"
     assert_equal "$(doctor_line 'platform tokens')" 'ok 1 of 1 open with the key file'
     assert_equal "$(doctor_line journal)" 'ok write-ahead log'
@@ -1179,6 +1179,18 @@ finds() {
     finds ok courier 'alive'
     db "UPDATE heartbeat SET name = 'somebody else'"
     finds warn courier 'never run'
+}
+
+@test "doctor tells what the kernel confines programs by, and what it means where that is missing" {
+    finds ok seccomp 'system calls'
+    local line with
+    cli doctor
+    with=$(doctor_line landlock)
+    "$HELPERS/without_landlock" "$OUT/tools/switchboard" doctor >"$body" || true
+    line=$(doctor_line landlock)
+    [[ $line == 'warn this kernel has none'*'programs may read every file'* ]] || fail_answer "found $line"
+    [[ $with == 'ok version '[1-9]*'confined to the files it needs'* || $with == "$line" ]] ||
+        fail "found $with"
 }
 
 # --- backup ---

@@ -158,7 +158,7 @@ const struct command commands[] = {
                 "file of their time only: keep that one, apart from them, as long as you keep\n"
                 "them."},
 
-    {.noun = "doctor", .needs = NEEDS_NOTHING, .run = doctor_run,
+    {.noun = "doctor", .needs = NEEDS_NO_FILE, .run = doctor_run,
      .summary = "show the configuration and check the installation",
      .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1."},
     {.noun = "backup", .needs = NEEDS_STORE, .run = backup_run,

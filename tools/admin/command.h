@@ -72,7 +72,7 @@ struct option_rule {
 extern const struct option_rule option_rules[OPTION_COUNT];
 
 /* What must be there before a command can run. */
-enum need { NEEDS_NOTHING, NEEDS_CONFIG, NEEDS_STORE };
+enum command_need { NEEDS_NO_FILE, NEEDS_CONFIG, NEEDS_STORE };
 
 struct invocation;
 
@@ -81,7 +81,7 @@ struct command {
     size_t min_operands, max_operands;
     enum value_kind operands[MAX_OPERANDS];
     unsigned options, required; /* beside --config, --json and --help, which all commands take */
-    enum need needs;
+    enum command_need needs;
     int (*run)(struct invocation *call); /* returns an exit code; its reason went to stderr */
     const char *summary;                 /* one line, no full stop */
     const char *details;                 /* paragraphs for --help; NULL: the summary says all */

@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/crypto.h"
 #include "command.h"
 #include "nouns.h"
@@ -231,9 +232,25 @@ static void check_upstream(struct report *report) {
         add(report, OK, "upstream", "%s accepts connections", peer);
 }
 
+/* What the kernel takes from a program that gives it up (confine.h). */
+static void check_confinement(struct report *report) {
+    struct confinement kernel = confine_support();
+    if (kernel.has_seccomp)
+        add(report, OK, "seccomp", "each program is confined to the system calls it needs");
+    else
+        add(report, WARN, "seccomp", "this kernel has none: programs may make any system call");
+    if (kernel.landlock_abi >= 1)
+        add(report, OK, "landlock", "version %d: each program is confined to the files it needs%s",
+            kernel.landlock_abi, kernel.landlock_abi >= 4 ? ", and to its part in TCP" : "");
+    else
+        add(report, WARN, "landlock",
+            "this kernel has none, or it is switched off: programs may read every file that their "
+            "user may, and those that write files may change them");
+}
+
 static void (*const checks[])(struct report *report) = {
     check_config, check_keys, check_wal,   check_open,     check_database,
-    check_tokens, check_disk, check_spool, check_upstream,
+    check_tokens, check_disk, check_spool, check_upstream, check_confinement,
 };
 
 int doctor_run(struct invocation *call) {
