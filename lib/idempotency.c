@@ -26,8 +26,7 @@ static int read_key(struct request *rq, const char **key) {
     for (size_t i = 0; i < value.n; i++)
         is_printable = is_printable && value.p[i] > 0x20 && value.p[i] < 0x7f;
     if (!value.n || value.n > LONGEST_KEY || !is_printable)
-        return fail(rq, INVALID,
-                    "Idempotency-Key must be 1 to 255 visible ASCII characters.");
+        return fail(rq, INVALID, "Idempotency-Key must be 1 to 255 visible ASCII characters.");
     *key = arena_copy(rq->arena, value);
     return 0;
 }
@@ -59,8 +58,8 @@ enum idempotency_state idempotency_begin(struct request *rq, const unsigned char
     id_make(stored->request_id, "req_", rq->now);
     if (fingerprint)
         memcpy(stored->fingerprint, fingerprint, CRYPTO_HASH_SIZE);
-    enum store_result result = store_begin_idempotent(rq->caller->store, rq->arena,
-                                                      &idempotency->key, rq->now, stored);
+    enum store_result result =
+        store_begin_idempotent(rq->caller->store, rq->arena, &idempotency->key, rq->now, stored);
     if (result != STORE_OK)
         return state_fail(rq, result), IDEMPOTENCY_FAILED;
     if (stored->is_new)
@@ -84,8 +83,7 @@ int idempotency_replay(struct request *rq, const struct idempotency *idempotency
                        const unsigned char fingerprint[32]) {
     return idempotency_check_body(rq, idempotency, fingerprint)
                ? -1
-               : reply_body(rq, idempotency->stored.status, REPLY_JSON,
-                            idempotency->stored.answer);
+               : reply_body(rq, idempotency->stored.status, REPLY_JSON, idempotency->stored.answer);
 }
 
 static void check_kept(struct request *rq, enum store_result result) {

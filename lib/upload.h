@@ -15,17 +15,18 @@ struct upload {
     const char *hint; /* the type that the client insists on; NULL: none */
     const char *type; /* the type that the file came with; NULL: none */
     const char *name;
-    int64_t size;      /* bytes; -1: there is no file */
-    int spool;         /* the descriptor of a form's file; -1: the file is the body */
-    struct slice seen; /* the body's beginning, when it was looked at before it was sent */
-    int64_t left;      /* bytes of the body that upload_read has not given yet */
-    bool is_broken;    /* upload_read could not give all */
+    int64_t size;               /* bytes; -1: there is no file */
+    int spool;                  /* the descriptor of a form's file; -1: the file is the body */
+    struct slice seen;          /* the body's beginning, when it was looked at before it was sent */
+    int64_t left;               /* bytes of the body that upload_read has not given yet */
+    bool is_broken;             /* upload_read could not give all */
     struct crypto_sha256 *hash; /* of the file's bytes so far; NULL: nobody wants it */
 };
 
 /* Reads all that comes with the file: of a form the whole body, of a raw body the headers alone.
- * `hashes`: upload_fingerprint will be called. Returns 0, or fails: 400 for a form that is none, 411 for a raw body of unknown length, 413 for a
- * file that is too large, 415 for a Content-Encoding. upload_end is due in either case. */
+ * `hashes`: upload_fingerprint will be called. Returns 0, or fails: 400 for a form that is none,
+ * 411 for a raw body of unknown length, 413 for a file that is too large, 415 for a
+ * Content-Encoding. upload_end is due in either case. */
 int upload_begin(struct upload *upload, struct request *rq, bool hashes);
 
 /* The MIME type that the file is to have: what the client insists on, else what it came with, else
@@ -37,9 +38,9 @@ const char *upload_type(struct upload *upload);
 ssize_t upload_read(void *upload, void *bytes, size_t n);
 
 /* What tells this upload from others, whatever form it comes in: SHA-256 over line, hint, type and
- * name as they were sent and over the file. (The body of a form would not do: a client that sends it
- * again invents another boundary.) Reads what upload_read has not given yet. Returns 0, or -1 when the
- * upload is_broken. */
+ * name as they were sent and over the file. (The body of a form would not do: a client that sends
+ * it again invents another boundary.) Reads what upload_read has not given yet. Returns 0, or -1
+ * when the upload is_broken. */
 int upload_fingerprint(struct upload *upload, unsigned char fingerprint[CRYPTO_HASH_SIZE]);
 
 /* Fails the request for an upload that is_broken: 400, or 500 when the spool is. Returns -1. */
