@@ -239,6 +239,24 @@ bench-quick: ## the first rows of it, without Node, in under a minute
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
 	@BENCH_BIN=$(BENCH) tests/bench/run --quick
 
+# The soak: five minutes of everything at once, SOAK_SECONDS of it.
+SOAK := $(BUILD)/soak
+SOAK_PROGRAMS := $(addprefix $(SOAK)/,traffic receiver hunter verify)
+SOAK_SHARED := $(BUILD)/tests/soak/history.o
+
+$(SOAK)/traffic: $(patsubst %,$(BUILD)/tests/soak/%.o,traffic clients platform exchange world listener)
+$(SOAK)/receiver: $(patsubst %,$(BUILD)/tests/soak/%.o,receiver listener)
+$(SOAK)/hunter: $(BUILD)/tests/soak/hunter.o
+$(SOAK)/verify: $(BUILD)/tests/soak/verify.o
+$(SOAK_PROGRAMS): $(SOAK_SHARED) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $(filter %.o,$^) $(LIBRARY) $(SODIUM) $(CURL) -lpthread
+
+soak: ## five minutes of random traffic, kills, full disk and locks, then look for everything
+	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
+	@$(BUILD_ALL) all $(SOAK_PROGRAMS)
+	@OUT=$(OUT) SOAK_BIN=$(SOAK) tests/soak/run
+
 install: all ## below DESTDIR and PREFIX
 	@OUT='$(OUT)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install
 

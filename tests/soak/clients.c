@@ -1,0 +1,322 @@
+#include "clients.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "exchange.h"
+#include "world.h"
+
+enum {
+    CLIENTS = 6,
+    PACE_MS = 200,         /* the most that a client rests */
+    KEYED_PATIENCE = 25,   /* attempts of a keyed send */
+    UNRESOLVED_MAX = 64,   /* keyed sends that a client comes back to at the end */
+    SETTLE_MS = 20 * 1000, /* for how long */
+};
+
+/* A send, and what it takes to repeat it. */
+struct send {
+    char marker[NAME_SIZE], key[NAME_SIZE], to[NAME_SIZE];
+    const struct line *line;
+    const char *path;
+    char body[1024];
+    int attempts;
+};
+
+struct client {
+    pthread_t thread;
+    int number, sends;
+    char name[16];
+    struct dice dice;
+    struct arena arena;
+    struct send unresolved[UNRESOLVED_MAX];
+    int unresolved_count;
+};
+
+static struct client clients[CLIENTS];
+static int sends;
+
+/* --- sends --- */
+
+static unsigned throw(struct client * client, unsigned sides) {
+    return throw_dice(&client->dice, sides);
+}
+
+/* A person of the line by phone or BSUID, or somebody whom nobody knows; as a member of the body.
+ */
+static void choose_recipient(struct client *client, int line, struct send *send, char *member,
+                             size_t size) {
+    int person = (int) throw(client, PEOPLE / LINES) * LINES + line;
+    unsigned kind = throw(client, 10);
+    if (kind == 0) {
+        person_bsuid(person, send->to);
+        snprintf(member, size, "\"recipient\":\"%s\"", send->to);
+        return;
+    }
+    if (kind < 6)
+        person_phone(person, send->to);
+    else
+        snprintf(send->to, NAME_SIZE, "1777%d%06d", client->number, (int) throw(client, 1000000));
+    snprintf(member, size, "\"to\":\"+%s\"", send->to);
+}
+
+/* The members that make it what it is, and where it goes. */
+static const char *choose_kind(struct client *client, const struct send *send, char *members,
+                               size_t size) {
+    static const struct {
+        const char *path, *before, *after;
+    } kinds[] = {
+        {"/v2/messages/send/text", "\"text\":\"", " \\u2615 \\/\""},
+        {"/v2/messages/send", "\"text\":\"", "\""},
+        {"/v2/messages/send", "\"bodyText\":\"",
+         "\",\"buttons\":[{\"id\":\"1\",\"title\":\"Yes\"}]"},
+        {"/v2/messages/send/location",
+         "\"location\":{\"latitude\":\"1.5\",\"longitude\":2.25,\"name\":\"", "\"}"},
+        {"/v2/messages/send/interactive/button", "\"bodyText\":\"",
+         "\",\"buttons\":[{\"id\":\"1\",\"title\":\"Yes\"}]"},
+    };
+    const struct line *line = send->line;
+    unsigned which = throw(client, 10);
+    if (which == 9 && line->template_before) {
+        snprintf(members, size, "%s%s%s", line->template_before, send->marker,
+                 line->template_after);
+        return "/v2/templates/send";
+    }
+    which = which < sizeof kinds / sizeof *kinds ? which : 0;
+    snprintf(members, size, "%s%s%s", kinds[which].before, send->marker, kinds[which].after);
+    return kinds[which].path;
+}
+
+static void make_send(struct client *client, bool is_keyed, struct send *send) {
+    char recipient[2 * NAME_SIZE], members[512];
+    int line = (int) throw(client, LINES);
+    *send = (struct send){.line = &world.lines[line]};
+    snprintf(send->marker, NAME_SIZE, "soak-%d-%06d", client->number, ++client->sends);
+    if (is_keyed)
+        snprintf(send->key, NAME_SIZE, "key-%d-%d", client->number, client->sends);
+    choose_recipient(client, line, send, recipient, sizeof recipient);
+    send->path = choose_kind(client, send, members, sizeof members);
+    snprintf(send->body, sizeof send->body, "{\"phoneNumberId\":\"%s\",%s,%s}",
+             send->line->phone_number_id, recipient, members);
+}
+
+/* One attempt. False when the same should be tried again to learn what became of it. */
+static bool try_send(struct client *client, struct send *send) {
+    struct exchange exchange = {
+        .who = client->name,
+        .what = "send",
+        .method = "POST",
+        .path = send->path,
+        .token = send->line->token,
+        .key = *send->key ? send->key : NULL,
+        .body = slice_of(send->body),
+    };
+    arena_reset(&client->arena);
+    exchange_make(&client->arena, &exchange);
+    struct json first = json_first(json_find(exchange.answer, "data.messages"));
+    const char *wamid = json_text(json_get(first, "id"), &client->arena);
+    const char *outcome = json_text(json_find(exchange.answer, "details.outcome"), &client->arena);
+    outcome = outcome ? outcome : "";
+    history_line(sends, "%lld\t%s\t%s\t%s\t%d\t%d\t%ld\t%d\t%s\t%s\t%s\t%s",
+                 (long long)history_now(), client->name, send->marker, send->key, ++send->attempts,
+                 exchange.failure, exchange.status, exchange.is_replayed, wamid ? wamid : "",
+                 outcome, send->line->phone_number_id, send->to);
+    bool may_run = exchange.status == 409 && strcmp(outcome, "running") == 0;
+    return !may_run && (!exchange_is_unknown(&exchange) || exchange.is_replayed);
+}
+
+static void send_keyed(struct client *client) {
+    struct send send;
+    make_send(client, true, &send);
+    bool is_known = try_send(client, &send);
+    for (int i = 0; !is_known && i < KEYED_PATIENCE && history_now() < world.end; i++) {
+        sleep_ms(100 + throw(client, 400));
+        is_known = try_send(client, &send);
+    }
+    if (is_known && throw(client, 10) == 0)
+        try_send(client, &send); /* asked once more, it says the same */
+    if (!is_known && client->unresolved_count < UNRESOLVED_MAX)
+        client->unresolved[client->unresolved_count++] = send;
+}
+
+static void send_once(struct client *client) {
+    struct send send;
+    make_send(client, false, &send);
+    try_send(client, &send);
+}
+
+/* --- reads --- */
+
+static void read_something(struct client *client) {
+    static const char *const paths[] = {"/v2/me",
+                                        "/v2/me",
+                                        "/v2/me",
+                                        "/v2/templates",
+                                        "/v2/templates/order_shipped",
+                                        "/v2/forms",
+                                        "/v2/forms/search?q=a",
+                                        "/v2/version"};
+    struct exchange exchange = {.who = client->name,
+                                .what = "read",
+                                .method = "GET",
+                                .path = paths[throw(client, sizeof paths / sizeof *paths)],
+                                .token = world.lines[0].token};
+    arena_reset(&client->arena);
+    exchange_make(&client->arena, &exchange);
+}
+
+/* --- the webhook configuration: one client, so that it knows what it must find --- */
+
+static struct configurator {
+    pthread_t thread;
+    struct dice dice;
+    struct arena arena;
+    int codes, strange, counter;
+} configurator;
+
+static void configure(struct configurator *c, const struct line *line, const char *method,
+                      const char *path, const char *body, struct exchange *exchange) {
+    *exchange = (struct exchange){.who = "config",
+                                  .what = method[0] == 'G' ? "read" : "config",
+                                  .method = method,
+                                  .path = path,
+                                  .token = line->token,
+                                  .body = slice_of(body)};
+    exchange_make(&c->arena, exchange);
+}
+
+static void note_code(struct configurator *c, const struct line *line, const char *code) {
+    if (code && *code)
+        history_line(c->codes, "%s\t%s", line->user, code);
+}
+
+/* What is configured now, asked until it is said; NULL when that takes too long. */
+static const char *read_config(struct configurator *c, const struct line *line) {
+    struct exchange exchange;
+    for (int i = 0; i < 100; i++) {
+        configure(c, line, "GET", "/v2/webhooks/config", NULL, &exchange);
+        if (exchange.status == 200) {
+            struct json data = json_get(exchange.answer, "data");
+            const char *code = json_text(json_get(data, "webhookCode"), &c->arena);
+            note_code(c, line, code);
+            return arena_printf(&c->arena, "%s %s",
+                                json_text(json_get(data, "webhookUrl"), &c->arena), code);
+        }
+        sleep_ms(300);
+    }
+    return NULL;
+}
+
+/* What was answered 200 is what is read afterwards; what was not is there whole or not at all. */
+static void check_config(struct configurator *c, const struct line *line, const char *before,
+                         const char *wanted, const struct exchange *exchange) {
+    const char *found = read_config(c, line);
+    if (!found || (wanted && strcmp(found, wanted) == 0))
+        return;
+    if (exchange_is_unknown(exchange) && before && strcmp(found, before) == 0)
+        return;
+    history_line(c->strange, "user %s: configuration is `%s`, was `%s`, set to `%s` (%ld)",
+                 line->user, found, before ? before : "?", wanted ? wanted : "?", exchange->status);
+}
+
+static void set_config(struct configurator *c, const struct line *line) {
+    struct exchange exchange;
+    int n = ++c->counter;
+    const char *before = read_config(c, line);
+    const char *code = arena_printf(&c->arena, "code-of-%s-%06d-made-up-here", line->user, n);
+    const char *url = arena_printf(&c->arena, "%s/%s/%d", world.receiver_url, line->user, n);
+    note_code(c, line, code);
+    const char *body =
+        arena_printf(&c->arena, "{\"webhookUrl\":\"%s\",\"webhookCode\":\"%s\"}", url, code);
+    configure(c, line, "POST", "/v2/webhooks/config", body, &exchange);
+    check_config(c, line, before, arena_printf(&c->arena, "%s %s", url, code), &exchange);
+}
+
+static void generate_code(struct configurator *c, const struct line *line) {
+    struct exchange exchange;
+    configure(c, line, "POST", "/v2/webhooks/generate-code", "{}", &exchange);
+    note_code(c, line, json_text(json_find(exchange.answer, "data.webhookCode"), &c->arena));
+    read_config(c, line); /* whatever it is, it is noted */
+}
+
+static void clear_config(struct configurator *c, const struct line *line) {
+    struct exchange exchange;
+    const char *before = read_config(c, line);
+    configure(c, line, "DELETE", "/v2/webhooks/config", NULL, &exchange);
+    check_config(c, line, before, " ", &exchange);
+}
+
+static void *run_configurator(void *context) {
+    struct configurator *c = context;
+    arena_init(&c->arena, 64 * 1024 * 1024, NULL);
+    while (history_now() < world.end) {
+        const struct line *line = &world.lines[throw_dice(&c->dice, 2) ? LINES - 1 : 0];
+        unsigned what = throw_dice(&c->dice, 10);
+        arena_reset(&c->arena);
+        if (what < 3)
+            generate_code(c, line);
+        else if (what < 5 && line->user[0] == 'B')
+            clear_config(c, line);
+        else
+            set_config(c, line);
+        sleep_ms(500 + throw_dice(&c->dice, 2000));
+    }
+    arena_reset(&c->arena);
+    read_config(c, &world.lines[0]);
+    read_config(c, &world.lines[LINES - 1]);
+    arena_free(&c->arena);
+    return NULL;
+}
+
+/* --- their lives --- */
+
+static void settle(struct client *client) {
+    int64_t until = history_now() + SETTLE_MS;
+    for (int i = 0; i < client->unresolved_count; i++)
+        while (!try_send(client, &client->unresolved[i]) && history_now() < until)
+            sleep_ms(500);
+}
+
+static void *run_client(void *context) {
+    struct client *client = context;
+    arena_init(&client->arena, 64 * 1024 * 1024, NULL);
+    while (history_now() < world.end) {
+        unsigned what = throw(client, 10);
+        if (what < 5)
+            send_once(client);
+        else if (what < 8)
+            send_keyed(client);
+        else
+            read_something(client);
+        sleep_ms(throw(client, PACE_MS));
+    }
+    settle(client);
+    arena_free(&client->arena);
+    return NULL;
+}
+
+static void start_thread(pthread_t *thread, void *(*run)(void *), void *context) {
+    if (pthread_create(thread, NULL, run, context) != 0)
+        give_up("thread");
+}
+
+void clients_start(void) {
+    sends = history_open(world.dir, "send");
+    configurator.codes = history_open(world.dir, "code");
+    configurator.strange = history_open(world.dir, "strange");
+    configurator.dice = dice_of(world.seed, 100);
+    start_thread(&configurator.thread, run_configurator, &configurator);
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i].number = i;
+        clients[i].dice = dice_of(world.seed, (uint64_t)i);
+        snprintf(clients[i].name, sizeof clients[i].name, "client%d", i);
+        start_thread(&clients[i].thread, run_client, &clients[i]);
+    }
+}
+
+void clients_join(void) {
+    pthread_join(configurator.thread, NULL);
+    for (int i = 0; i < CLIENTS; i++)
+        pthread_join(clients[i].thread, NULL);
+}

@@ -1,0 +1,509 @@
+#include "platform.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/crypto.h"
+#include "exchange.h"
+#include "listener.h"
+#include "world.h"
+
+enum {
+    SENDERS = 4,
+    PACE_MS = 120,       /* between payloads of messages, at most */
+    STATUS_PACE_MS = 60, /* between payloads of statuses, at most */
+    SHUFFLE_MS = 600,    /* a payload is first sent that much after it was made, at most */
+    BACKLOG = 1500,      /* payloads that wait, beyond which none are made */
+    STATUSES = 4096,
+};
+
+/* A body on its way. */
+struct payload {
+    struct payload *next;
+    int64_t due;
+    int tries;
+    bool is_copy; /* of one that is logged */
+    char *body;
+    size_t size;
+    char *lines; /* for inbound.tsv, once it is taken */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct payload *first;
+    int waiting, sending;
+    int64_t last_news; /* when the sandbox last told something */
+    bool is_over;
+} queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int taken, accepted;
+
+static void enqueue(struct payload *payload, int64_t due) {
+    pthread_mutex_lock(&queue.lock);
+    payload->due = due;
+    payload->next = queue.first;
+    queue.first = payload;
+    queue.waiting++;
+    pthread_mutex_unlock(&queue.lock);
+}
+
+/* One that is due, or NULL. */
+static struct payload *dequeue(void) {
+    int64_t now = history_now();
+    pthread_mutex_lock(&queue.lock);
+    struct payload **place = &queue.first;
+    while (*place && (*place)->due > now)
+        place = &(*place)->next;
+    struct payload *found = *place;
+    if (found) {
+        *place = found->next;
+        queue.waiting--;
+        queue.sending++;
+    }
+    pthread_mutex_unlock(&queue.lock);
+    return found;
+}
+
+static int backlog(void) {
+    pthread_mutex_lock(&queue.lock);
+    int n = queue.waiting + queue.sending;
+    pthread_mutex_unlock(&queue.lock);
+    return n;
+}
+
+static void free_payload(struct payload *payload) {
+    free(payload->body);
+    free(payload->lines);
+    free(payload);
+}
+
+static char *copy(struct slice bytes) {
+    char *text = malloc(bytes.n + 1);
+    if (!text)
+        give_up("memory");
+    memcpy(text, bytes.p, bytes.n);
+    text[bytes.n] = '\0';
+    return text;
+}
+
+static struct payload *make_payload(struct slice body, struct slice lines, bool is_copy) {
+    struct payload *payload = calloc(1, sizeof *payload);
+    if (!payload)
+        give_up("memory");
+    payload->body = copy(body);
+    payload->size = body.n;
+    payload->lines = copy(lines);
+    payload->is_copy = is_copy;
+    return payload;
+}
+
+/* --- sending --- */
+
+static bool post(struct arena *arena, const char *who, const struct payload *payload) {
+    unsigned char mac[CRYPTO_HASH_SIZE];
+    struct slice body = {payload->body, payload->size};
+    crypto_hmac_sha256(slice_of(world.app_secret), body, mac);
+    struct exchange exchange = {
+        .who = who,
+        .what = "inbound",
+        .method = "POST",
+        .path = "/platform/webhook",
+        .signature = arena_printf(arena, "sha256=%s", crypto_hex(arena, mac, sizeof mac)),
+        .body = body,
+    };
+    exchange_make(arena, &exchange);
+    return exchange.status == 200;
+}
+
+/* Delivers one payload, or puts it back for later. */
+static void deliver(struct arena *arena, struct dice *dice, const char *who,
+                    struct payload *payload) {
+    if (!post(arena, who, payload)) {
+        int64_t wait = 100 << (payload->tries < 4 ? payload->tries : 4);
+        payload->tries++;
+        enqueue(payload, history_now() + wait + throw_dice(dice, 200));
+        return;
+    }
+    if (!payload->is_copy)
+        history_line(taken, "%s", payload->lines);
+    if (!payload->is_copy && throw_dice(dice, 8) == 0) { /* twice, as the platform sometimes does */
+        payload->is_copy = true;
+        enqueue(payload, history_now() + throw_dice(dice, 2 * SHUFFLE_MS));
+        return;
+    }
+    free_payload(payload);
+}
+
+static void *run_sender(void *context) {
+    int number = (int)(long)context;
+    struct dice dice = dice_of(world.seed, 200 + (uint64_t)number);
+    struct arena arena;
+    char who[16];
+    snprintf(who, sizeof who, "platform%d", number);
+    arena_init(&arena, 64 * 1024 * 1024, NULL);
+    while (!queue.is_over) {
+        struct payload *payload = dequeue();
+        if (!payload) {
+            sleep_ms(5);
+            continue;
+        }
+        arena_reset(&arena);
+        deliver(&arena, &dice, who, payload);
+        pthread_mutex_lock(&queue.lock);
+        queue.sending--;
+        pthread_mutex_unlock(&queue.lock);
+    }
+    arena_free(&arena);
+    return NULL;
+}
+
+/* --- making payloads --- */
+
+/* What makes payloads: its dice and what it has written so far. */
+struct maker {
+    struct dice dice;
+    struct arena arena;
+    struct buffer body, lines;
+    int messages;
+    const char *name;
+};
+
+static unsigned throw(struct maker * maker, unsigned sides) {
+    return throw_dice(&maker->dice, sides);
+}
+
+/* A line of inbound.tsv: kind, line, id, person, whether it is news, status, body. */
+static void note(struct maker *maker, const char *kind, const struct line *line, const char *id,
+                 int person, bool is_news, const char *status, struct slice body) {
+    char *hex = history_hex(body);
+    if (maker->lines.n)
+        buffer_add_char(&maker->lines, '\n');
+    buffer_printf(&maker->lines, "%s\t%s\t%s\t%d\t%d\t%s\t%s", kind, line->phone_number_id, id,
+                  person, is_news, status, hex);
+    free(hex);
+}
+
+/* Under which names a person writes. */
+enum names { BOTH, PHONE_ALONE, BSUID_ALONE };
+
+static const char *comma(const struct buffer *list) {
+    return list->n ? "," : "";
+}
+
+static void add_names(struct buffer *out, enum names names, const char *phone_key,
+                      const char *bsuid_key, int person) {
+    char phone[NAME_SIZE], bsuid[NAME_SIZE];
+    person_phone(person, phone);
+    person_bsuid(person, bsuid);
+    if (names != BSUID_ALONE)
+        buffer_printf(out, "\"%s\":\"%s\",", phone_key, phone);
+    if (names != PHONE_ALONE)
+        buffer_printf(out, "\"%s\":\"%s\",", bsuid_key, bsuid);
+}
+
+static const char *content(struct maker *maker, bool *is_news) {
+    static const char *const contents[] = {
+        "\"type\":\"image\",\"image\":{\"id\":\"1100000000000001\",\"mime_type\":\"image\\/jpeg\"}",
+        "\"type\":\"reaction\",\"reaction\":{\"message_id\":\"wamid.1\",\"emoji\":\"\\u2764\"}",
+        "\"type\":\"text\",\"text\":{\"body\":\"ad\"},\"referral\":{\"source_type\":\"ad\","
+        "\"source_id\":\"9007199254740993\"}",
+        "\"type\":\"unsupported\",\"errors\":[{\"code\":131051}]",
+    };
+    unsigned which = throw(maker, 16);
+    *is_news = which != 3;
+    return which < 4
+               ? contents[which]
+               : "\"type\":\"text\",\"text\":{\"body\":\"Gr\\u00fc\\u00dfe \\/ \u2603 1e400\"}";
+}
+
+static void add_message(struct maker *maker, const struct line *line, int person, enum names names,
+                        struct buffer *cards, struct buffer *messages) {
+    struct buffer one = buffer_in(&maker->arena);
+    char id[NAME_SIZE];
+    bool is_news;
+    snprintf(id, sizeof id, "wamid.in-%s-%d", maker->name, ++maker->messages);
+    buffer_add_text(&one, "{");
+    add_names(&one, names, "from", "from_user_id", person);
+    const char *what = content(maker, &is_news);
+    buffer_printf(&one, "\"id\":\"%s\",\"timestamp\":\"%lld\",%s}", id,
+                  (long long)history_now() / 1000, what);
+    buffer_add_text(cards, comma(cards));
+    buffer_add_text(cards, "{");
+    add_names(cards, names, "wa_id", "user_id", person);
+    buffer_printf(cards, "\"profile\":{\"name\":\"Person %d\"}}", person);
+    buffer_add_text(messages, comma(messages));
+    buffer_add_slice(messages, buffer_slice(&one));
+    note(maker, "message", line, id, person, is_news, "received", buffer_slice(&one));
+}
+
+static void add_change(struct buffer *changes, const struct line *line, const char *field,
+                       struct buffer *cards, const char *array, struct buffer *elements) {
+    buffer_printf(changes,
+                  "%s{\"value\":{\"messaging_product\":\"whatsapp\",\"metadata\":{"
+                  "\"display_phone_number\":\"15550100001\",\"phone_number_id\":\"%s\"},",
+                  comma(changes), line->phone_number_id);
+    if (cards)
+        buffer_printf(changes, "\"contacts\":[%s],", cards->p);
+    buffer_printf(changes, "\"%s\":[%s]},\"field\":\"%s\"}", array, elements->p, field);
+}
+
+static void add_messages(struct maker *maker, struct buffer *changes, int line_number) {
+    struct buffer cards = buffer_in(&maker->arena), messages = buffer_in(&maker->arena);
+    const struct line *line = &world.lines[line_number];
+    for (unsigned n = 1 + throw(maker, 3); n; n--) {
+        int person = (int) throw(maker, PEOPLE / LINES) * LINES + line_number;
+        enum names names = throw(maker, 3) ? BOTH : throw(maker, 2) ? PHONE_ALONE : BSUID_ALONE;
+        add_message(maker, line, person, names, &cards, &messages);
+    }
+    add_change(changes, line, "messages", &cards, "messages", &messages);
+}
+
+static void add_id_change(struct maker *maker, struct buffer *changes, int line_number) {
+    struct buffer element = buffer_in(&maker->arena);
+    char phone[NAME_SIZE], before[NAME_SIZE], after[NAME_SIZE];
+    int person = (int) throw(maker, PEOPLE / LINES) * LINES + line_number;
+    person_phone(person, phone);
+    person_change(person, before, after);
+    buffer_printf(&element,
+                  "{\"wa_id\":\"%s\",\"detail\":\"changed\",\"user_id\":{\"previous\":\"%s\","
+                  "\"current\":\"%s\"},\"timestamp\":\"%lld\"}",
+                  phone, before, after, (long long)history_now() / 1000);
+    add_change(changes, &world.lines[line_number], "user_id_update", NULL, "user_id_update",
+               &element);
+    note(maker, "change", &world.lines[line_number], after, person, false, before,
+         buffer_slice(&element));
+}
+
+static void add_entry(struct maker *maker, const struct line *line, const struct buffer *changes) {
+    buffer_printf(&maker->body, "%s{\"id\":\"%s\",\"time\":%lld,\"changes\":[%s]}",
+                  comma(&maker->body), line->waba_id, (long long)history_now(), changes->p);
+}
+
+static void begin_payload(struct maker *maker) {
+    arena_reset(&maker->arena);
+    maker->body = buffer_in(&maker->arena);
+    maker->lines = buffer_in(&maker->arena);
+}
+
+static void end_payload(struct maker *maker) {
+    struct buffer whole = buffer_in(&maker->arena);
+    buffer_printf(&whole, "{\"object\":\"whatsapp_business_account\",\"entry\":[%s]}",
+                  maker->body.p);
+    int64_t due = history_now() + throw(maker, SHUFFLE_MS);
+    enqueue(make_payload(buffer_slice(&whole), buffer_slice(&maker->lines), false), due);
+    if (throw(maker, 16) == 0) /* two at the same time */
+        enqueue(make_payload(buffer_slice(&whole), buffer_slice(&maker->lines), true), due);
+}
+
+static void make_news(struct maker *maker) {
+    begin_payload(maker);
+    for (unsigned n = throw(maker, 4) ? 1 : 2; n; n--) {
+        int line = (int) throw(maker, LINES);
+        struct buffer changes = buffer_in(&maker->arena);
+        if (throw(maker, 12) == 0)
+            add_id_change(maker, &changes, line);
+        else
+            add_messages(maker, &changes, line);
+        if (throw(maker, 4) == 0)
+            add_messages(maker, &changes, line);
+        add_entry(maker, &world.lines[line], &changes);
+    }
+    end_payload(maker);
+}
+
+static void start_maker(struct maker *maker, const char *name, uint64_t stream) {
+    maker->name = name;
+    maker->dice = dice_of(world.seed, stream);
+    arena_init(&maker->arena, 64 * 1024 * 1024, NULL);
+}
+
+static struct maker news, last_words;
+
+static void *run_news(void *context) {
+    (void)context;
+    start_maker(&news, "news", 300);
+    while (history_now() < world.end) {
+        if (backlog() < BACKLOG)
+            make_news(&news);
+        sleep_ms(throw(&news, PACE_MS));
+    }
+    return NULL;
+}
+
+/* --- statuses --- */
+
+/* A status that the sandbox told of. */
+struct status {
+    const struct line *line;
+    char wamid[256], status[16], recipient[NAME_SIZE];
+    bool is_bsuid;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct status list[STATUSES];
+    size_t count;
+} told = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const struct line *find_line(struct json value) {
+    for (int i = 0; i < LINES; i++)
+        if (json_equals(json_find(value, "metadata.phone_number_id"),
+                        world.lines[i].phone_number_id))
+            return &world.lines[i];
+    give_up("a status of an unknown line");
+}
+
+static void keep_status(struct arena *arena, struct json value, struct json element) {
+    struct status status = {.line = find_line(value)};
+    const char *phone = json_text(json_get(element, "recipient_id"), arena);
+    const char *bsuid = json_text(json_get(element, "recipient_user_id"), arena);
+    status.is_bsuid = !phone;
+    snprintf(status.wamid, sizeof status.wamid, "%s", json_text(json_get(element, "id"), arena));
+    snprintf(status.status, sizeof status.status, "%s",
+             json_text(json_get(element, "status"), arena));
+    snprintf(status.recipient, sizeof status.recipient, "%s", phone ? phone : bsuid);
+    history_line(accepted, "%s\t%s\t%s", status.line->phone_number_id, status.wamid, status.status);
+    pthread_mutex_lock(&told.lock);
+    if (told.count == STATUSES)
+        give_up("too many statuses wait");
+    told.list[told.count++] = status;
+    pthread_mutex_unlock(&told.lock);
+}
+
+/* What the sandbox posts: statuses of what it accepted. */
+static int hear(const struct incoming *request) {
+    struct json payload;
+    struct json_error error;
+    struct arena arena;
+    arena_init(&arena, 16 * 1024 * 1024, NULL);
+    if (json_read(&arena, request->body, &payload, &error))
+        give_up(error.reason);
+    pthread_mutex_lock(&queue.lock);
+    queue.last_news = history_now();
+    pthread_mutex_unlock(&queue.lock);
+    for (struct json e = json_first(json_get(payload, "entry")); json_is(e); e = json_next(e))
+        for (struct json c = json_first(json_get(e, "changes")); json_is(c); c = json_next(c)) {
+            struct json value = json_get(c, "value"), statuses = json_get(value, "statuses");
+            for (struct json s = json_first(statuses); json_is(s); s = json_next(s))
+                keep_status(&arena, value, s);
+        }
+    arena_free(&arena);
+    return 200;
+}
+
+/* Takes one of those told, any one: they are told on in another order. */
+static bool take_status(struct maker *maker, struct status *status) {
+    pthread_mutex_lock(&told.lock);
+    bool found = told.count > 0;
+    if (found) {
+        size_t at = throw(maker, (unsigned)told.count);
+        *status = told.list[at];
+        told.list[at] = told.list[--told.count];
+    }
+    pthread_mutex_unlock(&told.lock);
+    return found;
+}
+
+static void add_status(struct maker *maker, const struct status *status) {
+    struct buffer changes = buffer_in(&maker->arena), element = buffer_in(&maker->arena);
+    buffer_printf(&element,
+                  "{\"id\":\"%s\",\"status\":\"%s\",\"timestamp\":\"%lld\",\"%s\":\"%s\"}",
+                  status->wamid, status->status, (long long)history_now() / 1000,
+                  status->is_bsuid ? "recipient_user_id" : "recipient_id", status->recipient);
+    note(maker, "status", status->line, status->wamid, -1, false, status->status,
+         buffer_slice(&element));
+    add_change(&changes, status->line, "messages", NULL, "statuses", &element);
+    add_entry(maker, status->line, &changes);
+}
+
+static void *run_statuses(void *context) {
+    static struct maker maker;
+    (void)context;
+    start_maker(&maker, "status", 301);
+    while (!queue.is_over) {
+        struct status status;
+        unsigned batch = 1 + throw(&maker, 6);
+        if (backlog() < BACKLOG && take_status(&maker, &status)) {
+            begin_payload(&maker);
+            do
+                add_status(&maker, &status);
+            while (--batch && take_status(&maker, &status));
+            end_payload(&maker);
+        }
+        sleep_ms(throw(&maker, STATUS_PACE_MS));
+    }
+    return NULL;
+}
+
+/* --- beginning and end --- */
+
+static pthread_t news_thread, status_thread, sender_threads[SENDERS];
+
+static void start_thread(pthread_t *thread, void *(*run)(void *), void *context) {
+    if (pthread_create(thread, NULL, run, context) != 0)
+        give_up("thread");
+}
+
+int platform_listen(void) {
+    accepted = history_open(world.dir, "accepted");
+    return listener_start(hear);
+}
+
+void platform_start(void) {
+    taken = history_open(world.dir, "inbound");
+    start_thread(&news_thread, run_news, NULL);
+    start_thread(&status_thread, run_statuses, NULL);
+    for (long i = 0; i < SENDERS; i++)
+        start_thread(&sender_threads[i], run_sender, (void *)i);
+}
+
+/* Everybody writes once more under both names, so that all names that were told apart meet. */
+static void say_last_words(void) {
+    start_maker(&last_words, "last", 302);
+    for (int person = 0; person < PEOPLE; person++) {
+        const struct line *line = &world.lines[person % LINES];
+        begin_payload(&last_words);
+        struct buffer cards = buffer_in(&last_words.arena), one = buffer_in(&last_words.arena),
+                      changes = buffer_in(&last_words.arena);
+        add_message(&last_words, line, person, BOTH, &cards, &one);
+        add_change(&changes, line, "messages", &cards, "messages", &one);
+        add_entry(&last_words, line, &changes);
+        end_payload(&last_words);
+    }
+    arena_free(&last_words.arena);
+}
+
+/* Nothing waits, and the sandbox has said nothing for a while. */
+static bool is_quiet(void) {
+    pthread_mutex_lock(&told.lock);
+    size_t statuses = told.count;
+    pthread_mutex_unlock(&told.lock);
+    pthread_mutex_lock(&queue.lock);
+    bool quiet =
+        !statuses && !queue.waiting && !queue.sending && history_now() - queue.last_news > 1500;
+    pthread_mutex_unlock(&queue.lock);
+    return quiet;
+}
+
+void platform_finish(int64_t ms) {
+    int unacked = history_open(world.dir, "unacked");
+    int64_t until = history_now() + ms;
+    pthread_join(news_thread, NULL);
+    while (!is_quiet() && history_now() < until)
+        sleep_ms(50);
+    say_last_words();
+    while (!is_quiet() && history_now() < until)
+        sleep_ms(50);
+    queue.is_over = true;
+    pthread_join(status_thread, NULL);
+    for (int i = 0; i < SENDERS; i++)
+        pthread_join(sender_threads[i], NULL);
+    for (struct payload *p = queue.first, *next; p; p = next) {
+        next = p->next;
+        if (!p->is_copy)
+            history_line(unacked, "%s", p->lines);
+        free_payload(p);
+    }
+    arena_free(&news.arena);
+}
