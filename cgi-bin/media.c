@@ -203,7 +203,7 @@ static int get_download(struct request *rq) {
         result = download_pass(rq, &media);
     }
     if (result == DOWNLOAD_EXPIRED)
-        return fail(rq, BAD_GATEWAY, "Failed to download media");
+        return fail_verbatim(rq, BAD_GATEWAY, "Failed to download media");
     return result == DOWNLOAD_DONE ? 0 : -1;
 }
 

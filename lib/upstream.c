@@ -4,6 +4,9 @@
 
 enum { CLIPPED = 1024 }; /* bytes kept of an answer that is not JSON */
 
+/* Nothing was sent, so nothing was done: the same request may be sent again. */
+#define UNREACHED_SECONDS "5"
+
 static enum failure_code broken(enum upstream_purpose purpose) {
     return purpose == UPSTREAM_LIST ? INTERNAL : BAD_GATEWAY;
 }
@@ -40,6 +43,8 @@ static struct slice details(struct request *rq, struct slice body, struct json *
 int upstream_fail(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_answer *answer) {
     struct json json = {0};
+    if (!answer->status && !answer->was_sent)
+        reply_header(rq, "Retry-After", UNREACHED_SECONDS);
     if (!answer->status)
         return fail(rq, broken(purpose), "The platform could not be reached: %s.",
                     answer->failure);
@@ -48,7 +53,7 @@ int upstream_fail(struct request *rq, enum upstream_purpose purpose,
     struct slice payload = details(rq, answer->body, &json);
     const char *said = json_text(json_find(json, "error.message"), rq->arena);
     if (said)
-        fail(rq, failure_code(purpose, answer->status), "%s", said);
+        fail_verbatim(rq, failure_code(purpose, answer->status), said);
     else
         fail(rq, failure_code(purpose, answer->status), "The platform answered %d.",
              answer->status);

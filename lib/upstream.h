@@ -11,7 +11,8 @@ enum upstream_purpose { UPSTREAM_SEND, UPSTREAM_MEDIA, UPSTREAM_LIST };
 
 /* Makes the call. Returns 0 with the platform's answer, a JSON value, in `*json`; or fails the
  * request by spec 7: 401, 403 and 404 keep their status, other 4xx become 400, with the platform's
- * whole answer as `details` and its Retry-After copied. */
+ * whole answer as `details` and its Retry-After copied. Where nothing was sent at all Retry-After is
+ * ours. */
 int upstream_call(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_call *call, struct json *json);
 

@@ -364,6 +364,19 @@ repeat() {
     grep -qF "[$(header X-Request-Id)]" "$BATS_FILE_TMPDIR/stand-ins/apache/error.log"
 }
 
+@test "an answer, its message where it is a 5xx, and the access log name a request alike" {
+    local log=$BATS_FILE_TMPDIR/stand-ins/apache/switchboard_access.log
+    stand_in /v2/me
+    assert_error 500 INTERNAL_ERROR "(X-Request-Id: $(header X-Request-Id))"
+    grep -qF " $(header X-Request-Id) " "$log"
+    request GET /v2/health -H 'X-Request-Id: of-the-client'
+    assert_header X-Request-Id of-the-client
+    grep -qF ' of-the-client "' "$STACK/apache/switchboard_access.log"
+    request GET /v2/a%2Fb
+    assert_status 404
+    grep -qF " $(header X-Request-Id) " "$STACK/apache/switchboard_access.log"
+}
+
 @test "apache.conf stands in several virtual hosts with one Define each" {
     local dir=$BATS_TEST_TMPDIR module
     {

@@ -1445,6 +1445,50 @@ lose_record() {
     assert_header X-Request-Id of-a-failure
 }
 
+# The message ends with the id that the answer carries and the log names.
+assert_names_request() {
+    local id
+    id=$(header X-Request-Id)
+    jq -e --arg last " (X-Request-Id: $id)" '.message | endswith($last)' "$body" >/dev/null ||
+        fail_answer "expected the message to name $id"
+    log_of_request | jq -e '.status >= 500 and (.error | contains("X-Request-Id") | not)'
+}
+
+@test "a 5xx of ours names its request in the message, words of the platform stand as they are" {
+    local key="key-$RANDOM$RANDOM" first
+    mv "$STACK/secret.key" "$STACK/secret.away"
+    send text "{$who,\"text\":\"x\"}" -H 'X-Request-Id: of-the-client'
+    mv "$STACK/secret.away" "$STACK/secret.key"
+    assert_error 500 INTERNAL_ERROR '(X-Request-Id: of-the-client)'
+    assert_names_request
+    fault '{"kind":"reset"}'
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 502 INTERNAL_ERROR
+    assert_names_request
+    first=$(header X-Request-Id)
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 502 INTERNAL_ERROR "(X-Request-Id: $first)" # where the log tells what happened
+    answer_with 503 '{"error":{"message":"Service temporarily unavailable","code":2}}'
+    send text "{$who,\"text\":\"x\"}"
+    assert_status 502
+    assert_text .message 'Service temporarily unavailable'
+    send text '{'
+    assert_status 400
+    assert_that '.message | contains("X-Request-Id") | not'
+}
+
+@test "Retry-After tells when nothing was sent and the same may be sent again" {
+    write_config 'graph_base_url = http://127.0.0.1:1'
+    send text "{$who,\"text\":\"x\"}"
+    write_config
+    assert_error 502 INTERNAL_ERROR
+    assert_header Retry-After 5
+    fault '{"kind":"reset"}'
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 502 INTERNAL_ERROR
+    refute_header Retry-After # it may have been sent
+}
+
 @test "the log tells what happened, and holds no token, no recipient and no text" {
     local text="a-secret-text-$RANDOM" line user
     line=$(db "SELECT id FROM line WHERE phone_number_id = '$LINE'")

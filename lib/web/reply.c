@@ -43,6 +43,12 @@ int fail_at(struct request *rq, enum failure_code code, const char *file, int li
     return -1;
 }
 
+int fail_verbatim_at(struct request *rq, enum failure_code code, const char *file, int line,
+                     const char *message) {
+    rq->failure.is_verbatim = rq->failure.is_verbatim || !rq->failure.code;
+    return fail_at(rq, code, file, line, "%s", message);
+}
+
 int fail_with_details(struct request *rq, struct slice details) {
     rq->failure.details = details;
     return -1;
@@ -84,6 +90,14 @@ void reply_header(struct request *rq, const char *name, const char *value) {
     buffer_add_text(headers, "\r\n");
 }
 
+/* What the client is told: of our own failures, where to look for more. */
+static const char *told_message(struct request *rq) {
+    const struct failure *failure = &rq->failure;
+    if (catalogue[failure->code].status < 500 || failure->is_verbatim)
+        return failure->message;
+    return arena_printf(rq->arena, "%s (X-Request-Id: %s)", failure->message, rq->id);
+}
+
 int reply_settle(struct request *rq) {
     const struct failure *failure = &rq->failure;
     if (!failure->code || rq->reply.is_settled)
@@ -94,7 +108,7 @@ int reply_settle(struct request *rq) {
     json_write_object(&w, NULL);
     json_write_bool(&w, "success", false);
     json_write_text(&w, "error", catalogue[failure->code].error);
-    json_write_text(&w, "message", failure->message);
+    json_write_text(&w, "message", told_message(rq));
     if (failure->details.n)
         json_write_raw(&w, "details", failure->details);
     json_write_end(&w);

@@ -68,6 +68,7 @@ struct failure {
     const char *message;
     struct slice details; /* JSON, or empty */
     const char *site;     /* file:line where it began */
+    bool is_verbatim;     /* the message stands as it is */
 };
 
 struct reply {
@@ -120,12 +121,17 @@ int serve(const struct service *service);
 
 /* Fails the request: the first failure wins. Returns -1, so that a handler can
  * `return fail(rq, NOT_FOUND, "...")`. The message is for the client: what was wrong and what to
- * do about it. */
+ * do about it. That of a 5xx is followed by the request's id, under which the log says more. */
 #define fail(rq, code, ...) fail_at(rq, code, __FILE__, __LINE__, __VA_ARGS__)
 int fail_at(struct request *rq, enum failure_code code, const char *file, int line,
             const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* The same with `details`, which must be JSON. */
+/* The same with a message that is not ours to change: the platform's, or one that spec 4 fixes. */
+#define fail_verbatim(rq, code, message) fail_verbatim_at(rq, code, __FILE__, __LINE__, message)
+int fail_verbatim_at(struct request *rq, enum failure_code code, const char *file, int line,
+                     const char *message);
+
+/* Adds `details` to the failure, which must be JSON. */
 int fail_with_details(struct request *rq, struct slice details);
 
 /* Whether the issues list is not empty; then the request fails with 400 and the list as `details`
