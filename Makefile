@@ -163,7 +163,7 @@ stop: ## stop what `make run` started
 
 test: ## install what is missing, build, run the whole suite
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES)
-	@$(BUILD_ALL) all probes $(UNIT_TESTS) $(TEST_HELPERS) $(NODE_MODULES) $(FUZZ_TARGETS)
+	@$(BUILD_ALL) all probes $(UNIT_TESTS) $(TEST_HELPERS) $(SOAK_PROGRAMS) $(NODE_MODULES) $(FUZZ_TARGETS)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
 # Fuzz targets are built by clang, the library with them. FUZZ_SECONDS is the time for each.

@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# The soak in small, over both transports, and that its checker sees what is missing. `make soak` takes
+# five minutes.
+# transports: cgi fcgi
+# starts first
+load helpers/all
+
+setup_file() {
+    export SOAKED=$BATS_FILE_TMPDIR/soaked SOAK_BIN=${HELPERS%/helpers}/soak
+}
+
+teardown_file() {
+    :
+}
+
+setup() {
+    :
+}
+
+# A copy of what the soak left, to take something from.
+copy_soaked() {
+    copied=$BATS_TEST_TMPDIR/copy
+    mkdir "$copied"
+    cp "$SOAKED"/* "$copied/" 2>/dev/null || true # the files alone
+}
+
+# The checker finds only this rule broken and names what: assert_finds RULE-PART WHAT
+assert_finds() {
+    run "$root/tests/soak/check" "$copied"
+    assert_equal "$status" 1
+    grep -q "^BROKEN  .*$1" <<<"$output" || fail "not found: $output"
+    grep -qF -- "        $2" <<<"$output" || fail "not named: $output"
+}
+
+final() {
+    sqlite3 "$copied/final.db" "$1"
+}
+
+figure() { # NAME
+    sed -n "s/^ *$1  *//p" <<<"$output" | head -n 1
+}
+
+@test "twenty seconds of everything at once: nothing that was accepted is lost" {
+    # seeds whose plans have nearly all deeds in them
+    local -A seeds=([cgi]=33 [fcgi]=331)
+    export SOAK_DIR=$SOAKED SOAK_SECONDS=20 SOAK_TRANSPORT=$TRANSPORT SEED=${seeds[$TRANSPORT]}
+    run "$root/tests/soak/run"
+    printf '%s\n' "$output"
+    [[ $status == 0 ]]
+    (($(figure 'sends asked for') > 20 && $(figure 'inbound messages answered 200') > 20))
+    (($(figure 'deeds of the nemesis') > 5))
+    grep -q ' rules, 0 broken$' <<<"$output"
+    printf '# sweep: soak over %s, SEED=%s: %s requests, %s deeds, %s programs killed; %s sends, %s messages, %s events, none lost\n' \
+        "$TRANSPORT" "$(figure seed)" "$(figure 'requests of clients and platform')" \
+        "$(figure 'deeds of the nemesis')" "$(figure 'programs and pools killed')" \
+        "$(figure 'on record')" "$(figure 'stored')" "$(figure events)" >&3
+}
+
+@test "the same seed makes the same plan, another one another" {
+    local transport=$TRANSPORT seed
+    # shellcheck source=tests/soak/nemesis.bash
+    . "$root/tests/soak/nemesis.bash"
+    seed=5
+    make_plan 60 >"$BATS_TEST_TMPDIR/plan"
+    (($(wc -l <"$BATS_TEST_TMPDIR/plan") > 20))
+    make_plan 60 | cmp - "$BATS_TEST_TMPDIR/plan"
+    seed=6
+    ! make_plan 60 | cmp -s - "$BATS_TEST_TMPDIR/plan" || fail 'the seed changes nothing'
+}
+
+@test "the checker sees a message that is not stored" {
+    local wamid
+    copy_soaked
+    wamid=$(final "SELECT wamid FROM message WHERE direction = 'in' AND id NOT IN (SELECT message_id FROM flow_response) LIMIT 1")
+    final "DELETE FROM message WHERE wamid = '$wamid'"
+    assert_finds 'an inbound message answered 200 is stored, once' "$wamid"
+}
+
+@test "the checker sees a message that was changed" {
+    local wamid
+    copy_soaked
+    wamid=$(final "SELECT wamid FROM message WHERE direction = 'in' LIMIT 1")
+    final "UPDATE message SET body = replace(CAST(body AS TEXT), '\\/', '/') || ' ' WHERE wamid = '$wamid'" || true
+    final "UPDATE message SET body = CAST(CAST(body AS TEXT) || ' ' AS BLOB) WHERE wamid = '$wamid'"
+    assert_finds 'a message is stored as it came' "$wamid"
+}
+
+@test "the checker sees a send without its record" {
+    local wamid
+    copy_soaked
+    wamid=$(awk -F '\t' '$7 == 200 { print $9; exit }' "$copied/send.tsv")
+    final "DELETE FROM message_status; DELETE FROM message WHERE wamid = '$wamid'"
+    assert_finds 'a send answered 200 has its record' "$wamid"
+    assert_finds 'all that the platform accepted is on record' "$wamid"
+}
+
+@test "the checker sees a send that went out twice" {
+    local marker
+    copy_soaked
+    marker=$(awk -F '\t' '$7 == 200 { print $3; exit }' "$copied/send.tsv")
+    jq -c --arg marker "$marker" '. + [.[] | select(.body | contains($marker))]' "$copied/upstream.json" >"$copied/twice"
+    mv "$copied/twice" "$copied/upstream.json"
+    assert_finds 'no send reached the platform twice' "$marker"
+}
+
+@test "the checker sees an event that was not delivered, that has another body, or two" {
+    local id other
+    copy_soaked
+    id=$(final "SELECT id FROM event WHERE state = 'done' LIMIT 1")
+    awk -F '\t' -v id="$id" '$3 != id' "$SOAKED/delivery.tsv" >"$copied/delivery.tsv"
+    assert_finds 'an event that is done was delivered' "$id"
+    other=$(awk -F '\t' '$7 == 200 { print $3; exit }' "$SOAKED/delivery.tsv")
+    awk -F '\t' -v OFS='\t' -v id="$other" '$3 == id { $8 = $8 "20" } { print }' "$SOAKED/delivery.tsv" >"$copied/delivery.tsv"
+    assert_finds 'every delivery of an event has its id and its body' "$other"
+    assert_finds 'every delivery is signed' "$other"
+    cp "$SOAKED/delivery.tsv" "$copied/delivery.tsv"
+    final "UPDATE event SET state = 'dead' WHERE id = '$id'"
+    assert_finds 'no event is given up' "$id dead"
+    final "UPDATE event SET state = 'done', sequence = sequence + 100000 WHERE id = '$id'"
+    assert_finds 'sequences have no gap' '@example.org'
+}
+
+@test "the checker sees an event that was never made" {
+    local id wamid
+    copy_soaked
+    read -r id wamid < <(sqlite3 -separator ' ' "$copied/final.db" "SELECT e.id, json_extract(e.body, '\$.data.message.id')
+        FROM event e JOIN user u ON u.id = e.user_id
+        WHERE e.type = 'message.received' AND u.email = 'a@example.org' LIMIT 1")
+    final "DELETE FROM event_attempt WHERE event_id = '$id'; DELETE FROM event WHERE id = '$id'"
+    assert_finds 'news has one event' "$wamid"
+}
+
+@test "the checker sees one person as two, and an answer that was lost" {
+    copy_soaked
+    final "UPDATE contact SET bsuid = NULL WHERE phone = '16505550000'"
+    awk -F '\t' -v OFS='\t' 'NR == 5 { $5 = 52 } NR == 6 { $8 = "no message" } { print }' "$SOAKED/exchange.tsv" >"$copied/exchange.tsv"
+    : >"$copied/outage.tsv"
+    assert_finds 'a person is one contact' 'person 0: 16505550000/none'
+    grep -q '^BROKEN  every request is answered while Apache runs' <<<"$output"
+    grep -q '^BROKEN  every answer is a well-formed envelope' <<<"$output"
+}
+
+@test "the checker sees a secret in a log, and a database that is damaged" {
+    copy_soaked
+    cp "$SOAKED/switchboard.log" "$copied/leaky.log"
+    head -n 1 "$copied/secrets" >>"$copied/leaky.log"
+    printf '%s\n' "$copied/leaky.log" >>"$copied/logs"
+    final "PRAGMA foreign_keys = OFF; DELETE FROM user WHERE email = 'b@example.org'"
+    assert_finds 'no secret and no text is in a log' '1 lines of leaky.log'
+    grep -q '^BROKEN  the database is sound' <<<"$output"
+}
