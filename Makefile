@@ -42,7 +42,19 @@ BUILD := build/probe/objects
 OUT   := build/probe
 FLAGS += -DSWITCHBOARD_PROBE -DCRASH_CPU_SECONDS=1 -include tests/probe.h
 endif
+ifeq ($(COVERAGE),1)
+# Executables that count which of their lines run.
+BUILD := build/coverage/objects
+OUT   := build/coverage
+CFLAGS = -O0 -g
+COUNTED := --coverage -fprofile-abs-path -fprofile-update=atomic
+$(BUILD)/lib/% $(BUILD)/cgi-bin/%: FLAGS += $(COUNTED) -include tests/coverage.h \
+    -DSWITCHBOARD_COVERAGE='"$(CURDIR)/$(BUILD)"'
+STATIC += --coverage
+DYNAMIC += --coverage
+else
 FLAGS += $(HARDENING)
+endif
 # clang 14 has this one behind a second flag
 FLAGS += -ftrivial-auto-var-init=zero $(if $(findstring clang,$(CC)),-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang)
 endif
@@ -52,6 +64,7 @@ PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-open
     libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace $(if $(shell command -v npm),,nodejs npm)
 FUZZ_PACKAGES := clang libclang-rt-14-dev
+COVERAGE_PACKAGES := gcovr
 BENCH_PACKAGES := wrk sqlite3
 # The controls in Node, whose better-sqlite3 is compiled.
 CONTROL_PACKAGES = g++ make python3 $(if $(shell command -v npm),,nodejs npm libnode-dev)
@@ -238,6 +251,14 @@ bench-quick: ## the first rows of it, without Node, in under a minute
 	@tools/setup $(PACKAGES) $(BENCH_PACKAGES)
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
 	@BENCH_BIN=$(BENCH) tests/bench/run --quick
+
+# The suite over the transports that run every line; SWEEP_POINTS bounds the sweeps.
+coverage: ## run the suite on counting executables, print which lines of lib and cgi-bin it ran
+	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(COVERAGE_PACKAGES)
+	@$(BUILD_ALL) COVERAGE=1 all coverage-programs
+	@tests/coverage build/coverage
+
+coverage-programs: $(UNIT_TESTS) $(TEST_HELPERS) $(SOAK_PROGRAMS) $(NODE_MODULES)
 
 # The soak: five minutes of everything at once, SOAK_SECONDS of it.
 SOAK := $(BUILD)/soak

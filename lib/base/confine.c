@@ -59,13 +59,6 @@ static struct ruleset ruleset_start(unsigned needs) {
     return rules;
 }
 
-static void ruleset_enforce(const struct ruleset *rules) {
-    if (rules->fd < 0)
-        return;
-    syscall(SYS_landlock_restrict_self, rules->fd, 0);
-    close(rules->fd);
-}
-
 static void allow_path(struct ruleset *rules, const char *path, int access) {
     struct stat stat;
     if (rules->fd < 0 || !path || !*path)
@@ -82,6 +75,16 @@ static void allow_path(struct ruleset *rules, const char *path, int access) {
                                               .parent_fd = fd};
     syscall(SYS_landlock_add_rule, rules->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
     close(fd);
+}
+
+static void ruleset_enforce(struct ruleset *rules) {
+    if (rules->fd < 0)
+        return;
+#ifdef SWITCHBOARD_COVERAGE
+    allow_path(rules, SWITCHBOARD_COVERAGE, READ | CHANGE); /* where the counters go at the end */
+#endif
+    syscall(SYS_landlock_restrict_self, rules->fd, 0);
+    close(rules->fd);
 }
 
 static void allow_directory_of(struct ruleset *rules, const char *path, int access) {
