@@ -29,7 +29,7 @@ assert_finds() {
     run "$root/tests/soak/check" "$copied"
     assert_equal "$status" 1
     grep -q "^BROKEN  .*$1" <<<"$output" || fail "not found: $output"
-    grep -qF -- "        $2" <<<"$output" || fail "not named: $output"
+    grep -qF -- "$2" <<<"$output" || fail "not named: $output"
 }
 
 final() {
