@@ -181,8 +181,13 @@ void transport_write_last(struct slice head, struct slice body) {
 
 void transport_finish(void) {
     is_answering = true;
-    if (kind == FASTCGI)
-        FCGX_Finish_r(&fastcgi);
+    if (kind != FASTCGI)
+        return;
+    /* Else libfcgi waits until the web server has closed its end too: it may lose the answer when
+     * we close ours with something of it unread. */
+    if (at_end)
+        FCGX_Detach(&fastcgi);
+    FCGX_Finish_r(&fastcgi);
 }
 
 void transport_stop(void) {
