@@ -87,8 +87,10 @@ write_extra() {
     } >"$world/fcgi.conf"
 }
 
+# One Apache process has threads for all connections: one that runs out of them closes connections that
+# wait for their next request, and a client that is just sending it has a failure that is nobody's here.
 start_apaches() {
-    local options=(--config "$world/switchboard.conf" --home "$bench/home")
+    local options=(--config "$world/switchboard.conf" --home "$bench/home" --threads 256)
     (in_group "$root/tools/private-apache" start --dir "$world/cgi" "${options[@]}" --extra "$world/cgi.conf")
     (in_group "$root/tools/private-apache" start --dir "$world/fcgi" "${options[@]}" \
         --extra "$world/fcgi.conf" --module proxy_http --fcgi "$pool" --fcgi-max "$pool_max")
