@@ -46,6 +46,7 @@ struct courier {
     int64_t started, stop_at, next_tick, next_beat, next_prune, next_checkpoint;
     int64_t data_version; /* at the last checkpoint */
     bool has_written;     /* since the last checkpoint */
+    bool has_log;         /* the last checkpoint did not empty the log's file */
 };
 
 static int fail(const char *what, const char *detail) {
@@ -80,12 +81,13 @@ static void prune(struct courier *courier, struct store *store, int64_t now) {
         courier->next_prune = now + PRUNE_MS;
 }
 
+/* While others write the log is kept, to be written over; when they are done, it is emptied. */
 static void checkpoint(struct courier *courier, struct store *store, int64_t now) {
     int64_t version = store_data_version(store);
-    if (now < courier->next_checkpoint ||
-        (version == courier->data_version && !courier->has_written))
+    bool is_calm = version == courier->data_version && !courier->has_written;
+    if (now < courier->next_checkpoint || (is_calm && !courier->has_log))
         return;
-    enum store_result result = store_checkpoint(store);
+    enum store_result result = store_checkpoint(store, is_calm);
     if (result == STORE_BUSY) {
         courier->next_checkpoint = now + CHECKPOINT_BUSY_MS;
         return;
@@ -94,6 +96,7 @@ static void checkpoint(struct courier *courier, struct store *store, int64_t now
         return;
     courier->data_version = version;
     courier->has_written = false;
+    courier->has_log = !is_calm;
 }
 
 static void look_after(struct courier *courier, int64_t now) {

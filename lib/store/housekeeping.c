@@ -57,8 +57,9 @@ int64_t store_data_version(struct store *store) {
     return sql_result(store) == STORE_OK ? version : -1;
 }
 
-enum store_result store_checkpoint(struct store *store) {
-    int64_t busy = sql_integer(store, "PRAGMA wal_checkpoint(TRUNCATE)");
+enum store_result store_checkpoint(struct store *store, bool cuts_log) {
+    int64_t busy = sql_integer(store, cuts_log ? "PRAGMA wal_checkpoint(TRUNCATE)"
+                                               : "PRAGMA wal_checkpoint(RESTART)");
     enum store_result result = sql_result(store);
     return result == STORE_OK && busy ? STORE_BUSY : result;
 }

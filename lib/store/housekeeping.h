@@ -26,8 +26,11 @@ enum store_result store_mend_times(struct store *store, int64_t now);
 /* A number that changes when another connection has committed; -1 on failure. */
 int64_t store_data_version(struct store *store);
 
-/* Moves the write-ahead log into the database and empties it. Only ever with the writer's lock held
- * (TRUNCATE), so that no commit overlaps. STORE_BUSY: somebody reads or writes; try later. */
-enum store_result store_checkpoint(struct store *store);
+/* Moves the write-ahead log into the database, so that the next writer begins it anew; with
+ * `cuts_log` its file is emptied too. Under load it is better kept: to write over a file is cheaper
+ * than to make it longer at every commit. Only ever with the writer's lock held (RESTART, TRUNCATE),
+ * so that no commit overlaps: SQLite before 3.51.3 may lose frames otherwise. STORE_BUSY: somebody
+ * reads or writes; try later. */
+enum store_result store_checkpoint(struct store *store, bool cuts_log);
 
 #endif
