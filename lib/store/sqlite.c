@@ -23,7 +23,8 @@ struct store {
     char reason[1024];
     struct statement *prepared;
     struct stat file; /* what was opened */
-    int queue;        /* of writers; -1 before the first transaction */
+    bool has_queue;   /* since the first transaction */
+    struct queue queue;
     char path[4096];
 };
 
@@ -118,8 +119,9 @@ static void configure(struct store *store) {
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
-    /* temporary tables in memory: a confined process may make no file for them */
-    sql_script(store, "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
+    /* the log's way to the disk is ours (sql_commit), so that one trip can serve many;
+     * temporary tables in memory: a confined process may make no file for them */
+    sql_script(store, "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; "
                       "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
 }
 
@@ -129,7 +131,7 @@ enum store_result sql_open(const char *path, int flags, struct store **out) {
     if (!store)
         return STORE_UNKNOWN;
     snprintf(store->path, sizeof store->path, "%s", path);
-    store->queue = -1;
+    store->queue = (struct queue){.file = -1};
     note(store, sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL));
     if (!store->code)
         configure(store);
@@ -203,8 +205,7 @@ void store_close(struct store *store) {
         s->prepared = NULL;
     }
     sqlite3_close(store->db);
-    if (store->queue >= 0)
-        close(store->queue);
+    queue_close(&store->queue);
     free(store);
 }
 
@@ -284,11 +285,23 @@ bool column_is_null(struct statement *statement, int column) {
 
 bool sql_begin(struct store *store) {
     static struct statement begin = {.sql = "BEGIN IMMEDIATE"};
-    if (store->queue < 0)
-        store->queue = queue_open(store->path, store->file.st_mode);
-    queue_enter(store->queue);
+    if (!store->has_queue)
+        queue_open(&store->queue, store->path, &store->file);
+    store->has_queue = true;
+    queue_enter(&store->queue);
     sql_start_with(store, &begin, NULL, 0);
     return !sql_row(store, &begin) && !store->code;
+}
+
+/* To the disk with the log of what was committed. Without one, in the rollback mode that a new
+ * database begins in, SQLite has done it. */
+static int sync_log(void *argument) {
+    struct store *store = argument;
+    sqlite3_file *log = NULL;
+    int code = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (code || !log->pMethods)
+        return code;
+    return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
 }
 
 enum store_result sql_commit(struct store *store) {
@@ -299,7 +312,9 @@ enum store_result sql_commit(struct store *store) {
     }
     if (store->code && !sqlite3_get_autocommit(store->db))
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-    queue_leave(store->queue);
+    queue_leave(&store->queue);
+    if (!store->code)
+        note(store, queue_sync(&store->queue, sync_log, store));
     return sql_result(store);
 }
 
