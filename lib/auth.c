@@ -4,7 +4,8 @@
  * matter (RFC 9110 11.1). */
 static struct slice bearer_token(const char *authorization) {
     struct slice rest = slice_trim(slice_of(authorization));
-    if (rest.n < 7 || strncasecmp(rest.p, "Bearer", 6) != 0 || (rest.p[6] != ' ' && rest.p[6] != '\t'))
+    if (rest.n < 7 || strncasecmp(rest.p, "Bearer", 6) != 0 ||
+        (rest.p[6] != ' ' && rest.p[6] != '\t'))
         return (struct slice){NULL, 0};
     return slice_trim(slice_skip(rest, 7));
 }
@@ -30,6 +31,7 @@ static int authenticate(struct request *rq, struct caller *caller) {
     if (!token.p || !(caller->store = state_store(rq)))
         return -1;
     crypto_sha256(token, hash);
+    store_hold_view(caller->store);
     enum store_result result = store_authenticate(caller->store, rq->arena, hash, &caller->user);
     if (result == STORE_NOT_FOUND)
         return fail(rq, UNAUTHORIZED, "Invalid API token");
@@ -39,8 +41,8 @@ static int authenticate(struct request *rq, struct caller *caller) {
 static int check_plan(struct request *rq, const struct store_user *user) {
     if (user->plan_ends_at <= rq->now)
         return fail(rq, PLAN_EXPIRED, "The plan has ended; renew it to go on.");
-    if (!user->plan_name || (strcmp(user->plan_name, "Premium") != 0 &&
-                             strcmp(user->plan_name, "Enterprise") != 0))
+    if (!user->plan_name ||
+        (strcmp(user->plan_name, "Premium") != 0 && strcmp(user->plan_name, "Enterprise") != 0))
         return fail(rq, PLAN_REQUIRED, "The API needs a Premium or Enterprise plan.");
     return 0;
 }
@@ -59,8 +61,8 @@ static int check_token(struct request *rq) {
 
 int auth_choose_line(struct request *rq, const char *phone_number_id) {
     struct caller *caller = rq->caller;
-    enum store_result result = store_find_line(caller->store, rq->arena, caller->user.id,
-                                               phone_number_id, &caller->line);
+    enum store_result result =
+        store_find_line(caller->store, rq->arena, caller->user.id, phone_number_id, &caller->line);
     if (result == STORE_NOT_FOUND)
         return fail(rq, FORBIDDEN,
                     "phoneNumberId does not belong to a line of this account; see GET /v2/me.");
@@ -83,5 +85,6 @@ static int check_line(struct request *rq) {
     return auth_choose_line(rq, id ? id : "");
 }
 
-const struct guard token_guard = {.before_body = check_token};
-const struct guard line_guard = {.before_body = check_token, .before_fields = check_line};
+const struct guard token_guard = {.before_body = check_token, .after = state_end_view};
+const struct guard line_guard = {
+    .before_body = check_token, .before_fields = check_line, .after = state_end_view};

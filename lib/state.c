@@ -61,6 +61,11 @@ struct store *state_store(struct request *rq) {
     return NULL;
 }
 
+void state_end_view(struct request *rq) {
+    (void)rq; /* the process has one store, and one request at a time */
+    store_release_view(open_store);
+}
+
 int state_fail(struct request *rq, enum store_result result) {
     log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
                 store_reason(open_store));
@@ -97,6 +102,7 @@ static bool find_again(struct request *rq, struct store_account *account) {
     struct store *store = state_store(rq);
     if (!store)
         return false;
+    state_end_view(rq);
     enum store_result result =
         store_find_account(store, rq->arena, account->user_id, account->id, account);
     return result == STORE_OK || state_fail(rq, result) == 0;

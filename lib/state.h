@@ -16,6 +16,10 @@ void state_prepare(struct request *rq);
  */
 struct store *state_store(struct request *rq);
 
+/* Releases the view that the guard took of the database (store_hold_view): before anybody is waited
+ * for, and when the request ends. */
+void state_end_view(struct request *rq);
+
 /* Fails the request for a store call that did not succeed; logs the reason. Returns -1. */
 int state_fail(struct request *rq, enum store_result result);
 

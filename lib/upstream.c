@@ -1,6 +1,7 @@
 #include "upstream.h"
 
 #include "base/utf8.h"
+#include "state.h"
 
 enum { CLIPPED = 1024 }; /* bytes kept of an answer that is not JSON */
 
@@ -77,6 +78,7 @@ void upstream_note(struct request *rq, const struct graph_answer *answer) {
 }
 
 void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer) {
+    state_end_view(rq);
     graph_call(rq->config, rq->arena, call, answer);
     upstream_note(rq, answer);
 }

@@ -577,6 +577,24 @@ END
     wait
 }
 
+@test "a send that waits for the platform keeps nobody from emptying the database's log" {
+    fault '{"kind":"delay","ms":2000}'
+    db "UPDATE user SET email = email" # the log has something
+    (
+        answer_dir=$BATS_TEST_TMPDIR/slow
+        mkdir "$answer_dir"
+        send text "{$who,\"text\":\"x\"}"
+        printf '%s' "$status" >"$answer_dir/status"
+    ) 3>&- &
+    while [[ $(sent_count) == 0 ]]; do
+        sleep 0.02
+    done
+    assert_equal "$(db 'PRAGMA wal_checkpoint(TRUNCATE)')" '0|0|0'
+    [[ ! -e $BATS_TEST_TMPDIR/slow/status ]] || fail 'the platform answered too early'
+    wait
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/slow/status")" 200
+}
+
 # --- 5.6: phoneNumberId ---
 
 @test "a missing phoneNumberId is 400, alone and before everything else in the body (spec 5.6)" {

@@ -25,6 +25,7 @@ struct store {
     struct stat file; /* what was opened */
     bool has_queue;   /* since the first transaction */
     struct queue queue;
+    bool holds_view; /* a read transaction is open */
     char path[4096];
 };
 
@@ -283,8 +284,26 @@ bool column_is_null(struct statement *statement, int column) {
     return sqlite3_column_type(statement->prepared, column) == SQLITE_NULL;
 }
 
+void store_hold_view(struct store *store) {
+    static struct statement begin = {.sql = "BEGIN"};
+    if (store->holds_view || !sqlite3_get_autocommit(store->db))
+        return;
+    sql_start_with(store, &begin, NULL, 0);
+    store->holds_view = !sql_row(store, &begin) && !store->code;
+}
+
+void store_release_view(struct store *store) {
+    static struct statement end = {.sql = "COMMIT"};
+    if (!store || !store->holds_view)
+        return;
+    store->holds_view = false;
+    sql_start_with(store, &end, NULL, 0);
+    sql_row(store, &end);
+}
+
 bool sql_begin(struct store *store) {
     static struct statement begin = {.sql = "BEGIN IMMEDIATE"};
+    store_release_view(store);
     if (!store->has_queue)
         queue_open(&store->queue, store->path, &store->file);
     store->has_queue = true;

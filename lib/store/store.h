@@ -36,6 +36,14 @@ enum store_result store_open(const char *path, struct store **store);
  * up the right to. */
 enum store_result store_open_for_reading(const char *path, struct store **store);
 
+/* From now on all reads see the database as of the first of them, for one look at it instead of one
+ * for each statement, until a transaction begins or the view is released. While it is held the log
+ * cannot be emptied: nobody may wait with it for a client or for the platform. */
+void store_hold_view(struct store *store);
+
+/* Does nothing where none is held; NULL is fine. */
+void store_release_view(struct store *store);
+
 /* Closes it; NULL is fine. */
 void store_close(struct store *store);
 

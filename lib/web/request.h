@@ -22,6 +22,7 @@ struct caller; /* who asks: known to the guards (auth.h), not to the web core */
 struct guard {
     int (*before_body)(struct request *rq); /* needs no body: token, plan (spec 5.5) */
     int (*before_fields)(struct request *rq); /* after the JSON was read: ownership (spec 5.6) */
+    void (*after)(struct request *rq); /* in any case, before the answer is written; NULL too */
 };
 
 /* How a route takes its body. */

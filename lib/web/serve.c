@@ -133,8 +133,7 @@ static int read_query(struct request *rq) {
 }
 
 /* From the chosen route to the handler, in the order that clients may rely on. */
-static int answer(struct request *rq) {
-    const struct guard *guard = rq->route->guard;
+static int answer(struct request *rq, const struct guard *guard) {
     if (guard && guard->before_body && guard->before_body(rq))
         return -1;
     if ((rq->route->body == BODY_JSON || rq->route->body == BODY_RAW) && check_size(rq))
@@ -279,7 +278,10 @@ static void serve_one(const struct service *service, struct arena *arena) {
 #endif
         if (rq.route->body != BODY_STREAM)
             read_body(&rq);
-        answer(&rq);
+        const struct guard *guard = rq.route->guard;
+        answer(&rq, guard);
+        if (guard && guard->after)
+            guard->after(&rq);
         if (!rq.reply.status && !rq.failure.code)
             fail(&rq, INTERNAL, "The gateway gave no answer.");
     }
