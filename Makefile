@@ -86,6 +86,10 @@ DELIVERY_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/delivery/*.c))
 SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TEST_HELPERS := $(addprefix $(BUILD)/helpers/,receiver ask without_landlock)
+STARVER := $(BUILD)/tests/helpers/starve.o
+STARVED := $(BUILD)/starved
+STARVED_CGI := $(patsubst %,$(STARVED)/cgi-bin/%,$(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA))
+STARVED_PROGRAMS := $(STARVED_CGI) $(STARVED)/tools/courier
 # Libraries that consumers of our events use, at the versions of tests/package-lock.json.
 NODE_MODULES := build/npm/node_modules/.package-lock.json
 
@@ -157,6 +161,17 @@ $(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ -lpthread
 
+# The same executables, in which any allocation can be made to fail: tests/helpers/starve.c. Shared
+# libraries are starved too, so none of them is static.
+$(STARVED_CGI): $(STARVED)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(STARVER) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -Wl,--wrap=main -o $@ $< $(STARVER) $(LIBRARY) $(FCGI) \
+	    $(SQLITE) $(SODIUM) $(CURL) $(MAGIC)
+
+$(STARVED)/tools/courier: $(BUILD)/tools/courier.o $(DELIVERY_OBJECTS) $(STARVER) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -Wl,--wrap=main -o $@ $^ $(SQLITE) $(SODIUM) $(CURL)
+
 $(NODE_MODULES): tests/package.json tests/package-lock.json
 	@mkdir -p build/npm
 	@cp $^ build/npm
@@ -176,8 +191,17 @@ stop: ## stop what `make run` started
 
 test: ## install what is missing, build, run the whole suite
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES)
-	@$(BUILD_ALL) all probes $(UNIT_TESTS) $(TEST_HELPERS) $(SOAK_PROGRAMS) $(NODE_MODULES) $(FUZZ_TARGETS)
+	@$(BUILD_ALL) all probes $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) $(NODE_MODULES) $(FUZZ_TARGETS)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
+
+# Every point of every sweep, where `make test` tries some.
+TORTURE := key_killed platform_sweep courier_sweep torture_send
+
+torture: ## kill and fail at every system call, fail every allocation
+	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
+	@$(BUILD_ALL) all $(TEST_HELPERS) $(STARVED_PROGRAMS)
+	@OUT=$(OUT) HELPERS=$(CURDIR)/$(BUILD)/helpers SWEEP_POINTS=1000000 LIMIT=7200 tests/run \
+	    $(or $(TESTS),$(TORTURE:%=tests/%.bats))
 
 # Fuzz targets are built by clang, the library with them. FUZZ_SECONDS is the time for each.
 FUZZ := build/fuzz
@@ -287,6 +311,6 @@ clean: ## remove what was built
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-.PHONY: all run stop test probes audit bench bench-quick fuzz install clean help
+.PHONY: all run stop test torture probes audit bench bench-quick fuzz install clean help
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -3,6 +3,7 @@
 # transports: direct
 load helpers/all
 load helpers/courier
+load helpers/sweep
 
 setup_file() {
     start_courier_stack A B
@@ -23,17 +24,6 @@ teardown() {
 
 is_done() { # COUNT
     [[ $(db "SELECT count(*) FROM event WHERE state = 'done'") == "$1" ]]
-}
-
-# Every event was received at least once, every time with the id and body it has: assert_all_arrived NAME
-assert_all_arrived() {
-    local number id
-    for number in $(received "$1"); do
-        id=$(received_header "$1" "$number" webhook-id)
-        printf '%s %s\n' "$id" "$(od -An -v -tx1 "$STACK/receivers/$1/$number.body" | tr -d ' \n')"
-    done | sort -u >"$BATS_TEST_TMPDIR/arrived"
-    db "SELECT id || ' ' || lower(hex(body)) FROM event ORDER BY id" >"$BATS_TEST_TMPDIR/sent"
-    diff "$BATS_TEST_TMPDIR/sent" "$BATS_TEST_TMPDIR/arrived"
 }
 
 # --- coming and going ---
@@ -243,7 +233,7 @@ assert_all_arrived() {
     answers A slow 'wait 1000'
     add_events A 12 >/dev/null
     # Writing fails seven times, from the middle of its work on.
-    traced -o "$BATS_TEST_TMPDIR/trace" -e trace=pwrite64 \
+    "${tracing[@]}" -o "$BATS_TEST_TMPDIR/trace" -e trace=pwrite64 \
         -e inject=pwrite64:error=ENOSPC:when=14..20 "$OUT/tools/courier" --once
     grep -q 'ENOSPC.*INJECTED' "$BATS_TEST_TMPDIR/trace"
     grep -q 'database or disk is full' "$LOG"

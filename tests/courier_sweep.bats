@@ -1,11 +1,13 @@
 #!/usr/bin/env bats
-# tools/courier: killed at every system call it makes while it delivers.
+# tools/courier, killed and failed at every system call it makes while it delivers.
 # transports: direct
 # starts first
 load helpers/all
 load helpers/courier
+load helpers/sweep
 
 setup_file() {
+    unset SWITCHBOARD_CONFINE_KILLS # a call that strace fails is none that the filter knows
     start_courier_stack A
 }
 
@@ -13,46 +15,73 @@ teardown_file() {
     stop_courier_stack
 }
 
-# The calls of a run from its first of its own on, after the dynamic linker's, without those that
-# touch nothing outside the process: lines `NAME N`, the N-th call of that name since the beginning.
-list_calls() {
-    traced -o "$BATS_TEST_TMPDIR/trace" "$OUT/tools/courier" --once
-    awk '{ sub(/\(.*/, ""); count[$0]++ } /^signalfd4$/ { begun = 1 } begun && !/^(exit_group|brk|futex|rt_sigaction)$/ { print $0, count[$0] }' \
-        "$BATS_TEST_TMPDIR/trace"
+setup() {
+    forget_events
+    set_webhook A "$A_URL"
 }
 
-# What a courier's death leaves is taken up by the next one, once the lease has run out.
+# Sets `calls`, those of a run from its first of its own on, after the dynamic linker's, without those
+# that touch nothing outside the process: lines `NAME N`, the N-th call of that name.
+trace_courier() {
+    add_events A 2 >/dev/null
+    "${tracing[@]}" -o "$STACK/trace" "$OUT/tools/courier" --once
+    mapfile -t calls < <(calls_of "$STACK/trace" signalfd4 | grep -Ev '^(brk|futex|rt_sigaction) ')
+    ((${#calls[@]} > 100)) || fail "only ${#calls[@]} calls were seen"
+}
+
+# Two more events, and a courier that does not do as it should: disturb NAME N INJECTION
+disturb() {
+    add_events A 2 >/dev/null
+    injection "$@"
+    points=$((points + 1))
+    run "${tracing[@]}" "${inject[@]}" "$OUT/tools/courier" --once
+}
+
+# What it left is taken up by the next one, once the lease has run out: recover WHAT
 recover() {
-    db 'UPDATE event SET lease_until = 0 WHERE lease_until > 0'
+    local not_done
+    db 'UPDATE event SET lease_until = 0, next_attempt_at = 0 WHERE state = '\''pending'\'
     courier_once
+    not_done=$(db "SELECT count(*) FROM event WHERE state <> 'done'")
+    [[ $not_done == 0 ]] || fail "$1: $not_done events were lost: $(db "SELECT * FROM event WHERE state <> 'done'")"
+}
+
+# Everything arrived. Says so, with what else there is to say: finish TEXT POINTS FAULTS KILLS
+finish() {
+    assert_equal "$(db 'PRAGMA integrity_check')" ok
+    assert_all_arrived A
+    say_sweep "$1: $(db 'SELECT count(*) FROM event') events, $(received_count A) deliveries, none lost" "${@:2}"
 }
 
 @test "killed at any system call: every event arrives, always with its id and body" {
-    local calls name count points=0 not_done number most=${SWEEP_POINTS:-1000}
-    set_webhook A "$A_URL"
-    add_events A 2 >/dev/null
-    mapfile -t calls < <(list_calls)
-    ((${#calls[@]} > 100)) || fail "only ${#calls[@]} calls were seen"
-    for ((number = 0; number < ${#calls[@]}; number += 1 + ${#calls[@]} / most)); do
+    local calls name count points=0 killed=0 number step which
+    trace_courier
+    choose_step ${#calls[@]} 1000
+    for ((number = 0; number < ${#calls[@]}; number += step)); do
         read -r name count <<<"${calls[number]}"
-        add_events A 2 >/dev/null
-        run traced -o /dev/null -e "trace=$name" -e "inject=$name:signal=KILL:when=$count" \
-            "$OUT/tools/courier" --once
+        disturb "$name" "$count" signal=KILL
         # a call that came less often this time is no point
         [[ $status == 137 ]] || [[ $status == 0 ]] || fail "$name $count: status $status: $output"
-        points=$((points + (status == 137)))
-        recover
-        not_done=$(db "SELECT count(*) FROM event WHERE state <> 'done'")
-        [[ $not_done == 0 ]] || fail "$name $count: $not_done events were lost: $(db "SELECT * FROM event WHERE state <> 'done'")"
+        killed=$((killed + (status == 137)))
+        recover "killed at $name $count"
     done
-    ((points > ${#calls[@]} * 2 / 3 || points > most * 2 / 3)) || fail "only $points kills"
-    assert_equal "$(db 'PRAGMA integrity_check')" ok
-    # what arrived, without repetition, is what there was
-    for number in $(received A); do
-        printf '%s %s\n' "$(received_header A "$number" webhook-id)" "$(od -An -v -tx1 "$A_DIR/$number.body" | tr -d ' \n')"
-    done >"$BATS_TEST_TMPDIR/arrived"
-    diff <(db "SELECT id || ' ' || lower(hex(body)) FROM event ORDER BY 1") <(sort -u "$BATS_TEST_TMPDIR/arrived")
-    count=$(db 'SELECT count(*) FROM event')
-    printf '# sweep: courier killed at %d of %d system calls; %d events, %d deliveries, none lost\n' \
-        "$points" "${#calls[@]}" "$count" "$(wc -l <"$BATS_TEST_TMPDIR/arrived")" >&3
+    finish "courier killed at $which of ${#calls[@]} calls" "$points" 0 "$killed"
+    ((killed > points * 2 / 3)) || fail "only $killed kills"
+}
+
+@test "an error at any system call: every event arrives, always with its id and body" {
+    local calls tries name count error points=0 failed=0 number step which
+    trace_courier
+    list_errors
+    # what SQLite waits 10 s for, a lock that it cannot give back, is for the thorough
+    is_thorough || mapfile -t tries < <(printf '%s\n' "${tries[@]}" | grep -v ^fcntl)
+    choose_step ${#tries[@]} 60
+    for ((number = 0; number < ${#tries[@]}; number += step)); do
+        read -r name count error <<<"${tries[number]}"
+        disturb "$name" "$count" "error=$error"
+        [[ $status == [01] || $status == 134 ]] || fail "$error at $name $count: status $status: $output"
+        failed=$((failed + (status != 0)))
+        recover "$error at $name $count"
+    done
+    finish "courier met $which of ${#tries[@]} errors and gave up $failed times" "$points" "$points" 0
 }

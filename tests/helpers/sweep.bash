@@ -1,0 +1,174 @@
+# shellcheck shell=bash
+# Programs killed, failed and starved at every point: `load helpers/sweep` after helpers/all. For
+# files that run over `direct` alone.
+#
+#     note_request NAME METHOD PATH [option of request...]
+#                     keeps what a CGI is given for that request, and sends nothing
+#     send_noted NAME [COMMAND...]
+#                     gives it to its program, under the command if one is named; $answer is the file
+#                     with what came back, $code the exit status
+#
+# Points are tried in their order, all of them or every k-th: SWEEP_POINTS says how many at most, in
+# place of what each sweep thinks fit. What a sweep has done it says by `say_sweep`; tests/run shows
+# these lines and adds up the numbers in their brackets.
+
+# Executables in which an allocation can be made to fail (tests/helpers/starve.c).
+: "${HELPERS:=$root/build/plain/helpers}"
+starved=${HELPERS%/helpers}/starved
+
+# --- one request, any number of times ---
+
+note_request() {
+    local name=$1 stand_in=$STACK/stand-in program
+    unset SWITCHBOARD_CONFINE_KILLS # a call that strace fails is none that the filter knows
+    mkdir -p "$stand_in/cgi-bin"
+    # shellcheck disable=SC2016  # the stand-in's own name
+    printf '#!/bin/bash\nenv -0 >%q\nbasename "$0" >%q\nexec cat >%q\n' "$STACK/$name.variables" \
+        "$STACK/$name.program" "$STACK/$name.body" >"$stand_in/program"
+    chmod +x "$stand_in/program"
+    for program in "$OUT"/cgi-bin/*; do
+        ln -sf ../program "$stand_in/cgi-bin/$(basename "$program" .c)"
+    done
+    OUT=$stand_in request "${@:2}"
+}
+
+send_noted() {
+    local name=$1 variables program
+    shift
+    mapfile -d '' variables <"$STACK/$name.variables"
+    read -r program <"$STACK/$name.program"
+    answer=$STACK/answer stderr=$STACK/stderr code=0
+    { # the shell need not say that it was killed
+        env -i "${variables[@]}" "$@" "$OUT/cgi-bin/$program" <"$STACK/$name.body" >"$answer" \
+            2>"$stderr" || code=$?
+    } 2>/dev/null
+}
+
+answered() { # STATUS
+    local line=''
+    read -r line <"$answer" || true
+    [[ $line == "Status: $1 "* ]]
+}
+
+# A whole answer: its head, a body as long as announced, and that an envelope.
+is_envelope() {
+    local line length='' body
+    {
+        read -r line
+        [[ $line == 'Status: '[2-5][0-9][0-9]' '* ]] || return 1
+        while IFS= read -r line && [[ $line != $'\r' ]]; do
+            [[ $line != Content-Length:* ]] || length=${line//[!0-9]/}
+        done
+        IFS= read -r -d '' body || true
+    } <"$answer"
+    LC_ALL=C eval '[[ ${#body} == "$length" ]]' || return 1
+    [[ $body == '{"success":true,"data":'*'}' ]] && answered 200 && return 0
+    jq -e '.success == false and (.error | length > 0) and (.message | length > 0)' >/dev/null 2>&1 <<<"$body"
+}
+
+# An answer as it should be, or none because the process gave up and Apache's answer takes its place,
+# or none because it could not be written: assert_outcome WHAT [NAME-OF-THE-CALL]
+assert_outcome() {
+    if [[ -s $answer ]]; then
+        is_envelope || fail "$1: status $code, half an answer: $(cat "$answer" "$stderr")"
+    elif [[ $code == 0 && ${2-} != write* ]]; then
+        fail "$1: neither an answer nor a failure: $(cat "$stderr")"
+    fi
+}
+
+# --- the database, anew for every point ---
+
+# What every round begins with: the database as it is now.
+keep_database() {
+    sqlite3 "$DB" 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
+    cp "$DB" "$STACK/fresh.db"
+}
+
+restore() {
+    rm -f "$DB" "$DB-wal" "$DB-shm"
+    cp "$STACK/fresh.db" "$DB"
+}
+
+# --- points ---
+
+# Sets the `step` between points, at most MOST of COUNT, and `which` to say so: choose_step COUNT MOST
+choose_step() {
+    local most=${SWEEP_POINTS:-$2}
+    step=$((($1 + most - 1) / most))
+    ((step > 1)) || step=1
+    which="each"
+    ((step == 1)) || which="1 in $step"
+}
+
+# Whether no point is left out.
+is_thorough() {
+    ((${SWEEP_POINTS:-0} >= 100000))
+}
+
+# The end of a sweep: say_sweep TEXT POINTS FAULTS KILLS
+say_sweep() {
+    printf '# sweep: %s [points %d, faults %d, kills %d]\n' "$@" >&3
+}
+
+# --- system calls ---
+
+# strace, under which leaks cannot be looked for: as a COMMAND of send_noted.
+tracing=(env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} strace -qq)
+
+# The calls of a trace from the first one named FIRST on: lines `NAME N`, the N-th call of that name.
+calls_of() { # TRACE FIRST
+    awk -v first="$2" '{ sub(/\(.*/, ""); count[$0]++ } $0 == first { begun = 1 }
+        begun && $0 != "exit_group" { print $0, count[$0] }' "$1"
+}
+
+# The options of strace that make a call fail: injection NAME N error=EIO
+injection() {
+    inject=(-o /dev/null -e "trace=$1" -e "inject=$1:$3:when=$2")
+}
+
+# What can go wrong at a call; where no point is left out, what hardly can, too.
+errors_of() {
+    if is_thorough; then
+        echo ENOSPC EIO EMFILE EINTR ENOMEM
+        return
+    fi
+    case $1 in
+    openat) echo EMFILE ENOMEM EIO ENOSPC EINTR ;;
+    pread64 | read) echo EIO EINTR ;;
+    pwrite64 | write | writev | ftruncate | fallocate) echo ENOSPC EIO EINTR ;;
+    fdatasync | fsync) echo EIO ENOSPC ;;
+    fcntl) echo EIO ENOLCK EINTR ;;
+    mmap | mremap) [[ $OUT != "$root" ]] || echo ENOMEM ;; # a sanitizer ends with its memory
+    newfstatat | fstat | stat | unlink | unlinkat) echo EIO ENOMEM ;;
+    socket | socketpair | eventfd2 | pipe2) echo EMFILE ENOMEM ;;
+    connect) echo ECONNREFUSED EINTR ENOMEM ;;
+    sendto | recvfrom | poll) echo EIO EINTR ENOMEM ;;
+    getrandom) echo EINTR ;;
+    esac
+}
+
+# Sets `tries`, lines `NAME N ERROR`: what can go wrong at the `calls`.
+list_errors() {
+    local call name count error
+    tries=()
+    for call in "${calls[@]}"; do
+        read -r name count <<<"$call"
+        for error in $(errors_of "$name"); do
+            tries+=("$name $count $error")
+        done
+    done
+}
+
+# --- memory ---
+
+# Fails the N-th allocation of what follows, for `send_noted`, or of those of more than OVER bytes:
+# starving N [HOW-MANY [OVER]]
+starving() {
+    starve=(env "STARVE_FILE=$STACK/starve" "STARVE_AT=$1" "STARVE_FOR=${2-1}" "STARVE_OVER=${3-0}")
+}
+
+# Sets `made` and `failed`, allocations of the last run.
+read_tally() {
+    read -r made failed <"$STACK/starve"
+    made=$((10#$made)) failed=$((10#$failed))
+}
