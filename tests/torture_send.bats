@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# A send that is killed, told to end, failed or starved at every point (spec 2.4, 4.3, 7): what the
+# platform accepted, what is stored and what the client is told agree, and nothing goes out twice.
+# transports: direct
+# starts first
+load helpers/all
+load helpers/sweep
+load helpers/sending
+
+setup_file() {
+    start_stack
+    make_user
+    note_sends
+    keep_database
+}
+
+# --- system calls ---
+
+# Sets `calls`, lines `NAME N` of an undisturbed run from FIRST on: trace_send SEND FIRST
+trace_send() {
+    next_round "$1"
+    send_noted "$1" "${tracing[@]}" -o "$STACK/trace"
+    answered 200 || fail "$1: $(cat "$answer" "$stderr")"
+    mapfile -t calls < <(calls_of "$STACK/trace" "$2")
+}
+
+# Tries the calls with what INJECTION (signal=KILL) does: sweep_calls SEND INJECTION CALL...
+sweep_calls() {
+    local send=$1 what=$2 call name count
+    shift 2
+    for call; do
+        read -r name count <<<"$call"
+        injection "$name" "$count" "$what"
+        next_round "$send"
+        send_noted "$send" "${tracing[@]}" "${inject[@]}"
+        points=$((points + 1))
+        check_round "$what at $name $count" "$name"
+    done
+}
+
+# Sets `chosen`, one of `step` of the `calls`.
+every_step() {
+    local number
+    chosen=()
+    for ((number = 0; number < ${#calls[@]}; number += step)); do
+        chosen+=("${calls[number]}")
+    done
+}
+
+# Sets `chosen` of the `calls`: all from the first one for the platform on, and of those before, in which
+# the program begins and looks at the request, MOST.
+choose_calls() {
+    local number first=0
+    while ((first < ${#calls[@]})) && [[ ${calls[first]} != socket\ * ]]; do
+        first=$((first + 1))
+    done
+    ((first > 80 && ${#calls[@]} - first > 60)) || fail "seen: ${#calls[@]} calls, $first before socket"
+    choose_step "$first" "$1"
+    chosen=()
+    for ((number = 0; number < first; number += step)); do
+        chosen+=("${calls[number]}")
+    done
+    chosen+=("${calls[@]:first}")
+}
+
+@test "killed at any system call: a whole record or none, and with a key nothing goes out twice" {
+    local calls chosen step which first=getpeername
+    ! is_thorough || first=brk
+    begin_sweep
+    trace_send keyed "$first"
+    choose_calls 40
+    sweep_calls keyed signal=KILL "${chosen[@]}"
+    end_sweep "keyed send killed at $which of the calls before the platform's and each from there on" 0 "$killed"
+    ((killed > points / 2 && recorded > 0 && unsent > 0)) || fail "$killed killed, $recorded recorded, $unsent unsent"
+    begin_sweep
+    trace_send plain "$first"
+    choose_step ${#calls[@]} 80
+    every_step
+    sweep_calls plain signal=KILL "${chosen[@]}"
+    end_sweep "plain send killed at $which of ${#calls[@]} calls" 0 "$killed"
+    ((killed > points / 2 && recorded > 0 && unsent > 0)) || fail "$killed killed, $recorded recorded, $unsent unsent"
+}
+
+@test "told to end at any system call: what the platform accepted is recorded and answered" {
+    local calls chosen step which
+    begin_sweep
+    trace_send plain socket
+    choose_step ${#calls[@]} 70
+    every_step
+    sweep_calls plain signal=TERM "${chosen[@]}"
+    end_sweep "plain send told to end at $which of the calls from the platform's on" "$points" 0
+    ((recorded == points)) || fail "$points times told to end, $recorded sends recorded"
+}
+
+@test "told to end while the platform takes its time: its answer is recorded and passed on" {
+    local try arrived=$STACK/arrived
+    begin_sweep
+    next_round plain
+    fault '{"kind":"delay","ms":700}'
+    # shellcheck disable=SC2016  # of the inner shell
+    send_noted plain bash -c '"$@" <&0 & while [[ ! -e $0 ]]; do sleep 0.01; done; kill -TERM $!; wait $!' \
+        "$arrived" 3>&- &
+    for ((try = 0; try < 500; try++)); do
+        [[ $(sent_count) == 0 ]] || break
+    done
+    touch "$arrived"
+    wait $!
+    answer=$STACK/answer stderr=$STACK/stderr code=0
+    check_round 'told to end'
+    [[ -n $told ]] || fail "no answer: $(cat "$answer")"
+}
+
+@test "an error at any system call: an envelope, and what it says is so" {
+    local send calls tries name count error number step which
+    begin_sweep
+    trace_send keyed getpeername # before it the C library starts, which has no way to give up
+    list_errors
+    ((${#tries[@]} > 300)) || fail "only ${#tries[@]} points"
+    choose_step ${#tries[@]} 200
+    for ((number = 0; number < ${#tries[@]}; number += step)); do
+        read -r name count error <<<"${tries[number]}"
+        sweep_calls keyed "error=$error" "$name $count"
+    done
+    end_sweep "keyed send met errors of the system, $which of ${#tries[@]}" "$points" 0
+    ((unsent > 10 && recorded > 10))
+}
