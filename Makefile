@@ -282,7 +282,7 @@ coverage: ## run the suite on counting executables, print which lines of lib and
 	@$(BUILD_ALL) COVERAGE=1 all coverage-programs
 	@tests/coverage build/coverage
 
-coverage-programs: $(UNIT_TESTS) $(TEST_HELPERS) $(SOAK_PROGRAMS) $(NODE_MODULES)
+coverage-programs: $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) $(NODE_MODULES)
 
 # The soak: five minutes of everything at once, SOAK_SECONDS of it.
 SOAK := $(BUILD)/soak
