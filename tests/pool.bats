@@ -141,8 +141,10 @@ assert_load() {
     done
 }
 
-@test "processes killed between requests cost no request" {
+@test "SIGTERM to every process under load costs no request" {
     keep_asking /v2/version 1
+    keep_asking /v2/version 2
+    keep_asking /v2/version 3
     local round child
     for round in 1 2 3 4 5; do
         sleep 0.2
@@ -272,6 +274,62 @@ assert_load() {
     wait "$asking"
     request GET /v2/health
     assert_success
+}
+
+# One request of the user of PREFIX, the N-th, as curl's configuration. In turn: who I am, a send, a send
+# that is refused, nobody's token.
+ask_in_turn() { # PREFIX N
+    local token=${1}TOKEN line=${1}LINE email=${1}EMAIL
+    local file=$turns/${1:-FIRST_}$2 json
+    case $(($2 % 4)) in
+    0) printf 'url = "%s/v2/me"\nheader = "X-API-Token: %s"\n' "$BASE" "${!token}" ;;
+    3) printf 'url = "%s/v2/me"\nheader = "X-API-Token: sb_of_nobody"\n' "$BASE" ;;
+    *)
+        printf 'url = "%s/v2/messages/send/text"\nheader = "Authorization: Bearer %s"\n' "$BASE" "${!token}"
+        json="{\"phoneNumberId\":\"${!line}\",\"to\":\"1555100$((1000 + $2))\","
+        (($2 % 4 == 1)) && json+="\"text\":\"of ${!email}\"}" || json+="\"text\":7,\"name\":\"${!email}\"}"
+        printf 'header = "Content-Type: application/json"\ndata = "%s"\n' "${json//\"/\\\"}"
+        ;;
+    esac
+    printf 'output = "%s"\nsilent\nshow-error\nmax-time = 60\n' "$file"
+}
+
+@test "two tokens that take turns in the same processes see nothing of each other" {
+    local turns=$BATS_TEST_TMPDIR/turns prefix n count=200 email other token line me
+    make_user OTHER_
+    mkdir "$turns"
+    for prefix in '' OTHER_; do
+        token=${prefix}TOKEN
+        request GET /v2/me -H "X-API-Token: ${!token}"
+        cp "$body" "$BATS_TEST_TMPDIR/${prefix:-FIRST_}me"
+    done
+    for ((n = 0; n < count; n++)); do
+        for prefix in '' OTHER_; do
+            ask_in_turn "$prefix" "$n"
+            printf 'next\n'
+        done
+    done | sed '$d' >"$BATS_TEST_TMPDIR/curl"
+    curl --no-progress-meter --parallel --parallel-max 8 --config "$BATS_TEST_TMPDIR/curl"
+    for prefix in '' OTHER_; do
+        email=${prefix}EMAIL line=${prefix}LINE token=${prefix}PLATFORM_TOKEN me=${prefix:-FIRST_}me
+        other=$([[ -n $prefix ]] && printf %s "$EMAIL" || printf %s "$OTHER_EMAIL")
+        if grep -lF -e "$other" "$turns/${prefix:-FIRST_}"*; then
+            fail "${!email} was told of $other"
+        fi
+        for ((n = 0; n < count; n++)); do
+            case $((n % 4)) in
+            0) cmp "$BATS_TEST_TMPDIR/$me" "$turns/${prefix:-FIRST_}$n" ;;
+            1) jq -e ".success and .data.contacts[0].input == \"1555100$((1000 + n))\"" "$turns/${prefix:-FIRST_}$n" ;;
+            2) jq -e '.error == "VALIDATION_ERROR" and [.details[].path] == ["text"]' "$turns/${prefix:-FIRST_}$n" ;;
+            3) jq -e '.error == "UNAUTHORIZED"' "$turns/${prefix:-FIRST_}$n" ;;
+            esac >/dev/null || fail "${!email}, request $n: $(cat "$turns/${prefix:-FIRST_}$n")"
+        done
+        # by the user's own line, with the account's own token
+        assert_equal "$(sandbox GET requests | jq --arg line "${!line}" --arg token "Bearer ${!token}" \
+            --arg text "of ${!email}" 'map(select((.body | fromjson).text.body == $text)) |
+            [length, map(select((.path | contains("/\($line)/")) and .headers.authorization == $token)) | length] |
+            unique')" "$(jq -n "[$((count / 4))]")"
+    done
 }
 
 @test "bodies of a million bytes and bodies without a length are limited as under CGI" {
