@@ -42,7 +42,7 @@ figure() { # NAME
 
 @test "twenty seconds of everything at once: nothing that was accepted is lost" {
     # seeds whose plans have nearly all deeds in them
-    local -A seeds=([cgi]=33 [fcgi]=331)
+    local -A seeds=([cgi]=380 [fcgi]=410)
     export SOAK_DIR=$SOAKED SOAK_SECONDS=20 SOAK_TRANSPORT=$TRANSPORT SEED=${seeds[$TRANSPORT]}
     run "$root/tests/soak/run"
     printf '%s\n' "$output"

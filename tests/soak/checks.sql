@@ -152,6 +152,15 @@ INSERT INTO finding SELECT 'somebody who wrote is a lead that was told', 'person
     AND NOT EXISTS (SELECT 1 FROM told WHERE type = 'lead.created'
         AND json_extract(body, '$.data.contact.userId') LIKE printf('US.7%05d', person) || '%');
 
+-- uploads
+
+INSERT INTO rule VALUES ('an upload answered 200 is whole on the platform');
+INSERT INTO finding SELECT 'an upload answered 200 is whole on the platform', id || ' of ' || size || ' bytes'
+    FROM upload WHERE NOT EXISTS (SELECT 1 FROM media m WHERE m.id = upload.id AND m.size = upload.size);
+
+INSERT INTO rule VALUES ('nothing is left in the spool');
+INSERT INTO finding SELECT 'nothing is left in the spool', what FROM spooled;
+
 -- answers
 
 INSERT INTO rule VALUES ('every answer is a well-formed envelope');
@@ -167,7 +176,7 @@ INSERT INTO finding SELECT 'every request is answered while Apache runs',
 INSERT INTO rule VALUES ('answers are those that the request can have');
 INSERT INTO finding SELECT 'answers are those that the request can have', what || ' ' || status || ' ' || request_id
     FROM exchange WHERE failure = 0 AND status NOT IN (200, 500, 502, 503, 504)
-        AND NOT (what IN ('send', 'read') AND status = 400) AND NOT (what = 'send' AND status = 409);
+        AND NOT (what IN ('send', 'read', 'upload') AND status = 400) AND NOT (what = 'send' AND status = 409);
 
 INSERT INTO rule VALUES ('the webhook configuration is what it was set to');
 INSERT INTO finding SELECT 'the webhook configuration is what it was set to', what FROM strange;
@@ -202,4 +211,5 @@ INSERT INTO finding SELECT 'there was something to check', name FROM (
     SELECT 'no status was taken', count(*) FROM inbound WHERE kind = 'status' UNION ALL
     SELECT 'no identity changed', count(*) FROM inbound WHERE kind = 'change' UNION ALL
     SELECT 'no event was delivered', count(*) FROM delivery UNION ALL
+    SELECT 'no upload was answered 200', count(*) FROM upload UNION ALL
     SELECT 'nothing was done to it', count(*) FROM deed) WHERE n = 0;

@@ -35,11 +35,11 @@ struct client {
 };
 
 static struct client clients[CLIENTS];
-static int sends;
+static int sends, uploads;
 
 /* --- sends --- */
 
-static unsigned throw(struct client * client, unsigned sides) {
+static unsigned roll(struct client *client, unsigned sides) {
     return throw_dice(&client->dice, sides);
 }
 
@@ -47,8 +47,8 @@ static unsigned throw(struct client * client, unsigned sides) {
  */
 static void choose_recipient(struct client *client, int line, struct send *send, char *member,
                              size_t size) {
-    int person = (int) throw(client, PEOPLE / LINES) * LINES + line;
-    unsigned kind = throw(client, 10);
+    int person = (int)roll(client, PEOPLE / LINES) * LINES + line;
+    unsigned kind = roll(client, 10);
     if (kind == 0) {
         person_bsuid(person, send->to);
         snprintf(member, size, "\"recipient\":\"%s\"", send->to);
@@ -57,7 +57,7 @@ static void choose_recipient(struct client *client, int line, struct send *send,
     if (kind < 6)
         person_phone(person, send->to);
     else
-        snprintf(send->to, NAME_SIZE, "1777%d%06d", client->number, (int) throw(client, 1000000));
+        snprintf(send->to, NAME_SIZE, "1777%d%06d", client->number, (int)roll(client, 1000000));
     snprintf(member, size, "\"to\":\"+%s\"", send->to);
 }
 
@@ -77,7 +77,7 @@ static const char *choose_kind(struct client *client, const struct send *send, c
          "\",\"buttons\":[{\"id\":\"1\",\"title\":\"Yes\"}]"},
     };
     const struct line *line = send->line;
-    unsigned which = throw(client, 10);
+    unsigned which = roll(client, 10);
     if (which == 9 && line->template_before) {
         snprintf(members, size, "%s%s%s", line->template_before, send->marker,
                  line->template_after);
@@ -90,7 +90,7 @@ static const char *choose_kind(struct client *client, const struct send *send, c
 
 static void make_send(struct client *client, bool is_keyed, struct send *send) {
     char recipient[2 * NAME_SIZE], members[512];
-    int line = (int) throw(client, LINES);
+    int line = (int)roll(client, LINES);
     *send = (struct send){.line = &world.lines[line]};
     snprintf(send->marker, NAME_SIZE, "soak-%d-%06d", client->number, ++client->sends);
     if (is_keyed)
@@ -131,10 +131,10 @@ static void send_keyed(struct client *client) {
     make_send(client, true, &send);
     bool is_known = try_send(client, &send);
     for (int i = 0; !is_known && i < KEYED_PATIENCE && history_now() < world.end; i++) {
-        sleep_ms(100 + throw(client, 400));
+        sleep_ms(100 + roll(client, 400));
         is_known = try_send(client, &send);
     }
-    if (is_known && throw(client, 10) == 0)
+    if (is_known && roll(client, 10) == 0)
         try_send(client, &send); /* asked once more, it says the same */
     if (!is_known && client->unresolved_count < UNRESOLVED_MAX)
         client->unresolved[client->unresolved_count++] = send;
@@ -144,6 +144,38 @@ static void send_once(struct client *client) {
     struct send send;
     make_send(client, false, &send);
     try_send(client, &send);
+}
+
+/* --- uploads --- */
+
+/* A multipart form, which passes through the spool; its file is text of some length. */
+static void upload_something(struct client *client) {
+    static const char line[] = "The quick brown fox jumps over the lazy dog, 0123456789 times.\n";
+    struct exchange exchange = {.who = client->name,
+                                .what = "upload",
+                                .method = "POST",
+                                .path = "/v2/media/upload",
+                                .type = "multipart/form-data; boundary=soak-boundary"};
+    size_t lines = 1 + roll(client, 4000);
+    const struct line *owner = &world.lines[roll(client, LINES)];
+    arena_reset(&client->arena);
+    struct buffer body = buffer_in(&client->arena);
+    buffer_printf(
+        &body,
+        "--soak-boundary\r\nContent-Disposition: form-data; name=\"phoneNumberId\"\r\n\r\n"
+        "%s\r\n--soak-boundary\r\nContent-Disposition: form-data; name=\"file\"; "
+        "filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n",
+        owner->phone_number_id);
+    for (size_t i = 0; i < lines; i++)
+        buffer_add(&body, line, sizeof line - 1);
+    buffer_add_text(&body, "\r\n--soak-boundary--\r\n");
+    exchange.token = owner->token;
+    exchange.body = buffer_slice(&body);
+    exchange_make(&client->arena, &exchange);
+    if (exchange.status == 200)
+        history_line(uploads, "%s\t%zu",
+                     json_text(json_find(exchange.answer, "data.mediaId"), &client->arena),
+                     lines * (sizeof line - 1));
 }
 
 /* --- reads --- */
@@ -160,7 +192,7 @@ static void read_something(struct client *client) {
     struct exchange exchange = {.who = client->name,
                                 .what = "read",
                                 .method = "GET",
-                                .path = paths[throw(client, sizeof paths / sizeof *paths)],
+                                .path = paths[roll(client, sizeof paths / sizeof *paths)],
                                 .token = world.lines[0].token};
     arena_reset(&client->arena);
     exchange_make(&client->arena, &exchange);
@@ -282,14 +314,16 @@ static void *run_client(void *context) {
     struct client *client = context;
     arena_init(&client->arena, 64 * 1024 * 1024, NULL);
     while (history_now() < world.end) {
-        unsigned what = throw(client, 10);
-        if (what < 5)
+        unsigned what = roll(client, 20);
+        if (what < 10)
             send_once(client);
-        else if (what < 8)
+        else if (what < 15)
             send_keyed(client);
+        else if (what < 16)
+            upload_something(client);
         else
             read_something(client);
-        sleep_ms(throw(client, PACE_MS));
+        sleep_ms(roll(client, PACE_MS));
     }
     settle(client);
     arena_free(&client->arena);
@@ -303,6 +337,7 @@ static void start_thread(pthread_t *thread, void *(*run)(void *), void *context)
 
 void clients_start(void) {
     sends = history_open(world.dir, "send");
+    uploads = history_open(world.dir, "upload");
     configurator.codes = history_open(world.dir, "code");
     configurator.strange = history_open(world.dir, "strange");
     configurator.dice = dice_of(world.seed, 100);

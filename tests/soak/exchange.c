@@ -105,7 +105,10 @@ static void set_up(CURL *curl, struct arena *arena, const struct exchange *excha
     add_header(headers, arena, "X-API-Token", exchange->token);
     add_header(headers, arena, "Idempotency-Key", exchange->key);
     add_header(headers, arena, "X-Hub-Signature-256", exchange->signature);
-    add_header(headers, arena, "Content-Type", exchange->body.p ? "application/json" : NULL);
+    add_header(headers, arena, "Content-Type",
+               !exchange->body.p ? NULL
+               : exchange->type  ? exchange->type
+                                 : "application/json");
     curl_easy_setopt(curl, CURLOPT_URL, arena_printf(arena, "%s%s", base_url, exchange->path));
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);

@@ -12,6 +12,7 @@ struct exchange {
     const char *token;     /* NULL: none is sent */
     const char *key;       /* Idempotency-Key; NULL: none */
     const char *signature; /* X-Hub-Signature-256; NULL: none */
+    const char *type;      /* Content-Type of the body; NULL: application/json */
     struct slice body;     /* p == NULL: none */
 
     int failure; /* of curl; 0: an answer came */

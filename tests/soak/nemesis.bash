@@ -26,6 +26,8 @@ break_platform 5 0 0
 hide_platform 1 500 2500
 pause_platform 2 300 3000
 break_receiver 4 1000 5000
+rotate_keys 1 0 0
+back_up 1 0 0
 END
     [[ $transport != fcgi ]] || printf 'kill_pool 3 0 0\n'
 }
@@ -194,6 +196,22 @@ begin_lock_database() {
 
 begin_hold_reader() {
     hold 'BEGIN; SELECT count(*) FROM event;' "$1"
+}
+
+# --- what operators do meanwhile ---
+
+# The CLI as whoever owns the files. It may fail where the database is locked or the disk is full.
+administer() {
+    "${service[@]}" "$OUT/tools/switchboard" "$@" >>"$dir/administer.log" 2>&1 &
+    locker_pids+=($!)
+}
+
+begin_rotate_keys() {
+    administer key rotate
+}
+
+begin_back_up() {
+    administer backup "$dir/backups/$2.db"
 }
 
 # --- the platform ---

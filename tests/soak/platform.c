@@ -1,164 +1,25 @@
 #include "platform.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/crypto.h"
-#include "exchange.h"
+#include "base/json.h"
 #include "listener.h"
+#include "mail.h"
 #include "world.h"
 
 enum {
-    SENDERS = 4,
     PACE_MS = 120,       /* between payloads of messages, at most */
     STATUS_PACE_MS = 60, /* between payloads of statuses, at most */
     SHUFFLE_MS = 600,    /* a payload is first sent that much after it was made, at most */
     BACKLOG = 1500,      /* payloads that wait, beyond which none are made */
-    STATUSES = 4096,
+    STATUSES = 4096,     /* that wait to be told on */
+    QUIET_MS = 1500,     /* without news from the sandbox */
 };
 
-/* A body on its way. */
-struct payload {
-    struct payload *next;
-    int64_t due;
-    int tries;
-    bool is_copy; /* of one that is logged */
-    char *body;
-    size_t size;
-    char *lines; /* for inbound.tsv, once it is taken */
-};
-
-static struct {
-    pthread_mutex_t lock;
-    struct payload *first;
-    int waiting, sending;
-    int64_t last_news; /* when the sandbox last told something */
-    bool is_over;
-} queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static int taken, accepted;
-
-static void enqueue(struct payload *payload, int64_t due) {
-    pthread_mutex_lock(&queue.lock);
-    payload->due = due;
-    payload->next = queue.first;
-    queue.first = payload;
-    queue.waiting++;
-    pthread_mutex_unlock(&queue.lock);
-}
-
-/* One that is due, or NULL. */
-static struct payload *dequeue(void) {
-    int64_t now = history_now();
-    pthread_mutex_lock(&queue.lock);
-    struct payload **place = &queue.first;
-    while (*place && (*place)->due > now)
-        place = &(*place)->next;
-    struct payload *found = *place;
-    if (found) {
-        *place = found->next;
-        queue.waiting--;
-        queue.sending++;
-    }
-    pthread_mutex_unlock(&queue.lock);
-    return found;
-}
-
-static int backlog(void) {
-    pthread_mutex_lock(&queue.lock);
-    int n = queue.waiting + queue.sending;
-    pthread_mutex_unlock(&queue.lock);
-    return n;
-}
-
-static void free_payload(struct payload *payload) {
-    free(payload->body);
-    free(payload->lines);
-    free(payload);
-}
-
-static char *copy(struct slice bytes) {
-    char *text = malloc(bytes.n + 1);
-    if (!text)
-        give_up("memory");
-    memcpy(text, bytes.p, bytes.n);
-    text[bytes.n] = '\0';
-    return text;
-}
-
-static struct payload *make_payload(struct slice body, struct slice lines, bool is_copy) {
-    struct payload *payload = calloc(1, sizeof *payload);
-    if (!payload)
-        give_up("memory");
-    payload->body = copy(body);
-    payload->size = body.n;
-    payload->lines = copy(lines);
-    payload->is_copy = is_copy;
-    return payload;
-}
-
-/* --- sending --- */
-
-static bool post(struct arena *arena, const char *who, const struct payload *payload) {
-    unsigned char mac[CRYPTO_HASH_SIZE];
-    struct slice body = {payload->body, payload->size};
-    crypto_hmac_sha256(slice_of(world.app_secret), body, mac);
-    struct exchange exchange = {
-        .who = who,
-        .what = "inbound",
-        .method = "POST",
-        .path = "/platform/webhook",
-        .signature = arena_printf(arena, "sha256=%s", crypto_hex(arena, mac, sizeof mac)),
-        .body = body,
-    };
-    exchange_make(arena, &exchange);
-    return exchange.status == 200;
-}
-
-/* Delivers one payload, or puts it back for later. */
-static void deliver(struct arena *arena, struct dice *dice, const char *who,
-                    struct payload *payload) {
-    if (!post(arena, who, payload)) {
-        int64_t wait = 100 << (payload->tries < 4 ? payload->tries : 4);
-        payload->tries++;
-        enqueue(payload, history_now() + wait + throw_dice(dice, 200));
-        return;
-    }
-    if (!payload->is_copy)
-        history_line(taken, "%s", payload->lines);
-    if (!payload->is_copy && throw_dice(dice, 8) == 0) { /* twice, as the platform sometimes does */
-        payload->is_copy = true;
-        enqueue(payload, history_now() + throw_dice(dice, 2 * SHUFFLE_MS));
-        return;
-    }
-    free_payload(payload);
-}
-
-static void *run_sender(void *context) {
-    int number = (int)(long)context;
-    struct dice dice = dice_of(world.seed, 200 + (uint64_t)number);
-    struct arena arena;
-    char who[16];
-    snprintf(who, sizeof who, "platform%d", number);
-    arena_init(&arena, 64 * 1024 * 1024, NULL);
-    while (!queue.is_over) {
-        struct payload *payload = dequeue();
-        if (!payload) {
-            sleep_ms(5);
-            continue;
-        }
-        arena_reset(&arena);
-        deliver(&arena, &dice, who, payload);
-        pthread_mutex_lock(&queue.lock);
-        queue.sending--;
-        pthread_mutex_unlock(&queue.lock);
-    }
-    arena_free(&arena);
-    return NULL;
-}
-
-/* --- making payloads --- */
+static int accepted;
 
 /* What makes payloads: its dice and what it has written so far. */
 struct maker {
@@ -169,7 +30,7 @@ struct maker {
     const char *name;
 };
 
-static unsigned throw(struct maker * maker, unsigned sides) {
+static unsigned roll(struct maker *maker, unsigned sides) {
     return throw_dice(&maker->dice, sides);
 }
 
@@ -206,11 +67,11 @@ static const char *content(struct maker *maker, bool *is_news) {
     static const char *const contents[] = {
         "\"type\":\"image\",\"image\":{\"id\":\"1100000000000001\",\"mime_type\":\"image\\/jpeg\"}",
         "\"type\":\"reaction\",\"reaction\":{\"message_id\":\"wamid.1\",\"emoji\":\"\\u2764\"}",
-        "\"type\":\"text\",\"text\":{\"body\":\"ad\"},\"referral\":{\"source_type\":\"ad\","
-        "\"source_id\":\"9007199254740993\"}",
+        "\"type\":\"text\",\"text\":{\"body\":\"ad\"},\"referral\":{\"source_id\":"
+        "9007199254740993}",
         "\"type\":\"unsupported\",\"errors\":[{\"code\":131051}]",
     };
-    unsigned which = throw(maker, 16);
+    unsigned which = roll(maker, 16);
     *is_news = which != 3;
     return which < 4
                ? contents[which]
@@ -251,9 +112,9 @@ static void add_change(struct buffer *changes, const struct line *line, const ch
 static void add_messages(struct maker *maker, struct buffer *changes, int line_number) {
     struct buffer cards = buffer_in(&maker->arena), messages = buffer_in(&maker->arena);
     const struct line *line = &world.lines[line_number];
-    for (unsigned n = 1 + throw(maker, 3); n; n--) {
-        int person = (int) throw(maker, PEOPLE / LINES) * LINES + line_number;
-        enum names names = throw(maker, 3) ? BOTH : throw(maker, 2) ? PHONE_ALONE : BSUID_ALONE;
+    for (unsigned n = 1 + roll(maker, 3); n; n--) {
+        int person = (int)roll(maker, PEOPLE / LINES) * LINES + line_number;
+        enum names names = roll(maker, 3) ? BOTH : roll(maker, 2) ? PHONE_ALONE : BSUID_ALONE;
         add_message(maker, line, person, names, &cards, &messages);
     }
     add_change(changes, line, "messages", &cards, "messages", &messages);
@@ -262,7 +123,7 @@ static void add_messages(struct maker *maker, struct buffer *changes, int line_n
 static void add_id_change(struct maker *maker, struct buffer *changes, int line_number) {
     struct buffer element = buffer_in(&maker->arena);
     char phone[NAME_SIZE], before[NAME_SIZE], after[NAME_SIZE];
-    int person = (int) throw(maker, PEOPLE / LINES) * LINES + line_number;
+    int person = (int)roll(maker, PEOPLE / LINES) * LINES + line_number;
     person_phone(person, phone);
     person_change(person, before, after);
     buffer_printf(&element,
@@ -290,22 +151,22 @@ static void end_payload(struct maker *maker) {
     struct buffer whole = buffer_in(&maker->arena);
     buffer_printf(&whole, "{\"object\":\"whatsapp_business_account\",\"entry\":[%s]}",
                   maker->body.p);
-    int64_t due = history_now() + throw(maker, SHUFFLE_MS);
-    enqueue(make_payload(buffer_slice(&whole), buffer_slice(&maker->lines), false), due);
-    if (throw(maker, 16) == 0) /* two at the same time */
-        enqueue(make_payload(buffer_slice(&whole), buffer_slice(&maker->lines), true), due);
+    int64_t due = history_now() + roll(maker, SHUFFLE_MS);
+    mail_add(buffer_slice(&whole), buffer_slice(&maker->lines), due);
+    if (roll(maker, 16) == 0) /* two at the same time */
+        mail_add(buffer_slice(&whole), (struct slice){NULL, 0}, due);
 }
 
 static void make_news(struct maker *maker) {
     begin_payload(maker);
-    for (unsigned n = throw(maker, 4) ? 1 : 2; n; n--) {
-        int line = (int) throw(maker, LINES);
+    for (unsigned n = roll(maker, 4) ? 1 : 2; n; n--) {
+        int line = (int)roll(maker, LINES);
         struct buffer changes = buffer_in(&maker->arena);
-        if (throw(maker, 12) == 0)
+        if (roll(maker, 12) == 0)
             add_id_change(maker, &changes, line);
         else
             add_messages(maker, &changes, line);
-        if (throw(maker, 4) == 0)
+        if (roll(maker, 4) == 0)
             add_messages(maker, &changes, line);
         add_entry(maker, &world.lines[line], &changes);
     }
@@ -324,9 +185,9 @@ static void *run_news(void *context) {
     (void)context;
     start_maker(&news, "news", 300);
     while (history_now() < world.end) {
-        if (backlog() < BACKLOG)
+        if (mail_count() < BACKLOG)
             make_news(&news);
-        sleep_ms(throw(&news, PACE_MS));
+        sleep_ms(roll(&news, PACE_MS));
     }
     return NULL;
 }
@@ -344,6 +205,8 @@ static struct {
     pthread_mutex_t lock;
     struct status list[STATUSES];
     size_t count;
+    int64_t last_news; /* when the sandbox last told something */
+    atomic_bool is_over;
 } told = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const struct line *find_line(struct json value) {
@@ -368,6 +231,7 @@ static void keep_status(struct arena *arena, struct json value, struct json elem
     if (told.count == STATUSES)
         give_up("too many statuses wait");
     told.list[told.count++] = status;
+    told.last_news = history_now();
     pthread_mutex_unlock(&told.lock);
 }
 
@@ -379,9 +243,6 @@ static int hear(const struct incoming *request) {
     arena_init(&arena, 16 * 1024 * 1024, NULL);
     if (json_read(&arena, request->body, &payload, &error))
         give_up(error.reason);
-    pthread_mutex_lock(&queue.lock);
-    queue.last_news = history_now();
-    pthread_mutex_unlock(&queue.lock);
     for (struct json e = json_first(json_get(payload, "entry")); json_is(e); e = json_next(e))
         for (struct json c = json_first(json_get(e, "changes")); json_is(c); c = json_next(c)) {
             struct json value = json_get(c, "value"), statuses = json_get(value, "statuses");
@@ -397,7 +258,7 @@ static bool take_status(struct maker *maker, struct status *status) {
     pthread_mutex_lock(&told.lock);
     bool found = told.count > 0;
     if (found) {
-        size_t at = throw(maker, (unsigned)told.count);
+        size_t at = roll(maker, (unsigned)told.count);
         *status = told.list[at];
         told.list[at] = told.list[--told.count];
     }
@@ -421,24 +282,24 @@ static void *run_statuses(void *context) {
     static struct maker maker;
     (void)context;
     start_maker(&maker, "status", 301);
-    while (!queue.is_over) {
+    while (!told.is_over) {
         struct status status;
-        unsigned batch = 1 + throw(&maker, 6);
-        if (backlog() < BACKLOG && take_status(&maker, &status)) {
+        unsigned batch = 1 + roll(&maker, 6);
+        if (mail_count() < BACKLOG && take_status(&maker, &status)) {
             begin_payload(&maker);
             do
                 add_status(&maker, &status);
             while (--batch && take_status(&maker, &status));
             end_payload(&maker);
         }
-        sleep_ms(throw(&maker, STATUS_PACE_MS));
+        sleep_ms(roll(&maker, STATUS_PACE_MS));
     }
     return NULL;
 }
 
 /* --- beginning and end --- */
 
-static pthread_t news_thread, status_thread, sender_threads[SENDERS];
+static pthread_t news_thread, status_thread;
 
 static void start_thread(pthread_t *thread, void *(*run)(void *), void *context) {
     if (pthread_create(thread, NULL, run, context) != 0)
@@ -451,11 +312,9 @@ int platform_listen(void) {
 }
 
 void platform_start(void) {
-    taken = history_open(world.dir, "inbound");
+    mail_start();
     start_thread(&news_thread, run_news, NULL);
     start_thread(&status_thread, run_statuses, NULL);
-    for (long i = 0; i < SENDERS; i++)
-        start_thread(&sender_threads[i], run_sender, (void *)i);
 }
 
 /* Everybody writes once more under both names, so that all names that were told apart meet. */
@@ -477,17 +336,12 @@ static void say_last_words(void) {
 /* Nothing waits, and the sandbox has said nothing for a while. */
 static bool is_quiet(void) {
     pthread_mutex_lock(&told.lock);
-    size_t statuses = told.count;
+    bool quiet = !told.count && history_now() - told.last_news > QUIET_MS;
     pthread_mutex_unlock(&told.lock);
-    pthread_mutex_lock(&queue.lock);
-    bool quiet =
-        !statuses && !queue.waiting && !queue.sending && history_now() - queue.last_news > 1500;
-    pthread_mutex_unlock(&queue.lock);
-    return quiet;
+    return quiet && !mail_count();
 }
 
 void platform_finish(int64_t ms) {
-    int unacked = history_open(world.dir, "unacked");
     int64_t until = history_now() + ms;
     pthread_join(news_thread, NULL);
     while (!is_quiet() && history_now() < until)
@@ -495,15 +349,8 @@ void platform_finish(int64_t ms) {
     say_last_words();
     while (!is_quiet() && history_now() < until)
         sleep_ms(50);
-    queue.is_over = true;
+    told.is_over = true;
     pthread_join(status_thread, NULL);
-    for (int i = 0; i < SENDERS; i++)
-        pthread_join(sender_threads[i], NULL);
-    for (struct payload *p = queue.first, *next; p; p = next) {
-        next = p->next;
-        if (!p->is_copy)
-            history_line(unacked, "%s", p->lines);
-        free_payload(p);
-    }
+    mail_end();
     arena_free(&news.arena);
 }

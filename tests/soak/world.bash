@@ -24,7 +24,7 @@ mount_disk() {
         mount -t tmpfs -o "size=${disk_mib}m,mode=755" soak "$dir/state" 2>"$dir/mount.log"; then
         disk=$disk_mib
     fi
-    mkdir -p "$dir/state/spool"
+    mkdir -p "$dir/state/spool" "$dir/backups"
 }
 
 # write_config [LINE...]: lines given come last and so replace those of the same key.
@@ -122,7 +122,7 @@ start_traffic() { # SECONDS
 }
 
 start_world() {
-    touch "$dir"/{outage,deed,observed,unacked,strange}.tsv
+    touch "$dir"/{outage,deed,observed,unacked,strange,upload}.tsv
     export SWITCHBOARD_CONFIG=$dir/switchboard.conf
     mount_disk
     choose_service_user "$dir"
@@ -187,6 +187,8 @@ observe_rest() {
 
 keep_results() {
     sandbox GET 'requests?path=/messages&method=POST' >"$dir/upstream.json"
+    sandbox GET media >"$dir/media.json"
+    find "$dir/state/spool" -type f >"$dir/spooled.tsv"
     list_secrets >"$dir/secrets"
     list_logs >"$dir/logs"
 }
