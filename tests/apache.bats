@@ -3,6 +3,7 @@
 # transports: cgi fcgi
 # starts first: some of it takes a minute
 load helpers/all
+load helpers/conventions
 
 # A second Apache runs stand-ins that fail in the ways a program can. What takes minutes starts here
 # and is looked at in the last tests.
@@ -311,6 +312,181 @@ repeat() {
     request GET /v2/health
     sleep 0.5
     assert_nothing_sent
+}
+
+# --- what HTTP can be made to look like (RFC 9110, 9112) ---
+
+# How many answers the connection of the last raw_request got.
+answer_count() {
+    grep -ac '^HTTP/1\.[01] [0-9]' "$BATS_TEST_TMPDIR/answer"
+}
+
+# Requests that are 400, or refused by closing the connection, and nothing else: TEXT after the
+# request line and Host.
+@test "framing that two servers could read in two ways is 400, and what it hides is not answered" {
+    local head hidden='GET /v2/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+    while IFS= read -r head; do
+        printf 'case: %s\n' "$head"
+        raw_request "POST /v2/me HTTP/1.1\r\nHost: x\r\n$head\r\n\r\n0\r\n\r\n$hidden"
+        assert_apache_error 400 VALIDATION_ERROR
+        assert_equal "$(answer_count)" 1
+    done <<'END'
+Content-Length: 5\r\nContent-Length: 5
+Content-Length: 5\r\nContent-Length: 6
+Content-Length: 5, 5
+Content-Length: -5
+Content-Length: +5
+Content-Length: 0x5
+Content-Length: 5 5
+Content-Length: 5a
+Content-Length:
+Content-Length: 1e1
+Content-Length: 18446744073709551621
+Transfer-Encoding: identity
+Transfer-Encoding: chunked, identity
+Transfer-Encoding: xchunked
+Transfer-Encoding: "chunked"
+Transfer-Encoding: \x0bchunked
+Transfer-Encoding : chunked
+Transfer-Encoding\t: chunked
+ Transfer-Encoding: chunked
+Transfer-Encoding: chunked\r\nTransfer-Encoding: identity
+Content-Length : 5
+X-A: b\rTransfer-Encoding: chunked
+X-A: b\0Transfer-Encoding: chunked
+X-A: b\nTransfer-Encoding: chunked
+X A: b
+X-A\x01: b
+: b
+no colon
+END
+}
+
+@test "Content-Length beside Transfer-Encoding: chunked counts for nothing" {
+    raw_request 'POST /v2/me HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v2/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+    [[ $status == 404 || $status == 400 ]] || fail_answer 'expected the first to be refused'
+    # what follows is another request, or the connection has ended; nothing in between
+    (($(answer_count) <= 2))
+    ! grep -a -A 20 '^HTTP/1.1 ' "$BATS_TEST_TMPDIR/answer" | grep -aq 'HTTP/1.1 501' || fail_answer 'a rest was taken for a method'
+}
+
+@test "chunks with extensions and trailers make one body, broken ones none" {
+    local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}" size chunked
+    local head="POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+    size=$(printf '%x' ${#text})
+    for chunked in "$size\r\n$text\r\n0\r\n\r\n" "$size;a=b;c=\"d;e\"\r\n$text\r\n0;x\r\n\r\n" "000$size\r\n$text\r\n000\r\n\r\n" \
+        "${size^^}\r\n$text\r\n0\r\nX-API-Token: other\r\nContent-Length: 3\r\n\r\n"; do
+        raw_request "$head\r\n$chunked"
+        assert_success
+    done
+    assert_equal "$(sent_count)" 4
+    # broken before the text is whole
+    for chunked in "${size}0\r\n$text" "1\r\n$text\r\n0\r\n\r\n" "-1\r\n$text\r\n0\r\n\r\n" "0x$size\r\n$text\r\n0\r\n\r\n" \
+        "$size $text" "\r\n$size\r\n$text\r\n0\r\n\r\n" "ffffffffffffffff\r\n$text\r\n0\r\n\r\n" \
+        "10000000000000000$size\r\n$text\r\n0\r\n\r\n" "+$size\r\n$text\r\n0\r\n\r\n" "0\r\n\r\n$text"; do
+        half_closed_request "$head\r\n$chunked"
+        [[ $status == 4* ]] || fail_answer "expected it to be refused: $chunked"
+    done
+    assert_equal "$(sent_count)" 4
+    # and behind it: a text that is whole may have been acted on, but nobody is told that all is well
+    for chunked in "$size\r\n$text" "$size\r\n$text\r\n0\r\n" "$size\r\n${text}x\r\n0\r\n\r\n"; do
+        half_closed_request "$head\r\n$chunked"
+        [[ $status == 400 ]] || fail_answer "expected it to be refused: $chunked"
+    done
+    (($(sent_count) <= 7))
+}
+
+# As raw_request, from a client that says by half a close that no more will come.
+half_closed_request() {
+    answer_dir=$BATS_TEST_TMPDIR
+    headers=$answer_dir/headers body=$answer_dir/body
+    printf '%b' "$1" >"$answer_dir/half"
+    timeout 60 node -e '
+        const [, port, file] = process.argv;
+        const socket = require("net").connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true });
+        socket.on("data", (bytes) => process.stdout.write(bytes)).on("error", () => {});
+        socket.end(require("fs").readFileSync(file));
+    ' "$(base_port "$BASE")" "$answer_dir/half" >"$answer_dir/answer" || true
+    status=$(head -n 1 "$answer_dir/answer" | cut -d ' ' -f 2 | tr -d '\r')
+    tr -d '\r' <"$answer_dir/answer" | sed '1d;/^$/,$d' >"$headers"
+    tr -d '\r' <"$answer_dir/answer" | sed '1,/^$/d' >"$body"
+}
+
+@test "a client that closes its half after the whole request gets its answer" {
+    half_closed_request "GET /v2/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\n\r\n"
+    assert_status 200
+    half_closed_request "POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\nContent-Length: 500\r\nContent-Type: application/json\r\n\r\n{"
+    assert_status 400
+    assert_nothing_sent
+}
+
+@test "a folded header is one line, and none of it gets out" {
+    raw 'GET /v2/health HTTP/1.1' 'X-Request-Id: abc\r\n def\r\nX-Other: 1\r\n'
+    [[ $status == 200 || $status == 400 ]]
+    [[ $(header X-Request-Id) != *def* && $(header X-Request-Id) != *' '* ]] || fail_answer 'a folded id came back'
+    raw 'GET /v2/health HTTP/1.1' 'X-Request-Id:\r\n\tabc\r\n'
+    [[ $status == 200 || $status == 400 ]]
+}
+
+@test "a line break in a path or a query adds no header and no log line" {
+    local path lines log=$STACK/switchboard.log
+    for path in '/v2/%0d%0aX-Injected:%20yes' '/v2/templates/a%0d%0aX-Injected:%20yes' '/v2/media/1%0aX-Injected:yes/download' \
+        '/v2/templates?search=%0d%0aX-Injected:%20yes' '/v2/media/5/download?disposition=%0d%0aX-Injected:%20yes' \
+        '/platform/webhook?hub.mode=subscribe&hub.verify_token=test-verify-token&hub.challenge=%0d%0aX-Injected:%20yes'; do
+        lines=$(wc -l <"$log")
+        api GET "$path"
+        refute_header X-Injected
+        log_of_request | jq -e .request_id >/dev/null
+        assert_equal "$(tail -n +$((lines + 1)) "$log" | grep -vc '^{.*}$')" 0
+    done
+    jq -e . "$log" >/dev/null
+    ! grep -q '^X-Injected' "$STACK/apache/error.log" "$STACK/apache/switchboard_access.log" || fail 'a log was broken up'
+}
+
+@test "the target's host does not choose the route, nor any version but 1.0 and 1.1 run one" {
+    raw 'GET http://other.example/v2/health HTTP/1.1'
+    assert_body_is '{"success":true,"data":{"ok":true}}'
+    raw 'GET http://other.example/v2/me HTTP/1.1' "X-API-Token: $TOKEN\r\n"
+    assert_status 200
+    raw_request 'GET /v2/health HTTP/1.0\r\n\r\n'
+    assert_status 200
+    for version in HTTP/1.10 HTTP/11 HTTP/1 HTTP/ http/1.1 'HTTP/1.1 x' HTTPS/1.1 HTTP/0.9 ICY/1.1; do
+        raw "GET /v2/health $version"
+        printf 'case: %s: %s\n' "$version" "$status"
+        [[ $status == 400 || $status == 505 || -z $status ]] || fail_answer "expected $version to be refused"
+    done
+    raw_request 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+    [[ $status == 4* || $status == 5* || -z $status ]] || fail_answer 'expected HTTP/2 to be refused'
+    raw 'OPTIONS * HTTP/1.1'
+    [[ $status == 200 || $status == 204 || $status == 4* ]]
+    raw 'CONNECT other.example:443 HTTP/1.1'
+    [[ $status == 4* ]] || fail_answer 'expected CONNECT to be refused'
+}
+
+@test "a client that asks before it sends is told to go on, or not to" {
+    local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
+    printf '%s' "$text" >"$BATS_TEST_TMPDIR/text"
+    status=$(curl -s -o "$BATS_TEST_TMPDIR/out" -D "$BATS_TEST_TMPDIR/heads" -w '%{http_code}' -H 'Expect: 100-continue' \
+        -H "X-API-Token: $TOKEN" -H 'Content-Type: application/json' --data-binary "@$BATS_TEST_TMPDIR/text" "$BASE/v2/messages/send/text")
+    assert_equal "$status" 200
+    grep -q '^HTTP/1.1 100 ' "$BATS_TEST_TMPDIR/heads"
+    raw_request "POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3000000\r\nConnection: close\r\n\r\n"
+    assert_apache_error 413 VALIDATION_ERROR
+}
+
+@test "200 uploads of 10 MB with a wrong token: 200 complete answers of 401" {
+    local count config=$BATS_TEST_TMPDIR/curl.conf answers=$BATS_TEST_TMPDIR/answers
+    mkdir "$answers"
+    truncate -s 10M "$BATS_TEST_TMPDIR/body"
+    for ((count = 0; count < 200; count++)); do
+        ((count == 0)) || printf 'next\n'
+        printf 'url = "%s/v2/media/upload"\nupload-file = "%s"\noutput = "%s"\n' "$BASE" "$BATS_TEST_TMPDIR/body" "$answers/$count"
+        printf 'request = POST\nheader = "Authorization: Bearer wrong"\nheader = "Expect:"\n'
+        printf 'header = "Content-Type: image/jpeg"\nmax-time = 60\nwrite-out = "%%{http_code}\\n"\n'
+    done >"$config"
+    timeout 120 curl -s --no-progress-meter --parallel --parallel-max 8 -K "$config" >"$BATS_TEST_TMPDIR/codes"
+    assert_equal "$(sort "$BATS_TEST_TMPDIR/codes" | uniq -c | sed 's/^ *//')" '200 401'
+    assert_equal "$(cat "$answers"/* | jq -c '[.success, .error]' | sort | uniq -c | sed 's/^ *//')" '200 [false,"UNAUTHORIZED"]'
 }
 
 @test "2,000 bodies of 5 bytes to 1 MB with a wrong token: 2,000 complete answers of 401" {

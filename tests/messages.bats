@@ -890,6 +890,236 @@ padded() {
     assert_untouched
 }
 
+# Bodies that hold a JSON text as a member that nobody knows, which is looked at like all others: a
+# line of standard input each, with printf's escapes.
+member_bodies() {
+    local text number=0
+    new_batch
+    while IFS= read -r text; do
+        number=$((number + 1))
+        { printf '{%s,"text":"x","y":' "$who"; printf '%b' "$text"; printf '}'; } >"$batch/$number.in"
+    done
+}
+
+@test "every JSON text that is one is taken (RFC 8259)" {
+    local line texts=$BATS_TEST_TMPDIR/texts
+    while IFS= read -r line; do
+        printf '%s\n' "$line" " $line" "[$line]" "[ $line ,$line\\t]" "{\"a\":$line}" "\\r\\n{ \"\" : $line }\\r"
+    done >"$texts" <<'END'
+null
+true
+false
+0
+-0
+1
+-1
+10
+1.5
+-0.0
+0.0000000000000000000000000000001
+1e1
+1E+1
+1e-01
+0e0
+0E+999999
+1e400
+-1e-400
+12345678901234567890123456789012345678901234567890
+1.000000000000000000000000000000000000000000000001
+""
+"a"
+"\\\\\\"\\/\\b\\f\\n\\r\\t"
+"\\u0041\\u00e9\\u20aC"
+"\\ud83d\\ude00"
+"\\ud83d"
+"\\ude00\\ud83d"
+"\\uFFFF\\ufffe\\u0000"
+"\x7f"
+"\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"
+"\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf"
+"/*"
+"//"
+[]
+[[],[[]],{}]
+{}
+{"a":{"a":{"a":[]}}}
+{"a":1,"a":2}
+{"\\u0000":1,"\\ud800":2}
+{"__proto__":{"x":1},"constructor":[]}
+END
+    member_bodies <"$texts"
+    send_bodies POST /v2/messages/send/text --as "$TOKEN"
+    assert_equal "$(batch_lines status | sort | uniq -c | sed 's/^ *//')" "$(wc -l <"$texts") 200"
+    assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
+}
+
+@test "every JSON text that is none is 400 (RFC 8259)" {
+    local line before texts=$BATS_TEST_TMPDIR/texts
+    before=$(recorded)
+    while IFS= read -r line; do
+        printf '%s\n' "$line" "[$line]" "[1,$line]" "{\"a\":$line}"
+    done >"$texts" <<'END'
+nul
+nULL
+True
+truE
+falsy
+undefined
+NaN
+-NaN
+Infinity
+-Infinity
+inf
++1
++0
+01
+-01
+00
+-
+--1
+1-
+- 1
+1.
+-1.
+.5
+-.5
+1.e1
+1e
+1e+
+1E-
+1eE2
+1e1.5
+1.2.3
+0x1
+0X1F
+1_000
+1 000
+1a
+1\xef\xbc\x91
+\xef\xbc\x91
+'a'
+`a`
+a
+"
+"a
+a"
+"a" "b"
+"\\"
+"\\a"
+"\\x41"
+"\\u"
+"\\u12"
+"\\u12G4"
+"\\U0041"
+"\\ud83d\\u"
+"\\'"
+"\\0"
+"\\ "
+"a\tb"
+"a\nb"
+"a\0b"
+"\x1f"
+"\x80"
+"\xff"
+"\xc3"
+"\xc0\xaf"
+"\xe0\x80\xaf"
+"\xf0\x80\x80\xaf"
+"\xed\xa0\x80"
+"\xed\xbf\xbf"
+"\xf4\x90\x80\x80"
+"\xf8\x88\x80\x80\x80"
+"\xe2\x82"
+"\xe2\x28\xa1"
+[
+]
+[1
+[1,
+[1,]
+[,1]
+[,]
+[1,,2]
+[1;2]
+[1 2]
+[1:2]
+[1]]
+(1)
+[1}
+{
+{]
+{"a"
+{"a":
+{"a":1
+{"a":1,
+{"a":1,}
+{,"a":1}
+{,}
+{"a":1,,"b":2}
+{"a"}
+{"a",1}
+{"a" 1}
+{"a"::1}
+{"a":1:2}
+{"a":1;"b":2}
+{"a":1 "b":2}
+{a:1}
+{'a':1}
+{1:1}
+{null:1}
+{[]:1}
+{"a":1]
+{"a":}
+{:1}
+{"a":/**/1}
+{"a":1}//
+1//x
+/*x*/1
+#1
+\x0c1
+\xc2\xa01
+\xe2\x80\xa81
+\xef\xbb\xbf1
+\x00
+1\x00
+\x1e1
+<null>
+&quot;
+@
+,
+:
+;
+\\
+END
+    member_bodies <"$texts"
+    send_bodies POST /v2/messages/send/text --as "$TOKEN"
+    if batch_lines status | grep -vn '^400$' >"$BATS_TEST_TMPDIR/taken"; then
+        while IFS=: read -r line _; do
+            sed -n "${line}p" "$texts"
+        done <"$BATS_TEST_TMPDIR/taken" >&2
+        fail 'these were not refused'
+    fi
+    assert_equal "$(batch_lines out | jq -r .error | sort | uniq -c | sed 's/^ *//')" \
+        "$(wc -l <"$texts") VALIDATION_ERROR"
+    assert_untouched
+}
+
+@test "JSON in another encoding than UTF-8, or with something around it, is 400" {
+    local encoding before bytes file=$BATS_TEST_TMPDIR/around
+    before=$(recorded)
+    for encoding in UTF-16LE UTF-16BE UTF-32LE UTF-32BE UTF-16 UTF-32 EBCDIC-US; do
+        printf '{%s,"text":"coffee"}' "$who" | iconv -t "$encoding" >"$file"
+        send text "@$file"
+        assert_error 400 VALIDATION_ERROR 'not valid JSON'
+    done
+    for bytes in '\xef\xbb\xbf@' '\xfe\xff@' '@\xef\xbb\xbf' '@\x1a' '@\0' '\0@' '@{}' '@@' '@,' ")]}'@" 'x=@' \
+        'callback(@)' '\x1e@' '@;' "'@'" '@]' '[@'; do
+        printf '%b' "${bytes//@/"{$who,\"text\":\"x\"}"}" >"$file"
+        send text "@$file"
+        assert_error 400 VALIDATION_ERROR 'not valid JSON'
+    done
+    assert_untouched
+}
+
 @test "what is no JSON object is 400" {
     local text before
     before=$(recorded)
@@ -929,6 +1159,9 @@ padded() {
     assert_error 400 VALIDATION_ERROR 'nested deeper than 128'
     head -c 2000000 /dev/zero | tr '\0' '[' >"$BATS_TEST_TMPDIR/brackets"
     send text "@$BATS_TEST_TMPDIR/brackets"
+    assert_error 400 VALIDATION_ERROR 'nested deeper than 128'
+    yes '{"a":[{"":' | head -n 100000 | tr -d '\n' >"$BATS_TEST_TMPDIR/both"
+    send text "@$BATS_TEST_TMPDIR/both"
     assert_error 400 VALIDATION_ERROR 'nested deeper than 128'
     { printf '{"a":[0'; head -c 2097142 /dev/zero | sed 's/\x00\x00/,0/g'; printf ']}'; } >"$BATS_TEST_TMPDIR/values"
     send text "@$BATS_TEST_TMPDIR/values"
