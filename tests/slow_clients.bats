@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# Clients that are slow on purpose do not stop others.
+# transports: cgi
+load helpers/all
+
+# 50 connections that behave as the options say, for 12 seconds: attack NAME OPTION...
+attack() {
+    local name=$1
+    shift
+    timeout 60 slowhttptest -c 50 -r 50 -l 12 -p 5 "$@" >"$BATS_TEST_TMPDIR/$name.log" 2>&1 </dev/null 3>&- &
+    attackers+=("$!")
+}
+
+# How many connections an attacker had open at most: opened NAME
+opened() {
+    sed 's/\x1b\[[0-9;]*m//g' "$BATS_TEST_TMPDIR/$1.log" | awk '/^connected:/ && $2 > most { most = $2 } END { print most + 0 }'
+}
+
+# Everything that anybody else wants.
+serve_others() {
+    request GET /v2/health
+    assert_success
+    api GET /v2/me
+    assert_success
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
+    assert_success
+}
+
+@test "200 slow clients, with headers, bodies, reads and ranges, and everybody else is served" {
+    local attackers=() served=0 attacker deadline name
+    attack headers -H -i 3 -u "$BASE/v2/health"
+    attack bodies -B -i 3 -s 100000 -t POST -f application/json -u "$BASE/v2/messages/send/text"
+    attack reads -X -w 1 -y 10 -n 5 -z 1 -k 3 -u "$BASE/"
+    attack ranges -R -a 1 -b 3000 -t HEAD -u "$BASE/"
+    deadline=$((SECONDS + 10))
+    while ((SECONDS < deadline)); do
+        serve_others
+        served=$((served + 3))
+        sleep 0.2
+    done
+    for attacker in "${attackers[@]}"; do
+        wait "$attacker" || true
+    done
+    for name in headers bodies reads ranges; do
+        printf '%s: %s connections\n' "$name" "$(opened "$name")"
+    done
+    printf '# sweep: slow clients: %d requests served beside %d slow headers, %d slow bodies, %d slow reads, %d ranges\n' \
+        "$served" "$(opened headers)" "$(opened bodies)" "$(opened reads)" "$(opened ranges)" >&3
+    (($(opened headers) >= 40 && $(opened bodies) >= 40)) || fail "$(cat "$BATS_TEST_TMPDIR"/*.log | tail -n 60)"
+    serve_others
+    # what they held is given back
+    request_many 100 GET /v2/version
+    assert_equal "$(statuses)" '100 200'
+    jq -e . "$LOG" >/dev/null
+}
+
+@test "a body that comes a byte at a time and never ends holds up its own client alone" {
+    local sockets=() socket number
+    for ((number = 0; number < 20; number++)); do
+        exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
+        sockets+=("$socket")
+        printf 'POST /v2/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Token: %s\r\nX-Phone-Number-Id: %s\r\nContent-Type: image/jpeg\r\nContent-Length: 100000\r\n\r\n' \
+            "$TOKEN" "$LINE" >&"$socket"
+    done
+    for ((number = 0; number < 4; number++)); do
+        for socket in "${sockets[@]}"; do
+            printf x >&"$socket"
+        done
+        serve_others
+        sleep 1
+    done
+    for socket in "${sockets[@]}"; do
+        exec {socket}>&-
+    done
+    serve_others
+    assert_equal "$(sandbox GET requests | jq '[.[] | select(.complete and (.path | contains("/media")))] | length')" 0
+}
