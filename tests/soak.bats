@@ -43,6 +43,7 @@ figure() { # NAME
 @test "twenty seconds of everything at once: nothing that was accepted is lost" {
     # seeds whose plans have nearly all deeds in them
     local -A seeds=([cgi]=380 [fcgi]=410)
+    # shellcheck disable=SC2153  # TRANSPORT is of tests/run
     export SOAK_DIR=$SOAKED SOAK_SECONDS=20 SOAK_TRANSPORT=$TRANSPORT SEED=${seeds[$TRANSPORT]}
     run "$root/tests/soak/run"
     printf '%s\n' "$output"

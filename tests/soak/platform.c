@@ -67,8 +67,7 @@ static const char *content(struct maker *maker, bool *is_news) {
     static const char *const contents[] = {
         "\"type\":\"image\",\"image\":{\"id\":\"1100000000000001\",\"mime_type\":\"image\\/jpeg\"}",
         "\"type\":\"reaction\",\"reaction\":{\"message_id\":\"wamid.1\",\"emoji\":\"\\u2764\"}",
-        "\"type\":\"text\",\"text\":{\"body\":\"ad\"},\"referral\":{\"source_id\":"
-        "9007199254740993}",
+        "\"type\":\"text\",\"text\":{\"body\":\"ad\"},\"referral\":{\"source_id\":1e400}",
         "\"type\":\"unsupported\",\"errors\":[{\"code\":131051}]",
     };
     unsigned which = roll(maker, 16);
