@@ -22,6 +22,9 @@ int history_open(const char *dir, const char *name) {
     return file;
 }
 
+static void append(int file, const char *format, va_list values)
+    __attribute__((format(printf, 2, 0)));
+
 static void append(int file, const char *format, va_list values) {
     char *text;
     int n = vasprintf(&text, format, values);
