@@ -201,7 +201,8 @@ INSERT INTO rule VALUES ('the courier keeps no descriptor, no zombie and little 
 INSERT INTO finding SELECT 'the courier keeps no descriptor, no zombie and little memory', name || ' ' || value
     FROM observed WHERE (name = 'courier_descriptors' AND CAST(value AS INTEGER) > 64)
         OR (name IN ('courier_zombies', 'apache_zombies') AND value <> '0')
-        OR (name = 'courier_kib' AND CAST(value AS INTEGER) > 65536);
+        OR (name = 'courier_kib' AND CAST(value AS INTEGER) >
+            (SELECT CAST(value AS INTEGER) FROM observed WHERE name = 'courier_kib_most'));
 
 INSERT INTO rule VALUES ('there was something to check');
 INSERT INTO finding SELECT 'there was something to check', name FROM (

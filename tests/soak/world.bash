@@ -181,6 +181,7 @@ observe_rest() {
     observe wal_end "$(stat -c %s "$dir/state/switchboard.db-wal" 2>/dev/null || printf 0)"
     observe courier_descriptors "$(find "/proc/$courier_pid/fd" -mindepth 1 | wc -l)"
     observe courier_kib "$(awk '/^VmRSS:/ { print $2 }' "/proc/$courier_pid/status")"
+    observe courier_kib_most "${ASAN_OPTIONS+10}65536" # a sanitizer keeps what was freed
     observe courier_zombies "$(zombies_of "$courier_pid")"
     observe apache_zombies "$(zombies_of "$(cat "$dir/apache/httpd.pid")")"
 }
