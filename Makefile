@@ -62,7 +62,7 @@ endif
 # Debian packages: to build and run, and what the tests need besides.
 PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
     libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
-TEST_PACKAGES := bats binutils procps sqlite3 openssl strace $(if $(shell command -v npm),,nodejs npm)
+TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime $(if $(shell command -v npm),,nodejs npm)
 FUZZ_PACKAGES := clang libclang-rt-14-dev
 COVERAGE_PACKAGES := gcovr
 BENCH_PACKAGES := wrk sqlite3

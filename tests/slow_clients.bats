@@ -44,8 +44,8 @@ serve_others() {
     for name in headers bodies reads ranges; do
         printf '%s: %s connections\n' "$name" "$(opened "$name")"
     done
-    printf '# sweep: slow clients: %d requests served beside %d slow headers, %d slow bodies, %d slow reads, %d ranges\n' \
-        "$served" "$(opened headers)" "$(opened bodies)" "$(opened reads)" "$(opened ranges)" >&3
+    printf '# sweep: slow clients: %d requests served beside %d slow headers, %d slow bodies, %d slow reads, and ranges\n' \
+        "$served" "$(opened headers)" "$(opened bodies)" "$(opened reads)" >&3
     (($(opened headers) >= 40 && $(opened bodies) >= 40)) || fail "$(cat "$BATS_TEST_TMPDIR"/*.log | tail -n 60)"
     serve_others
     # what they held is given back
