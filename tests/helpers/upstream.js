@@ -1,0 +1,79 @@
+// A platform that answers bytes as they stand: node upstream.js DIR [KEY CERTIFICATE]
+//
+// Listens on 127.0.0.1, over TLS with a key and a certificate; DIR/port is written when it does. Each
+// request, once whole, is added to DIR/requests as a line (its request line), and answered as the
+// files say at that time: DIR/answer are the bytes, DIR/then what comes after them:
+//     close          the connection ends
+//     reset          it is reset
+//     hang           nothing, for ever
+//     drip MS        the bytes come one every MS, then it ends
+//     flood          the bytes come again and again
+"use strict";
+const fs = require("fs");
+const net = require("net");
+const tls = require("tls");
+const [directory, key, certificate] = process.argv.slice(2);
+
+function read(name) {
+    try {
+        return fs.readFileSync(`${directory}/${name}`);
+    } catch (error) {
+        return Buffer.alloc(0);
+    }
+}
+
+function flood(socket, bytes) {
+    while (!socket.destroyed && socket.write(bytes));
+    if (!socket.destroyed) socket.once("drain", () => flood(socket, bytes));
+}
+
+function drip(socket, bytes, milliseconds) {
+    let at = 0;
+    const timer = setInterval(() => {
+        if (socket.destroyed || at >= bytes.length) {
+            clearInterval(timer);
+            socket.end();
+        } else {
+            socket.write(bytes.subarray(at, ++at));
+        }
+    }, milliseconds);
+}
+
+function answer(socket) {
+    const [then, number] = read("then").toString().trim().split(" ");
+    const bytes = read("answer");
+    if (then === "drip") drip(socket, bytes, Number(number));
+    else if (then === "flood") flood(socket, bytes);
+    else if (then === "hang") socket.write(bytes);
+    else if (then === "reset") socket.write(bytes, () => socket.resetAndDestroy());
+    else socket.end(bytes);
+}
+
+// Whether the bytes are a whole request whose length was announced.
+function isWhole(request) {
+    const end = request.indexOf("\r\n\r\n");
+    if (end < 0) return false;
+    const length = /\r\ncontent-length: *([0-9]+)/i.exec(request.subarray(0, end).toString("latin1"));
+    return request.length >= end + 4 + Number(length ? length[1] : 0);
+}
+
+function serve(socket) {
+    let request = Buffer.alloc(0);
+    socket.on("error", () => socket.destroy());
+    socket.on("data", (bytes) => {
+        request = Buffer.concat([request, bytes]);
+        if (!isWhole(request)) return;
+        fs.appendFileSync(`${directory}/requests`, request.toString("latin1").split("\r\n")[0] + "\n");
+        request = Buffer.alloc(0);
+        answer(socket);
+    });
+}
+
+const server = key
+    ? tls.createServer({ key: fs.readFileSync(key), cert: fs.readFileSync(certificate) }, serve)
+    : net.createServer({ allowHalfOpen: true }, serve);
+server.on("tlsClientError", () => {});
+server.listen(0, "127.0.0.1", () => {
+    fs.writeFileSync(`${directory}/port.part`, String(server.address().port));
+    fs.renameSync(`${directory}/port.part`, `${directory}/port`);
+});

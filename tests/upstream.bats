@@ -1,0 +1,296 @@
+#!/usr/bin/env bats
+# A platform that answers what HTTP does not allow, nothing, too much or too slowly, or that is not
+# the platform: every route ends in time, in the envelope, and asks once where asking twice would do
+# something twice (spec 7).
+# transports: cgi
+# starts first: some of it takes half a minute
+load helpers/all
+
+# A platform of bytes: start_upstream NAME [KEY CERTIFICATE]. Its URL goes to $url.
+start_upstream() {
+    local dir=$STACK/upstream/$1 try
+    mkdir -p "$dir"
+    rm -f "$dir/port"
+    node "$root/tests/helpers/upstream.js" "$dir" "${@:2}" >"$dir/log" 2>&1 3>&- &
+    printf '%s\n' $! >>"$STACK/upstream/pids"
+    for ((try = 0; try < 400; try++)); do
+        [[ ! -s $dir/port ]] || break
+        sleep 0.05
+    done
+    url=http${2:+s}://127.0.0.1:$(cat "$dir/port")
+}
+
+# What it answers from now on, with printf's escapes: plan NAME THEN [BYTES]
+plan() {
+    printf '%s\n' "$2" >"$STACK/upstream/$1/then"
+    printf '%b' "${3-}" >"$STACK/upstream/$1/answer"
+    : >"$STACK/upstream/$1/requests"
+}
+
+asked() { # NAME
+    wc -l <"$STACK/upstream/$1/requests"
+}
+
+setup_file() {
+    start_stack
+    make_user
+    mkdir "$STACK/upstream"
+    start_upstream main
+    export UPSTREAM=$url
+    printf 'RIFF\x24\0\0\0WEBPVP8 \x18\0\0\0' >"$STACK/photo"
+    # what takes half a minute begins here and is looked at in the last test
+    export SLOW=$BATS_FILE_TMPDIR/slow
+    mkdir "$SLOW"
+    slowly silent hang
+    slowly headers hang 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
+    slowly body hang 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"messages"'
+    slowly dripped 'drip 1000' 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"messages":[{"id":"wamid.dripped"}]}'
+    slowly interim hang 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n'
+}
+
+teardown_file() {
+    local pid
+    while read -r pid; do
+        kill "$pid" 2>/dev/null || true
+    done <"$STACK/upstream/pids"
+    stop_stack
+}
+
+# A send and a list to a platform of their own that takes its time, in the background: slowly NAME THEN BYTES
+slowly() {
+    local name=$1 url kind
+    start_upstream "$name"
+    plan "$@"
+    sed "s|^graph_base_url = .*|graph_base_url = $url|" "$SWITCHBOARD_CONFIG" >"$SLOW/$name.conf"
+    for kind in send list; do
+        (
+            trap - ERR EXIT
+            TRANSPORT=direct SWITCHBOARD_CONFIG=$SLOW/$name.conf answer_dir=$SLOW/$name.$kind
+            mkdir "$answer_dir"
+            started=$SECONDS
+            "$kind"
+            printf '%s %s\n' "$status" $((SECONDS - started)) >"$answer_dir/part"
+            mv "$answer_dir/part" "$answer_dir/done"
+        ) >/dev/null 2>&1 3>&- &
+    done
+}
+
+send() {
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
+}
+
+list() {
+    api GET /v2/templates
+}
+
+upload() {
+    api POST /v2/media/upload -H 'Content-Type: image/webp' -H "X-Phone-Number-Id: $LINE" -d "@$STACK/photo"
+}
+
+download() {
+    api GET /v2/media/1234/download
+}
+
+# All four kinds of route end in a failure: the platform is asked once by those that do something.
+# assert_all_fail WHAT NAME
+assert_all_fail() {
+    local kind wanted before started=$SECONDS
+    for kind in send list upload download; do
+        before=$(asked "$2")
+        "$kind"
+        wanted=502
+        [[ $kind != list ]] || wanted=500
+        [[ $status == "$wanted" ]] || fail_answer "$1: $kind"
+        assert_error "$wanted" INTERNAL_ERROR
+        [[ $kind == list || $kind == download ]] || (($(asked "$2") - before <= 1)) || fail "$1: $kind was repeated"
+    done
+    ((SECONDS - started < 20)) || fail "$1: it took $((SECONDS - started)) s"
+}
+
+# Bytes of a whole answer around a body: http BODY [HEADER-LINES]
+http() {
+    printf 'HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\n%sConnection: close\\r\\n\\r\\n%s' "${2-}" "$1"
+}
+
+repeated() { # TEXT COUNT
+    printf "%$2s" '' | sed "s/ /$1/g"
+}
+
+@test "answers that HTTP does not allow, or that are cut short, are failures everywhere" {
+    local after answer count=0
+    write_config "graph_base_url = $UPSTREAM"
+    while read -r after answer; do
+        plan main "$after" "$answer"
+        assert_all_fail "$after $answer" main
+        count=$((count + 1))
+    done <<'END'
+close
+reset
+close \r\n\r\n
+close {"messages":[{"id":"wamid.x"}]}
+close HTTP/1.1
+close HTTP/1.1 OK
+close HTTP/1.1 20 OK\r\n\r\n{}
+close HTTP/7.3 200 OK\r\n\r\n{}
+close ICY 200 OK\r\n\r\n{}
+close HTTP/1.1 200 OK\r\n
+reset HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{
+close HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"messages":[{"id":"wamid.x"}],"data":[]}
+close HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{"messages":[{"id":"wamid.x"}],"data":[]}
+close HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{"
+close HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{"a":1
+close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"id":"x"
+close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{"a":1}\r\n0\r\n\r\n
+close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{"a":1}\r\n0\r\n\r\n
+close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{"a":1}
+close HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\n\x1f\x8b\x08\0\0\0\0
+close HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n
+close HTTP/1.1 204 No Content\r\n\r\n
+close HTTP/1.1 304 Not Modified\r\n\r\n
+close HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n
+close HTTP/1.1 100 Continue\r\n\r\n
+close HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n
+close HTTP/1.1 503 Busy\r\nRetry-After: soon\r\nContent-Length: 4\r\n\r\nbusy
+close HTTP/1.1 999 What\r\nContent-Length: 0\r\n\r\n
+close \x16\x03\x01\0\x02\x01\0
+END
+    ((count >= 29)) || fail "only $count"
+    jq -e . "$LOG" >/dev/null
+}
+
+@test "bodies that are no JSON, or JSON to choke on, are failures everywhere" {
+    local body_text
+    write_config "graph_base_url = $UPSTREAM"
+    while IFS= read -r body_text; do
+        plan main close "$(http "$body_text")"
+        assert_all_fail "$body_text" main
+    done <<'END'
+<!DOCTYPE html><html><body>Sorry</body></html>
+{"messages":[{"id":"wamid.x"}],"data":[]
+{"messages":[{"id":"wamid.x"}],"data":[],"id":"1"}}
+\xef\xbb\xbf{"messages":[{"id":"wamid.x"}],"data":[],"id":"1"}
+{"messages":[{"id":"wamid.x"}],"data":[],"id":"1","url":"\xff"}
+{"messages":[{"id":"wamid.x"}],"data":[],"id":"1"}\0
+NaN
+{'messages':[]}
+{\0"\0m\0e\0
+END
+    plan main close "$(http "$(repeated '[' 100000)")"
+    assert_all_fail '100,000 brackets' main
+    plan main close "$(http "{\"a\":$(repeated '[' 5000)$(repeated ']' 5000)}")"
+    assert_all_fail '5,000 brackets and their ends' main
+}
+
+# Leaves the answer as it is: plan_then THEN
+plan_then() {
+    printf '%s\n' "$1" >"$STACK/upstream/main/then"
+}
+
+@test "headers without end, bodies without end, and 100 MB are given up early" {
+    local answer=$STACK/upstream/main/answer
+    write_config "graph_base_url = $UPSTREAM"
+    { printf 'HTTP/1.1 200 OK\r\n'; yes 'X-Padding: 0123456789012345678901234567890123456789' | head -n 20000 | sed 's/$/\r/'; } >"$answer"
+    plan_then flood
+    assert_all_fail 'a flood of headers' main
+    { printf 'HTTP/1.1 200 OK\r\nX-Long: '; head -c 1000000 /dev/zero | tr '\0' x; printf '\r\nContent-Length: 2\r\n\r\n{}'; } >"$answer"
+    plan_then close
+    assert_all_fail 'a header of a million bytes' main
+    { printf 'HTTP/1.1 200 OK\r\n\r\n{"messages":[{"id":"wamid.x"}],"data":"'; head -c 1000000 /dev/zero | tr '\0' x; } >"$answer"
+    plan_then flood
+    assert_all_fail 'a body without end' main
+    { printf 'HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n'; head -c 104857600 /dev/zero | tr '\0' ' '; } >"$answer"
+    plan_then close
+    assert_all_fail '100 MB' main
+}
+
+@test "headers of an answer never become headers of ours" {
+    write_config "graph_base_url = $UPSTREAM"
+    plan main close "$(http '{"messages":[{"id":"wamid.x"}]}' 'Set-Cookie: a=b\r\nX-Injected: yes\r\nRetry-After: 1\r\n folded\r\n')"
+    send
+    assert_success
+    refute_header Set-Cookie
+    refute_header X-Injected
+    plan main close 'HTTP/1.1 429 Slow\r\nRetry-After: 5\x01\x7f\tx\r\nContent-Length: 2\r\n\r\n{}'
+    send
+    assert_error 400 VALIDATION_ERROR
+    [[ $(header Retry-After) != *[$'\x01\x7f']* ]] || fail_answer 'a control character came through'
+}
+
+# --- TLS ---
+
+# A certificate for NAMES of an authority of its own: make_certificate DIR NAMES [COMMAND...]
+make_certificate() {
+    local dir=$1 names=$2
+    shift 2
+    mkdir -p "$dir"
+    "$@" openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj '/CN=test authority' \
+        -keyout "$dir/ca.key" -out "$dir/ca.pem" 2>/dev/null
+    "$@" openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj '/CN=platform' -keyout "$dir/key.pem" \
+        -out "$dir/request.pem" 2>/dev/null
+    printf 'subjectAltName=%s\n' "$names" >"$dir/names"
+    "$@" openssl x509 -req -in "$dir/request.pem" -CA "$dir/ca.pem" -CAkey "$dir/ca.key" -CAcreateserial -days 1 \
+        -extfile "$dir/names" -out "$dir/certificate.pem" 2>/dev/null
+}
+
+@test "TLS: only the platform's own certificate will do, and nothing is sent to anybody else" {
+    local name url good='{"messages":[{"id":"wamid.tls"}],"data":[],"id":"7"}'
+    local url_good url_other url_expired
+    make_certificate "$STACK/good" IP:127.0.0.1
+    make_certificate "$STACK/other" DNS:other.example
+    make_certificate "$STACK/expired" IP:127.0.0.1 faketime -f -30d
+    for name in good other expired; do
+        start_upstream "tls_$name" "$STACK/$name/key.pem" "$STACK/$name/certificate.pem"
+        plan "tls_$name" close "$(http "$good")"
+        printf -v "url_$name" '%s' "$url"
+    done
+    write_config "graph_base_url = $url_good" "ca_file = $STACK/good/ca.pem"
+    send
+    assert_success
+    assert_equal "$(asked tls_good)" 1
+    plan tls_good close "$(http "$good")"
+    write_config "graph_base_url = $url_good" # nobody vouches for it
+    assert_all_fail 'an unknown authority' tls_good
+    assert_equal "$(asked tls_good)" 0
+    send
+    assert_error 502 INTERNAL_ERROR certificate
+    write_config "graph_base_url = $url_other" "ca_file = $STACK/other/ca.pem"
+    assert_all_fail 'a certificate of another host' tls_other
+    assert_equal "$(asked tls_other)" 0
+    write_config "graph_base_url = $url_expired" "ca_file = $STACK/expired/ca.pem"
+    assert_all_fail 'an expired certificate' tls_expired
+    assert_equal "$(asked tls_expired)" 0
+    send
+    assert_error 502 INTERNAL_ERROR expired
+}
+
+@test "TLS: a handshake that nobody answers is given up after 5 seconds" {
+    local started=$SECONDS
+    plan main hang
+    write_config "graph_base_url = ${UPSTREAM/http:/https:}" # which speaks no TLS
+    send
+    ((SECONDS - started >= 4 && SECONDS - started <= 7)) || fail "it took $((SECONDS - started)) s"
+    assert_error 502 INTERNAL_ERROR 'could not be reached'
+    assert_header Retry-After 5
+    assert_equal "$(asked main)" 0
+}
+
+# --- time ---
+
+@test "a platform that says nothing, half of it, or a byte a second is given up after 30 seconds" {
+    local name kind try seconds wanted
+    for name in silent headers body dripped interim; do
+        for kind in send list; do
+            for ((try = 0; try < 600; try++)); do
+                [[ ! -e $SLOW/$name.$kind/done ]] || break
+                sleep 0.1
+            done
+            read -r status seconds <"$SLOW/$name.$kind/done"
+            headers=$SLOW/$name.$kind/headers body=$SLOW/$name.$kind/body
+            wanted=502
+            [[ $kind == send ]] || wanted=500
+            assert_error "$wanted" INTERNAL_ERROR 'could not be reached'
+            ((seconds >= 29 && seconds <= 35)) || fail "$name: $kind took $seconds s"
+        done
+        assert_equal "$(grep -c ^POST "$STACK/upstream/$name/requests")" 1
+    done
+}
