@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# Texts that break programs, in every field, path segment, query value and header: what is a text comes
+# out as it went in, what is none is refused, and nobody takes it for anything else.
+# transports: cgi
+load helpers/all
+
+setup_file() {
+    start_stack
+    make_user
+    export STRINGS=$BATS_FILE_TMPDIR/strings CANARY=$BATS_FILE_TMPDIR/canary
+    strings >"$STRINGS"
+}
+
+# A JSON array of them.
+strings() {
+    cat <<'END' | jq -c --arg canary "$CANARY" 'map(gsub("CANARY"; $canary)) + ["A" * 9000, "é" * 3000, "a\u0301" * 500,
+        "\u202e" * 100, "[" * 3000, "%" * 1000, "../" * 500]'
+["", " ", "   ", "\t", "\n", "\r\n", "\r\nX-Injected: yes\r\n\r\n", "a\nX-Injected: yes", "\u0000", "a\u0000b", "\u0001\u001f", "\u007f",
+"\u0080\u0085\u009f", "\u00a0", "\u200b", "\u2028\u2029", "\ufeffx", "\ufffd", "\uffff", "\ud83d\ude00", "\u202eevil", "\u0130\u0131\u00df\ufb03",
+"\u0661\u0662\u0663\u0664\u0665\u0666", "\uff11\uff12\uff13\uff14\uff15\uff16", "\"", "'", "\\", "\\\\\"", "\"}", "\",\"to\":\"1", "{\"a\":1}", "[]", "null", "true",
+"undefined", "NaN", "0", "-1", "1e309", "0x7f", "9007199254740993", "+", "%", "%s%n%x%p", "%00", "%2e%2e%2f", "%0d%0aX-Injected:%20yes", "%ff", "&", "&amp;", "?", "#", ";", "=", "a&b=c",
+"../../../../etc/passwd", "..\\..\\windows", "/etc/passwd", "file:///etc/passwd", "//other.example/x", "http://127.0.0.1:1/", "javascript:alert(1)",
+"<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "<!--#exec cmd=\"touch CANARY\"-->", "<?xml version=\"1.0\"?><!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]><a>&b;</a>",
+"'; DROP TABLE message; --", "' OR '1'='1", "1) UNION SELECT hash FROM api_token --", "%' ESCAPE '\\", "_%_", "$(touch CANARY)", "`touch CANARY`", "; touch CANARY", "| touch CANARY", "&& touch CANARY", "() { :;}; touch CANARY",
+"{{7*7}}", "${7*7}", "${jndi:ldap://127.0.0.1:1/a}", "*)(uid=*))(|(uid=*", "--help", "-rf", "__proto__", "constructor", "CON", "send", "search", "Bearer", "biz_opaque_callback_data"]
+END
+}
+
+# One curl for all requests of $batch/curl.conf, each of which writes its answer to NUMBER.out, its
+# head to NUMBER.head and `NUMBER STATUS` to $batch/answered.
+new_requests() {
+    batch=$BATS_TEST_TMPDIR/batch
+    mkdir -p "$batch"
+    : >"$batch/curl.conf"
+    : >"$STACK/apache/error.log"
+}
+
+perform() {
+    timeout 300 curl -s -g --path-as-is --no-progress-meter --parallel --parallel-max 6 -K "$batch/curl.conf" >"$batch/answered" || true
+}
+
+# Lines of JSON {path, method, headers: [], body} on standard input become requests.
+add_requests() {
+    jq -r --arg base "$BASE" --arg batch "$batch" --arg token "$TOKEN" '
+        def text: "\"" + (gsub("(?<c>[\\\\\"])"; "\\\(.c)") | gsub("[\r\n\u0000]"; " ")) + "\"";
+        input_line_number as $n
+        | (if $n > 1 then "next" else empty end),
+        "url = \(($base + .path) | text)", "request = \(.method // "GET")", "output = \"\($batch)/\($n).out\"",
+        "dump-header = \"\($batch)/\($n).head\"", "max-time = 60", "write-out = \"\($n) %{http_code}\\n\"", "header = \"Expect:\"",
+        (if .anonymous then empty else "header = \"X-API-Token: \($token)\"" end),
+        (.headers[]? | "header = \(text)"),
+        (if .body then "header = \"Content-Type: application/json\"", "data-binary = \(.body | text)" else empty end)' >"$batch/curl.conf"
+}
+
+# Whatever came in: an answer of these statuses, an envelope, no header and no line that nobody wrote,
+# nobody crashed, and nothing was executed: check_answers STATUS-PATTERN COUNT
+check_answers() {
+    local number code
+    assert_equal "$(wc -l <"$batch/answered")" "$2"
+    if grep -Ev "^[0-9]+ ($1)\$" "$batch/answered" >"$batch/odd"; then
+        while read -r number code; do
+            printf '%s: ' "$code"
+            grep -F "/$number.out\"" -B 3 "$batch/curl.conf" | head -c 600
+            head -c 600 "$batch/$number.out"
+        done < <(head -n 5 "$batch/odd") >&2
+        fail "$(wc -l <"$batch/odd") answers were others than $1"
+    fi
+    find "$batch" -name '*.out' -size +0 -print0 | xargs -0 cat | jq -es 'map(has("success") and (.success or
+        (.error and .message and (keys - ["success", "error", "message", "details"] == [])))) | all' >/dev/null ||
+        fail 'an answer is no envelope'
+    ! grep -Fil 'X-Injected' "$batch"/*.head || fail 'a header came out of a text'
+    [[ -z $(grep -Lis '^content-type: application/json; charset=utf-8' "$batch"/*.head) ]] || fail 'an answer is no JSON by its head'
+    jq -e . "$LOG" >/dev/null || fail 'the log holds a line that is no JSON'
+    ! grep -F '"the program crashed"' "$LOG" || fail 'a program crashed'
+    ! grep -E 'Premature end|malformed header|End of script output' "$STACK/apache/error.log" || fail 'Apache has seen a program fail'
+    [[ ! -e $CANARY ]] || fail 'a text was executed'
+    assert_equal "$(db 'PRAGMA integrity_check')" ok
+}
+
+# Bodies of every route that takes one.
+bodies() {
+    cat <<'END'
+{"path":"/v2/messages/send/text","body":{"text":"T"}}
+{"path":"/v2/messages/send/media","body":{"media":{"type":"document","mediaId":"T","caption":"T","filename":"T"}}}
+{"path":"/v2/messages/send/media","body":{"media":{"type":"T","mediaId":"T"}}}
+{"path":"/v2/messages/send/location","body":{"location":{"latitude":"T","longitude":"T","name":"T","address":"T"}}}
+{"path":"/v2/messages/send/interactive/catalog-message","body":{"bodyText":"T","footerText":"T","thumbnailProductRetailerId":"T"}}
+{"path":"/v2/messages/send/interactive/product","body":{"catalogId":"T","productRetailerId":"T","bodyText":"T","footerText":"T"}}
+{"path":"/v2/messages/send/interactive/product-list","body":{"catalogId":"T","headerText":"T","bodyText":"T","footerText":"T","sections":[{"title":"T","product_items":[{"product_retailer_id":"T"}]}]}}
+{"path":"/v2/messages/send/interactive/product-carousel","body":{"bodyText":"T","cards":[{"catalogId":"T","productRetailerId":"T"},{"catalogId":"T","productRetailerId":"T"}]}}
+{"path":"/v2/messages/send/interactive/button","body":{"bodyText":"T","buttons":[{"id":"T","title":"T"}]}}
+{"path":"/v2/messages/send/interactive/list","body":{"bodyText":"T","buttonText":"T","headerText":"T","footerText":"T","sections":[{"title":"T","rows":[{"id":"T","title":"T","description":"T"}]}]}}
+{"path":"/v2/templates/send","body":{"templateName":"T","language":"T","components":[{"type":"body","parameters":[{"type":"text","text":"T"}]}]}}
+{"path":"/v2/webhooks/config","body":{"webhookUrl":"T","webhookCode":"T"}}
+{"path":"/v2/webhooks/config","body":{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"T"}}
+END
+}
+
+@test "in every string of every body" {
+    local count
+    new_requests
+    bodies | jq -c --slurpfile strings "$STRINGS" --arg line "$LINE" '
+        . as $route | $strings[0][] as $string
+        | ({phoneNumberId: $line, to: "15551230000"} + $route.body | walk(if . == "T" then $string else . end)) as $body
+        | {path: $route.path, method: "POST", body: ($body | tojson)}' >"$batch/requests"
+    # and where a text names somebody or something
+    jq -nc --slurpfile strings "$STRINGS" --arg line "$LINE" '$strings[0][] as $string
+        | {phoneNumberId: $line, to: "15551230000", text: "x"}
+        | (.phoneNumberId = $string), (.to = $string), (.recipient = $string), (.contextMessageWamid = $string), (.[$string] = "x")
+        | {path: "/v2/messages/send/text", method: "POST", body: tojson}' >>"$batch/requests"
+    count=$(wc -l <"$batch/requests")
+    add_requests <"$batch/requests"
+    perform
+    check_answers '200|400|403|404' "$count"
+    printf '# sweep: naughty texts: %d bodies, %d were sent on\n' "$count" "$(sent_count path=/messages)" >&3
+    # every text that was sent is the text that was given
+    assert_equal "$(sandbox GET 'requests?path=/messages' | jq -c '[.[].body | select(.) | fromjson | select(.type == "text").text.body
+        | select(. != "x")] | unique')" "$(jq -c 'map(select(. != "")) | unique' "$STRINGS")"
+}
+
+@test "in every segment of a path" {
+    local count
+    new_requests
+    jq -c --arg line "$LINE" '.[] | @uri as $s | ("/v2/\($s)", "/\($s)", "/v2/messages/send/\($s)", "/v2/templates/\($s)", "/v2/forms/\($s)",
+        "/v2/media/\($s)/download", "/v2/webhooks/\($s)", "/platform/\($s)") | {path: .},
+        {path: "/v2/templates/\($s)/test-send", method: "POST", body: ({phoneNumberId: $line, to: "15551230000"} | tojson)}' "$STRINGS" |
+        jq -c '. , (select(.method == null) | .path |= gsub("%2F"; "/") | select(.path | contains("//") | not))' >"$batch/requests"
+    count=$(wc -l <"$batch/requests")
+    add_requests <"$batch/requests"
+    perform
+    # the landing page is HTML, and a path that leads nowhere near us is Apache's
+    grep -l '<html' "$batch"/*.out >"$batch/pages" 2>/dev/null || true
+    while read -r page; do
+        rm "$page" "${page%.out}.head"
+    done <"$batch/pages"
+    check_answers '200|204|400|403|404|414' "$count"
+    # only names and ids of their own form go upstream, and none leads elsewhere
+    assert_equal "$(sandbox GET requests | jq -r '.[].path' | grep -Ev '^/v26\.0/(9000[0-9]+/(message_templates|flows)|8000[0-9]+/messages|[A-Za-z0-9_-]{1,128})$')" ''
+}
+
+@test "in every value of a query" {
+    local count
+    new_requests
+    jq -c --arg line "$LINE" '.[] | @uri as $s | ("/v2/templates?" + ("limit", "after", "search", "phoneNumberId", "accountId"),
+        "/v2/templates/x?" + ("language", "phoneNumberId", "accountId"), "/v2/forms?" + ("limit", "after", "phoneNumberId", "accountId"),
+        "/v2/forms/search?" + ("q", "limit", "phoneNumberId", "accountId"), "/v2/forms/123?accountId", "/v2/media/123/download?" + ("disposition", "phoneNumberId", "accountId"),
+        "/platform/webhook?hub.mode=subscribe&hub.challenge=5&hub.verify_token", "/?format", "/v2/health?\($s)") + "=" + $s | {path: .}' "$STRINGS" >"$batch/requests"
+    count=$(wc -l <"$batch/requests")
+    add_requests <"$batch/requests"
+    perform
+    grep -l '<html' "$batch"/*.out >"$batch/pages" 2>/dev/null || true
+    while read -r page; do
+        ! grep -q 'alert(1)' "$page" || fail 'the landing page shows what it was asked'
+        rm "$page" "${page%.out}.head"
+    done <"$batch/pages"
+    check_answers '200|400|403|404|414' "$count"
+    assert_equal "$(sandbox GET requests | jq -r '.[].path' | grep -Ev '^/v26\.0/(9000[0-9]+/(message_templates|flows)|123)$')" ''
+}
+
+@test "in every header" {
+    local count
+    new_requests
+    jq -c --arg line "$LINE" --arg token "$TOKEN" '.[] as $s | ("Authorization: Bearer \($s)", "Authorization: \($s)", "X-API-Token: \($s)"
+            | {path: "/v2/me", anonymous: true, headers: [.]}),
+        ("X-Request-Id: \($s)", "Accept: \($s)", "User-Agent: \($s)", "Referer: \($s)", "Cookie: \($s)", "Range: \($s)", "If-None-Match: \($s)",
+            "X-Forwarded-For: \($s)", "X-HTTP-Method-Override: \($s)", "Origin: \($s)" | {path: "/v2/me", headers: [.]}),
+        ("Idempotency-Key: \($s)" | {path: "/v2/messages/send/text", method: "POST", headers: [.],
+            body: ({phoneNumberId: $line, to: "15551230000", text: "x"} | tojson)}),
+        ("X-Hub-Signature-256: \($s)", "X-Hub-Signature-256: sha256=\($s)" | {path: "/platform/webhook", method: "POST", headers: [.], body: "{}"}),
+        ("X-Phone-Number-Id: \($s)", "X-Filename: \($s)", "X-Upload-Type: \($s)", "Content-Type: \($s)", "Content-Encoding: \($s)"
+            | {path: "/v2/media/upload", method: "POST", headers: ["X-Phone-Number-Id: \($line)", "Content-Type: text/plain", .], body: "hello"})' \
+        "$STRINGS" | jq -c 'if .path == "/v2/media/upload" then .headers |= (reverse | unique_by(split(":")[0] | ascii_downcase)) else . end' >"$batch/requests"
+    count=$(wc -l <"$batch/requests")
+    add_requests <"$batch/requests"
+    perform
+    check_answers '200|400|401|403|413|415' "$count"
+    ! grep -h '"request_id"' "$LOG" | jq -r .request_id | grep -vE '^[A-Za-z0-9._@-]{1,64}$' || fail 'an id that is none was taken'
+}
