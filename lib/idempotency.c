@@ -33,7 +33,9 @@ static int read_key(struct request *rq, const char **key) {
 
 /* The key was started and has no answer: its request still runs, or ended badly in the middle. */
 static int fail_unanswered(struct request *rq, const struct idempotency *idempotency) {
-    if (rq->now - idempotency->stored.started_at < LONGEST_SILENCE_MS) {
+    int64_t silence = rq->now - idempotency->stored.started_at;
+    /* below zero the clock has been set back since */
+    if (silence < LONGEST_SILENCE_MS && silence > -LONGEST_SILENCE_MS) {
         reply_header(rq, "Retry-After", "1");
         fail(rq, CONFLICT, "The first request with this Idempotency-Key is still running.");
         return fail_with_details(rq, SLICE("{\"outcome\":\"running\"}"));

@@ -187,6 +187,67 @@ is_done() { # COUNT
     assert_event "$id" state 'done'
 }
 
+# The courier with a clock of its own: courier_at +3650d --once
+courier_at() {
+    ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 faketime -f "$1" "$OUT/tools/courier" "${@:2}"
+}
+
+@test "a clock that was ten years ahead, or behind, for a while loses nothing and holds nothing up" {
+    local id offset
+    for offset in +3650d -3650d +1h -1h; do
+        forget_events
+        set_webhook A "$A_URL/there"
+        answers A there 'status 500'
+        id=$(add_events A)
+        courier_once
+        make_due
+        courier_at "$offset" --once
+        courier_at "$offset" --once
+        assert_event "$id" state pending
+        answers A there
+        # what is due in an hour's time at most may wait for it, and no more than that
+        make_due 'next_attempt_at < '"$db_now"' + 4000000'
+        courier_once
+        db "UPDATE webhook SET next_probe_at = 0 WHERE next_probe_at < $db_now + 7500000"
+        make_due 'next_attempt_at < '"$db_now"' + 4000000'
+        courier_once
+        courier_once
+        [[ $(event "$id" state) == 'done' ]] || fail "$offset: $(db "SELECT state, attempts, (next_attempt_at - $db_now) / 1000,
+            (lease_until - $db_now) / 1000, w.suspended_at, (w.next_probe_at - $db_now) / 1000 FROM event, webhook w WHERE event.id = '$id'")"
+        assert_equal "$(db 'SELECT suspended_at IS NULL AND failing_since IS NULL FROM webhook')" 1
+        id=$(add_events A)
+        courier_once
+        assert_event "$id" state 'done'
+    done
+}
+
+@test "a webhook that was configured and suspended while the clock was ahead recovers" {
+    local id
+    db "UPDATE webhook SET updated_at = $db_now + 315360000000, failing_since = $db_now + 315360000000,
+        suspended_at = $db_now + 315360000000, next_probe_at = $db_now + 315363600000"
+    id=$(add_events A)
+    courier_once # finds it at the end of its work
+    courier_once
+    assert_event "$id" state 'done'
+    assert_equal "$(db 'SELECT suspended_at IS NULL AND failing_since IS NULL AND next_probe_at IS NULL FROM webhook')" 1
+}
+
+@test "killed while it delivers under a clock that is ahead, an event comes again" {
+    local id
+    answers A slow 'wait 3000'
+    set_webhook A "$A_URL/slow"
+    id=$(add_events A)
+    courier_at +1d --once 3>&- &
+    eventually 10 has_received A 1 slow
+    kill -KILL "$(pgrep -P $!)"
+    wait $! || true
+    answers A slow
+    assert_equal "$(event "$id" 'state || (lease_until > '"$db_now"' + 80000000)')" pending1
+    courier_once
+    courier_once
+    assert_event "$id" state 'done'
+}
+
 @test "a database that is locked for 10 s delays, and loses nothing" {
     set_webhook A "$A_URL/slow"
     answers A slow 'wait 1000'

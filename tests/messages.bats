@@ -1523,7 +1523,11 @@ END
     assert_error 409 VALIDATION_ERROR
     assert_json .details '{"outcome":"unknown"}'
     refute_header Retry-After
-    db "UPDATE idempotency SET created_at = created_at - 86400000 WHERE key = '$key'"
+    # as it would be if the clock had been set back since
+    db "UPDATE idempotency SET created_at = created_at + 2 * 3600000 WHERE key = '$key'"
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_json .details '{"outcome":"unknown"}'
+    db "UPDATE idempotency SET created_at = created_at - 86400000 - 2 * 3600000 WHERE key = '$key'"
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_success
     refute_header Idempotent-Replayed

@@ -69,7 +69,7 @@ check_answers() {
         (.error and .message and (keys - ["success", "error", "message", "details"] == [])))) | all' >/dev/null ||
         fail 'an answer is no envelope'
     ! grep -Fil 'X-Injected' "$batch"/*.head || fail 'a header came out of a text'
-    [[ -z $(grep -Lis '^content-type: application/json; charset=utf-8' "$batch"/*.head) ]] || fail 'an answer is no JSON by its head'
+    assert_equal "$(grep -Lis '^content-type: application/json; charset=utf-8' "$batch"/*.head)" '' # is JSON by its head
     jq -e . "$LOG" >/dev/null || fail 'the log holds a line that is no JSON'
     ! grep -F '"the program crashed"' "$LOG" || fail 'a program crashed'
     ! grep -E 'Premature end|malformed header|End of script output' "$STACK/apache/error.log" || fail 'Apache has seen a program fail'

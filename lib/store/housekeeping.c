@@ -11,6 +11,7 @@ enum { PRUNED_AT_ONCE = 500 }; /* a short transaction: others wait for it */
 static const int64_t kept_done = 7 * DAYS;
 static const int64_t kept_dead = 30 * DAYS;
 static const int64_t longest_wait = 3 * DAYS; /* a retry is at most 2 days ahead */
+static const int64_t longest_probe_wait = DAYS / 12; /* a probe is one hour ahead */
 
 enum store_result store_set_patience(struct store *store, int ms) {
     char sql[64];
@@ -45,10 +46,18 @@ enum store_result store_prune_events(struct store *store, int64_t now, size_t *r
 }
 
 enum store_result store_mend_times(struct store *store, int64_t now) {
-    static struct statement s = {.sql = "UPDATE event SET next_attempt_at = ?1 "
-                                        "WHERE state = 'pending' AND next_attempt_at > ?2"};
-    if (sql_begin(store))
-        sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait));
+    static struct statement events = {.sql = "UPDATE event SET next_attempt_at = ?1 "
+                                             "WHERE state = 'pending' AND next_attempt_at > ?2"};
+    static struct statement webhooks = {
+        .sql = "UPDATE webhook SET next_probe_at = CASE WHEN next_probe_at > ?2 THEN ?1 "
+               "ELSE next_probe_at END, suspended_at = CASE WHEN suspended_at > ?2 THEN ?1 "
+               "ELSE suspended_at END, failing_since = CASE WHEN failing_since > ?2 THEN ?1 "
+               "ELSE failing_since END, updated_at = CASE WHEN updated_at > ?2 THEN ?1 "
+               "ELSE updated_at END WHERE next_probe_at > ?2 OR suspended_at > ?2 "
+               "OR failing_since > ?2 OR updated_at > ?2"};
+    if (sql_begin(store) &&
+        sql_run(store, &events, INTEGER(now), INTEGER(now + longest_wait)))
+        sql_run(store, &webhooks, INTEGER(now), INTEGER(now + longest_probe_wait));
     return sql_commit(store);
 }
 

@@ -19,8 +19,8 @@ enum store_result store_beat(struct store *store, const char *name, pid_t pid, i
  * until it is 0. */
 enum store_result store_prune_events(struct store *store, int64_t now, size_t *removed);
 
-/* Makes pending events due whose time lies further ahead than any retry could: it was written by a
- * clock that has been set back since. */
+/* Makes pending events due, and webhooks' times those of now, that lie further ahead than any could:
+ * they were written by a clock that has been set back since. */
 enum store_result store_mend_times(struct store *store, int64_t now);
 
 /* A number that changes when another connection has committed; -1 on failure. */
