@@ -7,7 +7,8 @@
 
 enum { CODE_BYTES = 32 }; /* 64 hexadecimal characters (spec 8) */
 
-/* The caller's configuration and its code, decrypted: empty when unset. */
+/* The caller's configuration and its code, decrypted: empty when unset, p == NULL when no key opens
+ * it. */
 static int read_webhook(struct request *rq, struct store_webhook *webhook, struct slice *code) {
     const struct caller *caller = rq->caller;
     const char *place = webhook_code_place(rq->arena, caller->user.id);
@@ -28,7 +29,7 @@ static int read_webhook(struct request *rq, struct store_webhook *webhook, struc
     }
     log_message(LOG_ERROR, "request %s: the webhook code of user %s cannot be decrypted", rq->id,
                 caller->user.id);
-    return fail(rq, INTERNAL, "The gateway cannot decrypt the webhook code; set a new one.");
+    return 0;
 }
 
 /* A code to be stored. */
@@ -63,6 +64,8 @@ static int get_config(struct request *rq) {
     struct slice code;
     if (read_webhook(rq, &webhook, &code))
         return -1;
+    if (!code.p)
+        return fail(rq, INTERNAL, "The gateway cannot decrypt the webhook code; set a new one.");
     return reply_config(rq, slice_of(webhook.url), code);
 }
 

@@ -198,3 +198,65 @@ END
 @test "the executable holds no libcurl" {
     assert_without webhooks curl_easy_init
 }
+
+# A configuration whose code no key of ours opens: as after a restored backup without its key file.
+spoil_code() {
+    set_config https://example.org/hook s3cret
+    assert_success
+    db "UPDATE webhook SET code = zeroblob(60) WHERE user_id = (SELECT id FROM user WHERE email = '$EMAIL')"
+}
+
+@test "a code that cannot be decrypted is said to be so, and any new one takes its place" {
+    spoil_code
+    api GET /v2/webhooks/config
+    assert_error 500 INTERNAL_ERROR 'set a new one'
+    [[ $(log_of_request | jq -r .error) == *'cannot decrypt the webhook code'* ]]
+    set_config https://example.org/other n3w
+    assert_success
+    config_is https://example.org/other n3w
+    spoil_code
+    api POST /v2/webhooks/generate-code -d '{}'
+    assert_success
+    config_is https://example.org/hook "$(jq -r .data.webhookCode "$body")"
+    spoil_code
+    api DELETE /v2/webhooks/config
+    assert_success
+    config_is '' ''
+}
+
+@test "without its key file the configuration is neither read nor set, and comes back with it" {
+    set_config https://example.org/hook s3cret
+    mv "$STACK/secret.key" "$STACK/secret.away"
+    api GET /v2/webhooks/config
+    assert_error 500 INTERNAL_ERROR 'cannot read its keys'
+    set_config https://example.org/hook other
+    assert_error 500 INTERNAL_ERROR
+    api POST /v2/webhooks/generate-code -d '{}'
+    assert_error 500 INTERNAL_ERROR
+    mv "$STACK/secret.away" "$STACK/secret.key"
+    config_is https://example.org/hook s3cret
+}
+
+# Holds the write lock for SECONDS, by somebody who does not stand in line.
+hold_database() {
+    printf 'BEGIN IMMEDIATE;\n.system touch %s\n.system sleep %s\nROLLBACK;\n' "$BATS_TEST_TMPDIR/held" "$1" |
+        sqlite3 "$DB" >/dev/null &
+    local try
+    for ((try = 0; try < 100; try++)); do
+        [[ ! -e $BATS_TEST_TMPDIR/held ]] || return 0
+        sleep 0.05
+    done
+    fail 'the database was not locked'
+}
+
+@test "a database that is locked for too long is 500 with Retry-After, and nothing was changed" {
+    local holder
+    set_config https://example.org/hook s3cret
+    hold_database 12
+    holder=$!
+    set_config https://example.org/hook other
+    assert_error 500 INTERNAL_ERROR 'busy; try again in a second'
+    assert_header Retry-After 1
+    wait "$holder"
+    config_is https://example.org/hook s3cret
+}
