@@ -859,3 +859,21 @@ refused() {
     assert_equal "$(names)" form
     grep -q 'made to fail' "$LOG" || fail 'expected the reason in the log'
 }
+
+# --- secrets ---
+
+@test "a platform token that cannot be decrypted is 500 and logged, until it is replaced" {
+    local kept
+    kept=$(db "SELECT hex(access_token) FROM account WHERE id = '$ACCOUNT'")
+    db "UPDATE account SET access_token = zeroblob(60) WHERE id = '$ACCOUNT'"
+    api GET /v2/templates
+    assert_error 500 INTERNAL_ERROR 'cannot decrypt a platform access token'
+    assert_nothing_sent
+    [[ $(jq -r '.message // ""' "$LOG" | grep -F "$(header X-Request-Id)") == *"account $ACCOUNT cannot be decrypted"* ]]
+    api POST /v2/templates/send -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"templateName\":\"t\"}"
+    assert_error 500 INTERNAL_ERROR 'cannot decrypt a platform access token'
+    assert_nothing_sent
+    db "UPDATE account SET access_token = x'$kept' WHERE id = '$ACCOUNT'"
+    api GET /v2/templates
+    assert_success
+}
