@@ -916,18 +916,27 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 @test "what comes for lines and accounts that are not ours is logged and skipped, the rest is handled" {
-    local mine stranger before
+    local mine stranger
     mine=$(inbound wamid.1 $P1 $B1)
     stranger=$(LINE=777 inbound wamid.2 $P2 $B2)
     take "$(jq -nc --argjson mine "$mine" --argjson stranger "$stranger" --arg waba "$WABA" '{entry: [
-        {id: "666", changes: [$mine]}, {id: $waba, changes: [$stranger, $mine]},
-        {changes: [$mine]}, {id: "666", changes: [{field: "account_update", value: {event: "x"}}]}]}')"
+        {id: $waba, changes: [$stranger, $mine]}, {changes: [$stranger]},
+        {id: "666", changes: [{field: "account_update", value: {event: "x"}}]},
+        {changes: [{field: "account_update", value: {event: "x"}}]}]}')"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.1 in text received'
     assert_events message.received lead.created/new_contact
-    grep -F "skipped \`messages\` for WABA 666, line $LINE: not ours" "$LOG"
+    grep -F "skipped \`account_update\` for WABA 666, line none: not ours" "$LOG"
     grep -F "skipped \`messages\` for WABA $WABA, line 777: not ours" "$LOG"
     assert_equal "$(grep '/platform/webhook' "$LOG" | tail -n 1 | jq -c '[.stored, .not_ours, .events]')" '[1,4,2]'
+}
+
+@test "the line's id alone says where a message belongs, whatever account the entry names" {
+    take "$(jq -nc --argjson first "$(inbound wamid.1 $P1 $B1)" --argjson second "$(inbound wamid.2 $P1 $B1)" \
+        '{entry: [{id: "666", changes: [$first]}, {changes: [$second]}]}')"
+    assert_only_contact $P1/$B1
+    assert_messages 'wamid.1 in text received' 'wamid.2 in text received'
+    assert_equal "$(db "SELECT DISTINCT json_extract(body, '$.data.wabaid') FROM event WHERE json_extract(body, '$.data.accountId') = '$ACCOUNT'")" "$WABA"
 }
 
 @test "without a configured webhook there are no events, and no lead later for who was known before" {

@@ -56,13 +56,14 @@ static void read_place(struct ingest *in, struct statement *s) {
     };
 }
 
-/* Finds the line, or the account where no line is named; user_id stays NULL when it is not ours. */
+/* Finds the line, whose platform id is unique whatever account the entry names, or the account
+ * where no line is named; user_id stays NULL when it is not ours. */
 static bool find_place(struct ingest *in, const struct store_update *update) {
     static struct statement by_line = {
         .sql = "SELECT " PLACE_COLUMNS ", l.id, l.phone_number_id, l.archived_at IS NOT NULL "
                "FROM line l JOIN account a ON a.id = l.account_id "
                "JOIN user u ON u.id = a.user_id LEFT JOIN webhook w ON w.user_id = a.user_id "
-               "WHERE l.phone_number_id = ?1 AND a.waba_id = ?2"};
+               "WHERE l.phone_number_id = ?1"};
     static struct statement by_account = {
         .sql = "SELECT " PLACE_COLUMNS " FROM account a JOIN user u ON u.id = a.user_id "
                "LEFT JOIN webhook w ON w.user_id = a.user_id WHERE a.waba_id = ?1"};
@@ -72,13 +73,9 @@ static bool find_place(struct ingest *in, const struct store_update *update) {
     in->place = (struct place){0};
     in->waba_id = update->waba_id;
     in->phone_number_id = update->phone_number_id;
-    if (!update->waba_id)
-        return true;
     struct statement *s = update->phone_number_id ? &by_line : &by_account;
-    if (update->phone_number_id)
-        sql_start(in->store, s, TEXT(update->phone_number_id), TEXT(update->waba_id));
-    else
-        sql_start(in->store, s, TEXT(update->waba_id));
+    sql_start(in->store, s,
+              TEXT(update->phone_number_id ? update->phone_number_id : update->waba_id));
     if (!sql_row(in->store, s))
         return !sql_failed(in->store);
     read_place(in, s);
