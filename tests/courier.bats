@@ -384,6 +384,38 @@ END
     assert_between "$(db "SELECT min(next_attempt_at - $db_now) FROM event WHERE last_error LIKE 'timed out%'")" 20000 60000
 }
 
+@test "a 2xx after 14 seconds counts, one after 16 does not" {
+    answers A soon 'wait 14000' 'status 204'
+    answers B late 'wait 16000' 'status 204'
+    set_webhook A "$A_URL/soon"
+    set_webhook B "$B_URL/late"
+    add_events A >/dev/null
+    add_events B >/dev/null
+    courier_once
+    assert_equal "$(outcomes A)" '1 done|204|'
+    assert_equal "$(outcomes B)" '1 pending||timed out: no whole answer within 15 s'
+}
+
+@test "an answer that is no HTTP, or says strange things, is a failure or a success, and no harm" {
+    local id line
+    set_webhook A "$A_URL/strange"
+    for line in 'Content-Length: -1' 'Content-Length: 99999999999999999999' 'Transfer-Encoding: rot13' 'Content-Encoding: gzip' \
+        'Location: file:///etc/passwd' 'Retry-After: 99999999999999999999' 'Set-Cookie: a=b' 'Connection: upgrade' \
+        "X-Long: $(printf 'x%.0s' {1..3000})" 'Webhook-Delivery: abort'; do
+        answers A strange 'status 200' "header $line" 'body {}'
+        id=$(add_events A)
+        courier_once
+        [[ $(event "$id" "state || '/' || attempts") == @(done|pending)/1 ]] || fail "$line: $(event "$id" 'state, attempts, last_error')"
+    done
+    jq -e . "$LOG" >/dev/null
+    # cookies are not kept
+    answers A strange
+    id=$(add_events A)
+    courier_once
+    assert_event "$id" state 'done'
+    assert_equal "$(cat "$A_DIR"/*.head | grep -ic '^cookie:')" 0
+}
+
 # How many events of a consumer ended how: `COUNT state|status|error`
 outcomes() {
     db "SELECT count(*) || ' ' || state, last_status, last_error FROM event JOIN user ON user.id = event.user_id

@@ -127,9 +127,10 @@ test_failed() {
 
 # --- TLS ---
 
-# A TLS front before receiver A: start_tls [node's options, JSON]. TLS_PORT is its port.
+# A TLS front before receiver A: start_tls [node's options, JSON [names [command for openssl...]]].
+# TLS_PORT is its port.
 start_tls() {
-    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext "subjectAltName=${2-DNS:localhost}" \
+    "${@:3}" openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext "subjectAltName=${2-DNS:localhost}" \
         -keyout "$STACK/tls.key" -out "$STACK/tls.pem" 2>/dev/null
     rm -f "$STACK/tls.port"
     node -e '
@@ -181,4 +182,68 @@ start_tls() {
     assert_event "$id" state pending
     assert_equal "$(received_count A tls)" 0
     stop_receiver tls
+}
+
+@test "https: an expired certificate is refused" {
+    write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
+    start_tls '{}' DNS:localhost faketime -f -30d
+    deliver_to "https://localhost:$TLS_PORT/tls"
+    assert_event "$id" state pending
+    event "$id" last_error | grep -qi expired
+    assert_equal "$(received_count A tls)" 0
+    stop_receiver tls
+}
+
+# --- IPv6, and names ---
+
+# A front on [::1] alone before receiver A; SIX_PORT is its port.
+start_six() {
+    rm -f "$STACK/six.port"
+    node -e '
+        const [, directory, target] = process.argv;
+        const fs = require("fs"), net = require("net");
+        const server = net.createServer((front) => {
+            const back = net.connect(Number(target), "127.0.0.1");
+            front.pipe(back).pipe(front);
+            for (const end of [front, back]) end.on("error", () => { front.destroy(); back.destroy(); });
+        });
+        server.listen({ port: 0, host: "::1", ipv6Only: true }, () => {
+            fs.writeFileSync(directory + "/six.part", String(server.address().port));
+            fs.renameSync(directory + "/six.part", directory + "/six.port");
+        });
+    ' "$STACK" "$PORT" 3>&- &
+    mkdir -p "$STACK/receivers/six"
+    printf '%s\n' $! >"$STACK/receivers/six/pid"
+    eventually 20 test -s "$STACK/six.port"
+    SIX_PORT=$(cat "$STACK/six.port")
+}
+
+@test "a receiver that has IPv6 alone is delivered to, by address and by name, where that is allowed" {
+    grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || return 0 # a machine without IPv6 has none
+    start_six
+    write_config 'webhook_egress = private'
+    deliver_to "http://[::1]:$SIX_PORT/six"
+    assert_event "$id" state 'done'
+    assert_equal "$(db "SELECT address FROM event_attempt WHERE event_id = '$id'")" '::1'
+    deliver_to "http://[0:0:0:0:0:0:0:1]:$SIX_PORT/six"
+    assert_event "$id" state 'done'
+    if getent ahostsv6 ip6-localhost | grep -q '^::1 '; then
+        deliver_to "http://ip6-localhost:$SIX_PORT/six"
+        assert_event "$id" state 'done'
+    fi
+    write_config 'webhook_egress = public'
+    deliver_to "http://[::1]:$SIX_PORT/six"
+    assert_blocked '[::1]'
+    stop_receiver six
+}
+
+@test "a name that nobody knows is a failure like any other" {
+    local name
+    write_config 'webhook_egress = private'
+    for name in nowhere.invalid "$(printf 'a%.0s' {1..63}).invalid" "$(printf 'a.%.0s' {1..120})invalid" xn--.invalid; do
+        deliver_to "http://$name:$PORT/"
+        assert_event "$id" 'state || attempts' pending1
+        [[ -n $(event "$id" last_error) ]]
+    done
+    assert_equal "$(received_count A)" 0
 }

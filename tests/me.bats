@@ -184,7 +184,8 @@ assert_unauthorized() {
     local value hash
     hash=$(printf '%s' "$TOKEN" | sha256sum | cut -d ' ' -f 1)
     for value in wrong "${TOKEN%?}" "${TOKEN}x" "${TOKEN^^}" "$hash" "$PLATFORM_TOKEN" "$EMAIL" \
-        "$TOKEN, Bearer $TOKEN" "' OR '1'='1" "$(printf 'x%.0s' {1..4000})"; do
+        "$TOKEN, Bearer $TOKEN" "' OR '1'='1" "$(printf 'x%.0s' {1..8000})" \
+        $'a\tb' "${TOKEN:0:10} ${TOKEN:10}" "\"$TOKEN\"" "<$TOKEN>" "$TOKEN=" "$TOKEN;" $'caf\xc3\xa9' $'\xff'; do
         request GET /v2/me -H "Authorization: Bearer $value"
         assert_unauthorized 'Invalid API token'
         request GET /v2/me -H "X-API-Token: $value"
@@ -202,6 +203,23 @@ assert_unauthorized() {
     api GET /v2/me
     assert_success
     assert_text .data.user.email "$EMAIL"
+}
+
+@test "a token that is regenerated while it is used is valid or invalid, and the old one invalid at once" {
+    local old try
+    make_user
+    for ((try = 0; try < 8; try++)); do
+        old=$TOKEN
+        request_many 6 GET /v2/me --as "$old" &
+        TOKEN=$(switchboard token regenerate "$EMAIL")
+        request GET /v2/me --as "$old"
+        assert_unauthorized 'Invalid API token'
+        request GET /v2/me --as "$TOKEN"
+        assert_success
+        wait $!
+        many=$BATS_TEST_TMPDIR/many
+        [[ $(cat "$many"/*/status | sort -u | tr '\n' ' ') =~ ^(200\ )?(401\ )?$ ]] || fail "$(statuses)"
+    done
 }
 
 @test "a deleted user is 401 UNAUTHORIZED (spec 5.3)" {

@@ -10,7 +10,7 @@ enum { PRUNED_AT_ONCE = 500 }; /* a short transaction: others wait for it */
 
 static const int64_t kept_done = 7 * DAYS;
 static const int64_t kept_dead = 30 * DAYS;
-static const int64_t longest_wait = 3 * DAYS; /* a retry is at most 2 days ahead */
+static const int64_t longest_wait = 3 * DAYS;        /* a retry is at most 2 days ahead */
 static const int64_t longest_probe_wait = DAYS / 12; /* a probe is one hour ahead */
 
 enum store_result store_set_patience(struct store *store, int ms) {
@@ -55,8 +55,7 @@ enum store_result store_mend_times(struct store *store, int64_t now) {
                "ELSE failing_since END, updated_at = CASE WHEN updated_at > ?2 THEN ?1 "
                "ELSE updated_at END WHERE next_probe_at > ?2 OR suspended_at > ?2 "
                "OR failing_since > ?2 OR updated_at > ?2"};
-    if (sql_begin(store) &&
-        sql_run(store, &events, INTEGER(now), INTEGER(now + longest_wait)))
+    if (sql_begin(store) && sql_run(store, &events, INTEGER(now), INTEGER(now + longest_wait)))
         sql_run(store, &webhooks, INTEGER(now), INTEGER(now + longest_probe_wait));
     return sql_commit(store);
 }
