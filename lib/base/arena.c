@@ -36,6 +36,13 @@ void arena_init(struct arena *arena, size_t cap, void (*exhausted_hook)(void)) {
     *arena = (struct arena){.cap = cap, .exhausted = exhausted_hook};
 }
 
+void arena_init_in(struct arena *arena, void *memory, size_t size) {
+    struct arena_block *block = memory;
+    *block = (struct arena_block){.size = size - sizeof *block};
+    ASAN_POISON_MEMORY_REGION(block->bytes, block->size);
+    *arena = (struct arena){.block = block, .given = block, .total = block->size, .cap = block->size};
+}
+
 static void add_block(struct arena *arena, size_t wanted) {
     size_t size = arena->block ? arena->block->size * 2 : FIRST_BLOCK;
     if (size < wanted)
@@ -91,6 +98,12 @@ void *arena_grow(struct arena *arena, void *p, size_t old_size, size_t new_size)
     return grown;
 }
 
+void arena_reserve(struct arena *arena, size_t size) {
+    size_t whole = align(size);
+    if (!arena->block || arena->block->size - arena->block->used < whole)
+        add_block(arena, whole);
+}
+
 char *arena_copy(struct arena *arena, struct slice bytes) {
     char *copy = take(arena, bytes.n + 1);
     if (bytes.n)
@@ -114,9 +127,10 @@ char *arena_printf(struct arena *arena, const char *format, ...) {
     return text;
 }
 
-static void free_block(struct arena_block *block) {
+static void free_block(const struct arena *arena, struct arena_block *block) {
     ASAN_UNPOISON_MEMORY_REGION(block->bytes, block->size);
-    free(block);
+    if (block != arena->given)
+        free(block);
 }
 
 void arena_reset(struct arena *arena) {
@@ -125,7 +139,7 @@ void arena_reset(struct arena *arena) {
         return;
     while (first->older) { /* the oldest is the smallest: a big request does not stay big */
         struct arena_block *older = first->older;
-        free_block(first);
+        free_block(arena, first);
         first = older;
     }
     first->used = 0;
@@ -137,7 +151,7 @@ void arena_reset(struct arena *arena) {
 void arena_free(struct arena *arena) {
     while (arena->block) {
         struct arena_block *older = arena->block->older;
-        free_block(arena->block);
+        free_block(arena, arena->block);
         arena->block = older;
     }
     arena->total = 0;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -65,12 +66,13 @@ void log_finish(struct json_writer *line) {
 
 void log_message(enum log_level level, const char *format, ...) {
     char message[1024];
+    _Alignas(max_align_t) char room[16 * 1024]; /* what must be told of may be a lack of memory */
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     struct arena arena;
-    arena_init(&arena, 64 * 1024, NULL);
+    arena_init_in(&arena, room, sizeof room);
     struct json_writer line;
     log_start(&line, &arena, level);
     json_write_text(&line, "message", message);

@@ -1,5 +1,6 @@
 /* Arenas and buffers: alignment, growth, caps, and what is left after a reset. */
 #include <setjmp.h>
+#include <stddef.h>
 
 #include "base/buffer.h"
 #include "compare.h"
@@ -123,6 +124,37 @@ static void check_buffers(void) {
     arena_free(&arena);
 }
 
+/* What was reserved asks the system for nothing more. */
+static void check_reserve(void) {
+    struct arena arena;
+    arena_init(&arena, 1024 * 1024, NULL);
+    for (size_t used = 0; used < 20000; used += 4000) {
+        arena_alloc(&arena, used);
+        arena_reserve(&arena, 10000);
+        size_t taken = arena.total;
+        for (int i = 0; i < 10; i++)
+            arena_alloc(&arena, 992);
+        CHECK(arena.total == taken);
+    }
+    arena_free(&arena);
+}
+
+/* An arena in memory of ours ends where that ends, and is given back by nobody. */
+static void check_given(void) {
+    _Alignas(max_align_t) static char memory[1024];
+    struct arena arena;
+    arena_init_in(&arena, memory, sizeof memory);
+    struct buffer text = buffer_in(&arena);
+    for (int i = 0; i < 400; i++)
+        buffer_add_char(&text, 'x');
+    CHECK(text.p > memory && text.p + text.n < memory + sizeof memory);
+    CHECK(arena.total < sizeof memory);
+    arena_reset(&arena);
+    CHECK_TEXT(arena_copy(&arena, SLICE("again")), "again");
+    arena_free(&arena);
+    memset(memory, 0, sizeof memory);
+}
+
 static void check_slices(void) {
     struct slice rest = SLICE("a=b=c");
     CHECK_SLICE(slice_cut(&rest, '='), SLICE("a"));
@@ -144,6 +176,8 @@ int main(void) {
     check_pieces();
     check_growth();
     check_buffers();
+    check_reserve();
+    check_given();
     check_slices();
     return check_failures();
 }
