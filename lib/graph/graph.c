@@ -22,14 +22,14 @@ void graph_call(const struct config *config, struct arena *arena, const struct g
     struct transfer transfer;
     transfer_start(&transfer, config, arena, call->token, answer);
     transfer.is_repeatable = strcmp(call->method, "GET") == 0;
-    curl_easy_setopt(
-        transfer.curl, CURLOPT_URL,
+    transfer_set(
+        &transfer, CURLOPT_URL,
         arena_printf(arena, "%s/%s/%s", config->graph_base_url, config->graph_version, call->path));
-    curl_easy_setopt(transfer.curl, CURLOPT_TIMEOUT_MS, (long)CALL_TIMEOUT_MS);
+    transfer_set(&transfer, CURLOPT_TIMEOUT_MS, (long)CALL_TIMEOUT_MS);
     if (call->body.p) {
         transfer_header(&transfer, "Content-Type: application/json");
-        curl_easy_setopt(transfer.curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
-        curl_easy_setopt(transfer.curl, CURLOPT_POSTFIELDS, call->body.p);
+        transfer_set(&transfer, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
+        transfer_set(&transfer, CURLOPT_POSTFIELDS, call->body.p);
     }
     transfer_perform(&transfer);
 }

@@ -91,17 +91,17 @@ void graph_upload(const struct config *config, struct arena *arena,
     transfer_header(
         &sending.transfer,
         arena_printf(arena, "Content-Type: multipart/form-data; boundary=%s", boundary));
-    CURL *curl = sending.transfer.curl;
-    curl_easy_setopt(curl, CURLOPT_URL,
+    struct transfer *transfer = &sending.transfer;
+    transfer_set(transfer, CURLOPT_URL,
                      arena_printf(arena, "%s/%s/%s/media", config->graph_base_url,
                                   config->graph_version,
                                   graph_escape(arena, slice_of(upload->line))));
-    curl_easy_setopt(curl, CURLOPT_POST, 1L);
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+    transfer_set(transfer, CURLOPT_POST, 1L);
+    transfer_set(transfer, CURLOPT_POSTFIELDSIZE_LARGE,
                      (curl_off_t)sending.head.n + upload->size + (curl_off_t)sending.tail.n);
-    curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, (long)STREAM_BUFFER);
-    curl_easy_setopt(curl, CURLOPT_READFUNCTION, on_read);
-    curl_easy_setopt(curl, CURLOPT_READDATA, &sending);
+    transfer_set(transfer, CURLOPT_UPLOAD_BUFFERSIZE, (long)STREAM_BUFFER);
+    transfer_set(transfer, CURLOPT_READFUNCTION, on_read);
+    transfer_set(transfer, CURLOPT_READDATA, &sending);
     transfer_perform(&sending.transfer);
 }
 
@@ -245,11 +245,11 @@ void graph_download(const struct config *config, struct arena *arena,
     transfer_limit_stall(&receiving.transfer);
     if (download->range)
         transfer_header(&receiving.transfer, arena_printf(arena, "Range: %s", download->range));
-    CURL *curl = receiving.transfer.curl;
-    curl_easy_setopt(curl, CURLOPT_CURLU, url);
-    curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)STREAM_BUFFER);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_write);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiving);
+    struct transfer *transfer = &receiving.transfer;
+    transfer_set(transfer, CURLOPT_CURLU, url);
+    transfer_set(transfer, CURLOPT_BUFFERSIZE, (long)STREAM_BUFFER);
+    transfer_set(transfer, CURLOPT_WRITEFUNCTION, on_write);
+    transfer_set(transfer, CURLOPT_WRITEDATA, &receiving);
     if (transfer_perform(&receiving.transfer) == CURLE_OK)
         read_head(&receiving);
     curl_url_cleanup(url);

@@ -7,6 +7,7 @@ enum {
     CONNECT_TIMEOUT_MS = 5000,
     STALL_TIMEOUT_MS = 30000,
     ANSWER_LIMIT = 16 * 1024 * 1024,
+    ANSWER_ROOM = 64 * 1024, /* for a common answer and all that is done with it */
     IDLE_SECONDS = 20, /* a connection idle for longer is not used again */
 };
 
@@ -68,38 +69,46 @@ static CURL *handle(void) {
     return curl;
 }
 
-static void set_safety(CURL *curl, const struct config *config) {
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, SWITCHBOARD_NAME "/" SWITCHBOARD_VERSION);
+void transfer_note(struct transfer *transfer, CURLcode code) {
+    if (!transfer->failed)
+        transfer->failed = code;
+}
+
+static void set_safety(struct transfer *transfer, const struct config *config) {
+    transfer_set(transfer, CURLOPT_NOSIGNAL, 1L);
+    transfer_set(transfer, CURLOPT_PROTOCOLS_STR, "http,https");
+    transfer_set(transfer, CURLOPT_FOLLOWLOCATION, 0L);
+    transfer_set(transfer, CURLOPT_PROXY, "");
+    transfer_set(transfer, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    transfer_set(transfer, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
+    transfer_set(transfer, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    transfer_set(transfer, CURLOPT_USERAGENT, SWITCHBOARD_NAME "/" SWITCHBOARD_VERSION);
     /* the hashed directory: loading the one big file costs 20 ms of CPU per process */
-    curl_easy_setopt(curl, CURLOPT_CAPATH, *config->ca_path ? config->ca_path : NULL);
-    curl_easy_setopt(curl, CURLOPT_CAINFO, *config->ca_file ? config->ca_file : NULL);
+    transfer_set(transfer, CURLOPT_CAPATH, *config->ca_path ? config->ca_path : NULL);
+    transfer_set(transfer, CURLOPT_CAINFO, *config->ca_file ? config->ca_file : NULL);
 }
 
 void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
                     const char *token, struct graph_answer *answer) {
     *answer = (struct graph_answer){0};
+    arena_reserve(arena, ANSWER_ROOM);
     *transfer = (struct transfer){.curl = handle(),
                                   .arena = arena,
                                   .answer = answer,
                                   .body = buffer_in(arena),
                                   .started = clock_monotonic()};
-    if (!transfer->curl)
+    if (!transfer->curl) {
+        transfer_note(transfer, CURLE_OUT_OF_MEMORY);
         return;
-    set_safety(transfer->curl, config);
-    curl_easy_setopt(transfer->curl, CURLOPT_ERRORBUFFER, transfer->detail);
-    curl_easy_setopt(transfer->curl, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(transfer->curl, CURLOPT_WRITEDATA, transfer);
-    curl_easy_setopt(transfer->curl, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(transfer->curl, CURLOPT_HEADERDATA, transfer);
-    curl_easy_setopt(transfer->curl, CURLOPT_PREREQFUNCTION, on_request);
-    curl_easy_setopt(transfer->curl, CURLOPT_PREREQDATA, transfer);
+    }
+    set_safety(transfer, config);
+    transfer_set(transfer, CURLOPT_ERRORBUFFER, transfer->detail);
+    transfer_set(transfer, CURLOPT_WRITEFUNCTION, on_body);
+    transfer_set(transfer, CURLOPT_WRITEDATA, transfer);
+    transfer_set(transfer, CURLOPT_HEADERFUNCTION, on_header);
+    transfer_set(transfer, CURLOPT_HEADERDATA, transfer);
+    transfer_set(transfer, CURLOPT_PREREQFUNCTION, on_request);
+    transfer_set(transfer, CURLOPT_PREREQDATA, transfer);
     if (token)
         transfer_header(transfer, arena_printf(arena, "Authorization: Bearer %s", token));
     transfer_header(transfer, "Expect:");
@@ -107,21 +116,18 @@ void transfer_start(struct transfer *transfer, const struct config *config, stru
 
 void transfer_header(struct transfer *transfer, const char *line) {
     struct curl_slist *longer = curl_slist_append(transfer->headers, line);
-    if (longer) {
+    if (longer)
         transfer->headers = longer;
-        return;
-    }
-    curl_slist_free_all(transfer->headers); /* without all its headers it must not go out */
-    transfer->headers = NULL;
-    transfer->curl = NULL;
+    else
+        transfer_note(transfer, CURLE_OUT_OF_MEMORY);
 }
 
 void transfer_limit_stall(struct transfer *transfer) {
     transfer->stall_limit = STALL_TIMEOUT_MS;
     transfer->moved_at = clock_monotonic();
-    curl_easy_setopt(transfer->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-    curl_easy_setopt(transfer->curl, CURLOPT_XFERINFODATA, transfer);
-    curl_easy_setopt(transfer->curl, CURLOPT_NOPROGRESS, 0L);
+    transfer_set(transfer, CURLOPT_XFERINFOFUNCTION, on_progress);
+    transfer_set(transfer, CURLOPT_XFERINFODATA, transfer);
+    transfer_set(transfer, CURLOPT_NOPROGRESS, 0L);
 }
 
 void transfer_moved(struct transfer *transfer) {
@@ -139,10 +145,10 @@ static const char *explain(const struct transfer *transfer, CURLcode code) {
 
 CURLcode transfer_perform(struct transfer *transfer) {
     struct graph_answer *answer = transfer->answer;
-    CURLcode code = CURLE_OUT_OF_MEMORY;
     long status = 0;
-    if (transfer->curl) {
-        curl_easy_setopt(transfer->curl, CURLOPT_HTTPHEADER, transfer->headers);
+    transfer_set(transfer, CURLOPT_HTTPHEADER, transfer->headers);
+    CURLcode code = transfer->failed;
+    if (code == CURLE_OK) {
         code = curl_easy_perform(transfer->curl);
         curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
         curl_easy_setopt(transfer->curl, CURLOPT_ERRORBUFFER, NULL);

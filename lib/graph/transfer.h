@@ -9,7 +9,8 @@
 
 /* A call under way. */
 struct transfer {
-    CURL *curl; /* NULL: out of memory */
+    CURL *curl;      /* NULL: there is none to be had */
+    CURLcode failed; /* the first option that could not be set; CURLE_OK: none */
     struct arena *arena;
     struct graph_answer *answer;
     struct curl_slist *headers;
@@ -30,6 +31,14 @@ struct transfer {
  * Authorization header; NULL sends none. Not repeatable until the caller says so. */
 void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
                     const char *token, struct graph_answer *answer);
+
+/* Sets an option of libcurl. Where one cannot be set the call fails, and nothing is sent: it might be
+ * the one that makes it safe. */
+#define transfer_set(transfer, option, value)                                                      \
+    transfer_note(transfer, curl_easy_setopt((transfer)->curl, option, value))
+
+/* The same for what another function than curl_easy_setopt has said. */
+void transfer_note(struct transfer *transfer, CURLcode code);
 
 /* Adds a header line to the request. */
 void transfer_header(struct transfer *transfer, const char *line);
