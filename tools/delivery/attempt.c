@@ -117,37 +117,46 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *context) {
 
 /* --- its beginning --- */
 
-static void set_safety(CURL *curl, const struct config *config) {
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* a name server that hangs is not waited for */
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
-    curl_easy_setopt(curl, CURLOPT_CAPATH, *config->ca_path ? config->ca_path : NULL);
-    curl_easy_setopt(curl, CURLOPT_CAINFO, *config->ca_file ? config->ca_file : NULL);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)TOTAL_TIMEOUT_MS);
-    curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
+/* Sets an option of libcurl. Where one cannot be set the attempt fails: it might be the one that keeps
+ * it from going astray. */
+#define set(attempt, option, value)                                                                \
+    note_option(attempt, curl_easy_setopt((attempt)->curl, option, value))
+
+static void note_option(struct attempt *attempt, CURLcode code) {
+    if (!attempt->unset)
+        attempt->unset = code;
+}
+
+static void set_safety(struct attempt *attempt, const struct config *config) {
+    set(attempt, CURLOPT_NOSIGNAL, 1L);
+    set(attempt, CURLOPT_QUICK_EXIT, 1L); /* a name server that hangs is not waited for */
+    set(attempt, CURLOPT_PROTOCOLS_STR, "http,https");
+    set(attempt, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    set(attempt, CURLOPT_FOLLOWLOCATION, 0L);
+    set(attempt, CURLOPT_PROXY, "");
+    set(attempt, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    set(attempt, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    set(attempt, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    set(attempt, CURLOPT_SSL_VERIFYPEER, 1L);
+    set(attempt, CURLOPT_SSL_VERIFYHOST, 2L);
+    set(attempt, CURLOPT_CAPATH, *config->ca_path ? config->ca_path : NULL);
+    set(attempt, CURLOPT_CAINFO, *config->ca_file ? config->ca_file : NULL);
+    set(attempt, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    set(attempt, CURLOPT_TIMEOUT_MS, (long)TOTAL_TIMEOUT_MS);
+    set(attempt, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
 }
 
 static void set_callbacks(struct attempt *attempt) {
-    CURL *curl = attempt->curl;
-    curl_easy_setopt(curl, CURLOPT_PRIVATE, attempt);
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, attempt->detail);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, attempt);
-    curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_request);
-    curl_easy_setopt(curl, CURLOPT_PREREQDATA, attempt);
-    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, attempt);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, attempt);
+    set(attempt, CURLOPT_PRIVATE, attempt);
+    set(attempt, CURLOPT_ERRORBUFFER, attempt->detail);
+    set(attempt, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    set(attempt, CURLOPT_OPENSOCKETDATA, attempt);
+    set(attempt, CURLOPT_PREREQFUNCTION, on_request);
+    set(attempt, CURLOPT_PREREQDATA, attempt);
+    set(attempt, CURLOPT_HEADERFUNCTION, on_header);
+    set(attempt, CURLOPT_HEADERDATA, attempt);
+    set(attempt, CURLOPT_WRITEFUNCTION, on_body);
+    set(attempt, CURLOPT_WRITEDATA, attempt);
 }
 
 static bool add_header(struct attempt *attempt, const char *line) {
@@ -199,16 +208,15 @@ static bool sign(struct attempt *attempt, const struct keyring *keys) {
 }
 
 static bool set_request(struct attempt *attempt, const struct keyring *keys) {
-    CURL *curl = attempt->curl;
     const struct store_delivery *delivery = &attempt->delivery;
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, SWITCHBOARD_NAME "/" SWITCHBOARD_VERSION);
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body.n);
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, delivery->body.p);
+    set(attempt, CURLOPT_USERAGENT, SWITCHBOARD_NAME "/" SWITCHBOARD_VERSION);
+    set(attempt, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body.n);
+    set(attempt, CURLOPT_POSTFIELDS, delivery->body.p);
     bool is_set = add_header(attempt, "Content-Type: application/json") &&
-                  add_header(attempt, "Expect:") && sign(attempt, keys) &&
-                  curl_easy_setopt(curl, CURLOPT_URL, delivery->url) == CURLE_OK;
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, attempt->headers);
-    return is_set;
+                  add_header(attempt, "Expect:") && sign(attempt, keys);
+    set(attempt, CURLOPT_URL, delivery->url);
+    set(attempt, CURLOPT_HTTPHEADER, attempt->headers);
+    return is_set && !attempt->unset;
 }
 
 /* The delivery with all that it points to, in memory that lives as long as the attempt. */
@@ -234,11 +242,11 @@ bool attempt_start(struct attempt *attempt, CURLM *multi, const struct config *c
     attempt->started_at = clock_now();
     attempt->started = clock_monotonic();
     curl_easy_reset(attempt->curl);
-    set_safety(attempt->curl, config);
+    set_safety(attempt, config);
     set_callbacks(attempt);
     if (set_request(attempt, keys) && curl_multi_add_handle(multi, attempt->curl) == CURLM_OK)
         return true;
-    attempt_end(attempt, multi, CURLE_FAILED_INIT);
+    attempt_end(attempt, multi, attempt->unset ? attempt->unset : CURLE_FAILED_INIT);
     return false;
 }
 

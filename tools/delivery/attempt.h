@@ -33,6 +33,7 @@ struct attempt {
     const char *destination; /* HOST:PORT */
     enum egress egress;
     CURL *curl; /* kept from attempt to attempt */
+    CURLcode unset; /* why an option could not be set; CURLE_OK: all were */
     struct curl_slist *headers;
     int64_t started_at;       /* wall clock */
     int64_t started;          /* clock_monotonic */
