@@ -41,14 +41,23 @@ static struct slice details(struct request *rq, struct slice body, struct json *
     return json_written(&w);
 }
 
+/* Of what was sent nobody knows whether it arrived, however its answer was lost. */
+static int fail_without_answer(struct request *rq, enum upstream_purpose purpose,
+                               const struct graph_answer *answer) {
+    if (answer->was_sent && purpose != UPSTREAM_LIST)
+        return fail(rq, broken(purpose),
+                    "The platform did not answer: %s; whether it did what was asked is not known.",
+                    answer->failure);
+    if (!answer->was_sent)
+        reply_header(rq, "Retry-After", UNREACHED_SECONDS);
+    return fail(rq, broken(purpose), "The platform could not be reached: %s.", answer->failure);
+}
+
 int upstream_fail(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_answer *answer) {
     struct json json = {0};
-    if (!answer->status && !answer->was_sent)
-        reply_header(rq, "Retry-After", UNREACHED_SECONDS);
     if (!answer->status)
-        return fail(rq, broken(purpose), "The platform could not be reached: %s.",
-                    answer->failure);
+        return fail_without_answer(rq, purpose, answer);
     if (answer->retry_after)
         reply_header(rq, "Retry-After", answer->retry_after);
     struct slice payload = details(rq, answer->body, &json);

@@ -1378,7 +1378,7 @@ END
         before=$(recorded)
         fault "$failure"
         send text "{$who,\"text\":\"x\"}"
-        assert_error 502 INTERNAL_ERROR 'could not be reached'
+        assert_error 502 INTERNAL_ERROR 'is not known'
         assert_that 'has("details") | not'
         assert_conventions
         assert_equal "$(sent_count)" 2
@@ -1794,6 +1794,6 @@ assert_names_request() {
     done
     read -r status seconds <"$BATS_FILE_TMPDIR/hang/done"
     headers=$BATS_FILE_TMPDIR/hang/headers body=$BATS_FILE_TMPDIR/hang/body
-    assert_error 502 INTERNAL_ERROR 'could not be reached'
+    assert_error 502 INTERNAL_ERROR 'is not known'
     ((seconds >= 29 && seconds <= 33)) || fail "it took $seconds s"
 }
