@@ -94,6 +94,18 @@ static void check_kept(struct request *rq, enum store_result result) {
                     rq->id, store_reason(rq->caller->store));
 }
 
+/* Keeps the settled answer. A lack of memory may pass, so it is tried twice. */
+static void keep_answer(struct request *rq, const struct idempotency *idempotency,
+                        const unsigned char *fingerprint, int status) {
+    struct store *store = rq->caller->store;
+    struct slice answer = reply_bytes(rq);
+    enum store_result result =
+        store_finish_idempotent(store, &idempotency->key, fingerprint, status, answer);
+    if (result == STORE_UNKNOWN)
+        result = store_finish_idempotent(store, &idempotency->key, fingerprint, status, answer);
+    check_kept(rq, result);
+}
+
 void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency) {
     int64_t now = clock_monotonic();
     if (!idempotency->key.key || now - idempotency->alive_at < SIGN_OF_LIFE_MS)
@@ -111,15 +123,12 @@ void idempotency_end(struct request *rq, const struct idempotency *idempotency,
         check_kept(rq, store_forget_idempotent(store, &idempotency->key));
         return;
     }
-    int status = reply_settle(rq); /* before its bytes are taken */
-    check_kept(rq, store_finish_idempotent(store, &idempotency->key, fingerprint, status,
-                                           reply_bytes(rq)));
+    keep_answer(rq, idempotency, fingerprint, reply_settle(rq));
 }
 
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency,
                         struct slice data) {
     reply_data(rq, data);
-    check_kept(rq, store_finish_idempotent(rq->caller->store, &idempotency->key,
-                                           idempotency->stored.fingerprint, 200, reply_bytes(rq)));
+    keep_answer(rq, idempotency, idempotency->stored.fingerprint, 200);
     return 0;
 }

@@ -101,7 +101,10 @@ static void record(struct request *rq, const struct message_kind *kind,
     id_make(send.new_contact_id, "con_", rq->now);
     id_make(send.new_thread_id, "thr_", rq->now);
     id_make(send.message_id, "msg_", rq->now);
-    if (store_record_send(caller->store, &send) != STORE_OK)
+    enum store_result result = store_record_send(caller->store, &send);
+    if (result == STORE_UNKNOWN) /* a lack of memory may pass; what is done is not done again */
+        result = store_record_send(caller->store, &send);
+    if (result != STORE_OK)
         log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: %s", rq->id,
                     accepted->wamid, store_reason(caller->store));
 }
