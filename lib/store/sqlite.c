@@ -301,6 +301,16 @@ void store_release_view(struct store *store) {
     sql_row(store, &end);
 }
 
+/* Prepared before anything begins: whatever is the matter then, memory too, a transaction that is not
+ * to be does not stay and keep others from writing. */
+static struct statement rollback = {.sql = "ROLLBACK"};
+
+static void give_up(struct store *store) {
+    if (rollback.prepared && sqlite3_step(rollback.prepared) != SQLITE_DONE)
+        note(store, SQLITE_INTERNAL);
+    sql_stop(&rollback);
+}
+
 bool sql_begin(struct store *store) {
     static struct statement begin = {.sql = "BEGIN IMMEDIATE"};
     store_release_view(store);
@@ -308,6 +318,8 @@ bool sql_begin(struct store *store) {
         queue_open(&store->queue, store->path, &store->file);
     store->has_queue = true;
     queue_enter(&store->queue);
+    if (!store->code)
+        prepare(store, &rollback);
     sql_start_with(store, &begin, NULL, 0);
     return !sql_row(store, &begin) && !store->code;
 }
@@ -330,7 +342,7 @@ enum store_result sql_commit(struct store *store) {
         sql_row(store, &commit);
     }
     if (store->code && !sqlite3_get_autocommit(store->db))
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+        give_up(store);
     queue_leave(&store->queue);
     if (!store->code)
         note(store, queue_sync(&store->queue, sync_log, store));
