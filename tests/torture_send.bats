@@ -123,5 +123,5 @@ choose_calls() {
         sweep_calls keyed "error=$error" "$name $count"
     done
     end_sweep "keyed send met errors of the system, $which of ${#tries[@]}" "$points" 0
-    ((unsent > 0 && recorded > 0))
+    ((points < 100 || unsent > 0 && recorded > 0))
 }

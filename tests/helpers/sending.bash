@@ -74,6 +74,7 @@ read_answer() {
 # the same request again is answered the same or refused, and sent only if it never was.
 # check_round WHAT [NAME-OF-THE-CALL]
 check_round() {
+    local said=''
     ((code != 137)) || killed=$((killed + 1))
     assert_outcome "$@"
     read_answer
@@ -82,7 +83,8 @@ check_round() {
         [[ -z $stored ]] || fail "$1: told $told, stored $stored"
         grep -qF "$told was accepted but not recorded" "$LOG" || fail "$1: told $told, and the log says nothing"
     fi
-    printf '%s|%s|%s|%s|%s\n' "$to" "$stored" "$told" "$key" "$1" >>"$notes"
+    [[ ! -s $answer || -n $told ]] || grep -q 'not known' "$answer" || said=otherwise
+    printf '%s|%s|%s|%s|%s|%s\n' "$to" "$stored" "$told" "$key" "$said" "$1" >>"$notes"
     [[ $send != keyed ]] || check_twin "$1" "$key" "$stored" "$told"
 }
 
@@ -131,17 +133,20 @@ sent_to() {
 # The platform's record agrees with ours: nothing went out twice, and all that is stored or was told
 # did go out. Counts `recorded`, `unsent`, and `unrecorded`, which the platform alone knows.
 end_sweep() { # TEXT FAULTS KILLS
-    local to stored told key what number
+    local to stored told key said what number
     declare -A sent=()
     while read -r to number; do
         [[ $number == 1 ]] || fail "sent $number times: $(grep "^$to" "$notes")"
         sent[$to]=1
     done < <(sent_to)
-    while IFS='|' read -r to stored told key what; do
+    while IFS='|' read -r to stored told key said what; do
         if [[ -z ${sent[$to]-} || ($send == keyed && $key == none) ]]; then # what was sent is the twin
             [[ -z $stored$told ]] || fail "$what: never sent, yet there is $stored$told"
             unsent=$((unsent + 1))
-        elif [[ -n $stored ]]; then
+            continue
+        fi
+        [[ -z $said ]] || fail "$what: sent, and not said that it may have been"
+        if [[ -n $stored ]]; then
             recorded=$((recorded + 1))
         else
             unrecorded=$((unrecorded + 1))
