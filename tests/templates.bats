@@ -860,6 +860,14 @@ refused() {
     grep -q 'made to fail' "$LOG" || fail 'expected the reason in the log'
 }
 
+@test "the default account need not be the one that was made first (spec 2.2)" {
+    make_user LATER_
+    make_account LATER_ --default
+    request GET /v2/templates --as "$LATER_TOKEN"
+    assert_success
+    assert_sent_to "$LATER_WABA/message_templates"
+}
+
 # --- secrets ---
 
 @test "a platform token that cannot be decrypted is 500 and logged, until it is replaced" {
