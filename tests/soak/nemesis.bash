@@ -63,7 +63,7 @@ follow_plan() {
             now=$(($(now_ms) - begin))
         done
         end_deeds "$now"
-        [[ -z ${active[$name]-} ]] || continue
+        may_begin "$name" || continue
         printf '%s\t%s\n' "$now" "$name" >>"$dir/deed.tsv"
         "begin_$name" "$ms" "$number"
         active[$name]=$((now + ms))
@@ -76,10 +76,21 @@ follow_plan() {
     sandbox DELETE faults >/dev/null
 }
 
+# Not twice at the same time, and nothing that starts what is being stopped.
+may_begin() {
+    [[ -z ${active[$1]-} ]] || return 1
+    [[ $1 != graceful && $1 != kill_pool ]] || [[ -z ${active[stop_apache]-} ]]
+}
+
+# Stopping Apache takes as long as it takes; meanwhile other deeds must end.
+may_end() {
+    [[ $1 != stop_apache ]] || ! kill -0 "$stop_job" 2>/dev/null
+}
+
 end_deeds() { # NOW
     local name
     for name in "${!active[@]}"; do
-        if ((active[$name] <= $1)); then
+        if ((active[$name] <= $1)) && may_end "$name"; then
             unset "active[$name]"
             ! declare -F "end_$name" >/dev/null || "end_$name"
         fi
@@ -163,10 +174,12 @@ begin_graceful() {
 
 begin_stop_apache() {
     outage_began=$(now_ms)
-    "$root/tools/private-apache" stop --dir "$dir/apache" || die 'Apache does not stop'
+    "$root/tools/private-apache" stop --dir "$dir/apache" &
+    stop_job=$!
 }
 end_stop_apache() {
     local try
+    wait "$stop_job" || die 'Apache does not stop'
     for ((try = 0; try < 20; try++)); do
         ! "$root/tools/private-apache" start "${apache_options[@]}" || break
         sleep 0.5
