@@ -4,8 +4,10 @@
 #include <fcgiapp.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -160,6 +162,17 @@ static void write_record(unsigned char type, const void *content, size_t n) {
     write_raw(fastcgi.ipcFd, content, n);
 }
 
+/* Takes what the web server still sends until it has closed its end: it would lose the answer if we
+ * closed ours with something of it unread. */
+static void wait_for_hangup(int connection) {
+    enum { PATIENCE_MS = 2000 };
+    static char dropped[16384];
+    struct pollfd wanted = {.fd = connection, .events = POLLIN};
+    shutdown(connection, SHUT_WR);
+    while (poll(&wanted, 1, PATIENCE_MS) > 0 && read(connection, dropped, sizeof dropped) > 0)
+        ;
+}
+
 /* libfcgi's buffers may be broken, so its connection is written to directly. */
 void transport_write_last(struct slice head, struct slice body) {
     enum { END_REQUEST = 3, OUTPUT = 6 };
@@ -172,6 +185,7 @@ void transport_write_last(struct slice head, struct slice body) {
         write_record(OUTPUT, body.p, body.n);
         write_record(OUTPUT, NULL, 0);
         write_record(END_REQUEST, completed, sizeof completed);
+        wait_for_hangup(fastcgi.ipcFd);
         return;
     }
     transport_drain();
