@@ -258,7 +258,9 @@ build/probe/control.o: tests/probe.c
 $(PROBE_CONTROL): build/probe/control.o $(LIBRARY)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(FCGI) $(SODIUM)
 
-probes: $(PROBE_CONTROL) $(BUILD)/helpers/ask
+# They are looked at as they are installed, beside a suite of sanitizer builds too.
+probes: $(if $(filter 1,$(SANITIZE)),,$(PROBE_CONTROL)) $(BUILD)/helpers/ask
+	@$(if $(filter 1,$(SANITIZE)),$(BUILD_ALL) SANITIZE= all $(PROBE_CONTROL))
 	@$(BUILD_ALL) SANITIZE= PROBE=1 all
 
 audit: ## what each executable is made of and able to do, and the proof; V=1 for every call and trial

@@ -409,7 +409,7 @@ END
 @test "a call is given up when no byte has moved for 30 s, and not before, however long it takes" {
     local id
     id=$(have_media '"size":40')
-    fault "{\"kind\":\"hang\",$DOWNLOAD}"
+    fault "{\"kind\":\"hang\",\"match\":{\"path\":\"whatsapp_business\",\"token\":\"$FIRST_TOKEN\"}}"
     fault '{"kind":"hang","match":{"path":"/media","method":"POST"}}'
     fault "{\"kind\":\"drip\",\"ms\":900,\"match\":{\"path\":\"whatsapp_business\",\"token\":\"$SECOND_TOKEN\"}}"
     timed down api GET "/v2/media/$id/download" &

@@ -578,7 +578,7 @@ END
 }
 
 @test "a send that waits for the platform keeps nobody from emptying the database's log" {
-    fault '{"kind":"delay","ms":2000}'
+    fault '{"kind":"delay","ms":4000}'
     db "UPDATE user SET email = email" # the log has something
     (
         answer_dir=$BATS_TEST_TMPDIR/slow
@@ -1499,7 +1499,7 @@ END
 
 @test "an Idempotency-Key whose first request runs is 409 with Retry-After, whose end nobody knows 409 without" {
     local key="key-$RANDOM$RANDOM"
-    fault '{"kind":"delay","ms":1500}'
+    fault '{"kind":"delay","ms":4000}'
     (
         answer_dir=$BATS_TEST_TMPDIR/slow
         mkdir "$answer_dir"

@@ -164,5 +164,7 @@ int main(int argc, char **argv) {
     for (int i = first + 1; i < argc; i++)
         if (strchr(argv[i], '='))
             variables[count++] = argv[i];
-    return is_fastcgi ? ask_fastcgi(argv[first], variables) : ask_cgi(argv[first], variables);
+    int status = is_fastcgi ? ask_fastcgi(argv[first], variables) : ask_cgi(argv[first], variables);
+    free(variables);
+    return status;
 }
