@@ -85,3 +85,24 @@ finish() {
     done
     finish "courier met $which of ${#tries[@]} errors and gave up $failed times" "$points" "$points" 0
 }
+
+@test "an allocation failed: every event arrives, always with its id and body" {
+    local number total points=0 faults=0 step which made failed
+    add_events A 2 >/dev/null
+    starving 0
+    "${starve[@]}" "$starved/tools/courier" --once
+    read_tally
+    total=$made
+    ((total > 1000)) || fail "only $total allocations"
+    choose_step "$total" 60
+    for ((number = 1; number <= total; number += step)); do
+        add_events A 2 >/dev/null
+        starving "$number"
+        run "${starve[@]}" "$starved/tools/courier" --once
+        read_tally
+        points=$((points + 1)) faults=$((faults + failed))
+        [[ $status == [01] || $status == 134 ]] || fail "allocation $number: status $status: $output"
+        recover "allocation $number"
+    done
+    finish "courier starved at $which of $total allocations" "$points" "$faults" 0
+}

@@ -112,6 +112,7 @@ assert_refusal() { # WHAT NAME
     '0 Status: 500 '* | '0 Status: 503 '* | '1 Status: 500 '* | '134 Status: 500 '*) ;;
     '0 Status: 400 '*) [[ $2 == read ]] || fail "$1: $said" ;; # a body that could not be read
     '0 ') [[ $2 == writev ]] || fail "$1: no answer" ;;
+    '244 ') [[ $2 == memory ]] || fail "$1: $(cat "$stderr")" ;; # libfcgi, which begins
     '134 ') [[ $(<"$stderr") == 'switchboard: '* ]] || fail "$1: $(cat "$stderr")" ;;
     *) fail "$1: status $code, $said: $(cat "$stderr")" ;;
     esac
@@ -150,6 +151,29 @@ round_with_room() { # WHAT
         refused=$((refused + 1))
     fi
     [[ -s $answer ]]
+}
+
+@test "an allocation failed: 200 and stored, or refused and stored once when sent again" {
+    local number total refused=0 acknowledged=0 stored_unsaid=0 points=0 faults=0 step which made failed
+    restore
+    starving 0
+    OUT=$starved send_noted payload "${starve[@]}"
+    read_tally
+    total=$made
+    ((total > 1000)) || fail "only $total allocations"
+    choose_step "$total" 100
+    for ((number = 1; number <= total; number += step)); do
+        restore
+        starving "$number"
+        OUT=$starved send_noted payload "${starve[@]}"
+        read_tally
+        points=$((points + 1)) faults=$((faults + failed))
+        answered 200 || assert_refusal "allocation $number" memory
+        answered 200 || refused=$((refused + 1))
+        check_round "allocation $number"
+    done
+    say_sweep "platform starved at $which of $total allocations: $acknowledged times it acknowledged, $refused times it refused ($stored_unsaid of them stored), none lost or doubled" \
+        "$points" "$faults" 0
 }
 
 @test "with any amount of memory: 200 and stored, or refused and stored once when sent again" {

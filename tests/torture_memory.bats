@@ -10,7 +10,16 @@ load helpers/sending
 setup_file() {
     start_stack
     make_user
+    sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"7001\",\"mimeType\":\"image/png\",\"size\":200000}" >/dev/null
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"generate\":{\"count\":30,\"prefix\":\"t_\"}}" >/dev/null
     note_sends
+    note_request me GET /v2/me --as "$TOKEN"
+    note_request templates GET /v2/templates --as "$TOKEN"
+    note_request template GET /v2/templates/t_7 --as "$TOKEN"
+    note_request forms GET /v2/forms/search --as "$TOKEN"
+    note_request download GET /v2/media/7001/download --as "$TOKEN"
+    note_request webhook POST /v2/webhooks/config --as "$TOKEN" \
+        -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
     keep_database
 }
 
@@ -64,14 +73,15 @@ starve_send() {
 }
 
 @test "a send whose allocation fails once it went out is answered and recorded, or told unknown" {
-    local first points step which
+    local first total points step which
     for send in keyed plain; do
         begin_sweep
         find_departure "$send"
         ((made - first > 300)) || fail "only from $first of $made"
-        choose_step $((made - first)) 180
+        total=$((made - first))
+        choose_step "$total" 180
         starve_send "$send" 1 $(seq "$first" "$step" "$made")
-        end_sweep "$send send starved at $which of $((made - first)) allocations after it went out" "$faults" 0
+        end_sweep "$send send starved at $which of $total allocations after it went out" "$faults" 0
         ((unsent == 0)) || fail "$unsent were not sent"
         ((unrecorded * 10 < points)) || fail "$unrecorded of $points are recorded nowhere"
     done
@@ -96,4 +106,87 @@ starve_send() {
     done
     end_sweep "plain sends of many lengths starved at each large allocation" "$faults" 0
     ((unrecorded == 0)) || fail "$unrecorded went out, and were neither recorded nor answered"
+}
+
+@test "a send whose allocation fails before it goes out is refused whole, or sent and answered whole" {
+    local first total points step which many
+    for many in 1 0; do # that one alone, and all from there on
+        begin_sweep
+        find_departure keyed
+        total=$made
+        choose_step "$total" 60
+        starve_send keyed "$many" $(seq 1 "$step" "$total")
+        end_sweep "keyed send starved at $which of $total allocations$( ((many)) || echo ' and ever after')" "$faults" 0
+    done
+}
+
+# --- other requests ---
+
+# Fails allocations of a noted request, MOST of them, and calls CHECK after each: starve_request NAME
+# MOST CHECK. What it must answer, when it can, is in $STACK/whole.
+starve_request() {
+    local number total step which points=0 faults=0 whole=0
+    restore
+    count_allocations "$1"
+    total=$made
+    cp "$answer" "$STACK/whole"
+    choose_step "$total" "$2"
+    for ((number = 1; number <= total; number += step)); do
+        restore
+        starving "$number"
+        OUT=$starved send_noted "$1" "${starve[@]}"
+        read_tally
+        points=$((points + 1)) faults=$((faults + failed))
+        "$3" "allocation $number of $1"
+    done
+    say_sweep "$1 starved at $which of $total allocations: $whole times it answered all the same" "$points" "$faults" 0
+    ((whole < points))
+}
+
+# The whole answer, or one that says that the gateway failed.
+is_same_or_failure() { # WHAT
+    if cmp -s "$answer" "$STACK/whole"; then
+        whole=$((whole + 1))
+        return
+    fi
+    ! answered 200 || fail "$1: another answer: $(head -c 1000 "$answer")"
+    [[ ! -s $answer ]] || answered '5??' || fail "$1: no failure of ours: $(head -c 1000 "$answer")"
+    assert_outcome "$1"
+}
+
+@test "a request that reads is answered whole, or as a failure" {
+    local name
+    for name in me templates template forms; do
+        starve_request "$name" 40 is_same_or_failure
+    done
+}
+
+# What was begun cannot be taken back: then it is shorter than its head says.
+is_part_or_failure() { # WHAT
+    local size
+    size=$(stat -c %s "$answer")
+    if answered 200 && ((size < $(stat -c %s "$STACK/whole"))); then
+        cmp -s -n "$size" "$answer" "$STACK/whole" || fail "$1: other bytes"
+    else
+        is_same_or_failure "$1"
+    fi
+}
+
+@test "a download gives the file's bytes, fewer than announced, or a failure" {
+    starve_request download 60 is_part_or_failure
+}
+
+is_set_or_failure() { # WHAT
+    local url
+    is_same_or_failure "$1"
+    url=$(db "SELECT coalesce((SELECT url FROM webhook), 'none'); SELECT integrity_check FROM pragma_integrity_check")
+    case $url in
+    $'http://127.0.0.1:9/hook\nok') ;;
+    $'none\nok') ! answered 200 || fail "$1: answered, and not set" ;;
+    *) fail "$1: $url" ;;
+    esac
+}
+
+@test "a webhook's configuration is set, or refused and as it was" {
+    starve_request webhook 60 is_set_or_failure
 }

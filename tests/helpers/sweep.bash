@@ -47,7 +47,8 @@ send_noted() {
 answered() { # STATUS
     local line=''
     read -r line <"$answer" || true
-    [[ $line == "Status: $1 "* ]]
+    # shellcheck disable=SC2053  # a pattern such as 5??
+    [[ $line == 'Status: '$1' '* ]]
 }
 
 # A whole answer: its head, a body as long as announced, and that an envelope.
