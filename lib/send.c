@@ -37,8 +37,8 @@ static int refuse_blocked(struct request *rq, const struct recipient *recipient)
     return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
 }
 
-/* `tracking` NULL: none. Else the platform echoes it in the message's statuses, so that a send whose
- * answer was lost can be found again. */
+/* `tracking` NULL: none. Else the platform echoes it in the message's statuses, so that a send
+ * whose answer was lost can be found again. */
 static struct slice payload(struct request *rq, const struct message_kind *kind,
                             const struct recipient *recipient, const char *tracking) {
     struct json_writer out;
@@ -132,8 +132,9 @@ static int deliver(struct request *rq, const struct message_kind *kind,
         .at = rq->now,
     };
     if (!accepted.wamid || !*accepted.wamid) {
-        fail(rq, BAD_GATEWAY, "The platform's answer names no message; whether it was sent is not "
-                              "known.");
+        fail(rq, BAD_GATEWAY,
+             "The platform's answer names no message; whether it was sent is not "
+             "known.");
         return fail_with_details(rq, json_raw(answer));
     }
     sigset_t before;
@@ -144,21 +145,22 @@ static int deliver(struct request *rq, const struct message_kind *kind,
     return 0;
 }
 
-/* Under a key nothing may come between the platform's answer and its keeping, if it can be helped. */
+/* Under a key nothing may come between the platform's answer and its keeping, if it can be helped.
+ */
 static int deliver_once(struct request *rq, const struct message_kind *kind,
                         const struct recipient *recipient, const struct idempotency *once,
                         const unsigned char *fingerprint) {
     sigset_t before;
     signals_hold(&before);
-    int failed = refuse_blocked(rq, recipient) ||
-                 deliver(rq, kind, recipient, once->stored.request_id);
+    int failed =
+        refuse_blocked(rq, recipient) || deliver(rq, kind, recipient, once->stored.request_id);
     idempotency_end(rq, once, fingerprint);
     signals_release(&before);
     return failed ? -1 : 0;
 }
 
-/* The platform's answer to a send, put together again from the request, which is the same as the one
- * that was lost, and from what a status told of its message. */
+/* The platform's answer to a send, put together again from the request, which is the same as the
+ * one that was lost, and from what a status told of its message. */
 static struct slice answer_again(struct request *rq, const struct recipient *recipient,
                                  const struct store_idempotency *stored) {
     struct json_writer out;

@@ -37,7 +37,10 @@ static struct slice details(struct request *rq, struct slice body, struct json *
         n += length;
     struct json_writer w;
     json_write_start(&w, rq->arena);
-    json_write_string(&w, NULL, (struct slice){body.p, n ? n : body.n < CLIPPED ? body.n : CLIPPED});
+    json_write_string(&w, NULL,
+                      (struct slice){body.p, n                  ? n
+                                             : body.n < CLIPPED ? body.n
+                                                                : CLIPPED});
     return json_written(&w);
 }
 
@@ -102,8 +105,8 @@ int upstream_read(struct request *rq, enum upstream_purpose purpose,
     return 0;
 }
 
-int upstream_call(struct request *rq, enum upstream_purpose purpose,
-                  const struct graph_call *call, struct json *json) {
+int upstream_call(struct request *rq, enum upstream_purpose purpose, const struct graph_call *call,
+                  struct json *json) {
     struct graph_answer answer;
     upstream_ask(rq, call, &answer);
     return upstream_read(rq, purpose, &answer, json);

@@ -40,7 +40,8 @@ void arena_init_in(struct arena *arena, void *memory, size_t size) {
     struct arena_block *block = memory;
     *block = (struct arena_block){.size = size - sizeof *block};
     ASAN_POISON_MEMORY_REGION(block->bytes, block->size);
-    *arena = (struct arena){.block = block, .given = block, .total = block->size, .cap = block->size};
+    *arena =
+        (struct arena){.block = block, .given = block, .total = block->size, .cap = block->size};
 }
 
 static void add_block(struct arena *arena, size_t wanted) {

@@ -23,12 +23,13 @@ struct arena {
 /* Makes an empty arena of at most `cap` bytes. `exhausted` NULL means: message on stderr, abort. */
 void arena_init(struct arena *arena, size_t cap, void (*exhausted)(void));
 
-/* An arena in the caller's memory, aligned for any type: it never asks the system, and ends the process
- * with a message on stderr when the `size` bytes, of which it needs a few itself, do not do. */
+/* An arena in the caller's memory, aligned for any type: it never asks the system, and ends the
+ * process with a message on stderr when the `size` bytes, of which it needs a few itself, do not
+ * do. */
 void arena_init_in(struct arena *arena, void *memory, size_t size);
 
-/* Takes what the next `size` bytes of allocations need from the system now, so that they cannot fail.
- * What is allocated in many small pieces, or grows, needs more than its length. */
+/* Takes what the next `size` bytes of allocations need from the system now, so that they cannot
+ * fail. What is allocated in many small pieces, or grows, needs more than its length. */
 void arena_reserve(struct arena *arena, size_t size);
 
 /* `size` bytes, zeroed, aligned for any type. Owned by the arena. */

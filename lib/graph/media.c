@@ -93,12 +93,11 @@ void graph_upload(const struct config *config, struct arena *arena,
         arena_printf(arena, "Content-Type: multipart/form-data; boundary=%s", boundary));
     struct transfer *transfer = &sending.transfer;
     transfer_set(transfer, CURLOPT_URL,
-                     arena_printf(arena, "%s/%s/%s/media", config->graph_base_url,
-                                  config->graph_version,
-                                  graph_escape(arena, slice_of(upload->line))));
+                 arena_printf(arena, "%s/%s/%s/media", config->graph_base_url,
+                              config->graph_version, graph_escape(arena, slice_of(upload->line))));
     transfer_set(transfer, CURLOPT_POST, 1L);
     transfer_set(transfer, CURLOPT_POSTFIELDSIZE_LARGE,
-                     (curl_off_t)sending.head.n + upload->size + (curl_off_t)sending.tail.n);
+                 (curl_off_t)sending.head.n + upload->size + (curl_off_t)sending.tail.n);
     transfer_set(transfer, CURLOPT_UPLOAD_BUFFERSIZE, (long)STREAM_BUFFER);
     transfer_set(transfer, CURLOPT_READFUNCTION, on_read);
     transfer_set(transfer, CURLOPT_READDATA, &sending);

@@ -8,7 +8,7 @@ enum {
     STALL_TIMEOUT_MS = 30000,
     ANSWER_LIMIT = 16 * 1024 * 1024,
     ANSWER_ROOM = 64 * 1024, /* for a common answer and all that is done with it */
-    IDLE_SECONDS = 20, /* a connection idle for longer is not used again */
+    IDLE_SECONDS = 20,       /* a connection idle for longer is not used again */
 };
 
 size_t transfer_keep(struct transfer *transfer, struct slice bytes) {

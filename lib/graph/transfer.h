@@ -32,8 +32,8 @@ struct transfer {
 void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
                     const char *token, struct graph_answer *answer);
 
-/* Sets an option of libcurl. Where one cannot be set the call fails, and nothing is sent: it might be
- * the one that makes it safe. */
+/* Sets an option of libcurl. Where one cannot be set the call fails, and nothing is sent: it might
+ * be the one that makes it safe. */
 #define transfer_set(transfer, option, value)                                                      \
     transfer_note(transfer, curl_easy_setopt((transfer)->curl, option, value))
 

@@ -301,8 +301,8 @@ void store_release_view(struct store *store) {
     sql_row(store, &end);
 }
 
-/* Prepared before anything begins: whatever is the matter then, memory too, a transaction that is not
- * to be does not stay and keep others from writing. */
+/* Prepared before anything begins: whatever is the matter then, memory too, a transaction that is
+ * not to be does not stay and keep others from writing. */
 static struct statement rollback = {.sql = "ROLLBACK"};
 
 static void give_up(struct store *store) {

@@ -25,7 +25,7 @@ struct tally {
     char made[20], space, failed[20], end;
 };
 
-static struct tally *tally; /* NULL: nothing is counted */
+static struct tally *tally;    /* NULL: nothing is counted */
 static unsigned long at, last; /* the first and the last that fails; at 0: none */
 static size_t over;
 static atomic_ulong count;

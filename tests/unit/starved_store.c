@@ -1,5 +1,6 @@
 /* A store whose every allocation fails once, or from there on: nothing is half done, no lock stays,
- * and the same connection works when there is memory again, as processes that live on need it to. */
+ * and the same connection works when there is memory again, as processes that live on need it to.
+ */
 #include <sqlite3.h>
 
 #include "compare.h"

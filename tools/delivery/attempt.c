@@ -117,8 +117,8 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *context) {
 
 /* --- its beginning --- */
 
-/* Sets an option of libcurl. Where one cannot be set the attempt fails: it might be the one that keeps
- * it from going astray. */
+/* Sets an option of libcurl. Where one cannot be set the attempt fails: it might be the one that
+ * keeps it from going astray. */
 #define set(attempt, option, value)                                                                \
     note_option(attempt, curl_easy_setopt((attempt)->curl, option, value))
 

@@ -32,7 +32,7 @@ struct attempt {
     struct store_delivery delivery;
     const char *destination; /* HOST:PORT */
     enum egress egress;
-    CURL *curl; /* kept from attempt to attempt */
+    CURL *curl;     /* kept from attempt to attempt */
     CURLcode unset; /* why an option could not be set; CURLE_OK: all were */
     struct curl_slist *headers;
     int64_t started_at;       /* wall clock */
