@@ -4,12 +4,12 @@
 # transports: direct
 # starts first
 load helpers/all
+load helpers/sweep
 load helpers/webhook
 
 setup_file() {
     start_stack
     make_user
-    unset SWITCHBOARD_CONFINE_KILLS # a call that strace looks at is not the program's alone
     printf 'RIFF\x24\0\0\0WEBPVP8 \x18\0\0\0' >"$STACK/photo"
 }
 
@@ -18,56 +18,33 @@ setup() {
     rounds=0 killed=0 sent=0 untouched=0
 }
 
-# The environment of the CGI that a request would start, with a key of KEY; the body goes to
-# $STACK/NAME.body: note NAME PROGRAM COMMAND...
-note() {
-    local name=$1 program=$2 stand_in=$STACK/stand-in
-    shift 2
-    mkdir -p "$stand_in/cgi-bin"
-    printf '#!/bin/bash\nenv -0 >%q\nexec cat >%q\n' "$STACK/$name" "$STACK/$name.body" \
-        >"$stand_in/cgi-bin/$program"
-    chmod +x "$stand_in/cgi-bin/$program"
-    OUT=$stand_in "$@"
-}
-
-# Runs PROGRAM as NAME was noted, with the key $key, under strace with the options that follow. $code
-# is what it ended with.
+# Sends NAME with the key $key, under strace with the options that follow: traced NAME OPTION...
 traced() {
-    local name=$1 program=$2 variables
-    shift 2
-    mapfile -d '' variables < <(sed -z "s/^HTTP_IDEMPOTENCY_KEY=.*/HTTP_IDEMPOTENCY_KEY=$key/" "$STACK/$name")
-    code=0
-    env -i "${variables[@]}" ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} \
-        strace -qq -f "$@" "$OUT/cgi-bin/$program" <"$STACK/$name.body" >"$STACK/answer" 2>"$STACK/error" ||
-        code=$?
+    send_noted "$1" env "HTTP_IDEMPOTENCY_KEY=$key" "${tracing[@]}" "${@:2}"
 }
 
-# Calls of an undisturbed run from the first write to the database on, as `NAME N`: the N-th call of
-# that name. At most 50 of them, spread over all.
-list_calls() {
-    local calls
+# Sets `calls`, lines `NAME N` of an undisturbed run of NAME from the first write to the database on.
+trace_calls() {
     key=undisturbed$RANDOM
-    traced "$@" -o "$STACK/trace"
-    [[ $(head -n 1 "$STACK/answer") == 'Status: 200 '* ]] || fail "$(cat "$STACK/answer" "$STACK/error")"
-    mapfile -t calls < <(sed -n 's/^[0-9]* *\([a-z][a-z0-9_]*\)(.*/\1/p' "$STACK/trace" |
-        awk '{ count[$0]++ } /^pwrite64$/ { begun = 1 } begun { print $0, count[$0] }')
+    traced "$1" -o "$STACK/trace"
+    answered 200 || fail "$(cat "$answer" "$stderr")"
+    mapfile -t calls < <(calls_of "$STACK/trace" pwrite64)
     ((${#calls[@]} > 60)) || fail "only ${#calls[@]} calls"
-    printf '%s\n' "${calls[@]}" | awk -v n=${#calls[@]} -v most="${SWEEP_POINTS:-50}" \
-        'int(NR * most / n) != int((NR - 1) * most / n) || n <= most'
 }
 
-# Kills at every such call and tries again as any client would: kill_everywhere NAME PROGRAM COMMAND...
+# Kills at every such call and tries again as any client would: kill_everywhere NAME COMMAND...
 # COMMAND makes the same request.
 kill_everywhere() {
-    local name=$1 program=$2 calls call count
-    shift 2
-    mapfile -t calls < <(list_calls "$name" "$program")
-    ((${#calls[@]} >= 10)) || fail "only ${#calls[@]} points"
-    for call in "${calls[@]}"; do
-        read -r call count <<<"$call"
+    local noted=$1 calls number call count step
+    shift
+    trace_calls "$noted"
+    choose_step ${#calls[@]} 50
+    for ((number = 0; number < ${#calls[@]}; number += step)); do
+        read -r call count <<<"${calls[number]}"
         key=key$RANDOM$RANDOM
         forget_sent
-        traced "$name" "$program" -o /dev/null -e "trace=$call" -e "inject=$call:signal=KILL:when=$count"
+        injection "$call" "$count" signal=KILL
+        traced "$noted" "${inject[@]}"
         rounds=$((rounds + 1))
         killed=$((killed + (code == 137)))
         "$@"
@@ -106,10 +83,10 @@ check_retry() { # WHAT COMMAND...
 }
 
 @test "a send that is killed at any system call is sent once at most, and found again by its status" {
-    local key wamid told=0 settle=check_told
+    local key which wamid told=0 settle=check_told
     api_send() {
         api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001234\",\"text\":\"x\"}" \
-            -H "Idempotency-Key: ${key-KEY}"
+            -H "Idempotency-Key: $key"
     }
     check_told() { # WHAT COMMAND...
         local tracking what=$1
@@ -124,25 +101,27 @@ check_retry() { # WHAT COMMAND...
             fail "killed at $what"
         told=$((told + 1))
     }
-    note send messages api_send
-    kill_everywhere send messages api_send
-    printf '# sweep: keyed send killed at %d of %d system calls: %d answered again, %d of nobody knew what, %d of these settled by a status\n' \
-        "$killed" "$rounds" "$sent" "$untouched" "$told" >&3
+    note_request send POST /v2/messages/send/text -H "Idempotency-Key: KEY" --as "$TOKEN" \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001234\",\"text\":\"x\"}"
+    kill_everywhere send api_send
+    say_sweep "keyed send killed at $which of its calls: $sent answered again, $untouched of nobody knew what, $told of these settled by a status" \
+        "$rounds" 0 "$killed"
     ((killed > rounds / 2 && untouched > 0 && told > 0)) || fail 'too few were killed'
     assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '15550001234'")" 1
     assert_equal "$(db 'PRAGMA integrity_check')" ok
 }
 
 @test "an upload that is killed at any system call is uploaded once at most" {
-    local key
+    local key which
     upload() {
         api POST /v2/media/upload -H 'Content-Type: image/webp' -H "X-Phone-Number-Id: $LINE" \
-            -H "Idempotency-Key: ${key-KEY}" -d "@$STACK/photo"
+            -H "Idempotency-Key: $key" -d "@$STACK/photo"
     }
-    note upload media upload
-    kill_everywhere upload media upload
-    printf '# sweep: keyed upload killed at %d of %d system calls: %d answered again, %d of nobody knew what\n' \
-        "$killed" "$rounds" "$sent" "$untouched" >&3
+    note_request upload POST /v2/media/upload -H 'Content-Type: image/webp' -H "X-Phone-Number-Id: $LINE" \
+        -H "Idempotency-Key: KEY" --as "$TOKEN" -d "@$STACK/photo"
+    kill_everywhere upload upload
+    say_sweep "keyed upload killed at $which of its calls: $sent answered again, $untouched of nobody knew what" \
+        "$rounds" 0 "$killed"
     ((killed > rounds / 2 && untouched > 0 && sent > 0)) || fail 'too few were killed'
     assert_equal "$(db 'PRAGMA integrity_check')" ok
 }
