@@ -234,7 +234,8 @@ fuzz: ## hostile input for every parser, FUZZ_SECONDS each
 
 # Programs that are measured beside ours are built as ours are.
 BENCH := $(BUILD)/bench
-BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BENCH)/%,$(wildcard tests/bench/*.c))
+BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BENCH)/%,$(filter-out %/unconfined.c,$(wildcard tests/bench/*.c))) \
+    $(addprefix $(BENCH)/unconfined_,health me messages)
 
 $(BENCH)/%_cgi: $(BUILD)/tests/bench/%_cgi.o
 	@mkdir -p $(@D)
@@ -243,6 +244,16 @@ $(BENCH)/%_cgi: $(BUILD)/tests/bench/%_cgi.o
 $(BENCH)/%_fcgi: $(BUILD)/tests/bench/%_fcgi.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(STATIC) -o $@ $< $(FCGI)
+
+# The same executables, but for confine.c.
+$(BENCH)/unconfined_health $(BENCH)/unconfined_me: $(BENCH)/unconfined_%: $(BUILD)/cgi-bin/%.o \
+    $(BUILD)/tests/bench/unconfined.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(STATIC) -o $@ $^ $(FCGI) $(SQLITE) $(SODIUM)
+
+$(BENCH)/unconfined_messages: $(BUILD)/cgi-bin/messages.o $(BUILD)/tests/bench/unconfined.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 
 $(BENCH)/%: $(BUILD)/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)

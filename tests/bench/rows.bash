@@ -206,16 +206,24 @@ answer_times() {
     done
 }
 
-# What it costs to start each program, answer and end, without Apache.
+# What it costs to start each program, answer and end, without Apache; and what of it is confinement.
 row_start() {
     local program wall p99 cpu
-    (
+    declare -A median=()
+    while read -r program wall p99 cpu; do
+        program=$(basename "$program") median[$program]=$wall
+        [[ $program != unconfined_* ]] || continue
+        fact "start, answer and end of $program: median" "$wall" us
+        fact "start, answer and end of $program: CPU" "$cpu" us
+    done < <(
         export GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1 REQUEST_METHOD=GET SCRIPT_NAME=/v2/me \
             QUERY_STRING='' REMOTE_ADDR=127.0.0.1 UNIQUE_ID=bench "HTTP_X_API_TOKEN=$token" \
             "SWITCHBOARD_CONFIG=$world/switchboard.conf"
-        "$BENCH_BIN/spawn" "$starts" "$bench"/home/cgi-bin/{hello_cgi,health,me,platform,messages}
-    ) | while read -r program wall p99 cpu; do
-        fact "start, answer and end of $(basename "$program"): median" "$wall" us
-        fact "start, answer and end of $(basename "$program"): CPU" "$cpu" us
+        "$BENCH_BIN/spawn" "$starts" \
+            "$bench"/home/cgi-bin/{hello_cgi,health,me,platform,messages,unconfined_{health,me,messages}}
+    )
+    for program in health me messages; do
+        fact "confinement of $program, of the median" "$(awk -v with="${median[$program]}" \
+            -v without="${median[unconfined_$program]}" 'BEGIN { printf "%.0f", with - without }')" us 600
     done
 }

@@ -13,7 +13,7 @@ install_programs() {
     local program
     rm -rf "${bench:?}/home"
     mkdir -p "$bench/home/cgi-bin" "$bench/home/tools"
-    for program in "$root"/cgi-bin/* "$BENCH_BIN"/*_cgi "$BENCH_BIN"/*_fcgi; do
+    for program in "$root"/cgi-bin/* "$BENCH_BIN"/*_cgi "$BENCH_BIN"/*_fcgi "$BENCH_BIN"/unconfined_*; do
         [[ ! -x $program ]] || cp "$program" "$bench/home/cgi-bin/"
     done
     cp "$root/tools/pool" "$root/tools/courier" "$bench/home/tools/"
