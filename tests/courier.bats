@@ -573,13 +573,13 @@ first_failed() {
 }
 
 @test "URL and code are those of the attempt, not of the event" {
-    set_webhook A "$A_URL/old" 'old code'
+    set_webhook A "$A_URL/old" 'code-before'
     add_events A >/dev/null
-    set_webhook A "$A_URL/new" 'new code'
+    set_webhook A "$A_URL/new" 'code-after'
     courier_once
     assert_equal "$(received_count A old)" 0
     assert_equal "$(received_header A "$(received A new)" X-Hub-Signature-256)" \
-        "sha256=$(openssl dgst -sha256 -hmac 'new code' "$A_DIR/1.body" | sed 's/.*= //')"
+        "sha256=$(openssl dgst -sha256 -hmac 'code-after' "$A_DIR/1.body" | sed 's/.*= //')"
 }
 
 @test "a deleted user's webhook gets nothing" {

@@ -1095,14 +1095,14 @@ finds() {
 
 @test "doctor sees key files that are missing, broken, or another installation's" {
     make_some
-    mv "$KEY" "$STACK/kept"
+    mv "$KEY" "$STACK/secret.kept"
     finds FAIL 'key file mode' 'No such file or directory; `switchboard init` creates it'
     printf 'rubbish\n' >"$KEY"
     chmod 640 "$KEY"
     finds FAIL 'key file' 'line 1'
     printf '1 %064d\n' 7 >"$KEY"
     finds FAIL 'platform tokens' '0 of 1 open with the key file'
-    cat "$STACK/kept" >"$KEY"
+    cat "$STACK/secret.kept" >"$KEY"
     finds ok 'platform tokens' '1 of 1'
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/confine.h"
 #include "base/log.h"
 #include "delivery/dispatch.h"
 #include "delivery/resources.h"
@@ -318,6 +319,7 @@ int main(int argc, char **argv) {
     int status = read_options(argc, argv, &courier);
     if (status >= 0)
         return status;
+    confine_memory();
     courier.bell = wake_closed();
     courier.signals = block_signals();
     courier.started = clock_monotonic();

@@ -2,13 +2,13 @@
  * after the installation. `switchboard --help` tells the rest. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "admin/command.h"
 #include "admin/nouns.h"
 #include "base/clock.h"
+#include "base/confine.h"
 #include "version.h"
 
 const struct option_rule option_rules[OPTION_COUNT] = {
@@ -209,8 +209,8 @@ static int run(struct invocation *call, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     struct invocation call = {.now = clock_now()};
-    umask(007);                                     /* what is created here is nobody else's */
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a core would hold tokens */
+    umask(007); /* what is created here is nobody else's */
+    confine_memory();
     arena_init(&call.arena, (size_t)2 << 30, NULL);
     int status = run(&call, argc, argv);
     store_close(call.store);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -162,8 +163,13 @@ struct confinement confine_support(void) {
     };
 }
 
+void confine_memory(void) {
+    const struct rlimit none = {0, 0};
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    setrlimit(RLIMIT_CORE, &none);
+}
+
 void confine(unsigned needs, bool listens, const char *config_path, const struct config *config) {
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* no core holds our secrets */
     if (!is_possible || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return;
     struct ruleset rules = ruleset_start(needs);

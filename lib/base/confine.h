@@ -32,6 +32,10 @@ struct confinement {
 
 struct confinement confine_support(void);
 
+/* What this process holds in memory, secrets too, stays there: it leaves no core, and no other process
+ * of its user may look into it. First thing in main. */
+void confine_memory(void);
+
 /* Confines this process for good, as far as the kernel can. `listens`: it goes on accepting FastCGI
  * connections, and where it may read the key file it may read the directories of that and of the
  * configuration, for both are replaced by new files. Open what must stay open, such as the log,

@@ -310,6 +310,7 @@ int serve(const struct service *service) {
     if (!getenv("GATEWAY_INTERFACE") && !transport_is_fastcgi())
         return introduce(service);
     static struct arena arena;
+    confine_memory();
     arena_init(&arena, REQUEST_MEMORY_CAP, on_exhausted);
     crash_watch(service->name);
     while (transport_accept()) {

@@ -97,7 +97,8 @@ make_consumer() {
     put "$1_EMAIL" "$email"
     put "$1_TOKEN" "$(switchboard user add "$email")"
     switchboard plan set "$email" Premium >/dev/null
-    printf token | switchboard account add "$email" --waba-id "$(next_number)" --name "$1" >/dev/null
+    printf 'platform-token-%s' "$1" | switchboard account add "$email" --waba-id "$(next_number)" \
+        --name "$1" >/dev/null
 }
 
 # The webhook of a consumer: set_webhook NAME URL [CODE]

@@ -17,9 +17,11 @@ start_stack() {
 }
 
 start_sandbox() {
+    # in a file, since arguments are everybody's to read
+    printf '{"settings":[{"appSecret":"test-app-secret","verifyToken":"test-verify-token"}]}' \
+        >"$STACK/sandbox.json"
     "$OUT/tools/graph-sandbox" --port 0 --port-file "$STACK/sandbox.port" \
-        --state-dir "$STACK" --app-secret test-app-secret --verify-token test-verify-token \
-        >"$STACK/sandbox.log" 2>&1 3>&- &
+        --state-dir "$STACK" --fixtures "$STACK/sandbox.json" >"$STACK/sandbox.log" 2>&1 3>&- &
     printf '%s\n' $! >"$STACK/sandbox.pid"
     local try
     for ((try = 0; try < 200; try++)); do

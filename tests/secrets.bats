@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+# Secrets stay where they belong: what tests/leaks does at the end of every run of the suite, and
+# what can be seen of processes that hold some.
+# transports: cgi fcgi
+load helpers/all
+load helpers/courier
+
+# A directory as a run leaves it, with a secret of each kind where it belongs.
+make_harmless() { # DIRECTORY
+    mkdir -p "$1"
+    printf 'app_secret = the-app-secret\nverify_token = the-verify-token\n' >"$1/switchboard.conf"
+    printf '1 %064d\n' 12345 >"$1/secret.key"
+    printf 'webhook code\tthe-webhook-code\n' >"$1/secrets"
+    printf 'Bearer sb_%064d\n' 1 >"$1/sent"
+    printf '{"level":"info","message":"sb_0 platform-token the-app-secre"}\n' >"$1/switchboard.log"
+}
+
+# That tests/leaks finds TEXT in a log, by its kind: assert_leak KIND TEXT
+assert_leak() {
+    local dir=$BATS_TEST_TMPDIR/leak-$RANDOM
+    make_harmless "$dir"
+    printf '{"message":"%s"}\n' "$2" >"$dir/switchboard.log"
+    run "$root/tests/leaks" "$dir"
+    assert_equal "$status" 1
+    assert_equal "$output" "$1: switchboard.log"
+    rm -r "$dir" # the run that this is part of is looked through too
+}
+
+@test "what the suite has written is looked through for every secret of the run" {
+    make_harmless "$BATS_TEST_TMPDIR/harmless"
+    run "$root/tests/leaks" "$BATS_TEST_TMPDIR/harmless"
+    assert_equal "$status$output" 0
+    assert_leak 'app secret' "x the-app-secret x"
+    assert_leak 'verify token' "?hub.verify_token=the-verify-token&x=1"
+    assert_leak key "$(printf %064d 12345)"
+    assert_leak 'webhook code' 'the-webhook-code'
+    assert_leak 'API token' "Bearer sb_$(printf %064d 7)"
+    assert_leak 'platform token' 'https://x/?access_token=platform-token-12'
+}
+
+@test "a core is a leak, whatever it holds" {
+    make_harmless "$BATS_TEST_TMPDIR/core"
+    head -c 4096 /bin/true >"$BATS_TEST_TMPDIR/core/core.17"
+    run "$root/tests/leaks" "$BATS_TEST_TMPDIR/core"
+    assert_equal "$status$output" "1core: core.17"
+    rm -r "$BATS_TEST_TMPDIR/core"
+}
+
+@test "a test that passes and leaks makes the suite red" {
+    local leaky=$BATS_TEST_TMPDIR/leaky.bats
+    printf '#!/usr/bin/env bats\n@test "leaky" {\n%s\n}\n' \
+        "printf 'sb_%064d' 1 >\"\$BATS_TEST_TMPDIR/error.log\"" >"$leaky"
+    run env -u BATS_RUN_TMPDIR -u KEEP TRANSPORTS=direct JOBS=1 UNIT='' "$root/tests/run" "$leaky"
+    assert_equal "$status" 1
+    grep -q '^leaked API token: .*/error.log$' <<<"$output"
+    [[ $output == *$'\n1 passed, 1 failed' ]] || fail "$output"
+}
+
+# --- processes ---
+
+# The processes of messages that serve this file's requests.
+processes_of_messages() {
+    local pid children
+    if [[ $TRANSPORT == fcgi ]]; then
+        pid=$(cat "$STACK/apache/messages.pid")
+        read -ra children <"/proc/$pid/task/$pid/children" || true # no newline
+        printf '%s\n' "${children[@]}"
+        return
+    fi
+    stat -c %N /proc/[0-9]*/exe 2>/dev/null | sed -n "s|^'/proc/\([0-9]*\)/exe' -> '.*/cgi-bin/messages'$|\1|p" |
+        while read -r pid; do
+            ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qF messages ||
+                ! grep -qzxF "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" "/proc/$pid/environ" || printf '%s\n' "$pid"
+        done
+}
+
+# Sets pids to the processes of a request that waits for the platform, in the background.
+start_waiting() {
+    fault '{"kind":"delay","ms":10000}'
+    answer_dir=$BATS_TEST_TMPDIR/waiting
+    mkdir -p "$answer_dir"
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}" 3>&- &
+    answer_dir=$BATS_TEST_TMPDIR
+    eventually 10 is_waiting
+}
+
+is_waiting() {
+    (($(sent_count) == 1)) || return 1
+    mapfile -t pids < <(processes_of_messages)
+    ((${#pids[@]} > 0))
+}
+
+every_secret() {
+    printf '%s\n' "$TOKEN" "$PLATFORM_TOKEN" test-app-secret test-verify-token \
+        "$(cut -d ' ' -f 2 "$STACK/secret.key")"
+}
+
+# What a process was started with: given PID arguments, given PID environment
+given() {
+    local file=cmdline
+    [[ $2 == arguments ]] || file=environ
+    tr '\0' '\n' <"/proc/$1/$file"
+}
+
+@test "a process has no secret in its arguments or environment, but a CGI the caller's token (RFC 3875 4.1.18)" {
+    local pid pids servers
+    start_waiting
+    for pid in "${pids[@]}" $(cat "$STACK"/apache/*.pid "$STACK/sandbox.pid"); do
+        ! given "$pid" arguments | grep -F -f <(every_secret) || fail "process $pid was started with a secret"
+    done
+    for pid in "${pids[@]}"; do
+        grep -qE '^Max core file size +0 +0 ' "/proc/$pid/limits" || fail "process $pid may leave a core"
+    done
+    ((EUID == 0)) || return 0 # nobody but root may look into their environment
+    servers=$(cat "$STACK"/apache/*.pid)
+    for pid in "${pids[@]}" $servers; do
+        ! given "$pid" environment | grep -v '^HTTP_AUTHORIZATION=' | grep -F -f <(every_secret) ||
+            fail "process $pid has a secret in its environment"
+        [[ $TRANSPORT == cgi ]] || ! given "$pid" environment | grep -F "$TOKEN" || fail "process $pid has the token"
+    done
+}
+
+@test "the courier may leave no core, and was started without a secret" {
+    start_courier
+    local pid
+    pid=$(cat "$STACK/courier.pid")
+    ! given "$pid" arguments | grep -F -f <(every_secret) || fail 'the courier was started with a secret'
+    grep -qE '^Max core file size +0 +0 ' "/proc/$pid/limits"
+    stop_courier
+}
+
+@test "another process of the same user cannot look into one that holds secrets" {
+    local place other as_user=() holder
+    place=$(mktemp -d "$TMPDIR/user-XXXXXX")
+    cp "$OUT/cgi-bin/health" "$(command -v sleep)" "$place"
+    printf 'database = %s\n' "$place/none.db" >"$place/switchboard.conf"
+    mkfifo "$place/body"
+    chmod -R a+rX "$place"
+    ((EUID != 0)) || as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    env -i "${as_user[@]}" "$place/sleep" 60 3>&- &
+    other=$!
+    exec {holder}<>"$place/body"
+    env -i GATEWAY_INTERFACE=CGI/1.1 REQUEST_METHOD=POST SCRIPT_NAME=/v2/health CONTENT_LENGTH=9 \
+        SWITCHBOARD_CONFIG="$place/switchboard.conf" "${as_user[@]}" "$place/health" <"$place/body" \
+        >"$place/answer" 3>&- {holder}>&- &
+    eventually 10 grep -qE '^Max core file size +0 +0 ' "/proc/$!/limits"
+    "${as_user[@]}" cat "/proc/$other/environ" >"$BATS_TEST_TMPDIR/control"
+    run "${as_user[@]}" cat "/proc/$!/environ"
+    [[ $output == *"Permission denied" ]] || fail "it read: $output"
+    printf '{"a":"b"}' >&"$holder"
+    exec {holder}>&-
+    wait $!
+    kill "$other"
+    rm -rf "$place"
+}
