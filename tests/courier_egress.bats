@@ -3,6 +3,7 @@
 # transports: direct
 load helpers/all
 load helpers/courier
+load helpers/tls
 
 setup_file() {
     start_courier_stack A
@@ -127,37 +128,9 @@ test_failed() {
 
 # --- TLS ---
 
-# A TLS front before receiver A: start_tls [node's options, JSON [names [command for openssl...]]].
-# TLS_PORT is its port.
-start_tls() {
-    "${@:3}" openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext "subjectAltName=${2-DNS:localhost}" \
-        -keyout "$STACK/tls.key" -out "$STACK/tls.pem" 2>/dev/null
-    rm -f "$STACK/tls.port"
-    node -e '
-        const [, directory, target, options] = process.argv;
-        const fs = require("fs"), net = require("net"), tls = require("tls");
-        const server = tls.createServer({
-            key: fs.readFileSync(directory + "/tls.key"), cert: fs.readFileSync(directory + "/tls.pem"),
-            ...JSON.parse(options),
-        }, (front) => {
-            const back = net.connect(Number(target), "127.0.0.1");
-            front.pipe(back).pipe(front);
-            for (const end of [front, back]) end.on("error", () => { front.destroy(); back.destroy(); });
-        });
-        server.listen(0, "127.0.0.1", () => {
-            fs.writeFileSync(directory + "/tls.part", String(server.address().port));
-            fs.renameSync(directory + "/tls.part", directory + "/tls.port");
-        });
-    ' "$STACK" "$PORT" "${1-"{}"}" 3>&- &
-    mkdir -p "$STACK/receivers/tls"
-    printf '%s\n' $! >"$STACK/receivers/tls/pid"
-    eventually 20 test -s "$STACK/tls.port"
-    TLS_PORT=$(cat "$STACK/tls.port")
-}
-
 @test "https: certificates are verified, against ca_file where it is set" {
     write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
-    start_tls
+    start_tls "$PORT"
     deliver_to "https://localhost:$TLS_PORT/tls"
     assert_event "$id" state 'done'
     assert_equal "$(received_count A tls)" 1
@@ -169,29 +142,29 @@ start_tls() {
     assert_event "$id" state pending
     event "$id" last_error | grep -qi certificate
     assert_equal "$(received_count A)" 1
-    stop_receiver tls
+    stop_tls
 }
 
 @test "https: TLS before 1.2 is refused" {
     write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
-    start_tls '{"minVersion":"TLSv1","maxVersion":"TLSv1.1","ciphers":"DEFAULT:@SECLEVEL=0"}'
+    start_tls "$PORT" '{"minVersion":"TLSv1","maxVersion":"TLSv1.1","ciphers":"DEFAULT:@SECLEVEL=0"}'
     curl -s -o /dev/null --cacert "$STACK/tls.pem" --tlsv1.0 --tls-max 1.1 \
         --ciphers DEFAULT:@SECLEVEL=0 "https://localhost:$TLS_PORT/curl"
     assert_equal "$(grep -c 'GET /curl' "$A_DIR/1.head")" 1
     deliver_to "https://localhost:$TLS_PORT/tls"
     assert_event "$id" state pending
     assert_equal "$(received_count A tls)" 0
-    stop_receiver tls
+    stop_tls
 }
 
 @test "https: an expired certificate is refused" {
     write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
-    start_tls '{}' DNS:localhost faketime -f -30d
+    start_tls "$PORT" '{}' DNS:localhost faketime -f -30d
     deliver_to "https://localhost:$TLS_PORT/tls"
     assert_event "$id" state pending
     event "$id" last_error | grep -qi expired
     assert_equal "$(received_count A tls)" 0
-    stop_receiver tls
+    stop_tls
 }
 
 # --- IPv6, and names ---

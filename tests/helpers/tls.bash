@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# A TLS server before another one: `load helpers/tls` after helpers/all and helpers/courier.
+
+# Listens on TLS_PORT of 127.0.0.1, as localhost, and passes on to a port; $STACK/tls.pem is its
+# certificate, which vouches for itself: start_tls PORT [OPTIONS [NAMES [COMMAND...]]] with node's
+# options (tls.createServer) in JSON, the certificate's alternative names, and what runs openssl.
+start_tls() {
+    "${@:4}" openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
+        -addext "subjectAltName=${3-DNS:localhost}" -keyout "$STACK/tls.key" -out "$STACK/tls.pem" 2>/dev/null
+    rm -f "$STACK/tls.port"
+    node -e '
+        const [, directory, target, options] = process.argv;
+        const fs = require("fs"), net = require("net"), tls = require("tls");
+        const server = tls.createServer({
+            key: fs.readFileSync(directory + "/tls.key"), cert: fs.readFileSync(directory + "/tls.pem"),
+            ...JSON.parse(options),
+        }, (front) => {
+            const back = net.connect(Number(target), "127.0.0.1");
+            front.pipe(back).pipe(front);
+            for (const end of [front, back]) end.on("error", () => { front.destroy(); back.destroy(); });
+        });
+        server.listen(0, "127.0.0.1", () => {
+            fs.writeFileSync(directory + "/tls.part", String(server.address().port));
+            fs.renameSync(directory + "/tls.part", directory + "/tls.port");
+        });
+    ' "$STACK" "$1" "${2-"{}"}" 3>&- &
+    printf '%s\n' $! >"$STACK/tls.pid"
+    eventually 20 test -s "$STACK/tls.port"
+    TLS_PORT=$(cat "$STACK/tls.port")
+}
+
+stop_tls() {
+    [[ ! -e $STACK/tls.pid ]] || end_helper "$STACK/tls.pid"
+}

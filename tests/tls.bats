@@ -1,0 +1,91 @@
+#!/usr/bin/env bats
+# The platform behind https and a name, by programs that are confined: resolving names and checking
+# certificates reads files, starts threads and loads libraries, and a call too many kills (tests/run).
+load helpers/all
+load helpers/courier
+load helpers/tls
+
+setup_file() {
+    start_stack
+    make_user
+    start_tls "${SANDBOX##*:}"
+    export TLS_PORT
+    mkdir "$STACK/certificates" "$STACK/other"
+    cp "$STACK/tls.pem" "$STACK/certificates"
+    openssl rehash "$STACK/certificates"
+}
+
+teardown_file() {
+    stop_tls
+    stop_stack
+}
+
+# The platform is there: reach BASE_URL [LINE-OF-CONFIGURATION...]
+reach() {
+    write_config "graph_base_url = $1" "${@:2}"
+}
+
+send_text() {
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}"
+}
+
+# Every program that calls the platform does.
+assert_reached() {
+    send_text
+    assert_success
+    assert_equal "$(sent_count path=/messages)" 1
+    api GET /v2/templates
+    assert_success
+    api GET /v2/forms
+    assert_success
+    api POST /v2/media/upload -H 'Content-Type: text/plain' -H "X-Phone-Number-Id: $LINE" -d 'a file'
+    assert_success
+}
+
+@test "the platform is reached by its name" {
+    [[ -n ${SWITCHBOARD_CONFINE_KILLS-} ]] || fail 'what is refused must kill: use tests/run'
+    reach "http://localhost:${SANDBOX##*:}"
+    assert_reached
+}
+
+@test "the platform is reached over https, with a certificate that ca_file vouches for" {
+    reach "https://localhost:$TLS_PORT" "ca_file = $STACK/tls.pem"
+    assert_reached
+}
+
+@test "the platform is reached over https, with a certificate of the hashed directory ca_path" {
+    reach "https://localhost:$TLS_PORT" "ca_path = $STACK/certificates"
+    assert_reached
+}
+
+@test "a certificate that nobody vouches for is 502, and nothing is sent" {
+    reach "https://localhost:$TLS_PORT" "ca_path = $STACK/other"
+    send_text
+    assert_error 502 INTERNAL_ERROR
+    reach "https://localhost:$TLS_PORT"
+    send_text
+    assert_error 502 INTERNAL_ERROR
+    assert_nothing_sent
+}
+
+@test "a certificate of another name is 502, and nothing is sent" {
+    reach "https://127.0.0.1:$TLS_PORT" "ca_file = $STACK/tls.pem"
+    send_text
+    assert_error 502 INTERNAL_ERROR
+    assert_nothing_sent
+}
+
+@test "the courier delivers over https to a name, confined" {
+    start_receiver RECEIVER
+    local id
+    stop_tls
+    start_tls "${RECEIVER_URL##*:}"
+    write_config "ca_file = $STACK/tls.pem"
+    make_consumer CONSUMER
+    set_webhook CONSUMER "https://localhost:$TLS_PORT/x"
+    id=$(add_events CONSUMER)
+    courier_once
+    assert_event "$id" state 'done'
+    assert_equal "$(received_count RECEIVER x)" 1
+    stop_receivers
+}
