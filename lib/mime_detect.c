@@ -43,6 +43,7 @@ static _Noreturn void look(struct slice head, int out) {
     struct rlimit limit = {CPU_SECONDS, CPU_SECONDS};
     setrlimit(RLIMIT_CPU, &limit);
     confine_detector(out);
+    clearenv(); /* MAGIC and HOME name files to libmagic */
     magic_t magic = magic_open(MAGIC_MIME_TYPE);
     const char *found =
         magic && magic_load(magic, NULL) == 0 ? magic_buffer(magic, head.p, head.n) : NULL;

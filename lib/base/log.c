@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -27,10 +28,22 @@ void log_reopen(void) {
     log_fd = -1;
 }
 
+/* Programs of several users may write it, by their group; whoever comes first makes it. */
+static int open_file(void) {
+    enum { MODE = 0660 };
+    int fd = open(log_path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (fd >= 0 || errno != ENOENT)
+        return fd;
+    fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, MODE);
+    if (fd >= 0)
+        fchmod(fd, MODE); /* what the umask took away */
+    return fd;
+}
+
 void log_open(void) {
     if (is_to_stderr || log_fd >= 0)
         return;
-    log_fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+    log_fd = open_file();
     if (log_fd >= 0)
         return;
     dprintf(STDERR_FILENO, "switchboard: cannot open the log %s: %s; logging here instead\n",

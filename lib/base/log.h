@@ -8,7 +8,7 @@
 
 enum log_level { LOG_INFO, LOG_WARN, LOG_ERROR };
 
-/* Where lines go from now on: the file `path`, created with mode 0640 when missing; standard error
+/* Where lines go from now on: the file `path`, created with mode 0660 when missing; standard error
  * (under Apache: its error log) when `path` is NULL or empty, or when the file cannot be opened,
  * which is said there once. The file is opened at the first line, and stays open while lines go to
  * standard error: a confined process could not open it again. */

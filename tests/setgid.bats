@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# What `make install` lays out: programs that any user's web server may start reach configuration, keys
+# and database by their group, and that user does not. A directory stands in for the whole machine.
+# transports: direct
+load helpers/all
+
+# The service's user and group, and somebody who starts its programs; nobody has these numbers.
+service_user=64990 service_group=64991 somebody=64992
+
+# Setting owners and changing the root directory are root's to do.
+as_root() {
+    if ((EUID == 0)); then
+        "$@"
+    else
+        sudo -n "$@"
+    fi
+}
+
+as_somebody() {
+    as_root setpriv --reuid=$somebody --regid=$somebody --clear-groups "$@"
+}
+
+setup_file() {
+    export STACK=$BATS_FILE_TMPDIR/stack JAIL
+    mkdir -p "$STACK"
+    JAIL=$(mktemp -d "$TMPDIR/jail-XXXXXX")
+    chmod 755 "$JAIL"
+    start_sandbox
+    as_root env DESTDIR="$JAIL" OUT="$OUT" OWNER=$service_user:$service_group "$root/tools/install" >/dev/null
+    copy_libraries
+    as_root tee -a "$JAIL/etc/switchboard/switchboard.conf" >/dev/null <<END
+app_secret = test-app-secret
+verify_token = test-verify-token
+graph_base_url = $SANDBOX
+END
+    switchboard init >/dev/null
+    make_user
+}
+
+teardown_file() {
+    kill "$(cat "$STACK/sandbox.pid")" 2>/dev/null || true
+    as_root rm -rf "$JAIL"
+}
+
+# What the programs load, at the same places.
+copy_libraries() {
+    local file
+    ldd "$JAIL"/usr/lib/switchboard/cgi-bin/{me,messages,media} "$JAIL/usr/bin/switchboard" 2>/dev/null |
+        grep -o '/[^ :]*lib[^ :]*\.so[^ :]*' | grep -v "^$JAIL" | sort -u >"$STACK/libraries"
+    while IFS= read -r file; do
+        as_root cp -L --parents "$file" "$JAIL"
+    done <"$STACK/libraries"
+    as_root cp -L --parents /usr/share/misc/magic.mgc "$JAIL"
+}
+
+# The CLI, as root.
+switchboard() {
+    as_root chroot "$JAIL" /usr/bin/switchboard "$@"
+}
+
+# A program as somebody's web server starts it: cgi PROGRAM METHOD PATH_INFO [VARIABLE...] <BODY. Sets
+# $status and $body.
+cgi() {
+    local program=$1 method=$2 path_info=$3
+    shift 3
+    headers=$BATS_TEST_TMPDIR/headers body=$BATS_TEST_TMPDIR/body answer_dir=$BATS_TEST_TMPDIR
+    as_root env -i GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1 REQUEST_METHOD="$method" \
+        SCRIPT_NAME="/v2/${program%.*}" PATH_INFO="$path_info" HTTP_AUTHORIZATION="Bearer $TOKEN" "$@" \
+        /usr/sbin/chroot --userspec=$somebody:$somebody --groups= "$JAIL" "/usr/lib/switchboard/cgi-bin/$program" \
+        >"$answer_dir/answer" 2>"$BATS_TEST_TMPDIR/stderr"
+    split_answer
+}
+
+send_text() { # [VARIABLE...]
+    local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}"
+    cgi messages POST /send/text CONTENT_TYPE=application/json CONTENT_LENGTH=${#text} "$@" < <(printf %s "$text")
+}
+
+mode() {
+    as_root stat -c '%a %u:%g' "$JAIL$1"
+}
+
+@test "programs are setgid, and what they need is the group's alone" {
+    local program
+    for program in "$root"/cgi-bin/*.c; do
+        assert_equal "$(mode "/usr/lib/switchboard/cgi-bin/$(basename "$program" .c)")" "2755 0:$service_group"
+    done
+    assert_equal "$(mode /etc/switchboard)" "2750 0:$service_group"
+    assert_equal "$(mode /etc/switchboard/switchboard.conf)" "640 0:$service_group"
+    assert_equal "$(mode /etc/switchboard/secret.key)" "640 0:$service_group"
+    assert_equal "$(mode /var/lib/switchboard)" "2770 $service_user:$service_group"
+    assert_equal "$(mode /var/lib/switchboard/switchboard.db)" "660 0:$service_group"
+}
+
+@test "they find configuration, keys and database, whoever starts them" {
+    cgi me GET '' </dev/null
+    assert_success
+    assert_text .data.user.email "$EMAIL"
+    send_text
+    assert_success
+    assert_equal "$(sent_count path=/messages)" 1
+    assert_equal "$(switchboard contact list --json | jq -r '.[].phone')" 15551230001
+}
+
+@test "who starts them can read and write nothing of it himself" {
+    local file
+    for file in etc/switchboard/{switchboard.conf,secret.key} var/lib/switchboard/switchboard.db; do
+        as_root test -s "$JAIL/$file"
+        run as_somebody cat "$JAIL/$file"
+        [[ $status != 0 && $output == *'Permission denied' ]] || fail "$file can be read"
+        run as_somebody touch "$JAIL/$file"
+        [[ $status != 0 ]] || fail "$file can be written"
+    done
+    for file in etc/switchboard var/lib/switchboard var/lib/switchboard/spool var/log/switchboard; do
+        run as_somebody ls "$JAIL/$file"
+        [[ $status != 0 && $output == *'Permission denied' ]] || fail "$file can be listed"
+    done
+}
+
+@test "no variable of who starts them chooses their files" {
+    local own=$JAIL/own variables name id
+    mkdir "$own"
+    printf 'database = /own/switchboard.db\nenvironment = stolen\nlog_file = /own/log\n' >"$own/switchboard.conf"
+    chmod -R a+rwX "$own"
+    variables=(SWITCHBOARD_CONFIG=/own/switchboard.conf SQLITE_TMPDIR=/own TMPDIR=/own HOME=/own
+        MAGIC=/own/magic SSL_CERT_FILE=/own/pem SSL_CERT_DIR=/own LD_LIBRARY_PATH=/own LD_PRELOAD=/own/x.so
+        OPENSSL_CONF=/own/conf SWITCHBOARD_CONFINE_KILLS=1)
+    for name in http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY; do
+        variables+=("$name=http://127.0.0.1:1")
+    done
+    cgi me GET '' "${variables[@]}" </dev/null
+    assert_success
+    cgi version GET '' "${variables[@]}" </dev/null
+    assert_json .data.nodeEnv production
+    send_text "${variables[@]}"
+    assert_success
+    cgi media POST /upload "${variables[@]}" HTTP_X_PHONE_NUMBER_ID="$LINE" CONTENT_LENGTH=15 \
+        < <(printf '%%PDF-1.4\n%%\n1 0 ')
+    assert_success
+    id=$(jq -r .data.mediaId "$body")
+    assert_equal "$(sandbox GET media | jq -r --arg id "$id" '.[] | select(.id == $id).mimeType')" application/pdf
+    assert_equal "$(find "$own" -type f -printf '%f ')" 'switchboard.conf '
+    # a copy of his own is his to configure, and has no group to lend
+    as_root cp --no-preserve=mode "$JAIL/usr/lib/switchboard/cgi-bin/version" "$JAIL/usr/lib/switchboard/cgi-bin/version.copy"
+    as_root chmod 755 "$JAIL/usr/lib/switchboard/cgi-bin/version.copy"
+    cgi version.copy GET '' "${variables[@]}" </dev/null
+    assert_json .data.nodeEnv stolen
+    as_root rm -r "$own" "$JAIL/usr/lib/switchboard/cgi-bin/version.copy"
+}
+
+@test "log and write-ahead log are open to the service's user, whoever made them" {
+    as_root rm -f "$JAIL/var/log/switchboard/switchboard.log"
+    send_text
+    assert_success
+    assert_equal "$(mode /var/log/switchboard/switchboard.log)" "660 $somebody:$service_group"
+    as_root test -s "$JAIL/var/log/switchboard/switchboard.log"
+    assert_equal "$(as_root setpriv --reuid=$service_user --regid=$service_group --clear-groups \
+        sqlite3 "$JAIL/var/lib/switchboard/switchboard.db" 'SELECT count(*) > 0 FROM message')" 1
+}
