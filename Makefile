@@ -143,7 +143,7 @@ $(OUT)/tools/switchboard: $(BUILD)/tools/switchboard.o $(ADMIN_OBJECTS) $(LIBRAR
 
 $(OUT)/tools/courier: $(BUILD)/tools/courier.o $(DELIVERY_OBJECTS) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(SQLITE) $(SODIUM) $(CURL)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(if $(PROBE),$(FCGI)) $(SQLITE) $(SODIUM) $(CURL)
 
 $(OUT)/tools/pool: $(BUILD)/tools/pool.o
 	@mkdir -p $(@D)

@@ -35,8 +35,9 @@ outcome() { # PROGRAM KIND TRIAL
 }
 
 assert_outcome() { # OUTCOME PROGRAM TRIAL
-    local kind
-    for kind in cgi fastcgi; do
+    local kind kinds=(cgi fastcgi)
+    [[ $2 != courier ]] || kinds=(resident)
+    for kind in "${kinds[@]}"; do
         [[ $(outcome "$2" "$kind" "$3") == "$1" ]] ||
             fail "$2 as $kind, $3: expected $1, found $(outcome "$2" "$kind" "$3")"
     done
@@ -86,6 +87,19 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     assert_outcome refused health 'read the key file'
 }
 
+@test "the courier writes its state and its log, calls out, and does nothing else" {
+    assert_outcome possible courier 'open the database for writing'
+    assert_outcome possible courier 'open the log anew'
+    assert_outcome possible courier 'connect to loopback TCP'
+    assert_outcome refused courier execve
+    assert_outcome refused courier fork
+    assert_outcome refused courier listen
+    assert_outcome refused courier 'write the key file'
+    assert_outcome refused courier 'write the configuration'
+    assert_outcome refused courier 'make a file in the working directory'
+    assert_outcome refused courier 'read /etc/passwd'
+}
+
 @test "without Landlock the system calls alone keep writing, programs and the network shut" {
     report=$BATS_TEST_TMPDIR/report
     OUT=$root ASK=$HELPERS/ask VERBOSE=1 "$HELPERS/without_landlock" "$root/tests/audit" >"$report" 2>&1 ||
@@ -116,7 +130,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     # health, but it is messages
     local probes=$BATS_TEST_TMPDIR/probes
     mkdir -p "$probes"
-    cp -r "$root/build/probe/cgi-bin" "$root/build/probe/control" "$probes"
+    cp -r "$root"/build/probe/{cgi-bin,tools,control} "$probes"
     cp "$probes/cgi-bin/messages" "$probes/cgi-bin/health"
     status=0
     OUT=$root PROBES=$probes ASK=$HELPERS/ask "$root/tests/audit" >"$BATS_TEST_TMPDIR/out" 2>&1 || status=$?

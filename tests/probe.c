@@ -202,12 +202,13 @@ static int try_abstract(const struct trial *t) {
 /* clang-format off */
 static const struct trial trials[] = {
     {"read the configuration", DATABASE | LISTENS, READ("{config}")},
-    {"read beside the configuration", DATABASE, READ("{config}-probe"), .also = LISTENS},
+    {"read beside the configuration", DATABASE, READ("{config}-probe"),
+     .also = LISTENS | IS_RESIDENT},
     {"write the configuration", NOBODY, WRITE("{config}")},
     {"read the key file", DATABASE, READ("{keys}")},
-    {"read beside the key file", DATABASE, READ("{keys}-probe"), .also = LISTENS},
+    {"read beside the key file", DATABASE, READ("{keys}-probe"), .also = LISTENS | IS_RESIDENT},
     {"write the key file", NOBODY, WRITE("{keys}")},
-    {"open the log anew", NOBODY, WRITE("{log}")},
+    {"open the log anew", IS_RESIDENT, WRITE("{log}")},
     {"open the database for reading", WRITES_DATABASE, READ("{database}")},
     {"open the database for writing", WRITES_DATABASE, WRITE("{database}")},
     {"make a file beside the database", WRITES_DATABASE, MAKE("{database}-made")},
@@ -453,6 +454,21 @@ static void tell_limits(struct request *rq) {
     transport_write(&answer, 1);
     transport_finish();
     _exit(0);
+}
+
+void probe_process(unsigned needs, const struct config *config, const char *config_path) {
+    struct arena arena;
+    const char *socket_name = getenv("HTTP_X_PROBE_SOCKET");
+    if (!socket_name)
+        return;
+    arena_init(&arena, 64 * 1024 * 1024, NULL);
+    struct buffer out = buffer_in(&arena);
+    for (unsigned need = 1; need <= needs; need <<= 1)
+        if (needs & need)
+            buffer_printf(&out, "may\t%s\n", confine_meaning(need));
+    list_calls(needs, &out);
+    try_all(&(struct subject){needs, config, config_path, socket_name, ""}, &out);
+    _exit(write(STDOUT_FILENO, out.p, out.n) == (ssize_t)out.n ? 0 : 1);
 }
 
 static int overflow(volatile int depth) {

@@ -9,4 +9,9 @@ struct request;
  * without it the request goes on as ever. */
 void probe_run(struct request *rq);
 
+/* The same of `limits` for a process without requests: where the environment has
+ * HTTP_X_PROBE_SOCKET, what it declares and what is possible is printed, and the process ends. */
+struct config;
+void probe_process(unsigned needs, const struct config *config, const char *config_path);
+
 #endif

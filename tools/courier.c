@@ -7,6 +7,7 @@
  * removes events that ended long ago. `courier --help` tells the rest.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ enum {
 
 struct courier {
     const char *pid_file; /* NULL: none */
+    int pid_fd;
     bool once;
     struct resources resources;
     struct dispatch dispatch;
@@ -247,7 +249,8 @@ static void print_help(void) {
          "\n"
          "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
          "events, lets deliveries that are under way end, 14 s at most, and exits with status 0.\n"
-         "SIGHUP makes it read the configuration again. Several couriers may run at once.\n"
+         "SIGHUP makes it read the configuration again, but one that names other files needs a new\n"
+         "courier: this one is confined to its own. Several couriers may run at once.\n"
          "\n"
          "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
          "                   " CONFIG_DEFAULT_PATH "\n"
@@ -293,12 +296,34 @@ static int read_options(int argc, char **argv, struct courier *courier) {
     return 2;
 }
 
-static int write_pid(const char *path) {
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return -1;
-    int failed = fprintf(file, "%ld\n", (long)getpid()) < 0;
-    return fclose(file) != 0 || failed ? -1 : 0;
+/* Made before it is confined, and empty until it heeds signals. */
+static int make_pid_file(struct courier *courier) {
+    courier->pid_fd = -1;
+    if (!courier->pid_file)
+        return 0;
+    courier->pid_fd = open(courier->pid_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    confine_removable(courier->pid_file);
+    return courier->pid_fd < 0 ? -1 : 0;
+}
+
+static int write_pid(struct courier *courier) {
+    if (courier->pid_fd < 0)
+        return 0;
+    int failed = dprintf(courier->pid_fd, "%ld\n", (long)getpid()) < 0;
+    return close(courier->pid_fd) != 0 || failed ? -1 : 0;
+}
+
+/* Gives up all that delivering does not need. */
+static void give_up(struct courier *courier) {
+    struct resources *resources = &courier->resources;
+    log_open();
+    confine(WRITES_DATABASE | CALLS_PLATFORM | IS_RESIDENT, false, resources->config_path,
+            &resources->config);
+    resources->is_confined = true;
+#ifdef SWITCHBOARD_PROBE
+    probe_process(WRITES_DATABASE | CALLS_PLATFORM | IS_RESIDENT, &resources->config,
+                  resources->config_path);
+#endif
 }
 
 /* From here on signals are read from a descriptor, in all threads there will be. */
@@ -321,14 +346,17 @@ int main(int argc, char **argv) {
         return status;
     confine_memory();
     courier.bell = wake_closed();
-    courier.signals = block_signals();
     courier.started = clock_monotonic();
     if (resources_configure(&courier.resources, &error))
         return fail("", error);
+    if (make_pid_file(&courier))
+        return fail("cannot write the pid file: ", strerror(errno));
+    give_up(&courier);
+    courier.signals = block_signals();
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || courier.signals < 0 ||
         !dispatch_open(&courier.dispatch))
         return fail("", "out of memory or descriptors");
-    if (courier.pid_file && write_pid(courier.pid_file))
+    if (write_pid(&courier))
         return fail("cannot write the pid file: ", strerror(errno));
     log_message(LOG_INFO, "courier %s begins, pid %ld", courier.dispatch.owner, (long)getpid());
     run(&courier);

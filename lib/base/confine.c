@@ -16,12 +16,13 @@
 
 /* --- files: Landlock --- */
 
-enum { READ = 1, CHANGE = 2 }; /* CHANGE: write, make and remove files */
+enum { READ = 1, CHANGE = 2, MAKE_SOCKETS = 4, REMOVE = 8 }; /* CHANGE: write, make, remove */
 
 #define FILE_READ   LANDLOCK_ACCESS_FS_READ_FILE
 #define FILE_CHANGE (LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE)
 #define DIR_READ    LANDLOCK_ACCESS_FS_READ_DIR
-#define DIR_CHANGE  (LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
+#define DIR_REMOVE  LANDLOCK_ACCESS_FS_REMOVE_FILE
+#define DIR_CHANGE  (LANDLOCK_ACCESS_FS_MAKE_REG | DIR_REMOVE)
 
 /* Later than Debian 12's header knows. */
 #define ACCESS_TRUNCATE            (1ULL << 14) /* ABI 3 */
@@ -60,6 +61,17 @@ static struct ruleset ruleset_start(unsigned needs) {
     return rules;
 }
 
+/* What each kind of access comes to: on files, and on directories besides. */
+static const struct {
+    int access;
+    uint64_t file, directory;
+} grants[] = {
+    {READ, FILE_READ, DIR_READ},
+    {CHANGE, FILE_CHANGE, DIR_CHANGE},
+    {MAKE_SOCKETS, 0, LANDLOCK_ACCESS_FS_MAKE_SOCK},
+    {REMOVE, 0, DIR_REMOVE},
+};
+
 static void allow_path(struct ruleset *rules, const char *path, int access) {
     struct stat stat;
     if (rules->fd < 0 || !path || !*path)
@@ -67,11 +79,10 @@ static void allow_path(struct ruleset *rules, const char *path, int access) {
     int fd = open(path, O_PATH | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &stat) != 0)
         return; /* what is not there needs no permission */
-    uint64_t wanted = FILE_READ;
-    if (access & CHANGE)
-        wanted |= FILE_CHANGE;
-    if (S_ISDIR(stat.st_mode))
-        wanted |= access & CHANGE ? DIR_READ | DIR_CHANGE : DIR_READ;
+    uint64_t wanted = 0;
+    for (size_t i = 0; i < sizeof grants / sizeof *grants; i++)
+        if (access & grants[i].access)
+            wanted |= grants[i].file | (S_ISDIR(stat.st_mode) ? grants[i].directory : 0);
     struct landlock_path_beneath_attr rule = {.allowed_access = wanted & rules->handled.files,
                                               .parent_fd = fd};
     syscall(SYS_landlock_add_rule, rules->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
@@ -145,6 +156,8 @@ const char *confine_meaning(enum need need) {
         return "wake the courier";
     case DETECTS_TYPES:
         return "fork a child that looks at a file";
+    case IS_RESIDENT:
+        return "stay while files are replaced";
     }
     return "nothing";
 }
@@ -169,18 +182,26 @@ void confine_memory(void) {
     setrlimit(RLIMIT_CORE, &none);
 }
 
+static const char *removable;
+
+void confine_removable(const char *path) {
+    removable = path;
+}
+
+
 void confine(unsigned needs, bool listens, const char *config_path, const struct config *config) {
     if (!is_possible || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return;
     struct ruleset rules = ruleset_start(needs);
+    bool is_told = listens || needs & IS_RESIDENT;
     /* whoever may read the keys may read what lies beside the configuration, often the keys */
-    if (listens && needs & DATABASE)
+    if (is_told && needs & DATABASE)
         allow_directory_of(&rules, config_path, READ);
     allow_path(&rules, config_path, READ);
     if (needs & WRITES_DATABASE)
         allow_directory_of(&rules, config->database, READ | CHANGE);
     if (needs & DATABASE) {
-        if (listens)
+        if (is_told)
             allow_directory_of(&rules, config->secret_key_file, READ);
         allow_path(&rules, config->secret_key_file, READ);
     }
@@ -193,6 +214,12 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
         allow_path(&rules, config->spool_dir, READ | CHANGE);
     if (needs & DETECTS_TYPES)
         allow_all(&rules, type_paths);
+    if (needs & IS_RESIDENT) {
+        allow_directory_of(&rules, config->database, MAKE_SOCKETS);
+        allow_directory_of(&rules, config->log_file, READ | CHANGE);
+    }
+    if (removable)
+        allow_directory_of(&rules, removable, REMOVE);
     ruleset_enforce(&rules);
     syscalls_restrict(needs | (listens ? LISTENS : 0));
 }

@@ -19,6 +19,8 @@ enum need {
     SPOOLS_FILES = 1 << 3,    /* files in spool_dir */
     WAKES_COURIER = 1 << 4,   /* a unix datagram */
     DETECTS_TYPES = 1 << 5,   /* a child that does nothing but look at a file (confine_detector) */
+    IS_RESIDENT = 1 << 6,     /* the courier: configuration, keys and log are replaced while it runs, it
+                                 takes signals from a descriptor, and has a socket by the database */
 };
 
 /* One need in words, such as `call the platform`. */
@@ -41,6 +43,9 @@ void confine_memory(void);
  * configuration, for both are replaced by new files. Open what must stay open, such as the log,
  * before. */
 void confine(unsigned needs, bool listens, const char *config_path, const struct config *config);
+
+/* One more file, which this process will remove at its end. Before confine; `path` must stay. */
+void confine_removable(const char *path);
 
 /* Confines a child of a process with DETECTS_TYPES even more: it keeps the descriptor `out` alone,
  * may read what libmagic reads, write to `out`, and end. */

@@ -5,6 +5,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -157,6 +158,8 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(connect), .needs = CALLS_PLATFORM | WAKES_COURIER},
     {CALL(sendto), .needs = CALLS_PLATFORM | WAKES_COURIER},
     {CALL(bind), .needs = CALLS_PLATFORM},
+    {CALL(umask), .needs = IS_RESIDENT},
+    {CALL(signalfd4), .needs = IS_RESIDENT},
     {CALL(getsockopt), .needs = CALLS_PLATFORM},
     {CALL(setsockopt), .needs = CALLS_PLATFORM},
     {CALL(recvfrom), .needs = CALLS_PLATFORM},
@@ -166,6 +169,9 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(ioctl), .needs = CALLS_PLATFORM, .argument = 1, .mask = ~0u, .value = FIONREAD},
     {CALL(ioctl), .needs = CALLS_PLATFORM, .argument = 1, .mask = ~0u, .value = FIONBIO},
     {CALL(ioctl), .needs = CALLS_PLATFORM, .argument = 1, .mask = ~0u, .value = TCGETS},
+    /* interfaces named in link-local addresses, which a webhook's URL may be */
+    {CALL(ioctl), .needs = IS_RESIDENT, .argument = 1, .mask = ~0u, .value = SIOCGIFINDEX},
+    {CALL(ioctl), .needs = IS_RESIDENT, .argument = 1, .mask = ~0u, .value = SIOCGIFNAME},
     {CALL(pipe2), .needs = CALLS_PLATFORM | DETECTS_TYPES},
     {CALL(eventfd2), .needs = CALLS_PLATFORM},
     {CALL(getdents64), .needs = CALLS_PLATFORM},

@@ -47,8 +47,9 @@ END
 }
 
 start_sandbox() {
+    printf '{"settings":[{"appSecret":"%s"}]}' "$app_secret" >"$dir/sandbox.json"
     "$OUT/tools/graph-sandbox" --port 0 --port-file "$dir/sandbox.port" --state-dir "$dir" \
-        --app-secret "$app_secret" --record-bytes 1000000000 >"$dir/sandbox.log" 2>&1 &
+        --fixtures "$dir/sandbox.json" --record-bytes 1000000000 >"$dir/sandbox.log" 2>&1 &
     sandbox_pid=$!
     wait_until 20 test -s "$dir/sandbox.port" || die 'the sandbox did not start'
     sandbox_url=http://127.0.0.1:$(cat "$dir/sandbox.port")

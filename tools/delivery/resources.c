@@ -11,6 +11,13 @@ enum {
     COMPLAIN_MS = 60 * 1000, /* between lines about the same trouble */
 };
 
+/* Whether a confined process could not use them. */
+static bool names_other_files(const struct config *a, const struct config *b) {
+    return strcmp(a->database, b->database) != 0 || strcmp(a->log_file, b->log_file) != 0 ||
+           strcmp(a->secret_key_file, b->secret_key_file) != 0 ||
+           strcmp(a->ca_path, b->ca_path) != 0 || strcmp(a->ca_file, b->ca_file) != 0;
+}
+
 int resources_configure(struct resources *resources, const char **error) {
     struct arena *next = &resources->arenas[1];
     struct config config;
@@ -19,6 +26,10 @@ int resources_configure(struct resources *resources, const char **error) {
     arena_reset(next);
     if (config_read(resources->config_path, next, &config, error))
         return -1;
+    if (resources->is_confined && names_other_files(&config, &resources->config)) {
+        *error = "it names other files than those that this courier is confined to: start it anew";
+        return -1;
+    }
     struct arena used = resources->arenas[0];
     resources->arenas[0] = *next;
     resources->arenas[1] = used;

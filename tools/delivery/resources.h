@@ -11,6 +11,7 @@
 
 struct resources {
     const char *config_path;
+    bool is_confined; /* to the files of the configuration: confine.h */
     struct arena arenas[2]; /* of the configuration in use, and of the next one */
     struct config config;
     struct store *store;
@@ -22,7 +23,8 @@ struct resources {
     int64_t trouble_since, complained_at; /* monotonic */
 };
 
-/* Reads the configuration. Returns 0, or -1 with `*error`; then the one in use stays in use. */
+/* Reads the configuration. Returns 0, or -1 with `*error`; then the one in use stays in use. One that
+ * names other files is an error for a confined process. */
 int resources_configure(struct resources *resources, const char **error);
 
 /* The open database, reopened when its file is another one. NULL when it cannot be used now, or
