@@ -1533,9 +1533,9 @@ END
     refute_header Idempotent-Replayed
 }
 
-@test "32 at once with one Idempotency-Key reach the platform once" {
+@test "64 at once with one Idempotency-Key reach the platform once" {
     local key="key-$RANDOM$RANDOM"
-    request_many 32 POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" --as "$TOKEN" -H "Idempotency-Key: $key"
+    request_many 64 POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" --as "$TOKEN" -H "Idempotency-Key: $key"
     [[ $(statuses) =~ ^([0-9]+)\ 200($|$'\n'[0-9]+\ 409$) ]] || fail "$(statuses)"
     assert_equal "$(grep -h '"success":true' "$many"/*/body | sort -u | wc -l)" 1
     assert_equal "$(sent_count)" 1

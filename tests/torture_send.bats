@@ -125,3 +125,18 @@ choose_calls() {
     end_sweep "keyed send met errors of the system, $which of ${#tries[@]}" "$points" 0
     ((points < 100 || unsent > 0 && recorded > 0))
 }
+
+@test "killed once the platform has it, then the same 64 times at once: it went out once, all are told" {
+    begin_sweep
+    next_round keyed
+    injection recvfrom 1 signal=KILL
+    send_noted keyed "${tracing[@]}" "${inject[@]}"
+    assert_equal "$code" 137
+    assert_equal "$(sent_count)" 1
+    request_many 64 POST /v2/messages/send/text -d "$(our_body)" --as "$TOKEN" -H 'Idempotency-Key: once'
+    assert_equal "$(statuses)" '64 409'
+    db 'UPDATE idempotency SET created_at = created_at - 61000'
+    request_many 64 POST /v2/messages/send/text -d "$(our_body)" --as "$TOKEN" -H 'Idempotency-Key: once'
+    assert_equal "$(cat "$many"/*/body | jq -r .details.outcome | sort | uniq -c | tr -s ' ')" ' 64 unknown'
+    assert_equal "$(sent_count)" 1
+}

@@ -59,7 +59,7 @@ finish() { # TEXT
     assert_equal "$(db 'PRAGMA integrity_check')" ok
     assert_equal "$(sqlite3 "$DB" .dump | sha256sum)" "$CONTENT"
     say_sweep "$1: $told times it told the media id, never a wrong one, no file left" "$points" "$faults" "$killed"
-    ((told < points))
+    ((points < 50 || told < points))
 }
 
 # Sets `calls` of an undisturbed run: trace_upload UPLOAD

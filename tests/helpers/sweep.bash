@@ -165,7 +165,8 @@ list_errors() {
 # Fails the N-th allocation of what follows, for `send_noted`, or of those of more than OVER bytes:
 # starving N [HOW-MANY [OVER]]
 starving() {
-    starve=(env "STARVE_FILE=$STACK/starve" "STARVE_AT=$1" "STARVE_FOR=${2-1}" "STARVE_OVER=${3-0}")
+    starve=(env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} "STARVE_FILE=$STACK/starve"
+        "STARVE_AT=$1" "STARVE_FOR=${2-1}" "STARVE_OVER=${3-0}")
 }
 
 # Sets `made` and `failed`, allocations of the last run.
