@@ -51,10 +51,12 @@ figure() { # NAME
     (($(figure 'sends asked for') > 20 && $(figure 'inbound messages answered 200') > 20))
     (($(figure 'deeds of the nemesis') > 5))
     grep -q ' rules, 0 broken$' <<<"$output"
-    printf '# sweep: soak over %s, SEED=%s: %s requests, %s deeds, %s programs killed; %s sends, %s messages, %s events, none lost\n' \
+    printf '# sweep: soak over %s, SEED=%s: %s requests, %s deeds, %s programs killed; %s sends, %s messages, %s events, none lost [points %s, faults %s, kills %s]\n' \
         "$TRANSPORT" "$(figure seed)" "$(figure 'requests of clients and platform')" \
         "$(figure 'deeds of the nemesis')" "$(figure 'programs and pools killed')" \
-        "$(figure 'on record')" "$(figure 'stored')" "$(figure events)" >&3
+        "$(figure 'on record')" "$(figure 'stored')" "$(figure events)" \
+        "$(figure 'deeds of the nemesis')" "$(figure 'deeds of the nemesis')" \
+        "$(figure 'programs and pools killed')" >&3
 }
 
 @test "the same seed makes the same plan, another one another" {
