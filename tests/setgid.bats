@@ -4,6 +4,10 @@
 # transports: direct
 load helpers/all
 
+# A sanitizer needs /proc, which the stand-in has not: the probe build is as the plain one.
+[[ $OUT == "$root" ]] || OUT=$root/build/probe
+export OUT
+
 # The service's user and group, and somebody who starts its programs; nobody has these numbers.
 service_user=64990 service_group=64991 somebody=64992
 
