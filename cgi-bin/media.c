@@ -83,8 +83,8 @@ static int send_file(struct upload *upload, struct idempotency *once) {
     return upstream_read(rq, UPSTREAM_MEDIA, &answer, &json) ? -1 : reply_media_id(rq, json);
 }
 
-/* Under a key the body tells only at its end whether it is the one that came before: it is hashed on
- * its way. One that was answered before is read and hashed, and goes nowhere. */
+/* Under a key the body tells only at its end whether it is the one that came before: it is hashed
+ * on its way. One that was answered before is read and hashed, and goes nowhere. */
 static int send_file_once(struct upload *upload) {
     struct request *rq = upload->rq;
     struct idempotency once;
@@ -225,5 +225,5 @@ int main(void) {
     return serve(&(struct service){.name = "media",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | CALLS_PLATFORM | SPOOLS_FILES |
-                                           DETECTS_TYPES});
+                                            DETECTS_TYPES});
 }

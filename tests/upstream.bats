@@ -216,6 +216,41 @@ plan_then() {
     [[ $(header Retry-After) != *[$'\x01\x7f']* ]] || fail_answer 'a control character came through'
 }
 
+@test "a refusal before the platform has read the body reaches the client, and is kept under a key" {
+    local socket try key=early-$RANDOM$RANDOM file=$BATS_TEST_TMPDIR/large
+    local refusal='HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 51\r\n\r\n{"error":{"message":"Invalid token","code":190}}   '
+    write_config "graph_base_url = $UPSTREAM"
+    plan main early "$refusal"
+    head -c 20000000 /dev/urandom >"$file"
+    upload_file() {
+        api POST /v2/media/upload -H 'Content-Type: image/webp' -H "X-Phone-Number-Id: $LINE" -d "@$file" "$@"
+    }
+    for try in 1 2 3; do
+        upload_file
+        assert_error 401 UNAUTHORIZED 'Invalid token'
+    done
+    upload_file -H "Idempotency-Key: $key"
+    assert_error 401 UNAUTHORIZED 'Invalid token'
+    upload_file -H "Idempotency-Key: $key"
+    assert_error 401 UNAUTHORIZED 'Invalid token'
+    assert_header Idempotent-Replayed true
+    assert_equal "$(asked main)" 4
+    printf x >>"$file"
+    upload_file -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another body'
+    # from a client that is slower than the platform, which hangs up meanwhile
+    plan main early-reset "$refusal"
+    exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
+    printf 'POST /v2/media/upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: %s\r\nX-Phone-Number-Id: %s\r\nContent-Type: image/webp\r\nContent-Length: 2000000\r\n\r\n' \
+        "$TOKEN" "$LINE" >&"$socket"
+    head -c 400000 "$file" >&"$socket"
+    sleep 1
+    head -c 1600000 "$file" >&"$socket"
+    status=$(timeout 30 cat <&"$socket" | tee "$BATS_TEST_TMPDIR/answer" | head -n 1 | cut -d ' ' -f 2)
+    exec {socket}>&-
+    [[ $status == 401 ]] || fail "$(cat "$BATS_TEST_TMPDIR/answer")"
+}
+
 # --- TLS ---
 
 # A certificate for NAMES of an authority of its own: make_certificate DIR NAMES [COMMAND...]

@@ -15,6 +15,7 @@ struct sending {
     struct transfer transfer;
     struct slice head, tail; /* of the body: what stands before and after the file */
     int64_t left;            /* of the file, bytes */
+    struct slice held;       /* bytes that wait until an answer has been looked at */
 };
 
 /* The name as it may stand between quotes in a header (RFC 7578 4.2): UTF-8 stays, what could end
@@ -61,9 +62,8 @@ static size_t take(struct slice *rest, char *bytes, size_t room) {
 
 /* Fills as much of the buffer as there is: few large writes to the platform are faster than many
  * small ones. */
-static size_t on_read(char *bytes, size_t size, size_t count, void *context) {
-    struct sending *sending = context;
-    size_t room = size * count, n = take(&sending->head, bytes, room);
+static size_t fill(struct sending *sending, char *bytes, size_t room) {
+    size_t n = take(&sending->head, bytes, room);
     while (sending->left && n < room) {
         size_t more = room - n;
         if ((int64_t)more > sending->left)
@@ -80,6 +80,22 @@ static size_t on_read(char *bytes, size_t size, size_t count, void *context) {
     return n;
 }
 
+/* The platform may have answered while we waited for the client's bytes, and hung up. Sending them
+ * would fail, and its answer be lost: it is read first. */
+static size_t on_read(char *bytes, size_t size, size_t count, void *context) {
+    struct sending *sending = context;
+    size_t room = size * count;
+    if (sending->held.n)
+        return take(&sending->held, bytes, room);
+    size_t n = fill(sending, bytes, room);
+    if (n == 0 || n == CURL_READFUNC_ABORT || !transfer_has_news(&sending->transfer))
+        return n;
+    char *held = arena_alloc(sending->transfer.arena, n);
+    memcpy(held, bytes, n);
+    sending->held = (struct slice){held, n};
+    return transfer_pause(&sending->transfer);
+}
+
 void graph_upload(const struct config *config, struct arena *arena,
                   const struct graph_upload *upload, struct graph_answer *answer) {
     struct sending sending = {.upload = upload};
@@ -88,6 +104,7 @@ void graph_upload(const struct config *config, struct arena *arena,
     frame(&sending, arena, boundary);
     transfer_start(&sending.transfer, config, arena, upload->token, answer);
     transfer_limit_stall(&sending.transfer);
+    transfer_watch(&sending.transfer);
     transfer_header(
         &sending.transfer,
         arena_printf(arena, "Content-Type: multipart/form-data; boundary=%s", boundary));

@@ -1,5 +1,7 @@
 #include "graph/transfer.h"
 
+#include <poll.h>
+
 #include "base/clock.h"
 #include "version.h"
 
@@ -49,6 +51,10 @@ static int on_progress(void *context, curl_off_t to_receive, curl_off_t received
                        curl_off_t to_send, curl_off_t sent) {
     struct transfer *transfer = context;
     (void)to_receive, (void)to_send;
+    if (transfer->is_paused) {
+        transfer->is_paused = false;
+        curl_easy_pause(transfer->curl, CURLPAUSE_CONT);
+    }
     if (received + sent != transfer->moved) {
         transfer->moved = received + sent;
         transfer_moved(transfer);
@@ -96,6 +102,7 @@ void transfer_start(struct transfer *transfer, const struct config *config, stru
                                   .arena = arena,
                                   .answer = answer,
                                   .body = buffer_in(arena),
+                                  .socket = -1,
                                   .started = clock_monotonic()};
     if (!transfer->curl) {
         transfer_note(transfer, CURLE_OUT_OF_MEMORY);
@@ -130,6 +137,29 @@ void transfer_limit_stall(struct transfer *transfer) {
     transfer_set(transfer, CURLOPT_NOPROGRESS, 0L);
 }
 
+/* libcurl tells its socket to nobody while it sends. */
+static int on_socket(void *context, curl_socket_t fd, curlsocktype purpose) {
+    struct transfer *transfer = context;
+    if (purpose == CURLSOCKTYPE_IPCXN)
+        transfer->socket = fd;
+    return CURL_SOCKOPT_OK;
+}
+
+void transfer_watch(struct transfer *transfer) {
+    curl_easy_setopt(transfer->curl, CURLOPT_SOCKOPTFUNCTION, on_socket);
+    curl_easy_setopt(transfer->curl, CURLOPT_SOCKOPTDATA, transfer);
+}
+
+bool transfer_has_news(const struct transfer *transfer) {
+    struct pollfd news = {.fd = transfer->socket, .events = POLLIN};
+    return poll(&news, 1, 0) > 0 && !(news.revents & POLLNVAL);
+}
+
+size_t transfer_pause(struct transfer *transfer) {
+    transfer->is_paused = true;
+    return CURL_READFUNC_PAUSE;
+}
+
 void transfer_moved(struct transfer *transfer) {
     transfer->moved_at = clock_monotonic();
 }
@@ -143,6 +173,15 @@ static const char *explain(const struct transfer *transfer, CURLcode code) {
                       slice_of(*transfer->detail ? transfer->detail : curl_easy_strerror(code)));
 }
 
+/* A platform that refuses before it has read everything may hang up on us while we send: its answer
+ * counts nevertheless, when it is whole. */
+static bool is_whole_refusal(const struct transfer *transfer, CURLcode code, long status) {
+    curl_off_t length = -1;
+    curl_easy_getinfo(transfer->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    return code == CURLE_SEND_ERROR && status >= 400 && length >= 0 &&
+           (curl_off_t)transfer->body.n == length;
+}
+
 CURLcode transfer_perform(struct transfer *transfer) {
     struct graph_answer *answer = transfer->answer;
     long status = 0;
@@ -151,6 +190,7 @@ CURLcode transfer_perform(struct transfer *transfer) {
     if (code == CURLE_OK) {
         code = curl_easy_perform(transfer->curl);
         curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
+        code = is_whole_refusal(transfer, code, status) ? CURLE_OK : code;
         curl_easy_setopt(transfer->curl, CURLOPT_ERRORBUFFER, NULL);
     }
     curl_slist_free_all(transfer->headers);

@@ -23,6 +23,8 @@ struct transfer {
     int64_t moved_at;    /* when the last byte moved */
     curl_off_t moved;    /* bytes moved so far, both ways */
     bool is_stalled;
+    int socket;     /* the newest; -1: not known */
+    bool is_paused; /* sending goes on when what was received has been looked at */
     char detail[CURL_ERROR_SIZE];
 };
 
@@ -53,6 +55,17 @@ void transfer_limit_stall(struct transfer *transfer);
 /* To be called by read and write functions when they return: the time they waited for our own
  * client is not the platform's. */
 void transfer_moved(struct transfer *transfer);
+
+/* Lets transfer_has_news know. */
+void transfer_watch(struct transfer *transfer);
+
+/* Whether bytes of the platform, or its end of the connection, wait to be read; false where that is
+ * not known, as on a connection that was kept. */
+bool transfer_has_news(const struct transfer *transfer);
+
+/* What a read function must return so that they are read before it is called again; of a transfer
+ * with a limited stall. */
+size_t transfer_pause(struct transfer *transfer);
 
 /* Makes the call and fills the answer. Returns libcurl's verdict. */
 CURLcode transfer_perform(struct transfer *transfer);

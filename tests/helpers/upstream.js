@@ -8,6 +8,8 @@
 //     hang           nothing, for ever
 //     drip MS        the bytes come one every MS, then it ends
 //     flood          the bytes come again and again
+//     early          as close, and the answer comes before the body, which is read to its end
+//     early-reset    the answer comes before the body, and soon after it the connection is reset
 "use strict";
 const fs = require("fs");
 const net = require("net");
@@ -45,14 +47,16 @@ function answer(socket) {
     if (then === "drip") drip(socket, bytes, Number(number));
     else if (then === "flood") flood(socket, bytes);
     else if (then === "hang") socket.write(bytes);
+    else if (then === "early-reset") socket.write(bytes, () => setTimeout(() => socket.resetAndDestroy(), 300));
     else if (then === "reset") socket.write(bytes, () => socket.resetAndDestroy());
     else socket.end(bytes);
 }
 
-// Whether the bytes are a whole request whose length was announced.
+// Whether the bytes are as much of a request as is answered: all that was announced, or its head.
 function isWhole(request) {
     const end = request.indexOf("\r\n\r\n");
     if (end < 0) return false;
+    if (read("then").toString().startsWith("early")) return true;
     const length = /\r\ncontent-length: *([0-9]+)/i.exec(request.subarray(0, end).toString("latin1"));
     return request.length >= end + 4 + Number(length ? length[1] : 0);
 }
@@ -61,10 +65,12 @@ function serve(socket) {
     let request = Buffer.alloc(0);
     socket.on("error", () => socket.destroy());
     socket.on("data", (bytes) => {
+        if (socket.writableEnded || socket.isAnswered) return;
         request = Buffer.concat([request, bytes]);
         if (!isWhole(request)) return;
         fs.appendFileSync(`${directory}/requests`, request.toString("latin1").split("\r\n")[0] + "\n");
         request = Buffer.alloc(0);
+        socket.isAnswered = read("then").toString().startsWith("early");
         answer(socket);
     });
 }
