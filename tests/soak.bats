@@ -152,3 +152,13 @@ figure() { # NAME
     assert_finds 'no secret and no text is in a log' '1 lines of leaky.log'
     grep -q '^BROKEN  the database is sound' <<<"$output"
 }
+
+@test "the checker sees an upload that is not whole, and one that arrived twice" {
+    local id
+    copy_soaked
+    id=$(awk -F '\t' '$4 == 200 { print $5; exit }' "$copied/upload.tsv")
+    jq -c --arg id "$id" 'map(select(.id == $id).size -= 1)' "$SOAKED/media.json" >"$copied/media.json"
+    assert_finds 'an upload answered 200 is whole on the platform' "$id"
+    jq -c --arg id "$id" '. + [.[] | select(.id == $id) | .id = "again"]' "$SOAKED/media.json" >"$copied/media.json"
+    assert_finds 'no upload reached the platform twice' "$(awk -F '\t' -v id="$id" '$5 == id { print $1; exit }' "$copied/upload.tsv")"
+}

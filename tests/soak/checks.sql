@@ -156,7 +156,12 @@ INSERT INTO finding SELECT 'somebody who wrote is a lead that was told', 'person
 
 INSERT INTO rule VALUES ('an upload answered 200 is whole on the platform');
 INSERT INTO finding SELECT 'an upload answered 200 is whole on the platform', id || ' of ' || size || ' bytes'
-    FROM upload WHERE NOT EXISTS (SELECT 1 FROM media m WHERE m.id = upload.id AND m.size = upload.size);
+    FROM upload WHERE status = 200 AND NOT EXISTS (SELECT 1 FROM media m
+        WHERE m.id = upload.id AND m.size = upload.size AND m.hash = upload.hash);
+
+INSERT INTO rule VALUES ('no upload reached the platform twice');
+INSERT INTO finding SELECT 'no upload reached the platform twice', marker FROM media
+    JOIN (SELECT DISTINCT marker, hash FROM upload) USING (hash) GROUP BY marker HAVING count(*) > 1;
 
 INSERT INTO rule VALUES ('nothing is left in the spool');
 INSERT INTO finding SELECT 'nothing is left in the spool', what FROM spooled;
@@ -176,7 +181,7 @@ INSERT INTO finding SELECT 'every request is answered while Apache runs',
 INSERT INTO rule VALUES ('answers are those that the request can have');
 INSERT INTO finding SELECT 'answers are those that the request can have', what || ' ' || status || ' ' || request_id
     FROM exchange WHERE failure = 0 AND status NOT IN (200, 500, 502, 503, 504)
-        AND NOT (what IN ('send', 'read', 'upload') AND status = 400) AND NOT (what = 'send' AND status = 409);
+        AND NOT (what IN ('send', 'read', 'upload') AND status = 400) AND NOT (what IN ('send', 'upload') AND status = 409);
 
 INSERT INTO rule VALUES ('the webhook configuration is what it was set to');
 INSERT INTO finding SELECT 'the webhook configuration is what it was set to', what FROM strange;
@@ -212,5 +217,5 @@ INSERT INTO finding SELECT 'there was something to check', name FROM (
     SELECT 'no status was taken', count(*) FROM inbound WHERE kind = 'status' UNION ALL
     SELECT 'no identity changed', count(*) FROM inbound WHERE kind = 'change' UNION ALL
     SELECT 'no event was delivered', count(*) FROM delivery UNION ALL
-    SELECT 'no upload was answered 200', count(*) FROM upload UNION ALL
+    SELECT 'no upload was answered 200', count(*) FROM upload WHERE status = 200 UNION ALL
     SELECT 'nothing was done to it', count(*) FROM deed) WHERE n = 0;

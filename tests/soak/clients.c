@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/crypto.h"
 #include "exchange.h"
 #include "world.h"
 
@@ -11,6 +12,7 @@ enum {
     CLIENTS = 6,
     PACE_MS = 200,         /* the most that a client rests */
     KEYED_PATIENCE = 25,   /* attempts of a keyed send */
+    UPLOAD_PATIENCE = 5,   /* of a keyed upload */
     UNRESOLVED_MAX = 64,   /* keyed sends that a client comes back to at the end */
     SETTLE_MS = 20 * 1000, /* for how long */
 };
@@ -26,7 +28,7 @@ struct send {
 
 struct client {
     pthread_t thread;
-    int number, sends;
+    int number, sends, files;
     char name[16];
     struct dice dice;
     struct arena arena;
@@ -148,34 +150,73 @@ static void send_once(struct client *client) {
 
 /* --- uploads --- */
 
-/* A multipart form, which passes through the spool; its file is text of some length. */
-static void upload_something(struct client *client) {
-    static const char line[] = "The quick brown fox jumps over the lazy dog, 0123456789 times.\n";
+static const char file_line[] = "The quick brown fox jumps over the lazy dog, 0123456789 times.\n";
+
+/* A file that nobody else uploads. */
+struct file {
+    char marker[NAME_SIZE];
+    const struct line *owner;
+    bool is_keyed;
+    int lines, attempts;
+};
+
+static struct slice file_content(struct arena *arena, const struct file *file) {
+    struct buffer content = buffer_in(arena);
+    buffer_printf(&content, "%s\n", file->marker);
+    for (int i = 0; i < file->lines; i++)
+        buffer_add(&content, file_line, sizeof file_line - 1);
+    return buffer_slice(&content);
+}
+
+/* A multipart form, which passes through the spool. */
+static struct slice form_of(struct arena *arena, const struct file *file, struct slice content) {
+    struct buffer form = buffer_in(arena);
+    buffer_printf(
+        &form,
+        "--soak-boundary\r\nContent-Disposition: form-data; name=\"phoneNumberId\"\r\n\r\n"
+        "%s\r\n--soak-boundary\r\nContent-Disposition: form-data; name=\"file\"; "
+        "filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n",
+        file->owner->phone_number_id);
+    buffer_add_slice(&form, content);
+    buffer_add_text(&form, "\r\n--soak-boundary--\r\n");
+    return buffer_slice(&form);
+}
+
+/* One attempt. False when the same should be tried again. */
+static bool try_upload(struct client *client, struct file *file) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    struct arena *arena = &client->arena;
+    arena_reset(arena);
+    struct slice content = file_content(arena, file);
     struct exchange exchange = {.who = client->name,
                                 .what = "upload",
                                 .method = "POST",
                                 .path = "/v2/media/upload",
-                                .type = "multipart/form-data; boundary=soak-boundary"};
-    size_t lines = 1 + roll(client, 4000);
-    const struct line *owner = &world.lines[roll(client, LINES)];
-    arena_reset(&client->arena);
-    struct buffer body = buffer_in(&client->arena);
-    buffer_printf(
-        &body,
-        "--soak-boundary\r\nContent-Disposition: form-data; name=\"phoneNumberId\"\r\n\r\n"
-        "%s\r\n--soak-boundary\r\nContent-Disposition: form-data; name=\"file\"; "
-        "filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n",
-        owner->phone_number_id);
-    for (size_t i = 0; i < lines; i++)
-        buffer_add(&body, line, sizeof line - 1);
-    buffer_add_text(&body, "\r\n--soak-boundary--\r\n");
-    exchange.token = owner->token;
-    exchange.body = buffer_slice(&body);
-    exchange_make(&client->arena, &exchange);
-    if (exchange.status == 200)
-        history_line(uploads, "%s\t%zu",
-                     json_text(json_find(exchange.answer, "data.mediaId"), &client->arena),
-                     lines * (sizeof line - 1));
+                                .token = file->owner->token,
+                                .key = file->is_keyed ? file->marker : NULL,
+                                .type = "multipart/form-data; boundary=soak-boundary",
+                                .body = form_of(arena, file, content)};
+    exchange_make(arena, &exchange);
+    const char *id = json_text(json_find(exchange.answer, "data.mediaId"), arena);
+    crypto_sha256(content, hash);
+    history_line(uploads, "%s\t%d\t%d\t%ld\t%s\t%zu\t%s", file->marker, file->is_keyed,
+                 ++file->attempts, exchange.status, id ? id : "", content.n,
+                 crypto_hex(arena, hash, sizeof hash));
+    return exchange.status == 200 || exchange.is_replayed || !file->is_keyed;
+}
+
+static void upload_something(struct client *client) {
+    struct file file = {.owner = &world.lines[roll(client, LINES)],
+                        .is_keyed = roll(client, 2),
+                        .lines = (int)roll(client, 4000)};
+    snprintf(file.marker, NAME_SIZE, "file-%d-%06d", client->number, ++client->files);
+    bool is_known = try_upload(client, &file);
+    for (int i = 0; !is_known && i < UPLOAD_PATIENCE && history_now() < world.end; i++) {
+        sleep_ms(100 + roll(client, 400));
+        is_known = try_upload(client, &file);
+    }
+    if (is_known && file.is_keyed && roll(client, 4) == 0)
+        try_upload(client, &file); /* asked once more, it says the same */
 }
 
 /* --- reads --- */

@@ -16,7 +16,8 @@ UNION ALL SELECT 'sends with an Idempotency-Key', count(DISTINCT key) FROM send 
 UNION ALL SELECT '  repeated by their client', count(DISTINCT key) FROM send WHERE key <> '' AND attempt > 1
 UNION ALL SELECT '  replayed', count(*) FROM send WHERE replayed
 UNION ALL SELECT '  whose client was told that the outcome is unknown or running', count(DISTINCT key) FROM send WHERE outcome <> ''
-UNION ALL SELECT 'uploads answered 200', count(*) FROM upload
+UNION ALL SELECT 'uploads answered 200', count(DISTINCT marker) FROM upload WHERE status = 200
+UNION ALL SELECT '  repeated by their client', count(DISTINCT marker) FROM upload WHERE attempt > 1
 UNION ALL SELECT 'inbound messages answered 200', count(DISTINCT id) FROM inbound WHERE kind = 'message'
 UNION ALL SELECT '  stored', count(*) FROM stored WHERE direction = 'in'
 UNION ALL SELECT 'inbound statuses answered 200', count(DISTINCT id || status) FROM inbound WHERE kind = 'status'

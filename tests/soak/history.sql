@@ -17,8 +17,8 @@ CREATE TABLE leak (what TEXT);
 CREATE TABLE crash (what TEXT);
 CREATE TABLE damage (what TEXT);
 CREATE TABLE unrecorded (wamid TEXT);              -- sends whose record failed, as the log says
-CREATE TABLE upload (id TEXT, size INTEGER);
-CREATE TABLE media (id TEXT, size INTEGER);         -- as the sandbox has them
+CREATE TABLE upload (marker TEXT, keyed INTEGER, attempt INTEGER, status INTEGER, id TEXT, size INTEGER, hash TEXT);
+CREATE TABLE media (id TEXT, size INTEGER, hash TEXT);         -- as the sandbox has them
 CREATE TABLE spooled (what TEXT);                  -- files left in the spool
 CREATE TABLE upstream (body TEXT);                 -- sends as the sandbox received them
 CREATE TABLE finding (rule TEXT, what TEXT);
