@@ -45,3 +45,12 @@ start_installed() {
         fail "a place was not written in"
     fi
 }
+
+@test "the units let programs confine themselves: a call that is filtered kills (systemd.exec(5))" {
+    local unit call
+    for unit in "$STAGE"/opt/sb/lib/systemd/system/*.service; do
+        for call in seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self; do
+            grep -qE "^SystemCallFilter=(.* )?$call( |\$)" "$unit" || fail "$unit does not allow $call"
+        done
+    done
+}
