@@ -302,7 +302,7 @@ SOAK := $(BUILD)/soak
 SOAK_PROGRAMS := $(addprefix $(SOAK)/,traffic receiver hunter verify)
 SOAK_SHARED := $(BUILD)/tests/soak/history.o
 
-$(SOAK)/traffic: $(patsubst %,$(BUILD)/tests/soak/%.o,traffic clients platform mail exchange world listener)
+$(SOAK)/traffic: $(patsubst %,$(BUILD)/tests/soak/%.o,traffic clients configurator platform mail exchange world listener)
 $(SOAK)/receiver: $(patsubst %,$(BUILD)/tests/soak/%.o,receiver listener)
 $(SOAK)/hunter: $(BUILD)/tests/soak/hunter.o
 $(SOAK)/verify: $(BUILD)/tests/soak/verify.o

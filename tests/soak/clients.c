@@ -239,109 +239,6 @@ static void read_something(struct client *client) {
     exchange_make(&client->arena, &exchange);
 }
 
-/* --- the webhook configuration: one client, so that it knows what it must find --- */
-
-static struct configurator {
-    pthread_t thread;
-    struct dice dice;
-    struct arena arena;
-    int codes, strange, counter;
-} configurator;
-
-static void configure(struct configurator *c, const struct line *line, const char *method,
-                      const char *path, const char *body, struct exchange *exchange) {
-    *exchange = (struct exchange){.who = "config",
-                                  .what = method[0] == 'G' ? "read" : "config",
-                                  .method = method,
-                                  .path = path,
-                                  .token = line->token,
-                                  .body = slice_of(body)};
-    exchange_make(&c->arena, exchange);
-}
-
-static void note_code(struct configurator *c, const struct line *line, const char *code) {
-    if (code && *code)
-        history_line(c->codes, "%s\t%s", line->user, code);
-}
-
-/* What is configured now, asked until it is said; NULL when that takes too long. */
-static const char *read_config(struct configurator *c, const struct line *line) {
-    struct exchange exchange;
-    for (int i = 0; i < 100; i++) {
-        configure(c, line, "GET", "/v2/webhooks/config", NULL, &exchange);
-        if (exchange.status == 200) {
-            struct json data = json_get(exchange.answer, "data");
-            const char *code = json_text(json_get(data, "webhookCode"), &c->arena);
-            note_code(c, line, code);
-            return arena_printf(&c->arena, "%s %s",
-                                json_text(json_get(data, "webhookUrl"), &c->arena), code);
-        }
-        sleep_ms(300);
-    }
-    return NULL;
-}
-
-/* What was answered 200 is what is read afterwards; what was not is there whole or not at all. */
-static void check_config(struct configurator *c, const struct line *line, const char *before,
-                         const char *wanted, const struct exchange *exchange) {
-    const char *found = read_config(c, line);
-    if (!found || (wanted && strcmp(found, wanted) == 0))
-        return;
-    if (exchange_is_unknown(exchange) && before && strcmp(found, before) == 0)
-        return;
-    history_line(c->strange, "user %s: configuration is `%s`, was `%s`, set to `%s` (%ld)",
-                 line->user, found, before ? before : "?", wanted ? wanted : "?", exchange->status);
-}
-
-static void set_config(struct configurator *c, const struct line *line) {
-    struct exchange exchange;
-    int n = ++c->counter;
-    const char *before = read_config(c, line);
-    const char *code = arena_printf(&c->arena, "code-of-%s-%06d-made-up-here", line->user, n);
-    const char *url = arena_printf(&c->arena, "%s/%s/%d", world.receiver_url, line->user, n);
-    note_code(c, line, code);
-    const char *body =
-        arena_printf(&c->arena, "{\"webhookUrl\":\"%s\",\"webhookCode\":\"%s\"}", url, code);
-    configure(c, line, "POST", "/v2/webhooks/config", body, &exchange);
-    check_config(c, line, before, arena_printf(&c->arena, "%s %s", url, code), &exchange);
-}
-
-static void generate_code(struct configurator *c, const struct line *line) {
-    struct exchange exchange;
-    configure(c, line, "POST", "/v2/webhooks/generate-code", "{}", &exchange);
-    note_code(c, line, json_text(json_find(exchange.answer, "data.webhookCode"), &c->arena));
-    read_config(c, line); /* whatever it is, it is noted */
-}
-
-static void clear_config(struct configurator *c, const struct line *line) {
-    struct exchange exchange;
-    const char *before = read_config(c, line);
-    configure(c, line, "DELETE", "/v2/webhooks/config", NULL, &exchange);
-    check_config(c, line, before, " ", &exchange);
-}
-
-static void *run_configurator(void *context) {
-    struct configurator *c = context;
-    arena_init(&c->arena, 64 * 1024 * 1024, NULL);
-    while (history_now() < world.end) {
-        const struct line *line = &world.lines[throw_dice(&c->dice, 2) ? LINES - 1 : 0];
-        unsigned what = throw_dice(&c->dice, 10);
-        arena_reset(&c->arena);
-        if (what < 3)
-            generate_code(c, line);
-        else if (what < 5 && line->user[0] == 'B')
-            clear_config(c, line);
-        else
-            set_config(c, line);
-        sleep_ms(500 + throw_dice(&c->dice, 2000));
-    }
-    arena_reset(&c->arena);
-    read_config(c, &world.lines[0]);
-    read_config(c, &world.lines[LINES - 1]);
-    arena_free(&c->arena);
-    return NULL;
-}
-
 /* --- their lives --- */
 
 static void settle(struct client *client) {
@@ -372,28 +269,19 @@ static void *run_client(void *context) {
     return NULL;
 }
 
-static void start_thread(pthread_t *thread, void *(*run)(void *), void *context) {
-    if (pthread_create(thread, NULL, run, context) != 0)
-        give_up("thread");
-}
-
 void clients_start(void) {
     sends = history_open(world.dir, "send");
     uploads = history_open(world.dir, "upload");
-    configurator.codes = history_open(world.dir, "code");
-    configurator.strange = history_open(world.dir, "strange");
-    configurator.dice = dice_of(world.seed, 100);
-    start_thread(&configurator.thread, run_configurator, &configurator);
     for (int i = 0; i < CLIENTS; i++) {
         clients[i].number = i;
         clients[i].dice = dice_of(world.seed, (uint64_t)i);
         snprintf(clients[i].name, sizeof clients[i].name, "client%d", i);
-        start_thread(&clients[i].thread, run_client, &clients[i]);
+        if (pthread_create(&clients[i].thread, NULL, run_client, &clients[i]) != 0)
+            give_up("thread");
     }
 }
 
 void clients_join(void) {
-    pthread_join(configurator.thread, NULL);
     for (int i = 0; i < CLIENTS; i++)
         pthread_join(clients[i].thread, NULL);
 }

@@ -1,5 +1,5 @@
-/* Integrators at random: sends of every sort, with and without Idempotency-Key, uploads, reads, and
- * one who changes the webhook configurations. */
+/* Integrators at random: sends of every sort, with and without Idempotency-Key,
+ * uploads and reads. */
 #ifndef SOAK_CLIENTS_H
 #define SOAK_CLIENTS_H
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clients.h"
+#include "configurator.h"
 #include "exchange.h"
 #include "platform.h"
 #include "world.h"
@@ -46,8 +47,10 @@ int main(int argc, char **argv) {
     wait_for_begin();
     world_begin(strtol(argv[1], NULL, 10));
     platform_start();
+    configurator_start();
     clients_start();
     clients_join();
+    configurator_join();
     platform_finish(SETTLE_S * 1000);
     return 0;
 }
