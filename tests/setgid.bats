@@ -43,6 +43,8 @@ END
 
 teardown_file() {
     kill "$(cat "$STACK/sandbox.pid")" 2>/dev/null || true
+    as_root cp -r "$JAIL/var" "$STACK/var" # which is looked through for secrets
+    as_root chown -R "$EUID" "$STACK/var"
     as_root rm -rf "$JAIL"
 }
 
