@@ -52,7 +52,7 @@ assert_leak() {
         "printf 'sb_%064d' 1 >\"\$BATS_TEST_TMPDIR/error.log\"" >"$leaky"
     run env -u BATS_RUN_TMPDIR -u KEEP TRANSPORTS=direct JOBS=1 UNIT='' "$root/tests/run" "$leaky"
     assert_equal "$status" 1
-    grep -q '^leaked API token: .*/error.log$' <<<"$output"
+    grep -q '^leaked API token: .*/error.log ' <<<"$output"
     [[ $output == *$'\n1 passed, 1 failed' ]] || fail "$output"
 }
 
