@@ -101,9 +101,10 @@ starve_send() {
             starving "$number" 1 8000
             OUT=$starved send_noted plain "${starve[@]}"
             points=$((points + 1)) faults=$((faults + 1))
-            check_round "large allocation $number, $length bytes of padding" 
+            check_round "large allocation $number, $length bytes of padding"
         done
     done
+    note_sends
     end_sweep "plain sends of many lengths starved at each large allocation" "$faults" 0
     ((unrecorded == 0)) || fail "$unrecorded went out, and were neither recorded nor answered"
 }
