@@ -7,7 +7,7 @@ locker_pids=()
 
 now_ms() {
     local now=$EPOCHREALTIME
-    printf '%s' $((10#${now/./} / 1000))
+    printf '%s' $((10#${now/[.,]/} / 1000))
 }
 
 # deed, how often it is chosen, and how long it lasts at least and at most (ms; 0: no time)
