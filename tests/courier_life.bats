@@ -251,9 +251,9 @@ courier_at() {
     answers A slow 'wait 3000'
     set_webhook A "$A_URL/slow"
     id=$(add_events A)
-    courier_at +1d --once 3>&- &
+    courier_at +1d --once --pid-file "$BATS_TEST_TMPDIR/pid" 3>&- &
     eventually 10 has_received A 1 slow
-    kill -KILL "$(pgrep -P $!)"
+    kill -KILL "$(<"$BATS_TEST_TMPDIR/pid")" # what set its clock is its parent
     wait $! || true
     answers A slow
     assert_equal "$(event "$id" 'state || (lease_until > '"$db_now"' + 80000000)')" pending1
