@@ -67,7 +67,7 @@ starve_send() {
         starving "$number" "$many"
         OUT=$starved send_noted "$send" "${starve[@]}"
         read_tally
-        points=$((points + 1)) faults=$((faults + failed))
+        points=$((points + 1)) faults=$((faults + (failed > 0)))
         check_round "allocation $number of $send"
     done
 }
@@ -137,7 +137,7 @@ starve_request() {
         starving "$number"
         OUT=$starved send_noted "$1" "${starve[@]}"
         read_tally
-        points=$((points + 1)) faults=$((faults + failed))
+        points=$((points + 1)) faults=$((faults + (failed > 0)))
         "$3" "allocation $number of $1"
     done
     say_sweep "$1 starved at $which of $total allocations: $whole times it answered all the same" "$points" "$faults" 0
