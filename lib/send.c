@@ -133,8 +133,7 @@ static int deliver(struct request *rq, const struct message_kind *kind,
     };
     if (!accepted.wamid || !*accepted.wamid) {
         fail(rq, BAD_GATEWAY,
-             "The platform's answer names no message; whether it was sent is not "
-             "known.");
+             "The platform's answer names no message; whether it was sent is not known.");
         return fail_with_details(rq, json_raw(answer));
     }
     sigset_t before;
@@ -145,8 +144,7 @@ static int deliver(struct request *rq, const struct message_kind *kind,
     return 0;
 }
 
-/* Under a key nothing may come between the platform's answer and its keeping, if it can be helped.
- */
+/* Under a key nothing may come between the platform's answer and its keeping. */
 static int deliver_once(struct request *rq, const struct message_kind *kind,
                         const struct recipient *recipient, const struct idempotency *once,
                         const unsigned char *fingerprint) {
