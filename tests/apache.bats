@@ -381,7 +381,7 @@ END
     done
     assert_equal "$(sent_count)" 4
     # broken before the text is whole
-    for chunked in "${size}0\r\n$text" "1\r\n$text\r\n0\r\n\r\n" "-1\r\n$text\r\n0\r\n\r\n" "0x$size\r\n$text\r\n0\r\n\r\n" \
+    for chunked in "${size}0\r\n${text%?}" "1\r\n$text\r\n0\r\n\r\n" "-1\r\n$text\r\n0\r\n\r\n" "0x$size\r\n$text\r\n0\r\n\r\n" \
         "$size $text" "\r\n$size\r\n$text\r\n0\r\n\r\n" "ffffffffffffffff\r\n$text\r\n0\r\n\r\n" \
         "10000000000000000$size\r\n$text\r\n0\r\n\r\n" "+$size\r\n$text\r\n0\r\n\r\n" "0\r\n\r\n$text"; do
         half_closed_request "$head\r\n$chunked"
@@ -389,7 +389,7 @@ END
     done
     assert_equal "$(sent_count)" 4
     # and behind it: a text that is whole may have been acted on, but nobody is told that all is well
-    for chunked in "$size\r\n$text" "$size\r\n$text\r\n0\r\n" "$size\r\n${text}x\r\n0\r\n\r\n"; do
+    for chunked in "$size\r\n$text" "${size}0\r\n$text" "$size\r\n$text\r\n0\r\n" "$size\r\n${text}x\r\n0\r\n\r\n"; do
         half_closed_request "$head\r\n$chunked"
         [[ $status == 400 ]] || fail_answer "expected it to be refused: $chunked"
     done
