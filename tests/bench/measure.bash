@@ -108,15 +108,15 @@ choose_memory_kind() {
     (($(processes_of fcgi:me | memory_of) > 0)) || memory_kind=rss
 }
 
-# Writes the most that was seen to $bench/peak, until it is killed.
+# Adds the most that was seen so far to $bench/peak as a line, until it is killed; so that the last line is
+# whole whenever that is.
 watch_memory() {
     local peak=0 now
-    printf 0 >"$bench/peak"
     while :; do
         now=$(processes_of "$1" | memory_of)
         if ((now > peak)); then
             peak=$now
-            printf '%s' "$peak" >"$bench/peak"
+            printf '%s\n' "$peak" >>"$bench/peak"
         fi
         sleep 0.4
     done
@@ -144,6 +144,7 @@ load() {
 
 measure() {
     local name=$1 connections=$2 seconds=$3 before after result watcher
+    printf '0\n' >"$bench/peak"
     watch_memory "${group[$name]}" &
     watcher=$!
     before=$(server_cpu)
@@ -152,7 +153,7 @@ measure() {
     kill "$watcher"
     wait "$watcher" 2>/dev/null || true
     jq -c --arg row "$row" --arg contender "$name" --argjson connections "$connections" \
-        --argjson cpu $((after - before)) --argjson peak "$(cat "$bench/peak")" \
+        --argjson cpu $((after - before)) --argjson peak "$(tail -n 1 "$bench/peak")" \
         '{row: $row, contender: $contender, connections: $connections} + .
             + {cpu_ms_per_1000: ($cpu / .requests | . * 1000 | round / 1000), peak_kib: $peak}' \
         <<<"$result" >>"$runs"
