@@ -14,7 +14,7 @@
 # sizes of processes that are not dumpable, it is their resident sizes, which count what they share again
 # and again.
 
-group_dir=''
+group_dir='' watcher=''
 
 make_group() {
     local mount parent
@@ -108,18 +108,27 @@ choose_memory_kind() {
     (($(processes_of fcgi:me | memory_of) > 0)) || memory_kind=rss
 }
 
-# Adds the most that was seen so far to $bench/peak as a line, until it is killed; so that the last line is
-# whole whenever that is.
+# Adds the most that the processes of GROUP took so far as a line to $bench/peak, so that its last line is
+# whole whenever the watch is ended: watch_memory GROUP, end_watch.
 watch_memory() {
-    local peak=0 now
-    while :; do
-        now=$(processes_of "$1" | memory_of)
-        if ((now > peak)); then
-            peak=$now
-            printf '%s\n' "$peak" >>"$bench/peak"
-        fi
-        sleep 0.4
-    done
+    printf '0\n' >"$bench/peak"
+    (
+        peak=0
+        while :; do
+            now=$(processes_of "$1" | memory_of)
+            if ((now > peak)); then
+                peak=$now
+                printf '%s\n' "$peak" >>"$bench/peak"
+            fi
+            sleep 0.4
+        done
+    ) &
+    watcher=$!
+}
+
+end_watch() {
+    kill "$watcher"
+    wait "$watcher" 2>/dev/null || true
 }
 
 # --- load ---
@@ -143,15 +152,12 @@ load() {
 }
 
 measure() {
-    local name=$1 connections=$2 seconds=$3 before after result watcher
-    printf '0\n' >"$bench/peak"
-    watch_memory "${group[$name]}" &
-    watcher=$!
+    local name=$1 connections=$2 seconds=$3 before after result
+    watch_memory "${group[$name]}"
     before=$(server_cpu)
     result=$(load "$name" "$connections" "$seconds")
     after=$(server_cpu)
-    kill "$watcher"
-    wait "$watcher" 2>/dev/null || true
+    end_watch
     jq -c --arg row "$row" --arg contender "$name" --argjson connections "$connections" \
         --argjson cpu $((after - before)) --argjson peak "$(tail -n 1 "$bench/peak")" \
         '{row: $row, contender: $contender, connections: $connections} + .

@@ -165,18 +165,16 @@ row_media() {
 
 # One transfer by curl, timed: transfer NAME CURL-ARGUMENT...
 transfer() {
-    local name=$1 before after seconds watcher
+    local name=$1 before after seconds
     shift
-    watch_memory cgi:media &
-    watcher=$!
+    watch_memory cgi:media
     before=$(server_cpu)
     seconds=$(curl -sS --fail --max-time 120 -H 'Expect:' -o "$world/answer" -w '%{time_total}' "$@") ||
         die "the transfer failed: $name"
     after=$(server_cpu)
-    kill "$watcher"
-    wait "$watcher" 2>/dev/null || true
+    end_watch
     jq -nc --arg name "$name" --argjson seconds "$seconds" --argjson cpu $((after - before)) \
-        --argjson peak "$(cat "$bench/peak")" \
+        --argjson peak "$(tail -n 1 "$bench/peak")" \
         '{row: "100 MB", contender: $name, connections: 1, requests_per_second: (1 / $seconds), p50_ms: ($seconds * 1000),
             p99_ms: ($seconds * 1000), failed: 0, cpu_ms_per_1000: ($cpu | round), peak_kib: $peak}' >>"$runs"
     printf '%-16s %-28s %s s\n' '100 MB' "$name" "$seconds" >&2
