@@ -166,7 +166,8 @@ ssize_t request_read_body(struct request *rq, void *bytes, size_t n);
  * announced. */
 bool request_body_is_complete(const struct request *rq);
 
-/* Fails with 415 when the body has a Content-Encoding; BODY_JSON bodies were checked. */
+/* Fails with 415 when the body has a Content-Encoding, or a Transfer-Encoding beside chunked, which
+ * nobody undoes (RFC 9112 6.1); BODY_JSON bodies were checked. */
 int request_check_encoding(struct request *rq);
 
 #endif

@@ -82,9 +82,13 @@ static bool is_json_type(const char *content_type) {
 }
 
 int request_check_encoding(struct request *rq) {
-    const char *encoding = request_variable("HTTP_CONTENT_ENCODING");
-    if (encoding && *encoding && strcasecmp(encoding, "identity") != 0)
+    const char *coding = request_variable("HTTP_CONTENT_ENCODING");
+    if (coding && *coding && strcasecmp(coding, "identity") != 0)
         return fail(rq, UNSUPPORTED_TYPE, "Content-Encoding is not supported: send the body as is.");
+    coding = request_variable("HTTP_TRANSFER_ENCODING"); /* Apache undoes chunked, the last one */
+    if (coding && *coding && strcasecmp(coding, "chunked") != 0)
+        return fail(rq, UNSUPPORTED_TYPE,
+                    "No Transfer-Encoding but chunked is supported: send the body as is.");
     return 0;
 }
 
