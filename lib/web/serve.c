@@ -81,12 +81,16 @@ static bool is_json_type(const char *content_type) {
            strncasecmp(type.p + type.n - 5, "+json", 5) == 0;
 }
 
+/* Whether a header names a coding other than `plain`, which leaves us the bytes as they are. */
+static bool is_coded(const char *variable, const char *plain) {
+    const char *coding = request_variable(variable);
+    return coding && *coding && strcasecmp(coding, plain) != 0;
+}
+
 int request_check_encoding(struct request *rq) {
-    const char *coding = request_variable("HTTP_CONTENT_ENCODING");
-    if (coding && *coding && strcasecmp(coding, "identity") != 0)
+    if (is_coded("HTTP_CONTENT_ENCODING", "identity"))
         return fail(rq, UNSUPPORTED_TYPE, "Content-Encoding is not supported: send the body as is.");
-    coding = request_variable("HTTP_TRANSFER_ENCODING"); /* Apache undoes chunked, the last one */
-    if (coding && *coding && strcasecmp(coding, "chunked") != 0)
+    if (is_coded("HTTP_TRANSFER_ENCODING", "chunked")) /* Apache undoes that */
         return fail(rq, UNSUPPORTED_TYPE,
                     "No Transfer-Encoding but chunked is supported: send the body as is.");
     return 0;
