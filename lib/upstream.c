@@ -35,12 +35,11 @@ static struct slice details(struct request *rq, struct slice body, struct json *
     size_t n = 0, length;
     while (n < body.n && n < CLIPPED && (length = utf8_length(body.p + n, body.n - n)))
         n += length;
+    if (!n) /* no text: whatever it is */
+        n = body.n < CLIPPED ? body.n : CLIPPED;
     struct json_writer w;
     json_write_start(&w, rq->arena);
-    json_write_string(&w, NULL,
-                      (struct slice){body.p, n                  ? n
-                                             : body.n < CLIPPED ? body.n
-                                                                : CLIPPED});
+    json_write_string(&w, NULL, (struct slice){body.p, n});
     return json_written(&w);
 }
 

@@ -315,14 +315,13 @@ static int write_pid(struct courier *courier) {
 
 /* Gives up all that delivering does not need. */
 static void give_up(struct courier *courier) {
+    const unsigned needs = WRITES_DATABASE | CALLS_PLATFORM | IS_RESIDENT;
     struct resources *resources = &courier->resources;
     log_open();
-    confine(WRITES_DATABASE | CALLS_PLATFORM | IS_RESIDENT, false, resources->config_path,
-            &resources->config);
+    confine(needs, false, resources->config_path, &resources->config);
     resources->is_confined = true;
 #ifdef SWITCHBOARD_PROBE
-    probe_process(WRITES_DATABASE | CALLS_PLATFORM | IS_RESIDENT, &resources->config,
-                  resources->config_path);
+    probe_process(needs, &resources->config, resources->config_path);
 #endif
 }
 

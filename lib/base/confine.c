@@ -188,7 +188,6 @@ void confine_removable(const char *path) {
     removable = path;
 }
 
-
 void confine(unsigned needs, bool listens, const char *config_path, const struct config *config) {
     if (!is_possible || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return;

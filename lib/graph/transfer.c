@@ -146,8 +146,8 @@ static int on_socket(void *context, curl_socket_t fd, curlsocktype purpose) {
 }
 
 void transfer_watch(struct transfer *transfer) {
-    curl_easy_setopt(transfer->curl, CURLOPT_SOCKOPTFUNCTION, on_socket);
-    curl_easy_setopt(transfer->curl, CURLOPT_SOCKOPTDATA, transfer);
+    transfer_set(transfer, CURLOPT_SOCKOPTFUNCTION, on_socket);
+    transfer_set(transfer, CURLOPT_SOCKOPTDATA, transfer);
 }
 
 bool transfer_has_news(const struct transfer *transfer) {
