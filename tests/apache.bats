@@ -364,14 +364,14 @@ END
 
 # Apache undoes the last one, chunked, and passes the rest on as it came (RFC 9112 6.1).
 @test "a transfer coding beside chunked is 415: nobody would undo it" {
-    local coding head body
-    body="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
+    local coding head chunk
+    chunk="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
+    chunk="$(printf '%x' ${#chunk})\r\n$chunk"
     for coding in 'gzip, chunked' 'chunked, chunked' 'identity, chunked' 'x-new;a=b, chunked'; do
         for head in 'messages/send/text HTTP/1.1\r\nContent-Type: application/json' \
             "media/upload HTTP/1.1\r\nContent-Type: image/png\r\nX-Phone-Number-Id: $LINE"; do
             printf 'case: %s %s\n' "$coding" "$head"
-            raw_request "POST /v2/$head\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\nTransfer-Encoding: $coding\r\n\r\n$(
-                printf '%x' ${#body})\r\n$body\r\n0\r\n\r\n"
+            raw_request "POST /v2/$head\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\nTransfer-Encoding: $coding\r\n\r\n$chunk\r\n0\r\n\r\n"
             [[ $status == 415 ]] || fail_answer 'expected 415'
             grep -aq 'Transfer-Encoding' "$BATS_TEST_TMPDIR/answer" || fail_answer 'expected to be told why'
         done

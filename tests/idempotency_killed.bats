@@ -32,11 +32,17 @@ trace_calls() {
     ((${#calls[@]} > 60)) || fail "only ${#calls[@]} calls"
 }
 
-# Kills at every such call and tries again as any client would: kill_everywhere NAME COMMAND...
-# COMMAND makes the same request.
+# The request of these arguments, with the key: keyed METHOD PATH [option of request...]
+keyed() {
+    api "$@" -H "Idempotency-Key: $key"
+}
+
+# Kills at every such call and tries again as any client would: kill_everywhere NAME METHOD PATH
+# [option of request...]
 kill_everywhere() {
     local noted=$1 calls number call count step
     shift
+    note_request "$noted" "$@" -H 'Idempotency-Key: KEY' --as "$TOKEN"
     trace_calls "$noted"
     choose_step ${#calls[@]} 50
     for ((number = 0; number < ${#calls[@]}; number += step)); do
@@ -47,8 +53,8 @@ kill_everywhere() {
         traced "$noted" "${inject[@]}"
         rounds=$((rounds + 1))
         killed=$((killed + (code == 137)))
-        "$@"
-        check_retry "$call $count" "$@"
+        keyed "$@"
+        check_retry "$call $count" keyed "$@"
     done
 }
 
@@ -84,10 +90,7 @@ check_retry() { # WHAT COMMAND...
 
 @test "a send that is killed at any system call is sent once at most, and found again by its status" {
     local key which wamid told=0 settle=check_told
-    api_send() {
-        api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001234\",\"text\":\"x\"}" \
-            -H "Idempotency-Key: $key"
-    }
+    local send=(POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001234\",\"text\":\"x\"}")
     check_told() { # WHAT COMMAND...
         local tracking what=$1
         tracking=$(sent path=messages | jq -r .biz_opaque_callback_data)
@@ -101,9 +104,7 @@ check_retry() { # WHAT COMMAND...
             fail "killed at $what"
         told=$((told + 1))
     }
-    note_request send POST /v2/messages/send/text -H "Idempotency-Key: KEY" --as "$TOKEN" \
-        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001234\",\"text\":\"x\"}"
-    kill_everywhere send api_send
+    kill_everywhere send "${send[@]}"
     say_sweep "keyed send killed at $which of its calls: $sent answered again, $untouched of nobody knew what, $told of these settled by a status" \
         "$rounds" 0 "$killed"
     ((killed > rounds / 2 && untouched > 0 && told > 0)) || fail 'too few were killed'
@@ -113,13 +114,8 @@ check_retry() { # WHAT COMMAND...
 
 @test "an upload that is killed at any system call is uploaded once at most" {
     local key which
-    upload() {
-        api POST /v2/media/upload -H 'Content-Type: image/webp' -H "X-Phone-Number-Id: $LINE" \
-            -H "Idempotency-Key: $key" -d "@$STACK/photo"
-    }
-    note_request upload POST /v2/media/upload -H 'Content-Type: image/webp' -H "X-Phone-Number-Id: $LINE" \
-        -H "Idempotency-Key: KEY" --as "$TOKEN" -d "@$STACK/photo"
-    kill_everywhere upload upload
+    kill_everywhere upload POST /v2/media/upload -H 'Content-Type: image/webp' \
+        -H "X-Phone-Number-Id: $LINE" -d "@$STACK/photo"
     say_sweep "keyed upload killed at $which of its calls: $sent answered again, $untouched of nobody knew what" \
         "$rounds" 0 "$killed"
     ((killed > rounds / 2 && untouched > 0 && sent > 0)) || fail 'too few were killed'

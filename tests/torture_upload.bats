@@ -12,11 +12,7 @@ BOUNDARY=torture
 
 # A form and a raw body without a type, which is looked for, and a database that nothing changes.
 setup_file() {
-    start_stack
-    export SPOOL=$STACK/spool
-    mkdir -m 777 "$SPOOL"
-    write_config "spool_dir = $SPOOL"
-    make_user
+    start_media_stack
     export BATS_TEST_TMPDIR=$BATS_FILE_TMPDIR
     local form=$STACK/form
     export PHOTO

@@ -3,12 +3,17 @@
 
 LIMIT=104857600 # bytes of a file (spec 8)
 
-setup_file() {
+# A stack whose spool directory can be looked into.
+start_media_stack() {
     start_stack
     export SPOOL=$STACK/spool
     mkdir -m 777 "$SPOOL"
     write_config "spool_dir = $SPOOL"
     make_user
+}
+
+setup_file() {
+    start_media_stack
     export FIRST_ACCOUNT=$ACCOUNT FIRST_TOKEN=$PLATFORM_TOKEN FIRST_LINE=$LINE FIRST_WABA=$WABA
     make_account ''
     make_line ''
