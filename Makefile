@@ -326,4 +326,4 @@ help:
 
 .PHONY: all run stop test torture probes audit bench bench-quick fuzz install clean help
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)
