@@ -46,6 +46,7 @@ figure() { # NAME
     # shellcheck disable=SC2153  # TRANSPORT is of tests/run
     export SOAK_DIR=$SOAKED SOAK_SECONDS=20 SOAK_TRANSPORT=$TRANSPORT SEED=${seeds[$TRANSPORT]}
     run "$root/tests/soak/run"
+    grep -A 1 '^BROKEN' <<<"$output" || true
     printf '%s\n' "$output"
     [[ $status == 0 ]]
     (($(figure 'sends asked for') > 20 && $(figure 'inbound messages answered 200') > 20))

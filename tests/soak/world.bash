@@ -177,9 +177,16 @@ zombies_of() { # PID
         awk -v parent="$1" '{ sub(/^[0-9]+ \(.*\) /, "") } $1 == "Z" && $2 == parent { n++ } END { print n + 0 }'
 }
 
-# The courier's state when there is nothing left to do.
+is_log_empty() {
+    [[ ! -s $dir/state/switchboard.db-wal ]]
+}
+
+# The courier's state when there is nothing left to do. Where a reader was in its way it leaves the log
+# alone for 10 s.
 observe_rest() {
     sleep 2.5 # two rounds of its housekeeping
+    watch_wal
+    wait_until 30 is_log_empty || true
     observe wal_end "$(stat -c %s "$dir/state/switchboard.db-wal" 2>/dev/null || printf 0)"
     observe courier_descriptors "$(find "/proc/$courier_pid/fd" -mindepth 1 | wc -l)"
     observe courier_kib "$(awk '/^VmRSS:/ { print $2 }' "/proc/$courier_pid/status")"
