@@ -184,12 +184,12 @@ verifies() {
     local name
     for name in A B C D E; do
         set_webhook $name "$(url_of $name)/wait"
-        answers $name wait 'wait 1500'
+        answers $name wait 'wait 4000'
         add_events $name 10 >/dev/null
     done
     start_courier
-    eventually 10 has_leased 32
-    eventually 30 all_done
+    eventually has_leased 32
+    eventually all_done
     stop_courier
     for name in A B C D E; do
         assert_equal "$(received_count $name)" 10
@@ -359,18 +359,18 @@ END
         add_events $name 12 >/dev/null
     done
     start_courier
-    eventually 10 has_received A 1
+    eventually has_received A 1
     for since in 1 2 3 4 5; do
         started=$(date +%s%3N)
         add_events F >/dev/null
-        eventually 10 has_received F $since
-        assert_between $(($(date +%s%3N) - started)) 0 5000
+        eventually has_received F $since
+        assert_between $(($(date +%s%3N) - started)) 0 20000
     done
     assert_equal "$(outcomes A)" '12 pending||' # still waiting, 8 at a time
     assert_equal "$(received_count A)" 8
-    eventually 10 test "$(outcomes C)" = '12 done|200|'
-    eventually 60 first_failed A
-    eventually 60 first_failed B
+    eventually test "$(outcomes C)" = '12 done|200|'
+    eventually first_failed A
+    eventually first_failed B
     stop_courier
     assert_equal "$courier_status" 0
     # what was read of answers: the status decided, or the limit did
@@ -562,7 +562,7 @@ first_failed() {
     answers A wait 'wait 1000' 'status 500'
     mapfile -t ids < <(add_events A 4 con_1)
     courier_once &
-    eventually 10 has_received A 1
+    eventually has_received A 1
     request DELETE /v2/webhooks/config --as "$A_TOKEN"
     assert_success
     wait $!

@@ -89,12 +89,12 @@ nowhere=(
     write_config 'webhook_egress = private'
     start_courier
     add_events A >/dev/null
-    eventually 10 has_received A 1
+    eventually has_received A 1
     write_config 'webhook_egress = public'
     kill -HUP "$(cat "$STACK/courier.pid")"
-    eventually 10 grep -q 'configuration was read again' "$LOG"
+    eventually grep -q 'configuration was read again' "$LOG"
     add_events A >/dev/null
-    eventually 10 test_failed
+    eventually test_failed
     stop_courier
     assert_equal "$(received_count A)" 1
 }
@@ -187,7 +187,7 @@ start_six() {
     ' "$STACK" "$PORT" 3>&- &
     mkdir -p "$STACK/receivers/six"
     printf '%s\n' $! >"$STACK/receivers/six/pid"
-    eventually 20 test -s "$STACK/six.port"
+    eventually test -s "$STACK/six.port"
     SIX_PORT=$(cat "$STACK/six.port")
 }
 

@@ -60,7 +60,7 @@ is_done() { # COUNT
     start_courier
     assert_equal "$(cat "$STACK/courier.pid")" "$(cat "$STACK/courier.job")"
     add_events A 5 >/dev/null
-    eventually 10 is_done 5
+    eventually is_done 5
     assert_equal "$(db 'SELECT name || pid FROM heartbeat')" "courier$(cat "$STACK/courier.pid")"
     [[ -S $DB.wake ]]
     stop_courier
@@ -72,7 +72,7 @@ is_done() { # COUNT
     local id
     start_courier
     id=$(switchboard event test a@example.org)
-    eventually 10 is_done 1
+    eventually is_done 1
     jq -e '.type == "ping" and (.timestamp | test("^20..-..-..T..:..:..\\....Z$")) and (.data.sequence | type) == "number"' "$A_DIR/1.body"
     assert_equal "$(received_header A 1 webhook-id)" "$id"
     run switchboard event test b@example.org
@@ -81,10 +81,10 @@ is_done() { # COUNT
 
 @test "SIGTERM lets what is under way end, takes nothing more, and exits 0" {
     set_webhook A "$A_URL/slow"
-    answers A slow 'wait 2000'
+    answers A slow 'wait 5000'
     add_events A 12 >/dev/null
     start_courier
-    eventually 10 has_received A 8
+    eventually has_received A 8
     stop_courier
     assert_equal "$courier_status" 0
     assert_equal "$(received_count A)" 8
@@ -97,7 +97,7 @@ is_done() { # COUNT
     answers A hang 'wait 30000'
     add_events A 3 >/dev/null
     start_courier
-    eventually 10 has_received A 3
+    eventually has_received A 3
     kill -TERM "$(cat "$STACK/courier.pid")"
     sleep 0.5
     [[ -e $STACK/courier.pid ]] # it waits for the answers
@@ -113,10 +113,10 @@ is_done() { # COUNT
 @test "killed between the POST and recording it, an event comes again, the same" {
     local id
     set_webhook A "$A_URL/slow"
-    answers A slow 'wait 1500'
+    answers A slow 'wait 10000'
     id=$(add_events A)
     start_courier
-    eventually 10 has_received A 1
+    eventually has_received A 1
     kill -KILL "$(cat "$STACK/courier.job")"
     wait "$(cat "$STACK/courier.job")" || true
     rm "$STACK/courier.job" "$STACK/courier.pid"
@@ -126,7 +126,7 @@ is_done() { # COUNT
     assert_between "$(event "$id" "lease_until - $db_now")" 30000 60000
     db 'UPDATE event SET lease_until = lease_until - 60000'
     start_courier # the name that was left behind is taken
-    eventually 10 is_done 1
+    eventually is_done 1
     [[ -S $DB.wake ]]
     stop_courier
     assert_equal "$(received_count A)" 2
@@ -141,12 +141,12 @@ is_done() { # COUNT
     start_courier two
     add_events A 150 >/dev/null
     add_events B 60 >/dev/null
-    eventually 60 is_done 210
+    eventually is_done 210
     add_events A 40 >/dev/null
-    eventually 60 is_done 250
+    eventually is_done 250
     stop_courier one
     add_events A 5 >/dev/null
-    eventually 10 is_done 255
+    eventually is_done 255
     stop_courier two
     assert_equal "$(received_count A)" 195
     assert_equal "$(received_count B)" 60
@@ -160,14 +160,14 @@ is_done() { # COUNT
     mv "$LOG" "$LOG.1"
     printf 'nonsense\n' >>"$SWITCHBOARD_CONFIG"
     kill -HUP "$(cat "$STACK/courier.pid")"
-    eventually 10 grep -q 'stays as it was' "$LOG.1"
+    eventually grep -q 'stays as it was' "$LOG.1"
     add_events A >/dev/null
-    eventually 10 is_done 1
+    eventually is_done 1
     write_config
     kill -HUP "$(cat "$STACK/courier.pid")"
-    eventually 10 grep -q 'was read again' "$LOG"
+    eventually grep -q 'was read again' "$LOG"
     add_events A >/dev/null
-    eventually 10 is_done 2
+    eventually is_done 2
     stop_courier
     rm "$LOG.1"
 }
@@ -176,12 +176,12 @@ is_done() { # COUNT
     start_courier
     write_config "log_file = $STACK/elsewhere/log"
     kill -HUP "$(cat "$STACK/courier.pid")"
-    eventually 10 grep -q 'names other files.*stays as it was' "$LOG"
+    eventually grep -q 'names other files.*stays as it was' "$LOG"
     write_config
     kill -HUP "$(cat "$STACK/courier.pid")"
-    eventually 10 grep -q 'was read again' "$LOG"
+    eventually grep -q 'was read again' "$LOG"
     add_events A >/dev/null
-    eventually 10 is_done 1
+    eventually is_done 1
     stop_courier
     [[ ! -e $STACK/courier.pid ]]
 }
@@ -248,11 +248,11 @@ courier_at() {
 
 @test "killed while it delivers under a clock that is ahead, an event comes again" {
     local id
-    answers A slow 'wait 3000'
+    answers A slow 'wait 10000'
     set_webhook A "$A_URL/slow"
     id=$(add_events A)
     courier_at +1d --once --pid-file "$BATS_TEST_TMPDIR/pid" 3>&- &
-    eventually 10 has_received A 1 slow
+    eventually has_received A 1 slow
     kill -KILL "$(<"$BATS_TEST_TMPDIR/pid")" # what set its clock is its parent
     wait $! || true
     answers A slow
@@ -267,10 +267,11 @@ courier_at() {
     answers A slow 'wait 1000'
     add_events A 20 >/dev/null
     start_courier
-    eventually 10 has_received A 8
-    sqlite3 "$DB" '.timeout 5000' 'BEGIN IMMEDIATE' '.shell sleep 10' 'COMMIT' &
-    wait $!
-    eventually 20 is_done 20
+    eventually has_received A 8
+    hold_database
+    sleep 10
+    release_database
+    eventually is_done 20
     stop_courier
     grep -q 'database is locked' "$LOG"
     grep -q 'can be used again' "$LOG"
@@ -284,16 +285,16 @@ courier_at() {
     answers A slow 'wait 1500'
     start_courier
     add_events A 3 >/dev/null
-    eventually 10 has_received A 3
+    eventually has_received A 3
     mkdir "$other"
     mv "$DB" "$DB-wal" "$DB-shm" "$other" # the deliveries end meanwhile
-    eventually 20 grep -q '"level":"error"' "$LOG"
+    eventually grep -q '"level":"error"' "$LOG"
     sleep 1
     mv "$other"/* "$STACK"
     rmdir "$other"
-    eventually 20 is_done 3
+    eventually is_done 3
     add_events A 2 >/dev/null
-    eventually 20 is_done 5
+    eventually is_done 5
     stop_courier
     assert_all_arrived A
     mv "$DB" "$other"
@@ -356,7 +357,7 @@ courier_at() {
     start_courier
     db "CREATE TABLE filler (x); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
         INSERT INTO filler SELECT randomblob(400) FROM n; DROP TABLE filler"
-    eventually 15 wal_is_empty
+    eventually wal_is_empty
     stop_courier
 }
 

@@ -27,14 +27,11 @@ setup() {
 
 # A sandbox of its own for this test: start_own [option...]; then $SANDBOX is its, and $own its pid.
 start_own() {
-    local port=$BATS_TEST_TMPDIR/port try
+    local port=$BATS_TEST_TMPDIR/port
     "$OUT/tools/graph-sandbox" --port-file "$port" --state-dir "$BATS_TEST_TMPDIR" "$@" \
         >/dev/null 3>&- &
     own=$!
-    for ((try = 0; try < 200; try++)); do
-        [[ ! -s $port ]] || break
-        sleep 0.05
-    done
+    eventually test -s "$port"
     SANDBOX=http://127.0.0.1:$(cat "$port")
 }
 
@@ -110,14 +107,8 @@ open_inbox() {
     sandbox POST settings "{\"webhookUrl\":\"$SANDBOX/inbox\"}" >/dev/null
 }
 
-# Waits for a number of webhooks in the inbox, at most 5 s.
-await_inbox() {
-    local try
-    for ((try = 0; try < 100; try++)); do
-        (($(sent_count path=/inbox) < $1)) || return 0
-        sleep 0.05
-    done
-    fail "expected $1 webhooks, not $(sent_count path=/inbox)"
+inbox_holds() { # COUNT
+    (($(sent_count path=/inbox) >= $1))
 }
 
 hmac() { # KEY, body on standard input
@@ -222,7 +213,7 @@ hmac() { # KEY, body on standard input
     assert_accepted
     assert_json .contacts '[{"input":"US.134","wa_id":"134"}]'
     send "$text"
-    await_inbox 3
+    eventually inbox_holds 3
     sandbox GET 'requests?path=/inbox' | jq -e 'all(.body | contains("16505551234"))'
 }
 
@@ -588,7 +579,7 @@ carousel() {
     fault '{"kind":"drip","ms":2,"match":{"recipient":"16505551234"}}'
     send "$text"
     assert_accepted
-    ((SECONDS - start < 10)) || fail 'others were held up'
+    ((SECONDS - start < 30)) || fail 'others were held up'
     sandbox DELETE faults >/dev/null
     sandbox POST faults '{"kind":"hang","ms":50}' >/dev/null
     send "$text"
@@ -605,10 +596,10 @@ carousel() {
         graph GET me &
     done
     sleep 0.3
-    start=${EPOCHREALTIME/./}
+    start=$SECONDS
     kill "$own"
     wait "$own"
-    ((${EPOCHREALTIME/./} - start < 2000000)) || fail 'it took its time'
+    ((SECONDS - start < 20)) || fail 'it took its time'
     wait
 }
 
@@ -779,11 +770,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     fault '{"kind":"reset_before","bytes":500000}'
     upload "$BATS_TEST_TMPDIR/file" video/mp4
     ((code != 0)) || fail 'expected a broken connection'
-    local try
-    for ((try = 0; try < 40; try++)); do
-        (($(sent_count) == 0)) || break
-        sleep 0.05
-    done
+    eventually something_sent
     assert_equal "$(sandbox GET requests/last | jq .complete)" false
     assert_equal "$(find "$STACK" -name 'upload.*' | wc -l)" 0
 }
@@ -986,7 +973,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     send "\"biz_opaque_callback_data\":\"ref-1\",$text"
     local id
     id=$(jq -r .messages[0].id "$body")
-    await_inbox 3
+    eventually inbox_holds 3
     sandbox GET 'requests?path=/inbox' |
         jq -c 'map(.body | fromjson | .entry[0].changes[0].value.statuses[0])' >"$body"
     assert_json 'map(.status)' '["sent","delivered","read"]'
@@ -995,7 +982,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     sandbox POST numbers '{"number":"16505551234","failCode":131026}' >/dev/null
     sandbox POST settings '{"webhookVersion":23}' >/dev/null
     send "$text"
-    await_inbox 4
+    eventually inbox_holds 4
     sent path=/inbox >"$body"
     assert_that '.entry[0].changes[0].value.statuses[0] | .status == "failed" and .errors[0].code == 131026'
     built '{"kind":"status_sent"}' >"$body"

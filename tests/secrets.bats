@@ -81,7 +81,7 @@ start_waiting() {
     mkdir -p "$answer_dir"
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}" 3>&- &
     answer_dir=$BATS_TEST_TMPDIR
-    eventually 10 is_waiting
+    eventually is_waiting
 }
 
 is_waiting() {
@@ -143,7 +143,7 @@ given() {
     env -i GATEWAY_INTERFACE=CGI/1.1 REQUEST_METHOD=POST SCRIPT_NAME=/v2/health CONTENT_LENGTH=9 \
         SWITCHBOARD_CONFIG="$place/switchboard.conf" "${as_user[@]}" "$place/health" <"$place/body" \
         >"$place/answer" 3>&- {holder}>&- &
-    eventually 10 grep -qE '^Max core file size +0 +0 ' "/proc/$!/limits"
+    eventually grep -qE '^Max core file size +0 +0 ' "/proc/$!/limits"
     "${as_user[@]}" cat "/proc/$other/environ" >"$BATS_TEST_TMPDIR/control"
     run "${as_user[@]}" cat "/proc/$!/environ"
     [[ $output == *"Permission denied" ]] || fail "it read: $output"

@@ -266,21 +266,9 @@ switchboard.db.queue"
 }
 
 @test "a database that stays locked is said to be, after 5 seconds" {
-    sqlite3 "$DB" >"$BATS_TEST_TMPDIR/lock" 3>&- <<END &
-.bail on
-BEGIN IMMEDIATE;
-SELECT 'locked';
-.shell for i in \$(seq 120); do [ -e $BATS_TEST_TMPDIR/release ] && break; sleep 0.1; done
-ROLLBACK;
-END
-    local locker=$! try
-    for ((try = 0; try < 100; try++)); do
-        [[ ! -s $BATS_TEST_TMPDIR/lock ]] || break
-        sleep 0.05
-    done
+    hold_database
     fails_with 'locked' user add ann@example.org
-    : >"$BATS_TEST_TMPDIR/release"
-    wait $locker
+    release_database
     assert_equal "$(db 'SELECT count(*) FROM user')" 0
     done_quietly user add ann@example.org
 }
@@ -1223,20 +1211,12 @@ ok'
 }
 
 @test "backup holds what is only in the write-ahead journal yet" {
-    sqlite3 "$DB" >/dev/null 3>&- <<END &
-PRAGMA wal_autocheckpoint = 0;
-INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'fresh@example.org', 1);
-.shell touch $BATS_TEST_TMPDIR/written; for i in \$(seq 100); do [ -e $BATS_TEST_TMPDIR/release ] && break; sleep 0.1; done
-END
-    local holder=$! try
-    for ((try = 0; try < 100; try++)); do
-        [[ ! -e $BATS_TEST_TMPDIR/written ]] || break
-        sleep 0.05
-    done
+    start_writer
+    tell_writer "PRAGMA wal_autocheckpoint = 0;
+        INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'fresh@example.org', 1);"
     [[ -s $DB-wal ]]
     done_quietly backup "$STACK/copy"
-    : >"$BATS_TEST_TMPDIR/release"
-    wait $holder
+    end_writer
     assert_equal "$(sqlite3 "$STACK/copy" 'SELECT email FROM user')" fresh@example.org
 }
 

@@ -28,14 +28,13 @@ load helpers/conventions
 }
 
 @test "a configuration file that is replaced by another is taken up, and no request fails" {
-    local try
     sed -i 's/^environment.*/environment = another/' "$SWITCHBOARD_CONFIG"
-    for ((try = 0; try < 100; try++)); do
+    says_another() {
         request GET /v2/version
-        assert_success
-        [[ $(jq -r .data.nodeEnv "$body") != another ]] || break
-        sleep 0.05
-    done
+        [[ $status != 200 || $(jq -r .data.nodeEnv "$body") == another ]]
+    }
+    eventually says_another
+    assert_success
     assert_text .data.nodeEnv another
     write_config
 }

@@ -6,6 +6,15 @@ fail() {
     return 1
 }
 
+# Waits until a command succeeds, for as long as a machine in trouble may take: eventually COMMAND...
+eventually() {
+    local deadline=$((SECONDS + 120))
+    until "$@"; do
+        ((SECONDS < deadline)) || fail "not within two minutes: $*"
+        sleep 0.02
+    done
+}
+
 # Fails with the whole answer.
 fail_answer() {
     printf '%s\n' "$*" >&2

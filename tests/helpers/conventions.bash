@@ -72,14 +72,10 @@ assert_request_ids() { # METHOD PATH [option...]
 
 # The log's line of the last request, one JSON object; it is written after the answer.
 log_of_request() {
-    local id line try
+    local id
     id=$(header X-Request-Id)
-    for ((try = 0; try < 100; try++)); do
-        line=$(grep -F "\"request_id\":\"$id\"" "$LOG" | tail -n 1) || true
-        [[ -z $line ]] || break
-        sleep 0.02
-    done
-    printf '%s\n' "$line"
+    eventually grep -qF "\"request_id\":\"$id\"" "$LOG"
+    grep -F "\"request_id\":\"$id\"" "$LOG" | tail -n 1
 }
 
 # No line of the log and of what Apache wrote holds the text: assert_not_logged TEXT...

@@ -10,15 +10,12 @@ db_now="CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 # A receiver of its own for NAME: start_receiver NAME [PORT]. Sets and exports NAME_URL (without a
 # path) and NAME_DIR, where it records.
 start_receiver() {
-    local dir=$STACK/receivers/$1 try
+    local dir=$STACK/receivers/$1
     mkdir -p "$dir"
     rm -f "$dir/port"
     "$HELPERS/receiver" "$dir" "${2-0}" >>"$dir/log" 2>&1 3>&- &
     printf '%s\n' $! >"$dir/pid"
-    for ((try = 0; try < 200; try++)); do
-        [[ ! -s $dir/port ]] || break
-        sleep 0.05
-    done
+    eventually test -s "$dir/port"
     put "$1_DIR" "$dir"
     put "$1_URL" "http://127.0.0.1:$(cat "$dir/port")"
 }
@@ -77,16 +74,6 @@ received_header() {
         "$STACK/receivers/$1/$2.head"
 }
 
-# Waits until a command succeeds: eventually SECONDS COMMAND...
-eventually() {
-    local deadline=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        ((SECONDS < deadline)) || fail "not within its time: $*"
-        sleep 0.05
-    done
-}
-
 has_received() { # NAME COUNT [PATH]
     (($(received_count "$1" "${3-}") >= $2))
 }
@@ -142,7 +129,7 @@ start_courier() {
     shift || true
     "$OUT/tools/courier" --pid-file "$STACK/$name.pid" "$@" >>"$STACK/$name.log" 2>&1 3>&- &
     printf '%s\n' $! >"$STACK/$name.job"
-    eventually 10 test -s "$STACK/$name.pid"
+    eventually test -s "$STACK/$name.pid"
 }
 
 # Ends it as a service manager does; its exit status is kept in $courier_status.

@@ -25,6 +25,11 @@ sent_count() {
     sandbox GET "requests/count?${1-}" | jq .count
 }
 
+# Whether the platform was asked anything: eventually something_sent
+something_sent() {
+    (($(sent_count) > 0))
+}
+
 # The last request's body, as it came.
 sent() {
     sandbox GET "requests/last/body?${1-}"

@@ -23,11 +23,7 @@ start_sandbox() {
     "$OUT/tools/graph-sandbox" --port 0 --port-file "$STACK/sandbox.port" \
         --state-dir "$STACK" --fixtures "$STACK/sandbox.json" >"$STACK/sandbox.log" 2>&1 3>&- &
     printf '%s\n' $! >"$STACK/sandbox.pid"
-    local try
-    for ((try = 0; try < 200; try++)); do
-        [[ ! -s $STACK/sandbox.port ]] || break
-        sleep 0.05
-    done
+    eventually test -s "$STACK/sandbox.port"
     SANDBOX=http://127.0.0.1:$(cat "$STACK/sandbox.port")
     export SANDBOX
 }
@@ -52,7 +48,7 @@ END
 # A FastCGI process is confined to the files of its configuration: when they are others now, the
 # pools are told at once instead of being found out by their own watch.
 settle_pools() {
-    local paths pid_file pool some child children=() try
+    local paths pid_file pool some child children=()
     [[ $TRANSPORT == fcgi ]] || return 0
     paths=$(grep -E '^(database|secret_key_file|log_file|spool_dir|ca_path|ca_file) ' "$SWITCHBOARD_CONFIG")
     [[ $paths != "$(cat "$STACK/paths" 2>/dev/null)" ]] || return 0
@@ -65,10 +61,7 @@ settle_pools() {
         kill -HUP "$pool"
     done
     for child in "${children[@]}"; do
-        for ((try = 0; try < 200; try++)); do
-            kill -0 "$child" 2>/dev/null || break
-            sleep 0.05
-        done
+        eventually test ! -e "/proc/$child/exe"
     done
 }
 
@@ -95,4 +88,37 @@ switchboard() {
 # Rows of the test's database, columns joined by `|`: db 'SELECT ...'
 db() {
     sqlite3 -batch -noheader -cmd '.timeout 5000' "$DB" "$1"
+}
+
+# Somebody else at the database: start_writer, tell_writer 'SQL', end_writer.
+start_writer() {
+    writer=$BATS_TEST_TMPDIR/writer
+    mkfifo "$writer"
+    sqlite3 -batch -bail -cmd '.timeout 5000' "$DB" <"$writer" >/dev/null 3>&- &
+    writer_pid=$!
+    exec {writer_input}>"$writer"
+}
+
+# Returns when it is done.
+tell_writer() {
+    printf '%s\n.shell touch %s.told\n' "$1" "$writer" >&"$writer_input"
+    eventually test -e "$writer.told"
+    rm "$writer.told"
+}
+
+end_writer() {
+    exec {writer_input}>&-
+    wait "$writer_pid"
+    rm "$writer"
+}
+
+# Holds the write lock until release_database, by somebody who does not stand in line.
+hold_database() {
+    start_writer
+    tell_writer 'BEGIN IMMEDIATE;'
+}
+
+release_database() {
+    tell_writer 'ROLLBACK;'
+    end_writer
 }

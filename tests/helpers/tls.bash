@@ -25,7 +25,7 @@ start_tls() {
         });
     ' "$STACK" "$1" "${2-"{}"}" 3>&- &
     printf '%s\n' $! >"$STACK/tls.pid"
-    eventually 20 test -s "$STACK/tls.port"
+    eventually test -s "$STACK/tls.port"
     TLS_PORT=$(cat "$STACK/tls.port")
 }
 
