@@ -272,6 +272,7 @@ static const struct trial trials[] = {
     {"limit another process", NOBODY, try_parent, .call = SYS_prlimit64, .first = RLIMIT_NOFILE},
     {"open a process", NOBODY, try_parent, .call = SYS_pidfd_open},
     {"become dumpable", NOBODY, NONSENSE(prctl), .first = PR_SET_DUMPABLE, .second = 1},
+    {"ask which capabilities there are", CALLS_PLATFORM, NONSENSE(prctl), .first = PR_CAPBSET_READ},
     {"change its user", NOBODY, NONSENSE(setresuid), .first = -1, .second = -1, .third = -1},
     {"change its group", NOBODY, NONSENSE(setresgid), .first = -1, .second = -1, .third = -1},
     {"change its groups", NOBODY, NONSENSE(setgroups), .first = -1},

@@ -184,6 +184,7 @@ static const struct allowed_call allowed_calls[] = {
     /* shared libraries that are loaded late: those of name resolution (nsswitch.conf(5)) */
     {CALL(mmap), .needs = CALLS_PLATFORM, .argument = 2, .mask = PROT_WRITE | PROT_EXEC,
      .value = PROT_EXEC},
+    {CALL(prctl), .needs = CALLS_PLATFORM, .mask = ~0u, .value = PR_CAPBSET_READ}, /* systemd's */
     /* the child that looks at a file: what fork() asks for, and that it may confine itself more */
     {CALL(clone), .needs = DETECTS_TYPES, .mask = ~0u,
      .value = CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | SIGCHLD},
