@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What is asked for under an Idempotency-Key reaches the platform once at most, wherever the program
-# is killed, and what reached it is answered once the platform tells of it.
+# is killed, and what reached it is answered once the platform tells of it. Told to end, as by a web
+# server whose client left, it leaves no key in doubt.
 # transports: direct
 # starts first
 load helpers/all
@@ -16,6 +17,7 @@ setup_file() {
 setup() {
     forget_sent
     rounds=0 killed=0 sent=0 untouched=0
+    with=KILL check=check_retry
 }
 
 # Sends NAME with the key $key, under strace with the options that follow: traced NAME OPTION...
@@ -37,8 +39,8 @@ keyed() {
     api "$@" -H "Idempotency-Key: $key"
 }
 
-# Kills at every such call and tries again as any client would: kill_everywhere NAME METHOD PATH
-# [option of request...]
+# Kills by signal $with at every such call, tries again as any client would, and calls $check:
+# kill_everywhere NAME METHOD PATH [option of request...]
 kill_everywhere() {
     local noted=$1 calls number call count step
     shift
@@ -49,12 +51,12 @@ kill_everywhere() {
         read -r call count <<<"${calls[number]}"
         key=key$RANDOM$RANDOM
         forget_sent
-        injection "$call" "$count" signal=KILL
+        injection "$call" "$count" "signal=$with"
         traced "$noted" "${inject[@]}"
         rounds=$((rounds + 1))
-        killed=$((killed + (code == 137)))
+        killed=$((killed + (code > 128)))
         keyed "$@"
-        check_retry "$call $count" keyed "$@"
+        "$check" "$call $count" keyed "$@"
     done
 }
 
@@ -86,6 +88,12 @@ check_retry() { # WHAT COMMAND...
     *) fail_answer "killed at $what" ;;
     esac
     assert_equal "$(arrived)" "$arrived"
+}
+
+# It was done at once or is done now.
+check_settled() { # WHAT
+    [[ $status == 200 && $(arrived) == 1 ]] || fail_answer "told to end at $1: the platform was asked $(arrived) times"
+    sent=$((sent + 1))
 }
 
 @test "a send that is killed at any system call is sent once at most, and found again by its status" {
@@ -120,4 +128,14 @@ check_retry() { # WHAT COMMAND...
         "$rounds" 0 "$killed"
     ((killed > rounds / 2 && untouched > 0 && sent > 0)) || fail 'too few were killed'
     assert_equal "$(db 'PRAGMA integrity_check')" ok
+}
+
+@test "a send or an upload that is told to end at any system call leaves no key in doubt" {
+    local key which with=TERM check=check_settled
+    kill_everywhere send POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001234\",\"text\":\"x\"}"
+    say_sweep "keyed send told to end at $which of its calls: $sent answered again" "$rounds" "$rounds" 0
+    kill_everywhere upload POST /v2/media/upload -H 'Content-Type: image/webp' \
+        -H "X-Phone-Number-Id: $LINE" -d "@$STACK/photo"
+    say_sweep "keyed upload told to end at $which of its calls: $sent answered again" "$rounds" "$rounds" 0
+    ((sent == rounds))
 }
