@@ -8,7 +8,7 @@ load helpers/all
 
 # A platform of bytes: start_upstream NAME [KEY CERTIFICATE]. Its URL goes to $url.
 start_upstream() {
-    local dir=$STACK/upstream/$1 try
+    local dir=$STACK/upstream/$1
     mkdir -p "$dir"
     rm -f "$dir/port"
     node "$root/tests/helpers/upstream.js" "$dir" "${@:2}" >"$dir/log" 2>&1 3>&- &
@@ -49,6 +49,7 @@ teardown_file() {
     local pid
     while read -r pid; do
         kill "$pid" 2>/dev/null || true
+        kill -CONT "$pid" 2>/dev/null || true # the one that was stopped
     done <"$STACK/upstream/pids"
     stop_stack
 }
@@ -293,6 +294,21 @@ make_certificate() {
     assert_equal "$(asked tls_expired)" 0
     send
     assert_error 502 INTERNAL_ERROR expired
+}
+
+@test "a connection that nobody accepts is given up after 5 seconds" {
+    local socket started
+    BACKLOG=1 start_upstream full
+    kill -STOP "$(tail -n 1 "$STACK/upstream/pids")"
+    for _ in 1 2; do # what its queue holds; the kernel answers no third
+        exec {socket}<>"/dev/tcp/127.0.0.1/${url##*:}"
+    done
+    write_config "graph_base_url = $url"
+    started=$SECONDS
+    send
+    ((SECONDS - started >= 4 && SECONDS - started < 20)) || fail "it took $((SECONDS - started)) s"
+    assert_error 502 INTERNAL_ERROR 'could not be reached'
+    assert_header Retry-After 5
 }
 
 @test "TLS: a handshake that nobody answers is given up after 5 seconds" {

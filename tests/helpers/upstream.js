@@ -1,6 +1,7 @@
 // A platform that answers bytes as they stand: node upstream.js DIR [KEY CERTIFICATE]
 //
-// Listens on 127.0.0.1, over TLS with a key and a certificate; DIR/port is written when it does. Each
+// Listens on 127.0.0.1, over TLS with a key and a certificate, with BACKLOG of the environment as the
+// length of its queue; DIR/port is written when it does. Each
 // request, once whole, is added to DIR/requests as a line (its request line), and answered as the
 // files say at that time: DIR/answer are the bytes, DIR/then what comes after them:
 //     close          the connection ends
@@ -79,7 +80,7 @@ const server = key
     ? tls.createServer({ key: fs.readFileSync(key), cert: fs.readFileSync(certificate) }, serve)
     : net.createServer({ allowHalfOpen: true }, serve);
 server.on("tlsClientError", () => {});
-server.listen(0, "127.0.0.1", () => {
+server.listen(0, "127.0.0.1", Number(process.env.BACKLOG ?? 511), () => {
     fs.writeFileSync(`${directory}/port.part`, String(server.address().port));
     fs.renameSync(`${directory}/port.part`, `${directory}/port`);
 });
