@@ -154,7 +154,7 @@ figure() { # NAME
     grep -q '^BROKEN  the database is sound' <<<"$output"
 }
 
-@test "the checker sees an upload that is not whole, and one that arrived twice" {
+@test "the checker sees an upload or a download that is not whole, and an upload that arrived twice" {
     local id
     copy_soaked
     id=$(awk -F '\t' '$4 == 200 { print $5; exit }' "$copied/upload.tsv")
@@ -162,4 +162,7 @@ figure() { # NAME
     assert_finds 'an upload answered 200 is whole on the platform' "$id"
     jq -c --arg id "$id" '. + [.[] | select(.id == $id) | .id = "again"]' "$SOAKED/media.json" >"$copied/media.json"
     assert_finds 'no upload reached the platform twice' "$(awk -F '\t' -v id="$id" '$5 == id { print $1; exit }' "$copied/upload.tsv")"
+    id=$(awk -F '\t' '$2 == 0 && $3 == 200 { print $1; exit }' "$copied/download.tsv")
+    awk -F '\t' -v OFS='\t' -v id="$id" '$1 == id { $4 -= 1 } { print }' "$SOAKED/download.tsv" >"$copied/download.tsv"
+    assert_finds 'a download answered 200 is the file' "$id"
 }

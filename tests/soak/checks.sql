@@ -152,7 +152,7 @@ INSERT INTO finding SELECT 'somebody who wrote is a lead that was told', 'person
     AND NOT EXISTS (SELECT 1 FROM told WHERE type = 'lead.created'
         AND json_extract(body, '$.data.contact.userId') LIKE printf('US.7%05d', person) || '%');
 
--- uploads
+-- uploads and downloads
 
 INSERT INTO rule VALUES ('an upload answered 200 is whole on the platform');
 INSERT INTO finding SELECT 'an upload answered 200 is whole on the platform', id || ' of ' || size || ' bytes'
@@ -163,6 +163,11 @@ INSERT INTO rule VALUES ('no upload reached the platform twice');
 INSERT INTO finding SELECT 'no upload reached the platform twice', marker FROM media
     JOIN (SELECT DISTINCT marker, hash FROM upload) USING (hash) GROUP BY marker HAVING count(*) > 1;
 
+INSERT INTO rule VALUES ('a download answered 200 is the file, or short of its length');
+INSERT INTO finding SELECT 'a download answered 200 is the file, or short of its length', id || ' of ' || size || ' bytes'
+    FROM download d WHERE failure = 0 AND status = 200 AND NOT EXISTS (SELECT 1 FROM upload u
+        WHERE u.id = d.id AND u.size = d.size AND u.hash = d.hash);
+
 INSERT INTO rule VALUES ('nothing is left in the spool');
 INSERT INTO finding SELECT 'nothing is left in the spool', what FROM spooled;
 
@@ -172,10 +177,11 @@ INSERT INTO rule VALUES ('every answer is a well-formed envelope');
 INSERT INTO finding SELECT 'every answer is a well-formed envelope', what || ' ' || status || ' ' || request_id || ': ' || problem
     FROM exchange WHERE problem <> '';
 
+-- A download that breaks off has begun with its length: curl's 18.
 INSERT INTO rule VALUES ('every request is answered while Apache runs');
 INSERT INTO finding SELECT 'every request is answered while Apache runs',
     what || ' of ' || who || ' at ' || began || ': curl ' || failure || ' after ' || (ended - began) || ' ms'
-    FROM exchange WHERE failure <> 0 AND NOT EXISTS (SELECT 1 FROM outage o
+    FROM exchange WHERE failure <> 0 AND NOT (what = 'download' AND failure = 18) AND NOT EXISTS (SELECT 1 FROM outage o
         WHERE o.began <= exchange.ended AND o.ended >= exchange.began);
 
 INSERT INTO rule VALUES ('answers are those that the request can have');
@@ -218,4 +224,5 @@ INSERT INTO finding SELECT 'there was something to check', name FROM (
     SELECT 'no identity changed', count(*) FROM inbound WHERE kind = 'change' UNION ALL
     SELECT 'no event was delivered', count(*) FROM delivery UNION ALL
     SELECT 'no upload was answered 200', count(*) FROM upload WHERE status = 200 UNION ALL
+    SELECT 'no download was answered 200', count(*) FROM download WHERE status = 200 UNION ALL
     SELECT 'nothing was done to it', count(*) FROM deed) WHERE n = 0;

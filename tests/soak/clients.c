@@ -34,10 +34,12 @@ struct client {
     struct arena arena;
     struct send unresolved[UNRESOLVED_MAX];
     int unresolved_count;
+    char media_id[NAME_SIZE]; /* of the file uploaded last; empty: none yet */
+    const struct line *media_owner;
 };
 
 static struct client clients[CLIENTS];
-static int sends, uploads;
+static int sends, uploads, downloads;
 
 /* --- sends --- */
 
@@ -202,6 +204,10 @@ static bool try_upload(struct client *client, struct file *file) {
     history_line(uploads, "%s\t%d\t%d\t%ld\t%s\t%zu\t%s", file->marker, file->is_keyed,
                  ++file->attempts, exchange.status, id ? id : "", content.n,
                  crypto_hex(arena, hash, sizeof hash));
+    if (exchange.status == 200 && id) {
+        snprintf(client->media_id, NAME_SIZE, "%s", id);
+        client->media_owner = file->owner;
+    }
     return exchange.status == 200 || exchange.is_replayed || !file->is_keyed;
 }
 
@@ -217,6 +223,28 @@ static void upload_something(struct client *client) {
     }
     if (is_known && file.is_keyed && roll(client, 4) == 0)
         try_upload(client, &file); /* asked once more, it says the same */
+}
+
+/* --- downloads --- */
+
+static void download_something(struct client *client) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    struct arena *arena = &client->arena;
+    if (!*client->media_id)
+        return;
+    arena_reset(arena);
+    struct exchange exchange = {
+        .who = client->name,
+        .what = "download",
+        .method = "GET",
+        .path = arena_printf(arena, "/v2/media/%s/download", client->media_id),
+        .token = client->media_owner->token,
+        .takes_file = true,
+    };
+    exchange_make(arena, &exchange);
+    crypto_sha256(exchange.file, hash);
+    history_line(downloads, "%s\t%d\t%ld\t%zu\t%s", client->media_id, exchange.failure,
+                 exchange.status, exchange.file.n, crypto_hex(arena, hash, sizeof hash));
 }
 
 /* --- reads --- */
@@ -252,6 +280,7 @@ static void *run_client(void *context) {
     struct client *client = context;
     arena_init(&client->arena, 64 * 1024 * 1024, NULL);
     upload_something(client); /* one at least, however slow the machine */
+    download_something(client);
     while (history_now() < world.end) {
         unsigned what = roll(client, 20);
         if (what < 10)
@@ -260,6 +289,8 @@ static void *run_client(void *context) {
             send_keyed(client);
         else if (what < 16)
             upload_something(client);
+        else if (what < 17)
+            download_something(client);
         else
             read_something(client);
         sleep_ms(roll(client, PACE_MS));
@@ -272,6 +303,7 @@ static void *run_client(void *context) {
 void clients_start(void) {
     sends = history_open(world.dir, "send");
     uploads = history_open(world.dir, "upload");
+    downloads = history_open(world.dir, "download");
     for (int i = 0; i < CLIENTS; i++) {
         clients[i].number = i;
         clients[i].dice = dice_of(world.seed, (uint64_t)i);

@@ -1,5 +1,5 @@
 /* Integrators at random: sends of every sort, with and without Idempotency-Key,
- * uploads and reads. */
+ * uploads, downloads and reads. */
 #ifndef SOAK_CLIENTS_H
 #define SOAK_CLIENTS_H
 

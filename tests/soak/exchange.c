@@ -137,11 +137,13 @@ void exchange_make(struct arena *arena, struct exchange *exchange) {
     int64_t begin = history_now();
     exchange->failure = (int)curl_easy_perform(curl);
     exchange->answer = (struct json){0};
+    exchange->file = exchange->takes_file ? buffer_slice(&answer.body) : SLICE("");
     exchange->status = 0;
     if (!exchange->failure) {
         curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &exchange->status);
         exchange->is_replayed = header(&answer, "Idempotent-Replayed").n > 0;
-        problem = problem_of(exchange, arena, &answer);
+        if (!exchange->takes_file || exchange->status != 200)
+            problem = problem_of(exchange, arena, &answer);
     }
     history_line(exchanges, "%lld\t%lld\t%s\t%s\t%d\t%ld\t%.*s\t%s", (long long)begin,
                  (long long)history_now(), exchange->who, exchange->what, exchange->failure,

@@ -14,11 +14,13 @@ struct exchange {
     const char *signature; /* X-Hub-Signature-256; NULL: none */
     const char *type;      /* Content-Type of the body; NULL: application/json */
     struct slice body;     /* p == NULL: none */
+    bool takes_file;       /* 200 comes with a file, in place of an envelope */
 
     int failure; /* of curl; 0: an answer came */
     long status; /* 0: none came */
     bool is_replayed;
     struct json answer; /* absent when it is no JSON */
+    struct slice file;  /* what came of it; empty when none was asked for */
 };
 
 /* Where the gateway is, and where the history goes. Once, before any thread. */

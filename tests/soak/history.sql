@@ -18,6 +18,7 @@ CREATE TABLE crash (what TEXT);
 CREATE TABLE damage (what TEXT);
 CREATE TABLE unrecorded (wamid TEXT);              -- sends whose record failed, as the log says
 CREATE TABLE upload (marker TEXT, keyed INTEGER, attempt INTEGER, status INTEGER, id TEXT, size INTEGER, hash TEXT);
+CREATE TABLE download (id TEXT, failure INTEGER, status INTEGER, size INTEGER, hash TEXT);
 CREATE TABLE media (id TEXT, size INTEGER, hash TEXT);         -- as the sandbox has them
 CREATE TABLE spooled (what TEXT);                  -- files left in the spool
 CREATE TABLE upstream (body TEXT);                 -- sends as the sandbox received them
