@@ -284,44 +284,47 @@ bool column_is_null(struct statement *statement, int column) {
     return sqlite3_column_type(statement->prepared, column) == SQLITE_NULL;
 }
 
-void store_hold_view(struct store *store) {
-    static struct statement begin = {.sql = "BEGIN"};
-    if (store->holds_view || !sqlite3_get_autocommit(store->db))
-        return;
-    sql_start_with(store, &begin, NULL, 0);
-    store->holds_view = !sql_row(store, &begin) && !store->code;
-}
-
-void store_release_view(struct store *store) {
-    static struct statement end = {.sql = "COMMIT"};
-    if (!store || !store->holds_view)
-        return;
-    store->holds_view = false;
-    sql_start_with(store, &end, NULL, 0);
-    sql_row(store, &end);
-}
-
 /* Prepared before anything begins: whatever is the matter then, memory too, a transaction that is
  * not to be does not stay and keep others from writing. */
 static struct statement rollback = {.sql = "ROLLBACK"};
 
+static bool begin(struct store *store, struct statement *statement) {
+    if (!store->code)
+        prepare(store, &rollback);
+    sql_start_with(store, statement, NULL, 0);
+    return !sql_row(store, statement) && !store->code;
+}
+
+/* Some errors, as of memory, have ended it already. */
 static void give_up(struct store *store) {
+    if (sqlite3_get_autocommit(store->db))
+        return;
     if (rollback.prepared && sqlite3_step(rollback.prepared) != SQLITE_DONE)
         note(store, SQLITE_INTERNAL);
     sql_stop(&rollback);
 }
 
+void store_hold_view(struct store *store) {
+    static struct statement deferred = {.sql = "BEGIN"};
+    if (!store->holds_view && sqlite3_get_autocommit(store->db))
+        store->holds_view = begin(store, &deferred);
+}
+
+void store_release_view(struct store *store) {
+    if (!store || !store->holds_view)
+        return;
+    store->holds_view = false;
+    give_up(store);
+}
+
 bool sql_begin(struct store *store) {
-    static struct statement begin = {.sql = "BEGIN IMMEDIATE"};
+    static struct statement immediate = {.sql = "BEGIN IMMEDIATE"};
     store_release_view(store);
     if (!store->has_queue)
         queue_open(&store->queue, store->path, &store->file);
     store->has_queue = true;
     queue_enter(&store->queue);
-    if (!store->code)
-        prepare(store, &rollback);
-    sql_start_with(store, &begin, NULL, 0);
-    return !sql_row(store, &begin) && !store->code;
+    return begin(store, &immediate);
 }
 
 /* To the disk with the log of what was committed. Without one, in the rollback mode that a new
@@ -341,7 +344,7 @@ enum store_result sql_commit(struct store *store) {
         sql_start_with(store, &commit, NULL, 0);
         sql_row(store, &commit);
     }
-    if (store->code && !sqlite3_get_autocommit(store->db))
+    if (store->code)
         give_up(store);
     queue_leave(&store->queue);
     if (!store->code)
