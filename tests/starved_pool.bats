@@ -1,0 +1,91 @@
+#!/usr/bin/env bats
+# A FastCGI process lives on: one that lacked memory for a request serves the next as if nothing had
+# been. Each allocation of its first request, and of its start, fails in turn.
+# transports: fcgi
+load helpers/all
+load helpers/sweep
+
+# PROGRAM's pool becomes one process, the first of which fails its N-th allocation: starve_pool PROGRAM N
+starve_pool() {
+    local pid_file=$STACK/apache/$1.pid socket pid
+    socket=$(tr '\0' '\n' <"/proc/$(cat "$pid_file")/cmdline" | sed -n '/^--socket$/{n;p}')
+    pid=$(cat "$pid_file")
+    kill "$pid"
+    eventually test ! -e "/proc/$pid/exe"
+    starving "$2"
+    printf '#!/bin/sh\nmkdir "%s.begun" 2>/dev/null || exec "%s"\nexec %s "%s"\n' "$STACK/$1" "$OUT/cgi-bin/$1" \
+        "$(printf '"%s" ' "${starve[@]}")" "$starved/cgi-bin/$1" >"$STACK/$1"
+    chmod +x "$STACK/$1"
+    rm -rf "$STACK/$1.begun" "$STACK/starve"
+    "$OUT/tools/pool" --socket "$socket" --processes 1 --pid-file "$pid_file" -- "$STACK/$1" \
+        >>"$STACK/starved_pool.log" 2>&1 3>&- &
+    eventually test -s "$STACK/starve"
+}
+
+# The process that serves PROGRAM now.
+server_of() {
+    local pool
+    pool=$(cat "$STACK/apache/$1.pid")
+    cat "/proc/$pool/task/$pool/children"
+}
+
+# Starves PROGRAM at MOST points of what REQUEST makes it allocate, and asks again: starve_first
+# PROGRAM MOST REQUEST...
+starve_first() {
+    local program=$1 most=$2 number total step which points=0 faults=0 refused=0 lived=0 server
+    shift 2
+    starve_pool "$program" 0
+    "$@"
+    assert_success
+    read_tally
+    total=$made
+    choose_step "$total" "$most"
+    for ((number = 1; number <= total; number += step)); do
+        starve_pool "$program" "$number"
+        server=$(server_of "$program")
+        "$@"
+        read_tally
+        points=$((points + 1)) faults=$((faults + (failed > 0)))
+        if [[ $status != 200 ]]; then
+            [[ $status == 50[023] ]] || fail_answer "allocation $number of $program"
+            assert_error "$status" INTERNAL_ERROR
+            refused=$((refused + 1))
+        fi
+        [[ $(server_of "$program") != "$server" ]] || lived=$((lived + 1))
+        "$@"
+        [[ $status == 200 ]] || fail_answer "after allocation $number of $program"
+        assert_success
+    done
+    say_sweep "pool of $program starved at $which of $total allocations: $refused requests refused, $lived processes lived on, the next request served" \
+        "$points" "$faults" 0
+    ((refused > 0 && lived > 0 && faults > points / 2))
+}
+
+ask_me() {
+    api GET /v2/me
+}
+
+ask_templates() {
+    api GET /v2/templates
+}
+
+send_text() {
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
+    [[ $status != 200 ]] || sent=$((sent + 1))
+}
+
+@test "me, once short of memory, serves the next request" {
+    starve_first me 15 ask_me
+    assert_text .data.user.email "$EMAIL"
+}
+
+@test "templates, once short of memory, serves the next request" {
+    starve_first templates 15 ask_templates
+}
+
+@test "messages, once short of memory, serves the next request, and records it" {
+    local sent=0
+    starve_first messages 25 send_text
+    (($(db "SELECT count(*) FROM message WHERE direction = 'out'") >= sent))
+    assert_equal "$(db 'PRAGMA integrity_check')" ok
+}
