@@ -195,7 +195,7 @@ test: ## install what is missing, build, run the whole suite
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
 # Every point of every sweep, where `make test` tries some.
-TORTURE := key_killed idempotency_killed platform_sweep courier_sweep torture_send torture_upload torture_memory
+TORTURE := key_killed idempotency_killed platform_sweep courier_sweep torture_send torture_upload torture_memory starved_pool
 
 torture: ## kill and fail at every system call, fail every allocation
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
