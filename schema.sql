@@ -82,7 +82,7 @@ CREATE TABLE contact (
     UNIQUE (account_id, id),
     CHECK (phone IS NOT NULL OR bsuid IS NOT NULL OR parent_bsuid IS NOT NULL)
 ) STRICT;
-CREATE INDEX contact_parent ON contact (account_id, parent_bsuid);
+CREATE INDEX contact_parent ON contact (account_id, parent_bsuid) WHERE parent_bsuid IS NOT NULL;
 
 -- Other phones and BSUIDs that led to a contact: spellings the platform normalizes (a send to `phone`
 -- was answered with another wa_id) and identities left behind by a change or a merge.

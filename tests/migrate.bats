@@ -20,7 +20,7 @@ setup() {
     export SWITCHBOARD_CONFIG=$STACK/switchboard.conf
     write_config "spool_dir = $STACK/spool"
     application=$((0x53574244))
-    newest=$(printf '%s\n' "$root"/tests/schemas/v*.sql | sed 's/.*v\([0-9]*\)\.sql$/\1/' | sort -n | tail -n 1)
+    newest=$(newest_schema)
 }
 
 # A database as version N left it: old_database FILE N

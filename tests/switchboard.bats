@@ -19,6 +19,7 @@ setup() {
     export DB=$STACK/switchboard.db KEY=$STACK/secret.key LOG=$STACK/log
     export SWITCHBOARD_CONFIG=$STACK/switchboard.conf SANDBOX=http://127.0.0.1:1
     body=$BATS_TEST_TMPDIR/stdout headers=$BATS_TEST_TMPDIR/stderr
+    newest=$(newest_schema)
     write_config "spool_dir = $STACK/spool"
     [[ $BATS_TEST_DESCRIPTION == init* ]] || switchboard init >/dev/null
 }
@@ -116,12 +117,12 @@ mode() {
     done_quietly init
     assert_equal "$(cat "$body")" "key file $KEY: created
 spool directory $STACK/spool: created
-database $DB: created, schema version 1"
+database $DB: created, schema version $newest"
     assert_equal "$(mode "$KEY") $(mode "$STACK/spool") $(mode "$DB")" '640 770 660'
     grep -qxE '1 [0-9a-f]{64}' "$KEY"
     assert_equal "$(db 'PRAGMA journal_mode')" wal
     assert_equal "$(db 'PRAGMA application_id')" $((0x53574244))
-    assert_equal "$(db 'PRAGMA user_version')" 1
+    assert_equal "$(db 'PRAGMA user_version')" "$newest"
     assert_equal "$(ls "$STACK")" "secret.key
 spool
 switchboard.conf
@@ -135,7 +136,7 @@ switchboard.db.queue"
     local key rows
     key=$(cat "$KEY") rows=$(db 'SELECT * FROM user')
     done_quietly init
-    grep -qxF "database $DB: up to date, schema version 1" "$body"
+    grep -qxF "database $DB: up to date, schema version $newest" "$body"
     grep -qxF "key file $KEY: kept" "$body"
     assert_equal "$(cat "$KEY")" "$key"
     assert_equal "$(db 'SELECT * FROM user')" "$rows"
@@ -144,11 +145,11 @@ switchboard.db.queue"
 @test "init --json tells what was made" {
     done_quietly init --json
     assert_that 'keys == ["database","fromVersion","secretKeyCreated","secretKeyFile","spoolCreated",
-        "spoolDir","version"] and .fromVersion == 0 and .version == 1 and .secretKeyCreated
+        "spoolDir","version"] and .fromVersion == 0 and .version == '"$newest"' and .secretKeyCreated
         and .spoolCreated'
     assert_text .database "$DB"
     done_quietly init --json
-    assert_that '.fromVersion == 1 and (.secretKeyCreated | not) and (.spoolCreated | not)'
+    assert_that '.fromVersion == '"$newest"' and (.secretKeyCreated | not) and (.spoolCreated | not)'
 }
 
 @test "init finishes an empty file" {
@@ -169,14 +170,14 @@ switchboard.db.queue"
     cp "$DB" "$BATS_TEST_TMPDIR/before"
     fails_with 'belongs to another program' init
     cmp "$DB" "$BATS_TEST_TMPDIR/before"
-    sqlite3 "$DB" 'PRAGMA application_id = 7; PRAGMA user_version = 1'
+    sqlite3 "$DB" 'PRAGMA application_id = 7; PRAGMA user_version = '"$newest"
     cp "$DB" "$BATS_TEST_TMPDIR/before"
     fails_with 'belongs to another program' init
     cmp "$DB" "$BATS_TEST_TMPDIR/before"
 }
 
 @test "init refuses an empty database that claims a version" {
-    sqlite3 "$DB" 'PRAGMA user_version = 1'
+    sqlite3 "$DB" 'PRAGMA user_version = '"$newest"
     fails_with 'belongs to another program' init
     fails_with 'SQLite' user list
 }
@@ -231,7 +232,7 @@ switchboard.db.queue"
         wait "$number" || fail "one of them failed: $(cat "$BATS_TEST_TMPDIR"/init.*)"
     done
     assert_equal "$(cat "$BATS_TEST_TMPDIR"/init.* | grep -c 'secret.key: created$')" 1
-    assert_equal "$(cat "$BATS_TEST_TMPDIR"/init.* | grep -c 'created, schema version 1$')" 1
+    assert_equal "$(cat "$BATS_TEST_TMPDIR"/init.* | grep -c 'created, schema version '"$newest"'$')" 1
     assert_equal "$(db 'PRAGMA integrity_check')" ok
     assert_equal "$(wc -l <"$KEY")" 1
 }

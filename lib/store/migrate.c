@@ -7,13 +7,22 @@
 #include "store/copy.h"
 #include "store/schema.h"
 
+/* Version 1 to 2. */
+static const char *const to_2[] = {
+    /* no statement looks for contacts without a parent */
+    "DROP INDEX contact_parent",
+    "CREATE INDEX contact_parent ON contact (account_id, parent_bsuid) "
+    "WHERE parent_bsuid IS NOT NULL",
+    NULL,
+};
+
 /* The numbered steps: `sql` brings version to - 1 to version `to`. schema.sql is what all of them
  * together lead to, and a test compares the two. */
 static const struct {
     int to;
-    const char *sql;
+    const char *const *sql;
 } steps[] = {
-    {0, NULL},
+    {2, to_2},
 };
 
 /* An empty file with the mode that SQLite gives its -wal and -shm too. */
@@ -36,10 +45,17 @@ static void create_schema(struct store *store) {
         set_version(store, SCHEMA_VERSION);
 }
 
+static bool run_step(struct store *store, const char *const *sql) {
+    for (; *sql; sql++)
+        if (!sql_script(store, *sql))
+            return false;
+    return true;
+}
+
 static void run_steps(struct store *store, int version) {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i].to > version &&
-            (!sql_script(store, steps[i].sql) || !set_version(store, steps[i].to)))
+            (!run_step(store, steps[i].sql) || !set_version(store, steps[i].to)))
             return;
 }
 

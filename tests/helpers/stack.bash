@@ -85,6 +85,11 @@ switchboard() {
     "$OUT/tools/switchboard" "$@"
 }
 
+# The newest schema version: the last of tests/schemas.
+newest_schema() {
+    printf '%s\n' "$root"/tests/schemas/v*.sql | sed 's/.*v\([0-9]*\)\.sql$/\1/' | sort -n | tail -n 1
+}
+
 # Rows of the test's database, columns joined by `|`: db 'SELECT ...'
 db() {
     sqlite3 -batch -noheader -cmd '.timeout 5000' "$DB" "$1"

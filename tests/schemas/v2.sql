@@ -1,0 +1,303 @@
+-- Switchboard's database. SQLite, STRICT tables, foreign keys on.
+--
+-- Ids are text made by the program: a prefix and a ULID, so they sort by the time of their making.
+-- Times are integer milliseconds since 1970-01-01 UTC. Booleans are 0 or 1. What the platform sent
+-- or was sent is kept as the bytes it was (BLOB), never reprinted.
+--
+-- `switchboard init` creates this; later versions of it are reached by the numbered steps of
+-- lib/store/migrate.c, which a test holds against this file.
+
+-- A person or company with one API token. Deleted users keep their row, so that their id stays
+-- theirs, and lose their token (spec 5).
+CREATE TABLE user (
+    id                 TEXT PRIMARY KEY,           -- usr_...
+    email              TEXT NOT NULL,              -- shown by GET /v2/me; unique among the living
+    default_account_id TEXT,                       -- used where a request names no account (spec 2.2)
+    primary_line_id    TEXT REFERENCES line (id),  -- the workspace's primary line (spec 2.2)
+    event_sequence     INTEGER NOT NULL DEFAULT 0, -- the last `data.sequence` given to an event
+    created_at         INTEGER NOT NULL,
+    deleted_at         INTEGER,
+    FOREIGN KEY (id, default_account_id) REFERENCES account (user_id, id)
+) STRICT;
+CREATE UNIQUE INDEX user_email ON user (email) WHERE deleted_at IS NULL;
+
+-- The API token of a user; only its hash is kept (spec 5). Regenerating replaces the row's hash.
+CREATE TABLE api_token (
+    user_id    TEXT PRIMARY KEY REFERENCES user (id),
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the token
+    created_at INTEGER NOT NULL
+) STRICT;
+
+-- The plans of a user: at most one primary one, which decides (spec 5), and any number of add-ons.
+CREATE TABLE plan (
+    user_id    TEXT NOT NULL REFERENCES user (id),
+    name       TEXT NOT NULL CHECK (name <> ''), -- exactly Premium or Enterprise opens the API
+    is_addon   INTEGER NOT NULL CHECK (is_addon IN (0, 1)),
+    ends_at    INTEGER,                          -- NULL: no end
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (user_id, is_addon, name)
+) STRICT;
+CREATE UNIQUE INDEX plan_primary ON plan (user_id) WHERE is_addon = 0;
+
+-- A business account (WABA) of the platform.
+CREATE TABLE account (
+    id           TEXT PRIMARY KEY,                    -- acc_...
+    user_id      TEXT NOT NULL REFERENCES user (id),
+    waba_id      TEXT NOT NULL UNIQUE CHECK (waba_id <> ''), -- the platform's id
+    name         TEXT NOT NULL,                       -- displayName
+    access_token BLOB,                                -- the platform access token, sealed; NULL: none valid
+    created_at   INTEGER NOT NULL,
+    UNIQUE (user_id, id)
+) STRICT;
+
+-- A phone line of a business account.
+CREATE TABLE line (
+    id              TEXT PRIMARY KEY,                       -- lin_...
+    account_id      TEXT NOT NULL REFERENCES account (id),
+    phone_number_id TEXT NOT NULL UNIQUE CHECK (phone_number_id <> ''), -- the platform's id
+    phone_number    TEXT NOT NULL,                          -- as displayed, E.164
+    name            TEXT,
+    is_registered   INTEGER NOT NULL CHECK (is_registered IN (0, 1)),
+    is_coexisting   INTEGER NOT NULL CHECK (is_coexisting IN (0, 1)), -- with the business app
+    platform_type   TEXT,
+    archived_at     INTEGER,                                -- set: not listed, cannot send (spec 2.2)
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX line_account ON line (account_id);
+
+-- A person as one business account knows them: by phone, by business-scoped user id (BSUID), or both
+-- (spec 2.3). The BSUID is stored byte-exact, the phone as digits alone.
+CREATE TABLE contact (
+    id           TEXT PRIMARY KEY,                      -- con_...
+    account_id   TEXT NOT NULL REFERENCES account (id),
+    phone        TEXT CHECK (phone <> ''),
+    bsuid        TEXT CHECK (bsuid <> ''),
+    parent_bsuid TEXT CHECK (parent_bsuid <> ''),
+    username     TEXT,                                  -- without @
+    name         TEXT,                                  -- profile name
+    created_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL,
+    UNIQUE (account_id, phone),
+    UNIQUE (account_id, bsuid),
+    UNIQUE (account_id, id),
+    CHECK (phone IS NOT NULL OR bsuid IS NOT NULL OR parent_bsuid IS NOT NULL)
+) STRICT;
+CREATE INDEX contact_parent ON contact (account_id, parent_bsuid) WHERE parent_bsuid IS NOT NULL;
+
+-- Other phones and BSUIDs that led to a contact: spellings the platform normalizes (a send to `phone`
+-- was answered with another wa_id) and identities left behind by a change or a merge.
+CREATE TABLE contact_alias (
+    account_id TEXT NOT NULL REFERENCES account (id),
+    identity   TEXT NOT NULL,   -- digits, or a BSUID
+    contact_id TEXT NOT NULL REFERENCES contact (id),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, identity)
+) STRICT;
+CREATE INDEX contact_alias_contact ON contact_alias (contact_id);
+
+-- What merging and identity changes did, so that it can be read back (spec 6).
+CREATE TABLE contact_merge (
+    id            TEXT PRIMARY KEY,                       -- mrg_...
+    account_id    TEXT NOT NULL REFERENCES account (id),
+    contact_id    TEXT NOT NULL REFERENCES contact (id),  -- the one that remained
+    merged_id     TEXT,      -- the contact that is no more; NULL: only an identity changed
+    reason        TEXT NOT NULL,                          -- same_payload, user_id_update, number_change, recycled_phone
+    phone         TEXT,      -- what the merged or changed contact was known by before
+    bsuid         TEXT,
+    parent_bsuid  TEXT,
+    created_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX contact_merge_contact ON contact_merge (contact_id);
+
+-- Contacts that must not be written to through a line (spec 3, 4.3).
+CREATE TABLE contact_block (
+    line_id    TEXT NOT NULL REFERENCES line (id),
+    contact_id TEXT NOT NULL REFERENCES contact (id),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (line_id, contact_id)
+) STRICT;
+CREATE INDEX contact_block_contact ON contact_block (contact_id);
+
+-- A conversation: one per line and contact.
+CREATE TABLE thread (
+    id              TEXT PRIMARY KEY,                       -- thr_...
+    line_id         TEXT NOT NULL REFERENCES line (id),
+    contact_id      TEXT NOT NULL REFERENCES contact (id),
+    created_at      INTEGER NOT NULL,
+    last_message_at INTEGER NOT NULL,
+    UNIQUE (line_id, contact_id),
+    UNIQUE (id, line_id)
+) STRICT;
+CREATE INDEX thread_contact ON thread (contact_id);
+
+-- A message, in or out, known by the line and the platform's message id.
+CREATE TABLE message (
+    id            TEXT PRIMARY KEY,                          -- msg_...
+    thread_id     TEXT NOT NULL,
+    line_id       TEXT NOT NULL,
+    wamid         TEXT NOT NULL CHECK (wamid <> ''),
+    direction     TEXT NOT NULL CHECK (direction IN ('in', 'out')),
+    source        TEXT NOT NULL CHECK (source IN ('api', 'webhook', 'echo', 'history', 'status')),
+    type          TEXT NOT NULL,      -- text, image, template, ...; unknown when only a status told of it
+    status        TEXT NOT NULL CHECK (status IN
+                      ('received', 'accepted', 'sent', 'delivered', 'read', 'played', 'failed')),
+    status_at     INTEGER NOT NULL,
+    timestamp     INTEGER NOT NULL,   -- when it was sent, by the platform's clock where it told
+    context_wamid TEXT,               -- the message it answers
+    body          BLOB NOT NULL,      -- in: the platform's message object; out: what it was sent; '' unknown
+    error         BLOB,               -- the platform's `errors` of a failure
+    created_at    INTEGER NOT NULL,
+    UNIQUE (line_id, wamid),
+    FOREIGN KEY (thread_id, line_id) REFERENCES thread (id, line_id)
+) STRICT;
+CREATE INDEX message_thread ON message (thread_id, timestamp);
+
+-- Every status the platform told of a message, once each.
+CREATE TABLE message_status (
+    message_id  TEXT NOT NULL REFERENCES message (id),
+    status      TEXT NOT NULL,
+    recipient   TEXT NOT NULL,        -- as the platform named it; '' when it did not
+    timestamp   INTEGER NOT NULL,
+    body        BLOB NOT NULL,        -- the platform's status object
+    received_at INTEGER NOT NULL,
+    PRIMARY KEY (message_id, status, recipient)
+) STRICT;
+
+-- Platform updates that are no message and no status, each once: system messages, preferences,
+-- account and template news, kinds nobody knows yet.
+CREATE TABLE platform_update (
+    account_id  TEXT NOT NULL REFERENCES account (id),
+    key         TEXT NOT NULL,        -- hash of what was sent, or the platform's id of it
+    field       TEXT NOT NULL,        -- `changes[].field`
+    body        BLOB NOT NULL,
+    received_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, key)
+) STRICT;
+
+-- Templates as the platform last told of their state.
+CREATE TABLE template (
+    account_id  TEXT NOT NULL REFERENCES account (id),
+    name        TEXT NOT NULL,
+    language    TEXT NOT NULL,
+    template_id TEXT,
+    status      TEXT,
+    category    TEXT,
+    reason      TEXT,
+    flow_id     TEXT,                 -- of its FLOW button, where it has one
+    updated_at  INTEGER NOT NULL,
+    PRIMARY KEY (account_id, name, language)
+) STRICT;
+
+-- Flows (forms), as listed, fetched or told of by the platform (spec 2.6).
+CREATE TABLE flow (
+    account_id  TEXT NOT NULL REFERENCES account (id),
+    flow_id     TEXT NOT NULL,        -- the platform's id
+    name        TEXT NOT NULL,
+    name_folded TEXT NOT NULL,        -- name with ASCII letters in lower case, for searching
+    status      TEXT NOT NULL,        -- as the platform says it, upper case
+    validation  BLOB NOT NULL,        -- JSON array, the platform's validation_errors
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    PRIMARY KEY (account_id, flow_id)
+) STRICT;
+CREATE INDEX flow_listing ON flow (account_id, updated_at DESC);
+
+-- Flow replies received: the message that holds the answers, and the flow it counts for.
+CREATE TABLE flow_response (
+    message_id TEXT PRIMARY KEY REFERENCES message (id),
+    account_id TEXT NOT NULL REFERENCES account (id),
+    flow_id    TEXT                   -- NULL: it could not be told which
+) STRICT;
+CREATE INDEX flow_response_flow ON flow_response (account_id, flow_id);
+
+-- Flow tokens and message ids of sends that opened a flow, so that a reply can be counted for it.
+CREATE TABLE flow_token (
+    account_id TEXT NOT NULL REFERENCES account (id),
+    token      TEXT NOT NULL,
+    flow_id    TEXT NOT NULL,
+    PRIMARY KEY (account_id, token)
+) STRICT;
+
+-- The outbound webhook of a user (spec 2.8, 4.7) and the state of its deliveries.
+CREATE TABLE webhook (
+    user_id                TEXT PRIMARY KEY REFERENCES user (id),
+    url                    TEXT NOT NULL DEFAULT '',          -- '' when unset
+    code                   BLOB,                              -- sealed; NULL when unset
+    previous_code          BLOB,                              -- sealed; still signs until previous_until
+    previous_until         INTEGER,
+    wants_message_status   INTEGER NOT NULL DEFAULT 0 CHECK (wants_message_status IN (0, 1)),
+    failing_since          INTEGER,                           -- first failure since the last success
+    suspended_at           INTEGER,                           -- set: only probed, URL and code stay
+    next_probe_at          INTEGER,
+    updated_at             INTEGER NOT NULL,
+    CHECK ((previous_code IS NULL) = (previous_until IS NULL))
+) STRICT;
+
+-- Events for the user's webhook: the outbox. Written in the transaction of what they tell of.
+CREATE TABLE event (
+    id              TEXT PRIMARY KEY,                        -- evt_...: the webhook-id of every attempt
+    user_id         TEXT NOT NULL REFERENCES user (id),
+    sequence        INTEGER NOT NULL,                        -- data.sequence, rising per user
+    type            TEXT NOT NULL,                           -- message.received, lead.created, ...
+    contact_id      TEXT,                                    -- first attempts keep a contact's order
+    body            BLOB NOT NULL,                           -- the very bytes of every attempt
+    state           TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'cancelled')),
+    attempts        INTEGER NOT NULL DEFAULT 0,              -- since the last replay
+    next_attempt_at INTEGER NOT NULL,
+    lease_until     INTEGER NOT NULL DEFAULT 0,              -- a courier works on it until then
+    lease_owner     TEXT,                                    -- the courier, by a name of its own
+    last_status     INTEGER,                                 -- HTTP status of the last attempt
+    last_error      TEXT,
+    created_at      INTEGER NOT NULL,
+    finished_at     INTEGER,
+    UNIQUE (user_id, sequence)
+) STRICT;
+CREATE INDEX event_due ON event (user_id, next_attempt_at, sequence) WHERE state = 'pending';
+CREATE INDEX event_contact ON event (contact_id, sequence) WHERE state = 'pending';
+CREATE INDEX event_finished ON event (finished_at) WHERE finished_at IS NOT NULL;
+
+-- Every attempt to deliver an event.
+CREATE TABLE event_attempt (
+    event_id      TEXT NOT NULL REFERENCES event (id),
+    attempt       INTEGER NOT NULL,
+    started_at    INTEGER NOT NULL,
+    duration_ms   INTEGER NOT NULL,
+    http_status   INTEGER,
+    error         TEXT,
+    address       TEXT,               -- the address connected to
+    response_head BLOB,               -- the first KB of the answer
+    PRIMARY KEY (event_id, attempt)
+) STRICT;
+
+-- Leads already told of: once per contact and source.
+CREATE TABLE lead (
+    contact_id TEXT NOT NULL REFERENCES contact (id),
+    source     TEXT NOT NULL CHECK (source IN ('new_contact', 'ad', 'lead_event')),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (contact_id, source)
+) STRICT;
+
+-- Requests made with an Idempotency-Key: what was answered, or that an answer is still due.
+CREATE TABLE idempotency (
+    user_id     TEXT NOT NULL REFERENCES user (id),
+    route       TEXT NOT NULL,        -- method and path
+    key         TEXT NOT NULL,
+    fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32), -- of the body; zeros: not read yet
+    request_id  TEXT NOT NULL,        -- which the platform echoes in the message's statuses
+    status      INTEGER,              -- NULL: started, outcome not known
+    answer      BLOB,
+    wamid       TEXT,                 -- where no success was answered: of the message, by its status
+    wa_id       TEXT,                 -- and the phone that the status named
+    created_at  INTEGER NOT NULL,     -- or the last sign of life of a request that runs for long
+    PRIMARY KEY (user_id, route, key),
+    CHECK ((status IS NULL) = (answer IS NULL))
+) STRICT;
+CREATE INDEX idempotency_age ON idempotency (created_at);
+CREATE INDEX idempotency_open ON idempotency (request_id) WHERE coalesce(status, 0) <> 200;
+
+-- Signs of life of resident processes: the courier's.
+CREATE TABLE heartbeat (
+    name    TEXT PRIMARY KEY,
+    pid     INTEGER NOT NULL,
+    beat_at INTEGER NOT NULL
+) STRICT;
