@@ -41,7 +41,7 @@ start_installed() {
         [[ $program == /opt/sb/lib/switchboard/tools/* ]] || fail "$unit starts $program"
         [[ $program == */courier || -x $STAGE$program ]] || fail "$program is not installed"
     done
-    if grep -r @PREFIX@ "$STAGE"; then
+    if grep -rE '@(PREFIX|WEB_GROUP)@' "$STAGE"; then
         fail "a place was not written in"
     fi
 }
@@ -53,4 +53,57 @@ start_installed() {
             grep -qE "^SystemCallFilter=(.* )?$call( |\$)" "$unit" || fail "$unit does not allow $call"
         done
     done
+}
+
+# Asks for ROUTE again and again until the file `enough` exists; keeps the status of each answer.
+keep_asking() { # NAME PATH [curl's options...]
+    (
+        until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
+            curl -s -o /dev/null -w '%{http_code}\n' --max-time 60 -H "X-API-Token: $TOKEN" "${@:3}" "$BASE$2" || true
+        done >"$BATS_TEST_TMPDIR/load.$1"
+    ) 3>&- &
+    loads+=($!)
+}
+
+asked_more_than() { # NUMBER: each of them
+    local file
+    for file in "$BATS_TEST_TMPDIR"/load.*; do
+        (($(wc -l <"$file") > $1)) || return 1
+    done
+}
+
+@test "three upgrades under load cost no request" {
+    local turn loads=() text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
+    for turn in 1 2 3; do
+        keep_asking "me$turn" /v2/me
+    done
+    for turn in 1 2; do
+        keep_asking "send$turn" /v2/messages/send/text -H 'Content-Type: application/json' -d "$text"
+    done
+    for turn in 1 2 3; do
+        eventually asked_more_than $((turn * 5))
+        DESTDIR=$STAGE PREFIX=/opt/sb "$root/tools/install"
+    done
+    eventually asked_more_than 25
+    touch "$BATS_TEST_TMPDIR/enough"
+    wait "${loads[@]}"
+    assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/load.*)" 200
+    assert_equal "$(find "$STAGE" -name '.new-*')" ''
+}
+
+@test "an upgrade leaves an edited apache.conf as it is, and replaces one that was not edited" {
+    local conf=$STAGE/etc/switchboard/apache.conf kept=$STAGE/opt/sb/share/switchboard/apache.conf
+    printf '# of an earlier version\n' | tee "$conf" >"$kept"
+    DESTDIR=$STAGE PREFIX=/opt/sb "$root/tools/install"
+    cmp "$root/apache.conf" "$conf"
+    printf '# edited\n' >>"$conf"
+    run env DESTDIR="$STAGE" PREFIX=/opt/sb "$root/tools/install"
+    assert_equal "$status" 0
+    assert_equal "$(tail -n 1 "$conf")" '# edited'
+    assert_equal "$output" ''
+    printf '# of an earlier version\n' >"$kept"
+    run env DESTDIR="$STAGE" PREFIX=/opt/sb "$root/tools/install"
+    assert_equal "$(tail -n 1 "$conf")" '# edited'
+    cmp "$root/apache.conf" "$conf.new"
+    assert_equal "$output" '/etc/switchboard/apache.conf was edited and stays; the new one is apache.conf.new'
 }

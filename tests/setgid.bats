@@ -8,8 +8,9 @@ load helpers/all
 [[ $OUT == "$root" ]] || OUT=$root/build/probe
 export OUT
 
-# The service's user and group, and somebody who starts its programs; nobody has these numbers.
-service_user=64990 service_group=64991 somebody=64992
+# The service's user and group, the web server's user and group, and another user; no account has these
+# numbers.
+service_user=64990 service_group=64991 somebody=64992 other_user=64993
 
 # Setting owners and changing the root directory are root's to do.
 as_root() {
@@ -30,7 +31,7 @@ setup_file() {
     JAIL=$(mktemp -d "$TMPDIR/jail-XXXXXX")
     chmod 755 "$JAIL"
     start_sandbox
-    as_root env DESTDIR="$JAIL" OUT="$OUT" OWNER=$service_user:$service_group "$root/tools/install" >/dev/null
+    install_all
     copy_libraries
     as_root tee -a "$JAIL/etc/switchboard/switchboard.conf" >/dev/null <<END
 app_secret = test-app-secret
@@ -46,6 +47,11 @@ teardown_file() {
     as_root cp -r "$JAIL/var" "$STACK/var" # which is looked through for secrets
     as_root chown -R "$EUID" "$STACK/var"
     as_root rm -rf "$JAIL"
+}
+
+install_all() {
+    as_root env DESTDIR="$JAIL" OUT="$OUT" OWNER=$service_user:$service_group WEB_GROUP=$somebody \
+        "$root/tools/install" >/dev/null
 }
 
 # What the programs load, at the same places.
@@ -70,11 +76,14 @@ cgi() {
     local program=$1 method=$2 path_info=$3
     shift 3
     headers=$BATS_TEST_TMPDIR/headers body=$BATS_TEST_TMPDIR/body answer_dir=$BATS_TEST_TMPDIR
-    as_root env -i GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1 REQUEST_METHOD="$method" \
-        SCRIPT_NAME="/v2/${program%.*}" PATH_INFO="$path_info" HTTP_AUTHORIZATION="Bearer $TOKEN" "$@" \
-        /usr/sbin/chroot --userspec=$somebody:$somebody --groups= "$JAIL" "/usr/lib/switchboard/cgi-bin/$program" \
-        >"$answer_dir/answer" 2>"$BATS_TEST_TMPDIR/stderr" || true
+    start_program "$program" "$method" "$path_info" "$@" >"$answer_dir/answer" 2>"$BATS_TEST_TMPDIR/stderr" || true
     split_answer
+}
+
+start_program() { # PROGRAM METHOD PATH_INFO [VARIABLE...] <BODY
+    as_root env -i GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1 REQUEST_METHOD="$2" \
+        SCRIPT_NAME="/v2/${1%.*}" PATH_INFO="$3" HTTP_AUTHORIZATION="Bearer $TOKEN" "${@:4}" \
+        /usr/sbin/chroot --userspec=$somebody:$somebody --groups= "$JAIL" "/usr/lib/switchboard/cgi-bin/$1"
 }
 
 send_text() { # [VARIABLE...]
@@ -96,6 +105,50 @@ mode() {
     assert_equal "$(mode /etc/switchboard/secret.key)" "640 0:$service_group"
     assert_equal "$(mode /var/lib/switchboard)" "2770 $service_user:$service_group"
     assert_equal "$(mode /var/lib/switchboard/switchboard.db)" "660 0:$service_group"
+}
+
+# Another user could stop a program while it holds a lock of the database.
+@test "only the web server's group may start the programs" {
+    assert_equal "$(mode /usr/lib/switchboard/cgi-bin)" "750 0:$somebody"
+    run as_root /usr/sbin/chroot --userspec=$somebody:$somebody --groups= "$JAIL" \
+        /usr/lib/switchboard/cgi-bin/me
+    assert_equal "$status" 0
+    run as_root /usr/sbin/chroot --userspec=$other_user:$other_user --groups= "$JAIL" \
+        /usr/lib/switchboard/cgi-bin/me
+    [[ $status == 126 && $output == *'Permission denied'* ]] || fail "another user started it: $output"
+}
+
+# Starts PROGRAM again and again until the file `enough` exists; keeps the first line of each answer.
+keep_starting() { # NAME PROGRAM METHOD PATH_INFO BODY [VARIABLE...]
+    (
+        until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
+            { start_program "$2" "$3" "$4" "${@:6}" < <(printf %s "$5") || true; } 2>&1 | head -n 1
+        done >"$BATS_TEST_TMPDIR/load.$1"
+    ) 3>&- &
+    loads+=($!)
+}
+
+started_more_than() { # NUMBER: each of them
+    local file
+    for file in "$BATS_TEST_TMPDIR"/load.*; do
+        (($(wc -l <"$file") > $1)) || return 1
+    done
+}
+
+@test "an upgrade costs no request: at every moment each program is whole and setgid" {
+    local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}" turn loads=()
+    keep_starting me1 me GET '' ''
+    keep_starting me2 me GET '' ''
+    keep_starting send messages POST /send/text "$text" CONTENT_TYPE=application/json CONTENT_LENGTH=${#text}
+    for turn in 1 2 3; do
+        eventually started_more_than $((turn * 5))
+        install_all
+    done
+    eventually started_more_than 20
+    touch "$BATS_TEST_TMPDIR/enough"
+    wait "${loads[@]}"
+    assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/load.* | tr -d '\r')" 'Status: 200 OK'
+    assert_equal "$(find "$JAIL" -name '.new-*')" ''
 }
 
 @test "they find configuration, keys and database, whoever starts them" {
