@@ -3,6 +3,8 @@
 # and database by their group, and that user does not. A directory stands in for the whole machine.
 # transports: direct
 load helpers/all
+load helpers/courier
+load helpers/tls
 
 # A sanitizer needs /proc, which the stand-in has not: the probe build is as the plain one.
 [[ $OUT == "$root" ]] || OUT=$root/build/probe
@@ -205,6 +207,33 @@ started_more_than() { # NUMBER: each of them
     cgi version.copy GET '' "${variables[@]}" </dev/null
     assert_json .data.nodeEnv stolen
     as_root rm -r "$own" "$JAIL/usr/lib/switchboard/cgi-bin/version.copy"
+}
+
+# Where libraries would write with the group's rights what their caller asks for.
+@test "no variable of who starts them makes a library write: not a new file, not the database" {
+    local conf=$JAIL/etc/switchboard/switchboard.conf target
+    local library_variables=(SQLITE_TMPDIR=/var/lib/switchboard/spool TMPDIR=/var/lib/switchboard/spool
+        RES_OPTIONS=debug LOCALDOMAIN=example.org HOSTALIASES=/own CURL_HOME=/own CURL_SSL_BACKEND=none)
+    start_tls "${SANDBOX##*:}" '{}' IP:127.0.0.1
+    as_root cp "$conf" "$conf.before"
+    as_root cp "$STACK/tls.pem" "$JAIL/etc/switchboard/tls.pem"
+    as_root chmod 644 "$JAIL/etc/switchboard/tls.pem"
+    as_root tee -a "$conf" >/dev/null <<END
+graph_base_url = https://127.0.0.1:$TLS_PORT
+ca_file = /etc/switchboard/tls.pem
+END
+    for target in /var/lib/switchboard/keys.log /var/lib/switchboard/spool/keys.log /var/lib/switchboard/switchboard.db; do
+        forget_sent
+        send_text SSLKEYLOGFILE="$target" "${library_variables[@]}"
+        assert_success
+        assert_equal "$(sent_count path=/messages)" 1
+    done
+    as_root mv "$conf.before" "$conf"
+    stop_tls
+    assert_equal "$(as_root find "$JAIL/var" "$JAIL/etc" -name 'keys.log')" ''
+    run as_root grep -ac 'CLIENT_\(RANDOM\|HANDSHAKE_TRAFFIC_SECRET\|TRAFFIC_SECRET\)' "$JAIL/var/lib/switchboard/switchboard.db"
+    assert_equal "$output" 0
+    assert_equal "$(as_root sqlite3 "$JAIL/var/lib/switchboard/switchboard.db" 'PRAGMA integrity_check')" ok
 }
 
 @test "log and write-ahead log are open to the service's user, whoever made them" {

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/confine.h"
+#include "base/environment.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "web/crash.h"
@@ -315,6 +316,7 @@ static int introduce(const struct service *service) {
 }
 
 int serve(const struct service *service) {
+    environment_limit();
     if (!getenv("GATEWAY_INTERFACE") && !transport_is_fastcgi())
         return introduce(service);
     static struct arena arena;
