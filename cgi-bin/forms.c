@@ -146,5 +146,6 @@ static const struct route routes[] = {
 
 int main(void) {
     return serve(&(struct service){.name = "forms", .routes = routes,
-                                    .needs = WRITES_DATABASE | CALLS_PLATFORM});
+                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                    .prepare = upstream_prepare});
 }

@@ -2,6 +2,7 @@
  * of the platform's object; what is sent, recorded and answered is the same for all (send.h). */
 #include "recipient.h"
 #include "send.h"
+#include "upstream.h"
 
 /* --- text --- */
 
@@ -423,5 +424,6 @@ static const struct route routes[] = {
 
 int main(void) {
     return serve(&(struct service){.name = "messages", .routes = routes,
-                                    .needs = WRITES_DATABASE | CALLS_PLATFORM});
+                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                    .prepare = upstream_prepare});
 }

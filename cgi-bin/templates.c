@@ -6,6 +6,7 @@
 #include "selector.h"
 #include "send.h"
 #include "store/flow.h"
+#include "upstream.h"
 
 enum { LOOKUP_WINDOW = 200, LONGEST_NAME = 512 }; /* spec 8 */
 
@@ -233,5 +234,6 @@ static const struct route routes[] = {
 
 int main(void) {
     return serve(&(struct service){.name = "templates", .routes = routes,
-                                    .needs = WRITES_DATABASE | CALLS_PLATFORM});
+                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                    .prepare = upstream_prepare});
 }

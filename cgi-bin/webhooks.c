@@ -133,5 +133,5 @@ static const struct route routes[] = {
 
 int main(void) {
     return serve(&(struct service){.name = "webhooks", .routes = routes,
-                                    .needs = WRITES_DATABASE});
+                                    .needs = WRITES_DATABASE | USES_KEYS});
 }

@@ -25,6 +25,11 @@ static enum failure_code failure_code(enum upstream_purpose purpose, int status)
     }
 }
 
+void upstream_prepare(struct request *rq) {
+    (void)rq;
+    graph_prepare();
+}
+
 /* The answer as `details`: its own bytes when it is JSON, else its beginning as a string. */
 static struct slice details(struct request *rq, struct slice body, struct json *json) {
     struct json_error error;

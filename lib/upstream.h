@@ -9,6 +9,10 @@
  * sends and media, 500 on the rest. */
 enum upstream_purpose { UPSTREAM_SEND, UPSTREAM_MEDIA, UPSTREAM_LIST };
 
+/* Loads what calls of the platform need and a confined process cannot load: `prepare` of the services
+ * that make them (request.h). */
+void upstream_prepare(struct request *rq);
+
 /* Makes the call. Returns 0 with the platform's answer, a JSON value, in `*json`; or fails the
  * request by spec 7: 401, 403 and 404 keep their status, other 4xx become 400, with the platform's
  * whole answer as `details` and its Retry-After copied. Where nothing was sent at all Retry-After is

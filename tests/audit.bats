@@ -81,6 +81,36 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     done
 }
 
+@test "none reaches a stream socket of another service by its path" {
+    local program
+    for program in health version me messages templates forms media webhooks platform root courier; do
+        assert_outcome refused "$program" 'connect to a stream socket by its path'
+        assert_outcome refused "$program" 'connect one of a pair of sockets to a path'
+    done
+    assert_outcome possible platform 'socket AF_UNIX, datagrams'
+    assert_outcome refused platform 'connect to a datagram socket by its path'
+}
+
+@test "none maps code, not from files that it may write either" {
+    local program
+    for program in health version me messages templates forms media webhooks platform root courier; do
+        assert_outcome refused "$program" 'map a library as code'
+        assert_outcome refused "$program" 'map a file that it may write as code'
+        assert_outcome refused "$program" 'map empty memory as code'
+    done
+}
+
+@test "the key file is read by those alone that seal or open tokens and codes" {
+    local program
+    for program in health version me platform root; do
+        assert_outcome refused "$program" 'read the key file'
+        assert_outcome refused "$program" 'read beside the configuration'
+    done
+    for program in messages templates forms media webhooks courier; do
+        assert_outcome possible "$program" 'read the key file'
+    done
+}
+
 @test "who only reads the database cannot write it" {
     assert_outcome refused me 'open the database for writing'
     assert_outcome refused me 'make a file beside the database'

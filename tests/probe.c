@@ -191,6 +191,34 @@ static int try_abstract(const struct trial *t) {
     return result;
 }
 
+static struct sockaddr_un path_address(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    return address;
+}
+
+/* To another service's socket: nothing is there, but it is looked for. */
+static int try_path(const struct trial *t) {
+    struct sockaddr_un address = path_address(t->path);
+    int fd = socket(AF_UNIX, (int)t->first | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return errno;
+    int result = was_let_through(connect(fd, (struct sockaddr *)&address, sizeof address));
+    close(fd);
+    return result;
+}
+
+static int try_pair(const struct trial *t) {
+    struct sockaddr_un address = path_address(t->path);
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return errno;
+    int result = was_let_through(connect(ends[0], (struct sockaddr *)&address, sizeof address));
+    close(ends[0]);
+    close(ends[1]);
+    return result;
+}
+
 #define READ(file)       try_open, file, .first = O_RDONLY, .landlock = 1
 #define WRITE(file)      try_open, file, .first = O_RDWR, .landlock = 1
 #define MAKE(file)       try_open, file, .first = O_RDWR | O_CREAT, .landlock = 1
@@ -202,11 +230,11 @@ static int try_abstract(const struct trial *t) {
 /* clang-format off */
 static const struct trial trials[] = {
     {"read the configuration", DATABASE | LISTENS, READ("{config}")},
-    {"read beside the configuration", DATABASE, READ("{config}-probe"),
+    {"read beside the configuration", USES_KEYS, READ("{config}-probe"),
      .also = LISTENS | IS_RESIDENT},
     {"write the configuration", NOBODY, WRITE("{config}")},
-    {"read the key file", DATABASE, READ("{keys}")},
-    {"read beside the key file", DATABASE, READ("{keys}-probe"), .also = LISTENS | IS_RESIDENT},
+    {"read the key file", USES_KEYS, READ("{keys}")},
+    {"read beside the key file", USES_KEYS, READ("{keys}-probe"), .also = LISTENS | IS_RESIDENT},
     {"write the key file", NOBODY, WRITE("{keys}")},
     {"open the log anew", IS_RESIDENT, WRITE("{log}")},
     {"open the database for reading", WRITES_DATABASE, READ("{database}")},
@@ -283,12 +311,14 @@ static const struct trial trials[] = {
     {"enter a namespace", NOBODY, NONSENSE(setns), .first = -1},
     {"new namespaces", NOBODY, NONSENSE(unshare), .first = 1},
 
-    {"map empty memory as code", CALLS_PLATFORM, try_map, .first = PROT_READ | PROT_EXEC},
+    {"map empty memory as code", NOBODY, try_map, .first = PROT_READ | PROT_EXEC},
     {"map writable and executable memory", NOBODY,
      try_map, .first = PROT_READ | PROT_WRITE | PROT_EXEC},
     {"make memory executable", NOBODY, try_protect, .first = PROT_READ | PROT_EXEC},
-    {"map a library as code", CALLS_PLATFORM,
+    {"map a library as code", NOBODY,
      try_map, "/usr/lib/os-release", .first = PROT_READ | PROT_EXEC},
+    {"map a file that it may write as code", NOBODY,
+     try_map, "{database}", .first = PROT_READ | PROT_EXEC},
     {"map a file as writable code", NOBODY,
      try_map, "/etc/hosts", .first = PROT_READ | PROT_WRITE | PROT_EXEC},
     {"memfd_create", NOBODY, NONSENSE(memfd_create), .first = (long)"probe"},
@@ -300,8 +330,15 @@ static const struct trial trials[] = {
     {"socket AF_INET, UDP", CALLS_PLATFORM, try_socket, .first = AF_INET, .second = SOCK_DGRAM},
     {"socket AF_INET6, TCP", CALLS_PLATFORM, try_socket, .first = AF_INET6, .second = SOCK_STREAM},
     {"socket AF_NETLINK", CALLS_PLATFORM, try_socket, .first = AF_NETLINK, .second = SOCK_RAW},
-    {"socket AF_UNIX", CALLS_PLATFORM | WAKES_COURIER,
+    {"socket AF_UNIX, datagrams", WAKES_COURIER | IS_RESIDENT,
      try_socket, .first = AF_UNIX, .second = SOCK_DGRAM},
+    {"socket AF_UNIX, stream", NOBODY, try_socket, .first = AF_UNIX, .second = SOCK_STREAM},
+    {"socket AF_UNIX, packets", NOBODY, try_socket, .first = AF_UNIX, .second = SOCK_SEQPACKET},
+    {"connect to a stream socket by its path", NOBODY,
+     try_path, "/run/nowhere.sock", .first = SOCK_STREAM},
+    {"connect to a datagram socket by its path", IS_RESIDENT,
+     try_path, "/run/nowhere.sock", .first = SOCK_DGRAM},
+    {"connect one of a pair of sockets to a path", NOBODY, .try = try_pair, .path = "/run/nowhere.sock"},
     {"socket AF_PACKET", NOBODY, try_socket, .first = AF_PACKET, .second = SOCK_RAW},
     {"socket AF_ALG", NOBODY, try_socket, .first = AF_ALG, .second = SOCK_SEQPACKET},
     {"socket AF_VSOCK", NOBODY, try_socket, .first = AF_VSOCK, .second = SOCK_STREAM},

@@ -18,7 +18,9 @@
 
 #include "base/clock.h"
 #include "base/confine.h"
+#include "base/environment.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "delivery/dispatch.h"
 #include "delivery/resources.h"
 #include "store/housekeeping.h"
@@ -315,9 +317,10 @@ static int write_pid(struct courier *courier) {
 
 /* Gives up all that delivering does not need. */
 static void give_up(struct courier *courier) {
-    const unsigned needs = WRITES_DATABASE | CALLS_PLATFORM | IS_RESIDENT;
+    const unsigned needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | IS_RESIDENT;
     struct resources *resources = &courier->resources;
     log_open();
+    names_prepare();
     confine(needs, false, resources->config_path, &resources->config);
     resources->is_confined = true;
 #ifdef SWITCHBOARD_PROBE
@@ -340,6 +343,7 @@ static int block_signals(void) {
 int main(int argc, char **argv) {
     static struct courier courier;
     const char *error;
+    environment_limit();
     int status = read_options(argc, argv, &courier);
     if (status >= 0)
         return status;
@@ -350,10 +354,10 @@ int main(int argc, char **argv) {
         return fail("", error);
     if (make_pid_file(&courier))
         return fail("cannot write the pid file: ", strerror(errno));
+    bool has_curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
     give_up(&courier);
     courier.signals = block_signals();
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || courier.signals < 0 ||
-        !dispatch_open(&courier.dispatch))
+    if (!has_curl || courier.signals < 0 || !dispatch_open(&courier.dispatch))
         return fail("", "out of memory or descriptors");
     if (write_pid(&courier))
         return fail("cannot write the pid file: ", strerror(errno));

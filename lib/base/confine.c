@@ -138,8 +138,6 @@ static void allow_all(struct ruleset *rules, const char *const *paths) {
 
 /* --- all of it --- */
 
-enum { DATABASE = READS_DATABASE | WRITES_DATABASE };
-
 const char *confine_meaning(enum need need) {
     switch (need) {
     case NEEDS_NOTHING:
@@ -158,6 +156,8 @@ const char *confine_meaning(enum need need) {
         return "fork a child that looks at a file";
     case IS_RESIDENT:
         return "stay while files are replaced";
+    case USES_KEYS:
+        return "read the key file";
     }
     return "nothing";
 }
@@ -194,12 +194,12 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
     struct ruleset rules = ruleset_start(needs);
     bool is_told = listens || needs & IS_RESIDENT;
     /* whoever may read the keys may read what lies beside the configuration, often the keys */
-    if (is_told && needs & DATABASE)
+    if (is_told && needs & USES_KEYS)
         allow_directory_of(&rules, config_path, READ);
     allow_path(&rules, config_path, READ);
     if (needs & WRITES_DATABASE)
         allow_directory_of(&rules, config->database, READ | CHANGE);
-    if (needs & DATABASE) {
+    if (needs & USES_KEYS) {
         if (is_told)
             allow_directory_of(&rules, config->secret_key_file, READ);
         allow_path(&rules, config->secret_key_file, READ);

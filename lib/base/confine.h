@@ -13,14 +13,15 @@
  * always possible. */
 enum need {
     NEEDS_NOTHING = 0,
-    READS_DATABASE = 1 << 0,  /* the key file, and the database as it was opened before */
-    WRITES_DATABASE = 1 << 1, /* the key file, and all files beside the database */
+    READS_DATABASE = 1 << 0,  /* the database as it was opened before */
+    WRITES_DATABASE = 1 << 1, /* all files beside the database */
     CALLS_PLATFORM = 1 << 2,  /* sockets to the network, threads that resolve names */
     SPOOLS_FILES = 1 << 3,    /* files in spool_dir */
     WAKES_COURIER = 1 << 4,   /* a unix datagram */
     DETECTS_TYPES = 1 << 5,   /* a child that does nothing but look at a file (confine_detector) */
     IS_RESIDENT = 1 << 6,     /* the courier: configuration, keys and log are replaced while it runs, it
                                  takes signals from a descriptor, and has a socket by the database */
+    USES_KEYS = 1 << 7,       /* the key file: tokens and codes are sealed or opened */
 };
 
 /* One need in words, such as `call the platform`. */
@@ -39,7 +40,7 @@ struct confinement confine_support(void);
 void confine_memory(void);
 
 /* Confines this process for good, as far as the kernel can. `listens`: it goes on accepting FastCGI
- * connections, and where it may read the key file it may read the directories of that and of the
+ * connections, and where it uses keys it may read the directories of the key file and of the
  * configuration, for both are replaced by new files. Open what must stay open, such as the log,
  * before. */
 void confine(unsigned needs, bool listens, const char *config_path, const struct config *config);

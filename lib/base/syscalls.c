@@ -55,18 +55,29 @@ enum {
     FOR_WRITING = O_ACCMODE | O_CREAT | O_TRUNC, /* open: none of them */
 };
 
+/* What an argument of a call, masked, must be. Mask 0: anything. */
+struct condition {
+    uint8_t argument;
+    uint32_t mask, value;
+};
+
 /* A call that is allowed to who needs any of `needs` (ALWAYS: to all). With a mask only when the
- * argument, masked, is the value, or is this process's id; one of several rows is enough. */
+ * argument, masked, is the value, or is this process's id, and `also` holds; the first row whose
+ * conditions hold counts. */
 struct allowed_call {
     const char *name;
     int number;
     unsigned needs;
     uint8_t argument;
     bool is_own_pid;
+    bool is_refused; /* with EPERM in any case: a library tries it and can do without */
     uint32_t mask, value;
+    struct condition also;
 };
 
 #define CALL(call) .name = #call, .number = __NR_##call
+
+enum { SOCKET_TYPE = 0xf }; /* the type of socket(2) without its flags */
 
 static const struct allowed_call allowed_calls[] = {
     /* answering, memory, time, ending */
@@ -153,9 +164,15 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_INET},
     {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_INET6},
     {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_NETLINK},
-    {CALL(socket), .needs = CALLS_PLATFORM | WAKES_COURIER, .mask = ~0u, .value = AF_UNIX},
-    {CALL(socketpair), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_UNIX},
-    {CALL(connect), .needs = CALLS_PLATFORM | WAKES_COURIER},
+    /* a unix socket is reached by its path, which no filter sees: datagrams to the courier alone,
+     * no stream of another service */
+    {CALL(socket), .needs = WAKES_COURIER | IS_RESIDENT, .mask = ~0u, .value = AF_UNIX,
+     .also = {.argument = 1, .mask = SOCKET_TYPE, .value = SOCK_DGRAM}},
+    /* caches of names, which the resolver does without (nscd(8), nss-resolve(8)) */
+    {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_UNIX, .is_refused = true},
+    {CALL(socketpair), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_UNIX,
+     .also = {.argument = 1, .mask = SOCKET_TYPE, .value = SOCK_STREAM}},
+    {CALL(connect), .needs = CALLS_PLATFORM},
     {CALL(sendto), .needs = CALLS_PLATFORM | WAKES_COURIER},
     {CALL(bind), .needs = CALLS_PLATFORM},
     {CALL(umask), .needs = IS_RESIDENT},
@@ -181,9 +198,6 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(rseq), .needs = CALLS_PLATFORM},
     {CALL(membarrier), .needs = CALLS_PLATFORM},
     {CALL(clone), .needs = CALLS_PLATFORM, .mask = CLONE_THREAD, .value = CLONE_THREAD},
-    /* shared libraries that are loaded late: those of name resolution (nsswitch.conf(5)) */
-    {CALL(mmap), .needs = CALLS_PLATFORM, .argument = 2, .mask = PROT_WRITE | PROT_EXEC,
-     .value = PROT_EXEC},
     {CALL(prctl), .needs = CALLS_PLATFORM, .mask = ~0u, .value = PR_CAPBSET_READ}, /* systemd's */
     /* the child that looks at a file: what fork() asks for, and that it may confine itself more */
     {CALL(clone), .needs = DETECTS_TYPES, .mask = ~0u,
@@ -199,21 +213,21 @@ static const struct allowed_call allowed_calls[] = {
 
 enum { CALL_COUNT = sizeof allowed_calls / sizeof *allowed_calls };
 
-static bool is_granted(const struct allowed_call *call, unsigned needs) {
+static bool is_for(const struct allowed_call *call, unsigned needs) {
     return call->number >= 0 && (call->needs == ALWAYS || call->needs & needs);
 }
 
-/* Whether an earlier row grants the same call. */
+/* Whether an earlier row allows the same call. */
 static bool is_repeated(const struct allowed_call *call, unsigned needs) {
     for (const struct allowed_call *before = allowed_calls; before < call; before++)
-        if (before->number == call->number && is_granted(before, needs))
+        if (before->number == call->number && !before->is_refused && is_for(before, needs))
             return true;
     return false;
 }
 
 const char *syscalls_name(unsigned needs, size_t i) {
     for (const struct allowed_call *call = allowed_calls; call < allowed_calls + CALL_COUNT; call++)
-        if (is_granted(call, needs) && !is_repeated(call, needs) && i-- == 0)
+        if (is_for(call, needs) && !call->is_refused && !is_repeated(call, needs) && i-- == 0)
             return call->name;
     return NULL;
 }
@@ -228,7 +242,7 @@ const char *syscalls_name(unsigned needs, size_t i) {
 
 enum {
     HIGHEST_CALL = 1023,
-    LONGEST_FILTER = 16 + CALL_COUNT * 6,
+    LONGEST_FILTER = 16 + CALL_COUNT * 9,
 };
 
 struct filter {
@@ -244,14 +258,22 @@ static void load(struct filter *f, size_t offset) {
     emit(f, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
-/* Allows a call whose argument is as it should be; any other call goes on to what comes next. */
-static void allow_some(struct filter *f, const struct allowed_call *call) {
+/* Goes on behind the next `skipped` instructions unless the condition holds. */
+static void require(struct filter *f, struct condition condition, uint8_t skipped) {
+    load(f, offsetof(struct seccomp_data, args) + condition.argument * sizeof(uint64_t));
+    emit(f, BPF_ALU | BPF_AND | BPF_K, condition.mask, 0, 0);
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, condition.value, 0, skipped);
+}
+
+/* Decides on a call whose arguments are as the row says; any other call goes on to what comes next. */
+static void decide_some(struct filter *f, const struct allowed_call *call) {
     uint32_t value = call->is_own_pid ? (uint32_t)getpid() : call->value;
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call->number, 0, 5);
-    load(f, offsetof(struct seccomp_data, args) + call->argument * sizeof(uint64_t));
-    emit(f, BPF_ALU | BPF_AND | BPF_K, call->mask, 0, 0);
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
-    emit(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    bool has_second = call->also.mask != 0;
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call->number, 0, has_second ? 8 : 5);
+    require(f, (struct condition){call->argument, call->mask, value}, has_second ? 4 : 1);
+    if (has_second)
+        require(f, call->also, 1);
+    emit(f, BPF_RET | BPF_K, call->is_refused ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW, 0, 0);
     load(f, offsetof(struct seccomp_data, nr));
 }
 
@@ -303,11 +325,11 @@ static void build(struct filter *f, unsigned needs) {
     emit(f, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
     load(f, offsetof(struct seccomp_data, nr));
     for (const struct allowed_call *call = allowed_calls; call < allowed_calls + CALL_COUNT; call++)
-        if (is_granted(call, needs) && !call->mask)
+        if (is_for(call, needs) && !call->mask)
             allowed[call->number] = true;
     for (const struct allowed_call *call = allowed_calls; call < allowed_calls + CALL_COUNT; call++)
-        if (is_granted(call, needs) && call->mask && !allowed[call->number])
-            allow_some(f, call);
+        if (is_for(call, needs) && call->mask && !allowed[call->number])
+            decide_some(f, call);
     /* its flags are out of a filter's sight: the C library falls back to clone */
     emit(f, BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1);
     emit(f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);

@@ -26,6 +26,9 @@ struct graph_answer {
     bool was_sent;           /* the request may have reached the platform */
 };
 
+/* Loads the modules that name resolution and TLS are configured to use. Before confine. */
+void graph_prepare(void);
+
 /* Makes the call and waits: 5 s to connect, 30 s in all. The body may be at most 16 MB. TLS is
  * verified; redirects are not followed, proxies of the environment not used; a POST is never
  * sent twice. Strings and body live in `arena`. */

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "version.h"
 
 enum {
@@ -61,6 +62,12 @@ static int on_progress(void *context, curl_off_t to_receive, curl_off_t received
     }
     transfer->is_stalled = clock_monotonic() - transfer->moved_at > transfer->stall_limit;
     return transfer->is_stalled;
+}
+
+/* Modules of OpenSSL are loaded while it reads openssl.cnf(5). */
+void graph_prepare(void) {
+    names_prepare();
+    curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
 /* The process's handle, with its kept connection; everything set on it before is forgotten. */
