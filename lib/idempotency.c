@@ -31,9 +31,36 @@ static int read_key(struct request *rq, const char **key) {
     return 0;
 }
 
-/* The key was started and has no answer: its request still runs, or ended badly in the middle. */
+void idempotency_fingerprint(const struct request *rq, unsigned char fingerprint[32]) {
+    struct crypto_sha256 *hash = crypto_sha256_start(rq->arena);
+    for (struct slice rest = json_raw(rq->json), token; (token = json_cut_token(&rest)).n;)
+        crypto_sha256_add(hash, token);
+    crypto_sha256_end(hash, fingerprint);
+}
+
+/* Keys of before schema version 2 have the hash of a JSON body's bytes as they came, which that of
+ * the tokens can equal only where both are of the same body. */
+static bool is_same_body(const struct request *rq, const struct store_idempotency *stored,
+                         const unsigned char fingerprint[32]) {
+    unsigned char of_bytes[CRYPTO_HASH_SIZE];
+    if (memcmp(stored->fingerprint, fingerprint, CRYPTO_HASH_SIZE) == 0)
+        return true;
+    if (!json_is(rq->json))
+        return false;
+    crypto_sha256(rq->body, of_bytes);
+    return memcmp(stored->fingerprint, of_bytes, CRYPTO_HASH_SIZE) == 0;
+}
+
+static int fail_on_another_body(struct request *rq) {
+    return fail(rq, UNPROCESSABLE,
+                "This Idempotency-Key was used with another body; use a new key.");
+}
+
+/* The key was started and has no answer: its request still runs, or ended badly in the middle. What
+ * runs may have begun after this request, whose body may have taken long to arrive: only the present
+ * time tells. */
 static int fail_unanswered(struct request *rq, const struct idempotency *idempotency) {
-    int64_t silence = rq->now - idempotency->stored.started_at;
+    int64_t silence = clock_now() - idempotency->stored.started_at;
     /* below zero the clock has been set back since */
     if (silence < LONGEST_SILENCE_MS && silence > -LONGEST_SILENCE_MS) {
         reply_header(rq, "Retry-After", "1");
@@ -46,37 +73,55 @@ static int fail_unanswered(struct request *rq, const struct idempotency *idempot
     return fail_with_details(rq, SLICE("{\"outcome\":\"unknown\"}"));
 }
 
+/* What became of a key that was known before. */
+static enum idempotency_state find_state(struct request *rq, const struct idempotency *idempotency,
+                                         const char *route, const unsigned char *fingerprint) {
+    const struct store_idempotency *stored = &idempotency->stored;
+    static const unsigned char unread[CRYPTO_HASH_SIZE];
+    if (strcmp(stored->route, route) != 0) {
+        fail(rq, UNPROCESSABLE,
+             "This Idempotency-Key was used on another route, %.300s; use a new key.",
+             stored->route);
+        return IDEMPOTENCY_FAILED;
+    }
+    if (stored->wamid && stored->status != 200)
+        return IDEMPOTENCY_TOLD;
+    if (stored->status)
+        return IDEMPOTENCY_ANSWERED;
+    if (fingerprint && memcmp(stored->fingerprint, unread, CRYPTO_HASH_SIZE) != 0 &&
+        !is_same_body(rq, stored, fingerprint))
+        fail_on_another_body(rq);
+    else
+        fail_unanswered(rq, idempotency);
+    return IDEMPOTENCY_FAILED;
+}
+
 enum idempotency_state idempotency_begin(struct request *rq, const unsigned char *fingerprint,
                                          struct idempotency *idempotency) {
     struct store_idempotency *stored = &idempotency->stored;
-    *idempotency = (struct idempotency){
-        .key = {.user_id = rq->caller->user.id,
-                .route = arena_printf(rq->arena, "%s %s", rq->method, rq->path)},
-        .alive_at = rq->started};
+    const char *route = arena_printf(rq->arena, "%s %s", rq->method, rq->path);
+    int64_t now = clock_now(); /* the body may have taken long to arrive */
+    *idempotency = (struct idempotency){.key = {.user_id = rq->caller->user.id},
+                                        .stored = {.route = route},
+                                        .alive_at = clock_monotonic()};
     if (read_key(rq, &idempotency->key.key))
         return IDEMPOTENCY_FAILED;
     if (!idempotency->key.key)
         return IDEMPOTENCY_NEW;
-    id_make(stored->request_id, "req_", rq->now);
+    id_make(stored->request_id, "req_", now);
     if (fingerprint)
         memcpy(stored->fingerprint, fingerprint, CRYPTO_HASH_SIZE);
     enum store_result result =
-        store_begin_idempotent(rq->caller->store, rq->arena, &idempotency->key, rq->now, stored);
+        store_begin_idempotent(rq->caller->store, rq->arena, &idempotency->key, now, stored);
     if (result != STORE_OK)
         return state_fail(rq, result), IDEMPOTENCY_FAILED;
-    if (stored->is_new)
-        return IDEMPOTENCY_NEW;
-    if (stored->wamid && stored->status != 200)
-        return IDEMPOTENCY_TOLD;
-    return stored->status ? IDEMPOTENCY_ANSWERED
-                          : (fail_unanswered(rq, idempotency), IDEMPOTENCY_FAILED);
+    return stored->is_new ? IDEMPOTENCY_NEW : find_state(rq, idempotency, route, fingerprint);
 }
 
 int idempotency_check_body(struct request *rq, const struct idempotency *idempotency,
                            const unsigned char fingerprint[32]) {
-    if (memcmp(idempotency->stored.fingerprint, fingerprint, CRYPTO_HASH_SIZE) != 0)
-        return fail(rq, UNPROCESSABLE,
-                    "This Idempotency-Key was used with another body; use a new key.");
+    if (!is_same_body(rq, &idempotency->stored, fingerprint))
+        return fail_on_another_body(rq);
     reply_header(rq, "Idempotent-Replayed", "true");
     return 0;
 }

@@ -210,7 +210,7 @@ int send_message(struct request *rq, const struct message_kind *kind) {
     unsigned char fingerprint[CRYPTO_HASH_SIZE];
     if (!idempotency_is_asked())
         return refuse_blocked(rq, &recipient) || deliver(rq, kind, &recipient, NULL) ? -1 : 0;
-    crypto_sha256(rq->body, fingerprint);
+    idempotency_fingerprint(rq, fingerprint);
     switch (idempotency_begin(rq, fingerprint, &once)) {
     case IDEMPOTENCY_NEW:
         return deliver_once(rq, kind, &recipient, &once, fingerprint);

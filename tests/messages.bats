@@ -1443,21 +1443,74 @@ END
     assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
 }
 
-@test "the same Idempotency-Key with another body is 422; another route or user is another key" {
+@test "an Idempotency-Key belongs to its user: another body or another route is 422, another user's is another key" {
     local key="key-$RANDOM$RANDOM"
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_success
     send text "{$who,\"text\":\"y\"}" -H "Idempotency-Key: $key"
     assert_error 422 VALIDATION_ERROR 'another body'
     send '' "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
-    assert_success
-    refute_header Idempotent-Replayed
+    assert_error 422 VALIDATION_ERROR 'another route, POST /v2/messages/send/text'
+    api POST /v2/templates/send -d "{$who,\"templateName\":\"hello\"}" -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another route, POST /v2/messages/send/text'
+    printf x >"$BATS_TEST_TMPDIR/file"
+    api POST /v2/media/upload -d "@$BATS_TEST_TMPDIR/file" -H 'Content-Type: image/png' \
+        -H "X-Phone-Number-Id: $LINE" -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another route, POST /v2/messages/send/text'
+    assert_equal "$(sent_count)" 1
+    assert_equal "$(db "SELECT route, status FROM idempotency WHERE key = '$key'")" 'POST /v2/messages/send/text|200'
+    # while the first request has no answer yet, the same holds
+    db "UPDATE idempotency SET status = NULL, answer = NULL WHERE key = '$key'"
+    send '' "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another route'
+    send text "{$who,\"text\":\"y\"}" -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another body'
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 409 VALIDATION_ERROR 'still running'
     make_user
     new_recipient
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_success
     refute_header Idempotent-Replayed
-    assert_equal "$(sent_count)" 3
+    assert_equal "$(sent_count)" 2
+}
+
+@test "white space between the tokens of a body does not count under an Idempotency-Key, everything else does" {
+    local key="key-$RANDOM$RANDOM" text place="\"latitude\":1.50,\"longitude\":\"2\",\"name\":\"a \\\\\\\" { b\""
+    send location "{$who,\"location\":{$place}}" -H "Idempotency-Key: $key"
+    assert_success
+    cp "$body" "$BATS_TEST_TMPDIR/first"
+    for text in "{ $who,\"location\":{$place}}" "  {$who ,\"location\" : { $place } }  " \
+        $'{\r\n\t'"${who//,/$',\n  '}"$',\n  "location": {\n'"    ${place//,/$',\n\t'}"$'\n  }\n}\n'; do
+        send location "$text" -H "Idempotency-Key: $key"
+        assert_status 200
+        assert_header Idempotent-Replayed true
+        assert_body_is "@$BATS_TEST_TMPDIR/first"
+    done
+    for text in "{$who,\"location\":{${place/1.50/1.5}}}" "{$who,\"location\":{${place/1.50/15e-1}}}" \
+        "{$who,\"location\":{${place/a /a}}}" "{$who,\"location\":{${place/name/n\\u0061me}}}" \
+        "{\"location\":{$place},$who}" "{$who,\"location\":{$place,\"address\":\"c\"}}" \
+        "{$who,\"location\":{$place},\"unknown\":1}" "{$who,\"location\":{$place},\"location\":{$place}}"; do
+        send location "$text" -H "Idempotency-Key: $key"
+        assert_error 422 VALIDATION_ERROR 'another body'
+    done
+    assert_equal "$(sent_count)" 1
+}
+
+@test "a key of before an upgrade keeps its answer for the same bytes, and sends nothing twice for others" {
+    local key="key-$RANDOM$RANDOM" text="{ $who, \"text\" : \"x\" }" hash
+    send text "$text" -H "Idempotency-Key: $key"
+    assert_success
+    cp "$body" "$BATS_TEST_TMPDIR/first"
+    # schema version 1 kept the hash of a body's bytes
+    hash=$(printf '%s' "$text" | sha256sum)
+    db "UPDATE idempotency SET fingerprint = x'${hash%% *}' WHERE key = '$key'"
+    send text "$text" -H "Idempotency-Key: $key"
+    assert_header Idempotent-Replayed true
+    assert_body_is "@$BATS_TEST_TMPDIR/first"
+    send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another body'
+    assert_equal "$(sent_count)" 1
 }
 
 @test "an Idempotency-Key is used up only by what may have reached the platform" {
@@ -1522,6 +1575,58 @@ END
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_success
     refute_header Idempotent-Replayed
+}
+
+# A send under $key whose body BODY stops in its middle until end_slowly: begin_slowly BODY
+begin_slowly() {
+    local half=$((${#1} / 2))
+    slow=$BATS_TEST_TMPDIR/slow.$key
+    slow_rest=${1:half}
+    mkdir "$slow"
+    if [[ $TRANSPORT == direct ]]; then
+        mkfifo "$slow/in"
+        (
+            answer_dir=$slow
+            send text "@$slow/in" -H "Content-Length: ${#1}" -H "Idempotency-Key: $key"
+        ) 3>&- &
+        exec {slow_input}>"$slow/in"
+    else
+        exec {slow_input}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
+        printf 'POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: %s\r\nIdempotency-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n' \
+            "$TOKEN" "$key" "${#1}" >&"$slow_input"
+    fi
+    printf '%s' "${1:0:half}" >&"$slow_input"
+}
+
+# Leaves the answer in $slow/answer.
+end_slowly() {
+    printf '%s' "$slow_rest" >&"$slow_input"
+    [[ $TRANSPORT == direct ]] || timeout 100 cat <&"$slow_input" >"$slow/answer"
+    exec {slow_input}>&-
+    wait
+}
+
+now_ms() {
+    date +%s%3N
+}
+
+@test "a body that takes long to arrive makes no request that runs one with an unknown outcome" {
+    local key="key-$RANDOM$RANDOM" arrived
+    begin_slowly "{$who,\"text\":\"x\"}"
+    sleep 2
+    arrived=$(now_ms)
+    end_slowly
+    grep -q '"success":true' "$slow/answer" || fail "$(cat "$slow/answer")"
+    (($(db "SELECT created_at FROM idempotency WHERE key = '$key'") >= arrived)) ||
+        fail 'its life began before its body had arrived'
+    # a twin whose body began to arrive more than 60 s before the first request was started
+    mv "$slow" "$slow.first"
+    begin_slowly "{$who,\"text\":\"x\"}"
+    sleep 2
+    db "UPDATE idempotency SET status = NULL, answer = NULL, created_at = $(now_ms) + 59000 WHERE key = '$key'"
+    end_slowly
+    grep -q '"outcome":"running"' "$slow/answer" || fail "$(cat "$slow/answer")"
+    assert_equal "$(sent_count)" 1
 }
 
 @test "64 at once with one Idempotency-Key reach the platform once" {

@@ -101,6 +101,30 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
     diff <(describe "$DB") <(describe "$BATS_TEST_TMPDIR/frozen")
 }
 
+@test "of a key that version 1 had on several routes the newest answer is kept, and no other key changes" {
+    old_database "$DB" 1
+    sqlite3 -bail "$DB" <<'END'
+INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 0), ('usr_2', 'b@example.org', 0);
+INSERT INTO idempotency (user_id, route, key, fingerprint, request_id, status, answer, wamid, wa_id, created_at)
+    SELECT u, r, k, zeroblob(32), q, s, CASE WHEN s THEN CAST('"' || q || '"' AS BLOB) END, w, w, t FROM (
+        SELECT 'usr_1' u, 'POST /a' r, 'both' k, 'req_1' q, 200 s, NULL w, 1 t
+        UNION ALL SELECT 'usr_1', 'POST /b', 'both', 'req_2', 502, NULL, 2
+        UNION ALL SELECT 'usr_1', 'POST /c', 'both', 'req_3', NULL, NULL, 3
+        UNION ALL SELECT 'usr_2', 'POST /a', 'both', 'req_4', 200, NULL, 1
+        UNION ALL SELECT 'usr_1', 'POST /a', 'open', 'req_5', NULL, NULL, 4
+        UNION ALL SELECT 'usr_1', 'POST /b', 'open', 'req_6', NULL, 'w', 5
+        UNION ALL SELECT 'usr_1', 'POST /a', 'one', 'req_7', 502, 'v', 6);
+END
+    switchboard init
+    assert_equal "$(sqlite3 "$DB" "SELECT user_id, key, route, request_id, status, CAST(answer AS TEXT), wamid, wa_id,
+        length(fingerprint), created_at FROM idempotency ORDER BY user_id, key")" \
+        'usr_1|both|POST /b|req_2|502|"req_2"|||32|2
+usr_1|one|POST /a|req_7|502|"req_7"|v|v|32|6
+usr_1|open|POST /b|req_6|||w|w|32|5
+usr_2|both|POST /a|req_4|200|"req_4"|||32|1'
+    assert_equal "$(sqlite3 "$DB" 'PRAGMA foreign_key_check; PRAGMA integrity_check')" ok
+}
+
 @test "an older database is copied before it is migrated" {
     local version
     for ((version = 1; version < newest; version++)); do

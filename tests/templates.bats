@@ -831,6 +831,18 @@ refused() {
     assert_sent "$(upstream_send 'café \"1\"' de ',"components":[ ]')"
 }
 
+@test "an Idempotency-Key of send is another route's for test-send, and of one template for another" {
+    local key="key-$RANDOM$RANDOM"
+    have_templates "$(template hello)" "$(template bye)"
+    api POST /v2/templates/hello/test-send -d "$(sending "\"to\":\"$PHONE\"")" -H "Idempotency-Key: $key"
+    assert_success
+    api POST /v2/templates/bye/test-send -d "$(sending "\"to\":\"$PHONE\"")" -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another route, POST /v2/templates/hello/test-send'
+    api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"')" -H "Idempotency-Key: $key"
+    assert_error 422 VALIDATION_ERROR 'another route, POST /v2/templates/hello/test-send'
+    assert_equal "$(sent_count path=/messages)" 1
+}
+
 @test "a template may be named send, and test-sent" {
     have_templates "$(template send)"
     api POST /v2/templates/send/test-send -d "$(sending "\"to\":\"$PHONE\"")"

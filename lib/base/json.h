@@ -59,6 +59,10 @@ const char *json_type_name(enum json_type type);
 /* The value's bytes exactly as they came, quotes and brackets included; empty when absent. */
 struct slice json_raw(struct json value);
 
+/* Cuts the next token, or several that nothing separates, from what is left of json_raw; empty at
+ * the end. All of them together are the text without the white space between its tokens. */
+struct slice json_cut_token(struct slice *rest);
+
 /* The member `name` of an object: the last one where names repeat, as most readers do. Absent
  * when there is none or `object` is no object. */
 struct json json_get(struct json object, const char *name);

@@ -37,8 +37,12 @@ static int refuse(struct reader *r, const char *reason) {
     return -1;
 }
 
+static bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
 static void skip_space(struct reader *r) {
-    while (r->p < r->end && (*r->p == ' ' || *r->p == '\t' || *r->p == '\n' || *r->p == '\r'))
+    while (r->p < r->end && is_space(*r->p))
         r->p++;
 }
 
@@ -316,6 +320,21 @@ struct slice json_raw(struct json value) {
     const struct node *node = node_of(value);
     return node ? (struct slice){value.text->bytes.p + node->start, node->length}
                 : (struct slice){NULL, 0};
+}
+
+struct slice json_cut_token(struct slice *rest) {
+    const char *p = rest->p, *end = p + rest->n;
+    while (p < end && is_space(*p))
+        p++;
+    const char *start = p;
+    for (bool in_string = false; p < end && (in_string || !is_space(*p)); p++) {
+        if (*p == '"')
+            in_string = !in_string;
+        else if (*p == '\\' && in_string && p + 1 < end)
+            p++;
+    }
+    *rest = (struct slice){p, (size_t)(end - p)};
+    return (struct slice){start, (size_t)(p - start)};
 }
 
 struct json json_first(struct json container) {

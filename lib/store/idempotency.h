@@ -6,10 +6,9 @@
 
 enum { IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000 }; /* then a key may be used for something else */
 
-/* What a key belongs to. */
+/* A key belongs to its user. */
 struct store_idempotency_key {
     const char *user_id;
-    const char *route; /* method and path */
     const char *key;
 };
 
@@ -18,6 +17,7 @@ struct store_idempotency {
     bool is_new;               /* nothing was: it has been started now */
     char request_id[ID_SIZE];  /* of the request that started it; the platform echoes it */
     int64_t started_at;        /* or its last sign of life */
+    const char *route;         /* method and path of that request */
     unsigned char fingerprint[32]; /* of the body */
     int status;                /* HTTP status of the answer; 0: none yet */
     struct slice answer;       /* its body */
@@ -26,7 +26,7 @@ struct store_idempotency {
 };
 
 /* Starts the key, or tells what became of it. Keys older than 24 h are forgotten. `found` holds the
- * request id and fingerprint to start it with. */
+ * request id, route and fingerprint to start it with. */
 enum store_result store_begin_idempotent(struct store *store, struct arena *arena,
                                          const struct store_idempotency_key *key, int64_t now,
                                          struct store_idempotency *found);

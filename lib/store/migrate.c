@@ -13,6 +13,28 @@ static const char *const to_2[] = {
     "DROP INDEX contact_parent",
     "CREATE INDEX contact_parent ON contact (account_id, parent_bsuid) "
     "WHERE parent_bsuid IS NOT NULL",
+    /* a key belonged to user and route; of one key on several routes the newest answer stays, and a
+     * repeat on any other route is refused as one on another route */
+    "CREATE TABLE idempotency_2 ("
+    "user_id TEXT NOT NULL REFERENCES user (id), "
+    "key TEXT NOT NULL, "
+    "route TEXT NOT NULL, "
+    "fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32), "
+    "request_id TEXT NOT NULL, "
+    "status INTEGER, "
+    "answer BLOB, "
+    "wamid TEXT, "
+    "wa_id TEXT, "
+    "created_at INTEGER NOT NULL, "
+    "PRIMARY KEY (user_id, key), "
+    "CHECK ((status IS NULL) = (answer IS NULL))) STRICT",
+    "INSERT INTO idempotency_2 SELECT user_id, key, route, fingerprint, request_id, status, answer, "
+    "wamid, wa_id, created_at FROM (SELECT *, row_number() OVER (PARTITION BY user_id, key "
+    "ORDER BY status IS NULL, created_at DESC, route) AS place FROM idempotency) WHERE place = 1",
+    "DROP TABLE idempotency",
+    "ALTER TABLE idempotency_2 RENAME TO idempotency",
+    "CREATE INDEX idempotency_age ON idempotency (created_at)",
+    "CREATE INDEX idempotency_open ON idempotency (request_id) WHERE coalesce(status, 0) <> 200",
     NULL,
 };
 

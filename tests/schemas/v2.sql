@@ -280,8 +280,8 @@ CREATE TABLE lead (
 -- Requests made with an Idempotency-Key: what was answered, or that an answer is still due.
 CREATE TABLE idempotency (
     user_id     TEXT NOT NULL REFERENCES user (id),
-    route       TEXT NOT NULL,        -- method and path
     key         TEXT NOT NULL,
+    route       TEXT NOT NULL,        -- method and path
     fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32), -- of the body; zeros: not read yet
     request_id  TEXT NOT NULL,        -- which the platform echoes in the message's statuses
     status      INTEGER,              -- NULL: started, outcome not known
@@ -289,7 +289,7 @@ CREATE TABLE idempotency (
     wamid       TEXT,                 -- where no success was answered: of the message, by its status
     wa_id       TEXT,                 -- and the phone that the status named
     created_at  INTEGER NOT NULL,     -- or the last sign of life of a request that runs for long
-    PRIMARY KEY (user_id, route, key),
+    PRIMARY KEY (user_id, key),
     CHECK ((status IS NULL) = (answer IS NULL))
 ) STRICT;
 CREATE INDEX idempotency_age ON idempotency (created_at);

@@ -355,6 +355,28 @@ static void check_integers(void) {
     }
 }
 
+static const struct {
+    const char *json, *tokens; /* what json_cut_token gives, joined by `|` */
+} texts[] = {
+    {"1", "1"},
+    {" \t\r\n1\n", "1"},
+    {"{\"a\":[1,2]}", "{\"a\":[1,2]}"},
+    {"{ \"a b\" : [ 1 ,2 ] }", "{|\"a b\"|:|[|1|,2|]|}"},
+    {"[\"\\\" \\\\\" ,\" \"]", "[\"\\\" \\\\\"|,\" \"]"},
+    {"[ \"\" , null ]", "[|\"\"|,|null|]"},
+};
+
+static void check_tokens(void) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct buffer found = buffer_in(&arena);
+        for (struct slice rest = slice_of(texts[i].json), token; (token = json_cut_token(&rest)).n;) {
+            buffer_add_text(&found, found.n ? "|" : "");
+            buffer_add_slice(&found, token);
+        }
+        CHECK_TEXT_AS(texts[i].json, buffer_slice(&found).p, texts[i].tokens);
+    }
+}
+
 int main(void) {
     arena_init(&arena, 256 * 1024 * 1024, NULL);
     check_acceptance();
@@ -365,6 +387,7 @@ int main(void) {
     check_absence();
     check_strings();
     check_integers();
+    check_tokens();
     arena_free(&arena);
     return check_failures();
 }
