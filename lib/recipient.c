@@ -6,12 +6,14 @@ enum { FEWEST_DIGITS = 5, MOST_DIGITS = 20, LONGEST_BSUID = 128 };
 
 const char *const recipient_names[] = {"to", "recipient", NULL};
 
-bool recipient_is_bsuid(struct slice text) {
-    if (text.n < 4 || !isupper((unsigned char)text.p[0]) || !isupper((unsigned char)text.p[1]) ||
-        text.p[2] != '.')
+static bool has_form(struct slice text, bool any_case) {
+    int (*is_country)(int) = any_case ? isalpha : isupper;
+    if (text.n < 4 || !is_country((unsigned char)text.p[0]) ||
+        !is_country((unsigned char)text.p[1]) || text.p[2] != '.')
         return false;
     struct slice rest = slice_skip(text, 3);
-    if (slice_starts(rest, SLICE("ENT.")))
+    if (slice_starts(rest, SLICE("ENT.")) ||
+        (any_case && rest.n >= 4 && strncasecmp(rest.p, "ENT.", 4) == 0))
         rest = slice_skip(rest, 4);
     if (rest.n < 1 || rest.n > LONGEST_BSUID)
         return false;
@@ -19,6 +21,10 @@ bool recipient_is_bsuid(struct slice text) {
         if (!isalnum((unsigned char)rest.p[i]))
             return false;
     return true;
+}
+
+bool recipient_is_bsuid(struct slice text) {
+    return has_form(text, false);
 }
 
 static bool is_digit(char c) {
@@ -38,7 +44,7 @@ const char *recipient_check_to(struct slice text) {
     size_t digits = 0;
     for (size_t i = 0; i < text.n; i++)
         digits += is_digit(text.p[i]);
-    if (recipient_is_bsuid(slice_trim(text)))
+    if (has_form(slice_trim(text), true))
         return "is a business-scoped user id: send it as recipient";
     if (digits < FEWEST_DIGITS || digits > MOST_DIGITS)
         return "must be a phone number of 5 to 20 digits with its country code";

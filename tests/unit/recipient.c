@@ -26,7 +26,10 @@ static const struct {
            "2345"),
      "12345"},
     {SLICE("12345678901234567890"), "12345678901234567890"},
-    {SLICE("us.13491208655302"), "13491208655302"},            /* not the form of a BSUID */
+    {SLICE("usa.13491208655302"), "13491208655302"},           /* not the form of a BSUID */
+    {SLICE("u.13491208655302"), "13491208655302"},
+    {SLICE("us.13491208.655302"), "13491208655302"},
+    {SLICE("us.enter.13491208655302"), "13491208655302"},
     {SLICE("\xd9\xa1\xd9\xa2\xd9\xa3\xd9\xa4\xd9\xa5"), NULL}, /* digits, but not ASCII's */
     {SLICE("1234"), NULL},
     {SLICE("+"), NULL},
@@ -34,6 +37,11 @@ static const struct {
     {SLICE("123456789012345678901"), NULL},
     {SLICE("US.13491208655302741918"), NULL},
     {SLICE(" US.ENT.13491208655302\t"), NULL},
+    {SLICE("us.13491208655302741918"), NULL},
+    {SLICE("uS.13491208655302"), NULL},
+    {SLICE("Us.ENT.13491208655302"), NULL},
+    {SLICE("us.ent.13491208655302"), NULL},
+    {SLICE("us.Ent.aB13491208655302 "), NULL},
 };
 
 int main(void) {
