@@ -326,6 +326,9 @@ static const struct message_kind list = {"interactive", list_fields, write_list,
 
 enum shape { NOTHING, ANYTHING, STRING, ARRAY, OBJECT };
 
+static const char *const shape_names[] = {
+    [ANYTHING] = "any", [STRING] = "string", [ARRAY] = "array", [OBJECT] = "object"};
+
 static const struct branch {
     const struct message_kind *kind;
     struct {
@@ -389,12 +392,45 @@ static int post_message(struct request *rq) {
     return send_kind(rq, rq->route->data);
 }
 
+/* What a kind's own route, one of those that follow the dispatcher's, adds to its path. */
+static const char *kind_name(const struct route *dispatcher, const struct message_kind *kind) {
+    const struct route *route = dispatcher + 1;
+    while (route->data != kind)
+        route++;
+    return route->path + strlen(dispatcher->path) + 1;
+}
+
+/* The members that make the dispatcher choose a kind, each with what it must be. */
+static void write_conditions(struct json_writer *out, const struct branch *branch) {
+    json_write_object(out, "members");
+    for (size_t i = 0; i < 3 && branch->conditions[i].shape; i++)
+        json_write_text(out, branch->conditions[i].member,
+                        shape_names[branch->conditions[i].shape]);
+    json_write_end(out);
+}
+
+/* `details` lists every kind by its path, and what leads to it. */
+static int fail_unsupported(struct request *rq) {
+    struct json_writer details;
+    json_write_start(&details, rq->arena);
+    json_write_array(&details, NULL);
+    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+        json_write_object(&details, NULL);
+        json_write_text(&details, "kind", kind_name(rq->route, branches[i].kind));
+        write_conditions(&details, &branches[i]);
+        json_write_end(&details);
+    }
+    json_write_end(&details);
+    fail(rq, INVALID, "Unsupported message payload.");
+    return fail_with_details(rq, json_written(&details));
+}
+
 static int post_any_message(struct request *rq) {
     const struct message_kind *kind = infer_kind(rq->json);
     if (!kind)
-        return fail(rq, INVALID, "Unsupported message payload.");
+        return fail_unsupported(rq);
     struct issues issues;
-    issues_start(&issues, rq->arena);
+    request_start_issues(rq, &issues);
     field_check(kind->fields, rq->json, "", &issues);
     return fail_on_issues(rq, &issues) ? -1 : send_kind(rq, kind);
 }
@@ -409,7 +445,7 @@ static const struct field no_fields[] = {{0}}; /* the dispatcher's depend on the
 
 static const struct route routes[] = {
     {.method = "POST", .path = "/v2/messages/send", .guard = &line_guard,
-     .handle = post_any_message, .body = BODY_JSON, .fields = no_fields},
+     .handle = post_any_message, .body = BODY_JSON, .fields = no_fields, .checks_fields = true},
     SENDS("/text", text),
     SENDS("/media", media),
     SENDS("/location", location),

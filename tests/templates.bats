@@ -843,6 +843,29 @@ refused() {
     assert_equal "$(sent_count path=/messages)" 1
 }
 
+@test "handling=strict looks at query and body, and not into components (RFC 7240)" {
+    have_templates "$(template hello)"
+    api GET '/v2/templates?limit=5&serach=x&limit=7' -H 'Prefer: handling=strict'
+    assert_error 400 VALIDATION_ERROR 'serach is not a query parameter of this request.'
+    assert_header Preference-Applied handling=strict
+    assert_json .details '[{"path":"serach","code":"unknown_field","message":"is not a query parameter of this request"}]'
+    api GET '/v2/templates?limit=5&serach=x&limit=7'
+    assert_success
+    refute_header Preference-Applied
+    api GET '/v2/templates?limit=5' -H 'Prefer: handling=strict'
+    assert_success
+    assert_header Preference-Applied handling=strict
+    api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"' '"components":[{"type":"body","parameters":[],"any":{"thing":1}}]')" \
+        -H 'Prefer: handling=strict'
+    assert_sent_to "$LINE/messages"
+    assert_header Preference-Applied handling=strict
+    api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"' '"params":[]' '"component":[]')" \
+        -H 'Prefer: handling=strict'
+    assert_error 400 VALIDATION_ERROR
+    assert_json '[.details[] | "\(.path):\(.code)"]' '["params:unknown_field","component:unknown_field"]'
+    assert_equal "$(sent_count path=/messages)" 1
+}
+
 @test "a template may be named send, and test-sent" {
     have_templates "$(template send)"
     api POST /v2/templates/send/test-send -d "$(sending "\"to\":\"$PHONE\"")"

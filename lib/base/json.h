@@ -76,8 +76,14 @@ struct json json_first(struct json container);
 struct json json_next(struct json item);
 bool json_is(struct json value); /* whether there is a value at all */
 
-/* The decoded name of a member got by iteration. */
+/* The decoded name of a member got by iteration; its bytes between the quotes, escapes and all; and
+ * whether it is `name`, escaped or not. */
 struct slice json_name(struct json member, struct arena *arena);
+struct slice json_raw_name(struct json member);
+bool json_is_named(struct json member, const char *name);
+
+/* The same value, no longer iterated in: json_next finds nothing after it. */
+struct json json_alone(struct json value);
 
 /* The number of items or members. */
 size_t json_count(struct json container);
@@ -86,7 +92,10 @@ size_t json_count(struct json container);
  * lone surrogates become U+FFFD). p == NULL when the value is not a string. */
 struct slice json_string(struct json value, struct arena *arena);
 
-/* The same as a C string: NULL when the value is no string or holds a NUL byte. */
+/* A string's bytes between the quotes, escapes and all: empty exactly when the string is. */
+struct slice json_inside(struct json value);
+
+/* The same as json_string, as a C string: NULL when the value is no string or holds a NUL byte. */
 const char *json_text(struct json value, struct arena *arena);
 
 /* Whether the value is a string with exactly these (ASCII) characters, unescaped or not. */

@@ -455,6 +455,11 @@ static bool says(const struct node *node, const struct json_text *text, struct s
     return n == name.n;
 }
 
+struct json json_alone(struct json value) {
+    const struct node *node = node_of(value);
+    return node ? (struct json){value.text, value.at, node->skip} : value;
+}
+
 struct json json_get(struct json object, const char *name) {
     struct json found = {0};
     if (json_type(object) != JSON_OBJECT)
@@ -462,7 +467,7 @@ struct json json_get(struct json object, const char *name) {
     struct slice wanted = slice_of(name);
     for (struct json i = json_first(object); json_is(i); i = json_next(i))
         if (says(&i.text->nodes[i.at - 1], i.text, wanted))
-            found = (struct json){i.text, i.at, i.text->nodes[i.at].skip};
+            found = json_alone(i);
     return found;
 }
 
@@ -484,6 +489,27 @@ struct slice json_name(struct json member, struct arena *arena) {
     const struct node *node = node_of(member);
     return node && node->is_member ? decode(node - 1, member.text, arena)
                                    : (struct slice){NULL, 0};
+}
+
+static struct slice between_quotes(const struct node *node, const struct json_text *text) {
+    return (struct slice){text->bytes.p + node->start + 1, node->length - 2};
+}
+
+struct slice json_raw_name(struct json member) {
+    const struct node *node = node_of(member);
+    return node && node->is_member ? between_quotes(node - 1, member.text)
+                                   : (struct slice){NULL, 0};
+}
+
+bool json_is_named(struct json member, const char *name) {
+    const struct node *node = node_of(member);
+    return node && node->is_member && says(node - 1, member.text, slice_of(name));
+}
+
+struct slice json_inside(struct json value) {
+    const struct node *node = node_of(value);
+    return node && node->type == JSON_STRING ? between_quotes(node, value.text)
+                                             : (struct slice){NULL, 0};
 }
 
 bool json_equals(struct json value, const char *text) {

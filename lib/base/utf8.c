@@ -37,3 +37,10 @@ bool utf8_valid(struct slice text) {
             return false;
     return true;
 }
+
+size_t utf8_clip(struct slice text, size_t most) {
+    size_t n = 0, length;
+    while (n < text.n && n < most && (length = utf8_length(text.p + n, text.n - n)))
+        n += length;
+    return n;
+}

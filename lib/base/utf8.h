@@ -16,4 +16,7 @@ size_t utf8_put(uint32_t code, char out[4]);
 /* Whether all bytes are valid UTF-8. */
 bool utf8_valid(struct slice text);
 
+/* How many bytes at the front are valid: at most `most`, and what is left of a character there. */
+size_t utf8_clip(struct slice text, size_t most);
+
 #endif

@@ -1,10 +1,15 @@
 #include "web/field.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/utf8.h"
+
+enum { NAME_SHOWN = 100 }; /* bytes of an unknown name that an issue shows */
 
 void issues_start(struct issues *issues, struct arena *arena) {
     *issues = (struct issues){.arena = arena};
@@ -16,13 +21,13 @@ void issues_add(struct issues *issues, const char *path, const char *code, const
                 ...) {
     char message[512];
     va_list args;
+    if (issues->count++ >= ISSUES_LISTED)
+        return;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    if (issues->count++ == 0)
+    if (issues->count == 1)
         issues->first = arena_printf(issues->arena, "%s%s%s", path, *path ? " " : "", message);
-    if (issues->count > ISSUES_LISTED)
-        return;
     json_write_object(&issues->list, NULL);
     json_write_text(&issues->list, "path", path);
     json_write_text(&issues->list, "code", code);
@@ -64,9 +69,35 @@ static bool has_type(const struct field *field, enum json_type type) {
     return false;
 }
 
+/* Where a value stands in its body; written out only for the issues that are listed. */
+struct path {
+    const struct path *outer; /* NULL: the outermost */
+    const char *name;         /* of a member; NULL: an item */
+    int64_t index;            /* of an item */
+};
+
+static void write_path(struct buffer *out, const struct path *path) {
+    if (path->outer)
+        write_path(out, path->outer);
+    if (path->name)
+        buffer_printf(out, "%s%s", out->n ? "." : "", path->name);
+    else
+        buffer_printf(out, "[%" PRId64 "]", path->index);
+}
+
+static const char *path_text(const struct issues *issues, const struct path *path) {
+    if (issues->count >= ISSUES_LISTED)
+        return "";
+    struct buffer text = buffer_in(issues->arena);
+    write_path(&text, path);
+    return buffer_slice(&text).p;
+}
+
 /* "a, b or c" */
-static const char *either(struct arena *arena, const char *const *names) {
-    struct buffer text = buffer_in(arena);
+static const char *either(const struct issues *issues, const char *const *names) {
+    if (issues->count >= ISSUES_LISTED)
+        return "";
+    struct buffer text = buffer_in(issues->arena);
     for (size_t i = 0; names[i]; i++)
         buffer_printf(&text, "%s%s", i == 0 ? "" : names[i + 1] ? ", " : " or ", names[i]);
     return buffer_slice(&text).p;
@@ -79,63 +110,77 @@ static bool is_among(struct slice text, const char *const *values) {
     return false;
 }
 
-static void check_text(const struct field *field, struct slice text, const char *path,
+static void check_text(const struct field *field, struct slice text, const struct path *path,
                        struct issues *issues) {
     const char *wrong;
     if (!text.n && !field->may_be_empty)
-        issues_add(issues, path, "empty", "must not be empty");
+        issues_add(issues, path_text(issues, path), "empty", "must not be empty");
     else if (field->values && !is_among(text, field->values))
-        issues_add(issues, path, "invalid_value", "must be %s",
-                   either(issues->arena, field->values));
+        issues_add(issues, path_text(issues, path), "invalid_value", "must be %s",
+                   either(issues, field->values));
     else if (field->check && (wrong = field->check(text)))
-        issues_add(issues, path, "invalid_value", "%s", wrong);
+        issues_add(issues, path_text(issues, path), "invalid_value", "%s", wrong);
 }
 
-static void check_range(const struct field *field, int64_t number, const char *path,
+/* A string whose content is asked for is decoded, which takes memory; others are only looked at. */
+static void check_string(const struct field *field, struct json value, const struct path *path,
+                         struct issues *issues) {
+    bool is_decoded = field->values || field->check;
+    check_text(field, is_decoded ? json_string(value, issues->arena) : json_inside(value), path,
+               issues);
+}
+
+static void check_range(const struct field *field, int64_t number, const struct path *path,
                         struct issues *issues) {
     if (number < field->min || (field->max && number > field->max))
-        issues_add(issues, path, "out_of_range",
+        issues_add(issues, path_text(issues, path), "out_of_range",
                    field->max ? "must be from %" PRId64 " to %" PRId64 : "must be at least %" PRId64,
                    field->min, field->max);
 }
 
-static void check_items(const struct field *field, struct json array, const char *path,
+static void check_object(const struct field *fields, struct json object, const struct path *path,
+                         struct issues *issues);
+
+static void check_items(const struct field *field, struct json array, const struct path *path,
                         struct issues *issues) {
+    struct path place = {.outer = path};
     int64_t n = 0;
     for (struct json item = json_first(array); json_is(item); item = json_next(item), n++) {
+        place.index = n;
         if (!field->fields)
             continue;
-        const char *item_path = arena_printf(issues->arena, "%s[%" PRId64 "]", path, n);
         if (json_type(item) == JSON_OBJECT)
-            field_check(field->fields, item, item_path, issues);
+            check_object(field->fields, item, &place, issues);
         else
-            issues_add(issues, item_path, "invalid_type", "must be an object, not %s",
-                       json_type_name(json_type(item)));
+            issues_add(issues, path_text(issues, &place), "invalid_type",
+                       "must be an object, not %s", json_type_name(json_type(item)));
     }
     if (n < field->min)
-        issues_add(issues, path, "too_few", "must hold at least %" PRId64 " item%s, not %" PRId64,
-                   field->min, field->min == 1 ? "" : "s", n);
+        issues_add(issues, path_text(issues, path), "too_few",
+                   "must hold at least %" PRId64 " item%s, not %" PRId64, field->min,
+                   field->min == 1 ? "" : "s", n);
     if (field->max && n > field->max)
-        issues_add(issues, path, "too_many", "must hold at most %" PRId64 " item%s, not %" PRId64,
-                   field->max, field->max == 1 ? "" : "s", n);
+        issues_add(issues, path_text(issues, path), "too_many",
+                   "must hold at most %" PRId64 " item%s, not %" PRId64, field->max,
+                   field->max == 1 ? "" : "s", n);
 }
 
-static void check_value(const struct field *field, struct json value, const char *path,
+static void check_value(const struct field *field, struct json value, const struct path *path,
                         struct issues *issues) {
     int64_t number;
     switch (json_type(value)) {
     case JSON_STRING:
-        check_text(field, json_string(value, issues->arena), path, issues);
+        check_string(field, value, path, issues);
         break;
     case JSON_NUMBER:
         if (field->type == FIELD_INTEGER && !json_integer(value, &number))
-            issues_add(issues, path, "invalid_type", "must be an integer");
+            issues_add(issues, path_text(issues, path), "invalid_type", "must be an integer");
         else if (field->type == FIELD_INTEGER)
             check_range(field, number, path, issues);
         break;
     case JSON_OBJECT:
         if (field->fields)
-            field_check(field->fields, value, path, issues);
+            check_object(field->fields, value, path, issues);
         break;
     case JSON_ARRAY:
         check_items(field, value, path, issues);
@@ -145,37 +190,77 @@ static void check_value(const struct field *field, struct json value, const char
     }
 }
 
-static void check_one_of(const struct field *field, struct json object, const char *path,
+static void check_member(const struct field *field, struct json member, const struct path *path,
+                         struct issues *issues) {
+    if (json_is(member) && has_type(field, json_type(member)))
+        check_value(field, member, path, issues);
+    else if (json_is(member))
+        issues_add(issues, path_text(issues, path), "invalid_type", "must be %s, not %s",
+                   type_wanted(field), json_type_name(json_type(member)));
+    else if (field->required)
+        issues_add(issues, path_text(issues, path), "required", "is required: send %s",
+                   type_wanted(field));
+}
+
+/* The row of a member; NULL when the table has none. */
+static const struct field *row_of(const struct field *fields, struct json member) {
+    for (const struct field *field = fields; field->type; field++)
+        if (field->name && json_is_named(member, field->name)) {
+            assert(field - fields < FIELDS_MAX);
+            return field;
+        }
+    return NULL;
+}
+
+static void check_one_of(const struct field *field, struct json object, const struct path *path,
                          struct issues *issues) {
     for (const char *const *name = field->names; *name; name++)
         if (json_is(json_get(object, *name)))
             return;
-    issues_add(issues, arena_printf(issues->arena, "%s%s%s", path, *path ? "." : "",
-                                    field->names[0]),
-               "one_of", "one of %s is required", either(issues->arena, field->names));
+    struct path place = {.outer = path, .name = field->names[0]};
+    issues_add(issues, path_text(issues, &place), "one_of", "one of %s is required",
+               either(issues, field->names));
+}
+
+/* Lists the members that no row knows, by their names as the body writes them: escapes are kept, since
+ * a decoded name may hold anything. */
+static void list_unknown(const struct field *fields, struct json object, const struct path *path,
+                         struct issues *issues) {
+    for (struct json member = json_first(object); json_is(member); member = json_next(member)) {
+        if (row_of(fields, member))
+            continue;
+        struct slice name = json_raw_name(member);
+        name.n = utf8_clip(name, NAME_SHOWN);
+        const char *text = issues->count < ISSUES_LISTED ? arena_copy(issues->arena, name) : "";
+        issues_add(issues, path_text(issues, &(struct path){.outer = path, .name = text}),
+                   "unknown_field", "is not a field of this request");
+    }
+}
+
+/* One pass finds the members of all rows; of repeated names the last counts. */
+static void check_object(const struct field *fields, struct json object, const struct path *path,
+                         struct issues *issues) {
+    struct json found[FIELDS_MAX] = {{0}};
+    for (struct json member = json_first(object); json_is(member); member = json_next(member)) {
+        const struct field *field = row_of(fields, member);
+        if (field)
+            found[field - fields] = json_alone(member);
+    }
+    for (const struct field *field = fields; field->type; field++) {
+        assert(field - fields < FIELDS_MAX);
+        if (field->type == FIELD_ONE_OF)
+            check_one_of(field, object, path, issues);
+        else
+            check_member(field, found[field - fields],
+                         &(struct path){.outer = path, .name = field->name}, issues);
+    }
+    if (issues->is_strict)
+        list_unknown(fields, object, path, issues);
 }
 
 void field_check(const struct field *fields, struct json value, const char *path,
                  struct issues *issues) {
-    for (const struct field *field = fields; field->type; field++) {
-        if (field->type == FIELD_ONE_OF) {
-            check_one_of(field, value, path, issues);
-            continue;
-        }
-        struct json member = json_get(value, field->name);
-        const char *member_path =
-            *path ? arena_printf(issues->arena, "%s.%s", path, field->name) : field->name;
-        if (!json_is(member)) {
-            if (field->required)
-                issues_add(issues, member_path, "required", "is required: send %s",
-                           type_wanted(field));
-        } else if (!has_type(field, json_type(member))) {
-            issues_add(issues, member_path, "invalid_type", "must be %s, not %s",
-                       type_wanted(field), json_type_name(json_type(member)));
-        } else {
-            check_value(field, member, member_path, issues);
-        }
-    }
+    check_object(fields, value, *path ? &(struct path){.name = path} : NULL, issues);
 }
 
 /* The decimal integer that `text` is; false when it is anything else. */
@@ -187,6 +272,25 @@ static bool read_integer(const char *text, int64_t *number) {
     return !errno && *end == '\0' && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
 }
 
+static bool has_row(const struct field *fields, struct slice name) {
+    for (const struct field *field = fields; field->type; field++)
+        if (slice_equal(name, slice_of(field->name)))
+            return true;
+    return false;
+}
+
+static void list_unknown_parameters(const struct field *fields, const struct query *query,
+                                    struct issues *issues) {
+    for (size_t i = 0; i < query->count; i++) {
+        struct slice name = query->values[i].name;
+        if (has_row(fields, name))
+            continue;
+        name.n = utf8_clip(name, NAME_SHOWN);
+        issues_add(issues, arena_copy(issues->arena, name), "unknown_field",
+                   "is not a query parameter of this request");
+    }
+}
+
 void field_check_query(const struct field *fields, const struct query *query,
                        struct issues *issues) {
     for (const struct field *field = fields; field->type; field++) {
@@ -196,11 +300,14 @@ void field_check_query(const struct field *fields, const struct query *query,
             issues_add(issues, field->name, "required", "is required in the query string");
         if (!value.p)
             continue;
+        struct path place = {.name = field->name};
         if (field->type != FIELD_INTEGER)
-            check_text(field, value, field->name, issues);
+            check_text(field, value, &place, issues);
         else if (read_integer(value.p, &number))
-            check_range(field, number, field->name, issues);
+            check_range(field, number, &place, issues);
         else
             issues_add(issues, field->name, "invalid_type", "must be an integer");
     }
+    if (issues->is_strict)
+        list_unknown_parameters(fields, query, issues);
 }

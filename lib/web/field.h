@@ -30,13 +30,17 @@ struct field {
                                                 to follow the field's name ("must be ...") */
 };
 
-enum { ISSUES_LISTED = 1000 }; /* later ones are only counted: 2 MB can hold a million */
+enum {
+    FIELDS_MAX = 16,      /* rows of a table */
+    ISSUES_LISTED = 1000, /* later ones are only counted: 2 MB can hold a million */
+};
 
 /* The issues found so far: a JSON array of {path, code, message} (spec 2.1, `details`). */
 struct issues {
     struct json_writer list;
     size_t count;
     const char *first; /* "path message" of the first one */
+    bool is_strict; /* members and parameters that no row knows are issues, too */
     struct arena *arena;
 };
 
@@ -44,14 +48,15 @@ struct issues {
 void issues_start(struct issues *issues, struct arena *arena);
 
 /* Adds one. Codes: required, invalid_type, empty, too_few, too_many, out_of_range, invalid_value,
- * one_of. `path` is like `media.type` or `sections[0].rows[1].id`. */
+ * one_of, unknown_field. `path` is like `media.type` or `sections[0].rows[1].id`. */
 void issues_add(struct issues *issues, const char *path, const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* The finished array. */
 struct slice issues_written(struct issues *issues);
 
-/* Compares the object `value` with `fields`; unknown members are ignored. `path` is "" at the top. */
+/* Compares the object `value` with `fields`, in time linear in its size. Unknown members are ignored
+ * unless the issues are strict. `path` is "" at the top. */
 void field_check(const struct field *fields, struct json value, const char *path,
                  struct issues *issues);
 
@@ -70,7 +75,8 @@ int query_read(struct arena *arena, const char *text, struct query *query, const
 /* The value of `name`: p == NULL when it was not given. NUL-terminated one byte past its end. */
 struct slice query_get(const struct query *query, const char *name);
 
-/* Compares the query with `fields` (FIELD_STRING and FIELD_INTEGER); others are ignored. */
+/* Compares the query with `fields` (FIELD_STRING and FIELD_INTEGER); others are ignored unless the
+ * issues are strict. */
 void field_check_query(const struct field *fields, const struct query *query,
                        struct issues *issues);
 

@@ -54,6 +54,29 @@ int fail_with_details(struct request *rq, struct slice details) {
     return -1;
 }
 
+/* Whether JSON says nothing: null, "", {} or [], whatever white space is in it. */
+static bool is_empty(struct slice json) {
+    static const char *const nothing[] = {"null", "\"\"", "{}", "[]"};
+    char text[8];
+    size_t n = 0;
+    if (!json.n)
+        return true;
+    for (struct slice token; (token = json_cut_token(&json)).n; n += token.n) {
+        if (token.n >= sizeof text - n)
+            return false;
+        memcpy(text + n, token.p, token.n);
+    }
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
+        if (slice_equal((struct slice){text, n}, slice_of(nothing[i])))
+            return true;
+    return false;
+}
+
+void request_start_issues(const struct request *rq, struct issues *issues) {
+    issues_start(issues, rq->arena);
+    issues->is_strict = rq->is_strict;
+}
+
 int fail_on_issues(struct request *rq, struct issues *issues) {
     if (!issues->count)
         return 0;
@@ -109,7 +132,7 @@ int reply_settle(struct request *rq) {
     json_write_bool(&w, "success", false);
     json_write_text(&w, "error", catalogue[failure->code].error);
     json_write_text(&w, "message", told_message(rq));
-    if (failure->details.n)
+    if (!is_empty(failure->details))
         json_write_raw(&w, "details", failure->details);
     json_write_end(&w);
     reply_body(rq, catalogue[failure->code].status, REPLY_JSON, json_written(&w));

@@ -41,6 +41,7 @@ struct route {
     const struct field *query; /* NULL: no query parameter is looked at */
     enum body body;
     const struct field *fields; /* of a BODY_JSON body */
+    bool checks_fields;         /* the handler does, with a table that it chooses by the body */
     size_t body_limit;          /* of a BODY_RAW body, bytes */
     const void *data;           /* whatever the handler wants to know about its route */
 };
@@ -98,6 +99,7 @@ struct request {
     int64_t content_length;  /* -1 when not given */
     size_t body_read;        /* bytes read so far, dropped ones included */
     struct json json;        /* BODY_JSON: the object */
+    bool is_strict;          /* Prefer: handling=strict: unknown fields are issues */
     struct caller *caller;   /* set by the guard */
     struct failure failure;
     struct reply reply;
@@ -132,8 +134,11 @@ int fail_at(struct request *rq, enum failure_code code, const char *file, int li
 int fail_verbatim_at(struct request *rq, enum failure_code code, const char *file, int line,
                      const char *message);
 
-/* Adds `details` to the failure, which must be JSON. */
+/* Adds `details` to the failure, which must be JSON; null, "", {} and [] are left out (spec 2.1). */
 int fail_with_details(struct request *rq, struct slice details);
+
+/* Makes an empty list, strict where the request is. */
+void request_start_issues(const struct request *rq, struct issues *issues);
 
 /* Whether the issues list is not empty; then the request fails with 400 and the list as `details`
  * (spec 4.3). */

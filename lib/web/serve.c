@@ -11,6 +11,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "web/crash.h"
+#include "web/prefer.h"
 #include "web/reply.h"
 #include "web/route.h"
 #include "web/transport.h"
@@ -122,12 +123,21 @@ static int read_json(struct request *rq) {
     return 0;
 }
 
+/* Whether unknown fields are issues, where there are tables to know them by (RFC 7240 4.4). */
+static void read_preference(struct request *rq) {
+    rq->is_strict = (rq->route->query || rq->route->body == BODY_JSON) &&
+                    prefer_has(request_variable("HTTP_PREFER"), "handling", "strict");
+    if (rq->is_strict)
+        reply_header(rq, "Preference-Applied", "handling=strict");
+}
+
 static int check_fields(struct request *rq) {
     struct issues issues;
-    issues_start(&issues, rq->arena);
+    read_preference(rq);
+    request_start_issues(rq, &issues);
     if (rq->route->query)
         field_check_query(rq->route->query, &rq->query, &issues);
-    if (rq->route->body == BODY_JSON && json_is(rq->json))
+    if (rq->route->body == BODY_JSON && json_is(rq->json) && !rq->route->checks_fields)
         field_check(rq->route->fields, rq->json, "", &issues);
     return fail_on_issues(rq, &issues);
 }

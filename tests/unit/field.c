@@ -1,6 +1,8 @@
 /* Declared fields against bodies and queries: every issue, with its path. */
 #include "web/field.h"
 
+#include <time.h>
+
 #include "compare.h"
 
 static struct arena arena;
@@ -230,12 +232,125 @@ static void check_flood(void) {
     CHECK_INTEGER(json_count(value), ISSUES_LISTED);
 }
 
+static const struct field strict_fields[] = {
+    {.name = "s", .type = FIELD_ARRAY, .fields = section_fields},
+    {.name = "free", .type = FIELD_ARRAY},
+    {.name = "o", .type = FIELD_OBJECT, .fields = row_fields},
+    {.name = "any", .type = FIELD_OBJECT},
+    {.type = FIELD_ONE_OF, .names = either},
+    {.name = "a", .type = FIELD_STRING},
+    {0},
+};
+
+static const struct {
+    const char *json, *issues;
+} strict[] = {
+    {"{\"a\":\"x\"}", ""},
+    {"{\"a\":\"x\",\"A\":\"x\"}", "A:unknown_field"},
+    {"{\"\":1,\"a\":\"x\",\"c\":1,\"x\":{\"y\":1}}", ":unknown_field c:unknown_field x:unknown_field"},
+    {"{\"a\":\"x\",\"\\u0061\":\"x\",\"\\u0062\":1}", "\\u0062:unknown_field"},
+    {"{\"a\":\"x\",\"x\":1,\"x\":2}", "x:unknown_field x:unknown_field"},
+    {"{\"a\":\"x\",\"free\":[{\"x\":1}],\"any\":{\"x\":{\"y\":1}}}", ""},
+    {"{\"a\":\"x\",\"o\":{\"id\":\"i\",\"x\":1}}", "o.x:unknown_field"},
+    {"{\"a\":\"x\",\"o\":{\"x\":1}}", "o.id:required o.x:unknown_field"},
+    {"{\"a\":\"x\",\"o\":[{\"x\":1}]}", "o:invalid_type"},
+    {"{\"a\":\"x\",\"s\":[{\"title\":\"t\",\"rows\":[{\"id\":\"i\"},{\"id\":\"i\",\"x\":1}],\"y\":1},"
+     "{\"title\":\"t\",\"rows\":[{\"id\":\"i\"}]}]}",
+     "s[0].rows[1].x:unknown_field s[0].y:unknown_field"},
+};
+
+static void check_strict(void) {
+    for (size_t i = 0; i < sizeof strict / sizeof *strict; i++) {
+        struct json value;
+        struct json_error error;
+        struct issues issues;
+        issues_start(&issues, &arena);
+        issues.is_strict = true;
+        CHECK_INTEGER_AS(strict[i].json,
+                         json_read(&arena, slice_of(strict[i].json), &value, &error), 0);
+        field_check(strict_fields, value, "", &issues);
+        CHECK_TEXT_AS(strict[i].json, summary(&issues), strict[i].issues);
+    }
+    struct query query;
+    struct issues issues;
+    const char *error;
+    issues_start(&issues, &arena);
+    issues.is_strict = true;
+    CHECK_INTEGER(query_read(&arena, "limit=99&x%20y&limit=5&Limit&name=n", &query, &error), 0);
+    field_check_query(query_fields, &query, &issues);
+    CHECK_TEXT(summary(&issues), "limit:out_of_range x y:unknown_field Limit:unknown_field");
+}
+
+/* An unknown name is shown up to its first 100 bytes, never with a part of a character. */
+static void check_long_names(void) {
+    struct buffer text = buffer_in(&arena);
+    struct json value, list;
+    struct json_error error;
+    struct issues issues;
+    buffer_add_text(&text, "{\"a\":\"x\",\"n");
+    for (int i = 0; i < 1000; i++)
+        buffer_add_text(&text, "\xc3\xa9");
+    buffer_add_text(&text, "\":1}");
+    issues_start(&issues, &arena);
+    issues.is_strict = true;
+    CHECK_INTEGER(json_read(&arena, buffer_slice(&text), &value, &error), 0);
+    field_check(strict_fields, value, "", &issues);
+    CHECK_INTEGER(json_read(&arena, issues_written(&issues), &list, &error), 0);
+    CHECK_INTEGER(json_string(json_get(json_first(list), "path"), &arena).n, 101);
+}
+
+/* The processor time in ns that a check of `count` items takes, the best of several. The memory that
+ * its issues take is bounded. */
+static int64_t check_time(const char *item, int count, bool is_strict) {
+    struct arena own, notes;
+    struct issues issues;
+    struct json value;
+    struct json_error error;
+    struct timespec from, to;
+    int64_t best = INT64_MAX;
+    static const struct field fields[] = {
+        {.name = "a", .type = FIELD_ARRAY, .fields = section_fields}, {0}};
+    arena_init(&own, 64 * 1024 * 1024, NULL);
+    struct buffer text = buffer_in(&own);
+    buffer_printf(&text, "{\"a\":[%s", item);
+    for (int i = 1; i < count; i++)
+        buffer_printf(&text, ",%s", item);
+    buffer_add_text(&text, "]}");
+    CHECK_INTEGER(json_read(&own, buffer_slice(&text), &value, &error), 0);
+    for (int i = 0; i < 7; i++) {
+        arena_init(&notes, 4 * 1024 * 1024, NULL); /* it ends the program when it is full */
+        issues_start(&issues, &notes);
+        issues.is_strict = is_strict;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+        field_check(fields, value, "", &issues);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+        int64_t took = (to.tv_sec - from.tv_sec) * 1000000000LL + to.tv_nsec - from.tv_nsec;
+        best = took < best ? took : best;
+        arena_free(&notes);
+    }
+    arena_free(&own);
+    return best;
+}
+
+/* Four times as much takes about four times as long; were it quadratic it would be sixteen. */
+static void check_growth(void) {
+    static const char *const items[] = {"{}", "0", "{\"title\":\"t\",\"rows\":[]}",
+                                        "{\"x\":1,\"title\":5}"};
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        for (int is_strict = 0; is_strict < 2; is_strict++)
+            CHECK(check_time(items[i], 80000, is_strict) <
+                  10 * check_time(items[i], 20000, is_strict));
+}
+
 int main(void) {
     arena_init(&arena, 64 * 1024 * 1024, NULL);
     check_cases();
     check_queries();
     check_messages();
     check_flood();
+    check_strict();
+    check_long_names();
+    check_growth();
     arena_free(&arena);
     return check_failures();
 }
