@@ -80,7 +80,7 @@ static int send_file(struct upload *upload, struct idempotency *once) {
     upstream_note(rq, &answer);
     if (!answer.status && upload->is_broken)
         return upload_fail(upload);
-    return upstream_read(rq, UPSTREAM_MEDIA, &answer, &json) ? -1 : reply_media_id(rq, json);
+    return upstream_read(rq, UPSTREAM_UPLOAD, &answer, &json) ? -1 : reply_media_id(rq, json);
 }
 
 /* Under a key the body tells only at its end whether it is the one that came before: it is hashed
@@ -175,7 +175,7 @@ static int find_media(struct request *rq, const struct store_account *accounts, 
         struct graph_call call = {.method = "GET", .path = media->id, .token = media->token};
         upstream_ask(rq, &call, &answer);
         if (answer.status < 400 || answer.status > 499) {
-            if (upstream_read(rq, UPSTREAM_MEDIA, &answer, &json))
+            if (upstream_read(rq, UPSTREAM_DOWNLOAD, &answer, &json))
                 return -1;
             if (read_media(rq, json, media))
                 return 0;
@@ -183,7 +183,7 @@ static int find_media(struct request *rq, const struct store_account *accounts, 
             refusal = answer;
         }
     }
-    return refusal.status ? upstream_fail(rq, UPSTREAM_MEDIA, &refusal)
+    return refusal.status ? upstream_fail(rq, UPSTREAM_DOWNLOAD, &refusal)
                           : fail(rq, NOT_FOUND, "Media URL not found");
 }
 

@@ -22,6 +22,8 @@ static struct slice find_token(struct request *rq) {
     if (bearer.n || plain.n)
         return bearer.n ? bearer : plain;
     fail(rq, UNAUTHORIZED, "Missing API token");
+    fail_with_details(rq, SLICE("{\"hint\":\"Send the token as the header Authorization: Bearer "
+                                "API_TOKEN, or as the header X-API-Token: API_TOKEN.\"}"));
     return (struct slice){NULL, 0};
 }
 

@@ -620,6 +620,22 @@ assert_nothing_completed() {
 END
 }
 
+@test "the message of a failed upload is the platform's alone, and never empty (spec 4.6)" {
+    local photo
+    photo=$(photo)
+    fault '{"status":400,"code":131051,"message":"Unsupported type"}'
+    upload_raw "$photo" image/jpeg
+    assert_error 400 VALIDATION_ERROR
+    assert_text .message 'Unsupported type'
+    fault '{"status":400,"body":"{\"error\":{\"message\":\"\",\"code\":131051}}"}'
+    upload_raw "$photo" image/jpeg
+    assert_error 400 VALIDATION_ERROR 'answered 400'
+    fault '{"status":400,"body":"null"}'
+    upload_raw "$photo" image/jpeg
+    assert_error 400 VALIDATION_ERROR 'answered 400'
+    assert_that 'has("details") | not'
+}
+
 @test "an upstream Retry-After is copied" {
     fault '{"status":429,"code":80007,"headers":{"Retry-After":"60"}}'
     upload_raw "$(photo)" image/jpeg
@@ -627,15 +643,20 @@ END
     assert_header Retry-After 60
 }
 
-@test "a platform that resets, hangs up or talks nonsense is 502" {
+@test "a platform that resets or hangs up is 500, one that answers nonsense 502 (spec 7)" {
     local photo
     photo=$(photo 400000)
     fault '{"kind":"reset"}'
     upload_raw "$photo" image/jpeg
-    assert_error 502 INTERNAL_ERROR
+    assert_error 500 INTERNAL_ERROR 'not known'
     fault '{"kind":"reset_before","bytes":100000}'
     upload_form "$photo" photo.jpg image/jpeg
-    assert_error 502 INTERNAL_ERROR
+    assert_error 500 INTERNAL_ERROR 'not known'
+    write_config 'graph_base_url = http://127.0.0.1:1'
+    upload_raw "$photo" image/jpeg
+    write_config
+    assert_error 500 INTERNAL_ERROR 'could not be reached'
+    assert_header Retry-After 5
     fault '{"kind":"html"}'
     upload_raw "$photo" image/jpeg
     assert_error 502 INTERNAL_ERROR

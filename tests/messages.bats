@@ -391,7 +391,7 @@ END
     assert_nothing_sent
 }
 
-@test "send: no condition matches: 400 with the message Unsupported message payload. (spec 4.3)" {
+@test "send: no condition matches: 400 with the message Unsupported message payload. and all kinds (spec 4.3)" {
     local text before
     before=$(recorded)
     for text in '' ',"text":5' ',"text":null' ',"text":["x"]' ',"media":"7001"' ',"media":[]' ',"location":"1,2"' \
@@ -403,11 +403,79 @@ END
         ',"Text":"x"' ',"templateName":"hello"'; do
         send '' "{$who$text}"
         assert_status 400
-        assert_body_is '{"success":false,"error":"VALIDATION_ERROR","message":"Unsupported message payload."}'
+        assert_error 400 VALIDATION_ERROR
+        assert_text .message 'Unsupported message payload.'
+        assert_that '.details | length == 10'
     done
+    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}}]'
     send '' "{\"phoneNumberId\":\"$LINE\"}"
     assert_text .message 'Unsupported message payload.'
     assert_untouched
+}
+
+# --- Prefer: handling=strict ---
+
+strictly=(-H 'Prefer: handling=strict')
+
+@test "handling=strict makes every unknown member an issue with its path; without it they are ignored (RFC 7240)" {
+    local text="{$who,\"bodyText\":\"b\",\"buttonText\":\"g\",\"context\":{\"message_id\":\"w\"},\"sections\":[{\"title\":\"t\",\"x.y\":1,\"rows\":[{\"id\":\"i\",\"title\":\"r\"},{\"id\":\"\",\"title\":\"r\",\"a\\u0000b\":{\"z\":1}}]}]}" before
+    before=$(recorded)
+    send interactive/list "$text" "${strictly[@]}"
+    assert_error 400 VALIDATION_ERROR '(and 3 more: see details)'
+    assert_header Preference-Applied handling=strict
+    assert_conventions
+    assert_json .details '[{"path":"sections[0].rows[1].id","code":"empty","message":"must not be empty"},{"path":"sections[0].rows[1].a\\u0000b","code":"unknown_field","message":"is not a field of this request"},{"path":"sections[0].x.y","code":"unknown_field","message":"is not a field of this request"},{"path":"context","code":"unknown_field","message":"is not a field of this request"}]'
+    send interactive/list "$text"
+    assert_error 400 VALIDATION_ERROR 'sections[0].rows[1].id must not be empty.'
+    refute_header Preference-Applied
+    assert_untouched
+    text=${text/'"id":""'/'"id":"j"'}
+    send interactive/list "$text" "${strictly[@]}"
+    assert_error 400 VALIDATION_ERROR 'is not a field of this request'
+    assert_untouched
+    send interactive/list "$text"
+    assert_success
+    refute_header Preference-Applied
+}
+
+@test "handling=strict says that it was applied on every answer behind the check of the fields, and changes nothing else" {
+    local key="key-$RANDOM$RANDOM"
+    send text "{$who,\"text\":\"x\",\"contextMessageWamid\":\"wamid.w=\"}" "${strictly[@]}" -H "Idempotency-Key: $key"
+    assert_success
+    assert_header Preference-Applied handling=strict
+    cp "$body" "$BATS_TEST_TMPDIR/first"
+    send text "{$who,\"text\":\"x\",\"contextMessageWamid\":\"wamid.w=\"}" "${strictly[@]}" -H "Idempotency-Key: $key"
+    assert_header Idempotent-Replayed true
+    assert_header Preference-Applied handling=strict
+    assert_body_is "@$BATS_TEST_TMPDIR/first"
+    answer_with 400 '{"error":{"message":"no","code":4}}'
+    send text "{$who,\"text\":\"x\"}" "${strictly[@]}"
+    assert_error 400 VALIDATION_ERROR no
+    assert_header Preference-Applied handling=strict
+    send text "{$who,\"text\":\"x\"}" -H 'Prefer: respond-async; a="b, c", return=minimal' -H 'Prefer: HANDLING = "Strict" ; q=1'
+    assert_success
+    assert_header Preference-Applied handling=strict
+    send text "{$who,\"text\":\"x\",\"y\":1}" -H 'Prefer: handling=lenient' "${strictly[@]}"
+    assert_success
+    refute_header Preference-Applied
+    send text '{' "${strictly[@]}"
+    assert_error 400 VALIDATION_ERROR 'not valid JSON'
+    refute_header Preference-Applied
+}
+
+@test "handling=strict at the dispatcher knows the fields of the chosen kind alone" {
+    send '' "{$who,\"text\":\"x\"}" "${strictly[@]}"
+    assert_success
+    assert_header Preference-Applied handling=strict
+    send '' "{$who,\"text\":\"x\",\"footerText\":\"f\",\"media\":{\"type\":\"image\"}}" "${strictly[@]}"
+    assert_error 400 VALIDATION_ERROR
+    assert_header Preference-Applied handling=strict
+    assert_json '[.details[] | "\(.path):\(.code)"]' '["footerText:unknown_field","media:unknown_field"]'
+    send '' "{$who,\"media\":{\"type\":\"image\",\"mediaId\":\"7001\",\"url\":\"u\"}}" "${strictly[@]}"
+    assert_json '[.details[] | "\(.path):\(.code)"]' '["media.url:unknown_field"]'
+    send '' "{$who,\"context\":{}}" "${strictly[@]}"
+    assert_error 400 VALIDATION_ERROR 'Unsupported message payload.'
+    assert_equal "$(sent_count)" 1
 }
 
 # --- 2.3: to and recipient ---
@@ -432,10 +500,11 @@ END
 END
 }
 
-@test "a BSUID in to is 400 and told to go to recipient: the platform would lose the message (spec 2.3)" {
+@test "a BSUID in to, in any case of letters, is 400: the platform would lose the message (spec 2.3)" {
     local bsuid before
     before=$(recorded)
-    for bsuid in US.13491208655302741918 US.ENT.13491208655302741918 ' US.13491208655302741918 '; do
+    for bsuid in US.13491208655302741918 US.ENT.13491208655302741918 ' US.13491208655302741918 ' \
+        us.13491208655302741918 uS.13491208655302 Us.ENT.13491208655302 us.ent.13491208655302 US.Ent.13491208655302; do
         send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$bsuid\",\"text\":\"x\"}"
         assert_error 400 VALIDATION_ERROR
         assert_issue to 'send it as recipient'
@@ -1258,7 +1327,7 @@ END
         send text "{$who,\"text\":\"x\"}"
         assert_error "$expected" "$error"
         assert_json .details.error.code "$code"
-        assert_that '.message == .details.error.message'
+        assert_that '.message as $message | .details.error.message | inside($message)'
     done <<'END'
 190 401 UNAUTHORIZED
 10 403 FORBIDDEN
@@ -1280,6 +1349,64 @@ END
     assert_json .details.error.code 100
     send text "{$who,\"text\":\"$(printf 'x%.0s' {1..4097})\"}"
     assert_error 400 VALIDATION_ERROR
+}
+
+@test "the errors that are met most say after the platform's words what to do" {
+    local code part count=0
+    while read -r code part; do
+        answer_with 400 "{\"error\":{\"message\":\"(#$code) Words \\u00e9\",\"code\":$code}}"
+        send text "{$who,\"text\":\"x\"}"
+        assert_error 400 VALIDATION_ERROR "$part"
+        jq -e --arg words "(#$code) Words é. " '.message | startswith($words)' "$body" >/dev/null || fail_answer "$code"
+        assert_body_is "{\"success\":false,\"error\":\"VALIDATION_ERROR\",\"message\":$(jq -c .message "$body"),\"details\":{\"error\":{\"message\":\"(#$code) Words \\u00e9\",\"code\":$code}}}"
+        count=$((count + 1))
+    done <<'END'
+190 switchboard account token
+80007 wait
+130429 messages per second
+131026 country code
+131047 POST /v2/templates/send
+131051 another one
+132000 number of parameters
+132001 language
+132012 type or format
+133010 register
+END
+    assert_equal "$count" 10
+    # words that end a sentence, a code as a string, words longer than any message, and codes without a hint
+    answer_with 400 '{"error":{"message":"It is over.","code":"131047"}}'
+    send text "{$who,\"text\":\"x\"}"
+    assert_that '.message | startswith("It is over. More than 24 hours")'
+    answer_with 400 "{\"error\":{\"message\":\"$(printf 'é%.0s' {1..2000})\",\"code\":131047}}"
+    send text "{$who,\"text\":\"x\"}"
+    assert_that '.message | startswith("éééé") and endswith("(POST /v2/templates/send).") and (contains("\ufffd") | not)'
+    for code in 131048 1310470 131047.5 null; do
+        answer_with 400 "{\"error\":{\"message\":\"Words\",\"code\":$code}}"
+        send text "{$who,\"text\":\"x\"}"
+        assert_text .message Words
+    done
+}
+
+@test "a refusal of the platform that says nothing has a message of ours and no details (spec 2.1)" {
+    local answer said
+    for answer in null '{}' '[]' '""' ' { } ' $'[\n]' $'\r\n' ' '; do
+        for said in 400 500; do
+            answer_with "$said" "$answer"
+            send text "{$who,\"text\":\"x\"}"
+            assert_error "$([[ $said == 400 ]] && echo 400 || echo 502)" "$([[ $said == 400 ]] && echo VALIDATION_ERROR || echo INTERNAL_ERROR)" "answered $said"
+            assert_that 'has("details") | not'
+        done
+    done
+    for answer in '{"error":{"message":"","code":4}}' '{"error":{"message":" \n","code":4}}' \
+        '{"error":{"message":null}}' '{"error":{"message":5}}' '{"error":{}}' '{"error":"no"}' '[{}]' 0 false; do
+        answer_with 400 "$answer"
+        send text "{$who,\"text\":\"x\"}"
+        assert_error 400 VALIDATION_ERROR 'The platform answered 400.'
+        assert_body_is "{\"success\":false,\"error\":\"VALIDATION_ERROR\",\"message\":\"The platform answered 400.\",\"details\":$answer}"
+    done
+    answer_with 400 '{"error":{"message":"","code":131047}}'
+    send text "{$who,\"text\":\"x\"}"
+    assert_error 400 VALIDATION_ERROR 'template message'
 }
 
 @test "an expired platform token is the platform's 401 (spec 7)" {
@@ -1343,7 +1470,10 @@ END
         answer_with 200 "$answer"
         send text "{$who,\"text\":\"x\"}"
         assert_error 502 INTERNAL_ERROR 'not known'
-        assert_json .details "$answer"
+        case $answer in
+        '{}' | '[]' | null) assert_that 'has("details") | not' ;;
+        *) assert_json .details "$answer" ;;
+        esac
         assert_equal "$(sent_count)" 1
     done
     answer_with 200 ''
