@@ -500,6 +500,21 @@ strictly=(-H 'Prefer: handling=strict')
 END
 }
 
+@test "to: what is no international number is sent as its digits, for the platform to decide (spec 2.3)" {
+    local form digits
+    while IFS='|' read -r form digits; do
+        answer_with 200 '{"messages":[{"id":"wamid.digits"}]}'
+        send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$form\",\"text\":\"x\"}"
+        assert_success
+        assert_sent "{\"messaging_product\":\"whatsapp\",\"recipient_type\":\"individual\",\"to\":\"$digits\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
+    done <<'END'
+0015551234567|0015551234567
+089 1234567|0891234567
++49 (0)89 1234567|490891234567
++1 555 123 4567 ext. 5|155512345675
+END
+}
+
 @test "a BSUID in to, in any case of letters, is 400: the platform would lose the message (spec 2.3)" {
     local bsuid before
     before=$(recorded)
