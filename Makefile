@@ -85,7 +85,7 @@ ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
 DELIVERY_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/delivery/*.c))
 SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
-TEST_HELPERS := $(addprefix $(BUILD)/helpers/,receiver ask without_landlock)
+TEST_HELPERS := $(addprefix $(BUILD)/helpers/,receiver ask json without_landlock)
 STARVER := $(BUILD)/tests/helpers/starve.o
 STARVED := $(BUILD)/starved
 STARVED_CGI := $(patsubst %,$(STARVED)/cgi-bin/%,$(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA))
@@ -159,7 +159,7 @@ $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 
 $(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ -lpthread
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ -lpthread -lcjson
 
 # The same executables, in which any allocation can be made to fail: tests/helpers/starve.c. Shared
 # libraries are starved too, so none of them is static.

@@ -12,6 +12,7 @@
 : "${TRANSPORT:=direct}"
 root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 : "${OUT:=$root}" # where the executables are: the tree, or build/sanitize
+: "${HELPERS:=$root/build/plain/helpers}" # where the test programs are
 
 # shellcheck source=tests/helpers/stack.bash
 . "$root/tests/helpers/stack.bash"

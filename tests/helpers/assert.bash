@@ -36,14 +36,27 @@ assert_status() { # STATUS
 
 # The value of a header, nothing when it is absent: header NAME
 header() {
-    awk -v name="${1,,}" '{ at = index($0, ":") }
-        tolower(substr($0, 1, at - 1)) == name { value = substr($0, at + 1); sub(/^ +/, "", value); print value }' \
-        "$headers"
+    local value
+    read_header "$1" && printf '%s\n' "$value"
+    return 0
+}
+
+# Sets `value`, a line for each time that the header is there; fails when it is not: read_header NAME
+read_header() {
+    local line text found=''
+    value=''
+    while IFS= read -r line || [[ -n $line ]]; do
+        text=${line%%:*}
+        [[ $line == *:* && ${text,,} == "${1,,}" ]] || continue
+        text=${line#*:}
+        value+=${found:+$'\n'}${text#"${text%%[! ]*}"} found=1
+    done <"$headers"
+    [[ -n $found ]]
 }
 
 assert_header() { # NAME [VALUE]
     local value
-    value=$(header "$1")
+    read_header "$1" || true
     if (($# == 1)); then
         [[ -n $value ]] || fail_answer "expected a header $1"
     else
@@ -52,13 +65,22 @@ assert_header() { # NAME [VALUE]
 }
 
 refute_header() { # NAME
-    [[ -z $(header "$1") ]] || fail_answer "expected no header $1"
+    local value
+    ! read_header "$1" || [[ -z $value ]] || fail_answer "expected no header $1"
+}
+
+# Common questions about JSON are asked of a small program first, since jq takes longer to start than
+# most requests take in all. It only ever says that something is so for sure (tests/helpers/json.c);
+# jq decides what it leaves open.
+surely() {
+    [[ -x $HELPERS/json ]] && "$HELPERS/json" "$body" "$@" 2>/dev/null
 }
 
 # The value at a jq path. EXPECTED that reads as JSON stands for that value (true, 17, null, "17",
 # [1,2]), anything else for a string.
 assert_json() { # PATH EXPECTED
     local found expected=$2
+    ! surely is "$1" "$2" || return 0
     jq -e . >/dev/null 2>&1 <<<"$expected" || [[ $expected == false || $expected == null ]] ||
         expected=$(jq -n --arg text "$2" '$text')
     found=$(jq -c "$1" "$body" 2>&1) || true
@@ -68,6 +90,7 @@ assert_json() { # PATH EXPECTED
 # As assert_json, but EXPECTED is always a string, digits too.
 assert_text() { # PATH EXPECTED
     local found
+    ! surely text "$1" "$2" || return 0
     found=$(jq -c "$1" "$body" 2>&1) || true
     [[ $found == "$(jq -nc --arg text "$2" '$text')" ]] ||
         fail_answer "expected $1 to be the string $2, not $found"
@@ -90,13 +113,14 @@ assert_body_is() { # TEXT, or @FILE
 assert_success() {
     assert_status 200
     assert_header Content-Type 'application/json; charset=utf-8'
-    assert_that '.success == true and (keys == ["data", "success"])'
+    surely success || assert_that '.success == true and (keys == ["data", "success"])'
 }
 
 # The error envelope and nothing but it (spec 2.1, 7); MESSAGE-PART anywhere in the message.
 assert_error() { # STATUS CODE [MESSAGE-PART]
     assert_status "$1"
     assert_header Content-Type 'application/json; charset=utf-8'
+    ! surely error "$2" "${3-}" || return 0
     jq -e --arg code "$2" --arg part "${3-}" '.success == false and .error == $code
         and (.message | contains($part)) and (.message | length > 0)
         and (keys - ["success", "error", "message", "details"] == [])' "$body" >/dev/null 2>&1 ||
@@ -105,6 +129,7 @@ assert_error() { # STATUS CODE [MESSAGE-PART]
 
 # An issue in the details of a schema failure: assert_issue PATH [MESSAGE-PART]
 assert_issue() {
+    ! surely issue "$1" "${2-}" || return 0
     jq -e --arg path "$1" --arg part "${2-}" '.details | any(.path == $path
         and (.message | contains($part)) and (.code | length > 0))' "$body" >/dev/null 2>&1 ||
         fail_answer "expected an issue with the path $1 and a message that holds: ${2-}"

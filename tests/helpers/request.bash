@@ -99,9 +99,15 @@ request_http() {
     : >"$body"
     status=$(curl "${arguments[@]}" "$BASE$path") || true
     [[ $method != HEAD ]] || : >"$body" # curl puts the head there
-    # of several heads (100 Continue) the last
-    tr -d '\r' <"$answer_dir/head" | awk '/^HTTP\// { head = ""; next } NF { head = head $0 "\n" }
-        END { printf "%s", head }' >"$headers"
+    local line head=''
+    while IFS= read -r line || [[ -n $line ]]; do
+        line=${line//$'\r'/}
+        case $line in
+        HTTP/*) head='' ;; # of several heads (100 Continue) the last
+        *[!' '$'\t']*) head+=$line$'\n' ;;
+        esac
+    done <"$answer_dir/head"
+    printf '%s' "$head" >"$headers"
 }
 
 # What goes over the wire as it stands, for requests that curl would not make; the server must close
@@ -134,8 +140,8 @@ request_direct() {
     if [[ $path == *\?* ]]; then
         query=${path#*\?} path=${path%%\?*}
     fi
-    path=$(decode_percent "$path"; printf .)
-    path=${path%.}
+    decode_percent "$path"
+    path=$decoded
     find_program "$path"
     variables=(
         PATH=/usr/local/bin:/usr/bin:/bin GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1
@@ -151,11 +157,14 @@ request_direct() {
     header_variables
     if [[ -n $query && $query != *=* ]]; then
         for word in ${query//+/ }; do
-            arguments+=("$(decode_percent "$word")")
+            decode_percent "$word"
+            arguments+=("$decoded")
         done
     fi
     if [[ -n $has_data ]]; then
         cat "$data"
+    else
+        :
     fi | env -i "${variables[@]}" "$OUT/cgi-bin/$program" "${arguments[@]}" \
         >"$answer_dir/answer" 2>>"$STACK/stderr.log" || true
     split_answer
@@ -164,16 +173,20 @@ request_direct() {
 # The routes are those of apache.conf: sets program, script_name, path_info.
 find_program() {
     local directive prefix file
-    while read -r directive prefix file; do
-        [[ $directive == ScriptAlias ]] || continue
+    ((${#script_aliases[@]})) || mapfile -t script_aliases < <(grep '^ScriptAlias ' "$root/apache.conf")
+    for directive in "${script_aliases[@]}"; do
+        read -r _ prefix file <<<"$directive"
         if [[ $prefix == / || $1 == "$prefix" || $1 == "$prefix"/* ]]; then
-            program=$(basename "${file//\"/}")
+            file=${file//\"/}
+            file=${file%/}
+            program=${file##*/}
             script_name=${prefix%/}
             path_info=${1#"$script_name"}
             return
         fi
-    done <"$root/apache.conf"
+    done
 }
+script_aliases=()
 
 # Headers become variables as in RFC 3875 4.1.18: names with other characters than letters, digits
 # and `-` are dropped, and of equal names the values are joined.
@@ -185,7 +198,8 @@ header_variables() {
         name=${header%%:*} value=${header#*:}
         value=${value#"${value%%[! ]*}"}
         [[ $name =~ ^[A-Za-z0-9-]+$ && ${name,,} != proxy ]] || continue
-        name=HTTP_$(tr 'a-z-' 'A-Z_' <<<"$name")
+        name=HTTP_${name^^}
+        name=${name//-/_}
         [[ $name != HTTP_CONTENT_TYPE ]] || name=CONTENT_TYPE
         [[ $name != HTTP_CONTENT_LENGTH ]] || length=$value
         [[ $name != HTTP_TRANSFER_ENCODING ]] || chunked=1
@@ -208,18 +222,20 @@ header_variables() {
     done
 }
 
+# Sets `decoded`.
 decode_percent() {
-    local text=${1//\\/\\\\}
-    printf '%b' "${text//%/\\x}"
+    decoded=${1//\\/\\\\}
+    printf -v decoded '%b' "${decoded//%/\\x}"
 }
 
 # Splits what a CGI wrote (RFC 3875 6) into $headers and $body; $status is 500 without a header.
 split_answer() {
-    local line answer
+    local LC_ALL=C # lengths are bytes
+    local line answer head='' length=0 text
     status=''
-    : >"$headers"
     exec {answer}<"$answer_dir/answer"
     while IFS= read -r line <&"$answer"; do
+        length=$((length + ${#line} + 1))
         line=${line%$'\r'}
         [[ -n $line ]] || break
         if [[ ${line,,} == status:* ]]; then
@@ -227,12 +243,18 @@ split_answer() {
             status=${status# }
             status=${status%% *}
         else
-            printf '%s\n' "$line" >>"$headers"
+            head+=$line$'\n'
         fi
     done
-    cat <&"$answer" >"$body"
+    printf '%s' "$head" >"$headers"
+    # a short text by the shell itself; what is long or has a NUL in it by another program
+    if IFS= read -r -d '' -n 65536 text <&"$answer"; then
+        tail -c "+$((length + 1))" "$answer_dir/answer" >"$body"
+    else
+        printf '%s' "$text" >"$body"
+    fi
     exec {answer}<&-
-    if [[ ! -s $headers ]]; then
+    if [[ -z $head ]]; then
         status=500
     elif [[ -z $status ]]; then
         status=200
