@@ -89,15 +89,16 @@ download() {
     api GET /v2/media/1234/download
 }
 
-# All four kinds of route end in a failure: the platform is asked once by those that do something.
-# assert_all_fail WHAT NAME
+# All four kinds of route end in a failure: the platform is asked once by those that do something. An
+# upload is 500 where there was no answer at all and 502 where there was one.
+# assert_all_fail WHAT NAME STATUS-OF-THE-UPLOAD
 assert_all_fail() {
     local kind wanted before started=$SECONDS
+    local -A statuses=([send]=502 [list]=500 [upload]=$3 [download]=502)
     for kind in send list upload download; do
         before=$(asked "$2")
         "$kind"
-        wanted=502
-        [[ $kind != list ]] || wanted=500
+        wanted=${statuses[$kind]}
         [[ $status == "$wanted" ]] || fail_answer "$1: $kind"
         assert_error "$wanted" INTERNAL_ERROR
         [[ $kind == list || $kind == download ]] || (($(asked "$2") - before <= 1)) || fail "$1: $kind was repeated"
@@ -115,42 +116,42 @@ repeated() { # TEXT COUNT
 }
 
 @test "answers that HTTP does not allow, or that are cut short, are failures everywhere" {
-    local after answer count=0
+    local uploaded after answer count=0
     write_config "graph_base_url = $UPSTREAM"
-    while read -r after answer; do
+    while read -r uploaded after answer; do
         plan main "$after" "$answer"
-        assert_all_fail "$after $answer" main
+        assert_all_fail "$after $answer" main "$uploaded"
         count=$((count + 1))
     done <<'END'
-close
-reset
-close \r\n\r\n
-close {"messages":[{"id":"wamid.x"}]}
-close HTTP/1.1
-close HTTP/1.1 OK
-close HTTP/1.1 20 OK\r\n\r\n{}
-close HTTP/7.3 200 OK\r\n\r\n{}
-close ICY 200 OK\r\n\r\n{}
-close HTTP/1.1 200 OK\r\n
-reset HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{
-close HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"messages":[{"id":"wamid.x"}],"data":[]}
-close HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{"messages":[{"id":"wamid.x"}],"data":[]}
-close HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{"
-close HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{"a":1
-close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"id":"x"
-close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{"a":1}\r\n0\r\n\r\n
-close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{"a":1}\r\n0\r\n\r\n
-close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{"a":1}
-close HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\n\x1f\x8b\x08\0\0\0\0
-close HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n
-close HTTP/1.1 204 No Content\r\n\r\n
-close HTTP/1.1 304 Not Modified\r\n\r\n
-close HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n
-close HTTP/1.1 100 Continue\r\n\r\n
-close HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n
-close HTTP/1.1 503 Busy\r\nRetry-After: soon\r\nContent-Length: 4\r\n\r\nbusy
-close HTTP/1.1 999 What\r\nContent-Length: 0\r\n\r\n
-close \x16\x03\x01\0\x02\x01\0
+500 close
+500 reset
+500 close \r\n\r\n
+500 close {"messages":[{"id":"wamid.x"}]}
+500 close HTTP/1.1
+500 close HTTP/1.1 OK
+500 close HTTP/1.1 20 OK\r\n\r\n{}
+500 close HTTP/7.3 200 OK\r\n\r\n{}
+500 close ICY 200 OK\r\n\r\n{}
+502 close HTTP/1.1 200 OK\r\n
+500 reset HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{
+500 close HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"messages":[{"id":"wamid.x"}],"data":[]}
+502 close HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{"messages":[{"id":"wamid.x"}],"data":[]}
+500 close HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{"
+502 close HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{"a":1
+500 close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"id":"x"
+500 close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{"a":1}\r\n0\r\n\r\n
+500 close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{"a":1}\r\n0\r\n\r\n
+500 close HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{"a":1}
+502 close HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\n\x1f\x8b\x08\0\0\0\0
+502 close HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n
+502 close HTTP/1.1 204 No Content\r\n\r\n
+502 close HTTP/1.1 304 Not Modified\r\n\r\n
+500 close HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n
+500 close HTTP/1.1 100 Continue\r\n\r\n
+502 close HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n
+502 close HTTP/1.1 503 Busy\r\nRetry-After: soon\r\nContent-Length: 4\r\n\r\nbusy
+502 close HTTP/1.1 999 What\r\nContent-Length: 0\r\n\r\n
+500 close \x16\x03\x01\0\x02\x01\0
 END
     ((count >= 29)) || fail "only $count"
     jq -e . "$LOG" >/dev/null
@@ -161,7 +162,7 @@ END
     write_config "graph_base_url = $UPSTREAM"
     while IFS= read -r body_text; do
         plan main close "$(http "$body_text")"
-        assert_all_fail "$body_text" main
+        assert_all_fail "$body_text" main 502
     done <<'END'
 <!DOCTYPE html><html><body>Sorry</body></html>
 {"messages":[{"id":"wamid.x"}],"data":[]
@@ -174,9 +175,9 @@ NaN
 {\0"\0m\0e\0
 END
     plan main close "$(http "$(repeated '[' 100000)")"
-    assert_all_fail '100,000 brackets' main
+    assert_all_fail '100,000 brackets' main 502
     plan main close "$(http "{\"a\":$(repeated '[' 5000)$(repeated ']' 5000)}")"
-    assert_all_fail '5,000 brackets and their ends' main
+    assert_all_fail '5,000 brackets and their ends' main 502
 }
 
 # Leaves the answer as it is: plan_then THEN
@@ -189,16 +190,16 @@ plan_then() {
     write_config "graph_base_url = $UPSTREAM"
     { printf 'HTTP/1.1 200 OK\r\n'; yes 'X-Padding: 0123456789012345678901234567890123456789' | head -n 20000 | sed 's/$/\r/'; } >"$answer"
     plan_then flood
-    assert_all_fail 'a flood of headers' main
+    assert_all_fail 'a flood of headers' main 500
     { printf 'HTTP/1.1 200 OK\r\nX-Long: '; head -c 1000000 /dev/zero | tr '\0' x; printf '\r\nContent-Length: 2\r\n\r\n{}'; } >"$answer"
     plan_then close
-    assert_all_fail 'a header of a million bytes' main
+    assert_all_fail 'a header of a million bytes' main 500
     { printf 'HTTP/1.1 200 OK\r\n\r\n{"messages":[{"id":"wamid.x"}],"data":"'; head -c 1000000 /dev/zero | tr '\0' x; } >"$answer"
     plan_then flood
-    assert_all_fail 'a body without end' main
+    assert_all_fail 'a body without end' main 500
     { printf 'HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n'; head -c 104857600 /dev/zero | tr '\0' ' '; } >"$answer"
     plan_then close
-    assert_all_fail '100 MB' main
+    assert_all_fail '100 MB' main 500
 }
 
 @test "headers of an answer never become headers of ours" {
@@ -282,15 +283,15 @@ make_certificate() {
     assert_equal "$(asked tls_good)" 1
     plan tls_good close "$(http "$good")"
     write_config "graph_base_url = $url_good" # nobody vouches for it
-    assert_all_fail 'an unknown authority' tls_good
+    assert_all_fail 'an unknown authority' tls_good 500
     assert_equal "$(asked tls_good)" 0
     send
     assert_error 502 INTERNAL_ERROR certificate
     write_config "graph_base_url = $url_other" "ca_file = $STACK/other/ca.pem"
-    assert_all_fail 'a certificate of another host' tls_other
+    assert_all_fail 'a certificate of another host' tls_other 500
     assert_equal "$(asked tls_other)" 0
     write_config "graph_base_url = $url_expired" "ca_file = $STACK/expired/ca.pem"
-    assert_all_fail 'an expired certificate' tls_expired
+    assert_all_fail 'an expired certificate' tls_expired 500
     assert_equal "$(asked tls_expired)" 0
     send
     assert_error 502 INTERNAL_ERROR expired
