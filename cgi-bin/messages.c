@@ -444,8 +444,13 @@ static const struct field no_fields[] = {{0}}; /* the dispatcher's depend on the
     }
 
 static const struct route routes[] = {
-    {.method = "POST", .path = "/v2/messages/send", .guard = &line_guard,
-     .handle = post_any_message, .body = BODY_JSON, .fields = no_fields, .checks_fields = true},
+    {.method = "POST",
+     .path = "/v2/messages/send",
+     .guard = &line_guard,
+     .handle = post_any_message,
+     .body = BODY_JSON,
+     .fields = no_fields,
+     .checks_fields = true},
     SENDS("/text", text),
     SENDS("/media", media),
     SENDS("/location", location),

@@ -57,8 +57,8 @@ static int fail_on_another_body(struct request *rq) {
 }
 
 /* The key was started and has no answer: its request still runs, or ended badly in the middle. What
- * runs may have begun after this request, whose body may have taken long to arrive: only the present
- * time tells. */
+ * runs may have begun after this request, whose body may have taken long to arrive: only the
+ * present time tells. */
 static int fail_unanswered(struct request *rq, const struct idempotency *idempotency) {
     int64_t silence = clock_now() - idempotency->stored.started_at;
     /* below zero the clock has been set back since */

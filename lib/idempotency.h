@@ -27,8 +27,8 @@ bool idempotency_is_asked(void);
 void idempotency_fingerprint(const struct request *rq, unsigned char fingerprint[32]);
 
 /* Begins. `fingerprint` is that of the body, NULL where it is not known before the body was read.
- * Fails with 400 on a bad key, 422 when its first request was made on another route or (as far as is
- * known here) with another body, and 409 while its first request runs, or ended with an unknown
+ * Fails with 400 on a bad key, 422 when its first request was made on another route or (as far as
+ * is known here) with another body, and 409 while its first request runs, or ended with an unknown
  * outcome: `details.outcome` is running or unknown. */
 enum idempotency_state idempotency_begin(struct request *rq, const unsigned char *fingerprint,
                                          struct idempotency *idempotency);

@@ -10,8 +10,9 @@ bool recipient_is_bsuid(struct slice text);
 /* The digits of a phone; everything else is stripped (spec 2.3). */
 char *recipient_digits(struct arena *arena, struct slice phone);
 
-/* The checks of the fields `to` and `recipient`. A BSUID in `to`, in any case of letters, is refused:
- * stripped to digits it would be another person's phone, and the platform would answer 200. */
+/* The checks of the fields `to` and `recipient`. A BSUID in `to`, in any case of letters, is
+ * refused: stripped to digits it would be another person's phone, and the platform would answer
+ * 200. */
 const char *recipient_check_to(struct slice text);
 const char *recipient_check_bsuid(struct slice text);
 

@@ -4,8 +4,8 @@
 #include "state.h"
 
 enum {
-    CLIPPED = 1024,       /* bytes kept of an answer that is not JSON */
-    CLIPPED_WORDS = 640,  /* bytes kept of a message that a hint follows */
+    CLIPPED = 1024,      /* bytes kept of an answer that is not JSON */
+    CLIPPED_WORDS = 640, /* bytes kept of a message that a hint follows */
 };
 
 /* Nothing was sent, so nothing was done: the same request may be sent again. */
@@ -103,8 +103,8 @@ static const char *hint_for(struct json answer) {
     return NULL;
 }
 
-/* The words of the platform, and a hint where there is one; NULL where it says nothing. On an upload
- * the words stand alone (spec 4.6). */
+/* The words of the platform, and a hint where there is one; NULL where it says nothing. On an
+ * upload the words stand alone (spec 4.6). */
 static const char *message(struct request *rq, enum upstream_purpose purpose, struct json answer) {
     const char *said = json_text(json_find(answer, "error.message"), rq->arena);
     const char *hint = purpose == UPSTREAM_UPLOAD ? NULL : hint_for(answer);
@@ -115,7 +115,8 @@ static const char *message(struct request *rq, enum upstream_purpose purpose, st
         return said;
     words.n = utf8_clip(words, CLIPPED_WORDS);
     bool is_sentence = strchr(".!?", words.p[words.n - 1]) != NULL;
-    return arena_printf(rq->arena, "%.*s%s %s", (int)words.n, words.p, is_sentence ? "" : ".", hint);
+    return arena_printf(rq->arena, "%.*s%s %s", (int)words.n, words.p, is_sentence ? "" : ".",
+                        hint);
 }
 
 int upstream_fail(struct request *rq, enum upstream_purpose purpose,

@@ -5,8 +5,8 @@
 #include "graph/graph.h"
 #include "web/request.h"
 
-/* What the call was for decides the status of its failure: of a 5xx 502 on sends and media and 500 on
- * the rest, of a transport failure 502 on sends and downloads and 500 on the rest. */
+/* What the call was for decides the status of its failure: of a 5xx 502 on sends and media and 500
+ * on the rest, of a transport failure 502 on sends and downloads and 500 on the rest. */
 enum upstream_purpose { UPSTREAM_SEND, UPSTREAM_UPLOAD, UPSTREAM_DOWNLOAD, UPSTREAM_LIST };
 
 /* Loads what calls of the platform need and a confined process cannot load: `prepare` of the services
@@ -15,9 +15,9 @@ void upstream_prepare(struct request *rq);
 
 /* Makes the call. Returns 0 with the platform's answer, a JSON value, in `*json`; or fails the
  * request by spec 7: 401, 403 and 404 keep their status, other 4xx become 400, with the platform's
- * whole answer as `details` and its Retry-After copied. The message is the platform's, followed by a
- * hint for the error codes that are met most, except on uploads (spec 4.6). Where nothing was sent at
- * all Retry-After is ours. */
+ * whole answer as `details` and its Retry-After copied. The message is the platform's, followed by
+ * a hint for the error codes that are met most, except on uploads (spec 4.6). Where nothing was
+ * sent at all Retry-After is ours. */
 int upstream_call(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_call *call, struct json *json);
 

@@ -618,6 +618,15 @@ send_flow() {
     assert_equal "$(db 'SELECT count(*) FROM flow_response WHERE flow_id IS NULL')" 2
 }
 
+@test "handling=strict makes an unknown query parameter 400 on every route of forms (RFC 7240)" {
+    local path
+    for path in /v2/forms /v2/forms/search /v2/forms/1234567; do
+        api GET "$path?q%20=x" -H 'Prefer: handling=strict'
+        assert_error 400 VALIDATION_ERROR 'q  is not a query parameter of this request.'
+        assert_header Preference-Applied handling=strict
+    done
+}
+
 @test "a reply to another account counts nothing here" {
     make_second_account
     know_flows

@@ -237,6 +237,26 @@ spoil_code() {
     config_is https://example.org/hook s3cret
 }
 
+@test "handling=strict makes unknown members of either body 400, and changes nothing stored (RFC 7240)" {
+    local before
+    set_config() { api POST /v2/webhooks/config -d "$1" -H 'Prefer: handling=strict'; }
+    set_config '{"webhookUrl":"https://a.example/strict","webhookCode":"c"}'
+    assert_success
+    assert_header Preference-Applied handling=strict
+    before=$(db 'SELECT group_concat(url) FROM webhook')
+    set_config '{"webhookUrl":"https://b.example/","webhookCode":"c","url":"x"}'
+    assert_error 400 VALIDATION_ERROR 'url is not a field of this request.'
+    api POST /v2/webhooks/generate-code -d '{"length":64}' -H 'Prefer: handling=strict'
+    assert_error 400 VALIDATION_ERROR 'length is not a field of this request.'
+    assert_header Preference-Applied handling=strict
+    assert_equal "$(db 'SELECT group_concat(url) FROM webhook')" "$before"
+    api GET '/v2/webhooks/config?x=1' -H 'Prefer: handling=strict' # it takes neither body nor query
+    assert_success
+    refute_header Preference-Applied
+    api POST /v2/webhooks/generate-code -d '{"length":64}'
+    assert_success
+}
+
 @test "a database that is locked for too long is 500 with Retry-After, and nothing was changed" {
     set_config https://example.org/hook s3cret
     hold_database

@@ -28,8 +28,8 @@ static const char *const to_2[] = {
     "created_at INTEGER NOT NULL, "
     "PRIMARY KEY (user_id, key), "
     "CHECK ((status IS NULL) = (answer IS NULL))) STRICT",
-    "INSERT INTO idempotency_2 SELECT user_id, key, route, fingerprint, request_id, status, answer, "
-    "wamid, wa_id, created_at FROM (SELECT *, row_number() OVER (PARTITION BY user_id, key "
+    "INSERT INTO idempotency_2 SELECT user_id, key, route, fingerprint, request_id, status, "
+    "answer, wamid, wa_id, created_at FROM (SELECT *, row_number() OVER (PARTITION BY user_id, key "
     "ORDER BY status IS NULL, created_at DESC, route) AS place FROM idempotency) WHERE place = 1",
     "DROP TABLE idempotency",
     "ALTER TABLE idempotency_2 RENAME TO idempotency",

@@ -134,7 +134,8 @@ static void check_range(const struct field *field, int64_t number, const struct 
                         struct issues *issues) {
     if (number < field->min || (field->max && number > field->max))
         issues_add(issues, path_text(issues, path), "out_of_range",
-                   field->max ? "must be from %" PRId64 " to %" PRId64 : "must be at least %" PRId64,
+                   field->max ? "must be from %" PRId64 " to %" PRId64
+                              : "must be at least %" PRId64,
                    field->min, field->max);
 }
 
@@ -222,8 +223,8 @@ static void check_one_of(const struct field *field, struct json object, const st
                either(issues, field->names));
 }
 
-/* Lists the members that no row knows, by their names as the body writes them: escapes are kept, since
- * a decoded name may hold anything. */
+/* Lists the members that no row knows, by their names as the body writes them: escapes are kept,
+ * since a decoded name may hold anything. */
 static void list_unknown(const struct field *fields, struct json object, const struct path *path,
                          struct issues *issues) {
     for (struct json member = json_first(object); json_is(member); member = json_next(member)) {

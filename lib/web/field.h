@@ -40,7 +40,7 @@ struct issues {
     struct json_writer list;
     size_t count;
     const char *first; /* "path message" of the first one */
-    bool is_strict; /* members and parameters that no row knows are issues, too */
+    bool is_strict;    /* members and parameters that no row knows are issues, too */
     struct arena *arena;
 };
 
@@ -55,8 +55,8 @@ void issues_add(struct issues *issues, const char *path, const char *code, const
 /* The finished array. */
 struct slice issues_written(struct issues *issues);
 
-/* Compares the object `value` with `fields`, in time linear in its size. Unknown members are ignored
- * unless the issues are strict. `path` is "" at the top. */
+/* Compares the object `value` with `fields`, in time linear in its size. Unknown members are
+ * ignored unless the issues are strict. `path` is "" at the top. */
 void field_check(const struct field *fields, struct json value, const char *path,
                  struct issues *issues);
 

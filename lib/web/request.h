@@ -134,7 +134,8 @@ int fail_at(struct request *rq, enum failure_code code, const char *file, int li
 int fail_verbatim_at(struct request *rq, enum failure_code code, const char *file, int line,
                      const char *message);
 
-/* Adds `details` to the failure, which must be JSON; null, "", {} and [] are left out (spec 2.1). */
+/* Adds `details` to the failure, which must be JSON; null, "", {} and [] are left out (spec 2.1).
+ */
 int fail_with_details(struct request *rq, struct slice details);
 
 /* Makes an empty list, strict where the request is. */

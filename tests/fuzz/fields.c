@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena;
     struct json value, list;
     struct json_error error;
-    struct issues issues;
+    struct issues issues, strict;
     struct slice text = fuzz_copy(data, size);
     arena_init(&arena, 256 * 1024 * 1024, NULL);
     if (json_read(&arena, text, &value, &error) == 0 && json_type(value) == JSON_OBJECT) {
@@ -32,6 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         field_check(fields, value, "", &issues);
         MUST(json_read(&arena, issues_written(&issues), &list, &error) == 0);
         MUST(json_type(list) == JSON_ARRAY && (json_count(list) > 0) == (issues.count > 0));
+        issues_start(&strict, &arena);
+        strict.is_strict = true;
+        field_check(fields, value, "", &strict);
+        MUST(strict.count >= issues.count);
+        MUST(json_read(&arena, issues_written(&strict), &list, &error) == 0);
     }
     arena_free(&arena);
     free((char *)(size_t)text.p);

@@ -247,14 +247,16 @@ static const struct {
 } strict[] = {
     {"{\"a\":\"x\"}", ""},
     {"{\"a\":\"x\",\"A\":\"x\"}", "A:unknown_field"},
-    {"{\"\":1,\"a\":\"x\",\"c\":1,\"x\":{\"y\":1}}", ":unknown_field c:unknown_field x:unknown_field"},
+    {"{\"\":1,\"a\":\"x\",\"c\":1,\"x\":{\"y\":1}}",
+     ":unknown_field c:unknown_field x:unknown_field"},
     {"{\"a\":\"x\",\"\\u0061\":\"x\",\"\\u0062\":1}", "\\u0062:unknown_field"},
     {"{\"a\":\"x\",\"x\":1,\"x\":2}", "x:unknown_field x:unknown_field"},
     {"{\"a\":\"x\",\"free\":[{\"x\":1}],\"any\":{\"x\":{\"y\":1}}}", ""},
     {"{\"a\":\"x\",\"o\":{\"id\":\"i\",\"x\":1}}", "o.x:unknown_field"},
     {"{\"a\":\"x\",\"o\":{\"x\":1}}", "o.id:required o.x:unknown_field"},
     {"{\"a\":\"x\",\"o\":[{\"x\":1}]}", "o:invalid_type"},
-    {"{\"a\":\"x\",\"s\":[{\"title\":\"t\",\"rows\":[{\"id\":\"i\"},{\"id\":\"i\",\"x\":1}],\"y\":1},"
+    {"{\"a\":\"x\",\"s\":[{\"title\":\"t\",\"rows\":[{\"id\":\"i\"},{\"id\":\"i\",\"x\":1}],\"y\":"
+     "1},"
      "{\"title\":\"t\",\"rows\":[{\"id\":\"i\"}]}]}",
      "s[0].rows[1].x:unknown_field s[0].y:unknown_field"},
 };
@@ -299,8 +301,8 @@ static void check_long_names(void) {
     CHECK_INTEGER(json_string(json_get(json_first(list), "path"), &arena).n, 101);
 }
 
-/* The processor time in ns that a check of `count` items takes, the best of several. The memory that
- * its issues take is bounded. */
+/* The processor time in ns that a check of `count` items takes, the best of several. The memory
+ * that its issues take is bounded. */
 static int64_t check_time(const char *item, int count, bool is_strict) {
     struct arena own, notes;
     struct issues issues;

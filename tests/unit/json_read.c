@@ -369,7 +369,8 @@ static const struct {
 static void check_tokens(void) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct buffer found = buffer_in(&arena);
-        for (struct slice rest = slice_of(texts[i].json), token; (token = json_cut_token(&rest)).n;) {
+        for (struct slice rest = slice_of(texts[i].json), token;
+             (token = json_cut_token(&rest)).n;) {
             buffer_add_text(&found, found.n ? "|" : "");
             buffer_add_slice(&found, token);
         }
