@@ -194,6 +194,9 @@ test: ## install what is missing, build, run the whole suite
 	@$(BUILD_ALL) all probes $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) $(NODE_MODULES) $(FUZZ_TARGETS)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
+test-full: export TEST_FULL = 1
+test-full: test ## the suite with its long forms: every test over each transport, five times the points
+
 # Every point of every sweep, where `make test` tries some.
 TORTURE := key_killed idempotency_killed platform_sweep courier_sweep torture_send torture_upload torture_memory starved_pool
 
@@ -324,6 +327,6 @@ clean: ## remove what was built
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-.PHONY: all run stop test torture probes audit bench bench-quick fuzz install clean help
+.PHONY: all run stop test test-full torture probes audit bench bench-quick fuzz install clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)

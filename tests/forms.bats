@@ -99,6 +99,7 @@ make_second_account() {
     assert_equal "$(query_sent)" 'limit=25&after=a%26b%3D%2B'
 }
 
+# bats test_tags=direct
 @test "a limit that is no positive integer is 400, and so is an empty cursor" {
     local query
     for query in limit=0 limit=-1 limit=abc limit= after=; do
@@ -118,6 +119,7 @@ make_second_account() {
     assert_body_is "{\"success\":true,\"data\":{\"items\":$items,\"paging\":{ \"cursors\":{\"after\":\"Q\\/=\"},\"next\":\"https:\\/\\/x?after=Q\" }}}"
 }
 
+# bats test_tags=direct
 @test "an account without flows has an empty list, and still paging" {
     have_flows
     api GET /v2/forms
@@ -127,6 +129,7 @@ make_second_account() {
 
 # --- selectors ---
 
+# bats test_tags=direct
 @test "phoneNumberId and accountId select the business account, of all that the caller has" {
     make_second_account
     sandbox POST flows "{\"wabaId\":\"$SECOND_WABA\",\"items\":[$(flow 52 Second)]}" >/dev/null
@@ -151,6 +154,7 @@ make_second_account() {
     assert_error 400 VALIDATION_ERROR
 }
 
+# bats test_tags=direct
 @test "selectors that are not the caller's are 403 and the platform is not called" {
     make_user OTHER_
     local path query
@@ -164,6 +168,7 @@ make_second_account() {
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "an account without a platform access token is 404; its rows can still be searched" {
     local account
     account=$(switchboard account add "$EMAIL" --waba-id 4242 --name Bare </dev/null 2>/dev/null)
@@ -300,6 +305,7 @@ make_second_account() {
 
 # --- rows ---
 
+# bats test_tags=direct
 @test "list and detail keep rows of what they saw, for the account they asked" {
     listed "$(flow 51 First)" "$(flow 52 Second DRAFT)"
     assert_equal "$(db 'SELECT account_id, flow_id, name, status FROM flow ORDER BY flow_id')" \
@@ -311,6 +317,7 @@ $ACCOUNT|52|Second|DRAFT"
     assert_equal "$(db 'SELECT account_id, name FROM flow WHERE flow_id = 53')" "$ACCOUNT|Third"
 }
 
+# bats test_tags=direct
 @test "a row changes with its flow; createdAt stays" {
     listed "$(flow 51 First DRAFT)" "$(flow 52 Second)"
     local before after
@@ -328,6 +335,7 @@ $ACCOUNT|52|Second|DRAFT"
     assert_that '.data.items[0] | .status == "PUBLISHED" and .updatedAt > .createdAt'
 }
 
+# bats test_tags=direct
 @test "what is no flow is passed on and not kept" {
     answers 200 '{"data":[7,{},{"id":"1"},{"name":"x"},{"id":5,"name":"x"},{"id":"","name":"x"},
         {"id":"2\u0000","name":"x"},{"id":"3","name":"no status"}]}'
@@ -342,6 +350,7 @@ $ACCOUNT|52|Second|DRAFT"
     assert_equal "$(db 'SELECT count(*) FROM flow WHERE flow_id = 4')" 0
 }
 
+# bats test_tags=direct
 @test "rows that cannot be kept do not change the answer" {
     have_flows "$(flow 51 First)"
     db "CREATE TRIGGER no_flows BEFORE INSERT ON flow BEGIN SELECT RAISE(FAIL, 'made to fail'); END"
@@ -356,6 +365,7 @@ $ACCOUNT|52|Second|DRAFT"
 
 # --- GET /v2/forms/search ---
 
+# bats test_tags=direct
 @test "a search item is the row, with validation as the platform gave it" {
     local errors='[ {"error":"INVALID_PROPERTY","message":"a\/b","line_start":9007199254740993} ]'
     answers 200 "{\"data\":[{\"id\":\"51\",\"name\":\"First \\u00e9\",\"status\":\"DRAFT\",\"validation_errors\":$errors}]}"
@@ -386,6 +396,7 @@ search_finds() {
     assert_equal "$(ids)" "$2"
 }
 
+# bats test_tags=direct
 @test "q is part of the name, in either case" {
     listed "$(flow 51 'Tea order')" "$(flow 52 ORDERS)" "$(flow 53 Other)" "$(flow 54 'Büro')"
     sandbox DELETE requests >/dev/null
@@ -401,6 +412,7 @@ search_finds() {
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "q is a whole status, in either case" {
     listed "$(flow 51 First DRAFT)" "$(flow 52 Second PUBLISHED)" "$(flow 53 'My draft' DEPRECATED)"
     search_finds draft '51 53'
@@ -410,6 +422,7 @@ search_finds() {
     search_finds deprecated 53
 }
 
+# bats test_tags=direct
 @test "wildcards in q stand for themselves" {
     listed "$(flow 51 '100% sure')" "$(flow 52 a_b)" "$(flow 53 axb)" "$(flow 54 'c\\d')" \
         "$(flow 55 "it's")"
@@ -425,6 +438,7 @@ search_finds() {
     search_finds '*' ''
 }
 
+# bats test_tags=direct
 @test "limit is 1 to 50, 20 unless told otherwise" {
     have_many_flows 60
     api GET '/v2/forms?limit=60'
@@ -448,6 +462,7 @@ search_finds() {
     done
 }
 
+# bats test_tags=direct
 @test "the latest change comes first" {
     listed "$(flow 51 First)" "$(flow 52 Second)" "$(flow 53 Third)"
     search_finds '' '51 52 53'
@@ -455,6 +470,7 @@ search_finds() {
     search_finds '' '52 51 53'
 }
 
+# bats test_tags=direct
 @test "rows of all linked accounts are searched, or of the one selected; another user's never" {
     make_second_account
     make_user OTHER_
@@ -481,6 +497,7 @@ phoneNumberId=$SECOND_LINE 52"
     assert_text '.data.items[0].accountId' "$OTHER_ACCOUNT"
 }
 
+# bats test_tags=direct
 @test "a flow that two accounts share is a row of each" {
     make_second_account
     listed "$(flow 51 Mine)"
@@ -492,6 +509,7 @@ phoneNumberId=$SECOND_LINE 52"
     assert_that "all(.data.items[]; (.name == \"Mine\") == (.accountId == \"$ACCOUNT\"))"
 }
 
+# bats test_tags=direct
 @test "rows with long lists of validation errors are searched too" {
     db "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
         INSERT INTO flow SELECT '$ACCOUNT', 'f' || i, 'n', 'n', 'DRAFT',
@@ -501,6 +519,7 @@ phoneNumberId=$SECOND_LINE 52"
     assert_that '.data.items | length == 50 and .[0].id == "f60" and (.[49].validation[0] | length == 40000)'
 }
 
+# bats test_tags=direct
 @test "the search is one indexed query" {
     local query plan
     query=$(grep -aoE 'SELECT f\.flow_id[ -~]*LIMIT \?5' "$OUT/cgi-bin/forms")
@@ -567,6 +586,7 @@ send_flow() {
     wamid=$(jq -r '.data.messages[0].id' "$body")
 }
 
+# bats test_tags=direct
 @test "a reply counts for the flow of the message it answers" {
     know_flows
     send_flow book
@@ -580,6 +600,7 @@ send_flow() {
     assert_responses 61 2
 }
 
+# bats test_tags=direct
 @test "a reply counts by the flow_token of a template send" {
     know_flows
     send_flow ask token-of-62
@@ -588,6 +609,7 @@ send_flow() {
     assert_responses 61 0
 }
 
+# bats test_tags=direct
 @test "the message that is answered decides over the flow_token" {
     know_flows
     send_flow ask token-both
@@ -596,6 +618,7 @@ send_flow() {
     assert_equal "$(db 'SELECT flow_id FROM flow_response ORDER BY message_id DESC LIMIT 1')" 61
 }
 
+# bats test_tags=direct
 @test "a template's flow is known from the lookup of one template too" {
     listed "$(flow 63 Looked)"
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[
@@ -607,6 +630,7 @@ send_flow() {
     assert_responses 63 1
 }
 
+# bats test_tags=direct
 @test "a reply whose flow is not known is counted for none" {
     know_flows
     local before
@@ -627,6 +651,7 @@ send_flow() {
     done
 }
 
+# bats test_tags=direct
 @test "a reply to another account counts nothing here" {
     make_second_account
     know_flows

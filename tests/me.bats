@@ -39,6 +39,7 @@ assert_unauthorized() {
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "every linked account and every line of each is listed, with its flags and labels (spec 2.2)" {
     local first second third one two three
     make_user
@@ -56,6 +57,7 @@ assert_unauthorized() {
     assert_json .data.phoneNumbers "[$(line_json "$one" null true false null),$(line_json "$two" '"Küche \"2\""' true true '"CLOUD_API"'),$(line_json "$three" null false false null)]"
 }
 
+# bats test_tags=direct
 @test "account is the default business account, wherever it stands in the list (spec 2.2)" {
     make_user
     make_account '' --default
@@ -64,6 +66,7 @@ assert_unauthorized() {
     assert_that ".data.accounts | length == 2 and .[1].id == \"$ACCOUNT\""
 }
 
+# bats test_tags=direct
 @test "defaultPhoneNumberId: the only line, whether primary or not (spec 2.2)" {
     make_user
     switchboard line archive "$LINE"
@@ -75,6 +78,7 @@ assert_unauthorized() {
     assert_text .data.defaultPhoneNumberId "$LINE"
 }
 
+# bats test_tags=direct
 @test "defaultPhoneNumberId: of several lines the primary one, if it is still listed, else null (spec 2.2)" {
     local primary others=()
     make_user
@@ -96,6 +100,7 @@ assert_unauthorized() {
     assert_text .data.defaultPhoneNumberId "$LINE"
 }
 
+# bats test_tags=direct
 @test "archived numbers are omitted (spec 2.2)" {
     local archived
     make_user
@@ -107,6 +112,7 @@ assert_unauthorized() {
     ! grep -F "$archived" "$body" || fail_answer 'the archived line is still there'
 }
 
+# bats test_tags=direct
 @test "nothing of another user is listed" {
     make_user OTHER_
     make_user
@@ -236,6 +242,7 @@ assert_unauthorized() {
     assert_unauthorized 'Invalid API token'
 }
 
+# bats test_tags=direct
 @test "403 PLAN_EXPIRED from the plan's end on (spec 5.5)" {
     make_user
     switchboard plan set "$EMAIL" Premium --ends 2020-01-01
@@ -251,6 +258,7 @@ assert_unauthorized() {
     assert_error 403 PLAN_EXPIRED
 }
 
+# bats test_tags=direct
 @test "403 DEVELOPER_PLAN_REQUIRED unless the primary plan is Premium or Enterprise (spec 5.5)" {
     local plan
     make_user
@@ -267,6 +275,7 @@ assert_unauthorized() {
     done
 }
 
+# bats test_tags=direct
 @test "no plan, or add-on plans alone: 403 DEVELOPER_PLAN_REQUIRED; an add-on's end does not matter (spec 5.5)" {
     make_user
     db "DELETE FROM plan WHERE user_id = (SELECT id FROM user WHERE email = '$EMAIL')"

@@ -225,6 +225,7 @@ END
 
 # --- the type ---
 
+# bats test_tags=direct
 @test "the platform is told the type without parameters, in lower case" {
     local photo
     photo=$(photo)
@@ -236,6 +237,7 @@ END
     assert_uploaded "$photo" audio/ogg file
 }
 
+# bats test_tags=direct
 @test "type and X-Upload-Type count before the type that the file came with" {
     local photo
     photo=$(photo)
@@ -250,6 +252,7 @@ END
     assert_uploaded "$photo" image/webp
 }
 
+# bats test_tags=direct
 @test "a hint that says nothing does not count, and one that is no type is 400" {
     local photo hint
     photo=$(photo)
@@ -269,6 +272,7 @@ END
     done
 }
 
+# bats test_tags=direct
 @test "without a type, or with one that says nothing, content and file name tell" {
     local photo type file=$BATS_TEST_TMPDIR/content name bytes wanted
     photo=$(photo)
@@ -301,6 +305,7 @@ a.mp3|\x01\x02\x03\x04nothing that anybody knows\x05|audio/mpeg
 END
 }
 
+# bats test_tags=direct
 @test "what nobody knows is sent as application/octet-stream, and the platform's refusal comes back" {
     local file=$BATS_TEST_TMPDIR/unknown
     printf '\x01\x02\x03\x04nothing that anybody knows\x05' >"$file"
@@ -331,6 +336,7 @@ END
     assert_refused 400 phoneNumberId
 }
 
+# bats test_tags=direct
 @test "a phoneNumberId that is not the caller's or archived is 403, and nothing is sent" {
     local photo id
     photo=$(photo)
@@ -408,6 +414,7 @@ END
 
 # --- forms that are none ---
 
+# bats test_tags=direct
 @test "a form without a boundary, or with one that is none, is 400" {
     local boundary
     upload_form "$(photo)" photo.jpg image/jpeg
@@ -421,6 +428,7 @@ END
     assert_refused 400 boundary
 }
 
+# bats test_tags=direct
 @test "a form without its closing boundary is 400, wherever it ends" {
     local n length=0 whole=$BATS_TEST_TMPDIR/whole step=13
     printf 'x\r\n--y' >"$BATS_TEST_TMPDIR/small"
@@ -441,6 +449,7 @@ END
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "LF alone ends no line of a form: 400" {
     upload_form "$(photo 10)" photo.jpg image/jpeg
     forget_sent
@@ -449,6 +458,7 @@ END
     assert_refused 400 'CR LF'
 }
 
+# bats test_tags=direct
 @test "more than 100 parts, or a part with a header of 64 KB, are 400" {
     local n
     new_form
@@ -468,6 +478,7 @@ END
     assert_refused 400 '16 KB'
 }
 
+# bats test_tags=direct
 @test "two files, and a field that comes twice, are 400" {
     new_form
     field phoneNumberId "$LINE"
@@ -485,6 +496,7 @@ END
     assert_refused 400 'phoneNumberId was sent twice'
 }
 
+# bats test_tags=direct
 @test "no file is 400, after phoneNumberId" {
     new_form
     field phoneNumberId "$LINE"
@@ -498,6 +510,7 @@ END
     assert_refused 400 phoneNumberId
 }
 
+# bats test_tags=direct
 @test "a part that lies about its length, or is encoded, is 400" {
     local header
     for header in 'Content-Length: 4' 'Content-Length: 5000000' 'Content-Length: x' \
@@ -511,6 +524,7 @@ END
     done
 }
 
+# bats test_tags=direct
 @test "fields are text of at most 255 bytes: 400" {
     new_form
     field phoneNumberId "$(printf '1%.0s' {1..256})"
@@ -597,6 +611,7 @@ assert_nothing_completed() {
 
 # --- what the platform answers ---
 
+# bats test_tags=direct
 @test "an upstream failure keeps or becomes the status of spec 7, with message and whole payload" {
     local photo status_sent wanted code
     photo=$(photo)
@@ -636,6 +651,7 @@ END
     assert_that 'has("details") | not'
 }
 
+# bats test_tags=direct
 @test "an upstream Retry-After is copied" {
     fault '{"status":429,"code":80007,"headers":{"Retry-After":"60"}}'
     upload_raw "$(photo)" image/jpeg
@@ -728,6 +744,7 @@ assert_replayed() { # [STATUS]
     assert_replayed
 }
 
+# bats test_tags=direct
 @test "the same Idempotency-Key with another file, name, type or line is 422; of another user it is another key" {
     local key photo other
     photo=$(photo)
@@ -752,6 +769,7 @@ assert_replayed() { # [STATUS]
     refute_header Idempotent-Replayed
 }
 
+# bats test_tags=direct
 @test "an Idempotency-Key of an upload is used up only by what may have reached the platform" {
     local key photo
     photo=$(photo)
@@ -876,6 +894,7 @@ assert_replayed() { # [STATUS]
     ((age >= 0 && age < 8000)) || fail "its last sign of life was $age ms ago"
 }
 
+# bats test_tags=direct
 @test "without an Idempotency-Key nothing of an upload is written down" {
     local before
     before=$(db 'SELECT count(*), total(created_at) FROM idempotency')

@@ -49,6 +49,7 @@ verify() { # QUERY
     assert_error 403 FORBIDDEN
 }
 
+# bats test_tags=direct
 @test "a verification in another mode is 403" {
     verify 'hub.mode=unsubscribe&hub.challenge=1&hub.verify_token=test-verify-token'
     assert_error 403 FORBIDDEN hub.mode
@@ -58,6 +59,7 @@ verify() { # QUERY
     assert_error 403 FORBIDDEN
 }
 
+# bats test_tags=direct
 @test "a gateway without a verify token verifies nobody" {
     write_config 'verify_token ='
     verify 'hub.mode=subscribe&hub.challenge=1&hub.verify_token='
@@ -107,6 +109,7 @@ assert_refused() {
     assert_success
 }
 
+# bats test_tags=direct
 @test "one digit of the signature changed is 401, and nothing is stored" {
     local text signature at digit before
     text=$(payload "$(inbound wamid.1 $P1 $B1)")
@@ -121,6 +124,7 @@ assert_refused() {
     done
 }
 
+# bats test_tags=direct
 @test "a missing or malformed signature is 401, and nothing is stored" {
     local text signature hash wrong before
     text=$(payload "$(inbound wamid.1 $P1 $B1)")
@@ -142,6 +146,7 @@ assert_refused() {
     assert_refused
 }
 
+# bats test_tags=direct
 @test "a signature in upper-case digits says the same" {
     local text signature
     text=$(payload "$(inbound wamid.1 $P1 $B1)")
@@ -152,6 +157,7 @@ assert_refused() {
     assert_success
 }
 
+# bats test_tags=direct
 @test "a signature under another secret, or none, is 401" {
     local before secret
     before=$(stored)
@@ -165,6 +171,7 @@ assert_refused() {
     done
 }
 
+# bats test_tags=direct
 @test "a gateway without an app secret takes nothing until it has one" {
     local before
     before=$(stored)
@@ -224,6 +231,7 @@ assert_refused() {
     assert_equal "$(stored)" "$before"
 }
 
+# bats test_tags=direct
 @test "valid JSON of another shape is taken and nothing comes of it" {
     local text before
     before=$(stored)
@@ -236,6 +244,7 @@ assert_refused() {
     assert_equal "$(stored)" "$before"
 }
 
+# bats test_tags=direct
 @test "what has our account but no sense is kept, and the rest of the payload is handled" {
     local senseless
     senseless='17,null,"x",[],{},{"field":17},{"field":"messages"},{"field":"messages","value":17}'
@@ -256,6 +265,7 @@ assert_refused() {
     assert_messages 'wamid.1 in text received'
 }
 
+# bats test_tags=direct
 @test "an unknown field is kept as it is" {
     take "$(payload "$(account_change tea_ceremony '{"leaves":[9007199254740993,1e400,"\/\u0000"]}')" \
         "$(inbound wamid.1 $P1 $B1)")"
@@ -273,6 +283,7 @@ assert_no_update_twice() {
     assert_equal "$(stored)" "$before"
 }
 
+# bats test_tags=direct
 @test "unknown types and keys of messages and statuses break nothing" {
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"hologram","hologram":{"x":[1]},"aura":"blue"')" \
         "$(status_of wamid.2 teleported "$(to_both $P1 $B1),\"aura\":1")")"
@@ -350,6 +361,7 @@ END
     assert_equal "$(stored)" "$before"
 }
 
+# bats test_tags=direct
 @test "a message is told with line, account, contact and thread around it" {
     local body
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"text","text":{"body":"caf\u00e9"}' \
@@ -362,12 +374,14 @@ END
     [[ $(jq -r .timestamp <<<"$body") =~ ^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z$ ]]
 }
 
+# bats test_tags=direct
 @test "what a contact lacks is null in its events" {
     take "$(payload "$(inbound wamid.1 '' $B1 '"type":"text","text":{"body":"x"}' "$(card '' $B1 '"profile":{}')")")"
     assert_equal "$(events 'select(.type == "message.received").data.contact | del(.id)')" \
         "{\"phone\":null,\"userId\":\"$B1\",\"username\":null,\"name\":null}"
 }
 
+# bats test_tags=direct
 @test "events are numbered over all accounts of the user, in the order of the payload" {
     local first=$ACCOUNT one two entries sequences
     one=$(payload "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 $P1 $B1)")
@@ -382,6 +396,7 @@ END
     assert_equal "$(events .data.sequence)" "$(tail -n 2 <<<"$sequences")"
 }
 
+# bats test_tags=direct
 @test "the same payload again, the same message in another payload, and twice inside one: once" {
     take "$(payload "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.1 $P1 $B1)")"
     assert_no_update_twice
@@ -391,6 +406,7 @@ END
     assert_events message.received lead.created/new_contact message.received
 }
 
+# bats test_tags=direct
 @test "the same wamid on two lines is two messages" {
     local one line=$LINE
     one=$(inbound wamid.1 $P1 $B1)
@@ -438,6 +454,7 @@ END
 
 # --- who it is (spec 2.3, 6) ---
 
+# bats test_tags=direct
 @test "an inbound message with a BSUID alone creates a contact and a thread" {
     take "$(payload "$(inbound wamid.1 '' $B1 '"type":"text","text":{"body":"x"}' \
         "$(card '' $B1 '"profile":{"name":"Ann","username":"ann"}')")")"
@@ -451,6 +468,7 @@ END
     assert_events message.received lead.created/new_contact
 }
 
+# bats test_tags=direct
 @test "a phone and a BSUID merge onto one contact when one payload carries both" {
     local older thread
     take "$(payload "$(inbound wamid.1 $P1 '')")"
@@ -471,6 +489,7 @@ END
         lead.created/new_contact message.received
 }
 
+# bats test_tags=direct
 @test "of contacts that merge, threads of one line become one and those of two lines stay two" {
     local one=$LINE two=${LINE}0
     switchboard line add "$ACCOUNT" --phone-number-id "$two" --number +15550100002 >/dev/null
@@ -481,6 +500,7 @@ END
     assert_equal "$(messages | jq -r '.[].wamid')" "$(printf 'wamid.%s\n' 1 2 3 4)"
 }
 
+# bats test_tags=direct
 @test "a block of either moves to the merged contact" {
     make_account '' && make_line ''
     switchboard contact block "$LINE" $P1 >/dev/null
@@ -491,6 +511,7 @@ END
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "merged contacts are told as leads no more" {
     take "$(payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)" \
         "$(inbound wamid.3 $P1 $B1)" "$(inbound wamid.4 '' $B1)" "$(inbound wamid.5 $P1 '')")"
@@ -515,36 +536,43 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
         "$older|${5}"
 }
 
+# bats test_tags=direct
 @test "a number change with the user ids of before and after" {
     check_change $P2/$B2 "$(system wamid.s $P1 "\"body\":\"User Ann changed from $P1 to $P2\",\"wa_id\":\"$P2\",\"user_id\":\"$B2\",\"previous_user_id\":\"$B1\",\"type\":\"user_changed_number\"")" \
         "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 $P2 $B2)" "number_change|$P1|$B1"
 }
 
+# bats test_tags=direct
 @test "an id change with the user ids of before and after, and no phone" {
     check_change $P1/$B2 "$(system wamid.s '' "\"body\":\"User Ann changed their user id\",\"user_id\":\"$B2\",\"previous_user_id\":\"$B1\",\"parent_user_id\":\"$PARENT2\",\"previous_parent_user_id\":\"$PARENT\",\"type\":\"user_changed_user_id\"")" \
         "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 '' $B2)" "user_id_update|$P1|$B1"
 }
 
+# bats test_tags=direct
 @test "an id change that names the old id in its text alone" {
     check_change $P1/$B2 "$(system wamid.s '' "\"body\":\"User Ann changed from $B1 to $B2\",\"user_id\":\"$B2\",\"type\":\"user_changed_user_id\"")" \
         "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 '' $B2)" "user_id_update|$P1|$B1"
 }
 
+# bats test_tags=direct
 @test "an id change in the field user_id_update" {
     check_change $P1/$B2 "$(change user_id_update "\"contacts\":[{\"profile\":{\"name\":\"Ann\"},\"wa_id\":\"$P1\"}],\"user_id_update\":[{\"wa_id\":\"$P1\",\"detail\":\"x\",\"user_id\":{\"previous\":\"$B1\",\"current\":\"$B2\"},\"parent_user_id\":{\"previous\":\"$PARENT\",\"current\":\"$PARENT2\"},\"timestamp\":\"1780000001\"}]")" \
         "$(inbound wamid.1 '' $B1)" "$(inbound wamid.2 $P1 $B2)" "user_id_update|$P1|$B1"
 }
 
+# bats test_tags=direct
 @test "a number change of before the user ids" {
     check_change $P2/none "$(system wamid.s $P1 "\"body\":\"User Ann changed from $P1 to $P2\",\"wa_id\":\"$P2\",\"type\":\"user_changed_number\"")" \
         "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 $P2 '')" "number_change|$P1|"
 }
 
+# bats test_tags=direct
 @test "a number change of the oldest kind" {
     check_change $P2/none "$(system wamid.s $P1 "\"body\":\"Ann changed from $P1 to $P2\",\"new_wa_id\":\"$P2\",\"type\":\"customer_changed_number\"")" \
         "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 $P2 '')" "number_change|$P1|"
 }
 
+# bats test_tags=direct
 @test "a change that is told after the messages that follow it" {
     take "$(payload "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 $P2 $B2)")"
     assert_contacts $P1/$B1 $P2/$B2
@@ -555,6 +583,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_only_contact $P2/$B2
 }
 
+# bats test_tags=direct
 @test "a recycled phone with a new BSUID does not merge two people" {
     local first
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
@@ -570,6 +599,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_messages 'wamid.1 in text received' 'wamid.3 in text received'
 }
 
+# bats test_tags=direct
 @test "what a contact went by before still leads to it when it is written to" {
     make_account '' && make_line ''
     take "$(payload "$(inbound wamid.1 $P1 $B1)" \
@@ -605,6 +635,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_equal "$(events .data.message.id | grep -c wamid)" 6
 }
 
+# bats test_tags=direct
 @test "contacts of two accounts are strangers" {
     local first=$ACCOUNT one
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
@@ -618,12 +649,14 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     ACCOUNT=$first assert_events message.received lead.created/new_contact
 }
 
+# bats test_tags=direct
 @test "a BSUID in a phone's place is a BSUID" {
     take "$(payload "$(inbound wamid.1 $B1 '')" "$(status_of wamid.2 sent "\"recipient_id\":\"$B1\"")")"
     assert_only_contact none/$B1
     assert_messages 'wamid.1 in text received' 'wamid.2 out unknown sent'
 }
 
+# bats test_tags=direct
 @test "a name and a username are learned, and not forgotten when a payload lacks them" {
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"text"' "$(card $P1 $B1 '"profile":{"name":"Ann","username":"@ann.b"}')")")"
     take "$(payload "$(inbound wamid.2 $P1 $B1 '"type":"text"' "$(card $P1 $B1 '"profile":{}')")")"
@@ -632,6 +665,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_equal "$(contacts | jq -c '.[0] | [.username, .name]')" '["zoe","Zoë"]'
 }
 
+# bats test_tags=direct
 @test "each message of a value belongs to its own card" {
     take "$(payload "$(change messages "\"contacts\":[$(card $P1 $B1 '"profile":{"name":"Ann"}'),$(card '' $B2 '"profile":{"name":"Ben"}'),$(card $P3 $B3 '"profile":{"name":"Cat"}')],\"messages\":[$(message wamid.3 $P3 ''),$(message wamid.2 '' $B2),$(message wamid.1 '' $B1),$(message wamid.0 $P2 '')]")")"
     assert_contacts $P1/$B1 none/$B2 $P3/$B3 $P2/none
@@ -639,6 +673,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
         "$(printf '%s\n' "$P1 Ann" "$P2 null" "$P3 Cat" 'null Ben' | sort)"
 }
 
+# bats test_tags=direct
 @test "the only card is the only message's, though it spells the phone in another way" {
     take "$(payload "$(inbound wamid.1 5511987654321 '' '"type":"text"' "$(card 551187654321 $B1)")")"
     assert_only_contact 5511987654321/$B1
@@ -648,23 +683,27 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_equal "$(contacts | jq -r '.[1].name')" null
 }
 
+# bats test_tags=direct
 @test "a message that names nobody is the only card's" {
     take "$(payload "$(inbound wamid.1 '' '' '"type":"text"' "$(card $P1 $B1)")")"
     assert_only_contact $P1/$B1
 }
 
+# bats test_tags=direct
 @test "an empty phone is none, and nobody else's" {
     take "$(payload "$(change messages "\"contacts\":[{\"profile\":{\"name\":\"Ann\"},\"wa_id\":\"\",\"user_id\":\"$B1\"},{\"profile\":{\"name\":\"Ben\"},\"wa_id\":\"\",\"user_id\":\"$B2\"}],\"messages\":[{\"from\":\"\",\"from_user_id\":\"$B2\",\"id\":\"wamid.1\",\"timestamp\":\"1780000000\",\"type\":\"text\"}]")")"
     assert_only_contact none/$B2
     assert_equal "$(contacts | jq -r '.[0].name')" Ben
 }
 
+# bats test_tags=direct
 @test "of several statuses one that names nobody is not the only card's" {
     take "$(payload "$(change messages "\"contacts\":[$(card $P1 $B1)],\"statuses\":[{\"id\":\"wamid.1\",\"status\":\"sent\",\"recipient_id\":\"120363@g.us\"},{\"id\":\"wamid.2\",\"status\":\"sent\",\"recipient_id\":\"$P1\"}]")")"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.2 out unknown sent'
 }
 
+# bats test_tags=direct
 @test "a message of nobody at all is kept" {
     take "$(payload "$(inbound wamid.1 '' '' '"type":"text"' '')")"
     assert_equal "$(contacts)" '[]'
@@ -672,6 +711,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
         "$(message wamid.1 '' '' '"type":"text"')"
 }
 
+# bats test_tags=direct
 @test "preferences and the phone's address book tell who is who, and make nobody" {
     take "$(payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)" "$(inbound wamid.3 $P2 '')")"
     take "$(payload "$(change user_preferences "\"contacts\":[$(card $P1 $B1)],\"user_preferences\":[{\"wa_id\":\"$P1\",\"user_id\":\"$B1\",\"detail\":\"x\",\"category\":\"marketing_messages\",\"value\":\"stop\",\"timestamp\":1780000000}]")" \
@@ -692,6 +732,7 @@ send_text() {
     wamid=$(jq -r '.data.messages[0].id' "$body")
 }
 
+# bats test_tags=direct
 @test "a status resolves its recipient: the phone's contact learns the BSUID" {
     make_account '' && make_line ''
     send_text "\"to\":\"$P1\""
@@ -701,6 +742,7 @@ send_text() {
     assert_messages "$wamid out text delivered"
 }
 
+# bats test_tags=direct
 @test "a status with recipient_user_id alone is of the one that we wrote to" {
     make_account '' && make_line ''
     send_text "\"to\":\"$P1\""
@@ -709,6 +751,7 @@ send_text() {
     assert_messages "$wamid out text sent"
 }
 
+# bats test_tags=direct
 @test "a status with a phone is of the BSUID that we wrote to" {
     make_account '' && make_line ''
     send_text "\"recipient\":\"$B1\""
@@ -717,6 +760,7 @@ send_text() {
     assert_only_contact $P1/$B1
 }
 
+# bats test_tags=direct
 @test "a status of a message we know makes no second contact" {
     make_account '' && make_line ''
     send_text "\"to\":\"$P1\""
@@ -725,6 +769,7 @@ send_text() {
     assert_messages "$wamid out text sent"
 }
 
+# bats test_tags=direct
 @test "the shown state never goes backwards, and every state is kept" {
     take "$(payload "$(inbound wamid.0 $P1 $B1)" "$(status_of wamid.1 read "$(to_both $P1 $B1)")" \
         "$(status_of wamid.1 delivered "$(to_both $P1 $B1)")" "$(status_of wamid.1 sent "$(to_both $P1 $B1)")")"
@@ -744,6 +789,7 @@ states() {
 
 failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-engagement message","error_data":{"details":"More than 24 hours have passed."},"href":"https:\/\/x.example\/codes"}]'
 
+# bats test_tags=direct
 @test "a failure keeps the platform's whole error" {
     take "$(payload "$(status_of wamid.1 failed "\"recipient_id\":\"$P1\",$failure")")"
     assert_only_contact $P1/none
@@ -753,6 +799,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
         "${failure#*:}"
 }
 
+# bats test_tags=direct
 @test "a failure gives way to a proof of delivery, and is none after it" {
     take "$(payload "$(status_of wamid.1 failed "\"recipient_id\":\"$P1\",$failure")" \
         "$(status_of wamid.1 sent "\"recipient_id\":\"$P1\"")" \
@@ -767,6 +814,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     assert_equal "$(states wamid.2)" "$(printf '%s\n' delivered failed)"
 }
 
+# bats test_tags=direct
 @test "all names that a parent BSUID had in statuses are known" {
     local key number=0
     for key in recipient_parent_user_id parent_recipient_user_id parent_user_id; do
@@ -776,6 +824,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     done
 }
 
+# bats test_tags=direct
 @test "in a group each member's state is kept" {
     take "$(payload "$(status_of wamid.1 delivered '"recipient_id":"120363@g.us","recipient_type":"group","recipient_participant_id":"'$P1'","recipient_participant_user_id":"'$B1'"')" \
         "$(status_of wamid.1 delivered '"recipient_id":"120363@g.us","recipient_type":"group","recipient_participant_user_id":"'$B2'"')")"
@@ -784,12 +833,14 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     assert_no_update_twice
 }
 
+# bats test_tags=direct
 @test "a status of something that came in changes nothing of it" {
     take "$(payload "$(inbound wamid.1 $P1 $B1)" "$(status_of wamid.1 read "$(to_both $P1 $B1)")")"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.1 in text received'
 }
 
+# bats test_tags=direct
 @test "a status of an unknown message completes the record, and what it was is filled in later" {
     take "$(payload "$(status_of wamid.1 delivered "$(to_both $P1 $B1)" "$(card $P1 $B1)")")"
     assert_only_contact $P1/$B1
@@ -801,6 +852,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     assert_no_events
 }
 
+# bats test_tags=direct
 @test "message.status is told only when it was asked for, as the bytes that it was" {
     local sent="\"recipient_id\":\"$P1\",\"recipient_user_id\":\"$B1\",\"biz_opaque_callback_data\":\"\\u00e4\\/\""
     take "$(payload "$(status_of wamid.1 sent "$sent")")"
@@ -819,6 +871,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
 
 # --- what is stored and not told ---
 
+# bats test_tags=direct
 @test "echoes are stored as sent, without an event; the answer is a new contact's all the same" {
     take "$(payload "$(change smb_message_echoes "\"contacts\":[$(card $P1 $B1)],\"message_echoes\":[{\"from\":\"15550100001\",\"to\":\"$P1\",\"to_user_id\":\"$B1\",\"id\":\"wamid.1\",\"timestamp\":\"1780000000\",\"type\":\"image\",\"image\":{\"id\":\"4\"}}]")")"
     assert_only_contact $P1/$B1
@@ -841,6 +894,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     printf '{"from":"15550100001","to":"%s","id":"%s","timestamp":"%s",%s,"history_context":{"status":"%s"}}' $P1 "$1" "$2" "$3" "$4"
 }
 
+# bats test_tags=direct
 @test "history is stored in and out, whatever chunk comes first, without events" {
     take "$(payload "$(history 1 "$(old_in wamid.3 1760000300),$(old_out wamid.4 1760000400 '"type":"text","text":{"body":"y"}' READ)")")"
     take "$(payload "$(history 0 "$(old_in wamid.1 1760000100),$(old_out wamid.2 1760000200 '"type":"text","text":{"body":"y"}' DELIVERED),$(old_out wamid.5 1760000500 '"type":"text","text":{"body":"y"}' ERROR)")")"
@@ -854,6 +908,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_events message.received
 }
 
+# bats test_tags=direct
 @test "the media of old placeholders fill them, in either order" {
     local media
     media=$(change history "\"contacts\":[$(card $P1 $B1)],\"messages\":[$(message wamid.1 $P1 '' '"type":"image","image":{"id":"41"}'),{\"from\":\"15550100001\",\"to\":\"$P1\",\"id\":\"wamid.2\",\"timestamp\":\"1760000200\",\"type\":\"video\",\"video\":{\"id\":\"42\"}}]")
@@ -870,12 +925,14 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_no_events
 }
 
+# bats test_tags=direct
 @test "a history that the business does not share is kept as said" {
     take "$(payload "$(change history '"history":[{"errors":[{"code":2593109,"title":"off","message":"off"}]}]')")"
     assert_equal "$(db "SELECT CAST(body AS TEXT) FROM platform_update WHERE account_id = '$ACCOUNT'")" \
         '{"errors":[{"code":2593109,"title":"off","message":"off"}]}'
 }
 
+# bats test_tags=direct
 @test "a message that history told before it came is still told when it comes" {
     take "$(payload "$(history 0 "$(old_in wamid.1 1780000000)")")"
     assert_no_events
@@ -888,6 +945,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_events message.received
 }
 
+# bats test_tags=direct
 @test "reactions removed, system messages, unsupported and unknown ones, edits and revocations are stored and not told" {
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"reaction","reaction":{"message_id":"wamid.x"}')" \
         "$(inbound wamid.2 $P1 $B1 '"type":"reaction","reaction":{"message_id":"wamid.x","emoji":""}')" \
@@ -906,6 +964,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_events message.received lead.created/new_contact
 }
 
+# bats test_tags=direct
 @test "what comes for an archived line is stored without an event" {
     switchboard line archive "$LINE" >/dev/null
     take "$(payload "$(inbound wamid.1 $P1 $B1)" "$(status_of wamid.2 sent "$(to_both $P1 $B1)")" \
@@ -915,6 +974,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_no_events
 }
 
+# bats test_tags=direct
 @test "what comes for lines and accounts that are not ours is logged and skipped, the rest is handled" {
     local mine stranger
     mine=$(inbound wamid.1 $P1 $B1)
@@ -931,6 +991,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_equal "$(grep '/platform/webhook' "$LOG" | tail -n 1 | jq -c '[.stored, .not_ours, .events]')" '[1,4,2]'
 }
 
+# bats test_tags=direct
 @test "the line's id alone says where a message belongs, whatever account the entry names" {
     take "$(jq -nc --argjson first "$(inbound wamid.1 $P1 $B1)" --argjson second "$(inbound wamid.2 $P1 $B1)" \
         '{entry: [{id: "666", changes: [$first]}, {changes: [$second]}]}')"
@@ -939,6 +1000,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_equal "$(db "SELECT DISTINCT json_extract(body, '$.data.wabaid') FROM event WHERE json_extract(body, '$.data.accountId') = '$ACCOUNT'")" "$WABA"
 }
 
+# bats test_tags=direct
 @test "without a configured webhook there are no events, and no lead later for who was known before" {
     local number
     make_user OTHER_
@@ -959,6 +1021,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_events message.received
 }
 
+# bats test_tags=direct
 @test "a deleted user is told nothing" {
     make_user OTHER_
     EMAIL=$OTHER_EMAIL make_place
@@ -972,6 +1035,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 
 # --- leads ---
 
+# bats test_tags=direct
 @test "a lead is told once per contact and source" {
     local referral='"source_url":"https:\/\/fb.me\/x","source_type":"ad","ctwa_clid":"A"' lead
     lead='{"id":"wamid.2","event_name":"LeadSubmitted","timestamp":1780000000,"ctwa_clid":"A\/"}'
@@ -992,11 +1056,13 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_no_update_twice
 }
 
+# bats test_tags=direct
 @test "a first message from an ad is a message and both leads" {
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"text","referral":{"source_type":"ad"}')")"
     assert_events message.received lead.created/new_contact lead.created/ad
 }
 
+# bats test_tags=direct
 @test "a lead event of an unknown message has no contact" {
     take "$(payload "$(change automatic_events '"automatic_events":[{"id":"wamid.9","event_name":"LeadSubmitted","timestamp":1780000000},{"id":"wamid.9","event_name":"Purchase","timestamp":1780000000,"custom_data":{"currency":"EUR","value":1}},{"event_name":"LeadSubmitted","timestamp":1780000002}]')")"
     assert_events lead.created/lead_event lead.created/lead_event
@@ -1016,6 +1082,7 @@ flow_counts() {
     db "SELECT flow_id, count(*) FROM flow_response WHERE account_id = '$ACCOUNT' GROUP BY 1 ORDER BY 1"
 }
 
+# bats test_tags=direct
 @test "a flow's reply counts for the flow of the message it answers, or of its token" {
     take "$(payload "$(change smb_message_echoes "\"message_echoes\":[{\"from\":\"15550100001\",\"to\":\"$P1\",\"id\":\"wamid.f\",\"timestamp\":\"1780000000\",\"type\":\"interactive\",\"interactive\":{\"type\":\"flow\",\"action\":{\"name\":\"flow\",\"parameters\":{\"flow_id\":\"4101\",\"flow_token\":\"token-1\"}}}}]")")"
     take "$(payload "$(flow_reply wamid.1 wamid.f '{"name":"Ann"}')" \
@@ -1030,6 +1097,7 @@ flow_counts() {
         "$(printf ' 1 "lead.created"\n 4 "message.received"')"
 }
 
+# bats test_tags=direct
 @test "a template's state and category update what is stored, in any spelling of its language" {
     take "$(payload "$(account_change message_template_status_update '{"event":"APPROVED","message_template_id":1689556908129835,"message_template_name":"t","message_template_language":"en-US","reason":"NONE","message_template_category":"UTILITY"}')")"
     assert_equal "$(templates)" 't|en_US|1689556908129835|APPROVED|UTILITY|NONE'
@@ -1046,6 +1114,7 @@ templates() {
     db "SELECT name, language, template_id, status, category, reason FROM template WHERE account_id = '$ACCOUNT' ORDER BY 1, 2"
 }
 
+# bats test_tags=direct
 @test "the same news at another time are news again" {
     local news at=0
     for news in APPROVED PAUSED APPROVED; do
@@ -1056,6 +1125,7 @@ templates() {
     assert_equal "$(templates)" 't|en|1|APPROVED||'
 }
 
+# bats test_tags=direct
 @test "a flow's state updates what is stored" {
     db "INSERT INTO flow (account_id, flow_id, name, name_folded, status, validation, created_at, updated_at) VALUES ('$ACCOUNT', '4101', 'F', 'f', 'DRAFT', x'5b5d', 1, 1)"
     take "$(payload "$(account_change flows '{"event":"FLOW_STATUS_CHANGE","message":"x","flow_id":"4101","old_status":"DRAFT","new_status":"PUBLISHED"}')" \
@@ -1063,6 +1133,7 @@ templates() {
     assert_equal "$(db "SELECT flow_id, status FROM flow WHERE account_id = '$ACCOUNT'")" '4101|PUBLISHED'
 }
 
+# bats test_tags=direct
 @test "errors of the account are kept beside the messages that come with them" {
     take "$(payload "$(change messages "\"errors\":[{\"code\":130429,\"title\":\"x\"}],\"contacts\":[$(card $P1 $B1)],\"messages\":[$(message wamid.1 $P1 $B1 '"type":"interactive"')]")" \
         "$(change messages '"errors":[{"code":131000}]')")"

@@ -87,6 +87,7 @@ token_sent() {
     assert_equal "$(token_sent)" "Bearer $PLATFORM_TOKEN"
 }
 
+# bats test_tags=direct
 @test "an account without templates has an empty list and no paging" {
     have_templates
     api GET /v2/templates
@@ -116,6 +117,7 @@ token_sent() {
     assert_equal "$(query_sent)" 'limit=7&after=a%26fields%3Did%2B%2F%3D'
 }
 
+# bats test_tags=direct
 @test "following the cursor to the end gives every template once" {
     local after='' pages=0
     have_many_templates 60
@@ -131,6 +133,7 @@ token_sent() {
     assert_equal "$(cat "$BATS_TEST_TMPDIR/names")" "$(printf 'bulk_%d\n' {1..60})"
 }
 
+# bats test_tags=direct
 @test "a limit that is no positive integer is 400, and so is an empty limit or cursor" {
     local query
     for query in limit=0 limit=-1 limit=abc limit=1.5 limit=1e2 limit= limit=99999999999999999999 \
@@ -143,6 +146,7 @@ token_sent() {
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "paging.next comes without the access_token, and is otherwise the platform's" {
     have_many_templates 3
     sandbox POST settings '{"pagingToken":true}' >/dev/null
@@ -167,6 +171,7 @@ link_becomes() {
     assert_body_is "{\"success\":true,\"data\":{\"items\":[],\"paging\":$before\"$2\"$between\"$2\" }}}"
 }
 
+# bats test_tags=direct
 @test "wherever the access_token stands in a link, it alone is taken out" {
     link_becomes 'https:\/\/g\/x?access_token=EAA%2F\/1&limit=2&after=Q%3D' 'https:\/\/g\/x?limit=2&after=Q%3D'
     link_becomes 'https://g/x?limit=2&access_token=EAA&after=Q' 'https://g/x?limit=2&after=Q'
@@ -183,6 +188,7 @@ link_becomes() {
     link_becomes '' ''
 }
 
+# bats test_tags=direct
 @test "paging that is no object, or whose links are no strings, is passed on as it is" {
     local paging
     for paging in null '"x"' '[{"next":"?access_token=A"}]' '{"next":null,"previous":[1]}' '{}'; do
@@ -193,6 +199,7 @@ link_becomes() {
     done
 }
 
+# bats test_tags=direct
 @test "search keeps the templates whose name holds it, in either case" {
     have_templates "$(template order_sent)" "$(template Reorder)" "$(template hello)"
     local search
@@ -213,6 +220,7 @@ link_becomes() {
     assert_equal "$(query_sent)" ''
 }
 
+# bats test_tags=direct
 @test "search filters whole items and changes no byte of them" {
     have_templates "$(template first)" "$(odd_template)" "$(template odd_two)"
     api GET '/v2/templates?search=ODD'
@@ -226,6 +234,7 @@ link_becomes() {
     assert_body_is "{\"success\":true,\"data\":{\"items\":[$(odd_template),{\"name\":\"\\u006fdd\"}]}}"
 }
 
+# bats test_tags=direct
 @test "search compares names beyond ASCII as they are" {
     answers 200 '{"data":[{"name":"caf\u00e9 x"},{"name":"CAFÉ"},{"name":"cafe"}]}'
     api GET '/v2/templates?search=CAF%C3%A9'
@@ -236,6 +245,7 @@ link_becomes() {
 
 # --- selectors ---
 
+# bats test_tags=direct
 @test "phoneNumberId and accountId select the business account, of all that the caller has" {
     make_second_account
     sandbox POST templates "{\"wabaId\":\"$SECOND_WABA\",\"items\":[$(template second_one)]}" >/dev/null
@@ -267,6 +277,7 @@ make_second_account() {
     make_line SECOND_
 }
 
+# bats test_tags=direct
 @test "selectors that are not the caller's are 403 and the platform is not called" {
     make_user OTHER_
     make_second_account
@@ -288,6 +299,7 @@ make_second_account() {
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "an account without a platform access token is 404" {
     local account
     account=$(switchboard account add "$EMAIL" --waba-id 4242 --name Bare </dev/null 2>/dev/null)
@@ -350,6 +362,7 @@ failures() {
     assert_json .details.error.code 80007
 }
 
+# bats test_tags=direct
 @test "an answer that is no JSON is 500, its beginning in details as a string" {
     answers 200 '<html>oops</html>'
     api GET /v2/templates
@@ -368,6 +381,7 @@ failures() {
     assert_that 'has("details") | not'
 }
 
+# bats test_tags=direct
 @test "an answer that holds no list is 500" {
     local answer path
     for answer in '{}' '[]' '{"data":{}}' '{"data":null}' '5'; do
@@ -405,6 +419,7 @@ failures() {
     assert_equal "$(query_sent)" limit=200
 }
 
+# bats test_tags=direct
 @test "a name matches exactly: no part of it, in no other case" {
     have_templates "$(template hello)"
     local name
@@ -416,6 +431,7 @@ failures() {
     done
 }
 
+# bats test_tags=direct
 @test "of several languages the first in the platform's order is given, or the one asked for" {
     have_templates "$(template hello de)" "$(template hello en_US)" "$(template other fr)"
     api GET /v2/templates/hello
@@ -496,11 +512,13 @@ assert_window() {
     sandbox DELETE requests >/dev/null
 }
 
+# bats test_tags=direct
 @test "of 500 templates the 200th is found and the 201st is not" {
     have_many_templates 500
     assert_window 200
 }
 
+# bats test_tags=direct
 @test "the window is honoured over pages that the platform silently caps" {
     have_many_templates 500
     sandbox POST settings '{"templatePageCap":50,"templatePageCapSilent":true}' >/dev/null
@@ -509,6 +527,7 @@ assert_window() {
     assert_window '200 140 80 20'
 }
 
+# bats test_tags=direct
 @test "where the platform asks to reduce the amount of data, the page is halved" {
     have_many_templates 500
     sandbox POST settings '{"templatePageCap":50}' >/dev/null
@@ -518,6 +537,7 @@ assert_window() {
     assert_equal "$(sent_count)" 3
 }
 
+# bats test_tags=direct
 @test "halving ends at 1, and the platform's failure is the answer" {
     fault '{"times":0,"status":500,"code":1}'
     api GET /v2/templates/x
@@ -527,6 +547,7 @@ assert_window() {
         'limit=200 limit=100 limit=50 limit=25 limit=12 limit=6 limit=3 limit=1'
 }
 
+# bats test_tags=direct
 @test "a list is not halved: its limit is the client's" {
     have_many_templates 60
     sandbox POST settings '{"templatePageCap":50}' >/dev/null
@@ -535,6 +556,7 @@ assert_window() {
     assert_equal "$(sent_count)" 1
 }
 
+# bats test_tags=direct
 @test "pages that never end are left" {
     local page='{"data":[],"paging":{"cursors":{"after":"Q"},"next":"https://x/?after=Q"}}'
     answers 200 "$page"
@@ -543,6 +565,7 @@ assert_window() {
     assert_equal "$(sent_count)" 1
 }
 
+# bats test_tags=direct
 @test "a page with more than was asked for does not widen the window" {
     local items
     items=$(printf '{"name":"n%d"},' {1..201})
@@ -554,6 +577,7 @@ assert_window() {
     assert_error 404 NOT_FOUND
 }
 
+# bats test_tags=direct
 @test "the search looks no further than the page that holds the name" {
     have_many_templates 120
     sandbox POST settings '{"templatePageCap":50,"templatePageCapSilent":true}' >/dev/null
@@ -594,6 +618,7 @@ assert_window() {
     assert_sent "$(upstream_send order en_US ",\"components\":$components")"
 }
 
+# bats test_tags=direct
 @test "every kind of component travels unchanged" {
     local components='[{"type":"header","parameters":[{"type":"image","image":{"id":"11"}}]},
         {"type":"body","parameters":[{"type":"text","parameter_name":"day","text":"Friday"}]},
@@ -612,6 +637,7 @@ assert_window() {
     assert_body_is '{"success":true,"data":{"messaging_product":"whatsapp","contacts":[],"messages":[{"id":"wamid.all.kinds"}]}}'
 }
 
+# bats test_tags=direct
 @test "empty components stay empty components" {
     have_templates "$(template hello)"
     api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"' '"components":[]')"
@@ -619,6 +645,7 @@ assert_window() {
     assert_sent "$(upstream_send hello en_US ',"components":[]')"
 }
 
+# bats test_tags=direct
 @test "template examples are never read: no other call is made" {
     have_templates "$(template hello)"
     api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"')"
@@ -626,6 +653,7 @@ assert_window() {
     assert_equal "$(sent_count)" 1
 }
 
+# bats test_tags=direct
 @test "recipient, context and the name's own bytes are passed on" {
     have_templates "$(template hello)"
     api POST /v2/templates/send \
@@ -641,6 +669,7 @@ assert_window() {
     assert_sent_json .recipient "$BSUID"
 }
 
+# bats test_tags=direct
 @test "send goes through a line of any of the caller's accounts, with its account's token" {
     make_second_account
     sandbox POST templates "{\"wabaId\":\"$SECOND_WABA\",\"items\":[$(template second_one)]}" >/dev/null
@@ -651,6 +680,7 @@ assert_window() {
     assert_equal "$(token_sent)" "Bearer $SECOND_PLATFORM_TOKEN"
 }
 
+# bats test_tags=direct
 @test "a send upserts contact and thread and records the message" {
     have_templates "$(template hello)"
     local phone=15550002222 wamid kept
@@ -671,6 +701,7 @@ assert_window() {
         JOIN contact c ON c.id = t.contact_id WHERE c.phone = '$phone'")" 2
 }
 
+# bats test_tags=direct
 @test "a send that the platform refuses records nothing" {
     have_templates "$(template hello)"
     api POST /v2/templates/send -d "$(sending '"to":"15550003333"' '"templateName":"absent"')"
@@ -678,6 +709,7 @@ assert_window() {
     assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '15550003333'")" 0
 }
 
+# bats test_tags=direct
 @test "a template that is not there in that language is 404, with the platform's 132001 in details" {
     have_templates "$(template hello)"
     local path message
@@ -690,6 +722,7 @@ assert_window() {
     assert_error 404 NOT_FOUND '(#132001)'
 }
 
+# bats test_tags=direct
 @test "components that do not fit the template are 400 with the platform's payload" {
     have_templates "$(template hello)"
     api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"' \
@@ -698,6 +731,7 @@ assert_window() {
     assert_json .details.error.code 132000
 }
 
+# bats test_tags=direct
 @test "an authentication template to a BSUID alone fails with the platform's 131062" {
     have_templates '{"name":"code","components":[{"type":"BODY","text":"*{{1}}*"}],"language":"en_US",
         "status":"APPROVED","category":"AUTHENTICATION","id":"79"}'
@@ -709,6 +743,7 @@ assert_window() {
     assert_success
 }
 
+# bats test_tags=direct
 @test "a contact blocked on the line is 403 and the platform is not called" {
     local phone=15550004444 bsuid=DE.ENT.Blocked1
     switchboard contact block "$LINE" $phone >/dev/null
@@ -749,6 +784,7 @@ refused() {
     assert_equal "$(jq -r '[.details[].path] | sort | join(",")' "$body")" "$3"
 }
 
+# bats test_tags=direct
 @test "every field of the wrong type is an issue, and all issues come together" {
     local value fields=contextMessageWamid,language,recipient
     for value in 5 null true '[]' '{}'; do
@@ -767,6 +803,7 @@ refused() {
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "what is required must be there, and no string may be empty" {
     refused /v2/templates/send '"components":[]' templateName,to
     assert_issue templateName 'is required'
@@ -780,6 +817,7 @@ refused() {
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "to is a phone of 5 to 20 digits and recipient a BSUID" {
     local path
     for path in /v2/templates/send /v2/templates/hello/test-send; do
@@ -805,6 +843,7 @@ refused() {
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "a body that is no JSON object is 400" {
     local text
     for text in '' '{' '[]' '"x"' '{"a":1}x'; do
@@ -866,6 +905,7 @@ refused() {
     assert_equal "$(sent_count path=/messages)" 1
 }
 
+# bats test_tags=direct
 @test "a template may be named send, and test-sent" {
     have_templates "$(template send)"
     api POST /v2/templates/send/test-send -d "$(sending "\"to\":\"$PHONE\"")"
@@ -895,6 +935,7 @@ refused() {
     grep -q 'made to fail' "$LOG" || fail 'expected the reason in the log'
 }
 
+# bats test_tags=direct
 @test "the default account need not be the one that was made first (spec 2.2)" {
     make_user LATER_
     make_account LATER_ --default
@@ -905,6 +946,7 @@ refused() {
 
 # --- secrets ---
 
+# bats test_tags=direct
 @test "a platform token that cannot be decrypted is 500 and logged, until it is replaced" {
     local kept
     kept=$(db "SELECT hex(access_token) FROM account WHERE id = '$ACCOUNT'")

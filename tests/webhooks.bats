@@ -64,6 +64,7 @@ END
     config_is '' ''
 }
 
+# bats test_tags=direct
 @test "an invalid URL is 400 VALIDATION_ERROR that names what is wrong, and nothing is stored (spec 4.7)" {
     local url
     for url in ftp://example.org/ example.org /hook http:// https:///x 'https://exa mple.org/' https://user:pw@example.org/ \
@@ -76,6 +77,7 @@ END
     config_is '' ''
 }
 
+# bats test_tags=direct
 @test "http and https URLs of every form are valid (spec 2.8)" {
     local url
     for url in http://a.example/ https://a.example 'https://[2001:db8::1]:8443/x' http://127.0.0.1:1/ HTTPS://EXAMPLE.ORG/ \
@@ -96,6 +98,7 @@ END
     assert_body_is '{"success":true,"data":{"cleared":true}}'
 }
 
+# bats test_tags=direct
 @test "DELETE cancels the events that wait for delivery" {
     set_config http://127.0.0.1:1/ c
     switchboard event test "$EMAIL"
@@ -145,6 +148,7 @@ END
     assert_not_logged $code
 }
 
+# bats test_tags=direct
 @test "a replaced code is kept for 24 h, the same code again changes nothing, DELETE forgets both" {
     local until now
     set_config https://example.org/ first
@@ -158,6 +162,7 @@ END
     assert_equal "$(column_of_webhook 'previous_code IS NULL AND code IS NULL')" 1
 }
 
+# bats test_tags=direct
 @test "setting the configuration ends a suspension, and what waits is due at once" {
     set_config http://127.0.0.1:1/ c
     switchboard event test "$EMAIL"
@@ -167,6 +172,7 @@ END
     assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending' AND next_attempt_at > 9000000000000")" 0
 }
 
+# bats test_tags=direct
 @test "users have configurations of their own" {
     make_user OTHER_
     set_config https://mine.example/ mine

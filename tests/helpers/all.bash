@@ -6,6 +6,12 @@
 #     cgi      a private Apache with the repository's apache.conf
 #     fcgi     the same, with the executables as FastCGI pools
 # A line `# transports: cgi fcgi` in a file says that it runs over those alone.
+# A line `# bats test_tags=direct` before a test says that `make test` runs it over `direct` alone, and
+# `make test-full` over each. It stands before tests of what a program makes of values that it has
+# read: fields of a parsed body, rows of the database, answers of the platform. Tests without it run
+# over each transport: one good answer and each kind of failure of every executable, and all where the
+# web server takes part: methods, paths, headers, queries in percent-encoding, lengths and streams,
+# replayed answers, requests at once, processes that live on, and the platform's outages.
 #
 # Each file has a stack of its own (sandbox, database, Apache), which all its tests use in turn.
 

@@ -8,8 +8,9 @@
 #                     gives it to its program, under the command if one is named; $answer is the file
 #                     with what came back, $code the exit status
 #
-# Points are tried in their order, all of them or every k-th: SWEEP_POINTS says how many at most, in
-# place of what each sweep thinks fit. What a sweep has done it says by `say_sweep`; tests/run shows
+# Points are tried in their order, all of them or every k-th, spread evenly: SWEEP_POINTS says how many
+# at most, in place of what each sweep thinks fit; `make test` tries a fifth of that, `make test-full`
+# all of it, `make torture` each point. What a sweep has done it says by `say_sweep`; tests/run shows
 # these lines and adds up the numbers in their brackets.
 
 # Executables in which an allocation can be made to fail (tests/helpers/starve.c).
@@ -92,9 +93,13 @@ restore() {
 
 # --- points ---
 
-# Sets the `step` between points, at most MOST of COUNT, and `which` to say so: choose_step COUNT MOST
+# Sets the `step` between points, at most MOST of COUNT, and `which` to say so: choose_step COUNT MOST.
+# Without TEST_FULL a fifth of that, but not less than 16.
 choose_step() {
     local most=${SWEEP_POINTS:-$2}
+    if [[ -z ${SWEEP_POINTS-}${TEST_FULL-} ]] && ((most > 16)); then
+        most=$((most / 5 > 16 ? most / 5 : 16))
+    fi
     step=$((($1 + most - 1) / most))
     ((step > 1)) || step=1
     which="each"
