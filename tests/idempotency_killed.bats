@@ -54,10 +54,17 @@ kill_everywhere() {
         injection "$call" "$count" "signal=$with"
         traced "$noted" "${inject[@]}"
         rounds=$((rounds + 1))
-        killed=$((killed + (code > 128)))
+        count_kill "$call $count"
         keyed "$@"
         "$check" "$call $count" keyed "$@"
     done
+}
+
+# The program ended by itself, or by the signal that it was sent and no other.
+count_kill() { # WHAT
+    ((code < 128 || code == 128 + $(kill -l "$with"))) ||
+        fail "sent SIG$with at $1, it ended with $code: $(cat "$stderr")"
+    killed=$((killed + (code > 128)))
 }
 
 # Whole requests that the platform has got.

@@ -78,6 +78,17 @@ log_of_request() {
     grep -F "\"request_id\":\"$id\"" "$LOG" | tail -n 1
 }
 
+# The time that the platform took in the last request, by the request's own clock: from its first call to
+# the end of its last, without the start of the process. A limit is kept exactly where it is LEAST; a
+# second more is what a process may wait for a processor, and what libcurl's timers are read in.
+# assert_upstream_ms LEAST [MOST]
+assert_upstream_ms() {
+    local ms
+    ms=$(log_of_request | jq .upstream_ms)
+    ((ms >= $1 && ms <= ${2-$(($1 + 1000))})) ||
+        fail_answer "expected the platform to take from $1 to ${2-$(($1 + 1000))} ms, not $ms"
+}
+
 # No line of the log and of what Apache wrote holds the text: assert_not_logged TEXT...
 assert_not_logged() {
     local text

@@ -12,7 +12,7 @@
 # Afterwards: $status (of HTTP), $headers (file, a line each), $body (file).
 
 request() {
-    local method=$1 path=$2 header_list=() data='' has_data=''
+    local method=$1 path=$2 header_list=() data='' has_data='' text=''
     shift 2
     while (($#)); do
         case $1 in
@@ -31,8 +31,8 @@ request() {
         if [[ $data == @* ]]; then
             data=${data#@}
         else
-            printf '%s' "$data" >"$answer_dir/sent"
-            data=$answer_dir/sent
+            text=$data data=$answer_dir/sent
+            printf '%s' "$text" >"$data"
         fi
     fi
     if [[ $TRANSPORT == direct ]]; then
@@ -161,10 +161,10 @@ request_direct() {
             arguments+=("$decoded")
         done
     fi
-    if [[ -n $has_data ]]; then
+    if [[ -n $has_data && -z $text ]]; then
         cat "$data"
     else
-        :
+        printf '%s' "$text"
     fi | env -i "${variables[@]}" "$OUT/cgi-bin/$program" "${arguments[@]}" \
         >"$answer_dir/answer" 2>>"$STACK/stderr.log" || true
     split_answer
@@ -214,12 +214,19 @@ header_variables() {
         fi
     done
     if [[ -n $has_data && -z $length && -z $chunked ]]; then
-        length=$(stat -L -c %s "$data")
+        count_bytes "${text-}"
+        [[ -n ${text-} ]] || length=$(stat -L -c %s "$data")
     fi
     [[ -z $length ]] || variables+=("CONTENT_LENGTH=$length")
     for name in "${names[@]}"; do
         variables+=("$name=${found[$name]}")
     done
+}
+
+# Sets `length`.
+count_bytes() {
+    local LC_ALL=C
+    length=${#1}
 }
 
 # Sets `decoded`.
