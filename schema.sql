@@ -253,8 +253,20 @@ CREATE TABLE event (
     UNIQUE (user_id, sequence)
 ) STRICT;
 CREATE INDEX event_due ON event (user_id, next_attempt_at, sequence) WHERE state = 'pending';
-CREATE INDEX event_contact ON event (contact_id, sequence) WHERE state = 'pending';
+CREATE INDEX event_contact ON event (contact_id, lease_until) WHERE state = 'pending';
+CREATE INDEX event_first ON event (user_id, contact_id, sequence)
+    WHERE state = 'pending' AND attempts = 0 AND contact_id IS NOT NULL; -- they keep a contact's order
+CREATE INDEX event_unordered ON event (user_id, next_attempt_at, sequence)
+    WHERE state = 'pending' AND (attempts > 0 OR contact_id IS NULL);
 CREATE INDEX event_finished ON event (finished_at) WHERE finished_at IS NOT NULL;
+
+-- Where a courier goes on among the events of a user that has more of them than it could take.
+CREATE TABLE event_turn (
+    user_id    TEXT PRIMARY KEY REFERENCES user (id),
+    turn       INTEGER NOT NULL, -- rises; odd: retries go before first attempts next time
+    contact_id TEXT NOT NULL,    -- the last contact that had its turn
+    round_end  TEXT NOT NULL     -- the contact that the round of turns ends with
+) STRICT;
 
 -- Every attempt to deliver an event.
 CREATE TABLE event_attempt (

@@ -81,9 +81,10 @@ is_done() { # COUNT
 
 @test "SIGTERM lets what is under way end, takes nothing more, and exits 0" {
     set_webhook A "$A_URL/slow"
+    start_courier
+    know A
     answers A slow 'wait 5000'
     add_events A 12 >/dev/null
-    start_courier
     eventually has_received A 8
     stop_courier
     assert_equal "$courier_status" 0
@@ -94,9 +95,10 @@ is_done() { # COUNT
 
 @test "a second SIGTERM does not wait: what was under way is given back" {
     set_webhook A "$A_URL/hang"
+    start_courier
+    know A
     answers A hang 'wait 30000'
     add_events A 3 >/dev/null
-    start_courier
     eventually has_received A 3
     kill -TERM "$(cat "$STACK/courier.pid")"
     sleep 0.5

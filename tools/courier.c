@@ -116,12 +116,19 @@ static void look_after(struct courier *courier, int64_t now) {
 
 /* --- deliveries --- */
 
+static void look(struct courier *courier) {
+    courier->may_be_due = true;
+    dispatch_look(&courier->dispatch);
+}
+
 /* Hands in what has ended and takes what is due, where there is room. */
 static void exchange(struct courier *courier) {
     struct resources *resources = &courier->resources;
     bool has_ended = dispatch_count(&courier->dispatch, PLACE_ENDED) > 0;
+    if (has_ended)
+        dispatch_look(&courier->dispatch); /* there is more room */
     bool may_take = !courier->is_stopping && (courier->may_be_due || has_ended) &&
-                    dispatch_count(&courier->dispatch, PLACE_FLYING) < DISPATCH_PLACES;
+                    dispatch_has_room(&courier->dispatch);
     size_t taken;
     if (!may_take && !has_ended)
         return;
@@ -131,7 +138,9 @@ static void exchange(struct courier *courier) {
     if (!store ||
         !note(courier, dispatch_exchange(&courier->dispatch, store, resources, may_take, &taken)))
         return;
-    courier->may_be_due = taken > 0 || has_ended; /* there may be more, or more room */
+    if (has_ended)
+        dispatch_look(&courier->dispatch); /* what was recorded may have made more due */
+    courier->may_be_due = !courier->dispatch.has_seen_all;
     courier->has_written = courier->has_written || has_ended || taken;
 }
 
@@ -166,7 +175,7 @@ static void tick(struct courier *courier, int64_t now) {
     if (now < courier->next_tick)
         return;
     courier->next_tick = now + TICK_MS;
-    courier->may_be_due = true;
+    look(courier);
     if (courier->once) {
         if (now - courier->started >= ONCE_TAKES_MS)
             courier->is_stopping = true;
@@ -189,7 +198,7 @@ static bool is_hopeless(const struct courier *courier, int64_t now) {
 }
 
 static bool is_over(const struct courier *courier, int64_t now) {
-    if (dispatch_count(&courier->dispatch, PLACE_FREE) < DISPATCH_PLACES)
+    if (courier->dispatch.used)
         return (courier->stop_at && now >= courier->stop_at) || is_hopeless(courier, now);
     return courier->is_stopping || is_hopeless(courier, now) ||
            (courier->once && !courier->may_be_due && courier->resources.trouble == STORE_OK);
@@ -200,7 +209,7 @@ static bool can_go_on(const struct courier *courier) {
     const struct dispatch *dispatch = &courier->dispatch;
     return courier->resources.trouble == STORE_OK &&
            (dispatch_count(dispatch, PLACE_ENDED) ||
-            (courier->may_be_due && !courier->is_stopping && dispatch_count(dispatch, PLACE_FREE)));
+            (courier->may_be_due && !courier->is_stopping && dispatch_has_room(dispatch)));
 }
 
 static void wait_for_something(struct courier *courier, int64_t now) {
@@ -228,7 +237,7 @@ static void run(struct courier *courier) {
             wait_for_something(courier, now);
         take_signals(courier);
         if (wake_drain(&courier->bell))
-            courier->may_be_due = true;
+            look(courier);
     }
 }
 
@@ -247,19 +256,20 @@ static int finish(struct courier *courier) {
 /* --- the command line --- */
 
 static void print_help(void) {
-    puts("usage: courier [--config FILE] [--pid-file FILE] [--once]\n"
-         "\n"
-         "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
-         "events, lets deliveries that are under way end, 14 s at most, and exits with status 0.\n"
-         "SIGHUP makes it read the configuration again, but one that names other files needs a new\n"
-         "courier: this one is confined to its own. Several couriers may run at once.\n"
-         "\n"
-         "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
-         "                   " CONFIG_DEFAULT_PATH "\n"
-         "  --pid-file FILE  write the process id there; removed at the end\n"
-         "  --once           deliver what is due, then exit: for cron\n"
-         "  --help           print this text\n"
-         "  --version        print name and version");
+    puts(
+        "usage: courier [--config FILE] [--pid-file FILE] [--once]\n"
+        "\n"
+        "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
+        "events, lets deliveries that are under way end, 14 s at most, and exits with status 0.\n"
+        "SIGHUP makes it read the configuration again, but one that names other files needs a new\n"
+        "courier: this one is confined to its own. Several couriers may run at once.\n"
+        "\n"
+        "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
+        "                   " CONFIG_DEFAULT_PATH "\n"
+        "  --pid-file FILE  write the process id there; removed at the end\n"
+        "  --once           deliver what is due, then exit: for cron\n"
+        "  --help           print this text\n"
+        "  --version        print name and version");
 }
 
 /* Returns -1 to go on, else the exit status. */
@@ -352,6 +362,7 @@ int main(int argc, char **argv) {
     courier.started = clock_monotonic();
     if (resources_configure(&courier.resources, &error))
         return fail("", error);
+    dispatch_raise_limits();
     if (make_pid_file(&courier))
         return fail("cannot write the pid file: ", strerror(errno));
     bool has_curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;

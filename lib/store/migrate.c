@@ -35,6 +35,16 @@ static const char *const to_2[] = {
     "ALTER TABLE idempotency_2 RENAME TO idempotency",
     "CREATE INDEX idempotency_age ON idempotency (created_at)",
     "CREATE INDEX idempotency_open ON idempotency (request_id) WHERE coalesce(status, 0) <> 200",
+    /* each contact's first waiting event, and those that keep no order, are found without the rest
+     */
+    "DROP INDEX event_contact",
+    "CREATE INDEX event_contact ON event (contact_id, lease_until) WHERE state = 'pending'",
+    "CREATE INDEX event_first ON event (user_id, contact_id, sequence) "
+    "WHERE state = 'pending' AND attempts = 0 AND contact_id IS NOT NULL",
+    "CREATE INDEX event_unordered ON event (user_id, next_attempt_at, sequence) "
+    "WHERE state = 'pending' AND (attempts > 0 OR contact_id IS NULL)",
+    "CREATE TABLE event_turn (user_id TEXT PRIMARY KEY REFERENCES user (id), "
+    "turn INTEGER NOT NULL, contact_id TEXT NOT NULL, round_end TEXT NOT NULL) STRICT",
     NULL,
 };
 

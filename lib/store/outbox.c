@@ -8,11 +8,11 @@
     "e.state = 'pending' AND e.next_attempt_at <= ?1 "                                             \
     "AND (e.lease_until <= ?1 OR e.lease_until > ?2)"
 
-/* An earlier event `b` about the same contact that is due or under way for the first time. */
+/* The first attempt of an earlier event about the same contact is under way. */
 #define IS_BEHIND                                                                                  \
-    "EXISTS (SELECT 1 FROM event b WHERE b.contact_id = e.contact_id "                             \
-    "AND b.sequence < e.sequence AND b.state = 'pending' AND b.next_attempt_at <= ?1 "             \
-    "AND (b.attempts = 0 OR (b.attempts = 1 AND b.lease_until > ?1 AND b.lease_until <= ?2)))"
+    "EXISTS (SELECT 1 FROM event b WHERE b.contact_id = e.contact_id AND b.state = 'pending' "     \
+    "AND b.lease_until > ?1 AND b.lease_until <= ?2 AND b.attempts = 1 "                           \
+    "AND b.sequence < e.sequence AND b.next_attempt_at <= ?1)"
 
 /* A webhook that events can be sent to. */
 #define IS_CONFIGURED "w.url <> '' AND w.code IS NOT NULL AND u.deleted_at IS NULL"
@@ -23,29 +23,38 @@ static int64_t latest_lease(int64_t now) {
     return now + 2 * (int64_t)OUTBOX_LEASE_MS;
 }
 
-enum store_result store_list_due(struct store *store, struct arena *arena, int64_t now,
-                                 struct store_due **due, size_t *count) {
+/* The next user after `*after` who has pending events; false when there is none, or on failure.
+ * `due->url` is NULL when none of them can be delivered now. */
+static bool next_due(struct store *store, struct arena *arena, const char *after, int64_t now,
+                     struct store_due *due) {
     static struct statement s = {
-        .sql = "SELECT d.* FROM (SELECT w.user_id, w.url, w.suspended_at IS NOT NULL, "
-               "w.failing_since IS NOT NULL, (SELECT min(e.next_attempt_at) FROM event e "
-               "WHERE e.user_id = w.user_id AND " IS_WAITING ") AS waits_since "
-               "FROM webhook w JOIN user u ON u.id = w.user_id "
-               "WHERE " IS_CONFIGURED " AND " MAY_BE_TRIED ") d "
-               "WHERE d.waits_since IS NOT NULL ORDER BY d.waits_since, d.user_id"};
-    struct buffer rows = buffer_in(arena);
+        .sql = "SELECT p.user_id, (SELECT w.url FROM webhook w JOIN user u ON u.id = w.user_id "
+               "WHERE w.user_id = p.user_id AND " IS_CONFIGURED " AND " MAY_BE_TRIED
+               " AND EXISTS (SELECT 1 FROM event e WHERE e.user_id = w.user_id AND " IS_WAITING
+               ")), w.suspended_at IS NOT NULL, w.failing_since IS NOT NULL FROM event p "
+               "LEFT JOIN webhook w ON w.user_id = p.user_id "
+               "WHERE p.state = 'pending' AND p.user_id > ?3 ORDER BY p.user_id LIMIT 1"};
+    sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(after));
+    if (!sql_row(store, &s))
+        return false;
+    *due = (struct store_due){
+        .user_id = column_text(&s, 0, arena),
+        .url = column_text(&s, 1, arena),
+        .is_suspended = column_integer(&s, 2) != 0,
+        .is_failing = column_integer(&s, 3) != 0,
+    };
+    sql_stop(&s);
+    return true;
+}
+
+enum store_result store_list_due(struct store *store, struct arena *arena, const char *after,
+                                 size_t limit, int64_t now, struct store_due **due, size_t *count) {
+    *due = arena_alloc(arena, limit * sizeof **due);
     *count = 0;
-    sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)));
-    while (sql_row(store, &s)) {
-        struct store_due row = {
-            .user_id = column_text(&s, 0, arena),
-            .url = column_text(&s, 1, arena),
-            .is_suspended = column_integer(&s, 2) != 0,
-            .is_failing = column_integer(&s, 3) != 0,
-        };
-        buffer_add(&rows, &row, sizeof row);
-        ++*count;
-    }
-    *due = (struct store_due *)(void *)rows.p;
+    store_hold_view(store); /* one view for all of them: each of their own would cost locks */
+    while (*count < limit && next_due(store, arena, after, now, &(*due)[*count]))
+        after = (*due)[(*count)++].user_id;
+    store_release_view(store);
     return sql_result(store);
 }
 
@@ -70,26 +79,6 @@ static bool read_target(struct store *store, struct arena *arena, const char *us
     return true;
 }
 
-/* Finds the ids of the user's first waiting events, at most `limit`. Of those that wait only so
- * many are looked at: of a great many about one contact, all but the first have to wait anyway. */
-static size_t find_waiting(struct store *store, struct arena *arena, const char *user_id,
-                           size_t limit, int64_t now, struct buffer *ids) {
-    static struct statement s = {
-        .sql = "SELECT e.id FROM (SELECT id, contact_id, sequence, attempts, next_attempt_at "
-               "FROM event e WHERE e.user_id = ?3 AND " IS_WAITING
-               " ORDER BY e.next_attempt_at, e.sequence LIMIT 1000) e "
-               "WHERE NOT (e.attempts = 0 AND " IS_BEHIND ") "
-               "ORDER BY e.next_attempt_at, e.sequence LIMIT ?4"};
-    size_t count = 0;
-    sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(user_id),
-              INTEGER((int64_t)limit));
-    for (; sql_row(store, &s); count++) {
-        const char *id = column_text(&s, 0, arena);
-        buffer_add(ids, &id, sizeof id);
-    }
-    return count;
-}
-
 /* Completes the delivery with the event `id`, which is the owner's from now on. */
 static bool lease(struct store *store, struct arena *arena, const char *id,
                   const struct store_exchange *exchange, struct store_delivery *delivery) {
@@ -112,25 +101,139 @@ static bool start_probe(struct store *store, const char *user_id, int64_t now) {
     return sql_run(store, &s, TEXT(user_id), INTEGER(now + OUTBOX_PROBE_MS));
 }
 
+/* --- whose turn it is among the events of one user ---
+ *
+ * A user's waiting events are in two lanes. In the one of first attempts each contact's earliest
+ * event is the only one that may be taken, and the contacts have their turns in the order of their
+ * ids; a round ends with the contact that was the last when it began, so that new ones do not
+ * prolong it. In the other lane are the events that keep no order (retries, and events about no
+ * contact), the one that waits longest first. Where a share does not take all that waits, the two
+ * lanes go first by turns. */
+
+/* The taking of one share. */
+struct taking {
+    struct store *store;
+    struct arena *arena;
+    const struct store_exchange *exchange;
+    struct store_delivery delivery; /* with the target; the rest is of the last event */
+    struct buffer *rows;
+    size_t left;           /* may still be taken */
+    int64_t turn;          /* of the user's shares that left something; odd: retries go first */
+    const char *contact;   /* the last that had its turn */
+    const char *round_end; /* the contact that the round ends with */
+};
+
+static void read_turn(struct taking *t) {
+    static struct statement s = {
+        .sql = "SELECT turn, contact_id, round_end FROM event_turn WHERE user_id = ?1"};
+    t->turn = 0;
+    t->contact = t->round_end = "";
+    sql_start(t->store, &s, TEXT(t->delivery.user_id));
+    if (!sql_row(t->store, &s))
+        return;
+    t->turn = column_integer(&s, 0);
+    t->contact = column_text(&s, 1, t->arena);
+    t->round_end = column_text(&s, 2, t->arena);
+    sql_stop(&s);
+}
+
+static bool write_turn(struct taking *t) {
+    static struct statement s = {
+        .sql = "INSERT INTO event_turn (user_id, turn, contact_id, round_end) "
+               "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (user_id) DO UPDATE SET turn = excluded.turn, "
+               "contact_id = excluded.contact_id, round_end = excluded.round_end"};
+    return sql_run(t->store, &s, TEXT(t->delivery.user_id), INTEGER(t->turn + 1), TEXT(t->contact),
+                   TEXT(t->round_end));
+}
+
+static bool take(struct taking *t, const char *id) {
+    if (!lease(t->store, t->arena, id, t->exchange, &t->delivery))
+        return false;
+    buffer_add(t->rows, &t->delivery, sizeof t->delivery);
+    t->left--;
+    return true;
+}
+
+/* At most `limit` events that keep no order. */
+static void take_unordered(struct taking *t, size_t limit) {
+    static struct statement s = {.sql =
+                                     "SELECT e.id FROM event e WHERE e.user_id = ?3 AND " IS_WAITING
+                                     " AND (e.attempts > 0 OR e.contact_id IS NULL) "
+                                     "ORDER BY e.next_attempt_at, e.sequence LIMIT ?4"};
+    struct buffer found = buffer_in(t->arena);
+    sql_start(t->store, &s, INTEGER(t->exchange->now), INTEGER(latest_lease(t->exchange->now)),
+              TEXT(t->delivery.user_id), INTEGER((int64_t)limit));
+    while (sql_row(t->store, &s)) {
+        const char *id = column_text(&s, 0, t->arena);
+        buffer_add(&found, &id, sizeof id);
+    }
+    const char *const *ids = (const char *const *)(void *)found.p;
+    for (size_t i = 0; i < found.n / sizeof *ids && take(t, ids[i]); i++)
+        ;
+}
+
+/* Begins a round of the contacts that wait now. */
+static void begin_round(struct taking *t) {
+    static struct statement s = {
+        .sql = "SELECT contact_id FROM event WHERE user_id = ?1 AND state = 'pending' "
+               "AND attempts = 0 AND contact_id IS NOT NULL ORDER BY contact_id DESC LIMIT 1"};
+    t->contact = t->round_end = "";
+    sql_start(t->store, &s, TEXT(t->delivery.user_id));
+    if (!sql_row(t->store, &s))
+        return;
+    t->round_end = column_text(&s, 0, t->arena);
+    sql_stop(&s);
+}
+
+/* The first waiting event of the next contact; false at the end of the round, or on failure. `*id`
+ * is NULL when that contact has to wait. */
+static bool next_contact(struct taking *t, const char **id) {
+    static struct statement s = {
+        .sql = "SELECT e.contact_id, CASE WHEN NOT " IS_BEHIND " THEN e.id END FROM event e "
+               "WHERE e.user_id = ?3 AND e.contact_id > ?4 AND e.contact_id <= ?5 "
+               "AND e.attempts = 0 AND " IS_WAITING " ORDER BY e.contact_id, e.sequence LIMIT 1"};
+    sql_start(t->store, &s, INTEGER(t->exchange->now), INTEGER(latest_lease(t->exchange->now)),
+              TEXT(t->delivery.user_id), TEXT(t->contact), TEXT(t->round_end));
+    if (!sql_row(t->store, &s))
+        return false;
+    t->contact = column_text(&s, 0, t->arena);
+    *id = column_text(&s, 1, t->arena);
+    sql_stop(&s);
+    return true;
+}
+
+/* At most `limit` first attempts: from the rest of this round, then from a new one. A contact that
+ * is looked at in vain has an attempt under way, so only few are. */
+static void take_first_attempts(struct taking *t, size_t limit) {
+    const size_t enough = t->left - limit;
+    const char *id;
+    for (int rounds = 0; rounds < 2; rounds++) {
+        while (t->left > enough && next_contact(t, &id))
+            if (id && !take(t, id))
+                return;
+        if (t->left <= enough)
+            return;
+        begin_round(t);
+    }
+}
+
 /* Adds the user's share to `rows`: one event for a probe. */
 static bool take_share(struct store *store, struct arena *arena,
                        const struct store_exchange *exchange, const struct store_share *share,
                        struct buffer *rows) {
-    struct store_delivery delivery;
-    struct buffer found = buffer_in(arena);
-    if (!read_target(store, arena, share->user_id, exchange->now, &delivery))
+    static void (*const lanes[])(struct taking *, size_t) = {take_first_attempts, take_unordered};
+    struct taking t = {.store = store, .arena = arena, .exchange = exchange, .rows = rows};
+    if (!read_target(store, arena, share->user_id, exchange->now, &t.delivery))
         return !sql_failed(store);
-    size_t count = find_waiting(store, arena, share->user_id, delivery.is_probe ? 1 : share->limit,
-                                exchange->now, &found);
-    const char *const *ids = (const char *const *)(void *)found.p;
-    if (count && delivery.is_probe)
-        start_probe(store, delivery.user_id, exchange->now);
-    for (size_t i = 0; i < count; i++) {
-        if (!lease(store, arena, ids[i], exchange, &delivery))
-            return false;
-        buffer_add(rows, &delivery, sizeof delivery);
-    }
-    return !sql_failed(store);
+    const size_t limit = t.left = t.delivery.is_probe ? 1 : share->limit;
+    read_turn(&t);
+    const int first = (int)(t.turn % 2);
+    lanes[first](&t, limit - limit / 2);
+    lanes[!first](&t, t.left);
+    lanes[first](&t, t.left);
+    if (t.delivery.is_probe && t.left < limit)
+        start_probe(store, t.delivery.user_id, exchange->now);
+    return !sql_failed(store) && (t.left || write_turn(&t));
 }
 
 static bool log_attempt(struct store *store, const struct store_attempt *attempt) {

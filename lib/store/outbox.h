@@ -17,16 +17,18 @@ enum {
     OUTBOX_SUSPEND_AFTER_MS = 5 * 24 * 60 * 60 * 1000, /* of failures alone */
 };
 
-/* A webhook that has events to deliver now. */
+/* A user with pending events. */
 struct store_due {
-    const char *user_id, *url;
+    const char *user_id;
+    const char *url;   /* NULL: none of them can be delivered now */
     bool is_suspended; /* one event may be tried */
     bool is_failing;   /* nothing has arrived since a failure */
 };
 
-/* The webhooks with events that are due and not leased, the one whose event waits longest first. */
-enum store_result store_list_due(struct store *store, struct arena *arena, int64_t now,
-                                 struct store_due **due, size_t *count);
+/* The next users with pending events in the order of their ids: at most `limit`, those after
+ * `after`. Fewer than `limit`: there are no more. */
+enum store_result store_list_due(struct store *store, struct arena *arena, const char *after,
+                                 size_t limit, int64_t now, struct store_due **due, size_t *count);
 
 /* How many events of a user to take at most. */
 struct store_share {
@@ -82,10 +84,12 @@ struct store_delivery {
  * its webhook was changed says nothing about the webhook. A failed probe costs its event none of
  * its attempts.
  *
- * Events are leased for each user in the order of their time and sequence. No first attempt is
- * handed out while the first attempt of an earlier event about the same contact is under way;
- * whatever failed once holds nothing up. URL and codes are those of this moment; a webhook that is
- * unset by now, or not due for a probe, gives nothing. */
+ * Of one user's events no first attempt is handed out while the first attempt of an earlier event
+ * about the same contact waits or is under way; whatever failed once holds nothing up. Where more
+ * waits than the share takes, contacts have their turns, one event each, and of first attempts and
+ * retries neither has to wait for the other: an event waits for at most one event of each other
+ * contact and as many retries, however many events these have. URL and codes are those of this
+ * moment; a webhook that is unset by now, or not due for a probe, gives nothing. */
 enum store_result store_exchange_events(struct store *store, struct arena *arena,
                                         const struct store_exchange *exchange,
                                         struct store_delivery **deliveries, size_t *count);

@@ -30,6 +30,7 @@ void attempt_free(struct attempt *attempt) {
     curl_slist_free_all(attempt->headers);
     curl_easy_cleanup(attempt->curl);
     arena_free(&attempt->arena);
+    *attempt = (struct attempt){0};
 }
 
 const char *attempt_destination(struct arena *arena, const char *url) {
@@ -276,12 +277,12 @@ static const char *explain(struct attempt *attempt, CURLcode code, int status) {
 
 /* What a failure means for the event. A probe that fails changes nothing for it but its place in
  * the queue, so that the next probe tries another. */
-static enum store_verdict judge(const struct attempt *attempt, bool timed_out, int status,
-                                int64_t now, int64_t *next_attempt_at) {
+static enum store_verdict judge(const struct attempt *attempt, int status, int64_t now,
+                                int64_t *next_attempt_at) {
     struct schedule_failure failure = {
         .attempts = attempt->delivery.attempts,
         .status = status,
-        .timed_out = timed_out,
+        .timed_out = attempt->timed_out,
         .retry_after = *attempt->answer.retry_after ? attempt->answer.retry_after : NULL,
         .now = now,
     };
@@ -311,6 +312,7 @@ void attempt_end(struct attempt *attempt, CURLM *multi, CURLcode code) {
     if (code == CURLE_WRITE_ERROR && attempt->answer.is_cut)
         code = CURLE_OK; /* enough was read: the status decides */
     curl_easy_getinfo(attempt->curl, CURLINFO_RESPONSE_CODE, &status);
+    attempt->timed_out = code == CURLE_OPERATION_TIMEDOUT;
     attempt->result = (struct store_attempt){
         .event_id = attempt->delivery.event_id,
         .user_id = attempt->delivery.user_id,
@@ -324,8 +326,8 @@ void attempt_end(struct attempt *attempt, CURLM *multi, CURLcode code) {
     };
     if (code != CURLE_OK || status < 200 || status > 299) {
         attempt->result.error = explain(attempt, code, (int)status);
-        attempt->result.verdict = judge(attempt, code == CURLE_OPERATION_TIMEDOUT, (int)status,
-                                        clock_now(), &attempt->result.next_attempt_at);
+        attempt->result.verdict =
+            judge(attempt, (int)status, clock_now(), &attempt->result.next_attempt_at);
     }
     attempt_drop(attempt, multi);
 }

@@ -39,12 +39,14 @@ struct attempt {
     int64_t started;          /* clock_monotonic */
     char refused_address[64]; /* "" when none was refused */
     bool is_connected;
+    bool timed_out; /* once it has ended */
     struct answer answer;
     char detail[CURL_ERROR_SIZE];
     struct store_attempt result; /* once it has ended */
 };
 
-/* Makes room for an attempt; false when there is no memory. attempt_free takes it back. */
+/* Makes room for an attempt; false when there is no memory. attempt_free takes it back, whether or
+ * not there was. */
 bool attempt_init(struct attempt *attempt);
 void attempt_free(struct attempt *attempt);
 

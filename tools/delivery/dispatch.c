@@ -1,119 +1,213 @@
 #include "dispatch.h"
 
+#include <sys/resource.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 
-enum { PLANNING_LIMIT = 512 * 1024 * 1024 }; /* 32 events as large as the store allows */
+enum {
+    TAKEN_AT_ONCE = 32,                 /* by one exchange */
+    PLANNING_LIMIT = 512 * 1024 * 1024, /* so many events as large as the store allows */
+    BODIES_LIMIT = 64 * 1024 * 1024,    /* of the attempts under way together */
+    BATCH = 64,                         /* users listed by one call of the store */
+    BATCHES = 2,
+    KEPT_PLACES = 32, /* keep their memory for the next attempt */
+    /* of an attempt: for its connections, IPv4 and IPv6, and for its resolver's thread */
+    DESCRIPTORS_EACH = 4,
+    DESCRIPTORS_ELSE = 64,
+};
+
+void dispatch_raise_limits(void) {
+    const rlim_t wanted = DISPATCH_PLACES * DESCRIPTORS_EACH + DESCRIPTORS_ELSE;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* As many as there are descriptors for, but one at least. */
+static size_t count_places(void) {
+    struct rlimit limit = {0, 0};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= DISPATCH_PLACES * DESCRIPTORS_EACH + DESCRIPTORS_ELSE)
+        return DISPATCH_PLACES;
+    if (limit.rlim_cur < DESCRIPTORS_ELSE + 4 * DESCRIPTORS_EACH)
+        return 4;
+    return (limit.rlim_cur - DESCRIPTORS_ELSE) / DESCRIPTORS_EACH;
+}
 
 bool dispatch_open(struct dispatch *dispatch) {
-    *dispatch = (struct dispatch){.multi = curl_multi_init()};
+    const size_t places = count_places();
+    memset(dispatch, 0, offsetof(struct dispatch, places)); /* the rest is static, and untouched */
+    dispatch->multi = curl_multi_init();
     id_make(dispatch->owner, "cou_", clock_now());
     arena_init(&dispatch->planning, PLANNING_LIMIT, NULL);
-    bool is_open = dispatch->multi != NULL;
-    for (size_t i = 0; i < DISPATCH_PLACES; i++)
-        is_open = attempt_init(&dispatch->attempts[i]) && is_open;
-    return is_open;
+    hosts_init(&dispatch->hosts, places);
+    return dispatch->multi &&
+           curl_multi_setopt(dispatch->multi, CURLMOPT_MAXCONNECTS, (long)places) == CURLM_OK;
 }
 
 void dispatch_close(struct dispatch *dispatch) {
     for (size_t i = 0; i < DISPATCH_PLACES; i++)
-        attempt_free(&dispatch->attempts[i]);
+        if (dispatch->attempts[i].curl)
+            attempt_free(&dispatch->attempts[i]);
     curl_multi_cleanup(dispatch->multi);
     arena_free(&dispatch->planning);
 }
 
 size_t dispatch_count(const struct dispatch *dispatch, enum place place) {
     size_t count = 0;
-    for (size_t i = 0; i < DISPATCH_PLACES; i++)
+    for (size_t i = 0; i < dispatch->used; i++)
         count += dispatch->places[i] == place;
     return count;
 }
 
 /* --- which events to take --- */
 
-/* A host and port, and how many attempts it has. */
-struct destination {
-    const char *name;
-    size_t load;
-};
-
-/* A webhook's part of the places. */
+/* A user's part of the places. */
 struct part {
-    struct destination *destination;
+    const char *user_id;
+    struct host *host;
     size_t limit, load; /* how many it may have and has, those given to it included */
     size_t given;
 };
 
-static size_t flying_to(const struct dispatch *dispatch, const char *destination) {
-    size_t count = 0;
-    for (size_t i = 0; i < DISPATCH_PLACES; i++)
-        count += dispatch->places[i] == PLACE_FLYING &&
-                 strcmp(dispatch->attempts[i].destination, destination) == 0;
-    return count;
-}
-
 static size_t flying_for(const struct dispatch *dispatch, const char *user_id) {
     size_t count = 0;
-    for (size_t i = 0; i < DISPATCH_PLACES; i++)
+    for (size_t i = 0; i < dispatch->used; i++)
         count += dispatch->places[i] == PLACE_FLYING &&
                  strcmp(dispatch->attempts[i].delivery.user_id, user_id) == 0;
     return count;
 }
 
-/* The entry of `name` among the `*count`; a new one when there is none. */
-static struct destination *find_destination(const struct dispatch *dispatch,
-                                            struct destination *destinations, size_t *count,
-                                            const char *name) {
-    for (size_t i = 0; i < *count; i++)
-        if (strcmp(destinations[i].name, name) == 0)
-            return &destinations[i];
-    destinations[*count] = (struct destination){name, flying_to(dispatch, name)};
-    return &destinations[(*count)++];
+static size_t flying_to(const struct dispatch *dispatch, const struct host *host) {
+    size_t count = 0;
+    for (size_t i = 0; i < dispatch->used; i++)
+        count += dispatch->places[i] == PLACE_FLYING && dispatch->host_of[i] == host;
+    return count;
+}
+
+/* How many may be taken by this exchange. */
+static size_t room(const struct dispatch *dispatch) {
+    size_t flying = 0, bytes = 0;
+    for (size_t i = 0; i < dispatch->used; i++)
+        if (dispatch->places[i] == PLACE_FLYING) {
+            flying++;
+            bytes += dispatch->attempts[i].delivery.body.n;
+        }
+    if (flying >= dispatch->hosts.places || bytes >= BODIES_LIMIT)
+        return 0;
+    size_t left = dispatch->hosts.places - flying;
+    return left < TAKEN_AT_ONCE ? left : TAKEN_AT_ONCE;
+}
+
+bool dispatch_has_room(const struct dispatch *dispatch) {
+    return room(dispatch) > 0;
+}
+
+void dispatch_look(struct dispatch *dispatch) {
+    dispatch->has_seen_all = false;
+    dispatch->is_whole_lap = !*dispatch->after;
+}
+
+static void count_flights(struct dispatch *dispatch, int64_t now) {
+    struct flight flights[DISPATCH_PLACES];
+    size_t count = 0;
+    for (size_t i = 0; i < dispatch->used; i++)
+        if (dispatch->places[i] == PLACE_FLYING)
+            flights[count++] = (struct flight){dispatch->host_of[i], dispatch->attempts[i].started};
+    hosts_count(&dispatch->hosts, flights, count, now);
 }
 
 static size_t limit_of(const struct store_due *due) {
-    return due->is_suspended ? 1
-           : due->is_failing ? DISPATCH_PER_FAILING
-                             : DISPATCH_PER_DESTINATION;
+    return due->is_suspended ? 1 : due->is_failing ? DISPATCH_PER_FAILING : HOST_PLACES;
 }
 
-/* Shares the free places out, one each in every round, to those that have least. */
-static void share_out(const struct dispatch *dispatch, struct part *parts, size_t count) {
-    size_t left = DISPATCH_PLACES - dispatch_count(dispatch, PLACE_FLYING);
-    for (size_t level = 0; level < DISPATCH_PER_DESTINATION; level++)
-        for (size_t i = 0; i < count && left; i++)
-            if (parts[i].load <= level && parts[i].load < parts[i].limit &&
-                parts[i].destination->load < DISPATCH_PER_DESTINATION) {
-                parts[i].destination->load++;
-                parts[i].load++;
-                parts[i].given++;
-                left--;
+static struct part part_of(struct dispatch *dispatch, const struct store_due *due, int64_t now) {
+    const char *destination = attempt_destination(&dispatch->planning, due->url);
+    return (struct part){
+        .user_id = due->user_id,
+        .host = hosts_find(&dispatch->hosts, destination, now),
+        .limit = limit_of(due),
+        .load = flying_for(dispatch, due->user_id),
+    };
+}
+
+/* Shares places out, one each in every round, to those that have least. Returns the first part that
+ * got none because none was left; NULL: none was. */
+static const struct part *share_out(struct dispatch *dispatch, struct part *parts, size_t count,
+                                    size_t *left, int64_t now) {
+    const struct part *refused = NULL;
+    for (size_t level = 0; level < HOST_PLACES; level++)
+        for (size_t i = 0; i < count; i++) {
+            struct part *part = &parts[i];
+            if (part->load > level || part->load >= part->limit)
+                continue;
+            if (!*left) {
+                refused = refused || part->load ? refused : part;
+                continue;
             }
+            if (!hosts_admit(&dispatch->hosts, part->host, part->user_id, part->load, now))
+                continue;
+            part->load++;
+            part->given++;
+            --*left;
+        }
+    return refused;
+}
+
+/* Where the next batch begins: before `refused`, else behind the last of this one, else, at the
+ * end of the lap, with a new lap. */
+static void move_on(struct dispatch *dispatch, const struct store_due *due, size_t count,
+                    const char *refused) {
+    const char *after = dispatch->after;
+    for (size_t i = 0; i < count && (!refused || strcmp(due[i].user_id, refused) < 0); i++)
+        after = due[i].user_id;
+    if (refused || count == BATCH) {
+        memmove(dispatch->after, after, strlen(after) + 1);
+        return;
+    }
+    dispatch->has_seen_all = dispatch->is_whole_lap;
+    dispatch->is_whole_lap = true;
+    dispatch->hosts.lap++;
+    *dispatch->after = '\0';
+}
+
+/* Adds the shares of the next users who wait to `shares`. */
+static enum store_result plan_batch(struct dispatch *dispatch, struct store *store, int64_t now,
+                                    struct buffer *shares, size_t *left) {
+    const int64_t monotonic = clock_monotonic();
+    struct store_due *due;
+    size_t count, waiting = 0;
+    enum store_result result =
+        store_list_due(store, &dispatch->planning, dispatch->after, BATCH, now, &due, &count);
+    struct part *parts = arena_alloc(&dispatch->planning, BATCH * sizeof *parts);
+    if (result != STORE_OK)
+        return result;
+    for (size_t i = 0; i < count; i++)
+        if (due[i].url)
+            parts[waiting++] = part_of(dispatch, &due[i], monotonic);
+    const struct part *refused = share_out(dispatch, parts, waiting, left, monotonic);
+    for (size_t i = 0; i < waiting; i++)
+        if (parts[i].given)
+            buffer_add(shares, &(struct store_share){parts[i].user_id, parts[i].given},
+                       sizeof(struct store_share));
+    move_on(dispatch, due, count, refused ? refused->user_id : NULL);
+    return STORE_OK;
 }
 
 /* Who gets how many places; those who get none are left out. In `planning`. */
-static enum store_result plan(struct dispatch *dispatch, struct store *store, int64_t now,
-                              struct store_share **shares, size_t *count) {
-    struct arena *arena = &dispatch->planning;
-    struct store_due *due;
-    size_t due_count;
-    enum store_result result = store_list_due(store, arena, now, &due, &due_count);
-    struct part *parts = arena_alloc(arena, due_count * sizeof *parts);
-    struct destination *destinations = arena_alloc(arena, due_count * sizeof *destinations);
-    size_t destination_count = 0;
-    *shares = arena_alloc(arena, due_count * sizeof **shares);
-    *count = 0;
-    for (size_t i = 0; i < due_count; i++)
-        parts[i] = (struct part){
-            .destination = find_destination(dispatch, destinations, &destination_count,
-                                            attempt_destination(arena, due[i].url)),
-            .limit = limit_of(&due[i]),
-            .load = flying_for(dispatch, due[i].user_id),
-        };
-    share_out(dispatch, parts, due_count);
-    for (size_t i = 0; i < due_count; i++)
-        if (parts[i].given)
-            (*shares)[(*count)++] = (struct store_share){due[i].user_id, parts[i].given};
+static enum store_result plan(struct dispatch *dispatch, struct store *store,
+                              struct store_exchange *exchange) {
+    struct buffer shares = buffer_in(&dispatch->planning);
+    size_t left = room(dispatch);
+    enum store_result result = STORE_OK;
+    count_flights(dispatch, clock_monotonic());
+    for (int i = 0; i < BATCHES && left && !dispatch->has_seen_all && result == STORE_OK; i++)
+        result = plan_batch(dispatch, store, exchange->now, &shares, &left);
+    exchange->shares = (const struct store_share *)(void *)shares.p;
+    exchange->share_count = shares.n / sizeof *exchange->shares;
     return result;
 }
 
@@ -145,36 +239,60 @@ static void log_end(const struct dispatch *dispatch, const struct attempt *attem
     arena_free(&arena);
 }
 
+static void clear(struct dispatch *dispatch, size_t place) {
+    attempt_clear(&dispatch->attempts[place]);
+    if (place >= KEPT_PLACES)
+        attempt_free(&dispatch->attempts[place]);
+    dispatch->places[place] = PLACE_FREE;
+    while (dispatch->used && dispatch->places[dispatch->used - 1] == PLACE_FREE)
+        dispatch->used--;
+}
+
+/* A free place with the memory for an attempt; NULL when there is none. */
+static struct attempt *find_place(struct dispatch *dispatch) {
+    size_t i = 0;
+    while (i < DISPATCH_PLACES && dispatch->places[i] != PLACE_FREE)
+        i++;
+    if (i == DISPATCH_PLACES)
+        return NULL;
+    struct attempt *attempt = &dispatch->attempts[i];
+    if (!attempt->curl && !attempt_init(attempt)) {
+        attempt_free(attempt);
+        return NULL;
+    }
+    if (i >= dispatch->used)
+        dispatch->used = i + 1;
+    return attempt;
+}
+
 static void start(struct dispatch *dispatch, struct store *store, struct resources *resources,
                   const struct store_delivery *delivery) {
     const char *destination = attempt_destination(&dispatch->planning, delivery->url);
+    struct host *host = hosts_find(&dispatch->hosts, destination, clock_monotonic());
     /* after the event was taken: its code may be sealed with a key that is new */
     const struct keyring *keys = resources_keys(resources);
-    size_t i = 0;
-    if (!keys || flying_to(dispatch, destination) >= DISPATCH_PER_DESTINATION) {
-        /* the key file is gone, or the URL became another after the places were shared out */
+    struct attempt *attempt = NULL;
+    if (keys && flying_to(dispatch, host) < HOST_PLACES)
+        attempt = find_place(dispatch);
+    if (!attempt) {
+        /* the key file is gone, the URL became another after the places were shared out, or there
+         * is no memory */
         store_release_event(store, dispatch->owner, delivery->event_id);
         return;
     }
-    while (dispatch->places[i] != PLACE_FREE)
-        i++; /* no more were claimed than places are free */
-    bool flies =
-        attempt_start(&dispatch->attempts[i], dispatch->multi, &resources->config, keys, delivery);
+    const size_t i = (size_t)(attempt - dispatch->attempts);
+    bool flies = attempt_start(attempt, dispatch->multi, &resources->config, keys, delivery);
+    dispatch->host_of[i] = host;
     dispatch->places[i] = flies ? PLACE_FLYING : PLACE_ENDED;
     if (!flies)
-        log_end(dispatch, &dispatch->attempts[i]);
-}
-
-static void clear(struct dispatch *dispatch, size_t place) {
-    attempt_clear(&dispatch->attempts[place]);
-    dispatch->places[place] = PLACE_FREE;
+        log_end(dispatch, attempt);
 }
 
 /* Copies the results of attempts that have ended to `results`, and returns their number. */
 static size_t results_of(const struct dispatch *dispatch,
                          struct store_attempt results[DISPATCH_PLACES]) {
     size_t count = 0;
-    for (size_t i = 0; i < DISPATCH_PLACES; i++)
+    for (size_t i = 0; i < dispatch->used; i++)
         if (dispatch->places[i] == PLACE_ENDED)
             results[count++] = dispatch->attempts[i].result;
     return count;
@@ -189,16 +307,14 @@ enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *sto
         .attempts = results,
         .attempt_count = results_of(dispatch, results),
     };
-    struct store_share *shares = NULL;
     struct store_delivery *deliveries;
     enum store_result result = STORE_OK;
     *taken = 0;
     if (may_take)
-        result = plan(dispatch, store, exchange.now, &shares, &exchange.share_count);
-    exchange.shares = shares;
+        result = plan(dispatch, store, &exchange);
     if (result == STORE_OK && (exchange.attempt_count || exchange.share_count))
         result = store_exchange_events(store, &dispatch->planning, &exchange, &deliveries, taken);
-    for (size_t i = 0; i < DISPATCH_PLACES && result == STORE_OK; i++)
+    for (size_t i = dispatch->used; i-- > 0 && result == STORE_OK;)
         if (dispatch->places[i] == PLACE_ENDED)
             clear(dispatch, i);
     for (size_t i = 0; i < *taken; i++)
@@ -221,7 +337,10 @@ size_t dispatch_advance(struct dispatch *dispatch) {
             continue;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&attempt);
         attempt_end(attempt, dispatch->multi, code);
-        dispatch->places[attempt - dispatch->attempts] = PLACE_ENDED;
+        const size_t place = (size_t)(attempt - dispatch->attempts);
+        dispatch->places[place] = PLACE_ENDED;
+        hosts_end(dispatch->host_of[place], attempt->started, !attempt->timed_out,
+                  clock_monotonic());
         log_end(dispatch, attempt);
         ended++;
     }
@@ -229,7 +348,7 @@ size_t dispatch_advance(struct dispatch *dispatch) {
 }
 
 void dispatch_abandon(struct dispatch *dispatch, struct store *store) {
-    for (size_t i = 0; i < DISPATCH_PLACES; i++) {
+    for (size_t i = dispatch->used; i-- > 0;) {
         if (dispatch->places[i] != PLACE_FLYING)
             continue;
         attempt_drop(&dispatch->attempts[i], dispatch->multi);

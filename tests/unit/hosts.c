@@ -1,0 +1,215 @@
+/* lib/hosts.h: which host may have one attempt more, as the courier asks it. */
+#include "hosts.h"
+
+#include <stdlib.h>
+
+#include "check.h"
+
+enum { USERS_MAX = 600, HANG_MS = 15000, PLACES = 512 };
+
+/* A courier in miniature: users in a ring, attempts that end after a fixed time. */
+static struct hosts hosts;
+static struct user {
+    char id[ID_SIZE], host[64];
+    int64_t takes; /* until an attempt ends, ms; HANG_MS: by a timeout */
+    size_t load, begun;
+    int64_t began; /* the last attempt; -1: never */
+} users[USERS_MAX];
+static size_t user_count, flying;
+static struct {
+    struct flight flight;
+    struct user *user;
+} attempts[PLACES];
+
+static void reset(size_t places) {
+    hosts_init(&hosts, places);
+    user_count = flying = 0;
+}
+
+/* One more user, all of whose events are waiting. */
+static struct user *add_user(const char *host, int64_t takes) {
+    struct user *user = &users[user_count];
+    *user = (struct user){.takes = takes, .began = -1};
+    snprintf(user->id, sizeof user->id, "usr_%04zu", user_count++);
+    snprintf(user->host, sizeof user->host, "%s", host);
+    return user;
+}
+
+static void end_attempts(int64_t now) {
+    for (size_t i = 0; i < flying; i++) {
+        struct user *user = attempts[i].user;
+        if (now - attempts[i].flight.started < user->takes)
+            continue;
+        hosts_end(attempts[i].flight.host, attempts[i].flight.started, user->takes < HANG_MS, now);
+        user->load--;
+        attempts[i--] = attempts[--flying];
+    }
+}
+
+static void count_attempts(int64_t now) {
+    static struct flight flights[PLACES];
+    for (size_t i = 0; i < flying; i++)
+        flights[i] = attempts[i].flight;
+    hosts_count(&hosts, flights, flying, now);
+}
+
+/* A lap over all users, each of whom may have `most` attempts. */
+static void run_lap(int64_t now, size_t most) {
+    end_attempts(now);
+    count_attempts(now);
+    for (size_t i = 0; i < user_count; i++) {
+        struct user *user = &users[i];
+        struct host *host = hosts_find(&hosts, user->host, now);
+        if (user->load >= most || flying == PLACES ||
+            !hosts_admit(&hosts, host, user->id, user->load, now))
+            continue;
+        attempts[flying].flight = (struct flight){host, now};
+        attempts[flying++].user = user;
+        user->load++;
+        user->begun++;
+        user->began = now;
+    }
+    hosts.lap++;
+}
+
+static void add_hanging(size_t count) {
+    char name[64];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "hang%zu:80", i);
+        add_user(name, HANG_MS);
+    }
+}
+
+static void check_hanging_hosts_keep_nobody_waiting(size_t count) {
+    reset(PLACES);
+    add_hanging(count);
+    struct user *quick = add_user("quick:80", 1);
+    for (int64_t now = 1; now < 120 * 1000; now += 100) {
+        size_t before = quick->begun;
+        run_lap(now, 8);
+        check(quick->begun > before, "%zu hosts hang; at %lld ms the quick one has to wait", count,
+              (long long)now);
+    }
+}
+
+/* 600 hosts hang and want more places than there are. A host that was known before finds one. */
+static void check_places_are_kept_for_quick_hosts(void) {
+    reset(PLACES);
+    struct user *quick = add_user("quick:80", 1);
+    run_lap(1, 8);
+    add_hanging(USERS_MAX - 1);
+    for (int64_t now = 1001; now < 120 * 1000; now += 100) {
+        size_t before = quick->begun;
+        run_lap(now, 8);
+        check(quick->begun > before, "at %lld ms the quick host has to wait", (long long)now);
+    }
+    for (size_t i = 1; i < user_count; i++)
+        check(users[i].begun >= 1, "hanging host %zu was never tried", i);
+}
+
+/* With few places, so that all of them wait for each other. */
+static void check_hanging_hosts_take_turns(void) {
+    size_t least = SIZE_MAX, most = 0;
+    reset(16);
+    add_hanging(100);
+    for (int64_t now = 1; now < 3000 * 1000; now += 1000)
+        run_lap(now, 1);
+    for (size_t i = 0; i < user_count; i++) {
+        least = users[i].begun < least ? users[i].begun : least;
+        most = users[i].begun > most ? users[i].begun : most;
+    }
+    check(least > 0 && most - least <= 2, "of 100 hosts one had %zu attempts, another %zu", least,
+          most);
+}
+
+/* However the laps and the ends of attempts fall together. */
+static void check_users_of_one_host_take_turns(int64_t takes, int64_t step) {
+    size_t least = SIZE_MAX, most = 0;
+    reset(PLACES);
+    for (size_t i = 0; i < 100; i++)
+        add_user("shared:443", takes);
+    for (int64_t now = 1; now < takes * 300; now += step)
+        run_lap(now, 8);
+    for (size_t i = 0; i < user_count; i++) {
+        least = users[i].begun < least ? users[i].begun : least;
+        most = users[i].begun > most ? users[i].begun : most;
+    }
+    check(least > 0 && most - least <= most / 5 + 2,
+          "of 100 users of a host one had %zu attempts, another %zu", least, most);
+}
+
+/* A user whose path hangs, and one whose does not, on one host. */
+static void check_a_hanging_user_leaves_the_host_to_others(void) {
+    reset(PLACES);
+    struct user *hanging = add_user("shared:443", HANG_MS);
+    struct user *quick = add_user("shared:443", 1);
+    for (int64_t now = 1; now < 120 * 1000; now += 100) {
+        size_t before = quick->begun;
+        run_lap(now, 2);
+        check(quick->begun > before, "at %lld ms the quick user has to wait", (long long)now);
+    }
+    check(hanging->begun >= 8, "the hanging user had %zu attempts", hanging->begun);
+}
+
+static void check_window(void) {
+    reset(PLACES);
+    struct user *user = add_user("slow:80", 4000);
+    static const size_t loads[] = {1, 2, 4, 8, 8};
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        int64_t now = 1 + (int64_t)i * 4000;
+        for (int round = 0; round < 10; round++)
+            run_lap(now, 8);
+        check(user->load == loads[i], "round %zu: %zu attempts", i, user->load);
+        for (int64_t later = now + 1500; later < now + 4000; later += 500)
+            run_lap(later, 8);
+        check(user->load == loads[i], "round %zu, later: %zu attempts", i, user->load);
+    }
+    user->takes = HANG_MS;
+    for (int64_t now = 30001; now < 61000; now += 1000)
+        run_lap(now, 8);
+    check(user->load == 1, "after timeouts: %zu attempts", user->load);
+}
+
+/* A user who was refused and waits no more does not keep others out. */
+static void check_who_is_gone_keeps_no_turn(void) {
+    reset(PLACES);
+    for (size_t i = 0; i < 9; i++)
+        add_user("full:80", 5000);
+    run_lap(1, 1);
+    check(users[8].begun == 0, "a ninth attempt to one host");
+    user_count = 8; /* the ninth is gone */
+    for (int64_t now = 5001; now < 5004; now++)
+        run_lap(now, 1);
+    check(flying == 8, "%zu attempts after the one refused is gone", flying);
+}
+
+static void check_that_hosts_are_forgotten(void) {
+    char name[64];
+    reset(PLACES);
+    struct host *busy = hosts_find(&hosts, "busy:80", 1);
+    const struct flight flight = {busy, 1};
+    hosts_count(&hosts, &flight, 1, 1);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(name, sizeof name, "host%d:80", i);
+        check(strcmp(hosts_find(&hosts, name, 1)->name, name) == 0, "host %d", i);
+    }
+    check(hosts.count == HOSTS_KNOWN, "%zu hosts are known", hosts.count);
+    check(hosts_find(&hosts, "busy:80", 1) == busy, "a host with an attempt was forgotten");
+}
+
+int main(void) {
+    check_hanging_hosts_keep_nobody_waiting(5);
+    check_hanging_hosts_keep_nobody_waiting(50);
+    check_hanging_hosts_keep_nobody_waiting(200);
+    check_places_are_kept_for_quick_hosts();
+    check_hanging_hosts_take_turns();
+    check_users_of_one_host_take_turns(15000, 1000);
+    check_users_of_one_host_take_turns(15000, 5000);
+    check_users_of_one_host_take_turns(15000, 15000);
+    check_users_of_one_host_take_turns(100, 30);
+    check_a_hanging_user_leaves_the_host_to_others();
+    check_window();
+    check_who_is_gone_keeps_no_turn();
+    check_that_hosts_are_forgotten();
+    return check_failures();
+}
