@@ -41,11 +41,12 @@ struct host *hosts_find(struct hosts *hosts, const char *name, int64_t now) {
     uint32_t hash = hash_of(key);
     struct host *host = NULL;
     for (size_t i = 0; i < hosts->count && !host; i++)
-        if (hosts->known[i].hash == hash && strcmp(hosts->known[i].name, key) == 0)
+        if (hosts->hashes[i] == hash && strcmp(hosts->known[i].name, key) == 0)
             host = &hosts->known[i];
     if (!host) {
         host = new_entry(hosts);
-        *host = (struct host){.hash = hash, .window = 1};
+        *host = (struct host){.window = 1};
+        hosts->hashes[host - hosts->known] = hash;
         memcpy(host->name, key, sizeof key);
     }
     host->used = ++hosts->lookups;

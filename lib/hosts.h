@@ -37,8 +37,7 @@ struct gate {
 
 struct host {
     char name[HOST_NAME_SIZE]; /* HOST:PORT */
-    uint32_t hash;
-    uint64_t used; /* when it was looked up last, as a number that rises */
+    uint64_t used;             /* when it was looked up last, as a number that rises */
     struct gate gate;
     size_t window;
     bool has_ended, is_slow; /* an attempt has; the last one took long */
@@ -50,7 +49,8 @@ enum trust { HOST_SLOW, HOST_UNKNOWN, HOST_QUICK, HOST_TRUSTS };
 
 struct hosts {
     struct host known[HOSTS_KNOWN];
-    size_t count, places; /* places: of all hosts together */
+    uint32_t hashes[HOSTS_KNOWN]; /* of their names */
+    size_t count, places;         /* places: of all hosts together */
     uint64_t lookups;
     uint64_t lap;                     /* over the users who wait: rises */
     struct gate trusted[HOST_TRUSTS]; /* attempts of hosts trusted so little or less */

@@ -220,7 +220,7 @@ verifies() {
     courier_once
     assert_equal "$(most_at_once A)" 8
     rm "$A_DIR"/*.meta
-    db 'UPDATE webhook SET failing_since = 1, updated_at = 1'
+    db "UPDATE webhook SET failing_since = $db_now - 60000, updated_at = 1"
     answers A wait 'wait 300' 'status 500'
     add_events A 6 >/dev/null
     courier_once

@@ -181,6 +181,19 @@ assert_early() {
     assert_early con_other
 }
 
+@test "more customers than one look takes in have their turns" {
+    # whose codes cannot be opened: their attempts end at once
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+            INSERT INTO user (id, email, created_at) SELECT 'usr_crowd' || i, 'crowd' || i, 1 FROM n;
+        INSERT INTO webhook (user_id, url, code, updated_at) SELECT id, '$A_URL', X'00', 1 FROM user WHERE id GLOB 'usr_crowd*';
+        BEGIN IMMEDIATE; $(insert "user WHERE id GLOB 'usr_crowd*'" 5 "'con_' || n.i || u.id"); COMMIT"
+    courier_once
+    assert_equal "$(db "SELECT count(*), max(attempts), min(attempts) FROM event")" '1500|1|1'
+    assert_between "$(db "SELECT count(DISTINCT e.user_id) FROM (SELECT event_id FROM event_attempt ORDER BY rowid LIMIT 300) a
+        JOIN event e ON e.id = a.event_id")" 250 300
+    db "DELETE FROM event_attempt; DELETE FROM event; DELETE FROM webhook WHERE user_id GLOB 'usr_crowd*'"
+}
+
 @test "contacts have their turns, whatever they have waiting, and new ones do not put old ones off" {
     set_webhook A "$A_URL"
     flood 300 "'con_b' || (n.i % 100 + 1000)"

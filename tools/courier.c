@@ -362,13 +362,13 @@ int main(int argc, char **argv) {
     courier.started = clock_monotonic();
     if (resources_configure(&courier.resources, &error))
         return fail("", error);
-    dispatch_raise_limits();
+    const size_t places = dispatch_count_places();
     if (make_pid_file(&courier))
         return fail("cannot write the pid file: ", strerror(errno));
     bool has_curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
     give_up(&courier);
     courier.signals = block_signals();
-    if (!has_curl || courier.signals < 0 || !dispatch_open(&courier.dispatch))
+    if (!has_curl || courier.signals < 0 || !dispatch_open(&courier.dispatch, places))
         return fail("", "out of memory or descriptors");
     if (write_pid(&courier))
         return fail("cannot write the pid file: ", strerror(errno));

@@ -15,30 +15,26 @@ enum {
     /* of an attempt: for its connections, IPv4 and IPv6, and for its resolver's thread */
     DESCRIPTORS_EACH = 4,
     DESCRIPTORS_ELSE = 64,
+    FEWEST_PLACES = 8,
 };
 
-void dispatch_raise_limits(void) {
+size_t dispatch_count_places(void) {
     const rlim_t wanted = DISPATCH_PLACES * DESCRIPTORS_EACH + DESCRIPTORS_ELSE;
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-        return;
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/* As many as there are descriptors for, but one at least. */
-static size_t count_places(void) {
-    struct rlimit limit = {0, 0};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur >= DISPATCH_PLACES * DESCRIPTORS_EACH + DESCRIPTORS_ELSE)
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return FEWEST_PLACES;
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (limit.rlim_cur >= wanted)
         return DISPATCH_PLACES;
-    if (limit.rlim_cur < DESCRIPTORS_ELSE + 4 * DESCRIPTORS_EACH)
-        return 4;
+    if (limit.rlim_cur < DESCRIPTORS_ELSE + FEWEST_PLACES * DESCRIPTORS_EACH)
+        return FEWEST_PLACES;
     return (limit.rlim_cur - DESCRIPTORS_ELSE) / DESCRIPTORS_EACH;
 }
 
-bool dispatch_open(struct dispatch *dispatch) {
-    const size_t places = count_places();
+bool dispatch_open(struct dispatch *dispatch, size_t places) {
     memset(dispatch, 0, offsetof(struct dispatch, places)); /* the rest is static, and untouched */
     dispatch->multi = curl_multi_init();
     id_make(dispatch->owner, "cou_", clock_now());
@@ -283,6 +279,8 @@ static void start(struct dispatch *dispatch, struct store *store, struct resourc
     const size_t i = (size_t)(attempt - dispatch->attempts);
     bool flies = attempt_start(attempt, dispatch->multi, &resources->config, keys, delivery);
     dispatch->host_of[i] = host;
+    if (!host->gate.load)
+        host->gate.load = 1; /* so that it is not forgotten while its attempt is under way */
     dispatch->places[i] = flies ? PLACE_FLYING : PLACE_ENDED;
     if (!flies)
         log_end(dispatch, attempt);

@@ -31,12 +31,14 @@ struct dispatch {
     bool has_seen_all;   /* who waited at dispatch_look */
 };
 
-/* False when there is no memory; dispatch_close takes it all back. */
-bool dispatch_open(struct dispatch *dispatch);
-void dispatch_close(struct dispatch *dispatch);
+/* How many attempts the process has descriptors for; first it asks for as many as it can use, which
+ * a confined process may not. */
+size_t dispatch_count_places(void);
 
-/* Before it is confined, a courier asks for as many descriptors as it can use. */
-void dispatch_raise_limits(void);
+/* For at most `places` attempts at a time. False when there is no memory; dispatch_close takes it
+ * all back. */
+bool dispatch_open(struct dispatch *dispatch, size_t places);
+void dispatch_close(struct dispatch *dispatch);
 
 /* There may be events that were not there, or not due, when the users were looked at last. */
 void dispatch_look(struct dispatch *dispatch);
