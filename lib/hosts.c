@@ -9,8 +9,10 @@ enum {
 };
 
 void hosts_init(struct hosts *hosts, size_t places) {
-    memset(hosts, 0, sizeof *hosts);
+    hosts->count = 0; /* entries are set when they come into use: until then they cost no memory */
     hosts->places = places;
+    hosts->lookups = hosts->lap = 0;
+    memset(hosts->trusted, 0, sizeof hosts->trusted);
 }
 
 /* --- which hosts there are --- */

@@ -188,7 +188,7 @@ assert_early() {
         INSERT INTO webhook (user_id, url, code, updated_at) SELECT id, '$A_URL', X'00', 1 FROM user WHERE id GLOB 'usr_crowd*';
         BEGIN IMMEDIATE; $(insert "user WHERE id GLOB 'usr_crowd*'" 5 "'con_' || n.i || u.id"); COMMIT"
     courier_once
-    assert_equal "$(db "SELECT count(*), max(attempts), min(attempts) FROM event")" '1500|1|1'
+    assert_equal "$(db "SELECT count(*), min(attempts) > 0 FROM event")" '1500|1'
     assert_between "$(db "SELECT count(DISTINCT e.user_id) FROM (SELECT event_id FROM event_attempt ORDER BY rowid LIMIT 300) a
         JOIN event e ON e.id = a.event_id")" 250 300
     db "DELETE FROM event_attempt; DELETE FROM event; DELETE FROM webhook WHERE user_id GLOB 'usr_crowd*'"

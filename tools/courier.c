@@ -256,20 +256,19 @@ static int finish(struct courier *courier) {
 /* --- the command line --- */
 
 static void print_help(void) {
-    puts(
-        "usage: courier [--config FILE] [--pid-file FILE] [--once]\n"
-        "\n"
-        "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
-        "events, lets deliveries that are under way end, 14 s at most, and exits with status 0.\n"
-        "SIGHUP makes it read the configuration again, but one that names other files needs a new\n"
-        "courier: this one is confined to its own. Several couriers may run at once.\n"
-        "\n"
-        "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
-        "                   " CONFIG_DEFAULT_PATH "\n"
-        "  --pid-file FILE  write the process id there; removed at the end\n"
-        "  --once           deliver what is due, then exit: for cron\n"
-        "  --help           print this text\n"
-        "  --version        print name and version");
+    puts("usage: courier [--config FILE] [--pid-file FILE] [--once]\n"
+         "\n"
+         "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
+         "events, lets deliveries that are under way end, 14 s at most, and exits with status 0.\n"
+         "SIGHUP makes it read the configuration again, but one that names other files needs a new\n"
+         "courier: this one is confined to its own. Several couriers may run at once.\n"
+         "\n"
+         "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
+         "                   " CONFIG_DEFAULT_PATH "\n"
+         "  --pid-file FILE  write the process id there; removed at the end\n"
+         "  --once           deliver what is due, then exit: for cron\n"
+         "  --help           print this text\n"
+         "  --version        print name and version");
 }
 
 /* Returns -1 to go on, else the exit status. */

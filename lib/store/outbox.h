@@ -86,10 +86,10 @@ struct store_delivery {
  *
  * Of one user's events no first attempt is handed out while the first attempt of an earlier event
  * about the same contact waits or is under way; whatever failed once holds nothing up. Where more
- * waits than the share takes, contacts have their turns, one event each, and of first attempts and
- * retries neither has to wait for the other: an event waits for at most one event of each other
- * contact and as many retries, however many events these have. URL and codes are those of this
- * moment; a webhook that is unset by now, or not due for a probe, gives nothing. */
+ * waits than the share takes, contacts have their turns, one event each, and first attempts and
+ * retries too: a contact's first event waits for at most two events of each other contact and as
+ * many retries, however many wait. URL and codes are those of this moment; a webhook that is unset
+ * by now, or not due for a probe, gives nothing. */
 enum store_result store_exchange_events(struct store *store, struct arena *arena,
                                         const struct store_exchange *exchange,
                                         struct store_delivery **deliveries, size_t *count);

@@ -35,7 +35,7 @@ size_t dispatch_count_places(void) {
 }
 
 bool dispatch_open(struct dispatch *dispatch, size_t places) {
-    memset(dispatch, 0, offsetof(struct dispatch, places)); /* the rest is static, and untouched */
+    memset(dispatch, 0, offsetof(struct dispatch, places)); /* the rest is so already */
     dispatch->multi = curl_multi_init();
     id_make(dispatch->owner, "cou_", clock_now());
     arena_init(&dispatch->planning, PLANNING_LIMIT, NULL);
