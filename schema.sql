@@ -313,3 +313,18 @@ CREATE TABLE heartbeat (
     pid     INTEGER NOT NULL,
     beat_at INTEGER NOT NULL
 ) STRICT;
+
+-- Payloads of the platform that were rightly signed and larger than is taken in one go: answered
+-- 200, kept as they came, and taken in by `switchboard refusal retry`. A few: the store bounds them.
+CREATE TABLE webhook_refusal (
+    id       TEXT PRIMARY KEY,        -- ref_...
+    hash     BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the payload
+    reason   TEXT NOT NULL,
+    size     INTEGER NOT NULL,        -- of the payload, bytes
+    updates  INTEGER,                 -- that it holds; NULL: it was not read so far
+    count    INTEGER NOT NULL,        -- how often it came
+    first_at INTEGER NOT NULL,
+    last_at  INTEGER NOT NULL,
+    body     BLOB NOT NULL
+) STRICT;
+CREATE INDEX webhook_refusal_age ON webhook_refusal (last_at, size);

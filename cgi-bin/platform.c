@@ -1,13 +1,20 @@
 /* /platform/webhook: what the platform tells us (spec 6). Its GET verifies the URL; its POST is
  * believed only when signed, and answered 200 only when all of it is on disk: anything else makes
- * the platform send it again. */
+ * the platform send it again. One that is too large to be taken in one go is put on disk as it
+ * came, for the operator: it would be no smaller the next time. */
 #include "base/log.h"
 #include "event.h"
 #include "inbound.h"
 #include "state.h"
+#include "store/refusal.h"
 #include "wake.h"
 
-enum { PAYLOAD_LIMIT = 4 * 1024 * 1024, SKIPPED_LINES_LOGGED = 5 };
+enum {
+    PAYLOAD_LIMIT = 4 * 1024 * 1024,
+    MOST_UPDATES = 10000, /* the platform sends at most 1,000 in one payload */
+    MOST_WORK = 40000000, /* store_limit_work: twice that of MOST_UPDATES new people who write */
+    SKIPPED_LINES_LOGGED = 5,
+};
 
 /* --- GET: the platform asks whether the URL is ours --- */
 
@@ -98,22 +105,53 @@ static struct store *open_state(struct request *rq) {
     return store;
 }
 
+static int reply_received(struct request *rq) {
+    return reply_data(rq, SLICE("{\"received\":true}"));
+}
+
+/* Keeps the payload as it came, unread. `updates` -1: it is not known how many it holds. */
+static int refuse(struct request *rq, struct store *store, int64_t updates, const char *reason) {
+    char id[ID_SIZE];
+    id_make(id, "ref_", rq->now);
+    enum store_result result = store_add_refusal(store, id, reason, updates, rq->body, rq->now);
+    if (result != STORE_OK)
+        return fail_ingest(rq, store, result);
+    log_message(LOG_WARN,
+                "request %s: a payload of %zu bytes was kept and not taken in: %s; "
+                "see `switchboard refusal list`",
+                rq->id, rq->body.n, reason);
+    json_write_text(&rq->log, "payload_refused", reason);
+    return reply_received(rq);
+}
+
 static int ingest(struct request *rq, struct json payload) {
     struct store_update *updates;
-    size_t events, count = inbound_read(rq->arena, payload, rq->now, &updates);
+    size_t events, count = inbound_read(rq->arena, payload, rq->now, MOST_UPDATES, &updates);
     if (!count)
-        return reply_data(rq, SLICE("{\"received\":true}"));
+        return reply_received(rq);
     struct store *store = open_state(rq);
     if (!store)
         return -1;
+    if (count > MOST_UPDATES)
+        return refuse(rq, store, (int64_t)count, "it holds more than 10000 updates");
+    store_limit_work(store, MOST_WORK);
     enum store_result result =
         store_ingest(store, rq->arena, updates, count, rq->now, event_body, &events);
+    store_limit_work(store, 0);
+    if (result == STORE_EXCESSIVE)
+        return refuse(rq, store, (int64_t)count, "its updates change too much at once");
     if (result != STORE_OK)
         return fail_ingest(rq, store, result);
     log_outcomes(rq, updates, count, events);
     if (events)
         courier_wake(rq->config);
-    return reply_data(rq, SLICE("{\"received\":true}"));
+    return reply_received(rq);
+}
+
+/* It may be good JSON, but the reader takes no more of it. */
+static int refuse_unread(struct request *rq, const char *reason) {
+    struct store *store = open_state(rq);
+    return store ? refuse(rq, store, -1, reason) : -1;
 }
 
 static int post_webhook(struct request *rq) {
@@ -121,7 +159,10 @@ static int post_webhook(struct request *rq) {
     struct json_error error;
     if (check_signature(rq))
         return -1;
-    if (json_read(rq->arena, rq->body, &payload, &error))
+    bool is_read = json_read(rq->arena, rq->body, &payload, &error) == 0;
+    if (!is_read && error.is_limit)
+        return refuse_unread(rq, error.reason);
+    if (!is_read)
         return fail(rq, INVALID, "The body is not valid JSON: %s, at line %zu, column %zu.",
                     error.reason, error.line, error.column);
     return ingest(rq, payload);

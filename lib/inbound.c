@@ -5,19 +5,60 @@
 #include "base/crypto.h"
 #include "recipient.h"
 
+/* What is written once into the payload and many times into the database, bytes. */
+enum { LONGEST_ID = 128, LONGEST_NAME = 1024, LONGEST_TIME = 64 };
+
+/* An id of an entry of `contacts`, by which elements find it. */
+struct card_id {
+    struct slice raw;
+    struct json card;
+    size_t at; /* of the card in `contacts` */
+    bool is_user_id;
+};
+
+/* The `contacts` of a change's value, indexed when they are first asked for. */
+struct cards {
+    struct json list;
+    size_t count;
+    bool is_indexed;
+    struct card_id *ids; /* sorted */
+    size_t id_count;
+    struct store_identity **read; /* of each card; NULL: not read yet */
+};
+
 /* Where in the payload we are, and what was read so far. */
 struct walk {
     struct arena *arena;
     int64_t now;
     struct buffer updates; /* of struct store_update */
-    size_t count;
+    size_t count, most;
     const char *waba_id, *field, *phone_number_id, *display_phone;
-    struct json entry, value, contacts;
+    struct slice entry_time;
+    struct json value;
+    size_t message_count, status_count; /* in the value */
+    struct cards cards;
 };
 
 static const char *text(struct walk *w, struct json object, const char *path) {
     const char *found = json_text(json_find(object, path), w->arena);
     return found && *found ? found : NULL;
+}
+
+/* The same, cut at the last character that ends within `most` bytes. */
+static const char *short_text(struct walk *w, struct json object, const char *path, size_t most) {
+    char *found = (char *)(size_t)text(w, object, path);
+    size_t n = found ? strlen(found) : 0;
+    if (n <= most)
+        return found;
+    for (n = most; n && (found[n] & 0xc0) == 0x80;)
+        n--;
+    found[n] = '\0';
+    return found;
+}
+
+/* Whether the rest of the payload is only counted. */
+static bool is_full(const struct walk *w) {
+    return w->count > w->most;
 }
 
 static void add(struct walk *w, struct store_update *update) {
@@ -39,11 +80,22 @@ static void add_other(struct walk *w, struct json element) {
 static const char *timed_key(struct walk *w) {
     unsigned char hash[CRYPTO_HASH_SIZE];
     struct buffer both = buffer_in(w->arena);
-    buffer_add_slice(&both, json_raw(json_get(w->entry, "time")));
+    buffer_add_slice(&both, w->entry_time);
     buffer_add_char(&both, ' ');
     buffer_add_slice(&both, json_raw(w->value));
     crypto_sha256(buffer_slice(&both), hash);
     return arena_printf(w->arena, "sha256:%s", crypto_hex(w->arena, hash, sizeof hash));
+}
+
+/* What stands for the entry's time in the keys of all its changes: one that is longer than any time
+ * by its hash. */
+static struct slice entry_time(struct walk *w, struct json entry) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    struct slice time = json_raw(json_get(entry, "time"));
+    if (time.n <= LONGEST_TIME)
+        return time;
+    crypto_sha256(time, hash);
+    return slice_of(crypto_hex(w->arena, hash, sizeof hash));
 }
 
 static const char *message_key(struct walk *w, const char *wamid) {
@@ -80,47 +132,139 @@ static void note_parent(struct walk *w, struct store_identity *who, struct json 
 }
 
 static void note_profile(struct walk *w, struct store_identity *who, struct json contact) {
-    const char *username = text(w, contact, "profile.username");
-    const char *name = text(w, contact, "profile.name");
+    const char *username = short_text(w, contact, "profile.username", LONGEST_NAME);
+    const char *name = short_text(w, contact, "profile.name", LONGEST_NAME);
     if (!username)
-        username = text(w, contact, "username");
+        username = short_text(w, contact, "username", LONGEST_NAME);
     if (username)
         who->username = username[0] == '@' ? username + 1 : username;
     if (name)
         who->name = name;
 }
 
-/* Whether both are the same id; "" is none. */
-static bool is_same_id(struct json a, struct json b) {
-    return json_type(a) == JSON_STRING && json_raw(a).n > 2 &&
-           slice_equal(json_raw(a), json_raw(b));
+static int compare_slices(struct slice a, struct slice b) {
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+    return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+/* By kind and id; of cards with the same id the first comes first. */
+static int compare_card_ids(const struct card_id *a, const struct card_id *b) {
+    if (a->is_user_id != b->is_user_id)
+        return a->is_user_id ? 1 : -1;
+    int order = compare_slices(a->raw, b->raw);
+    return order ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Lets ids[at] sink until no child of its heap comes after it. */
+static void sink(struct card_id *ids, size_t n, size_t at) {
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && compare_card_ids(&ids[child], &ids[child + 1]) < 0)
+            child++;
+        if (compare_card_ids(&ids[at], &ids[child]) >= 0)
+            return;
+        struct card_id higher = ids[at];
+        ids[at] = ids[child];
+        ids[child] = higher;
+    }
+}
+
+/* A heapsort: no order of the ids makes it slow, and unlike qsort it needs neither memory nor the
+ * system calls by which glibc finds out how much there is. */
+static void sort_card_ids(struct card_id *ids, size_t n) {
+    for (size_t i = n / 2; i-- > 0;)
+        sink(ids, n, i);
+    while (n > 1) {
+        struct card_id last = ids[0];
+        ids[0] = ids[--n];
+        ids[n] = last;
+        sink(ids, n, 0);
+    }
+}
+
+/* "" is no id. */
+static bool is_id(struct json value) {
+    return json_type(value) == JSON_STRING && json_raw(value).n > 2;
+}
+
+static void index_cards(struct walk *w) {
+    struct cards *cards = &w->cards;
+    size_t at = 0;
+    cards->is_indexed = true;
+    cards->ids = arena_alloc(w->arena, 2 * cards->count * sizeof *cards->ids);
+    cards->read = arena_alloc(w->arena, cards->count * sizeof *cards->read);
+    for (struct json c = json_first(cards->list); json_is(c); c = json_next(c), at++) {
+        struct json ids[] = {json_get(c, "wa_id"), json_get(c, "user_id")};
+        for (size_t i = 0; i < 2; i++)
+            if (is_id(ids[i]))
+                cards->ids[cards->id_count++] =
+                    (struct card_id){json_raw(ids[i]), c, at, .is_user_id = i == 1};
+    }
+    sort_card_ids(cards->ids, cards->id_count);
+}
+
+/* The first card with this id, as the bytes that it is written in; NULL: there is none. */
+static const struct card_id *find_card_id(const struct cards *cards, struct json id,
+                                          bool is_user_id) {
+    const struct card_id wanted = {.raw = json_raw(id), .is_user_id = is_user_id};
+    size_t low = 0, high = is_id(id) ? cards->id_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_card_ids(&cards->ids[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_there = is_id(id) && low < cards->id_count &&
+                    cards->ids[low].is_user_id == is_user_id &&
+                    slice_equal(cards->ids[low].raw, wanted.raw);
+    return is_there ? &cards->ids[low] : NULL;
+}
+
+/* What a card says, read once however many elements it is about. */
+static const struct store_identity *read_card(struct walk *w, struct json card, size_t at) {
+    struct store_identity *told = w->cards.read[at];
+    if (told)
+        return told;
+    told = w->cards.read[at] = arena_alloc(w->arena, sizeof *told);
+    note_id(w, told, json_get(card, "wa_id"));
+    note_id(w, told, json_get(card, "user_id"));
+    note_parent(w, told, json_get(card, "parent_user_id"));
+    note_profile(w, told, card);
+    return told;
 }
 
 /* Whether an element that names nobody itself is about the only entry of `contacts`. Messages of
  * one value are all from its cards; of several statuses some have none. */
 static bool is_about_only_card(struct walk *w, const struct store_identity *who) {
-    return !who->phone && !who->bsuid && json_count(w->contacts) == 1 &&
-           json_count(json_get(w->value, "statuses")) <= 1;
+    return !who->phone && !who->bsuid && w->cards.count == 1 && w->status_count <= 1;
+}
+
+/* The first entry of `contacts` that is the same person; NULL: none. */
+static const struct store_identity *find_card(struct walk *w, const struct store_identity *who,
+                                              struct json phone, struct json bsuid) {
+    if (!w->cards.is_indexed)
+        index_cards(w);
+    if (is_about_only_card(w, who))
+        return read_card(w, json_first(w->cards.list), 0);
+    const struct card_id *by_phone = find_card_id(&w->cards, phone, false);
+    const struct card_id *by_bsuid = find_card_id(&w->cards, bsuid, true);
+    const struct card_id *first =
+        !by_phone || (by_bsuid && by_bsuid->at < by_phone->at) ? by_bsuid : by_phone;
+    return first ? read_card(w, first->card, first->at) : NULL;
 }
 
 /* Completes who a message or status names from the entry of `contacts` that is the same person. */
 static void complete(struct walk *w, struct store_identity *who, struct json phone,
                      struct json bsuid) {
-    bool is_only = is_about_only_card(w, who);
-    for (struct json c = json_first(w->contacts); json_is(c); c = json_next(c)) {
-        if (!is_only && !is_same_id(json_get(c, "wa_id"), phone) &&
-            !is_same_id(json_get(c, "user_id"), bsuid))
-            continue;
-        struct store_identity told = {0};
-        note_id(w, &told, json_get(c, "wa_id"));
-        note_id(w, &told, json_get(c, "user_id"));
-        note_parent(w, &told, json_get(c, "parent_user_id"));
-        who->phone = who->phone ? who->phone : told.phone;
-        who->bsuid = who->bsuid ? who->bsuid : told.bsuid;
-        who->parent_bsuid = who->parent_bsuid ? who->parent_bsuid : told.parent_bsuid;
-        note_profile(w, who, c);
+    const struct store_identity *told = find_card(w, who, phone, bsuid);
+    if (!told)
         return;
-    }
+    who->phone = who->phone ? who->phone : told->phone;
+    who->bsuid = who->bsuid ? who->bsuid : told->bsuid;
+    who->parent_bsuid = who->parent_bsuid ? who->parent_bsuid : told->parent_bsuid;
+    who->username = told->username ? told->username : who->username;
+    who->name = told->name ? told->name : who->name;
 }
 
 /* Who is named by the members `phone`, `bsuid` and `parent` of the element. */
@@ -137,9 +281,9 @@ static struct store_identity who_is(struct walk *w, struct json element, const c
 /* A message that is alone with one card is its person's, even where the two spell the phone in
  * different ways: only two user ids tell people apart. */
 static void note_only_card(struct walk *w, struct store_identity *who) {
-    struct json card = json_first(w->contacts);
+    struct json card = json_first(w->cards.list);
     struct store_identity told = {0};
-    if (json_count(w->contacts) != 1 || json_count(json_get(w->value, "messages")) != 1)
+    if (w->cards.count != 1 || w->message_count != 1)
         return;
     note_id(w, &told, json_get(card, "user_id"));
     if (who->bsuid && told.bsuid && strcmp(who->bsuid, told.bsuid) != 0)
@@ -324,7 +468,10 @@ static void add_history(struct walk *w, struct json chunk) {
         note_profile(w, &who, context);
         struct json messages = json_get(thread, "messages");
         for (struct json m = json_first(messages); json_is(m); m = json_next(m))
-            add_old_message(w, m, &who);
+            if (is_full(w))
+                w->count++;
+            else
+                add_old_message(w, m, &who);
     }
 }
 
@@ -501,19 +648,27 @@ static void add_whole(struct walk *w) {
         add(w, &update);
 }
 
-static void read_change(struct walk *w, struct json change) {
-    bool is_known = false;
-    const char *display = text(w, change, "value.metadata.display_phone_number");
+/* What the elements of a change have in common. */
+static void enter_change(struct walk *w, struct json change) {
+    struct json value = json_get(change, "value"), contacts = json_get(value, "contacts");
+    const char *display = text(w, value, "metadata.display_phone_number");
     w->field = text(w, change, "field");
     w->field = w->field ? w->field : "";
-    w->value = json_get(change, "value");
-    w->contacts = json_get(w->value, "contacts");
-    w->phone_number_id = text(w, w->value, "metadata.phone_number_id");
+    w->value = value;
+    w->cards = (struct cards){.list = contacts, .count = json_count(contacts)};
+    w->message_count = json_count(json_get(value, "messages"));
+    w->status_count = json_count(json_get(value, "statuses"));
+    w->phone_number_id = short_text(w, value, "metadata.phone_number_id", LONGEST_ID);
+    w->display_phone = display ? recipient_digits(w->arena, slice_of(display)) : NULL;
+}
+
+static void read_change(struct walk *w, struct json change) {
+    bool is_known = false;
+    enter_change(w, change);
     if (!json_is(w->value)) {
         add_other(w, change); /* no news in it, but what it is stays on record */
         return;
     }
-    w->display_phone = display ? recipient_digits(w->arena, slice_of(display)) : NULL;
     for (size_t i = 0; i < sizeof news / sizeof *news; i++)
         if (strcmp(w->field, news[i].field) == 0) {
             news[i].add(w);
@@ -525,23 +680,29 @@ static void read_change(struct walk *w, struct json change) {
             continue;
         is_known = true;
         for (struct json e = json_first(array); json_is(e); e = json_next(e))
-            arrays[i].add(w, e);
+            if (is_full(w))
+                w->count++;
+            else
+                arrays[i].add(w, e);
     }
     /* errors of the account stand beside messages, or alone */
     if (!is_known || json_is(json_get(w->value, "errors")))
         add_whole(w);
 }
 
-size_t inbound_read(struct arena *arena, struct json payload, int64_t now,
+size_t inbound_read(struct arena *arena, struct json payload, int64_t now, size_t most,
                     struct store_update **updates) {
-    struct walk w = {.arena = arena, .now = now, .updates = buffer_in(arena)};
+    struct walk w = {.arena = arena, .now = now, .most = most, .updates = buffer_in(arena)};
     struct json entries = json_get(payload, "entry");
     for (struct json entry = json_first(entries); json_is(entry); entry = json_next(entry)) {
         struct json changes = json_get(entry, "changes");
-        w.entry = entry;
-        w.waba_id = text(&w, entry, "id");
+        w.entry_time = entry_time(&w, entry);
+        w.waba_id = short_text(&w, entry, "id", LONGEST_ID);
         for (struct json c = json_first(changes); json_is(c); c = json_next(c))
-            read_change(&w, c);
+            if (is_full(&w))
+                w.count++;
+            else
+                read_change(&w, c);
     }
     *updates = (struct store_update *)(void *)w.updates.p;
     return w.count;

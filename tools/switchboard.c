@@ -148,6 +148,24 @@ const struct command commands[] = {
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
      .summary = "turn a type of event off again"},
 
+    {.noun = "refusal", .verb = "list", .needs = NEEDS_STORE, .run = refusal_list,
+     .summary = "list payloads of the platform that were too large to be taken in",
+     .details = "More than 10,000 updates, more than a million values, or changes to more of the\n"
+                "database than one request may make. They were answered 200 and kept as they came,\n"
+                "for 30 days, 64 MiB of them; without room for another, it is answered 503 and the\n"
+                "platform sends it again for days."},
+    {.noun = "refusal", .verb = "show", .needs = NEEDS_STORE, .run = refusal_show,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_REFUSAL_ID},
+     .summary = "print such a payload, its own bytes"},
+    {.noun = "refusal", .verb = "retry", .needs = NEEDS_STORE, .run = refusal_retry,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_REFUSAL_ID},
+     .summary = "take such a payload in, without the limits, and remove it from the list",
+     .details = "In steps of 1,000 updates, between which the gateway goes on working. Cut short, it\n"
+                "can be run again: nothing is taken in twice."},
+    {.noun = "refusal", .verb = "drop", .needs = NEEDS_STORE, .run = refusal_drop,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_REFUSAL_ID},
+     .summary = "remove such a payload from the list without taking it in"},
+
     {.noun = "key", .verb = "list", .needs = NEEDS_STORE, .run = key_list,
      .summary = "list the keys that encrypt at rest, and how many values each has sealed",
      .details = "Platform access tokens and webhook codes are sealed. The keys themselves are not\n"

@@ -43,6 +43,7 @@ struct json {
 struct json_error {
     const char *reason; /* a static string such as "a value was expected" */
     size_t offset, line, column;
+    bool is_limit; /* it may well be JSON, but there is more of it than this reader takes */
 };
 
 /* Checks `bytes` whole and indexes it in `arena`. Returns 0 and the value, or -1 and `*error`.

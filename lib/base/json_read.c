@@ -29,12 +29,18 @@ struct reader {
     uint32_t open[JSON_MAX_DEPTH];
     int depth;
     const char *reason; /* why it failed */
+    bool is_limit;
 };
 
 static int refuse(struct reader *r, const char *reason) {
     if (!r->reason)
         r->reason = reason;
     return -1;
+}
+
+static int refuse_amount(struct reader *r, const char *reason) {
+    r->is_limit = true;
+    return refuse(r, reason);
 }
 
 static bool is_space(char c) {
@@ -54,7 +60,7 @@ static bool at_char(const struct reader *r, char c) {
 static struct node *add_node(struct reader *r, enum json_type type) {
     struct json_text *text = r->text;
     if (text->count >= JSON_MAX_VALUES) {
-        refuse(r, "there are more than 1000000 values");
+        refuse_amount(r, "there are more than 1000000 values");
         return NULL;
     }
     if (text->count == r->room) {
@@ -159,7 +165,7 @@ static int read_word(struct reader *r, const char *word) {
 
 static int open_container(struct reader *r) {
     if (r->depth == JSON_MAX_DEPTH)
-        return refuse(r, "it is nested deeper than 128 levels");
+        return refuse_amount(r, "it is nested deeper than 128 levels");
     r->open[r->depth++] = r->text->count - 1;
     r->p++;
     return 0;
@@ -272,7 +278,7 @@ static int read_all(struct reader *r) {
 }
 
 static void locate(const struct reader *r, struct json_error *error) {
-    *error = (struct json_error){r->reason, (size_t)(r->p - r->start), 1, 1};
+    *error = (struct json_error){r->reason, (size_t)(r->p - r->start), 1, 1, r->is_limit};
     for (const char *p = r->start; p < r->p; p++) {
         error->column++;
         if (*p == '\n')
@@ -289,7 +295,7 @@ int json_read(struct arena *arena, struct slice bytes, struct json *value,
                        .text = arena_alloc(arena, sizeof(struct json_text))};
     r.text->bytes = bytes;
     *value = (struct json){0};
-    if (bytes.n > UINT32_MAX / 2 ? refuse(&r, "the text is too long") : read_all(&r)) {
+    if (bytes.n > UINT32_MAX / 2 ? refuse_amount(&r, "the text is too long") : read_all(&r)) {
         locate(&r, error);
         return -1;
     }

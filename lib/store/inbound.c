@@ -561,7 +561,7 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
         .store = store, .lasting = arena, .arena = &scratch, .now = now, .write = write};
     bool ok = sql_begin(store);
     for (size_t i = 0; ok && i < count; i++) {
-        ok = take(&in, &updates[i]);
+        ok = take(&in, &updates[i]) && sql_is_within_limit(store);
         arena_reset(&scratch);
     }
     arena_free(&scratch);

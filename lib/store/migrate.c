@@ -45,6 +45,12 @@ static const char *const to_2[] = {
     "WHERE state = 'pending' AND (attempts > 0 OR contact_id IS NULL)",
     "CREATE TABLE event_turn (user_id TEXT PRIMARY KEY REFERENCES user (id), "
     "turn INTEGER NOT NULL, contact_id TEXT NOT NULL, round_end TEXT NOT NULL) STRICT",
+    /* payloads that were too large to be taken in one go */
+    "CREATE TABLE webhook_refusal (id TEXT PRIMARY KEY, "
+    "hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), reason TEXT NOT NULL, "
+    "size INTEGER NOT NULL, updates INTEGER, count INTEGER NOT NULL, first_at INTEGER NOT NULL, "
+    "last_at INTEGER NOT NULL, body BLOB NOT NULL) STRICT",
+    "CREATE INDEX webhook_refusal_age ON webhook_refusal (last_at, size)",
     NULL,
 };
 

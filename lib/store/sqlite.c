@@ -15,6 +15,9 @@ enum {
     LONGEST_VALUE = 8 * 1024 * 1024,
     WAL_TOO_LONG = 64 * 1024 * 1024,
     DESCRIPTORS_MAX = 1024,
+    STEPS_AT_ONCE = 1000,   /* of SQLite's machine, between two looks at the limit of work */
+    WORK_OF_PAGE = 10,      /* of looking at one page, in steps */
+    WORK_OF_TRANSFER = 200, /* of reading or writing one */
 };
 
 struct store {
@@ -25,7 +28,8 @@ struct store {
     struct stat file; /* what was opened */
     bool has_queue;   /* since the first transaction */
     struct queue queue;
-    bool holds_view; /* a read transaction is open */
+    bool holds_view;         /* a read transaction is open */
+    int64_t work, most_work; /* of the transaction, in steps; 0: no limit */
     char path[4096];
 };
 
@@ -59,6 +63,8 @@ static enum store_result meaning(int code) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return STORE_CORRUPT;
+    case SQLITE_INTERRUPT:
+        return STORE_EXCESSIVE;
     default:
         return STORE_UNKNOWN;
     }
@@ -84,6 +90,44 @@ bool sql_conflicted(const struct store *store) {
 
 void sql_abandon(struct store *store) {
     note(store, SQLITE_INTERNAL);
+}
+
+/* SQLite calls it while a statement runs, which is ended where it returns true. A transaction that
+ * has failed already is not kept from being rolled back. */
+static int count_steps(void *argument) {
+    struct store *store = argument;
+    store->work += STEPS_AT_ONCE;
+    return !store->code && store->work > store->most_work;
+}
+
+void store_limit_work(struct store *store, int64_t most) {
+    store->most_work = most;
+    sqlite3_progress_handler(store->db, STEPS_AT_ONCE, most ? count_steps : NULL, store);
+}
+
+/* The work with pages that the connection has had since this was last called, in steps. */
+static int64_t work_of_pages(struct store *store) {
+    static const struct {
+        int counter, steps;
+    } kinds[] = {{SQLITE_DBSTATUS_CACHE_HIT, WORK_OF_PAGE},
+                 {SQLITE_DBSTATUS_CACHE_MISS, WORK_OF_TRANSFER},
+                 {SQLITE_DBSTATUS_CACHE_WRITE, WORK_OF_TRANSFER}};
+    int64_t work = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        int count = 0, highest;
+        sqlite3_db_status(store->db, kinds[i].counter, &count, &highest, 1);
+        work += (int64_t)count * kinds[i].steps;
+    }
+    return work;
+}
+
+bool sql_is_within_limit(struct store *store) {
+    if (!store->most_work)
+        return true;
+    store->work += work_of_pages(store);
+    if (store->work > store->most_work)
+        note(store, SQLITE_INTERRUPT);
+    return store->work <= store->most_work;
 }
 
 int sql_changes(const struct store *store) {
@@ -324,6 +368,8 @@ bool sql_begin(struct store *store) {
         queue_open(&store->queue, store->path, &store->file);
     store->has_queue = true;
     queue_enter(&store->queue);
+    work_of_pages(store); /* of before */
+    store->work = 0;
     return begin(store, &immediate);
 }
 

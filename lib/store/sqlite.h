@@ -52,6 +52,10 @@ bool sql_failed(const struct store *store);
 /* Whether what failed is that a rule of the database was broken. */
 bool sql_conflicted(const struct store *store);
 
+/* Counts what the transaction did so far, and makes it fail where that is too much (see
+ * store_limit_work). Long statements are ended while they run; many short ones are by this. */
+bool sql_is_within_limit(struct store *store);
+
 /* Makes the open transaction fail, if it has not already. */
 void sql_abandon(struct store *store);
 

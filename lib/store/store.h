@@ -22,6 +22,7 @@ enum store_result {
     STORE_UNAVAILABLE, /* missing, not readable, of another version */
     STORE_CORRUPT,
     STORE_UNKNOWN,     /* anything else */
+    STORE_EXCESSIVE,   /* it took more work than store_limit_work allows; nothing was changed */
 };
 
 /* What went wrong in the last call that did not return STORE_OK, for the log. */
@@ -43,6 +44,12 @@ void store_hold_view(struct store *store);
 
 /* Does nothing where none is held; NULL is fine. */
 void store_release_view(struct store *store);
+
+/* From now on a transaction that takes more than `most` units of work fails with STORE_EXCESSIVE;
+ * 0: no limit. A unit is a step of SQLite's machine; looking at a page of the database is ten, and
+ * reading or writing one is two hundred.
+ * Counted, not timed, so that the same on the same data ends in the same way on every machine. */
+void store_limit_work(struct store *store, int64_t most);
 
 /* Closes it; NULL is fine. */
 void store_close(struct store *store);

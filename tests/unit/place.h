@@ -97,7 +97,7 @@ static inline size_t take(const char *changes) {
     buffer_add_text(&text, "]}]}");
     bool is_read = json_read(&arena, buffer_slice(&text), &payload, &error) == 0;
     check(is_read, "%s", buffer_slice(&text).p);
-    size_t n = is_read ? inbound_read(&arena, payload, now, &updates) : 0;
+    size_t n = is_read ? inbound_read(&arena, payload, now, SIZE_MAX, &updates) : 0;
     check_ok(store_ingest(store, &arena, updates, n, now, event_body, &events));
     for (size_t i = 0; i < n; i++)
         check(updates[i].outcome == OUTCOME_STORED || updates[i].outcome == OUTCOME_DUPLICATE,

@@ -89,6 +89,7 @@ static const struct {
     [VALUE_PHONE_NUMBER_ID] = {"PHONE_NUMBER_ID", check_digits},
     [VALUE_PLAN] = {"NAME", check_label},
     [VALUE_PLATFORM_TYPE] = {"TYPE", check_label},
+    [VALUE_REFUSAL_ID] = {"ID", check_id},
     [VALUE_TIME] = {"ISO8601", check_time},
     [VALUE_WABA_ID] = {"WABA_ID", check_digits},
 };

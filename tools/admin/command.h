@@ -32,6 +32,7 @@ enum value_kind {
     VALUE_PHONE_NUMBER_ID,
     VALUE_PLAN,
     VALUE_PLATFORM_TYPE,
+    VALUE_REFUSAL_ID,
     VALUE_TIME,
     VALUE_WABA_ID,
 };

@@ -13,6 +13,7 @@
 #include "nouns.h"
 #include "output.h"
 #include "store/places.h"
+#include "store/refusal.h"
 #include "store/upkeep.h"
 #include "upstream.h"
 
@@ -182,6 +183,24 @@ static void check_tokens(struct report *report) {
         "%zu of %zu open with the key file", opened, sealed);
 }
 
+/* Payloads of the platform that were too large to be taken in. */
+static void check_refusals(struct report *report) {
+    struct invocation *call = report->call;
+    struct store_refusal *refusals;
+    size_t count;
+    if (!call->store)
+        return;
+    if (store_list_refusals(call->store, &call->arena, &refusals, &count) != STORE_OK)
+        add(report, FAIL, "refused payloads", "%s", store_reason(call->store));
+    else if (!count)
+        add(report, OK, "refused payloads", "none");
+    else
+        add(report, WARN, "refused payloads",
+            "%zu of the platform's were kept and not taken in, the last at %s: %s; see "
+            "`switchboard refusal list`, then retry or drop them",
+            count, time_text(&call->arena, refusals[0].last_at), refusals[0].reason);
+}
+
 /* Before the database is opened, which may shorten it. */
 static void check_wal(struct report *report) {
     struct invocation *call = report->call;
@@ -251,6 +270,7 @@ static void check_confinement(struct report *report) {
 static void (*const checks[])(struct report *report) = {
     check_config, check_keys, check_wal,   check_open,     check_database,
     check_tokens, check_disk, check_spool, check_upstream, check_confinement,
+    check_refusals,
 };
 
 int doctor_run(struct invocation *call) {

@@ -53,6 +53,7 @@ int fail_store(const struct invocation *call, enum store_result result) {
         [STORE_UNAVAILABLE] = "it cannot be used",
         [STORE_CORRUPT] = "it is damaged, or no SQLite database",
         [STORE_UNKNOWN] = "it failed",
+        [STORE_EXCESSIVE] = "it took too much work; nothing was changed",
     };
     const char *reason = store_reason(call->store);
     return fail("database %s: %s%s%s", call->config.database,

@@ -35,6 +35,11 @@ int event_test(struct invocation *call);
 int event_enable(struct invocation *call);
 int event_disable(struct invocation *call);
 
+int refusal_list(struct invocation *call);
+int refusal_show(struct invocation *call);
+int refusal_retry(struct invocation *call);
+int refusal_drop(struct invocation *call);
+
 int key_list(struct invocation *call);
 int key_rotate(struct invocation *call);
 

@@ -1,0 +1,105 @@
+#include "store/refusal.h"
+
+#include "base/crypto.h"
+#include "store/sqlite.h"
+
+static const int64_t kept = INT64_C(30) * 24 * 60 * 60 * 1000;
+
+enum { MOST_BYTES = 64 * 1024 * 1024, MOST_REFUSALS = 1000 };
+
+/* Counts the payload that is kept already; *is_known when there is one. */
+static bool count_again(struct store *store, struct slice hash, int64_t now, bool *is_known) {
+    static struct statement s = {
+        .sql = "UPDATE webhook_refusal SET count = count + 1, last_at = ?2 WHERE hash = ?1"};
+    if (!sql_run(store, &s, BLOB(hash), INTEGER(now)))
+        return false;
+    *is_known = sql_changes(store) > 0;
+    return true;
+}
+
+/* Lets old ones go, and looks whether there is room for `size` bytes more. */
+static bool make_room(struct store *store, size_t size, int64_t now, bool *has_room) {
+    static struct statement forget = {.sql = "DELETE FROM webhook_refusal WHERE last_at < ?1"};
+    static struct statement look = {
+        .sql = "SELECT count(*), coalesce(sum(size), 0) FROM webhook_refusal"};
+    if (!sql_run(store, &forget, INTEGER(now - kept)))
+        return false;
+    sql_start_with(store, &look, NULL, 0);
+    if (!sql_row(store, &look))
+        return false;
+    *has_room = column_integer(&look, 0) < MOST_REFUSALS &&
+                column_integer(&look, 1) + (int64_t)size <= MOST_BYTES;
+    sql_stop(&look);
+    return true;
+}
+
+enum store_result store_add_refusal(struct store *store, const char *id, const char *reason,
+                                    int64_t updates, struct slice body, int64_t now) {
+    static struct statement s = {
+        .sql = "INSERT INTO webhook_refusal (id, hash, reason, size, updates, count, first_at, "
+               "last_at, body) VALUES (?1, ?2, ?3, ?4, nullif(?5, -1), 1, ?6, ?6, ?7)"};
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    struct slice key = {(char *)hash, sizeof hash};
+    bool is_known = false, has_room = true;
+    crypto_sha256(body, hash);
+    if (sql_begin(store) && count_again(store, key, now, &is_known) && !is_known &&
+        make_room(store, body.n, now, &has_room) && has_room)
+        sql_run(store, &s, TEXT(id), BLOB(key), TEXT(reason), INTEGER((int64_t)body.n),
+                INTEGER(updates), INTEGER(now), BLOB(body));
+    enum store_result result = sql_commit(store);
+    if (result == STORE_OK && !has_room)
+        return sql_refuse(store, STORE_FULL,
+                          "too many refused payloads are kept: see `switchboard refusal list`");
+    return result;
+}
+
+#define REFUSAL_COLUMNS "id, reason, size, coalesce(updates, -1), count, first_at, last_at"
+
+static struct store_refusal read_refusal(struct statement *s, struct arena *arena) {
+    return (struct store_refusal){
+        .id = column_text(s, 0, arena),
+        .reason = column_text(s, 1, arena),
+        .size = column_integer(s, 2),
+        .updates = column_integer(s, 3),
+        .count = column_integer(s, 4),
+        .first_at = column_integer(s, 5),
+        .last_at = column_integer(s, 6),
+    };
+}
+
+enum store_result store_list_refusals(struct store *store, struct arena *arena,
+                                      struct store_refusal **refusals, size_t *count) {
+    static struct statement s = {.sql = "SELECT " REFUSAL_COLUMNS " FROM webhook_refusal "
+                                        "ORDER BY last_at DESC"};
+    struct buffer rows = buffer_in(arena);
+    *count = 0;
+    sql_start_with(store, &s, NULL, 0);
+    for (; sql_row(store, &s); ++*count) {
+        struct store_refusal row = read_refusal(&s, arena);
+        buffer_add(&rows, &row, sizeof row);
+    }
+    *refusals = (struct store_refusal *)(void *)rows.p;
+    return sql_result(store);
+}
+
+enum store_result store_find_refusal(struct store *store, struct arena *arena, const char *id,
+                                     struct store_refusal *refusal) {
+    static struct statement s = {.sql = "SELECT " REFUSAL_COLUMNS ", body FROM webhook_refusal "
+                                        "WHERE id = ?1"};
+    sql_start(store, &s, TEXT(id));
+    if (!sql_row(store, &s)) {
+        enum store_result result = sql_result(store);
+        return result == STORE_OK ? STORE_NOT_FOUND : result;
+    }
+    *refusal = read_refusal(&s, arena);
+    refusal->body = column_blob(&s, 7, arena);
+    sql_stop(&s);
+    return sql_result(store);
+}
+
+enum store_result store_remove_refusal(struct store *store, const char *id) {
+    static struct statement s = {.sql = "DELETE FROM webhook_refusal WHERE id = ?1"};
+    bool found = sql_begin(store) && sql_run(store, &s, TEXT(id)) && sql_changes(store) > 0;
+    enum store_result result = sql_commit(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}

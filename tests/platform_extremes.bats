@@ -1,0 +1,235 @@
+#!/usr/bin/env bats
+# Whatever is rightly signed costs a time that grows with its length alone: it is taken, or it is kept
+# as it came and the operator can take it in. Nothing that the platform would send again and again is
+# ended by the limit of processor time each time.
+# shellcheck disable=SC2086  # the names of people ($P1, $B1, ...) are single words
+load helpers/all
+load helpers/webhook
+
+MOST_BYTES=4194304 MOST_UPDATES=10000
+
+setup_file() {
+    start_stack
+    make_user
+    api POST /v2/webhooks/config \
+        -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
+    assert_success
+    switchboard event enable message.status "$EMAIL" >/dev/null
+}
+
+setup() {
+    forget_sent
+    make_place
+    payload=$BATS_TEST_TMPDIR/payload
+}
+
+# A payload of tests/helpers/extremes.c for the test's line: extreme SHAPE BYTES [UNITS]
+extreme() {
+    "$HELPERS/extremes" "$1" "$2" "$WABA" "$LINE" "${@:3}" >"$payload"
+    (($(stat -c %s "$payload") <= $2))
+}
+
+# Posts the payload and notes in `cost` the milliseconds of processor time that it took.
+measure() {
+    local signature times TIMEFORMAT='%U %S'
+    signature=$(sign "$payload")
+    { time request POST /platform/webhook -d "@$payload" -H "X-Hub-Signature-256: $signature" 2>&3; } \
+        3>&2 2>"$BATS_TEST_TMPDIR/times"
+    times=$(tail -n 1 "$BATS_TEST_TMPDIR/times")
+    cost=$(awk '{ printf "%.0f", 1000 * ($1 + $2) }' <<<"$times")
+}
+
+# What 10,000 plain messages of one contact cost here and now: the measure of the others.
+calibrate() {
+    make_place
+    extreme news_of_one_contact $MOST_BYTES 10000
+    measure
+    assert_status 200
+    common=$cost
+}
+
+# The id of the payload's refusal; empty when it was taken.
+refusal_id() {
+    db "SELECT id FROM webhook_refusal WHERE hash = X'$(sha256sum <"$payload" | cut -d ' ' -f 1)'"
+}
+
+# The payload was answered 200, and is in the database, or as it came among the refused ones.
+assert_taken_or_kept() { # SHAPE
+    local id
+    [[ $status == 200 ]] || fail_answer "$1: expected it to be taken or kept, cost $cost ms"
+    assert_body_is '{"success":true,"data":{"received":true}}'
+    id=$(refusal_id)
+    if [[ -n $id ]]; then
+        switchboard refusal show "$id" | cmp - "$payload"
+        grep '/platform/webhook' "$LOG" | tail -n 1 | jq -e '.payload_refused | length > 0' >/dev/null
+        switchboard refusal drop "$id" >/dev/null
+    elif [[ $1 != entries_of_nothing ]]; then
+        grep '/platform/webhook' "$LOG" | tail -n 1 |
+            jq -e '(.stored // 0) + (.duplicate // 0) + (.nobody // 0) + (.not_ours // 0) > 0' >/dev/null ||
+            fail "$1: neither taken nor kept"
+    fi
+}
+
+assert_cheap() { # SHAPE
+    local most=$((8 * common))
+    [[ -z ${TEST_FULL-} ]] || ((most < 2000)) || most=2000
+    ((cost <= most)) || fail "$1: $cost ms of processor time, where 10,000 messages take $common ms"
+}
+
+# The shapes to try: all in make test-full, else those named.
+shapes() { # SHAPE...
+    if [[ -n ${TEST_FULL-} ]]; then
+        "$HELPERS/extremes"
+    else
+        printf '%s\n' "$@"
+    fi
+}
+
+# Posts each of the shapes on standard input: sweep BYTES [UNITS]
+sweep() {
+    local shape
+    calibrate
+    while IFS= read -r shape; do
+        make_place
+        extreme "$shape" "$@"
+        measure
+        printf '%-32s %5d ms %s\n' "$shape" "$cost" "$(refusal_id)"
+        assert_taken_or_kept "$shape"
+        assert_cheap "$shape"
+    done
+}
+
+@test "4 MB of anything that is rightly signed are taken or kept, for no more than some times the price of 10,000 messages" {
+    [[ $TRANSPORT == direct ]] || skip 'the processor time is that of the executable itself'
+    shapes empty_messages messages_of_one_contact messages_of_one_card a_card_for_each_message \
+        cards_by_user_id cards_that_match_none a_long_name_of_many_messages a_long_id_of_a_card \
+        members_of_an_entry a_long_time_of_an_entry a_long_id_of_a_line a_history_thread values \
+        too_deep merges_into_an_older merges_of_a_large_message | sweep $MOST_BYTES
+}
+
+@test "so are as many updates of every kind as one payload may hold" {
+    [[ $TRANSPORT == direct ]] || skip 'the processor time is that of the executable itself'
+    shapes 10000_people statuses members_beside_the_statuses members_of_a_profile entries_of_others \
+        user_id_updates numbers_that_come_back lead_events address_book merges_into_a_younger \
+        merges_into_an_older merges_of_a_large_message | sweep $MOST_BYTES $MOST_UPDATES
+}
+
+@test "of four times the length no shape costs much more than four times as much" {
+    local shape short
+    [[ $TRANSPORT == direct && -n ${TEST_FULL-} ]] || skip 'one of make test-full'
+    calibrate
+    for shape in $("$HELPERS/extremes"); do
+        make_place
+        extreme "$shape" $((MOST_BYTES / 4)) $((MOST_UPDATES / 4))
+        measure
+        assert_taken_or_kept "$shape"
+        short=$cost
+        make_place
+        extreme "$shape" $MOST_BYTES $MOST_UPDATES
+        measure
+        assert_taken_or_kept "$shape"
+        ((cost <= 8 * short + common)) || fail "$shape: $short ms, four times of it $cost ms"
+    done
+}
+
+@test "what is costliest does not run into the web server's limit of processor time" {
+    local shape
+    for shape in a_card_for_each_message messages_of_one_card merges_of_a_large_message a_long_name_of_many_messages; do
+        make_place
+        extreme "$shape" $MOST_BYTES
+        measure
+        assert_taken_or_kept "$shape"
+        make_place
+        extreme "$shape" $MOST_BYTES $MOST_UPDATES
+        measure
+        assert_taken_or_kept "$shape"
+    done
+}
+
+@test "10,000 updates are taken, each once; 10,001 are kept as they came, and nothing of them is stored" {
+    local before
+    extreme news_of_one_contact $MOST_BYTES 10000
+    take "@$payload"
+    assert_equal "$(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'")" 10000
+    assert_equal "$(refusal_id)" ''
+    make_place
+    before=$(stored)
+    extreme news_of_one_contact $MOST_BYTES 10001
+    take "@$payload"
+    assert_equal "$(stored)" "$before"
+    assert_equal "$(db "SELECT reason, size, updates, count FROM webhook_refusal")" \
+        "it holds more than 10000 updates|$(stat -c %s "$payload")|10001|1"
+    cmp <(switchboard refusal show "$(refusal_id)") "$payload"
+    grep -F "a payload of $(stat -c %s "$payload") bytes was kept and not taken in: it holds more than 10000 updates" "$LOG"
+    switchboard refusal drop "$(refusal_id)" >/dev/null
+}
+
+@test "a refused payload that comes again is counted, doctor shows it, and retry takes it in once" {
+    local id
+    extreme news_of_one_contact $MOST_BYTES 10500
+    take "@$payload"
+    take "@$payload"
+    id=$(refusal_id)
+    switchboard refusal list --json | jq -e --arg id "$id" --argjson size "$(stat -c %s "$payload")" \
+        'length == 1 and (.[0] | .id == $id and .count == 2 and .updates == 10500 and .size == $size and .lastAt >= .firstAt)'
+    switchboard doctor >"$BATS_TEST_TMPDIR/doctor" || true
+    grep -E "^warn +refused payloads +1 of the platform's were kept and not taken in, the last at 20[^ ]+: it holds more than 10000 updates; see .switchboard refusal list." "$BATS_TEST_TMPDIR/doctor"
+    assert_equal "$(switchboard refusal retry "$id")" '10500 updates taken in: 0 known already, 0 skipped'
+    assert_only_contact 16505550001/none
+    assert_equal "$(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'")" 10500
+    assert_equal "$(events .type | sort | uniq -c | tr -s ' ')" $' 1 "lead.created"\n 10500 "message.received"'
+    assert_equal "$(switchboard refusal list --json)" '[]'
+    switchboard doctor >"$BATS_TEST_TMPDIR/doctor" || true
+    grep -E '^ok +refused payloads +none' "$BATS_TEST_TMPDIR/doctor"
+    take "@$payload"
+    id=$(refusal_id)
+    assert_equal "$(switchboard refusal retry "$id")" '10500 updates taken in: 10500 known already, 0 skipped'
+    assert_equal "$(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'")" 10500
+}
+
+@test "JSON that is too deep, or has too many values, is kept; what is no JSON stays 400" {
+    local id output
+    extreme too_deep 1000
+    take "@$payload"
+    id=$(refusal_id)
+    assert_equal "$(db "SELECT reason, updates IS NULL FROM webhook_refusal WHERE id = '$id'")" 'it is nested deeper than 128 levels|1'
+    ! output=$(switchboard refusal retry "$id" 2>&1) || fail 'it was taken in'
+    [[ $output == *'it is nested deeper than 128 levels'* ]]
+    assert_equal "$(switchboard refusal list --json | jq length)" 1
+    switchboard refusal drop "$id"
+    ! output=$(switchboard refusal drop "$id" 2>&1) || fail 'it was there twice'
+    [[ $output == *"there is no refused payload $id"* ]]
+    extreme values $MOST_BYTES
+    take "@$payload"
+    assert_equal "$(db 'SELECT reason FROM webhook_refusal')" 'there are more than 1000000 values'
+    switchboard refusal drop "$(refusal_id)"
+    deliver '{"entry":'
+    assert_error 400 VALIDATION_ERROR 'at line 1, column'
+    assert_equal "$(db 'SELECT count(*) FROM webhook_refusal')" 0
+}
+
+@test "refused payloads fill 64 MiB at most: then 503, until one is dropped or 30 days old" {
+    local before
+    extreme too_deep 1000
+    db "INSERT INTO webhook_refusal (id, hash, reason, size, count, first_at, last_at, body)
+        VALUES ('ref_other', zeroblob(32), 'x', 64 * 1024 * 1024 - 999, 1, 1, unixepoch() * 1000, X'')"
+    before=$(stored)
+    deliver "@$payload"
+    assert_error 503 INTERNAL_ERROR
+    assert_header Retry-After 60
+    assert_equal "$(refusal_id)" ''
+    assert_equal "$(stored)" "$before"
+    db "UPDATE webhook_refusal SET last_at = (unixepoch() - 31 * 86400) * 1000"
+    take "@$payload"
+    [[ -n $(refusal_id) ]]
+    assert_equal "$(db "SELECT count(*) FROM webhook_refusal")" 1
+    switchboard refusal drop "$(refusal_id)"
+}
+
+@test "a name of more than 1,024 bytes is cut after a whole character, however many messages it is of" {
+    local name
+    name=$(printf 'é%.0s' {1..600})
+    take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"text"' "$(card $P1 $B1 "\"profile\":{\"name\":\"x$name\"}")")")"
+    assert_equal "$(contacts | jq -r '.[0].name')" "x$(printf 'é%.0s' {1..511})"
+    assert_equal "$(events 'select(.type == "message.received").data.contact.name | length')" 512
+}
