@@ -992,11 +992,44 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "the line's id alone says where a message belongs, whatever account the entry names" {
-    take "$(jq -nc --argjson first "$(inbound wamid.1 $P1 $B1)" --argjson second "$(inbound wamid.2 $P1 $B1)" \
-        '{entry: [{id: "666", changes: [$first]}, {changes: [$second]}]}')"
+@test "what comes for our line under another account's id is logged and skipped, and doctor shows it" {
+    local own before
+    make_user OTHER_
+    own="$ACCOUNT $WABA $LINE"
+    EMAIL=$OTHER_EMAIL make_place
+    local other=$WABA
+    read -r ACCOUNT WABA LINE <<<"$own"
+    before=$(stored)
+    take "$(WABA=$other payload "$(inbound wamid.1 $P1 $B1)" "$(status_of wamid.2 sent "$(to_both $P1 $B1)")")"
+    take "$(WABA=666 payload "$(inbound wamid.3 $P1 $B1)")"
+    assert_equal "$(stored)" "$before"
+    grep -F "skipped \`messages\` for WABA $other, line $LINE: not ours" "$LOG"
+    grep -F "skipped \`messages\` for WABA 666, line $LINE: not ours" "$LOG"
+    assert_equal "$(grep '/platform/webhook' "$LOG" | tail -n 2 | jq -c '[.stored, .not_ours, .events]')" \
+        $'[null,2,0]\n[null,1,0]'
+    switchboard doctor >"$BATS_TEST_TMPDIR/doctor" || true
+    grep -E "^warn +foreign WABA id +line $LINE of account $WABA: 2 updates came under account $other and were skipped, the last at 20" "$BATS_TEST_TMPDIR/doctor"
+    grep -E "^warn +foreign WABA id +line $LINE of account $WABA: 1 update came under account 666 and was skipped, the last at 20" "$BATS_TEST_TMPDIR/doctor"
+    take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     assert_only_contact $P1/$B1
-    assert_messages 'wamid.1 in text received' 'wamid.2 in text received'
+    assert_messages 'wamid.1 in text received'
+}
+
+@test "of the ids of accounts under which our line is named wrongly the last ten are kept, however many come" {
+    local number changes entries=()
+    changes=$(inbound wamid.1 $P1 $B1)
+    for ((number = 1; number <= 30; number++)); do
+        entries+=("{\"id\":\"66$number\",\"changes\":[$changes]}")
+    done
+    take "{\"entry\":[$(listed "${entries[@]}")]}"
+    take "$(WABA=$(printf '7%.0s' {1..3000}) payload "$changes")"
+    assert_equal "$(db "SELECT count(*), max(length(waba_id)) FROM foreign_waba JOIN line l ON l.id = line_id WHERE phone_number_id = '$LINE'")" '10|128'
+}
+
+@test "an entry that names no account is of the line's" {
+    take "{\"entry\":[{\"changes\":[$(inbound wamid.1 $P1 $B1)]}]}"
+    assert_only_contact $P1/$B1
+    assert_messages 'wamid.1 in text received'
     assert_equal "$(db "SELECT DISTINCT json_extract(body, '$.data.wabaid') FROM event WHERE json_extract(body, '$.data.accountId') = '$ACCOUNT'")" "$WABA"
 }
 

@@ -8,6 +8,8 @@
 #include "store/identity.h"
 #include "store/outbox_entry.h"
 
+enum { FOREIGN_WABAS_KEPT = 10 }; /* of each line */
+
 /* One payload being taken in, and the place where the current update belongs. */
 struct ingest {
     struct store *store;
@@ -20,6 +22,7 @@ struct ingest {
     struct place {
         const char *user_id, *account_id, *waba_id;
         const char *line_id, *phone_number_id; /* NULL: the account as a whole */
+        bool is_foreign; /* the line is ours, the account that it was named under is not its own */
         bool is_archived;
         bool wants_events; /* a webhook URL and code are configured */
         bool wants_status;
@@ -56,8 +59,8 @@ static void read_place(struct ingest *in, struct statement *s) {
     };
 }
 
-/* Finds the line, whose platform id is unique whatever account the entry names, or the account
- * where no line is named; user_id stays NULL when it is not ours. */
+/* Finds the line, which must be of the account that the entry names, if it names one, or the
+ * account where no line is named; user_id stays NULL when it is not ours. */
 static bool find_place(struct ingest *in, const struct store_update *update) {
     static struct statement by_line = {
         .sql = "SELECT " PLACE_COLUMNS ", l.id, l.phone_number_id, l.archived_at IS NOT NULL "
@@ -83,9 +86,27 @@ static bool find_place(struct ingest *in, const struct store_update *update) {
         in->place.line_id = column_text(s, 5, in->lasting);
         in->place.phone_number_id = column_text(s, 6, in->lasting);
         in->place.is_archived = column_integer(s, 7) != 0;
+        in->place.is_foreign = update->waba_id && !is_same(update->waba_id, in->place.waba_id);
     }
     sql_stop(s);
     return true;
+}
+
+/* A line of ours under another account's id: skipped, and noted for `switchboard doctor`, the last
+ * few of such ids for each line. */
+static bool note_foreign(struct ingest *in, const struct store_update *update) {
+    static struct statement add = {
+        .sql = "INSERT INTO foreign_waba (line_id, waba_id, count, first_at, last_at) "
+               "VALUES (?1, ?2, 1, ?3, ?3) ON CONFLICT (line_id, waba_id) DO UPDATE "
+               "SET count = count + 1, last_at = excluded.last_at"};
+    static struct statement forget = {
+        .sql = "DELETE FROM foreign_waba WHERE line_id = ?1 AND waba_id IN "
+               "(SELECT f.waba_id FROM foreign_waba f WHERE f.line_id = ?1 AND f.waba_id <> ?2 "
+               " ORDER BY f.last_at DESC, f.waba_id LIMIT -1 OFFSET ?3)"};
+    return sql_run(in->store, &add, TEXT(in->place.line_id), TEXT(update->waba_id),
+                   INTEGER(in->now)) &&
+           sql_run(in->store, &forget, TEXT(in->place.line_id), TEXT(update->waba_id),
+                   INTEGER(FOREIGN_WABAS_KEPT - 1));
 }
 
 /* --- anything else: kept once, as it is --- */
@@ -531,9 +552,9 @@ static bool take(struct ingest *in, struct store_update *update) {
     static struct statement release = {.sql = "RELEASE one_update"};
     if (!find_place(in, update))
         return false;
-    if (!in->place.user_id) {
+    if (!in->place.user_id || in->place.is_foreign) {
         update->outcome = OUTCOME_NOT_OURS;
-        return true;
+        return !in->place.is_foreign || note_foreign(in, update);
     }
     size_t events = in->events;
     sql_start_with(in->store, &save, NULL, 0);

@@ -28,7 +28,7 @@ enum store_update_kind {
 enum store_outcome {
     OUTCOME_STORED,
     OUTCOME_DUPLICATE,
-    OUTCOME_NOT_OURS, /* no such line or account, or not of this business account */
+    OUTCOME_NOT_OURS, /* no such line or account, or a line under another account's id */
     OUTCOME_NOBODY,   /* it names nobody it could belong to: kept as UPDATE_OTHER */
     OUTCOME_REFUSED,  /* it broke a rule of the database: kept as UPDATE_OTHER */
 };

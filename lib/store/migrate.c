@@ -51,6 +51,11 @@ static const char *const to_2[] = {
     "size INTEGER NOT NULL, updates INTEGER, count INTEGER NOT NULL, first_at INTEGER NOT NULL, "
     "last_at INTEGER NOT NULL, body BLOB NOT NULL) STRICT",
     "CREATE INDEX webhook_refusal_age ON webhook_refusal (last_at, size)",
+    /* business accounts under which updates for our lines came that are not theirs */
+    "CREATE TABLE foreign_waba (line_id TEXT NOT NULL REFERENCES line (id), "
+    "waba_id TEXT NOT NULL, count INTEGER NOT NULL, first_at INTEGER NOT NULL, "
+    "last_at INTEGER NOT NULL, PRIMARY KEY (line_id, waba_id)) STRICT",
+    "CREATE INDEX foreign_waba_age ON foreign_waba (last_at)",
     NULL,
 };
 

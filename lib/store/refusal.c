@@ -103,3 +103,28 @@ enum store_result store_remove_refusal(struct store *store, const char *id) {
     enum store_result result = sql_commit(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
+
+enum store_result store_list_foreign(struct store *store, struct arena *arena, int64_t since,
+                                     struct store_foreign **foreign, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT l.phone_number_id, a.waba_id, f.waba_id, f.count, f.first_at, f.last_at "
+               "FROM foreign_waba f JOIN line l ON l.id = f.line_id "
+               "JOIN account a ON a.id = l.account_id WHERE f.last_at >= ?1 "
+               "ORDER BY f.last_at DESC"};
+    struct buffer rows = buffer_in(arena);
+    *count = 0;
+    sql_start(store, &s, INTEGER(since));
+    for (; sql_row(store, &s); ++*count) {
+        struct store_foreign row = {
+            .phone_number_id = column_text(&s, 0, arena),
+            .own_waba_id = column_text(&s, 1, arena),
+            .waba_id = column_text(&s, 2, arena),
+            .count = column_integer(&s, 3),
+            .first_at = column_integer(&s, 4),
+            .last_at = column_integer(&s, 5),
+        };
+        buffer_add(&rows, &row, sizeof row);
+    }
+    *foreign = (struct store_foreign *)(void *)rows.p;
+    return sql_result(store);
+}

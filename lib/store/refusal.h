@@ -1,5 +1,5 @@
-/* Payloads of the platform's that were rightly signed and are too large to be taken in one go: kept
- * for the operator. */
+/* Payloads of the platform's that were rightly signed and are too large to be taken in one go, and
+ * updates for lines of ours under the ids of accounts that are not theirs: kept for the operator. */
 #ifndef SWITCHBOARD_STORE_REFUSAL_H
 #define SWITCHBOARD_STORE_REFUSAL_H
 
@@ -27,5 +27,15 @@ enum store_result store_list_refusals(struct store *store, struct arena *arena,
 enum store_result store_find_refusal(struct store *store, struct arena *arena, const char *id,
                                      struct store_refusal *refusal);
 enum store_result store_remove_refusal(struct store *store, const char *id);
+
+/* A line of ours, and the id of another account that updates for it came under. */
+struct store_foreign {
+    const char *phone_number_id, *own_waba_id, *waba_id;
+    int64_t count, first_at, last_at;
+};
+
+/* Those whose last update came at `since` or later, the newest first. */
+enum store_result store_list_foreign(struct store *store, struct arena *arena, int64_t since,
+                                     struct store_foreign **foreign, size_t *count);
 
 #endif

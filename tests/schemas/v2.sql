@@ -328,3 +328,15 @@ CREATE TABLE webhook_refusal (
     body     BLOB NOT NULL
 ) STRICT;
 CREATE INDEX webhook_refusal_age ON webhook_refusal (last_at, size);
+
+-- Ids of business accounts under which the platform sent updates for a line of ours that belongs to
+-- another: they were skipped. The last few of each line.
+CREATE TABLE foreign_waba (
+    line_id  TEXT NOT NULL REFERENCES line (id),
+    waba_id  TEXT NOT NULL,           -- the platform's id
+    count    INTEGER NOT NULL,        -- of updates skipped
+    first_at INTEGER NOT NULL,
+    last_at  INTEGER NOT NULL,
+    PRIMARY KEY (line_id, waba_id)
+) STRICT;
+CREATE INDEX foreign_waba_age ON foreign_waba (last_at);

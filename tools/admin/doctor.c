@@ -24,6 +24,7 @@ enum {
     DISK_NONE_MIB = 64,     /* below: the gateway will soon refuse to store */
     DISK_LOW_MIB = 512,     /* below: time to make room */
     COURIER_SILENT_S = 120, /* since its last sign of life */
+    FOREIGN_SHOWN_DAYS = 30,
 };
 
 enum level { OK, WARN, FAIL };
@@ -201,6 +202,25 @@ static void check_refusals(struct report *report) {
             count, time_text(&call->arena, refusals[0].last_at), refusals[0].reason);
 }
 
+/* What came in the last 30 days for lines of ours under the ids of accounts that are not theirs. */
+static void check_foreign(struct report *report) {
+    struct invocation *call = report->call;
+    struct store_foreign *foreign;
+    size_t count = 0;
+    int64_t since = call->now - FOREIGN_SHOWN_DAYS * INT64_C(24 * 60 * 60 * 1000);
+    if (!call->store)
+        return;
+    if (store_list_foreign(call->store, &call->arena, since, &foreign, &count) != STORE_OK)
+        add(report, FAIL, "foreign WABA id", "%s", store_reason(call->store));
+    for (size_t i = 0; i < count; i++)
+        add(report, WARN, "foreign WABA id",
+            "line %s of account %s: %lld update%s came under account %s and %s skipped, the last "
+            "at %s; has the line moved to that account?",
+            foreign[i].phone_number_id, foreign[i].own_waba_id, (long long)foreign[i].count,
+            foreign[i].count == 1 ? "" : "s", foreign[i].waba_id,
+            foreign[i].count == 1 ? "was" : "were", time_text(&call->arena, foreign[i].last_at));
+}
+
 /* Before the database is opened, which may shorten it. */
 static void check_wal(struct report *report) {
     struct invocation *call = report->call;
@@ -270,7 +290,7 @@ static void check_confinement(struct report *report) {
 static void (*const checks[])(struct report *report) = {
     check_config, check_keys, check_wal,   check_open,     check_database,
     check_tokens, check_disk, check_spool, check_upstream, check_confinement,
-    check_refusals,
+    check_refusals, check_foreign,
 };
 
 int doctor_run(struct invocation *call) {
