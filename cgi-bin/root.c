@@ -44,7 +44,23 @@ static bool accepts_json(const char *accept) {
     return false;
 }
 
+/* The web server refused the method of the request before any program saw it, and sends it here for
+ * the answer (apache.conf, ErrorDocument 405): Apache's own adds an empty Allow. */
+static int refuse_method(struct request *rq) {
+    static const char allow[] = "GET, HEAD, POST, DELETE, OPTIONS";
+    reply_header(rq, "Allow", allow);
+    return fail(rq, METHOD_NOT_ALLOWED, "No route answers this method: use one of those in the "
+                                        "Allow header.");
+}
+
+static bool is_refused_method(void) {
+    const char *status = request_variable("REDIRECT_STATUS");
+    return status && strcmp(status, "405") == 0;
+}
+
 static int get_root(struct request *rq) {
+    if (is_refused_method())
+        return refuse_method(rq);
     reply_header(rq, "Vary", "Accept");
     if (!slice_equal(query_get(&rq->query, "format"), SLICE("json")) &&
         !accepts_json(request_variable("HTTP_ACCEPT")))

@@ -85,6 +85,12 @@ assert_apache_error() {
     refute_header ETag
     refute_header Last-Modified
     refute_header Accept-Ranges
+    [[ $(header X-Request-Id) =~ ^[A-Za-z0-9._@-]{1,64}$ ]] || fail_answer 'expected an X-Request-Id'
+}
+
+# The access log names the last request as its answer does, and nothing harmful.
+assert_named_in_access_log() { # LOG
+    eventually grep -qF " $(header X-Request-Id) " "$1"
 }
 
 # The request line and headers, with Host and an end: raw LINE [HEADER-TEXT] [BODY-TEXT]
@@ -94,7 +100,7 @@ raw() {
 
 stand_in() {
     local BASE=$STAND_INS_BASE
-    request GET "$1"
+    request GET "$@"
 }
 
 repeat() {
@@ -110,7 +116,9 @@ repeat() {
         assert_that '.error | IN("VALIDATION_ERROR", "FORBIDDEN", "NOT_FOUND", "INTERNAL_ERROR")'
         number=$((number + 1))
     done < <(sed -n "s/^ErrorDocument \\([0-9]*\\) '\\(.*\\)'$/\\1 \\2/p" "$root/apache.conf")
-    assert_equal "$number" "$(grep -c '^ErrorDocument' "$root/apache.conf")"
+    # but one, which root writes: see the test of TRACE
+    assert_equal "$((number + 1))" "$(grep -c '^ErrorDocument' "$root/apache.conf")"
+    grep -qx 'ErrorDocument 405 /' "$root/apache.conf"
 }
 
 @test "a request without Host is 400" {
@@ -198,10 +206,105 @@ repeat() {
     done
 }
 
-@test "TRACE is 405 with Allow" {
-    raw 'TRACE /v2/health HTTP/1.1'
-    assert_apache_error 405 NOT_FOUND Allow
-    assert_header Allow "GET, HEAD, POST, DELETE, OPTIONS"
+@test "TRACE is 405 with one Allow, whatever it is sent with" {
+    local path more
+    for path in /v2/health /v2/messages/send/text /nothing / /v2/a%2Fb; do
+        for more in '' 'X-Request-Id: traced\r\n' 'Accept: text/html\r\nMax-Forwards: 0\r\n' 'Content-Length: 0\r\n'; do
+            raw "TRACE $path HTTP/1.1" "$more"
+            [[ $path != *%2F* ]] || continue # 404 before the method is looked at
+            assert_apache_error 405 NOT_FOUND Allow
+            assert_header Allow "GET, HEAD, POST, DELETE, OPTIONS"
+            assert_equal "$(grep -ci '^Allow:' "$headers")" 1
+            [[ $more != X-Request-Id* ]] || assert_header X-Request-Id traced
+        done
+    done
+    assert_named_in_access_log "$STACK/apache/switchboard_access.log"
+}
+
+@test "GET / cannot be made to pass for that answer" {
+    request GET / -H 'Redirect-Status: 405' -H 'REDIRECT_STATUS: 405'
+    assert_status 200
+}
+
+@test "CONNECT is 400 and opens nothing, in every form of its target" {
+    local target
+    for target in other.example:443 127.0.0.1:22 '[::1]:22' http://other.example/ /v2/me '*' other.example; do
+        raw "CONNECT $target HTTP/1.1" "X-API-Token: $TOKEN\r\nX-Request-Id: connected\r\n"
+        assert_apache_error 400 VALIDATION_ERROR
+        refute_header Allow
+        # of any other form of target Apache does not read on
+        [[ $target != *:[0-9]* ]] || assert_header X-Request-Id connected
+    done
+    raw 'CONNECT other.example:443 HTTP/1.1'
+    assert_apache_error 400 VALIDATION_ERROR
+}
+
+# Answers that Apache makes itself, one for each way they come about: a status, a name for it, and the
+# request's line, headers (with %s where X-Request-Id goes) and body.
+apache_answers() {
+    cat <<'END'
+400 no-host GET /v2/health HTTP/1.1\r\n%s\r\n
+400 bad-escape GET /v2/%%zz HTTP/1.1\r\nHost: x\r\n%s\r\n
+400 two-lengths POST /v2/me HTTP/1.1\r\nHost: x\r\n%sContent-Length: 1\r\nContent-Length: 2\r\n\r\nx
+400 bad-chunk POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\n%sTransfer-Encoding: chunked\r\n\r\nzz\r\n
+404 encoded-slash GET /v2/a%%2Fb HTTP/1.1\r\nHost: x\r\n%s\r\n
+405 trace TRACE /v2/health HTTP/1.1\r\nHost: x\r\n%s\r\n
+413 too-large POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\n%sContent-Length: 3000000\r\n\r\n
+413 too-large-media POST /v2/media/upload HTTP/1.1\r\nHost: x\r\n%sContent-Length: 110000000\r\n\r\n
+417 expectation POST /v2/me HTTP/1.1\r\nHost: x\r\n%sExpect: miracles\r\nContent-Length: 1\r\n\r\nx
+END
+}
+
+# Sends each of them with the header text; calls the function with status and name after each.
+each_apache_answer() { # HEADER FUNCTION
+    local wanted name text
+    while read -r wanted name text; do
+        # shellcheck disable=SC2059  # the text is the format
+        raw_request "$(printf "${text//\\/\\\\}" "Connection: close\\r\\n$1")"
+        printf 'case: %s %s\n' "$name" "$1"
+        assert_status "$wanted"
+        "$2" "$name"
+    done < <(apache_answers)
+}
+
+named_as_asked() {
+    assert_header X-Request-Id asked-1.A_z
+    assert_named_in_access_log "$STACK/apache/switchboard_access.log"
+}
+
+@test "an answer that Apache makes itself carries the caller's X-Request-Id where it is harmless" {
+    each_apache_answer 'X-Request-Id: asked-1.A_z\r\n' named_as_asked
+}
+
+named_otherwise() {
+    [[ $(header X-Request-Id) =~ ^[A-Za-z0-9._@-]{1,64}$ ]] || fail_answer 'expected an X-Request-Id'
+    [[ $(header X-Request-Id) != *evil* ]] || fail_answer 'a harmful id came back'
+    ! grep -q evil "$headers" "$body" || fail_answer 'a harmful id came back'
+    assert_named_in_access_log "$STACK/apache/switchboard_access.log"
+}
+
+@test "an X-Request-Id that could harm gets into no answer of Apache and no log" {
+    local id
+    for id in 'evil 1' 'evil"1' 'evil,1' 'evil/1' 'evil] [x' 'evil%%0d%%0aX-Injected: 1' 'evil$1' "evil$(repeat a 61)" \
+        'evil\xc3\xa9' 'evil\r\nX-Request-Id: 2' 'evil\r\n X-Injected: 1'; do
+        each_apache_answer "X-Request-Id: $id\\r\\n" named_otherwise
+    done
+    stand_in /v2/me -H 'X-Request-Id: evil"] [1'
+    assert_error 500 INTERNAL_ERROR "(X-Request-Id: $(header X-Request-Id))"
+    ! grep -q evil "$headers" "$body" || fail_answer 'a harmful id came back'
+    ! grep -rF evil "$STACK/apache/error.log" "$STACK/apache/switchboard_access.log" "$LOG" "$BATS_FILE_TMPDIR/stand-ins/apache" ||
+        fail 'a harmful id stands in a log'
+}
+
+@test "a program's failure is told with the caller's X-Request-Id in header, message, access log and error log" {
+    local path
+    for path in /v2/health /v2/me /v2/messages/x /v2/forms; do
+        stand_in "$path" -H "X-Request-Id: client${path//\//-}"
+        assert_error 500 INTERNAL_ERROR "(X-Request-Id: client${path//\//-})"
+        assert_header X-Request-Id "client${path//\//-}"
+        assert_named_in_access_log "$BATS_FILE_TMPDIR/stand-ins/apache/switchboard_access.log"
+        eventually grep -qF "[client${path//\//-}]" "$BATS_FILE_TMPDIR/stand-ins/apache/error.log"
+    done
 }
 
 @test "a method that nobody knows reaches the program and is 404 with Allow" {
@@ -482,8 +585,6 @@ half_closed_request() {
     [[ $status == 4* || $status == 5* || -z $status ]] || fail_answer 'expected HTTP/2 to be refused'
     raw 'OPTIONS * HTTP/1.1'
     [[ $status == 200 || $status == 204 || $status == 4* ]]
-    raw 'CONNECT other.example:443 HTTP/1.1'
-    [[ $status == 4* ]] || fail_answer 'expected CONNECT to be refused'
 }
 
 @test "a client that asks before it sends is told to go on, or not to" {
@@ -580,7 +681,7 @@ half_closed_request() {
     local dir=$BATS_TEST_TMPDIR module
     {
         printf 'ServerRoot "%s"\nPidFile "%s/pid"\nListen 127.0.0.1:1\nErrorLog "%s/log"\n' "$dir" "$dir" "$dir"
-        for module in mpm_event authz_core alias cgid env headers info reqtimeout unique_id; do
+        for module in mpm_event authz_core alias cgid env headers info reqtimeout setenvif unique_id; do
             printf 'LoadModule %s_module /usr/lib/apache2/modules/mod_%s.so\n' "$module" "$module"
         done
         printf 'ServerName x\nDefine SWITCHBOARD_LOG %s\n' "$dir"

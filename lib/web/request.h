@@ -54,6 +54,7 @@ enum failure_code {
     PLAN_EXPIRED,        /* 403 PLAN_EXPIRED */
     PLAN_REQUIRED,       /* 403 DEVELOPER_PLAN_REQUIRED */
     NOT_FOUND,           /* 404 NOT_FOUND */
+    METHOD_NOT_ALLOWED,  /* 405 NOT_FOUND: the web server's, see cgi-bin/root.c */
     CONFLICT,            /* 409 VALIDATION_ERROR */
     LENGTH_REQUIRED,     /* 411 VALIDATION_ERROR */
     TOO_LARGE,           /* 413 VALIDATION_ERROR */
