@@ -71,7 +71,7 @@ CONTROL_PACKAGES = g++ make python3 $(if $(shell command -v npm),,nodejs npm lib
 
 # Executables by what they may link.
 CGI_PLAIN := root health version
-CGI_STORE := me webhooks platform
+CGI_STORE := me ready webhooks platform
 CGI_GRAPH := messages templates forms
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)

@@ -61,7 +61,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 
 @test "nobody starts programs, opens foreign files or makes memory executable" {
     local program
-    for program in health version me messages templates forms media webhooks platform root; do
+    for program in health version ready me messages templates forms media webhooks platform root; do
         assert_outcome refused "$program" execve
         assert_outcome refused "$program" 'read /etc/passwd'
         assert_outcome refused "$program" 'make memory executable'
@@ -72,7 +72,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 
 @test "only those who call the platform reach the network" {
     local program
-    for program in health version me webhooks platform root; do
+    for program in health version ready me webhooks platform root; do
         assert_outcome refused "$program" 'connect to loopback TCP'
     done
     for program in messages templates forms media; do
@@ -114,6 +114,8 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 @test "who only reads the database cannot write it" {
     assert_outcome refused me 'open the database for writing'
     assert_outcome refused me 'make a file beside the database'
+    assert_outcome refused ready 'open the database for writing'
+    assert_outcome refused ready 'make a file beside the database'
     assert_outcome possible messages 'open the database for writing'
     assert_outcome refused health 'open the database for reading'
     assert_outcome refused health 'read the key file'

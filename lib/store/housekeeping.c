@@ -29,6 +29,17 @@ enum store_result store_beat(struct store *store, const char *name, pid_t pid, i
     return sql_commit(store);
 }
 
+enum store_result store_find_beat(struct store *store, const char *name, int64_t *beat_at) {
+    static struct statement s = {.sql = "SELECT beat_at FROM heartbeat WHERE name = ?1"};
+    *beat_at = INT64_MIN;
+    sql_start(store, &s, TEXT(name));
+    if (sql_row(store, &s)) {
+        *beat_at = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    return sql_result(store);
+}
+
 enum store_result store_prune_events(struct store *store, int64_t now, size_t *removed) {
 #define OLD_EVENTS                                                                                 \
     "(SELECT id FROM event WHERE finished_at <= ?1 AND (state <> 'dead' OR finished_at <= ?2) "    \

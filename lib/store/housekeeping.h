@@ -14,6 +14,9 @@ enum store_result store_set_patience(struct store *store, int ms);
 /* Notes that the resident process `name` is alive. */
 enum store_result store_beat(struct store *store, const char *name, pid_t pid, int64_t now);
 
+/* When the resident process `name` last did that; INT64_MIN: never. */
+enum store_result store_find_beat(struct store *store, const char *name, int64_t *beat_at);
+
 /* Removes some of the events that ended long ago, with their attempts: 7 days after they were
  * delivered or cancelled, 30 days after they were given up. `*removed` is how many: call again
  * until it is 0. */

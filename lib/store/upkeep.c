@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "store/copy.h"
+#include "store/housekeeping.h"
 
 enum { PATH_SIZE = 4096 + 32 };
 
@@ -109,14 +110,16 @@ enum store_result store_inspect(struct store *store, struct arena *arena,
                                 struct store_inspection *inspection) {
     const char *journal = sql_text(store, arena, "PRAGMA journal_mode");
     const char *verdict = sql_text(store, arena, "PRAGMA quick_check(1)");
-    int64_t beat = sql_integer(store, "SELECT coalesce(max(beat_at), -1) FROM heartbeat "
-                                      "WHERE name = 'courier'");
+    int64_t beat_at;
+    enum store_result result = store_find_beat(store, "courier", &beat_at);
+    if (result != STORE_OK)
+        return result;
     *inspection = (struct store_inspection){
         .is_ours = sql_integer(store, "PRAGMA application_id") == SCHEMA_APPLICATION_ID,
         .is_wal = journal && strcmp(journal, "wal") == 0,
         .damage = verdict && strcmp(verdict, "ok") != 0 ? verdict : NULL,
         .dangling = sql_integer(store, "SELECT count(*) FROM pragma_foreign_key_check"),
-        .courier_at = beat < 0 ? INT64_MIN : beat,
+        .courier_at = beat_at,
     };
     return sql_result(store);
 }

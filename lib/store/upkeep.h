@@ -10,6 +10,12 @@
  * original. STORE_CONFLICT: `path` exists already; nothing was written. */
 enum store_result store_backup(struct store *store, const char *path);
 
+/* When an operator must act. */
+enum {
+    DISK_NONE_MIB = 64,     /* less room: the gateway will soon refuse to store */
+    COURIER_SILENT_S = 120, /* since the courier's last sign of life; it gives one every 5 s */
+};
+
 struct store_inspection {
     bool is_ours;       /* it carries Switchboard's application id */
     bool is_wal;        /* readers do not block writers */

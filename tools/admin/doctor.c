@@ -20,10 +20,8 @@
 static const int64_t mib = 1024 * 1024;
 
 enum {
-    WAL_LONG_MIB = 64,      /* above: nobody checkpoints */
-    DISK_NONE_MIB = 64,     /* below: the gateway will soon refuse to store */
-    DISK_LOW_MIB = 512,     /* below: time to make room */
-    COURIER_SILENT_S = 120, /* since its last sign of life */
+    WAL_LONG_MIB = 64,  /* above: no process checkpoints */
+    DISK_LOW_MIB = 512, /* below: time to make room */
     FOREIGN_SHOWN_DAYS = 30,
 };
 

@@ -1,0 +1,150 @@
+/* GET /v2/ready: may this installation be given work, and if not, what must be done. For load
+ * balancers and monitors; public, so it names no path, no version and no secret: those are in the log.
+ *
+ * The disk and the key file are looked at, and the database is opened, before the process is confined,
+ * since it may do none of that afterwards. So that no answer is older than its request, each process
+ * answers one: apache.conf keeps this executable a plain CGI. */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/housekeeping.h"
+#include "store/upkeep.h"
+#include "web/request.h"
+#include "web/transport.h"
+
+/* What `prepare` found. A complaint is what is wrong and what to do, NULL where all is well. */
+static struct {
+    struct store *store;
+    enum store_result opened;
+    const char *keys, *disk;
+} found;
+
+/* The keys are not read: this program opens nothing with them. */
+static const char *look_at_keys(const char *path) {
+    struct stat file;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_there = fd >= 0 && fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0;
+    if (fd >= 0)
+        close(fd);
+    return is_there ? NULL
+                    : "The key file is missing, empty or not readable for the service: restore it, "
+                      "or correct its owner and mode; `switchboard doctor` names it.";
+}
+
+/* `absent` is the complaint where the file is not there. */
+static const char *look_at_disk(const char *path, const char *absent) {
+    struct statvfs disk;
+    if (statvfs(path, &disk) != 0)
+        return absent;
+    if (disk.f_flag & ST_RDONLY)
+        return "The disk of the database or of the spool directory is mounted read-only.";
+    bool has_room = disk.f_bavail * disk.f_frsize / (1024 * 1024) >= DISK_NONE_MIB;
+    bool has_files = !disk.f_files || disk.f_favail;
+    return !disk.f_blocks || (has_room && has_files)
+               ? NULL
+               : "The disk of the database or of the spool directory is full: make room.";
+}
+
+static void look(struct request *rq) {
+    const struct config *config = rq->config;
+    found.opened = store_open_for_reading(config->database, &found.store);
+    found.keys = look_at_keys(config->secret_key_file);
+    found.disk = look_at_disk(config->database, NULL); /* another check says so */
+    if (!found.disk)
+        found.disk = look_at_disk(config->spool_dir,
+                                  "The spool directory is missing, or the service may not enter the "
+                                  "directories above it: `switchboard doctor` names it.");
+}
+
+static const char *complain_of_database(enum store_result result) {
+    switch (result) {
+    case STORE_OK:
+        return NULL;
+    case STORE_BUSY:
+        return "It was locked for more than 5 seconds: try again.";
+    case STORE_CORRUPT:
+        return "It is damaged: restore a backup.";
+    default:
+        return "It is missing, not readable for the service, or of another schema version: "
+               "`switchboard doctor` says which.";
+    }
+}
+
+static const char *complain_of_courier(struct request *rq, enum store_result result,
+                                       int64_t beat_at) {
+    if (result != STORE_OK)
+        return "Not known, since the database cannot be read.";
+    if (beat_at == INT64_MIN)
+        return "It has never run, so events are not delivered: start it.";
+    int64_t silent = (rq->now - beat_at) / 1000;
+    return silent <= COURIER_SILENT_S
+               ? NULL
+               : arena_printf(rq->arena,
+                              "It has been silent for %lld seconds, so events are not delivered: "
+                              "start it again.",
+                              (long long)silent);
+}
+
+struct check {
+    const char *name, *complaint;
+};
+
+/* {"ready":...,"checks":{NAME:"ok" or the complaint, ...}} */
+static struct slice write_checks(struct arena *arena, const struct check *checks, size_t count,
+                                 bool is_ready) {
+    struct json_writer w;
+    json_write_start(&w, arena);
+    json_write_object(&w, NULL);
+    json_write_bool(&w, "ready", is_ready);
+    json_write_object(&w, "checks");
+    for (size_t i = 0; i < count; i++)
+        json_write_text(&w, checks[i].name, checks[i].complaint ? checks[i].complaint : "ok");
+    json_write_end(&w);
+    json_write_end(&w);
+    return json_written(&w);
+}
+
+static int answer(struct request *rq, const struct check *checks, size_t count) {
+    struct buffer failed = buffer_in(rq->arena);
+    for (size_t i = 0; i < count; i++)
+        if (checks[i].complaint)
+            buffer_printf(&failed, "%s%s", failed.n ? ", " : "", checks[i].name);
+    struct slice report = write_checks(rq->arena, checks, count, !failed.n);
+    if (!failed.n)
+        return reply_data(rq, report);
+    reply_header(rq, "Retry-After", "10");
+    fail(rq, UNAVAILABLE, "Not ready: %.*s. See details.", (int)failed.n, buffer_slice(&failed).p);
+    return fail_with_details(rq, report);
+}
+
+static int get_ready(struct request *rq) {
+    int64_t beat_at = INT64_MIN;
+    enum store_result result = found.opened;
+    if (result == STORE_OK)
+        result = store_find_beat(found.store, "courier", &beat_at);
+    if (result != STORE_OK)
+        log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
+                    store_reason(found.store));
+    store_close(found.store);
+    transport_stop();
+    const struct check checks[] = {
+        {"database", complain_of_database(result)},
+        {"keys", found.keys},
+        {"disk", found.disk},
+        {"courier", complain_of_courier(rq, result, beat_at)},
+    };
+    return answer(rq, checks, sizeof checks / sizeof *checks);
+}
+
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/ready", .handle = get_ready},
+    {0},
+};
+
+int main(void) {
+    return serve(&(struct service){
+        .name = "ready", .routes = routes, .needs = READS_DATABASE, .prepare = look});
+}

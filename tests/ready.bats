@@ -1,0 +1,235 @@
+#!/usr/bin/env bats
+# GET /v2/ready: may the installation be given work
+load helpers/all
+load helpers/conventions
+
+ok='{"database":"ok","keys":"ok","disk":"ok","courier":"ok"}'
+
+setup_file() {
+    start_stack
+    make_user
+    beat 0
+}
+
+# The courier's last sign of life, SECONDS ago.
+beat() {
+    db "INSERT INTO heartbeat VALUES ('courier', 1, ($(date +%s) - $1) * 1000)
+        ON CONFLICT (name) DO UPDATE SET beat_at = excluded.beat_at"
+}
+
+assert_ready() {
+    request GET /v2/ready
+    assert_status 200
+    assert_body_is "{\"success\":true,\"data\":{\"ready\":true,\"checks\":$ok}}"
+    refute_header Retry-After
+    assert_conventions
+}
+
+# 503 for the named checks alone, each with words of its own: refused CHECK TEXT [CHECK TEXT]...
+refused() {
+    local names=() name told
+    request GET /v2/ready
+    assert_error 503 INTERNAL_ERROR "(X-Request-Id: $(header X-Request-Id))"
+    assert_header Retry-After 10
+    assert_conventions
+    assert_that '.details.ready == false and (.details.checks | keys == ["courier", "database", "disk", "keys"])'
+    while (($#)); do
+        names+=("$1")
+        told=$(jq -r --arg name "$1" '.details.checks[$name]' "$body")
+        [[ $told == *"$2"* ]] || fail_answer "expected of $1: $2"
+        [[ $told != *"$STACK"* && $told != */switchboard.* ]] || fail_answer 'a path got out'
+        shift 2
+    done
+    assert_equal "$(jq -r '.details.checks | to_entries[] | select(.value != "ok").key' "$body" | sort | xargs)" \
+        "$(printf '%s\n' "${names[@]}" | sort | xargs)"
+    for name in "${names[@]}"; do
+        assert_that ".message | contains(\"$name\")"
+    done
+    ! grep -qF "$STACK" "$body" || fail_answer 'a path got out'
+}
+
+@test "GET /v2/ready is 200 where state, keys, disk and courier are in order" {
+    assert_ready
+}
+
+@test "no token is needed, and a wrong one does not matter" {
+    request GET /v2/ready --as wrong -H 'X-API-Token: another'
+    assert_success
+}
+
+@test "another method is 404 with Allow, HEAD is GET without the body, OPTIONS is 204" {
+    assert_methods /v2/ready GET
+}
+
+@test "paths around it are 404" {
+    assert_no_other_paths /v2/ready
+}
+
+@test "X-Request-Id is taken over when it is harmless, else made" {
+    assert_request_ids GET /v2/ready
+}
+
+@test "a database that is gone is 503, and 200 as soon as it is back" {
+    mv "$DB" "$DB.away"
+    refused database 'switchboard doctor' courier 'Not known'
+    mv "$DB.away" "$DB"
+    assert_ready
+}
+
+@test "the log says what the answer does not: the database's path and the reason" {
+    mv "$DB" "$DB.away"
+    refused database missing courier 'Not known'
+    mv "$DB.away" "$DB"
+    log_of_request | jq -e '.status == 503 and (.error | startswith("Not ready"))'
+    grep -F "$(header X-Request-Id)" "$LOG" | grep -qF "database $DB: "
+}
+
+@test "a database that may not be read is 503" {
+    local user=()
+    # no process of root's is refused a file
+    ((EUID != 0)) || [[ $TRANSPORT != direct ]] || skip 'root may read every file'
+    chmod 0 "$DB"
+    refused database 'not readable' courier 'Not known'
+    chmod 660 "$DB"
+    assert_ready
+}
+
+@test "a file that is no database is 503" {
+    mv "$DB" "$DB.away"
+    head -c 8192 /dev/urandom >"$DB"
+    refused database 'damaged' courier 'Not known'
+    mv "$DB.away" "$DB"
+    assert_ready
+}
+
+@test "a database of an older or a newer schema is 503" {
+    local version
+    version=$(db 'PRAGMA user_version')
+    for other in $((version - 1)) $((version + 1)); do
+        db "PRAGMA user_version = $other"
+        refused database 'schema version' courier 'Not known'
+    done
+    db "PRAGMA user_version = $version"
+    assert_ready
+}
+
+@test "a writer that is busy, and one that holds the write lock, make it no 503" {
+    hold_database
+    assert_ready
+    release_database
+    start_writer
+    tell_writer "BEGIN IMMEDIATE; UPDATE heartbeat SET pid = 2;"
+    assert_ready
+    tell_writer 'COMMIT;'
+    end_writer
+    assert_ready
+}
+
+@test "a courier that never ran, or was silent for two minutes, is 503" {
+    db 'DELETE FROM heartbeat'
+    refused courier 'never run'
+    beat 3600
+    refused courier 'silent for 36'
+    beat 150
+    refused courier 'silent for 1'
+    beat 60
+    assert_ready
+    # a clock that was set back
+    beat -3600
+    assert_ready
+    db "UPDATE heartbeat SET name = 'another'"
+    refused courier 'never run'
+    db 'DELETE FROM heartbeat'
+    beat 0
+}
+
+@test "the courier's own sign of life counts" {
+    db 'DELETE FROM heartbeat'
+    refused courier 'never run'
+    "$OUT/tools/courier" --config "$SWITCHBOARD_CONFIG" --once
+    assert_ready
+    beat 0
+}
+
+@test "a key file that is missing, empty or no file is 503" {
+    local key=$STACK/secret.key
+    mv "$key" "$key.away"
+    refused keys 'key file'
+    : >"$key"
+    refused keys 'key file'
+    rm "$key"
+    mkdir "$key"
+    refused keys 'key file'
+    rmdir "$key"
+    mv "$key.away" "$key"
+    assert_ready
+}
+
+@test "a spool directory that is gone is 503" {
+    mkdir "$STACK/spool"
+    write_config "spool_dir = $STACK/spool"
+    assert_ready
+    mv "$STACK/spool" "$STACK/away"
+    refused disk 'spool'
+    rmdir "$STACK/away"
+    write_config
+    assert_ready
+}
+
+# In a mount namespace: a small disk, a full one, one without files left, a read-only one, one with room.
+disk_rounds() {
+    local disk=$STACK/disk options wanted
+    mkdir -p "$disk"
+    while read -r wanted options; do
+        mount -t tmpfs -o "$options" none "$disk"
+        printf 'case: %s\n' "$options"
+        if [[ $wanted == ok ]]; then assert_ready; else refused disk "$wanted"; fi
+        umount "$disk"
+    done <<'END'
+full size=1m
+full size=63m
+read-only size=100m,ro
+full size=100m,nr_inodes=1
+ok size=100m
+END
+}
+
+@test "a disk that is full, has no files left or is read-only is 503" {
+    [[ $TRANSPORT == direct ]] || skip 'the web server does not see the disk of a mount namespace'
+    unshare -rm true 2>/dev/null || skip 'no mount namespace may be made here'
+    mkdir -p "$STACK/disk"
+    write_config "spool_dir = $STACK/disk"
+    export -f disk_rounds refused assert_ready
+    run unshare -rm bash -c "BATS_TEST_DIRNAME='$BATS_TEST_DIRNAME'; ok='$ok'; load() { . \"$root/tests/\$1.bash\"; }
+        load helpers/all; load helpers/conventions; set -e; disk_rounds; printf done"
+    write_config
+    [[ $status == 0 && $output == *done ]] || fail "$output"
+}
+
+@test "everything that is wrong is named at once" {
+    local key=$STACK/secret.key
+    mv "$key" "$key.away"
+    mv "$DB" "$DB.away"
+    write_config "spool_dir = $STACK/nowhere"
+    refused database missing keys 'key file' disk spool courier 'Not known'
+    mv "$key.away" "$key"
+    mv "$DB.away" "$DB"
+    write_config
+    assert_ready
+}
+
+@test "64 at once are 64 answers" {
+    request_many 64 GET /v2/ready
+    assert_equal "$(statuses)" '64 200'
+}
+
+@test "it leaves no trace in the database" {
+    local before
+    before=$(db 'PRAGMA data_version'; sha256sum <"$DB")
+    assert_ready
+    assert_equal "$(db 'PRAGMA data_version'; sha256sum <"$DB")" "$before"
+}
+
+@test "the executable has no libcurl" {
+    assert_without ready curl_easy_init
+}
