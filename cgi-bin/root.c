@@ -12,8 +12,16 @@ static const char page[] =
     "<p>An HTTP JSON gateway in front of the WhatsApp Business Cloud API.</p>\n"
     "<ul>\n"
     "<li><a href=\"/v2/health\">/v2/health</a>: is it up</li>\n"
+    "<li><a href=\"/v2/ready\">/v2/ready</a>: is it able to work, and if not, what to do</li>\n"
     "<li><a href=\"/v2/version\">/v2/version</a>: which version</li>\n"
+    "<li><a href=\"/?format=json\">/?format=json</a>: this list for programs</li>\n"
     "</ul>\n"
+    "<p>To begin: send <code>Authorization: Bearer TOKEN</code> (from <code>switchboard user "
+    "add</code>)\n"
+    "to <a href=\"/v2/me\">/v2/me</a>, which lists your accounts and lines; then\n"
+    "<code>{\"phoneNumberId\":\"...\",\"to\":\"+1...\",\"text\":\"...\"}</code> to "
+    "<code>POST /v2/messages/send/text</code>.\n"
+    "The README describes every route.</p>\n"
     "</body>\n"
     "</html>\n";
 

@@ -20,11 +20,15 @@ assert_index() {
     assert_conventions
 }
 
-@test "GET / is a page that links to health and version (spec 4.1)" {
+@test "GET / is a page that links what answers GET, and says where to begin (spec 4.1)" {
+    local link
     request GET /
     assert_page
-    grep -qF 'href="/v2/health"' "$body"
-    grep -qF 'href="/v2/version"' "$body"
+    for link in /v2/health /v2/ready /v2/version /v2/me '/?format=json'; do
+        grep -qF "href=\"$link\"" "$body" || fail_answer "expected a link to $link"
+    done
+    grep -qF 'POST /v2/messages/send/text' "$body"
+    grep -qF 'Authorization: Bearer' "$body"
     (($(stat -c %s "$body") < 2000)) || fail_answer 'expected a short page'
 }
 
@@ -83,6 +87,7 @@ assert_index() {
         for method in GET POST DELETE OPTIONS; do
             request "$method" "$path"
             assert_error 404 NOT_FOUND 'no such route'
+            assert_error 404 NOT_FOUND 'GET /'
             assert_conventions
             refute_header Allow
             refute_header WWW-Authenticate
@@ -98,6 +103,26 @@ assert_index() {
 
 @test "X-Request-Id is taken over when it is harmless, else made" {
     assert_request_ids GET /
+}
+
+# Over HTTP, apache.bats sends the TRACE that the web server refuses.
+@test "the answer to a method that the web server refused is 405 with one Allow" {
+    [[ $TRANSPORT == direct ]] || skip 'the web server alone sets REDIRECT_STATUS'
+    REDIRECT_STATUS=405 redirected GET /
+    assert_error 405 NOT_FOUND Allow
+    assert_header Allow 'GET, HEAD, POST, DELETE, OPTIONS'
+    assert_conventions
+    REDIRECT_STATUS=404 redirected GET /
+    assert_status 200
+}
+
+# As request, by the internal redirection of an error document.
+redirected() {
+    env -i GATEWAY_INTERFACE=CGI/1.1 REQUEST_METHOD="$1" SCRIPT_NAME="$2" UNIQUE_ID=redirected \
+        REDIRECT_STATUS="$REDIRECT_STATUS" SWITCHBOARD_CONFIG="$SWITCHBOARD_CONFIG" \
+        "$OUT/cgi-bin/root" </dev/null >"$BATS_TEST_TMPDIR/answer"
+    answer_dir=$BATS_TEST_TMPDIR headers=$BATS_TEST_TMPDIR/headers body=$BATS_TEST_TMPDIR/body
+    split_answer
 }
 
 @test "the log of an unknown path names it without its query" {
