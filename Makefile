@@ -182,6 +182,7 @@ export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL
 BUILD_ALL = $(MAKE) -s --no-print-directory -j$$(nproc)
 
 run: ## install what is missing, build, start everything, send a message
+	@tools/run --check
 	@tools/setup $(PACKAGES)
 	@$(BUILD_ALL) all
 	@tools/run

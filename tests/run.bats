@@ -214,6 +214,84 @@ assert_idle() {
     assert_equal "$SANDBOX_URL" ''
 }
 
+@test "a platform that knows the number by another wa_id is fine, and the record is shown" {
+    run_demo
+    local platform
+    platform=http://127.0.0.1:$(<"$RUN_DIR/sandbox.port")
+    curl -sf -o /dev/null "$platform/_sandbox/numbers" -d '{"number":"15551234567","waId":"4915551234567"}'
+    RUN_DIR=$BATS_TEST_TMPDIR/second PORT=$(free_port)
+    GRAPH_BASE_URL=$platform run_demo
+    [[ $output == *'contact list'*4915551234567*'message list'*wamid.*'To go on:'* ]] || fail "$output"
+    use_demo
+    request GET /v2/health
+    assert_success
+    # the same contact beside others, the first of which is the number itself
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$PHONE_NUMBER_ID\",\"to\":\"15557654321\",\"text\":\"other\"}"
+    assert_success
+    GRAPH_BASE_URL=$platform run_demo
+    [[ $output == *'message list'*wamid.*wamid.*'To go on:'* ]] || fail "$output"
+}
+
+@test "the sandbox's statuses follow each message until it is read" {
+    run_demo
+    [[ $output == *'message list'*' read '*wamid.* ]] || fail "$output"
+    use_demo
+    local contact
+    api POST /v2/messages/send/text \
+        -d "{\"phoneNumberId\":\"$SECOND_PHONE_NUMBER_ID\",\"to\":\"15557654321\",\"text\":\"second\"}"
+    assert_success
+    contact=$("$SWITCHBOARD" contact list --account "$SECOND_ACCOUNT_ID" --json | jq -r '.[0].id')
+    eventually is_read "$contact"
+    # also after the sandbox forgot its settings
+    curl -sf -o /dev/null -X POST "$SANDBOX_URL/_sandbox/reset"
+    assert_equal "$(curl -s "$SANDBOX_URL/_sandbox/settings" | jq .automaticStatuses)" true
+}
+
+is_read() {
+    "$SWITCHBOARD" message list --contact "$1" --json | jq -e '.[0].status == "read"' >/dev/null
+}
+
+# A tree below a directory that root alone may enter, on a machine without user namespaces.
+make_barred_tree() {
+    ((EUID == 0)) || skip 'an ordinary user is the service itself'
+    barred=$(mktemp -d "${TMPDIR:-/tmp}/barred-XXXXXX")
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\nexit 1\n' >"$BATS_TEST_TMPDIR/bin/unshare"
+    chmod +x "$BATS_TEST_TMPDIR/bin/unshare"
+    make_tree "$barred/src"
+    cp "$root/Makefile" "$barred/src/"
+    # what would take a minute
+    printf '#!/bin/sh\necho setup was reached\nexit 9\n' >"$barred/src/tools/setup"
+    chmod +x "$barred/src/tools/setup"
+    chmod 700 "$barred"
+}
+
+@test "a checkout that the service's user cannot enter is told before anything is installed or built" {
+    make_barred_tree
+    run env PATH="$BATS_TEST_TMPDIR/bin:$PATH" RUN_DIR="$BATS_TEST_TMPDIR/r" make -s -C "$barred/src" run
+    rm -rf "$barred"
+    ((status != 0))
+    [[ ${lines[0]} == "run: the service runs as www-data here, which may not enter $barred"*chmod* ]] || fail "$output"
+    [[ $output != *'setup was reached'* ]] || fail "$output"
+    assert_idle "$BATS_TEST_TMPDIR/r"
+}
+
+@test "a RUN_DIR that the service's user cannot enter is told in one line, one that it can is fine" {
+    local open
+    make_barred_tree
+    open=$(mktemp -d "${TMPDIR:-/tmp}/open-XXXXXX")
+    chmod 755 "$open"
+    make_tree "$open/src"
+    RUN_DIR=$barred/r run env PATH="$BATS_TEST_TMPDIR/bin:$PATH" "$open/src/tools/run" --check
+    assert_equal "$status" 1
+    assert_equal "${#lines[@]}" 1
+    [[ $output == *"may not enter $barred: choose another RUN_DIR"* ]] || fail "$output"
+    RUN_DIR=$open/r run env PATH="$BATS_TEST_TMPDIR/bin:$PATH" "$open/src/tools/run" --check
+    assert_equal "$status" 0
+    assert_equal "$output" ''
+    rm -rf "$barred" "$open"
+}
+
 @test "a port in use is told in one line, and nothing stays running" {
     run_demo
     RUN_DIR=$BATS_TEST_TMPDIR/second
@@ -237,6 +315,9 @@ assert_idle() {
     local setting
     for setting in PORT=0 PORT=70000 PORT=web TRANSPORT=carrier-pigeon GRAPH_BASE_URL=example.org \
         "RUN_DIR=$BATS_TEST_TMPDIR/a\"b" RUN_DIR=/proc/nowhere; do
+        run env "$setting" "$TREE/tools/run" --check
+        assert_equal "$status" 1
+        assert_equal "${#lines[@]}" 1
         run env "$setting" "$TREE/tools/run"
         assert_equal "$status" 1
         assert_equal "${#lines[@]}" 1

@@ -79,9 +79,15 @@ end_orphans() {
 # command as somebody else: in a user namespace, where the process believes it is www-data and its
 # files stay root's; or, where namespaces are not permitted, as www-data for real, which then
 # owns the directory. For everyone else the array is empty. choose_service_user DIR
-# shellcheck disable=SC2034  # read by whoever sources this
 choose_service_user() {
-    local dir=$1 id=33 # www-data
+    find_service_user
+    [[ ${service[0]-} != setpriv ]] || chown -R 33:33 "$1"
+}
+
+# The same, but for the directory.
+# shellcheck disable=SC2034  # read by the scripts that source this
+find_service_user() {
+    local id=33 # www-data
     service=()
     ((EUID == 0)) || return 0
     if unshare --user --map-user=$id --map-group=$id true 2>/dev/null; then
@@ -91,5 +97,15 @@ choose_service_user() {
     setpriv --reuid=$id --regid=$id --clear-groups true 2>/dev/null ||
         die "this root may neither make a user namespace nor become www-data; run it as an ordinary user"
     service=(setpriv "--reuid=$id" "--regid=$id" --clear-groups)
-    chown -R $id:$id "$dir"
+}
+
+# The first directory on the way to DIR, itself included, that the service's user may not enter,
+# printed; nothing where it may enter all. After find_service_user.
+barred_directory() {
+    local path='' part parts
+    IFS=/ read -ra parts <<<"${1#/}"
+    for part in "${parts[@]}"; do
+        path+=/$part
+        "${service[@]}" test -x "$path" || { printf '%s\n' "$path"; return; }
+    done
 }
