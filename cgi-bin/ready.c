@@ -1,9 +1,10 @@
 /* GET /v2/ready: may this installation be given work, and if not, what must be done. For load
- * balancers and monitors; public, so it names no path, no version and no secret: those are in the log.
+ * balancers and monitors; public, so it names no path, no version and no secret: those are in the
+ * log.
  *
- * The disk and the key file are looked at, and the database is opened, before the process is confined,
- * since it may do none of that afterwards. So that no answer is older than its request, each process
- * answers one: apache.conf keeps this executable a plain CGI. */
+ * The disk and the key file are looked at, and the database is opened, before the process is
+ * confined, since it may do none of that afterwards. So that no answer is older than its request,
+ * each process answers one: apache.conf keeps this executable a plain CGI. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -54,9 +55,9 @@ static void look(struct request *rq) {
     found.keys = look_at_keys(config->secret_key_file);
     found.disk = look_at_disk(config->database, NULL); /* another check says so */
     if (!found.disk)
-        found.disk = look_at_disk(config->spool_dir,
-                                  "The spool directory is missing, or the service may not enter the "
-                                  "directories above it: `switchboard doctor` names it.");
+        found.disk = look_at_disk(
+            config->spool_dir, "The spool directory is missing, or the service may not enter the "
+                               "directories above it: `switchboard doctor` names it.");
 }
 
 static const char *complain_of_database(enum store_result result) {

@@ -57,8 +57,9 @@ static bool accepts_json(const char *accept) {
 static int refuse_method(struct request *rq) {
     static const char allow[] = "GET, HEAD, POST, DELETE, OPTIONS";
     reply_header(rq, "Allow", allow);
-    return fail(rq, METHOD_NOT_ALLOWED, "No route answers this method: use one of those in the "
-                                        "Allow header.");
+    return fail(rq, METHOD_NOT_ALLOWED,
+                "No route answers this method: use one of those in the "
+                "Allow header.");
 }
 
 static bool is_refused_method(void) {
