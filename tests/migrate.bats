@@ -94,6 +94,24 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
     done
 }
 
+@test "replies to flows that arrived before they were counted are counted by the migration" {
+    old_database "$DB" 1
+    db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
+        INSERT INTO account (id, user_id, waba_id, name, created_at) VALUES ('acc_1', 'usr_1', '1', 'A', 1);
+        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, created_at)
+            VALUES ('lin_1', 'acc_1', '1', '+1', 1, 0, 1);
+        INSERT INTO contact (id, account_id, phone, created_at, updated_at) VALUES ('con_1', 'acc_1', '1', 1, 1);
+        INSERT INTO thread VALUES ('thr_1', 'lin_1', 'con_1', 1, 1);
+        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 9)
+        INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp,
+            body, created_at) SELECT 'msg_' || n, 'thr_1', 'lin_1', n, 'in', 'webhook', 'interactive', 'received',
+            1, 1, x'', 1 FROM n;
+        INSERT INTO flow_response SELECT id, 'acc_1', CASE WHEN wamid < 6 THEN 'f1' WHEN wamid < 9 THEN 'f2' END
+            FROM message"
+    switchboard init
+    assert_equal "$(db 'SELECT * FROM flow_reply_count ORDER BY flow_id')" $'acc_1|f1|5\nacc_1|f2|3'
+}
+
 @test "the newest frozen version is the one this program makes" {
     switchboard init >/dev/null
     assert_equal "$(db 'PRAGMA user_version')" "$newest"

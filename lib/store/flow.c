@@ -63,13 +63,15 @@ enum store_result store_search_flows(struct store *store, struct arena *arena, c
                                      const char *account_id, struct slice q, int64_t limit,
                                      struct store_flow **flows, size_t *count) {
     static struct statement s = {
-        .sql = "SELECT f.flow_id, f.account_id, f.name, f.status, f.validation, f.created_at, "
-               "f.updated_at, (SELECT count(*) FROM flow_response r "
-               "  WHERE r.account_id = f.account_id AND r.flow_id = f.flow_id) "
-               "FROM account a JOIN flow f ON f.account_id = a.id "
-               "WHERE a.user_id = ?1 AND (?2 IS NULL OR a.id = ?2) "
-               "AND (f.name_folded LIKE ?3 ESCAPE '\\' OR f.status = ?4) "
-               "ORDER BY f.updated_at DESC, f.account_id, f.flow_id LIMIT ?5"};
+        .sql = "SELECT p.*, coalesce(c.responses, 0) FROM (SELECT f.flow_id, f.account_id, "
+               "  f.name, f.status, f.validation, f.created_at, f.updated_at "
+               "  FROM account a JOIN flow f ON f.account_id = a.id "
+               "  WHERE a.user_id = ?1 AND (?2 IS NULL OR a.id = ?2) "
+               "  AND (f.name_folded LIKE ?3 ESCAPE '\\' OR f.status = ?4) "
+               "  ORDER BY f.updated_at DESC, f.account_id, f.flow_id LIMIT ?5) p "
+               "LEFT JOIN flow_reply_count c "
+               "ON c.account_id = p.account_id AND c.flow_id = p.flow_id "
+               "ORDER BY p.updated_at DESC, p.account_id, p.flow_id"};
     struct buffer rows = buffer_in(arena);
     *count = 0;
     sql_start(store, &s, TEXT(user_id), TEXT(account_id),

@@ -19,7 +19,7 @@ enum store_result store_save_flows(struct store *store, struct arena *arena, con
 /* The flows of the user's account, or of all their accounts when account_id is NULL, that match:
  * `q` empty, or part of the name (ASCII letters of either case are the same, others must be equal),
  * or equal to the status when its ASCII letters are made upper case. Latest change first, at most
- * `limit`. One query over the index flow_listing. */
+ * `limit`. Its cost grows with the user's flows, not with their replies. */
 enum store_result store_search_flows(struct store *store, struct arena *arena, const char *user_id,
                                      const char *account_id, struct slice q, int64_t limit,
                                      struct store_flow **flows, size_t *count);

@@ -284,8 +284,15 @@ static bool note_flow_reply(struct ingest *in, const struct store_update *update
         .sql = "INSERT INTO flow_response (message_id, account_id, flow_id) VALUES (?1, ?2, "
                "(SELECT flow_id FROM flow_token WHERE account_id = ?2 AND token IN (?3, ?4) "
                " ORDER BY token = ?3 DESC LIMIT 1))"};
+    static struct statement count = {
+        .sql = "INSERT INTO flow_reply_count (account_id, flow_id, responses) "
+               "SELECT account_id, flow_id, 1 FROM flow_response "
+               "WHERE message_id = ?1 AND flow_id IS NOT NULL "
+               "ON CONFLICT (account_id, flow_id) DO UPDATE "
+               "SET responses = flow_reply_count.responses + 1"};
     return sql_run(in->store, &s, TEXT(message_id), TEXT(in->place.account_id),
-                   TEXT(update->context_wamid), TEXT(update->flow_token));
+                   TEXT(update->context_wamid), TEXT(update->flow_token)) &&
+           sql_run(in->store, &count, TEXT(message_id));
 }
 
 /* A message that opened a flow: replies name its id, its token, or both. */

@@ -56,6 +56,22 @@ static const char *const to_2[] = {
     "waba_id TEXT NOT NULL, count INTEGER NOT NULL, first_at INTEGER NOT NULL, "
     "last_at INTEGER NOT NULL, PRIMARY KEY (line_id, waba_id)) STRICT",
     "CREATE INDEX foreign_waba_age ON foreign_waba (last_at)",
+    /* a replayed event goes to the contact that its own was merged into */
+    "CREATE INDEX contact_merge_merged ON contact_merge (merged_id) WHERE merged_id IS NOT NULL",
+    /* replies are counted when they arrive, not when flows are searched */
+    "CREATE TABLE flow_reply_count ("
+    "account_id TEXT NOT NULL REFERENCES account (id), "
+    "flow_id TEXT NOT NULL, "
+    "responses INTEGER NOT NULL, "
+    "PRIMARY KEY (account_id, flow_id)) STRICT",
+    "INSERT INTO flow_reply_count (account_id, flow_id, responses) "
+    "SELECT account_id, flow_id, count(*) FROM flow_response WHERE flow_id IS NOT NULL "
+    "GROUP BY account_id, flow_id",
+    "DROP INDEX flow_response_flow",
+    /* dead events are kept longer than others: each state is removed by its own age */
+    "DROP INDEX event_finished",
+    "CREATE INDEX event_finished ON event (state, finished_at) WHERE finished_at IS NOT NULL",
+    "CREATE INDEX event_failed ON event (id) WHERE last_error IS NOT NULL",
     NULL,
 };
 

@@ -108,6 +108,7 @@ CREATE TABLE contact_merge (
     created_at    INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX contact_merge_contact ON contact_merge (contact_id);
+CREATE INDEX contact_merge_merged ON contact_merge (merged_id) WHERE merged_id IS NOT NULL;
 
 -- Contacts that must not be written to through a line (spec 3, 4.3).
 CREATE TABLE contact_block (
@@ -208,7 +209,14 @@ CREATE TABLE flow_response (
     account_id TEXT NOT NULL REFERENCES account (id),
     flow_id    TEXT                   -- NULL: it could not be told which
 ) STRICT;
-CREATE INDEX flow_response_flow ON flow_response (account_id, flow_id);
+
+-- How many rows of flow_response count for a flow; raised in the transaction that adds one.
+CREATE TABLE flow_reply_count (
+    account_id TEXT NOT NULL REFERENCES account (id),
+    flow_id    TEXT NOT NULL,
+    responses  INTEGER NOT NULL,
+    PRIMARY KEY (account_id, flow_id)
+) STRICT;
 
 -- Flow tokens and message ids of sends that opened a flow, so that a reply can be counted for it.
 CREATE TABLE flow_token (
@@ -258,7 +266,8 @@ CREATE INDEX event_first ON event (user_id, contact_id, sequence)
     WHERE state = 'pending' AND attempts = 0 AND contact_id IS NOT NULL; -- they keep a contact's order
 CREATE INDEX event_unordered ON event (user_id, next_attempt_at, sequence)
     WHERE state = 'pending' AND (attempts > 0 OR contact_id IS NULL);
-CREATE INDEX event_finished ON event (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX event_finished ON event (state, finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX event_failed ON event (id) WHERE last_error IS NOT NULL;
 
 -- Where a courier goes on among the events of a user that has more of them than it could take.
 CREATE TABLE event_turn (
