@@ -32,6 +32,10 @@ enum {
     BEAT_MS = 5 * 1000,
     CHECKPOINT_BUSY_MS = 10 * 1000, /* after somebody was in the way of one */
     PRUNE_MS = 60 * 60 * 1000,
+    MEND_MS = 60 * 60 * 1000,
+    CHORE_MS = 200,            /* of a tick, for each of the two */
+    ONCE_CHORE_MS = 60 * 1000, /* the same for --once, which has one */
+    MEND_MEMORY = 64 * 1024,
     GRACE_MS = 14 * 1000,          /* service managers commonly kill after 15 s */
     ONCE_TAKES_MS = 5 * 60 * 1000, /* --once takes no more events after that */
     ONCE_TROUBLE_MS = 30 * 1000,   /* --once gives up on the database after that */
@@ -48,7 +52,7 @@ struct courier {
     bool is_stopping;
     bool may_be_due; /* look for events to take */
     /* all times are monotonic */
-    int64_t started, stop_at, next_tick, next_beat, next_prune, next_checkpoint;
+    int64_t started, stop_at, next_tick, next_beat, next_prune, next_mend, next_checkpoint;
     int64_t data_version; /* at the last checkpoint */
     bool has_written;     /* since the last checkpoint */
     bool has_log;         /* the last checkpoint did not empty the log's file */
@@ -75,15 +79,39 @@ static void beat(struct courier *courier, struct store *store, int64_t now) {
     }
 }
 
+/* Until when a chore of many short transactions, between which others write, may go on. */
+static int64_t chore_end(const struct courier *courier, int64_t now) {
+    return now + (courier->once ? ONCE_CHORE_MS : CHORE_MS);
+}
+
 static void prune(struct courier *courier, struct store *store, int64_t now) {
-    size_t removed = 0;
-    if (now < courier->next_prune || !note(courier, store_mend_times(store, clock_now())) ||
-        !note(courier, store_prune_events(store, clock_now(), &removed)))
+    size_t removed = 1;
+    if (now < courier->next_prune)
         return;
-    if (removed)
-        courier->has_written = true; /* and there may be more */
-    else
+    while (removed && clock_monotonic() < chore_end(courier, now)) {
+        if (!note(courier, store_prune_events(store, clock_now(), &removed)))
+            return;
+        courier->has_written = courier->has_written || removed;
+    }
+    if (!removed)
         courier->next_prune = now + PRUNE_MS;
+}
+
+static void mend(struct courier *courier, struct store *store, int64_t now) {
+    size_t mended = 1;
+    bool ok = true;
+    struct arena arena;
+    if (now < courier->next_mend)
+        return;
+    arena_init(&arena, MEND_MEMORY, NULL);
+    while (ok && mended && clock_monotonic() < chore_end(courier, now)) {
+        ok = note(courier, store_mend_times(store, &arena, clock_now(), &mended));
+        courier->has_written = courier->has_written || mended;
+        arena_reset(&arena);
+    }
+    arena_free(&arena);
+    if (ok && !mended)
+        courier->next_mend = now + MEND_MS;
 }
 
 /* While others write the log is kept, to be written over; when they are done, it is emptied. */
@@ -105,7 +133,7 @@ static void checkpoint(struct courier *courier, struct store *store, int64_t now
 }
 
 static void look_after(struct courier *courier, int64_t now) {
-    static void (*const chores[])(struct courier *, struct store *, int64_t) = {beat, prune,
+    static void (*const chores[])(struct courier *, struct store *, int64_t) = {beat, mend, prune,
                                                                                 checkpoint};
     for (size_t i = 0; i < sizeof chores / sizeof *chores; i++) {
         struct store *store = resources_store(&courier->resources);
@@ -256,19 +284,20 @@ static int finish(struct courier *courier) {
 /* --- the command line --- */
 
 static void print_help(void) {
-    puts("usage: courier [--config FILE] [--pid-file FILE] [--once]\n"
-         "\n"
-         "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
-         "events, lets deliveries that are under way end, 14 s at most, and exits with status 0.\n"
-         "SIGHUP makes it read the configuration again, but one that names other files needs a new\n"
-         "courier: this one is confined to its own. Several couriers may run at once.\n"
-         "\n"
-         "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
-         "                   " CONFIG_DEFAULT_PATH "\n"
-         "  --pid-file FILE  write the process id there; removed at the end\n"
-         "  --once           deliver what is due, then exit: for cron\n"
-         "  --help           print this text\n"
-         "  --version        print name and version");
+    puts(
+        "usage: courier [--config FILE] [--pid-file FILE] [--once]\n"
+        "\n"
+        "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
+        "events, lets deliveries that are under way end, 14 s at most, and exits with status 0.\n"
+        "SIGHUP makes it read the configuration again, but one that names other files needs a new\n"
+        "courier: this one is confined to its own. Several couriers may run at once.\n"
+        "\n"
+        "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
+        "                   " CONFIG_DEFAULT_PATH "\n"
+        "  --pid-file FILE  write the process id there; removed at the end\n"
+        "  --once           deliver what is due, then exit: for cron\n"
+        "  --help           print this text\n"
+        "  --version        print name and version");
 }
 
 /* Returns -1 to go on, else the exit status. */

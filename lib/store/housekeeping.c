@@ -6,10 +6,14 @@
 
 #define DAYS (24 * 60 * 60 * INT64_C(1000))
 
-enum { PRUNED_AT_ONCE = 500 }; /* a short transaction: others wait for it */
+enum { ROWS_AT_ONCE = 500 }; /* a short transaction: others wait for it */
 
-static const int64_t kept_done = 7 * DAYS;
-static const int64_t kept_dead = 30 * DAYS;
+/* How long events are kept after they ended, by the state that they ended in. */
+static const struct {
+    const char *state;
+    int64_t kept;
+} kept[] = {{"done", 7 * DAYS}, {"cancelled", 7 * DAYS}, {"dead", 30 * DAYS}};
+
 static const int64_t longest_wait = 3 * DAYS;        /* a retry is at most 2 days ahead */
 static const int64_t longest_probe_wait = DAYS / 12; /* a probe is one hour ahead */
 
@@ -40,35 +44,96 @@ enum store_result store_find_beat(struct store *store, const char *name, int64_t
     return sql_result(store);
 }
 
-enum store_result store_prune_events(struct store *store, int64_t now, size_t *removed) {
+/* Removes events that ended in `state` at `until` or before, the oldest first. */
+static enum store_result prune_state(struct store *store, const char *state, int64_t until,
+                                     size_t *removed) {
 #define OLD_EVENTS                                                                                 \
-    "(SELECT id FROM event WHERE finished_at <= ?1 AND (state <> 'dead' OR finished_at <= ?2) "    \
-    "ORDER BY finished_at LIMIT ?3)"
+    "(SELECT id FROM event WHERE state = ?1 AND finished_at <= ?2 ORDER BY finished_at LIMIT ?3)"
+    static struct statement find = {
+        .sql = "SELECT 1 FROM event WHERE state = ?1 AND finished_at <= ?2 LIMIT 1"};
     static struct statement attempts = {
         .sql = "DELETE FROM event_attempt WHERE event_id IN " OLD_EVENTS};
     static struct statement events = {.sql = "DELETE FROM event WHERE id IN " OLD_EVENTS};
-    const struct parameter old[] = {INTEGER(now - kept_done), INTEGER(now - kept_dead),
-                                    INTEGER(PRUNED_AT_ONCE)};
-    *removed = 0;
+    sql_start(store, &find, TEXT(state), INTEGER(until));
+    if (!sql_row(store, &find))
+        return sql_result(store); /* without the write lock */
+    sql_stop(&find);
+    const struct parameter old[] = {TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)};
     if (sql_begin(store) && sql_run(store, &attempts, old[0], old[1], old[2]) &&
         sql_run(store, &events, old[0], old[1], old[2]))
         *removed = (size_t)sql_changes(store);
     return sql_commit(store);
 }
 
-enum store_result store_mend_times(struct store *store, int64_t now) {
-    static struct statement events = {.sql = "UPDATE event SET next_attempt_at = ?1 "
-                                             "WHERE state = 'pending' AND next_attempt_at > ?2"};
-    static struct statement webhooks = {
+enum store_result store_prune_events(struct store *store, int64_t now, size_t *removed) {
+    enum store_result result = STORE_OK;
+    *removed = 0;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept && result == STORE_OK && !*removed; i++)
+        result = prune_state(store, kept[i].state, now - kept[i].kept, removed);
+    return result;
+}
+
+/* A user with a pending event that waits beyond `latest`: one search in the index event_due for
+ * each user that has pending events. NULL: there is none. */
+static const char *find_mistimed(struct store *store, struct arena *arena, int64_t latest) {
+    static struct statement s = {
+        .sql = "WITH RECURSIVE waiting (user_id) AS ("
+               "SELECT min(user_id) FROM event WHERE state = 'pending' "
+               "UNION ALL SELECT (SELECT min(e.user_id) FROM event e "
+               "  WHERE e.state = 'pending' AND e.user_id > waiting.user_id) "
+               "FROM waiting WHERE waiting.user_id IS NOT NULL) "
+               "SELECT w.user_id FROM waiting w WHERE EXISTS (SELECT 1 FROM event e "
+               "  WHERE e.user_id = w.user_id AND e.state = 'pending' "
+               "  AND e.next_attempt_at > ?1) LIMIT 1"};
+    sql_start(store, &s, INTEGER(latest));
+    if (!sql_row(store, &s))
+        return NULL;
+    const char *user_id = column_text(&s, 0, arena);
+    sql_stop(&s);
+    return user_id;
+}
+
+static enum store_result mend_events(struct store *store, const char *user_id, int64_t now,
+                                     size_t *mended) {
+    static struct statement s = {
+        .sql = "UPDATE event SET next_attempt_at = ?1 WHERE id IN (SELECT id FROM event "
+               "WHERE user_id = ?3 AND state = 'pending' AND next_attempt_at > ?2 LIMIT ?4)"};
+    if (sql_begin(store) && sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait),
+                                    TEXT(user_id), INTEGER(ROWS_AT_ONCE)))
+        *mended = (size_t)sql_changes(store);
+    return sql_commit(store);
+}
+
+#define MISTIMED_WEBHOOK                                                                           \
+    "(next_probe_at > ?2 OR suspended_at > ?2 OR failing_since > ?2 OR updated_at > ?2)"
+
+static enum store_result mend_webhooks(struct store *store, int64_t now, size_t *mended) {
+    static struct statement find = {.sql =
+                                        "SELECT 1 FROM webhook WHERE " MISTIMED_WEBHOOK " LIMIT 1"};
+    static struct statement mend = {
         .sql = "UPDATE webhook SET next_probe_at = CASE WHEN next_probe_at > ?2 THEN ?1 "
                "ELSE next_probe_at END, suspended_at = CASE WHEN suspended_at > ?2 THEN ?1 "
                "ELSE suspended_at END, failing_since = CASE WHEN failing_since > ?2 THEN ?1 "
                "ELSE failing_since END, updated_at = CASE WHEN updated_at > ?2 THEN ?1 "
-               "ELSE updated_at END WHERE next_probe_at > ?2 OR suspended_at > ?2 "
-               "OR failing_since > ?2 OR updated_at > ?2"};
-    if (sql_begin(store) && sql_run(store, &events, INTEGER(now), INTEGER(now + longest_wait)))
-        sql_run(store, &webhooks, INTEGER(now), INTEGER(now + longest_probe_wait));
+               "ELSE updated_at END WHERE " MISTIMED_WEBHOOK};
+    const struct parameter times[] = {INTEGER(now), INTEGER(now + longest_probe_wait)};
+    sql_start(store, &find, times[0], times[1]);
+    if (!sql_row(store, &find))
+        return sql_result(store);
+    sql_stop(&find);
+    if (sql_begin(store) && sql_run(store, &mend, times[0], times[1]))
+        *mended = (size_t)sql_changes(store);
     return sql_commit(store);
+}
+
+enum store_result store_mend_times(struct store *store, struct arena *arena, int64_t now,
+                                   size_t *mended) {
+    *mended = 0;
+    const char *user_id = find_mistimed(store, arena, now + longest_wait);
+    enum store_result result = sql_result(store);
+    if (result != STORE_OK)
+        return result;
+    return user_id ? mend_events(store, user_id, now, mended) : mend_webhooks(store, now, mended);
 }
 
 int64_t store_data_version(struct store *store) {
