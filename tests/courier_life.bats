@@ -355,6 +355,51 @@ courier_at() {
     assert_equal "$(db 'SELECT count(*) FROM event_attempt')" 3
 }
 
+# COUNT events of A with one attempt each that ended as STATE so many DAYS ago
+add_ended() {
+    add_events A "$1" >/dev/null
+    db "INSERT INTO event_attempt (event_id, attempt, started_at, duration_ms)
+            SELECT id, 1, 1, 1 FROM event WHERE state = 'pending';
+        UPDATE event SET state = '$2', finished_at = $db_now - $3 * 86400000, next_attempt_at = 0 WHERE state = 'pending'"
+}
+
+@test "5,000 events that ended long ago are removed in one look, with their attempts" {
+    add_ended 3000 'done' 8
+    add_ended 1000 cancelled 8
+    add_ended 1000 dead 31
+    add_ended 10 dead 8
+    courier_once
+    assert_equal "$(db 'SELECT state, count(*) FROM event; SELECT count(*) FROM event_attempt')" $'dead|10\n10'
+}
+
+@test "a resident courier removes what ended long ago while it delivers" {
+    add_ended 5000 'done' 8
+    start_courier
+    add_events A 3 >/dev/null
+    eventually is_only 3
+    stop_courier
+    assert_equal "$(received_count A)" 3
+}
+
+is_only() { # COUNT
+    [[ $(db "SELECT count(*) FROM event") == "$1" ]] && is_done "$1"
+}
+
+@test "waits that no courier could have chosen end, however many, and others stay" {
+    local far=$((10 * 86400000)) suspended
+    request DELETE /v2/webhooks/config --as "$A_TOKEN"
+    add_events A 1200 >/dev/null
+    add_events B 2 >/dev/null
+    db "UPDATE event SET next_attempt_at = $db_now + $far;
+        UPDATE event SET next_attempt_at = $db_now + 86400000 WHERE id IN (SELECT id FROM event ORDER BY id DESC LIMIT 1)"
+    courier_once
+    assert_equal "$(db "SELECT count(*) FROM event WHERE next_attempt_at > $db_now")" 1
+    suspended=$(db "UPDATE webhook SET suspended_at = $db_now + $far, next_probe_at = $db_now + $far RETURNING 1")
+    assert_equal "$suspended" 1
+    courier_once
+    assert_equal "$(db "SELECT suspended_at <= $db_now, next_probe_at <= $db_now FROM webhook")" '1|1'
+}
+
 @test "the write-ahead log is emptied when others have written, and stays small" {
     start_courier
     db "CREATE TABLE filler (x); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
@@ -394,8 +439,10 @@ wal_is_empty() {
 
 @test "replay delivers the same again: one event, or those of a span of time" {
     local ids since
-    mapfile -t ids < <(add_events A 5)
-    db "UPDATE event SET created_at = 1700000000000 + 60000 * (sequence - (SELECT min(sequence) FROM event))"
+    add_events A 5 >/dev/null
+    db "UPDATE event SET created_at = 1700000000000 + 60000 * (sequence - (SELECT min(sequence) FROM event));
+        UPDATE event SET id = $(event_id_sql created_at sequence)"
+    mapfile -t ids < <(db 'SELECT id FROM event ORDER BY sequence')
     courier_once
     assert_equal "$(received_count A)" 5
     switchboard event replay "${ids[1]}"
@@ -431,6 +478,56 @@ wal_is_empty() {
         run switchboard event replay $wrong
         assert_equal "$status" 2
     done
+}
+
+@test "a replayed event of a contact that was merged keeps the order of the contact that remained" {
+    local ids
+    mapfile -t ids < <(add_events A 1 con_gone; add_events A 1 con_kept)
+    courier_once
+    db "UPDATE event SET state = 'dead' WHERE id = '${ids[0]}';
+        INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+            SELECT 'con_kept', id, '15550001', 1, 1 FROM account LIMIT 1;
+        INSERT INTO contact_merge (id, account_id, contact_id, merged_id, reason, created_at)
+            SELECT 'mrg_1', account_id, id, 'con_gone', 'same_payload', 1 FROM contact WHERE id = 'con_kept'"
+    switchboard event replay "${ids[0]}"
+    assert_event "${ids[0]}" 'contact_id || state' con_keptpending
+    assert_event "${ids[1]}" 'contact_id || state' con_keptdone
+    switchboard event replay --since 2020-01-01
+    assert_equal "$(db "SELECT DISTINCT contact_id, state FROM event")" 'con_kept|pending'
+    courier_once
+    # of one contact in the order of the sequence
+    assert_equal "$(for number in 3 4; do received_header A $number webhook-id; done)" "${ids[0]}"$'\n'"${ids[1]}"
+    db "DELETE FROM contact_merge; DELETE FROM contact"
+}
+
+@test "a replay of many events is made of short transactions and counts all of them" {
+    local id
+    add_ended 1700 'done' 1
+    assert_equal "$(switchboard event replay --since 2020-01-01 --json)" '{"replayed":1700}'
+    assert_equal "$(db 'SELECT DISTINCT state, attempts FROM event')" 'pending|0'
+    db "UPDATE event SET state = 'done', finished_at = 1"
+    id=$(db 'SELECT id FROM event ORDER BY id LIMIT 1 OFFSET 1200')
+    # the batch that holds this one fails: those before it stay replayed
+    db "CREATE TRIGGER stop_here BEFORE UPDATE ON event WHEN new.id = '$id' BEGIN SELECT raise(ABORT, 'stopped'); END"
+    run switchboard event replay --since 2020-01-01
+    db 'DROP TRIGGER stop_here'
+    assert_equal "$status" 1
+    [[ $output == *'1000 events are to be delivered again; the rest stays as it was'* ]] || fail "$output"
+    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending'")" 1000
+}
+
+@test "event list goes on behind the last row of the page before" {
+    local ids
+    mapfile -t ids < <(add_events A 7)
+    db "UPDATE event SET last_error = 'HTTP 500' WHERE id IN ('${ids[1]}', '${ids[4]}', '${ids[6]}')"
+    assert_equal "$(switchboard event list --json | jq -r '.[].id')" "$(printf '%s\n' "${ids[@]}")"
+    assert_equal "$(switchboard event list --limit 3 --json | jq -r '.[].id')" "$(printf '%s\n' "${ids[@]:0:3}")"
+    assert_equal "$(switchboard event list --after "${ids[2]}" --limit 3 --json | jq -r '.[].id')" \
+        "$(printf '%s\n' "${ids[@]:3:3}")"
+    assert_equal "$(switchboard event list --after "${ids[6]}" --json)" '[]'
+    assert_equal "$(switchboard event list --failed --after "${ids[1]}" --json | jq -r '.[].id')" \
+        "${ids[4]}"$'\n'"${ids[6]}"
+    assert_equal "$(switchboard event list --limit 2 | wc -l)" 3
 }
 
 @test "message.status is switched on and off by user" {

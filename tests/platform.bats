@@ -500,6 +500,20 @@ END
     assert_equal "$(messages | jq -r '.[].wamid')" "$(printf 'wamid.%s\n' 1 2 3 4)"
 }
 
+@test "a merge moves the events that wait to the contact that remains, and leaves finished ones as they were" {
+    local older newer events
+    take "$(payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)")"
+    older=$(db "SELECT id FROM contact WHERE account_id = '$ACCOUNT' AND phone = '$P1'")
+    newer=$(db "SELECT id FROM contact WHERE account_id = '$ACCOUNT' AND bsuid = '$B1'")
+    events="event WHERE contact_id IN ('$older', '$newer')"
+    assert_equal "$(db "SELECT count(*) FROM $events")" 4
+    db "UPDATE event SET state = 'done', finished_at = 1 WHERE contact_id = '$newer' AND type = 'lead.created'"
+    take "$(payload "$(inbound wamid.3 $P1 $B1)")"
+    assert_only_contact $P1/$B1
+    assert_equal "$(db "SELECT contact_id = '$older', state, count(*) FROM $events GROUP BY 1, 2 ORDER BY 1")" \
+        $'0|done|1\n1|pending|4'
+}
+
 # bats test_tags=direct
 @test "a block of either moves to the merged contact" {
     make_account '' && make_line ''

@@ -872,13 +872,82 @@ make_conversations() {
     assert_equal "$(sed -n 2p "$body" | tr -s ' ')" '2026-09-21T14:13:20.001Z in text received thr_8002 wamid.d -'
 }
 
-@test "20,000 contacts are listed" {
+@test "contact list and message list go on behind the last row of the page before" {
+    make_conversations
+    list_as_json contact list --limit 1
+    assert_json '[.[].id]' '["con_1"]'
+    list_as_json contact list --after con_1
+    assert_json '[.[].id]' '["con_2"]'
+    list_as_json contact list --account "$ACCOUNT" --after con_1
+    assert_body_is '[]
+'
+    list_as_json contact list --after con_1x # gone since
+    assert_json '[.[].id]' '["con_2"]'
+    list_as_json message list --contact con_1 --limit 2
+    assert_json '[.[].id]' '["msg_d","msg_b"]'
+    list_as_json message list --contact con_1 --limit 2 --after msg_b
+    assert_json '[.[].id]' '["msg_c","msg_a"]'
+    list_as_json message list --contact con_1 --after msg_a
+    assert_body_is '[]
+'
+    done_quietly message list --contact con_1 --limit 1
+    assert_equal "$(wc -l <"$body")" 2
+    fails_with 'contact con_2 has no message msg_a' message list --contact con_2 --after msg_a
+    local wrong
+    for wrong in 0 -1 1.5 x 1000000000; do
+        usage_error 'must be a number from 1 to 999999999' contact list "--limit=$wrong"
+    done
+}
+
+# 20,000 contacts, the first one with 20,000 messages and as many events
+make_many() {
     make_some
-    db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000)
+    db "CREATE TEMP TABLE n AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000) SELECT n FROM n;
         INSERT INTO contact (id, account_id, phone, created_at, updated_at)
-        SELECT printf('con_%08d', n), '$ACCOUNT', printf('1555%08d', n), 1, 1 FROM n"
-    list_as_json contact list
-    assert_that 'length == 20000 and .[19999].id == "con_00020000"'
+            SELECT printf('con_%08d', n), '$ACCOUNT', printf('1555%08d', n), 1, 1 FROM n;
+        INSERT INTO thread SELECT 'thr_1', id, 'con_00000001', 1, 1 FROM line;
+        INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp, body, created_at)
+            SELECT printf('msg_%08d', n), 'thr_1', line_id, n, 'in', 'webhook', 'text', 'received', 1, n / 2, x'', 1
+            FROM n, thread;
+        INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, last_error, created_at)
+            SELECT printf('evt_%08d', n), u.id, n, 'ping', x'', 'pending', 1, 'HTTP 500', 1 FROM n, user u"
+}
+
+# The listings of make_many
+long_lists=('contact list' "message list --contact con_00000001" 'event list' 'event list --failed')
+
+@test "listings of 20,000 rows are one array and one table" {
+    local list
+    make_many
+    for list in "${long_lists[@]}"; do
+        # shellcheck disable=SC2086  # several words
+        list_as_json $list
+        assert_equal "$(wc -l <"$body")" 1
+        assert_that 'length == 20000 and (map(.id) | . == unique) and (.[19999].id | endswith("_00020000"))'
+        # shellcheck disable=SC2086
+        done_quietly $list
+        assert_equal "$(wc -l <"$body")" 20001
+        assert_equal "$(grep -cE '^(ID|TIME) ' "$body")" 1
+    done
+}
+
+# The most memory, in KB, that a command has: peak_of COMMAND...
+peak_of() {
+    "$HELPERS/peak" "$OUT/tools/switchboard" "$@"
+}
+
+@test "a listing of 20,000 rows takes the memory of a listing of 500" {
+    local list few many
+    [[ $OUT == "$root" ]] || skip 'what a sanitizer takes says nothing of the program'
+    make_many
+    for list in "${long_lists[@]}"; do
+        # shellcheck disable=SC2086  # several words
+        few=$(peak_of $list --json --limit 500)
+        # shellcheck disable=SC2086
+        many=$(peak_of $list --json)
+        printf '%s: %s KB, %s KB\n' "$list" "$few" "$many"
+        ((few > 0 && many < few + 4096)) # SQLite's page cache takes 2 MB of it
+    done
 }
 
 # --- forms ---
@@ -998,9 +1067,10 @@ doctor_line() {
     sed -n "s/^\(ok\|warn\|FAIL\) \+$1  \+/\1 /p" "$body"
 }
 
-# What doctor says of one check, and that its status follows: finds LEVEL WHAT [PART]
+# What doctor says of one check, and that its status follows: finds LEVEL WHAT [PART [OPTION]]
 finds() {
-    cli doctor
+    # shellcheck disable=SC2086  # none or one
+    cli doctor ${4-}
     local line
     line=$(doctor_line "$2")
     [[ $line == "$1 "* ]] || fail_answer "expected $1 for $2, not $line"
@@ -1027,8 +1097,14 @@ finds() {
     assert_equal "$(doctor_line upstream)" "ok ${SANDBOX#http://} accepts connections"
     assert_equal "$(doctor_line 'platform tokens')" 'ok 1 of 1 open with the key file'
     assert_equal "$(doctor_line journal)" 'ok write-ahead log'
-    assert_equal "$(doctor_line integrity)" 'ok ok'
+    assert_equal "$(doctor_line integrity)" \
+        'ok ok, as far as users, accounts and lines were read; `switchboard doctor --full` reads all'
+    assert_equal "$(doctor_line references)" 'ok not read; `switchboard doctor --full` does'
     [[ $(doctor_line courier) == 'ok alive '* ]]
+    cli doctor --full
+    assert_equal "$status" 0
+    assert_equal "$(doctor_line integrity)" 'ok ok, the whole database was read'
+    assert_equal "$(doctor_line references)" 'ok 0 rows lead nowhere'
 }
 
 @test "doctor shows every key, whether it is the default, and no secret" {
@@ -1122,15 +1198,30 @@ finds() {
     local pages
     pages=$(db 'PRAGMA page_count')
     dd if=/dev/urandom of="$DB" bs=4096 seek=$((pages - 20)) count=10 conv=notrunc status=none
-    cli doctor
+    cli doctor --full
     assert_equal "$status" 1
     grep -qE '^FAIL +(integrity|database)  ' "$body"
+}
+
+@test "doctor sees damage to users, accounts and lines without reading all" {
+    make_some
+    db 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
+    local page
+    for table in user account line sqlite_autoindex_line_2; do
+        cp "$DB" "$DB.whole"
+        page=$(db "SELECT rootpage FROM sqlite_master WHERE name = '$table'")
+        dd if=/dev/urandom of="$DB" bs=4096 seek=$((page - 1)) count=1 conv=notrunc status=none
+        cli doctor
+        assert_equal "$status" 1
+        grep -qE '^FAIL +(integrity|database)  ' "$body"
+        mv "$DB.whole" "$DB"
+    done
 }
 
 @test "doctor sees rows that refer to nothing" {
     make_some
     sqlite3 "$DB" 'PRAGMA foreign_keys = OFF; DELETE FROM user'
-    finds FAIL references '2 rows lead nowhere'
+    finds FAIL references '2 rows lead nowhere' --full
 }
 
 @test "doctor sees a database out of its write-ahead journal, and a long one" {

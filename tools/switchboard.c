@@ -19,11 +19,15 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_VERSION] = {"--version", VALUE_NONE, "print name and version"},
     [OPTION_ACCOUNT] = {"--account", VALUE_ACCOUNT_ID, "only those of this business account"},
     [OPTION_ADDON] = {"--addon", VALUE_NONE, "an add-on beside the primary plan"},
+    [OPTION_AFTER] = {"--after", VALUE_ROW_ID, "only those that follow the one with this id"},
     [OPTION_COEXISTING] = {"--coexisting", VALUE_NONE, "the line runs in the business app too"},
     [OPTION_CONTACT] = {"--contact", VALUE_CONTACT_ID, "the contact, by its id"},
     [OPTION_DEFAULT] = {"--default", VALUE_NONE, "make it the user's default account"},
     [OPTION_ENDS] = {"--ends", VALUE_TIME, "when the plan ends; without it, never"},
     [OPTION_FAILED] = {"--failed", VALUE_NONE, "only those whose last attempt failed"},
+    [OPTION_FULL] = {"--full", VALUE_NONE,
+                     "read the whole database for damage: minutes for a large one"},
+    [OPTION_LIMIT] = {"--limit", VALUE_LIMIT, "at most so many"},
     [OPTION_NAME] = {"--name", VALUE_LABEL, "the name that GET /v2/me shows"},
     [OPTION_NUMBER] = {"--number", VALUE_NUMBER, "the phone number, as displayed"},
     [OPTION_PHONE_NUMBER_ID] = {"--phone-number-id", VALUE_PHONE_NUMBER_ID,
@@ -39,6 +43,12 @@ const struct option_rule option_rules[OPTION_COUNT] = {
 };
 
 /* clang-format off */
+/* Of listings that may be long. */
+#define PAGES                                                                                   \
+    "Rows are printed while they are read. With --limit N at most N are printed; with\n"        \
+    "--after ID the first one is that behind the row with this id, such as the last one of\n"   \
+    "the page before."
+
 const struct command commands[] = {
     {.noun = "init", .needs = NEEDS_CONFIG, .run = init_run,
      .summary = "create key file, spool directory and database, or migrate the database",
@@ -108,12 +118,14 @@ const struct command commands[] = {
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_PHONE_NUMBER_ID, VALUE_IDENTITY},
      .summary = "end a block"},
     {.noun = "contact", .verb = "list", .needs = NEEDS_STORE, .run = contact_list,
-     .options = OPTION(ACCOUNT),
-     .summary = "list contacts and their threads"},
+     .options = OPTION(ACCOUNT) | OPTION(LIMIT) | OPTION(AFTER),
+     .summary = "list contacts and their threads, oldest first",
+     .details = PAGES},
 
     {.noun = "message", .verb = "list", .needs = NEEDS_STORE, .run = message_list,
-     .required = OPTION(CONTACT),
-     .summary = "list the messages from and to a contact, oldest first"},
+     .required = OPTION(CONTACT), .options = OPTION(LIMIT) | OPTION(AFTER),
+     .summary = "list the messages from and to a contact, oldest first",
+     .details = PAGES},
 
     {.noun = "forms", .verb = "sync", .needs = NEEDS_STORE, .run = forms_sync,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
@@ -122,9 +134,10 @@ const struct command commands[] = {
                 "any more stay."},
 
     {.noun = "event", .verb = "list", .needs = NEEDS_STORE, .run = event_list,
-     .options = OPTION(FAILED),
+     .options = OPTION(FAILED) | OPTION(LIMIT) | OPTION(AFTER),
      .summary = "list outbound events and what became of them, oldest first",
-     .details = "An event is pending, done, dead (given up), cancelled (its webhook was unset), or\n"
+     .details = PAGES "\n\n"
+                "An event is pending, done, dead (given up), cancelled (its webhook was unset), or\n"
                 "suspended: it waits because its webhook failed for five days or answered 410."},
     {.noun = "event", .verb = "show", .needs = NEEDS_STORE, .run = event_show,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EVENT_ID},
@@ -133,7 +146,8 @@ const struct command commands[] = {
      .max_operands = 1, .operands = {VALUE_EVENT_ID}, .options = OPTION(SINCE) | OPTION(UNTIL),
      .summary = "deliver an event again, or all that were made in a span of time",
      .details = "Give either the ID, or --since and, with it, --until (without it: up to now).\n"
-                "Id and body stay what they were."},
+                "Id and body stay what they were. A span of time is replayed in steps of 500\n"
+                "events; cut short, the steps that were done stay."},
     {.noun = "event", .verb = "resume", .needs = NEEDS_STORE, .run = event_resume,
      .summary = "end every suspension: what waits is delivered now"},
     {.noun = "event", .verb = "test", .needs = NEEDS_STORE, .run = event_test,
@@ -155,15 +169,15 @@ const struct command commands[] = {
                 "for 30 days, 64 MiB of them; without room for another, it is answered 503 and the\n"
                 "platform sends it again for days."},
     {.noun = "refusal", .verb = "show", .needs = NEEDS_STORE, .run = refusal_show,
-     .min_operands = 1, .max_operands = 1, .operands = {VALUE_REFUSAL_ID},
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
      .summary = "print such a payload, its own bytes"},
     {.noun = "refusal", .verb = "retry", .needs = NEEDS_STORE, .run = refusal_retry,
-     .min_operands = 1, .max_operands = 1, .operands = {VALUE_REFUSAL_ID},
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
      .summary = "take such a payload in, without the limits, and remove it from the list",
      .details = "In steps of 1,000 updates, between which the gateway goes on working. Cut short, it\n"
                 "can be run again: nothing is taken in twice."},
     {.noun = "refusal", .verb = "drop", .needs = NEEDS_STORE, .run = refusal_drop,
-     .min_operands = 1, .max_operands = 1, .operands = {VALUE_REFUSAL_ID},
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
      .summary = "remove such a payload from the list without taking it in"},
 
     {.noun = "key", .verb = "list", .needs = NEEDS_STORE, .run = key_list,
@@ -177,9 +191,12 @@ const struct command commands[] = {
                 "file of their time only: keep that one, apart from them, as long as you keep\n"
                 "them."},
 
-    {.noun = "doctor", .needs = NEEDS_NO_FILE, .run = doctor_run,
+    {.noun = "doctor", .needs = NEEDS_NO_FILE, .run = doctor_run, .options = OPTION(FULL),
      .summary = "show the configuration and check the installation",
-     .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1."},
+     .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1. Of the\n"
+                "database only the tables of users, accounts and lines are read for damage, which\n"
+                "takes no longer as traffic accumulates. With --full all of it is, and every\n"
+                "reference from one row to another."},
     {.noun = "backup", .needs = NEEDS_STORE, .run = backup_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
      .summary = "write a checked copy of the database to a new file",

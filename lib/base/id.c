@@ -23,12 +23,16 @@ static bool increment(unsigned char *bytes) {
     return false;
 }
 
+static void write_time(unsigned char *bits, int64_t ms) {
+    for (int i = 0; i < TIME_SIZE; i++)
+        bits[i] = (unsigned char)((uint64_t)ms >> (40 - 8 * i));
+}
+
 /* The 128 bits of a ULID: in one millisecond the random part is counted up, so that ids of one
  * process sort in the order of their making. */
 static void next_bits(unsigned char bits[TIME_SIZE + RANDOM_SIZE], int64_t now_ms) {
     static unsigned char last[TIME_SIZE + RANDOM_SIZE];
-    for (int i = 0; i < TIME_SIZE; i++)
-        bits[i] = (unsigned char)((uint64_t)now_ms >> (40 - 8 * i));
+    write_time(bits, now_ms);
     bool is_same_time = memcmp(bits, last, TIME_SIZE) == 0;
     if (!is_same_time || !increment(last + TIME_SIZE))
         fill_random(last + TIME_SIZE);
@@ -36,10 +40,8 @@ static void next_bits(unsigned char bits[TIME_SIZE + RANDOM_SIZE], int64_t now_m
     memcpy(bits, last, sizeof last);
 }
 
-void id_make(char id[ID_SIZE], const char *prefix, int64_t now_ms) {
+static void write_id(char id[ID_SIZE], const char *prefix, const unsigned char *bits) {
     static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
-    unsigned char bits[TIME_SIZE + RANDOM_SIZE];
-    next_bits(bits, now_ms);
     size_t n = strnlen(prefix, 5);
     memcpy(id, prefix, n);
     /* 128 bits as 26 groups of 5, the first holding the 3 highest bits */
@@ -50,4 +52,17 @@ void id_make(char id[ID_SIZE], const char *prefix, int64_t now_ms) {
         id[n++] = digits[value];
     }
     id[n] = '\0';
+}
+
+void id_make(char id[ID_SIZE], const char *prefix, int64_t now_ms) {
+    unsigned char bits[TIME_SIZE + RANDOM_SIZE];
+    next_bits(bits, now_ms);
+    write_id(id, prefix, bits);
+}
+
+void id_least(char id[ID_SIZE], const char *prefix, int64_t ms) {
+    unsigned char bits[TIME_SIZE + RANDOM_SIZE] = {0};
+    int64_t most = (INT64_C(1) << (8 * TIME_SIZE)) - 1;
+    write_time(bits, ms < 0 ? 0 : ms < most ? ms : most);
+    write_id(id, prefix, bits);
 }

@@ -11,4 +11,8 @@ enum { ID_SIZE = 32 }; /* prefix of at most 5 bytes, 26 characters, NUL */
  * millisecond are counted up from random bits: they sort in the order of their making. */
 void id_make(char id[ID_SIZE], const char *prefix, int64_t now_ms);
 
+/* Writes the least id that id_make could give at the time `ms`: ids made from then on are not less.
+ * Times before 1970 are 1970's. */
+void id_least(char id[ID_SIZE], const char *prefix, int64_t ms);
+
 #endif

@@ -1,5 +1,7 @@
 #include "store/event_admin.h"
 
+#include <stdio.h>
+
 #include "store/sqlite.h"
 
 /* A pending event of a suspended webhook waits for the webhook, whatever its own time. */
@@ -34,15 +36,19 @@ static struct store_event_entry read_event(struct statement *s, struct arena *ar
 }
 
 enum store_result store_list_events(struct store *store, struct arena *arena, bool failed,
+                                    const struct store_page *page,
                                     struct store_event_entry **events, size_t *count) {
-    static struct statement s = {
-        .sql = "SELECT " EVENT_COLUMNS " FROM " EVENT_TABLES
-               " WHERE ?1 = 0 OR e.last_error IS NOT NULL ORDER BY e.created_at, e.sequence, e.id"};
+#define EVENT_PAGE(condition)                                                                      \
+    "SELECT " EVENT_COLUMNS " FROM " EVENT_TABLES " WHERE " condition " ORDER BY e.id LIMIT ?2"
+    static struct statement list = {.sql = EVENT_PAGE("e.id > ?1")};
+    static struct statement list_failed = {
+        .sql = EVENT_PAGE("e.last_error IS NOT NULL AND e.id > ?1")};
+    struct statement *s = failed ? &list_failed : &list;
     struct buffer rows = buffer_in(arena);
     *count = 0;
-    sql_start(store, &s, INTEGER(failed));
-    while (sql_row(store, &s)) {
-        struct store_event_entry event = read_event(&s, arena);
+    sql_start(store, s, TEXT(page->after ? page->after : ""), INTEGER((int64_t)page->limit));
+    while (sql_row(store, s)) {
+        struct store_event_entry event = read_event(s, arena);
         buffer_add(&rows, &event, sizeof event);
         ++*count;
     }
@@ -91,11 +97,16 @@ enum store_result store_find_event(struct store *store, struct arena *arena, con
     return STORE_OK;
 }
 
-/* ?1 is now. An event that is being delivered keeps its lease and what comes of it. */
+enum { REPLAYED_AT_ONCE = 500 }; /* a short transaction: others wait for it */
+
+/* ?1 is now. An event that is being delivered keeps its lease and what comes of it. A merge leaves
+ * the contact of finished events as it was: the one that remained is looked up here. */
 #define REPLAY                                                                                     \
     "UPDATE event SET state = 'pending', attempts = 0, next_attempt_at = ?1, finished_at = NULL, " \
-    "lease_until = 0, lease_owner = NULL WHERE NOT (state = 'pending' AND lease_until > ?1) "      \
-    "AND user_id IN (SELECT user_id FROM webhook WHERE url <> '' AND code IS NOT NULL) "
+    "lease_until = 0, lease_owner = NULL, contact_id = coalesce((SELECT m.contact_id "             \
+    "  FROM contact_merge m WHERE m.merged_id = event.contact_id), contact_id) "                   \
+    "WHERE NOT (state = 'pending' AND lease_until > ?1) AND EXISTS (SELECT 1 FROM webhook w "      \
+    "  WHERE w.user_id = event.user_id AND w.url <> '' AND w.code IS NOT NULL) "
 
 /* Whether the event is there, and whether its user has a webhook. */
 static bool find_target(struct store *store, const char *id, bool *has_webhook) {
@@ -122,13 +133,58 @@ enum store_result store_replay_event(struct store *store, const char *id, int64_
     return !found ? STORE_NOT_FOUND : has_webhook ? STORE_OK : STORE_CONFLICT;
 }
 
+/* Reads an id from the statement's one row; false: it is NULL, or there is none. */
+static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
+    if (!sql_row(store, s))
+        return false;
+    const unsigned char *text = sqlite3_column_text(s->prepared, 0);
+    snprintf(id, ID_SIZE, "%s", text ? (const char *)text : "");
+    sql_stop(s);
+    return text != NULL;
+}
+
+/* The last of the events in [first, end) that are there now. */
+static bool find_last(struct store *store, const char *first, const char *end, char id[ID_SIZE]) {
+    static struct statement s = {.sql = "SELECT max(id) FROM event WHERE id >= ?1 AND id < ?2"};
+    sql_start(store, &s, TEXT(first), TEXT(end));
+    return read_id(store, &s, id);
+}
+
+/* Replays the first ones of the events in [first, last]. `next` is the first one behind them, "" at
+ * the end. */
+static enum store_result replay_batch(struct store *store, char first[ID_SIZE], const char *last,
+                                      int64_t now, size_t *count, char next[ID_SIZE]) {
+    static struct statement find = {.sql = "SELECT id FROM event WHERE id >= ?1 AND id <= ?2 "
+                                           "ORDER BY id LIMIT 1 OFFSET ?3"};
+    static struct statement replay = {.sql = REPLAY "AND id >= ?2 AND id <= ?3 AND id <> ?4"};
+    if (sql_begin(store)) {
+        sql_start(store, &find, TEXT(first), TEXT(last), INTEGER(REPLAYED_AT_ONCE));
+        if (!read_id(store, &find, next))
+            *next = '\0';
+        if (sql_run(store, &replay, INTEGER(now), TEXT(first), TEXT(*next ? next : last),
+                    TEXT(next)))
+            *count += (size_t)sql_changes(store);
+    }
+    return sql_commit(store);
+}
+
 enum store_result store_replay_events(struct store *store, int64_t since, int64_t until,
                                       int64_t now, size_t *count) {
-    static struct statement s = {.sql = REPLAY "AND created_at >= ?2 AND created_at < ?3"};
+    char first[ID_SIZE], last[ID_SIZE], end[ID_SIZE], next[ID_SIZE];
     *count = 0;
-    if (sql_begin(store) && sql_run(store, &s, INTEGER(now), INTEGER(since), INTEGER(until)))
-        *count = (size_t)sql_changes(store);
-    return sql_commit(store);
+    id_least(first, "evt_", since);
+    id_least(end, "evt_", until);
+    if (!find_last(store, first, end, last))
+        return sql_result(store);
+    enum store_result result;
+    do {
+        size_t before = *count;
+        result = replay_batch(store, first, last, now, count, next);
+        if (result != STORE_OK)
+            *count = before;
+        memcpy(first, next, ID_SIZE);
+    } while (result == STORE_OK && *next);
+    return result;
 }
 
 /* The users whose webhook is suspended. */

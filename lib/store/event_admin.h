@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_STORE_EVENT_ADMIN_H
 #define SWITCHBOARD_STORE_EVENT_ADMIN_H
 
-#include "store/store.h"
+#include "store/listing.h"
 
 struct store_event_attempt {
     int attempt; /* counted from the first one ever */
@@ -27,8 +27,10 @@ struct store_event_entry {
     size_t log_count;
 };
 
-/* The events in the order of their making; only those whose last attempt failed when `failed`. */
+/* The events in the order of their ids, which is that of their making; only those whose last
+ * attempt failed when `failed`. `page->after` need not exist. */
 enum store_result store_list_events(struct store *store, struct arena *arena, bool failed,
+                                    const struct store_page *page,
                                     struct store_event_entry **events, size_t *count);
 
 /* One event with its body and its attempts, oldest first, or STORE_NOT_FOUND. */
@@ -36,12 +38,14 @@ enum store_result store_find_event(struct store *store, struct arena *arena, con
                                    struct store_event_entry *event);
 
 /* Makes the event pending and due, with all its attempts before it, whatever became of it before;
- * id and body stay. One that is being delivered now is left to that. STORE_NOT_FOUND: no such
- * event. STORE_CONFLICT: its user has no webhook. */
+ * id and body stay. One that is being delivered now is left to that. An event of a contact that has
+ * been merged since belongs to the one that remained, and keeps the order of that one's events.
+ * STORE_NOT_FOUND: no such event. STORE_CONFLICT: its user has no webhook. */
 enum store_result store_replay_event(struct store *store, const char *id, int64_t now);
 
-/* The same for all events made from `since` on and before `until` whose users have a webhook.
- * `*count` is how many there are. */
+/* The same for the events made from `since` on and before `until` that are there when the call
+ * begins and whose users have a webhook, in transactions of at most 500 events. `*count` is how
+ * many there were, also where it fails: those stay replayed. */
 enum store_result store_replay_events(struct store *store, int64_t since, int64_t until,
                                       int64_t now, size_t *count);
 

@@ -1,6 +1,7 @@
 #include "store/listing.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "store/sqlite.h"
 
@@ -142,24 +143,40 @@ static struct store_contact *add_contact(struct buffer *contacts, struct stateme
     return add_row(contacts, &contact, sizeof contact);
 }
 
+/* The page first, then the threads of its contacts alone. */
+#define CONTACT_PAGE(condition)                                                                    \
+    "SELECT p.*, t.id, l.phone_number_id FROM (SELECT c.id, c.account_id, c.phone, c.bsuid, "      \
+    "  c.username, c.name FROM contact c WHERE " condition " ORDER BY c.id LIMIT ?2) p "           \
+    "LEFT JOIN thread t ON t.contact_id = p.id LEFT JOIN line l ON l.id = t.line_id "              \
+    "ORDER BY p.id, t.id"
+
+static void start_contacts(struct store *store, struct statement **s, const char *account_id,
+                           const struct store_page *page) {
+    static struct statement all = {.sql = CONTACT_PAGE("c.id > ?1")};
+    static struct statement of_account = {.sql = CONTACT_PAGE("c.account_id = ?3 AND c.id > ?1")};
+    const struct parameter parameters[] = {
+        TEXT(page->after ? page->after : ""),
+        INTEGER((int64_t)page->limit),
+        TEXT(account_id),
+    };
+    *s = account_id ? &of_account : &all;
+    sql_start_with(store, *s, parameters, account_id ? 3 : 2);
+}
+
 enum store_result store_list_contacts(struct store *store, struct arena *arena,
-                                      const char *account_id, struct store_contact **contacts,
-                                      size_t *count) {
-    static struct statement s = {
-        .sql = "SELECT c.id, c.account_id, c.phone, c.bsuid, c.username, c.name, t.id, "
-               "l.phone_number_id FROM contact c LEFT JOIN thread t ON t.contact_id = c.id "
-               "LEFT JOIN line l ON l.id = t.line_id "
-               "WHERE ?1 IS NULL OR c.account_id = ?1 ORDER BY c.id, t.id"};
+                                      const char *account_id, const struct store_page *page,
+                                      struct store_contact **contacts, size_t *count) {
+    struct statement *s;
     struct buffer rows = buffer_in(arena), threads = buffer_in(arena);
-    sql_start(store, &s, TEXT(account_id));
-    while (sql_row(store, &s)) {
+    start_contacts(store, &s, account_id, page);
+    while (sql_row(store, s)) {
         struct store_contact *contact = last_row(&rows, sizeof *contact);
-        if (!contact || strcmp(contact->id, column_text(&s, 0, arena)) != 0)
-            contact = add_contact(&rows, &s, arena);
-        if (column_is_null(&s, 6))
+        if (!contact || strcmp(contact->id, column_text(s, 0, arena)) != 0)
+            contact = add_contact(&rows, s, arena);
+        if (column_is_null(s, 6))
             continue;
         add_row(&threads,
-                &(struct store_thread){column_text(&s, 6, arena), column_text(&s, 7, arena)},
+                &(struct store_thread){column_text(s, 6, arena), column_text(s, 7, arena)},
                 sizeof(struct store_thread));
         contact->thread_count++;
     }
@@ -172,6 +189,27 @@ enum store_result store_list_contacts(struct store *store, struct arena *arena,
             next += (*contacts)[i].thread_count;
         }
     return finish(store, *count, account_id, &find_account);
+}
+
+/* Where a page of messages begins: after this one. */
+struct message_key {
+    int64_t timestamp;
+    const char *id;
+};
+
+static bool find_key(struct store *store, const char *contact_id, const char *id,
+                     struct message_key *key) {
+    static struct statement s = {.sql = "SELECT m.timestamp FROM message m "
+                                        "JOIN thread t ON t.id = m.thread_id "
+                                        "WHERE m.id = ?1 AND t.contact_id = ?2"};
+    if (!id)
+        return true;
+    sql_start(store, &s, TEXT(id), TEXT(contact_id));
+    if (!sql_row(store, &s))
+        return false;
+    *key = (struct message_key){column_integer(&s, 0), id};
+    sql_stop(&s);
+    return true;
 }
 
 static void add_message(struct buffer *messages, struct statement *s, struct arena *arena) {
@@ -188,19 +226,61 @@ static void add_message(struct buffer *messages, struct statement *s, struct are
     add_row(messages, &message, sizeof message);
 }
 
-enum store_result store_list_messages(struct store *store, struct arena *arena,
-                                      const char *contact_id, struct store_message **messages,
-                                      size_t *count) {
+/* Adds the first messages of one thread after the key. */
+static void add_messages(struct store *store, struct arena *arena, const char *thread_id,
+                         const struct message_key *key, size_t limit, struct buffer *messages) {
     static struct statement s = {
-        .sql = "SELECT m.id, m.thread_id, m.wamid, m.direction, m.type, m.status, m.timestamp, "
-               "m.error FROM thread t JOIN message m ON m.thread_id = t.id "
-               "WHERE t.contact_id = ?1 ORDER BY m.timestamp, m.id"};
-    static struct statement find_contact = {.sql = "SELECT 1 FROM contact WHERE id = ?1"};
-    struct buffer rows = buffer_in(arena);
-    sql_start(store, &s, TEXT(contact_id));
+        .sql = "SELECT id, thread_id, wamid, direction, type, status, timestamp, error "
+               "FROM message WHERE thread_id = ?1 AND (timestamp, id) > (?2, ?3) "
+               "ORDER BY timestamp, id LIMIT ?4"};
+    sql_start(store, &s, TEXT(thread_id), INTEGER(key->timestamp), TEXT(key->id),
+              INTEGER((int64_t)limit));
     while (sql_row(store, &s))
-        add_message(&rows, &s, arena);
+        add_message(messages, &s, arena);
+}
+
+/* Adds the ids of the contact's threads. */
+static void find_threads(struct store *store, struct arena *arena, const char *contact_id,
+                         struct buffer *ids) {
+    static struct statement s = {.sql = "SELECT id FROM thread WHERE contact_id = ?1"};
+    sql_start(store, &s, TEXT(contact_id));
+    while (sql_row(store, &s)) {
+        const char *id = column_text(&s, 0, arena);
+        buffer_add(ids, &id, sizeof id);
+    }
+}
+
+static int compare_messages(const void *a, const void *b) {
+    const struct store_message *first = a, *second = b;
+    if (first->timestamp != second->timestamp)
+        return first->timestamp < second->timestamp ? -1 : 1;
+    return strcmp(first->id, second->id);
+}
+
+/* The first ones of each thread hold the first ones of all. */
+enum store_result store_list_messages(struct store *store, struct arena *arena,
+                                      const char *contact_id, const struct store_page *page,
+                                      struct store_message **messages, size_t *count) {
+    static struct statement find_contact = {.sql = "SELECT 1 FROM contact WHERE id = ?1"};
+    struct buffer rows = buffer_in(arena), ids = buffer_in(arena);
+    struct message_key key = {INT64_MIN, ""};
+    store_hold_view(store);
+    bool has_contact = exists(store, &find_contact, contact_id);
+    bool has_key = has_contact && find_key(store, contact_id, page->after, &key);
+    if (has_key)
+        find_threads(store, arena, contact_id, &ids);
+    const char *const *threads = (const char *const *)(void *)ids.p;
+    for (size_t i = 0; i < ids.n / sizeof *threads; i++)
+        add_messages(store, arena, threads[i], &key, page->limit, &rows);
+    store_release_view(store);
     *messages = (struct store_message *)(void *)rows.p;
     *count = rows.n / sizeof **messages;
-    return finish(store, *count, contact_id, &find_contact);
+    if (*count)
+        qsort(*messages, *count, sizeof **messages, compare_messages);
+    if (*count > page->limit)
+        *count = page->limit;
+    enum store_result result = sql_result(store);
+    if (result != STORE_OK)
+        return result;
+    return has_key ? STORE_OK : has_contact ? STORE_CONFLICT : STORE_NOT_FOUND;
 }

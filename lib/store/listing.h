@@ -1,9 +1,17 @@
-/* Listings for the operator: whole tables as the CLI shows them. Like store.h: arrays and strings
- * live in the `arena`; each call is one consistent read. */
+/* Listings for the operator. Like store.h: arrays and strings live in the `arena`; each call is one
+ * consistent read. Tables that grow with the traffic are read a page at a time, so that neither
+ * memory nor a read transaction grows with them. */
 #ifndef SWITCHBOARD_STORE_LISTING_H
 #define SWITCHBOARD_STORE_LISTING_H
 
 #include "store/store.h"
+
+/* A page: at most `limit` rows, those that follow the row with the id `after` in the listing's
+ * order; NULL: the first ones. A page of fewer rows is the last one. */
+struct store_page {
+    const char *after;
+    size_t limit;
+};
 
 struct store_plan {
     const char *name;
@@ -50,11 +58,11 @@ struct store_contact {
     size_t thread_count;
 };
 
-/* The account's contacts in the order of their making; account_id NULL: of all accounts.
- * STORE_NOT_FOUND: no such account. */
+/* The account's contacts in the order of their ids, which is that of their making; account_id NULL:
+ * of all accounts. `page->after` need not exist. STORE_NOT_FOUND: no such account. */
 enum store_result store_list_contacts(struct store *store, struct arena *arena,
-                                      const char *account_id, struct store_contact **contacts,
-                                      size_t *count);
+                                      const char *account_id, const struct store_page *page,
+                                      struct store_contact **contacts, size_t *count);
 
 struct store_message {
     const char *id, *thread_id, *wamid, *direction, *type, *status;
@@ -62,10 +70,10 @@ struct store_message {
     struct slice error; /* the platform's JSON; p == NULL: none */
 };
 
-/* The messages of all threads of a contact by timestamp, then id. STORE_NOT_FOUND: no such
- * contact. */
+/* The messages of all threads of a contact by timestamp, then id. STORE_NOT_FOUND: no such contact.
+ * STORE_CONFLICT: `page->after` is no message of the contact. */
 enum store_result store_list_messages(struct store *store, struct arena *arena,
-                                      const char *contact_id, struct store_message **messages,
-                                      size_t *count);
+                                      const char *contact_id, const struct store_page *page,
+                                      struct store_message **messages, size_t *count);
 
 #endif

@@ -65,7 +65,8 @@ static bool move_all(struct store *store, const char *from, const char *to) {
                 "ON CONFLICT (contact_id, source) DO NOTHING"},
         {.sql = "UPDATE contact_alias SET contact_id = ?2 WHERE contact_id = ?1"},
         {.sql = "UPDATE contact_merge SET contact_id = ?2 WHERE contact_id = ?1"},
-        {.sql = "UPDATE event SET contact_id = ?2 WHERE contact_id = ?1"},
+        /* finished events keep the old id: a replay looks up which contact it became */
+        {.sql = "UPDATE event SET contact_id = ?2 WHERE contact_id = ?1 AND state = 'pending'"},
         {.sql = "DELETE FROM contact_block WHERE contact_id = ?1 AND ?2 <> ''"},
         {.sql = "DELETE FROM lead WHERE contact_id = ?1 AND ?2 <> ''"},
         {.sql = "DELETE FROM contact WHERE id = ?1 AND ?2 <> ''"},

@@ -20,12 +20,13 @@ struct store_inspection {
     bool is_ours;       /* it carries Switchboard's application id */
     bool is_wal;        /* readers do not block writers */
     const char *damage; /* the first complaint of SQLite's quick check; NULL: none */
-    int64_t dangling;   /* rows that refer to rows that are not there */
+    int64_t dangling;   /* rows that refer to rows that are not there; -1: not looked for */
     int64_t courier_at; /* the courier's last sign of life; INT64_MIN: none ever */
 };
 
-/* Reads the whole database for damage: seconds for a large one. */
-enum store_result store_inspect(struct store *store, struct arena *arena,
+/* Reads the database for damage. `is_full`: all of it and every reference, minutes for a large one;
+ * else only the tables that traffic does not make longer. */
+enum store_result store_inspect(struct store *store, struct arena *arena, bool is_full,
                                 struct store_inspection *inspection);
 
 #endif

@@ -96,16 +96,26 @@ set_webhook() {
     assert_success
 }
 
+# The id, in SQL, of an event made at the time MS, the SEQUENCE-th of it: as the programs make them,
+# ids sort by the time of their making. event_id_sql MS SEQUENCE
+event_id_sql() {
+    local shift digits="'0123456789abcdefghjkmnpqrstvwxyz'"
+    printf "'evt_'"
+    for shift in 45 40 35 30 25 20 15 10 5 0; do
+        printf ' || substr(%s, ((%s >> %d) & 31) + 1, 1)' "$digits" "$1" "$shift"
+    done
+    printf " || printf('%%08d', %s) || lower(hex(randomblob(4)))" "$2"
+}
+
 # Rows for the outbox of a consumer, due now: add_events NAME [COUNT [CONTACT]]. Each has
 # the user's next sequence. Prints their ids, in order.
 add_events() {
     local email=$1_EMAIL
     db "BEGIN IMMEDIATE;
         CREATE TEMP TABLE new AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${2-1})
-            SELECT i, u.id AS user_id, u.event_sequence + i AS sequence,
-            'evt_' || lower(hex(randomblob(13))) AS id,
-            $db_now AS now
-            FROM n, user u WHERE u.email = '${!email}';
+            SELECT i, t.user_id, t.sequence + i AS sequence, t.now, $(event_id_sql t.now i) AS id
+            FROM n, (SELECT id AS user_id, event_sequence AS sequence, $db_now AS now FROM user
+                WHERE email = '${!email}') t;
         INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at)
             SELECT id, user_id, sequence, 'message.received', nullif('${3-}', ''),
             CAST(json_object('type', 'message.received', 'timestamp', '2026-11-20T23:54:27.935Z',

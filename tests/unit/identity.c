@@ -225,12 +225,15 @@ static const char *describe(const size_t *order, size_t count, const struct stor
     return buffer_slice(&text).p;
 }
 
+static const struct store_page all = {.limit = 1000000};
+
 static void check_people(const struct scenario *scenario, const size_t *order, size_t count) {
     struct store_contact *contacts;
     struct store_message *messages;
     size_t people, expected = scenario->people[1].phone || scenario->people[1].bsuid ? 2 : 1,
                    sum = 0, n;
-    enum store_result result = store_list_contacts(store, &arena, account_id, &contacts, &people);
+    enum store_result result =
+        store_list_contacts(store, &arena, account_id, &all, &contacts, &people);
     check(result == STORE_OK, "%s", store_reason(store));
     const char *found = describe(order, count, contacts, people);
     check(people == expected, "%s: %s", scenario->name, found);
@@ -243,7 +246,7 @@ static void check_people(const struct scenario *scenario, const size_t *order, s
     }
     for (size_t i = 0; i < people; i++) {
         check(contacts[i].thread_count == 1, "%s: %s", scenario->name, found);
-        result = store_list_messages(store, &arena, contacts[i].id, &messages, &n);
+        result = store_list_messages(store, &arena, contacts[i].id, &all, &messages, &n);
         check(result == STORE_OK, "%s", store_reason(store));
         sum += n;
     }

@@ -17,15 +17,17 @@ static void message_of(struct store_update *update, const char *wamid) {
     };
 }
 
+static const struct store_page all = {.limit = 1000000};
+
 static struct store_message *only_contact_messages(size_t *count) {
     struct store_contact *contacts;
     struct store_message *messages = NULL;
     size_t people;
-    check_ok(store_list_contacts(store, &arena, account_id, &contacts, &people));
+    check_ok(store_list_contacts(store, &arena, account_id, &all, &contacts, &people));
     check(people == 1, "%zu contacts", people);
     *count = 0;
     if (people)
-        check_ok(store_list_messages(store, &arena, contacts[0].id, &messages, count));
+        check_ok(store_list_messages(store, &arena, contacts[0].id, &all, &messages, count));
     return messages;
 }
 

@@ -37,6 +37,12 @@ static const char *check_digits(const char *text) {
                : "must be the platform's id, which is digits alone, such as 102290129340398";
 }
 
+static const char *check_limit(const char *text) {
+    size_t n = strspn(text, digits);
+    return n >= 1 && n <= 9 && !text[n] && text[0] != '0' ? NULL
+                                                          : "must be a number from 1 to 999999999";
+}
+
 static const char *check_number(const char *text) {
     size_t n = text[0] == '+' ? strspn(text + 1, digits) : 0;
     return n >= 5 && n <= 20 && !text[n + 1]
@@ -85,11 +91,12 @@ static const struct {
     [VALUE_FILE] = {"FILE", check_file},
     [VALUE_IDENTITY] = {"PHONE_OR_BSUID", check_identity},
     [VALUE_LABEL] = {"NAME", check_label},
+    [VALUE_LIMIT] = {"N", check_limit},
     [VALUE_NUMBER] = {"+E164", check_number},
     [VALUE_PHONE_NUMBER_ID] = {"PHONE_NUMBER_ID", check_digits},
     [VALUE_PLAN] = {"NAME", check_label},
     [VALUE_PLATFORM_TYPE] = {"TYPE", check_label},
-    [VALUE_REFUSAL_ID] = {"ID", check_id},
+    [VALUE_ROW_ID] = {"ID", check_id},
     [VALUE_TIME] = {"ISO8601", check_time},
     [VALUE_WABA_ID] = {"WABA_ID", check_digits},
 };

@@ -82,27 +82,37 @@ static const char *lines_text(struct arena *arena, const struct store_contact *c
     return text.p;
 }
 
-int contact_list(struct invocation *call) {
-    struct arena *arena = &call->arena;
-    const char *account_id = call->options[OPTION_ACCOUNT];
-    struct store_contact *contacts;
-    size_t count;
-    enum store_result result =
-        store_list_contacts(call->store, arena, account_id, &contacts, &count);
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no account %s; `switchboard account list` shows all", account_id);
-    if (result != STORE_OK)
-        return fail_store(call, result);
-    struct json_writer json = list_start(call);
-    struct table table = TABLE(arena, "ID", "PHONE", "USER ID", "USERNAME", "NAME", "LINES");
+static void print_contacts(struct list *list, const struct store_contact *contacts, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        write_contact(&json, &contacts[i]);
-        table_cell(&table, contacts[i].id);
-        table_cell(&table, contacts[i].phone);
-        table_cell(&table, contacts[i].bsuid);
-        table_cell(&table, contacts[i].username);
-        table_cell(&table, contacts[i].name);
-        table_cell(&table, lines_text(arena, &contacts[i]));
+        write_contact(&list->json, &contacts[i]);
+        table_cell(&list->table, contacts[i].id);
+        table_cell(&list->table, contacts[i].phone);
+        table_cell(&list->table, contacts[i].bsuid);
+        table_cell(&list->table, contacts[i].username);
+        table_cell(&list->table, contacts[i].name);
+        table_cell(&list->table, lines_text(&list->arena, &contacts[i]));
     }
-    return list_print(call, &json, &table);
+    list_print_page(list, count, count ? contacts[count - 1].id : NULL);
+}
+
+int contact_list(struct invocation *call) {
+    const char *account_id = call->options[OPTION_ACCOUNT];
+    struct list list;
+    LIST_OPEN(&list, call, "ID", "PHONE", "USER ID", "USERNAME", "NAME", "LINES");
+    while (list_next(&list)) {
+        struct store_contact *contacts;
+        size_t count;
+        enum store_result result = store_list_contacts(call->store, &list.arena, account_id,
+                                                       &list.page, &contacts, &count);
+        if (result == STORE_OK) {
+            print_contacts(&list, contacts, count);
+            continue;
+        }
+        list_abandon(&list);
+        return result == STORE_NOT_FOUND
+                   ? fail("there is no account %s; `switchboard account list` shows all",
+                          account_id)
+                   : fail_store(call, result);
+    }
+    return list_close(&list);
 }

@@ -139,12 +139,27 @@ static void check_courier(struct report *report, int64_t beat_at) {
         add(report, OK, "courier", "alive %lld s ago", silent < 0 ? 0 : silent);
 }
 
+static void check_damage(struct report *report, const struct store_inspection *found,
+                         bool is_full) {
+    const char *sound = is_full ? "ok, the whole database was read"
+                                : "ok, as far as users, accounts and lines were read; "
+                                  "`switchboard doctor --full` reads all";
+    add(report, found->damage ? FAIL : OK, "integrity", "%s",
+        found->damage ? found->damage : sound);
+    if (is_full)
+        add(report, found->dangling ? FAIL : OK, "references", "%lld rows lead nowhere",
+            (long long)found->dangling);
+    else
+        add(report, OK, "references", "not read; `switchboard doctor --full` does");
+}
+
 static void check_database(struct report *report) {
     struct invocation *call = report->call;
     struct store_inspection found;
     if (!call->store)
         return;
-    if (store_inspect(call->store, &call->arena, &found) != STORE_OK) {
+    bool is_full = call->options[OPTION_FULL] != NULL;
+    if (store_inspect(call->store, &call->arena, is_full, &found) != STORE_OK) {
         add(report, FAIL, "database", "%s", store_reason(call->store));
         return;
     }
@@ -152,9 +167,7 @@ static void check_database(struct report *report) {
         add(report, OK, "database", "opens, with the schema version of this program");
     else
         add(report, FAIL, "database", "it belongs to another program");
-    add(report, found.damage ? FAIL : OK, "integrity", "%s", found.damage ? found.damage : "ok");
-    add(report, found.dangling ? FAIL : OK, "references", "%lld rows lead nowhere",
-        (long long)found.dangling);
+    check_damage(report, &found, is_full);
     add(report, found.is_wal ? OK : FAIL, "journal", "%s",
         found.is_wal ? "write-ahead log"
                      : "no write-ahead log, so readers block writers: run `switchboard init`");

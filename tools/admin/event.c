@@ -39,33 +39,44 @@ static const char *status_text(struct arena *arena, int status) {
     return status ? arena_printf(arena, "%d", status) : NULL;
 }
 
-int event_list(struct invocation *call) {
-    struct arena *arena = &call->arena;
-    struct store_event_entry *events;
-    size_t count;
-    enum store_result result = store_list_events(
-        call->store, arena, call->options[OPTION_FAILED] != NULL, &events, &count);
-    if (result != STORE_OK)
-        return fail_store(call, result);
-    struct json_writer json = list_start(call);
-    struct table table = TABLE(arena, "ID", "USER", "TYPE", "CREATED", "STATE", "ATTEMPTS", "NEXT",
-                               "STATUS", "ERROR");
+static void print_events(struct list *list, const struct store_event_entry *events, size_t count) {
+    struct table *table = &list->table;
+    struct arena *arena = &list->arena;
     for (size_t i = 0; i < count; i++) {
         const struct store_event_entry *event = &events[i];
-        json_write_object(&json, NULL);
-        write_event(&json, event);
-        json_write_end(&json);
-        table_cell(&table, event->id);
-        table_cell(&table, event->email);
-        table_cell(&table, event->type);
-        table_cell(&table, time_text(arena, event->created_at));
-        table_cell(&table, event->state);
-        table_cell(&table, arena_printf(arena, "%d", event->attempts));
-        table_cell(&table, time_text(arena, event->next_attempt_at));
-        table_cell(&table, status_text(arena, event->last_status));
-        table_cell(&table, event->last_error);
+        json_write_object(&list->json, NULL);
+        write_event(&list->json, event);
+        json_write_end(&list->json);
+        table_cell(table, event->id);
+        table_cell(table, event->email);
+        table_cell(table, event->type);
+        table_cell(table, time_text(arena, event->created_at));
+        table_cell(table, event->state);
+        table_cell(table, arena_printf(arena, "%d", event->attempts));
+        table_cell(table, time_text(arena, event->next_attempt_at));
+        table_cell(table, status_text(arena, event->last_status));
+        table_cell(table, event->last_error);
     }
-    return list_print(call, &json, &table);
+    list_print_page(list, count, count ? events[count - 1].id : NULL);
+}
+
+int event_list(struct invocation *call) {
+    struct list list;
+    LIST_OPEN(&list, call, "ID", "USER", "TYPE", "CREATED", "STATE", "ATTEMPTS", "NEXT", "STATUS",
+              "ERROR");
+    while (list_next(&list)) {
+        struct store_event_entry *events;
+        size_t count;
+        enum store_result result =
+            store_list_events(call->store, &list.arena, call->options[OPTION_FAILED] != NULL,
+                              &list.page, &events, &count);
+        if (result != STORE_OK) {
+            list_abandon(&list);
+            return fail_store(call, result);
+        }
+        print_events(&list, events, count);
+    }
+    return list_close(&list);
 }
 
 static void write_log(struct json_writer *json, const struct store_event_entry *event) {
@@ -175,7 +186,11 @@ static int replay_range(struct invocation *call) {
     if (until <= since)
         return fail("--until must be later than --since");
     enum store_result result = store_replay_events(call->store, since, until, call->now, &count);
-    return result == STORE_OK ? print_replayed(call, count) : fail_store(call, result);
+    if (result == STORE_OK)
+        return print_replayed(call, count);
+    if (count)
+        warn("%zu events are to be delivered again; the rest stays as it was", count);
+    return fail_store(call, result);
 }
 
 int event_replay(struct invocation *call) {

@@ -17,29 +17,45 @@ static void write_message(struct json_writer *json, const struct store_message *
     json_write_end(json);
 }
 
-int message_list(struct invocation *call) {
-    struct arena *arena = &call->arena;
-    const char *contact_id = call->options[OPTION_CONTACT];
-    struct store_message *messages;
-    size_t count;
-    enum store_result result =
-        store_list_messages(call->store, arena, contact_id, &messages, &count);
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no contact %s; `switchboard contact list` shows all", contact_id);
-    if (result != STORE_OK)
-        return fail_store(call, result);
-    struct json_writer json = list_start(call);
-    struct table table = TABLE(arena, "TIME", "WAY", "TYPE", "STATUS", "THREAD", "WAMID", "ERROR");
+static void print_messages(struct list *list, const struct store_message *messages, size_t count) {
+    struct table *table = &list->table;
     for (size_t i = 0; i < count; i++) {
         const struct store_message *message = &messages[i];
-        write_message(&json, message);
-        table_cell(&table, time_text(arena, message->timestamp));
-        table_cell(&table, message->direction);
-        table_cell(&table, message->type);
-        table_cell(&table, message->status);
-        table_cell(&table, message->thread_id);
-        table_cell(&table, message->wamid);
-        table_cell(&table, message->error.n ? arena_copy(arena, message->error) : NULL);
+        write_message(&list->json, message);
+        table_cell(table, time_text(&list->arena, message->timestamp));
+        table_cell(table, message->direction);
+        table_cell(table, message->type);
+        table_cell(table, message->status);
+        table_cell(table, message->thread_id);
+        table_cell(table, message->wamid);
+        table_cell(table, message->error.n ? arena_copy(&list->arena, message->error) : NULL);
     }
-    return list_print(call, &json, &table);
+    list_print_page(list, count, count ? messages[count - 1].id : NULL);
+}
+
+static int fail_listing(struct invocation *call, const struct list *list,
+                        enum store_result result) {
+    const char *contact_id = call->options[OPTION_CONTACT];
+    if (result == STORE_NOT_FOUND)
+        return fail("there is no contact %s; `switchboard contact list` shows all", contact_id);
+    if (result == STORE_CONFLICT)
+        return fail("contact %s has no message %s", contact_id, list->page.after);
+    return fail_store(call, result);
+}
+
+int message_list(struct invocation *call) {
+    struct list list;
+    LIST_OPEN(&list, call, "TIME", "WAY", "TYPE", "STATUS", "THREAD", "WAMID", "ERROR");
+    while (list_next(&list)) {
+        struct store_message *messages;
+        size_t count;
+        enum store_result result = store_list_messages(
+            call->store, &list.arena, call->options[OPTION_CONTACT], &list.page, &messages, &count);
+        if (result != STORE_OK) {
+            list_abandon(&list);
+            return fail_listing(call, &list, result);
+        }
+        print_messages(&list, messages, count);
+    }
+    return list_close(&list);
 }

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -48,7 +49,8 @@ static size_t text_width(const char *text) {
 void table_print(const struct table *table) {
     const char *const *cells = (const char *const *)(const void *)table->cells.p;
     size_t count = table->cells.n / sizeof *cells;
-    size_t *widths = arena_alloc(table->arena, table->columns * sizeof *widths);
+    size_t *widths =
+        table->widths ? table->widths : arena_alloc(table->arena, table->columns * sizeof *widths);
     for (size_t i = 0; i < count; i++) {
         size_t width = text_width(cells[i]);
         if (width > widths[i % table->columns])
@@ -81,6 +83,65 @@ int list_print(struct invocation *call, struct json_writer *json, const struct t
     else
         table_print(table);
     return EXIT_DONE;
+}
+
+enum { LIST_PAGE = 500 };
+
+static const size_t list_memory = (size_t)256 << 20; /* of a page; a row holds a few KB at most */
+
+void list_open(struct list *list, struct invocation *call, size_t columns,
+               const char *const *titles) {
+    const char *limit = call->options[OPTION_LIMIT], *after = call->options[OPTION_AFTER];
+    *list = (struct list){.call = call, .columns = columns, .titles = titles};
+    list->left = limit ? (size_t)strtoull(limit, NULL, 10) : SIZE_MAX;
+    list->page.after = after;
+    arena_init(&list->arena, list_memory, NULL);
+}
+
+bool list_next(struct list *list) {
+    if (list->is_over || !list->left)
+        return false;
+    arena_reset(&list->arena);
+    list->page.limit = list->left < LIST_PAGE ? list->left : LIST_PAGE;
+    json_write_start(&list->json, &list->arena);
+    json_write_array(&list->json, NULL);
+    list->table = table_start(&list->arena, list->columns, list->has_begun ? NULL : list->titles);
+    list->table.widths = list->widths;
+    return true;
+}
+
+/* The elements of the page's array, continuing one array over all pages. */
+static void print_elements(struct list *list, size_t count) {
+    json_write_end(&list->json);
+    struct slice array = json_written(&list->json);
+    if (!list->has_begun)
+        putchar('[');
+    else if (count)
+        putchar(',');
+    fwrite(array.p + 1, 1, array.n - 2, stdout);
+}
+
+void list_print_page(struct list *list, size_t count, const char *last_id) {
+    if (list->call->options[OPTION_JSON])
+        print_elements(list, count);
+    else
+        table_print(&list->table);
+    list->has_begun = true;
+    list->is_over = count < list->page.limit;
+    list->left -= count;
+    snprintf(list->after, sizeof list->after, "%s", last_id ? last_id : "");
+    list->page.after = list->after;
+}
+
+int list_close(struct list *list) {
+    if (list->call->options[OPTION_JSON])
+        puts("]");
+    list_abandon(list);
+    return EXIT_DONE;
+}
+
+void list_abandon(struct list *list) {
+    arena_free(&list->arena);
 }
 
 struct json_writer object_start(struct invocation *call) {
