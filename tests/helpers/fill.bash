@@ -1,0 +1,75 @@
+# shellcheck shell=bash
+# Databases of a given size.
+
+# SQL that fills a database of the schema with SIZE contacts, each with a thread, three messages, three
+# statuses, one event that was delivered and its attempt; SIZE/10 events wait for a time an hour from now.
+# The same number divided by SHARE of everything else that traffic makes. 1,000 users with an account and
+# a line each have a tenth of it together; the rest is the first user's that is there already, or one more.
+# fill_sql SIZE [SHARE]
+fill_sql() {
+    local size=$1 share=$(($1 / ${2-1})) numbers now
+    now="(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))"
+    numbers='WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <'
+    cat <<END
+PRAGMA foreign_keys = OFF;
+PRAGMA cache_size = -200000;
+PRAGMA temp_store = MEMORY;
+BEGIN;
+CREATE TEMP TABLE at AS SELECT $now AS now, $now - 86400000 AS yesterday;
+INSERT INTO user (id, email, created_at) SELECT 'usr_fill', 'fill@example.org', 1
+    WHERE NOT EXISTS (SELECT 1 FROM line);
+INSERT INTO account (id, user_id, waba_id, name, created_at) SELECT 'acc_fill', 'usr_fill', '70', 'Fill', 1
+    WHERE NOT EXISTS (SELECT 1 FROM line);
+INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, created_at)
+    SELECT 'lin_fill', 'acc_fill', '70', '+70', 1, 0, 1 WHERE NOT EXISTS (SELECT 1 FROM line);
+CREATE TEMP TABLE owner (k INTEGER PRIMARY KEY, user_id, account_id, line_id);
+INSERT INTO owner SELECT 0, a.user_id, a.id, l.id FROM line l JOIN account a ON a.id = l.account_id
+    ORDER BY l.created_at, l.id LIMIT 1;
+$numbers 999) INSERT INTO owner SELECT i, printf('usr_fill%04d', i), printf('acc_fill%04d', i),
+    printf('lin_fill%04d', i) FROM n;
+INSERT INTO user (id, email, created_at) SELECT user_id, user_id || '@example.org', 1 FROM owner WHERE k > 0;
+INSERT INTO account (id, user_id, waba_id, name, created_at)
+    SELECT account_id, user_id, 7000000 + k, 'Fill', 1 FROM owner WHERE k > 0;
+INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, created_at)
+    SELECT line_id, account_id, 7000000 + k, '+7', 1, 0, 1 FROM owner WHERE k > 0;
+CREATE TEMP TABLE row (i INTEGER PRIMARY KEY, suffix, user_id, account_id, line_id);
+$numbers $size) INSERT INTO row SELECT i, printf('%026d', i), user_id, account_id, line_id
+    FROM n JOIN owner ON k = iif(i % 10, 0, 1 + (i / 10) % 999);
+INSERT INTO contact (id, account_id, phone, bsuid, name, created_at, updated_at)
+    SELECT 'con_' || suffix, account_id, printf('1777%09d', i), printf('US.7%09d', i), 'Person ' || i, i, i FROM row;
+INSERT INTO thread SELECT 'thr_' || suffix, line_id, 'con_' || suffix, i, i FROM row;
+INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp, body, created_at)
+    SELECT 'msg_' || printf('%026d', 3 * i + j), 'thr_' || suffix, line_id, printf('wamid.fill%09d', 3 * i + j), 'out',
+    'api', 'text', 'delivered', 1, 3 * i + j, CAST('{"type":"text","text":{"body":"Your order is on its way."}}' AS BLOB), 1
+    FROM row, (SELECT 0 AS j UNION ALL SELECT 1 UNION ALL SELECT 2);
+INSERT INTO message_status SELECT id, 'delivered', '', 1, CAST('{"status":"delivered"}' AS BLOB), 1 FROM message
+    WHERE id < 'msg_0~';
+INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempts, next_attempt_at, last_status,
+        created_at, finished_at)
+    SELECT 'evt_' || suffix, user_id, i, 'message.received', 'con_' || suffix,
+    CAST('{"type":"message.received","data":{"note":"about as long as such a thing is, or half of it"}}' AS BLOB),
+    'done', 1, i, 200, i, (SELECT yesterday FROM at) FROM row;
+INSERT INTO event_attempt (event_id, attempt, started_at, duration_ms, http_status, address)
+    SELECT 'evt_' || suffix, 1, i, 10, 200, '127.0.0.1' FROM row;
+INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at)
+    SELECT 'evt_1' || substr(suffix, 2), user_id, $size + i, 'message.received', 'con_' || suffix,
+    CAST('{"type":"message.received","data":{}}' AS BLOB), 'pending', (SELECT now FROM at) + 3600000, i FROM row
+    WHERE i <= $size / 10;
+UPDATE user SET event_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owner);
+INSERT INTO contact_alias SELECT account_id, printf('1666%09d', i), 'con_' || suffix, 1 FROM row WHERE i <= $share;
+INSERT INTO contact_merge (id, account_id, contact_id, merged_id, reason, created_at)
+    SELECT 'mrg_' || suffix, account_id, 'con_' || suffix, 'con_gone' || i, 'same_payload', 1 FROM row WHERE i <= $share;
+INSERT INTO contact_block SELECT line_id, 'con_' || suffix, 1 FROM row WHERE i <= $share;
+INSERT INTO platform_update SELECT account_id, 'key' || i, 'other', x'', 1 FROM row WHERE i <= $share;
+INSERT INTO lead SELECT 'con_' || suffix, 'new_contact', 1 FROM row WHERE i <= $share;
+INSERT INTO idempotency (user_id, route, key, fingerprint, request_id, status, answer, created_at)
+    SELECT user_id, 'POST /v2/messages/send/text', 'key' || i, zeroblob(32), 'req' || i, 200, x'', (SELECT now FROM at)
+    FROM row WHERE i <= $share;
+INSERT INTO flow_token SELECT account_id, 'token' || i, i % 50 FROM row WHERE i <= $share;
+INSERT INTO flow_response SELECT 'msg_' || printf('%026d', 3 * i), account_id, i % 50 FROM row WHERE i <= $share;
+INSERT INTO flow_reply_count SELECT account_id, flow_id, count(*) FROM flow_response GROUP BY 1, 2;
+$numbers 50) INSERT INTO flow SELECT account_id, i - 1, 'Flow ' || i, 'flow ' || i, 'PUBLISHED', CAST('[]' AS BLOB), i, i
+    FROM n JOIN owner ON k = 0;
+COMMIT;
+END
+}

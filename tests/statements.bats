@@ -1,0 +1,207 @@
+#!/usr/bin/env bats
+# Every statement of lib/store, as SQLite plans it: none scans or sorts a table that grows. What is allowed
+# stands in tests/statements.list, each with its reason. The database has 100,000 rows in each table that
+# grows, a million in `make test-full`.
+# transports: direct
+# shellcheck source=tests/helpers/fill.bash
+load helpers/all
+load helpers/fill
+
+setup_file() {
+    export SIZE=100000 FILLED=$BATS_FILE_TMPDIR/filled.db FEW=$BATS_FILE_TMPDIR/few.db
+    [[ -z ${TEST_FULL-} ]] || SIZE=1000000
+    make_filled "$FILLED" "$SIZE"
+    make_filled "$FEW" 1000
+}
+
+teardown_file() {
+    rm -f "$FILLED" "$FEW"
+}
+
+setup() {
+    :
+}
+
+make_filled() { # FILE SIZE
+    { printf 'PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;\n'; cat "$root/schema.sql"; fill_sql "$2"; } |
+        sqlite3 -bail "$1" >/dev/null
+}
+
+# The SQL of C files, one to a line: FILE, kind, text, with tabs between: texts_of FILE...
+texts_of() {
+    local file
+    for file; do
+        "${CC:-gcc}" -E -P -std=c11 -D_GNU_SOURCE -I"$root/lib" "$file" >"$BATS_TEST_TMPDIR/preprocessed" || return 1
+        awk -f "$root/tests/helpers/statements.awk" "$BATS_TEST_TMPDIR/preprocessed" >"$BATS_TEST_TMPDIR/texts" ||
+            return 1
+        sed "s/^/$(basename "$file")\t/" "$BATS_TEST_TMPDIR/texts"
+    done
+}
+
+# What is to be explained of those texts: FILE, text, finding. A finding is a line of the plan that scans or
+# sorts, or `dynamic` for a text that is no struct statement.
+findings_of() { # reads texts
+    local file kind text line
+    while IFS=$'\t' read -r file kind text; do
+        if [[ $kind == other ]]; then
+            printf '%s\t%s\tdynamic\n' "$file" "$text"
+            continue
+        fi
+        printf '.print "@\t%s"\n' "$((++number))" >&3
+        printf '%s\t%s\n' "$file" "$text" >>"$BATS_TEST_TMPDIR/explained"
+        printf 'EXPLAIN QUERY PLAN %s;\n' "$text" >&3
+    done 3>"$BATS_TEST_TMPDIR/script"
+    sqlite3 -batch -bail "$FILLED" <"$BATS_TEST_TMPDIR/script" >"$BATS_TEST_TMPDIR/plans" || return 1
+    awk -F '\t' 'FILENAME != last { last = FILENAME; files++ }
+        files == 1 { text[FNR] = $0; next }
+        $1 == "@" { at = $2; next }
+        /(SCAN|USE TEMP B-TREE)/ && !/SCAN CONSTANT ROW$/ { sub(/^[-| `]*/, ""); print text[at] "\t" $0 }' \
+        "$BATS_TEST_TMPDIR/explained" "$BATS_TEST_TMPDIR/plans"
+}
+
+# Findings that tests/statements.list does not allow, and entries of it that allow nothing.
+judge() { # reads findings
+    awk -F '\t' '
+        FILENAME == list {
+            if ($0 !~ /^(#|$)/) {
+                if (split($0, part, " :: ") != 4)
+                    print "not FILE :: BEGINNING :: FINDING :: REASON: " $0
+                file[++n] = part[1]; beginning[n] = part[2]; finding[n] = part[3]
+            }
+            next
+        }
+        {
+            allowed = 0
+            for (i = 1; i <= n; i++)
+                if (file[i] == $1 && finding[i] == $3 && (beginning[i] == "*" || index($2, beginning[i]) == 1))
+                    allowed = used[i] = 1
+            if (!allowed)
+                print $1 ": " $3 ": " $2
+        }
+        END {
+            for (i = 1; i <= n; i++)
+                if (!used[i])
+                    print "allows nothing: " file[i] " :: " beginning[i] " :: " finding[i]
+        }' list="$root/tests/statements.list" "$root/tests/statements.list" -
+}
+
+@test "every table that grows is large here, and every other one is known" {
+    local table rows
+    for table in $(sqlite3 "$FILLED" "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"); do
+        rows=$(sqlite3 "$FILLED" "SELECT count(*) FROM $table")
+        case $table in
+        user | account | line) ((rows == 1000)) ;; # one for each customer, or few
+        api_token | plan | webhook) ;;             # at most as many
+        template | flow | flow_reply_count | heartbeat) ;; # few for each account; one for each process
+        *) ((rows >= SIZE)) || fail "$table has $rows rows" ;;
+        esac
+    done
+}
+
+@test "no statement of the store scans or sorts a table that grows" {
+    texts_of "$root"/lib/store/*.c >"$BATS_TEST_TMPDIR/all"
+    (($(grep -c $'\tstatement\t' "$BATS_TEST_TMPDIR/all") >= 120))
+    findings_of <"$BATS_TEST_TMPDIR/all" >"$BATS_TEST_TMPDIR/findings"
+    judge <"$BATS_TEST_TMPDIR/findings" >"$BATS_TEST_TMPDIR/judged"
+    [[ ! -s $BATS_TEST_TMPDIR/judged ]] || fail "$(cat "$BATS_TEST_TMPDIR/judged")"
+}
+
+# SQLite looks for these rows itself when the row that they refer to is removed; its plans do not show that.
+@test "rows that refer to a contact, a thread, a message or an event are found by an index" {
+    local table columns count=0
+    while IFS='|' read -r table columns; do
+        sqlite3 "$FILLED" "EXPLAIN QUERY PLAN SELECT 1 FROM $table WHERE $columns" >"$BATS_TEST_TMPDIR/plan"
+        grep -q SEARCH "$BATS_TEST_TMPDIR/plan" || fail "$table $columns: $(cat "$BATS_TEST_TMPDIR/plan")"
+        ((++count))
+    done < <(sqlite3 "$FILLED" "SELECT t.name, group_concat(f.\"from\" || ' = ?', ' AND ')
+        FROM pragma_table_list t, pragma_foreign_key_list(t.name) f WHERE t.schema = 'main'
+        AND f.\"table\" IN ('contact', 'thread', 'message', 'event') GROUP BY t.name, f.id")
+    ((count >= 9))
+}
+
+@test "all SQL is prepared by lib/store/sqlite.c" {
+    assert_equal "$(cd "$root" && grep -rlE 'sqlite3_(prepare|exec)' --include=*.[ch] lib cgi-bin tools)" lib/store/sqlite.c
+    assert_equal "$(cd "$root" && grep -rlE '#include [<"](sqlite3.h|store/sqlite.h)' --include=*.[ch] lib cgi-bin tools |
+        grep -v ^lib/store/)" ''
+}
+
+# A file of the store with a statement that scans, in one of the forms that C knows: plant DEFINITION
+plant() {
+    printf '#include "store/sqlite.h"\n#define SLOW "SELECT body FROM" " message WHERE type = ?1"\n%s\n' "$1" \
+        >"$BATS_TEST_TMPDIR/planted.c"
+}
+
+@test "a statement that scans is found in whatever form it stands" {
+    local form
+    for form in 'static struct statement s = {.sql = SLOW};' 'static struct statement s[] = {{.sql = "BEGIN"}, {.sql = SLOW}};' \
+        'static struct { int n; struct statement s; } x = {.s = {.sql = SLOW}};' 'static struct statement s = {SLOW};' \
+        'typedef struct statement quick; static quick s = {SLOW};' 'struct statement s; void f(void) { s.sql = SLOW; }' \
+        'const char *f(void) { return SLOW; }'; do
+        plant "$form"
+        rm -f "$BATS_TEST_TMPDIR/explained"
+        if texts_of "$BATS_TEST_TMPDIR/planted.c" >"$BATS_TEST_TMPDIR/all" 2>/dev/null; then
+            findings_of <"$BATS_TEST_TMPDIR/all" | judge >"$BATS_TEST_TMPDIR/judged"
+            grep -q '^planted.c: .*SELECT body FROM message' "$BATS_TEST_TMPDIR/judged" || fail "missed: $form"
+        fi
+    done
+    # a text that is not made of literals cannot be read, and that is an error
+    plant 'const char *t; void f(struct statement *s) { s->sql = t; }'
+    run texts_of "$BATS_TEST_TMPDIR/planted.c"
+    [[ $status != 0 && $output == *'an SQL text that cannot be read'* ]]
+    # so is one that SQLite does not accept
+    plant 'static struct statement s = {.sql = "SELECT nothing FROM message"};'
+    texts_of "$BATS_TEST_TMPDIR/planted.c" >"$BATS_TEST_TMPDIR/all"
+    run findings_of <"$BATS_TEST_TMPDIR/all"
+    [[ $status != 0 ]]
+}
+
+# The one statement of the store that begins with TEXT: statement TEXT
+statement() {
+    awk -F '\t' -v text="$1" '$2 == "statement" && index($3, text) == 1 { print $3 }' "$BATS_TEST_TMPDIR/all"
+}
+
+# The virtual machine's steps of a statement in both databases, in a transaction that is undone:
+# steps BEGINNING PARAMETER...
+steps() {
+    local sql number=0 value database
+    sql=$(statement "$1")
+    [[ $(wc -l <<<"$sql") == 1 && -n $sql ]] || fail "not one statement begins with: $1"
+    shift
+    {
+        printf '.parameter init\n'
+        for value; do
+            printf 'INSERT INTO temp.sqlite_parameters VALUES (%s, %s);\n' "'?$((++number))'" "$value"
+        done
+        printf 'BEGIN;\n.output /dev/null\n.stats on\n.output %s\n%s;\n.stats off\nROLLBACK;\n' "$BATS_TEST_TMPDIR/stats" "$sql"
+    } >"$BATS_TEST_TMPDIR/script"
+    for database in "$FEW" "$FILLED"; do
+        sqlite3 -batch -bail "$database" <"$BATS_TEST_TMPDIR/script" >/dev/null
+        sed -n 's/^Virtual Machine Steps: *//p' "$BATS_TEST_TMPDIR/stats" | tail -n 1
+    done
+}
+
+# A statement costs the same in both: flat BEGINNING PARAMETER...
+flat() {
+    local counts
+    mapfile -t counts < <(steps "$@")
+    printf '%s: %s\n' "$1" "${counts[*]}"
+    ((${#counts[@]} == 2 && counts[0] > 0 && counts[1] <= counts[0] + counts[0] / 2 + 50))
+}
+
+@test "statements that hold the write lock, and those of each request, cost the same however many rows there are" {
+    texts_of "$root"/lib/store/*.c >"$BATS_TEST_TMPDIR/all"
+    local far=9000000000000 one="'con_00000000000000000000000005'" two="'con_00000000000000000000000006'"
+    flat 'UPDATE event SET contact_id = ?2 WHERE contact_id = ?1' "$one" "$two"
+    flat 'UPDATE message SET thread_id' "$one" "$two"
+    flat 'UPDATE contact_merge SET contact_id' "$one" "$two"
+    flat 'DELETE FROM contact WHERE id = ?1' "'con_none'" "$two"
+    local users
+    users=$(sqlite3 "$FILLED" "SELECT count(DISTINCT user_id) FROM event WHERE state = 'pending'")
+    (($(steps 'WITH RECURSIVE waiting' $far | tail -n 1) < 60 * users))
+    flat 'UPDATE event SET next_attempt_at = ?1 WHERE id IN' 1 $far "'usr_fill'" 500
+    flat 'DELETE FROM event WHERE id IN' "'dead'" $far 500
+    flat 'DELETE FROM event WHERE id IN' "'done'" $far 100
+    flat 'DELETE FROM event_attempt WHERE event_id IN' "'done'" $far 100
+    flat 'SELECT p.*, coalesce(c.responses, 0)' "'usr_fill'" NULL "'%'" "''" 20
+    flat 'INSERT INTO flow_reply_count' "'msg_00000000000000000000000003'"
+}
