@@ -14,6 +14,9 @@ RUN_DIR ?= ./run
 TRANSPORT ?= cgi
 GRAPH_BASE_URL ?=
 TESTS   ?=
+# Of `make growth`: how many contacts; where the databases are, ./build/growth.
+GROWTH_SIZES ?= 1000 100000 1000000
+GROWTH_DIR ?=
 
 # --- Nothing to set below -----------------------------------------------------------------------
 Q := $(if $(V),,@)
@@ -178,7 +181,7 @@ $(NODE_MODULES): tests/package.json tests/package-lock.json
 	$(Q)cd build/npm && npm ci --silent --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL
+export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL GROWTH_SIZES GROWTH_DIR
 BUILD_ALL = $(MAKE) -s --no-print-directory -j$$(nproc)
 
 run: ## install what is missing, build, start everything, send a message
@@ -293,6 +296,11 @@ bench-quick: ## the first rows of it, without Node, in under a minute
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
 	@BENCH_BIN=$(BENCH) tests/bench/run --quick
 
+growth: ## what grows with the database: the same measurements at GROWTH_SIZES rows, 15 minutes and 6 GB
+	@tools/setup $(PACKAGES) $(BENCH_PACKAGES)
+	@$(BUILD_ALL) all $(BENCH_PROGRAMS) $(TEST_HELPERS)
+	@BENCH_BIN=$(BENCH) HELPERS=$(BUILD)/helpers tests/bench/growth
+
 # The suite over the transports that run every line; SWEEP_POINTS bounds the sweeps.
 coverage: ## run the suite on counting executables, print which lines of lib and cgi-bin it ran
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(COVERAGE_PACKAGES)
@@ -328,6 +336,6 @@ clean: ## remove what was built
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-.PHONY: all run stop test test-full torture probes audit bench bench-quick fuzz install clean help
+.PHONY: all run stop test test-full torture probes audit bench bench-quick growth fuzz install clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)

@@ -174,6 +174,11 @@ check_ours() {
     done
 }
 
+# What a database holds before anything is measured.
+fill_world() {
+    :
+}
+
 start_world() {
     world=$bench/world
     rm -rf "$world"
@@ -186,6 +191,7 @@ start_world() {
     start_sandbox
     write_config
     make_user
+    fill_world
     start_courier
     write_extra
     start_apaches
