@@ -69,6 +69,8 @@ void state_end_view(struct request *rq) {
 int state_fail(struct request *rq, enum store_result result) {
     log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
                 store_reason(open_store));
+    if (is_prepared && result == STORE_UNAVAILABLE)
+        transport_stop(); /* the next process opens it anew, by means that this one gave up */
     switch (result) {
     case STORE_BUSY:
         reply_header(rq, "Retry-After", "1");

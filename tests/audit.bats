@@ -102,7 +102,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 
 @test "the key file is read by those alone that seal or open tokens and codes" {
     local program
-    for program in health version me platform root; do
+    for program in health version me platform ready root; do
         assert_outcome refused "$program" 'read the key file'
         assert_outcome refused "$program" 'read beside the configuration'
     done
@@ -112,10 +112,16 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 }
 
 @test "who only reads the database cannot write it" {
-    assert_outcome refused me 'open the database for writing'
-    assert_outcome refused me 'make a file beside the database'
-    assert_outcome refused ready 'open the database for writing'
-    assert_outcome refused ready 'make a file beside the database'
+    local program
+    for program in me ready; do
+        assert_outcome refused "$program" 'open the database for writing'
+        assert_outcome refused "$program" 'make a file beside the database'
+        assert_outcome refused "$program" 'have the database open for writing'
+        assert_outcome refused "$program" 'have the write-ahead log open for writing'
+        assert_outcome refused "$program" 'have the wal-index open for writing'
+        assert_outcome refused "$program" 'map shared memory for writing'
+        assert_outcome refused "$program" 'write at a place of a file'
+    done
     assert_outcome possible messages 'open the database for writing'
     assert_outcome refused health 'open the database for reading'
     assert_outcome refused health 'read the key file'
@@ -141,6 +147,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     grep -qE '^[0-9]+ trials: .* [1-9][0-9]* not refused by this kernel, 0 surprises$' "$report"
     grep -qE '^me +cgi +unproven +possible +- +read /etc/passwd$' "$report"
     assert_outcome refused me 'open the database for writing'
+    assert_outcome refused me 'have the wal-index open for writing'
     assert_outcome refused me 'make a file in /tmp'
     assert_outcome refused me 'connect to loopback TCP'
     assert_outcome refused platform 'connect to loopback TCP'

@@ -19,6 +19,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -65,6 +66,18 @@ static int try_open(const struct trial *t) {
     if (fd >= 0)
         close(fd);
     return result;
+}
+
+/* Whether a descriptor of the file can be written by, one that was opened before the confinement too. */
+static int try_hold(const struct trial *t) {
+    struct stat wanted, found;
+    if (stat(t->path, &wanted) != 0)
+        return errno;
+    for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
+        if (fstat(fd, &found) == 0 && found.st_ino == wanted.st_ino &&
+            found.st_dev == wanted.st_dev && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+            return 0;
+    return try_open(&(struct trial){.path = t->path, .first = O_RDWR});
 }
 
 static int try_list(const struct trial *t) {
@@ -142,6 +155,15 @@ static int try_map(const struct trial *t) {
     if (file >= 0)
         close(file);
     return result;
+}
+
+static int try_share(const struct trial *t) {
+    (void)t;
+    void *map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return errno;
+    munmap(map, 4096);
+    return 0;
 }
 
 static int try_protect(const struct trial *t) {
@@ -223,6 +245,7 @@ static int try_pair(const struct trial *t) {
 #define WRITE(file)      try_open, file, .first = O_RDWR, .landlock = 1
 #define MAKE(file)       try_open, file, .first = O_RDWR | O_CREAT, .landlock = 1
 #define NAMELESS(place)  try_open, place, .first = O_RDWR | O_TMPFILE, .landlock = 1
+#define HOLD(file)       try_hold, file, .landlock = 1
 #define LIST(place)      try_list, place, .landlock = 1
 #define REMOVE(file)     try_remove, file, .landlock = 1
 #define NONSENSE(number) try_call, .call = SYS_##number
@@ -239,6 +262,11 @@ static const struct trial trials[] = {
     {"open the log anew", IS_RESIDENT, WRITE("{log}")},
     {"open the database for reading", WRITES_DATABASE, READ("{database}")},
     {"open the database for writing", WRITES_DATABASE, WRITE("{database}")},
+    {"have the database open for writing", WRITES_DATABASE, HOLD("{database}")},
+    {"have the write-ahead log open for writing", WRITES_DATABASE, HOLD("{database}-wal")},
+    {"have the wal-index open for writing", WRITES_DATABASE, HOLD("{database}-shm")},
+    {"write at a place of a file", WRITES_DATABASE | SPOOLS_FILES, NONSENSE(pwrite64), .first = -1},
+    {"map shared memory for writing", WRITES_DATABASE, .try = try_share},
     {"make a file beside the database", WRITES_DATABASE, MAKE("{database}-made")},
     {"remove a file beside the database", WRITES_DATABASE, REMOVE("{database}-probe")},
     {"list the directory of the database", CALLS_PLATFORM, LIST("{state}"),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/queue.h"
@@ -18,6 +19,8 @@ enum {
     STEPS_AT_ONCE = 1000,   /* of SQLite's machine, between two looks at the limit of work */
     WORK_OF_PAGE = 10,      /* of looking at one page, in steps */
     WORK_OF_TRANSFER = 200, /* of reading or writing one */
+    OPENINGS = 20,          /* tries to open for reading, each after the index was made anew */
+    UNSETTLED_MS = 1000,    /* a reader waits for a writer to make the index */
 };
 
 struct store {
@@ -28,7 +31,8 @@ struct store {
     struct stat file; /* what was opened */
     bool has_queue;   /* since the first transaction */
     struct queue queue;
-    bool holds_view;         /* a read transaction is open */
+    bool holds_view; /* a read transaction is open */
+    bool is_reader;  /* it was opened for reading: it cannot make the wal-index */
     int64_t work, most_work; /* of the transaction, in steps; 0: no limit */
     char path[4096];
 };
@@ -170,6 +174,14 @@ static void configure(struct store *store) {
                       "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
 }
 
+/* The path as a URI that has SQLite open the wal-index for reading alone. */
+static void write_uri(const char *path, char *uri, size_t size) {
+    size_t n = (size_t)snprintf(uri, size, "%s", *path == '/' ? "file://" : "file:");
+    for (; *path && n + 32 < size; path++)
+        n += (size_t)snprintf(uri + n, size - n, strchr("%?#", *path) ? "%%%02X" : "%c", *path);
+    snprintf(uri + n, size - n, "?mode=ro&readonly_shm=1");
+}
+
 enum store_result sql_open(const char *path, int flags, struct store **out) {
     configure_library();
     struct store *store = *out = calloc(1, sizeof *store);
@@ -177,7 +189,11 @@ enum store_result sql_open(const char *path, int flags, struct store **out) {
         return STORE_UNKNOWN;
     snprintf(store->path, sizeof store->path, "%s", path);
     store->queue = (struct queue){.file = -1};
-    note(store, sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL));
+    char uri[3 * sizeof store->path + 64];
+    if (flags & SQLITE_OPEN_URI)
+        write_uri(path, uri, sizeof uri);
+    note(store, sqlite3_open_v2(flags & SQLITE_OPEN_URI ? uri : path, &store->db,
+                                flags | SQLITE_OPEN_NOMUTEX, NULL));
     if (!store->code)
         configure(store);
     if (!store->code && stat(path, &store->file) != 0)
@@ -231,10 +247,64 @@ static bool protect_log(const struct store *store) {
     return done;
 }
 
+/* SQLite makes no wal-index for a reader, but wants its file to be there; it is made as SQLite makes
+ * it for a writer. */
+static void ensure_index(const char *path) {
+    char name[4096 + 8];
+    struct stat database;
+    snprintf(name, sizeof name, "%s-shm", path);
+    if (access(name, F_OK) == 0 || stat(path, &database) != 0)
+        return;
+    int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, database.st_mode & 0777);
+    if (fd < 0)
+        return;
+    if (geteuid() == 0 && fchown(fd, database.st_uid, database.st_gid) != 0)
+        unlink(name);
+    fchmod(fd, database.st_mode & 0777);
+    close(fd);
+}
+
+/* Whether a reader found a wal-index that a writer, which alone can, is about to make anew. */
+static bool is_unsettled(int code) {
+    return code == SQLITE_READONLY_RECOVERY || code == SQLITE_READONLY_CANTINIT;
+}
+
+/* Whether opening for reading may succeed after a connection for writing was there. */
+static bool may_settle(const struct store *store) {
+    int code = sqlite3_extended_errcode(store->db);
+    return is_unsettled(code) || (code & 0xff) == SQLITE_CANTOPEN;
+}
+
+/* Has the wal-index made by a connection that may. It leaves the log as it is. */
+static enum store_result settle(const char *path, struct store **store) {
+    enum store_result result = open_current(path, SQLITE_OPEN_READWRITE, store);
+    if (result == STORE_OK)
+        sqlite3_db_config((*store)->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return result;
+}
+
+static enum store_result open_reader(const char *path, struct store **store) {
+    ensure_index(path);
+    enum store_result result =
+        open_current(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, store);
+    for (int tries = 1; result != STORE_OK && *store && may_settle(*store); tries++) {
+        if (tries == OPENINGS)
+            return result;
+        store_close(*store);
+        if ((result = settle(path, store)) != STORE_OK)
+            return result;
+        store_close(*store);
+        ensure_index(path);
+        result = open_current(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, store);
+    }
+    return result;
+}
+
 enum store_result store_open_for_reading(const char *path, struct store **store) {
-    enum store_result result = open_current(path, SQLITE_OPEN_READONLY, store);
+    enum store_result result = open_reader(path, store);
     if (result != STORE_OK)
         return result;
+    (*store)->is_reader = true;
     sqlite3_db_config((*store)->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (!protect_log(*store))
         return sql_refuse(*store, STORE_UNAVAILABLE,
@@ -348,10 +418,29 @@ static void give_up(struct store *store) {
     sql_stop(&rollback);
 }
 
+/* Takes a reader's view now, where the wal-index may turn out to be unsettled: not later, in the
+ * middle of its statements. */
+static bool is_settled(struct store *store) {
+    static struct statement look = {.sql = "SELECT 1 FROM sqlite_schema LIMIT 1"};
+    sql_start_with(store, &look, NULL, 0);
+    if (sql_row(store, &look))
+        sql_stop(&look);
+    return !is_unsettled(store->code);
+}
+
 void store_hold_view(struct store *store) {
     static struct statement deferred = {.sql = "BEGIN"};
-    if (!store->holds_view && sqlite3_get_autocommit(store->db))
+    static const struct timespec pause = {.tv_nsec = 1000 * 1000};
+    if (store->holds_view || !sqlite3_get_autocommit(store->db))
+        return;
+    for (int waited = 0;; waited++) {
         store->holds_view = begin(store, &deferred);
+        if (!store->holds_view || !store->is_reader || is_settled(store) || waited == UNSETTLED_MS)
+            return;
+        give_up(store);
+        store->code = SQLITE_OK;
+        nanosleep(&pause, NULL);
+    }
 }
 
 void store_release_view(struct store *store) {

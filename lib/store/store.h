@@ -32,9 +32,9 @@ const char *store_reason(const struct store *store);
  * store_reason and store_close only. */
 enum store_result store_open(const char *path, struct store **store);
 
-/* The same for reading alone, by descriptors that cannot be written to; the database's wal-index alone
- * can, where readers leave their marks. Nothing has to be opened later, so that the process may give
- * up the right to. */
+/* The same for reading alone: database, write-ahead log and wal-index are held by descriptors, and
+ * mapped, so that they cannot be written to. Nothing has to be opened later, so that the process may
+ * give up the right to. Such a store is read in a view alone (store_hold_view). */
 enum store_result store_open_for_reading(const char *path, struct store **store);
 
 /* From now on all reads see the database as of the first of them, for one look at it instead of one
