@@ -236,6 +236,23 @@ END
     assert_equal "$(as_root sqlite3 "$JAIL/var/lib/switchboard/switchboard.db" 'PRAGMA integrity_check')" ok
 }
 
+@test "doctor looks as the service's user: a database that root alone can use is told" {
+    local db=$JAIL/var/lib/switchboard/switchboard.db
+    run switchboard doctor --json
+    jq -e 'map(select(.check == "access")) == [{"status":"ok","check":"access","detail":"the service'"'"'s user '$service_user' and group '$service_group' may use their files"}]' <<<"$output"
+    jq -e 'map(select(.check == "file types" and .status == "ok")) | length == 1' <<<"$output"
+    as_root chown 0:0 "$db"
+    as_root chmod 600 "$db"
+    as_root mv "$JAIL/usr/share/misc/magic.mgc" "$JAIL/usr/share/misc/magic.away"
+    run switchboard doctor
+    assert_equal "$status" 1
+    as_root mv "$JAIL/usr/share/misc/magic.away" "$JAIL/usr/share/misc/magic.mgc"
+    as_root chown 0:$service_group "$db"
+    as_root chmod 660 "$db"
+    grep -q '^FAIL  *access .*cannot use /var/lib/switchboard/switchboard.db: Permission denied' <<<"$output"
+    grep -q '^warn  *file types .*install libmagic-mgc' <<<"$output"
+}
+
 @test "log and write-ahead log are open to the service's user, whoever made them" {
     as_root rm -f "$JAIL/var/log/switchboard/switchboard.log"
     send_text

@@ -200,9 +200,15 @@ const struct command commands[] = {
     {.noun = "backup", .needs = NEEDS_STORE, .run = backup_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
      .summary = "write a checked copy of the database to a new file",
-     .details = "The gateway goes on working meanwhile. To restore: stop it, remove DATABASE-wal\n"
-                "and DATABASE-shm, put the copy in the place of DATABASE. The key file is not\n"
-                "part of it."},
+     .details = "The gateway goes on working meanwhile. `switchboard restore` puts it in place. The\n"
+                "key file is not part of it."},
+    {.noun = "restore", .needs = NEEDS_CONFIG, .run = restore_run,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
+     .summary = "make the database hold what a backup does",
+     .details = "The backup is checked first. The gateway may go on working: what the database\n"
+                "held is copied to DATABASE.before-restore and replaced in one transaction; owner\n"
+                "and mode stay. It opens with the key file of the backup's time. Where there is no\n"
+                "database, it is made with the owner and group of its directory."},
     {0},
 };
 /* clang-format on */

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The beginnings of what stays: a request's variables (RFC 3875 4.1), which no library reads, and the
- * programs' own. */
+/* The beginnings of what stays: a request's variables (RFC 3875 4.1), which no library reads, and
+ * the programs' own. */
 static const char *const kept_names[] = {
-    "CONTENT_",  "GATEWAY_INTERFACE=", "HTTPS=",   "HTTP_",      "PATH_INFO=",   "QUERY_STRING=",
-    "REMOTE_",   "REQUEST_",           "SCRIPT_NAME=", "SERVER_", "SWITCHBOARD_", "UNIQUE_ID=",
+    "CONTENT_", "GATEWAY_INTERFACE=", "HTTPS=",       "HTTP_",   "PATH_INFO=",   "QUERY_STRING=",
+    "REMOTE_",  "REQUEST_",           "SCRIPT_NAME=", "SERVER_", "SWITCHBOARD_", "UNIQUE_ID=",
 #ifdef SWITCHBOARD_COVERAGE
     "GCOV_",
 #endif
@@ -18,7 +18,8 @@ static bool begins_with(const char *variable, const char *prefix) {
     return strncmp(variable, prefix, strlen(prefix)) == 0;
 }
 
-/* The request header `Proxy` is dropped: for some libraries HTTP_PROXY is a setting (CVE-2016-5385). */
+/* The request header `Proxy` is dropped: for some libraries HTTP_PROXY is a setting
+ * (CVE-2016-5385). */
 static bool is_kept(const char *variable) {
     if (begins_with(variable, "HTTP_PROXY="))
         return false;

@@ -37,8 +37,7 @@ static void load_modules(struct slice line) {
         char file[64];
         is_action = is_action || word.p[0] == '[';
         if (!is_action && !is_built_in(word) &&
-            snprintf(file, sizeof file, "libnss_%.*s.so.2", (int)word.n, word.p) <
-                (int)sizeof file)
+            snprintf(file, sizeof file, "libnss_%.*s.so.2", (int)word.n, word.p) < (int)sizeof file)
             dlopen(file, RTLD_NOW);
         is_action = is_action && word.p[word.n - 1] != ']';
     }

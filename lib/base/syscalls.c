@@ -141,7 +141,8 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(pwrite64), .needs = WRITES_FILES},
     /* SQLite's wal-index */
     {CALL(mmap), .needs = WRITES_DATABASE, .argument = 2, .mask = PROT_EXEC, .value = 0},
-    {CALL(mmap), .needs = READS_DATABASE, .argument = 2, .mask = PROT_EXEC | PROT_WRITE, .value = 0},
+    {CALL(mmap), .needs = READS_DATABASE, .argument = 2, .mask = PROT_EXEC | PROT_WRITE,
+     .value = 0},
     {CALL(fcntl), .needs = FILES | WAKES_COURIER},
     {CALL(lstat), .needs = FILES},
     {CALL(access), .needs = FILES | LOOKS},
@@ -269,7 +270,7 @@ static void require(struct filter *f, struct condition condition, uint8_t skippe
     emit(f, BPF_JMP | BPF_JEQ | BPF_K, condition.value, 0, skipped);
 }
 
-/* Decides on a call whose arguments are as the row says; any other call goes on to what comes next. */
+/* Decides on a call whose arguments are as the row says; any other goes on to what comes next. */
 static void decide_some(struct filter *f, const struct allowed_call *call) {
     uint32_t value = call->is_own_pid ? (uint32_t)getpid() : call->value;
     bool has_second = call->also.mask != 0;
@@ -277,7 +278,8 @@ static void decide_some(struct filter *f, const struct allowed_call *call) {
     require(f, (struct condition){call->argument, call->mask, value}, has_second ? 4 : 1);
     if (has_second)
         require(f, call->also, 1);
-    emit(f, BPF_RET | BPF_K, call->is_refused ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW, 0, 0);
+    uint32_t verdict = call->is_refused ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW;
+    emit(f, BPF_RET | BPF_K, verdict, 0, 0);
     load(f, offsetof(struct seccomp_data, nr));
 }
 

@@ -134,6 +134,10 @@ bool sql_is_within_limit(struct store *store) {
     return store->work <= store->most_work;
 }
 
+sqlite3 *sql_handle(struct store *store) {
+    return store->db;
+}
+
 int sql_changes(const struct store *store) {
     return sqlite3_changes(store->db);
 }
@@ -247,15 +251,16 @@ static bool protect_log(const struct store *store) {
     return done;
 }
 
-/* SQLite makes no wal-index for a reader, but wants its file to be there; it is made as SQLite makes
- * it for a writer. */
+/* SQLite makes no wal-index for a reader, but wants its file to be there; it is made as SQLite
+ * makes it for a writer. */
 static void ensure_index(const char *path) {
     char name[4096 + 8];
     struct stat database;
     snprintf(name, sizeof name, "%s-shm", path);
     if (access(name, F_OK) == 0 || stat(path, &database) != 0)
         return;
-    int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, database.st_mode & 0777);
+    int fd =
+        open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, database.st_mode & 0777);
     if (fd < 0)
         return;
     if (geteuid() == 0 && fchown(fd, database.st_uid, database.st_gid) != 0)
@@ -285,8 +290,7 @@ static enum store_result settle(const char *path, struct store **store) {
 
 static enum store_result open_reader(const char *path, struct store **store) {
     ensure_index(path);
-    enum store_result result =
-        open_current(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, store);
+    enum store_result result = open_current(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, store);
     for (int tries = 1; result != STORE_OK && *store && may_settle(*store); tries++) {
         if (tries == OPENINGS)
             return result;

@@ -59,6 +59,9 @@ bool sql_is_within_limit(struct store *store);
 /* Makes the open transaction fail, if it has not already. */
 void sql_abandon(struct store *store);
 
+/* SQLite's connection, for what no statement does. */
+sqlite3 *sql_handle(struct store *store);
+
 /* The rows changed by the last statement. */
 int sql_changes(const struct store *store);
 

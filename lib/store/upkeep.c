@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/copy.h"
 #include "store/housekeeping.h"
 
-enum { PATH_SIZE = 4096 + 32 };
+enum { PATH_SIZE = 4096 + 64, BUSY_LIMIT_MS = 10 * 1000 };
 
 static enum store_result refuse_file(struct store *store, const char *did, const char *path) {
     int reason = errno;
@@ -105,6 +107,177 @@ enum store_result store_backup(struct store *store, const char *path) {
         remove_files(temporary);
     return result;
 }
+
+/* --- restoring --- */
+
+static enum store_result check_source(struct store *source, const char *file, int *version) {
+    int64_t id = sql_integer(source, "PRAGMA application_id");
+    int64_t found = sql_integer(source, "PRAGMA user_version");
+    int64_t complaints = -1;
+    enum store_result result = sql_result(source);
+    if (result != STORE_OK)
+        return result;
+    if (id != SCHEMA_APPLICATION_ID || found < 1)
+        return sql_refuse(source, STORE_CONFLICT, "%s is no database of this program", file);
+    if (found > SCHEMA_VERSION)
+        return sql_refuse(source, STORE_CONFLICT,
+                          "%s has schema version %d, made by a newer program; this one knows %d",
+                          file, (int)found, SCHEMA_VERSION);
+    complaints = sql_integer(source, "SELECT count(*) FROM pragma_integrity_check "
+                                     "WHERE integrity_check <> 'ok'");
+    if ((result = sql_result(source)) == STORE_OK && complaints)
+        result = sql_refuse(source, STORE_CONFLICT, "%s is damaged", file);
+    *version = (int)found;
+    return result;
+}
+
+/* As `switchboard init` would have made it. */
+static enum store_result adopt(struct store *store, const char *made) {
+    char name[PATH_SIZE];
+    struct stat directory;
+    snprintf(name, sizeof name, "%s", made);
+    if (stat(dirname(name), &directory) != 0 || chmod(made, 0660) != 0 ||
+        (geteuid() == 0 && chown(made, directory.st_uid, directory.st_gid) != 0))
+        return refuse_file(store, "give its owner and mode to", made);
+    return STORE_OK;
+}
+
+static enum store_result restore_anew(struct store *source, const char *path) {
+    char temporary[PATH_SIZE];
+    snprintf(temporary, sizeof temporary, "%s.partial-%ld", path, (long)getpid());
+    enum store_result result = sql_copy(source, temporary);
+    if (result == STORE_CONFLICT)
+        return result;
+    if (result == STORE_OK)
+        result = finish_copy(source, temporary);
+    if (result == STORE_OK)
+        result = adopt(source, temporary);
+    if (result == STORE_OK)
+        result = publish(source, temporary, path);
+    if (result != STORE_OK)
+        remove_files(temporary);
+    return result;
+}
+
+/* Its log would be taken for the new database's. */
+static bool has_left_files(const char *path) {
+    char name[PATH_SIZE];
+    snprintf(name, sizeof name, "%s-wal", path);
+    return access(name, F_OK) == 0;
+}
+
+/* Copies what the database holds, as its readers see it while the restoration has the write lock.
+ */
+static enum store_result keep_former(struct store *store, const char *path) {
+    char kept[PATH_SIZE];
+    struct store *former;
+    snprintf(kept, sizeof kept, "%s.before-restore", path);
+    enum store_result result = sql_open(path, SQLITE_OPEN_READWRITE, &former);
+    if (result == STORE_OK)
+        result = store_backup(former, kept);
+    if (result != STORE_OK)
+        sql_refuse(store, result,
+                   "the former database cannot be kept: %s. Nothing was changed; stop the gateway "
+                   "and move it away, with its -wal, to restore without it",
+                   store_reason(former));
+    store_close(former);
+    return result;
+}
+
+/* One transaction that replaces every page: SQLite's own way to copy into a database in use. Its
+ * first step takes the write lock. */
+static enum store_result replace_content(struct store *store, struct store *source,
+                                         const char *path) {
+    sql_script(store, "PRAGMA synchronous = FULL");
+    sqlite3_backup *copy =
+        sqlite3_backup_init(sql_handle(store), "main", sql_handle(source), "main");
+    if (!copy)
+        return sql_refuse(store, STORE_UNKNOWN, "%s", sqlite3_errmsg(sql_handle(store)));
+    int64_t started = clock_monotonic();
+    int code;
+    while ((code = sqlite3_backup_step(copy, 1)) == SQLITE_BUSY || code == SQLITE_LOCKED)
+        if (clock_monotonic() - started > BUSY_LIMIT_MS)
+            break;
+    enum store_result kept = STORE_OK;
+    if (code == SQLITE_OK || code == SQLITE_DONE)
+        kept = keep_former(store, path);
+    if (kept == STORE_OK && code == SQLITE_OK)
+        code = sqlite3_backup_step(copy, -1);
+    int finished = sqlite3_backup_finish(copy);
+    if (kept != STORE_OK)
+        return kept;
+    if (code == SQLITE_DONE && finished == SQLITE_OK)
+        return STORE_OK;
+    return sql_refuse(store, code == SQLITE_BUSY ? STORE_BUSY : STORE_UNKNOWN, "cannot restore: %s",
+                      sqlite3_errstr(finished ? finished : code));
+}
+
+/* Empties the log, which holds every page of it now, where no reader needs it any more. */
+static void empty_log(struct store *store) {
+    sqlite3_wal_checkpoint_v2(sql_handle(store), NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
+static enum store_result restore_into(struct store *source, const char *path,
+                                      struct store **store) {
+    enum store_result result = sql_open(path, SQLITE_OPEN_READWRITE, store);
+    if (result == STORE_OK) {
+        sql_integer(*store, "PRAGMA schema_version");
+        result = sql_result(*store);
+    }
+    if (result != STORE_OK) {
+        char reason[1024];
+        snprintf(reason, sizeof reason, "%s", store_reason(*store));
+        return sql_refuse(*store, result,
+                          "%s cannot be opened: %s. Stop the gateway, move it away, with its -wal, "
+                          "and restore again",
+                          path, reason);
+    }
+    result = replace_content(*store, source, path);
+    if (result == STORE_OK)
+        empty_log(*store);
+    return result;
+}
+
+static bool is_one_file(const char *a, const char *b) {
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_ino == second.st_ino &&
+           first.st_dev == second.st_dev;
+}
+
+static enum store_result restore_from(struct store *source, const char *path,
+                                      struct store_restoration *done, struct store **store) {
+    if (done->has_former)
+        return restore_into(source, path, store);
+    if (has_left_files(path))
+        return sql_refuse(source, STORE_CONFLICT,
+                          "%s-wal is left of a database that is gone: move it away first", path);
+    return restore_anew(source, path);
+}
+
+enum store_result store_restore(const char *path, const char *file,
+                                struct store_restoration *restoration, struct store **store) {
+    struct store *source, *target = NULL;
+    *restoration = (struct store_restoration){.has_former = access(path, F_OK) == 0};
+    enum store_result result = sql_open(file, SQLITE_OPEN_READONLY, &source);
+    *store = source;
+    if (access(file, F_OK) != 0)
+        return sql_refuse(source, STORE_NOT_FOUND, "there is no file %s", file);
+    if (result == STORE_OK && is_one_file(path, file))
+        return sql_refuse(source, STORE_CONFLICT, "%s is the database itself", file);
+    if (result == STORE_OK)
+        result = check_source(source, file, &restoration->version);
+    if (result != STORE_OK)
+        return result;
+    restoration->is_older = restoration->version < SCHEMA_VERSION;
+    result = restore_from(source, path, restoration, &target);
+    if (target) {
+        *store = target;
+        store_close(source);
+    }
+    return result;
+}
+
+/* --- looking --- */
 
 /* The first complaint about the whole database, or about the tables whose rows are as many as
  * customers, with their indexes; NULL: none. */

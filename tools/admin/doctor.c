@@ -1,10 +1,14 @@
 /* switchboard doctor: what is set, and what is wrong with it. A table of checks, each of which adds
  * its lines to the report; a check that needs the database is left out where it cannot be used. */
 #include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/confine.h"
@@ -298,10 +302,123 @@ static void check_confinement(struct report *report) {
             "user may, and those that write files may change them");
 }
 
+/* --- what the service's user may do, which root may in any case --- */
+
+/* What the service opens. */
+struct needed_file {
+    const char *path;
+    int access; /* as access(2) */
+    bool may_be_gone;
+};
+
+/* What came of them: the first that cannot be used, and why. */
+struct verdict {
+    int file; /* -1: all can be used */
+    int error;
+};
+
+static struct verdict try_files(const struct needed_file *files, int count) {
+    for (int i = 0; i < count; i++)
+        if (access(files[i].path, files[i].access) != 0 &&
+            !(errno == ENOENT && files[i].may_be_gone))
+            return (struct verdict){i, errno};
+    return (struct verdict){-1, 0};
+}
+
+/* A child that becomes the user tries them. False where that cannot be. */
+static bool try_as(uid_t user, gid_t group, const struct needed_file *files, int count,
+                   struct verdict *verdict) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    pid_t child = fork();
+    if (child == 0) {
+        if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 ||
+            setresuid(user, user, user) != 0)
+            _exit(1);
+        *verdict = try_files(files, count);
+        _exit(write(ends[1], verdict, sizeof *verdict) == sizeof *verdict ? 0 : 1);
+    }
+    close(ends[1]);
+    bool done = child > 0 && read(ends[0], verdict, sizeof *verdict) == sizeof *verdict;
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return done;
+}
+
+enum { ANOTHER_USER = 65534 }; /* has the group alone, as a setgid program of the web server */
+
+/* The directory of the database belongs to the service's user and group; where its group may write,
+ * that alone must be enough. */
+static void check_access(struct report *report) {
+    struct invocation *call = report->call;
+    const struct config *config = &call->config;
+    const char *database = config->database, *slash = strrchr(database, '/');
+    const char *directory =
+        slash ? arena_printf(&call->arena, "%.*s", (int)(slash - database) + 1, database) : ".";
+    const struct needed_file files[] = {
+        {call->config_path, R_OK, false},
+        {config->secret_key_file, R_OK, true}, /* another line says that it is not there */
+        {directory, R_OK | W_OK | X_OK, false},
+        {database, R_OK | W_OK, true},
+        {arena_printf(&call->arena, "%s-wal", database), R_OK | W_OK, true},
+        {arena_printf(&call->arena, "%s-shm", database), R_OK | W_OK, true},
+        {config->spool_dir, W_OK | X_OK, true},
+    };
+    struct stat owner;
+    struct verdict verdict;
+    if (stat(directory, &owner) != 0)
+        return; /* another line says so */
+    bool is_shared = owner.st_mode & S_IWGRP;
+    if (geteuid() != 0)
+        verdict = try_files(files, sizeof files / sizeof *files);
+    else if (!try_as(is_shared ? ANOTHER_USER : owner.st_uid, owner.st_gid, files,
+                     sizeof files / sizeof *files, &verdict) ||
+             (verdict.file < 0 && !try_as(owner.st_uid, owner.st_gid, files,
+                                          sizeof files / sizeof *files, &verdict))) {
+        add(report, WARN, "access", "cannot try what user %ld may do", (long)owner.st_uid);
+        return;
+    }
+    if (verdict.file < 0)
+        add(report, OK, "access", "the service's user %ld and group %ld may use their files",
+            (long)owner.st_uid, (long)owner.st_gid);
+    else
+        add(report, FAIL, "access",
+            "the service's user %ld and group %ld, the owners of the database's directory, cannot "
+            "use %s: %s; set its owner, group and mode as those of its neighbours",
+            (long)owner.st_uid, (long)owner.st_gid, files[verdict.file].path,
+            strerror(verdict.error));
+}
+
+/* Where libmagic looks, and where Debian has the file. */
+static const char *const type_databases[] = {"/usr/share/misc/magic.mgc",
+                                             "/usr/lib/file/magic.mgc"};
+
+/* Without it every upload that names no type becomes application/octet-stream. */
+static void check_types(struct report *report) {
+    static const unsigned char magic[] = {0x1c, 0x04, 0x1e, 0xf1}; /* magic(5), little-endian */
+    for (size_t i = 0; i < sizeof type_databases / sizeof *type_databases; i++) {
+        unsigned char found[sizeof magic] = {0};
+        int fd = open(type_databases[i], O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, found, sizeof found);
+        if (fd >= 0)
+            close(fd);
+        if (n == sizeof found && memcmp(found, magic, sizeof found) == 0) {
+            add(report, OK, "file types", "libmagic's database is %s", type_databases[i]);
+            return;
+        }
+    }
+    add(report, WARN, "file types",
+        "%s is missing or no database of libmagic: files uploaded without a type are "
+        "application/octet-stream; install libmagic-mgc",
+        type_databases[0]);
+}
+
 static void (*const checks[])(struct report *report) = {
     check_config, check_keys, check_wal,   check_open,     check_database,
     check_tokens, check_disk, check_spool, check_upstream, check_confinement,
-    check_refusals, check_foreign,
+    check_access, check_types,    check_refusals, check_foreign,
 };
 
 int doctor_run(struct invocation *call) {

@@ -45,5 +45,6 @@ int key_rotate(struct invocation *call);
 
 int doctor_run(struct invocation *call);
 int backup_run(struct invocation *call);
+int restore_run(struct invocation *call);
 
 #endif

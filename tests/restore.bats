@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# `switchboard restore`: a backup takes the database's place while everything goes on.
+load helpers/all
+
+setup() {
+    rm -f "$STACK"/{copy,other,damaged} "$DB.before-restore"
+    make_user
+}
+
+backup_named() { # NAME: a backup whose account has that name
+    db "UPDATE account SET name = '$1' WHERE id = '$ACCOUNT'"
+    rm -f "$STACK/copy"
+    switchboard backup "$STACK/copy" >/dev/null
+}
+
+assert_named() { # NAME
+    api GET /v2/me
+    assert_success
+    assert_text '.data.accounts[0].displayName' "$1"
+}
+
+refuses() { # PART FILE
+    run switchboard restore "$2"
+    [[ $status == 1 && $output == *"$1"* ]] || fail "status $status: $output"
+    assert_named now
+    [[ ! -e $DB.before-restore ]] || fail 'a former database was kept'
+}
+
+@test "restore makes the database hold what the backup does and keeps what it held" {
+    local before
+    backup_named then
+    db "UPDATE account SET name = 'now' WHERE id = '$ACCOUNT'"
+    assert_named now
+    chmod 640 "$DB"
+    before=$(stat -c '%i %a %u %g' "$DB")
+    run switchboard restore "$STACK/copy"
+    assert_equal "$status" 0
+    assert_equal "$output" "$DB holds what $STACK/copy does; what it held before is $DB.before-restore"
+    assert_named then
+    assert_equal "$(stat -c '%i %a %u %g' "$DB")" "$before"
+    assert_equal "$(sqlite3 "$DB.before-restore" "SELECT name FROM account WHERE id = '$ACCOUNT'")" now
+    assert_equal "$(stat -c %a "$DB.before-restore")" 600
+    assert_equal "$(db 'PRAGMA integrity_check')" ok
+    assert_equal "$(db 'PRAGMA journal_mode')" wal
+    chmod 660 "$DB"
+    # and back again
+    mv "$DB.before-restore" "$STACK/other"
+    switchboard restore "$STACK/other" --json | jq -e --arg f "$DB.before-restore" '.formerDatabase == $f'
+    assert_named now
+}
+
+@test "restore refuses what is no whole database of this program and changes nothing" {
+    backup_named now
+    refuses "there is no file $STACK/nothing" "$STACK/nothing"
+    refuses 'is the database itself' "$DB"
+    rm -f "$STACK/other"
+    sqlite3 "$STACK/other" 'CREATE TABLE t (x)'
+    refuses 'is no database of this program' "$STACK/other"
+    printf 'this is no database at all, however long it may be, and it is longer than a header is: %0500d' 0 >"$STACK/other"
+    refuses 'not a database' "$STACK/other"
+    cp "$STACK/copy" "$STACK/other"
+    sqlite3 "$STACK/other" "PRAGMA user_version = 99" >/dev/null
+    refuses 'schema version 99, made by a newer program' "$STACK/other"
+    cp "$STACK/copy" "$STACK/damaged"
+    dd if=/dev/zero of="$STACK/damaged" bs=4096 seek=8 count=2 conv=notrunc status=none
+    run switchboard restore "$STACK/damaged"
+    [[ $status == 1 && $output == *'damaged'* || $output == *malformed* ]] || fail "status $status: $output"
+    touch "$DB.before-restore"
+    run switchboard restore "$STACK/copy"
+    [[ $status == 1 && $output == *"$DB.before-restore exists already"*'Nothing was changed'* ]] || fail "$output"
+    assert_named now
+}
+
+@test "restore makes a database that is gone, with its directory's owner and group and mode 0660" {
+    local config=$STACK/gone.conf
+    backup_named then
+    mkdir -p "$BATS_TEST_TMPDIR/state"
+    ((EUID != 0)) || chown 64990:64991 "$BATS_TEST_TMPDIR/state"
+    sed "s|^database = .*|database = $BATS_TEST_TMPDIR/state/new.db|" "$SWITCHBOARD_CONFIG" >"$config"
+    touch "$BATS_TEST_TMPDIR/state/new.db-wal"
+    run switchboard restore "$STACK/copy" --config "$config"
+    [[ $status == 1 && $output == *'new.db-wal is left of a database that is gone'* ]] || fail "$output"
+    rm "$BATS_TEST_TMPDIR/state/new.db-wal"
+    run switchboard restore "$STACK/copy" --config "$config"
+    assert_equal "$output" "$BATS_TEST_TMPDIR/state/new.db holds what $STACK/copy does"
+    assert_equal "$(stat -c '%a %u %g' "$BATS_TEST_TMPDIR/state/new.db")" "660 $(stat -c '%u %g' "$BATS_TEST_TMPDIR/state")"
+    assert_equal "$(sqlite3 "$BATS_TEST_TMPDIR/state/new.db" "SELECT name FROM account WHERE id = '$ACCOUNT'")" then
+    assert_equal "$(ls "$BATS_TEST_TMPDIR/state")" new.db
+}
+
+@test "a restore under load costs no request, and what was committed is in one of the two databases" {
+    local loads=() turn text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230007\",\"text\":\"x\"}" sent=0 kept
+    backup_named then
+    db "UPDATE account SET name = 'now' WHERE id = '$ACCOUNT'"
+    for turn in 1 2; do
+        (
+            answer_dir=$BATS_TEST_TMPDIR/load.$turn
+            mkdir "$answer_dir"
+            until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
+                if ((turn == 1)); then
+                    api GET /v2/me
+                else
+                    api POST /v2/messages/send/text -d "$text"
+                fi
+                printf '%s\n' "$status"
+            done >"$BATS_TEST_TMPDIR/statuses.$turn"
+        ) 3>&- &
+        loads+=($!)
+    done
+    eventually grep -q 200 "$BATS_TEST_TMPDIR/statuses.2"
+    run switchboard restore "$STACK/copy"
+    assert_equal "$status" 0
+    touch "$BATS_TEST_TMPDIR/enough"
+    wait "${loads[@]}"
+    assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/statuses.*)" 200
+    sent=$(wc -l <"$BATS_TEST_TMPDIR/statuses.2")
+    kept=$(sqlite3 "$DB.before-restore" "SELECT count(*) FROM message WHERE line_id = (SELECT id FROM line WHERE phone_number_id = '$LINE')")
+    assert_equal "$((kept + $(db "SELECT count(*) FROM message WHERE line_id = (SELECT id FROM line WHERE phone_number_id = '$LINE')")))" "$sent"
+    assert_named then
+}
+
+@test "killed at any moment, a restore has changed nothing or everything" {
+    local pause name
+    backup_named then
+    for pause in 0 0.01 0.02 0.04 0.08 0.3; do
+        db "UPDATE account SET name = 'now' WHERE id = '$ACCOUNT'"
+        rm -f "$DB.before-restore"*
+        "$OUT/tools/switchboard" restore "$STACK/copy" >/dev/null 2>&1 3>&- &
+        sleep "$pause"
+        kill -KILL $! 2>/dev/null || true
+        wait $! || true
+        assert_equal "$(db 'PRAGMA integrity_check')" ok
+        name=$(db "SELECT name FROM account WHERE id = '$ACCOUNT'")
+        [[ $name == now || $name == then ]] || fail "the name is $name"
+        assert_named "$name"
+    done
+    rm -f "$DB.before-restore"*
+    switchboard restore "$STACK/copy" >/dev/null
+    assert_named then
+}
