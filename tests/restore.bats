@@ -28,7 +28,7 @@ refuses() { # PART FILE
 
 @test "restore makes the database hold what the backup does and keeps what it held" {
     local before
-    backup_named then
+    backup_named 'then'
     db "UPDATE account SET name = 'now' WHERE id = '$ACCOUNT'"
     assert_named now
     chmod 640 "$DB"
@@ -36,7 +36,7 @@ refuses() { # PART FILE
     run switchboard restore "$STACK/copy"
     assert_equal "$status" 0
     assert_equal "$output" "$DB holds what $STACK/copy does; what it held before is $DB.before-restore"
-    assert_named then
+    assert_named 'then'
     assert_equal "$(stat -c '%i %a %u %g' "$DB")" "$before"
     assert_equal "$(sqlite3 "$DB.before-restore" "SELECT name FROM account WHERE id = '$ACCOUNT'")" now
     assert_equal "$(stat -c %a "$DB.before-restore")" 600
@@ -73,7 +73,7 @@ refuses() { # PART FILE
 
 @test "restore makes a database that is gone, with its directory's owner and group and mode 0660" {
     local config=$STACK/gone.conf
-    backup_named then
+    backup_named 'then'
     mkdir -p "$BATS_TEST_TMPDIR/state"
     ((EUID != 0)) || chown 64990:64991 "$BATS_TEST_TMPDIR/state"
     sed "s|^database = .*|database = $BATS_TEST_TMPDIR/state/new.db|" "$SWITCHBOARD_CONFIG" >"$config"
@@ -84,13 +84,13 @@ refuses() { # PART FILE
     run switchboard restore "$STACK/copy" --config "$config"
     assert_equal "$output" "$BATS_TEST_TMPDIR/state/new.db holds what $STACK/copy does"
     assert_equal "$(stat -c '%a %u %g' "$BATS_TEST_TMPDIR/state/new.db")" "660 $(stat -c '%u %g' "$BATS_TEST_TMPDIR/state")"
-    assert_equal "$(sqlite3 "$BATS_TEST_TMPDIR/state/new.db" "SELECT name FROM account WHERE id = '$ACCOUNT'")" then
+    assert_equal "$(sqlite3 "$BATS_TEST_TMPDIR/state/new.db" "SELECT name FROM account WHERE id = '$ACCOUNT'")" 'then'
     assert_equal "$(ls "$BATS_TEST_TMPDIR/state")" new.db
 }
 
 @test "a restore under load costs no request, and what was committed is in one of the two databases" {
     local loads=() turn text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230007\",\"text\":\"x\"}" sent=0 kept
-    backup_named then
+    backup_named 'then'
     db "UPDATE account SET name = 'now' WHERE id = '$ACCOUNT'"
     for turn in 1 2; do
         (
@@ -116,12 +116,12 @@ refuses() { # PART FILE
     sent=$(wc -l <"$BATS_TEST_TMPDIR/statuses.2")
     kept=$(sqlite3 "$DB.before-restore" "SELECT count(*) FROM message WHERE line_id = (SELECT id FROM line WHERE phone_number_id = '$LINE')")
     assert_equal "$((kept + $(db "SELECT count(*) FROM message WHERE line_id = (SELECT id FROM line WHERE phone_number_id = '$LINE')")))" "$sent"
-    assert_named then
+    assert_named 'then'
 }
 
 @test "killed at any moment, a restore has changed nothing or everything" {
     local pause name
-    backup_named then
+    backup_named 'then'
     for pause in 0 0.01 0.02 0.04 0.08 0.3; do
         db "UPDATE account SET name = 'now' WHERE id = '$ACCOUNT'"
         rm -f "$DB.before-restore"*
@@ -131,10 +131,10 @@ refuses() { # PART FILE
         wait $! || true
         assert_equal "$(db 'PRAGMA integrity_check')" ok
         name=$(db "SELECT name FROM account WHERE id = '$ACCOUNT'")
-        [[ $name == now || $name == then ]] || fail "the name is $name"
+        [[ $name == now || $name == 'then' ]] || fail "the name is $name"
         assert_named "$name"
     done
     rm -f "$DB.before-restore"*
     switchboard restore "$STACK/copy" >/dev/null
-    assert_named then
+    assert_named 'then'
 }
