@@ -1,5 +1,6 @@
 /* `Idempotency-Key`, an optional header of every send and upload: the same key with the same body
- * is carried out once, and answered the same for 24 h. Without the header nothing here happens. */
+ * is carried out once, and answered the same for 24 h. A key belongs to its user: on another route
+ * it is refused. Without the header nothing here happens. */
 #ifndef SWITCHBOARD_IDEMPOTENCY_H
 #define SWITCHBOARD_IDEMPOTENCY_H
 
