@@ -37,7 +37,7 @@ new_requests() {
 }
 
 perform() {
-    timeout 300 curl -s -g --path-as-is --no-progress-meter --parallel --parallel-max 6 -K "$batch/curl.conf" >"$batch/answered" || true
+    timeout 1800 curl -s -g --path-as-is --no-progress-meter --parallel --parallel-max 6 -K "$batch/curl.conf" >"$batch/answered" || true
 }
 
 # Lines of JSON {path, method, headers: [], body} on standard input become requests.
@@ -47,7 +47,7 @@ add_requests() {
         input_line_number as $n
         | (if $n > 1 then "next" else empty end),
         "url = \(($base + .path) | text)", "request = \(.method // "GET")", "output = \"\($batch)/\($n).out\"",
-        "dump-header = \"\($batch)/\($n).head\"", "max-time = 60", "write-out = \"\($n) %{http_code}\\n\"", "header = \"Expect:\"",
+        "dump-header = \"\($batch)/\($n).head\"", "max-time = 600", "write-out = \"\($n) %{http_code}\\n\"", "header = \"Expect:\"",
         (if .anonymous then empty else "header = \"X-API-Token: \($token)\"" end),
         (.headers[]? | "header = \(text)"),
         (if .body then "header = \"Content-Type: application/json\"", "data-binary = \(.body | text)" else empty end)' >"$batch/curl.conf"

@@ -41,7 +41,7 @@ pool_of() {
 keep_asking() {
     (
         until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
-            curl -s -o /dev/null -w '%{http_code}\n' --max-time 30 "$BASE$1" || true
+            curl -s -o /dev/null -w '%{http_code}\n' --max-time 600 "$BASE$1" || true
         done >"$BATS_TEST_TMPDIR/load.$2"
     ) 3>&- &
     loads+=($!)
@@ -289,7 +289,7 @@ ask_in_turn() { # PREFIX N
         printf 'header = "Content-Type: application/json"\ndata = "%s"\n' "${json//\"/\\\"}"
         ;;
     esac
-    printf 'output = "%s"\nsilent\nshow-error\nmax-time = 60\n' "$file"
+    printf 'output = "%s"\nsilent\nshow-error\nmax-time = 600\n' "$file"
 }
 
 @test "two tokens that take turns in the same processes see nothing of each other" {

@@ -8,9 +8,9 @@ fail() {
 
 # Waits until a command succeeds, for as long as a machine in trouble may take: eventually COMMAND...
 eventually() {
-    local deadline=$((SECONDS + 120))
+    local deadline=$((SECONDS + 600))
     until "$@"; do
-        ((SECONDS < deadline)) || fail "not within two minutes: $*"
+        ((SECONDS < deadline)) || fail "not within ten minutes: $*"
         sleep 0.02
     done
 }

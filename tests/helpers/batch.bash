@@ -82,7 +82,7 @@ send_bodies_http() {
     for ((number = 1; ; number++)); do
         [[ -e $batch/$number.in ]] || break
         ((number == 1)) || printf 'next\n'
-        printf 'url = "%s"\nrequest = "%s"\nsilent\ngloboff\nmax-time = 120\n' "$BASE$path" "$method"
+        printf 'url = "%s"\nrequest = "%s"\nsilent\ngloboff\nmax-time = 600\n' "$BASE$path" "$method"
         printf 'header = "%s"\n' 'Expect:' "${header_list[@]}"
         printf 'data-binary = "@%s"\noutput = "%s"\n' "$batch/$number.in" "$batch/$number.out"
         printf 'write-out = "%%{http_code}\\n"\n'

@@ -50,15 +50,20 @@ upload_raw() {
 watch_memory() {
     memory=$BATS_TEST_TMPDIR/memory
     (
-        peak=0
+        peak=0 round=0
+        exec {never}<> <(:)
         while :; do
-            for pid in $(pgrep -f "^$OUT/cgi-bin/media"); do
-                now=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status" 2>/dev/null) || now=0
-                ((${now:-0} <= peak)) || printf '%s\n' "$((peak = now))" >"$memory"
+            ((round++ % 5)) || mapfile -t pids < <(pgrep -f "^$OUT/cgi-bin/media")
+            for pid in "${pids[@]}"; do
+                now=0
+                while read -r name value _; do
+                    [[ $name != VmHWM: ]] || now=$value
+                done <"/proc/$pid/status" || continue
+                ((now <= peak)) || printf '%s\n' "$((peak = now))" >"$memory"
             done
-            sleep 0.01
+            read -r -t 0.01 -u "$never" || true # a pause without a process
         done
-    ) 3>&- &
+    ) 2>/dev/null 3>&- &
     watcher=$!
 }
 

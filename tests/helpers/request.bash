@@ -89,7 +89,7 @@ statuses() {
 }
 
 request_http() {
-    local arguments=(-s -g --path-as-is --max-time 120 -X "$method" -o "$body" -D "$answer_dir/head"
+    local arguments=(-s -g --path-as-is --max-time 600 -X "$method" -o "$body" -D "$answer_dir/head"
         -w '%{http_code}' -H 'Expect:') header
     [[ $method != HEAD ]] || arguments+=(-I)
     for header in "${header_list[@]}"; do
@@ -118,7 +118,7 @@ raw_request() {
     headers=$answer_dir/headers body=$answer_dir/body status=''
     exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
     printf '%b' "$1" >&"$socket"
-    timeout 100 cat <&"$socket" >"$answer_dir/answer" || true
+    timeout 600 cat <&"$socket" >"$answer_dir/answer" || true
     exec {socket}>&-
     : >"$headers"
     exec {socket}<"$answer_dir/answer"

@@ -103,10 +103,11 @@ contacts() {
 # The only contact is PHONE/BSUID; "none" where it has no such name. Sets `contact`, its id.
 assert_only_contact() {
     local found
-    found=$(contacts)
-    contact=$(jq -r '.[0].id // ""' <<<"$found")
-    found=$(jq -r '.[] | "\(.phone // "none")/\(.userId // "none")"' <<<"$found")
-    assert_equal "$found" "$1"
+    found=$(contacts | jq -r '"id " + (.[0].id // ""), (.[] | "\(.phone // "none")/\(.userId // "none")")')
+    contact=${found%%$'\n'*}
+    found=${found#"$contact"}
+    contact=${contact#id }
+    assert_equal "${found#$'\n'}" "$1"
 }
 
 # All contacts in any order: assert_contacts PHONE/BSUID...
@@ -128,8 +129,9 @@ assert_messages() {
 
 # The account's events in their order: events [jq filter over each body]
 events() {
-    db "SELECT CAST(body AS TEXT) FROM event WHERE instr(CAST(body AS TEXT), '\"$ACCOUNT\"') ORDER BY sequence" |
-        jq -c "${1-.}"
+    local rows
+    rows=$(db "SELECT CAST(body AS TEXT) FROM event WHERE instr(CAST(body AS TEXT), '\"$ACCOUNT\"') ORDER BY sequence")
+    [[ -z $rows ]] || jq -c "${1-.}" <<<"$rows"
 }
 
 # Their types, a lead's with its source: assert_events message.received lead.created/new_contact ...
