@@ -107,3 +107,9 @@ asked_more_than() { # NUMBER: each of them
     cmp "$root/apache.conf" "$conf.new"
     assert_equal "$output" '/etc/switchboard/apache.conf was edited and stays; the new one is apache.conf.new'
 }
+
+@test "the unit of a pool names the configuration, which no request can, and watches that file" {
+    local pool=$STAGE/opt/sb/lib/systemd/system/switchboard-fcgi@.service
+    grep -qx 'Environment=SWITCHBOARD_CONFIG=/etc/switchboard/switchboard.conf' "$pool"
+    grep -q '^ExecStart=.* --watch ${SWITCHBOARD_CONFIG} ' "$pool"
+}

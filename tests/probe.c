@@ -508,7 +508,7 @@ static void try_detector(const struct subject *subject, struct buffer *out) {
 static void tell_limits(struct request *rq) {
     unsigned listens = transport_is_fastcgi() ? LISTENS : 0;
     struct subject subject = {rq->needs | listens, rq->config,
-                              request_variable("SWITCHBOARD_CONFIG"),
+                              getenv("SWITCHBOARD_CONFIG"),
                               request_variable("HTTP_X_PROBE_SOCKET"), ""};
     struct buffer out = buffer_in(rq->arena);
     buffer_add_text(&out, "Content-Type: text/plain\r\n\r\n");

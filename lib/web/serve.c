@@ -192,10 +192,12 @@ static int64_t content_length(void) {
     return errno || *end || n < 0 ? INT64_MAX : n;
 }
 
-/* Which file configures us: the web server's SetEnv, but never the environment of a setuid or
- * setgid process, which anyone may have made. */
+/* Which file configures this process: its own environment says so, which is the web server's SetEnv
+ * for a CGI and the pool's for a FastCGI process. Never a parameter of a FastCGI request, which any
+ * program that can open the pool's socket may choose, and never the environment of a setuid or
+ * setgid process, which any user may have made. */
 static const char *config_path(void) {
-    const char *path = getauxval(AT_SECURE) ? NULL : request_variable("SWITCHBOARD_CONFIG");
+    const char *path = getauxval(AT_SECURE) ? NULL : getenv("SWITCHBOARD_CONFIG");
     return path && *path ? path : CONFIG_DEFAULT_PATH;
 }
 

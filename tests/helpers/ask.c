@@ -3,8 +3,9 @@
  *     ask [--fastcgi] PROGRAM NAME=VALUE...
  *
  * Runs PROGRAM as a CGI (RFC 3875) or, as a web server would, as a FastCGI responder on a unix
- * socket, with these variables and no body. Prints what it answers. While it runs, a datagram
- * socket without a path is open whose name is in HTTP_X_PROBE_SOCKET.
+ * socket, with these variables and no body. A FastCGI responder has those named SWITCHBOARD_... in
+ * its environment instead of among the parameters. Prints what it answers. While it runs, a
+ * datagram socket without a path is open whose name is in HTTP_X_PROBE_SOCKET.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { MOST_SETTINGS = 8 };
 enum { BEGIN_REQUEST = 1, END_REQUEST = 3, PARAMS = 4, STDIN = 5, STDOUT = 6 };
 
 static void die(const char *what) {
@@ -59,6 +61,10 @@ static void write_record(int fd, unsigned char type, const void *content, size_t
     write_all(fd, content, n);
 }
 
+static int is_setting(const char *pair) {
+    return strncmp(pair, "SWITCHBOARD_", 12) == 0;
+}
+
 /* A name and its value (FastCGI 1.0, 3.4), lengths in four bytes. */
 static size_t put_pair(char *out, const char *pair) {
     const char *equals = strchr(pair, '=');
@@ -77,6 +83,8 @@ static void send_request(int fd, char **variables) {
     static char pairs[60000];
     size_t n = 0;
     for (char **pair = variables; *pair; pair++) {
+        if (is_setting(*pair))
+            continue;
         if (n + strlen(*pair) + 8 > sizeof pairs)
             die("too many variables");
         n += put_pair(pairs + n, *pair);
@@ -113,7 +121,11 @@ static int ask_fastcgi(const char *program, char **variables) {
         die("listen");
     pid_t child = fork();
     if (child == 0) {
-        char *environment[] = {NULL};
+        char *environment[MOST_SETTINGS + 1] = {NULL};
+        size_t settings = 0;
+        for (char **pair = variables; *pair; pair++)
+            if (is_setting(*pair) && settings < MOST_SETTINGS)
+                environment[settings++] = *pair;
         dup2(listener, STDIN_FILENO);
         execle(program, program, (char *)NULL, environment);
         _exit(127);
