@@ -38,12 +38,17 @@ static const struct field verify_query[] = {
 
 /* --- POST: news --- */
 
-/* Whether X-Hub-Signature-256 is the HMAC of the raw body under the app secret. */
+/* Reads X-Hub-Signature-256; false when it is missing or has another form. */
+static bool read_signature(unsigned char given[CRYPTO_HASH_SIZE]) {
+    struct slice header = slice_trim(slice_of(request_variable("HTTP_X_HUB_SIGNATURE_256")));
+    return slice_starts(header, SLICE("sha256=")) &&
+           crypto_unhex(slice_skip(header, 7), given, CRYPTO_HASH_SIZE);
+}
+
+/* Whether it is the HMAC of the raw body under the app secret. */
 static bool is_signed(struct request *rq) {
     unsigned char given[CRYPTO_HASH_SIZE], expected[CRYPTO_HASH_SIZE];
-    struct slice header = slice_trim(slice_of(request_variable("HTTP_X_HUB_SIGNATURE_256")));
-    if (!slice_starts(header, SLICE("sha256=")) ||
-        !crypto_unhex(slice_skip(header, 7), given, sizeof given))
+    if (!read_signature(given))
         return false;
     crypto_hmac_sha256(slice_of(rq->config->app_secret), rq->body, expected);
     return crypto_equal((struct slice){(char *)given, sizeof given},
@@ -56,17 +61,23 @@ static int fail_later(struct request *rq, const char *seconds, const char *messa
     return fail(rq, UNAVAILABLE, "%s", message);
 }
 
-static int check_signature(struct request *rq) {
+static int fail_unsigned(struct request *rq) {
+    return fail(rq, UNAUTHORIZED,
+                "X-Hub-Signature-256 must be the HMAC-SHA256 of the body under the app secret.");
+}
+
+/* What can be said of a signature before there is a body. */
+static int check_signature_header(struct request *rq) {
+    unsigned char given[CRYPTO_HASH_SIZE];
     if (!*rq->config->app_secret) {
         log_message(LOG_ERROR, "request %s: app_secret is not configured: no webhook can be taken",
                     rq->id);
         return fail_later(rq, "60", "The gateway has no app secret to check signatures with.");
     }
-    return is_signed(rq) ? 0
-                         : fail(rq, UNAUTHORIZED,
-                                "X-Hub-Signature-256 must be the HMAC-SHA256 of the body under the "
-                                "app secret.");
+    return read_signature(given) ? 0 : fail_unsigned(rq);
 }
+
+static const struct guard signature_guard = {.before_body = check_signature_header};
 
 /* The state cannot take it now. */
 static int fail_ingest(struct request *rq, struct store *store, enum store_result result) {
@@ -157,8 +168,8 @@ static int refuse_unread(struct request *rq, const char *reason) {
 static int post_webhook(struct request *rq) {
     struct json payload;
     struct json_error error;
-    if (check_signature(rq))
-        return -1;
+    if (!is_signed(rq))
+        return fail_unsigned(rq);
     bool is_read = json_read(rq->arena, rq->body, &payload, &error) == 0;
     if (!is_read && error.is_limit)
         return refuse_unread(rq, error.reason);
@@ -172,6 +183,7 @@ static const struct route routes[] = {
     {.method = "GET", .path = "/platform/webhook", .handle = get_webhook, .query = verify_query},
     {.method = "POST",
      .path = "/platform/webhook",
+     .guard = &signature_guard,
      .handle = post_webhook,
      .body = BODY_RAW,
      .body_limit = PAYLOAD_LIMIT},

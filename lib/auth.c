@@ -53,8 +53,11 @@ static int check_token(struct request *rq) {
     struct caller *caller = arena_alloc(rq->arena, sizeof *caller);
     if (authenticate(rq, caller))
         return -1;
+    if (!rq->caller)
+        json_write_text(&rq->log, "user", caller->user.id);
     rq->caller = caller;
-    json_write_text(&rq->log, "user", caller->user.id);
+    if (rq->route->body != BODY_NONE) /* it may come slowly */
+        state_end_view(rq);
     if (!caller->user.has_valid_account)
         return fail(rq, NOT_FOUND,
                     "No messaging account with a valid platform access token is linked.");
@@ -79,6 +82,7 @@ static int check_line(struct request *rq) {
     const struct field fields[] = {
         {.name = "phoneNumberId", .type = FIELD_STRING, .required = true}, {0}};
     struct issues issues;
+    store_hold_view(rq->caller->store);
     issues_start(&issues, rq->arena);
     field_check(fields, rq->json, "", &issues);
     if (fail_on_issues(rq, &issues))
@@ -87,6 +91,9 @@ static int check_line(struct request *rq) {
     return auth_choose_line(rq, id ? id : "");
 }
 
-const struct guard token_guard = {.before_body = check_token, .after = state_end_view};
-const struct guard line_guard = {
-    .before_body = check_token, .before_fields = check_line, .after = state_end_view};
+const struct guard token_guard = {
+    .before_body = check_token, .after = state_end_view, .wants_token = true};
+const struct guard line_guard = {.before_body = check_token,
+                                 .before_fields = check_line,
+                                 .after = state_end_view,
+                                 .wants_token = true};

@@ -184,3 +184,18 @@ evil_requests() {
     done
     assert_pools_serve
 }
+
+@test "connections that stop in the middle of a request give their processes back" {
+    local bytes stalled=()
+    for bytes in 4 20 20 100; do
+        route_of version
+        "$HELPERS/fcgi" "$(cat "$STACK/apache/sockets")/version.sock" "${route[@]}" --stall "$bytes" >/dev/null 3>&- &
+        stalled+=($!)
+    done
+    sleep 0.5
+    route_of version
+    ask version "${route[@]}"
+    grep -q '^Status: 200' "$answer"
+    kill "${stalled[@]}" 2>/dev/null || true
+    assert_pools_serve
+}

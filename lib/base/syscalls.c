@@ -102,6 +102,7 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(setitimer)},
     {CALL(getrandom)},
     {CALL(futex)},
+    {CALL(shutdown)}, /* of standard input, which is a socket under mod_cgid */
     {CALL(rt_sigaction)},
     {CALL(rt_sigprocmask)},
     {CALL(rt_sigreturn)},
@@ -116,7 +117,6 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(accept4), .needs = LISTENS},
     {CALL(getpeername), .needs = LISTENS | CALLS_PLATFORM},
     {CALL(getsockname), .needs = LISTENS | CALLS_PLATFORM},
-    {CALL(shutdown), .needs = LISTENS | CALLS_PLATFORM},
     {CALL(select), .needs = LISTENS | CALLS_PLATFORM},
     {CALL(pselect6), .needs = LISTENS | CALLS_PLATFORM},
     {CALL(poll), .needs = LISTENS | CALLS_PLATFORM | DATABASE},

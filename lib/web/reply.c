@@ -18,6 +18,7 @@ static const struct {
     [PLAN_REQUIRED] = {403, "DEVELOPER_PLAN_REQUIRED"},
     [NOT_FOUND] = {404, "NOT_FOUND"},
     [METHOD_NOT_ALLOWED] = {405, "NOT_FOUND"},
+    [TIMED_OUT] = {408, "VALIDATION_ERROR"},
     [CONFLICT] = {409, "VALIDATION_ERROR"},
     [LENGTH_REQUIRED] = {411, "VALIDATION_ERROR"},
     [TOO_LARGE] = {413, "VALIDATION_ERROR"},
@@ -137,7 +138,8 @@ int reply_settle(struct request *rq) {
         json_write_raw(&w, "details", failure->details);
     json_write_end(&w);
     reply_body(rq, catalogue[failure->code].status, REPLY_JSON, json_written(&w));
-    if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard)
+    if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard &&
+        rq->route->guard->wants_token)
         reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\""); /* RFC 9110 15.5.2 */
     return rq->reply.status;
 }
@@ -162,6 +164,7 @@ static const char *reason(int status) {
         {403, "Forbidden"},
         {404, "Not Found"},
         {405, "Method Not Allowed"},
+        {408, "Request Timeout"},
         {409, "Conflict"},
         {411, "Length Required"},
         {413, "Content Too Large"},

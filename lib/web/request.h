@@ -20,9 +20,12 @@ struct caller; /* who asks: known to the guards (auth.h), not to the web core */
 
 /* What protects a route. Each step returns 0 or fails; NULL steps are left out. */
 struct guard {
-    int (*before_body)(struct request *rq); /* needs no body: token, plan (spec 5.5) */
+    /* needs no body: token, plan (spec 5.5); again behind a body that came slowly. Nothing may be
+     * held when it returns that others wait for, if the route takes a body. */
+    int (*before_body)(struct request *rq);
     int (*before_fields)(struct request *rq); /* after the JSON was read: ownership (spec 5.6) */
     void (*after)(struct request *rq); /* in any case, before the answer is written; NULL too */
+    bool wants_token;                  /* a 401 says so (RFC 9110 15.5.2) */
 };
 
 /* How a route takes its body. */
@@ -55,6 +58,7 @@ enum failure_code {
     PLAN_REQUIRED,       /* 403 DEVELOPER_PLAN_REQUIRED */
     NOT_FOUND,           /* 404 NOT_FOUND */
     METHOD_NOT_ALLOWED,  /* 405 NOT_FOUND: the web server's, see cgi-bin/root.c */
+    TIMED_OUT,           /* 408 VALIDATION_ERROR */
     CONFLICT,            /* 409 VALIDATION_ERROR */
     LENGTH_REQUIRED,     /* 411 VALIDATION_ERROR */
     TOO_LARGE,           /* 413 VALIDATION_ERROR */
@@ -166,7 +170,8 @@ int reply_more(struct request *rq, struct slice bytes);
 /* A request header, by its CGI name ("HTTP_X_API_TOKEN", "CONTENT_TYPE"); NULL when absent. */
 const char *request_variable(const char *name);
 
-/* The next bytes of a BODY_STREAM body, as transport_read. */
+/* The next bytes of the body, as transport_read; fails the request with 408 and returns -1 when it
+ * comes too slowly. */
 ssize_t request_read_body(struct request *rq, void *bytes, size_t n);
 
 /* Whether the end that was met is the body's real end: CONTENT_LENGTH bytes were read, or none was

@@ -16,7 +16,10 @@
 #include "web/route.h"
 #include "web/transport.h"
 
-enum { REQUEST_MEMORY_CAP = 192 * 1024 * 1024 };
+enum {
+    REQUEST_MEMORY_CAP = 192 * 1024 * 1024,
+    SLOW_BODY_MS = 1000, /* behind a body that took longer the guard looks again */
+};
 
 /* Nothing half done goes on. */
 static _Noreturn void on_exhausted(void) {
@@ -31,7 +34,12 @@ ssize_t request_read_body(struct request *rq, void *bytes, size_t n) {
     ssize_t got = transport_read(bytes, n);
     if (got > 0)
         rq->body_read += (size_t)got;
-    return got;
+    if (!transport_is_late())
+        return got;
+    fail(rq, TIMED_OUT,
+         "The body arrived too slowly: send at least %d bytes a second, then try again.",
+         TRANSPORT_LEAST_RATE);
+    return -1;
 }
 
 bool request_body_is_complete(const struct request *rq) {
@@ -44,10 +52,10 @@ static size_t body_limit(const struct route *route) {
                                      : 0;
 }
 
-/* Reads the body up to the route's limit and one byte more; what comes after is dropped. */
+/* Reads the body up to the route's limit and one byte more. */
 static void read_body(struct request *rq) {
     size_t limit = body_limit(rq->route);
-    if (limit && rq->content_length <= (int64_t)limit) {
+    if (rq->content_length <= (int64_t)limit) {
         struct buffer body = buffer_in(rq->arena);
         size_t step = rq->content_length > 0 ? (size_t)rq->content_length + 1 : 16384;
         ssize_t got = 1;
@@ -58,11 +66,12 @@ static void read_body(struct request *rq) {
         }
         rq->body = buffer_slice(&body);
     }
-    transport_drain();
 }
 
 static int check_size(struct request *rq) {
     size_t limit = body_limit(rq->route);
+    if (rq->failure.code) /* it came too slowly */
+        return -1;
     if (rq->content_length > (int64_t)limit || rq->body.n > limit)
         return fail(rq, TOO_LARGE, "The body is larger than %zu bytes; send less.", limit);
     if (!request_body_is_complete(rq))
@@ -151,11 +160,24 @@ static int read_query(struct request *rq) {
     return 0;
 }
 
+/* Takes the whole body, unless the handler does. What was permitted before a slow one is looked at
+ * again: a token may have been revoked since. */
+static int take_body(struct request *rq, const struct guard *guard) {
+    if (rq->route->body == BODY_NONE || rq->route->body == BODY_STREAM)
+        return 0;
+    int64_t began = clock_monotonic();
+    read_body(rq);
+    if (guard && guard->before_body && clock_monotonic() - began > SLOW_BODY_MS &&
+        !rq->failure.code && guard->before_body(rq))
+        return -1;
+    return check_size(rq);
+}
+
 /* From the chosen route to the handler, in the order that clients may rely on. */
 static int answer(struct request *rq, const struct guard *guard) {
     if (guard && guard->before_body && guard->before_body(rq))
         return -1;
-    if ((rq->route->body == BODY_JSON || rq->route->body == BODY_RAW) && check_size(rq))
+    if (take_body(rq, guard))
         return -1;
     if (rq->route->body == BODY_JSON && read_json(rq))
         return -1;
@@ -297,8 +319,8 @@ static void serve_one(const struct service *service, struct arena *arena) {
 #ifdef SWITCHBOARD_PROBE
         probe_run(&rq);
 #endif
-        if (rq.route->body != BODY_STREAM)
-            read_body(&rq);
+        if (rq.route->body == BODY_NONE)
+            transport_drain(); /* before the answer: a web server that still sends may not read */
         const struct guard *guard = rq.route->guard;
         answer(&rq, guard);
         if (guard && guard->after)

@@ -9,10 +9,19 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { MAX_PIECES = 8 };
+#include "base/clock.h"
+
+enum {
+    MAX_PIECES = 8,
+    LISTENER = STDIN_FILENO, /* of a FastCGI process (FastCGI 1.0, 2.2) */
+    HEAD_MS = 5000,  /* how long the head of a FastCGI request may take: Apache sends it at once */
+    DRAIN_MS = 1000, /* how long a CGI drains before it refuses to take more */
+    LATE_AGAIN_US = 100 * 1000, /* the alarm may come just before the read that it is to end */
+};
 
 static enum { UNKNOWN, CGI, FASTCGI } kind;
 static FCGX_Request fastcgi;
@@ -20,11 +29,49 @@ static bool served; /* the one request of a CGI */
 static bool at_end; /* of the current request's body */
 static long requests_left = -1;
 static int executable = -1; /* the file that this process runs */
-static bool is_answering; /* bytes of an answer were written, or there is no request */
+static bool is_answering;   /* bytes of an answer were written, or there is no request */
+static volatile sig_atomic_t is_terminated;
+static volatile sig_atomic_t is_late; /* the request has not arrived in time */
+static int64_t patience_ms;           /* how much longer it may be waited for */
 
 static void on_terminate(int signal) {
     (void)signal;
-    FCGX_ShutdownPending();
+    is_terminated = 1;
+}
+
+/* Ends a read that waits: of a CGI by the interruption, of libfcgi, which takes an interruption for
+ * the end of the connection, by a shutdown that makes the end of what has arrived the end of all.
+ */
+static void on_alarm(int signal) {
+    (void)signal;
+    int saved = errno;
+    is_late = 1;
+    if (kind == FASTCGI)
+        shutdown(fastcgi.ipcFd, SHUT_RD);
+    errno = saved;
+}
+
+static void watch_time(void) {
+    struct sigaction action = {.sa_handler = on_alarm,
+                               .sa_flags = kind == FASTCGI ? SA_RESTART : 0};
+    sigaction(SIGALRM, &action, NULL);
+}
+
+/* Begins to wait for the client; returns what finish_waiting wants. */
+static int64_t start_waiting(void) {
+    struct itimerval timer = {.it_interval.tv_usec = LATE_AGAIN_US};
+    timer.it_value.tv_sec = patience_ms / 1000;
+    timer.it_value.tv_usec = patience_ms % 1000 * 1000;
+    if (patience_ms <= 0)
+        timer.it_value.tv_usec = 1; /* 0 would disarm it */
+    setitimer(ITIMER_REAL, &timer, NULL);
+    return clock_monotonic();
+}
+
+static void finish_waiting(int64_t started) {
+    static const struct itimerval none;
+    setitimer(ITIMER_REAL, &none, NULL);
+    patience_ms -= clock_monotonic() - started;
 }
 
 /* A FastCGI process ends after its current request on SIGTERM, after SWITCHBOARD_MAX_REQUESTS
@@ -32,6 +79,7 @@ static void on_terminate(int signal) {
 static void start_fastcgi(void) {
     struct sigaction action = {.sa_handler = on_terminate}; /* no SA_RESTART: accept must wake */
     sigaction(SIGTERM, &action, NULL);
+    watch_time();
     signal(SIGPIPE, SIG_IGN);
     const char *limit = getenv("SWITCHBOARD_MAX_REQUESTS");
     requests_left = limit && *limit ? strtol(limit, NULL, 10) : 0;
@@ -39,7 +87,7 @@ static void start_fastcgi(void) {
         requests_left = LONG_MAX;
     executable = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     FCGX_Init();
-    FCGX_InitRequest(&fastcgi, 0, FCGI_FAIL_ACCEPT_ON_INTR);
+    FCGX_InitRequest(&fastcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR); /* we accept ourselves */
 }
 
 /* Whether the file this process runs was deleted or replaced: its last name is gone. */
@@ -57,18 +105,65 @@ bool transport_is_fastcgi(void) {
     return kind == FASTCGI;
 }
 
+/* SIGTERM interrupts the wait for a connection and nothing else: libfcgi gives a connection up when
+ * a signal interrupts it. */
+static void let_terminate(int how) {
+    sigset_t terminate;
+    sigemptyset(&terminate);
+    sigaddset(&terminate, SIGTERM);
+    sigprocmask(how, &terminate, NULL);
+}
+
+/* The next connection, or -1 when the process is to end. */
+static int accept_connection(void) {
+    int connection = -1;
+    let_terminate(SIG_UNBLOCK);
+    do
+        connection = is_terminated ? -1 : accept4(LISTENER, NULL, NULL, SOCK_CLOEXEC);
+    while (connection < 0 && !is_terminated && (errno == EINTR || errno == ECONNABORTED));
+    let_terminate(SIG_BLOCK);
+    return connection;
+}
+
+/* Reads the head of the request on a connection. Returns false when there is none, or it did not
+ * come in time; libfcgi has closed the connection then. */
+static bool read_head(int connection) {
+    fastcgi.ipcFd = connection;
+    fastcgi.keepConnection = 1; /* else libfcgi closes it at once */
+    int64_t started = start_waiting();
+    bool is_read = FCGX_Accept_r(&fastcgi) >= 0;
+    finish_waiting(started);
+    fastcgi.keepConnection = 0; /* one request for each: a connection that idles holds a process */
+    return is_read && !is_late;
+}
+
+static bool accept_fastcgi(void) {
+    for (int connection; (connection = accept_connection()) >= 0; FCGX_Finish_r(&fastcgi)) {
+        patience_ms = HEAD_MS;
+        is_late = 0;
+        bool is_read = read_head(connection);
+        patience_ms = TRANSPORT_PATIENCE_S * 1000;
+        if (is_read)
+            return true;
+    }
+    return false;
+}
+
 bool transport_accept(void) {
     at_end = false;
     if (!transport_is_fastcgi()) {
         bool first = !served;
         served = true;
-        if (first)
+        patience_ms = TRANSPORT_PATIENCE_S * 1000;
+        if (first) {
             signal(SIGPIPE, SIG_IGN); /* a client that left is an EPIPE, not a death */
+            watch_time();
+        }
         return first;
     }
     if (requests_left-- <= 0 || was_replaced())
         return false;
-    bool accepted = FCGX_Accept_r(&fastcgi) >= 0;
+    bool accepted = accept_fastcgi();
     is_answering = !accepted;
     return accepted;
 }
@@ -83,20 +178,34 @@ static ssize_t read_some(void *bytes, size_t n) {
     ssize_t got;
     do
         got = read(STDIN_FILENO, bytes, n);
-    while (got < 0 && errno == EINTR);
+    while (got < 0 && errno == EINTR && !is_late);
     return got;
 }
 
 ssize_t transport_read(void *bytes, size_t n) {
-    ssize_t got = at_end ? 0 : read_some(bytes, n);
-    at_end = got == 0;
+    if (at_end)
+        return 0;
+    int64_t started = start_waiting();
+    ssize_t got = read_some(bytes, n);
+    finish_waiting(started);
+    patience_ms += got > 0 ? got * 1000 / TRANSPORT_LEAST_RATE : 0;
+    at_end = got == 0 || is_late;
     return got;
 }
 
+bool transport_is_late(void) {
+    return is_late;
+}
+
 void transport_drain(void) {
-    static char dropped[16384]; /* static: nothing is to be cleared for nobody */
+    static char dropped[16384]; /* static, so it is not cleared on each call */
+    if (kind == CGI && patience_ms > DRAIN_MS)
+        patience_ms = DRAIN_MS;
     while (transport_read(dropped, sizeof dropped) > 0)
         ;
+    if (kind == CGI && is_late && shutdown(STDIN_FILENO, SHUT_RD) == 0)
+        while (read(STDIN_FILENO, dropped, sizeof dropped) > 0)
+            ;
 }
 
 static int write_fastcgi(const struct slice *pieces, size_t count) {

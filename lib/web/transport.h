@@ -8,6 +8,10 @@
 
 #include "base/slice.h"
 
+/* How long a body may be waited for in all: so many seconds, and one more for each so many of its
+ * bytes. Apache is stricter (apache.conf), so this is for what reaches a program without it. */
+enum { TRANSPORT_PATIENCE_S = 30, TRANSPORT_LEAST_RATE = 10000 };
+
 /* Waits for a request. Returns false when there will be no more: after the one request of a CGI,
  * or when a FastCGI process was asked to end (SIGTERM) or has served its share. */
 bool transport_accept(void);
@@ -17,11 +21,16 @@ bool transport_accept(void);
 const char *transport_variable(const char *name);
 
 /* Reads up to `n` bytes of the body. Returns their number, 0 at its end, -1 on failure. An end is
- * no proof that the body is complete: compare with CONTENT_LENGTH. */
+ * no proof that the body is complete: compare with CONTENT_LENGTH. When the request is late, what
+ * has arrived is its end. */
 ssize_t transport_read(void *bytes, size_t n);
 
+/* Whether the request did not arrive within the time that it may take. */
+bool transport_is_late(void);
+
 /* Reads the rest of the body and drops it. A CGI that ends before it has read everything can lose
- * its answer under mod_cgid, so this happens on every path. */
+ * its answer under mod_cgid, so this happens on every path. Where that takes long and standard
+ * input is a socket, as under mod_cgid, it is shut down, so that the web server sends no more. */
 void transport_drain(void);
 
 /* Writes all pieces. Returns 0, or -1 when the web server does not take them any more. */

@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# Clients that send the bodies of their requests slowly, with a token and without one, delay no other
+# request: a body is collected before a process of a pool is asked for it.
+# transports: cgi fcgi
+load helpers/all
+load helpers/webhook
+
+setup_file() {
+    start_stack --threads 600 # a slow client holds a thread of Apache, and those do not run out
+    make_user
+    printf 'Authorization: Bearer %s\n' "$TOKEN" >"$STACK/token.known" # no argument: those are read by others
+}
+
+setup() {
+    crowd_pids=() crowd=75 asked=50
+    [[ -z ${TEST_FULL-} ]] || crowd=130 asked=200
+}
+
+teardown() {
+    local pid
+    for pid in "${crowd_pids[@]}"; do
+        kill "$pid" 2>/dev/null || true
+    done
+}
+
+# Clients at 1,500 bytes a second, until the test ends: start_crowd NAME PATH [header...]
+start_crowd() {
+    local name=$BATS_TEST_TMPDIR/$1 path=$2
+    shift 2
+    {
+        printf 'POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n' "$path"
+        (($# == 0)) || printf '%s\r\n' "$@"
+        printf '\r\n'
+    } >"$name.head"
+    : >"$name.crowd"
+    "$HELPERS/crowd" "${BASE##*:}" "$crowd" 1500 "$name.head" >"$name.crowd" 2>&1 3>&- &
+    crowd_pids+=("$!")
+    eventually grep -q ready "$name.crowd"
+    rm "$name.head" # it may hold a token
+}
+
+start_crowds() {
+    local wrong
+    wrong=sha256=$(printf '%064d' 7)
+    start_crowd nobody /v2/messages/send/text
+    start_crowd unknown /v2/messages/send/text 'Authorization: Bearer sb_unknown'
+    start_crowd known /v2/messages/send/text "Authorization: Bearer $TOKEN"
+    start_crowd platform /platform/webhook "X-Hub-Signature-256: $wrong"
+}
+
+# Milliseconds of each of many requests, in a file, rising: measure FILE CURL-OPTION...
+measure() {
+    local file=$1 number
+    shift
+    for ((number = 0; number < asked; number++)); do
+        curl -s -o /dev/null --max-time 60 -w '%{http_code} %{time_total}\n' "$@"
+    done >"$file.raw"
+    assert_equal "$(cut -d' ' -f1 "$file.raw" | sort | uniq -c | sed 's/^ *//')" "$asked 200"
+    awk '{ printf "%d\n", $2 * 1000 }' "$file.raw" | sort -n >"$file"
+}
+
+send_text() {
+    measure "$1" -H @"$STACK/token.known" -H 'Content-Type: application/json' \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}" "$BASE/v2/messages/send/text"
+}
+
+send_webhook() {
+    printf '{"object":"whatsapp_business_account","entry":[]}' >"$BATS_TEST_TMPDIR/hook"
+    measure "$1" -H 'Content-Type: application/json' -H "X-Hub-Signature-256: $(sign "$BATS_TEST_TMPDIR/hook")" \
+        --data-binary "@$BATS_TEST_TMPDIR/hook" "$BASE/platform/webhook"
+}
+
+# The 99th percentile of a file of measure().
+p99() {
+    sed -n "$(((asked * 99 + 99) / 100))p" "$1"
+}
+
+# How many processes of messages this file's requests have as CGIs.
+count_cgis() {
+    local file
+    grep -lzxF "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" /proc/[0-9]*/environ 2>/dev/null |
+        while IFS= read -r file; do
+            ! grep -qzxF SCRIPT_NAME=/v2/messages "$file" 2>/dev/null || printf '%s\n' "$file"
+        done | wc -l
+}
+
+# Of clients without a valid token none holds a process, as soon as all have been looked at.
+is_settled() {
+    (($(count_cgis) <= crowd))
+}
+
+# Connections that a program's pool has, accepted or waiting.
+connections_of() {
+    awk -v path="/$1.sock" '$6 != "01" && $8 ~ path"$" { n++ } END { print n + 0 }' /proc/net/unix
+}
+
+@test "clients that send their bodies slowly hold no process of a pool and keep no other request waiting" {
+    local kind alone beside name
+    for kind in send_text send_webhook; do
+        "$kind" "$BATS_TEST_TMPDIR/$kind.alone"
+    done
+    start_crowds
+    for kind in send_text send_webhook; do # the crowd's own processes have started, where it has any
+        asked=1 "$kind" "$BATS_TEST_TMPDIR/$kind.first"
+    done
+    [[ $TRANSPORT == fcgi ]] || eventually is_settled
+    for kind in send_text send_webhook; do
+        "$kind" "$BATS_TEST_TMPDIR/$kind.beside"
+        alone=$(p99 "$BATS_TEST_TMPDIR/$kind.alone") beside=$(p99 "$BATS_TEST_TMPDIR/$kind.beside")
+        printf '# sweep: slow bodies: %s: 99th percentile %d ms beside %d slow clients, %d ms without them\n' \
+            "$kind" "$beside" "$((4 * crowd))" "$alone" >&3
+        # a CGI is a new process for each of the crowd's requests too: their starts take the processor
+        [[ $TRANSPORT == cgi ]] || ((beside <= 1000 + 5 * alone))
+        [[ -z ${TEST_FULL-} ]] || ((beside < 1000))
+    done
+    for name in messages platform; do
+        assert_equal "$(connections_of "$name")" 0
+    done
+}
+
+@test "a slow client that sends its whole body is answered as any other" {
+    local before
+    before=$(db "SELECT count(*) FROM message WHERE direction = 'out'")
+    printf '{"phoneNumberId":"%s",%40000s"to":"15551230000","text":"slow"}' "$LINE" '' >"$BATS_TEST_TMPDIR/long"
+    status=$(curl -s -o "$BATS_TEST_TMPDIR/answer" -w '%{http_code}' --limit-rate 15000 --max-time 100 \
+        -H @"$STACK/token.known" -H 'Content-Type: application/json' -H Expect: \
+        --data-binary "@$BATS_TEST_TMPDIR/long" "$BASE/v2/messages/send/text")
+    assert_equal "$status" 200
+    assert_equal "$(db "SELECT count(*) FROM message WHERE direction = 'out'")" "$((before + 1))"
+}
+
+@test "a token that is revoked while the body comes is refused" {
+    local sender
+    make_user OTHER_
+    printf 'Authorization: Bearer %s\n' "$OTHER_TOKEN" >"$STACK/token.other"
+    printf '{"phoneNumberId":"%s","to":"15551230000","text":"x"%40000s}' "$OTHER_LINE" '' >"$BATS_TEST_TMPDIR/long"
+    forget_sent
+    curl -s -o "$BATS_TEST_TMPDIR/answer" -w '%{http_code}' --limit-rate 10000 --max-time 100 \
+        -H @"$STACK/token.other" -H 'Content-Type: application/json' -H Expect: \
+        --data-binary "@$BATS_TEST_TMPDIR/long" "$BASE/v2/messages/send/text" >"$BATS_TEST_TMPDIR/status" 3>&- &
+    sender=$!
+    sleep 1
+    OTHER_TOKEN=$(switchboard token regenerate "$OTHER_EMAIL")
+    wait "$sender"
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/status")" 401
+    assert_equal "$(sent_count)" 0
+}
