@@ -108,6 +108,20 @@ asked_more_than() { # NUMBER: each of them
     assert_equal "$output" '/etc/switchboard/apache.conf was edited and stays; the new one is apache.conf.new'
 }
 
+# The megabytes of MemoryMax= of a unit.
+memory_of() {
+    sed -n 's/^MemoryMax=\([0-9]*\)M$/\1/p; s/^MemoryMax=1G$/1024/p' "$STAGE/opt/sb/lib/systemd/system/$1"
+}
+
+@test "the units limit memory to what their programs may need, and a pool that meets it loses one process" {
+    local pool=$STAGE/opt/sb/lib/systemd/system/switchboard-fcgi@.service most planning
+    most=$(sed -n 's/^Environment=.*MAX_PROCESSES=\([0-9]*\).*/\1/p' "$pool")
+    (($(memory_of switchboard-fcgi@.service) >= 4 * most + 2 * 192)) # serve.c: REQUEST_MEMORY_CAP
+    grep -qx 'OOMPolicy=continue' "$pool"
+    planning=$(sed -n 's/.*PLANNING_LIMIT = \([0-9]*\) \* 1024 \* 1024.*/\1/p' "$root/tools/delivery/dispatch.c")
+    (($(memory_of switchboard-courier.service) > planning))
+}
+
 @test "the unit of a pool names the configuration, which no request can, and watches that file" {
     local pool=$STAGE/opt/sb/lib/systemd/system/switchboard-fcgi@.service
     grep -qx 'Environment=SWITCHBOARD_CONFIG=/etc/switchboard/switchboard.conf' "$pool"
