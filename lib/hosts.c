@@ -105,32 +105,33 @@ void hosts_count(struct hosts *hosts, const struct flight *flights, size_t count
 
 /* --- who may have one more --- */
 
-/* Whether others, who were refused, come before this user. */
-static bool is_out_of_turn(const struct hosts *hosts, const struct gate *gate,
-                           const char *user_id) {
-    return strcmp(user_id, gate->last) <= 0 && strcmp(gate->last, gate->until) < 0 &&
-           hosts->lap - gate->refused_in <= 1;
+/* Whether `user_id` comes behind `last` and before `next` in the ring of all ids. */
+static bool is_between(const char *last, const char *user_id, const char *next) {
+    bool is_behind = strcmp(user_id, last) > 0, is_before = strcmp(user_id, next) < 0;
+    return strcmp(last, next) < 0 ? is_behind && is_before : is_behind || is_before;
 }
 
-static bool pass(const struct hosts *hosts, struct gate *gate, size_t limit, const char *user_id) {
-    if (is_out_of_turn(hosts, gate, user_id))
-        return false;
-    if (gate->load < limit)
+/* Whether the user may go through. One who has no attempt yet, and may not, has the next turn. */
+static bool pass(const struct hosts *hosts, struct gate *gate, size_t limit, const char *user_id,
+                 size_t load) {
+    bool has_next = *gate->next && hosts->lap - gate->refused_in <= 1;
+    bool is_turn = !has_next || strcmp(gate->next, user_id) == 0 ||
+                   (!load && is_between(gate->last, user_id, gate->next));
+    if (is_turn && gate->load < limit)
         return true;
-    if (strcmp(user_id, gate->last) > 0) {
+    if (is_turn && !load) {
+        snprintf(gate->next, sizeof gate->next, "%s", user_id);
         gate->refused_in = hosts->lap;
-        if (strcmp(user_id, gate->until) > 0)
-            snprintf(gate->until, sizeof gate->until, "%s", user_id);
     }
     return false;
 }
 
-/* The user's turn; a new round begins with it when it is not behind the last one. */
-static void enter(struct gate *gate, const char *user_id) {
-    if (strcmp(user_id, gate->last) <= 0)
-        *gate->until = '\0';
-    snprintf(gate->last, sizeof gate->last, "%s", user_id);
+static void enter(struct gate *gate, const char *user_id, size_t load) {
     gate->load++;
+    if (strcmp(gate->next, user_id) == 0)
+        *gate->next = '\0';
+    if (!load)
+        snprintf(gate->last, sizeof gate->last, "%s", user_id);
 }
 
 bool hosts_admit(struct hosts *hosts, struct host *host, const char *user_id, size_t load,
@@ -139,14 +140,14 @@ bool hosts_admit(struct hosts *hosts, struct host *host, const char *user_id, si
     const enum trust trusted = trust(host, now);
     if (load && (host->gate.load >= host->window || is_stuck(host, now)))
         return false;
-    if (!pass(hosts, &host->gate, HOST_PLACES, user_id))
+    if (!pass(hosts, &host->gate, HOST_PLACES, user_id, load))
         return false;
     for (size_t i = trusted; i < HOST_TRUSTS; i++)
-        if (!pass(hosts, &hosts->trusted[i], limits[i], user_id))
+        if (!pass(hosts, &hosts->trusted[i], limits[i], user_id, load))
             return false;
     for (size_t i = trusted; i < HOST_TRUSTS; i++)
-        enter(&hosts->trusted[i], user_id);
-    enter(&host->gate, user_id);
+        enter(&hosts->trusted[i], user_id, load);
+    enter(&host->gate, user_id, load);
     if (now < host->oldest)
         host->oldest = now;
     return true;

@@ -9,7 +9,7 @@
  * three quarters, so that a quick host finds a place however many others hang.
  *
  * Where a place is wanted by more users than it has room for, they have their turns in the order of
- * their ids: who has had one waits until all have who were refused meanwhile. So among users of one
+ * their ids: the first who was refused is the next. So among users of one
  * host, and among hosts that are slow, none has to wait for more than one attempt of each other.
  */
 #ifndef SWITCHBOARD_DELIVERY_HOSTS_H
@@ -30,8 +30,8 @@ enum {
 /* How many attempts may be under way somewhere, and whose turn it is. */
 struct gate {
     size_t load;
-    char last[ID_SIZE];  /* the user who got the last place */
-    char until[ID_SIZE]; /* the greatest one refused in this round; "" when there is none */
+    char last[ID_SIZE];  /* the user whose turn was last */
+    char next[ID_SIZE];  /* the first one behind it who was refused; "" when none was */
     uint64_t refused_in; /* the lap; a user who was not there for a whole one waits no more */
 };
 

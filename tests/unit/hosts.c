@@ -53,22 +53,24 @@ static void count_attempts(int64_t now) {
     hosts_count(&hosts, flights, flying, now);
 }
 
+static void ask(struct user *user, int64_t now, size_t most) {
+    struct host *host = hosts_find(&hosts, user->host, now);
+    if (user->load >= most || flying == PLACES ||
+        !hosts_admit(&hosts, host, user->id, user->load, now))
+        return;
+    attempts[flying].flight = (struct flight){host, now};
+    attempts[flying++].user = user;
+    user->load++;
+    user->begun++;
+    user->began = now;
+}
+
 /* A lap over all users, each of whom may have `most` attempts. */
 static void run_lap(int64_t now, size_t most) {
     end_attempts(now);
     count_attempts(now);
-    for (size_t i = 0; i < user_count; i++) {
-        struct user *user = &users[i];
-        struct host *host = hosts_find(&hosts, user->host, now);
-        if (user->load >= most || flying == PLACES ||
-            !hosts_admit(&hosts, host, user->id, user->load, now))
-            continue;
-        attempts[flying].flight = (struct flight){host, now};
-        attempts[flying++].user = user;
-        user->load++;
-        user->begun++;
-        user->began = now;
-    }
+    for (size_t i = 0; i < user_count; i++)
+        ask(&users[i], now, most);
     hosts.lap++;
 }
 
@@ -136,6 +138,31 @@ static void check_users_of_one_host_take_turns(int64_t takes, int64_t step) {
     }
     check(least > 0 && most - least <= most / 5 + 2,
           "of 100 users of a host one had %zu attempts, another %zu", least, most);
+}
+
+/* The users are looked at a few at a time, and attempts end in between. */
+static void check_users_take_turns_over_many_looks(void) {
+    enum { USERS = 300, AT_ONCE = 64 };
+    size_t least = SIZE_MAX, most = 0, at = 0;
+    reset(PLACES);
+    for (size_t i = 0; i < USERS; i++)
+        add_user("shared:443", 1);
+    for (int64_t now = 1; now < 20000; now += 2) {
+        end_attempts(now);
+        count_attempts(now);
+        for (size_t i = 0; i < AT_ONCE && at < USERS; i++, at++)
+            ask(&users[at], now, 8);
+        if (at == USERS) {
+            hosts.lap++;
+            at = 0;
+        }
+    }
+    for (size_t i = 0; i < user_count; i++) {
+        least = users[i].begun < least ? users[i].begun : least;
+        most = users[i].begun > most ? users[i].begun : most;
+    }
+    check(least > 10 && most - least <= 2,
+          "of 300 users of a host one had %zu attempts, another %zu", least, most);
 }
 
 /* A user whose path hangs, and one whose does not, on one host. */
@@ -207,6 +234,7 @@ int main(void) {
     check_users_of_one_host_take_turns(15000, 5000);
     check_users_of_one_host_take_turns(15000, 15000);
     check_users_of_one_host_take_turns(100, 30);
+    check_users_take_turns_over_many_looks();
     check_a_hanging_user_leaves_the_host_to_others();
     check_window();
     check_who_is_gone_keeps_no_turn();
