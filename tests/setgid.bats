@@ -236,7 +236,7 @@ END
     assert_equal "$(as_root sqlite3 "$JAIL/var/lib/switchboard/switchboard.db" 'PRAGMA integrity_check')" ok
 }
 
-@test "doctor looks as the service's user: a database that root alone can use is told" {
+@test "doctor looks as the service's user: a database that root alone can use is a failure" {
     local db=$JAIL/var/lib/switchboard/switchboard.db
     run switchboard doctor --json
     jq -e 'map(select(.check == "access")) == [{"status":"ok","check":"access","detail":"the service'"'"'s user '$service_user' and group '$service_group' may use their files"}]' <<<"$output"
