@@ -224,7 +224,7 @@ static const struct route routes[] = {
 int main(void) {
     return serve(&(struct service){.name = "media",
                                    .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | SPOOLS_FILES |
-                                            DETECTS_TYPES,
+                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
+                                            SPOOLS_FILES | DETECTS_TYPES,
                                    .prepare = upstream_prepare});
 }

@@ -9,8 +9,8 @@
  * on the rest, of a transport failure 502 on sends and downloads and 500 on the rest. */
 enum upstream_purpose { UPSTREAM_SEND, UPSTREAM_UPLOAD, UPSTREAM_DOWNLOAD, UPSTREAM_LIST };
 
-/* Loads what calls of the platform need and a confined process cannot load: `prepare` of the services
- * that make them (request.h). */
+/* Loads what calls of the platform need and a confined process cannot load: `prepare` of the
+ * services that make them (request.h). */
 void upstream_prepare(struct request *rq);
 
 /* Makes the call. Returns 0 with the platform's answer, a JSON value, in `*json`; or fails the

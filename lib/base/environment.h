@@ -1,9 +1,9 @@
-/* The process's environment, which under CGI its caller has made, and for a setgid program any user. */
+/* The process's environment, which under CGI its caller has made, for a setgid program any user. */
 #ifndef SWITCHBOARD_ENVIRONMENT_H
 #define SWITCHBOARD_ENVIRONMENT_H
 
-/* Removes every variable but a request's and those named SWITCHBOARD_*, so that no library finds one:
- * SSLKEYLOGFILE makes libcurl write session keys to a file, RES_OPTIONS and LOCALDOMAIN change how
+/* Removes every variable but a request's and those named SWITCHBOARD_*, so that no library finds
+ * one: SSLKEYLOGFILE makes libcurl write session keys to a file, RES_OPTIONS and LOCALDOMAIN change how
  * names are resolved, http_proxy where requests go. First thing in main. */
 void environment_limit(void);
 
