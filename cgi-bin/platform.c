@@ -12,7 +12,7 @@
 enum {
     PAYLOAD_LIMIT = 4 * 1024 * 1024,
     MOST_UPDATES = 10000, /* the platform sends at most 1,000 in one payload */
-    MOST_WORK = 40000000, /* store_limit_work: twice that of MOST_UPDATES new people who write */
+    MOST_WORK = 40000000, /* store_limit_work: that of MOST_UPDATES new people is 24000000 */
     SKIPPED_LINES_LOGGED = 5,
 };
 
