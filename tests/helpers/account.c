@@ -4,10 +4,10 @@
  *
  * RESULT is a file that receives the CPU seconds of the command and of all its descendants, daemons
  * too: a descendant whose parent has ended becomes a child of this process (prctl(2),
- * PR_SET_CHILD_SUBREAPER). PROGRESS is a file that grows as long as the command gets on; when it has
- * not for LIMIT seconds, the command is sent SIGTERM, and SIGKILL 20 seconds later. A command that gets
- * on may take any time, so that a slow machine fails nothing. Exit: the command's status, 124 when it
- * was ended.
+ * PR_SET_CHILD_SUBREAPER). PROGRESS is a file that grows as long as the command gets on; when it
+ * has not for LIMIT seconds, the command is sent SIGTERM, and SIGKILL 20 seconds later. A command
+ * that gets on may take any time, so that a slow machine fails nothing. Exit: the command's status,
+ * 124 when it was ended.
  */
 #include <errno.h>
 #include <signal.h>

@@ -35,13 +35,24 @@ check_bodies() {
     }
 }
 
+# Sets `text` to a file up to its first NUL, without line ends at its end; to nothing when there is none.
+read_text() { # FILE
+    text=''
+    [[ ! -e $1 ]] || IFS= read -r -d '' text <"$1" || true
+    text=${text%"${text##*[!$'\n']}"}
+}
+
 # The files NUMBER.KIND in their order, a line each.
 batch_lines() {
-    local number
+    local number text
     for ((number = 1; ; number++)); do
         [[ -e $batch/$number.$1 ]] || break
-        cat "$batch/$number.$1"
-        printf '\n'
+        if IFS= read -r -d '' text <"$batch/$number.$1"; then
+            cat "$batch/$number.$1" # there is a NUL in it
+            printf '\n'
+        else
+            printf '%s\n' "$text"
+        fi
     done
 }
 
@@ -49,7 +60,7 @@ issues_of_batch() {
     local number text
     for ((number = 1; ; number++)); do
         [[ -e $batch/$number.status ]] || break
-        text=$(cat "$batch/$number.out" 2>/dev/null) || true
+        read_text "$batch/$number.out"
         printf '%s\n' "${text//$'\n'/ }"
     done | jq -Rr 'try (fromjson | if .success then "-"
         elif (.details | type) == "array" then [.details[] | "\(.path):\(.code)"] | join(",")
@@ -96,23 +107,15 @@ send_bodies_http() {
 }
 
 send_bodies_direct() {
-    local program variables=() script_name path_info headers body status answer_dir=$batch
-    local common length
+    local program variables=() script_name path_info common
     find_program "$path"
     common=(
         PATH=/usr/local/bin:/usr/bin:/bin GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1
         "REQUEST_METHOD=$method" "REQUEST_URI=$path" QUERY_STRING= "SCRIPT_NAME=$script_name"
         "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" ${path_info:+"PATH_INFO=$path_info"}
         ${ASAN_OPTIONS+"ASAN_OPTIONS=$ASAN_OPTIONS"} ${UBSAN_OPTIONS+"UBSAN_OPTIONS=$UBSAN_OPTIONS"}
+        ${SWITCHBOARD_CONFINE_KILLS+"SWITCHBOARD_CONFINE_KILLS=$SWITCHBOARD_CONFINE_KILLS"}
     )
     header_variables
-    for ((number = 1; ; number++)); do
-        [[ -e $batch/$number.in ]] || break
-        headers=$batch/$number.headers body=$batch/$number.out
-        length=$(stat -c %s "$batch/$number.in")
-        env -i "${common[@]}" "${variables[@]}" "CONTENT_LENGTH=$length" "$OUT/cgi-bin/$program" \
-            <"$batch/$number.in" >"$batch/answer" 2>>"$STACK/stderr.log" || true
-        split_answer
-        printf '%s' "$status" >"$batch/$number.status"
-    done
+    "$HELPERS/batch" "$batch" "$OUT/cgi-bin/$program" "${common[@]}" "${variables[@]}" 2>>"$STACK/stderr.log"
 }

@@ -7,8 +7,8 @@
  *     json FILE text PATH VALUE       the value at PATH is the string VALUE
  *
  * PATH is one of jq that consists of names and numbers only: .data.items[0].id; the last name of
- * equal ones counts, as with jq. Exit 0 when it is so. Otherwise 1, which says nothing: the question
- * may be one that it does not understand, and the tests then ask jq.
+ * equal ones counts, as with jq. Exit 0 when it is so. Otherwise 1, which says nothing: the
+ * question may be one that it does not understand, and the tests then ask jq.
  */
 #include <cjson/cJSON.h>
 #include <ctype.h>
@@ -17,7 +17,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* The whole file with a NUL after it, freed by the caller; NULL when it cannot be read or holds NULs. */
+/* The whole file with a NUL after it, freed by the caller; NULL when it cannot be read or holds
+ * NULs. */
 static char *read_text(const char *path) {
     FILE *file = fopen(path, "rb");
     char *text = NULL;
@@ -87,7 +88,8 @@ static const cJSON *at(const cJSON *value, const char *path) {
         if (*path == '.' && path[1] == '[')
             path++;
         if (*path == '.') {
-            size_t n = strspn(path + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+            size_t n =
+                strspn(path + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
             if (n == 0 || isdigit((unsigned char)path[1]) || !cJSON_IsObject(value))
                 return NULL;
             value = member(value, path + 1, n);
@@ -152,7 +154,8 @@ static int is_value(const cJSON *body, const char *path, const char *expected) {
     cJSON *value = parse(expected);
     int is = found && value && same(found, value);
     /* jq reads nan as a number */
-    if (found && !value && isalpha((unsigned char)*expected) && strncasecmp(expected, "nan", 3) != 0)
+    if (found && !value && isalpha((unsigned char)*expected) &&
+        strncasecmp(expected, "nan", 3) != 0)
         is = is_text(found, expected);
     cJSON_Delete(value);
     return is;

@@ -2,15 +2,21 @@
 # The platform's side: what it was sent, and how it shall misbehave. `graph-sandbox --help` lists
 # its calls.
 
-# A call below /_sandbox/: sandbox METHOD PATH [BODY]. The shell makes it itself, since there are
-# several in every test.
+# A call below /_sandbox/: sandbox METHOD PATH [BODY]; with @FILE, the bytes of a file. The shell makes
+# it itself, since there are several in every test.
 sandbox() {
     local LC_ALL=C # lengths are bytes
     local socket line text=${3-} length
     length=${#text}
+    [[ $text != @* ]] || length=$(stat -L -c %s "${text#@}")
     exec {socket}<>"/dev/tcp/127.0.0.1/${SANDBOX##*:}" || return
-    printf '%s /_sandbox/%s HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s' \
-        "$1" "$2" "$length" "$text" >&"$socket"
+    printf '%s /_sandbox/%s HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n' \
+        "$1" "$2" "$length" >&"$socket"
+    if [[ $text == @* ]]; then
+        cat "${text#@}" >&"$socket"
+    else
+        printf '%s' "$text" >&"$socket"
+    fi
     while IFS= read -r line <&"$socket" && [[ $line != $'\r' ]]; do
         :
     done

@@ -1,0 +1,122 @@
+/* batch: gives many bodies to a CGI, one after the other, as tests/helpers/batch.bash wants them.
+ *
+ *     batch DIRECTORY PROGRAM NAME=VALUE...
+ *
+ * PROGRAM is run with these variables and CONTENT_LENGTH for each of the files 1.in, 2.in, ... of
+ * DIRECTORY; what it answers (RFC 3875 6) goes to NUMBER.out, its status to NUMBER.status: 500 when
+ * there is no header, 200 when no status is among them. Exit 1 when a file cannot be written.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void die(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static int open_to_write(const char *path) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        die(path);
+    return fd;
+}
+
+static void write_file(const char *path, const char *bytes, size_t n) {
+    int fd = open_to_write(path);
+    for (ssize_t wrote; n; bytes += wrote, n -= (size_t)wrote)
+        if ((wrote = write(fd, bytes, n)) <= 0)
+            die(path);
+    close(fd);
+}
+
+/* The whole file, freed by the caller. */
+static char *read_file(const char *path, size_t *n) {
+    struct stat about;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &about) != 0)
+        die(path);
+    char *bytes = malloc((size_t)about.st_size + 1);
+    *n = 0;
+    for (ssize_t got = 1; bytes && got > 0; *n += (size_t)(got > 0 ? got : 0))
+        got = read(fd, bytes + *n, (size_t)about.st_size - *n);
+    close(fd);
+    if (!bytes)
+        die(path);
+    return bytes;
+}
+
+/* Runs the program on an open body; its answer goes to a file. */
+static void run(const char *program, char **variables, int body, const char *answer) {
+    pid_t child = fork();
+    if (child < 0)
+        die("fork");
+    if (child == 0) {
+        dup2(body, STDIN_FILENO);
+        dup2(open_to_write(answer), STDOUT_FILENO);
+        execle(program, program, (char *)NULL, variables);
+        _exit(127);
+    }
+    while (waitpid(child, NULL, 0) != child)
+        ;
+}
+
+/* Splits an answer into the status, of three digits, and the body, whose offset is returned. */
+static size_t split(const char *bytes, size_t n, char status[4]) {
+    size_t at = 0;
+    int has_header = 0, has_status = 0;
+    while (at < n) {
+        const char *line = bytes + at, *end = memchr(line, '\n', n - at);
+        size_t length = end ? (size_t)(end - line) : n - at;
+        at += length + (end != NULL);
+        length -= length && line[length - 1] == '\r';
+        if (length == 0 || !end)
+            break;
+        if (length >= 11 && strncasecmp(line, "Status: ", 8) == 0)
+            memcpy(status, line + 8, 3), has_status = 1;
+        else
+            has_header = 1;
+    }
+    if (!has_header || !has_status)
+        memcpy(status, has_header ? "200" : "500", 3);
+    return at;
+}
+
+int main(int argc, char **argv) {
+    char path[4096], length[64], status[4] = {0};
+    if (argc < 3) {
+        fputs("usage: batch DIRECTORY PROGRAM NAME=VALUE...\n", stderr);
+        return 2;
+    }
+    char **variables = calloc((size_t)argc, sizeof *variables);
+    if (!variables)
+        die("calloc");
+    memcpy(variables, argv + 3, (size_t)(argc - 3) * sizeof *variables);
+    variables[argc - 3] = length;
+    for (int number = 1;; number++) {
+        struct stat about;
+        size_t n;
+        snprintf(path, sizeof path, "%s/%d.in", argv[1], number);
+        int body = open(path, O_RDONLY | O_CLOEXEC);
+        if (body < 0 || fstat(body, &about) != 0)
+            break;
+        snprintf(length, sizeof length, "CONTENT_LENGTH=%lld", (long long)about.st_size);
+        snprintf(path, sizeof path, "%s/answer", argv[1]);
+        run(argv[2], variables, body, path);
+        close(body);
+        char *answer = read_file(path, &n);
+        size_t at = split(answer, n, status);
+        snprintf(path, sizeof path, "%s/%d.out", argv[1], number);
+        write_file(path, answer + at, n - at);
+        snprintf(path, sizeof path, "%s/%d.status", argv[1], number);
+        write_file(path, status, 3);
+        free(answer);
+    }
+    free(variables);
+    return 0;
+}
