@@ -158,6 +158,7 @@ round_with_room() { # WHAT
     restore
     starving 0
     OUT=$starved send_noted payload "${starve[@]}"
+    answered 200 || fail "not starved at all: $(cat "$answer" "$stderr")"
     read_tally
     total=$made
     ((total > 1000)) || fail "only $total allocations"

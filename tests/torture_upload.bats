@@ -107,6 +107,7 @@ trace_upload() {
         points=0 faults=0 told=0
         starving 0
         OUT=$starved send_noted "$upload" "${starve[@]}"
+        answered 200 || fail "not starved at all: $(cat "$answer" "$stderr")"
         read_tally
         total=$made
         ((total > 1000)) || fail "only $total allocations"

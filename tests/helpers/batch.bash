@@ -117,5 +117,5 @@ send_bodies_direct() {
         ${SWITCHBOARD_CONFINE_KILLS+"SWITCHBOARD_CONFINE_KILLS=$SWITCHBOARD_CONFINE_KILLS"}
     )
     header_variables
-    "$HELPERS/batch" "$batch" "$OUT/cgi-bin/$program" "${common[@]}" "${variables[@]}" 2>>"$STACK/stderr.log"
+    env -i "${common[@]}" "${variables[@]}" "$HELPERS/batch" "$batch" "$OUT/cgi-bin/$program" 2>>"$STACK/stderr.log"
 }

@@ -1,10 +1,11 @@
 /* batch: gives many bodies to a CGI, one after the other, as tests/helpers/batch.bash wants them.
  *
- *     batch DIRECTORY PROGRAM NAME=VALUE...
+ *     batch DIRECTORY PROGRAM
  *
- * PROGRAM is run with these variables and CONTENT_LENGTH for each of the files 1.in, 2.in, ... of
- * DIRECTORY; what it answers (RFC 3875 6) goes to NUMBER.out, its status to NUMBER.status: 500 when
- * there is no header, 200 when no status is among them. Exit 1 when a file cannot be written.
+ * PROGRAM is run with the variables of the environment and CONTENT_LENGTH for each of the
+ * files 1.in, 2.in, ... of DIRECTORY; what it answers (RFC 3875 6) goes to NUMBER.out, its status
+ * to NUMBER.status: 500 when there is no header, 200 when no status is among them. Exit 1 when a
+ * file cannot be written.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,14 +53,14 @@ static char *read_file(const char *path, size_t *n) {
 }
 
 /* Runs the program on an open body; its answer goes to a file. */
-static void run(const char *program, char **variables, int body, const char *answer) {
+static void run(const char *program, int body, const char *answer) {
     pid_t child = fork();
     if (child < 0)
         die("fork");
     if (child == 0) {
         dup2(body, STDIN_FILENO);
         dup2(open_to_write(answer), STDOUT_FILENO);
-        execle(program, program, (char *)NULL, variables);
+        execl(program, program, (char *)NULL);
         _exit(127);
     }
     while (waitpid(child, NULL, 0) != child)
@@ -89,15 +90,10 @@ static size_t split(const char *bytes, size_t n, char status[4]) {
 
 int main(int argc, char **argv) {
     char path[4096], length[64], status[4] = {0};
-    if (argc < 3) {
-        fputs("usage: batch DIRECTORY PROGRAM NAME=VALUE...\n", stderr);
+    if (argc != 3) {
+        fputs("usage: batch DIRECTORY PROGRAM\n", stderr);
         return 2;
     }
-    char **variables = calloc((size_t)argc, sizeof *variables);
-    if (!variables)
-        die("calloc");
-    memcpy(variables, argv + 3, (size_t)(argc - 3) * sizeof *variables);
-    variables[argc - 3] = length;
     for (int number = 1;; number++) {
         struct stat about;
         size_t n;
@@ -105,9 +101,10 @@ int main(int argc, char **argv) {
         int body = open(path, O_RDONLY | O_CLOEXEC);
         if (body < 0 || fstat(body, &about) != 0)
             break;
-        snprintf(length, sizeof length, "CONTENT_LENGTH=%lld", (long long)about.st_size);
+        snprintf(length, sizeof length, "%lld", (long long)about.st_size);
+        setenv("CONTENT_LENGTH", length, 1);
         snprintf(path, sizeof path, "%s/answer", argv[1]);
-        run(argv[2], variables, body, path);
+        run(argv[2], body, path);
         close(body);
         char *answer = read_file(path, &n);
         size_t at = split(answer, n, status);
@@ -117,6 +114,5 @@ int main(int argc, char **argv) {
         write_file(path, status, 3);
         free(answer);
     }
-    free(variables);
     return 0;
 }
