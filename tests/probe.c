@@ -68,7 +68,8 @@ static int try_open(const struct trial *t) {
     return result;
 }
 
-/* Whether a descriptor of the file can be written by, one that was opened before the confinement too. */
+/* Whether a descriptor of the file can be written by, one that was opened before the confinement
+ * too. */
 static int try_hold(const struct trial *t) {
     struct stat wanted, found;
     if (stat(t->path, &wanted) != 0)
@@ -508,8 +509,7 @@ static void try_detector(const struct subject *subject, struct buffer *out) {
 
 static void tell_limits(struct request *rq) {
     unsigned listens = transport_is_fastcgi() ? LISTENS : 0;
-    struct subject subject = {rq->needs | listens, rq->config,
-                              getenv("SWITCHBOARD_CONFIG"),
+    struct subject subject = {rq->needs | listens, rq->config, getenv("SWITCHBOARD_CONFIG"),
                               request_variable("HTTP_X_PROBE_SOCKET"), ""};
     struct buffer out = buffer_in(rq->arena);
     buffer_add_text(&out, "Content-Type: text/plain\r\n\r\n");

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The beginnings of what stays: a request's variables (RFC 3875 4.1) and the status of an answer that
- * Apache has `root` write, which no library reads, and the programs' own. */
+/* The beginnings of what stays: a request's variables (RFC 3875 4.1) and the status of an answer
+ * that Apache has `root` write, which no library reads, and the programs' own. */
 static const char *const kept_names[] = {
-    "CONTENT_", "GATEWAY_INTERFACE=", "HTTPS=",   "HTTP_",        "PATH_INFO=", "QUERY_STRING=",
-    "REMOTE_",  "REDIRECT_STATUS=",   "REQUEST_", "SCRIPT_NAME=", "SERVER_",    "SWITCHBOARD_",
+    "CONTENT_",   "GATEWAY_INTERFACE=", "HTTPS=",   "HTTP_",        "PATH_INFO=", "QUERY_STRING=",
+    "REMOTE_",    "REDIRECT_STATUS=",   "REQUEST_", "SCRIPT_NAME=", "SERVER_",    "SWITCHBOARD_",
     "UNIQUE_ID=",
 #ifdef SWITCHBOARD_COVERAGE
     "GCOV_",

@@ -3,8 +3,8 @@
 #define SWITCHBOARD_ENVIRONMENT_H
 
 /* Removes every variable but a request's and those named SWITCHBOARD_*, so that no library finds
- * one: SSLKEYLOGFILE makes libcurl write session keys to a file, RES_OPTIONS and LOCALDOMAIN change how
- * names are resolved, http_proxy where requests go. First thing in main. */
+ * one: SSLKEYLOGFILE makes libcurl write session keys to a file, RES_OPTIONS and LOCALDOMAIN change
+ * how names are resolved, http_proxy where requests go. First thing in main. */
 void environment_limit(void);
 
 #endif

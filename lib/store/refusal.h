@@ -1,5 +1,6 @@
 /* Payloads of the platform's that were rightly signed and are too large to be taken in one go, and
- * updates for lines of ours under the ids of accounts that are not theirs: kept for the operator. */
+ * updates for lines of ours under the ids of accounts that are not theirs: kept for the operator.
+ */
 #ifndef SWITCHBOARD_STORE_REFUSAL_H
 #define SWITCHBOARD_STORE_REFUSAL_H
 
@@ -14,8 +15,8 @@ struct store_refusal {
     struct slice body; /* store_find_refusal only */
 };
 
-/* Keeps the payload, or counts one that is kept already. Those that last came 30 days ago make room;
- * STORE_FULL where there is none even so: 64 MiB or 1,000 payloads are kept. */
+/* Keeps the payload, or counts one that is kept already. Those that last came 30 days ago make
+ * room; STORE_FULL where there is none even so: 64 MiB or 1,000 payloads are kept. */
 enum store_result store_add_refusal(struct store *store, const char *id, const char *reason,
                                     int64_t updates, struct slice body, int64_t now);
 

@@ -31,8 +31,8 @@ struct store {
     struct stat file; /* what was opened */
     bool has_queue;   /* since the first transaction */
     struct queue queue;
-    bool holds_view; /* a read transaction is open */
-    bool is_reader;  /* it was opened for reading: it cannot make the wal-index */
+    bool holds_view;         /* a read transaction is open */
+    bool is_reader;          /* it was opened for reading: it cannot make the wal-index */
     int64_t work, most_work; /* of the transaction, in steps; 0: no limit */
     char path[4096];
 };

@@ -22,12 +22,13 @@ struct store_restoration {
     bool has_former; /* there was a database, which is at `path.before-restore` now */
 };
 
-/* Makes the database at `path` hold what the database `file` does, checked from end to end before. Where
- * there is one already it stays the same file, and all of it is replaced in one transaction: processes
- * that have it open go on with the new content, and killed in between nothing has changed. What it
- * held at that moment is copied to `path.before-restore` first. Where there is none it is made with
- * its directory's owner and group. STORE_CONFLICT: `file` is no backup for it, or a file is in the
- * way; STORE_NOT_FOUND: there is no `file`. `*store` is for store_reason and store_close only. */
+/* Makes the database at `path` hold what the database `file` does, checked from end to end before.
+ * Where there is one already it stays the same file, and all of it is replaced in one transaction:
+ * processes that have it open go on with the new content, and killed in between nothing has
+ * changed. What it held at that moment is copied to `path.before-restore` first. Where there is
+ * none it is made with its directory's owner and group. STORE_CONFLICT: `file` is no backup for it,
+ * or a file is in the way; STORE_NOT_FOUND: there is no `file`. `*store` is for store_reason and
+ * store_close only. */
 enum store_result store_restore(const char *path, const char *file,
                                 struct store_restoration *restoration, struct store **store);
 

@@ -375,8 +375,8 @@ static void check_access(struct report *report) {
         verdict = try_files(files, sizeof files / sizeof *files);
     else if (!try_as(is_shared ? ANOTHER_USER : owner.st_uid, owner.st_gid, files,
                      sizeof files / sizeof *files, &verdict) ||
-             (verdict.file < 0 && !try_as(owner.st_uid, owner.st_gid, files,
-                                          sizeof files / sizeof *files, &verdict))) {
+             (verdict.file < 0 &&
+              !try_as(owner.st_uid, owner.st_gid, files, sizeof files / sizeof *files, &verdict))) {
         add(report, WARN, "access", "cannot try what user %ld may do", (long)owner.st_uid);
         return;
     }
@@ -416,9 +416,9 @@ static void check_types(struct report *report) {
 }
 
 static void (*const checks[])(struct report *report) = {
-    check_config, check_keys, check_wal,   check_open,     check_database,
-    check_tokens, check_disk, check_spool, check_upstream, check_confinement,
-    check_access, check_types,    check_refusals, check_foreign,
+    check_config, check_keys,  check_wal,      check_open,     check_database,
+    check_tokens, check_disk,  check_spool,    check_upstream, check_confinement,
+    check_access, check_types, check_refusals, check_foreign,
 };
 
 int doctor_run(struct invocation *call) {

@@ -35,8 +35,8 @@ struct dispatch {
  * a confined process may not. */
 size_t dispatch_count_places(void);
 
-/* For at most `places` attempts at a time; `*dispatch` is all zeros. False when there is no memory; dispatch_close takes it
- * all back. */
+/* For at most `places` attempts at a time; `*dispatch` is all zeros. False when there is no memory;
+ * dispatch_close takes it all back. */
 bool dispatch_open(struct dispatch *dispatch, size_t places);
 void dispatch_close(struct dispatch *dispatch);
 
