@@ -18,7 +18,6 @@
 
 #include "base/clock.h"
 #include "base/confine.h"
-#include "base/environment.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "delivery/dispatch.h"
@@ -381,7 +380,6 @@ static int block_signals(void) {
 int main(int argc, char **argv) {
     static struct courier courier;
     const char *error;
-    environment_limit();
     int status = read_options(argc, argv, &courier);
     if (status >= 0)
         return status;

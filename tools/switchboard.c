@@ -9,7 +9,6 @@
 #include "admin/nouns.h"
 #include "base/clock.h"
 #include "base/confine.h"
-#include "base/environment.h"
 #include "version.h"
 
 const struct option_rule option_rules[OPTION_COUNT] = {
@@ -251,7 +250,6 @@ static int run(struct invocation *call, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     struct invocation call = {.now = clock_now()};
-    environment_limit();
     umask(007); /* what is created here is nobody else's */
     confine_memory();
     arena_init(&call.arena, (size_t)2 << 30, NULL);
