@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # tools/courier: its life beside other processes, and with a database in trouble.
 # transports: direct
+# starts first
 load helpers/all
 load helpers/courier
 load helpers/sweep

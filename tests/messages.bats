@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # POST /v2/messages/... (spec 4.3), and what holds for every protected route that sends (spec 5, 7, 8)
+# starts first
 load helpers/all
 load helpers/batch
 load helpers/conventions

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What the platform tells us, and what becomes of it (spec 6).
 # shellcheck disable=SC2086  # the names of people ($P1, $B1, ...) are single words
+# starts first
 load helpers/all
 load helpers/webhook
 
