@@ -780,7 +780,7 @@ assert_replayed() { # [STATUS]
     assert_error 403 FORBIDDEN
     write_config "spool_dir = $SPOOL" 'graph_base_url = http://127.0.0.1:1'
     upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
-    assert_error 502 INTERNAL_ERROR
+    assert_error 500 INTERNAL_ERROR
     write_config "spool_dir = $SPOOL"
     assert_nothing_sent
     fault '{"status":400,"code":131053,"message":"Not so"}'
