@@ -249,13 +249,6 @@ make_second_account() {
     done
 }
 
-assert_details() { # ANSWER: left out when it is empty (spec 2.1)
-    case $1 in
-    '{}' | '[]' | null) assert_that 'has("details") | not' ;;
-    *) assert_json .details "$1" ;;
-    esac
-}
-
 # --- GET /v2/forms/:flowId ---
 
 @test "detail is the platform's raw flow object" {

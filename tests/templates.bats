@@ -390,7 +390,7 @@ failures() {
             answers 200 "$answer"
             api GET "$path"
             assert_error 500 INTERNAL_ERROR 'no list'
-            assert_json .details "$answer"
+            assert_details "$answer"
         done
     done
 }

@@ -134,3 +134,12 @@ assert_issue() {
         and (.message | contains($part)) and (.code | length > 0))' "$body" >/dev/null 2>&1 ||
         fail_answer "expected an issue with the path $1 and a message that holds: ${2-}"
 }
+
+# `details` of a failure is the platform's answer, and left out when that is empty (spec 2.1):
+# assert_details ANSWER
+assert_details() {
+    case $1 in
+    '{}' | '[]' | null) assert_that 'has("details") | not' ;;
+    *) assert_json .details "$1" ;;
+    esac
+}
