@@ -81,11 +81,10 @@ CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
 TOOLS := switchboard pool graph-sandbox courier
 
 LIBRARY := $(BUILD)/libswitchboard.a
-LIBRARY_SOURCES := $(wildcard lib/base/*.c lib/web/*.c lib/store/*.c lib/graph/*.c lib/*.c)
+LIBRARY_SOURCES := $(wildcard lib/*/*.c)
 LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema.o \
     $(if $(PROBE),$(BUILD)/tests/probe.o)
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
-DELIVERY_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/delivery/*.c))
 SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TEST_HELPERS := $(addprefix $(BUILD)/helpers/,account ask batch crowd extremes fcgi json peak receiver without_landlock)
@@ -144,7 +143,7 @@ $(OUT)/tools/switchboard: $(BUILD)/tools/switchboard.o $(ADMIN_OBJECTS) $(LIBRAR
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(SQLITE) $(SODIUM) $(CURL)
 
-$(OUT)/tools/courier: $(BUILD)/tools/courier.o $(DELIVERY_OBJECTS) $(LIBRARY)
+$(OUT)/tools/courier: $(BUILD)/tools/courier.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(if $(PROBE),$(FCGI)) $(SQLITE) $(SODIUM) $(CURL)
 
@@ -171,7 +170,7 @@ $(STARVED_CGI): $(STARVED)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(STARVER) $(LIBRARY)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -Wl,--wrap=main -o $@ $< $(STARVER) $(LIBRARY) $(FCGI) \
 	    $(SQLITE) $(SODIUM) $(CURL) $(MAGIC)
 
-$(STARVED)/tools/courier: $(BUILD)/tools/courier.o $(DELIVERY_OBJECTS) $(STARVER) $(LIBRARY)
+$(STARVED)/tools/courier: $(BUILD)/tools/courier.o $(STARVER) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -Wl,--wrap=main -o $@ $^ $(SQLITE) $(SODIUM) $(CURL)
 
@@ -215,7 +214,7 @@ FUZZ := build/fuzz
 FUZZ_SECONDS = 30
 FUZZ_FLAGS := -std=c11 -D_GNU_SOURCE -Ilib -O1 -g -fno-omit-frame-pointer \
     -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_OBJECTS := $(patsubst %.c,$(FUZZ)/%.o,$(filter-out lib/mime_detect.c,$(LIBRARY_SOURCES))) \
+FUZZ_OBJECTS := $(patsubst %.c,$(FUZZ)/%.o,$(filter-out lib/api/mime_detect.c,$(LIBRARY_SOURCES))) \
     $(FUZZ)/lib/store/schema.o
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/*.c))
 

@@ -2,10 +2,10 @@
 #include <ctype.h>
 
 #include "base/log.h"
-#include "flow.h"
-#include "page.h"
-#include "selector.h"
-#include "upstream.h"
+#include "payload/flow_object.h"
+#include "api/list.h"
+#include "api/selector.h"
+#include "api/upstream.h"
 
 /* Keeps rows of what was seen; the client's answer does not depend on them. */
 static void keep(struct request *rq, const struct store_account *account,

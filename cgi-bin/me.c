@@ -1,5 +1,5 @@
 /* GET /v2/me: the account context (spec 2.2, 4.2). */
-#include "auth.h"
+#include "api/auth.h"
 
 struct context {
     const struct store_user *user;

@@ -1,12 +1,13 @@
 /* POST /v2/media/upload, GET /v2/media/:mediaId/download (spec 2.7, 4.6). Files pass through as
  * streams: no process ever holds a whole one. */
-#include "graph/media.h"
+#include "base/crypto.h"
+#include "graph/media_api.h"
 #include "base/hold.h"
-#include "download.h"
-#include "idempotency.h"
-#include "selector.h"
-#include "upload.h"
-#include "upstream.h"
+#include "api/download.h"
+#include "api/idempotency.h"
+#include "api/selector.h"
+#include "api/upload.h"
+#include "api/upstream.h"
 
 /* --- upload --- */
 

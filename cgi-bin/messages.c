@@ -1,8 +1,8 @@
 /* POST /v2/messages/...: free-form messages (spec 4.3). Each kind is a table of fields and a writer
  * of the platform's object; what is sent, recorded and answered is the same for all (send.h). */
-#include "recipient.h"
-#include "send.h"
-#include "upstream.h"
+#include "payload/recipient.h"
+#include "api/send.h"
+#include "api/upstream.h"
 
 /* --- text --- */
 

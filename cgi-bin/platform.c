@@ -2,12 +2,13 @@
  * believed only when signed, and answered 200 only when all of it is on disk: anything else makes
  * the platform send it again. One that is too large to be taken in one go is put on disk as it
  * came, for the operator: it would be no smaller the next time. */
+#include "base/crypto.h"
 #include "base/log.h"
-#include "event.h"
-#include "inbound.h"
-#include "state.h"
+#include "payload/event_body.h"
+#include "payload/webhook.h"
+#include "api/state.h"
 #include "store/refusal.h"
-#include "wake.h"
+#include "delivery/wake.h"
 
 enum {
     PAYLOAD_LIMIT = 4 * 1024 * 1024,

@@ -1,6 +1,6 @@
 /* GET /: where to begin, as a page or as JSON (spec 4.1). Every path that no other executable owns
  * comes here too and is answered 404 in the envelope (spec 7). */
-#include "version.h"
+#include "base/product.h"
 #include "web/request.h"
 
 static const char page[] =

@@ -1,12 +1,12 @@
 /* /v2/templates: message templates of the platform (spec 4.4). */
 #include "base/log.h"
 #include "base/utf8.h"
-#include "page.h"
-#include "recipient.h"
-#include "selector.h"
-#include "send.h"
+#include "api/list.h"
+#include "payload/recipient.h"
+#include "api/selector.h"
+#include "api/send.h"
 #include "store/flow.h"
-#include "upstream.h"
+#include "api/upstream.h"
 
 enum { LOOKUP_WINDOW = 200, LONGEST_NAME = 512 }; /* spec 8 */
 

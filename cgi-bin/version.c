@@ -1,5 +1,5 @@
 /* GET /v2/version: name, version and runtime environment (spec 4.1, 9). */
-#include "version.h"
+#include "base/product.h"
 #include "web/request.h"
 
 static int get_version(struct request *rq) {

@@ -1,9 +1,11 @@
 /* /v2/webhooks: where our own events go (spec 4.7). */
-#include "auth.h"
+#include "api/auth.h"
+#include "base/crypto.h"
+#include "base/seal.h"
 #include "base/log.h"
 #include "base/url.h"
-#include "store/places.h"
-#include "store/webhook.h"
+#include "store/seal_context.h"
+#include "store/webhook_config.h"
 
 enum { CODE_BYTES = 32 }; /* 64 hexadecimal characters (spec 8) */
 
@@ -11,7 +13,7 @@ enum { CODE_BYTES = 32 }; /* 64 hexadecimal characters (spec 8) */
  * it. */
 static int read_webhook(struct request *rq, struct store_webhook *webhook, struct slice *code) {
     const struct caller *caller = rq->caller;
-    const char *place = webhook_code_place(rq->arena, caller->user.id);
+    const char *place = webhook_code_context(rq->arena, caller->user.id);
     *code = SLICE("");
     for (int i = 0; i < STATE_READINGS; i++) {
         enum store_result result =
@@ -23,7 +25,7 @@ static int read_webhook(struct request *rq, struct store_webhook *webhook, struc
         const struct keyring *keys = state_keys(rq);
         if (!keys)
             return -1;
-        *code = crypto_open(keys, rq->arena, webhook->sealed_code, place);
+        *code = seal_open(keys, rq->arena, webhook->sealed_code, place);
         if (code->p)
             return 0;
     }
@@ -42,8 +44,8 @@ static struct slice seal_code(void *context) {
     const struct code *code = context;
     struct request *rq = code->rq;
     const struct keyring *keys = state_keys(rq);
-    return keys ? crypto_seal(keys, rq->arena, code->text,
-                              webhook_code_place(rq->arena, rq->caller->user.id))
+    return keys ? seal_secret(keys, rq->arena, code->text,
+                              webhook_code_context(rq->arena, rq->caller->user.id))
                 : (struct slice){NULL, 0};
 }
 

@@ -118,7 +118,7 @@ memory_of() {
     most=$(sed -n 's/^Environment=.*MAX_PROCESSES=\([0-9]*\).*/\1/p' "$pool")
     (($(memory_of switchboard-fcgi@.service) >= 4 * most + 2 * 192)) # serve.c: REQUEST_MEMORY_CAP
     grep -qx 'OOMPolicy=continue' "$pool"
-    planning=$(sed -n 's/.*PLANNING_LIMIT = \([0-9]*\) \* 1024 \* 1024.*/\1/p' "$root/tools/delivery/dispatch.c")
+    planning=$(sed -n 's/.*PLANNING_LIMIT = \([0-9]*\) \* 1024 \* 1024.*/\1/p' "$root/lib/delivery/dispatch.c")
     (($(memory_of switchboard-courier.service) > planning))
 }
 

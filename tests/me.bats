@@ -356,7 +356,7 @@ assert_unauthorized() {
         and .route == \"/v2/me\" and (has(\"error\") | not)"
     request GET /v2/me -H 'X-API-Token: a-wrong-secret'
     log_of_request | jq -e '.status == 401 and .error == "Invalid API token"
-        and (.at | test("^lib/auth[.]c:[0-9]+$")) and (has("user") | not)'
+        and (.at | test("^lib/api/auth[.]c:[0-9]+$")) and (has("user") | not)'
     assert_not_logged "$TOKEN" a-wrong-secret "$PLATFORM_TOKEN"
 }
 

@@ -5,7 +5,7 @@ load helpers/conventions
 
 @test "GET /v2/version is 200 with name, version and nodeEnv (spec 4.1)" {
     local version
-    version=$(sed -n 's/^#define SWITCHBOARD_VERSION "\(.*\)"$/\1/p' "$root/lib/version.h")
+    version=$(sed -n 's/^#define SWITCHBOARD_VERSION "\(.*\)"$/\1/p' "$root/lib/base/product.h")
     [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
     request GET /v2/version
     assert_success

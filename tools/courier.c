@@ -23,8 +23,8 @@
 #include "delivery/dispatch.h"
 #include "delivery/resources.h"
 #include "store/housekeeping.h"
-#include "version.h"
-#include "wake.h"
+#include "base/product.h"
+#include "delivery/wake.h"
 
 enum {
     TICK_MS = 1000,

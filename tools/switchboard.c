@@ -9,7 +9,7 @@
 #include "admin/nouns.h"
 #include "base/clock.h"
 #include "base/confine.h"
-#include "version.h"
+#include "base/product.h"
 
 const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_CONFIG] = {"--config", VALUE_CONFIG, "the configuration file"},

@@ -9,14 +9,9 @@
 #include <unistd.h>
 
 _Static_assert(CRYPTO_HASH_SIZE == crypto_hash_sha256_BYTES, "SHA-256");
-_Static_assert(CRYPTO_KEY_SIZE == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "key size");
-
-static const unsigned char *bytes_of(struct slice s) {
-    return (const unsigned char *)(s.p ? s.p : "");
-}
 
 void crypto_sha256(struct slice bytes, unsigned char hash[CRYPTO_HASH_SIZE]) {
-    crypto_hash_sha256(hash, bytes_of(bytes), bytes.n);
+    crypto_hash_sha256(hash, slice_octets(bytes), bytes.n);
 }
 
 struct crypto_sha256 {
@@ -30,7 +25,7 @@ struct crypto_sha256 *crypto_sha256_start(struct arena *arena) {
 }
 
 void crypto_sha256_add(struct crypto_sha256 *started, struct slice bytes) {
-    crypto_hash_sha256_update(&started->state, bytes_of(bytes), bytes.n);
+    crypto_hash_sha256_update(&started->state, slice_octets(bytes), bytes.n);
 }
 
 void crypto_sha256_end(struct crypto_sha256 *started, unsigned char hash[CRYPTO_HASH_SIZE]) {
@@ -40,9 +35,9 @@ void crypto_sha256_end(struct crypto_sha256 *started, unsigned char hash[CRYPTO_
 void crypto_hmac_sha256_pieces(struct slice key, const struct slice *pieces, size_t count,
                                unsigned char mac[CRYPTO_HASH_SIZE]) {
     crypto_auth_hmacsha256_state state;
-    crypto_auth_hmacsha256_init(&state, bytes_of(key), key.n);
+    crypto_auth_hmacsha256_init(&state, slice_octets(key), key.n);
     for (size_t i = 0; i < count; i++)
-        crypto_auth_hmacsha256_update(&state, bytes_of(pieces[i]), pieces[i].n);
+        crypto_auth_hmacsha256_update(&state, slice_octets(pieces[i]), pieces[i].n);
     crypto_auth_hmacsha256_final(&state, mac);
     sodium_memzero(&state, sizeof state);
 }
@@ -97,38 +92,4 @@ struct slice crypto_unbase64(struct arena *arena, struct slice text) {
         end != text.p + text.n)
         return (struct slice){NULL, 0};
     return (struct slice){(char *)out, n};
-}
-
-enum {
-    NONCE_SIZE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
-    TAG_SIZE = crypto_aead_xchacha20poly1305_ietf_ABYTES,
-    SEAL_SIZE = 1 + NONCE_SIZE + TAG_SIZE, /* what sealing adds */
-};
-
-struct slice crypto_seal(const struct keyring *ring, struct arena *arena, struct slice secret,
-                         const char *place) {
-    const struct keyring_key *newest = keyring_newest(ring);
-    unsigned char *out = arena_alloc(arena, SEAL_SIZE + secret.n);
-    out[0] = newest->id;
-    crypto_random(out + 1, NONCE_SIZE);
-    crypto_aead_xchacha20poly1305_ietf_encrypt(
-        out + 1 + NONCE_SIZE, NULL, bytes_of(secret), secret.n, (const unsigned char *)place,
-        strlen(place), NULL, out + 1, newest->key);
-    return (struct slice){(char *)out, SEAL_SIZE + secret.n};
-}
-
-struct slice crypto_open(const struct keyring *ring, struct arena *arena, struct slice sealed,
-                         const char *place) {
-    if (sealed.n < SEAL_SIZE)
-        return (struct slice){NULL, 0};
-    const unsigned char *in = bytes_of(sealed);
-    size_t n = sealed.n - SEAL_SIZE;
-    unsigned char *out = arena_alloc(arena, n + 1);
-    for (size_t i = 0; i < ring->count; i++)
-        if (ring->keys[i].id == in[0] &&
-            crypto_aead_xchacha20poly1305_ietf_decrypt(
-                out, NULL, NULL, in + 1 + NONCE_SIZE, n + TAG_SIZE, (const unsigned char *)place,
-                strlen(place), in + 1, ring->keys[i].key) == 0)
-            return (struct slice){(char *)out, n};
-    return (struct slice){NULL, 0};
 }

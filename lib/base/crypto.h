@@ -1,8 +1,8 @@
-/* Hashes, signatures, random bytes and encryption at rest, all by libsodium. */
+/* Hashes, signatures, random bytes and encodings, by libsodium. */
 #ifndef SWITCHBOARD_CRYPTO_H
 #define SWITCHBOARD_CRYPTO_H
 
-#include "base/keyring.h"
+#include "base/arena.h"
 
 enum { CRYPTO_HASH_SIZE = 32 };
 
@@ -16,8 +16,7 @@ void crypto_sha256_add(struct crypto_sha256 *state, struct slice bytes);
 void crypto_sha256_end(struct crypto_sha256 *state, unsigned char hash[CRYPTO_HASH_SIZE]);
 
 /* HMAC-SHA256 with a key of any length (RFC 2104). */
-void crypto_hmac_sha256(struct slice key, struct slice bytes,
-                        unsigned char mac[CRYPTO_HASH_SIZE]);
+void crypto_hmac_sha256(struct slice key, struct slice bytes, unsigned char mac[CRYPTO_HASH_SIZE]);
 
 /* The same over several pieces, as if they were one. */
 void crypto_hmac_sha256_pieces(struct slice key, const struct slice *pieces, size_t count,
@@ -41,16 +40,5 @@ bool crypto_unhex(struct slice text, void *bytes, size_t n);
 /* Standard base64 with padding (RFC 4648 4), and back; p == NULL when `text` is not base64. */
 char *crypto_base64(struct arena *arena, const void *bytes, size_t n);
 struct slice crypto_unbase64(struct arena *arena, struct slice text);
-
-/* Encrypts `secret` with XChaCha20-Poly1305 under the newest key: key id, nonce, ciphertext. The
- * `place` (such as "account.access_token|acc_...") is authenticated with it, so a sealed value
- * cannot be moved to another row. */
-struct slice crypto_seal(const struct keyring *ring, struct arena *arena, struct slice secret,
-                         const char *place);
-
-/* Decrypts what crypto_seal made for the same place; p == NULL when it was not made with one of
- * these keys, for this place, or was changed. NUL-terminated one byte past its end. */
-struct slice crypto_open(const struct keyring *ring, struct arena *arena, struct slice sealed,
-                         const char *place);
 
 #endif

@@ -53,4 +53,9 @@ static inline struct slice slice_trim(struct slice a) {
     return a;
 }
 
+/* The bytes as libraries take them that have no use for a NULL pointer. */
+static inline const unsigned char *slice_octets(struct slice s) {
+    return (const unsigned char *)(s.p ? s.p : "");
+}
+
 #endif

@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/confine.h"
+#include "base/need.h"
 
 /* Calls that newer machines do not have any more. */
 #ifndef __NR_access

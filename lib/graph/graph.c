@@ -1,5 +1,6 @@
 #include "graph/graph.h"
 
+#include "base/buffer.h"
 #include "graph/transfer.h"
 
 enum { CALL_TIMEOUT_MS = 30000 };

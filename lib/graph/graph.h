@@ -5,25 +5,14 @@
 #ifndef SWITCHBOARD_GRAPH_H
 #define SWITCHBOARD_GRAPH_H
 
-#include <stdint.h>
-
-#include "base/buffer.h"
 #include "base/config.h"
+#include "graph/answer.h"
 
 struct graph_call {
     const char *method; /* GET or POST */
     const char *path;   /* what follows the version, percent-encoded: "1065/messages" */
     const char *token;  /* the platform access token; never logged */
     struct slice body;  /* of a POST; JSON */
-};
-
-struct graph_answer {
-    int status;              /* HTTP status; 0 when no complete answer came */
-    struct slice body;       /* whole */
-    const char *retry_after; /* the header's value, NULL when absent */
-    const char *failure;     /* why there is no answer; NULL when there is one */
-    int64_t ms;              /* how long it took */
-    bool was_sent;           /* the request may have reached the platform */
 };
 
 /* Loads the modules that name resolution and TLS are configured to use. Before confine. */

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/names.h"
-#include "version.h"
+#include "base/product.h"
 
 enum {
     CONNECT_TIMEOUT_MS = 5000,

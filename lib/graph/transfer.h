@@ -5,7 +5,9 @@
 
 #include <curl/curl.h>
 
-#include "graph/graph.h"
+#include "base/buffer.h"
+#include "base/config.h"
+#include "graph/answer.h"
 
 /* A call under way. */
 struct transfer {

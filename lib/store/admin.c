@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/crypto.h"
 #include "store/contact.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))

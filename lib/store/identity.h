@@ -9,7 +9,7 @@
 #define SWITCHBOARD_STORE_IDENTITY_H
 
 #include "store/contact.h"
-#include "store/inbound.h"
+#include "store/store_identity.h"
 
 /* The one contact of the account that `who` is: found, told what it did not know, merged where one
  * payload carries names that were several contacts', made with `new_id` when nobody goes by it

@@ -72,7 +72,7 @@ struct store_delivery {
     struct slice body;
     int attempts; /* this one included; counted from the last replay */
     const char *url;
-    struct slice sealed_code;          /* its place: webhook_code_place */
+    struct slice sealed_code;          /* its place: webhook_code_context */
     struct slice sealed_previous_code; /* p == NULL: none that still signs; the same place */
     bool is_probe;                     /* the webhook is suspended */
 };

@@ -10,7 +10,7 @@
 #define SWITCHBOARD_STORE_PERSON_H
 
 #include "store/contact.h"
-#include "store/inbound.h"
+#include "store/store_identity.h"
 
 enum { MOST_NAMES = 24 }; /* of six contacts and of what the platform says of two */
 

@@ -1,6 +1,6 @@
 #include "store/sealed.h"
 
-#include "store/places.h"
+#include "store/seal_context.h"
 #include "store/sqlite.h"
 
 /* The columns that hold sealed values. */
@@ -10,16 +10,16 @@ static struct column {
     struct statement list, set;
 } columns[] = {
     {.what = "platform access token of account",
-     .place = account_token_place,
+     .place = account_token_context,
      .list = {.sql = "SELECT id, access_token FROM account WHERE access_token IS NOT NULL "
                      "ORDER BY id"},
      .set = {.sql = "UPDATE account SET access_token = ?2 WHERE id = ?1"}},
     {.what = "webhook code of user",
-     .place = webhook_code_place,
+     .place = webhook_code_context,
      .list = {.sql = "SELECT user_id, code FROM webhook WHERE code IS NOT NULL ORDER BY user_id"},
      .set = {.sql = "UPDATE webhook SET code = ?2 WHERE user_id = ?1"}},
     {.what = "previous webhook code of user",
-     .place = webhook_code_place,
+     .place = webhook_code_context,
      .list = {.sql = "SELECT user_id, previous_code FROM webhook WHERE previous_code IS NOT NULL "
                      "ORDER BY user_id"},
      .set = {.sql = "UPDATE webhook SET previous_code = ?2 WHERE user_id = ?1"}},

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
-#include "base/crypto.h"
+#include "base/keyring.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

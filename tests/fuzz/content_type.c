@@ -2,10 +2,10 @@
  * Retry-After, times. */
 #include "base/clock.h"
 #include "base/url.h"
-#include "egress.h"
+#include "delivery/egress.h"
 #include "fuzz.h"
-#include "mime.h"
-#include "schedule.h"
+#include "api/mime.h"
+#include "delivery/retry.h"
 #include "web/multipart.h"
 
 static ssize_t nothing(void *context, void *bytes, size_t n) {

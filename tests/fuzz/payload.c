@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "event.h"
+#include "payload/event_body.h"
 #include "fuzz.h"
-#include "inbound.h"
+#include "payload/webhook.h"
 #include "store/sqlite.h"
 
 static const char fixture[] =

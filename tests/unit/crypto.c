@@ -1,5 +1,6 @@
 /* Hashes against published vectors, encodings, and secrets sealed for their place. */
 #include "base/crypto.h"
+#include "base/seal.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -105,24 +106,24 @@ static void check_sealing(void) {
     static const struct slice secrets[] = {SLICE(""), SLICE("x"), SLICE("a\0b"),
                                            SLICE("platform access token")};
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
-        struct slice sealed = crypto_seal(&ring, &arena, secrets[i], "here|1");
-        struct slice opened = crypto_open(&ring, &arena, sealed, "here|1");
+        struct slice sealed = seal_secret(&ring, &arena, secrets[i], "here|1");
+        struct slice opened = seal_open(&ring, &arena, sealed, "here|1");
         CHECK_SLICE(opened, secrets[i]);
         CHECK(opened.p && opened.p[opened.n] == '\0' && sealed.p[0] == 3);
         CHECK(secrets[i].n < 4 || !memmem(sealed.p, sealed.n, secrets[i].p, secrets[i].n));
         /* not elsewhere, not when any bit was changed, not when cut */
-        CHECK(!crypto_open(&ring, &arena, sealed, "here|2").p);
-        CHECK(!crypto_open(&ring, &arena, sealed, "").p);
+        CHECK(!seal_open(&ring, &arena, sealed, "here|2").p);
+        CHECK(!seal_open(&ring, &arena, sealed, "").p);
         for (size_t bit = 0; bit < sealed.n * 8; bit++) {
             struct slice changed = {arena_copy(&arena, sealed), sealed.n};
             ((char *)(uintptr_t)changed.p)[bit / 8] ^= (char)(1 << bit % 8);
-            CHECK(!crypto_open(&ring, &arena, changed, "here|1").p);
+            CHECK(!seal_open(&ring, &arena, changed, "here|1").p);
         }
         for (size_t n = 0; n < sealed.n; n++)
-            CHECK(!crypto_open(&ring, &arena, (struct slice){sealed.p, n}, "here|1").p);
+            CHECK(!seal_open(&ring, &arena, (struct slice){sealed.p, n}, "here|1").p);
     }
-    struct slice once = crypto_seal(&ring, &arena, SLICE("x"), "here"),
-                 twice = crypto_seal(&ring, &arena, SLICE("x"), "here");
+    struct slice once = seal_secret(&ring, &arena, SLICE("x"), "here"),
+                 twice = seal_secret(&ring, &arena, SLICE("x"), "here");
     CHECK(!slice_equal(once, twice));
 }
 
@@ -134,15 +135,15 @@ static void check_rotation(void) {
                                         .count = 2},
                                 new = {.keys = {{.id = 7, .key = "seven"}}, .count = 1},
                                 other = {.keys = {{.id = 1, .key = "another"}}, .count = 1};
-    struct slice by_old = crypto_seal(&old, &arena, SLICE("secret"), "p"),
-                 by_both = crypto_seal(&both, &arena, SLICE("secret"), "p");
+    struct slice by_old = seal_secret(&old, &arena, SLICE("secret"), "p"),
+                 by_both = seal_secret(&both, &arena, SLICE("secret"), "p");
     CHECK_INTEGER(by_old.p[0], 1);
     CHECK_INTEGER(by_both.p[0], 7);
-    CHECK_SLICE(crypto_open(&both, &arena, by_old, "p"), SLICE("secret"));
-    CHECK_SLICE(crypto_open(&both, &arena, by_both, "p"), SLICE("secret"));
-    CHECK_SLICE(crypto_open(&new, &arena, by_both, "p"), SLICE("secret"));
-    CHECK(!crypto_open(&new, &arena, by_old, "p").p && !crypto_open(&old, &arena, by_both, "p").p);
-    CHECK(!crypto_open(&other, &arena, by_old, "p").p);
+    CHECK_SLICE(seal_open(&both, &arena, by_old, "p"), SLICE("secret"));
+    CHECK_SLICE(seal_open(&both, &arena, by_both, "p"), SLICE("secret"));
+    CHECK_SLICE(seal_open(&new, &arena, by_both, "p"), SLICE("secret"));
+    CHECK(!seal_open(&new, &arena, by_old, "p").p && !seal_open(&old, &arena, by_both, "p").p);
+    CHECK(!seal_open(&other, &arena, by_old, "p").p);
 }
 
 #define DIGITS_64 "00112233445566778899aabbccddeeff00112233445566778899AABBCCDDEEFF"

@@ -1,5 +1,5 @@
-/* lib/egress.h */
-#include "egress.h"
+/* lib/delivery/egress.h */
+#include "delivery/egress.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
-/* lib/hosts.h: which host may have one attempt more, as the courier asks it. */
-#include "hosts.h"
+/* lib/delivery/hosts.h: which host may have one attempt more, as the courier asks it. */
+#include "delivery/hosts.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* MIME types: reading them, and what goes with them (spec 4.6). */
-#include "mime.h"
+#include "api/mime.h"
 #include "compare.h"
 
 static struct arena arena;

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "event.h"
-#include "inbound.h"
+#include "payload/event_body.h"
+#include "payload/webhook.h"
 #include "store/admin.h"
 #include "store/listing.h"
-#include "store/webhook.h"
+#include "store/webhook_config.h"
 
 static const int64_t now = INT64_C(1790000000000);
 

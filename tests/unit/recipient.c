@@ -1,5 +1,5 @@
 /* Phones and business-scoped user ids (spec 2.3). */
-#include "recipient.h"
+#include "payload/recipient.h"
 
 #include "compare.h"
 

@@ -3,6 +3,7 @@
  */
 #include <sqlite3.h>
 
+#include "base/crypto.h"
 #include "compare.h"
 #include "place.h"
 

@@ -1,5 +1,5 @@
-/* lib/wake.h */
-#include "wake.h"
+/* lib/delivery/wake.h */
+#include "delivery/wake.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "command.h"
-#include "recipient.h"
+#include "payload/recipient.h"
 
 static const char digits[] = "0123456789";
 

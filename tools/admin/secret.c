@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include "base/crypto.h"
+#include "base/seal.h"
 #include "command.h"
-#include "store/places.h"
+#include "store/seal_context.h"
 
 enum { LONGEST_TOKEN = 4096 };
 
@@ -87,8 +88,8 @@ static struct slice seal(void *context) {
     struct keyring ring;
     const char *error;
     if (keyring_read(call->config.secret_key_file, &call->arena, &ring, &error) == 0)
-        sealed = crypto_seal(&ring, &call->arena, secret->token,
-                             account_token_place(&call->arena, secret->account_id));
+        sealed = seal_secret(&ring, &call->arena, secret->token,
+                             account_token_context(&call->arena, secret->account_id));
     else
         fail("%s", error);
     crypto_wipe(&ring, sizeof ring);
@@ -114,8 +115,8 @@ int secret_open_token(struct invocation *call, const struct store_account *accou
                     account->id, account->id);
     if (keyring_read(call->config.secret_key_file, &call->arena, &ring, &error) != 0)
         return fail("%s", error);
-    *token = crypto_open(&ring, &call->arena, account->sealed_token,
-                         account_token_place(&call->arena, account->id))
+    *token = seal_open(&ring, &call->arena, account->sealed_token,
+                         account_token_context(&call->arena, account->id))
                  .p;
     crypto_wipe(&ring, sizeof ring);
     return *token ? EXIT_DONE

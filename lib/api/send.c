@@ -1,0 +1,226 @@
+#include "api/send.h"
+
+#include "base/crypto.h"
+#include "base/hold.h"
+#include "base/log.h"
+#include "api/idempotency.h"
+#include "payload/recipient.h"
+#include "api/upstream.h"
+
+/* Whom the checked body names. */
+struct recipient {
+    const char *phone; /* digits, or NULL */
+    const char *bsuid; /* or NULL */
+};
+
+void send_copy(struct json_writer *out, const char *name, struct json object, const char *member) {
+    struct json value = json_get(object, member);
+    if (json_is(value))
+        json_write_raw(out, name, json_raw(value));
+}
+
+static struct recipient read_recipient(struct request *rq) {
+    struct slice to = json_string(json_get(rq->json, "to"), rq->arena);
+    return (struct recipient){
+        .phone = to.p ? recipient_digits(rq->arena, to) : NULL,
+        .bsuid = json_text(json_get(rq->json, "recipient"), rq->arena),
+    };
+}
+
+static int refuse_blocked(struct request *rq, const struct recipient *recipient) {
+    const struct caller *caller = rq->caller;
+    bool blocked;
+    enum store_result result =
+        store_is_blocked(caller->store, caller->line.id, caller->line.account_id, recipient->phone,
+                         recipient->bsuid, &blocked);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
+}
+
+/* `tracking` NULL: none. Else the platform echoes it in the message's statuses, so that a send
+ * whose answer was lost can be found again. */
+static struct slice payload(struct request *rq, const struct message_kind *kind,
+                            const struct recipient *recipient, const char *tracking) {
+    struct json_writer out;
+    json_write_start(&out, rq->arena);
+    json_write_object(&out, NULL);
+    json_write_text(&out, "messaging_product", "whatsapp");
+    json_write_text(&out, "recipient_type", "individual");
+    if (recipient->phone)
+        json_write_text(&out, "to", recipient->phone);
+    if (recipient->bsuid)
+        json_write_text(&out, "recipient", recipient->bsuid);
+    if (json_is(json_get(rq->json, "contextMessageWamid"))) {
+        json_write_object(&out, "context");
+        send_copy(&out, "message_id", rq->json, "contextMessageWamid");
+        json_write_end(&out);
+    }
+    json_write_text(&out, "type", kind->type);
+    json_write_object(&out, kind->type);
+    kind->write(&out, rq);
+    json_write_end(&out);
+    if (tracking)
+        json_write_text(&out, "biz_opaque_callback_data", tracking);
+    json_write_end(&out);
+    return json_written(&out);
+}
+
+/* The phone as the platform calls it, where it is one: it may differ from what was sent. */
+static const char *normalized_phone(struct json contact, struct arena *arena) {
+    const char *wa_id = json_text(json_get(contact, "wa_id"), arena);
+    return wa_id && *wa_id && wa_id[strspn(wa_id, "0123456789")] == '\0' ? wa_id : NULL;
+}
+
+/* What is known of a message that the platform accepted. */
+struct accepted {
+    const char *wamid;
+    struct slice sent;   /* what it was sent */
+    struct json contact; /* of its answer */
+    int64_t at;
+};
+
+/* The message is out: a failure from here on is logged and does not change the client's answer; a
+ * later status of the message completes the record. */
+static void record(struct request *rq, const struct message_kind *kind,
+                   const struct recipient *recipient, const struct accepted *accepted) {
+    const struct caller *caller = rq->caller;
+    struct store_send send = {
+        .account_id = caller->line.account_id,
+        .line_id = caller->line.id,
+        .phone = recipient->phone,
+        .wa_id = recipient->phone ? normalized_phone(accepted->contact, rq->arena) : NULL,
+        .bsuid = recipient->phone ? NULL : recipient->bsuid,
+        .wamid = accepted->wamid,
+        .type = kind->type,
+        .context_wamid = json_text(json_get(rq->json, "contextMessageWamid"), rq->arena),
+        .body = accepted->sent,
+        .now = accepted->at,
+    };
+    if (kind->note)
+        kind->note(rq, &send);
+    id_make(send.new_contact_id, "con_", rq->now);
+    id_make(send.new_thread_id, "thr_", rq->now);
+    id_make(send.message_id, "msg_", rq->now);
+    enum store_result result = store_record_send(caller->store, &send);
+    if (result == STORE_UNKNOWN) /* a lack of memory may pass; what is done is not done again */
+        result = store_record_send(caller->store, &send);
+    if (result != STORE_OK)
+        log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: %s", rq->id,
+                    accepted->wamid, store_reason(caller->store));
+}
+
+static int deliver(struct request *rq, const struct message_kind *kind,
+                   const struct recipient *recipient, const char *tracking) {
+    const struct caller *caller = rq->caller;
+    const char *token = state_account_token(rq, &caller->line.account);
+    if (!token)
+        return -1;
+    struct graph_call call = {
+        .method = "POST",
+        .path = arena_printf(rq->arena, "%s/messages",
+                             graph_escape(rq->arena, slice_of(caller->line.phone_number_id))),
+        .token = token,
+        .body = payload(rq, kind, recipient, tracking),
+    };
+    struct json answer;
+    if (upstream_call(rq, UPSTREAM_SEND, &call, &answer))
+        return -1;
+    struct accepted accepted = {
+        .wamid = json_text(json_get(json_first(json_get(answer, "messages")), "id"), rq->arena),
+        .sent = call.body,
+        .contact = json_first(json_get(answer, "contacts")),
+        .at = rq->now,
+    };
+    if (!accepted.wamid || !*accepted.wamid) {
+        fail(rq, BAD_GATEWAY,
+             "The platform's answer names no message; whether it was sent is not known.");
+        return fail_with_details(rq, json_raw(answer));
+    }
+    sigset_t before;
+    signals_hold(&before);
+    reply_data(rq, json_raw(answer));
+    record(rq, kind, recipient, &accepted);
+    signals_release(&before);
+    return 0;
+}
+
+/* Under a key nothing may come between the platform's answer and its keeping. */
+static int deliver_once(struct request *rq, const struct message_kind *kind,
+                        const struct recipient *recipient, const struct idempotency *once,
+                        const unsigned char *fingerprint) {
+    sigset_t before;
+    signals_hold(&before);
+    int failed =
+        refuse_blocked(rq, recipient) || deliver(rq, kind, recipient, once->stored.request_id);
+    idempotency_end(rq, once, fingerprint);
+    signals_release(&before);
+    return failed ? -1 : 0;
+}
+
+/* The platform's answer to a send, put together again from the request, which is the same as the
+ * one that was lost, and from what a status told of its message. */
+static struct slice answer_again(struct request *rq, const struct recipient *recipient,
+                                 const struct store_idempotency *stored) {
+    struct json_writer out;
+    json_write_start(&out, rq->arena);
+    json_write_object(&out, NULL);
+    json_write_text(&out, "messaging_product", "whatsapp");
+    json_write_array(&out, "contacts");
+    json_write_object(&out, NULL);
+    json_write_text(&out, "input", recipient->phone ? recipient->phone : recipient->bsuid);
+    if (!recipient->phone)
+        json_write_text(&out, "user_id", recipient->bsuid);
+    else if (stored->wa_id)
+        json_write_text(&out, "wa_id", stored->wa_id);
+    json_write_end(&out);
+    json_write_end(&out);
+    json_write_array(&out, "messages");
+    json_write_object(&out, NULL);
+    json_write_text(&out, "id", stored->wamid);
+    json_write_end(&out);
+    json_write_end(&out);
+    json_write_end(&out);
+    return json_written(&out);
+}
+
+/* Nobody knew how the first request with this key ended. Now its message is known: it is answered
+ * and recorded as it would have been. */
+static int resolve(struct request *rq, const struct message_kind *kind,
+                   const struct recipient *recipient, const struct idempotency *once,
+                   const unsigned char *fingerprint) {
+    const struct store_idempotency *stored = &once->stored;
+    struct slice data = answer_again(rq, recipient, stored);
+    struct json answer;
+    struct json_error error;
+    if (idempotency_check_body(rq, once, fingerprint))
+        return -1;
+    if (json_read(rq->arena, data, &answer, &error))
+        return fail(rq, INTERNAL, "The gateway made an answer that is no JSON.");
+    record(rq, kind, recipient,
+           &(struct accepted){.wamid = stored->wamid,
+                              .sent = payload(rq, kind, recipient, stored->request_id),
+                              .contact = json_first(json_get(answer, "contacts")),
+                              .at = stored->started_at});
+    return idempotency_resolve(rq, once, data);
+}
+
+int send_message(struct request *rq, const struct message_kind *kind) {
+    struct recipient recipient = read_recipient(rq);
+    struct idempotency once;
+    unsigned char fingerprint[CRYPTO_HASH_SIZE];
+    if (!idempotency_is_asked())
+        return refuse_blocked(rq, &recipient) || deliver(rq, kind, &recipient, NULL) ? -1 : 0;
+    idempotency_fingerprint(rq, fingerprint);
+    switch (idempotency_begin(rq, fingerprint, &once)) {
+    case IDEMPOTENCY_NEW:
+        return deliver_once(rq, kind, &recipient, &once, fingerprint);
+    case IDEMPOTENCY_ANSWERED:
+        return idempotency_replay(rq, &once, fingerprint);
+    case IDEMPOTENCY_TOLD:
+        return resolve(rq, kind, &recipient, &once, fingerprint);
+    case IDEMPOTENCY_FAILED:
+        break;
+    }
+    return -1;
+}

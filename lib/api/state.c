@@ -1,0 +1,138 @@
+#include "api/state.h"
+#include "base/seal.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "store/seal_context.h"
+#include "web/transport.h"
+
+static struct store *open_store;
+static enum store_result open_result;
+static bool is_prepared; /* this process cannot open it again */
+
+static void close_store(void) {
+    store_close(open_store);
+    open_store = NULL;
+}
+
+static void open_database(const struct request *rq) {
+    static bool closes_at_exit;
+    const char *path = rq->config->database;
+    close_store();
+    if (!closes_at_exit)
+        closes_at_exit = atexit(close_store) == 0;
+    open_result = rq->needs & WRITES_DATABASE ? store_open(path, &open_store)
+                                              : store_open_for_reading(path, &open_store);
+}
+
+void state_prepare(struct request *rq) {
+    open_database(rq);
+    is_prepared = true;
+}
+
+/* The next process will open what is there then. */
+static struct store *give_up(struct request *rq) {
+    struct stat now;
+    transport_stop();
+    if (open_result != STORE_OK) {
+        state_fail(rq, open_result);
+        return NULL;
+    }
+    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
+                stat(rq->config->database, &now) == 0 ? "it is another file now"
+                                                      : "unable to open it: it is gone");
+    reply_header(rq, "Retry-After", "1");
+    fail(rq, INTERNAL, "The gateway's database was replaced; try again in a second.");
+    return NULL;
+}
+
+struct store *state_store(struct request *rq) {
+    const char *path = rq->config->database;
+    if (open_store && open_result == STORE_OK && store_is_current(open_store, path))
+        return open_store;
+    if (is_prepared)
+        return give_up(rq);
+    open_database(rq);
+    if (open_result == STORE_OK)
+        return open_store;
+    state_fail(rq, open_result);
+    close_store();
+    return NULL;
+}
+
+void state_end_view(struct request *rq) {
+    (void)rq; /* the process has one store, and one request at a time */
+    store_release_view(open_store);
+}
+
+int state_fail(struct request *rq, enum store_result result) {
+    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
+                store_reason(open_store));
+    if (is_prepared && result == STORE_UNAVAILABLE)
+        transport_stop(); /* the next process opens it anew, by means that this one gave up */
+    switch (result) {
+    case STORE_BUSY:
+        reply_header(rq, "Retry-After", "1");
+        return fail(rq, INTERNAL, "The gateway's database is busy; try again in a second.");
+    case STORE_FULL:
+        return fail(rq, INTERNAL, "The gateway's disk is full; its operator must make room.");
+    default:
+        return fail(rq, INTERNAL, "The gateway's database cannot be used; its log says why.");
+    }
+}
+
+const struct keyring *state_keys(struct request *rq) {
+    static struct keyring keys;
+    static struct stat read_stat;
+    const char *path = rq->config->secret_key_file, *error = NULL;
+    struct stat now;
+    if (keys.count && stat(path, &now) == 0 && now.st_ino == read_stat.st_ino &&
+        now.st_mtim.tv_sec == read_stat.st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == read_stat.st_mtim.tv_nsec)
+        return &keys;
+    if (stat(path, &read_stat) == 0 && keyring_read(path, rq->arena, &keys, &error) == 0)
+        return &keys;
+    keys.count = 0;
+    log_message(LOG_ERROR, "request %s: %s", rq->id, error ? error : "the key file is missing");
+    fail(rq, INTERNAL, "The gateway cannot read its keys; its log says why.");
+    return NULL;
+}
+
+/* The account as it is now; false after failing the request. */
+static bool find_again(struct request *rq, struct store_account *account) {
+    struct store *store = state_store(rq);
+    if (!store)
+        return false;
+    state_end_view(rq);
+    enum store_result result =
+        store_find_account(store, rq->arena, account->user_id, account->id, account);
+    return result == STORE_OK || state_fail(rq, result) == 0;
+}
+
+const char *state_account_token(struct request *rq, const struct store_account *account) {
+    const char *place = account_token_context(rq->arena, account->id);
+    struct store_account now = *account;
+    for (int i = 0; i < STATE_READINGS && (!i || find_again(rq, &now)); i++) {
+        if (!now.sealed_token.n)
+            return fail(rq, NOT_FOUND,
+                        "The business account %s has no valid platform access token; the "
+                        "gateway's operator must set one.",
+                        account->id),
+                   NULL;
+        const struct keyring *keys = state_keys(rq);
+        if (!keys)
+            return NULL;
+        struct slice token = seal_open(keys, rq->arena, now.sealed_token, place);
+        if (token.p)
+            return token.p;
+    }
+    if (rq->failure.code)
+        return NULL;
+    log_message(LOG_ERROR,
+                "request %s: the platform access token of account %s cannot be decrypted", rq->id,
+                account->id);
+    fail(rq, INTERNAL, "The gateway cannot decrypt a platform access token; its log says more.");
+    return NULL;
+}

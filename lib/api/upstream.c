@@ -1,0 +1,176 @@
+#include "api/upstream.h"
+
+#include "base/utf8.h"
+#include "api/state.h"
+
+enum {
+    CLIPPED = 1024,      /* bytes kept of an answer that is not JSON */
+    CLIPPED_WORDS = 640, /* bytes kept of a message that a hint follows */
+};
+
+/* Nothing was sent, so nothing was done: the same request may be sent again. */
+#define UNREACHED_SECONDS "5"
+
+/* What to do about the errors of the platform that are met most. */
+static const struct {
+    int64_t code;
+    const char *hint;
+} hints[] = {
+    {190, "The business account's platform access token is expired or invalid; replace it with "
+          "`switchboard account token`."},
+    {80007, "The business account has reached its rate limit; wait, then send less often."},
+    {130429, "The line has reached its throughput; wait, then send fewer messages per second."},
+    {131026, "The recipient cannot be reached: write the number with its country code, without a "
+             "leading 0, a (0) or an extension, and make sure that it uses WhatsApp."},
+    {131047, "More than 24 hours have passed since the recipient last wrote; send a template "
+             "message instead (POST /v2/templates/send)."},
+    {131051, "The platform does not take this type of message; send another one."},
+    {132000, "The approved template has another number of parameters than components; compare them "
+             "with GET /v2/templates/NAME."},
+    {132001, "No approved template has this name in this language (en_US where none is named); see "
+             "GET /v2/templates."},
+    {132012, "A parameter in components is of another type or format than the approved template's; "
+             "compare them with GET /v2/templates/NAME."},
+    {133010, "The line's phone number is not registered on the platform; register it there first."},
+};
+
+/* The status of a 5xx of the platform, and of an answer that makes no sense. */
+static enum failure_code broken(enum upstream_purpose purpose) {
+    return purpose == UPSTREAM_LIST ? INTERNAL : BAD_GATEWAY;
+}
+
+/* The status where there was no answer at all: 502 belongs to sends and downloads (spec 7). */
+static enum failure_code unanswered(enum upstream_purpose purpose) {
+    return purpose == UPSTREAM_UPLOAD ? INTERNAL : broken(purpose);
+}
+
+static enum failure_code failure_code(enum upstream_purpose purpose, int status) {
+    switch (status) {
+    case 401:
+        return UNAUTHORIZED;
+    case 403:
+        return FORBIDDEN;
+    case 404:
+        return NOT_FOUND;
+    default:
+        return status >= 400 && status < 500 ? INVALID : broken(purpose);
+    }
+}
+
+void upstream_prepare(struct request *rq) {
+    (void)rq;
+    graph_prepare();
+}
+
+static bool is_blank(struct slice text) {
+    return !text.n || !json_cut_token(&text).n;
+}
+
+/* The answer as `details`: its own bytes when it is JSON, else its beginning as a string. */
+static struct slice details(struct request *rq, struct slice body, struct json *json) {
+    struct json_error error;
+    if (is_blank(body))
+        return (struct slice){NULL, 0};
+    if (json_read(rq->arena, body, json, &error) == 0)
+        return json_raw(*json);
+    size_t n = utf8_clip(body, CLIPPED);
+    if (!n) /* no text: whatever it is */
+        n = body.n < CLIPPED ? body.n : CLIPPED;
+    struct json_writer w;
+    json_write_start(&w, rq->arena);
+    json_write_string(&w, NULL, (struct slice){body.p, n});
+    return json_written(&w);
+}
+
+/* Of what was sent nobody knows whether it arrived, however its answer was lost. */
+static int fail_without_answer(struct request *rq, enum upstream_purpose purpose,
+                               const struct graph_answer *answer) {
+    if (answer->was_sent && purpose != UPSTREAM_LIST)
+        return fail(rq, unanswered(purpose),
+                    "The platform did not answer: %s; whether it did what was asked is not known.",
+                    answer->failure);
+    if (!answer->was_sent)
+        reply_header(rq, "Retry-After", UNREACHED_SECONDS);
+    return fail(rq, unanswered(purpose), "The platform could not be reached: %s.", answer->failure);
+}
+
+static const char *hint_for(struct json answer) {
+    int64_t code;
+    if (json_integer(json_find(answer, "error.code"), &code))
+        for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+            if (hints[i].code == code)
+                return hints[i].hint;
+    return NULL;
+}
+
+/* The words of the platform, and a hint where there is one; NULL where it says nothing. On an
+ * upload the words stand alone (spec 4.6). */
+static const char *message(struct request *rq, enum upstream_purpose purpose, struct json answer) {
+    const char *said = json_text(json_find(answer, "error.message"), rq->arena);
+    const char *hint = purpose == UPSTREAM_UPLOAD ? NULL : hint_for(answer);
+    struct slice words = slice_of(said);
+    if (is_blank(words))
+        return hint;
+    if (!hint)
+        return said;
+    words.n = utf8_clip(words, CLIPPED_WORDS);
+    bool is_sentence = strchr(".!?", words.p[words.n - 1]) != NULL;
+    return arena_printf(rq->arena, "%.*s%s %s", (int)words.n, words.p, is_sentence ? "" : ".",
+                        hint);
+}
+
+int upstream_fail(struct request *rq, enum upstream_purpose purpose,
+                  const struct graph_answer *answer) {
+    struct json json = {0};
+    if (!answer->status)
+        return fail_without_answer(rq, purpose, answer);
+    if (answer->retry_after)
+        reply_header(rq, "Retry-After", answer->retry_after);
+    struct slice payload = details(rq, answer->body, &json);
+    const char *text = message(rq, purpose, json);
+    if (text)
+        fail_verbatim(rq, failure_code(purpose, answer->status), text);
+    else
+        fail(rq, failure_code(purpose, answer->status), "The platform answered %d.",
+             answer->status);
+    return fail_with_details(rq, payload);
+}
+
+/* A 200 that is not what it should be: nobody knows what the platform did. */
+static int fail_on_nonsense(struct request *rq, enum upstream_purpose purpose,
+                            const struct graph_answer *answer) {
+    struct json json;
+    fail(rq, broken(purpose),
+         "The platform's answer is not JSON; whether it did what was asked is not known.");
+    return fail_with_details(rq, details(rq, answer->body, &json));
+}
+
+void upstream_note(struct request *rq, const struct graph_answer *answer) {
+    rq->upstream_calls++;
+    rq->upstream_was_sent = rq->upstream_was_sent || answer->was_sent;
+    rq->upstream_ms += answer->ms;
+    rq->upstream_status = answer->status;
+}
+
+void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer) {
+    state_end_view(rq);
+    graph_call(rq->config, rq->arena, call, answer);
+    upstream_note(rq, answer);
+}
+
+int upstream_read(struct request *rq, enum upstream_purpose purpose,
+                  const struct graph_answer *answer, struct json *json) {
+    struct json_error error;
+    if (answer->status < 200 || answer->status > 299)
+        return upstream_fail(rq, purpose, answer);
+    if (json_read(rq->arena, answer->body, json, &error))
+        return fail_on_nonsense(rq, purpose, answer);
+    return 0;
+}
+
+int upstream_call(struct request *rq, enum upstream_purpose purpose, const struct graph_call *call,
+                  struct json *json) {
+    struct graph_answer answer;
+    upstream_ask(rq, call, &answer);
+    return upstream_read(rq, purpose, &answer, json);
+}

@@ -1,0 +1,154 @@
+#include "delivery/hosts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SLOW_MS = 1000,
+    WINDOW_MS = 60 * 1000, /* what was answered longer ago opens no window */
+};
+
+void hosts_init(struct hosts *hosts, size_t places) {
+    hosts->count = 0; /* entries are set when they come into use: until then they cost no memory */
+    hosts->places = places;
+    hosts->lookups = hosts->lap = 0;
+    memset(hosts->trusted, 0, sizeof hosts->trusted);
+}
+
+/* --- which hosts there are --- */
+
+static uint32_t hash_of(const char *name) { /* FNV-1a */
+    uint32_t hash = 2166136261u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
+}
+
+/* Where a new one goes: a free entry, else the one without attempts that was unused for longest. */
+static struct host *new_entry(struct hosts *hosts) {
+    struct host *oldest = NULL;
+    if (hosts->count < HOSTS_KNOWN)
+        return &hosts->known[hosts->count++];
+    for (size_t i = 0; i < HOSTS_KNOWN; i++) {
+        struct host *host = &hosts->known[i];
+        if (!host->gate.load && (!oldest || host->used < oldest->used))
+            oldest = host;
+    }
+    return oldest;
+}
+
+struct host *hosts_find(struct hosts *hosts, const char *name, int64_t now) {
+    char key[HOST_NAME_SIZE];
+    snprintf(key, sizeof key, "%s", name); /* names of hosts are shorter; what is none may be cut */
+    uint32_t hash = hash_of(key);
+    struct host *host = NULL;
+    for (size_t i = 0; i < hosts->count && !host; i++)
+        if (hosts->hashes[i] == hash && strcmp(hosts->known[i].name, key) == 0)
+            host = &hosts->known[i];
+    if (!host) {
+        host = new_entry(hosts);
+        *host = (struct host){.window = 1};
+        hosts->hashes[host - hosts->known] = hash;
+        memcpy(host->name, key, sizeof key);
+    }
+    host->used = ++hosts->lookups;
+    if (!host->gate.load && now - host->last_answer > WINDOW_MS)
+        host->window = 1;
+    return host;
+}
+
+/* --- what becomes of attempts --- */
+
+void hosts_end(struct host *host, int64_t started, bool answered, int64_t now) {
+    host->has_ended = true;
+    host->is_slow = !answered || now - started > SLOW_MS;
+    if (answered) {
+        host->last_answer = now;
+        host->window += host->window < HOST_PLACES;
+    } else if (host->last_answer < started) {
+        host->window = 1;
+    }
+}
+
+/* Nothing was answered since its oldest attempt began, and that is long ago. */
+static bool is_stuck(const struct host *host, int64_t now) {
+    return host->gate.load && now - host->oldest > SLOW_MS && host->last_answer < host->oldest;
+}
+
+static enum trust trust(const struct host *host, int64_t now) {
+    return host->is_slow || is_stuck(host, now) ? HOST_SLOW
+           : host->has_ended                    ? HOST_QUICK
+                                                : HOST_UNKNOWN;
+}
+
+static void add(struct hosts *hosts, enum trust trusted) {
+    for (size_t i = trusted; i < HOST_TRUSTS; i++)
+        hosts->trusted[i].load++;
+}
+
+void hosts_count(struct hosts *hosts, const struct flight *flights, size_t count, int64_t now) {
+    for (size_t i = 0; i < HOST_TRUSTS; i++)
+        hosts->trusted[i].load = 0;
+    for (size_t i = 0; i < hosts->count; i++) {
+        hosts->known[i].gate.load = 0;
+        hosts->known[i].oldest = INT64_MAX;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct host *host = flights[i].host;
+        host->gate.load++;
+        if (flights[i].started < host->oldest)
+            host->oldest = flights[i].started;
+    }
+    for (size_t i = 0; i < count; i++)
+        add(hosts, trust(flights[i].host, now));
+}
+
+/* --- who may have one more --- */
+
+/* Whether `user_id` comes behind `last` and before `next` in the ring of all ids. */
+static bool is_between(const char *last, const char *user_id, const char *next) {
+    bool is_behind = strcmp(user_id, last) > 0, is_before = strcmp(user_id, next) < 0;
+    return strcmp(last, next) < 0 ? is_behind && is_before : is_behind || is_before;
+}
+
+/* Whether the user may go through. One who has no attempt yet, and may not, has the next turn. */
+static bool pass(const struct hosts *hosts, struct gate *gate, size_t limit, const char *user_id,
+                 size_t load) {
+    bool has_next = *gate->next && hosts->lap - gate->refused_in <= 1;
+    bool is_turn = !has_next || strcmp(gate->next, user_id) == 0 ||
+                   (!load && is_between(gate->last, user_id, gate->next));
+    if (is_turn && gate->load < limit)
+        return true;
+    if (is_turn && !load) {
+        snprintf(gate->next, sizeof gate->next, "%s", user_id);
+        gate->refused_in = hosts->lap;
+    }
+    return false;
+}
+
+static void enter(struct gate *gate, const char *user_id, size_t load) {
+    gate->load++;
+    if (strcmp(gate->next, user_id) == 0)
+        *gate->next = '\0';
+    if (!load)
+        snprintf(gate->last, sizeof gate->last, "%s", user_id);
+}
+
+bool hosts_admit(struct hosts *hosts, struct host *host, const char *user_id, size_t load,
+                 int64_t now) {
+    const size_t limits[HOST_TRUSTS] = {hosts->places / 2, hosts->places * 3 / 4, hosts->places};
+    const enum trust trusted = trust(host, now);
+    if (load && (host->gate.load >= host->window || is_stuck(host, now)))
+        return false;
+    if (!pass(hosts, &host->gate, HOST_PLACES, user_id, load))
+        return false;
+    for (size_t i = trusted; i < HOST_TRUSTS; i++)
+        if (!pass(hosts, &hosts->trusted[i], limits[i], user_id, load))
+            return false;
+    for (size_t i = trusted; i < HOST_TRUSTS; i++)
+        enter(&hosts->trusted[i], user_id, load);
+    enter(&host->gate, user_id, load);
+    if (now < host->oldest)
+        host->oldest = now;
+    return true;
+}

@@ -1,0 +1,127 @@
+#include "delivery/resources.h"
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/keyring.h"
+#include "base/log.h"
+#include "store/housekeeping.h"
+
+enum {
+    CONFIG_LIMIT = 4 * 1024 * 1024,
+    PATIENCE_MS = 1000,      /* for a lock: there are deliveries to look after */
+    RETRY_MS = 1000,         /* after the database failed */
+    COMPLAIN_MS = 60 * 1000, /* between lines about the same trouble */
+};
+
+/* Whether a confined process could not use them. */
+static bool names_other_files(const struct config *a, const struct config *b) {
+    return strcmp(a->database, b->database) != 0 || strcmp(a->log_file, b->log_file) != 0 ||
+           strcmp(a->secret_key_file, b->secret_key_file) != 0 ||
+           strcmp(a->ca_path, b->ca_path) != 0 || strcmp(a->ca_file, b->ca_file) != 0;
+}
+
+int resources_configure(struct resources *resources, const char **error) {
+    struct arena *next = &resources->arenas[1];
+    struct config config;
+    if (!next->cap)
+        arena_init(next, CONFIG_LIMIT, NULL);
+    arena_reset(next);
+    if (config_read(resources->config_path, next, &config, error))
+        return -1;
+    if (resources->is_confined && names_other_files(&config, &resources->config)) {
+        *error = "it names other files than those that this courier is confined to: start it anew";
+        return -1;
+    }
+    struct arena used = resources->arenas[0];
+    resources->arenas[0] = *next;
+    resources->arenas[1] = used;
+    resources->config = config;
+    log_to(config.log_file);
+    log_reopen(); /* a log that was moved away is begun again */
+    return 0;
+}
+
+static void close_store(struct resources *resources) {
+    store_close(resources->store);
+    resources->store = NULL;
+}
+
+/* Of a database that is busy or full nothing needs to be opened again. */
+static bool is_passing(enum store_result result) {
+    return result == STORE_BUSY || result == STORE_FULL;
+}
+
+void resources_note(struct resources *resources, enum store_result result) {
+    int64_t now = clock_monotonic();
+    if (result == STORE_OK) {
+        if (resources->trouble != STORE_OK)
+            log_message(LOG_INFO, "the database can be used again");
+        resources->trouble = STORE_OK;
+        return;
+    }
+    if (resources->trouble == STORE_OK)
+        resources->trouble_since = now;
+    if (resources->trouble != result || now - resources->complained_at >= COMPLAIN_MS) {
+        log_message(LOG_ERROR, "database %s: %s", resources->config.database,
+                    store_reason(resources->store));
+        resources->complained_at = now;
+    }
+    resources->trouble = result;
+    resources->retry_at = now + RETRY_MS;
+    if (!is_passing(result))
+        close_store(resources);
+}
+
+struct store *resources_store(struct resources *resources) {
+    const char *path = resources->config.database;
+    if (resources->trouble != STORE_OK && clock_monotonic() < resources->retry_at)
+        return NULL;
+    if (resources->store && store_is_current(resources->store, path))
+        return resources->store;
+    close_store(resources);
+    enum store_result result = store_open(path, &resources->store);
+    if (result == STORE_OK)
+        result = store_set_patience(resources->store, PATIENCE_MS);
+    if (result != STORE_OK) {
+        resources_note(resources, result);
+        close_store(resources);
+    }
+    return resources->store;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+const struct keyring *resources_keys(struct resources *resources) {
+    const char *path = resources->config.secret_key_file, *error = NULL;
+    struct arena arena;
+    struct stat file = {0};
+    bool is_there = stat(path, &file) == 0;
+    if (is_there && resources->keys.count && is_same_file(&file, &resources->keys_file))
+        return &resources->keys;
+    arena_init(&arena, 64 * 1024, NULL);
+    struct keyring before = resources->keys;
+    int failed = keyring_read(path, &arena, &resources->keys, &error);
+    if (!failed)
+        keyring_retain(&resources->keys, &before);
+    crypto_wipe(&before, sizeof before);
+    int64_t now = clock_monotonic(), complained_at = resources->keys_complained_at;
+    if (failed && (!complained_at || now - complained_at >= COMPLAIN_MS)) {
+        log_message(LOG_ERROR, "%s", error);
+        resources->keys_complained_at = now;
+    }
+    arena_free(&arena);
+    resources->keys_file = file;
+    if (failed)
+        resources->keys.count = 0;
+    return failed ? NULL : &resources->keys;
+}
+
+void resources_free(struct resources *resources) {
+    close_store(resources);
+    arena_free(&resources->arenas[0]);
+    arena_free(&resources->arenas[1]);
+    crypto_wipe(&resources->keys, sizeof resources->keys);
+}

@@ -1,0 +1,120 @@
+#include "delivery/wake.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* A socket, and how its name is reached. A unix socket's name is at most 107 bytes long, a
+ * database's path is not: so the name goes by an open descriptor of its directory. */
+struct endpoint {
+    int socket;
+    int directory;
+    struct sockaddr_un address;
+};
+
+static void endpoint_close(struct endpoint *end) {
+    if (end->socket >= 0)
+        close(end->socket);
+    if (end->directory >= 0)
+        close(end->directory);
+}
+
+/* False, with nothing left open, when the directory is missing or even the last part of the name is
+ * too long. */
+static bool endpoint_open(struct endpoint *end, const char *database) {
+    const char *slash = strrchr(database, '/');
+    char directory[4096];
+    *end = (struct endpoint){.socket = -1, .directory = -1, .address.sun_family = AF_UNIX};
+    if (!slash || (size_t)(slash - database) + 2 > sizeof directory)
+        return false;
+    snprintf(directory, sizeof directory, "%.*s/", (int)(slash - database), database);
+    end->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    end->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int n = snprintf(end->address.sun_path, sizeof end->address.sun_path,
+                     "/proc/self/fd/%d/%s.wake", end->directory, slash + 1);
+    if (end->directory >= 0 && end->socket >= 0 && n > 0 &&
+        (size_t)n < sizeof end->address.sun_path)
+        return true;
+    endpoint_close(end);
+    return false;
+}
+
+void courier_wake(const struct config *config) {
+    struct endpoint end;
+    if (!endpoint_open(&end, config->database))
+        return;
+    sendto(end.socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&end.address,
+           sizeof end.address);
+    endpoint_close(&end);
+}
+
+struct wake_listener wake_closed(void) {
+    return (struct wake_listener){.fd = -1};
+}
+
+/* Whether a name is left from a courier that is no more. */
+static bool is_abandoned(const struct endpoint *end) {
+    int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool refused =
+        probe >= 0 &&
+        connect(probe, (const struct sockaddr *)&end->address, sizeof end->address) != 0 &&
+        errno == ECONNREFUSED;
+    if (probe >= 0)
+        close(probe);
+    return refused;
+}
+
+static bool take_name(const struct endpoint *end) {
+    mode_t mask = umask(0117); /* those who may write the database may ring */
+    bool taken =
+        bind(end->socket, (const struct sockaddr *)&end->address, sizeof end->address) == 0;
+    umask(mask);
+    return taken;
+}
+
+static bool is_ours(const struct wake_listener *listener) {
+    struct stat now;
+    return listener->fd >= 0 && stat(listener->path, &now) == 0 &&
+           now.st_ino == listener->id.st_ino && now.st_dev == listener->id.st_dev;
+}
+
+void wake_listen(struct wake_listener *listener, const char *database) {
+    char path[sizeof listener->path];
+    struct endpoint end;
+    snprintf(path, sizeof path, "%s.wake", database);
+    if (is_ours(listener) && strcmp(path, listener->path) == 0)
+        return;
+    wake_close(listener);
+    if (!endpoint_open(&end, database))
+        return;
+    bool taken = take_name(&end);
+    if (!taken && errno == EADDRINUSE && is_abandoned(&end)) {
+        unlink(path);
+        taken = take_name(&end);
+    }
+    if (taken && stat(path, &listener->id) == 0) {
+        snprintf(listener->path, sizeof listener->path, "%s", path);
+        listener->fd = end.socket;
+        end.socket = -1;
+    }
+    endpoint_close(&end);
+}
+
+bool wake_drain(struct wake_listener *listener) {
+    char ring;
+    bool rung = false;
+    while (listener->fd >= 0 && recv(listener->fd, &ring, sizeof ring, MSG_DONTWAIT) >= 0)
+        rung = true;
+    return rung;
+}
+
+void wake_close(struct wake_listener *listener) {
+    if (is_ours(listener))
+        unlink(listener->path);
+    if (listener->fd >= 0)
+        close(listener->fd);
+    *listener = wake_closed();
+}

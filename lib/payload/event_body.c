@@ -1,0 +1,51 @@
+#include "payload/event_body.h"
+
+#include "base/json.h"
+
+/* The keys are always there; null where nothing is known. */
+static void write_contact(struct json_writer *w, const struct store_event *event) {
+    if (!event->contact.id) {
+        json_write_null(w, "contact");
+        return;
+    }
+    json_write_object(w, "contact");
+    json_write_text(w, "id", event->contact.id);
+    json_write_text(w, "phone", event->contact.phone);
+    json_write_text(w, "userId", event->contact.bsuid);
+    json_write_text(w, "username", event->contact.username);
+    json_write_text(w, "name", event->contact.name);
+    json_write_end(w);
+}
+
+static void write_raw(struct json_writer *w, const char *name, struct slice json) {
+    if (json.n)
+        json_write_raw(w, name, json);
+}
+
+struct slice event_body(struct arena *arena, const struct store_event *event) {
+    struct json_writer w;
+    json_write_start(&w, arena);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "type", event->type);
+    json_write_time(&w, "timestamp", event->now);
+    json_write_object(&w, "data");
+    json_write_integer(&w, "sequence", event->sequence);
+    if (event->source)
+        json_write_text(&w, "source", event->source);
+    if (event->account_id) {
+        json_write_text(&w, "accountId", event->account_id);
+        json_write_text(&w, "wabaid", event->waba_id);
+        json_write_text(&w, "phoneNumberId", event->phone_number_id);
+        write_contact(&w, event);
+        json_write_text(&w, "threadId", event->thread_id);
+    }
+    write_raw(&w, "message", event->message);
+    write_raw(&w, "status", event->status);
+    write_raw(&w, "referral", event->referral);
+    write_raw(&w, "leadEvent", event->lead_event);
+    if (event->source)
+        json_write_text(&w, "messageId", event->wamid);
+    json_write_end(&w);
+    json_write_end(&w);
+    return json_written(&w);
+}

@@ -1,0 +1,709 @@
+#include "payload/webhook.h"
+
+#include <ctype.h>
+
+#include "base/crypto.h"
+#include "payload/recipient.h"
+
+/* What is written once into the payload and many times into the database, bytes. */
+enum { LONGEST_ID = 128, LONGEST_NAME = 1024, LONGEST_TIME = 64 };
+
+/* An id of an entry of `contacts`, by which elements find it. */
+struct card_id {
+    struct slice raw;
+    struct json card;
+    size_t at; /* of the card in `contacts` */
+    bool is_user_id;
+};
+
+/* The `contacts` of a change's value, indexed when they are first asked for. */
+struct cards {
+    struct json list;
+    size_t count;
+    bool is_indexed;
+    struct card_id *ids; /* sorted */
+    size_t id_count;
+    struct store_identity **read; /* of each card; NULL: not read yet */
+};
+
+/* Where in the payload we are, and what was read so far. */
+struct walk {
+    struct arena *arena;
+    int64_t now;
+    struct buffer updates; /* of struct store_update */
+    size_t count, most;
+    const char *waba_id, *field, *phone_number_id, *display_phone;
+    struct slice entry_time;
+    struct json value;
+    size_t message_count, status_count; /* in the value */
+    struct cards cards;
+};
+
+static const char *text(struct walk *w, struct json object, const char *path) {
+    const char *found = json_text(json_find(object, path), w->arena);
+    return found && *found ? found : NULL;
+}
+
+/* The same, cut at the last character that ends within `most` bytes. */
+static const char *short_text(struct walk *w, struct json object, const char *path, size_t most) {
+    char *found = (char *)(size_t)text(w, object, path);
+    size_t n = found ? strlen(found) : 0;
+    if (n <= most)
+        return found;
+    for (n = most; n && (found[n] & 0xc0) == 0x80;)
+        n--;
+    found[n] = '\0';
+    return found;
+}
+
+/* Whether the rest of the payload is only counted. */
+static bool is_full(const struct walk *w) {
+    return w->count > w->most;
+}
+
+static void add(struct walk *w, struct store_update *update) {
+    update->field = w->field;
+    update->waba_id = w->waba_id;
+    update->phone_number_id = w->phone_number_id;
+    buffer_add(&w->updates, update, sizeof *update);
+    w->count++;
+}
+
+/* Keeps an element as it is. */
+static void add_other(struct walk *w, struct json element) {
+    struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
+    add(w, &update);
+}
+
+/* The platform repeats a webhook with the same entry time: news that come again later with the same
+ * content are news. */
+static const char *timed_key(struct walk *w) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    struct buffer both = buffer_in(w->arena);
+    buffer_add_slice(&both, w->entry_time);
+    buffer_add_char(&both, ' ');
+    buffer_add_slice(&both, json_raw(w->value));
+    crypto_sha256(buffer_slice(&both), hash);
+    return arena_printf(w->arena, "sha256:%s", crypto_hex(w->arena, hash, sizeof hash));
+}
+
+/* What stands for the entry's time in the keys of all its changes: one that is longer than any time
+ * by its hash. */
+static struct slice entry_time(struct walk *w, struct json entry) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    struct slice time = json_raw(json_get(entry, "time"));
+    if (time.n <= LONGEST_TIME)
+        return time;
+    crypto_sha256(time, hash);
+    return slice_of(crypto_hex(w->arena, hash, sizeof hash));
+}
+
+static const char *message_key(struct walk *w, const char *wamid) {
+    return arena_printf(w->arena, "message:%s:%s", w->phone_number_id, wamid);
+}
+
+/* Seconds, as a number or a string of digits, in milliseconds. */
+static int64_t timestamp(struct walk *w, struct json seconds) {
+    int64_t t;
+    return json_integer(seconds, &t) && t > 0 && t < INT64_C(100000000000) ? t * 1000 : w->now;
+}
+
+/* --- people --- */
+
+/* Notes an id by its form, not by the name of its key: a phone's place may hold a BSUID. Group ids
+ * and anything else are nobody. */
+static void note_id(struct walk *w, struct store_identity *who, struct json value) {
+    struct slice id = json_string(value, w->arena);
+    if (!id.n || memchr(id.p, '\0', id.n))
+        return;
+    if (recipient_is_bsuid(id)) {
+        who->bsuid = id.p;
+        return;
+    }
+    struct slice digits = id.p[0] == '+' ? slice_skip(id, 1) : id;
+    if (digits.n >= 5 && digits.n <= 20 && strspn(digits.p, "0123456789") == digits.n)
+        who->phone = digits.p;
+}
+
+static void note_parent(struct walk *w, struct store_identity *who, struct json value) {
+    struct slice id = json_string(value, w->arena);
+    if (id.n && recipient_is_bsuid(id))
+        who->parent_bsuid = id.p;
+}
+
+static void note_profile(struct walk *w, struct store_identity *who, struct json contact) {
+    const char *username = short_text(w, contact, "profile.username", LONGEST_NAME);
+    const char *name = short_text(w, contact, "profile.name", LONGEST_NAME);
+    if (!username)
+        username = short_text(w, contact, "username", LONGEST_NAME);
+    if (username)
+        who->username = username[0] == '@' ? username + 1 : username;
+    if (name)
+        who->name = name;
+}
+
+static int compare_slices(struct slice a, struct slice b) {
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+    return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+/* By kind and id; of cards with the same id the first comes first. */
+static int compare_card_ids(const struct card_id *a, const struct card_id *b) {
+    if (a->is_user_id != b->is_user_id)
+        return a->is_user_id ? 1 : -1;
+    int order = compare_slices(a->raw, b->raw);
+    return order ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Lets ids[at] sink until no child of its heap comes after it. */
+static void sink(struct card_id *ids, size_t n, size_t at) {
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && compare_card_ids(&ids[child], &ids[child + 1]) < 0)
+            child++;
+        if (compare_card_ids(&ids[at], &ids[child]) >= 0)
+            return;
+        struct card_id higher = ids[at];
+        ids[at] = ids[child];
+        ids[child] = higher;
+    }
+}
+
+/* A heapsort: no order of the ids makes it slow, and unlike qsort it needs neither memory nor the
+ * system calls by which glibc finds out how much there is. */
+static void sort_card_ids(struct card_id *ids, size_t n) {
+    for (size_t i = n / 2; i-- > 0;)
+        sink(ids, n, i);
+    while (n > 1) {
+        struct card_id last = ids[0];
+        ids[0] = ids[--n];
+        ids[n] = last;
+        sink(ids, n, 0);
+    }
+}
+
+/* "" is no id. */
+static bool is_id(struct json value) {
+    return json_type(value) == JSON_STRING && json_raw(value).n > 2;
+}
+
+static void index_cards(struct walk *w) {
+    struct cards *cards = &w->cards;
+    size_t at = 0;
+    cards->is_indexed = true;
+    cards->ids = arena_alloc(w->arena, 2 * cards->count * sizeof *cards->ids);
+    cards->read = arena_alloc(w->arena, cards->count * sizeof *cards->read);
+    for (struct json c = json_first(cards->list); json_is(c); c = json_next(c), at++) {
+        struct json ids[] = {json_get(c, "wa_id"), json_get(c, "user_id")};
+        for (size_t i = 0; i < 2; i++)
+            if (is_id(ids[i]))
+                cards->ids[cards->id_count++] =
+                    (struct card_id){json_raw(ids[i]), c, at, .is_user_id = i == 1};
+    }
+    sort_card_ids(cards->ids, cards->id_count);
+}
+
+/* The first card with this id, as the bytes that it is written in; NULL: there is none. */
+static const struct card_id *find_card_id(const struct cards *cards, struct json id,
+                                          bool is_user_id) {
+    const struct card_id wanted = {.raw = json_raw(id), .is_user_id = is_user_id};
+    size_t low = 0, high = is_id(id) ? cards->id_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_card_ids(&cards->ids[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_there = is_id(id) && low < cards->id_count &&
+                    cards->ids[low].is_user_id == is_user_id &&
+                    slice_equal(cards->ids[low].raw, wanted.raw);
+    return is_there ? &cards->ids[low] : NULL;
+}
+
+/* What a card says, read once however many elements it is about. */
+static const struct store_identity *read_card(struct walk *w, struct json card, size_t at) {
+    struct store_identity *told = w->cards.read[at];
+    if (told)
+        return told;
+    told = w->cards.read[at] = arena_alloc(w->arena, sizeof *told);
+    note_id(w, told, json_get(card, "wa_id"));
+    note_id(w, told, json_get(card, "user_id"));
+    note_parent(w, told, json_get(card, "parent_user_id"));
+    note_profile(w, told, card);
+    return told;
+}
+
+/* Whether an element that names nobody itself is about the only entry of `contacts`. Messages of
+ * one value are all from its cards; of several statuses some have none. */
+static bool is_about_only_card(struct walk *w, const struct store_identity *who) {
+    return !who->phone && !who->bsuid && w->cards.count == 1 && w->status_count <= 1;
+}
+
+/* The first entry of `contacts` that is the same person; NULL: none. */
+static const struct store_identity *find_card(struct walk *w, const struct store_identity *who,
+                                              struct json phone, struct json bsuid) {
+    if (!w->cards.is_indexed)
+        index_cards(w);
+    if (is_about_only_card(w, who))
+        return read_card(w, json_first(w->cards.list), 0);
+    const struct card_id *by_phone = find_card_id(&w->cards, phone, false);
+    const struct card_id *by_bsuid = find_card_id(&w->cards, bsuid, true);
+    const struct card_id *first =
+        !by_phone || (by_bsuid && by_bsuid->at < by_phone->at) ? by_bsuid : by_phone;
+    return first ? read_card(w, first->card, first->at) : NULL;
+}
+
+/* Completes who a message or status names from the entry of `contacts` that is the same person. */
+static void complete(struct walk *w, struct store_identity *who, struct json phone,
+                     struct json bsuid) {
+    const struct store_identity *told = find_card(w, who, phone, bsuid);
+    if (!told)
+        return;
+    who->phone = who->phone ? who->phone : told->phone;
+    who->bsuid = who->bsuid ? who->bsuid : told->bsuid;
+    who->parent_bsuid = who->parent_bsuid ? who->parent_bsuid : told->parent_bsuid;
+    who->username = told->username ? told->username : who->username;
+    who->name = told->name ? told->name : who->name;
+}
+
+/* Who is named by the members `phone`, `bsuid` and `parent` of the element. */
+static struct store_identity who_is(struct walk *w, struct json element, const char *phone,
+                                    const char *bsuid, const char *parent) {
+    struct store_identity who = {0};
+    note_id(w, &who, json_get(element, phone));
+    note_id(w, &who, json_get(element, bsuid));
+    note_parent(w, &who, json_get(element, parent));
+    complete(w, &who, json_get(element, phone), json_get(element, bsuid));
+    return who;
+}
+
+/* A message that is alone with one card is its person's, even where the two spell the phone in
+ * different ways: only two user ids tell people apart. */
+static void note_only_card(struct walk *w, struct store_identity *who) {
+    struct json card = json_first(w->cards.list);
+    struct store_identity told = {0};
+    if (w->cards.count != 1 || w->message_count != 1)
+        return;
+    note_id(w, &told, json_get(card, "user_id"));
+    if (who->bsuid && told.bsuid && strcmp(who->bsuid, told.bsuid) != 0)
+        return;
+    note_id(w, who, json_get(card, "user_id"));
+    note_parent(w, who, json_get(card, "parent_user_id"));
+    note_profile(w, who, card);
+}
+
+/* --- messages --- */
+
+/* Types that are stored but are no news for consumers. */
+static bool is_news(struct json message, const char *type) {
+    static const char *const silent[] = {"system", "unsupported", "unknown", "edit", "revoke"};
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+        if (strcmp(type, silent[i]) == 0)
+            return false;
+    if (strcmp(type, "reaction") != 0)
+        return true;
+    struct json emoji = json_find(message, "reaction.emoji"); /* a removal has none */
+    return json_type(emoji) == JSON_STRING && json_raw(emoji).n > 2;
+}
+
+/* The token in a flow's reply, whose response_json is a string that holds JSON. */
+static const char *reply_token(struct walk *w, struct json message) {
+    struct json response;
+    struct json_error error;
+    struct slice inner =
+        json_string(json_find(message, "interactive.nfm_reply.response_json"), w->arena);
+    if (!inner.p || json_read(w->arena, inner, &response, &error))
+        return NULL;
+    return text(w, response, "flow_token");
+}
+
+static void note_flow(struct walk *w, struct store_update *update, struct json message) {
+    update->is_flow_reply = json_equals(json_find(message, "interactive.type"), "nfm_reply");
+    if (update->is_flow_reply)
+        update->flow_token = reply_token(w, message);
+    if (!update->is_outgoing)
+        return;
+    update->object_id = text(w, message, "interactive.action.parameters.flow_id");
+    update->flow_token = text(w, message, "interactive.action.parameters.flow_token");
+}
+
+/* What every kind of message has; false when it has no id and is kept as it is instead. */
+static bool read_message(struct walk *w, struct json message, struct store_update *update) {
+    const char *type = text(w, message, "type");
+    update->body = json_raw(message);
+    update->wamid = text(w, message, "id");
+    update->type = type ? type : "unknown";
+    update->timestamp = timestamp(w, json_get(message, "timestamp"));
+    update->context_wamid = text(w, message, "context.id");
+    if (update->wamid && w->phone_number_id) {
+        note_flow(w, update, message);
+        return true;
+    }
+    add_other(w, message);
+    return false;
+}
+
+/* The OLD of "User NAME changed from OLD to NEW", in the generation that tells it nowhere else.
+ * Read from the end: a name may look like somebody else's BSUID. */
+static void note_old_bsuid_of_body(struct walk *w, struct store_identity *who, struct json system) {
+    struct slice body = json_string(json_get(system, "body"), w->arena);
+    const char *user_id = text(w, system, "user_id");
+    struct slice end = slice_of(arena_printf(w->arena, " to %s", user_id ? user_id : ""));
+    if (body.n < end.n || !slice_equal(slice_skip(body, body.n - end.n), end))
+        return;
+    body.n -= end.n;
+    const char *space = memrchr(body.p, ' ', body.n);
+    struct slice old = slice_skip(body, space ? (size_t)(space + 1 - body.p) : body.n);
+    if (recipient_is_bsuid(old))
+        who->bsuid = arena_copy(w->arena, old);
+}
+
+/* Who becomes whom, in every generation of the keys; false when it is no such change. */
+static bool read_identity_change(struct walk *w, struct json message, struct store_update *update) {
+    struct json system = json_get(message, "system");
+    bool is_id = json_equals(json_get(system, "type"), "user_changed_user_id");
+    bool is_number = json_equals(json_get(system, "type"), "user_changed_number") ||
+                     json_is(json_get(system, "new_wa_id"));
+    struct store_identity *before = &update->before, *who = &update->who;
+    if (!is_id && !is_number)
+        return false;
+    note_id(w, before, json_get(message, "from"));
+    note_id(w, before, json_get(message, "from_user_id"));
+    if (is_id)
+        note_old_bsuid_of_body(w, before, system);
+    note_id(w, before, json_get(system, "previous_user_id"));
+    note_parent(w, before, json_get(system, "previous_parent_user_id"));
+    note_id(w, who, json_get(system, "new_wa_id"));
+    note_id(w, who, json_get(system, "wa_id"));
+    note_id(w, who, json_get(system, "user_id"));
+    note_parent(w, who, json_get(system, "parent_user_id"));
+    update->type = is_number ? "number_change" : "user_id_update";
+    return before->phone || before->bsuid || before->parent_bsuid;
+}
+
+/* No message to anybody: kept, and obeyed where it tells of an identity. */
+static void add_system(struct walk *w, struct json message, const char *wamid) {
+    struct store_update update = {.body = json_raw(message),
+                                  .key = message_key(w, wamid),
+                                  .timestamp = timestamp(w, json_get(message, "timestamp"))};
+    bool is_change = read_identity_change(w, message, &update);
+    update.kind = is_change ? UPDATE_IDENTITY : UPDATE_OTHER;
+    if (!is_change)
+        update.who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
+    add(w, &update);
+}
+
+static void add_message(struct walk *w, struct json message) {
+    struct store_update update = {.kind = UPDATE_MESSAGE};
+    if (!read_message(w, message, &update))
+        return;
+    if (strcmp(update.type, "system") == 0) {
+        add_system(w, message, update.wamid);
+        return;
+    }
+    update.who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
+    note_only_card(w, &update.who);
+    update.is_event = is_news(message, update.type);
+    struct json referral = json_get(message, "referral");
+    if (json_type(referral) == JSON_OBJECT)
+        update.referral = json_raw(referral);
+    add(w, &update);
+}
+
+static void add_echo(struct walk *w, struct json message) {
+    struct store_update update = {.kind = UPDATE_ECHO, .is_outgoing = true};
+    if (!read_message(w, message, &update))
+        return;
+    update.who = who_is(w, message, "to", "to_user_id", "to_parent_user_id");
+    add(w, &update);
+}
+
+/* The state that an old message of ours had, in our words; NULL when it is none of them. */
+static const char *old_status(struct walk *w, struct json message) {
+    static const char *const known[] = {"sent", "delivered", "read", "played", NULL};
+    char *status = (char *)(size_t)text(w, message, "history_context.status");
+    for (char *p = status; p && *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    for (size_t i = 0; status && known[i]; i++)
+        if (strcmp(status, known[i]) == 0)
+            return known[i];
+    return NULL;
+}
+
+static void add_old_message(struct walk *w, struct json message,
+                            const struct store_identity *other_side) {
+    struct store_update update = {.kind = UPDATE_HISTORY};
+    struct store_identity from = {0};
+    note_id(w, &from, json_get(message, "from"));
+    update.is_outgoing =
+        json_is(json_get(message, "to")) ||
+        (from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0);
+    if (!read_message(w, message, &update))
+        return;
+    update.status = update.is_outgoing ? old_status(w, message) : NULL;
+    update.who = other_side ? *other_side
+                 : update.is_outgoing
+                     ? who_is(w, message, "to", "to_user_id", "to_parent_user_id")
+                     : who_is(w, message, "from", "from_user_id", "from_parent_user_id");
+    add(w, &update);
+}
+
+/* The media that follow an old chat's placeholders. */
+static void add_old_media(struct walk *w, struct json message) {
+    add_old_message(w, message, NULL);
+}
+
+static void add_history(struct walk *w, struct json chunk) {
+    struct json threads = json_get(chunk, "threads");
+    if (!json_is(json_first(threads)))
+        add_other(w, chunk); /* the business refused to share, or an empty chunk */
+    for (struct json thread = json_first(threads); json_is(thread); thread = json_next(thread)) {
+        struct store_identity who = {0};
+        struct json context = json_get(thread, "context");
+        note_id(w, &who, json_get(thread, "id"));
+        note_id(w, &who, json_get(context, "wa_id"));
+        note_id(w, &who, json_get(context, "user_id"));
+        note_parent(w, &who, json_get(context, "parent_user_id"));
+        note_profile(w, &who, context);
+        struct json messages = json_get(thread, "messages");
+        for (struct json m = json_first(messages); json_is(m); m = json_next(m))
+            if (is_full(w))
+                w->count++;
+            else
+                add_old_message(w, m, &who);
+    }
+}
+
+/* --- statuses --- */
+
+/* In a group, one member of it; else the person it was sent to. Older names of keys included. */
+static struct store_identity who_received(struct walk *w, struct json status,
+                                          bool *is_participant) {
+    static const char *const parents[] = {"recipient_parent_user_id", "parent_recipient_user_id",
+                                          "parent_user_id"};
+    *is_participant = json_is(json_get(status, "recipient_participant_id")) ||
+                      json_is(json_get(status, "recipient_participant_user_id"));
+    if (*is_participant)
+        return who_is(w, status, "recipient_participant_id", "recipient_participant_user_id",
+                      "recipient_participant_parent_user_id");
+    struct store_identity who = who_is(w, status, "recipient_id", "recipient_user_id", "");
+    for (size_t i = 0; i < 3; i++)
+        note_parent(w, &who, json_get(status, parents[i]));
+    return who;
+}
+
+static void add_status(struct walk *w, struct json status) {
+    static const char *const recipients[] = {"recipient_participant_id",
+                                             "recipient_participant_user_id", "recipient_id",
+                                             "recipient_user_id"};
+    struct store_update update = {
+        .kind = UPDATE_STATUS,
+        .body = json_raw(status),
+        .wamid = text(w, status, "id"),
+        .status = text(w, status, "status"),
+        .recipient = "",
+        .timestamp = timestamp(w, json_get(status, "timestamp")),
+        .errors = json_raw(json_get(status, "errors")),
+        .tracking = text(w, status, "biz_opaque_callback_data"),
+        .is_outgoing = true,
+    };
+    if (!update.wamid || !update.status || !w->phone_number_id) {
+        add_other(w, status);
+        return;
+    }
+    for (size_t i = 0; i < 4 && !*update.recipient; i++)
+        if (text(w, status, recipients[i]))
+            update.recipient = text(w, status, recipients[i]);
+    update.who = who_received(w, status, &update.is_participant);
+    add(w, &update);
+}
+
+/* --- people, leads, preferences --- */
+
+static void add_id_update(struct walk *w, struct json element) {
+    struct store_update update = {.kind = UPDATE_IDENTITY,
+                                  .type = "user_id_update",
+                                  .body = json_raw(element),
+                                  .timestamp = timestamp(w, json_get(element, "timestamp"))};
+    note_id(w, &update.before, json_get(element, "wa_id"));
+    update.who = update.before;
+    note_id(w, &update.before, json_find(element, "user_id.previous"));
+    note_parent(w, &update.before, json_find(element, "parent_user_id.previous"));
+    note_id(w, &update.who, json_find(element, "user_id.current"));
+    note_parent(w, &update.who, json_find(element, "parent_user_id.current"));
+    complete(w, &update.who, json_get(element, "wa_id"), json_find(element, "user_id.current"));
+    add(w, &update);
+}
+
+static void add_automatic_event(struct walk *w, struct json element) {
+    struct store_update update = {
+        .kind = UPDATE_LEAD, .body = json_raw(element), .wamid = text(w, element, "id")};
+    if (json_equals(json_get(element, "event_name"), "LeadSubmitted") && w->phone_number_id)
+        add(w, &update);
+    else
+        add_other(w, element);
+}
+
+static void add_preference(struct walk *w, struct json element) {
+    struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
+    update.who = who_is(w, element, "wa_id", "user_id", "parent_user_id");
+    add(w, &update);
+}
+
+/* The address book of the business's phone app. */
+static void add_state_sync(struct walk *w, struct json element) {
+    struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
+    struct json contact = json_get(element, "contact");
+    note_id(w, &update.who, json_get(contact, "phone_number"));
+    note_id(w, &update.who, json_get(contact, "user_id"));
+    note_parent(w, &update.who, json_get(contact, "parent_user_id"));
+    note_profile(w, &update.who, contact);
+    add(w, &update);
+}
+
+/* --- templates and flows --- */
+
+/* en-US and en_US are one language. */
+static const char *language(struct walk *w, const char *path) {
+    char *code = (char *)(size_t)text(w, w->value, path);
+    for (char *p = code; p && *p; p++)
+        if (*p == '-')
+            *p = '_';
+    return code;
+}
+
+static void add_template(struct walk *w, const char *status, const char *category) {
+    int64_t id;
+    struct store_update update = {
+        .kind = UPDATE_TEMPLATE,
+        .body = json_raw(w->value),
+        .key = timed_key(w),
+        .name = text(w, w->value, "message_template_name"),
+        .language = language(w, "message_template_language"),
+        .status = text(w, w->value, status),
+        .category = text(w, w->value, category),
+        .reason = text(w, w->value, "reason"),
+    };
+    if (json_integer(json_get(w->value, "message_template_id"), &id))
+        update.object_id = arena_printf(w->arena, "%lld", (long long)id);
+    if (!update.name || !update.language)
+        update.kind = UPDATE_OTHER;
+    add(w, &update);
+}
+
+static void add_template_status(struct walk *w) {
+    add_template(w, "event", "message_template_category");
+}
+
+static void add_template_category(struct walk *w) {
+    add_template(w, "", "new_category");
+}
+
+static void add_flow(struct walk *w) {
+    struct store_update update = {
+        .kind = UPDATE_FLOW,
+        .body = json_raw(w->value),
+        .key = timed_key(w),
+        .object_id = text(w, w->value, "flow_id"),
+        .status = text(w, w->value, "new_status"),
+    };
+    if (!update.object_id || !update.status)
+        update.kind = UPDATE_OTHER;
+    add(w, &update);
+}
+
+/* --- the walk --- */
+
+/* Which arrays of a change's value hold what, by its field. */
+static const struct {
+    const char *field, *array;
+    void (*add)(struct walk *w, struct json element);
+} arrays[] = {
+    {"messages", "messages", add_message},
+    {"messages", "statuses", add_status},
+    {"smb_message_echoes", "message_echoes", add_echo},
+    {"history", "history", add_history},
+    {"history", "messages", add_old_media},
+    {"user_id_update", "user_id_update", add_id_update},
+    {"automatic_events", "automatic_events", add_automatic_event},
+    {"user_preferences", "user_preferences", add_preference},
+    {"smb_app_state_sync", "state_sync", add_state_sync},
+};
+
+/* Fields whose value is one piece of news. */
+static const struct {
+    const char *field;
+    void (*add)(struct walk *w);
+} news[] = {
+    {"message_template_status_update", add_template_status},
+    {"template_category_update", add_template_category},
+    {"flows", add_flow},
+};
+
+static void add_whole(struct walk *w) {
+    struct store_update update = {
+        .kind = UPDATE_OTHER, .body = json_raw(w->value), .key = timed_key(w)};
+    if (update.body.n)
+        add(w, &update);
+}
+
+/* What the elements of a change have in common. */
+static void enter_change(struct walk *w, struct json change) {
+    struct json value = json_get(change, "value"), contacts = json_get(value, "contacts");
+    const char *display = text(w, value, "metadata.display_phone_number");
+    w->field = text(w, change, "field");
+    w->field = w->field ? w->field : "";
+    w->value = value;
+    w->cards = (struct cards){.list = contacts, .count = json_count(contacts)};
+    w->message_count = json_count(json_get(value, "messages"));
+    w->status_count = json_count(json_get(value, "statuses"));
+    w->phone_number_id = short_text(w, value, "metadata.phone_number_id", LONGEST_ID);
+    w->display_phone = display ? recipient_digits(w->arena, slice_of(display)) : NULL;
+}
+
+static void read_change(struct walk *w, struct json change) {
+    bool is_known = false;
+    enter_change(w, change);
+    if (!json_is(w->value)) {
+        add_other(w, change); /* no news in it, but what it is stays on record */
+        return;
+    }
+    for (size_t i = 0; i < sizeof news / sizeof *news; i++)
+        if (strcmp(w->field, news[i].field) == 0) {
+            news[i].add(w);
+            return;
+        }
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        struct json array = json_get(w->value, arrays[i].array);
+        if (strcmp(w->field, arrays[i].field) != 0 || json_type(array) != JSON_ARRAY)
+            continue;
+        is_known = true;
+        for (struct json e = json_first(array); json_is(e); e = json_next(e))
+            if (is_full(w))
+                w->count++;
+            else
+                arrays[i].add(w, e);
+    }
+    /* errors of the account stand beside messages, or alone */
+    if (!is_known || json_is(json_get(w->value, "errors")))
+        add_whole(w);
+}
+
+size_t inbound_read(struct arena *arena, struct json payload, int64_t now, size_t most,
+                    struct store_update **updates) {
+    struct walk w = {.arena = arena, .now = now, .most = most, .updates = buffer_in(arena)};
+    struct json entries = json_get(payload, "entry");
+    for (struct json entry = json_first(entries); json_is(entry); entry = json_next(entry)) {
+        struct json changes = json_get(entry, "changes");
+        w.entry_time = entry_time(&w, entry);
+        w.waba_id = short_text(&w, entry, "id", LONGEST_ID);
+        for (struct json c = json_first(changes); json_is(c); c = json_next(c))
+            if (is_full(&w))
+                w.count++;
+            else
+                read_change(&w, c);
+    }
+    *updates = (struct store_update *)(void *)w.updates.p;
+    return w.count;
+}

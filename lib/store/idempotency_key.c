@@ -1,0 +1,83 @@
+#include "store/idempotency_key.h"
+
+#include <stdio.h>
+
+#include "store/sqlite.h"
+
+static bool forget_old(struct store *store, int64_t now) {
+    static struct statement s = {.sql = "DELETE FROM idempotency WHERE created_at < ?1"};
+    return sql_run(store, &s, INTEGER(now - IDEMPOTENCY_KEPT_MS));
+}
+
+static bool start(struct store *store, const struct store_idempotency_key *key, int64_t now,
+                  struct store_idempotency *found) {
+    static struct statement s = {
+        .sql = "INSERT INTO idempotency (user_id, key, route, fingerprint, request_id, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (user_id, key) DO NOTHING"};
+    struct slice fingerprint = {(char *)found->fingerprint, sizeof found->fingerprint};
+    if (!sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(found->route),
+                 BLOB(fingerprint), TEXT(found->request_id), INTEGER(now)))
+        return false;
+    found->is_new = sql_changes(store) > 0;
+    found->started_at = now;
+    return true;
+}
+
+static void read_row(struct store *store, struct arena *arena,
+                     const struct store_idempotency_key *key, struct store_idempotency *found) {
+    static struct statement s = {
+        .sql = "SELECT fingerprint, request_id, status, answer, created_at, wamid, wa_id, route "
+               "FROM idempotency WHERE user_id = ?1 AND key = ?2"};
+    sql_start(store, &s, TEXT(key->user_id), TEXT(key->key));
+    if (!sql_row(store, &s))
+        return;
+    memcpy(found->fingerprint, column_blob(&s, 0, arena).p, sizeof found->fingerprint);
+    snprintf(found->request_id, ID_SIZE, "%s", column_text(&s, 1, arena));
+    found->status = (int)column_integer(&s, 2);
+    found->answer = column_blob(&s, 3, arena);
+    found->started_at = column_integer(&s, 4);
+    found->wamid = column_text(&s, 5, arena);
+    found->wa_id = column_text(&s, 6, arena);
+    found->route = column_text(&s, 7, arena);
+    sql_stop(&s);
+}
+
+enum store_result store_begin_idempotent(struct store *store, struct arena *arena,
+                                         const struct store_idempotency_key *key, int64_t now,
+                                         struct store_idempotency *found) {
+    if (sql_begin(store) && forget_old(store, now) && start(store, key, now, found) &&
+        !found->is_new)
+        read_row(store, arena, key, found);
+    return sql_commit(store);
+}
+
+enum store_result store_touch_idempotent(struct store *store,
+                                         const struct store_idempotency_key *key, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE idempotency SET created_at = ?3 WHERE user_id = ?1 AND key = ?2"};
+    if (sql_begin(store))
+        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), INTEGER(now));
+    return sql_commit(store);
+}
+
+enum store_result store_finish_idempotent(struct store *store,
+                                          const struct store_idempotency_key *key,
+                                          const unsigned char fingerprint[32], int status,
+                                          struct slice answer) {
+    static struct statement s = {
+        .sql = "UPDATE idempotency SET fingerprint = ?3, status = ?4, answer = ?5 "
+               "WHERE user_id = ?1 AND key = ?2"};
+    if (sql_begin(store))
+        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key),
+                BLOB(((struct slice){(const char *)fingerprint, 32})), INTEGER(status),
+                BLOB(answer));
+    return sql_commit(store);
+}
+
+enum store_result store_forget_idempotent(struct store *store,
+                                          const struct store_idempotency_key *key) {
+    static struct statement s = {.sql = "DELETE FROM idempotency WHERE user_id = ?1 AND key = ?2"};
+    if (sql_begin(store))
+        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key));
+    return sql_commit(store);
+}

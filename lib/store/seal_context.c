@@ -1,0 +1,9 @@
+#include "store/seal_context.h"
+
+char *account_token_context(struct arena *arena, const char *account_id) {
+    return arena_printf(arena, "account.access_token|%s", account_id);
+}
+
+char *webhook_code_context(struct arena *arena, const char *user_id) {
+    return arena_printf(arena, "webhook.code|%s", user_id);
+}

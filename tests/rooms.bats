@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# The rooms of the code, README "How it is made": what each may include. The sandbox is a program of its own.
+# transports: direct
+load helpers/all
+
+setup_file() {
+    :
+}
+
+teardown_file() {
+    :
+}
+
+setup() {
+    cd "$root"
+}
+
+# Room and the rooms that it may include besides itself.
+rooms='base
+web base
+store base
+graph base
+payload base web store
+api base web store graph payload
+delivery base store
+cgi-bin base web store graph payload api delivery
+tools base web store graph payload delivery'
+
+sources() {
+    find lib cgi-bin tools -name '*.[ch]' -not -path 'tools/sandbox/*'
+}
+
+# Lines `FILE INCLUDED`, both as paths.
+includes() {
+    sources | xargs grep -H '^#include "' | sed 's/^\([^:]*\):#include "\(.*\)"$/\1 \2/' |
+        while read -r file included; do
+            if [[ -e lib/$included ]]; then
+                printf '%s lib/%s\n' "$file" "$included"
+            else
+                printf '%s %s/%s\n' "$file" "$(dirname "$file")" "$included"
+            fi
+        done
+}
+
+# Lines of standard input that go where the table does not allow it.
+climbing() {
+    awk -v rooms="$rooms" '
+        function room(path, part) { split(path, part, "/"); return part[part[1] == "lib" ? 2 : 1] }
+        BEGIN {
+            n = split(rooms, row, "\n")
+            for (i = 1; i <= n; i++) {
+                m = split(row[i], name, " ")
+                for (j = 1; j <= m; j++)
+                    allowed[name[1], name[j]] = 1
+            }
+        }
+        !((room($1), room($2)) in allowed)'
+}
+
+# The files of a circle, where standard input has one; a source and its header are one.
+circles() {
+    sed 's/\.[ch]\b//g' | awk '$1 != $2' | sort -u | tsort 2>&1 >/dev/null || true
+}
+
+@test "every include goes to a room below" {
+    (($(includes | wc -l) > 300))
+    assert_equal "$(includes | climbing)" ''
+    assert_equal "$(echo lib/base/log.c lib/store/store.h | climbing)" 'lib/base/log.c lib/store/store.h'
+}
+
+@test "no file includes itself by way of others" {
+    assert_equal "$(includes | circles)" ''
+    assert_equal "$(printf '%s\n' 'lib/a.c lib/b.h' 'lib/b.c lib/a.h' | circles | grep -c 'lib/[ab]$')" 2
+}
+
+@test "no two files have one name" {
+    assert_equal "$(sources | sed 's|.*/||' | sort | uniq -d)" ''
+    assert_equal "$(find lib -maxdepth 1 -type f)" ''
+}

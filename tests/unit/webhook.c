@@ -1,0 +1,102 @@
+/* What the store does with news that no platform sends in that way, or not at that time
+ * (lib/store/ingest.h). */
+#include "place.h"
+
+static void message_of(struct store_update *update, const char *wamid) {
+    *update = (struct store_update){
+        .kind = UPDATE_MESSAGE,
+        .field = "messages",
+        .waba_id = waba,
+        .phone_number_id = line_name,
+        .body = slice_of(arena_printf(&arena, "{\"id\":\"%s\"}", wamid)),
+        .who = {.phone = "15550000001"},
+        .wamid = wamid,
+        .type = "text",
+        .timestamp = now,
+        .is_event = true,
+    };
+}
+
+static const struct store_page all = {.limit = 1000000};
+
+static struct store_message *only_contact_messages(size_t *count) {
+    struct store_contact *contacts;
+    struct store_message *messages = NULL;
+    size_t people;
+    check_ok(store_list_contacts(store, &arena, account_id, &all, &contacts, &people));
+    check(people == 1, "%zu contacts", people);
+    *count = 0;
+    if (people)
+        check_ok(store_list_messages(store, &arena, contacts[0].id, &all, &messages, count));
+    return messages;
+}
+
+/* An update that breaks a rule of the database is kept, and the others are not lost with it. */
+static void check_refused(void) {
+    struct store_update updates[3];
+    size_t events, count;
+    make_place();
+    message_of(&updates[0], "wamid.1");
+    message_of(&updates[1], ""); /* no message has an empty id */
+    message_of(&updates[2], "wamid.3");
+    check_ok(store_ingest(store, &arena, updates, 3, now, event_body, &events));
+    check(events == 3, "%zu events: two messages and a lead", events);
+    check(updates[0].outcome == OUTCOME_STORED && updates[1].outcome == OUTCOME_REFUSED &&
+              updates[2].outcome == OUTCOME_STORED,
+          "outcomes %d %d %d", updates[0].outcome, updates[1].outcome, updates[2].outcome);
+    struct store_message *messages = only_contact_messages(&count);
+    check(count == 2, "%zu messages", count);
+    check(count == 2 && strcmp(messages[1].wamid, "wamid.3") == 0, "the last one");
+    check_ok(store_ingest(store, &arena, updates, 3, now, event_body, &events));
+    check(events == 0 && updates[1].outcome == OUTCOME_DUPLICATE, "again: %zu events", events);
+}
+
+/* The status of a send overtakes its record. */
+static void check_overtaken_send(void) {
+    size_t count;
+    make_place();
+    take("{\"field\":\"messages\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"},\"statuses\":"
+         "[{\"id\":\"wamid.1\",\"status\":\"delivered\",\"timestamp\":\"1780000000\","
+         "\"recipient_id\":\"15550000001\",\"recipient_user_id\":\"US.1\"}]}}");
+    struct store_send send = {.account_id = account_id,
+                              .line_id = line_id,
+                              .phone = "15550000001",
+                              .wamid = "wamid.1",
+                              .type = "text",
+                              .body = SLICE("{\"type\":\"text\"}"),
+                              .now = now};
+    id_make(send.new_contact_id, "con_", now);
+    id_make(send.new_thread_id, "thr_", now);
+    id_make(send.message_id, "msg_", now);
+    check_ok(store_record_send(store, &send));
+    struct store_message *messages = only_contact_messages(&count);
+    check(count == 1 && strcmp(messages[0].type, "text") == 0 &&
+              strcmp(messages[0].status, "delivered") == 0,
+          "%zu messages", count);
+}
+
+/* Thousands of people in one payload need no more memory than one does, beside the payload. */
+static void check_memory(void) {
+    enum { PEOPLE = 4000 };
+    struct store_update *updates = arena_alloc(&arena, PEOPLE * sizeof *updates);
+    struct arena small;
+    size_t events;
+    make_place();
+    for (int i = 0; i < PEOPLE; i++) {
+        message_of(&updates[i], arena_printf(&arena, "wamid.%d", i));
+        updates[i].who.phone = arena_printf(&arena, "1555%d", 10000 + i);
+    }
+    arena_init(&small, 64 * 1024, NULL); /* ends the process when it is too small */
+    check_ok(store_ingest(store, &small, updates, PEOPLE, now, event_body, &events));
+    check(events == 2 * PEOPLE, "%zu events", events);
+    arena_free(&small);
+}
+
+int main(void) {
+    open_state();
+    check_refused();
+    check_overtaken_send();
+    check_memory();
+    close_state();
+    return check_failures();
+}

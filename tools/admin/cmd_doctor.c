@@ -1,0 +1,439 @@
+/* switchboard doctor: what is set, and what is wrong with it. A table of checks, each of which adds
+ * its lines to the report; a check that needs the database is left out where it cannot be used. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/confine.h"
+#include "base/crypto.h"
+#include "base/seal.h"
+#include "command.h"
+#include "nouns.h"
+#include "output.h"
+#include "store/seal_context.h"
+#include "store/refusal.h"
+#include "store/upkeep.h"
+#include "platform_probe.h"
+
+static const int64_t mib = 1024 * 1024;
+
+enum {
+    WAL_LONG_MIB = 64,  /* above: no process checkpoints */
+    DISK_LOW_MIB = 512, /* below: time to make room */
+    FOREIGN_SHOWN_DAYS = 30,
+};
+
+enum level { OK, WARN, FAIL };
+
+static const char *const level_words[] = {[OK] = "ok", [WARN] = "warn", [FAIL] = "FAIL"};
+
+struct report {
+    struct invocation *call;
+    struct json_writer json;
+    struct table table;
+    bool has_keys;
+    struct keyring keys;
+    enum level worst;
+};
+
+/* Adds a line. `what` is a word or two that stay the same, the detail is for people. */
+__attribute__((format(printf, 4, 5))) static void add(struct report *report, enum level level,
+                                                      const char *what, const char *format, ...) {
+    char detail[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    table_cell(&report->table, level_words[level]);
+    table_cell(&report->table, what);
+    table_cell(&report->table, detail);
+    json_write_object(&report->json, NULL);
+    json_write_text(&report->json, "status", level == FAIL ? "fail" : level_words[level]);
+    json_write_text(&report->json, "check", what);
+    json_write_text(&report->json, "detail", detail);
+    json_write_end(&report->json);
+    if (level > report->worst)
+        report->worst = level;
+}
+
+static bool is_set(const char *value) {
+    return *value != '\0';
+}
+
+static void check_config(struct report *report) {
+    struct invocation *call = report->call;
+    const struct config *config = &call->config;
+    struct stat file;
+    add(report, OK, "config", "%s", call->config_path);
+    if ((is_set(config->app_secret) || is_set(config->verify_token)) &&
+        stat(call->config_path, &file) == 0 && file.st_mode & S_IRWXO)
+        add(report, WARN, "config mode", "it holds secrets and everybody may read it: chmod o= %s",
+            call->config_path);
+    for (const struct config_key *key = config_keys; key->name; key++) {
+        const char *value = config_value(config, key), *what;
+        what = arena_printf(&call->arena, "config.%s", key->name);
+        const char *shown = key->kind == CONFIG_SECRET ? (is_set(value) ? "set" : "unset") : value;
+        add(report, OK, what, "%s%s", shown,
+            strcmp(value, key->preset) ? ""
+            : is_set(shown)            ? " (default)"
+                                       : "(default)");
+    }
+    if (!is_set(config->app_secret))
+        add(report, WARN, "app_secret", "unset: webhooks of the platform are refused");
+    if (!is_set(config->verify_token))
+        add(report, WARN, "verify_token", "unset: the platform cannot verify the webhook URL");
+}
+
+/* A file that nobody but its owner and group may touch. Returns whether it is there. */
+static bool check_mode(struct report *report, const char *what, const char *path) {
+    struct stat file;
+    if (stat(path, &file) != 0) {
+        add(report, FAIL, what, "%s: %s; `switchboard init` creates it", path, strerror(errno));
+        return false;
+    }
+    unsigned mode = file.st_mode & 07777;
+    if (mode & S_IRWXO)
+        add(report, FAIL, what, "%s has mode %04o, open to everybody: chmod o= %s", path, mode,
+            path);
+    else
+        add(report, OK, what, "%s has mode %04o", path, mode);
+    return true;
+}
+
+static void check_keys(struct report *report) {
+    struct invocation *call = report->call;
+    const char *error;
+    if (!check_mode(report, "key file mode", call->config.secret_key_file))
+        return;
+    report->has_keys =
+        keyring_read(call->config.secret_key_file, &call->arena, &report->keys, &error) == 0;
+    if (report->has_keys)
+        add(report, OK, "key file", "%zu key%s", report->keys.count,
+            report->keys.count == 1 ? "" : "s");
+    else
+        add(report, FAIL, "key file", "%s", error);
+}
+
+static void check_open(struct report *report) {
+    struct invocation *call = report->call;
+    if (!check_mode(report, "database mode", call->config.database))
+        return;
+    if (store_open(call->config.database, &call->store) == STORE_OK)
+        return;
+    add(report, FAIL, "database", "%s", store_reason(call->store));
+    store_close(call->store);
+    call->store = NULL;
+}
+
+static void check_courier(struct report *report, int64_t beat_at) {
+    if (beat_at == INT64_MIN) {
+        add(report, WARN, "courier", "it has never run: events are not delivered");
+        return;
+    }
+    long long silent = (report->call->now - beat_at) / 1000;
+    if (silent > COURIER_SILENT_S)
+        add(report, WARN, "courier", "silent for %lld s: events are not delivered", silent);
+    else
+        add(report, OK, "courier", "alive %lld s ago", silent < 0 ? 0 : silent);
+}
+
+static void check_damage(struct report *report, const struct store_inspection *found,
+                         bool is_full) {
+    const char *sound = is_full ? "ok, the whole database was read"
+                                : "ok, as far as users, accounts and lines were read; "
+                                  "`switchboard doctor --full` reads all";
+    add(report, found->damage ? FAIL : OK, "integrity", "%s",
+        found->damage ? found->damage : sound);
+    if (is_full)
+        add(report, found->dangling ? FAIL : OK, "references", "%lld rows lead nowhere",
+            (long long)found->dangling);
+    else
+        add(report, OK, "references", "not read; `switchboard doctor --full` does");
+}
+
+static void check_database(struct report *report) {
+    struct invocation *call = report->call;
+    struct store_inspection found;
+    if (!call->store)
+        return;
+    bool is_full = call->options[OPTION_FULL] != NULL;
+    if (store_inspect(call->store, &call->arena, is_full, &found) != STORE_OK) {
+        add(report, FAIL, "database", "%s", store_reason(call->store));
+        return;
+    }
+    if (found.is_ours)
+        add(report, OK, "database", "opens, with the schema version of this program");
+    else
+        add(report, FAIL, "database", "it belongs to another program");
+    check_damage(report, &found, is_full);
+    add(report, found.is_wal ? OK : FAIL, "journal", "%s",
+        found.is_wal ? "write-ahead log"
+                     : "no write-ahead log, so readers block writers: run `switchboard init`");
+    check_courier(report, found.courier_at);
+}
+
+/* Whether the platform tokens open with the key file at hand: another one may have been restored.
+ */
+static void check_tokens(struct report *report) {
+    struct invocation *call = report->call;
+    struct store_account *accounts;
+    size_t count, sealed = 0, opened = 0;
+    if (!call->store || !report->has_keys ||
+        store_list_accounts(call->store, &call->arena, NULL, &accounts, &count) != STORE_OK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (!accounts[i].sealed_token.n)
+            continue;
+        struct slice token = seal_open(&report->keys, &call->arena, accounts[i].sealed_token,
+                                         account_token_context(&call->arena, accounts[i].id));
+        sealed++;
+        opened += token.p != NULL;
+    }
+    add(report, opened == sealed ? OK : FAIL, "platform tokens",
+        "%zu of %zu open with the key file", opened, sealed);
+}
+
+/* Payloads of the platform that were too large to be taken in. */
+static void check_refusals(struct report *report) {
+    struct invocation *call = report->call;
+    struct store_refusal *refusals;
+    size_t count;
+    if (!call->store)
+        return;
+    if (store_list_refusals(call->store, &call->arena, &refusals, &count) != STORE_OK)
+        add(report, FAIL, "refused payloads", "%s", store_reason(call->store));
+    else if (!count)
+        add(report, OK, "refused payloads", "none");
+    else
+        add(report, WARN, "refused payloads",
+            "%zu of the platform's were kept and not taken in, the last at %s: %s; see "
+            "`switchboard refusal list`, then retry or drop them",
+            count, time_text(&call->arena, refusals[0].last_at), refusals[0].reason);
+}
+
+/* What came in the last 30 days for lines of ours under the ids of accounts that are not theirs. */
+static void check_foreign(struct report *report) {
+    struct invocation *call = report->call;
+    struct store_foreign *foreign;
+    size_t count = 0;
+    int64_t since = call->now - FOREIGN_SHOWN_DAYS * INT64_C(24 * 60 * 60 * 1000);
+    if (!call->store)
+        return;
+    if (store_list_foreign(call->store, &call->arena, since, &foreign, &count) != STORE_OK)
+        add(report, FAIL, "foreign WABA id", "%s", store_reason(call->store));
+    for (size_t i = 0; i < count; i++)
+        add(report, WARN, "foreign WABA id",
+            "line %s of account %s: %lld update%s came under account %s and %s skipped, the last "
+            "at %s; has the line moved to that account?",
+            foreign[i].phone_number_id, foreign[i].own_waba_id, (long long)foreign[i].count,
+            foreign[i].count == 1 ? "" : "s", foreign[i].waba_id,
+            foreign[i].count == 1 ? "was" : "were", time_text(&call->arena, foreign[i].last_at));
+}
+
+/* Before the database is opened, which may shorten it. */
+static void check_wal(struct report *report) {
+    struct invocation *call = report->call;
+    struct stat wal = {0};
+    stat(arena_printf(&call->arena, "%s-wal", call->config.database), &wal);
+    bool is_long = wal.st_size > WAL_LONG_MIB * mib;
+    add(report, is_long ? WARN : OK, "write-ahead log", "%lld bytes%s", (long long)wal.st_size,
+        is_long ? ": nobody checkpoints it, is the courier running?" : "");
+}
+
+static void check_space(struct report *report, const char *what, const char *path) {
+    struct statvfs disk;
+    if (statvfs(path, &disk) != 0)
+        return; /* another line says that the file is not there */
+    int64_t room = (int64_t)(disk.f_bavail * disk.f_frsize) / mib;
+    add(report,
+        room < DISK_NONE_MIB  ? FAIL
+        : room < DISK_LOW_MIB ? WARN
+                              : OK,
+        what, "%lld MiB free around %s", (long long)room, path);
+}
+
+static void check_disk(struct report *report) {
+    check_space(report, "disk of database", report->call->config.database);
+    check_space(report, "disk of spool", report->call->config.spool_dir);
+}
+
+static void check_spool(struct report *report) {
+    const char *path = report->call->config.spool_dir;
+    struct stat found;
+    if (stat(path, &found) != 0)
+        add(report, FAIL, "spool", "%s: %s; `switchboard init` creates it", path, strerror(errno));
+    else if (!S_ISDIR(found.st_mode))
+        add(report, FAIL, "spool", "%s is no directory", path);
+    else if (access(path, W_OK | X_OK) != 0)
+        add(report, FAIL, "spool", "%s: %s", path, strerror(errno));
+    else
+        add(report, OK, "spool", "%s is writable", path);
+}
+
+static void check_upstream(struct report *report) {
+    struct invocation *call = report->call;
+    const char *peer;
+    const char *wrong = upstream_probe(&call->arena, call->config.graph_base_url, &peer);
+    if (wrong)
+        add(report, FAIL, "upstream", "%s: %s", peer, wrong);
+    else
+        add(report, OK, "upstream", "%s accepts connections", peer);
+}
+
+/* What the kernel takes from a program that gives it up (confine.h). */
+static void check_confinement(struct report *report) {
+    struct confinement kernel = confine_support();
+    if (kernel.has_seccomp)
+        add(report, OK, "seccomp", "each program is confined to the system calls it needs");
+    else
+        add(report, WARN, "seccomp", "this kernel has none: programs may make any system call");
+    if (kernel.landlock_abi >= 1)
+        add(report, OK, "landlock", "version %d: each program is confined to the files it needs%s",
+            kernel.landlock_abi, kernel.landlock_abi >= 4 ? ", and to its part in TCP" : "");
+    else
+        add(report, WARN, "landlock",
+            "this kernel has none, or it is switched off: programs may read every file that their "
+            "user may, and those that write files may change them");
+}
+
+/* --- what the service's user may do, which root may in any case --- */
+
+/* What the service opens. */
+struct needed_file {
+    const char *path;
+    int access; /* as access(2) */
+    bool may_be_gone;
+};
+
+/* What came of them: the first that cannot be used, and why. */
+struct verdict {
+    int file; /* -1: all can be used */
+    int error;
+};
+
+static struct verdict try_files(const struct needed_file *files, int count) {
+    for (int i = 0; i < count; i++)
+        if (access(files[i].path, files[i].access) != 0 &&
+            !(errno == ENOENT && files[i].may_be_gone))
+            return (struct verdict){i, errno};
+    return (struct verdict){-1, 0};
+}
+
+/* A child that becomes the user tries them. False where that cannot be. */
+static bool try_as(uid_t user, gid_t group, const struct needed_file *files, int count,
+                   struct verdict *verdict) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    pid_t child = fork();
+    if (child == 0) {
+        if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 ||
+            setresuid(user, user, user) != 0)
+            _exit(1);
+        *verdict = try_files(files, count);
+        _exit(write(ends[1], verdict, sizeof *verdict) == sizeof *verdict ? 0 : 1);
+    }
+    close(ends[1]);
+    bool done = child > 0 && read(ends[0], verdict, sizeof *verdict) == sizeof *verdict;
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return done;
+}
+
+enum { ANOTHER_USER = 65534 }; /* has the group alone, as a setgid program of the web server */
+
+/* The directory of the database belongs to the service's user and group; where its group may write,
+ * that alone must be enough. */
+static void check_access(struct report *report) {
+    struct invocation *call = report->call;
+    const struct config *config = &call->config;
+    const char *database = config->database, *slash = strrchr(database, '/');
+    const char *directory =
+        slash ? arena_printf(&call->arena, "%.*s", (int)(slash - database) + 1, database) : ".";
+    const struct needed_file files[] = {
+        {call->config_path, R_OK, false},
+        {config->secret_key_file, R_OK, true}, /* another line says that it is not there */
+        {directory, R_OK | W_OK | X_OK, false},
+        {database, R_OK | W_OK, true},
+        {arena_printf(&call->arena, "%s-wal", database), R_OK | W_OK, true},
+        {arena_printf(&call->arena, "%s-shm", database), R_OK | W_OK, true},
+        {config->spool_dir, W_OK | X_OK, true},
+    };
+    struct stat owner;
+    struct verdict verdict;
+    if (stat(directory, &owner) != 0)
+        return; /* another line says so */
+    bool is_shared = owner.st_mode & S_IWGRP;
+    if (geteuid() != 0)
+        verdict = try_files(files, sizeof files / sizeof *files);
+    else if (!try_as(is_shared ? ANOTHER_USER : owner.st_uid, owner.st_gid, files,
+                     sizeof files / sizeof *files, &verdict) ||
+             (verdict.file < 0 &&
+              !try_as(owner.st_uid, owner.st_gid, files, sizeof files / sizeof *files, &verdict))) {
+        add(report, WARN, "access", "cannot try what user %ld may do", (long)owner.st_uid);
+        return;
+    }
+    if (verdict.file < 0)
+        add(report, OK, "access", "the service's user %ld and group %ld may use their files",
+            (long)owner.st_uid, (long)owner.st_gid);
+    else
+        add(report, FAIL, "access",
+            "the service's user %ld and group %ld, the owners of the database's directory, cannot "
+            "use %s: %s; set its owner, group and mode as those of its neighbours",
+            (long)owner.st_uid, (long)owner.st_gid, files[verdict.file].path,
+            strerror(verdict.error));
+}
+
+/* Where libmagic looks, and where Debian has the file. */
+static const char *const type_databases[] = {"/usr/share/misc/magic.mgc",
+                                             "/usr/lib/file/magic.mgc"};
+
+/* Without it every upload that names no type becomes application/octet-stream. */
+static void check_types(struct report *report) {
+    static const unsigned char magic[] = {0x1c, 0x04, 0x1e, 0xf1}; /* magic(5), little-endian */
+    for (size_t i = 0; i < sizeof type_databases / sizeof *type_databases; i++) {
+        unsigned char found[sizeof magic] = {0};
+        int fd = open(type_databases[i], O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, found, sizeof found);
+        if (fd >= 0)
+            close(fd);
+        if (n == sizeof found && memcmp(found, magic, sizeof found) == 0) {
+            add(report, OK, "file types", "libmagic's database is %s", type_databases[i]);
+            return;
+        }
+    }
+    add(report, WARN, "file types",
+        "%s is missing or no database of libmagic: files uploaded without a type are "
+        "application/octet-stream; install libmagic-mgc",
+        type_databases[0]);
+}
+
+static void (*const checks[])(struct report *report) = {
+    check_config, check_keys,  check_wal,      check_open,     check_database,
+    check_tokens, check_disk,  check_spool,    check_upstream, check_confinement,
+    check_access, check_types, check_refusals, check_foreign,
+};
+
+int doctor_run(struct invocation *call) {
+    struct report report = {.call = call};
+    const char *error;
+    report.json = list_start(call);
+    report.table = table_start(&call->arena, 3, NULL);
+    if (config_read(call->config_path, &call->arena, &call->config, &error) != 0)
+        add(&report, FAIL, "config", "%s", error);
+    else
+        for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+            checks[i](&report);
+    crypto_wipe(&report.keys, sizeof report.keys);
+    list_print(call, &report.json, &report.table);
+    return report.worst == FAIL ? fail("something is wrong; see the lines that begin with FAIL")
+                                : EXIT_DONE;
+}

@@ -1,0 +1,273 @@
+/* switchboard event */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "command.h"
+#include "payload/event_body.h"
+#include "nouns.h"
+#include "output.h"
+#include "store/event_admin.h"
+#include "store/listing.h"
+#include "store/webhook_config.h"
+#include "delivery/wake.h"
+
+/* --- what there is --- */
+
+static void write_status(struct json_writer *json, const char *name, int status) {
+    if (status)
+        json_write_integer(json, name, status);
+    else
+        json_write_null(json, name);
+}
+
+/* The members of an open object. */
+static void write_event(struct json_writer *json, const struct store_event_entry *event) {
+    json_write_text(json, "id", event->id);
+    json_write_text(json, "email", event->email);
+    json_write_text(json, "type", event->type);
+    json_write_integer(json, "sequence", event->sequence);
+    json_write_text(json, "state", event->state);
+    json_write_integer(json, "attempts", event->attempts);
+    json_write_time_or_null(json, "nextAttemptAt", event->next_attempt_at);
+    write_status(json, "lastStatus", event->last_status);
+    json_write_text(json, "lastError", event->last_error);
+    json_write_time(json, "createdAt", event->created_at);
+    json_write_time_or_null(json, "finishedAt", event->finished_at);
+}
+
+static const char *status_text(struct arena *arena, int status) {
+    return status ? arena_printf(arena, "%d", status) : NULL;
+}
+
+static void print_events(struct list *list, const struct store_event_entry *events, size_t count) {
+    struct table *table = &list->table;
+    struct arena *arena = &list->arena;
+    for (size_t i = 0; i < count; i++) {
+        const struct store_event_entry *event = &events[i];
+        json_write_object(&list->json, NULL);
+        write_event(&list->json, event);
+        json_write_end(&list->json);
+        table_cell(table, event->id);
+        table_cell(table, event->email);
+        table_cell(table, event->type);
+        table_cell(table, time_text(arena, event->created_at));
+        table_cell(table, event->state);
+        table_cell(table, arena_printf(arena, "%d", event->attempts));
+        table_cell(table, time_text(arena, event->next_attempt_at));
+        table_cell(table, status_text(arena, event->last_status));
+        table_cell(table, event->last_error);
+    }
+    list_print_page(list, count, count ? events[count - 1].id : NULL);
+}
+
+int event_list(struct invocation *call) {
+    struct list list;
+    LIST_OPEN(&list, call, "ID", "USER", "TYPE", "CREATED", "STATE", "ATTEMPTS", "NEXT", "STATUS",
+              "ERROR");
+    while (list_next(&list)) {
+        struct store_event_entry *events;
+        size_t count;
+        enum store_result result =
+            store_list_events(call->store, &list.arena, call->options[OPTION_FAILED] != NULL,
+                              &list.page, &events, &count);
+        if (result != STORE_OK) {
+            list_abandon(&list);
+            return fail_store(call, result);
+        }
+        print_events(&list, events, count);
+    }
+    return list_close(&list);
+}
+
+static void write_log(struct json_writer *json, const struct store_event_entry *event) {
+    json_write_array(json, "attemptLog");
+    for (size_t i = 0; i < event->log_count; i++) {
+        const struct store_event_attempt *attempt = &event->log[i];
+        json_write_object(json, NULL);
+        json_write_integer(json, "attempt", attempt->attempt);
+        json_write_time(json, "startedAt", attempt->started_at);
+        json_write_integer(json, "durationMs", attempt->duration_ms);
+        write_status(json, "status", attempt->status);
+        json_write_text(json, "error", attempt->error);
+        json_write_text(json, "address", attempt->address);
+        json_write_string(json, "response", attempt->response_head);
+        json_write_end(json);
+    }
+    json_write_end(json);
+}
+
+static void print_event(struct arena *arena, const struct store_event_entry *event) {
+    const char *const lines[][2] = {
+        {"id", event->id},
+        {"user", event->email},
+        {"type", event->type},
+        {"state", event->state},
+        {"created", time_text(arena, event->created_at)},
+        {"next attempt", time_text(arena, event->next_attempt_at)},
+        {"finished", time_text(arena, event->finished_at)},
+        {"last error", event->last_error},
+        {"body", arena_copy(arena, event->body)},
+    };
+    struct table table = table_start(arena, 2, NULL);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        table_cell(&table, lines[i][0]);
+        table_cell(&table, lines[i][1]);
+    }
+    table_print(&table);
+}
+
+static void print_log(struct arena *arena, const struct store_event_entry *event) {
+    struct table table =
+        TABLE(arena, "ATTEMPT", "STARTED", "MS", "ADDRESS", "STATUS", "ERROR", "ANSWER");
+    for (size_t i = 0; i < event->log_count; i++) {
+        const struct store_event_attempt *attempt = &event->log[i];
+        table_cell(&table, arena_printf(arena, "%d", attempt->attempt));
+        table_cell(&table, time_text(arena, attempt->started_at));
+        table_cell(&table, arena_printf(arena, "%lld", (long long)attempt->duration_ms));
+        table_cell(&table, attempt->address);
+        table_cell(&table, status_text(arena, attempt->status));
+        table_cell(&table, attempt->error);
+        table_cell(&table,
+                   attempt->response_head.n ? arena_copy(arena, attempt->response_head) : NULL);
+    }
+    putchar('\n');
+    table_print(&table);
+}
+
+static int no_such_event(const char *id) {
+    return fail("there is no event %s; `switchboard event list` shows all", id);
+}
+
+int event_show(struct invocation *call) {
+    struct store_event_entry event;
+    enum store_result result =
+        store_find_event(call->store, &call->arena, call->operands[0], &event);
+    if (result == STORE_NOT_FOUND)
+        return no_such_event(call->operands[0]);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = object_start(call);
+    write_event(&json, &event);
+    json_write_raw(&json, "body", event.body);
+    write_log(&json, &event);
+    if (call->options[OPTION_JSON])
+        return object_print(call, &json, "%s", event.id);
+    print_event(&call->arena, &event);
+    if (event.log_count)
+        print_log(&call->arena, &event);
+    return EXIT_DONE;
+}
+
+/* --- giving it a push --- */
+
+static int print_replayed(struct invocation *call, size_t count) {
+    courier_wake(&call->config);
+    struct json_writer json = object_start(call);
+    json_write_integer(&json, "replayed", (int64_t)count);
+    return object_print(call, &json, "%zu event%s to be delivered again", count,
+                        count == 1 ? "" : "s");
+}
+
+static int replay_one(struct invocation *call, const char *id) {
+    enum store_result result = store_replay_event(call->store, id, call->now);
+    if (result == STORE_NOT_FOUND)
+        return no_such_event(id);
+    if (result == STORE_CONFLICT)
+        return fail("the user of event %s has no webhook that it could be delivered to", id);
+    return result == STORE_OK ? print_replayed(call, 1) : fail_store(call, result);
+}
+
+static int replay_range(struct invocation *call) {
+    int64_t since, until = INT64_MAX;
+    size_t count;
+    clock_parse(call->options[OPTION_SINCE], &since);
+    if (call->options[OPTION_UNTIL])
+        clock_parse(call->options[OPTION_UNTIL], &until);
+    if (until <= since)
+        return fail("--until must be later than --since");
+    enum store_result result = store_replay_events(call->store, since, until, call->now, &count);
+    if (result == STORE_OK)
+        return print_replayed(call, count);
+    if (count)
+        warn("%zu events are to be delivered again; the rest stays as it was", count);
+    return fail_store(call, result);
+}
+
+int event_replay(struct invocation *call) {
+    bool has_id = call->operand_count == 1, has_since = call->options[OPTION_SINCE] != NULL;
+    if (has_id == has_since || (has_id && call->options[OPTION_UNTIL]))
+        return fail_usage(call, "give either the ID of one event or --since, and with it --until");
+    return has_id ? replay_one(call, call->operands[0]) : replay_range(call);
+}
+
+int event_resume(struct invocation *call) {
+    const char *const *emails;
+    size_t count;
+    struct buffer names = buffer_in(&call->arena);
+    enum store_result result =
+        store_resume_webhooks(call->store, &call->arena, call->now, &emails, &count);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    courier_wake(&call->config);
+    struct json_writer json = object_start(call);
+    json_write_array(&json, "resumed");
+    for (size_t i = 0; i < count; i++) {
+        json_write_text(&json, NULL, emails[i]);
+        buffer_printf(&names, " %s", emails[i]);
+    }
+    json_write_end(&json);
+    return object_print(call, &json, "resumed:%s", count ? names.p : " nothing was suspended");
+}
+
+/* The user's id, when there is a webhook to deliver to. Returns EXIT_DONE, or fails. */
+static int find_recipient(struct invocation *call, const char *email, char id[ID_SIZE]) {
+    struct store_webhook webhook;
+    enum store_result result = store_find_user(call->store, email, id);
+    if (result == STORE_NOT_FOUND)
+        return fail("there is no user %s", email);
+    if (result == STORE_OK)
+        result = store_get_webhook(call->store, &call->arena, id, &webhook);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    if (!*webhook.url || !webhook.sealed_code.n)
+        return fail("%s has no webhook; POST /v2/webhooks/config sets one", email);
+    return EXIT_DONE;
+}
+
+int event_test(struct invocation *call) {
+    char user_id[ID_SIZE], id[ID_SIZE];
+    struct store_event event = {.type = "ping", .user_id = user_id, .now = call->now};
+    int status = find_recipient(call, call->operands[0], user_id);
+    if (status != EXIT_DONE)
+        return status;
+    id_make(id, "evt_", call->now);
+    enum store_result result = store_add_event(call->store, &call->arena, &event, id, event_body);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    courier_wake(&call->config);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "id", id);
+    return object_print(call, &json, "%s", id);
+}
+
+static int want(struct invocation *call, bool wanted) {
+    const char *type = call->operands[0], *email = call->operands[1];
+    enum store_result result = store_want_message_status(call->store, email, wanted, call->now);
+    if (result == STORE_NOT_FOUND)
+        return fail("there is no user %s", email);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "email", email);
+    json_write_text(&json, "type", type);
+    json_write_bool(&json, "enabled", wanted);
+    return object_print(call, &json, "%s of %s: %s", type, email, wanted ? "on" : "off");
+}
+
+int event_enable(struct invocation *call) {
+    return want(call, true);
+}
+
+int event_disable(struct invocation *call) {
+    return want(call, false);
+}

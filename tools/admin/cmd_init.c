@@ -1,0 +1,76 @@
+/* switchboard init */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/crypto.h"
+#include "base/keyring.h"
+#include "command.h"
+#include "nouns.h"
+#include "output.h"
+
+/* Creates the key file when there is none, and reads it either way. */
+static int ensure_keys(struct invocation *call, bool *created) {
+    const char *path = call->config.secret_key_file, *error;
+    struct keyring ring;
+    *created = keyring_create(path) == 0;
+    if (!*created && errno != EEXIST)
+        return fail("cannot create the key file %s: %s", path, strerror(errno));
+    int failed = keyring_read(path, &call->arena, &ring, &error);
+    crypto_wipe(&ring, sizeof ring);
+    return failed ? fail("%s", error) : EXIT_DONE;
+}
+
+static int ensure_spool(struct invocation *call, bool *created) {
+    const char *path = call->config.spool_dir;
+    struct stat found;
+    *created = mkdir(path, 0770) == 0;
+    if (!*created && errno != EEXIST)
+        return fail("cannot create the spool directory %s: %s", path, strerror(errno));
+    if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode))
+        return fail("the spool directory %s is no directory", path);
+    return EXIT_DONE;
+}
+
+struct made {
+    bool keys, spool;
+    int from, to; /* schema versions; from 0: created */
+};
+
+static const char *database_text(struct invocation *call, const struct made *made) {
+    const char *path = call->config.database;
+    if (made->from == made->to)
+        return arena_printf(&call->arena, "up to date, schema version %d", made->to);
+    if (!made->from)
+        return arena_printf(&call->arena, "created, schema version %d", made->to);
+    return arena_printf(&call->arena,
+                        "migrated from schema version %d to %d; the copy before that is "
+                        "%s.before-v%d",
+                        made->from, made->to, path, made->from + 1);
+}
+
+static int print(struct invocation *call, const struct made *made) {
+    const struct config *config = &call->config;
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "database", config->database);
+    json_write_integer(&json, "fromVersion", made->from);
+    json_write_integer(&json, "version", made->to);
+    json_write_text(&json, "secretKeyFile", config->secret_key_file);
+    json_write_bool(&json, "secretKeyCreated", made->keys);
+    json_write_text(&json, "spoolDir", config->spool_dir);
+    json_write_bool(&json, "spoolCreated", made->spool);
+    return object_print(call, &json, "key file %s: %s\nspool directory %s: %s\ndatabase %s: %s",
+                        config->secret_key_file, made->keys ? "created" : "kept", config->spool_dir,
+                        made->spool ? "created" : "kept", config->database,
+                        database_text(call, made));
+}
+
+int init_run(struct invocation *call) {
+    struct made made;
+    int status = ensure_keys(call, &made.keys);
+    if (status != EXIT_DONE || (status = ensure_spool(call, &made.spool)) != EXIT_DONE)
+        return status;
+    enum store_result result =
+        store_migrate(call->config.database, &made.from, &made.to, &call->store);
+    return result == STORE_OK ? print(call, &made) : fail_store(call, result);
+}

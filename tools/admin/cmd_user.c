@@ -1,0 +1,90 @@
+/* switchboard user */
+#include "base/crypto.h"
+#include "command.h"
+#include "nouns.h"
+#include "output.h"
+#include "store/admin.h"
+#include "store/listing.h"
+#include "cmd_token.h"
+
+int user_add(struct invocation *call) {
+    struct store_new_user user = {.email = call->operands[0], .now = call->now};
+    struct token token;
+    char id[ID_SIZE];
+    id_make(id, "usr_", call->now);
+    token_make(&token);
+    user.id = id;
+    memcpy(user.token_hash, token.hash, sizeof user.token_hash);
+    enum store_result result = store_add_user(call->store, &user);
+    if (result == STORE_CONFLICT)
+        return fail("there is a user %s already; `switchboard token regenerate %s` makes a new "
+                    "token",
+                    user.email, user.email);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    token_print(call, id, user.email, &token);
+    crypto_wipe(&token, sizeof token);
+    return EXIT_DONE;
+}
+
+int user_delete(struct invocation *call) {
+    const char *email = call->operands[0];
+    enum store_result result = store_delete_user(call->store, email, call->now);
+    if (result == STORE_NOT_FOUND)
+        return fail("there is no user %s", email);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "email", email);
+    json_write_bool(&json, "deleted", true);
+    return object_print(call, &json, "deleted user %s", email);
+}
+
+static void write_user(struct json_writer *json, const struct store_user_entry *user) {
+    json_write_object(json, NULL);
+    json_write_text(json, "id", user->id);
+    json_write_text(json, "email", user->email);
+    json_write_text(json, "defaultAccountId", user->default_account_id);
+    json_write_array(json, "plans");
+    for (size_t i = 0; i < user->plan_count; i++) {
+        json_write_object(json, NULL);
+        json_write_text(json, "name", user->plans[i].name);
+        json_write_bool(json, "isAddon", user->plans[i].is_addon);
+        json_write_time_or_null(json, "endsAt", user->plans[i].ends_at);
+        json_write_end(json);
+    }
+    json_write_end(json);
+    json_write_time(json, "createdAt", user->created_at);
+    json_write_end(json);
+}
+
+/* Such as `Premium until 2027-01-31T00:00:00.000Z, +Extra`. */
+static const char *plans_text(struct arena *arena, const struct store_user_entry *user) {
+    struct buffer text = buffer_in(arena);
+    for (size_t i = 0; i < user->plan_count; i++) {
+        const struct store_plan *plan = &user->plans[i];
+        const char *ends = time_text(arena, plan->ends_at);
+        buffer_printf(&text, "%s%s%s%s%s", i ? ", " : "", plan->is_addon ? "+" : "", plan->name,
+                      ends ? " until " : "", ends ? ends : "");
+    }
+    return text.p;
+}
+
+int user_list(struct invocation *call) {
+    struct arena *arena = &call->arena;
+    struct store_user_entry *users;
+    size_t count;
+    enum store_result result = store_list_users(call->store, arena, &users, &count);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = list_start(call);
+    struct table table = TABLE(arena, "ID", "EMAIL", "CREATED", "PLANS");
+    for (size_t i = 0; i < count; i++) {
+        write_user(&json, &users[i]);
+        table_cell(&table, users[i].id);
+        table_cell(&table, users[i].email);
+        table_cell(&table, time_text(arena, users[i].created_at));
+        table_cell(&table, plans_text(arena, &users[i]));
+    }
+    return list_print(call, &json, &table);
+}
