@@ -42,7 +42,7 @@ is_done() { # COUNT
     printf 'webhook_egress = anywhere\n' >"$BATS_TEST_TMPDIR/conf"
     run courier --once --config "$BATS_TEST_TMPDIR/conf"
     assert_equal "$status" 1
-    [[ $output == *"line 1 sets \`webhook_egress\`"* ]]
+    [[ $output == *"line 1 must set \`webhook_egress\`"* ]]
 }
 
 @test "--once delivers what is due and leaves the rest" {

@@ -257,7 +257,7 @@ switchboard.db.queue"
     write_config 'colour = red'
     fails_with "$SWITCHBOARD_CONFIG: line 10 has the unknown key \`colour\`" user list
     write_config 'graph_version = 26'
-    fails_with 'line 10 sets `graph_version` to something else than a Graph API version' init
+    fails_with 'line 10 must set `graph_version` to a Graph API version' init
 }
 
 @test "a command without a database says how to get one" {

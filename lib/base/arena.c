@@ -41,7 +41,7 @@ void arena_init_in(struct arena *arena, void *memory, size_t size) {
     *block = (struct arena_block){.size = size - sizeof *block};
     ASAN_POISON_MEMORY_REGION(block->bytes, block->size);
     *arena =
-        (struct arena){.block = block, .given = block, .total = block->size, .cap = block->size};
+        (struct arena){.block = block, .external = block, .total = block->size, .cap = block->size};
 }
 
 static void add_block(struct arena *arena, size_t wanted) {
@@ -63,7 +63,7 @@ static void add_block(struct arena *arena, size_t wanted) {
     arena->total += size;
 }
 
-/* `size` bytes of the newest block, not zeroed. */
+/* Returns `size` bytes, not zeroed, of the newest block. */
 static void *take(struct arena *arena, size_t size) {
     if (size > arena->cap)
         exhausted(arena);
@@ -130,7 +130,7 @@ char *arena_printf(struct arena *arena, const char *format, ...) {
 
 static void free_block(const struct arena *arena, struct arena_block *block) {
     ASAN_UNPOISON_MEMORY_REGION(block->bytes, block->size);
-    if (block != arena->given)
+    if (block != arena->external)
         free(block);
 }
 
@@ -138,7 +138,7 @@ void arena_reset(struct arena *arena) {
     struct arena_block *first = arena->block;
     if (!first)
         return;
-    while (first->older) { /* the oldest is the smallest: a big request does not stay big */
+    while (first->older) { /* keeps the oldest block, the smallest: frees what a big request took */
         struct arena_block *older = first->older;
         free_block(arena, first);
         first = older;

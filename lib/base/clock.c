@@ -17,16 +17,17 @@ int64_t clock_monotonic(void) {
     return read_clock(CLOCK_MONOTONIC);
 }
 
-/* Writes `value` as `digits` digits and returns what follows them. */
+/* Writes `value` as `digits` digits and returns the address after them. */
 static char *put_digits(char *p, int digits, int64_t value) {
     for (int i = digits; i-- > 0; value /= 10)
         p[i] = (char)('0' + value % 10);
     return p + digits;
 }
 
-/* The date of a day, counted from 1970-01-01, in the Gregorian calendar: as gmtime_r(3), which
- * reads the time zone's file first. Reckoned in years that begin in March, so that the leap day is
- * their last one, and in eras of 400 years from 0000-03-01, all of the same length. */
+/* Writes the Gregorian date of `day`, the number of days since 1970-01-01, and returns the address
+ * after it. gmtime_r(3) is not used because it reads the time zone file first. Years begin in March
+ * here, so that the leap day is the last day of a year; eras are 400 years from 0000-03-01, all of
+ * the same length. */
 static char *put_date(char *p, int64_t day) {
     const int64_t era_days = 146097, first = 719468; /* from 0000-03-01 to 1970-01-01 */
     day += first;
@@ -59,7 +60,7 @@ void clock_format(int64_t ms, char text[CLOCK_ISO8601_SIZE]) {
     *p = '\0';
 }
 
-/* Reads exactly `digits` digits at *p into *value and moves past them. */
+/* Parses exactly `digits` digits at *p into *value and advances *p past them. */
 static bool read_digits(const char **p, int digits, int *value) {
     *value = 0;
     for (int i = 0; i < digits; i++, (*p)++) {
@@ -118,7 +119,7 @@ bool clock_parse(const char *text, int64_t *ms) {
             return false;
     }
     struct tm given = tm;
-    time_t seconds = timegm(&tm); /* normalizes: 31 February becomes a day in March */
+    time_t seconds = timegm(&tm); /* changes an invalid date: 31 February becomes a day in March */
     if (tm.tm_mon != given.tm_mon || tm.tm_mday != given.tm_mday || tm.tm_hour != given.tm_hour ||
         tm.tm_min != given.tm_min || given.tm_sec > 59)
         return false;

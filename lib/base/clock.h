@@ -1,4 +1,4 @@
-/* Time: integer milliseconds since 1970-01-01 UTC, shown as ISO 8601. */
+/* Time: integer milliseconds since 1970-01-01 UTC, formatted as ISO 8601. */
 #ifndef SWITCHBOARD_CLOCK_H
 #define SWITCHBOARD_CLOCK_H
 
@@ -7,17 +7,20 @@
 
 enum { CLOCK_ISO8601_SIZE = 25 }; /* "2026-11-20T23:54:27.935Z" and its NUL */
 
-/* Now, by the wall clock. */
+/* Returns the current time (CLOCK_REALTIME). */
 int64_t clock_now(void);
 
-/* Milliseconds of a clock that never jumps; only differences mean something. */
+/* Returns milliseconds of CLOCK_MONOTONIC, for the measurement of intervals; a single value has no
+ * meaning. */
 int64_t clock_monotonic(void);
 
-/* Writes `ms` as ISO 8601 in UTC with milliseconds; years 0000 to 9999, others are clamped. */
+/* Writes `ms` as ISO 8601 in UTC with milliseconds. Times outside of the years 0000 to 9999 are
+ * clamped. */
 void clock_format(int64_t ms, char text[CLOCK_ISO8601_SIZE]);
 
-/* Reads YYYY-MM-DD, or that with Thh:mm[:ss[.fraction]] and Z or a +hh:mm offset. A date alone is
- * its midnight in UTC. Returns false when `text` is anything else. */
+/* Parses YYYY-MM-DD, optionally followed by `T` or a space, hh:mm[:ss[.fraction]], and `Z` or an
+ * offset +hh:mm or -hh:mm. A date alone means midnight UTC. Returns false when `text` has another
+ * form. */
 bool clock_parse(const char *text, int64_t *ms);
 
 #endif

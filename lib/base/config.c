@@ -18,19 +18,20 @@ const struct config_key config_keys[] = {
     KEY(database, CONFIG_PATH, "/var/lib/switchboard/switchboard.db", "the SQLite database"),
     KEY(secret_key_file, CONFIG_PATH, "/etc/switchboard/secret.key",
         "the keys that encrypt platform tokens and webhook codes at rest"),
-    KEY(graph_base_url, CONFIG_URL, "https://graph.facebook.com", "where the platform is"),
-    KEY(graph_version, CONFIG_VERSION, "v26.0", "the Graph API version called"),
+    KEY(graph_base_url, CONFIG_URL, "https://graph.facebook.com", "base URL of the platform's API"),
+    KEY(graph_version, CONFIG_VERSION, "v26.0", "version of the Graph API"),
     KEY(app_secret, CONFIG_SECRET, "", "the platform app's secret; signs its webhooks"),
-    KEY(verify_token, CONFIG_SECRET, "", "what the platform must say to verify our webhook URL"),
+    KEY(verify_token, CONFIG_SECRET, "", "the token that verifies the webhook URL at the platform"),
     KEY(environment, CONFIG_TEXT, "production", "nodeEnv of GET /v2/version"),
     KEY(ca_path, CONFIG_PATH, "/etc/ssl/certs", "hashed directory of trusted certificates"),
     KEY(ca_file, CONFIG_PATH, "", "file of trusted certificates, used when set"),
     KEY(media_hosts, CONFIG_HOSTS, "*.fbsbx.com *.fbcdn.net",
-        "hosts besides the platform's own that may see its token for a media download"),
+        "hosts besides the platform's own that receive its token for a media download"),
     KEY(webhook_egress, CONFIG_EGRESS, "public",
-        "where events may be delivered: public, or private for loopback and private nets too"),
+        "where events may be delivered: public, or private for loopback and private networks too"),
     KEY(log_file, CONFIG_PATH, "", "the log; empty: standard error"),
-    KEY(spool_dir, CONFIG_PATH, "/var/lib/switchboard/spool", "multipart uploads pass through here"),
+    KEY(spool_dir, CONFIG_PATH, "/var/lib/switchboard/spool",
+        "directory of the temporary files of multipart uploads"),
     {0},
 };
 
@@ -44,7 +45,7 @@ static const char *const kind_rules[] = {
     [CONFIG_EGRESS] = "public or private",
 };
 
-static const char **slot(struct config *config, const struct config_key *key) {
+static const char **member_of(struct config *config, const struct config_key *key) {
     return (const char **)(void *)((char *)config + key->member);
 }
 
@@ -88,7 +89,7 @@ static const struct config_key *find_key(struct slice name) {
     return NULL;
 }
 
-/* Reads one line; returns NULL or what is wrong with it. */
+/* Reads one line into `config`. Returns NULL or the problem, to follow "line N" in the error. */
 static const char *read_line(struct slice line, struct arena *arena, struct config *config) {
     if (line.n && line.p[line.n - 1] == '\r')
         line.n--;
@@ -109,9 +110,9 @@ static const char *read_line(struct slice line, struct arena *arena, struct conf
         for (size_t n = strlen(value); n && value[n - 1] == '/'; n--)
             value[n - 1] = '\0';
     if (!is_valid(key, value))
-        return arena_printf(arena, "sets `%s` to something else than %s", key->name,
+        return arena_printf(arena, "must set `%s` to %s", key->name,
                             kind_rules[key->kind]);
-    *slot(config, key) = value;
+    *member_of(config, key) = value;
     return NULL;
 }
 
@@ -132,7 +133,7 @@ static int read_file(const char *path, struct buffer *text) {
 
 int config_read(const char *path, struct arena *arena, struct config *config, const char **error) {
     for (const struct config_key *key = config_keys; key->name; key++)
-        *slot(config, key) = key->preset;
+        *member_of(config, key) = key->preset;
     struct buffer text = buffer_in(arena);
     if (read_file(path, &text)) {
         *error = arena_printf(arena, "cannot read the configuration file %s: %s", path,
@@ -164,7 +165,7 @@ const struct config *config_current(const char *path, const char **error) {
     static char read_path[4096];
     struct stat now;
     if (stat(path, &now) != 0)
-        memset(&now, 0, sizeof now); /* config_read says why */
+        memset(&now, 0, sizeof now); /* config_read fails too and sets *error */
     else if (strcmp(path, read_path) == 0 && now.st_ino == read_stat.st_ino &&
              now.st_size == read_stat.st_size && now.st_mtim.tv_sec == read_stat.st_mtim.tv_sec &&
              now.st_mtim.tv_nsec == read_stat.st_mtim.tv_nsec)

@@ -1,5 +1,5 @@
-/* The configuration file: `key = value` lines, `#` comments. One table (config_keys) holds every
- * key with its kind, default and meaning; nothing else in the code knows them. */
+/* The configuration file: lines `key = value`, comments begin with `#`. The table config_keys holds
+ * every key with its kind, default and meaning. */
 #ifndef SWITCHBOARD_CONFIG_H
 #define SWITCHBOARD_CONFIG_H
 
@@ -7,7 +7,8 @@
 
 #define CONFIG_DEFAULT_PATH "/etc/switchboard/switchboard.conf"
 
-/* All values, as strings that live as long as the config; never NULL, empty when unset. */
+/* The values of all keys. The strings live as long as the arena of config_read; they are never
+ * NULL, and empty when unset. */
 struct config {
     const char *database;
     const char *secret_key_file;
@@ -24,14 +25,14 @@ struct config {
     const char *spool_dir;
 };
 
-/* What a value must look like. */
+/* The form that a value must have. */
 enum config_kind {
     CONFIG_TEXT,    /* anything */
-    CONFIG_SECRET,  /* anything, never shown */
+    CONFIG_SECRET,  /* anything; never printed */
     CONFIG_PATH,    /* an absolute path, or empty where the default is empty */
-    CONFIG_URL,     /* http:// or https://, no trailing slash kept */
+    CONFIG_URL,     /* http:// or https://; trailing slashes are removed */
     CONFIG_VERSION, /* vMAJOR.MINOR */
-    CONFIG_HOSTS,   /* host names separated by spaces, `*.` in front allowed */
+    CONFIG_HOSTS,   /* host names separated by spaces; each may begin with `*.` */
     CONFIG_EGRESS,  /* public | private */
 };
 
@@ -46,16 +47,16 @@ struct config_key {
 extern const struct config_key config_keys[]; /* ends with a NULL name */
 
 /* Reads the file at `path` into `config`, whose strings live in `arena`. Returns 0, or -1 with
- * `*error` saying what is wrong in which line and what is allowed there (in `arena` too). */
+ * `*error` (in `arena`) naming the line, what is wrong with it and what is allowed there. */
 int config_read(const char *path, struct arena *arena, struct config *config, const char **error);
 
-/* The value of one key. */
+/* Returns the value of one key. */
 const char *config_value(const struct config *config, const struct config_key *key);
 
-/* This process's configuration, read from `path` at the first call and again whenever the file
- * has changed since. NULL and `*error` when it cannot be used; where it was replaced by a file that
- * this process may not read, `*error` and the one read before. The strings live until the next call.
- * For long-lived processes: a CGI calls it once. */
+/* Returns the configuration of this process, read from `path` at the first call and again at each
+ * call after the file has changed. Its strings live until the next call. Returns NULL with `*error`
+ * when the file cannot be read or is invalid. When the file was replaced by one that this process
+ * has no permission to read, sets `*error` and returns the previous configuration. */
 const struct config *config_current(const char *path, const char **error);
 
 #endif

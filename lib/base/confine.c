@@ -16,7 +16,7 @@
 
 /* --- files: Landlock --- */
 
-enum { READ = 1, CHANGE = 2, MAKE_SOCKETS = 4, REMOVE = 8 }; /* CHANGE: write, make, remove */
+enum { READ = 1, CHANGE = 2, MAKE_SOCKETS = 4, REMOVE = 8 }; /* CHANGE: write, create, remove */
 
 #define FILE_READ   LANDLOCK_ACCESS_FS_READ_FILE
 #define FILE_CHANGE (LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE)
@@ -24,7 +24,7 @@ enum { READ = 1, CHANGE = 2, MAKE_SOCKETS = 4, REMOVE = 8 }; /* CHANGE: write, m
 #define DIR_REMOVE  LANDLOCK_ACCESS_FS_REMOVE_FILE
 #define DIR_CHANGE  (LANDLOCK_ACCESS_FS_MAKE_REG | DIR_REMOVE)
 
-/* Later than Debian 12's header knows. */
+/* Not in the kernel headers of Debian 12. */
 #define ACCESS_TRUNCATE            (1ULL << 14) /* ABI 3 */
 #define ACCESS_IOCTL_DEV           (1ULL << 15) /* ABI 5 */
 #define NET_BIND_TCP               (1ULL << 0)  /* ABI 4 */
@@ -33,14 +33,14 @@ enum { READ = 1, CHANGE = 2, MAKE_SOCKETS = 4, REMOVE = 8 }; /* CHANGE: write, m
 #define SCOPE_SIGNAL               (1ULL << 1)
 
 struct ruleset {
-    int fd; /* -1: there is no Landlock */
+    int fd; /* -1: no Landlock */
     struct {
-        uint64_t files, net, scoped; /* a kernel takes as many of them as it knows */
-    } handled;                       /* what is refused unless a rule allows it */
+        uint64_t files, net, scoped; /* an older kernel takes only the first one or two */
+    } handled;                       /* operations that are refused unless a rule allows them */
 };
 
-/* No TCP for whoever does not call the platform, and nobody listens on it; no signals to processes
- * that are not confined with us, nor to their abstract sockets. */
+/* Refuses bind(2) of TCP sockets always, and connect(2) unless the process calls the platform; also
+ * signals and connections to abstract Unix sockets outside of this Landlock domain. */
 static struct ruleset ruleset_start(unsigned needs) {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     struct ruleset rules = {.fd = -1};
@@ -61,7 +61,7 @@ static struct ruleset ruleset_start(unsigned needs) {
     return rules;
 }
 
-/* What each kind of access comes to: on files, and on directories besides. */
+/* The Landlock rights of each kind of access: on every path, and on directories in addition. */
 static const struct {
     int access;
     uint64_t file, directory;
@@ -78,7 +78,7 @@ static void allow_path(struct ruleset *rules, const char *path, int access) {
         return;
     int fd = open(path, O_PATH | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &stat) != 0)
-        return; /* what is not there needs no permission */
+        return; /* a missing file needs no rule */
     uint64_t wanted = 0;
     for (size_t i = 0; i < sizeof grants / sizeof *grants; i++)
         if (access & grants[i].access)
@@ -93,7 +93,7 @@ static void ruleset_enforce(struct ruleset *rules) {
     if (rules->fd < 0)
         return;
 #ifdef SWITCHBOARD_COVERAGE
-    allow_path(rules, SWITCHBOARD_COVERAGE, READ | CHANGE); /* where the counters go at the end */
+    allow_path(rules, SWITCHBOARD_COVERAGE, READ | CHANGE); /* gcov's counters, written at exit */
 #endif
     syscall(SYS_landlock_restrict_self, rules->fd, 0);
     close(rules->fd);
@@ -101,7 +101,7 @@ static void ruleset_enforce(struct ruleset *rules) {
 
 static void allow_directory_of(struct ruleset *rules, const char *path, int access) {
     char directory[PATH_MAX];
-    if (!realpath(path, directory)) /* it may not be there yet */
+    if (!realpath(path, directory)) /* the file may not exist yet */
         snprintf(directory, sizeof directory, "%s", path);
     char *slash = strrchr(directory, '/');
     if (!slash)
@@ -110,7 +110,7 @@ static void allow_directory_of(struct ruleset *rules, const char *path, int acce
     allow_path(rules, directory, access);
 }
 
-/* Names and certificates: what the resolver and TLS read. */
+/* The files that the resolver and TLS read. */
 static const char *const platform_paths[] = {"/etc/resolv.conf",
                                              "/etc/hosts",
                                              "/etc/nsswitch.conf",
@@ -127,7 +127,7 @@ static const char *const platform_paths[] = {"/etc/resolv.conf",
                                              "/dev/urandom",
                                              NULL};
 
-/* What libmagic reads. */
+/* The files that libmagic reads. */
 static const char *const type_paths[] = {"/usr/share/misc", "/usr/share/file", "/usr/lib/file",
                                          "/etc/magic", NULL};
 
@@ -136,7 +136,7 @@ static void allow_all(struct ruleset *rules, const char *const *paths) {
         allow_path(rules, *paths, READ);
 }
 
-/* --- all of it --- */
+/* --- the whole process --- */
 
 const char *confine_meaning(enum need need) {
     switch (need) {
@@ -149,13 +149,13 @@ const char *confine_meaning(enum need need) {
     case CALLS_PLATFORM:
         return "call the platform";
     case SPOOLS_FILES:
-        return "write files in the spool";
+        return "write files in the spool directory";
     case WAKES_COURIER:
-        return "wake the courier";
+        return "notify the courier";
     case DETECTS_TYPES:
-        return "fork a child that looks at a file";
+        return "fork a child process that detects the type of a file";
     case IS_RESIDENT:
-        return "stay while files are replaced";
+        return "keep running while its files are replaced";
     case USES_KEYS:
         return "read the key file";
     }
@@ -163,9 +163,9 @@ const char *confine_meaning(enum need need) {
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-static const bool is_possible = false;
+static const bool is_supported = false;
 #else
-static const bool is_possible = true;
+static const bool is_supported = true;
 #endif
 
 struct confinement confine_support(void) {
@@ -189,18 +189,18 @@ void confine_removable(const char *path) {
 }
 
 void confine(unsigned needs, bool listens, const char *config_path, const struct config *config) {
-    if (!is_possible || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    if (!is_supported || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return;
     struct ruleset rules = ruleset_start(needs);
-    bool is_told = listens || needs & IS_RESIDENT;
-    /* whoever may read the keys may read what lies beside the configuration, often the keys */
-    if (is_told && needs & USES_KEYS)
+    bool is_long_lived = listens || needs & IS_RESIDENT;
+    /* only for a process that may read the keys: they are often in the configuration's directory */
+    if (is_long_lived && needs & USES_KEYS)
         allow_directory_of(&rules, config_path, READ);
     allow_path(&rules, config_path, READ);
     if (needs & WRITES_DATABASE)
         allow_directory_of(&rules, config->database, READ | CHANGE);
     if (needs & USES_KEYS) {
-        if (is_told)
+        if (is_long_lived)
             allow_directory_of(&rules, config->secret_key_file, READ);
         allow_path(&rules, config->secret_key_file, READ);
     }
@@ -224,7 +224,7 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
 }
 
 void confine_detector(int out) {
-    if (!is_possible)
+    if (!is_supported)
         return;
     if (out > 0)
         close_range(0, (unsigned)out - 1, 0);

@@ -1,8 +1,9 @@
-/* Least privilege: before a process touches a request's body it gives up all that its executable did
- * not declare. no_new_privs always; Landlock for files, where the kernel has it; a seccomp filter
- * for system calls. What is tried nevertheless fails with EPERM or EACCES.
+/* Least privilege: before a process reads a request's body, it drops every permission that its
+ * executable does not declare (need.h). It sets no_new_privs, restricts files by Landlock where the
+ * kernel has it, and system calls by a seccomp filter. Forbidden operations fail with EPERM or
+ * EACCES.
  *
- * Sanitizer builds are not confined: their runtime needs calls of its own.
+ * Sanitizer builds are not confined: their runtime makes system calls of its own.
  */
 #ifndef SWITCHBOARD_CONFINE_H
 #define SWITCHBOARD_CONFINE_H
@@ -10,32 +11,33 @@
 #include "base/config.h"
 #include "base/need.h"
 
-/* One need in words, such as `call the platform`. */
+/* Returns a description of one need, such as `call the platform`; a static string. */
 const char *confine_meaning(enum need need);
 
-/* What the kernel can do for us. */
+/* What the running kernel supports. */
 struct confinement {
-    int landlock_abi; /* below 1: it has no Landlock, or it is switched off */
+    int landlock_abi; /* below 1: no Landlock, or disabled */
     bool has_seccomp;
 };
 
 struct confinement confine_support(void);
 
-/* What this process holds in memory, secrets too, stays there: it leaves no core, and no other process
- * of its user may look into it. First thing in main. */
+/* Protects the secrets in this process's memory: disables core dumps, and access by other processes
+ * of the same user (PR_SET_DUMPABLE). Call it first in main. */
 void confine_memory(void);
 
-/* Confines this process for good, as far as the kernel can. `listens`: it goes on accepting FastCGI
- * connections, and where it uses keys it may read the directories of the key file and of the
- * configuration, for both are replaced by new files. Open what must stay open, such as the log,
- * before. */
+/* Confines this process permanently, as far as the kernel supports it, to `needs` (enum need).
+ * `listens`: the process continues to accept FastCGI connections; if it uses keys, it may read the
+ * directories of the key file and of the configuration file, because both are replaced by new
+ * files. Call it after opening files that must stay open, such as the log. */
 void confine(unsigned needs, bool listens, const char *config_path, const struct config *config);
 
-/* One more file, which this process will remove at its end. Before confine; `path` must stay. */
+/* Allows this process to remove the file `path` when it ends. Call it before confine; `path` is not
+ * copied and must stay valid until then. */
 void confine_removable(const char *path);
 
-/* Confines a child of a process with DETECTS_TYPES even more: it keeps the descriptor `out` alone,
- * may read what libmagic reads, write to `out`, and end. */
+/* Confines the child process of a process with DETECTS_TYPES further: closes all descriptors but
+ * `out`; the child can read the files of libmagic, write to `out`, and exit. */
 void confine_detector(int out);
 
 #endif

@@ -50,7 +50,7 @@ void crypto_random(void *out, size_t n) {
     for (char *p = out; n > 0;) {
         size_t part = n < 256 ? n : 256;
         if (getentropy(p, part) != 0) {
-            perror("switchboard: no random bytes"); /* a guessable secret is worse than none */
+            perror("switchboard: no random bytes"); /* never continue with a predictable secret */
             abort();
         }
         p += part, n -= part;

@@ -1,4 +1,4 @@
-/* Hashes, signatures, random bytes and encodings, by libsodium. */
+/* Hashes, message authentication codes, random bytes and encodings, by libsodium. */
 #ifndef SWITCHBOARD_CRYPTO_H
 #define SWITCHBOARD_CRYPTO_H
 
@@ -9,7 +9,7 @@ enum { CRYPTO_HASH_SIZE = 32 };
 /* SHA-256. */
 void crypto_sha256(struct slice bytes, unsigned char hash[CRYPTO_HASH_SIZE]);
 
-/* The same of bytes that come piece by piece: start, add each, end once. */
+/* SHA-256 of several pieces: call start once, add for each piece, end once. */
 struct crypto_sha256;
 struct crypto_sha256 *crypto_sha256_start(struct arena *arena);
 void crypto_sha256_add(struct crypto_sha256 *state, struct slice bytes);
@@ -18,26 +18,28 @@ void crypto_sha256_end(struct crypto_sha256 *state, unsigned char hash[CRYPTO_HA
 /* HMAC-SHA256 with a key of any length (RFC 2104). */
 void crypto_hmac_sha256(struct slice key, struct slice bytes, unsigned char mac[CRYPTO_HASH_SIZE]);
 
-/* The same over several pieces, as if they were one. */
+/* HMAC-SHA256 of the concatenation of `count` pieces. */
 void crypto_hmac_sha256_pieces(struct slice key, const struct slice *pieces, size_t count,
                                unsigned char mac[CRYPTO_HASH_SIZE]);
 
-/* Fills `out` with bytes from the system's generator; ends the process when there are none. */
+/* Fills `out` with `n` bytes of getentropy(3); calls abort(3) when that fails. */
 void crypto_random(void *out, size_t n);
 
-/* Whether both are equal, in a time that depends on their lengths alone. */
+/* Whether both are equal. Takes a time that depends on their lengths only. */
 bool crypto_equal(struct slice a, struct slice b);
 
-/* Overwrites a secret that is no longer needed. */
+/* Overwrites `n` bytes with zeros; the compiler cannot remove the call. */
 void crypto_wipe(void *bytes, size_t n);
 
-/* Lower-case hexadecimal text, in `arena`. */
+/* Returns the bytes as lower-case hexadecimal text, in `arena`. */
 char *crypto_hex(struct arena *arena, const void *bytes, size_t n);
 
-/* The bytes of exactly 2 * n hexadecimal digits; false when `text` is anything else. */
+/* Decodes exactly 2 * n hexadecimal digits into `bytes`. Returns false when `text` has another
+ * form. */
 bool crypto_unhex(struct slice text, void *bytes, size_t n);
 
-/* Standard base64 with padding (RFC 4648 4), and back; p == NULL when `text` is not base64. */
+/* Encode to and decode from standard base64 with padding (RFC 4648 4), in `arena`. Decoding returns
+ * p == NULL when `text` is not base64. */
 char *crypto_base64(struct arena *arena, const void *bytes, size_t n);
 struct slice crypto_unbase64(struct arena *arena, struct slice text);
 

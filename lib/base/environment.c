@@ -4,8 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The beginnings of what stays: a request's variables (RFC 3875 4.1) and the status of an answer
- * that Apache has `root` write, which no library reads, and the programs' own. */
+/* Prefixes of the variables to keep: the CGI variables of a request (RFC 3875 4.1), the status of
+ * an error for which Apache calls `root` (REDIRECT_STATUS), and the programs' own. Libraries do not
+ * read them. */
 static const char *const kept_names[] = {
     "CONTENT_",   "GATEWAY_INTERFACE=", "HTTPS=",   "HTTP_",        "PATH_INFO=", "QUERY_STRING=",
     "REMOTE_",    "REDIRECT_STATUS=",   "REQUEST_", "SCRIPT_NAME=", "SERVER_",    "SWITCHBOARD_",
@@ -19,8 +20,8 @@ static bool begins_with(const char *variable, const char *prefix) {
     return strncmp(variable, prefix, strlen(prefix)) == 0;
 }
 
-/* The request header `Proxy` is dropped: for some libraries HTTP_PROXY is a setting
- * (CVE-2016-5385). */
+/* The request header `Proxy` becomes HTTP_PROXY, which some libraries read as a setting
+ * (CVE-2016-5385): it is removed. */
 static bool is_kept(const char *variable) {
     if (begins_with(variable, "HTTP_PROXY="))
         return false;

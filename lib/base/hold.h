@@ -1,14 +1,15 @@
-/* The web server's signals to end must not come between what was done outside and the record of it
- * here. It waits seconds before it kills. */
+/* Blocks the signals with which the web server ends a process, so that it does not end between a
+ * call to the platform and the database write that records it. The web server waits several seconds
+ * before it sends SIGKILL. */
 #ifndef SWITCHBOARD_HOLD_H
 #define SWITCHBOARD_HOLD_H
 
 #include <signal.h>
 
-/* Holds SIGTERM and SIGHUP back; `*before` is what signals_release restores. */
+/* Blocks SIGTERM and SIGHUP and stores the previous signal mask in `*before`. */
 void signals_hold(sigset_t *before);
 
-/* They come now, if they came. */
+/* Restores the signal mask `*before`, which delivers the pending signals. */
 void signals_release(const sigset_t *before);
 
 #endif

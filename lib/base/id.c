@@ -10,12 +10,12 @@ enum { TIME_SIZE = 6, RANDOM_SIZE = 10 };
 
 static void fill_random(unsigned char *bytes) {
     if (getentropy(bytes, RANDOM_SIZE) != 0) {
-        perror("switchboard: no random bytes"); /* ids must never repeat: give up loudly */
+        perror("switchboard: no random bytes"); /* never continue: ids must not repeat */
         abort();
     }
 }
 
-/* The next number; false when there is none. */
+/* Adds 1 to the number; returns false when it overflows to 0. */
 static bool increment(unsigned char *bytes) {
     for (int i = RANDOM_SIZE - 1; i >= 0; i--)
         if (++bytes[i])
@@ -28,8 +28,8 @@ static void write_time(unsigned char *bits, int64_t ms) {
         bits[i] = (unsigned char)((uint64_t)ms >> (40 - 8 * i));
 }
 
-/* The 128 bits of a ULID: in one millisecond the random part is counted up, so that ids of one
- * process sort in the order of their making. */
+/* Writes the 128 bits of a ULID. Within one millisecond the random part of the last one is
+ * incremented; after an overflow it is random again. */
 static void next_bits(unsigned char bits[TIME_SIZE + RANDOM_SIZE], int64_t now_ms) {
     static unsigned char last[TIME_SIZE + RANDOM_SIZE];
     write_time(bits, now_ms);

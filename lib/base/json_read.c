@@ -1,17 +1,18 @@
-/* The strict reader: one pass that checks and indexes. */
+/* The strict JSON reader: checks and indexes the text in one pass. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "base/utf8.h"
 
-/* One value, in the order of the text; an object's members are name, value, name, value. */
+/* One value or member name. Nodes are in the order of the text; an object's members are name,
+ * value, name, value. */
 struct node {
     uint32_t start, length; /* its bytes */
-    uint32_t skip;          /* the index of the first node after it and all it holds */
+    uint32_t skip;          /* the index of the first node after it and its content */
     uint8_t type;           /* enum json_type */
     bool is_name;
-    bool is_member; /* a value with a name right before it */
+    bool is_member; /* a value; the node before it is its name */
     bool escaped;   /* a string with a backslash in it */
 };
 
@@ -28,7 +29,7 @@ struct reader {
     uint32_t room; /* nodes allocated */
     uint32_t open[JSON_MAX_DEPTH];
     int depth;
-    const char *reason; /* why it failed */
+    const char *reason; /* of the failure; NULL: none */
     bool is_limit;
 };
 
@@ -56,7 +57,7 @@ static bool at_char(const struct reader *r, char c) {
     return r->p < r->end && *r->p == c;
 }
 
-/* Adds a node that starts at r->p; NULL when there are too many. */
+/* Adds a node that starts at r->p. Returns NULL when there are too many. */
 static struct node *add_node(struct reader *r, enum json_type type) {
     struct json_text *text = r->text;
     if (text->count >= JSON_MAX_VALUES) {
@@ -171,7 +172,7 @@ static int open_container(struct reader *r) {
     return 0;
 }
 
-/* Reads the value at r->p; a container is only opened. */
+/* Reads the value at r->p; of a container only the opening bracket. */
 static int read_value(struct reader *r, bool is_member) {
     static const char *const words[] = {
         [JSON_NULL] = "null", [JSON_FALSE] = "false", [JSON_TRUE] = "true"};
@@ -224,8 +225,8 @@ static struct node *innermost(struct reader *r) {
     return &r->text->nodes[r->open[r->depth - 1]];
 }
 
-/* After a value: closes what ends here. Returns 1 when another item or member follows, 0 when the
- * text's value is complete, -1 on failure. */
+/* Called after a value: closes each container that ends here. Returns 1 when another item or member
+ * follows, 0 when the outermost value is complete, -1 on failure. */
 static int close_containers(struct reader *r) {
     while (r->depth) {
         struct node *container = innermost(r);
@@ -248,7 +249,7 @@ static int close_containers(struct reader *r) {
     return 0;
 }
 
-/* Just after an opening bracket: whether the container is empty (then it is not closed yet). */
+/* Called after an opening bracket: whether the container is empty. Does not close it. */
 static bool is_empty(struct reader *r, uint32_t opened_at) {
     if (!r->depth || r->open[r->depth - 1] != opened_at)
         return false;
@@ -365,7 +366,7 @@ size_t json_count(struct json container) {
     return n;
 }
 
-/* The four hexadecimal digits at `p`. */
+/* Returns the value of the four hexadecimal digits at `p`. */
 static uint32_t hex4(const char *p) {
     uint32_t code = 0;
     for (int i = 0; i < 4; i++) {
@@ -375,7 +376,8 @@ static uint32_t hex4(const char *p) {
     return code;
 }
 
-/* Decodes the \u escape at `*p` (after the backslash and the u), its low surrogate included. */
+/* Decodes the \u escape whose digits are at `*p`, with its low surrogate if there is one, and
+ * advances `*p` past it. */
 static uint32_t decode_unicode(const char **p, const char *end) {
     uint32_t code = hex4(*p);
     *p += 4;
@@ -402,7 +404,7 @@ static char decode_short(char c) {
     }
 }
 
-/* The decoded bytes of the string node; never longer than the node. */
+/* Returns the decoded bytes of a string node, which are never longer than the node. */
 static struct slice decode(const struct node *node, const struct json_text *text,
                            struct arena *arena) {
     const char *p = text->bytes.p + node->start + 1, *end = p + node->length - 2;
@@ -436,8 +438,8 @@ const char *json_text(struct json value, struct arena *arena) {
     return s.p && !memchr(s.p, '\0', s.n) ? s.p : NULL;
 }
 
-/* Whether a string node says `name`, decoded where it has escapes. */
-static bool says(const struct node *node, const struct json_text *text, struct slice name) {
+/* Whether a string node decodes to `name`. Compares without memory for the decoded string. */
+static bool decodes_to(const struct node *node, const struct json_text *text, struct slice name) {
     const char *p = text->bytes.p + node->start + 1, *end = p + node->length - 2;
     if (!node->escaped)
         return slice_equal((struct slice){p, (size_t)(end - p)}, name);
@@ -472,7 +474,7 @@ struct json json_get(struct json object, const char *name) {
         return found;
     struct slice wanted = slice_of(name);
     for (struct json i = json_first(object); json_is(i); i = json_next(i))
-        if (says(&i.text->nodes[i.at - 1], i.text, wanted))
+        if (decodes_to(&i.text->nodes[i.at - 1], i.text, wanted))
             found = json_alone(i);
     return found;
 }
@@ -509,7 +511,7 @@ struct slice json_raw_name(struct json member) {
 
 bool json_is_named(struct json member, const char *name) {
     const struct node *node = node_of(member);
-    return node && node->is_member && says(node - 1, member.text, slice_of(name));
+    return node && node->is_member && decodes_to(node - 1, member.text, slice_of(name));
 }
 
 struct slice json_inside(struct json value) {
@@ -520,7 +522,7 @@ struct slice json_inside(struct json value) {
 
 bool json_equals(struct json value, const char *text) {
     const struct node *node = node_of(value);
-    return node && node->type == JSON_STRING && says(node, value.text, slice_of(text));
+    return node && node->type == JSON_STRING && decodes_to(node, value.text, slice_of(text));
 }
 
 bool json_integer(struct json value, int64_t *number) {

@@ -1,4 +1,4 @@
-/* The writer: names first, commas and closing brackets by themselves. */
+/* The JSON writer. */
 #include <assert.h>
 #include <inttypes.h>
 
@@ -12,7 +12,8 @@ void json_write_start(struct json_writer *writer, struct arena *arena) {
     writer->comma = false;
 }
 
-/* The bytes at the front that need no escape: valid UTF-8 but quotes, backslashes and controls. */
+/* Returns the length of the prefix that needs no escape: valid UTF-8 without quotes, backslashes
+ * and control characters. */
 static size_t plain_length(struct slice s) {
     size_t n = 0, length;
     while (n < s.n) {
@@ -41,13 +42,13 @@ static void add_string(struct buffer *out, struct slice string) {
         else if (c < 0x80)
             buffer_printf(out, "\\u%04x", c);
         else
-            buffer_add_text(out, "\xef\xbf\xbd"); /* U+FFFD for what is no UTF-8 */
+            buffer_add_text(out, "\xef\xbf\xbd"); /* U+FFFD for an invalid byte */
         string = slice_skip(string, 1);
     }
     buffer_add_char(out, '"');
 }
 
-/* The comma and the name before a value. */
+/* Writes the comma and the name before a value. */
 static void begin(struct json_writer *writer, const char *name) {
     if (writer->comma)
         buffer_add_char(&writer->out, ',');

@@ -20,7 +20,8 @@ static bool has_id(const struct keyring *ring, unsigned id) {
     return false;
 }
 
-/* Reads a line `ID HEX` into the ring; returns NULL or what is wrong with it. */
+/* Reads a line `ID HEX` into the ring. Returns NULL, or the problem, which follows "line N" in the
+ * error. */
 static const char *read_key(struct slice line, struct keyring *ring) {
     line = slice_trim(line);
     if (!line.n || line.p[0] == '#')
@@ -67,7 +68,7 @@ int keyring_read(const char *path, struct arena *arena, struct keyring *ring, co
 
 /* --- writing --- */
 
-/* The file's text; it must be wiped. */
+/* Writes the text of the key file and returns its length. The caller must wipe `text`. */
 static size_t write_text(const struct keyring *ring, char text[FILE_SIZE]) {
     char hex[HEX_SIZE];
     size_t n = 0;
@@ -79,17 +80,19 @@ static size_t write_text(const struct keyring *ring, char text[FILE_SIZE]) {
     return n;
 }
 
-/* Owner, group and mode as those of `like`; where they may not be given, nobody is given less. */
-static bool give_owner(int fd, const struct stat *like) {
+/* Sets owner, group and mode to those of `like`. Fails when this process has no permission for
+ * that: a file with other owners could lock programs out of the keys. */
+static bool copy_owner(int fd, const struct stat *like) {
     return fchown(fd, like->st_uid, like->st_gid) == 0 && fchmod(fd, like->st_mode & 07777) == 0;
 }
 
-/* Writes the ring to the new file `path` and flushes it. `like` NULL: mode 0640. */
+/* Creates the file `path` with the keys of the ring and flushes it. Owner, group and mode are those
+ * of `like`; NULL: mode 0640. */
 static int write_file(const char *path, const struct keyring *ring, const struct stat *like) {
     char text[FILE_SIZE];
     size_t n = write_text(ring, text);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, like ? 0600 : 0640);
-    bool is_done = fd >= 0 && (!like || give_owner(fd, like)) && write(fd, text, n) == (ssize_t)n &&
+    bool is_done = fd >= 0 && (!like || copy_owner(fd, like)) && write(fd, text, n) == (ssize_t)n &&
                    fsync(fd) == 0;
     int reason = errno;
     crypto_wipe(text, sizeof text);
@@ -106,20 +109,20 @@ static int name_beside(char name[PATH_MAX], const char *path, const char *suffix
     return -1;
 }
 
-/* Whole from the moment it is there: written under another name, then linked, which never replaces.
- */
+/* Written under a temporary name, then linked: so the key file is complete as soon as it exists,
+ * and link(2) never replaces a file. */
 int keyring_create(const char *path) {
     struct keyring ring = {.count = 0};
     char suffix[32], temporary[PATH_MAX];
     snprintf(suffix, sizeof suffix, ".new-%ld", (long)getpid());
     if (name_beside(temporary, path, suffix))
         return -1;
-    if (access(path, F_OK) == 0) { /* also where nothing may be written */
+    if (access(path, F_OK) == 0) { /* EEXIST even if the directory is not writable */
         errno = EEXIST;
         return -1;
     }
     keyring_add(&ring);
-    unlink(temporary); /* of a process with this number that was cut short */
+    unlink(temporary); /* left by an interrupted process with the same process id */
     int failed = write_file(temporary, &ring, NULL) != 0 || link(temporary, path) != 0;
     int reason = errno;
     unlink(temporary);
@@ -128,13 +131,13 @@ int keyring_create(const char *path) {
     return failed ? -1 : 0;
 }
 
-/* Makes the names in the directory of `path` durable. */
+/* Flushes the directory of `path`, so that its entries are on disk. */
 static int sync_directory(const char *path) {
     char directory[PATH_MAX];
     snprintf(directory, sizeof directory, "%s", path);
     char *slash = strrchr(directory, '/');
     if (!slash)
-        return 0; /* key files have absolute paths */
+        return 0; /* not reached: key files have absolute paths */
     slash[slash == directory] = '\0';
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int failed = fd < 0 || fsync(fd) != 0;
@@ -146,12 +149,12 @@ static int sync_directory(const char *path) {
 }
 
 int keyring_replace(const char *path, const struct keyring *ring) {
-    char target[PATH_MAX], temporary[PATH_MAX]; /* a symbolic link stays one */
+    char target[PATH_MAX], temporary[PATH_MAX]; /* the target of a symbolic link is replaced */
     struct stat now;
     if (!realpath(path, target) || stat(target, &now) != 0 ||
         name_beside(temporary, target, ".next"))
         return -1;
-    unlink(temporary); /* of a rotation that was cut short */
+    unlink(temporary); /* left by an interrupted rotation */
     if (write_file(temporary, ring, &now) == 0 && rename(temporary, target) == 0)
         return sync_directory(target);
     int reason = errno;

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-static char log_path[4096]; /* of the file; empty: none was named yet */
+static char log_path[4096]; /* empty: log_to has not named a file yet */
 static int log_fd = -1;
 static bool is_to_stderr = true;
 
@@ -28,7 +28,8 @@ void log_reopen(void) {
     log_fd = -1;
 }
 
-/* Programs of several users may write it, by their group; whoever comes first makes it. */
+/* Programs of several users write the file, by the permission of their common group; the first one
+ * creates it. */
 static int open_file(void) {
     enum { MODE = 0660 };
     int fd = open(log_path, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -36,7 +37,7 @@ static int open_file(void) {
         return fd;
     fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, MODE);
     if (fd >= 0)
-        fchmod(fd, MODE); /* what the umask took away */
+        fchmod(fd, MODE); /* the umask may have cleared bits */
     return fd;
 }
 
@@ -79,7 +80,7 @@ void log_finish(struct json_writer *line) {
 
 void log_message(enum log_level level, const char *format, ...) {
     char message[1024];
-    _Alignas(max_align_t) char room[16 * 1024]; /* what must be told of may be a lack of memory */
+    _Alignas(max_align_t) char room[16 * 1024]; /* no malloc: memory may be exhausted */
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);

@@ -1,5 +1,6 @@
-/* The log: one JSON object a line, each line one write(2) on an O_APPEND descriptor, so lines of
- * many processes never mix. No secret, no header and no body ever goes in: callers name fields.
+/* The log: one JSON object per line. Each line is one write(2) on an O_APPEND descriptor, so lines
+ * of several processes never mix. Callers add each member by name, so that no secret, header or
+ * body is written.
  */
 #ifndef SWITCHBOARD_LOG_H
 #define SWITCHBOARD_LOG_H
@@ -8,28 +9,30 @@
 
 enum log_level { LOG_INFO, LOG_WARN, LOG_ERROR };
 
-/* Where lines go from now on: the file `path`, created with mode 0660 when missing; standard error
- * (under Apache: its error log) when `path` is NULL or empty, or when the file cannot be opened,
- * which is said there once. The file is opened at the first line, and stays open while lines go to
- * standard error: a confined process could not open it again. */
+/* Sets the destination of the next lines: the file `path`, created with mode 0660 when missing, or
+ * standard error (under Apache: its error log) when `path` is NULL or empty. The file is opened at
+ * the first line; when that fails, lines go to standard error, after one message there about the
+ * failure. The file stays open while lines go to standard error, because a confined process cannot
+ * open it again. */
 void log_to(const char *path);
 
-/* The file, which may have been moved away, is opened anew for the next line. */
+/* Closes the file, which may have been renamed; the next line opens it again. */
 void log_reopen(void);
 
-/* Opens it now, for a process that will not be able to later. */
+/* Opens the file now, for a process that cannot open it later. */
 void log_open(void);
 
-/* Where the next line goes, opening nothing: for a process that is about to crash. */
+/* Returns the descriptor for the next line without opening a file: for a process that crashes.
+ * Async-signal-safe. */
 int log_descriptor(void);
 
-/* Starts a line: an open object that holds `ts` and `level`. The caller adds members. */
+/* Starts a line: an object with `ts` and `level`, which stays open for the caller's members. */
 void log_start(struct json_writer *line, struct arena *arena, enum log_level level);
 
 /* Closes the object of `log_start` and writes the line. */
 void log_finish(struct json_writer *line);
 
-/* A whole line {ts, level, message} for what belongs to no request. At most 1 KB of message. */
+/* Writes a line {ts, level, message} that belongs to no request. The message is cut at 1 KB. */
 void log_message(enum log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -11,7 +11,7 @@
 
 enum { LONGEST_FILE = 16 * 1024 };
 
-/* Whether the C library holds it: files and dns since glibc 2.34. */
+/* Whether the module is part of the C library: `files` and `dns` are since glibc 2.34. */
 static bool is_built_in(struct slice module) {
 #if __GLIBC_PREREQ(2, 34)
     return slice_equal(module, SLICE("files")) || slice_equal(module, SLICE("dns"));
@@ -30,7 +30,8 @@ static struct slice next_word(struct slice *line) {
     return word;
 }
 
-/* A line such as `hosts: files resolve [!UNAVAIL=return] dns`. What it calls for stays loaded. */
+/* Loads the modules of a line such as `hosts: files resolve [!UNAVAIL=return] dns`, without its
+ * `hosts:`. They stay loaded. */
 static void load_modules(struct slice line) {
     bool is_action = false;
     for (struct slice word = next_word(&line); word.n; word = next_word(&line)) {
@@ -44,7 +45,7 @@ static void load_modules(struct slice line) {
 }
 
 void names_prepare(void) {
-    static char text[LONGEST_FILE]; /* static: no need to clear it */
+    static char text[LONGEST_FILE]; /* static, so it is not cleared on each call */
     int fd = open("/etc/nsswitch.conf", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
     if (fd >= 0)

@@ -1,10 +1,10 @@
-/* Resolving names in a confined process. */
+/* Resolution of host names in a confined process. */
 #ifndef SWITCHBOARD_NAMES_H
 #define SWITCHBOARD_NAMES_H
 
-/* Loads the modules that nsswitch.conf(5) names for hosts, which the C library would load at the
- * first look-up: a confined process may map no code. Costs one read of the file where it names only
- * those that are part of the C library. Before confine. */
+/* Loads the modules that nsswitch.conf(5) names for hosts. The C library would load them at the
+ * first look-up, but a confined process cannot map executable memory. Reads only that file when all
+ * modules are part of the C library. Call it before confine. */
 void names_prepare(void);
 
 #endif

@@ -1,20 +1,20 @@
-/* What an executable declares that it needs; confine.h takes everything else away. */
+/* The permissions that an executable declares; confine.h drops all others. */
 #ifndef SWITCHBOARD_NEED_H
 #define SWITCHBOARD_NEED_H
 
-/* What an executable may need. Reading its own configuration, writing its log and answering are
- * always possible. */
+/* A permission. Every executable may read its configuration, write its log and answer. */
 enum need {
     NEEDS_NOTHING = 0,
-    READS_DATABASE = 1 << 0,  /* the database as it was opened before */
-    WRITES_DATABASE = 1 << 1, /* all files beside the database */
-    CALLS_PLATFORM = 1 << 2,  /* sockets to the network, threads that resolve names */
+    READS_DATABASE = 1 << 0,  /* the database, opened before the confinement */
+    WRITES_DATABASE = 1 << 1, /* all files in the directory of the database */
+    CALLS_PLATFORM = 1 << 2,  /* network sockets, threads that resolve host names */
     SPOOLS_FILES = 1 << 3,    /* files in spool_dir */
-    WAKES_COURIER = 1 << 4,   /* a unix datagram */
-    DETECTS_TYPES = 1 << 5,   /* a child that does nothing but look at a file (confine_detector) */
-    IS_RESIDENT = 1 << 6, /* the courier: configuration, keys and log are replaced while it runs, it
-                             takes signals from a descriptor, and has a socket by the database */
-    USES_KEYS = 1 << 7,   /* the key file: tokens and codes are sealed or opened */
+    WAKES_COURIER = 1 << 4,   /* a datagram to the courier's wake socket */
+    DETECTS_TYPES = 1 << 5,   /* a child process that only reads a file's type (confine_detector) */
+    IS_RESIDENT = 1 << 6,     /* the courier: its configuration, keys and log are replaced while it
+                                 runs; it reads signals from a descriptor (signalfd(2)), and its
+                                 wake socket is in the directory of the database */
+    USES_KEYS = 1 << 7,       /* the key file, to encrypt or decrypt tokens and codes */
 };
 
 #endif

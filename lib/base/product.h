@@ -1,6 +1,6 @@
-/* What this program is called. */
-#ifndef SWITCHBOARD_VERSION_H
-#define SWITCHBOARD_VERSION_H
+/* Name and version of this program. */
+#ifndef SWITCHBOARD_PRODUCT_H
+#define SWITCHBOARD_PRODUCT_H
 
 #define SWITCHBOARD_NAME    "switchboard"
 #define SWITCHBOARD_VERSION "0.1.0"

@@ -9,7 +9,7 @@ _Static_assert(CRYPTO_KEY_SIZE == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "
 enum {
     NONCE_SIZE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
     TAG_SIZE = crypto_aead_xchacha20poly1305_ietf_ABYTES,
-    SEAL_SIZE = 1 + NONCE_SIZE + TAG_SIZE, /* what sealing adds */
+    SEAL_SIZE = 1 + NONCE_SIZE + TAG_SIZE, /* bytes added to the secret: key id, nonce, tag */
 };
 
 struct slice seal_secret(const struct keyring *ring, struct arena *arena, struct slice secret,

@@ -1,4 +1,4 @@
-/* Bytes that belong to somebody else: a pointer and a length, not NUL-terminated. */
+/* Bytes with another owner: a pointer and a length, not NUL-terminated. */
 #ifndef SWITCHBOARD_SLICE_H
 #define SWITCHBOARD_SLICE_H
 
@@ -7,14 +7,14 @@
 #include <string.h>
 
 struct slice {
-    const char *p; /* NULL only when nothing was given at all */
+    const char *p; /* NULL: no value, as opposed to an empty one */
     size_t n;
 };
 
 /* The bytes of a string literal. */
 #define SLICE(literal) ((struct slice){(literal), sizeof(literal) - 1})
 
-/* The bytes of the C string `s`; NULL gives the empty slice with p == NULL. */
+/* The bytes of the C string `s`; for NULL the empty slice with p == NULL. */
 static inline struct slice slice_of(const char *s) {
     return (struct slice){s, s ? strlen(s) : 0};
 }
@@ -35,8 +35,8 @@ static inline struct slice slice_skip(struct slice a, size_t n) {
     return (struct slice){a.p + n, a.n - n};
 }
 
-/* Takes the bytes of `*rest` up to the first `end` off its front and returns them; the `end`
- * byte is dropped. Without one, all of `*rest` is taken. */
+/* Takes the bytes before the first `end` off the front of `*rest` and returns them; the `end` byte
+ * itself is dropped. If there is no `end`, takes all of `*rest`. */
 static inline struct slice slice_cut(struct slice *rest, char end) {
     const char *found = rest->n ? memchr(rest->p, end, rest->n) : NULL;
     struct slice head = {rest->p, found ? (size_t)(found - rest->p) : rest->n};
@@ -53,7 +53,7 @@ static inline struct slice slice_trim(struct slice a) {
     return a;
 }
 
-/* The bytes as libraries take them that have no use for a NULL pointer. */
+/* The bytes for libraries that do not accept a NULL pointer, even for no bytes. */
 static inline const unsigned char *slice_octets(struct slice s) {
     return (const unsigned char *)(s.p ? s.p : "");
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* For file systems without O_TMPFILE: a name that is taken away at once. */
+/* For file systems without O_TMPFILE: creates a file with a name and unlinks it at once. */
 static int open_and_unlink(const char *dir) {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/upload.XXXXXX", dir) >= (int)sizeof path) {

@@ -1,10 +1,10 @@
-/* A file without a name, for bytes that must wait: gone when its descriptor is closed, whatever
- * happens to the process. */
+/* Temporary files without a name: the kernel removes them when the descriptor is closed, also when
+ * the process is killed. */
 #ifndef SWITCHBOARD_SPOOL_H
 #define SWITCHBOARD_SPOOL_H
 
-/* An empty file in the directory `dir`, for reading and writing by this process alone. Returns its
- * descriptor, or -1 with errno set. */
+/* Creates an empty file in the directory `dir`, for reading and writing by this process only.
+ * Returns its descriptor, which the caller must close, or -1 with errno set. */
 int spool_open(const char *dir);
 
 #endif

@@ -21,7 +21,7 @@
 
 #include "base/need.h"
 
-/* Calls that newer machines do not have any more. */
+/* Calls that newer architectures do not have. */
 #ifndef __NR_access
 #define __NR_access -1
 #endif
@@ -52,25 +52,25 @@ enum {
     DATABASE = READS_DATABASE | WRITES_DATABASE,
     FILES = DATABASE | CALLS_PLATFORM | SPOOLS_FILES | DETECTS_TYPES,
     WRITES_FILES = WRITES_DATABASE | SPOOLS_FILES,
-    FOR_WRITING = O_ACCMODE | O_CREAT | O_TRUNC, /* open: none of them */
+    FOR_WRITING = O_ACCMODE | O_CREAT | O_TRUNC, /* of open(2): all 0 when it only reads */
 };
 
-/* What an argument of a call, masked, must be. Mask 0: anything. */
+/* A condition on an argument of a call: argument & mask == value. Mask 0: no condition. */
 struct condition {
     uint8_t argument;
     uint32_t mask, value;
 };
 
-/* A call that is allowed to who needs any of `needs` (ALWAYS: to all). With a mask only when the
- * argument, masked, is the value, or is this process's id, and `also` holds; the first row whose
- * conditions hold counts. */
+/* A call that is allowed to a process with any of `needs` (ALWAYS: to every process). With a mask
+ * it is allowed only when argument & mask == value (or this process's id, is_own_pid), and when
+ * `also` holds. The first row whose conditions hold decides. */
 struct allowed_call {
     const char *name;
     int number;
     unsigned needs;
     uint8_t argument;
     bool is_own_pid;
-    bool is_refused; /* with EPERM in any case: a library tries it and can do without */
+    bool is_refused; /* fails with EPERM, never kills: a library tries it and works without it */
     uint32_t mask, value;
     struct condition also;
 };
@@ -80,7 +80,7 @@ struct allowed_call {
 enum { SOCKET_TYPE = 0xf }; /* the type of socket(2) without its flags */
 
 static const struct allowed_call allowed_calls[] = {
-    /* answering, memory, time, ending */
+    /* answer, memory, time, exit */
     {CALL(read)},
     {CALL(write)},
     {CALL(writev)},
@@ -112,7 +112,7 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(tgkill), .argument = 0, .mask = ~0u, .is_own_pid = true},
     {CALL(exit)},
     {CALL(exit_group)},
-    /* the next FastCGI request */
+    /* accept the next FastCGI request */
     {CALL(accept), .needs = LISTENS},
     {CALL(accept4), .needs = LISTENS},
     {CALL(getpeername), .needs = LISTENS | CALLS_PLATFORM},
@@ -124,7 +124,7 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(readlink), .needs = FILES | LISTENS},
     {CALL(readlinkat), .needs = FILES | LISTENS},
 #ifdef SWITCHBOARD_COVERAGE
-    /* the counters of a build that counts its lines, written at its end */
+    /* gcov's counters, written at exit */
     {CALL(open)},
     {CALL(openat)},
     {CALL(fcntl)},
@@ -134,7 +134,7 @@ static const struct allowed_call allowed_calls[] = {
      .value = O_RDONLY},
     {CALL(openat), .needs = FILES | LISTENS | LOOKS, .argument = 2, .mask = FOR_WRITING,
      .value = O_RDONLY},
-    /* SQLite's files and spooled ones */
+    /* files of SQLite and of the spool directory */
     {CALL(open), .needs = WRITES_FILES},
     {CALL(openat), .needs = WRITES_FILES},
     {CALL(pread64), .needs = FILES},
@@ -165,15 +165,15 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(uname), .needs = CALLS_PLATFORM},
     {CALL(sysinfo), .needs = FILES},
     {CALL(prlimit64), .needs = FILES, .argument = 0, .mask = ~0u, .value = 0},
-    /* the platform: sockets of these families alone, threads but no processes */
+    /* the platform: sockets of these families only, threads but no processes */
     {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_INET},
     {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_INET6},
     {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_NETLINK},
-    /* a unix socket is reached by its path, which no filter sees: datagrams to the courier alone,
-     * no stream of another service */
+    /* A seccomp filter cannot read the path of a Unix socket: datagrams only, for the courier's
+     * wake socket; no stream to another service. */
     {CALL(socket), .needs = WAKES_COURIER | IS_RESIDENT, .mask = ~0u, .value = AF_UNIX,
      .also = {.argument = 1, .mask = SOCKET_TYPE, .value = SOCK_DGRAM}},
-    /* caches of names, which the resolver does without (nscd(8), nss-resolve(8)) */
+    /* caches of host names, which the resolver works without (nscd(8), nss-resolve(8)) */
     {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_UNIX, .is_refused = true},
     {CALL(socketpair), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_UNIX,
      .also = {.argument = 1, .mask = SOCKET_TYPE, .value = SOCK_STREAM}},
@@ -191,7 +191,7 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(ioctl), .needs = CALLS_PLATFORM, .argument = 1, .mask = ~0u, .value = FIONREAD},
     {CALL(ioctl), .needs = CALLS_PLATFORM, .argument = 1, .mask = ~0u, .value = FIONBIO},
     {CALL(ioctl), .needs = CALLS_PLATFORM, .argument = 1, .mask = ~0u, .value = TCGETS},
-    /* interfaces named in link-local addresses, which a webhook's URL may be */
+    /* interface names in link-local addresses, which a webhook URL may hold */
     {CALL(ioctl), .needs = IS_RESIDENT, .argument = 1, .mask = ~0u, .value = SIOCGIFINDEX},
     {CALL(ioctl), .needs = IS_RESIDENT, .argument = 1, .mask = ~0u, .value = SIOCGIFNAME},
     {CALL(pipe2), .needs = CALLS_PLATFORM | DETECTS_TYPES},
@@ -204,7 +204,7 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(membarrier), .needs = CALLS_PLATFORM},
     {CALL(clone), .needs = CALLS_PLATFORM, .mask = CLONE_THREAD, .value = CLONE_THREAD},
     {CALL(prctl), .needs = CALLS_PLATFORM, .mask = ~0u, .value = PR_CAPBSET_READ}, /* systemd's */
-    /* the child that looks at a file: what fork() asks for, and that it may confine itself more */
+    /* the child process that detects a file's type: fork(3), wait, and its own confinement */
     {CALL(clone), .needs = DETECTS_TYPES, .mask = ~0u,
      .value = CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | SIGCHLD},
     {CALL(wait4), .needs = DETECTS_TYPES},
@@ -263,14 +263,15 @@ static void load(struct filter *f, size_t offset) {
     emit(f, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
-/* Goes on behind the next `skipped` instructions unless the condition holds. */
+/* Emits a test that skips the next `skipped` instructions unless the condition holds. */
 static void require(struct filter *f, struct condition condition, uint8_t skipped) {
     load(f, offsetof(struct seccomp_data, args) + condition.argument * sizeof(uint64_t));
     emit(f, BPF_ALU | BPF_AND | BPF_K, condition.mask, 0, 0);
     emit(f, BPF_JMP | BPF_JEQ | BPF_K, condition.value, 0, skipped);
 }
 
-/* Decides on a call whose arguments are as the row says; any other goes on to what comes next. */
+/* Emits the verdict on a call whose arguments meet the row's conditions; any other call continues
+ * after it. */
 static void decide_some(struct filter *f, const struct allowed_call *call) {
     uint32_t value = call->is_own_pid ? (uint32_t)getpid() : call->value;
     bool has_second = call->also.mask != 0;
@@ -283,16 +284,17 @@ static void decide_some(struct filter *f, const struct allowed_call *call) {
     load(f, offsetof(struct seccomp_data, nr));
 }
 
-/* The numbers where allowed calls begin and where they end, in turn, rising. */
+/* The bounds of the ranges of allowed call numbers, ascending: the first number of a range, then
+ * the first number after it. */
 struct edges {
     uint32_t at[2 * CALL_COUNT];
     size_t count;
 };
 
-/* Searches the edges from `first` to before `end` for the call's number. Every way out ends at one
- * of two verdicts: allowed after an odd number of edges, at `verdicts`, else refused, right behind.
- * Sought, not walked through: installing a filter makes the kernel try it on every call there is,
- * and a CGI installs one for every request. */
+/* Emits a binary search for the call's number in the edges `first` to `end` - 1. Each branch ends
+ * with a jump to one of two verdicts: after an odd number of edges to the one at `verdicts`, which
+ * allows the call, else to the next, which refuses it. Not a linear search, because the kernel runs
+ * a new filter once for every call number, and a CGI installs one per request. */
 static void search(struct filter *f, const struct edges *edges, size_t first, size_t end,
                    size_t verdicts) {
     size_t middle = first + (end - first) / 2, here = f->length;
@@ -309,7 +311,8 @@ static void search(struct filter *f, const struct edges *edges, size_t first, si
     }
 }
 
-/* Refused calls fail with EPERM; where tests ask for it they kill, so that none goes unnoticed. */
+/* Refused calls fail with EPERM; where tests set the variable, they kill the process. The variable
+ * is ignored in setuid and setgid programs. */
 static uint32_t refusal(void) {
     if (!getauxval(AT_SECURE) && getenv("SWITCHBOARD_CONFINE_KILLS"))
         return SECCOMP_RET_KILL_PROCESS;
@@ -336,7 +339,8 @@ static void build(struct filter *f, unsigned needs) {
     for (const struct allowed_call *call = allowed_calls; call < allowed_calls + CALL_COUNT; call++)
         if (is_for(call, needs) && call->mask && !allowed[call->number])
             decide_some(f, call);
-    /* its flags are out of a filter's sight: the C library falls back to clone */
+    /* clone3 takes its flags from memory, which a filter cannot read: with ENOSYS the C library
+     * uses clone instead */
     emit(f, BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1);
     emit(f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
     find_edges(allowed, &edges);

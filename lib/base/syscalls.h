@@ -1,27 +1,28 @@
-/* Which system calls a confined process may make: a table, and the seccomp filter made of it. Inside
- * of confine.c and for the audit. */
+/* The system calls that a confined process may make: a table, and the seccomp filter built from it.
+ * For confine.c and the audit. */
 #ifndef SWITCHBOARD_SYSCALLS_H
 #define SWITCHBOARD_SYSCALLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Besides the needs of confine.h. */
+/* Needs besides those of need.h. */
 enum {
-    LISTENS = 1 << 8, /* goes on accepting FastCGI connections */
-    LOOKS = 1 << 9,   /* the child that looks at a file's type, and needs nothing else */
+    LISTENS = 1 << 8, /* accepts FastCGI connections after its first request */
+    LOOKS = 1 << 9,   /* the child process that detects a file's type; it has no other need */
 };
 
-/* Confines this process, and its children, to the calls that somebody with these needs makes. Others
- * fail with EPERM, or kill where the environment has SWITCHBOARD_CONFINE_KILLS, so that tests notice
- * them. False where there is no seccomp. */
+/* Limits this process and its children to the calls of these needs. Other calls fail with EPERM; if
+ * the environment has SWITCHBOARD_CONFINE_KILLS, they kill the process, so that tests detect them.
+ * Returns false when the kernel has no seccomp. */
 bool syscalls_restrict(unsigned needs);
 
-/* Whether syscalls_restrict works here. */
+/* Whether the kernel supports syscalls_restrict. */
 bool syscalls_can_restrict(void);
 
-/* The name of the `i`th call that these needs allow, in the order of the table, each once; NULL when
- * there are not so many. A call that is allowed with some arguments only counts too. */
+/* Returns the name of the `i`th call, counted from 0, that these needs allow, in the order of the
+ * table, each once; NULL when there are fewer. Calls that are allowed with certain arguments only
+ * are included. */
 const char *syscalls_name(unsigned needs, size_t i);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_port(struct slice text) {
     return text.n == 0 || (port >= 1 && port <= 65535);
 }
 
-/* "[" IPv6 "]"; takes it off the front of *rest. */
+/* Takes "[" IPv6 "]" off the front of *rest. Returns NULL, or the problem. */
 static const char *check_literal(struct slice *rest) {
     if (!memchr(rest->p, ']', rest->n))
         return "must close the [ of its IPv6 address";

@@ -4,8 +4,8 @@
 
 #include "base/slice.h"
 
-/* NULL when `text` is an absolute http: or https: URL that can be requested as it stands; else what
- * is wrong with it, to follow the field's name ("must ..."). */
+/* Returns NULL when `text` is an absolute http: or https: URL that can be requested unchanged; else
+ * the problem as a static string, which follows the field's name ("must ..."). */
 const char *url_check(struct slice text);
 
 #endif

@@ -6,17 +6,18 @@
 
 #include "base/slice.h"
 
-/* The length (1 to 4) of the valid character that begins at `p`, which has `n` bytes to go; 0 when
- * they begin no valid character: overlong forms, surrogates and values over U+10FFFF included. */
+/* Returns the length (1 to 4) of the character that begins the `n` bytes at `p`; 0 when they do not
+ * begin with a valid character. Overlong forms, surrogates and values over U+10FFFF are invalid. */
 size_t utf8_length(const char *p, size_t n);
 
-/* Writes the character `code` (at most U+10FFFF) to `out` and returns its length. */
+/* Writes the character `code` (at most U+10FFFF) to `out` and returns its length in bytes. */
 size_t utf8_put(uint32_t code, char out[4]);
 
 /* Whether all bytes are valid UTF-8. */
 bool utf8_valid(struct slice text);
 
-/* How many bytes at the front are valid: at most `most`, and what is left of a character there. */
+/* Returns the length of the valid prefix of `text`, cut at `most` bytes; a character that begins
+ * before that limit is kept whole, so the length may exceed `most` by 3. */
 size_t utf8_clip(struct slice text, size_t most);
 
 #endif

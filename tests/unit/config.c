@@ -82,7 +82,7 @@ static void check_urls(void) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *line = arena_printf(&arena, "graph_base_url = %s", bad[i]);
         CHECK_INTEGER_AS(line, read_text(slice_of(line), &config, &error), -1);
-        CHECK_HOLDS_AS(line, error, ": line 1 sets `graph_base_url`");
+        CHECK_HOLDS_AS(line, error, ": line 1 must set `graph_base_url`");
     }
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         const char *line = arena_printf(&arena, "graph_base_url = %s", good[i][0]);
