@@ -39,7 +39,7 @@ assert_crash() { # NAME REASON SIGNAL
 @test "an endless loop is a 500 and a line of the log, when it has computed long enough" {
     # a probe build gives it a second of the processor's time
     request GET /v2/health -H 'X-Probe: loop' -H 'X-Request-Id: crash-loop'
-    assert_crash crash-loop 'the program does not come to an end health' SIGPROF
+    assert_crash crash-loop 'the program exceeded its CPU time limit health' SIGPROF
 }
 
 @test "exhausted memory is a 500 and a line of the log" {

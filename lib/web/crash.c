@@ -9,14 +9,14 @@
 #include "base/log.h"
 #include "web/transport.h"
 
-/* A text of limited length that is made without the C library's help. */
+/* A text of limited length. Its functions are async-signal-safe. */
 struct text {
     char bytes[1024];
     size_t n;
 };
 
 static const char *program_name = "";
-static char request_id[65]; /* empty: none is under way */
+static char request_id[65]; /* empty: no request */
 static bool request_is_head;
 
 static void add(struct text *text, const char *s) {
@@ -57,10 +57,10 @@ static void write_log(const char *reason, const char *signal_name) {
     }
     add(&line, "\"}\n");
     if (write(log_descriptor(), line.bytes, line.n) < 0)
-        return; /* nobody is left to tell */
+        return; /* an error of the log cannot be reported */
 }
 
-/* 500 in the envelope, with the headers that every answer has. */
+/* Writes a 500 in the error envelope, with the headers that every answer has. */
 static void write_answer(void) {
     struct text body = {.n = 0}, head = {.n = 0};
     add(&body,
@@ -78,14 +78,14 @@ static void write_answer(void) {
     transport_write_last(written(&head), request_is_head ? SLICE("") : written(&body));
 }
 
-static void tell(const char *reason, const char *signal_name) {
+static void report(const char *reason, const char *signal_name) {
     write_log(reason, signal_name);
     if (request_id[0])
         write_answer();
 }
 
 _Noreturn void crash_exit(const char *reason) {
-    tell(reason, NULL);
+    report(reason, NULL);
     _exit(1);
 }
 
@@ -96,7 +96,7 @@ static void limit_time(void) {
 #endif
 }
 
-void crash_note_request(const char *id, bool is_head) {
+void crash_set_request(const char *id, bool is_head) {
     size_t n = id ? strlen(id) : 0;
     if (n && !request_id[0])
         limit_time();
@@ -121,12 +121,13 @@ static void on_fault(int number) {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (faults[i].number == number)
             name = faults[i].name;
-    tell(number == SIGPROF ? "the program does not come to an end" : "the program crashed", name);
-    raise(number); /* SA_RESETHAND: by its default, which ends the process */
+    report(number == SIGPROF ? "the program exceeded its CPU time limit" : "the program crashed",
+           name);
+    raise(number); /* SA_RESETHAND has restored the default action, which ends the process */
 }
 
 void crash_watch(const char *program) {
-    static char stack[64 * 1024]; /* the ordinary one may have overflowed */
+    static char stack[64 * 1024]; /* a stack overflow leaves no space on the normal stack */
     stack_t apart = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction action = {.sa_handler = on_fault, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
     sigaltstack(&apart, NULL);

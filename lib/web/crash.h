@@ -1,7 +1,7 @@
-/* The end of a process that cannot go on: memory is exhausted, a signal such as SIGSEGV came, or a
- * request has computed for CRASH_CPU_SECONDS, which none needs. The log says which request it was,
- * the client gets 500 INTERNAL_ERROR (spec 7), and nothing half done goes on. Nothing here allocates
- * or takes a lock, since anything may be broken.
+/* The end of a process that cannot continue: memory is exhausted, a signal such as SIGSEGV arrived,
+ * or a request has used CRASH_CPU_SECONDS of CPU time, far more than any needs. The process logs
+ * the request, answers 500 INTERNAL_ERROR (spec 7) and exits. Nothing here allocates memory or
+ * takes a lock, because the heap and the locks may be broken.
  */
 #ifndef SWITCHBOARD_CRASH_H
 #define SWITCHBOARD_CRASH_H
@@ -12,15 +12,17 @@
 #define CRASH_CPU_SECONDS 15
 #endif
 
-/* From now on signals that mean a fault are told of before they end the process. `program` names
- * it in the log and must stay. Sanitizer builds keep their own reports of such signals. */
+/* Installs handlers for the signals of faults, which log and answer before the signal ends the
+ * process. `program` is its name in the log; it is not copied and must stay valid. Sanitizer builds
+ * install no handlers: their runtime reports such signals. */
 void crash_watch(const char *program);
 
-/* The request under way: its id, made of harmless characters, and whether its method is HEAD, so that
- * its answer has no body. NULL: there is none. */
-void crash_note_request(const char *id, bool is_head);
+/* Sets the current request for the log and the answer: its id, which is copied and must not need a
+ * JSON escape, and whether its method is HEAD, whose answer has no body. Starts its CPU time limit.
+ * `id` NULL: no request. */
+void crash_set_request(const char *id, bool is_head);
 
-/* Tells of `reason` and ends the process. */
+/* Logs `reason`, answers the current request with 500 and ends the process. */
 _Noreturn void crash_exit(const char *reason);
 
 #endif

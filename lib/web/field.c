@@ -9,7 +9,7 @@
 
 #include "base/utf8.h"
 
-enum { NAME_SHOWN = 100 }; /* bytes of an unknown name that an issue shows */
+enum { NAME_SHOWN = 100 }; /* bytes of an unknown field's name that an issue shows */
 
 void issues_start(struct issues *issues, struct arena *arena) {
     *issues = (struct issues){.arena = arena};
@@ -69,9 +69,9 @@ static bool has_type(const struct field *field, enum json_type type) {
     return false;
 }
 
-/* Where a value stands in its body; written out only for the issues that are listed. */
+/* The path of a value in its body. Formatted only for issues that are listed. */
 struct path {
-    const struct path *outer; /* NULL: the outermost */
+    const struct path *outer; /* of the container; NULL: the whole body */
     const char *name;         /* of a member; NULL: an item */
     int64_t index;            /* of an item */
 };
@@ -93,7 +93,7 @@ static const char *path_text(const struct issues *issues, const struct path *pat
     return buffer_slice(&text).p;
 }
 
-/* "a, b or c" */
+/* Returns "a, b or c". */
 static const char *either(const struct issues *issues, const char *const *names) {
     if (issues->count >= ISSUES_LISTED)
         return "";
@@ -122,7 +122,8 @@ static void check_text(const struct field *field, struct slice text, const struc
         issues_add(issues, path_text(issues, path), "invalid_value", "%s", wrong);
 }
 
-/* A string whose content is asked for is decoded, which takes memory; others are only looked at. */
+/* Decodes the string, which takes memory, only when its content is checked. Otherwise only its
+ * length counts. */
 static void check_string(const struct field *field, struct json value, const struct path *path,
                          struct issues *issues) {
     bool is_decoded = field->values || field->check;
@@ -144,16 +145,16 @@ static void check_object(const struct field *fields, struct json object, const s
 
 static void check_items(const struct field *field, struct json array, const struct path *path,
                         struct issues *issues) {
-    struct path place = {.outer = path};
+    struct path item_path = {.outer = path};
     int64_t n = 0;
     for (struct json item = json_first(array); json_is(item); item = json_next(item), n++) {
-        place.index = n;
+        item_path.index = n;
         if (!field->fields)
             continue;
         if (json_type(item) == JSON_OBJECT)
-            check_object(field->fields, item, &place, issues);
+            check_object(field->fields, item, &item_path, issues);
         else
-            issues_add(issues, path_text(issues, &place), "invalid_type",
+            issues_add(issues, path_text(issues, &item_path), "invalid_type",
                        "must be an object, not %s", json_type_name(json_type(item)));
     }
     if (n < field->min)
@@ -203,7 +204,7 @@ static void check_member(const struct field *field, struct json member, const st
                    type_wanted(field));
 }
 
-/* The row of a member; NULL when the table has none. */
+/* Returns the row of a member; NULL when the table has none. */
 static const struct field *row_of(const struct field *fields, struct json member) {
     for (const struct field *field = fields; field->type; field++)
         if (field->name && json_is_named(member, field->name)) {
@@ -218,13 +219,13 @@ static void check_one_of(const struct field *field, struct json object, const st
     for (const char *const *name = field->names; *name; name++)
         if (json_is(json_get(object, *name)))
             return;
-    struct path place = {.outer = path, .name = field->names[0]};
-    issues_add(issues, path_text(issues, &place), "one_of", "one of %s is required",
+    struct path first = {.outer = path, .name = field->names[0]};
+    issues_add(issues, path_text(issues, &first), "one_of", "one of %s is required",
                either(issues, field->names));
 }
 
-/* Lists the members that no row knows, by their names as the body writes them: escapes are kept,
- * since a decoded name may hold anything. */
+/* Adds an issue for each member without a row. The path has the name as in the body, with its
+ * escapes, because a decoded name may hold any character. */
 static void list_unknown(const struct field *fields, struct json object, const struct path *path,
                          struct issues *issues) {
     for (struct json member = json_first(object); json_is(member); member = json_next(member)) {
@@ -238,7 +239,7 @@ static void list_unknown(const struct field *fields, struct json object, const s
     }
 }
 
-/* One pass finds the members of all rows; of repeated names the last counts. */
+/* One pass finds the members of all rows; of members with the same name the last counts. */
 static void check_object(const struct field *fields, struct json object, const struct path *path,
                          struct issues *issues) {
     struct json found[FIELDS_MAX] = {{0}};
@@ -264,7 +265,7 @@ void field_check(const struct field *fields, struct json value, const char *path
     check_object(fields, value, *path ? &(struct path){.name = path} : NULL, issues);
 }
 
-/* The decimal integer that `text` is; false when it is anything else. */
+/* Parses a decimal integer. Returns false when `text` has another form or is out of range. */
 static bool read_integer(const char *text, int64_t *number) {
     char *end;
     errno = 0;
@@ -301,11 +302,11 @@ void field_check_query(const struct field *fields, const struct query *query,
             issues_add(issues, field->name, "required", "is required in the query string");
         if (!value.p)
             continue;
-        struct path place = {.name = field->name};
+        struct path path = {.name = field->name};
         if (field->type != FIELD_INTEGER)
-            check_text(field, value, &place, issues);
+            check_text(field, value, &path, issues);
         else if (read_integer(value.p, &number))
-            check_range(field, number, &place, issues);
+            check_range(field, number, &path, issues);
         else
             issues_add(issues, field->name, "invalid_type", "must be an integer");
     }

@@ -1,4 +1,4 @@
-/* Declared fields: what a body or a query must look like, as data. One table describes one object;
+/* Declared fields: the required form of a body or a query, as data. One table describes one object;
  * `field_check` compares a value with it and collects every issue, not only the first.
  */
 #ifndef SWITCHBOARD_FIELD_H
@@ -9,10 +9,10 @@
 enum field_type {
     FIELD_STRING = 1,
     FIELD_INTEGER,          /* in queries: decimal digits with an optional sign */
-    FIELD_STRING_OR_NUMBER, /* either, passed on as it came */
+    FIELD_STRING_OR_NUMBER, /* either; forwarded unchanged */
     FIELD_OBJECT,
     FIELD_ARRAY,
-    FIELD_ONE_OF, /* no field of its own: at least one of `names` must be there */
+    FIELD_ONE_OF, /* not a field itself: at least one of `names` must be present */
 };
 
 /* One row of a table; a table ends with an empty row. */
@@ -23,16 +23,16 @@ struct field {
     bool may_be_empty;           /* strings: "" is allowed */
     int64_t min, max;            /* arrays: items; integers: value. max 0: no upper bound */
     const struct field *fields;  /* members of an object, or of every item of an array of objects;
-                                    NULL: anything goes inside */
-    const char *const *values;   /* strings: the allowed values, ends with NULL */
-    const char *const *names;    /* FIELD_ONE_OF: the alternatives, ends with NULL */
-    const char *(*check)(struct slice text); /* strings: NULL when fine, else what is wrong,
-                                                to follow the field's name ("must be ...") */
+                                    NULL: not checked */
+    const char *const *values;   /* strings: the allowed values; ends with NULL */
+    const char *const *names;    /* FIELD_ONE_OF: the alternatives; ends with NULL */
+    const char *(*check)(struct slice text); /* strings: returns NULL when valid, else the problem,
+                                                which follows the field's name ("must be ...") */
 };
 
 enum {
     FIELDS_MAX = 16,      /* rows of a table */
-    ISSUES_LISTED = 1000, /* later ones are only counted: 2 MB can hold a million */
+    ISSUES_LISTED = 1000, /* later issues are only counted: a body of 2 MB can have a million */
 };
 
 /* The issues found so far: a JSON array of {path, code, message} (spec 2.1, `details`). */
@@ -40,27 +40,28 @@ struct issues {
     struct json_writer list;
     size_t count;
     const char *first; /* "path message" of the first one */
-    bool is_strict;    /* members and parameters that no row knows are issues, too */
+    bool is_strict;    /* members and parameters without a row are issues, too */
     struct arena *arena;
 };
 
 /* Makes an empty list whose text lives in `arena`. */
 void issues_start(struct issues *issues, struct arena *arena);
 
-/* Adds one. Codes: required, invalid_type, empty, too_few, too_many, out_of_range, invalid_value,
- * one_of, unknown_field. `path` is like `media.type` or `sections[0].rows[1].id`. */
+/* Adds one issue. Codes: required, invalid_type, empty, too_few, too_many, out_of_range,
+ * invalid_value, one_of, unknown_field. Examples of `path`: `media.type`,
+ * `sections[0].rows[1].id`. */
 void issues_add(struct issues *issues, const char *path, const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The finished array. */
+/* Ends the array and returns it. */
 struct slice issues_written(struct issues *issues);
 
 /* Compares the object `value` with `fields`, in time linear in its size. Unknown members are
- * ignored unless the issues are strict. `path` is "" at the top. */
+ * ignored unless `issues` is strict. `path` is the path of `value`, "" for the whole body. */
 void field_check(const struct field *fields, struct json value, const char *path,
                  struct issues *issues);
 
-/* The decoded values of a query string (RFC 3986 3.4, `+` is a space), first one wins. */
+/* The decoded parameters of a query string (RFC 3986 3.4, `+` is a space). */
 struct query {
     struct query_value {
         struct slice name, value;
@@ -68,15 +69,16 @@ struct query {
     size_t count;
 };
 
-/* Splits and decodes `text`. Returns 0, or -1 with `*error` when an escape is broken, a NUL byte or
- * invalid UTF-8 comes out, or there are more than 100 parameters. */
+/* Splits and decodes `text` into `query`, in `arena`. Returns 0, or -1 with `*error`, a static
+ * sentence for the client, when an escape is invalid, a decoded name or value holds a NUL byte or
+ * invalid UTF-8, or there are more than 100 parameters. */
 int query_read(struct arena *arena, const char *text, struct query *query, const char **error);
 
-/* The value of `name`: p == NULL when it was not given. NUL-terminated one byte past its end. */
+/* Returns the first value of `name`; a NUL byte follows it. p == NULL when there is none. */
 struct slice query_get(const struct query *query, const char *name);
 
-/* Compares the query with `fields` (FIELD_STRING and FIELD_INTEGER); others are ignored unless the
- * issues are strict. */
+/* Compares the query with `fields` (FIELD_STRING and FIELD_INTEGER). Parameters without a row are
+ * ignored unless `issues` is strict. */
 void field_check_query(const struct field *fields, const struct query *query,
                        struct issues *issues);
 

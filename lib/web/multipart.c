@@ -13,7 +13,7 @@ static int fail_form(struct multipart *form, const char *error) {
     return -1;
 }
 
-/* --- parameters: `; name=value`, the value a token or quoted --- */
+/* --- parameters: `; name=value`, where the value is a token or a quoted string --- */
 
 static bool is_token(struct slice text) {
     for (size_t i = 0; i < text.n; i++)
@@ -22,8 +22,8 @@ static bool is_token(struct slice text) {
     return text.n > 0;
 }
 
-/* Takes a quoted string off the front of `*rest`; p == NULL when it does not end. A backslash
- * escapes a quote or a backslash only: some clients send whole Windows paths. */
+/* Takes a quoted string off the front of `*rest`; p == NULL when its closing quote is missing. A
+ * backslash escapes a quote or a backslash only: some clients send whole Windows paths. */
 static struct slice take_quoted(struct arena *arena, struct slice *rest) {
     struct buffer value = buffer_in(arena);
     buffer_add(&value, "", 0);
@@ -40,7 +40,7 @@ static struct slice take_quoted(struct arena *arena, struct slice *rest) {
 }
 
 /* Takes one parameter off the front of `*rest`. Returns 1, 0 when there are no more, -1 when it is
- * none. */
+ * malformed. */
 static int take_parameter(struct arena *arena, struct slice *rest, struct slice *name,
                           struct slice *value) {
     *rest = slice_trim(*rest);
@@ -67,7 +67,7 @@ static bool equals_ignoring_case(struct slice text, const char *word) {
     return text.n == strlen(word) && strncasecmp(text.p, word, text.n) == 0;
 }
 
-/* The bytes of an ext-value in UTF-8 (RFC 8187 3.2); NULL for any other. */
+/* Returns the decoded text of an ext-value in UTF-8 (RFC 8187 3.2); NULL when `text` is not one. */
 static const char *extended_value(struct arena *arena, struct slice text) {
     struct slice charset = slice_cut(&text, '\'');
     slice_cut(&text, '\''); /* the language */
@@ -108,7 +108,7 @@ static bool is_boundary(struct slice text) {
     return true;
 }
 
-/* p == NULL when there is none, or more than one. */
+/* Returns the boundary parameter; p == NULL when there is none or more than one. */
 static struct slice find_boundary(struct arena *arena, const char *content_type) {
     struct slice rest = slice_of(content_type), name, value, boundary = {NULL, 0};
     slice_cut(&rest, ';');
@@ -134,8 +134,8 @@ int multipart_start(struct multipart *form, struct arena *arena, const char *con
     memcpy(form->delimiter + 4, boundary.p, boundary.n);
     form->delimiter_length = 4 + boundary.n;
     form->window = arena_alloc(arena, WINDOW);
-    /* The line end that the first boundary would follow, were it not the first; so what stands
-     * before it is skipped like a part. */
+    /* Every delimiter begins with a line end. With this one in the window, a boundary at the start
+     * of the body is found too, and the bytes before the first boundary are skipped like a part. */
     memcpy(form->window, "\r\n", 2);
     form->to = 2;
     form->state = MULTIPART_IN_PART;
@@ -155,7 +155,8 @@ static int fail_at_end(struct multipart *form) {
                                  "on a line of its own, ended by CR LF.");
 }
 
-/* Reads more into the window, which must not be full. Returns 0, or -1 at the end. */
+/* Reads more bytes into the window, which must not be full. Returns 0, or -1 with `error` at the
+ * end of the body. */
 static int fill(struct multipart *form) {
     memmove(form->window, form->window + form->from, held(form));
     form->to -= form->from;
@@ -166,8 +167,8 @@ static int fill(struct multipart *form) {
     return got > 0 ? 0 : got == 0 ? fail_at_end(form) : fail_form(form, NULL);
 }
 
-/* Makes the window hold `n` bytes. */
-static int need(struct multipart *form, size_t n) {
+/* Fills the window until it holds `n` bytes. */
+static int fill_to(struct multipart *form, size_t n) {
     while (held(form) < n)
         if (fill(form))
             return -1;
@@ -189,7 +190,7 @@ int multipart_read(struct multipart *form, struct slice *bytes) {
             form->state = MULTIPART_BEFORE_PART;
             return 0;
         }
-        /* without a delimiter, all but what may be the beginning of one */
+        /* without a delimiter: all bytes except those that may begin one */
         size_t n = found                                  ? (size_t)(found - at)
                    : held(form) >= form->delimiter_length ? held(form) - form->delimiter_length + 1
                                                           : 0;
@@ -212,15 +213,15 @@ static const char *read_disposition(struct arena *arena, struct slice value, str
     if (!equals_ignoring_case(slice_trim(slice_cut(&value, ';')), "form-data"))
         return "A part's Content-Disposition must be form-data.";
     while ((more = take_parameter(arena, &value, &name, &text)) > 0) {
-        const char **place = equals_ignoring_case(name, "name")       ? &part->name
-                             : equals_ignoring_case(name, "filename") ? &part->filename
-                                                                      : NULL;
+        const char **target = equals_ignoring_case(name, "name")       ? &part->name
+                              : equals_ignoring_case(name, "filename") ? &part->filename
+                                                                       : NULL;
         if (equals_ignoring_case(name, "filename*") && !extended)
             extended = extended_value(arena, text);
-        if (place && *place)
+        if (target && *target)
             return "A part's Content-Disposition holds the same parameter twice.";
-        if (place)
-            *place = arena_copy(arena, text);
+        if (target)
+            *target = arena_copy(arena, text);
     }
     if (more < 0)
         return "A part's Content-Disposition cannot be read; it must be like form-data; "
@@ -242,7 +243,8 @@ static const char *read_length(struct slice value, struct part *part) {
     return NULL;
 }
 
-/* RFC 7578 4.7: clients do not encode any more; what is still encoded must not pass as the file. */
+/* Clients no longer encode parts (RFC 7578 4.7). An encoded part is refused, because its bytes are
+ * not those of the file. */
 static const char *read_encoding(struct slice value) {
     return equals_ignoring_case(value, "binary") || equals_ignoring_case(value, "8bit") ||
                    equals_ignoring_case(value, "7bit")
@@ -250,8 +252,7 @@ static const char *read_encoding(struct slice value) {
                : "A part has a Content-Transfer-Encoding; send its bytes as they are.";
 }
 
-/* One header line; returns NULL or what is wrong with it. Other headers than these are ignored
- * (RFC 7578 4.8). */
+/* Reads one header line. Returns NULL or the problem. Other headers are ignored (RFC 7578 4.8). */
 static const char *read_line(struct arena *arena, struct slice line, struct part *part) {
     if (!memchr(line.p, ':', line.n))
         return "A part's header holds a line without a colon.";
@@ -274,7 +275,8 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* The header lines, each ended by CR LF. Folded ones (RFC 5322 2.2.3) are unfolded in place. */
+/* Reads the header lines, each ended by CR LF; unfolds folded ones (RFC 5322 2.2.3). Returns NULL
+ * or the problem. */
 static const char *read_header(struct arena *arena, struct slice lines, struct part *part) {
     char *text = arena_copy(arena, lines);
     for (size_t i = 0; i + 2 < lines.n; i++)
@@ -295,18 +297,19 @@ static const char *read_header(struct arena *arena, struct slice lines, struct p
     return part->name ? NULL : "A part has no Content-Disposition with a name.";
 }
 
-/* What follows a boundary: 1 for a line end, which stays, 0 for the closing `--`. */
+/* Reads the bytes after a boundary. Returns 1 for a line end, which stays in the window, 0 for the
+ * closing `--`, -1 with `error` otherwise. */
 static int read_boundary_end(struct multipart *form) {
-    if (need(form, 2))
+    if (fill_to(form, 2))
         return -1;
     if (memcmp(form->window + form->from, "--", 2) == 0) {
         form->state = MULTIPART_ENDED;
         return 0;
     }
-    /* padding that transports may add (RFC 2046 5.1.1) */
+    /* white space that transports may add (RFC 2046 5.1.1) */
     for (size_t i = 0; i < MULTIPART_MAX_HEADER && is_space(form->window[form->from]); i++) {
         form->from++;
-        if (need(form, 2))
+        if (fill_to(form, 2))
             return -1;
     }
     if (memcmp(form->window + form->from, "\r\n", 2) != 0)
@@ -314,7 +317,8 @@ static int read_boundary_end(struct multipart *form) {
     return 1;
 }
 
-/* The lines up to the empty one, which stays; the line end of the boundary stands before them. */
+/* Takes the header lines from the window. The line end of the boundary precedes them and is
+ * skipped; the empty line after them stays in the window. */
 static int take_header(struct multipart *form, struct slice *lines) {
     for (;;) {
         char *at = form->window + form->from;
@@ -351,8 +355,8 @@ int multipart_next(struct multipart *form, struct part *part) {
     const char *wrong = read_header(form->arena, lines, part);
     if (wrong)
         return fail_form(form, wrong);
-    /* the empty line; a part without content may leave it out (RFC 2046 5.1.1) */
-    if (need(form, form->delimiter_length))
+    /* Skips the empty line, which a part without content may omit (RFC 2046 5.1.1). */
+    if (fill_to(form, form->delimiter_length))
         return -1;
     if (memcmp(form->window + form->from, form->delimiter, form->delimiter_length) != 0)
         form->from += 2;

@@ -1,6 +1,6 @@
 #include "web/prefer.h"
 
-/* The length of what stands before the next of the characters `ends` outside of quotes. */
+/* Returns the number of bytes before the first character of `ends` outside of quotes. */
 static size_t span(struct slice text, const char *ends) {
     bool quoted = false;
     for (size_t i = 0; i < text.n; i++) {
@@ -15,7 +15,8 @@ static size_t span(struct slice text, const char *ends) {
     return text.n;
 }
 
-/* Cuts the next part, without the white space around it; what ended it is skipped. */
+/* Takes the bytes before the next character of `ends`, and that character, off the front of
+ * `*rest`. Returns the bytes without white space at both ends. */
 static struct slice cut(struct slice *rest, const char *ends) {
     size_t n = span(*rest, ends);
     struct slice part = slice_trim((struct slice){rest->p, n});
@@ -27,8 +28,8 @@ static bool is_word(struct slice text, const char *word) {
     return text.n == strlen(word) && strncasecmp(text.p, word, text.n) == 0;
 }
 
-/* Whether a token or a quoted string (with its escapes) says `word`. */
-static bool says(struct slice value, const char *word) {
+/* Whether a token or a quoted string, without its escapes, is `word`. */
+static bool value_is(struct slice value, const char *word) {
     char text[64];
     size_t n = 0;
     if (!value.n || *value.p != '"')
@@ -49,7 +50,7 @@ bool prefer_has(const char *header, const char *name, const char *value) {
         struct slice preference = cut(&rest, ",");
         struct slice first = cut(&preference, ";");
         if (is_word(cut(&first, "="), name))
-            return says(slice_trim(first), value);
+            return value_is(slice_trim(first), value);
     }
     return false;
 }

@@ -4,9 +4,9 @@
 
 #include "base/slice.h"
 
-/* Whether `header` (several header fields joined by commas, or NULL) prefers `name` with `value`,
- * in any case of letters, as a token or a quoted string. Of a preference that is repeated the first
- * counts (RFC 7240 2); parameters are skipped. */
+/* Whether `header` (several header fields joined by commas, or NULL) holds the preference `name`
+ * with `value`, a token or a quoted string. The comparison ignores case. If a preference is
+ * repeated, the first one counts (RFC 7240 2); its parameters are ignored. */
 bool prefer_has(const char *header, const char *name, const char *value);
 
 #endif

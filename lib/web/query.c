@@ -1,4 +1,4 @@
-/* Query strings. */
+/* Decoding of query strings; declared in field.h. */
 
 #include "base/utf8.h"
 #include "web/field.h"
@@ -12,7 +12,7 @@ static int hex_digit(char c) {
                                   : -1;
 }
 
-/* Decodes %XX and `+`; p == NULL and `*error` when it cannot be. */
+/* Decodes %XX and `+`. Returns p == NULL and `*error` when the text is invalid. */
 static struct slice decode(struct arena *arena, struct slice text, const char **error) {
     char *out = arena_copy(arena, text);
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* Answers and failures. */
+/* Answers and failures of a request. */
 #include "web/reply.h"
 
 #include <inttypes.h>
@@ -56,9 +56,9 @@ int fail_with_details(struct request *rq, struct slice details) {
     return -1;
 }
 
-/* Whether JSON says nothing: null, "", {} or [], whatever white space is in it. */
+/* Whether JSON holds no details: null, "", {} or [], with any white space in it. */
 static bool is_empty(struct slice json) {
-    static const char *const nothing[] = {"null", "\"\"", "{}", "[]"};
+    static const char *const empty[] = {"null", "\"\"", "{}", "[]"};
     char text[8];
     size_t n = 0;
     if (!json.n)
@@ -68,8 +68,8 @@ static bool is_empty(struct slice json) {
             return false;
         memcpy(text + n, token.p, token.n);
     }
-    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
-        if (slice_equal((struct slice){text, n}, slice_of(nothing[i])))
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+        if (slice_equal((struct slice){text, n}, slice_of(empty[i])))
             return true;
     return false;
 }
@@ -115,8 +115,9 @@ void reply_header(struct request *rq, const char *name, const char *value) {
     buffer_add_text(headers, "\r\n");
 }
 
-/* What the client is told: of our own failures, where to look for more. */
-static const char *told_message(struct request *rq) {
+/* The message for the client. That of a 5xx of the gateway itself ends with the request's id, by
+ * which an operator finds the log line. */
+static const char *client_message(struct request *rq) {
     const struct failure *failure = &rq->failure;
     if (catalogue[failure->code].status < 500 || failure->is_verbatim)
         return failure->message;
@@ -133,7 +134,7 @@ int reply_settle(struct request *rq) {
     json_write_object(&w, NULL);
     json_write_bool(&w, "success", false);
     json_write_text(&w, "error", catalogue[failure->code].error);
-    json_write_text(&w, "message", told_message(rq));
+    json_write_text(&w, "message", client_message(rq));
     if (!is_empty(failure->details))
         json_write_raw(&w, "details", failure->details);
     json_write_end(&w);
@@ -181,7 +182,7 @@ static const char *reason(int status) {
     return "Status";
 }
 
-/* The header block (RFC 3875 6.3). */
+/* Returns the header block (RFC 3875 6.3). A negative `length` means unknown. */
 static struct slice head(struct request *rq, int64_t length) {
     struct buffer out = buffer_in(rq->arena);
     const struct reply *reply = &rq->reply;

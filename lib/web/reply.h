@@ -1,4 +1,5 @@
-/* What others need of reply.c beside request.h: the finished answer, before it is written. */
+/* Access to the finished answer before it is written; the other functions of reply.c are in
+ * request.h. */
 #ifndef SWITCHBOARD_REPLY_H
 #define SWITCHBOARD_REPLY_H
 
@@ -6,14 +7,14 @@
 
 #define REPLY_JSON "application/json; charset=utf-8"
 
-/* Turns a failure into the answer, the error envelope (spec 2.1), if that has not happened yet.
- * Returns the answer's status. */
+/* If the request has failed, makes the error envelope (spec 2.1) its answer; a second call changes
+ * nothing. Returns the answer's status. */
 int reply_settle(struct request *rq);
 
-/* The body of the settled answer, in one piece in the request's memory. */
+/* Returns the body of the settled answer as one slice, in the request's arena. */
 struct slice reply_bytes(struct request *rq);
 
-/* Writes the settled answer in one go. Returns the length of its body. */
+/* Writes the settled answer in one call. Returns the length of its body in bytes. */
 size_t reply_write(struct request *rq);
 
 #endif

@@ -1,6 +1,6 @@
 #include "web/route.h"
 
-/* Takes the segment up to the next slash off *rest; *rest has p == NULL after the last one. */
+/* Takes the segment before the next slash off the front of *rest; sets p to NULL after the last. */
 static struct slice next_segment(struct slice *rest) {
     bool is_last = !rest->n || !memchr(rest->p, '/', rest->n);
     struct slice segment = slice_cut(rest, '/');
@@ -26,7 +26,7 @@ bool route_matches(const char *pattern, const char *path,
     return !p.p && !q.p;
 }
 
-/* The methods that this path knows, for `Allow` (RFC 9110 10.2.1); NULL for an unknown path. */
+/* Returns the methods of this path, for `Allow` (RFC 9110 10.2.1); NULL for an unknown path. */
 static const char *allowed_methods(struct request *rq, const struct route *routes) {
     static const char *const methods[] = {"GET", "POST", "DELETE"};
     struct buffer allow = buffer_in(rq->arena);

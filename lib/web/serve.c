@@ -1,4 +1,4 @@
-/* A request's way: route, guard, body, fields, handler, answer, log line. */
+/* The processing of a request: route, guard, body, fields, handler, answer, log line. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,9 @@
 
 enum {
     REQUEST_MEMORY_CAP = 192 * 1024 * 1024,
-    SLOW_BODY_MS = 1000, /* behind a body that took longer the guard looks again */
+    SLOW_BODY_MS = 1000, /* after a body that took longer, the guard is called again */
 };
 
-/* Nothing half done goes on. */
 static _Noreturn void on_exhausted(void) {
     crash_exit("out of memory");
 }
@@ -52,7 +51,7 @@ static size_t body_limit(const struct route *route) {
                                      : 0;
 }
 
-/* Reads the body up to the route's limit and one byte more. */
+/* Reads the body, at most one byte more than the route's limit: check_size then refuses it. */
 static void read_body(struct request *rq) {
     size_t limit = body_limit(rq->route);
     if (rq->content_length <= (int64_t)limit) {
@@ -70,7 +69,7 @@ static void read_body(struct request *rq) {
 
 static int check_size(struct request *rq) {
     size_t limit = body_limit(rq->route);
-    if (rq->failure.code) /* it came too slowly */
+    if (rq->failure.code) /* the body arrived too slowly */
         return -1;
     if (rq->content_length > (int64_t)limit || rq->body.n > limit)
         return fail(rq, TOO_LARGE, "The body is larger than %zu bytes; send less.", limit);
@@ -82,7 +81,7 @@ static int check_size(struct request *rq) {
     return 0;
 }
 
-/* application/json or anything +json, parameters allowed (RFC 6839 3.1). */
+/* Whether the type is application/json or ends with +json (RFC 6839 3.1), with any parameters. */
 static bool is_json_type(const char *content_type) {
     struct slice rest = slice_of(content_type);
     struct slice type = slice_trim(slice_cut(&rest, ';'));
@@ -92,7 +91,8 @@ static bool is_json_type(const char *content_type) {
            strncasecmp(type.p + type.n - 5, "+json", 5) == 0;
 }
 
-/* Whether a header names a coding other than `plain`, which leaves us the bytes as they are. */
+/* Whether a header names a coding other than `plain`. With `plain` the gateway gets the original
+ * bytes. */
 static bool is_coded(const char *variable, const char *plain) {
     const char *coding = request_variable(variable);
     return coding && *coding && strcasecmp(coding, plain) != 0;
@@ -101,7 +101,7 @@ static bool is_coded(const char *variable, const char *plain) {
 int request_check_encoding(struct request *rq) {
     if (is_coded("HTTP_CONTENT_ENCODING", "identity"))
         return fail(rq, UNSUPPORTED_TYPE, "Content-Encoding is not supported: send the body as is.");
-    if (is_coded("HTTP_TRANSFER_ENCODING", "chunked")) /* Apache undoes that */
+    if (is_coded("HTTP_TRANSFER_ENCODING", "chunked")) /* Apache decodes that */
         return fail(rq, UNSUPPORTED_TYPE,
                     "No Transfer-Encoding but chunked is supported: send the body as is.");
     return 0;
@@ -118,7 +118,7 @@ static int check_media_type(struct request *rq) {
 }
 
 static int read_json(struct request *rq) {
-    if (!rq->body.n && !rq->route->fields[0].type) /* nothing asked, nothing sent */
+    if (!rq->body.n && !rq->route->fields[0].type) /* no fields declared, no body sent */
         return 0;
     if (check_media_type(rq))
         return -1;
@@ -132,7 +132,7 @@ static int read_json(struct request *rq) {
     return 0;
 }
 
-/* Whether unknown fields are issues, where there are tables to know them by (RFC 7240 4.4). */
+/* Sets is_strict, by which unknown fields are issues (RFC 7240 4.4), if the route has fields. */
 static void read_preference(struct request *rq) {
     rq->is_strict = (rq->route->query || rq->route->body == BODY_JSON) &&
                     prefer_has(request_variable("HTTP_PREFER"), "handling", "strict");
@@ -160,8 +160,8 @@ static int read_query(struct request *rq) {
     return 0;
 }
 
-/* Takes the whole body, unless the handler does. What was permitted before a slow one is looked at
- * again: a token may have been revoked since. */
+/* Reads the whole body, unless the handler does. After a slow body it calls the guard again,
+ * because the token may have been revoked in the meantime. */
 static int take_body(struct request *rq, const struct guard *guard) {
     if (rq->route->body == BODY_NONE || rq->route->body == BODY_STREAM)
         return 0;
@@ -173,7 +173,7 @@ static int take_body(struct request *rq, const struct guard *guard) {
     return check_size(rq);
 }
 
-/* From the chosen route to the handler, in the order that clients may rely on. */
+/* Runs all steps from the guard to the handler. Clients may rely on the order of the checks. */
 static int answer(struct request *rq, const struct guard *guard) {
     if (guard && guard->before_body && guard->before_body(rq))
         return -1;
@@ -188,7 +188,8 @@ static int answer(struct request *rq, const struct guard *guard) {
     return rq->route->handle(rq);
 }
 
-/* The caller's id when it is harmless, else the web server's, else a new one. */
+/* Returns the client's id if all its characters are allowed, else the web server's, else a new one.
+ */
 static const char *request_id(struct request *rq) {
     static const char *const sources[] = {"HTTP_X_REQUEST_ID", "UNIQUE_ID"};
     static const char allowed[] =
@@ -214,16 +215,16 @@ static int64_t content_length(void) {
     return errno || *end || n < 0 ? INT64_MAX : n;
 }
 
-/* Which file configures this process: its own environment says so, which is the web server's SetEnv
- * for a CGI and the pool's for a FastCGI process. Never a parameter of a FastCGI request, which any
- * program that can open the pool's socket may choose, and never the environment of a setuid or
- * setgid process, which any user may have made. */
+/* Returns the path of the configuration file, from the process's environment: for a CGI that is set
+ * by the web server's SetEnv, for a FastCGI process by its pool. Never from a parameter of a
+ * FastCGI request, because any program that can open the pool's socket can set it. In a setuid or
+ * setgid process the environment is ignored, because any user can set it. */
 static const char *config_path(void) {
     const char *path = getauxval(AT_SECURE) ? NULL : getenv("SWITCHBOARD_CONFIG");
     return path && *path ? path : CONFIG_DEFAULT_PATH;
 }
 
-/* The files that a confined process may use, as one text; empty before it is confined. */
+/* The paths that the process was confined to, as one text; empty before the confinement. */
 static char confined_to[6 * 4096];
 
 static const char *list_paths(struct request *rq) {
@@ -232,8 +233,8 @@ static const char *list_paths(struct request *rq) {
                         config->log_file, config->spool_dir, config->ca_path, config->ca_file);
 }
 
-/* Gives up, once per process, what the executable did not declare. The log is opened before: it may
- * lie anywhere. */
+/* Confines the process at its first request. Opens the log first, because its path is not among
+ * those that a confined process may use. */
 static void confine_once(const struct service *service, struct request *rq) {
     if (confined_to[0])
         return;
@@ -244,8 +245,8 @@ static void confine_once(const struct service *service, struct request *rq) {
     snprintf(confined_to, sizeof confined_to, "%s", list_paths(rq));
 }
 
-/* A process that was confined to other files cannot follow a configuration that names new ones: it
- * ends, and the next one begins with them. */
+/* A confined process cannot use the new paths of a changed configuration: it fails this request and
+ * ends, and the next process starts with them. */
 static int check_paths(struct request *rq) {
     if (!confined_to[0] || strncmp(list_paths(rq), confined_to, sizeof confined_to - 1) == 0)
         return 0;
@@ -258,7 +259,7 @@ static int load_config(struct request *rq) {
     const char *error = NULL;
     rq->config = config_current(config_path(), &error);
     if (error && confined_to[0])
-        transport_stop(); /* it may be another file, which only the next process may read */
+        transport_stop(); /* the file may have been replaced: only a new process can read that */
     if (!rq->config) {
         log_to(NULL);
         log_message(LOG_ERROR, "%s", error);
@@ -276,11 +277,12 @@ static void start(struct request *rq) {
     const char *method = request_variable("REQUEST_METHOD");
     rq->head = method && strcmp(method, "HEAD") == 0;
     rq->method = rq->head ? "GET" : method ? method : "";
-    crash_note_request("unknown", rq->head);
+    crash_set_request("unknown", rq->head);
     rq->id = request_id(rq);
-    crash_note_request(rq->id, rq->head);
+    crash_set_request(rq->id, rq->head);
     rq->reply.headers = buffer_in(rq->arena);
-    /* decoded, merged and resolved by the web server; REQUEST_URI is not (RFC 3875 4.1.5) */
+    /* The web server has decoded these paths, merged slashes and resolved dot segments; REQUEST_URI
+     * is unchanged (RFC 3875 4.1.5). */
     const char *script = request_variable("SCRIPT_NAME"), *info = request_variable("PATH_INFO");
     rq->path = arena_printf(rq->arena, "%s%s", script ? script : "", info ? info : "");
     rq->content_length = content_length();
@@ -320,7 +322,7 @@ static void serve_one(const struct service *service, struct arena *arena) {
         probe_run(&rq);
 #endif
         if (rq.route->body == BODY_NONE)
-            transport_drain(); /* before the answer: a web server that still sends may not read */
+            transport_drain(); /* before the answer: a web server may not read it while it sends */
         const struct guard *guard = rq.route->guard;
         answer(&rq, guard);
         if (guard && guard->after)
@@ -334,15 +336,15 @@ static void serve_one(const struct service *service, struct arena *arena) {
         rq.reply.bytes = reply_write(&rq);
     }
     log_request(&rq);
-    crash_note_request(NULL, false);
+    crash_set_request(NULL, false);
 }
 
-/* What somebody reads who started it without a web server. */
-static int introduce(const struct service *service) {
+/* Prints routes and permissions, for a user who starts the executable without a web server. */
+static int describe(const struct service *service) {
     printf("switchboard %s: a CGI executable; see apache.conf. Its routes:\n", service->name);
     for (const struct route *route = service->routes; route->method; route++)
         printf("  %-7s%s\n", route->method, route->path);
-    puts("What it may do besides answering:");
+    puts("Besides answering requests, it may:");
     for (unsigned need = 1; need <= service->needs; need <<= 1)
         if (service->needs & need)
             printf("  %s\n", confine_meaning(need));
@@ -352,7 +354,7 @@ static int introduce(const struct service *service) {
 int serve(const struct service *service) {
     environment_limit();
     if (!getenv("GATEWAY_INTERFACE") && !transport_is_fastcgi())
-        return introduce(service);
+        return describe(service);
     static struct arena arena;
     confine_memory();
     arena_init(&arena, REQUEST_MEMORY_CAP, on_exhausted);

@@ -18,30 +18,30 @@
 enum {
     MAX_PIECES = 8,
     LISTENER = STDIN_FILENO, /* of a FastCGI process (FastCGI 1.0, 2.2) */
-    HEAD_MS = 5000,  /* how long the head of a FastCGI request may take: Apache sends it at once */
-    DRAIN_MS = 1000, /* how long a CGI drains before it refuses to take more */
-    LATE_AGAIN_US = 100 * 1000, /* the alarm may come just before the read that it is to end */
+    HEAD_MS = 5000,  /* time limit for the head of a FastCGI request: Apache sends it at once */
+    DRAIN_MS = 1000, /* time limit for the drain of a CGI; then it shuts standard input down */
+    ALARM_INTERVAL_US = 100 * 1000, /* SIGALRM repeats: one may come just before the read */
 };
 
 static enum { UNKNOWN, CGI, FASTCGI } kind;
 static FCGX_Request fastcgi;
-static bool served; /* the one request of a CGI */
+static bool served; /* a CGI has accepted its one request */
 static bool at_end; /* of the current request's body */
 static long requests_left = -1;
-static int executable = -1; /* the file that this process runs */
-static bool is_answering;   /* bytes of an answer were written, or there is no request */
+static int executable = -1; /* descriptor of the file that this process executes */
+static bool is_answering;   /* a part of an answer was written, or there is no request */
 static volatile sig_atomic_t is_terminated;
-static volatile sig_atomic_t is_late; /* the request has not arrived in time */
-static int64_t patience_ms;           /* how much longer it may be waited for */
+static volatile sig_atomic_t is_late; /* the request exceeded its time limit */
+static int64_t time_left_ms;          /* until it does; counts only during reads */
 
 static void on_terminate(int signal) {
     (void)signal;
     is_terminated = 1;
 }
 
-/* Ends a read that waits: of a CGI by the interruption, of libfcgi, which takes an interruption for
- * the end of the connection, by a shutdown that makes the end of what has arrived the end of all.
- */
+/* Ends a blocked read. In a CGI the signal interrupts it. libfcgi would drop the connection on an
+ * interruption, so its reads restart, and the shutdown makes them end after the bytes that have
+ * arrived. */
 static void on_alarm(int signal) {
     (void)signal;
     int saved = errno;
@@ -57,13 +57,13 @@ static void watch_time(void) {
     sigaction(SIGALRM, &action, NULL);
 }
 
-/* Begins to wait for the client; returns what finish_waiting wants. */
+/* Starts the timer for a read. Returns the start time for finish_waiting. */
 static int64_t start_waiting(void) {
-    struct itimerval timer = {.it_interval.tv_usec = LATE_AGAIN_US};
-    timer.it_value.tv_sec = patience_ms / 1000;
-    timer.it_value.tv_usec = patience_ms % 1000 * 1000;
-    if (patience_ms <= 0)
-        timer.it_value.tv_usec = 1; /* 0 would disarm it */
+    struct itimerval timer = {.it_interval.tv_usec = ALARM_INTERVAL_US};
+    timer.it_value.tv_sec = time_left_ms / 1000;
+    timer.it_value.tv_usec = time_left_ms % 1000 * 1000;
+    if (time_left_ms <= 0)
+        timer.it_value.tv_usec = 1; /* 0 would disarm the timer */
     setitimer(ITIMER_REAL, &timer, NULL);
     return clock_monotonic();
 }
@@ -71,13 +71,13 @@ static int64_t start_waiting(void) {
 static void finish_waiting(int64_t started) {
     static const struct itimerval none;
     setitimer(ITIMER_REAL, &none, NULL);
-    patience_ms -= clock_monotonic() - started;
+    time_left_ms -= clock_monotonic() - started;
 }
 
 /* A FastCGI process ends after its current request on SIGTERM, after SWITCHBOARD_MAX_REQUESTS
- * requests, and when its executable was replaced; whoever started it starts the next. */
+ * requests, and when its executable was replaced; the pool starts the next process. */
 static void start_fastcgi(void) {
-    struct sigaction action = {.sa_handler = on_terminate}; /* no SA_RESTART: accept must wake */
+    struct sigaction action = {.sa_handler = on_terminate}; /* no SA_RESTART: it must end accept */
     sigaction(SIGTERM, &action, NULL);
     watch_time();
     signal(SIGPIPE, SIG_IGN);
@@ -87,10 +87,10 @@ static void start_fastcgi(void) {
         requests_left = LONG_MAX;
     executable = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     FCGX_Init();
-    FCGX_InitRequest(&fastcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR); /* we accept ourselves */
+    FCGX_InitRequest(&fastcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR); /* -1: accept_connection accepts */
 }
 
-/* Whether the file this process runs was deleted or replaced: its last name is gone. */
+/* Whether the executable was deleted or replaced: its link count is 0. */
 static bool was_replaced(void) {
     struct stat now;
     return fstat(executable, &now) == 0 && now.st_nlink == 0;
@@ -105,44 +105,44 @@ bool transport_is_fastcgi(void) {
     return kind == FASTCGI;
 }
 
-/* SIGTERM interrupts the wait for a connection and nothing else: libfcgi gives a connection up when
- * a signal interrupts it. */
-static void let_terminate(int how) {
+/* SIGTERM is blocked except in accept: libfcgi drops a connection when a signal interrupts its
+ * system calls. */
+static void mask_sigterm(int how) {
     sigset_t terminate;
     sigemptyset(&terminate);
     sigaddset(&terminate, SIGTERM);
     sigprocmask(how, &terminate, NULL);
 }
 
-/* The next connection, or -1 when the process is to end. */
+/* Returns the next connection, or -1 when the process must end. */
 static int accept_connection(void) {
     int connection = -1;
-    let_terminate(SIG_UNBLOCK);
+    mask_sigterm(SIG_UNBLOCK);
     do
         connection = is_terminated ? -1 : accept4(LISTENER, NULL, NULL, SOCK_CLOEXEC);
     while (connection < 0 && !is_terminated && (errno == EINTR || errno == ECONNABORTED));
-    let_terminate(SIG_BLOCK);
+    mask_sigterm(SIG_BLOCK);
     return connection;
 }
 
-/* Reads the head of the request on a connection. Returns false when there is none, or it did not
- * come in time; libfcgi has closed the connection then. */
+/* Reads the head of the request on a connection. Returns false when there is none or it exceeded
+ * its time limit; FCGX_Finish_r then closes the connection, if libfcgi has not done so. */
 static bool read_head(int connection) {
     fastcgi.ipcFd = connection;
     fastcgi.keepConnection = 1; /* else libfcgi closes it at once */
     int64_t started = start_waiting();
     bool is_read = FCGX_Accept_r(&fastcgi) >= 0;
     finish_waiting(started);
-    fastcgi.keepConnection = 0; /* one request for each: a connection that idles holds a process */
+    fastcgi.keepConnection = 0; /* one request each: an idle connection would occupy a process */
     return is_read && !is_late;
 }
 
 static bool accept_fastcgi(void) {
     for (int connection; (connection = accept_connection()) >= 0; FCGX_Finish_r(&fastcgi)) {
-        patience_ms = HEAD_MS;
+        time_left_ms = HEAD_MS;
         is_late = 0;
         bool is_read = read_head(connection);
-        patience_ms = TRANSPORT_PATIENCE_S * 1000;
+        time_left_ms = TRANSPORT_TIMEOUT_S * 1000;
         if (is_read)
             return true;
     }
@@ -154,9 +154,9 @@ bool transport_accept(void) {
     if (!transport_is_fastcgi()) {
         bool first = !served;
         served = true;
-        patience_ms = TRANSPORT_PATIENCE_S * 1000;
+        time_left_ms = TRANSPORT_TIMEOUT_S * 1000;
         if (first) {
-            signal(SIGPIPE, SIG_IGN); /* a client that left is an EPIPE, not a death */
+            signal(SIGPIPE, SIG_IGN); /* writing to a closed connection fails with EPIPE */
             watch_time();
         }
         return first;
@@ -188,7 +188,7 @@ ssize_t transport_read(void *bytes, size_t n) {
     int64_t started = start_waiting();
     ssize_t got = read_some(bytes, n);
     finish_waiting(started);
-    patience_ms += got > 0 ? got * 1000 / TRANSPORT_LEAST_RATE : 0;
+    time_left_ms += got > 0 ? got * 1000 / TRANSPORT_LEAST_RATE : 0;
     at_end = got == 0 || is_late;
     return got;
 }
@@ -199,8 +199,8 @@ bool transport_is_late(void) {
 
 void transport_drain(void) {
     static char dropped[16384]; /* static, so it is not cleared on each call */
-    if (kind == CGI && patience_ms > DRAIN_MS)
-        patience_ms = DRAIN_MS;
+    if (kind == CGI && time_left_ms > DRAIN_MS)
+        time_left_ms = DRAIN_MS;
     while (transport_read(dropped, sizeof dropped) > 0)
         ;
     if (kind == CGI && is_late && shutdown(STDIN_FILENO, SHUT_RD) == 0)
@@ -258,7 +258,7 @@ static void write_raw(int fd, const void *bytes, size_t n) {
     }
 }
 
-/* A record of the FastCGI protocol (FastCGI 1.0, 3.3); at most 65,535 bytes of content. */
+/* Writes a record of the FastCGI protocol (FastCGI 1.0, 3.3); `n` is at most 65,535 bytes. */
 static void write_record(unsigned char type, const void *content, size_t n) {
     unsigned id = (unsigned)fastcgi.requestId;
     const unsigned char header[8] = {1,
@@ -271,18 +271,18 @@ static void write_record(unsigned char type, const void *content, size_t n) {
     write_raw(fastcgi.ipcFd, content, n);
 }
 
-/* Takes what the web server still sends until it has closed its end: it would lose the answer if we
- * closed ours with something of it unread. */
+/* Reads and drops input until the web server closes the connection. If this process closed it first
+ * with unread input, the web server could lose the answer. */
 static void wait_for_hangup(int connection) {
-    enum { PATIENCE_MS = 2000 };
+    enum { TIMEOUT_MS = 2000 };
     static char dropped[16384];
     struct pollfd wanted = {.fd = connection, .events = POLLIN};
     shutdown(connection, SHUT_WR);
-    while (poll(&wanted, 1, PATIENCE_MS) > 0 && read(connection, dropped, sizeof dropped) > 0)
+    while (poll(&wanted, 1, TIMEOUT_MS) > 0 && read(connection, dropped, sizeof dropped) > 0)
         ;
 }
 
-/* libfcgi's buffers may be broken, so its connection is written to directly. */
+/* Writes to the connection directly, because libfcgi's buffers may be corrupt. */
 void transport_write_last(struct slice head, struct slice body) {
     enum { END_REQUEST = 3, OUTPUT = 6 };
     static const char completed[8];
@@ -306,8 +306,8 @@ void transport_finish(void) {
     is_answering = true;
     if (kind != FASTCGI)
         return;
-    /* Else libfcgi waits until the web server has closed its end too: it may lose the answer when
-     * we close ours with something of it unread. */
+    /* Without FCGX_Detach, libfcgi waits until the web server closes the connection. That is needed
+     * only with unread input, when a close by this process could lose the answer. */
     if (at_end)
         FCGX_Detach(&fastcgi);
     FCGX_Finish_r(&fastcgi);
