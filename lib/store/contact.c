@@ -45,8 +45,8 @@ bool contact_find(struct store *store, const char *account_id, const char *ident
     return read_id(store, &s, id);
 }
 
-bool contact_add_alias(struct store *store, const char *account_id, const char *identity,
-                       const char *contact_id, int64_t now) {
+bool contact_upsert_alias(struct store *store, const char *account_id, const char *identity,
+                          const char *contact_id, int64_t now) {
     static struct statement s = {
         .sql = "INSERT INTO contact_alias (account_id, identity, contact_id, created_at) "
                "VALUES (?1, ?2, ?3, ?4) "
@@ -54,8 +54,8 @@ bool contact_add_alias(struct store *store, const char *account_id, const char *
     return sql_run(store, &s, TEXT(account_id), TEXT(identity), TEXT(contact_id), INTEGER(now));
 }
 
-bool thread_touch(struct store *store, const char *line_id, const char *contact_id,
-                  const char *new_id, int64_t now, char id[ID_SIZE]) {
+bool thread_upsert(struct store *store, const char *line_id, const char *contact_id,
+                   const char *new_id, int64_t now, char id[ID_SIZE]) {
     static struct statement s = {
         .sql = "INSERT INTO thread (id, line_id, contact_id, created_at, last_message_at) "
                "VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT (line_id, contact_id) DO UPDATE "
@@ -66,7 +66,7 @@ bool thread_touch(struct store *store, const char *line_id, const char *contact_
     if (!sql_row(store, &s))
         return false;
     snprintf(id, ID_SIZE, "%s", (const char *)sqlite3_column_text(s.prepared, 0));
-    return !sql_row(store, &s) && !sql_failed(store); /* to its end: only then is it written */
+    return !sql_row(store, &s) && !sql_failed(store); /* SQLite writes when the last step is done */
 }
 
 enum store_result store_is_blocked(struct store *store, const char *line_id, const char *account_id,

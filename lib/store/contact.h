@@ -1,4 +1,4 @@
-/* Inside of the store: contacts by identity. */
+/* Internal to the store: contacts and threads. */
 #ifndef SWITCHBOARD_STORE_CONTACT_H
 #define SWITCHBOARD_STORE_CONTACT_H
 
@@ -10,22 +10,33 @@ struct contact {
     int64_t created_at;
 };
 
-/* The contact with this id. */
+/* False: one of them is NULL, or they differ. */
+static inline bool is_set_and_equal(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* True: both are NULL, or they are equal. */
+static inline bool is_equal_or_both_null(const char *a, const char *b) {
+    return a == b || is_set_and_equal(a, b);
+}
+
+/* Reads the contact with this id; contact->id is NULL when there is none. False on failure. */
 bool contact_read(struct store *store, struct arena *arena, const char *id,
                   struct contact *contact);
 
-/* The id of the account's contact that goes by the identity (digits or a BSUID), by itself or by an
- * alias; written to `id`. False when there is none or on failure. */
+/* Finds the account's contact with this identity (a phone's digits, a BSUID or a parent BSUID), by
+ * its own columns or by an alias, and writes its id to `id`. False when there is none or on
+ * failure. */
 bool contact_find(struct store *store, const char *account_id, const char *identity,
                   char id[ID_SIZE]);
 
-/* The thread of line and contact, made when there is none; `now` becomes its last message's time
- * when it is later. `new_id` is used for a new one; the id is written to `id`. */
-bool thread_touch(struct store *store, const char *line_id, const char *contact_id,
-                  const char *new_id, int64_t now, char id[ID_SIZE]);
+/* Upserts the thread of the line and the contact; `now` (ms) becomes the time of its last message
+ * if it is later. A new thread gets the id `new_id`. The thread's id is written to `id`. */
+bool thread_upsert(struct store *store, const char *line_id, const char *contact_id,
+                   const char *new_id, int64_t now, char id[ID_SIZE]);
 
-/* Notes that `identity` leads to the contact too. */
-bool contact_add_alias(struct store *store, const char *account_id, const char *identity,
-                       const char *contact_id, int64_t now);
+/* Upserts an alias: `identity` leads to the contact too. */
+bool contact_upsert_alias(struct store *store, const char *account_id, const char *identity,
+                          const char *contact_id, int64_t now);
 
 #endif

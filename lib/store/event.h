@@ -1,13 +1,13 @@
-/* The outbox's entrance: events are written in the transaction of what they tell of. */
+/* The insert side of the outbox: an event is inserted in the transaction of its cause. */
 #ifndef SWITCHBOARD_STORE_EVENT_H
 #define SWITCHBOARD_STORE_EVENT_H
 
 #include "store/store.h"
 
-/* All that an event tells. What does not apply is NULL or empty. */
+/* The contents of an event. A member that does not apply is NULL or empty. */
 struct store_event {
     const char *type;     /* message.received, lead.created, message.status, ping */
-    const char *user_id;  /* whose webhook gets it */
+    const char *user_id;  /* the owner of the webhook */
     int64_t sequence;     /* data.sequence; set by the store */
     int64_t now;
     const char *account_id, *waba_id, *phone_number_id;
@@ -23,11 +23,11 @@ struct store_event {
     struct slice lead_event; /* lead.created, source lead_event */
 };
 
-/* Makes the body of an event, its sequence known; the bytes live in `arena`. */
+/* Makes the body of an event whose sequence is set; the result is in `arena`. */
 typedef struct slice event_writer(struct arena *arena, const struct store_event *event);
 
-/* Adds the event to its user's outbox in a transaction of its own, whether or not a webhook is
- * configured: for `switchboard event test`. `id` is the new event's, evt_... */
+/* Inserts the event into its user's outbox in a transaction of its own, whether a webhook is
+ * configured or not: for `switchboard event test`. `id` is the new event's id, evt_... */
 enum store_result store_add_event(struct store *store, struct arena *arena,
                                   struct store_event *event, const char *id, event_writer *write);
 

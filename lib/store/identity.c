@@ -4,10 +4,11 @@
 
 static const char number_change[] = "number_change";
 
-/* --- whether a phone's contact is the person that the platform means --- */
+/* --- whether a phone still belongs to the contact that it leads to --- */
 
-/* When the contact left this phone for another one; 0: it did not. */
-static bool find_leaving(struct person *p, const struct contact *contact, const char *phone,
+/* Finds the time when the contact changed from this phone to another one; `*at` is 0 if it did not.
+ */
+static bool find_left_at(struct person *p, const struct contact *contact, const char *phone,
                          int64_t *at) {
     static struct statement s = {.sql = "SELECT created_at FROM contact_merge "
                                         "WHERE contact_id = ?1 AND phone = ?2 AND reason = ?3 "
@@ -21,100 +22,103 @@ static bool find_leaving(struct person *p, const struct contact *contact, const 
     return !sql_failed(p->store);
 }
 
-/* Whether its BSUID is of the number before: the change told none, and a new number has a new one.
- */
+/* Whether the contact's BSUID belongs to its former number. A number change without a BSUID leaves
+ * the old one in place, although a new number has a new BSUID. */
 static bool has_old_bsuid(struct person *p, const struct contact *contact, bool *is_old) {
     static struct statement s = {
         .sql = "SELECT bsuid FROM contact_merge WHERE contact_id = ?1 AND merged_id IS NULL "
                "AND reason = ?2 ORDER BY created_at DESC, id DESC LIMIT 1"};
     sql_start(p->store, &s, TEXT(contact->id), TEXT(number_change));
     if ((*is_old = sql_row(p->store, &s))) {
-        *is_old = is_same(column_text(&s, 0, p->arena), contact->bsuid);
+        *is_old = is_set_and_equal(column_text(&s, 0, p->arena), contact->bsuid);
         sql_stop(&s);
     }
     return !sql_failed(p->store);
 }
 
-/* Whether whoever the phone led to can be who has this BSUID: else the phone has been recycled. */
-static bool may_be(struct person *p, const struct found *found, const struct store_identity *who,
-                   bool *may) {
+/* Whether the contact that the phone leads to can be the person with this BSUID. If not, the phone
+ * has been recycled. */
+static bool check_phone(struct person *p, const struct found *found,
+                        const struct store_identity *who, bool *may) {
     const struct contact *c = &found->contact;
     int64_t left_at;
-    *may =
-        c->id && (!who->bsuid || is_same(c->bsuid, who->bsuid) ||
-                  is_same(c->parent_bsuid, who->parent_bsuid) || (!c->bsuid && !found->is_former));
+    *may = c->id && (!who->bsuid || is_set_and_equal(c->bsuid, who->bsuid) ||
+                     is_set_and_equal(c->parent_bsuid, who->parent_bsuid) ||
+                     (!c->bsuid && !found->is_former));
     if (!c->id || *may)
         return true;
     if (c->bsuid)
         return found->is_former || has_old_bsuid(p, c, may);
-    if (!find_leaving(p, c, who->phone, &left_at))
+    if (!find_left_at(p, c, who->phone, &left_at))
         return false;
     *may = !left_at;
     return true;
 }
 
-/* All whom the names of one identity led to. */
+/* The contacts that the identities of one person in a payload lead to. */
 struct match {
     struct found by_bsuid, by_parent, by_phone;
-    bool is_phone_ours; /* whoever the phone led to is this person */
+    bool is_phone_of_person; /* the contact of the phone is this person */
 };
 
 static bool match(struct person *p, const struct store_identity *who, struct match *m) {
     return person_find(p, who->bsuid, &m->by_bsuid) &&
            person_find(p, who->parent_bsuid, &m->by_parent) &&
            person_find(p, who->phone, &m->by_phone) &&
-           may_be(p, &m->by_phone, who, &m->is_phone_ours);
+           check_phone(p, &m->by_phone, who, &m->is_phone_of_person);
 }
 
-/* The strongest one found; its id is NULL when there is none. */
+/* The contact found by the strongest identity; its id is NULL when none was found. */
 static const struct found *best_of(const struct match *m) {
-    static const struct found nobody;
+    static const struct found none;
     return m->by_bsuid.contact.id    ? &m->by_bsuid
            : m->by_parent.contact.id ? &m->by_parent
-           : m->is_phone_ours        ? &m->by_phone
-                                     : &nobody;
+           : m->is_phone_of_person   ? &m->by_phone
+                                     : &none;
 }
 
-/* The phone and the BSUID that those found go by. */
+/* The current phone and BSUID of the contacts found. */
 static const char *phone_of(const struct match *m) {
     return first_of(first_of(m->by_bsuid.contact.phone, m->by_parent.contact.phone),
-                    m->is_phone_ours ? m->by_phone.contact.phone : NULL);
+                    m->is_phone_of_person ? m->by_phone.contact.phone : NULL);
 }
 
 static const char *bsuid_of(const struct match *m) {
     return first_of(first_of(m->by_bsuid.contact.bsuid, m->by_parent.contact.bsuid),
-                    m->is_phone_ours ? m->by_phone.contact.bsuid : NULL);
+                    m->is_phone_of_person ? m->by_phone.contact.bsuid : NULL);
 }
 
 static bool include_all(struct person *p, const struct match *m) {
     return person_include(p, &m->by_bsuid.contact) && person_include(p, &m->by_parent.contact) &&
-           (!m->is_phone_ours || person_include(p, &m->by_phone.contact));
+           (!m->is_phone_of_person || person_include(p, &m->by_phone.contact));
 }
 
-/* Makes a contact for a person that is nobody's so far. */
-static bool make(struct person *p, const char *new_id, const struct store_identity *who,
-                 struct match *m) {
-    bool is_recycled = m->by_phone.contact.id && !m->is_phone_ours;
-    return (!is_recycled || person_take_phone(p, &m->by_phone.contact, who->phone)) &&
-           person_make(p, new_id, who);
+/* Inserts a contact for a person who has none. */
+static bool insert_contact(struct person *p, const char *new_id, const struct store_identity *who,
+                           struct match *m) {
+    bool is_recycled = m->by_phone.contact.id && !m->is_phone_of_person;
+    return (!is_recycled || person_clear_phone(p, &m->by_phone.contact, who->phone)) &&
+           person_insert(p, new_id, who);
 }
 
-/* --- what a payload says in passing --- */
+/* --- identities in the payload of a message or a status --- */
 
-/* Which phone the person goes by, after somebody wrote from who->phone. */
+/* The person's phone after a message from who->phone. */
 static const char *phone_after_message(const struct store_identity *who, const struct match *m,
                                        bool is_late) {
-    bool is_known = m->is_phone_ours && !m->by_phone.is_former;
-    bool is_alias = m->is_phone_ours && m->by_phone.is_former; /* another spelling, or left */
-    bool is_others = m->by_phone.contact.id && !m->is_phone_ours;
-    if (!who->phone || (is_late && is_others))
+    bool is_known = m->is_phone_of_person && !m->by_phone.is_former;
+    bool is_alias =
+        m->is_phone_of_person && m->by_phone.is_former; /* another spelling, or a former phone */
+    bool is_of_other = m->by_phone.contact.id && !m->is_phone_of_person;
+    if (!who->phone || (is_late && is_of_other))
         return phone_of(m);
     if (is_alias || (is_late && !is_known))
         return first_of(phone_of(m), who->phone);
     return is_late ? first_of(m->by_bsuid.contact.phone, who->phone) : who->phone;
 }
 
-/* A BSUID that the contact had before tells nothing new: the message was only late. */
+/* The person's identities after a message. A former BSUID shows that the message is late: then the
+ * contact keeps its current identities. */
 static struct store_identity after_message(const struct store_identity *who,
                                            const struct match *m) {
     const struct contact *known = &m->by_bsuid.contact;
@@ -139,7 +143,7 @@ bool identity_resolve(struct store *store, struct arena *arena, const char *acco
                        .now = now,
                        .reason = "same_payload"};
     struct match m;
-    bool is_news;
+    bool is_changed;
     *contact = (struct contact){0};
     if (!who->phone && !who->bsuid && !who->parent_bsuid)
         return true;
@@ -148,24 +152,25 @@ bool identity_resolve(struct store *store, struct arena *arena, const char *acco
     struct contact was = p.contact;
     if (!was.id && !new_id)
         return true;
-    if (!was.id && !make(&p, new_id, who, &m))
+    if (!was.id && !insert_contact(&p, new_id, who, &m))
         return false;
     struct store_identity after = after_message(who, &m);
-    person_add_names(&p, who);
-    if (!person_settle(&p, &after, &is_news))
+    person_add_identities(&p, who);
+    if (!person_update(&p, &after, &is_changed))
         return false;
     *contact = p.contact;
-    bool is_renamed = was.bsuid && !is_same(was.bsuid, contact->bsuid);
-    return !is_renamed || person_note_change(&p, &was);
+    bool has_new_bsuid = was.bsuid && !is_set_and_equal(was.bsuid, contact->bsuid);
+    return !has_new_bsuid || person_insert_change(&p, &was);
 }
 
-/* --- what the platform says of a change --- */
+/* --- identity changes that the platform reports --- */
 
-/* Whether `to` was what the person went by once, before what it goes by now: the changes were told
- * in another order than they happened. Not when it goes by `from` now: then it is back. */
+/* Whether the contact had the identities of `to` before its current ones: then the two changes
+ * arrived in the wrong order. Not so when its current identity is in `from`: then the person
+ * changed back. */
 static bool is_past(const struct match *from, const struct match *to) {
     const struct found *was = best_of(from), *is = best_of(to);
-    bool is_back = is_same(was->contact.id, is->contact.id) && !was->is_former;
+    bool is_back = is_set_and_equal(was->contact.id, is->contact.id) && !was->is_former;
     return is->contact.id && is->is_former && !is_back;
 }
 
@@ -183,23 +188,24 @@ static struct store_identity after_change(const struct store_identity *after,
     return who;
 }
 
-/* A number change that names no BSUID may lead to a number that was somebody else's before: to one
- * who was known by another BSUID when the change happened, or who had left the number by then. */
-static bool look_for_recycling(struct person *p, const struct identity_change *change,
-                               const struct match *from, struct match *to) {
+/* A number change without a BSUID may lead to a phone that belonged to another person: to a contact
+ * that had another BSUID when the change happened, or that had left the phone by then. */
+static bool detect_recycling(struct person *p, const struct identity_change *change,
+                             const struct match *from, struct match *to) {
     const struct contact *was = &best_of(from)->contact, *is = &to->by_phone.contact;
     int64_t left_at = 0;
-    if (change->after->bsuid || change->after->parent_bsuid || !is->id || is_same(was->id, is->id))
+    if (change->after->bsuid || change->after->parent_bsuid || !is->id ||
+        is_set_and_equal(was->id, is->id))
         return true;
-    if (to->by_phone.is_former && !find_leaving(p, is, change->after->phone, &left_at))
+    if (to->by_phone.is_former && !find_left_at(p, is, change->after->phone, &left_at))
         return false;
     if ((left_at && left_at < change->at) ||
         (was->bsuid && is->bsuid && is->created_at < change->at))
-        to->is_phone_ours = false;
+        to->is_phone_of_person = false;
     return true;
 }
 
-/* What the person went by, as far as we know, else as the platform says. */
+/* The person's identities before the change: those that are stored, else those in the payload. */
 static struct contact known_before(const struct store_identity *before, const struct match *from) {
     const struct contact *was = &best_of(from)->contact;
     return (struct contact){.phone = first_of(phone_of(from), before->phone),
@@ -215,18 +221,18 @@ bool identity_change(struct store *store, struct arena *arena, const char *accou
                        .now = now,
                        .reason = change->reason};
     struct match from, to;
-    bool is_news;
+    bool is_changed;
     if (!match(&p, change->before, &from) || !match(&p, change->after, &to) ||
-        !look_for_recycling(&p, change, &from, &to))
+        !detect_recycling(&p, change, &from, &to))
         return false;
     struct store_identity who = after_change(change->after, &from, &to);
     struct contact was = known_before(change->before, &from);
     if (!who.phone && !who.bsuid && !who.parent_bsuid)
         return true;
     if (!include_all(&p, &from) || !include_all(&p, &to) ||
-        (!p.contact.id && !make(&p, new_id, &who, &to)))
+        (!p.contact.id && !insert_contact(&p, new_id, &who, &to)))
         return false;
-    person_add_names(&p, change->before);
-    person_add_names(&p, change->after);
-    return person_settle(&p, &who, &is_news) && (!is_news || person_note_change(&p, &was));
+    person_add_identities(&p, change->before);
+    person_add_identities(&p, change->after);
+    return person_update(&p, &who, &is_changed) && (!is_changed || person_insert_change(&p, &was));
 }

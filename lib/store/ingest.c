@@ -1,4 +1,4 @@
-/* Taking in what the platform's webhooks tell. */
+/* Storing the updates of webhook payloads. */
 #include "store/ingest.h"
 
 #include <stdio.h>
@@ -8,29 +8,29 @@
 #include "store/identity.h"
 #include "store/outbox_entry.h"
 
-enum { FOREIGN_WABAS_KEPT = 10 }; /* of each line */
+enum { FOREIGN_WABAS_KEPT = 10 }; /* for each line */
 
-/* One payload being taken in, and the place where the current update belongs. */
+/* A payload in progress, with the owner of the current update. */
 struct ingest {
     struct store *store;
-    struct arena *lasting; /* until the end */
-    struct arena *arena;   /* until the next update */
+    struct arena *lasting; /* for the whole call */
+    struct arena *arena;   /* reset after each update */
     int64_t now;
     event_writer *write;
     size_t events;
-    const char *waba_id, *phone_number_id; /* whose place it is, as the platform names it */
-    struct place {
+    const char *waba_id, *phone_number_id; /* of the current update; `owner` belongs to them */
+    struct owner {
         const char *user_id, *account_id, *waba_id;
-        const char *line_id, *phone_number_id; /* NULL: the account as a whole */
-        bool is_foreign; /* the line is ours, the account that it was named under is not its own */
+        const char *line_id, *phone_number_id; /* NULL: the update is about the account */
+        bool is_foreign; /* the line is known, but it belongs to another account than waba_id */
         bool is_archived;
         bool wants_events; /* a webhook URL and code are configured */
         bool wants_status;
-    } place;
+    } owner;
 };
 
-/* Each kind's way in: returns false when the store failed, and sets the update's outcome. */
-typedef bool taker(struct ingest *in, struct store_update *update);
+/* Stores an update of one kind and sets its outcome. Returns false when the store failed. */
+typedef bool handler(struct ingest *in, struct store_update *update);
 
 static const char *new_id(struct ingest *in, const char *prefix) {
     char *id = arena_alloc(in->arena, ID_SIZE);
@@ -38,19 +38,15 @@ static const char *new_id(struct ingest *in, const char *prefix) {
     return id;
 }
 
-static bool is_same(const char *a, const char *b) {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
+/* --- the owner of an update --- */
 
-/* --- where it belongs --- */
-
-#define PLACE_COLUMNS                                                                              \
+#define OWNER_COLUMNS                                                                              \
     "a.user_id, a.id, a.waba_id, "                                                                 \
     "coalesce(w.url <> '' AND w.code IS NOT NULL AND u.deleted_at IS NULL, 0), "                   \
     "coalesce(w.wants_message_status, 0)"
 
-static void read_place(struct ingest *in, struct statement *s) {
-    in->place = (struct place){
+static void read_owner(struct ingest *in, struct statement *s) {
+    in->owner = (struct owner){
         .user_id = column_text(s, 0, in->lasting),
         .account_id = column_text(s, 1, in->lasting),
         .waba_id = column_text(s, 2, in->lasting),
@@ -59,21 +55,22 @@ static void read_place(struct ingest *in, struct statement *s) {
     };
 }
 
-/* Finds the line, which must be of the account that the entry names, if it names one, or the
- * account where no line is named; user_id stays NULL when it is not ours. */
-static bool find_place(struct ingest *in, const struct store_update *update) {
+/* Finds the line, or the account where the update names no line. is_foreign: the line belongs to
+ * another account than the entry's WABA id. user_id stays NULL when there is no such line or
+ * account. */
+static bool find_owner(struct ingest *in, const struct store_update *update) {
     static struct statement by_line = {
-        .sql = "SELECT " PLACE_COLUMNS ", l.id, l.phone_number_id, l.archived_at IS NOT NULL "
+        .sql = "SELECT " OWNER_COLUMNS ", l.id, l.phone_number_id, l.archived_at IS NOT NULL "
                "FROM line l JOIN account a ON a.id = l.account_id "
                "JOIN user u ON u.id = a.user_id LEFT JOIN webhook w ON w.user_id = a.user_id "
                "WHERE l.phone_number_id = ?1"};
     static struct statement by_account = {
-        .sql = "SELECT " PLACE_COLUMNS " FROM account a JOIN user u ON u.id = a.user_id "
+        .sql = "SELECT " OWNER_COLUMNS " FROM account a JOIN user u ON u.id = a.user_id "
                "LEFT JOIN webhook w ON w.user_id = a.user_id WHERE a.waba_id = ?1"};
-    if (is_same(update->waba_id, in->waba_id) &&
-        is_same(update->phone_number_id, in->phone_number_id))
-        return true; /* where the one before belonged */
-    in->place = (struct place){0};
+    if (is_equal_or_both_null(update->waba_id, in->waba_id) &&
+        is_equal_or_both_null(update->phone_number_id, in->phone_number_id))
+        return true; /* the owner of the previous update */
+    in->owner = (struct owner){0};
     in->waba_id = update->waba_id;
     in->phone_number_id = update->phone_number_id;
     struct statement *s = update->phone_number_id ? &by_line : &by_account;
@@ -81,35 +78,36 @@ static bool find_place(struct ingest *in, const struct store_update *update) {
               TEXT(update->phone_number_id ? update->phone_number_id : update->waba_id));
     if (!sql_row(in->store, s))
         return !sql_failed(in->store);
-    read_place(in, s);
+    read_owner(in, s);
     if (update->phone_number_id) {
-        in->place.line_id = column_text(s, 5, in->lasting);
-        in->place.phone_number_id = column_text(s, 6, in->lasting);
-        in->place.is_archived = column_integer(s, 7) != 0;
-        in->place.is_foreign = update->waba_id && !is_same(update->waba_id, in->place.waba_id);
+        in->owner.line_id = column_text(s, 5, in->lasting);
+        in->owner.phone_number_id = column_text(s, 6, in->lasting);
+        in->owner.is_archived = column_integer(s, 7) != 0;
+        in->owner.is_foreign =
+            update->waba_id && !is_equal_or_both_null(update->waba_id, in->owner.waba_id);
     }
     sql_stop(s);
     return true;
 }
 
-/* A line of ours under another account's id: skipped, and noted for `switchboard doctor`, the last
- * few of such ids for each line. */
-static bool note_foreign(struct ingest *in, const struct store_update *update) {
+/* Counts a skipped update: its line belongs to another account. `switchboard doctor` shows the WABA
+ * ids of such updates; the latest ones of each line are kept. */
+static bool upsert_foreign_waba(struct ingest *in, const struct store_update *update) {
     static struct statement add = {
         .sql = "INSERT INTO foreign_waba (line_id, waba_id, count, first_at, last_at) "
                "VALUES (?1, ?2, 1, ?3, ?3) ON CONFLICT (line_id, waba_id) DO UPDATE "
                "SET count = count + 1, last_at = excluded.last_at"};
-    static struct statement forget = {
+    static struct statement delete_oldest = {
         .sql = "DELETE FROM foreign_waba WHERE line_id = ?1 AND waba_id IN "
                "(SELECT f.waba_id FROM foreign_waba f WHERE f.line_id = ?1 AND f.waba_id <> ?2 "
                " ORDER BY f.last_at DESC, f.waba_id LIMIT -1 OFFSET ?3)"};
-    return sql_run(in->store, &add, TEXT(in->place.line_id), TEXT(update->waba_id),
+    return sql_run(in->store, &add, TEXT(in->owner.line_id), TEXT(update->waba_id),
                    INTEGER(in->now)) &&
-           sql_run(in->store, &forget, TEXT(in->place.line_id), TEXT(update->waba_id),
+           sql_run(in->store, &delete_oldest, TEXT(in->owner.line_id), TEXT(update->waba_id),
                    INTEGER(FOREIGN_WABAS_KEPT - 1));
 }
 
-/* --- anything else: kept once, as it is --- */
+/* --- other updates: stored once, as they are --- */
 
 static const char *update_key(struct ingest *in, const struct store_update *update) {
     unsigned char hash[CRYPTO_HASH_SIZE];
@@ -119,26 +117,27 @@ static const char *update_key(struct ingest *in, const struct store_update *upda
     return arena_printf(in->arena, "sha256:%s", crypto_hex(in->arena, hash, sizeof hash));
 }
 
-static bool keep(struct ingest *in, struct store_update *update, enum store_outcome outcome) {
+static bool insert_platform_update(struct ingest *in, struct store_update *update,
+                                   enum store_outcome outcome) {
     static struct statement s = {
         .sql = "INSERT INTO platform_update (account_id, key, field, body, received_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (account_id, key) DO NOTHING"};
-    if (!sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(update_key(in, update)),
+    if (!sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(update_key(in, update)),
                  TEXT(update->field), BLOB(update->body), INTEGER(in->now)))
         return false;
     update->outcome = sql_changes(in->store) ? outcome : OUTCOME_DUPLICATE;
     return true;
 }
 
-/* Whoever is known by one of both names learns the other: a preference may be the first to carry
- * both. It makes nobody a contact. */
-static bool take_other(struct ingest *in, struct store_update *update) {
+/* Stores the update. A preference may be the first update that has a person's phone and BSUID
+ * together: then the contact gets both. Inserts no contact. */
+static bool handle_other(struct ingest *in, struct store_update *update) {
     struct contact contact;
-    if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
+    if (!insert_platform_update(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
     if (!update->who.phone || !update->who.bsuid)
         return true;
-    return identity_resolve(in->store, in->arena, in->place.account_id, &update->who, NULL, in->now,
+    return identity_resolve(in->store, in->arena, in->owner.account_id, &update->who, NULL, in->now,
                             &contact);
 }
 
@@ -146,11 +145,11 @@ static bool take_other(struct ingest *in, struct store_update *update) {
 
 static bool add_event(struct ingest *in, struct store_event *event, const struct contact *contact,
                       const char *thread_id) {
-    event->user_id = in->place.user_id;
+    event->user_id = in->owner.user_id;
     event->now = in->now;
-    event->account_id = in->place.account_id;
-    event->waba_id = in->place.waba_id;
-    event->phone_number_id = in->place.phone_number_id;
+    event->account_id = in->owner.account_id;
+    event->waba_id = in->owner.waba_id;
+    event->phone_number_id = in->owner.phone_number_id;
     event->thread_id = thread_id;
     if (contact) {
         event->contact.id = contact->id;
@@ -165,9 +164,9 @@ static bool add_event(struct ingest *in, struct store_event *event, const struct
     return true;
 }
 
-/* Notes that the contact is a lead from this source; *is_first when it was not one before. */
-static bool note_lead(struct ingest *in, const char *contact_id, const char *source,
-                      bool *is_first) {
+/* Inserts the contact as a lead from this source; *is_first: it was none before. */
+static bool insert_lead(struct ingest *in, const char *contact_id, const char *source,
+                        bool *is_first) {
     static struct statement s = {.sql = "INSERT INTO lead (contact_id, source, created_at) "
                                         "VALUES (?1, ?2, ?3) "
                                         "ON CONFLICT (contact_id, source) DO NOTHING"};
@@ -177,13 +176,14 @@ static bool note_lead(struct ingest *in, const char *contact_id, const char *sou
     return true;
 }
 
-/* lead.created, once per contact and source; only noted where nobody listens. */
-static bool tell_lead(struct ingest *in, const struct store_update *update,
-                      const struct contact *contact, const char *thread_id, const char *source) {
+/* Inserts the lead, and the event lead.created once per contact and source. Without a configured
+ * webhook the lead is inserted alone. */
+static bool add_lead(struct ingest *in, const struct store_update *update,
+                     const struct contact *contact, const char *thread_id, const char *source) {
     bool is_first;
-    if (!note_lead(in, contact->id, source, &is_first))
+    if (!insert_lead(in, contact->id, source, &is_first))
         return false;
-    if (!is_first || !in->place.wants_events)
+    if (!is_first || !in->owner.wants_events)
         return true;
     struct store_event event = {
         .type = "lead.created",
@@ -195,24 +195,24 @@ static bool tell_lead(struct ingest *in, const struct store_update *update,
     return add_event(in, &event, contact, thread_id);
 }
 
-static bool tell_message(struct ingest *in, const struct store_update *update,
-                         const struct contact *contact, const char *thread_id) {
-    if (!update->is_event || in->place.is_archived)
+static bool add_message_events(struct ingest *in, const struct store_update *update,
+                               const struct contact *contact, const char *thread_id) {
+    if (!update->is_event || in->owner.is_archived)
         return true;
     struct store_event event = {.type = "message.received", .message = update->body};
-    if (in->place.wants_events && !add_event(in, &event, contact, thread_id))
+    if (in->owner.wants_events && !add_event(in, &event, contact, thread_id))
         return false;
-    return tell_lead(in, update, contact, thread_id, "new_contact") &&
-           (!update->referral.n || tell_lead(in, update, contact, thread_id, "ad"));
+    return add_lead(in, update, contact, thread_id, "new_contact") &&
+           (!update->referral.n || add_lead(in, update, contact, thread_id, "ad"));
 }
 
 /* --- messages --- */
 
-/* A message that is on record already. */
+/* A stored message. */
 struct known {
-    char id[ID_SIZE]; /* "": there is none */
+    char id[ID_SIZE]; /* "": none */
     char contact_id[ID_SIZE], thread_id[ID_SIZE];
-    bool is_history; /* so far only history told of it */
+    bool is_history; /* only a history update has mentioned it so far */
 };
 
 /* The line's message with this wamid. */
@@ -221,7 +221,7 @@ static bool find_message(struct ingest *in, const char *wamid, struct known *kno
         .sql = "SELECT m.id, t.contact_id, t.id, m.source = 'history' FROM message m "
                "JOIN thread t ON t.id = m.thread_id WHERE m.line_id = ?1 AND m.wamid = ?2"};
     *known = (struct known){0};
-    sql_start(in->store, &s, TEXT(in->place.line_id), TEXT(wamid));
+    sql_start(in->store, &s, TEXT(in->owner.line_id), TEXT(wamid));
     if (!sql_row(in->store, &s))
         return !sql_failed(in->store);
     snprintf(known->id, ID_SIZE, "%s", column_text(&s, 0, in->arena));
@@ -232,7 +232,7 @@ static bool find_message(struct ingest *in, const char *wamid, struct known *kno
     return true;
 }
 
-static const char *const sources[] = {
+static const char *const message_sources[] = {
     [UPDATE_MESSAGE] = "webhook",
     [UPDATE_ECHO] = "echo",
     [UPDATE_HISTORY] = "history",
@@ -243,7 +243,7 @@ static const char *first_status(const struct store_update *update) {
     if (!update->is_outgoing)
         return "received";
     if (update->kind == UPDATE_STATUS)
-        return "accepted"; /* the status itself comes next */
+        return "accepted"; /* handle_status raises it */
     return update->kind == UPDATE_HISTORY && update->status ? update->status : "sent";
 }
 
@@ -254,16 +254,17 @@ static bool insert_message(struct ingest *in, const struct store_update *update,
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
             "status_at, timestamp, context_wamid, body, created_at) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12)"};
-    return sql_run(in->store, &s, TEXT(message_id), TEXT(thread_id), TEXT(in->place.line_id),
-                   TEXT(update->wamid), TEXT(update->is_outgoing ? "out" : "in"),
-                   TEXT(sources[update->kind]), TEXT(update->type), TEXT(first_status(update)),
-                   INTEGER(update->timestamp), TEXT(update->context_wamid),
-                   BLOB(update->kind == UPDATE_STATUS ? SLICE("") : update->body),
-                   INTEGER(in->now));
+    return sql_run(
+        in->store, &s, TEXT(message_id), TEXT(thread_id), TEXT(in->owner.line_id),
+        TEXT(update->wamid), TEXT(update->is_outgoing ? "out" : "in"),
+        TEXT(message_sources[update->kind]), TEXT(update->type), TEXT(first_status(update)),
+        INTEGER(update->timestamp), TEXT(update->context_wamid),
+        BLOB(update->kind == UPDATE_STATUS ? SLICE("") : update->body), INTEGER(in->now));
 }
 
-/* Fills in what was missing: of old media first placeholders come, of a message that a status told
- * of nothing is known but that. The message that history told of before it came is new, too. */
+/* Completes a stored message: one that is known only from a status, an old media message whose
+ * placeholder arrived first, or one that a history update contained before its own update arrived.
+ * The last one counts as new. */
 static bool complete_message(struct ingest *in, struct store_update *update,
                              const struct known *known) {
     static struct statement s = {
@@ -271,15 +272,16 @@ static bool complete_message(struct ingest *in, struct store_update *update,
                "timestamp = ?6 WHERE id = ?1 AND ((source = 'status' AND ?2 <> 'status') "
                "OR (type = 'media_placeholder' AND ?3 <> 'media_placeholder') "
                "OR (source = 'history' AND ?2 = 'webhook'))"};
-    if (!sql_run(in->store, &s, TEXT(known->id), TEXT(sources[update->kind]), TEXT(update->type),
-                 BLOB(update->body), TEXT(update->context_wamid), INTEGER(update->timestamp)))
+    if (!sql_run(in->store, &s, TEXT(known->id), TEXT(message_sources[update->kind]),
+                 TEXT(update->type), BLOB(update->body), TEXT(update->context_wamid),
+                 INTEGER(update->timestamp)))
         return false;
     update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
     return true;
 }
 
-static bool note_flow_reply(struct ingest *in, const struct store_update *update,
-                            const char *message_id) {
+static bool insert_flow_reply(struct ingest *in, const struct store_update *update,
+                              const char *message_id) {
     static struct statement s = {
         .sql = "INSERT INTO flow_response (message_id, account_id, flow_id) VALUES (?1, ?2, "
                "(SELECT flow_id FROM flow_token WHERE account_id = ?2 AND token IN (?3, ?4) "
@@ -290,80 +292,81 @@ static bool note_flow_reply(struct ingest *in, const struct store_update *update
                "WHERE message_id = ?1 AND flow_id IS NOT NULL "
                "ON CONFLICT (account_id, flow_id) DO UPDATE "
                "SET responses = flow_reply_count.responses + 1"};
-    return sql_run(in->store, &s, TEXT(message_id), TEXT(in->place.account_id),
+    return sql_run(in->store, &s, TEXT(message_id), TEXT(in->owner.account_id),
                    TEXT(update->context_wamid), TEXT(update->flow_token)) &&
            sql_run(in->store, &count, TEXT(message_id));
 }
 
-/* A message that opened a flow: replies name its id, its token, or both. */
-static bool note_flow_token(struct ingest *in, const struct store_update *update,
-                            const char *token) {
+/* Replies to a message that opened a flow name the message's id, the flow token, or both. */
+static bool upsert_flow_token(struct ingest *in, const struct store_update *update,
+                              const char *token) {
     static struct statement s = {.sql = "INSERT INTO flow_token (account_id, token, flow_id) "
                                         "VALUES (?1, ?2, ?3) "
                                         "ON CONFLICT (account_id, token) DO UPDATE "
                                         "SET flow_id = excluded.flow_id"};
     return !token ||
-           sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(token), TEXT(update->object_id));
+           sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(token), TEXT(update->object_id));
 }
 
-static bool note_flow(struct ingest *in, const struct store_update *update,
-                      const char *message_id) {
+static bool add_flow_rows(struct ingest *in, const struct store_update *update,
+                          const char *message_id) {
     if (update->is_flow_reply)
-        return note_flow_reply(in, update, message_id);
+        return insert_flow_reply(in, update, message_id);
     if (!update->is_outgoing || !update->object_id)
         return true;
-    return note_flow_token(in, update, update->wamid) &&
-           note_flow_token(in, update, update->flow_token);
+    return upsert_flow_token(in, update, update->wamid) &&
+           upsert_flow_token(in, update, update->flow_token);
 }
 
-/* A message on record comes again: mostly a duplicate. */
-static bool take_known(struct ingest *in, struct store_update *update, struct known *known) {
+/* Handles an update for a message that is stored already: usually a duplicate. */
+static bool handle_known(struct ingest *in, struct store_update *update, struct known *known) {
     struct contact contact;
     bool is_late = update->kind == UPDATE_MESSAGE && known->is_history;
     if (!complete_message(in, update, known))
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
-    if (!note_flow(in, update, known->id))
+    if (!add_flow_rows(in, update, known->id))
         return false;
     if (!is_late)
         return true;
-    return identity_resolve(in->store, in->arena, in->place.account_id, &update->who, NULL, in->now,
+    return identity_resolve(in->store, in->arena, in->owner.account_id, &update->who, NULL, in->now,
                             &contact) &&
            find_message(in, update->wamid, known) &&
            contact_read(in->store, in->arena, known->contact_id, &contact) &&
-           tell_message(in, update, &contact, known->thread_id);
+           add_message_events(in, update, &contact, known->thread_id);
 }
 
-static bool take_message(struct ingest *in, struct store_update *update) {
+static bool handle_message(struct ingest *in, struct store_update *update) {
     struct known known;
     struct contact contact;
     bool unused;
     if (!find_message(in, update->wamid, &known))
         return false;
     if (known.id[0])
-        return take_known(in, update, &known);
-    if (!identity_resolve(in->store, in->arena, in->place.account_id, &update->who,
+        return handle_known(in, update, &known);
+    if (!identity_resolve(in->store, in->arena, in->owner.account_id, &update->who,
                           new_id(in, "con_"), in->now, &contact))
         return false;
     if (!contact.id)
-        return keep(in, update, OUTCOME_NOBODY);
+        return insert_platform_update(in, update, OUTCOME_NOBODY);
     const char *message_id = new_id(in, "msg_");
-    if (!thread_touch(in->store, in->place.line_id, contact.id, new_id(in, "thr_"),
-                      update->timestamp, known.thread_id) ||
+    if (!thread_upsert(in->store, in->owner.line_id, contact.id, new_id(in, "thr_"),
+                       update->timestamp, known.thread_id) ||
         !insert_message(in, update, message_id, known.thread_id) ||
-        !note_flow(in, update, message_id))
+        !add_flow_rows(in, update, message_id))
         return false;
     update->outcome = OUTCOME_STORED;
     if (update->kind == UPDATE_MESSAGE)
-        return tell_message(in, update, &contact, known.thread_id);
-    /* whoever wrote before is no new contact */
-    return update->is_outgoing || note_lead(in, contact.id, "new_contact", &unused);
+        return add_message_events(in, update, &contact, known.thread_id);
+    /* a contact that wrote before is not a new contact later */
+    return update->is_outgoing || insert_lead(in, contact.id, "new_contact", &unused);
 }
 
 /* --- statuses --- */
 
-/* The shown state never goes backwards; a failure gives way to a proof of delivery only. */
+/* A message's status never goes back. `failed` is replaced only by a status that proves delivery.
+ */
 static const char *const status_ranks[] = {"accepted",  "sent", "failed",
                                            "delivered", "read", "played"};
 
@@ -405,37 +408,39 @@ static bool insert_status(struct ingest *in, struct store_update *update, const 
     return true;
 }
 
-/* A status of a message that was not recorded completes the record as far as it tells. */
-static bool make_missing_message(struct ingest *in, const struct store_update *update,
-                                 const struct contact *contact, struct known *made) {
+/* Inserts a message that is known only from its status: its type and body are unknown. */
+static bool insert_missing_message(struct ingest *in, const struct store_update *update,
+                                   const struct contact *contact, struct known *made) {
     struct store_update message = *update;
     message.type = "unknown";
     message.is_outgoing = true;
     id_make(made->id, "msg_", in->now);
-    return thread_touch(in->store, in->place.line_id, contact->id, new_id(in, "thr_"),
-                        update->timestamp, made->thread_id) &&
+    return thread_upsert(in->store, in->owner.line_id, contact->id, new_id(in, "thr_"),
+                         update->timestamp, made->thread_id) &&
            insert_message(in, &message, made->id, made->thread_id);
 }
 
-static bool tell_status(struct ingest *in, const struct store_update *update,
-                        const struct contact *contact, const char *thread_id) {
+static bool add_status_event(struct ingest *in, const struct store_update *update,
+                             const struct contact *contact, const char *thread_id) {
     struct store_event event = {.type = "message.status", .status = update->body};
-    if (!in->place.wants_events || !in->place.wants_status || in->place.is_archived)
+    if (!in->owner.wants_events || !in->owner.wants_status || in->owner.is_archived)
         return true;
     return add_event(in, &event, contact, thread_id);
 }
 
-/* Whom we wrote to, where the message is on record: the status names them by the phone, by the
- * BSUID or by both, and what it leaves out is what we know. */
-static void add_known_names(struct store_identity *who, const struct contact *known) {
-    const struct store_identity told = *who;
-    if (!told.phone && (!told.bsuid || !known->bsuid || is_same(told.bsuid, known->bsuid)))
+/* Adds the phone and the BSUID of the message's contact where the status does not have them, unless
+ * the identity that it has contradicts the contact's. */
+static void add_known_identities(struct store_identity *who, const struct contact *known) {
+    const struct store_identity given = *who;
+    if (!given.phone &&
+        (!given.bsuid || !known->bsuid || is_set_and_equal(given.bsuid, known->bsuid)))
         who->phone = known->phone;
-    if (!told.bsuid && (!told.phone || !known->phone || is_same(told.phone, known->phone)))
+    if (!given.bsuid &&
+        (!given.phone || !known->phone || is_set_and_equal(given.phone, known->phone)))
         who->bsuid = known->bsuid;
 }
 
-/* The contact that a status is about; its id is NULL when there is none. */
+/* Finds the contact that the status is about; its id is NULL when there is none. */
 static bool resolve_recipient(struct ingest *in, const struct store_update *update,
                               const struct known *known, struct contact *contact) {
     struct store_identity who = update->who;
@@ -444,8 +449,8 @@ static bool resolve_recipient(struct ingest *in, const struct store_update *upda
     if (!contact_read(in->store, in->arena, known->contact_id, &own))
         return false;
     if (own.id && !update->is_participant)
-        add_known_names(&who, &own);
-    if (!identity_resolve(in->store, in->arena, in->place.account_id, &who, made_id, in->now,
+        add_known_identities(&who, &own);
+    if (!identity_resolve(in->store, in->arena, in->owner.account_id, &who, made_id, in->now,
                           contact))
         return false;
     if (!contact->id)
@@ -453,69 +458,72 @@ static bool resolve_recipient(struct ingest *in, const struct store_update *upda
     return true;
 }
 
-/* A send whose Idempotency-Key has no success to answer with: now it is known that it was one. */
-static bool note_outcome(struct ingest *in, const struct store_update *update) {
+/* The status proves that the platform accepted the send: stores its wamid with the idempotency key,
+ * if the key holds no successful answer. */
+static bool update_idempotency_key(struct ingest *in, const struct store_update *update) {
     static struct statement s = {
         .sql = "UPDATE idempotency SET wamid = ?3, wa_id = ?4 WHERE request_id = ?1 "
                "AND user_id = ?2 AND wamid IS NULL AND coalesce(status, 0) <> 200"};
     return !update->tracking ||
-           sql_run(in->store, &s, TEXT(update->tracking), TEXT(in->place.user_id),
+           sql_run(in->store, &s, TEXT(update->tracking), TEXT(in->owner.user_id),
                    TEXT(update->wamid), TEXT(update->is_participant ? NULL : update->who.phone));
 }
 
-static bool take_status(struct ingest *in, struct store_update *update) {
+static bool handle_status(struct ingest *in, struct store_update *update) {
     struct known known;
     struct contact contact;
-    if (!note_outcome(in, update) || !find_message(in, update->wamid, &known) ||
+    if (!update_idempotency_key(in, update) || !find_message(in, update->wamid, &known) ||
         !resolve_recipient(in, update, &known, &contact))
         return false;
     if (!contact.id)
-        return keep(in, update, OUTCOME_NOBODY);
-    if (known.id[0] ? !find_message(in, update->wamid, &known) /* the threads may be one by now */
-                    : !make_missing_message(in, update, &contact, &known))
+        return insert_platform_update(in, update, OUTCOME_NOBODY);
+    /* read again: merging contacts may have changed the message's thread */
+    if (known.id[0] ? !find_message(in, update->wamid, &known)
+                    : !insert_missing_message(in, update, &contact, &known))
         return false;
     if (!insert_status(in, update, known.id))
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
-    return raise_status(in, update, known.id) && tell_status(in, update, &contact, known.thread_id);
+    return raise_status(in, update, known.id) &&
+           add_status_event(in, update, &contact, known.thread_id);
 }
 
-/* --- people and leads --- */
+/* --- identities and leads --- */
 
-static bool take_identity(struct ingest *in, struct store_update *update) {
+static bool handle_identity(struct ingest *in, struct store_update *update) {
     struct identity_change change = {.before = &update->before,
                                      .after = &update->who,
                                      .reason = update->type,
                                      .at = update->timestamp};
-    if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
+    if (!insert_platform_update(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    return identity_change(in->store, in->arena, in->place.account_id, &change, new_id(in, "con_"),
+    return identity_change(in->store, in->arena, in->owner.account_id, &change, new_id(in, "con_"),
                            in->now);
 }
 
-static bool take_lead(struct ingest *in, struct store_update *update) {
+static bool handle_lead(struct ingest *in, struct store_update *update) {
     struct known known = {0};
     struct contact contact = {0};
-    if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
+    if (!insert_platform_update(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    if (in->place.is_archived)
+    if (in->owner.is_archived)
         return true;
     if (update->wamid && !find_message(in, update->wamid, &known))
         return false;
     if (known.id[0])
         return contact_read(in->store, in->arena, known.contact_id, &contact) &&
-               tell_lead(in, update, &contact, known.thread_id, "lead_event");
+               add_lead(in, update, &contact, known.thread_id, "lead_event");
     struct store_event event = {.type = "lead.created",
                                 .source = "lead_event",
                                 .wamid = update->wamid,
                                 .lead_event = update->body};
-    return !in->place.wants_events || add_event(in, &event, NULL, NULL);
+    return !in->owner.wants_events || add_event(in, &event, NULL, NULL);
 }
 
 /* --- templates and flows --- */
 
-static bool take_template(struct ingest *in, struct store_update *update) {
+static bool handle_template(struct ingest *in, struct store_update *update) {
     static struct statement s = {
         .sql = "INSERT INTO template (account_id, name, language, template_id, status, category, "
                "reason, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
@@ -525,55 +533,55 @@ static bool take_template(struct ingest *in, struct store_update *update) {
                "category = coalesce(excluded.category, template.category), "
                "reason = CASE WHEN excluded.status IS NULL THEN template.reason "
                "ELSE excluded.reason END, updated_at = excluded.updated_at"};
-    if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
+    if (!insert_platform_update(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    return sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(update->name),
+    return sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(update->name),
                    TEXT(update->language), TEXT(update->object_id), TEXT(update->status),
                    TEXT(update->category), TEXT(update->reason), INTEGER(in->now));
 }
 
-static bool take_flow(struct ingest *in, struct store_update *update) {
+static bool handle_flow(struct ingest *in, struct store_update *update) {
     static struct statement s = {.sql = "UPDATE flow SET status = ?3, updated_at = ?4 "
                                         "WHERE account_id = ?1 AND flow_id = ?2"};
-    if (!keep(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
+    if (!insert_platform_update(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    return sql_run(in->store, &s, TEXT(in->place.account_id), TEXT(update->object_id),
+    return sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(update->object_id),
                    TEXT(update->status), INTEGER(in->now));
 }
 
-/* --- all of it --- */
+/* --- all updates --- */
 
-static taker *const takers[] = {
-    [UPDATE_MESSAGE] = take_message,   [UPDATE_ECHO] = take_message,
-    [UPDATE_HISTORY] = take_message,   [UPDATE_STATUS] = take_status,
-    [UPDATE_IDENTITY] = take_identity, [UPDATE_LEAD] = take_lead,
-    [UPDATE_TEMPLATE] = take_template, [UPDATE_FLOW] = take_flow,
-    [UPDATE_OTHER] = take_other,
+static handler *const handlers[] = {
+    [UPDATE_MESSAGE] = handle_message,   [UPDATE_ECHO] = handle_message,
+    [UPDATE_HISTORY] = handle_message,   [UPDATE_STATUS] = handle_status,
+    [UPDATE_IDENTITY] = handle_identity, [UPDATE_LEAD] = handle_lead,
+    [UPDATE_TEMPLATE] = handle_template, [UPDATE_FLOW] = handle_flow,
+    [UPDATE_OTHER] = handle_other,
 };
 
-/* Takes one update behind a savepoint: one that breaks a rule of the database is kept as it is and
- * does not take the others with it. */
-static bool take(struct ingest *in, struct store_update *update) {
+/* Handles one update within a savepoint: an update that violates a constraint is stored as it is,
+ * and the other updates of the payload are kept. */
+static bool handle(struct ingest *in, struct store_update *update) {
     static struct statement save = {.sql = "SAVEPOINT one_update"};
     static struct statement undo = {.sql = "ROLLBACK TO one_update"};
     static struct statement release = {.sql = "RELEASE one_update"};
-    if (!find_place(in, update))
+    if (!find_owner(in, update))
         return false;
-    if (!in->place.user_id || in->place.is_foreign) {
+    if (!in->owner.user_id || in->owner.is_foreign) {
         update->outcome = OUTCOME_NOT_OURS;
-        return !in->place.is_foreign || note_foreign(in, update);
+        return !in->owner.is_foreign || upsert_foreign_waba(in, update);
     }
     size_t events = in->events;
     sql_start_with(in->store, &save, NULL, 0);
     if (sql_row(in->store, &save) || sql_failed(in->store))
         return false;
-    if (!takers[update->kind](in, update)) {
+    if (!handlers[update->kind](in, update)) {
         if (!sql_conflicted(in->store))
             return false;
-        sql_result(in->store); /* forgiven */
+        sql_result(in->store); /* clears the error */
         in->events = events;
         sql_start_with(in->store, &undo, NULL, 0);
-        if (sql_row(in->store, &undo) || !keep(in, update, OUTCOME_REFUSED))
+        if (sql_row(in->store, &undo) || !insert_platform_update(in, update, OUTCOME_REFUSED))
             return false;
     }
     sql_start_with(in->store, &release, NULL, 0);
@@ -589,7 +597,7 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
         .store = store, .lasting = arena, .arena = &scratch, .now = now, .write = write};
     bool ok = sql_begin(store);
     for (size_t i = 0; ok && i < count; i++) {
-        ok = take(&in, &updates[i]) && sql_is_within_limit(store);
+        ok = handle(&in, &updates[i]) && sql_is_within_limit(store);
         arena_reset(&scratch);
     }
     arena_free(&scratch);

@@ -26,7 +26,7 @@ static bool contact_for_send(struct store *store, const struct store_send *send,
             return false;
     }
     return !phone || strcmp(phone, send->phone) == 0 ||
-           contact_add_alias(store, send->account_id, send->phone, id, send->now);
+           contact_upsert_alias(store, send->account_id, send->phone, id, send->now);
 }
 
 /* A template that opens a flow: its replies will name the message, the token, or both. */
@@ -51,7 +51,7 @@ enum store_result store_record_send(struct store *store, const struct store_send
                "context_wamid = excluded.context_wamid WHERE message.source = 'status'"};
     char contact_id[ID_SIZE], thread_id[ID_SIZE];
     if (sql_begin(store) && contact_for_send(store, send, contact_id) &&
-        thread_touch(store, send->line_id, contact_id, send->new_thread_id, send->now, thread_id) &&
+        thread_upsert(store, send->line_id, contact_id, send->new_thread_id, send->now, thread_id) &&
         note_flow(store, send, send->wamid) && note_flow(store, send, send->flow_token))
         sql_run(store, &insert, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
                 TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),

@@ -2,13 +2,13 @@
 
 #include "store/sqlite.h"
 
-/* An event `e` that is due and that nobody works on. A lease that ends much later than any could
- * comes from a clock that has been set back since. ?1 is now, ?2 the latest end of a lease. */
+/* An event `e` that is due and not leased. A lease that ends later than any lease can was written
+ * before the clock was set back, and is ignored. ?1 is now, ?2 the latest end of a lease. */
 #define IS_WAITING                                                                                 \
     "e.state = 'pending' AND e.next_attempt_at <= ?1 "                                             \
     "AND (e.lease_until <= ?1 OR e.lease_until > ?2)"
 
-/* The first attempt of an earlier event about the same contact is under way. */
+/* The first attempt of an earlier event about the same contact is in progress. */
 #define IS_BEHIND                                                                                  \
     "EXISTS (SELECT 1 FROM event b WHERE b.contact_id = e.contact_id AND b.state = 'pending' "     \
     "AND b.lease_until > ?1 AND b.lease_until <= ?2 AND b.attempts = 1 "                           \
@@ -18,15 +18,16 @@
 #define IS_CONFIGURED "w.url <> '' AND w.code IS NOT NULL AND u.deleted_at IS NULL"
 #define MAY_BE_TRIED  "(w.suspended_at IS NULL OR w.next_probe_at <= ?1)"
 
-/* `now` was taken before the lock was waited for: another courier's may be later. */
+/* A caller reads `now` before it waits for the lock, so that a lease of another courier may end
+ * later than now + OUTBOX_LEASE_MS. */
 static int64_t latest_lease(int64_t now) {
     return now + 2 * (int64_t)OUTBOX_LEASE_MS;
 }
 
-/* The next user after `*after` who has pending events; false when there is none, or on failure.
- * `due->url` is NULL when none of them can be delivered now. */
-static bool next_due(struct store *store, struct arena *arena, const char *after, int64_t now,
-                     struct store_due *due) {
+/* Finds the next user after `after` who has pending events; false when there is none, or on
+ * failure. `due->url` is NULL when none of the events can be delivered now. */
+static bool find_next_due(struct store *store, struct arena *arena, const char *after, int64_t now,
+                          struct store_due *due) {
     static struct statement s = {
         .sql = "SELECT p.user_id, (SELECT w.url FROM webhook w JOIN user u ON u.id = w.user_id "
                "WHERE w.user_id = p.user_id AND " IS_CONFIGURED " AND " MAY_BE_TRIED
@@ -51,14 +52,14 @@ enum store_result store_list_due(struct store *store, struct arena *arena, const
                                  size_t limit, int64_t now, struct store_due **due, size_t *count) {
     *due = arena_alloc(arena, limit * sizeof **due);
     *count = 0;
-    store_hold_view(store); /* one view for all of them: each of their own would cost locks */
-    while (*count < limit && next_due(store, arena, after, now, &(*due)[*count]))
+    store_hold_view(store); /* one view for all statements: a view each would take more locks */
+    while (*count < limit && find_next_due(store, arena, after, now, &(*due)[*count]))
         after = (*due)[(*count)++].user_id;
     store_release_view(store);
     return sql_result(store);
 }
 
-/* Where the user's events go now; false when nowhere, or on failure. */
+/* Reads the user's webhook; false when no event can be sent to it now, or on failure. */
 static bool read_target(struct store *store, struct arena *arena, const char *user_id, int64_t now,
                         struct store_delivery *target) {
     static struct statement s = {
@@ -79,9 +80,9 @@ static bool read_target(struct store *store, struct arena *arena, const char *us
     return true;
 }
 
-/* Completes the delivery with the event `id`, which is the owner's from now on. */
-static bool lease(struct store *store, struct arena *arena, const char *id,
-                  const struct store_exchange *exchange, struct store_delivery *delivery) {
+/* Leases the event `id` to the courier and completes the delivery with it. */
+static bool update_lease(struct store *store, struct arena *arena, const char *id,
+                         const struct store_exchange *exchange, struct store_delivery *delivery) {
     static struct statement s = {.sql = "UPDATE event SET lease_until = ?2, lease_owner = ?3, "
                                         "attempts = attempts + 1 WHERE id = ?1 "
                                         "RETURNING type, body, attempts"};
@@ -92,38 +93,39 @@ static bool lease(struct store *store, struct arena *arena, const char *id,
     delivery->type = column_text(&s, 0, arena);
     delivery->body = column_blob(&s, 1, arena);
     delivery->attempts = (int)column_integer(&s, 2);
-    return !sql_row(store, &s) && !sql_failed(store); /* to its end: only then is it written */
+    return !sql_row(store, &s) && !sql_failed(store); /* SQLite writes when the last step is done */
 }
 
-/* A probe that was handed out is the only one for an hour, even when its courier dies. */
+/* There is one probe an hour, even when its courier dies. */
 static bool start_probe(struct store *store, const char *user_id, int64_t now) {
     static struct statement s = {.sql = "UPDATE webhook SET next_probe_at = ?2 WHERE user_id = ?1"};
     return sql_run(store, &s, TEXT(user_id), INTEGER(now + OUTBOX_PROBE_MS));
 }
 
-/* --- whose turn it is among the events of one user ---
+/* --- the order of one user's events ---
  *
- * A user's waiting events are in two lanes. In the one of first attempts each contact's earliest
- * event is the only one that may be taken, and the contacts have their turns in the order of their
- * ids; a round ends with the contact that was the last when it began, so that new ones do not
- * prolong it. In the other lane are the events that keep no order (retries, and events about no
- * contact), the one that waits longest first. Where a share does not take all that waits, the two
- * lanes go first by turns. */
+ * A user's due events are in two lists. The list of first attempts contains, for each contact, its
+ * earliest event. The contacts take turns in the order of their ids. A round ends with the contact
+ * that was the last one when the round began, so that new contacts do not prolong it. The other
+ * list contains the events without an order (retries, and events about no contact), the longest
+ * waiting one first. When a share does not cover all due events, the two lists alternate in going
+ * first.
+ */
 
-/* The taking of one share. */
-struct taking {
+/* The leasing of one share. */
+struct leasing {
     struct store *store;
     struct arena *arena;
     const struct store_exchange *exchange;
-    struct store_delivery delivery; /* with the target; the rest is of the last event */
+    struct store_delivery delivery; /* URL and codes are set; the rest is the last event's */
     struct buffer *rows;
-    size_t left;           /* may still be taken */
-    int64_t turn;          /* of the user's shares that left something; odd: retries go first */
-    const char *contact;   /* the last that had its turn */
+    size_t left;           /* events that may still be leased */
+    int64_t turn;          /* number of the user's shares that left events; odd: retries go first */
+    const char *contact;   /* the contact that had the last turn */
     const char *round_end; /* the contact that the round ends with */
 };
 
-static void read_turn(struct taking *t) {
+static void read_turn(struct leasing *t) {
     static struct statement s = {
         .sql = "SELECT turn, contact_id, round_end FROM event_turn WHERE user_id = ?1"};
     t->turn = 0;
@@ -137,7 +139,7 @@ static void read_turn(struct taking *t) {
     sql_stop(&s);
 }
 
-static bool write_turn(struct taking *t) {
+static bool write_turn(struct leasing *t) {
     static struct statement s = {
         .sql = "INSERT INTO event_turn (user_id, turn, contact_id, round_end) "
                "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (user_id) DO UPDATE SET turn = excluded.turn, "
@@ -146,16 +148,16 @@ static bool write_turn(struct taking *t) {
                    TEXT(t->round_end));
 }
 
-static bool take(struct taking *t, const char *id) {
-    if (!lease(t->store, t->arena, id, t->exchange, &t->delivery))
+static bool lease_event(struct leasing *t, const char *id) {
+    if (!update_lease(t->store, t->arena, id, t->exchange, &t->delivery))
         return false;
     buffer_add(t->rows, &t->delivery, sizeof t->delivery);
     t->left--;
     return true;
 }
 
-/* At most `limit` events that keep no order. */
-static void take_unordered(struct taking *t, size_t limit) {
+/* Leases at most `limit` events that have no order. */
+static void lease_unordered(struct leasing *t, size_t limit) {
     static struct statement s = {.sql =
                                      "SELECT e.id FROM event e WHERE e.user_id = ?3 AND " IS_WAITING
                                      " AND (e.attempts > 0 OR e.contact_id IS NULL) "
@@ -168,12 +170,12 @@ static void take_unordered(struct taking *t, size_t limit) {
         buffer_add(&found, &id, sizeof id);
     }
     const char *const *ids = (const char *const *)(void *)found.p;
-    for (size_t i = 0; i < found.n / sizeof *ids && take(t, ids[i]); i++)
+    for (size_t i = 0; i < found.n / sizeof *ids && lease_event(t, ids[i]); i++)
         ;
 }
 
-/* Begins a round of the contacts that wait now. */
-static void begin_round(struct taking *t) {
+/* Starts a round of the contacts that wait now. */
+static void start_round(struct leasing *t) {
     static struct statement s = {
         .sql = "SELECT contact_id FROM event WHERE user_id = ?1 AND state = 'pending' "
                "AND attempts = 0 AND contact_id IS NOT NULL ORDER BY contact_id DESC LIMIT 1"};
@@ -185,9 +187,9 @@ static void begin_round(struct taking *t) {
     sql_stop(&s);
 }
 
-/* The first waiting event of the next contact; false at the end of the round, or on failure. `*id`
- * is NULL when that contact has to wait. */
-static bool next_contact(struct taking *t, const char **id) {
+/* Finds the first due event of the next contact; false at the end of the round, or on failure.
+ * `*id` is NULL when an attempt for that contact is in progress. */
+static bool find_next_contact(struct leasing *t, const char **id) {
     static struct statement s = {
         .sql = "SELECT e.contact_id, CASE WHEN NOT " IS_BEHIND " THEN e.id END FROM event e "
                "WHERE e.user_id = ?3 AND e.contact_id > ?4 AND e.contact_id <= ?5 "
@@ -202,35 +204,36 @@ static bool next_contact(struct taking *t, const char **id) {
     return true;
 }
 
-/* At most `limit` first attempts: from the rest of this round, then from a new one. A contact that
- * is looked at in vain has an attempt under way, so only few are. */
-static void take_first_attempts(struct taking *t, size_t limit) {
+/* Leases at most `limit` first attempts: from the rest of this round, then from a new one. Few
+ * contacts are visited without a result: only those with an attempt in progress. */
+static void lease_first_attempts(struct leasing *t, size_t limit) {
     const size_t enough = t->left - limit;
     const char *id;
     for (int rounds = 0; rounds < 2; rounds++) {
-        while (t->left > enough && next_contact(t, &id))
-            if (id && !take(t, id))
+        while (t->left > enough && find_next_contact(t, &id))
+            if (id && !lease_event(t, id))
                 return;
         if (t->left <= enough)
             return;
-        begin_round(t);
+        start_round(t);
     }
 }
 
-/* Adds the user's share to `rows`: one event for a probe. */
-static bool take_share(struct store *store, struct arena *arena,
-                       const struct store_exchange *exchange, const struct store_share *share,
-                       struct buffer *rows) {
-    static void (*const lanes[])(struct taking *, size_t) = {take_first_attempts, take_unordered};
-    struct taking t = {.store = store, .arena = arena, .exchange = exchange, .rows = rows};
+/* Leases the user's share and adds it to `rows`; one event for a probe. */
+static bool lease_share(struct store *store, struct arena *arena,
+                        const struct store_exchange *exchange, const struct store_share *share,
+                        struct buffer *rows) {
+    static void (*const lists[])(struct leasing *, size_t) = {lease_first_attempts,
+                                                              lease_unordered};
+    struct leasing t = {.store = store, .arena = arena, .exchange = exchange, .rows = rows};
     if (!read_target(store, arena, share->user_id, exchange->now, &t.delivery))
         return !sql_failed(store);
     const size_t limit = t.left = t.delivery.is_probe ? 1 : share->limit;
     read_turn(&t);
     const int first = (int)(t.turn % 2);
-    lanes[first](&t, limit - limit / 2);
-    lanes[!first](&t, t.left);
-    lanes[first](&t, t.left);
+    lists[first](&t, limit - limit / 2);
+    lists[!first](&t, t.left);
+    lists[first](&t, t.left);
     if (t.delivery.is_probe && t.left < limit)
         start_probe(store, t.delivery.user_id, exchange->now);
     return !sql_failed(store) && (t.left || write_turn(&t));
@@ -256,7 +259,7 @@ static bool end_delivered(struct store *store, const struct store_attempt *attem
     return sql_run(store, &s, TEXT(attempt->event_id), INTEGER(now), INTEGER(attempt->status));
 }
 
-/* Back to the queue, or dead. */
+/* Makes the event pending again, or dead. */
 static bool end_failed(struct store *store, const char *owner, const struct store_attempt *attempt,
                        int64_t now) {
     static struct statement s = {
@@ -272,8 +275,9 @@ static bool end_failed(struct store *store, const char *owner, const struct stor
                    attempt->status ? INTEGER(attempt->status) : NO_PARAMETER, TEXT(attempt->error));
 }
 
-/* The webhook works; if it was suspended, everything that waits is due. */
-static bool note_success(struct store *store, const struct store_attempt *attempt, int64_t now) {
+/* Ends the webhook's failure; if it was suspended, all its pending events become due. */
+static bool update_after_success(struct store *store, const struct store_attempt *attempt,
+                                 int64_t now) {
     static struct statement recover = {
         .sql = "UPDATE webhook SET failing_since = NULL, suspended_at = NULL, "
                "next_probe_at = NULL WHERE user_id = ?1 AND updated_at <= ?2 "
@@ -287,8 +291,9 @@ static bool note_success(struct store *store, const struct store_attempt *attemp
             sql_run(store, &drain, TEXT(attempt->user_id), INTEGER(now)));
 }
 
-/* The webhook failed; after five days of that, or at a 410, it is suspended. */
-static bool note_failure(struct store *store, const struct store_attempt *attempt, int64_t now) {
+/* Marks the webhook as failing; suspends it after five days of failures, or at a 410. */
+static bool update_after_failure(struct store *store, const struct store_attempt *attempt,
+                                 int64_t now) {
     static struct statement count = {
         .sql = "UPDATE webhook SET failing_since = coalesce(failing_since, ?2) "
                "WHERE user_id = ?1 AND updated_at <= ?2"};
@@ -308,9 +313,9 @@ static bool end_attempt(struct store *store, const struct store_exchange *exchan
         return false;
     if (attempt->verdict == VERDICT_DELIVERED)
         return end_delivered(store, attempt, exchange->now) &&
-               note_success(store, attempt, exchange->now);
+               update_after_success(store, attempt, exchange->now);
     return end_failed(store, exchange->owner, attempt, exchange->now) &&
-           note_failure(store, attempt, exchange->now);
+           update_after_failure(store, attempt, exchange->now);
 }
 
 enum store_result store_exchange_events(struct store *store, struct arena *arena,
@@ -321,7 +326,7 @@ enum store_result store_exchange_events(struct store *store, struct arena *arena
     for (size_t i = 0; ok && i < exchange->attempt_count; i++)
         ok = end_attempt(store, exchange, &exchange->attempts[i]);
     for (size_t i = 0; ok && i < exchange->share_count; i++)
-        ok = take_share(store, arena, exchange, &exchange->shares[i], &rows);
+        ok = lease_share(store, arena, exchange, &exchange->shares[i], &rows);
     enum store_result result = sql_commit(store);
     *deliveries = (struct store_delivery *)(void *)rows.p;
     *count = result == STORE_OK ? rows.n / sizeof **deliveries : 0;

@@ -1,10 +1,12 @@
-/* The outbox's exit: events on their way to webhooks, as couriers work on them (spec 6).
+/* The delivery side of the outbox: a courier leases events, delivers them and reports the results
+ * (spec 6).
  *
- * An event is pending until it is delivered (done), given up (dead) or not wanted any more
- * (cancelled). A courier that works on one holds a lease; when it dies, the lease runs out and the
- * event is due again. So every event arrives at least once, and several couriers share the work.
- * A webhook that only failed for five days, or that answered 410, is suspended: URL and code stay,
- * its events wait, and once an hour one of them is tried.
+ * An event is pending until it is delivered (done), given up (dead) or no longer wanted
+ * (cancelled). A courier holds a lease on each event that it delivers. When the courier dies, the
+ * lease expires and the event is due again. So every event is delivered at least once, and several
+ * couriers can share the work. A webhook is suspended when it has only failed for five days, or
+ * when it answers 410: its URL and code stay, its events wait, and once an hour one of them is sent
+ * as a probe.
  */
 #ifndef SWITCHBOARD_STORE_OUTBOX_H
 #define SWITCHBOARD_STORE_OUTBOX_H
@@ -12,31 +14,31 @@
 #include "store/store.h"
 
 enum {
-    OUTBOX_LEASE_MS = 60 * 1000,                       /* longer than any delivery takes */
-    OUTBOX_PROBE_MS = 60 * 60 * 1000,                  /* between tries of a suspended webhook */
-    OUTBOX_SUSPEND_AFTER_MS = 5 * 24 * 60 * 60 * 1000, /* of failures alone */
+    OUTBOX_LEASE_MS = 60 * 1000,                       /* longer than any delivery takes, ms */
+    OUTBOX_PROBE_MS = 60 * 60 * 1000,                  /* between probes of a suspended webhook */
+    OUTBOX_SUSPEND_AFTER_MS = 5 * 24 * 60 * 60 * 1000, /* of failures without a success */
 };
 
 /* A user with pending events. */
 struct store_due {
     const char *user_id;
-    const char *url;   /* NULL: none of them can be delivered now */
-    bool is_suspended; /* one event may be tried */
-    bool is_failing;   /* nothing has arrived since a failure */
+    const char *url;   /* NULL: none of the events can be delivered now */
+    bool is_suspended; /* one event may be sent as a probe */
+    bool is_failing;   /* no success since the last failure */
 };
 
-/* The next users with pending events in the order of their ids: at most `limit`, those after
- * `after`. Fewer than `limit`: there are no more. */
+/* Lists users with pending events in the order of their ids: at most `limit`, those after the id
+ * `after`. Fewer than `limit`: there are no more. `now` is in ms. */
 enum store_result store_list_due(struct store *store, struct arena *arena, const char *after,
                                  size_t limit, int64_t now, struct store_due **due, size_t *count);
 
-/* How many events of a user to take at most. */
+/* The number of a user's events to lease at most. */
 struct store_share {
     const char *user_id;
     size_t limit;
 };
 
-/* What became of an attempt. */
+/* The result of an attempt. */
 enum store_verdict {
     VERDICT_DELIVERED,
     VERDICT_RETRY, /* at next_attempt_at */
@@ -50,51 +52,53 @@ struct store_attempt {
     enum store_verdict verdict;
     int64_t next_attempt_at; /* VERDICT_RETRY */
     int64_t started_at, duration_ms;
-    int status;                 /* HTTP status; 0: no answer */
-    const char *error;          /* NULL when delivered */
-    const char *address;        /* connected to, or refused; NULL: there was none */
+    int status;          /* HTTP status; 0: no answer */
+    const char *error;   /* NULL when delivered */
+    const char *address; /* the address connected to, or refused by the egress rules; NULL: none */
     struct slice response_head; /* the first KB of the answer's body */
 };
 
-/* What a courier brings and wants. */
+/* The attempts that a courier reports, and the events that it requests. */
 struct store_exchange {
-    const char *owner; /* names the courier: unique, and the same all its life */
+    const char *owner; /* id of the courier: unique, never changed while it runs */
     int64_t now;
-    const struct store_attempt *attempts; /* that have ended */
+    const struct store_attempt *attempts; /* ended attempts */
     size_t attempt_count;
-    const struct store_share *shares; /* of events to take */
+    const struct store_share *shares; /* numbers of events to lease */
     size_t share_count;
 };
 
-/* An event to deliver, and where to. */
+/* An event to deliver, and its destination. */
 struct store_delivery {
     const char *event_id, *user_id, *type;
     struct slice body;
-    int attempts; /* this one included; counted from the last replay */
+    int attempts; /* including this one; since the last replay */
     const char *url;
-    struct slice sealed_code;          /* its place: webhook_code_context */
-    struct slice sealed_previous_code; /* p == NULL: none that still signs; the same place */
-    bool is_probe;                     /* the webhook is suspended */
+    struct slice sealed_code; /* sealed with webhook_code_context */
+    struct slice
+        sealed_previous_code; /* p == NULL: no previous code signs any more; same context */
+    bool is_probe;            /* the webhook is suspended */
 };
 
-/* In one transaction: first ends leased events by what became of them, then leases others.
+/* Applies the results of attempts, then leases other events, in one transaction.
  *
- * Attempts are logged, and the webhooks' account of success and failure is kept. A delivery counts
- * whoever holds the lease by now; a failure only while the owner does. An attempt that began before
- * its webhook was changed says nothing about the webhook. A failed probe costs its event none of
- * its attempts.
+ * Every attempt is logged in event_attempt, and the webhook's success or failure is updated. A
+ * successful attempt always counts; a failed one only while `owner` still holds the lease. An
+ * attempt that began before its webhook was changed does not count for the webhook. A failed probe
+ * does not count as an attempt of its event.
  *
- * Of one user's events no first attempt is handed out while the first attempt of an earlier event
- * about the same contact waits or is under way; whatever failed once holds nothing up. Where more
- * waits than the share takes, contacts have their turns, one event each, and first attempts and
- * retries too: a contact's first event waits for at most two events of each other contact and as
- * many retries, however many wait. URL and codes are those of this moment; a webhook that is unset
- * by now, or not due for a probe, gives nothing. */
+ * A first attempt is not leased while the first attempt of an earlier event about the same contact
+ * waits or is in progress; retries do not delay other events. When a user has more due events than
+ * the share, the contacts take turns with one event each, and so do first attempts and retries: the
+ * first event of a contact waits for at most two events of each other contact and as many retries.
+ * URL and codes are the current ones. A webhook that is no longer set, or not due for a probe, gets
+ * no events.
+ */
 enum store_result store_exchange_events(struct store *store, struct arena *arena,
                                         const struct store_exchange *exchange,
                                         struct store_delivery **deliveries, size_t *count);
 
-/* Gives a leased event back as if it had not been taken. */
+/* Returns a leased event to the queue without counting an attempt. */
 enum store_result store_release_event(struct store *store, const char *owner, const char *event_id);
 
 #endif

@@ -7,7 +7,7 @@ static bool next_sequence(struct store *store, struct store_event *event) {
     if (!sql_row(store, &s))
         return false;
     event->sequence = column_integer(&s, 0);
-    return !sql_row(store, &s) && !sql_failed(store); /* to its end: only then is it written */
+    return !sql_row(store, &s) && !sql_failed(store); /* SQLite writes when the last step is done */
 }
 
 bool outbox_add(struct store *store, struct arena *arena, struct store_event *event,

@@ -1,8 +1,9 @@
 #include "store/person.h"
 
-static bool goes_by(const struct contact *contact, const char *name) {
-    return is_same(contact->phone, name) || is_same(contact->bsuid, name) ||
-           is_same(contact->parent_bsuid, name);
+static bool has_identity(const struct contact *contact, const char *identity) {
+    return is_set_and_equal(contact->phone, identity) ||
+           is_set_and_equal(contact->bsuid, identity) ||
+           is_set_and_equal(contact->parent_bsuid, identity);
 }
 
 bool person_find(struct person *p, const char *identity, struct found *found) {
@@ -12,24 +13,24 @@ bool person_find(struct person *p, const char *identity, struct found *found) {
         return !sql_failed(p->store);
     if (!contact_read(p->store, p->arena, id, &found->contact))
         return false;
-    found->is_former = !goes_by(&found->contact, identity);
+    found->is_former = !has_identity(&found->contact, identity);
     return true;
 }
 
-static void add_name(struct person *p, const char *name) {
-    if (name && p->name_count < MOST_NAMES)
-        p->names[p->name_count++] = name;
+static void add_identity(struct person *p, const char *identity) {
+    if (identity && p->identity_count < MOST_IDENTITIES)
+        p->identities[p->identity_count++] = identity;
 }
 
-void person_add_names(struct person *p, const struct store_identity *who) {
-    add_name(p, who->phone);
-    add_name(p, who->bsuid);
-    add_name(p, who->parent_bsuid);
+void person_add_identities(struct person *p, const struct store_identity *who) {
+    add_identity(p, who->phone);
+    add_identity(p, who->bsuid);
+    add_identity(p, who->parent_bsuid);
 }
 
-/* Writes down what was done to the contact, with what it was known by before. */
-static bool note_merge(struct person *p, const struct contact *before, const char *merged_id,
-                       const char *contact_id, const char *reason) {
+/* Inserts a row into contact_merge, with the identities that the contact had before. */
+static bool insert_merge(struct person *p, const struct contact *before, const char *merged_id,
+                         const char *contact_id, const char *reason) {
     static struct statement s = {
         .sql = "INSERT INTO contact_merge (id, account_id, contact_id, merged_id, reason, phone, "
                "bsuid, parent_bsuid, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
@@ -40,12 +41,13 @@ static bool note_merge(struct person *p, const struct contact *before, const cha
                    TEXT(before->parent_bsuid), INTEGER(p->now));
 }
 
-bool person_note_change(struct person *p, const struct contact *before) {
-    return note_merge(p, before, NULL, p->contact.id, p->reason);
+bool person_insert_change(struct person *p, const struct contact *before) {
+    return insert_merge(p, before, NULL, p->contact.id, p->reason);
 }
 
-/* Moves all that `from` has to `to` and removes `from`. Threads of one line become one. */
-static bool move_all(struct store *store, const char *from, const char *to) {
+/* Moves all rows of the contact `from` to the contact `to` and deletes `from`. Two threads of one
+ * line are merged. */
+static bool move_rows(struct store *store, const char *from, const char *to) {
     static struct statement steps[] = {
         {.sql = "UPDATE message SET thread_id = (SELECT t.id FROM thread t "
                 "  WHERE t.contact_id = ?2 AND t.line_id = message.line_id) "
@@ -65,7 +67,7 @@ static bool move_all(struct store *store, const char *from, const char *to) {
                 "ON CONFLICT (contact_id, source) DO NOTHING"},
         {.sql = "UPDATE contact_alias SET contact_id = ?2 WHERE contact_id = ?1"},
         {.sql = "UPDATE contact_merge SET contact_id = ?2 WHERE contact_id = ?1"},
-        /* finished events keep the old id: a replay looks up which contact it became */
+        /* finished events keep the old id: a replay looks up the contact that remained */
         {.sql = "UPDATE event SET contact_id = ?2 WHERE contact_id = ?1 AND state = 'pending'"},
         {.sql = "DELETE FROM contact_block WHERE contact_id = ?1 AND ?2 <> ''"},
         {.sql = "DELETE FROM lead WHERE contact_id = ?1 AND ?2 <> ''"},
@@ -84,18 +86,19 @@ static bool is_older(const struct contact *a, const struct contact *b) {
 
 bool person_include(struct person *p, const struct contact *other) {
     struct contact *own = &p->contact;
-    if (!other->id || is_same(own->id, other->id))
+    if (!other->id || is_set_and_equal(own->id, other->id))
         return true;
-    add_name(p, other->phone);
-    add_name(p, other->bsuid);
-    add_name(p, other->parent_bsuid);
+    add_identity(p, other->phone);
+    add_identity(p, other->bsuid);
+    add_identity(p, other->parent_bsuid);
     if (!own->id) {
         *own = *other;
         return true;
     }
     struct contact kept = is_older(own, other) ? *own : *other;
     struct contact gone = is_older(own, other) ? *other : *own;
-    if (!move_all(p->store, gone.id, kept.id) || !note_merge(p, &gone, gone.id, kept.id, p->reason))
+    if (!move_rows(p->store, gone.id, kept.id) ||
+        !insert_merge(p, &gone, gone.id, kept.id, p->reason))
         return false;
     kept.username = first_of(kept.username, gone.username);
     kept.name = first_of(kept.name, gone.name);
@@ -103,19 +106,19 @@ bool person_include(struct person *p, const struct contact *other) {
     return true;
 }
 
-bool person_take_phone(struct person *p, const struct contact *from, const char *phone) {
-    static struct statement forget = {
+bool person_clear_phone(struct person *p, const struct contact *from, const char *phone) {
+    static struct statement delete_alias = {
         .sql = "DELETE FROM contact_alias WHERE account_id = ?1 AND identity = ?2"};
-    static struct statement take = {
+    static struct statement clear = {
         .sql = "UPDATE contact SET phone = NULL, updated_at = ?2 WHERE id = ?1"};
-    if (!sql_run(p->store, &forget, TEXT(p->account_id), TEXT(phone)))
+    if (!sql_run(p->store, &delete_alias, TEXT(p->account_id), TEXT(phone)))
         return false;
-    return !is_same(from->phone, phone) || /* it led there by an alias only */
-           (note_merge(p, from, NULL, from->id, "recycled_phone") &&
-            sql_run(p->store, &take, TEXT(from->id), INTEGER(p->now)));
+    return !is_set_and_equal(from->phone, phone) || /* `from` was found by an alias only */
+           (insert_merge(p, from, NULL, from->id, "recycled_phone") &&
+            sql_run(p->store, &clear, TEXT(from->id), INTEGER(p->now)));
 }
 
-bool person_make(struct person *p, const char *new_id, const struct store_identity *who) {
+bool person_insert(struct person *p, const char *new_id, const struct store_identity *who) {
     static struct statement s = {
         .sql = "INSERT INTO contact (id, account_id, phone, bsuid, parent_bsuid, username, name, "
                "created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)"};
@@ -125,12 +128,9 @@ bool person_make(struct person *p, const char *new_id, const struct store_identi
            contact_read(p->store, p->arena, new_id, &p->contact);
 }
 
-static bool is_unchanged(const char *a, const char *b) {
-    return a == b || is_same(a, b);
-}
-
-/* Makes `who` what the contact goes by; parts that are NULL stay as they are. */
-static bool write_contact(struct person *p, const struct store_identity *who) {
+/* Sets the contact's phone and BSUID to those of `who`; the other columns only where `who` has a
+ * value. */
+static bool update_contact(struct person *p, const struct store_identity *who) {
     static struct statement s = {
         .sql = "UPDATE contact SET phone = ?2, bsuid = ?3, parent_bsuid = ?4, username = ?5, "
                "name = ?6, updated_at = ?7 WHERE id = ?1"};
@@ -140,39 +140,41 @@ static bool write_contact(struct person *p, const struct store_identity *who) {
     c->parent_bsuid = first_of(who->parent_bsuid, c->parent_bsuid);
     c->username = first_of(who->username, c->username);
     c->name = first_of(who->name, c->name);
-    if (is_unchanged(was.phone, c->phone) && is_unchanged(was.bsuid, c->bsuid) &&
-        is_unchanged(was.parent_bsuid, c->parent_bsuid) &&
-        is_unchanged(was.username, c->username) && is_unchanged(was.name, c->name))
+    if (is_equal_or_both_null(was.phone, c->phone) && is_equal_or_both_null(was.bsuid, c->bsuid) &&
+        is_equal_or_both_null(was.parent_bsuid, c->parent_bsuid) &&
+        is_equal_or_both_null(was.username, c->username) &&
+        is_equal_or_both_null(was.name, c->name))
         return true;
     return sql_run(p->store, &s, TEXT(c->id), TEXT(c->phone), TEXT(c->bsuid), TEXT(c->parent_bsuid),
                    TEXT(c->username), TEXT(c->name), INTEGER(p->now));
 }
 
-/* Has every name that the contact does not go by, and nobody else has, lead to it. */
-static bool add_aliases(struct person *p, bool *is_news) {
-    for (size_t i = 0; i < p->name_count; i++) {
-        struct found owner;
-        if (goes_by(&p->contact, p->names[i]))
+/* Points every identity that leads to no contact at this one. */
+static bool add_aliases(struct person *p, bool *is_changed) {
+    for (size_t i = 0; i < p->identity_count; i++) {
+        struct found holder;
+        if (has_identity(&p->contact, p->identities[i]))
             continue;
-        if (!person_find(p, p->names[i], &owner))
+        if (!person_find(p, p->identities[i], &holder))
             return false;
-        if (owner.contact.id)
+        if (holder.contact.id)
             continue;
-        *is_news = true;
-        if (!contact_add_alias(p->store, p->account_id, p->names[i], p->contact.id, p->now))
+        *is_changed = true;
+        if (!contact_upsert_alias(p->store, p->account_id, p->identities[i], p->contact.id, p->now))
             return false;
     }
     return true;
 }
 
-bool person_settle(struct person *p, const struct store_identity *who, bool *is_news) {
+bool person_update(struct person *p, const struct store_identity *who, bool *is_changed) {
     struct contact was = p->contact;
-    struct found owner = {0};
-    if (!is_unchanged(was.phone, who->phone) && !person_find(p, who->phone, &owner))
+    struct found holder = {0};
+    if (!is_equal_or_both_null(was.phone, who->phone) && !person_find(p, who->phone, &holder))
         return false;
-    if (owner.contact.id && !is_same(owner.contact.id, p->contact.id) &&
-        !person_take_phone(p, &owner.contact, who->phone))
+    if (holder.contact.id && !is_set_and_equal(holder.contact.id, p->contact.id) &&
+        !person_clear_phone(p, &holder.contact, who->phone))
         return false;
-    *is_news = !is_unchanged(was.phone, who->phone) || !is_unchanged(was.bsuid, who->bsuid);
-    return write_contact(p, who) && add_aliases(p, is_news);
+    *is_changed = !is_equal_or_both_null(was.phone, who->phone) ||
+                  !is_equal_or_both_null(was.bsuid, who->bsuid);
+    return update_contact(p, who) && add_aliases(p, is_changed);
 }

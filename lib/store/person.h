@@ -1,10 +1,10 @@
-/* Inside of the store: one person, put together from the contacts that turn out to be it. Every
- * call runs in the transaction that is open and returns false when it failed.
+/* Internal to the store: the person that a payload is about, built from the contacts that turn out
+ * to be the same person. Every call runs in the open transaction and returns false on failure.
  *
- *     person_find(...)       whom each name led to
- *     person_include(...)    those of them that are this person
- *     person_make(...)       when it was nobody
- *     person_settle(...)     what it goes by from now on, and what else leads to it
+ *     person_find(...)     finds the contact that an identity leads to
+ *     person_include(...)  merges a contact into the person
+ *     person_insert(...)   inserts a contact when none was found
+ *     person_update(...)   sets the person's identities and aliases
  */
 #ifndef SWITCHBOARD_STORE_PERSON_H
 #define SWITCHBOARD_STORE_PERSON_H
@@ -12,54 +12,53 @@
 #include "store/contact.h"
 #include "store/store_identity.h"
 
-enum { MOST_NAMES = 24 }; /* of six contacts and of what the platform says of two */
+enum { MOST_IDENTITIES = 24 }; /* three of each of six contacts and two persons in a payload */
 
 struct person {
     struct store *store;
     struct arena *arena;
     const char *account_id;
     int64_t now;
-    const char *reason;            /* why contacts become one */
-    struct contact contact;        /* the one that remains so far; id NULL: nobody yet */
-    const char *names[MOST_NAMES]; /* phones and BSUIDs that shall lead to it */
-    size_t name_count;
+    const char *reason;                      /* reason of a merge: contact_merge.reason */
+    struct contact contact;                  /* the contact that remains; id NULL: none yet */
+    const char *identities[MOST_IDENTITIES]; /* phones and BSUIDs that must lead to it */
+    size_t identity_count;
 };
 
-/* Whom a name led to. */
+/* The contact that an identity leads to. */
 struct found {
-    struct contact contact; /* id NULL: to nobody */
-    bool is_former;         /* by an alias: it does not go by that any more, or not mainly */
+    struct contact contact; /* id NULL: none */
+    bool is_former;         /* found by an alias: not its current phone, BSUID or parent BSUID */
 };
 
-/* Whom the phone or BSUID leads to; NULL leads to nobody. */
+/* Finds the contact that a phone or a BSUID leads to. NULL leads to no contact. */
 bool person_find(struct person *person, const char *name, struct found *found);
 
-/* Makes the contact part of the person; of two the older one's id remains. A contact with id NULL
- * changes nothing. */
+/* Merges the contact into the person; of two contacts the older one remains. Does nothing for a
+ * contact with id NULL. */
 bool person_include(struct person *person, const struct contact *contact);
 
-/* All names of `who` shall lead to the person. */
-void person_add_names(struct person *person, const struct store_identity *who);
+/* Adds the phone, BSUID and parent BSUID of `who` to the identities that must lead to the person.
+ */
+void person_add_identities(struct person *person, const struct store_identity *who);
 
-/* Makes a contact with `new_id` that goes by `who`. */
-bool person_make(struct person *person, const char *new_id, const struct store_identity *who);
+/* Inserts a contact with the id `new_id` and the identities of `who`. */
+bool person_insert(struct person *person, const char *new_id, const struct store_identity *who);
 
-/* The person goes by exactly this phone and this BSUID from now on, and by what else of `who` is
- * not NULL; whoever had the phone goes on without it. The names that nobody goes by become aliases.
- * `*is_news`: any of that is new. */
-bool person_settle(struct person *person, const struct store_identity *who, bool *is_news);
+/* Sets the person's phone and BSUID to those of `who`, NULL too, and its parent BSUID, username and
+ * name where `who` has them. A contact that had the phone before loses it. Every other identity of
+ * the person becomes an alias, unless it leads to another contact. `*is_changed`: the phone or the
+ * BSUID changed, or an alias was added. */
+bool person_update(struct person *person, const struct store_identity *who, bool *is_changed);
 
-/* Takes the phone from somebody who goes on without it: it is another person's now. */
-bool person_take_phone(struct person *person, const struct contact *from, const char *phone);
+/* Removes the phone from the contact `from`, and its alias: the phone belongs to another person
+ * now. `from` keeps its other identities. */
+bool person_clear_phone(struct person *person, const struct contact *from, const char *phone);
 
-/* Writes down what the person went by before it changed. */
-bool person_note_change(struct person *person, const struct contact *before);
+/* Inserts the identities that the person had before a change into contact_merge. */
+bool person_insert_change(struct person *person, const struct contact *before);
 
-/* Two names; NULL is like nothing. */
-static inline bool is_same(const char *a, const char *b) {
-    return a && b && strcmp(a, b) == 0;
-}
-
+/* The first one that is not NULL. */
 static inline const char *first_of(const char *a, const char *b) {
     return a ? a : b;
 }
