@@ -10,10 +10,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 2, TO_WRITE = 0, TO_SYNC = 1 }; /* the latter two: which byte is locked */
+enum { WAIT_S = 2, WRITE_BYTE = 0, SYNC_BYTE = 1 }; /* the last two: which byte is locked */
 
 struct queue_counts {
-    _Atomic unsigned long long database; /* the file that they are of: a restored one is another */
+    _Atomic unsigned long long database; /* identifies its file; a restored one is another file */
     _Atomic unsigned long long committed, synced;
 };
 
@@ -23,11 +23,12 @@ static int open_file(const char *path, mode_t mode) {
         return file;
     file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode & 0666);
     if (file >= 0)
-        fchmod(file, mode & 0666); /* what the umask took away */
+        fchmod(file, mode & 0666); /* the bits that the umask removed */
     return file;
 }
 
-/* A lock of the open file, not of the process: SQLite's own would be lost with the latter. */
+/* An open file description lock: unlike a lock of the process, which SQLite uses, it is not lost
+ * when another descriptor of the file is closed. */
 static bool set_lock(int file, int command, short type, off_t byte) {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
     return fcntl(file, command, &lock) == 0;
@@ -37,11 +38,11 @@ static void on_alarm(int signal) {
     (void)signal;
 }
 
-static bool wait_in_line(int file, off_t byte) {
-    struct sigaction action = {.sa_handler = on_alarm}, before; /* no SA_RESTART: the wait ends */
-    const struct itimerval patience = {.it_value.tv_sec = PATIENCE_S}, none = {0};
+static bool wait_for_lock(int file, off_t byte) {
+    struct sigaction action = {.sa_handler = on_alarm}, before; /* without SA_RESTART */
+    const struct itimerval limit = {.it_value.tv_sec = WAIT_S}, none = {0};
     sigaction(SIGALRM, &action, &before);
-    setitimer(ITIMER_REAL, &patience, NULL);
+    setitimer(ITIMER_REAL, &limit, NULL);
     bool locked = set_lock(file, F_OFD_SETLKW, F_WRLCK, byte);
     setitimer(ITIMER_REAL, &none, NULL);
     sigaction(SIGALRM, &before, NULL);
@@ -49,45 +50,47 @@ static bool wait_in_line(int file, off_t byte) {
 }
 
 static bool enter(int file, off_t byte) {
-    return set_lock(file, F_OFD_SETLK, F_WRLCK, byte) || wait_in_line(file, byte);
+    return set_lock(file, F_OFD_SETLK, F_WRLCK, byte) || wait_for_lock(file, byte);
 }
 
 static void leave(int file, off_t byte) {
     set_lock(file, F_OFD_SETLK, F_UNLCK, byte);
 }
 
-/* Written, not cut to size: a page that the disk has no room for could not be mapped. */
-static bool make_counts(int file) {
+/* Writes the counts instead of setting the file's size: access to a mapped page for which the disk
+ * has no space would raise SIGBUS. */
+static bool create_counts(int file) {
     const struct queue_counts none = {0};
     struct stat now;
     if (fstat(file, &now) == 0 && now.st_size >= (off_t)sizeof none)
         return true;
-    if (!enter(file, TO_SYNC))
+    if (!enter(file, SYNC_BYTE))
         return false;
-    bool made =
+    bool created =
         fstat(file, &now) == 0 && (now.st_size >= (off_t)sizeof none ||
                                    pwrite(file, &none, sizeof none, 0) == (ssize_t)sizeof none);
-    leave(file, TO_SYNC);
-    return made;
+    leave(file, SYNC_BYTE);
+    return created;
 }
 
 static struct queue_counts *map_counts(int file) {
-    if (!make_counts(file))
+    if (!create_counts(file))
         return NULL;
     void *counts =
         mmap(NULL, sizeof(struct queue_counts), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return counts == MAP_FAILED ? NULL : counts;
 }
 
-static bool counts_are_ours(const struct queue *queue) {
+static bool counts_match(const struct queue *queue) {
     return queue->counts && atomic_load(&queue->counts->database) == queue->database;
 }
 
-/* Whoever still has the file that was there before counts for itself from now on. */
+/* Makes the counts those of this database. A process that still has the former database open makes
+ * its own syncs from then on. */
 static void claim_counts(struct queue *queue) {
-    if (enter(queue->file, TO_SYNC)) {
+    if (enter(queue->file, SYNC_BYTE)) {
         atomic_store(&queue->counts->database, queue->database);
-        leave(queue->file, TO_SYNC);
+        leave(queue->file, SYNC_BYTE);
     }
 }
 
@@ -98,22 +101,22 @@ void queue_open(struct queue *queue, const char *path, const struct stat *databa
     queue->counts = queue->file < 0 ? NULL : map_counts(queue->file);
     queue->database = (unsigned long long)database->st_ino ^ (unsigned long long)database->st_dev
                                                                  << 40;
-    if (queue->counts && !counts_are_ours(queue))
+    if (queue->counts && !counts_match(queue))
         claim_counts(queue);
 }
 
 void queue_enter(const struct queue *queue) {
     if (queue->file >= 0)
-        enter(queue->file, TO_WRITE);
+        enter(queue->file, WRITE_BYTE);
 }
 
 void queue_leave(const struct queue *queue) {
     if (queue->file >= 0)
-        leave(queue->file, TO_WRITE);
+        leave(queue->file, WRITE_BYTE);
 }
 
-/* The number of a commit that was just made. The counts may be those of before a power failure, one
- * older than the other: a number must be above both. */
+/* Counts a commit that was just made and returns its number. After a power failure one counter may
+ * be older than the other: the number must be above both. */
 static unsigned long long count_commit(struct queue_counts *counts) {
     unsigned long long synced = atomic_load(&counts->synced);
     unsigned long long before = atomic_load(&counts->committed);
@@ -123,8 +126,8 @@ static unsigned long long count_commit(struct queue_counts *counts) {
     return (before > synced ? before : synced) + 1;
 }
 
-/* Under the lock: one trip to the disk for all that is committed by now. */
-static int sync_for_all(struct queue_counts *counts, int (*sync)(void *), void *argument) {
+/* Makes one sync for all commits made so far. Called with the lock. */
+static int sync_commits(struct queue_counts *counts, int (*sync)(void *), void *argument) {
     unsigned long long reached = atomic_load(&counts->committed);
     int failure = sync(argument);
     if (!failure)
@@ -133,17 +136,17 @@ static int sync_for_all(struct queue_counts *counts, int (*sync)(void *), void *
 }
 
 int queue_sync(const struct queue *queue, int (*sync)(void *), void *argument) {
-    if (!counts_are_ours(queue))
+    if (!counts_match(queue))
         return sync(argument);
     unsigned long long mine = count_commit(queue->counts);
-    if (!enter(queue->file, TO_SYNC))
+    if (!enter(queue->file, SYNC_BYTE))
         return sync(argument);
     int failure = 0;
-    if (!counts_are_ours(queue))
+    if (!counts_match(queue))
         failure = sync(argument);
     else if (atomic_load(&queue->counts->synced) < mine)
-        failure = sync_for_all(queue->counts, sync, argument);
-    leave(queue->file, TO_SYNC);
+        failure = sync_commits(queue->counts, sync, argument);
+    leave(queue->file, SYNC_BYTE);
     return failure;
 }
 

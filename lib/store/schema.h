@@ -1,4 +1,4 @@
-/* schema.sql, compiled in as it stands. */
+/* The text of schema.sql, compiled into the program. */
 #ifndef SWITCHBOARD_STORE_SCHEMA_H
 #define SWITCHBOARD_STORE_SCHEMA_H
 

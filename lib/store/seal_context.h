@@ -1,14 +1,15 @@
-/* The contexts of sealed values (seal.h): sealing and opening must name the same one. */
+/* The contexts of sealed values (seal.h): a value must be sealed and opened with the same context.
+ */
 #ifndef SWITCHBOARD_STORE_SEAL_CONTEXT_H
 #define SWITCHBOARD_STORE_SEAL_CONTEXT_H
 
 #include "base/arena.h"
 
-/* Of account.access_token of the account; in `arena`. */
+/* Returns the context of the account's access_token; in `arena`. */
 char *account_token_context(struct arena *arena, const char *account_id);
 
-/* Of webhook.code and webhook.previous_code of the user; in `arena`. Both have one context, since a
- * replaced code is moved from one column to the other as it is. */
+/* Returns the context of the user's webhook code and previous code; in `arena`. They share one
+ * context because a replaced code moves from one column to the other without being sealed again. */
 char *webhook_code_context(struct arena *arena, const char *user_id);
 
 #endif

@@ -6,20 +6,20 @@
 /* The columns that hold sealed values. */
 static struct column {
     const char *what;
-    char *(*place)(struct arena *arena, const char *owner);
+    char *(*seal_context)(struct arena *arena, const char *owner);
     struct statement list, set;
 } columns[] = {
     {.what = "platform access token of account",
-     .place = account_token_context,
+     .seal_context = account_token_context,
      .list = {.sql = "SELECT id, access_token FROM account WHERE access_token IS NOT NULL "
                      "ORDER BY id"},
      .set = {.sql = "UPDATE account SET access_token = ?2 WHERE id = ?1"}},
     {.what = "webhook code of user",
-     .place = webhook_code_context,
+     .seal_context = webhook_code_context,
      .list = {.sql = "SELECT user_id, code FROM webhook WHERE code IS NOT NULL ORDER BY user_id"},
      .set = {.sql = "UPDATE webhook SET code = ?2 WHERE user_id = ?1"}},
     {.what = "previous webhook code of user",
-     .place = webhook_code_context,
+     .seal_context = webhook_code_context,
      .list = {.sql = "SELECT user_id, previous_code FROM webhook WHERE previous_code IS NOT NULL "
                      "ORDER BY user_id"},
      .set = {.sql = "UPDATE webhook SET previous_code = ?2 WHERE user_id = ?1"}},
@@ -27,7 +27,7 @@ static struct column {
 
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
-/* The values of a column, added to `rows`. */
+/* Adds the values of a column to `rows`. */
 static void list_column(struct store *store, struct arena *arena, struct column *column,
                         struct buffer *rows) {
     sql_start_with(store, &column->list, NULL, 0);
@@ -35,7 +35,7 @@ static void list_column(struct store *store, struct arena *arena, struct column 
         const char *owner = column_text(&column->list, 0, arena);
         struct store_sealed sealed = {.what = column->what,
                                       .owner = owner,
-                                      .place = column->place(arena, owner),
+                                      .place = column->seal_context(arena, owner),
                                       .value = column_blob(&column->list, 1, arena)};
         buffer_add(rows, &sealed, sizeof sealed);
     }
@@ -55,7 +55,7 @@ enum store_result store_list_sealed(struct store *store, struct arena *arena,
     return sql_result(store);
 }
 
-/* False when the values of the column cannot all be sealed anew. */
+/* Seals the values of a column again; false when `reseal` said stop. */
 static bool reseal_column(struct store *store, struct arena *arena, struct column *column,
                           const struct store_resealing *resealing, size_t *changed) {
     struct buffer rows = buffer_in(arena);
@@ -69,7 +69,7 @@ static bool reseal_column(struct store *store, struct arena *arena, struct colum
         if (value.p == values[i].value.p)
             continue;
         if (!sql_run(store, &column->set, TEXT(values[i].owner), BLOB(value)))
-            return true; /* sql_commit tells */
+            return true; /* sql_commit returns the failure */
         ++*changed;
     }
     return true;

@@ -16,28 +16,29 @@ enum {
     LONGEST_VALUE = 8 * 1024 * 1024,
     WAL_TOO_LONG = 64 * 1024 * 1024,
     DESCRIPTORS_MAX = 1024,
-    STEPS_AT_ONCE = 1000,   /* of SQLite's machine, between two looks at the limit of work */
-    WORK_OF_PAGE = 10,      /* of looking at one page, in steps */
-    WORK_OF_TRANSFER = 200, /* of reading or writing one */
-    OPENINGS = 20,          /* tries to open for reading, each after the index was made anew */
-    UNSETTLED_MS = 1000,    /* a reader waits for a writer to make the index */
+    STEPS_PER_CHECK =
+        1000,          /* of SQLite's virtual machine, between two checks of the limit of work */
+    WORK_OF_PAGE = 10, /* cost of a page in the cache, in steps */
+    WORK_OF_TRANSFER = 200, /* cost of reading or writing a page */
+    OPEN_TRIES = 20,        /* for reading; the wal-index is created again between two tries */
+    INDEX_WAIT_MS = 1000,   /* how long a reader waits for a writer to create the index */
 };
 
 struct store {
     sqlite3 *db;
-    int code; /* the first SQLite result that was a failure since the last sql_result; 0: none */
+    int code; /* the first SQLite error since the last sql_result; 0: none */
     char reason[1024];
     struct statement *prepared;
-    struct stat file; /* what was opened */
-    bool has_queue;   /* since the first transaction */
+    struct stat file; /* the database's file when it was opened */
+    bool has_queue;   /* the queue is opened by the first transaction */
     struct queue queue;
     bool holds_view;         /* a read transaction is open */
-    bool is_reader;          /* it was opened for reading: it cannot make the wal-index */
-    int64_t work, most_work; /* of the transaction, in steps; 0: no limit */
+    bool is_reader;          /* opened for reading: it cannot create the wal-index */
+    int64_t work, most_work; /* of the transaction, in steps; most_work 0: no limit */
     char path[4096];
 };
 
-static void note(struct store *store, int code) {
+static void latch(struct store *store, int code) {
     if (store->code || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
         return;
     store->code = code;
@@ -48,7 +49,7 @@ static void note(struct store *store, int code) {
              system ? strerror(system) : "", code);
 }
 
-static enum store_result meaning(int code) {
+static enum store_result result_of(int code) {
     switch (code & 0xff) {
     case SQLITE_OK:
         return STORE_OK;
@@ -81,7 +82,7 @@ const char *store_reason(const struct store *store) {
 enum store_result sql_result(struct store *store) {
     int code = store->code;
     store->code = SQLITE_OK;
-    return meaning(code);
+    return result_of(code);
 }
 
 bool sql_failed(const struct store *store) {
@@ -89,27 +90,27 @@ bool sql_failed(const struct store *store) {
 }
 
 bool sql_conflicted(const struct store *store) {
-    return meaning(store->code) == STORE_CONFLICT;
+    return result_of(store->code) == STORE_CONFLICT;
 }
 
 void sql_abandon(struct store *store) {
-    note(store, SQLITE_INTERNAL);
+    latch(store, SQLITE_INTERNAL);
 }
 
-/* SQLite calls it while a statement runs, which is ended where it returns true. A transaction that
- * has failed already is not kept from being rolled back. */
+/* SQLite's progress handler: true ends the running statement. It never ends the ROLLBACK of a
+ * transaction that has failed already. */
 static int count_steps(void *argument) {
     struct store *store = argument;
-    store->work += STEPS_AT_ONCE;
+    store->work += STEPS_PER_CHECK;
     return !store->code && store->work > store->most_work;
 }
 
 void store_limit_work(struct store *store, int64_t most) {
     store->most_work = most;
-    sqlite3_progress_handler(store->db, STEPS_AT_ONCE, most ? count_steps : NULL, store);
+    sqlite3_progress_handler(store->db, STEPS_PER_CHECK, most ? count_steps : NULL, store);
 }
 
-/* The work with pages that the connection has had since this was last called, in steps. */
+/* The connection's work on pages since the last call, in steps. */
 static int64_t work_of_pages(struct store *store) {
     static const struct {
         int counter, steps;
@@ -130,7 +131,7 @@ bool sql_is_within_limit(struct store *store) {
         return true;
     store->work += work_of_pages(store);
     if (store->work > store->most_work)
-        note(store, SQLITE_INTERRUPT);
+        latch(store, SQLITE_INTERRUPT);
     return store->work <= store->most_work;
 }
 
@@ -142,8 +143,9 @@ int sql_changes(const struct store *store) {
     return sqlite3_changes(store->db);
 }
 
-/* The safety valve where no courier checkpoints: only TRUNCATE, which takes the writer's lock, so
- * that no commit can overlap it (SQLite before 3.51.3 may lose frames otherwise). */
+/* Empties a very long write-ahead log, for installations where no courier makes checkpoints. Uses
+ * only TRUNCATE, which takes the writer's lock, so that no commit can overlap it (SQLite before
+ * 3.51.3 may lose frames otherwise). */
 static void truncate_long_wal(struct store *store) {
     char path[sizeof store->path + 8];
     struct stat wal;
@@ -152,8 +154,8 @@ static void truncate_long_wal(struct store *store) {
         sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
-/* What SQLite may leave out: locks between threads, since only one ever calls it, statistics of its
- * memory, and pages of its cache that a short process would never fill. */
+/* Switches off what this program does not need: locks between threads (it has one), memory
+ * statistics, and a preallocated page cache, which a short process never fills. */
 static void configure_library(void) {
     static bool done;
     if (!done) {
@@ -172,13 +174,13 @@ static void configure(struct store *store) {
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
-    /* the log's way to the disk is ours (sql_commit), so that one trip can serve many;
-     * temporary tables in memory: a confined process may make no file for them */
+    /* sql_commit syncs the write-ahead log, so that one sync can serve many commits; temporary
+     * tables are in memory: a confined process may not create files */
     sql_script(store, "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; "
                       "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
 }
 
-/* The path as a URI that has SQLite open the wal-index for reading alone. */
+/* Writes the path as a URI that makes SQLite open the wal-index read-only. */
 static void write_uri(const char *path, char *uri, size_t size) {
     size_t n = (size_t)snprintf(uri, size, "%s", *path == '/' ? "file://" : "file:");
     for (; *path && n + 32 < size; path++)
@@ -196,12 +198,12 @@ enum store_result sql_open(const char *path, int flags, struct store **out) {
     char uri[3 * sizeof store->path + 64];
     if (flags & SQLITE_OPEN_URI)
         write_uri(path, uri, sizeof uri);
-    note(store, sqlite3_open_v2(flags & SQLITE_OPEN_URI ? uri : path, &store->db,
-                                flags | SQLITE_OPEN_NOMUTEX, NULL));
+    latch(store, sqlite3_open_v2(flags & SQLITE_OPEN_URI ? uri : path, &store->db,
+                                 flags | SQLITE_OPEN_NOMUTEX, NULL));
     if (!store->code)
         configure(store);
     if (!store->code && stat(path, &store->file) != 0)
-        note(store, SQLITE_CANTOPEN);
+        latch(store, SQLITE_CANTOPEN);
     return sql_result(store);
 }
 
@@ -234,10 +236,11 @@ static bool is_same_file(const struct stat *a, const struct stat *b) {
     return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
-/* SQLite opens the log for writing in any case, and a reader never writes it: here its descriptor
- * is replaced by one that cannot. SQLite holds no locks on the log, which that would lose; its lock
- * on the database keeps others from removing the log meanwhile. */
-static bool protect_log(const struct store *store) {
+/* SQLite opens the write-ahead log for writing even in a reader, which never writes to it: this
+ * function replaces the descriptor with a read-only one. SQLite holds no locks on the log, so
+ * closing its descriptor loses none; its lock on the database keeps other processes from removing
+ * the log meanwhile. */
+static bool make_wal_read_only(const struct store *store) {
     const char *log = sqlite3_filename_wal(sqlite3_db_filename(store->db, "main"));
     struct stat wanted, found;
     int harmless = open(log, O_RDONLY | O_CLOEXEC), used = -1;
@@ -251,8 +254,8 @@ static bool protect_log(const struct store *store) {
     return done;
 }
 
-/* SQLite makes no wal-index for a reader, but wants its file to be there; it is made as SQLite
- * makes it for a writer. */
+/* A reader's SQLite does not create the file of the wal-index, but needs it: creates it with the
+ * owner and mode that a writer's SQLite would use. */
 static void ensure_index(const char *path) {
     char name[4096 + 8];
     struct stat database;
@@ -269,19 +272,20 @@ static void ensure_index(const char *path) {
     close(fd);
 }
 
-/* Whether a reader found a wal-index that a writer, which alone can, is about to make anew. */
-static bool is_unsettled(int code) {
+/* Whether a reader found a wal-index that a writer must create again; a reader cannot. */
+static bool needs_new_index(int code) {
     return code == SQLITE_READONLY_RECOVERY || code == SQLITE_READONLY_CANTINIT;
 }
 
-/* Whether opening for reading may succeed after a connection for writing was there. */
-static bool may_settle(const struct store *store) {
+/* Whether opening for reading may succeed after a connection for writing was opened. */
+static bool may_get_new_index(const struct store *store) {
     int code = sqlite3_extended_errcode(store->db);
-    return is_unsettled(code) || (code & 0xff) == SQLITE_CANTOPEN;
+    return needs_new_index(code) || (code & 0xff) == SQLITE_CANTOPEN;
 }
 
-/* Has the wal-index made by a connection that may. It leaves the log as it is. */
-static enum store_result settle(const char *path, struct store **store) {
+/* Creates the wal-index by opening a connection for writing. Leaves the write-ahead log unchanged.
+ */
+static enum store_result renew_index(const char *path, struct store **store) {
     enum store_result result = open_current(path, SQLITE_OPEN_READWRITE, store);
     if (result == STORE_OK)
         sqlite3_db_config((*store)->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -291,11 +295,11 @@ static enum store_result settle(const char *path, struct store **store) {
 static enum store_result open_reader(const char *path, struct store **store) {
     ensure_index(path);
     enum store_result result = open_current(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, store);
-    for (int tries = 1; result != STORE_OK && *store && may_settle(*store); tries++) {
-        if (tries == OPENINGS)
+    for (int tries = 1; result != STORE_OK && *store && may_get_new_index(*store); tries++) {
+        if (tries == OPEN_TRIES)
             return result;
         store_close(*store);
-        if ((result = settle(path, store)) != STORE_OK)
+        if ((result = renew_index(path, store)) != STORE_OK)
             return result;
         store_close(*store);
         ensure_index(path);
@@ -310,7 +314,7 @@ enum store_result store_open_for_reading(const char *path, struct store **store)
         return result;
     (*store)->is_reader = true;
     sqlite3_db_config((*store)->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    if (!protect_log(*store))
+    if (!make_wal_read_only(*store))
         return sql_refuse(*store, STORE_UNAVAILABLE,
                           "its write-ahead log cannot be opened for reading: %s", strerror(errno));
     return STORE_OK;
@@ -337,8 +341,8 @@ bool store_is_current(const struct store *store, const char *path) {
 static bool prepare(struct store *store, struct statement *statement) {
     if (statement->prepared)
         return true;
-    note(store, sqlite3_prepare_v3(store->db, statement->sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                   &statement->prepared, NULL));
+    latch(store, sqlite3_prepare_v3(store->db, statement->sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                    &statement->prepared, NULL));
     if (!statement->prepared)
         return false;
     statement->next = store->prepared;
@@ -362,7 +366,7 @@ void sql_start_with(struct store *store, struct statement *statement,
     if (store->code || !prepare(store, statement))
         return;
     for (size_t i = 0; i < count; i++)
-        note(store, bind(statement->prepared, (int)i + 1, &parameters[i]));
+        latch(store, bind(statement->prepared, (int)i + 1, &parameters[i]));
 }
 
 void sql_stop(struct statement *statement) {
@@ -376,7 +380,7 @@ bool sql_row(struct store *store, struct statement *statement) {
     int code = store->code ? store->code : sqlite3_step(statement->prepared);
     if (code == SQLITE_ROW)
         return true;
-    note(store, code);
+    latch(store, code);
     sql_stop(statement);
     return false;
 }
@@ -402,8 +406,8 @@ bool column_is_null(struct statement *statement, int column) {
     return sqlite3_column_type(statement->prepared, column) == SQLITE_NULL;
 }
 
-/* Prepared before anything begins: whatever is the matter then, memory too, a transaction that is
- * not to be does not stay and keep others from writing. */
+/* Prepared before the first transaction begins: a rollback must not fail for lack of memory, or the
+ * transaction would stay open and keep the write lock. */
 static struct statement rollback = {.sql = "ROLLBACK"};
 
 static bool begin(struct store *store, struct statement *statement) {
@@ -413,23 +417,24 @@ static bool begin(struct store *store, struct statement *statement) {
     return !sql_row(store, statement) && !store->code;
 }
 
-/* Some errors, as of memory, have ended it already. */
-static void give_up(struct store *store) {
+/* Rolls back the open transaction; some errors, such as lack of memory, have rolled it back
+ * already. */
+static void roll_back(struct store *store) {
     if (sqlite3_get_autocommit(store->db))
         return;
     if (rollback.prepared && sqlite3_step(rollback.prepared) != SQLITE_DONE)
-        note(store, SQLITE_INTERNAL);
+        latch(store, SQLITE_INTERNAL);
     sql_stop(&rollback);
 }
 
-/* Takes a reader's view now, where the wal-index may turn out to be unsettled: not later, in the
- * middle of its statements. */
-static bool is_settled(struct store *store) {
+/* Starts a reader's view with a first statement; false when the wal-index must be created again.
+ * This way later statements of the view do not fail for that reason. */
+static bool start_view(struct store *store) {
     static struct statement look = {.sql = "SELECT 1 FROM sqlite_schema LIMIT 1"};
     sql_start_with(store, &look, NULL, 0);
     if (sql_row(store, &look))
         sql_stop(&look);
-    return !is_unsettled(store->code);
+    return !needs_new_index(store->code);
 }
 
 void store_hold_view(struct store *store) {
@@ -439,9 +444,9 @@ void store_hold_view(struct store *store) {
         return;
     for (int waited = 0;; waited++) {
         store->holds_view = begin(store, &deferred);
-        if (!store->holds_view || !store->is_reader || is_settled(store) || waited == UNSETTLED_MS)
+        if (!store->holds_view || !store->is_reader || start_view(store) || waited == INDEX_WAIT_MS)
             return;
-        give_up(store);
+        roll_back(store);
         store->code = SQLITE_OK;
         nanosleep(&pause, NULL);
     }
@@ -451,7 +456,7 @@ void store_release_view(struct store *store) {
     if (!store || !store->holds_view)
         return;
     store->holds_view = false;
-    give_up(store);
+    roll_back(store);
 }
 
 bool sql_begin(struct store *store) {
@@ -461,14 +466,14 @@ bool sql_begin(struct store *store) {
         queue_open(&store->queue, store->path, &store->file);
     store->has_queue = true;
     queue_enter(&store->queue);
-    work_of_pages(store); /* of before */
+    work_of_pages(store); /* discards the work before the transaction */
     store->work = 0;
     return begin(store, &immediate);
 }
 
-/* To the disk with the log of what was committed. Without one, in the rollback mode that a new
- * database begins in, SQLite has done it. */
-static int sync_log(void *argument) {
+/* Syncs the write-ahead log. In rollback-journal mode, which a new database starts in, there is no
+ * log: SQLite has synced the commit itself. */
+static int sync_wal(void *argument) {
     struct store *store = argument;
     sqlite3_file *log = NULL;
     int code = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
@@ -484,10 +489,10 @@ enum store_result sql_commit(struct store *store) {
         sql_row(store, &commit);
     }
     if (store->code)
-        give_up(store);
+        roll_back(store);
     queue_leave(&store->queue);
     if (!store->code)
-        note(store, queue_sync(&store->queue, sync_log, store));
+        latch(store, queue_sync(&store->queue, sync_wal, store));
     return sql_result(store);
 }
 
@@ -499,18 +504,18 @@ struct slice sql_seal(struct store *store, const struct store_secret *secret) {
 }
 
 bool sql_script(struct store *store, const char *sql) {
-    note(store, sqlite3_exec(store->db, sql, NULL, NULL, NULL));
+    latch(store, sqlite3_exec(store->db, sql, NULL, NULL, NULL));
     return !store->code;
 }
 
 int64_t sql_integer(struct store *store, const char *sql) {
     sqlite3_stmt *prepared = NULL;
     int64_t value = -1;
-    note(store, sqlite3_prepare_v2(store->db, sql, -1, &prepared, NULL));
+    latch(store, sqlite3_prepare_v2(store->db, sql, -1, &prepared, NULL));
     int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
     if (code == SQLITE_ROW)
         value = sqlite3_column_int64(prepared, 0);
-    note(store, code);
+    latch(store, code);
     sqlite3_finalize(prepared);
     return value;
 }
@@ -518,11 +523,11 @@ int64_t sql_integer(struct store *store, const char *sql) {
 const char *sql_text(struct store *store, struct arena *arena, const char *sql) {
     sqlite3_stmt *prepared = NULL;
     const char *value = NULL;
-    note(store, sqlite3_prepare_v2(store->db, sql, -1, &prepared, NULL));
+    latch(store, sqlite3_prepare_v2(store->db, sql, -1, &prepared, NULL));
     int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
     if (code == SQLITE_ROW && sqlite3_column_type(prepared, 0) != SQLITE_NULL)
         value = arena_copy(arena, slice_of((const char *)sqlite3_column_text(prepared, 0)));
-    note(store, code);
+    latch(store, code);
     sqlite3_finalize(prepared);
     return value;
 }

@@ -1,5 +1,5 @@
-/* Inside of the store: one SQLite connection, statements prepared once, typed parameters.
- * Included by lib/store/ only. */
+/* Internal to the store: one SQLite connection, statements that are prepared once, typed
+ * parameters. Included by lib/store/ only. */
 #ifndef SWITCHBOARD_STORE_SQLITE_H
 #define SWITCHBOARD_STORE_SQLITE_H
 
@@ -13,7 +13,7 @@ enum { SCHEMA_APPLICATION_ID = 0x53574244, SCHEMA_VERSION = 2 }; /* "SWBD" */
 struct statement {
     const char *sql;
     sqlite3_stmt *prepared;
-    struct statement *next; /* of those prepared on the connection */
+    struct statement *next; /* the next statement prepared on the connection */
 };
 
 /* A parameter, in the order ?1, ?2, ... */
@@ -28,44 +28,44 @@ struct parameter {
 #define BLOB(slice)  ((struct parameter){.kind = PARAMETER_BLOB, .bytes = (slice)})
 #define NO_PARAMETER ((struct parameter){.kind = PARAMETER_TEXT})
 
-/* Starts `statement` with its parameters; rows come from sql_row. */
+/* Binds the parameters of `statement` and starts it; sql_row returns its rows. */
 #define sql_start(store, statement, ...)                                                           \
     sql_start_with(store, statement, (const struct parameter[]){__VA_ARGS__},                      \
                    sizeof((const struct parameter[]){__VA_ARGS__}) / sizeof(struct parameter))
 void sql_start_with(struct store *store, struct statement *statement,
                     const struct parameter *parameters, size_t count);
 
-/* Steps to the next row. False at the end or on failure (then sql_result tells), and the statement
- * is reset. */
+/* Steps to the next row. False at the end or on failure (see sql_result); the statement is then
+ * reset. */
 bool sql_row(struct store *store, struct statement *statement);
 
 /* Ends a statement before its last row. */
 void sql_stop(struct statement *statement);
 
-/* Runs a statement that gives no rows to its end; false on failure. */
+/* Runs a statement without rows to its end; false on failure. */
 #define sql_run(store, statement, ...)                                                             \
     (sql_start(store, statement, __VA_ARGS__), !sql_row(store, statement) && !sql_failed(store))
 
-/* Whether something failed since the last sql_result. */
+/* Whether any call failed since the last sql_result. */
 bool sql_failed(const struct store *store);
 
-/* Whether what failed is that a rule of the database was broken. */
+/* Whether the failure is a violated constraint. */
 bool sql_conflicted(const struct store *store);
 
-/* Counts what the transaction did so far, and makes it fail where that is too much (see
- * store_limit_work). Long statements are ended while they run; many short ones are by this. */
+/* Adds the transaction's work so far, and makes it fail above the limit (see store_limit_work).
+ * SQLite checks the limit within a long statement; this call checks it between many short ones. */
 bool sql_is_within_limit(struct store *store);
 
-/* Makes the open transaction fail, if it has not already. */
+/* Makes the open transaction fail, if it has not failed already. */
 void sql_abandon(struct store *store);
 
-/* SQLite's connection, for what no statement does. */
+/* SQLite's connection, for calls that are not statements. */
 sqlite3 *sql_handle(struct store *store);
 
-/* The rows changed by the last statement. */
+/* The number of rows changed by the last statement. */
 int sql_changes(const struct store *store);
 
-/* The result of all calls since the last sql_result. */
+/* The first failure since the last sql_result, or STORE_OK; clears it. */
 enum store_result sql_result(struct store *store);
 
 /* Columns of the current row, from 0, copied into the arena. NULL stays NULL (p == NULL). */
@@ -74,28 +74,29 @@ struct slice column_blob(struct statement *statement, int column, struct arena *
 int64_t column_integer(struct statement *statement, int column);
 bool column_is_null(struct statement *statement, int column);
 
-/* A write transaction; nothing is read before the lock is held, so it cannot be refused half way.
- * sql_begin is false when it failed; sql_commit commits, or rolls back when anything failed, and
- * gives the result of the whole. */
+/* A write transaction. sql_begin takes the write lock before anything is read, so that the
+ * transaction cannot fail with STORE_BUSY later; false on failure. sql_commit commits, or rolls
+ * back when any call failed, and returns the result of the whole transaction. */
 bool sql_begin(struct store *store);
 enum store_result sql_commit(struct store *store);
 
-/* Seals a secret inside of the open transaction, which fails when that fails. NULL stays NULL. */
+/* Seals a secret within the open transaction, which fails if sealing fails. NULL stays NULL. */
 struct slice sql_seal(struct store *store, const struct store_secret *secret);
 
-/* Runs several statements of fixed text, such as the schema. */
+/* Runs several statements of constant text, such as the schema. */
 bool sql_script(struct store *store, const char *sql);
 
-/* Opens a connection with our settings; flags as sqlite3_open_v2. Fails like store_open. */
+/* Opens a connection with the store's settings; flags as in sqlite3_open_v2. Fails like store_open.
+ */
 enum store_result sql_open(const char *path, int flags, struct store **store);
 
-/* The value of a PRAGMA or a SELECT of one integer; -1 on failure. */
+/* Returns the integer that a PRAGMA or a SELECT gives; -1 on failure. */
 int64_t sql_integer(struct store *store, const char *sql);
 
-/* The same for a text, in `arena`; NULL when there is none and on failure. */
+/* The same for a text, copied into `arena`; NULL when there is none, and on failure. */
 const char *sql_text(struct store *store, struct arena *arena, const char *sql);
 
-/* Ends a call with `result` for a reason of our own, which store_reason tells then. */
+/* Returns `result` and sets the message that store_reason returns. */
 enum store_result sql_refuse(struct store *store, enum store_result result, const char *format,
                              ...) __attribute__((format(printf, 3, 4)));
 
