@@ -1,4 +1,4 @@
-/* Who may do what: users, their accounts and lines, as requests need them (spec 2.2, 5). */
+/* Access: users, their accounts and lines, as requests read them (spec 2.2, 5). */
 #include "store/sqlite.h"
 
 static struct store_account read_account(struct statement *s, int first, struct arena *arena) {

@@ -7,7 +7,7 @@
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
 
-/* Ends a use-case that stands on a row: without the row nothing was written. */
+/* Commits; STORE_NOT_FOUND when the row that the call needs was not found. */
 static enum store_result finish(struct store *store, bool found) {
     enum store_result result = sql_commit(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
@@ -28,8 +28,8 @@ static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) 
     return true;
 }
 
-/* Copies the id that INSERT ... RETURNING gives; runs the statement to its end, or nothing is
- * written. */
+/* Copies the id from INSERT ... RETURNING, and runs the statement to its end: SQLite writes when
+ * the last step is done. */
 static bool read_returned(struct store *store, struct statement *s, char id[ID_SIZE]) {
     if (!sql_row(store, s))
         return false;
@@ -56,11 +56,11 @@ enum store_result store_add_user(struct store *store, const struct store_new_use
 }
 
 enum store_result store_delete_user(struct store *store, const char *email, int64_t now) {
-    static struct statement drop_token = {.sql = "DELETE FROM api_token WHERE user_id = ?1"};
+    static struct statement delete_token = {.sql = "DELETE FROM api_token WHERE user_id = ?1"};
     static struct statement mark = {.sql = "UPDATE user SET deleted_at = ?2 WHERE id = ?1"};
     char id[ID_SIZE];
     bool found = sql_begin(store) && find_user(store, email, id);
-    if (found && sql_run(store, &drop_token, TEXT(id)))
+    if (found && sql_run(store, &delete_token, TEXT(id)))
         sql_run(store, &mark, TEXT(id), INTEGER(now));
     return finish(store, found);
 }
@@ -78,7 +78,7 @@ enum store_result store_replace_token(struct store *store, const char *email,
 }
 
 enum store_result store_set_plan(struct store *store, const struct store_new_plan *plan) {
-    static struct statement drop_primary = {
+    static struct statement delete_primary = {
         .sql = "DELETE FROM plan WHERE user_id = ?1 AND is_addon = 0"};
     static struct statement set = {
         .sql = "INSERT INTO plan (user_id, name, is_addon, ends_at, created_at) "
@@ -86,7 +86,7 @@ enum store_result store_set_plan(struct store *store, const struct store_new_pla
                "DO UPDATE SET ends_at = excluded.ends_at, created_at = excluded.created_at"};
     char id[ID_SIZE];
     bool found = sql_begin(store) && find_user(store, plan->email, id);
-    if (found && (plan->is_addon || sql_run(store, &drop_primary, TEXT(id))))
+    if (found && (plan->is_addon || sql_run(store, &delete_primary, TEXT(id))))
         sql_run(store, &set, TEXT(id), TEXT(plan->name), INTEGER(plan->is_addon),
                 plan->ends_at == INT64_MAX ? NO_PARAMETER : INTEGER(plan->ends_at),
                 INTEGER(plan->now));
@@ -119,8 +119,8 @@ enum store_result store_set_account_token(struct store *store, const char *accou
     return finish(store, found);
 }
 
-/* The user that an account is linked to. */
-static bool find_owner(struct store *store, const char *account_id, char user_id[ID_SIZE]) {
+/* Finds the user of an account. */
+static bool find_user_of(struct store *store, const char *account_id, char user_id[ID_SIZE]) {
     static struct statement s = {.sql = "SELECT user_id FROM account WHERE id = ?1"};
     sql_start(store, &s, TEXT(account_id));
     return read_id(store, &s, user_id);
@@ -149,7 +149,7 @@ enum store_result store_add_line(struct store *store, const struct store_new_lin
         .sql = "UPDATE user SET primary_line_id = ?2 "
                "WHERE id = ?1 AND (?3 = 1 OR primary_line_id IS NULL)"};
     char user_id[ID_SIZE];
-    bool found = sql_begin(store) && find_owner(store, line->account_id, user_id);
+    bool found = sql_begin(store) && find_user_of(store, line->account_id, user_id);
     bool written = found && upsert_line(store, line, id);
     if (written)
         sql_run(store, &set_primary, TEXT(user_id), TEXT(id), INTEGER(line->make_primary));
@@ -168,7 +168,7 @@ enum store_result store_archive_line(struct store *store, const char *phone_numb
     return finish(store, found);
 }
 
-/* The line of a block and the account it belongs to. */
+/* Finds the line of a block and its account. */
 static bool find_line(struct store *store, const char *phone_number_id, char line_id[ID_SIZE],
                       char account_id[ID_SIZE]) {
     static struct statement s = {.sql =
@@ -182,9 +182,9 @@ static bool find_line(struct store *store, const char *phone_number_id, char lin
     return true;
 }
 
-/* Finds the contact of the block, or makes it. */
-static bool find_or_add_contact(struct store *store, const char *account_id,
-                                struct store_block *block) {
+/* Finds the contact of the block, or inserts it. */
+static bool find_or_insert_contact(struct store *store, const char *account_id,
+                                   struct store_block *block) {
     static struct statement add = {
         .sql = "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?5)"};
@@ -203,7 +203,7 @@ enum store_result store_block_contact(struct store *store, struct store_block *b
                "ON CONFLICT (line_id, contact_id) DO NOTHING"};
     char line_id[ID_SIZE], account_id[ID_SIZE];
     bool found = sql_begin(store) && find_line(store, block->phone_number_id, line_id, account_id);
-    if (found && find_or_add_contact(store, account_id, block))
+    if (found && find_or_insert_contact(store, account_id, block))
         sql_run(store, &add, TEXT(line_id), TEXT(block->contact_id), INTEGER(block->now));
     return finish(store, found);
 }

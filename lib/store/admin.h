@@ -1,7 +1,8 @@
-/* Administration: what the operator changes from the command line. Like store.h: every call is
- * atomic, ids and times are passed in, and STORE_NOT_FOUND and STORE_CONFLICT change nothing.
+/* Administration: what the operator changes from the command line. Each call is atomic, the caller
+ * passes ids and times (ms), and STORE_NOT_FOUND and STORE_CONFLICT change nothing.
  *
- * Emails are compared byte for byte and name living users only; a deleted user's may be used again.
+ * Emails are compared byte for byte, among users that are not deleted; the email of a deleted user
+ * can be used again.
  */
 #ifndef SWITCHBOARD_STORE_ADMIN_H
 #define SWITCHBOARD_STORE_ADMIN_H
@@ -18,15 +19,15 @@ struct store_new_user {
     int64_t now;
 };
 
-/* STORE_CONFLICT: the email belongs to a living user. */
+/* STORE_CONFLICT: another user has the email. */
 enum store_result store_add_user(struct store *store, const struct store_new_user *user);
 
-/* Marks the user deleted and drops its token, which stops working at once (spec 5.3). Its row, its
- * accounts and what they hold stay. STORE_NOT_FOUND: no such user. */
+/* Marks the user as deleted and deletes its token, which stops working at once (spec 5.3). The
+ * user's row, accounts and data stay. STORE_NOT_FOUND: no such user. */
 enum store_result store_delete_user(struct store *store, const char *email, int64_t now);
 
-/* Replaces the token's hash in one statement: the old token stops as the new one starts (spec 3).
- * STORE_NOT_FOUND: no such user. */
+/* Replaces the token's hash in one statement: the old token stops working when the new one starts
+ * (spec 3). STORE_NOT_FOUND: no such user. */
 enum store_result store_replace_token(struct store *store, const char *email,
                                       const unsigned char token_hash[CRYPTO_HASH_SIZE],
                                       int64_t now);
@@ -38,8 +39,8 @@ struct store_new_plan {
     int64_t now;
 };
 
-/* A primary plan replaces the one before; an add-on is added, or replaced by name.
- * STORE_NOT_FOUND: no such user. */
+/* Sets a plan. A primary plan replaces the user's primary plan, an add-on the add-on of the same
+ * name. STORE_NOT_FOUND: no such user. */
 enum store_result store_set_plan(struct store *store, const struct store_new_plan *plan);
 
 /* --- accounts and lines (spec 2.2) --- */
@@ -54,7 +55,7 @@ struct store_new_account {
 /* STORE_NOT_FOUND: no such user. STORE_CONFLICT: the WABA id is linked already. */
 enum store_result store_add_account(struct store *store, const struct store_new_account *account);
 
-/* Replaces the platform access token; NULL: the account has no valid one any more.
+/* Replaces the platform access token; NULL: the account has no valid token any more.
  * STORE_NOT_FOUND: no such account. */
 enum store_result store_set_account_token(struct store *store, const char *account_id,
                                           const struct store_secret *token);
@@ -67,31 +68,31 @@ struct store_new_line {
     int64_t now;
 };
 
-/* Adds a line, or brings an archived line of the same account back with these values and the id it
- * had; `id` is the line's. STORE_NOT_FOUND: no such account. STORE_CONFLICT: the platform id is in
- * use. */
+/* Inserts a line, or restores an archived line of the same account with these values and its former
+ * id. The line's id is written to `id`. STORE_NOT_FOUND: no such account. STORE_CONFLICT: the
+ * platform id is in use. */
 enum store_result store_add_line(struct store *store, const struct store_new_line *line,
                                  char id[ID_SIZE]);
 
-/* Archives the line: it is not listed and cannot send. An archived one keeps its time.
- * STORE_NOT_FOUND: no such line. */
+/* Archives the line: it is no longer listed and cannot send. A line that is archived already keeps
+ * its time. STORE_NOT_FOUND: no such line. */
 enum store_result store_archive_line(struct store *store, const char *phone_number_id, int64_t now);
 
 /* --- blocked contacts (spec 3) --- */
 
-/* A contact as seen from a line: by phone (digits) or by BSUID, the other is NULL. */
+/* A contact of a line, by phone (digits) or by BSUID; the other one is NULL. */
 struct store_block {
     const char *phone_number_id, *phone, *bsuid;
     int64_t now;
-    char contact_id[ID_SIZE]; /* in: for a contact made here; out: the contact's */
+    char contact_id[ID_SIZE]; /* in: id for a new contact; out: the contact's id */
 };
 
-/* Blocks the contact on the line; somebody unknown becomes a contact. Repeating it changes nothing.
- * STORE_NOT_FOUND: no such line. */
+/* Blocks the contact on the line; inserts the contact if there is none. A repetition changes
+ * nothing. STORE_NOT_FOUND: no such line. */
 enum store_result store_block_contact(struct store *store, struct store_block *block);
 
-/* Ends the block. `*was_blocked` false: there was none (or no such contact). STORE_NOT_FOUND: no
- * such line. */
+/* Ends the block. `*was_blocked` false: the contact was not blocked, or does not exist.
+ * STORE_NOT_FOUND: no such line. */
 enum store_result store_unblock_contact(struct store *store, struct store_block *block,
                                         bool *was_blocked);
 

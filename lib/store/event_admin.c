@@ -97,10 +97,10 @@ enum store_result store_find_event(struct store *store, struct arena *arena, con
     return STORE_OK;
 }
 
-enum { REPLAYED_AT_ONCE = 500 }; /* a short transaction: others wait for it */
+enum { REPLAYED_AT_ONCE = 500 }; /* per transaction: a short one, since other writers wait for it */
 
-/* ?1 is now. An event that is being delivered keeps its lease and what comes of it. A merge leaves
- * the contact of finished events as it was: the one that remained is looked up here. */
+/* ?1 is now. An event that is being delivered keeps its lease and its result. A merge does not
+ * update the contact of finished events: the contact that remained is looked up here. */
 #define REPLAY                                                                                     \
     "UPDATE event SET state = 'pending', attempts = 0, next_attempt_at = ?1, finished_at = NULL, " \
     "lease_until = 0, lease_owner = NULL, contact_id = coalesce((SELECT m.contact_id "             \
@@ -108,7 +108,7 @@ enum { REPLAYED_AT_ONCE = 500 }; /* a short transaction: others wait for it */
     "WHERE NOT (state = 'pending' AND lease_until > ?1) AND EXISTS (SELECT 1 FROM webhook w "      \
     "  WHERE w.user_id = event.user_id AND w.url <> '' AND w.code IS NOT NULL) "
 
-/* Whether the event is there, and whether its user has a webhook. */
+/* Whether the event exists, and whether its user has a webhook. */
 static bool find_target(struct store *store, const char *id, bool *has_webhook) {
     static struct statement s = {
         .sql = "SELECT w.url <> '' AND w.code IS NOT NULL FROM event e "
@@ -133,7 +133,7 @@ enum store_result store_replay_event(struct store *store, const char *id, int64_
     return !found ? STORE_NOT_FOUND : has_webhook ? STORE_OK : STORE_CONFLICT;
 }
 
-/* Reads an id from the statement's one row; false: it is NULL, or there is none. */
+/* Reads the id from the only row of the statement; false: it is NULL, or there is no row. */
 static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
     if (!sql_row(store, s))
         return false;
@@ -143,15 +143,14 @@ static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) 
     return text != NULL;
 }
 
-/* The last of the events in [first, end) that are there now. */
+/* Finds the last existing event in [first, end). */
 static bool find_last(struct store *store, const char *first, const char *end, char id[ID_SIZE]) {
     static struct statement s = {.sql = "SELECT max(id) FROM event WHERE id >= ?1 AND id < ?2"};
     sql_start(store, &s, TEXT(first), TEXT(end));
     return read_id(store, &s, id);
 }
 
-/* Replays the first ones of the events in [first, last]. `next` is the first one behind them, "" at
- * the end. */
+/* Replays the first events in [first, last]. `next` is the first one after them, "" at the end. */
 static enum store_result replay_batch(struct store *store, char first[ID_SIZE], const char *last,
                                       int64_t now, size_t *count, char next[ID_SIZE]) {
     static struct statement find = {.sql = "SELECT id FROM event WHERE id >= ?1 AND id <= ?2 "
@@ -187,7 +186,7 @@ enum store_result store_replay_events(struct store *store, int64_t since, int64_
     return result;
 }
 
-/* The users whose webhook is suspended. */
+/* Lists the emails of the users whose webhook is suspended. */
 static void read_suspended(struct store *store, struct arena *arena, struct buffer *emails) {
     static struct statement s = {.sql = "SELECT u.email FROM webhook w JOIN user u "
                                         "ON u.id = w.user_id WHERE w.suspended_at IS NOT NULL "

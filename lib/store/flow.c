@@ -4,7 +4,7 @@
 
 #include "store/sqlite.h"
 
-/* The text with its ASCII letters folded by `fold`, other bytes untouched. */
+/* Returns a copy of the text with its ASCII letters folded by `fold` and other bytes unchanged. */
 static char *folded(struct arena *arena, struct slice text, int (*fold)(int)) {
     char *copy = arena_copy(arena, text);
     for (size_t i = 0; i < text.n; i++)
@@ -33,7 +33,7 @@ enum store_result store_save_flows(struct store *store, struct arena *arena, con
     return sql_commit(store);
 }
 
-/* `q` as a LIKE pattern: anywhere, its own wildcards taken literally. */
+/* Returns `q` as a LIKE pattern that matches it anywhere, with its wildcards escaped. */
 static const char *pattern(struct arena *arena, struct slice q) {
     struct buffer out = buffer_in(arena);
     buffer_add_char(&out, '%');

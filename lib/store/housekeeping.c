@@ -6,16 +6,16 @@
 
 #define DAYS (24 * 60 * 60 * INT64_C(1000))
 
-enum { ROWS_AT_ONCE = 500 }; /* a short transaction: others wait for it */
+enum { ROWS_AT_ONCE = 500 }; /* per transaction: a short one, since other writers wait for it */
 
-/* How long events are kept after they ended, by the state that they ended in. */
+/* How long finished events are kept, by state. */
 static const struct {
     const char *state;
     int64_t kept;
 } kept[] = {{"done", 7 * DAYS}, {"cancelled", 7 * DAYS}, {"dead", 30 * DAYS}};
 
-static const int64_t longest_wait = 3 * DAYS;        /* a retry is at most 2 days ahead */
-static const int64_t longest_probe_wait = DAYS / 12; /* a probe is one hour ahead */
+static const int64_t longest_wait = 3 * DAYS;        /* a retry is due in 2 days at most */
+static const int64_t longest_probe_wait = DAYS / 12; /* a probe is due in one hour */
 
 enum store_result store_set_patience(struct store *store, int ms) {
     char sql[64];
@@ -44,7 +44,7 @@ enum store_result store_find_beat(struct store *store, const char *name, int64_t
     return sql_result(store);
 }
 
-/* Removes events that ended in `state` at `until` or before, the oldest first. */
+/* Deletes events that ended in `state` at `until` or before, oldest first. */
 static enum store_result prune_state(struct store *store, const char *state, int64_t until,
                                      size_t *removed) {
 #define OLD_EVENTS                                                                                 \
@@ -56,7 +56,7 @@ static enum store_result prune_state(struct store *store, const char *state, int
     static struct statement events = {.sql = "DELETE FROM event WHERE id IN " OLD_EVENTS};
     sql_start(store, &find, TEXT(state), INTEGER(until));
     if (!sql_row(store, &find))
-        return sql_result(store); /* without the write lock */
+        return sql_result(store); /* without taking the write lock */
     sql_stop(&find);
     const struct parameter old[] = {TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)};
     if (sql_begin(store) && sql_run(store, &attempts, old[0], old[1], old[2]) &&
@@ -73,9 +73,10 @@ enum store_result store_prune_events(struct store *store, int64_t now, size_t *r
     return result;
 }
 
-/* A user with a pending event that waits beyond `latest`: one search in the index event_due for
- * each user that has pending events. NULL: there is none. */
-static const char *find_mistimed(struct store *store, struct arena *arena, int64_t latest) {
+/* Finds a user with a pending event that is due after `latest`, by one search in the index
+ * event_due for each user with pending events. NULL: there is none. */
+static const char *find_user_with_wrong_times(struct store *store, struct arena *arena,
+                                              int64_t latest) {
     static struct statement s = {
         .sql = "WITH RECURSIVE waiting (user_id) AS ("
                "SELECT min(user_id) FROM event WHERE state = 'pending' "
@@ -93,8 +94,8 @@ static const char *find_mistimed(struct store *store, struct arena *arena, int64
     return user_id;
 }
 
-static enum store_result mend_events(struct store *store, const char *user_id, int64_t now,
-                                     size_t *mended) {
+static enum store_result repair_events(struct store *store, const char *user_id, int64_t now,
+                                       size_t *mended) {
     static struct statement s = {
         .sql = "UPDATE event SET next_attempt_at = ?1 WHERE id IN (SELECT id FROM event "
                "WHERE user_id = ?3 AND state = 'pending' AND next_attempt_at > ?2 LIMIT ?4)"};
@@ -104,18 +105,18 @@ static enum store_result mend_events(struct store *store, const char *user_id, i
     return sql_commit(store);
 }
 
-#define MISTIMED_WEBHOOK                                                                           \
+#define WEBHOOK_WITH_WRONG_TIMES                                                                   \
     "(next_probe_at > ?2 OR suspended_at > ?2 OR failing_since > ?2 OR updated_at > ?2)"
 
-static enum store_result mend_webhooks(struct store *store, int64_t now, size_t *mended) {
-    static struct statement find = {.sql =
-                                        "SELECT 1 FROM webhook WHERE " MISTIMED_WEBHOOK " LIMIT 1"};
+static enum store_result repair_webhooks(struct store *store, int64_t now, size_t *mended) {
+    static struct statement find = {.sql = "SELECT 1 FROM webhook WHERE " WEBHOOK_WITH_WRONG_TIMES
+                                           " LIMIT 1"};
     static struct statement mend = {
         .sql = "UPDATE webhook SET next_probe_at = CASE WHEN next_probe_at > ?2 THEN ?1 "
                "ELSE next_probe_at END, suspended_at = CASE WHEN suspended_at > ?2 THEN ?1 "
                "ELSE suspended_at END, failing_since = CASE WHEN failing_since > ?2 THEN ?1 "
                "ELSE failing_since END, updated_at = CASE WHEN updated_at > ?2 THEN ?1 "
-               "ELSE updated_at END WHERE " MISTIMED_WEBHOOK};
+               "ELSE updated_at END WHERE " WEBHOOK_WITH_WRONG_TIMES};
     const struct parameter times[] = {INTEGER(now), INTEGER(now + longest_probe_wait)};
     sql_start(store, &find, times[0], times[1]);
     if (!sql_row(store, &find))
@@ -129,11 +130,12 @@ static enum store_result mend_webhooks(struct store *store, int64_t now, size_t 
 enum store_result store_mend_times(struct store *store, struct arena *arena, int64_t now,
                                    size_t *mended) {
     *mended = 0;
-    const char *user_id = find_mistimed(store, arena, now + longest_wait);
+    const char *user_id = find_user_with_wrong_times(store, arena, now + longest_wait);
     enum store_result result = sql_result(store);
     if (result != STORE_OK)
         return result;
-    return user_id ? mend_events(store, user_id, now, mended) : mend_webhooks(store, now, mended);
+    return user_id ? repair_events(store, user_id, now, mended)
+                   : repair_webhooks(store, now, mended);
 }
 
 int64_t store_data_version(struct store *store) {

@@ -1,5 +1,5 @@
-/* What a resident process does for the database: shows that it is alive, removes what is old, and
- * keeps the write-ahead log short. */
+/* Housekeeping by a resident process: heartbeat, removal of old rows, repair of times, checkpoints
+ * of the write-ahead log. */
 #ifndef SWITCHBOARD_STORE_HOUSEKEEPING_H
 #define SWITCHBOARD_STORE_HOUSEKEEPING_H
 
@@ -7,36 +7,37 @@
 
 #include "store/store.h"
 
-/* Makes later calls on this connection wait at most so long for a lock, in place of 5 s: a process
- * that has other things to do comes back later. */
+/* Sets how long later calls on this connection wait for a lock (5 s by default): a process with
+ * other work tries again later. */
 enum store_result store_set_patience(struct store *store, int ms);
 
-/* Notes that the resident process `name` is alive. */
+/* Upserts the heartbeat of the resident process `name`. */
 enum store_result store_beat(struct store *store, const char *name, pid_t pid, int64_t now);
 
-/* When the resident process `name` last did that; INT64_MIN: never. */
+/* Finds the time of the last heartbeat of the resident process `name`; INT64_MIN: there was none.
+ */
 enum store_result store_find_beat(struct store *store, const char *name, int64_t *beat_at);
 
-/* Removes at most 500 events that ended long ago, with their attempts, in one transaction: 7 days
- * after they were delivered or cancelled, 30 days after they were given up. Where there are none
- * the write lock is not taken. `*removed` is how many: call again until it is 0. */
+/* Deletes at most 500 events that ended long ago, with their attempts, in one transaction: 7 days
+ * after they were delivered or cancelled, 30 days after they were given up. Without such events the
+ * write lock is not taken. `*removed` is their number: call again until it is 0. */
 enum store_result store_prune_events(struct store *store, int64_t now, size_t *removed);
 
-/* Makes pending events due, and webhooks' times those of now, that lie further ahead than any
- * could: they were written by a clock that has been set back since. At most 500 events in one
- * transaction; where there is nothing to mend the write lock is not taken. `*mended` is how many
- * rows: call again until it is 0. Works in `arena`. */
+/* Repairs times that were written before the clock was set back, and that are further ahead than
+ * possible: makes such pending events due, and sets such times of webhooks to `now`. At most 500
+ * events in one transaction; without such rows the write lock is not taken. `*mended` is the number
+ * of changed rows: call again until it is 0. Works in `arena`. */
 enum store_result store_mend_times(struct store *store, struct arena *arena, int64_t now,
                                    size_t *mended);
 
-/* A number that changes when another connection has committed; -1 on failure. */
+/* Returns a number that changes when another connection commits; -1 on failure. */
 int64_t store_data_version(struct store *store);
 
-/* Moves the write-ahead log into the database, so that the next writer begins it anew; with
- * `cuts_log` its file is emptied too. Under load it is better kept: to write over a file is cheaper
- * than to make it longer at every commit. Only ever with the writer's lock held (RESTART,
- * TRUNCATE), so that no commit overlaps: SQLite before 3.51.3 may lose frames otherwise.
- * STORE_BUSY: somebody reads or writes; try later. */
+/* Copies the write-ahead log into the database, so that the next writer starts the log again at its
+ * beginning; with `cuts_log` the file is truncated too. Under load do not truncate it: overwriting
+ * a file costs less than extending it at every commit. The writer's lock is held meanwhile
+ * (RESTART, TRUNCATE), so that no commit overlaps: SQLite before 3.51.3 may lose frames otherwise.
+ * STORE_BUSY: another connection reads or writes; try later. */
 enum store_result store_checkpoint(struct store *store, bool cuts_log);
 
 #endif

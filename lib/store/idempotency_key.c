@@ -4,13 +4,13 @@
 
 #include "store/sqlite.h"
 
-static bool forget_old(struct store *store, int64_t now) {
+static bool delete_old(struct store *store, int64_t now) {
     static struct statement s = {.sql = "DELETE FROM idempotency WHERE created_at < ?1"};
     return sql_run(store, &s, INTEGER(now - IDEMPOTENCY_KEPT_MS));
 }
 
-static bool start(struct store *store, const struct store_idempotency_key *key, int64_t now,
-                  struct store_idempotency *found) {
+static bool insert_key(struct store *store, const struct store_idempotency_key *key, int64_t now,
+                       struct store_idempotency *found) {
     static struct statement s = {
         .sql = "INSERT INTO idempotency (user_id, key, route, fingerprint, request_id, created_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (user_id, key) DO NOTHING"};
@@ -45,7 +45,7 @@ static void read_row(struct store *store, struct arena *arena,
 enum store_result store_begin_idempotent(struct store *store, struct arena *arena,
                                          const struct store_idempotency_key *key, int64_t now,
                                          struct store_idempotency *found) {
-    if (sql_begin(store) && forget_old(store, now) && start(store, key, now, found) &&
+    if (sql_begin(store) && delete_old(store, now) && insert_key(store, key, now, found) &&
         !found->is_new)
         read_row(store, arena, key, found);
     return sql_commit(store);

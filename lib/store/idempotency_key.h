@@ -1,10 +1,11 @@
-/* Requests made with an Idempotency-Key: each key runs once (draft-ietf-httpapi-idempotency-key). */
+/* Idempotency keys: a request with an Idempotency-Key runs once
+ * (draft-ietf-httpapi-idempotency-key). */
 #ifndef SWITCHBOARD_STORE_IDEMPOTENCY_H
 #define SWITCHBOARD_STORE_IDEMPOTENCY_H
 
 #include "store/store.h"
 
-enum { IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000 }; /* then a key may be used for something else */
+enum { IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000 }; /* after that the key can be used again */
 
 /* A key belongs to its user. */
 struct store_idempotency_key {
@@ -12,36 +13,38 @@ struct store_idempotency_key {
     const char *key;
 };
 
-/* What is known of a key. */
+/* The stored state of a key. */
 struct store_idempotency {
-    bool is_new;               /* nothing was: it has been started now */
-    char request_id[ID_SIZE];  /* of the request that started it; the platform echoes it */
-    int64_t started_at;        /* or its last sign of life */
-    const char *route;         /* method and path of that request */
+    bool is_new;               /* the key was not stored: it is started now */
+    char request_id[ID_SIZE];  /* of the request that started the key; the platform echoes it */
+    int64_t started_at;        /* or the last store_touch_idempotent */
+    const char *route;         /* method and path of the request */
     unsigned char fingerprint[32]; /* of the body */
-    int status;                /* HTTP status of the answer; 0: none yet */
+    int status;                /* HTTP status of the answer; 0: no answer yet */
     struct slice answer;       /* its body */
-    const char *wamid;         /* what a status told of the message that was sent; NULL: none did */
-    const char *wa_id;         /* the phone as that status named it; NULL: it did not */
+    const char *wamid;         /* of the message, where a status reported it; NULL: none did */
+    const char *wa_id;         /* the phone in that status; NULL: none */
 };
 
-/* Starts the key, or tells what became of it. Keys older than 24 h are forgotten. `found` holds the
- * request id, route and fingerprint to start it with. */
+/* Starts the key, or returns its stored state. Deletes keys that are older than 24 h. in: the
+ * request id, route and fingerprint to start the key with, in `found`; out: its state. Uses one
+ * transaction. */
 enum store_result store_begin_idempotent(struct store *store, struct arena *arena,
                                          const struct store_idempotency_key *key, int64_t now,
                                          struct store_idempotency *found);
 
-/* The started key's request still runs at `now`. */
+/* Sets the time of the started key to `now`: its request is still running. */
 enum store_result store_touch_idempotent(struct store *store,
                                          const struct store_idempotency_key *key, int64_t now);
 
-/* Keeps the answer of a started key, and the fingerprint, which may not have been known before. */
+/* Stores the answer of a started key, and the fingerprint, which was unknown at its start if the
+ * body was not read yet. */
 enum store_result store_finish_idempotent(struct store *store,
                                           const struct store_idempotency_key *key,
                                           const unsigned char fingerprint[32], int status,
                                           struct slice answer);
 
-/* Forgets a started key: nothing was done. */
+/* Deletes a started key: its request did nothing. */
 enum store_result store_forget_idempotent(struct store *store,
                                           const struct store_idempotency_key *key);
 

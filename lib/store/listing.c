@@ -5,7 +5,7 @@
 
 #include "store/sqlite.h"
 
-/* The row added last, of `size` bytes; NULL when there is none yet. */
+/* Returns the last row added, of `size` bytes; NULL when there is none. */
 static void *last_row(const struct buffer *rows, size_t size) {
     return rows->n ? rows->p + rows->n - size : NULL;
 }
@@ -23,7 +23,7 @@ static bool exists(struct store *store, struct statement *s, const char *id) {
     return found;
 }
 
-/* The result of a listing below `id`: an empty one may be because there is no such parent. */
+/* The result of a listing below `id`: an empty listing may mean that the parent does not exist. */
 static enum store_result finish(struct store *store, size_t count, const char *id,
                                 struct statement *find_parent) {
     bool found = count || !id || exists(store, find_parent, id);
@@ -143,7 +143,7 @@ static struct store_contact *add_contact(struct buffer *contacts, struct stateme
     return add_row(contacts, &contact, sizeof contact);
 }
 
-/* The page first, then the threads of its contacts alone. */
+/* Selects the page first, then only the threads of its contacts. */
 #define CONTACT_PAGE(condition)                                                                    \
     "SELECT p.*, t.id, l.phone_number_id FROM (SELECT c.id, c.account_id, c.phone, c.bsuid, "      \
     "  c.username, c.name FROM contact c WHERE " condition " ORDER BY c.id LIMIT ?2) p "           \
@@ -191,7 +191,7 @@ enum store_result store_list_contacts(struct store *store, struct arena *arena,
     return finish(store, *count, account_id, &find_account);
 }
 
-/* Where a page of messages begins: after this one. */
+/* The message that a page begins after. */
 struct message_key {
     int64_t timestamp;
     const char *id;
@@ -257,7 +257,7 @@ static int compare_messages(const void *a, const void *b) {
     return strcmp(first->id, second->id);
 }
 
-/* The first ones of each thread hold the first ones of all. */
+/* The first messages of all threads together contain the first messages of the contact. */
 enum store_result store_list_messages(struct store *store, struct arena *arena,
                                       const char *contact_id, const struct store_page *page,
                                       struct store_message **messages, size_t *count) {

@@ -1,13 +1,13 @@
-/* Listings for the operator. Like store.h: arrays and strings live in the `arena`; each call is one
- * consistent read. Tables that grow with the traffic are read a page at a time, so that neither
- * memory nor a read transaction grows with them. */
+/* Listings for the operator. As in store.h, arrays and strings are in the `arena`; each call reads
+ * one snapshot. Tables that grow with traffic are read in pages, so that memory and read
+ * transactions stay small. */
 #ifndef SWITCHBOARD_STORE_LISTING_H
 #define SWITCHBOARD_STORE_LISTING_H
 
 #include "store/store.h"
 
-/* A page: at most `limit` rows, those that follow the row with the id `after` in the listing's
- * order; NULL: the first ones. A page of fewer rows is the last one. */
+/* A page: at most `limit` rows that follow the row with the id `after` in the order of the listing;
+ * NULL: the first rows. A page with fewer rows is the last one. */
 struct store_page {
     const char *after;
     size_t limit;
@@ -23,15 +23,15 @@ struct store_user_entry {
     const char *id, *email;
     const char *default_account_id; /* NULL: none */
     int64_t created_at;
-    const struct store_plan *plans; /* the primary one first */
+    const struct store_plan *plans; /* the primary plan first */
     size_t plan_count;
 };
 
-/* The living users in the order of their making. */
+/* Lists the users that are not deleted in the order of their creation. */
 enum store_result store_list_users(struct store *store, struct arena *arena,
                                    struct store_user_entry **users, size_t *count);
 
-/* The id of the living user with this email, or STORE_NOT_FOUND. */
+/* Finds the id of the user with this email who is not deleted, or STORE_NOT_FOUND. */
 enum store_result store_find_user(struct store *store, const char *email, char id[ID_SIZE]);
 
 struct store_line_entry {
@@ -41,8 +41,8 @@ struct store_line_entry {
     int64_t created_at;
 };
 
-/* The account's lines, archived ones too, in the order of their making; account_id NULL: of all
- * accounts. STORE_NOT_FOUND: no such account. */
+/* Lists the account's lines, archived ones too, in the order of their creation; account_id NULL: of
+ * all accounts. STORE_NOT_FOUND: no such account. */
 enum store_result store_list_account_lines(struct store *store, struct arena *arena,
                                            const char *account_id, struct store_line_entry **lines,
                                            size_t *count);
@@ -54,12 +54,13 @@ struct store_thread {
 struct store_contact {
     const char *id, *account_id;
     const char *phone, *bsuid, *username, *name; /* NULL: not known */
-    const struct store_thread *threads;          /* in the order of their making */
+    const struct store_thread *threads;          /* in the order of their creation */
     size_t thread_count;
 };
 
-/* The account's contacts in the order of their ids, which is that of their making; account_id NULL:
- * of all accounts. `page->after` need not exist. STORE_NOT_FOUND: no such account. */
+/* Lists the account's contacts in the order of their ids, which is the order of their creation;
+ * account_id NULL: of all accounts. `page->after` need not exist. STORE_NOT_FOUND: no such account.
+ */
 enum store_result store_list_contacts(struct store *store, struct arena *arena,
                                       const char *account_id, const struct store_page *page,
                                       struct store_contact **contacts, size_t *count);
@@ -70,8 +71,8 @@ struct store_message {
     struct slice error; /* the platform's JSON; p == NULL: none */
 };
 
-/* The messages of all threads of a contact by timestamp, then id. STORE_NOT_FOUND: no such contact.
- * STORE_CONFLICT: `page->after` is no message of the contact. */
+/* Lists the messages of all threads of a contact, by timestamp and id. STORE_NOT_FOUND: no such
+ * contact. STORE_CONFLICT: `page->after` is not a message of the contact. */
 enum store_result store_list_messages(struct store *store, struct arena *arena,
                                       const char *contact_id, const struct store_page *page,
                                       struct store_message **messages, size_t *count);

@@ -1,13 +1,12 @@
-/* Messages sent. */
+/* Storing sent messages. */
 #include "store/contact.h"
 
 #include <stdio.h>
 
-/* The contact that was sent to: found by what the platform calls it or by what the caller did, made
- * when it is new. The platform may normalize a phone (Brazil, Mexico): then both spellings lead
- * to it. */
-static bool contact_for_send(struct store *store, const struct store_send *send,
-                             char id[ID_SIZE]) {
+/* Finds the recipient's contact by the platform's phone or by the caller's, or inserts it. The
+ * platform may normalize a phone (Brazil, Mexico): then both spellings lead to the contact. */
+static bool find_or_insert_contact(struct store *store, const struct store_send *send,
+                                   char id[ID_SIZE]) {
     static struct statement insert = {
         .sql = "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?5)"};
@@ -29,8 +28,10 @@ static bool contact_for_send(struct store *store, const struct store_send *send,
            contact_upsert_alias(store, send->account_id, send->phone, id, send->now);
 }
 
-/* A template that opens a flow: its replies will name the message, the token, or both. */
-static bool note_flow(struct store *store, const struct store_send *send, const char *token) {
+/* For a template that opens a flow: its replies will name the message's id, the flow token, or
+ * both. */
+static bool upsert_flow_token(struct store *store, const struct store_send *send,
+                              const char *token) {
     static struct statement s = {
         .sql = "INSERT INTO flow_token (account_id, token, flow_id) SELECT ?1, ?2, flow_id "
                "FROM template WHERE account_id = ?1 AND name = ?3 AND language = ?4 "
@@ -50,9 +51,11 @@ enum store_result store_record_send(struct store *store, const struct store_send
                "source = 'api', type = excluded.type, body = excluded.body, "
                "context_wamid = excluded.context_wamid WHERE message.source = 'status'"};
     char contact_id[ID_SIZE], thread_id[ID_SIZE];
-    if (sql_begin(store) && contact_for_send(store, send, contact_id) &&
-        thread_upsert(store, send->line_id, contact_id, send->new_thread_id, send->now, thread_id) &&
-        note_flow(store, send, send->wamid) && note_flow(store, send, send->flow_token))
+    if (sql_begin(store) && find_or_insert_contact(store, send, contact_id) &&
+        thread_upsert(store, send->line_id, contact_id, send->new_thread_id, send->now,
+                      thread_id) &&
+        upsert_flow_token(store, send, send->wamid) &&
+        upsert_flow_token(store, send, send->flow_token))
         sql_run(store, &insert, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
                 TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),
                 TEXT(send->context_wamid), BLOB(send->body));

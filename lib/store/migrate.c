@@ -1,4 +1,4 @@
-/* Creating the database, and bringing an older one up to date: from the CLI alone. */
+/* Creating the database, and migrating an older one; by the CLI only. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
@@ -9,12 +9,12 @@
 
 /* Version 1 to 2. */
 static const char *const to_2[] = {
-    /* no statement looks for contacts without a parent */
+    /* no statement searches for contacts without a parent */
     "DROP INDEX contact_parent",
     "CREATE INDEX contact_parent ON contact (account_id, parent_bsuid) "
     "WHERE parent_bsuid IS NOT NULL",
     /* a key belonged to user and route; of one key on several routes the newest answer stays, and a
-     * repeat on any other route is refused as one on another route */
+     * repetition on the other routes is refused as the key of another route */
     "CREATE TABLE idempotency_2 ("
     "user_id TEXT NOT NULL REFERENCES user (id), "
     "key TEXT NOT NULL, "
@@ -35,7 +35,7 @@ static const char *const to_2[] = {
     "ALTER TABLE idempotency_2 RENAME TO idempotency",
     "CREATE INDEX idempotency_age ON idempotency (created_at)",
     "CREATE INDEX idempotency_open ON idempotency (request_id) WHERE coalesce(status, 0) <> 200",
-    /* each contact's first waiting event, and those that keep no order, are found without the rest
+    /* each contact's first waiting event, and events without an order, are found without the others
      */
     "DROP INDEX event_contact",
     "CREATE INDEX event_contact ON event (contact_id, lease_until) WHERE state = 'pending'",
@@ -45,18 +45,18 @@ static const char *const to_2[] = {
     "WHERE state = 'pending' AND (attempts > 0 OR contact_id IS NULL)",
     "CREATE TABLE event_turn (user_id TEXT PRIMARY KEY REFERENCES user (id), "
     "turn INTEGER NOT NULL, contact_id TEXT NOT NULL, round_end TEXT NOT NULL) STRICT",
-    /* payloads that were too large to be taken in one go */
+    /* payloads that were too large to be stored at once */
     "CREATE TABLE webhook_refusal (id TEXT PRIMARY KEY, "
     "hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), reason TEXT NOT NULL, "
     "size INTEGER NOT NULL, updates INTEGER, count INTEGER NOT NULL, first_at INTEGER NOT NULL, "
     "last_at INTEGER NOT NULL, body BLOB NOT NULL) STRICT",
     "CREATE INDEX webhook_refusal_age ON webhook_refusal (last_at, size)",
-    /* business accounts under which updates for our lines came that are not theirs */
+    /* WABA ids of other accounts, under which updates for a line arrived */
     "CREATE TABLE foreign_waba (line_id TEXT NOT NULL REFERENCES line (id), "
     "waba_id TEXT NOT NULL, count INTEGER NOT NULL, first_at INTEGER NOT NULL, "
     "last_at INTEGER NOT NULL, PRIMARY KEY (line_id, waba_id)) STRICT",
     "CREATE INDEX foreign_waba_age ON foreign_waba (last_at)",
-    /* a replayed event goes to the contact that its own was merged into */
+    /* a replayed event belongs to the contact that its own was merged into */
     "CREATE INDEX contact_merge_merged ON contact_merge (merged_id) WHERE merged_id IS NOT NULL",
     /* replies are counted when they arrive, not when flows are searched */
     "CREATE TABLE flow_reply_count ("
@@ -68,15 +68,15 @@ static const char *const to_2[] = {
     "SELECT account_id, flow_id, count(*) FROM flow_response WHERE flow_id IS NOT NULL "
     "GROUP BY account_id, flow_id",
     "DROP INDEX flow_response_flow",
-    /* dead events are kept longer than others: each state is removed by its own age */
+    /* dead events are kept longer than others: each state has its own age */
     "DROP INDEX event_finished",
     "CREATE INDEX event_finished ON event (state, finished_at) WHERE finished_at IS NOT NULL",
     "CREATE INDEX event_failed ON event (id) WHERE last_error IS NOT NULL",
     NULL,
 };
 
-/* The numbered steps: `sql` brings version to - 1 to version `to`. schema.sql is what all of them
- * together lead to, and a test compares the two. */
+/* The numbered steps: `sql` migrates version to - 1 to version `to`. schema.sql is the result of
+ * all steps; a test compares the two. */
 static const struct {
     int to;
     const char *const *sql;
@@ -84,7 +84,7 @@ static const struct {
     {2, to_2},
 };
 
-/* An empty file with the mode that SQLite gives its -wal and -shm too. */
+/* Creates an empty file; SQLite gives its -wal and -shm the same mode. */
 static void create_file(const char *path) {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0660);
     if (fd >= 0)
@@ -118,9 +118,10 @@ static void run_steps(struct store *store, int version) {
             return;
 }
 
-/* The schema version, 0 of an empty file. Another program's database is not touched. */
+/* Reads the schema version, 0 for an empty file. Leaves the database of another program unchanged.
+ */
 static enum store_result read_version(struct store *store, int *version) {
-    sql_script(store, "BEGIN"); /* all as of one moment: another process may be creating it */
+    sql_script(store, "BEGIN"); /* one snapshot: another process may be creating it */
     int64_t found = sql_integer(store, "PRAGMA user_version");
     int64_t application = sql_integer(store, "PRAGMA application_id");
     int64_t tables = sql_integer(store, "SELECT count(*) FROM sqlite_master");
@@ -141,12 +142,13 @@ static enum store_result read_version(struct store *store, int *version) {
 static enum store_result copy_first(struct store *store, const char *path, int version) {
     char target[4200];
     snprintf(target, sizeof target, "%s.before-v%d", path, version + 1);
-    unlink(target); /* left by an attempt that failed later */
+    unlink(target); /* left by a migration that failed */
     return sql_copy(store, target);
 }
 
-/* Readers and writers that do not block each other. The switch happens outside of transactions, and
- * SQLite does not wait there for another process that is at it too. */
+/* Switches to the write-ahead log, where readers and writers do not block each other. The switch
+ * happens outside of transactions, and SQLite does not wait for another process that makes it too.
+ */
 static enum store_result switch_to_wal(struct store *store) {
     enum store_result result = STORE_BUSY;
     for (int i = 0; i < 100 && result == STORE_BUSY; i++) {
@@ -158,7 +160,7 @@ static enum store_result switch_to_wal(struct store *store) {
     return result;
 }
 
-/* Under the write lock: another process may have done it all since `*from` was read. */
+/* Migrates with the write lock: another process may have migrated since `*from` was read. */
 static enum store_result migrate(struct store *store, int *from) {
     if (sql_begin(store)) {
         *from = (int)sql_integer(store, "PRAGMA user_version");

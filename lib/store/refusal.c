@@ -7,8 +7,8 @@ static const int64_t kept = INT64_C(30) * 24 * 60 * 60 * 1000;
 
 enum { MOST_BYTES = 64 * 1024 * 1024, MOST_REFUSALS = 1000 };
 
-/* Counts the payload that is kept already; *is_known when there is one. */
-static bool count_again(struct store *store, struct slice hash, int64_t now, bool *is_known) {
+/* Counts the payload if it is stored already; *is_known: it is. */
+static bool update_count(struct store *store, struct slice hash, int64_t now, bool *is_known) {
     static struct statement s = {
         .sql = "UPDATE webhook_refusal SET count = count + 1, last_at = ?2 WHERE hash = ?1"};
     if (!sql_run(store, &s, BLOB(hash), INTEGER(now)))
@@ -17,19 +17,19 @@ static bool count_again(struct store *store, struct slice hash, int64_t now, boo
     return true;
 }
 
-/* Lets old ones go, and looks whether there is room for `size` bytes more. */
-static bool make_room(struct store *store, size_t size, int64_t now, bool *has_room) {
-    static struct statement forget = {.sql = "DELETE FROM webhook_refusal WHERE last_at < ?1"};
-    static struct statement look = {
+/* Deletes old payloads and checks whether `size` more bytes fit. */
+static bool check_room(struct store *store, size_t size, int64_t now, bool *has_room) {
+    static struct statement delete_old = {.sql = "DELETE FROM webhook_refusal WHERE last_at < ?1"};
+    static struct statement count = {
         .sql = "SELECT count(*), coalesce(sum(size), 0) FROM webhook_refusal"};
-    if (!sql_run(store, &forget, INTEGER(now - kept)))
+    if (!sql_run(store, &delete_old, INTEGER(now - kept)))
         return false;
-    sql_start_with(store, &look, NULL, 0);
-    if (!sql_row(store, &look))
+    sql_start_with(store, &count, NULL, 0);
+    if (!sql_row(store, &count))
         return false;
-    *has_room = column_integer(&look, 0) < MOST_REFUSALS &&
-                column_integer(&look, 1) + (int64_t)size <= MOST_BYTES;
-    sql_stop(&look);
+    *has_room = column_integer(&count, 0) < MOST_REFUSALS &&
+                column_integer(&count, 1) + (int64_t)size <= MOST_BYTES;
+    sql_stop(&count);
     return true;
 }
 
@@ -42,8 +42,8 @@ enum store_result store_add_refusal(struct store *store, const char *id, const c
     struct slice key = {(char *)hash, sizeof hash};
     bool is_known = false, has_room = true;
     crypto_sha256(body, hash);
-    if (sql_begin(store) && count_again(store, key, now, &is_known) && !is_known &&
-        make_room(store, body.n, now, &has_room) && has_room)
+    if (sql_begin(store) && update_count(store, key, now, &is_known) && !is_known &&
+        check_room(store, body.n, now, &has_room) && has_room)
         sql_run(store, &s, TEXT(id), BLOB(key), TEXT(reason), INTEGER((int64_t)body.n),
                 INTEGER(updates), INTEGER(now), BLOB(body));
     enum store_result result = sql_commit(store);

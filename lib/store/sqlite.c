@@ -16,9 +16,8 @@ enum {
     LONGEST_VALUE = 8 * 1024 * 1024,
     WAL_TOO_LONG = 64 * 1024 * 1024,
     DESCRIPTORS_MAX = 1024,
-    STEPS_PER_CHECK =
-        1000,          /* of SQLite's virtual machine, between two checks of the limit of work */
-    WORK_OF_PAGE = 10, /* cost of a page in the cache, in steps */
+    STEPS_PER_CHECK = 1000, /* of SQLite's virtual machine, between two checks of the limit */
+    WORK_OF_PAGE = 10,      /* cost of a page in the cache, in steps */
     WORK_OF_TRANSFER = 200, /* cost of reading or writing a page */
     OPEN_TRIES = 20,        /* for reading; the wal-index is created again between two tries */
     INDEX_WAIT_MS = 1000,   /* how long a reader waits for a writer to create the index */

@@ -1,7 +1,8 @@
-/* The state: every use-case is one call here, atomic inside. No SQL, cursor or transaction leaks
- * out; ids and times are passed in, so that calls can be repeated and tested.
+/* The database: each use case is one call, which is atomic. No SQL, cursor or transaction is
+ * visible outside. The caller passes ids and times, so that calls can be repeated and tested. Times
+ * are milliseconds since 1970.
  *
- * Strings and arrays handed out live in the `arena` that was passed in.
+ * Strings and arrays that a call returns are in the `arena` that was passed to it.
  */
 #ifndef SWITCHBOARD_STORE_H
 #define SWITCHBOARD_STORE_H
@@ -15,60 +16,61 @@ struct store;
 
 enum store_result {
     STORE_OK,
-    STORE_NOT_FOUND,   /* the row asked for is not there */
-    STORE_CONFLICT,    /* it would break a rule, such as a second row with a unique value */
+    STORE_NOT_FOUND,   /* no such row */
+    STORE_CONFLICT,    /* a constraint would be violated, such as a unique value */
     STORE_BUSY,        /* locked for longer than 5 s: try again */
     STORE_FULL,        /* no space left */
-    STORE_UNAVAILABLE, /* missing, not readable, of another version */
+    STORE_UNAVAILABLE, /* missing, not readable, or of another schema version */
     STORE_CORRUPT,
     STORE_UNKNOWN,     /* anything else */
-    STORE_EXCESSIVE,   /* it took more work than store_limit_work allows; nothing was changed */
+    STORE_EXCESSIVE,   /* more work than store_limit_work allows; nothing changed */
 };
 
-/* What went wrong in the last call that did not return STORE_OK, for the log. */
+/* Returns the cause of the last result that was not STORE_OK, for the log. */
 const char *store_reason(const struct store *store);
 
-/* Opens the existing database at `path`. On anything but STORE_OK `*store` is still set, for
- * store_reason and store_close only. */
+/* Opens the existing database at `path`. On failure `*store` is set too, for store_reason and
+ * store_close only. */
 enum store_result store_open(const char *path, struct store **store);
 
-/* The same for reading alone: database, write-ahead log and wal-index are held by descriptors, and
- * mapped, so that they cannot be written to. Nothing has to be opened later, so that the process may
- * give up the right to. Such a store is read in a view alone (store_hold_view). */
+/* The same, read-only: the database, the write-ahead log and the wal-index are opened and mapped
+ * read-only. No file is opened later, so the process may give up the permission to open files. Read
+ * such a store within a view only (store_hold_view). */
 enum store_result store_open_for_reading(const char *path, struct store **store);
 
-/* From now on all reads see the database as of the first of them, for one look at it instead of one
- * for each statement, until a transaction begins or the view is released. While it is held the log
- * cannot be emptied: nobody may wait with it for a client or for the platform. */
+/* Starts a view: all reads from here on see the database as of the first of them, until a
+ * transaction begins or the view is released. Takes SQLite's read lock once instead of once for
+ * each statement. The write-ahead log cannot be emptied while a view is held: do not wait for a
+ * client or for the platform with it. */
 void store_hold_view(struct store *store);
 
-/* Does nothing where none is held; NULL is fine. */
+/* Ends the view. Does nothing without a view, or for NULL. */
 void store_release_view(struct store *store);
 
-/* From now on a transaction that takes more than `most` units of work fails with STORE_EXCESSIVE;
- * 0: no limit. A unit is a step of SQLite's machine; looking at a page of the database is ten, and
- * reading or writing one is two hundred.
- * Counted, not timed, so that the same on the same data ends in the same way on every machine. */
+/* Limits the work of each later transaction: one that needs more than `most` units fails with
+ * STORE_EXCESSIVE; 0: no limit. A unit is a step of SQLite's virtual machine; a page in the cache
+ * costs ten, a page that is read or written two hundred. Work is counted, not timed, so that the
+ * result does not depend on the speed of the machine. */
 void store_limit_work(struct store *store, int64_t most);
 
-/* Closes it; NULL is fine. */
+/* Closes the store. Does nothing for NULL. */
 void store_close(struct store *store);
 
-/* Whether the file at its path is still the one that was opened. */
+/* Whether `path` is the path that was opened and still names the same file. */
 bool store_is_current(const struct store *store, const char *path);
 
-/* A secret to store. It is sealed when the write lock is held, with the keys of that moment, so that
- * no rotation of keys comes between sealing and storing. */
+/* A secret to store. It is sealed while the write lock is held, with the current keys, so that no
+ * key rotation can happen between sealing and storing. */
 struct store_secret {
-    struct slice (*seal)(void *context); /* p == NULL: it cannot; then nothing is stored */
+    struct slice (*seal)(void *context); /* p == NULL on failure; then nothing is stored */
     void *context;
 };
 
-/* Creates the database at `path` (mode 0660 less the umask) or brings an older one up to date, after
- * copying it to `path.before-vN`. `*from` and `*to` are schema versions; from 0 means created. */
+/* Creates the database at `path` (mode 0660 less the umask), or migrates an older one after copying
+ * it to `path.before-vN`. `*from` and `*to` are schema versions; `*from` 0: it was created. */
 enum store_result store_migrate(const char *path, int *from, int *to, struct store **store);
 
-/* --- who may do what (spec 5) --- */
+/* --- access (spec 5) --- */
 
 struct store_user {
     const char *id, *email;
@@ -98,28 +100,29 @@ struct store_line {
     struct store_account account; /* store_find_line only */
 };
 
-/* The user's accounts in the order of their making; user_id NULL: everybody's. */
+/* Lists the user's accounts in the order of their creation; user_id NULL: all accounts. */
 enum store_result store_list_accounts(struct store *store, struct arena *arena,
                                       const char *user_id, struct store_account **accounts,
                                       size_t *count);
 
-/* The user's lines that are not archived, over all accounts, in the order of their making. */
+/* Lists the user's lines that are not archived, of all accounts, in the order of their creation. */
 enum store_result store_list_lines(struct store *store, struct arena *arena, const char *user_id,
                                    struct store_line **lines, size_t *count);
 
-/* The user's line with this platform id and its account; archived ones are STORE_NOT_FOUND. */
+/* Finds the user's line with this platform id, and its account. STORE_NOT_FOUND: none, or it is
+ * archived. */
 enum store_result store_find_line(struct store *store, struct arena *arena, const char *user_id,
                                   const char *phone_number_id, struct store_line *line);
 
-/* The user's account with this id. */
+/* Finds the user's account with this id. */
 enum store_result store_find_account(struct store *store, struct arena *arena,
                                      const char *user_id, const char *account_id,
                                      struct store_account *account);
 
 /* --- contacts, threads, messages (spec 3, 4.3) --- */
 
-/* Whether a contact of the line's account known by the phone (digits) or the BSUID is blocked on
- * the line; either may be NULL. */
+/* Whether the contact with this phone (digits) or this BSUID is blocked on the line; either may be
+ * NULL. */
 enum store_result store_is_blocked(struct store *store, const char *line_id,
                                    const char *account_id, const char *phone, const char *bsuid,
                                    bool *blocked);
@@ -127,19 +130,19 @@ enum store_result store_is_blocked(struct store *store, const char *line_id,
 /* A send that the platform accepted. */
 struct store_send {
     const char *account_id, *line_id;
-    const char *phone; /* the digits it was sent to; NULL: it was sent to the BSUID */
-    const char *wa_id; /* the phone as the platform normalized it; NULL: not told */
+    const char *phone; /* the recipient's digits; NULL: sent to the BSUID */
+    const char *wa_id; /* the phone as the platform normalized it; NULL: not in its answer */
     const char *bsuid;
     const char *wamid, *type;
-    const char *context_wamid; /* NULL: answers nothing */
-    struct slice body;         /* what the platform was sent */
-    const char *template_name, *template_language; /* of a template; NULL: another type */
-    const char *flow_token;    /* that its flow button carries; NULL: none */
+    const char *context_wamid; /* NULL: not a reply */
+    struct slice body;         /* the body sent to the platform */
+    const char *template_name, *template_language; /* of a template message; else NULL */
+    const char *flow_token;    /* the token in its flow button; NULL: none */
     int64_t now;
     char new_contact_id[ID_SIZE], new_thread_id[ID_SIZE], message_id[ID_SIZE];
 };
 
-/* Upserts contact and thread, inserts the message. Repeating it with the same wamid changes
+/* Upserts contact and thread, and inserts the message. A repetition with the same wamid changes
  * nothing. */
 enum store_result store_record_send(struct store *store, const struct store_send *send);
 

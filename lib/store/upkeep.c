@@ -34,8 +34,8 @@ enum store_result sql_copy(struct store *store, const char *path) {
     return result;
 }
 
-/* Checks the copy from end to end and gives it the journal mode that a copy does not inherit, so
- * that it can be put in place as it is. */
+/* Checks the whole copy and sets the journal mode, which a copy does not inherit, so that it can
+ * replace the original. */
 static enum store_result finish_copy(struct store *store, const char *path) {
     struct store *copy;
     enum store_result result = sql_open(path, SQLITE_OPEN_READWRITE, &copy);
@@ -64,11 +64,11 @@ static int sync_directory(const char *path) {
     return failed;
 }
 
-/* Gives the finished copy its name, never taking it from another file. */
+/* Renames the finished copy, and never replaces another file. */
 static enum store_result publish(struct store *store, const char *temporary, const char *path) {
     int failed = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE);
     if (failed &&
-        (errno == EINVAL || errno == ENOSYS)) { /* a file system without it, such as NFS */
+        (errno == EINVAL || errno == ENOSYS)) { /* not supported by the file system, such as NFS */
         failed = link(temporary, path);
         if (!failed)
             unlink(temporary);
@@ -91,14 +91,14 @@ enum store_result store_backup(struct store *store, const char *path) {
     char temporary[PATH_SIZE];
     if (access(path, F_OK) == 0)
         return sql_refuse(store, STORE_CONFLICT, "%s exists already", path);
-    /* never a bare `file:...`, which SQLite would read as a URI */
+    /* not `file:...`, which SQLite would read as a URI */
     int n = snprintf(temporary, sizeof temporary, "%s%s.partial-%ld", *path == '/' ? "" : "./",
                      path, (long)getpid());
     if (n < 0 || (size_t)n >= sizeof temporary)
         return sql_refuse(store, STORE_UNAVAILABLE, "the name is longer than 4096 bytes");
     enum store_result result = sql_copy(store, temporary);
     if (result == STORE_CONFLICT)
-        return result; /* somebody else's */
+        return result; /* another process has created it */
     if (result == STORE_OK)
         result = finish_copy(store, temporary);
     if (result == STORE_OK)
@@ -131,8 +131,8 @@ static enum store_result check_source(struct store *source, const char *file, in
     return result;
 }
 
-/* As `switchboard init` would have made it. */
-static enum store_result adopt(struct store *store, const char *made) {
+/* Sets the owner and mode that `switchboard init` would have set. */
+static enum store_result set_owner_and_mode(struct store *store, const char *made) {
     char name[PATH_SIZE];
     struct stat directory;
     snprintf(name, sizeof name, "%s", made);
@@ -142,7 +142,7 @@ static enum store_result adopt(struct store *store, const char *made) {
     return STORE_OK;
 }
 
-static enum store_result restore_anew(struct store *source, const char *path) {
+static enum store_result restore_new(struct store *source, const char *path) {
     char temporary[PATH_SIZE];
     snprintf(temporary, sizeof temporary, "%s.partial-%ld", path, (long)getpid());
     enum store_result result = sql_copy(source, temporary);
@@ -151,7 +151,7 @@ static enum store_result restore_anew(struct store *source, const char *path) {
     if (result == STORE_OK)
         result = finish_copy(source, temporary);
     if (result == STORE_OK)
-        result = adopt(source, temporary);
+        result = set_owner_and_mode(source, temporary);
     if (result == STORE_OK)
         result = publish(source, temporary, path);
     if (result != STORE_OK)
@@ -159,16 +159,15 @@ static enum store_result restore_anew(struct store *source, const char *path) {
     return result;
 }
 
-/* Its log would be taken for the new database's. */
-static bool has_left_files(const char *path) {
+/* The write-ahead log of a removed database would be applied to the new one. */
+static bool has_old_wal(const char *path) {
     char name[PATH_SIZE];
     snprintf(name, sizeof name, "%s-wal", path);
     return access(name, F_OK) == 0;
 }
 
-/* Copies what the database holds, as its readers see it while the restoration has the write lock.
- */
-static enum store_result keep_former(struct store *store, const char *path) {
+/* Copies the present content, as readers see it while the restoration holds the write lock. */
+static enum store_result copy_former(struct store *store, const char *path) {
     char kept[PATH_SIZE];
     struct store *former;
     snprintf(kept, sizeof kept, "%s.before-restore", path);
@@ -184,8 +183,8 @@ static enum store_result keep_former(struct store *store, const char *path) {
     return result;
 }
 
-/* One transaction that replaces every page: SQLite's own way to copy into a database in use. Its
- * first step takes the write lock. */
+/* Replaces every page in one transaction, with SQLite's backup API; its first step takes the write
+ * lock. */
 static enum store_result replace_content(struct store *store, struct store *source,
                                          const char *path) {
     sql_script(store, "PRAGMA synchronous = FULL");
@@ -200,7 +199,7 @@ static enum store_result replace_content(struct store *store, struct store *sour
             break;
     enum store_result kept = STORE_OK;
     if (code == SQLITE_OK || code == SQLITE_DONE)
-        kept = keep_former(store, path);
+        kept = copy_former(store, path);
     if (kept == STORE_OK && code == SQLITE_OK)
         code = sqlite3_backup_step(copy, -1);
     int finished = sqlite3_backup_finish(copy);
@@ -212,13 +211,13 @@ static enum store_result replace_content(struct store *store, struct store *sour
                       sqlite3_errstr(finished ? finished : code));
 }
 
-/* Empties the log, which holds every page of it now, where no reader needs it any more. */
-static void empty_log(struct store *store) {
+/* Empties the write-ahead log, which now contains every page, if no reader needs it any more. */
+static void truncate_wal(struct store *store) {
     sqlite3_wal_checkpoint_v2(sql_handle(store), NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
-static enum store_result restore_into(struct store *source, const char *path,
-                                      struct store **store) {
+static enum store_result restore_existing(struct store *source, const char *path,
+                                          struct store **store) {
     enum store_result result = sql_open(path, SQLITE_OPEN_READWRITE, store);
     if (result == STORE_OK) {
         sql_integer(*store, "PRAGMA schema_version");
@@ -234,11 +233,11 @@ static enum store_result restore_into(struct store *source, const char *path,
     }
     result = replace_content(*store, source, path);
     if (result == STORE_OK)
-        empty_log(*store);
+        truncate_wal(*store);
     return result;
 }
 
-static bool is_one_file(const char *a, const char *b) {
+static bool names_same_file(const char *a, const char *b) {
     struct stat first, second;
     return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_ino == second.st_ino &&
            first.st_dev == second.st_dev;
@@ -247,11 +246,11 @@ static bool is_one_file(const char *a, const char *b) {
 static enum store_result restore_from(struct store *source, const char *path,
                                       struct store_restoration *done, struct store **store) {
     if (done->has_former)
-        return restore_into(source, path, store);
-    if (has_left_files(path))
+        return restore_existing(source, path, store);
+    if (has_old_wal(path))
         return sql_refuse(source, STORE_CONFLICT,
                           "%s-wal is left of a database that is gone: move it away first", path);
-    return restore_anew(source, path);
+    return restore_new(source, path);
 }
 
 enum store_result store_restore(const char *path, const char *file,
@@ -262,7 +261,7 @@ enum store_result store_restore(const char *path, const char *file,
     *store = source;
     if (access(file, F_OK) != 0)
         return sql_refuse(source, STORE_NOT_FOUND, "there is no file %s", file);
-    if (result == STORE_OK && is_one_file(path, file))
+    if (result == STORE_OK && names_same_file(path, file))
         return sql_refuse(source, STORE_CONFLICT, "%s is the database itself", file);
     if (result == STORE_OK)
         result = check_source(source, file, &restoration->version);
@@ -277,10 +276,10 @@ enum store_result store_restore(const char *path, const char *file,
     return result;
 }
 
-/* --- looking --- */
+/* --- inspection --- */
 
-/* The first complaint about the whole database, or about the tables whose rows are as many as
- * customers, with their indexes; NULL: none. */
+/* Returns the first error in the whole database, or in the tables (and their indexes) that grow
+ * with the number of customers only; NULL: none. */
 static const char *find_damage(struct store *store, struct arena *arena, bool is_full) {
     static const char *const whole[] = {"PRAGMA quick_check(1)", NULL};
     static const char *const small[] = {"PRAGMA quick_check(user)",

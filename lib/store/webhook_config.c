@@ -15,7 +15,7 @@ enum store_result store_get_webhook(struct store *store, struct arena *arena, co
     return sql_result(store);
 }
 
-/* Puts the code in place; the one before keeps signing for a while. In a transaction. */
+/* Sets the code; the former code still signs for a while. Needs an open transaction. */
 static bool replace_code(struct store *store, const char *user_id,
                          const struct store_secret *code, int64_t now) {
     struct slice sealed_code = sql_seal(store, code);
