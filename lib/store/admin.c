@@ -210,13 +210,13 @@ enum store_result store_block_contact(struct store *store, struct store_block *b
 
 enum store_result store_unblock_contact(struct store *store, struct store_block *block,
                                         bool *was_blocked) {
-    static struct statement drop = {
+    static struct statement delete_block = {
         .sql = "DELETE FROM contact_block WHERE line_id = ?1 AND contact_id = ?2"};
     char line_id[ID_SIZE], account_id[ID_SIZE];
     const char *identity = block->phone ? block->phone : block->bsuid;
     bool found = sql_begin(store) && find_line(store, block->phone_number_id, line_id, account_id);
     *was_blocked = found && contact_find(store, account_id, identity, block->contact_id) &&
-                   sql_run(store, &drop, TEXT(line_id), TEXT(block->contact_id)) &&
+                   sql_run(store, &delete_block, TEXT(line_id), TEXT(block->contact_id)) &&
                    sql_changes(store) > 0;
     return finish(store, found);
 }

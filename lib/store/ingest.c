@@ -177,7 +177,7 @@ static bool insert_lead(struct ingest *in, const char *contact_id, const char *s
 }
 
 /* Inserts the lead, and the event lead.created once per contact and source. Without a configured
- * webhook the lead is inserted alone. */
+ * webhook only the lead is inserted. */
 static bool add_lead(struct ingest *in, const struct store_update *update,
                      const struct contact *contact, const char *thread_id, const char *source) {
     bool is_first;

@@ -81,7 +81,7 @@ struct store_user {
     bool has_valid_account;         /* an account with a platform access token is linked */
 };
 
-/* The living user whose API token has this SHA-256, or STORE_NOT_FOUND. */
+/* Finds the user whose API token has this SHA-256 and who is not deleted, or STORE_NOT_FOUND. */
 enum store_result store_authenticate(struct store *store, struct arena *arena,
                                      const unsigned char token_hash[32], struct store_user *user);
 
