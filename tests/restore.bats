@@ -55,7 +55,7 @@ refuses() { # PART FILE
     refuses 'is the database itself' "$DB"
     rm -f "$STACK/other"
     sqlite3 "$STACK/other" 'CREATE TABLE t (x)'
-    refuses 'is no database of this program' "$STACK/other"
+    refuses 'is not a database of this program' "$STACK/other"
     printf 'this is no database at all, however long it may be, and it is longer than a header is: %0500d' 0 >"$STACK/other"
     refuses 'not a database' "$STACK/other"
     cp "$STACK/copy" "$STACK/other"
@@ -79,7 +79,7 @@ refuses() { # PART FILE
     sed "s|^database = .*|database = $BATS_TEST_TMPDIR/state/new.db|" "$SWITCHBOARD_CONFIG" >"$config"
     touch "$BATS_TEST_TMPDIR/state/new.db-wal"
     run switchboard restore "$STACK/copy" --config "$config"
-    [[ $status == 1 && $output == *'new.db-wal is left of a database that is gone'* ]] || fail "$output"
+    [[ $status == 1 && $output == *'new.db-wal is left from a database that was removed'* ]] || fail "$output"
     rm "$BATS_TEST_TMPDIR/state/new.db-wal"
     run switchboard restore "$STACK/copy" --config "$config"
     assert_equal "$output" "$BATS_TEST_TMPDIR/state/new.db holds what $STACK/copy does"

@@ -131,10 +131,10 @@ static enum store_result read_version(struct store *store, int *version) {
     *version = (int)found;
     if ((found != 0) != (tables != 0) || (found && application != SCHEMA_APPLICATION_ID))
         return sql_refuse(store, STORE_UNAVAILABLE,
-                          "it belongs to another program and was left as it is");
+                          "it belongs to another program and was not changed");
     if (found > SCHEMA_VERSION)
         return sql_refuse(store, STORE_UNAVAILABLE,
-                          "it has schema version %d, made by a newer program; this one knows %d",
+                          "it has schema version %d, made by a newer program; this one supports %d",
                           (int)found, SCHEMA_VERSION);
     return STORE_OK;
 }

@@ -219,7 +219,7 @@ static enum store_result open_current(const char *path, int flags, struct store 
                           (int)version, SCHEMA_VERSION);
     if (version > SCHEMA_VERSION)
         return sql_refuse(*store, STORE_UNAVAILABLE,
-                          "it has schema version %d, made by a newer program; this one knows %d",
+                          "it has schema version %d, made by a newer program; this one supports %d",
                           (int)version, SCHEMA_VERSION);
     return STORE_OK;
 }

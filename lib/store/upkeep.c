@@ -118,10 +118,10 @@ static enum store_result check_source(struct store *source, const char *file, in
     if (result != STORE_OK)
         return result;
     if (id != SCHEMA_APPLICATION_ID || found < 1)
-        return sql_refuse(source, STORE_CONFLICT, "%s is no database of this program", file);
+        return sql_refuse(source, STORE_CONFLICT, "%s is not a database of this program", file);
     if (found > SCHEMA_VERSION)
         return sql_refuse(source, STORE_CONFLICT,
-                          "%s has schema version %d, made by a newer program; this one knows %d",
+                          "%s has schema version %d, made by a newer program; this one supports %d",
                           file, (int)found, SCHEMA_VERSION);
     complaints = sql_integer(source, "SELECT count(*) FROM pragma_integrity_check "
                                      "WHERE integrity_check <> 'ok'");
@@ -138,7 +138,7 @@ static enum store_result set_owner_and_mode(struct store *store, const char *mad
     snprintf(name, sizeof name, "%s", made);
     if (stat(dirname(name), &directory) != 0 || chmod(made, 0660) != 0 ||
         (geteuid() == 0 && chown(made, directory.st_uid, directory.st_gid) != 0))
-        return refuse_file(store, "give its owner and mode to", made);
+        return refuse_file(store, "set owner and mode of", made);
     return STORE_OK;
 }
 
@@ -176,8 +176,8 @@ static enum store_result copy_former(struct store *store, const char *path) {
         result = store_backup(former, kept);
     if (result != STORE_OK)
         sql_refuse(store, result,
-                   "the former database cannot be kept: %s. Nothing was changed; stop the gateway "
-                   "and move it away, with its -wal, to restore without it",
+                   "the present database cannot be copied: %s. Nothing was changed; to restore "
+                   "without the copy, stop the gateway and move the database and its -wal away",
                    store_reason(former));
     store_close(former);
     return result;
@@ -227,8 +227,8 @@ static enum store_result restore_existing(struct store *source, const char *path
         char reason[1024];
         snprintf(reason, sizeof reason, "%s", store_reason(*store));
         return sql_refuse(*store, result,
-                          "%s cannot be opened: %s. Stop the gateway, move it away, with its -wal, "
-                          "and restore again",
+                          "%s cannot be opened: %s. Stop the gateway, move the database and its "
+                          "-wal away, and restore again",
                           path, reason);
     }
     result = replace_content(*store, source, path);
@@ -249,7 +249,8 @@ static enum store_result restore_from(struct store *source, const char *path,
         return restore_existing(source, path, store);
     if (has_old_wal(path))
         return sql_refuse(source, STORE_CONFLICT,
-                          "%s-wal is left of a database that is gone: move it away first", path);
+                          "%s-wal is left from a database that was removed: move it away first",
+                          path);
     return restore_new(source, path);
 }
 
