@@ -14,8 +14,7 @@ enum store_result store_set_patience(struct store *store, int ms);
 /* Upserts the heartbeat of the resident process `name`. */
 enum store_result store_beat(struct store *store, const char *name, pid_t pid, int64_t now);
 
-/* Finds the time of the last heartbeat of the resident process `name`; INT64_MIN: there was none.
- */
+/* Finds the last heartbeat of the resident process `name`; INT64_MIN: there was none. */
 enum store_result store_find_beat(struct store *store, const char *name, int64_t *beat_at);
 
 /* Deletes at most 500 events that ended long ago, with their attempts, in one transaction: 7 days

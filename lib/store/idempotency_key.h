@@ -26,9 +26,8 @@ struct store_idempotency {
     const char *wa_id;         /* the phone in that status; NULL: none */
 };
 
-/* Starts the key, or returns its stored state. Deletes keys that are older than 24 h. in: the
- * request id, route and fingerprint to start the key with, in `found`; out: its state. Uses one
- * transaction. */
+/* Starts the key with the request id, route and fingerprint in `found`; if it is stored already,
+ * reads its state into `found`. Deletes keys that are older than 24 h. */
 enum store_result store_begin_idempotent(struct store *store, struct arena *arena,
                                          const struct store_idempotency_key *key, int64_t now,
                                          struct store_idempotency *found);

@@ -6,8 +6,7 @@ static const char number_change[] = "number_change";
 
 /* --- whether a phone still belongs to the contact that it leads to --- */
 
-/* Finds the time when the contact changed from this phone to another one; `*at` is 0 if it did not.
- */
+/* Finds when the contact changed from this phone to another one; `*at` is 0 if it did not. */
 static bool find_left_at(struct person *p, const struct contact *contact, const char *phone,
                          int64_t *at) {
     static struct statement s = {.sql = "SELECT created_at FROM contact_merge "
@@ -39,19 +38,19 @@ static bool has_old_bsuid(struct person *p, const struct contact *contact, bool 
 /* Whether the contact that the phone leads to can be the person with this BSUID. If not, the phone
  * has been recycled. */
 static bool check_phone(struct person *p, const struct found *found,
-                        const struct store_identity *who, bool *may) {
+                        const struct store_identity *who, bool *is_of_person) {
     const struct contact *c = &found->contact;
     int64_t left_at;
-    *may = c->id && (!who->bsuid || is_set_and_equal(c->bsuid, who->bsuid) ||
-                     is_set_and_equal(c->parent_bsuid, who->parent_bsuid) ||
-                     (!c->bsuid && !found->is_former));
-    if (!c->id || *may)
+    *is_of_person = c->id && (!who->bsuid || is_set_and_equal(c->bsuid, who->bsuid) ||
+                              is_set_and_equal(c->parent_bsuid, who->parent_bsuid) ||
+                              (!c->bsuid && !found->is_former));
+    if (!c->id || *is_of_person)
         return true;
     if (c->bsuid)
-        return found->is_former || has_old_bsuid(p, c, may);
+        return found->is_former || has_old_bsuid(p, c, is_of_person);
     if (!find_left_at(p, c, who->phone, &left_at))
         return false;
-    *may = !left_at;
+    *is_of_person = !left_at;
     return true;
 }
 
@@ -107,8 +106,7 @@ static bool insert_contact(struct person *p, const char *new_id, const struct st
 static const char *phone_after_message(const struct store_identity *who, const struct match *m,
                                        bool is_late) {
     bool is_known = m->is_phone_of_person && !m->by_phone.is_former;
-    bool is_alias =
-        m->is_phone_of_person && m->by_phone.is_former; /* another spelling, or a former phone */
+    bool is_alias = m->is_phone_of_person && m->by_phone.is_former; /* or a former phone */
     bool is_of_other = m->by_phone.contact.id && !m->is_phone_of_person;
     if (!who->phone || (is_late && is_of_other))
         return phone_of(m);

@@ -18,7 +18,7 @@ struct ingest {
     int64_t now;
     event_writer *write;
     size_t events;
-    const char *waba_id, *phone_number_id; /* of the current update; `owner` belongs to them */
+    const char *waba_id, *phone_number_id; /* of the update that `owner` was found for */
     struct owner {
         const char *user_id, *account_id, *waba_id;
         const char *line_id, *phone_number_id; /* NULL: the update is about the account */
@@ -69,7 +69,7 @@ static bool find_owner(struct ingest *in, const struct store_update *update) {
                "LEFT JOIN webhook w ON w.user_id = a.user_id WHERE a.waba_id = ?1"};
     if (is_equal_or_both_null(update->waba_id, in->waba_id) &&
         is_equal_or_both_null(update->phone_number_id, in->phone_number_id))
-        return true; /* the owner of the previous update */
+        return true; /* the previous update has the same owner */
     in->owner = (struct owner){0};
     in->waba_id = update->waba_id;
     in->phone_number_id = update->phone_number_id;
@@ -365,8 +365,7 @@ static bool handle_message(struct ingest *in, struct store_update *update) {
 
 /* --- statuses --- */
 
-/* A message's status never goes back. `failed` is replaced only by a status that proves delivery.
- */
+/* A message's status never goes back. Only a status that proves delivery replaces `failed`. */
 static const char *const status_ranks[] = {"accepted",  "sent", "failed",
                                            "delivered", "read", "played"};
 

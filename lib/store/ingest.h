@@ -1,5 +1,5 @@
-/* Storing the updates of a webhook payload: one call stores all of them in one transaction (spec
- * 6). */
+/* Storing the updates of a webhook payload (spec 6): one call stores all of them in one
+ * transaction. */
 #ifndef SWITCHBOARD_STORE_INGEST_H
 #define SWITCHBOARD_STORE_INGEST_H
 

@@ -58,7 +58,7 @@ struct store_contact {
     size_t thread_count;
 };
 
-/* Lists the account's contacts in the order of their ids, which is the order of their creation;
+/* Lists the account's contacts in the order of their ids, which is that of their creation;
  * account_id NULL: of all accounts. `page->after` need not exist. STORE_NOT_FOUND: no such account.
  */
 enum store_result store_list_contacts(struct store *store, struct arena *arena,

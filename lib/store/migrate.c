@@ -35,8 +35,7 @@ static const char *const to_2[] = {
     "ALTER TABLE idempotency_2 RENAME TO idempotency",
     "CREATE INDEX idempotency_age ON idempotency (created_at)",
     "CREATE INDEX idempotency_open ON idempotency (request_id) WHERE coalesce(status, 0) <> 200",
-    /* each contact's first waiting event, and events without an order, are found without the others
-     */
+    /* indexes for each contact's first waiting event, and for events without an order */
     "DROP INDEX event_contact",
     "CREATE INDEX event_contact ON event (contact_id, lease_until) WHERE state = 'pending'",
     "CREATE INDEX event_first ON event (user_id, contact_id, sequence) "
@@ -118,8 +117,7 @@ static void run_steps(struct store *store, int version) {
             return;
 }
 
-/* Reads the schema version, 0 for an empty file. Leaves the database of another program unchanged.
- */
+/* Reads the schema version, 0 for an empty file. Refuses the database of another program. */
 static enum store_result read_version(struct store *store, int *version) {
     sql_script(store, "BEGIN"); /* one snapshot: another process may be creating it */
     int64_t found = sql_integer(store, "PRAGMA user_version");
@@ -147,7 +145,7 @@ static enum store_result copy_first(struct store *store, const char *path, int v
 }
 
 /* Switches to the write-ahead log, where readers and writers do not block each other. The switch
- * happens outside of transactions, and SQLite does not wait for another process that makes it too.
+ * happens outside of transactions, and SQLite does not wait for another process that switches, too.
  */
 static enum store_result switch_to_wal(struct store *store) {
     enum store_result result = STORE_BUSY;

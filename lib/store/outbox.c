@@ -119,9 +119,9 @@ struct leasing {
     const struct store_exchange *exchange;
     struct store_delivery delivery; /* URL and codes are set; the rest is the last event's */
     struct buffer *rows;
-    size_t left;           /* events that may still be leased */
-    int64_t turn;          /* number of the user's shares that left events; odd: retries go first */
-    const char *contact;   /* the contact that had the last turn */
+    size_t left;         /* events that may still be leased */
+    int64_t turn;        /* number of the user's shares that were used up; odd: retries go first */
+    const char *contact; /* the contact that had the last turn */
     const char *round_end; /* the contact that the round ends with */
 };
 
@@ -239,7 +239,7 @@ static bool lease_share(struct store *store, struct arena *arena,
     return !sql_failed(store) && (t.left || write_turn(&t));
 }
 
-static bool log_attempt(struct store *store, const struct store_attempt *attempt) {
+static bool insert_attempt(struct store *store, const struct store_attempt *attempt) {
     static struct statement s = {
         .sql = "INSERT INTO event_attempt (event_id, attempt, started_at, duration_ms, "
                "http_status, error, address, response_head) SELECT e.id, "
@@ -309,7 +309,7 @@ static bool update_after_failure(struct store *store, const struct store_attempt
 
 static bool end_attempt(struct store *store, const struct store_exchange *exchange,
                         const struct store_attempt *attempt) {
-    if (!log_attempt(store, attempt))
+    if (!insert_attempt(store, attempt))
         return false;
     if (attempt->verdict == VERDICT_DELIVERED)
         return end_delivered(store, attempt, exchange->now) &&

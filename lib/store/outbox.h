@@ -74,15 +74,14 @@ struct store_delivery {
     struct slice body;
     int attempts; /* including this one; since the last replay */
     const char *url;
-    struct slice sealed_code; /* sealed with webhook_code_context */
-    struct slice
-        sealed_previous_code; /* p == NULL: no previous code signs any more; same context */
-    bool is_probe;            /* the webhook is suspended */
+    struct slice sealed_code;          /* sealed with webhook_code_context */
+    struct slice sealed_previous_code; /* p == NULL: none signs any more; same context */
+    bool is_probe;                     /* the webhook is suspended */
 };
 
 /* Applies the results of attempts, then leases other events, in one transaction.
  *
- * Every attempt is logged in event_attempt, and the webhook's success or failure is updated. A
+ * Every attempt is inserted into event_attempt, and the webhook's success or failure is updated. A
  * successful attempt always counts; a failed one only while `owner` still holds the lease. An
  * attempt that began before its webhook was changed does not count for the webhook. A failed probe
  * does not count as an attempt of its event.

@@ -12,7 +12,7 @@
 #include "store/contact.h"
 #include "store/store_identity.h"
 
-enum { MOST_IDENTITIES = 24 }; /* three of each of six contacts and two persons in a payload */
+enum { MOST_IDENTITIES = 24 }; /* three for each of six contacts and of two persons in a payload */
 
 struct person {
     struct store *store;

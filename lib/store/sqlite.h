@@ -86,8 +86,7 @@ struct slice sql_seal(struct store *store, const struct store_secret *secret);
 /* Runs several statements of constant text, such as the schema. */
 bool sql_script(struct store *store, const char *sql);
 
-/* Opens a connection with the store's settings; flags as in sqlite3_open_v2. Fails like store_open.
- */
+/* Opens a connection with the store's settings; flags of sqlite3_open_v2. Fails like store_open. */
 enum store_result sql_open(const char *path, int flags, struct store **store);
 
 /* Returns the integer that a PRAGMA or a SELECT gives; -1 on failure. */

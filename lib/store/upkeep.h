@@ -10,7 +10,7 @@
  * `path` exists already; nothing was written. */
 enum store_result store_backup(struct store *store, const char *path);
 
-/* Limits above which the operator must act. */
+/* Limits beyond which the operator must act. */
 enum {
     DISK_NONE_MIB = 64,     /* with less free space the gateway soon cannot store anything */
     COURIER_SILENT_S = 120, /* since the courier's last heartbeat; it makes one every 5 s */

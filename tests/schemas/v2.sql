@@ -269,10 +269,10 @@ CREATE INDEX event_unordered ON event (user_id, next_attempt_at, sequence)
 CREATE INDEX event_finished ON event (state, finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX event_failed ON event (id) WHERE last_error IS NOT NULL;
 
--- Where the next lease of a user's events starts, when the last one did not cover all of them.
+-- Where the next share of a user's events starts, when the last share did not cover all of them.
 CREATE TABLE event_turn (
     user_id    TEXT PRIMARY KEY REFERENCES user (id),
-    turn       INTEGER NOT NULL, -- counts the leases; odd: the next one takes retries first
+    turn       INTEGER NOT NULL, -- counts shares that were used up; odd: retries go first
     contact_id TEXT NOT NULL,    -- the contact that had the last turn
     round_end  TEXT NOT NULL     -- the contact that the round ends with
 ) STRICT;
@@ -309,7 +309,7 @@ CREATE TABLE idempotency (
     answer      BLOB,
     wamid       TEXT,                 -- of the message, from its status, if no success was answered
     wa_id       TEXT,                 -- the phone in that status
-    created_at  INTEGER NOT NULL,     -- of a long request: when it last reported that it runs
+    created_at  INTEGER NOT NULL,     -- or when a long request last reported that it runs
     PRIMARY KEY (user_id, key),
     CHECK ((status IS NULL) = (answer IS NULL))
 ) STRICT;
