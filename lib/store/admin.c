@@ -8,7 +8,7 @@
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
 
 /* Commits; STORE_NOT_FOUND when the row that the call needs was not found. */
-static enum store_result finish(struct store *store, bool found) {
+static enum store_result commit_found(struct store *store, bool found) {
     enum store_result result = sql_commit(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
@@ -62,7 +62,7 @@ enum store_result store_delete_user(struct store *store, const char *email, int6
     bool found = sql_begin(store) && find_user(store, email, id);
     if (found && sql_run(store, &delete_token, TEXT(id)))
         sql_run(store, &mark, TEXT(id), INTEGER(now));
-    return finish(store, found);
+    return commit_found(store, found);
 }
 
 enum store_result store_replace_token(struct store *store, const char *email,
@@ -74,7 +74,7 @@ enum store_result store_replace_token(struct store *store, const char *email,
     bool found = sql_begin(store) &&
                  sql_run(store, &replace, TEXT(email), HASH(token_hash), INTEGER(now)) &&
                  sql_changes(store) > 0;
-    return finish(store, found);
+    return commit_found(store, found);
 }
 
 enum store_result store_set_plan(struct store *store, const struct store_new_plan *plan) {
@@ -90,7 +90,7 @@ enum store_result store_set_plan(struct store *store, const struct store_new_pla
         sql_run(store, &set, TEXT(id), TEXT(plan->name), INTEGER(plan->is_addon),
                 plan->ends_at == INT64_MAX ? NO_PARAMETER : INTEGER(plan->ends_at),
                 INTEGER(plan->now));
-    return finish(store, found);
+    return commit_found(store, found);
 }
 
 enum store_result store_add_account(struct store *store, const struct store_new_account *account) {
@@ -107,7 +107,7 @@ enum store_result store_add_account(struct store *store, const struct store_new_
                          INTEGER(account->now)))
         sql_run(store, &set_default, TEXT(user_id), TEXT(account->id),
                 INTEGER(account->make_default));
-    return finish(store, found);
+    return commit_found(store, found);
 }
 
 enum store_result store_set_account_token(struct store *store, const char *account_id,
@@ -116,7 +116,7 @@ enum store_result store_set_account_token(struct store *store, const char *accou
     bool found = sql_begin(store) &&
                  sql_run(store, &set, TEXT(account_id), BLOB(sql_seal(store, token))) &&
                  sql_changes(store) > 0;
-    return finish(store, found);
+    return commit_found(store, found);
 }
 
 /* Finds the user of an account. */
@@ -153,7 +153,7 @@ enum store_result store_add_line(struct store *store, const struct store_new_lin
     bool written = found && upsert_line(store, line, id);
     if (written)
         sql_run(store, &set_primary, TEXT(user_id), TEXT(id), INTEGER(line->make_primary));
-    enum store_result result = finish(store, found);
+    enum store_result result = commit_found(store, found);
     return result == STORE_OK && !written ? STORE_CONFLICT : result;
 }
 
@@ -165,7 +165,7 @@ enum store_result store_archive_line(struct store *store, const char *phone_numb
     bool found = sql_begin(store) &&
                  sql_run(store, &archive, TEXT(phone_number_id), INTEGER(now)) &&
                  sql_changes(store) > 0;
-    return finish(store, found);
+    return commit_found(store, found);
 }
 
 /* Finds the line of a block and its account. */
@@ -205,7 +205,7 @@ enum store_result store_block_contact(struct store *store, struct store_block *b
     bool found = sql_begin(store) && find_line(store, block->phone_number_id, line_id, account_id);
     if (found && find_or_insert_contact(store, account_id, block))
         sql_run(store, &add, TEXT(line_id), TEXT(block->contact_id), INTEGER(block->now));
-    return finish(store, found);
+    return commit_found(store, found);
 }
 
 enum store_result store_unblock_contact(struct store *store, struct store_block *block,
@@ -218,5 +218,5 @@ enum store_result store_unblock_contact(struct store *store, struct store_block 
     *was_blocked = found && contact_find(store, account_id, identity, block->contact_id) &&
                    sql_run(store, &delete_block, TEXT(line_id), TEXT(block->contact_id)) &&
                    sql_changes(store) > 0;
-    return finish(store, found);
+    return commit_found(store, found);
 }

@@ -134,7 +134,7 @@ enum store_result store_replay_event(struct store *store, const char *id, int64_
 }
 
 /* Reads the id from the only row of the statement; false: it is NULL, or there is no row. */
-static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
+static bool read_optional_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
     if (!sql_row(store, s))
         return false;
     const unsigned char *text = sqlite3_column_text(s->prepared, 0);
@@ -147,7 +147,7 @@ static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) 
 static bool find_last(struct store *store, const char *first, const char *end, char id[ID_SIZE]) {
     static struct statement s = {.sql = "SELECT max(id) FROM event WHERE id >= ?1 AND id < ?2"};
     sql_start(store, &s, TEXT(first), TEXT(end));
-    return read_id(store, &s, id);
+    return read_optional_id(store, &s, id);
 }
 
 /* Replays the first events in [first, last]. `next` is the first one after them, "" at the end. */
@@ -158,7 +158,7 @@ static enum store_result replay_batch(struct store *store, char first[ID_SIZE], 
     static struct statement replay = {.sql = REPLAY "AND id >= ?2 AND id <= ?3 AND id <> ?4"};
     if (sql_begin(store)) {
         sql_start(store, &find, TEXT(first), TEXT(last), INTEGER(REPLAYED_AT_ONCE));
-        if (!read_id(store, &find, next))
+        if (!read_optional_id(store, &find, next))
             *next = '\0';
         if (sql_run(store, &replay, INTEGER(now), TEXT(first), TEXT(*next ? next : last),
                     TEXT(next)))

@@ -109,7 +109,7 @@ static bool upsert_foreign_waba(struct ingest *in, const struct store_update *up
 
 /* --- other updates: stored once, as they are --- */
 
-static const char *update_key(struct ingest *in, const struct store_update *update) {
+static const char *key_of(struct ingest *in, const struct store_update *update) {
     unsigned char hash[CRYPTO_HASH_SIZE];
     if (update->key)
         return update->key;
@@ -122,7 +122,7 @@ static bool insert_platform_update(struct ingest *in, struct store_update *updat
     static struct statement s = {
         .sql = "INSERT INTO platform_update (account_id, key, field, body, received_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (account_id, key) DO NOTHING"};
-    if (!sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(update_key(in, update)),
+    if (!sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(key_of(in, update)),
                  TEXT(update->field), BLOB(update->body), INTEGER(in->now)))
         return false;
     update->outcome = sql_changes(in->store) ? outcome : OUTCOME_DUPLICATE;

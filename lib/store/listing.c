@@ -24,8 +24,8 @@ static bool exists(struct store *store, struct statement *s, const char *id) {
 }
 
 /* The result of a listing below `id`: an empty listing may mean that the parent does not exist. */
-static enum store_result finish(struct store *store, size_t count, const char *id,
-                                struct statement *find_parent) {
+static enum store_result list_result(struct store *store, size_t count, const char *id,
+                                     struct statement *find_parent) {
     bool found = count || !id || exists(store, find_parent, id);
     enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
@@ -127,7 +127,7 @@ enum store_result store_list_account_lines(struct store *store, struct arena *ar
         add_line(&rows, &s, arena);
     *lines = (struct store_line_entry *)(void *)rows.p;
     *count = rows.n / sizeof **lines;
-    return finish(store, *count, account_id, &find_account);
+    return list_result(store, *count, account_id, &find_account);
 }
 
 static struct store_contact *add_contact(struct buffer *contacts, struct statement *s,
@@ -188,7 +188,7 @@ enum store_result store_list_contacts(struct store *store, struct arena *arena,
             (*contacts)[i].threads = next;
             next += (*contacts)[i].thread_count;
         }
-    return finish(store, *count, account_id, &find_account);
+    return list_result(store, *count, account_id, &find_account);
 }
 
 /* The message that a page begins after. */
