@@ -1,6 +1,6 @@
-/* The upstream client: calls of the platform's Graph API over libcurl. One connection per process,
- * kept open where the process lives on. It decides nothing: what an answer means to our client is
- * upstream.h's business.
+/* The upstream client: calls the platform's Graph API over libcurl. Each process has one
+ * connection, and a process that serves several requests reuses it. The functions return the
+ * platform's answer as it is: upstream.h maps it to the answer of this API.
  */
 #ifndef SWITCHBOARD_GRAPH_H
 #define SWITCHBOARD_GRAPH_H
@@ -10,21 +10,24 @@
 
 struct graph_call {
     const char *method; /* GET or POST */
-    const char *path;   /* what follows the version, percent-encoded: "1065/messages" */
+    const char *path;   /* the path after the version, percent-encoded: "1065/messages" */
     const char *token;  /* the platform access token; never logged */
-    struct slice body;  /* of a POST; JSON */
+    struct slice body;  /* JSON, of a POST; p == NULL: no body */
 };
 
-/* Loads the modules that name resolution and TLS are configured to use. Before confine. */
+/* Loads the modules which the configuration of name resolution and of TLS names. Must be called
+ * before confine. */
 void graph_prepare(void);
 
-/* Makes the call and waits: 5 s to connect, 30 s in all. The body may be at most 16 MB. TLS is
- * verified; redirects are not followed, proxies of the environment not used; a POST is never
- * sent twice. Strings and body live in `arena`. */
+/* Makes the call and waits for the answer: at most 5 s to connect, 30 s in total. An answer with
+ * more than 16 MB of body is a failure. TLS certificates are verified, redirects are not followed,
+ * and the proxy variables of the environment are ignored. A POST is sent at most once. The strings
+ * and the body of the answer live in `arena`. */
 void graph_call(const struct config *config, struct arena *arena, const struct graph_call *call,
                 struct graph_answer *answer);
 
-/* `text` percent-encoded for a path segment or a query value (RFC 3986 2.3). */
+/* Returns `text`, percent-encoded for a path segment or a query value (RFC 3986 2.3), in `arena`.
+ */
 char *graph_escape(struct arena *arena, struct slice text);
 
 #endif

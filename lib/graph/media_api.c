@@ -9,17 +9,17 @@ enum { STREAM_BUFFER = 256 * 1024, LONGEST_NAME = 240 };
 
 /* --- upload --- */
 
-/* An upload under way. */
+/* An upload in progress. */
 struct sending {
     const struct graph_upload *upload;
     struct transfer transfer;
-    struct slice head, tail; /* of the body: what stands before and after the file */
-    int64_t left;            /* of the file, bytes */
-    struct slice held;       /* bytes that wait until an answer has been looked at */
+    struct slice head, tail; /* the parts of the body before and after the file */
+    int64_t left;            /* bytes of the file that were not read yet */
+    struct slice held;       /* bytes to send after the received bytes were read */
 };
 
-/* The name as it may stand between quotes in a header (RFC 7578 4.2): UTF-8 stays, what could end
- * the quotes or the line goes. */
+/* The last part of a file name, for a quoted parameter of a header (RFC 7578 4.2). Characters that
+ * would end the quotes or the line are removed; an invalid UTF-8 byte becomes `_`. */
 static const char *safe_name(struct arena *arena, const char *name) {
     struct buffer out = buffer_in(arena);
     for (const char *p = name; *p; p++)
@@ -38,8 +38,8 @@ static const char *safe_name(struct arena *arena, const char *name) {
     return out.n ? out.p : "file";
 }
 
-/* The parts around the file's bytes. The platform looks at the Content-Type of the file's part and
- * at nothing else to know its type. */
+/* Sets the parts of the body before and after the file. The platform takes the type of the file
+ * from the Content-Type of its part alone. */
 static void frame(struct sending *sending, struct arena *arena, const char *boundary) {
     const struct graph_upload *upload = sending->upload;
     sending->head = slice_of(arena_printf(
@@ -60,8 +60,8 @@ static size_t take(struct slice *rest, char *bytes, size_t room) {
     return n;
 }
 
-/* Fills as much of the buffer as there is: few large writes to the platform are faster than many
- * small ones. */
+/* Fills the whole buffer if there are enough bytes: few large writes to the platform are faster
+ * than many small ones. */
 static size_t fill(struct sending *sending, char *bytes, size_t room) {
     size_t n = take(&sending->head, bytes, room);
     while (sending->left && n < room) {
@@ -80,15 +80,16 @@ static size_t fill(struct sending *sending, char *bytes, size_t room) {
     return n;
 }
 
-/* The platform may have answered while we waited for the client's bytes, and hung up. Sending them
- * would fail, and its answer be lost: it is read first. */
+/* While this function waits for bytes of the client, the platform may answer and close the
+ * connection. Sending would then fail and the answer would be lost. So when input is pending, the
+ * transfer is paused until libcurl has read it. */
 static size_t on_read(char *bytes, size_t size, size_t count, void *context) {
     struct sending *sending = context;
     size_t room = size * count;
     if (sending->held.n)
         return take(&sending->held, bytes, room);
     size_t n = fill(sending, bytes, room);
-    if (n == 0 || n == CURL_READFUNC_ABORT || !transfer_has_news(&sending->transfer))
+    if (n == 0 || n == CURL_READFUNC_ABORT || !transfer_has_input(&sending->transfer))
         return n;
     char *held = arena_alloc(sending->transfer.arena, n);
     memcpy(held, bytes, n);
@@ -100,7 +101,7 @@ void graph_upload(const struct config *config, struct arena *arena,
                   const struct graph_upload *upload, struct graph_answer *answer) {
     struct sending sending = {.upload = upload};
     char boundary[ID_SIZE];
-    id_make(boundary, "part-", clock_now()); /* 80 random bits: in no file */
+    id_make(boundary, "part-", clock_now()); /* 80 random bits, so no file contains it */
     frame(&sending, arena, boundary);
     transfer_start(&sending.transfer, config, arena, upload->token, answer);
     transfer_limit_stall(&sending.transfer);
@@ -121,10 +122,10 @@ void graph_upload(const struct config *config, struct arena *arena,
     transfer_perform(&sending.transfer);
 }
 
-/* --- where the token may go --- */
+/* --- the hosts that may receive the token --- */
 
-/* The parts of a URL that say where it leads, in lower case. */
-struct place {
+/* The origin of a URL, in lower case. */
+struct origin {
     const char *scheme, *host, *port;
 };
 
@@ -140,56 +141,57 @@ static const char *url_part(struct arena *arena, CURLU *url, CURLUPart part) {
     return copy;
 }
 
-static struct place place_of(struct arena *arena, CURLU *url) {
-    return (struct place){url_part(arena, url, CURLUPART_SCHEME),
-                          url_part(arena, url, CURLUPART_HOST),
-                          url_part(arena, url, CURLUPART_PORT)};
+static struct origin origin_of(struct arena *arena, CURLU *url) {
+    return (struct origin){url_part(arena, url, CURLUPART_SCHEME),
+                           url_part(arena, url, CURLUPART_HOST),
+                           url_part(arena, url, CURLUPART_PORT)};
 }
 
-/* Whether `pattern` (HOST, *.HOST, either with :PORT) stands for the place. */
-static bool matches(struct slice pattern, const struct place *place) {
-    struct slice port = pattern, host = slice_cut(&port, ':'), name = slice_of(place->host);
-    if (port.n && !slice_equal(port, slice_of(place->port)))
+/* Whether `pattern` (HOST or *.HOST, optionally with :PORT) matches the origin. */
+static bool matches(struct slice pattern, const struct origin *origin) {
+    struct slice port = pattern, host = slice_cut(&port, ':'), name = slice_of(origin->host);
+    if (port.n && !slice_equal(port, slice_of(origin->port)))
         return false;
     if (!slice_starts(host, SLICE("*.")))
         return host.n == name.n && strncasecmp(host.p, name.p, host.n) == 0;
-    host = slice_skip(host, 1); /* the dot stays */
+    host = slice_skip(host, 1); /* keeps the dot */
     return name.n > host.n && strncasecmp(host.p, name.p + name.n - host.n, host.n) == 0;
 }
 
-static bool is_allowed(const struct config *config, const struct place *place,
-                       const struct place *base) {
-    if (strcmp(place->host, base->host) == 0 && strcmp(place->port, base->port) == 0 &&
-        strcmp(place->scheme, base->scheme) == 0)
+static bool is_allowed(const struct config *config, const struct origin *origin,
+                       const struct origin *base) {
+    if (strcmp(origin->host, base->host) == 0 && strcmp(origin->port, base->port) == 0 &&
+        strcmp(origin->scheme, base->scheme) == 0)
         return true;
-    if (strcmp(place->scheme, "https") != 0 && strcmp(place->scheme, base->scheme) != 0)
+    if (strcmp(origin->scheme, "https") != 0 && strcmp(origin->scheme, base->scheme) != 0)
         return false;
     struct slice rest = slice_of(config->media_hosts);
     while (rest.n) {
         struct slice pattern = slice_cut(&rest, ' ');
-        if (pattern.n && matches(pattern, place))
+        if (pattern.n && matches(pattern, origin))
             return true;
     }
     return false;
 }
 
-/* The URL, taken apart by the one who will call it; NULL and `*failure` when the token may not go
- * there. */
+/* Parses a media URL with libcurl, which also makes the call, so that both see the same host.
+ * Returns NULL and sets `*failure` when the token may not be sent to that host. The caller frees
+ * the URL with curl_url_cleanup. */
 static CURLU *allowed_url(const struct config *config, struct arena *arena, const char *text,
                           const char **failure) {
     CURLU *url = curl_url(), *base = curl_url();
-    struct place place = {"", "", ""};
+    struct origin origin = {"", "", ""};
     *failure = "the platform's media URL cannot be read";
     bool readable = url && base &&
                     curl_url_set(url, CURLUPART_URL, text, CURLU_DISALLOW_USER) == CURLUE_OK &&
                     curl_url_set(base, CURLUPART_URL, config->graph_base_url, 0) == CURLUE_OK;
     if (readable) {
-        struct place base_place = place_of(arena, base);
-        place = place_of(arena, url);
-        *failure = is_allowed(config, &place, &base_place)
+        struct origin base_origin = origin_of(arena, base);
+        origin = origin_of(arena, url);
+        *failure = is_allowed(config, &origin, &base_origin)
                        ? NULL
                        : arena_printf(arena, "the media URL's host %s is not among media_hosts",
-                                      place.host);
+                                      origin.host);
     }
     curl_url_cleanup(base);
     if (!*failure)
@@ -200,7 +202,7 @@ static CURLU *allowed_url(const struct config *config, struct arena *arena, cons
 
 /* --- download --- */
 
-/* A download under way. */
+/* A download in progress. */
 struct receiving {
     const struct graph_download *download;
     struct transfer transfer;

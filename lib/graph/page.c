@@ -42,10 +42,11 @@ const char *graph_page_next(struct arena *arena, const struct graph_page *page) 
     return json_text(json_find(page->paging, "cursors.after"), arena);
 }
 
-/* --- links: JSON strings as they stand between the quotes, where `&` may be written \u0026 --- */
+/* --- links: the raw text of JSON strings between the quotes, where `&` may be written \u0026 ---
+ */
 
-/* The first character of `link`: how many bytes it takes, and what it is; '\0' when no ASCII
- * character that counts in a URL. */
+/* Reads the first character of `link` into `*c`: '\0' when it is not an ASCII character that
+ * matters in a URL. Returns the number of bytes that it takes. */
 static size_t read_char(struct slice link, char *c) {
     char digits[5] = {0};
     *c = link.p[0];
@@ -60,7 +61,8 @@ static size_t read_char(struct slice link, char *c) {
     return 6;
 }
 
-/* The bytes of `link` before the first of the characters `ends`; all of it without one. */
+/* Cuts off and returns the bytes of `link` before the first of the characters `ends`; the whole
+ * link when it has none of them. */
 static struct slice cut_before(struct slice *link, const char *ends) {
     struct slice head = {link->p, 0};
     while (link->n) {
@@ -87,7 +89,7 @@ static bool is_token(struct slice parameter) {
 
 /* Adds the link without its access_token parameters. */
 static void add_link(struct buffer *out, struct slice link) {
-    struct slice question = {NULL, 0}; /* stands before the first parameter that stays */
+    struct slice question = {NULL, 0}; /* to write before the first parameter that is kept */
     char c;
     buffer_add_slice(out, cut_before(&link, "?#"));
     while (link.n) {
@@ -116,7 +118,7 @@ struct slice graph_page_paging(struct arena *arena, const struct graph_page *pag
         struct slice value = json_raw(m);
         if (json_type(m) != JSON_STRING)
             continue;
-        size_t before = (size_t)(value.p + 1 - rest.p); /* with the quote */
+        size_t before = (size_t)(value.p + 1 - rest.p); /* including the quote */
         buffer_add(&out, rest.p, before);
         add_link(&out, (struct slice){value.p + 1, value.n - 2});
         rest = slice_skip(rest, before + value.n - 2);

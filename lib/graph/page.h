@@ -1,40 +1,40 @@
-/* Pages of the platform's lists: how one is asked for, and what its answer holds. */
+/* Pages of the platform's lists: the path of the request for a page, and its answer. */
 #ifndef SWITCHBOARD_GRAPH_PAGE_H
 #define SWITCHBOARD_GRAPH_PAGE_H
 
 #include "base/json.h"
 #include "graph/graph.h"
 
-/* Which page of which list of a business account. */
+/* A page of a list of a business account. */
 struct graph_page_request {
     const char *waba_id;
     const char *edge;  /* message_templates, flows */
-    int64_t limit;     /* items; 0: as many as the platform likes */
+    int64_t limit;     /* items per page; 0: the platform's default */
     const char *after; /* the cursor; NULL: the first page */
 };
 
 struct graph_page {
-    struct json items;  /* the array, its items untouched */
-    struct json paging; /* absent where the platform sent none */
+    struct json items;  /* the array, unchanged */
+    struct json paging; /* absent when the platform sent none */
 };
 
-/* The path of the GET call that gets the page, in `arena`. */
+/* Returns the path of the GET call for the page, in `arena`. */
 char *graph_page_path(struct arena *arena, const struct graph_page_request *wanted);
 
-/* Whether the page was too heavy for the platform (HTTP 500 with code 1, "reduce the amount of data
- * you're asking for"); then the limit is halved and the page can be asked for again. False once the
- * limit is 1. */
+/* Returns true and halves `wanted->limit` when the platform refused the page as too large (HTTP 500
+ * with code 1, "reduce the amount of data you're asking for"): the caller can then repeat the call.
+ * False for any other answer, and when the limit is 1 already. */
 bool graph_page_halve(struct arena *arena, const struct graph_answer *answer,
                       struct graph_page_request *wanted);
 
-/* Reads the answer. False when it holds no list. */
+/* Reads the page from an answer. Returns false when the answer contains no list. */
 bool graph_page_read(struct json answer, struct graph_page *page);
 
-/* The cursor of the page after this one, in `arena`; NULL after the last one. */
+/* Returns the cursor of the next page, in `arena`; NULL when `page` is the last one. */
 const char *graph_page_next(struct arena *arena, const struct graph_page *page);
 
-/* The page's `paging` with the platform access token taken out of its links; every other byte
- * stays. Empty when there is none. */
+/* Returns the page's `paging` without the platform access token in its links; all other bytes are
+ * unchanged. Empty when the page has no `paging`. */
 struct slice graph_page_paging(struct arena *arena, const struct graph_page *page);
 
 #endif

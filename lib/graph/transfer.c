@@ -10,8 +10,8 @@ enum {
     CONNECT_TIMEOUT_MS = 5000,
     STALL_TIMEOUT_MS = 30000,
     ANSWER_LIMIT = 16 * 1024 * 1024,
-    ANSWER_ROOM = 64 * 1024, /* for a common answer and all that is done with it */
-    IDLE_SECONDS = 20,       /* a connection idle for longer is not used again */
+    ANSWER_ROOM = 64 * 1024, /* enough for a typical answer and for parsing it */
+    IDLE_SECONDS = 20,       /* a connection that was idle for longer is not reused */
 };
 
 size_t transfer_keep(struct transfer *transfer, struct slice bytes) {
@@ -39,8 +39,8 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *context) {
     return size * n;
 }
 
-/* libcurl repeats a request by itself when a kept connection turns out dead before any answer. For
- * a POST nobody can know whether the platform got it, so the second time is refused. */
+/* libcurl repeats a request on a new connection when a reused one is closed before it returned any
+ * answer. The platform may already have processed a POST, so the repetition is refused. */
 static int on_request(void *context, char *peer, char *own, int peer_port, int own_port) {
     struct transfer *transfer = context;
     (void)peer, (void)own, (void)peer_port, (void)own_port;
@@ -64,13 +64,13 @@ static int on_progress(void *context, curl_off_t to_receive, curl_off_t received
     return transfer->is_stalled;
 }
 
-/* Modules of OpenSSL are loaded while it reads openssl.cnf(5). */
+/* curl_global_init makes OpenSSL read openssl.cnf(5), which loads its modules. */
 void graph_prepare(void) {
     names_prepare();
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-/* The process's handle, with its kept connection; everything set on it before is forgotten. */
+/* Returns the handle of this process with its options reset. Its open connection is kept. */
 static CURL *handle(void) {
     static CURL *curl;
     if (curl) {
@@ -82,7 +82,7 @@ static CURL *handle(void) {
     return curl;
 }
 
-void transfer_note(struct transfer *transfer, CURLcode code) {
+void transfer_latch(struct transfer *transfer, CURLcode code) {
     if (!transfer->failed)
         transfer->failed = code;
 }
@@ -96,7 +96,7 @@ static void set_safety(struct transfer *transfer, const struct config *config) {
     transfer_set(transfer, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
     transfer_set(transfer, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     transfer_set(transfer, CURLOPT_USERAGENT, SWITCHBOARD_NAME "/" SWITCHBOARD_VERSION);
-    /* the hashed directory: loading the one big file costs 20 ms of CPU per process */
+    /* a hashed directory by default: loading one large file takes 20 ms of CPU per process */
     transfer_set(transfer, CURLOPT_CAPATH, *config->ca_path ? config->ca_path : NULL);
     transfer_set(transfer, CURLOPT_CAINFO, *config->ca_file ? config->ca_file : NULL);
 }
@@ -112,7 +112,7 @@ void transfer_start(struct transfer *transfer, const struct config *config, stru
                                   .socket = -1,
                                   .started = clock_monotonic()};
     if (!transfer->curl) {
-        transfer_note(transfer, CURLE_OUT_OF_MEMORY);
+        transfer_latch(transfer, CURLE_OUT_OF_MEMORY);
         return;
     }
     set_safety(transfer, config);
@@ -133,7 +133,7 @@ void transfer_header(struct transfer *transfer, const char *line) {
     if (longer)
         transfer->headers = longer;
     else
-        transfer_note(transfer, CURLE_OUT_OF_MEMORY);
+        transfer_latch(transfer, CURLE_OUT_OF_MEMORY);
 }
 
 void transfer_limit_stall(struct transfer *transfer) {
@@ -144,7 +144,7 @@ void transfer_limit_stall(struct transfer *transfer) {
     transfer_set(transfer, CURLOPT_NOPROGRESS, 0L);
 }
 
-/* libcurl tells its socket to nobody while it sends. */
+/* libcurl does not expose the socket during a transfer, except to this callback. */
 static int on_socket(void *context, curl_socket_t fd, curlsocktype purpose) {
     struct transfer *transfer = context;
     if (purpose == CURLSOCKTYPE_IPCXN)
@@ -157,9 +157,9 @@ void transfer_watch(struct transfer *transfer) {
     transfer_set(transfer, CURLOPT_SOCKOPTDATA, transfer);
 }
 
-bool transfer_has_news(const struct transfer *transfer) {
-    struct pollfd news = {.fd = transfer->socket, .events = POLLIN};
-    return poll(&news, 1, 0) > 0 && !(news.revents & POLLNVAL);
+bool transfer_has_input(const struct transfer *transfer) {
+    struct pollfd input = {.fd = transfer->socket, .events = POLLIN};
+    return poll(&input, 1, 0) > 0 && !(input.revents & POLLNVAL);
 }
 
 size_t transfer_pause(struct transfer *transfer) {
@@ -180,8 +180,8 @@ static const char *explain(const struct transfer *transfer, CURLcode code) {
                       slice_of(*transfer->detail ? transfer->detail : curl_easy_strerror(code)));
 }
 
-/* A platform that refuses before it has read everything may hang up on us while we send: its answer
- * counts nevertheless, when it is whole. */
+/* The platform may refuse a request and close the connection before it has read the whole body, so
+ * that sending fails. A complete answer is used in spite of that. */
 static bool is_whole_refusal(const struct transfer *transfer, CURLcode code, long status) {
     curl_off_t length = -1;
     curl_easy_getinfo(transfer->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);

@@ -1,5 +1,5 @@
-/* What all calls of the platform have in common: one libcurl handle per process, what makes it
- * safe, and how an answer is kept. For the files of lib/graph alone. */
+/* The common part of all calls of the platform: one libcurl handle per process, its security
+ * options, and the storage of the answer. Private to lib/graph. */
 #ifndef SWITCHBOARD_TRANSFER_H
 #define SWITCHBOARD_TRANSFER_H
 
@@ -9,67 +9,69 @@
 #include "base/config.h"
 #include "graph/answer.h"
 
-/* A call under way. */
+/* A call in progress. */
 struct transfer {
-    CURL *curl;      /* NULL: there is none to be had */
-    CURLcode failed; /* the first option that could not be set; CURLE_OK: none */
+    CURL *curl;      /* NULL: curl_easy_init failed */
+    CURLcode failed; /* the first error latched by transfer_latch; CURLE_OK: none */
     struct arena *arena;
     struct graph_answer *answer;
     struct curl_slist *headers;
-    struct buffer body; /* of the answer */
-    bool is_repeatable; /* libcurl may send it again on a new connection */
-    bool is_too_large;
-    int sent;            /* times the request was about to be written */
+    struct buffer body;  /* of the answer */
+    bool is_repeatable;  /* libcurl may repeat the request on a new connection */
+    bool is_too_large;   /* the answer is larger than 16 MB */
+    int sent;            /* how often libcurl was about to send the request */
     int64_t started;     /* clock_monotonic */
-    int64_t stall_limit; /* milliseconds without a byte; 0: none */
-    int64_t moved_at;    /* when the last byte moved */
-    curl_off_t moved;    /* bytes moved so far, both ways */
+    int64_t stall_limit; /* ms without a transferred byte; 0: no limit */
+    int64_t moved_at;    /* clock_monotonic of the last transferred byte */
+    curl_off_t moved;    /* bytes transferred so far, in both directions */
     bool is_stalled;
-    int socket;     /* the newest; -1: not known */
-    bool is_paused; /* sending goes on when what was received has been looked at */
+    int socket;     /* opened last for this call; -1: not known */
+    bool is_paused; /* sending resumes when libcurl has read the pending input */
     char detail[CURL_ERROR_SIZE];
 };
 
-/* Takes the process's handle for a call: TLS verified, no redirects, no proxy, 5 s to connect, our
- * User-Agent; the answer's body goes to `answer`, at most 16 MB of it. `token` goes into the
- * Authorization header; NULL sends none. Not repeatable until the caller says so. */
+/* Prepares the process's handle for a call: TLS verified, no redirects, no proxy, 5 s to connect,
+ * the User-Agent of this program. The answer's body is stored in `answer`, at most 16 MB. `token`
+ * is the bearer token of the Authorization header; NULL: no such header. The caller may set
+ * `is_repeatable` afterwards. */
 void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
                     const char *token, struct graph_answer *answer);
 
-/* Sets an option of libcurl. Where one cannot be set the call fails, and nothing is sent: it might
- * be the one that makes it safe. */
+/* Sets an option of libcurl. If an option cannot be set, transfer_perform fails without sending
+ * anything, because the option may be one that security depends on. */
 #define transfer_set(transfer, option, value)                                                      \
-    transfer_note(transfer, curl_easy_setopt((transfer)->curl, option, value))
+    transfer_latch(transfer, curl_easy_setopt((transfer)->curl, option, value))
 
-/* The same for what another function than curl_easy_setopt has said. */
-void transfer_note(struct transfer *transfer, CURLcode code);
+/* Latches the first error before the call; transfer_perform returns it. */
+void transfer_latch(struct transfer *transfer, CURLcode code);
 
-/* Adds a header line to the request. */
+/* Adds a header to the request: "Name: value". */
 void transfer_header(struct transfer *transfer, const char *line);
 
-/* Keeps bytes of the answer for its body, as happens without a write function of the caller.
- * Returns what such a function must. */
+/* Appends bytes to the answer's body: the default write function. Returns what a libcurl write
+ * function must return. */
 size_t transfer_keep(struct transfer *transfer, struct slice bytes);
 
-/* Gives up when no byte has moved for 30 s, however long the whole takes. */
+/* Makes the call fail when no byte is transferred for 30 s. There is no other limit after the
+ * connection is established. */
 void transfer_limit_stall(struct transfer *transfer);
 
-/* To be called by read and write functions when they return: the time they waited for our own
- * client is not the platform's. */
+/* Restarts the 30 s of transfer_limit_stall. Read and write functions call it when they return, so
+ * that the time which they waited for the client does not count. */
 void transfer_moved(struct transfer *transfer);
 
-/* Lets transfer_has_news know. */
+/* Records the socket of the call, which transfer_has_input needs. */
 void transfer_watch(struct transfer *transfer);
 
-/* Whether bytes of the platform, or its end of the connection, wait to be read; false where that is
- * not known, as on a connection that was kept. */
-bool transfer_has_news(const struct transfer *transfer);
+/* Whether input of the platform (bytes, or the end of the connection) can be read. False when the
+ * socket is not known, as on a reused connection. */
+bool transfer_has_input(const struct transfer *transfer);
 
-/* What a read function must return so that they are read before it is called again; of a transfer
- * with a limited stall. */
+/* Pauses sending until libcurl has read the pending input. Returns what the read function must
+ * return then. Requires transfer_limit_stall, whose callback resumes the transfer. */
 size_t transfer_pause(struct transfer *transfer);
 
-/* Makes the call and fills the answer. Returns libcurl's verdict. */
+/* Makes the call and fills the answer. Returns libcurl's result code. */
 CURLcode transfer_perform(struct transfer *transfer);
 
 #endif
