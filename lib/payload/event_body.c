@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 
-/* The keys are always there; null where nothing is known. */
+/* All keys are always present; an unknown value is null. */
 static void write_contact(struct json_writer *w, const struct store_event *event) {
     if (!event->contact.id) {
         json_write_null(w, "contact");

@@ -1,11 +1,11 @@
-/* What an outbound event looks like (spec 6): Standard Webhooks' type, timestamp and data. */
+/* The body of an outbound event (spec 6): type, timestamp and data, as in Standard Webhooks. */
 #ifndef SWITCHBOARD_EVENT_H
 #define SWITCHBOARD_EVENT_H
 
 #include "store/event.h"
 
-/* The body of the event, for store calls that add events. The platform's objects are spliced in
- * unchanged. */
+/* Returns the JSON body of the event, in `arena`. The platform's objects are copied into it
+ * unchanged. It is passed to the store calls that insert events. */
 struct slice event_body(struct arena *arena, const struct store_event *event);
 
 #endif

@@ -1,16 +1,17 @@
-/* The platform's flow objects, as rows to keep (spec 2.6). */
+/* Reads the platform's flow objects into rows for the store (spec 2.6). */
 #ifndef SWITCHBOARD_FLOW_H
 #define SWITCHBOARD_FLOW_H
 
 #include "base/json.h"
 #include "store/flow.h"
 
-/* Reads a flow object. False when it lacks an id or a name: then it is passed on and not kept.
- * `status` is empty where there is none; `validation` is the platform's validation_errors, [] where
- * there are none. */
+/* Reads a flow object. Returns false when it has no id or no name and so cannot be stored. `status`
+ * is "" when the object has none; `validation` is its validation_errors, [] when it has none. The
+ * strings live in `arena`. */
 bool flow_read(struct arena *arena, struct json object, struct store_flow *flow);
 
-/* Reads all of an array; returns their number. */
+/* Reads the flow objects of an array, except those that flow_read rejects, into `*flows`, in
+ * `arena`. Returns their number. */
 size_t flow_read_all(struct arena *arena, struct json items, struct store_flow **flows);
 
 #endif

@@ -1,24 +1,25 @@
-/* Whom a message goes to: a phone, a business-scoped user id (BSUID), or both (spec 2.3). */
+/* The recipient of a message: a phone, a business-scoped user id (BSUID), or both (spec 2.3). */
 #ifndef SWITCHBOARD_RECIPIENT_H
 #define SWITCHBOARD_RECIPIENT_H
 
 #include "web/field.h"
 
-/* Whether the text has the form of a BSUID: CC.alphanumeric or CC.ENT.alphanumeric, 1 to 128. */
+/* Whether the text has the form of a BSUID: CC.ALNUM or CC.ENT.ALNUM, where CC is two capital
+ * letters and ALNUM 1 to 128 letters and digits. */
 bool recipient_is_bsuid(struct slice text);
 
-/* The digits of a phone; everything else is stripped (spec 2.3). */
+/* Returns the digits of `phone` without all other characters (spec 2.3), in `arena`. */
 char *recipient_digits(struct arena *arena, struct slice phone);
 
-/* The checks of the fields `to` and `recipient`. A BSUID in `to`, in any case of letters, is
- * refused: stripped to digits it would be another person's phone, and the platform would answer
- * 200. */
+/* The checks of the fields `to` and `recipient` (field.h): NULL when the text is valid, else what
+ * is wrong with it. A BSUID in `to`, in upper or lower case, is refused: its digits would be the
+ * phone of another person, and the platform would answer 200. */
 const char *recipient_check_to(struct slice text);
 const char *recipient_check_bsuid(struct slice text);
 
 extern const char *const recipient_names[]; /* to, recipient */
 
-/* The rows that every table of a sending route has (spec 4.3). */
+/* The fields that all routes which send a message share (spec 4.3). */
 #define SEND_FIELDS                                                                                \
     {.name = "phoneNumberId", .type = FIELD_STRING, .required = true},                             \
         {.name = "to", .type = FIELD_STRING, .check = recipient_check_to},                         \

@@ -5,28 +5,29 @@
 #include "base/crypto.h"
 #include "payload/recipient.h"
 
-/* What is written once into the payload and many times into the database, bytes. */
+/* Limits in bytes for strings which a payload holds once and the database would hold many times. */
 enum { LONGEST_ID = 128, LONGEST_NAME = 1024, LONGEST_TIME = 64 };
 
-/* An id of an entry of `contacts`, by which elements find it. */
+/* A card is an entry of the array `contacts` of a change's value. This is one of its ids, by which
+ * messages and statuses refer to the card. */
 struct card_id {
     struct slice raw;
     struct json card;
-    size_t at; /* of the card in `contacts` */
+    size_t at; /* index of the card in `contacts` */
     bool is_user_id;
 };
 
-/* The `contacts` of a change's value, indexed when they are first asked for. */
+/* The cards of a change's value. The index is built on first use. */
 struct cards {
     struct json list;
     size_t count;
     bool is_indexed;
     struct card_id *ids; /* sorted */
     size_t id_count;
-    struct store_identity **read; /* of each card; NULL: not read yet */
+    struct store_identity **read; /* one per card; NULL: not read yet */
 };
 
-/* Where in the payload we are, and what was read so far. */
+/* The current position in the payload, and the updates read so far. */
 struct walk {
     struct arena *arena;
     int64_t now;
@@ -35,16 +36,17 @@ struct walk {
     const char *waba_id, *field, *phone_number_id, *display_phone;
     struct slice entry_time;
     struct json value;
-    size_t message_count, status_count; /* in the value */
+    size_t message_count, status_count; /* in `value` */
     struct cards cards;
 };
 
+/* The string at `path` in `object`; NULL when it is absent or empty. */
 static const char *text(struct walk *w, struct json object, const char *path) {
     const char *found = json_text(json_find(object, path), w->arena);
     return found && *found ? found : NULL;
 }
 
-/* The same, cut at the last character that ends within `most` bytes. */
+/* The same, cut to at most `most` bytes of whole characters. */
 static const char *short_text(struct walk *w, struct json object, const char *path, size_t most) {
     char *found = (char *)(size_t)text(w, object, path);
     size_t n = found ? strlen(found) : 0;
@@ -56,7 +58,7 @@ static const char *short_text(struct walk *w, struct json object, const char *pa
     return found;
 }
 
-/* Whether the rest of the payload is only counted. */
+/* Whether the rest of the payload is counted and not read. */
 static bool is_full(const struct walk *w) {
     return w->count > w->most;
 }
@@ -69,14 +71,14 @@ static void add(struct walk *w, struct store_update *update) {
     w->count++;
 }
 
-/* Keeps an element as it is. */
+/* Adds an element as an UPDATE_OTHER, which is stored unchanged. */
 static void add_other(struct walk *w, struct json element) {
     struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
     add(w, &update);
 }
 
-/* The platform repeats a webhook with the same entry time: news that come again later with the same
- * content are news. */
+/* The key of an update without an id. The platform repeats a webhook with the same entry time, so a
+ * later entry time makes an update with the same content a new one. */
 static const char *timed_key(struct walk *w) {
     unsigned char hash[CRYPTO_HASH_SIZE];
     struct buffer both = buffer_in(w->arena);
@@ -87,8 +89,7 @@ static const char *timed_key(struct walk *w) {
     return arena_printf(w->arena, "sha256:%s", crypto_hex(w->arena, hash, sizeof hash));
 }
 
-/* What stands for the entry's time in the keys of all its changes: one that is longer than any time
- * by its hash. */
+/* The entry's time for timed_key; its hash when it is too long to be a time. */
 static struct slice entry_time(struct walk *w, struct json entry) {
     unsigned char hash[CRYPTO_HASH_SIZE];
     struct slice time = json_raw(json_get(entry, "time"));
@@ -102,17 +103,17 @@ static const char *message_key(struct walk *w, const char *wamid) {
     return arena_printf(w->arena, "message:%s:%s", w->phone_number_id, wamid);
 }
 
-/* Seconds, as a number or a string of digits, in milliseconds. */
+/* Converts seconds, a number or a string of digits, to milliseconds. */
 static int64_t timestamp(struct walk *w, struct json seconds) {
     int64_t t;
     return json_integer(seconds, &t) && t > 0 && t < INT64_C(100000000000) ? t * 1000 : w->now;
 }
 
-/* --- people --- */
+/* --- identities --- */
 
-/* Notes an id by its form, not by the name of its key: a phone's place may hold a BSUID. Group ids
- * and anything else are nobody. */
-static void note_id(struct walk *w, struct store_identity *who, struct json value) {
+/* Sets the phone or the BSUID of `who`. The form of the value decides which: the platform also
+ * sends BSUIDs in members for phones. Group ids and all other values are ignored. */
+static void set_id(struct walk *w, struct store_identity *who, struct json value) {
     struct slice id = json_string(value, w->arena);
     if (!id.n || memchr(id.p, '\0', id.n))
         return;
@@ -125,13 +126,13 @@ static void note_id(struct walk *w, struct store_identity *who, struct json valu
         who->phone = digits.p;
 }
 
-static void note_parent(struct walk *w, struct store_identity *who, struct json value) {
+static void set_parent(struct walk *w, struct store_identity *who, struct json value) {
     struct slice id = json_string(value, w->arena);
     if (id.n && recipient_is_bsuid(id))
         who->parent_bsuid = id.p;
 }
 
-static void note_profile(struct walk *w, struct store_identity *who, struct json contact) {
+static void set_profile(struct walk *w, struct store_identity *who, struct json contact) {
     const char *username = short_text(w, contact, "profile.username", LONGEST_NAME);
     const char *name = short_text(w, contact, "profile.name", LONGEST_NAME);
     if (!username)
@@ -148,7 +149,7 @@ static int compare_slices(struct slice a, struct slice b) {
     return order ? order : (a.n > b.n) - (a.n < b.n);
 }
 
-/* By kind and id; of cards with the same id the first comes first. */
+/* Orders by kind, id and then position, so that find_card_id finds the first card with an id. */
 static int compare_card_ids(const struct card_id *a, const struct card_id *b) {
     if (a->is_user_id != b->is_user_id)
         return a->is_user_id ? 1 : -1;
@@ -156,7 +157,7 @@ static int compare_card_ids(const struct card_id *a, const struct card_id *b) {
     return order ? order : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Lets ids[at] sink until no child of its heap comes after it. */
+/* Restores the heap order below ids[at] (heapsort's sift down). */
 static void sink(struct card_id *ids, size_t n, size_t at) {
     for (size_t child; (child = 2 * at + 1) < n; at = child) {
         if (child + 1 < n && compare_card_ids(&ids[child], &ids[child + 1]) < 0)
@@ -169,8 +170,8 @@ static void sink(struct card_id *ids, size_t n, size_t at) {
     }
 }
 
-/* A heapsort: no order of the ids makes it slow, and unlike qsort it needs neither memory nor the
- * system calls by which glibc finds out how much there is. */
+/* A heapsort: it is fast for every order of the ids. qsort of glibc allocates memory, and asks the
+ * system how much memory there is. */
 static void sort_card_ids(struct card_id *ids, size_t n) {
     for (size_t i = n / 2; i-- > 0;)
         sink(ids, n, i);
@@ -182,7 +183,7 @@ static void sort_card_ids(struct card_id *ids, size_t n) {
     }
 }
 
-/* "" is no id. */
+/* A string that is not empty: its raw text includes the two quotes. */
 static bool is_id(struct json value) {
     return json_type(value) == JSON_STRING && json_raw(value).n > 2;
 }
@@ -203,7 +204,7 @@ static void index_cards(struct walk *w) {
     sort_card_ids(cards->ids, cards->id_count);
 }
 
-/* The first card with this id, as the bytes that it is written in; NULL: there is none. */
+/* The first card with this id, compared as raw JSON text; NULL when there is none. */
 static const struct card_id *find_card_id(const struct cards *cards, struct json id,
                                           bool is_user_id) {
     const struct card_id wanted = {.raw = json_raw(id), .is_user_id = is_user_id};
@@ -221,26 +222,26 @@ static const struct card_id *find_card_id(const struct cards *cards, struct json
     return is_there ? &cards->ids[low] : NULL;
 }
 
-/* What a card says, read once however many elements it is about. */
+/* The identity on a card. Each card is read once, even if many elements refer to it. */
 static const struct store_identity *read_card(struct walk *w, struct json card, size_t at) {
-    struct store_identity *told = w->cards.read[at];
-    if (told)
-        return told;
-    told = w->cards.read[at] = arena_alloc(w->arena, sizeof *told);
-    note_id(w, told, json_get(card, "wa_id"));
-    note_id(w, told, json_get(card, "user_id"));
-    note_parent(w, told, json_get(card, "parent_user_id"));
-    note_profile(w, told, card);
-    return told;
+    struct store_identity *identity = w->cards.read[at];
+    if (identity)
+        return identity;
+    identity = w->cards.read[at] = arena_alloc(w->arena, sizeof *identity);
+    set_id(w, identity, json_get(card, "wa_id"));
+    set_id(w, identity, json_get(card, "user_id"));
+    set_parent(w, identity, json_get(card, "parent_user_id"));
+    set_profile(w, identity, card);
+    return identity;
 }
 
-/* Whether an element that names nobody itself is about the only entry of `contacts`. Messages of
- * one value are all from its cards; of several statuses some have none. */
+/* Whether an element without an identity of its own belongs to the only card. Every message of a
+ * value has a card; if there are several statuses, some of them may have no card. */
 static bool is_about_only_card(struct walk *w, const struct store_identity *who) {
     return !who->phone && !who->bsuid && w->cards.count == 1 && w->status_count <= 1;
 }
 
-/* The first entry of `contacts` that is the same person; NULL: none. */
+/* The identity on the first card that has the phone or the BSUID; NULL when there is none. */
 static const struct store_identity *find_card(struct walk *w, const struct store_identity *who,
                                               struct json phone, struct json bsuid) {
     if (!w->cards.is_indexed)
@@ -254,60 +255,61 @@ static const struct store_identity *find_card(struct walk *w, const struct store
     return first ? read_card(w, first->card, first->at) : NULL;
 }
 
-/* Completes who a message or status names from the entry of `contacts` that is the same person. */
+/* Adds the ids and the profile of the matching card to the identity of a message or status. */
 static void complete(struct walk *w, struct store_identity *who, struct json phone,
                      struct json bsuid) {
-    const struct store_identity *told = find_card(w, who, phone, bsuid);
-    if (!told)
+    const struct store_identity *card = find_card(w, who, phone, bsuid);
+    if (!card)
         return;
-    who->phone = who->phone ? who->phone : told->phone;
-    who->bsuid = who->bsuid ? who->bsuid : told->bsuid;
-    who->parent_bsuid = who->parent_bsuid ? who->parent_bsuid : told->parent_bsuid;
-    who->username = told->username ? told->username : who->username;
-    who->name = told->name ? told->name : who->name;
+    who->phone = who->phone ? who->phone : card->phone;
+    who->bsuid = who->bsuid ? who->bsuid : card->bsuid;
+    who->parent_bsuid = who->parent_bsuid ? who->parent_bsuid : card->parent_bsuid;
+    who->username = card->username ? card->username : who->username;
+    who->name = card->name ? card->name : who->name;
 }
 
-/* Who is named by the members `phone`, `bsuid` and `parent` of the element. */
+/* The identity in the members `phone`, `bsuid` and `parent` of the element, completed from its
+ * card. */
 static struct store_identity who_is(struct walk *w, struct json element, const char *phone,
                                     const char *bsuid, const char *parent) {
     struct store_identity who = {0};
-    note_id(w, &who, json_get(element, phone));
-    note_id(w, &who, json_get(element, bsuid));
-    note_parent(w, &who, json_get(element, parent));
+    set_id(w, &who, json_get(element, phone));
+    set_id(w, &who, json_get(element, bsuid));
+    set_parent(w, &who, json_get(element, parent));
     complete(w, &who, json_get(element, phone), json_get(element, bsuid));
     return who;
 }
 
-/* A message that is alone with one card is its person's, even where the two spell the phone in
- * different ways: only two user ids tell people apart. */
-static void note_only_card(struct walk *w, struct store_identity *who) {
+/* If a value has one message and one card, both are of the same person, even when they spell the
+ * phone differently. They are different people only when both have a BSUID and these differ. */
+static void add_only_card(struct walk *w, struct store_identity *who) {
     struct json card = json_first(w->cards.list);
-    struct store_identity told = {0};
+    struct store_identity on_card = {0};
     if (w->cards.count != 1 || w->message_count != 1)
         return;
-    note_id(w, &told, json_get(card, "user_id"));
-    if (who->bsuid && told.bsuid && strcmp(who->bsuid, told.bsuid) != 0)
+    set_id(w, &on_card, json_get(card, "user_id"));
+    if (who->bsuid && on_card.bsuid && strcmp(who->bsuid, on_card.bsuid) != 0)
         return;
-    note_id(w, who, json_get(card, "user_id"));
-    note_parent(w, who, json_get(card, "parent_user_id"));
-    note_profile(w, who, card);
+    set_id(w, who, json_get(card, "user_id"));
+    set_parent(w, who, json_get(card, "parent_user_id"));
+    set_profile(w, who, card);
 }
 
 /* --- messages --- */
 
-/* Types that are stored but are no news for consumers. */
-static bool is_news(struct json message, const char *type) {
+/* Whether a message of this type becomes an event. All messages are stored. */
+static bool makes_event(struct json message, const char *type) {
     static const char *const silent[] = {"system", "unsupported", "unknown", "edit", "revoke"};
     for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
         if (strcmp(type, silent[i]) == 0)
             return false;
     if (strcmp(type, "reaction") != 0)
         return true;
-    struct json emoji = json_find(message, "reaction.emoji"); /* a removal has none */
+    struct json emoji = json_find(message, "reaction.emoji"); /* absent: the reaction is removed */
     return json_type(emoji) == JSON_STRING && json_raw(emoji).n > 2;
 }
 
-/* The token in a flow's reply, whose response_json is a string that holds JSON. */
+/* The flow_token of a flow's reply, whose response_json is a string that contains JSON. */
 static const char *reply_token(struct walk *w, struct json message) {
     struct json response;
     struct json_error error;
@@ -318,7 +320,7 @@ static const char *reply_token(struct walk *w, struct json message) {
     return text(w, response, "flow_token");
 }
 
-static void note_flow(struct walk *w, struct store_update *update, struct json message) {
+static void set_flow(struct walk *w, struct store_update *update, struct json message) {
     update->is_flow_reply = json_equals(json_find(message, "interactive.type"), "nfm_reply");
     if (update->is_flow_reply)
         update->flow_token = reply_token(w, message);
@@ -328,7 +330,8 @@ static void note_flow(struct walk *w, struct store_update *update, struct json m
     update->flow_token = text(w, message, "interactive.action.parameters.flow_token");
 }
 
-/* What every kind of message has; false when it has no id and is kept as it is instead. */
+/* Reads the members that all kinds of messages have. A message without an id becomes an
+ * UPDATE_OTHER; returns false then. */
 static bool read_message(struct walk *w, struct json message, struct store_update *update) {
     const char *type = text(w, message, "type");
     update->body = json_raw(message);
@@ -337,16 +340,17 @@ static bool read_message(struct walk *w, struct json message, struct store_updat
     update->timestamp = timestamp(w, json_get(message, "timestamp"));
     update->context_wamid = text(w, message, "context.id");
     if (update->wamid && w->phone_number_id) {
-        note_flow(w, update, message);
+        set_flow(w, update, message);
         return true;
     }
     add_other(w, message);
     return false;
 }
 
-/* The OLD of "User NAME changed from OLD to NEW", in the generation that tells it nowhere else.
- * Read from the end: a name may look like somebody else's BSUID. */
-static void note_old_bsuid_of_body(struct walk *w, struct store_identity *who, struct json system) {
+/* Sets OLD of "User NAME changed from OLD to NEW". One generation of the platform's payloads has
+ * the old BSUID nowhere else. The text is read from its end, because a name may look like a BSUID.
+ */
+static void set_old_bsuid(struct walk *w, struct store_identity *who, struct json system) {
     struct slice body = json_string(json_get(system, "body"), w->arena);
     const char *user_id = text(w, system, "user_id");
     struct slice end = slice_of(arena_printf(w->arena, " to %s", user_id ? user_id : ""));
@@ -359,7 +363,8 @@ static void note_old_bsuid_of_body(struct walk *w, struct store_identity *who, s
         who->bsuid = arena_copy(w->arena, old);
 }
 
-/* Who becomes whom, in every generation of the keys; false when it is no such change. */
+/* Reads the identities before and after a change, from the keys of every generation of payloads.
+ * Returns false when the message is not a change of identity. */
 static bool read_identity_change(struct walk *w, struct json message, struct store_update *update) {
     struct json system = json_get(message, "system");
     bool is_id = json_equals(json_get(system, "type"), "user_changed_user_id");
@@ -368,21 +373,22 @@ static bool read_identity_change(struct walk *w, struct json message, struct sto
     struct store_identity *before = &update->before, *who = &update->who;
     if (!is_id && !is_number)
         return false;
-    note_id(w, before, json_get(message, "from"));
-    note_id(w, before, json_get(message, "from_user_id"));
+    set_id(w, before, json_get(message, "from"));
+    set_id(w, before, json_get(message, "from_user_id"));
     if (is_id)
-        note_old_bsuid_of_body(w, before, system);
-    note_id(w, before, json_get(system, "previous_user_id"));
-    note_parent(w, before, json_get(system, "previous_parent_user_id"));
-    note_id(w, who, json_get(system, "new_wa_id"));
-    note_id(w, who, json_get(system, "wa_id"));
-    note_id(w, who, json_get(system, "user_id"));
-    note_parent(w, who, json_get(system, "parent_user_id"));
+        set_old_bsuid(w, before, system);
+    set_id(w, before, json_get(system, "previous_user_id"));
+    set_parent(w, before, json_get(system, "previous_parent_user_id"));
+    set_id(w, who, json_get(system, "new_wa_id"));
+    set_id(w, who, json_get(system, "wa_id"));
+    set_id(w, who, json_get(system, "user_id"));
+    set_parent(w, who, json_get(system, "parent_user_id"));
     update->type = is_number ? "number_change" : "user_id_update";
     return before->phone || before->bsuid || before->parent_bsuid;
 }
 
-/* No message to anybody: kept, and obeyed where it tells of an identity. */
+/* A system message is stored, but not as a message of the thread. A change of identity is applied.
+ */
 static void add_system(struct walk *w, struct json message, const char *wamid) {
     struct store_update update = {.body = json_raw(message),
                                   .key = message_key(w, wamid),
@@ -403,8 +409,8 @@ static void add_message(struct walk *w, struct json message) {
         return;
     }
     update.who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
-    note_only_card(w, &update.who);
-    update.is_event = is_news(message, update.type);
+    add_only_card(w, &update.who);
+    update.is_event = makes_event(message, update.type);
     struct json referral = json_get(message, "referral");
     if (json_type(referral) == JSON_OBJECT)
         update.referral = json_raw(referral);
@@ -419,7 +425,7 @@ static void add_echo(struct walk *w, struct json message) {
     add(w, &update);
 }
 
-/* The state that an old message of ours had, in our words; NULL when it is none of them. */
+/* The status of an outgoing message of the history, in lower case; NULL when it is not known. */
 static const char *old_status(struct walk *w, struct json message) {
     static const char *const known[] = {"sent", "delivered", "read", "played", NULL};
     char *status = (char *)(size_t)text(w, message, "history_context.status");
@@ -435,7 +441,7 @@ static void add_old_message(struct walk *w, struct json message,
                             const struct store_identity *other_side) {
     struct store_update update = {.kind = UPDATE_HISTORY};
     struct store_identity from = {0};
-    note_id(w, &from, json_get(message, "from"));
+    set_id(w, &from, json_get(message, "from"));
     update.is_outgoing =
         json_is(json_get(message, "to")) ||
         (from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0);
@@ -449,7 +455,7 @@ static void add_old_message(struct walk *w, struct json message,
     add(w, &update);
 }
 
-/* The media that follow an old chat's placeholders. */
+/* A media message that the platform sends after the history, to replace a placeholder in it. */
 static void add_old_media(struct walk *w, struct json message) {
     add_old_message(w, message, NULL);
 }
@@ -461,11 +467,11 @@ static void add_history(struct walk *w, struct json chunk) {
     for (struct json thread = json_first(threads); json_is(thread); thread = json_next(thread)) {
         struct store_identity who = {0};
         struct json context = json_get(thread, "context");
-        note_id(w, &who, json_get(thread, "id"));
-        note_id(w, &who, json_get(context, "wa_id"));
-        note_id(w, &who, json_get(context, "user_id"));
-        note_parent(w, &who, json_get(context, "parent_user_id"));
-        note_profile(w, &who, context);
+        set_id(w, &who, json_get(thread, "id"));
+        set_id(w, &who, json_get(context, "wa_id"));
+        set_id(w, &who, json_get(context, "user_id"));
+        set_parent(w, &who, json_get(context, "parent_user_id"));
+        set_profile(w, &who, context);
         struct json messages = json_get(thread, "messages");
         for (struct json m = json_first(messages); json_is(m); m = json_next(m))
             if (is_full(w))
@@ -477,7 +483,7 @@ static void add_history(struct walk *w, struct json chunk) {
 
 /* --- statuses --- */
 
-/* In a group, one member of it; else the person it was sent to. Older names of keys included. */
+/* The identity of the recipient: in a group, of one member of it. Older keys are read too. */
 static struct store_identity who_received(struct walk *w, struct json status,
                                           bool *is_participant) {
     static const char *const parents[] = {"recipient_parent_user_id", "parent_recipient_user_id",
@@ -489,7 +495,7 @@ static struct store_identity who_received(struct walk *w, struct json status,
                       "recipient_participant_parent_user_id");
     struct store_identity who = who_is(w, status, "recipient_id", "recipient_user_id", "");
     for (size_t i = 0; i < 3; i++)
-        note_parent(w, &who, json_get(status, parents[i]));
+        set_parent(w, &who, json_get(status, parents[i]));
     return who;
 }
 
@@ -519,19 +525,19 @@ static void add_status(struct walk *w, struct json status) {
     add(w, &update);
 }
 
-/* --- people, leads, preferences --- */
+/* --- changes of identity, leads, preferences --- */
 
 static void add_id_update(struct walk *w, struct json element) {
     struct store_update update = {.kind = UPDATE_IDENTITY,
                                   .type = "user_id_update",
                                   .body = json_raw(element),
                                   .timestamp = timestamp(w, json_get(element, "timestamp"))};
-    note_id(w, &update.before, json_get(element, "wa_id"));
+    set_id(w, &update.before, json_get(element, "wa_id"));
     update.who = update.before;
-    note_id(w, &update.before, json_find(element, "user_id.previous"));
-    note_parent(w, &update.before, json_find(element, "parent_user_id.previous"));
-    note_id(w, &update.who, json_find(element, "user_id.current"));
-    note_parent(w, &update.who, json_find(element, "parent_user_id.current"));
+    set_id(w, &update.before, json_find(element, "user_id.previous"));
+    set_parent(w, &update.before, json_find(element, "parent_user_id.previous"));
+    set_id(w, &update.who, json_find(element, "user_id.current"));
+    set_parent(w, &update.who, json_find(element, "parent_user_id.current"));
     complete(w, &update.who, json_get(element, "wa_id"), json_find(element, "user_id.current"));
     add(w, &update);
 }
@@ -551,14 +557,14 @@ static void add_preference(struct walk *w, struct json element) {
     add(w, &update);
 }
 
-/* The address book of the business's phone app. */
+/* An entry of the address book in the business's phone app. */
 static void add_state_sync(struct walk *w, struct json element) {
     struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
     struct json contact = json_get(element, "contact");
-    note_id(w, &update.who, json_get(contact, "phone_number"));
-    note_id(w, &update.who, json_get(contact, "user_id"));
-    note_parent(w, &update.who, json_get(contact, "parent_user_id"));
-    note_profile(w, &update.who, contact);
+    set_id(w, &update.who, json_get(contact, "phone_number"));
+    set_id(w, &update.who, json_get(contact, "user_id"));
+    set_parent(w, &update.who, json_get(contact, "parent_user_id"));
+    set_profile(w, &update.who, contact);
     add(w, &update);
 }
 
@@ -615,7 +621,8 @@ static void add_flow(struct walk *w) {
 
 /* --- the walk --- */
 
-/* Which arrays of a change's value hold what, by its field. */
+/* The arrays of a change's value, by the field of the change, and the function that reads one
+ * element. */
 static const struct {
     const char *field, *array;
     void (*add)(struct walk *w, struct json element);
@@ -631,11 +638,11 @@ static const struct {
     {"smb_app_state_sync", "state_sync", add_state_sync},
 };
 
-/* Fields whose value is one piece of news. */
+/* The fields whose whole value is one update. */
 static const struct {
     const char *field;
     void (*add)(struct walk *w);
-} news[] = {
+} values[] = {
     {"message_template_status_update", add_template_status},
     {"template_category_update", add_template_category},
     {"flows", add_flow},
@@ -648,7 +655,7 @@ static void add_whole(struct walk *w) {
         add(w, &update);
 }
 
-/* What the elements of a change have in common. */
+/* Reads the members of a change that all its elements share. */
 static void enter_change(struct walk *w, struct json change) {
     struct json value = json_get(change, "value"), contacts = json_get(value, "contacts");
     const char *display = text(w, value, "metadata.display_phone_number");
@@ -666,12 +673,12 @@ static void read_change(struct walk *w, struct json change) {
     bool is_known = false;
     enter_change(w, change);
     if (!json_is(w->value)) {
-        add_other(w, change); /* no news in it, but what it is stays on record */
+        add_other(w, change); /* it has no update, but it is stored */
         return;
     }
-    for (size_t i = 0; i < sizeof news / sizeof *news; i++)
-        if (strcmp(w->field, news[i].field) == 0) {
-            news[i].add(w);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (strcmp(w->field, values[i].field) == 0) {
+            values[i].add(w);
             return;
         }
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -685,7 +692,7 @@ static void read_change(struct walk *w, struct json change) {
             else
                 arrays[i].add(w, e);
     }
-    /* errors of the account stand beside messages, or alone */
+    /* errors of the account come together with messages, or alone */
     if (!is_known || json_is(json_get(w->value, "errors")))
         add_whole(w);
 }

@@ -1,15 +1,16 @@
-/* The platform's webhook payloads, read into the store's terms (spec 6). */
+/* Reads the platform's webhook payloads into updates for the store (spec 6). */
 #ifndef SWITCHBOARD_INBOUND_H
 #define SWITCHBOARD_INBOUND_H
 
 #include "base/json.h"
 #include "store/ingest.h"
 
-/* Reads every entry, change and element of `payload`, in order. What is not understood becomes an
- * UPDATE_OTHER, so that nothing is lost; a payload of another shape gives no updates. The updates
- * and their strings live in `arena`; bodies are slices of the payload. `now` stands in for missing
- * timestamps. Returns the number of updates; where that is more than `most`, those beyond it were
- * counted roughly and not read. Time and memory grow with the payload's length alone. */
+/* Reads every entry, change and element of `payload`, in order, into `*updates`. An element of an
+ * unknown kind becomes an UPDATE_OTHER, so that it is stored too; a payload without `entry` has no
+ * updates. The updates and their strings live in `arena`; their bodies are slices of the payload.
+ * `now` (ms) replaces missing timestamps. Returns the number of updates. If that is more than
+ * `most`, the updates beyond `most` were not read, and the number is an estimate. Time and memory
+ * are proportional to the length of the payload. */
 size_t inbound_read(struct arena *arena, struct json payload, int64_t now, size_t most,
                     struct store_update **updates);
 
