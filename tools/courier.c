@@ -2,9 +2,10 @@
  *
  *     courier [--config FILE] [--pid-file FILE] [--once]
  *
- * One resident process, woken by a bell (wake.h) and by a timer. Several may run at once: they
- * share the work by leases in the database. It also keeps the database's write-ahead log short and
- * removes events that ended long ago. `courier --help` tells the rest.
+ * One resident process. It looks for due events when it is notified through the wake socket
+ * (wake.h), and once a second. Several couriers may run at once: they share the work by leases in
+ * the database. It also checkpoints the database's write-ahead log and deletes old events that have
+ * ended. See `courier --help`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,24 +21,24 @@
 #include "base/confine.h"
 #include "base/log.h"
 #include "base/names.h"
+#include "base/product.h"
 #include "delivery/dispatch.h"
 #include "delivery/resources.h"
-#include "store/housekeeping.h"
-#include "base/product.h"
 #include "delivery/wake.h"
+#include "store/housekeeping.h"
 
 enum {
     TICK_MS = 1000,
     BEAT_MS = 5 * 1000,
-    CHECKPOINT_BUSY_MS = 10 * 1000, /* after somebody was in the way of one */
+    CHECKPOINT_BUSY_MS = 10 * 1000, /* the wait after another connection blocked a checkpoint */
     PRUNE_MS = 60 * 60 * 1000,
     MEND_MS = 60 * 60 * 1000,
-    CHORE_MS = 200,            /* of a tick, for each of the two */
-    ONCE_CHORE_MS = 60 * 1000, /* the same for --once, which has one */
+    TASK_MS = 200,            /* of each tick, for prune and for mend */
+    ONCE_TASK_MS = 60 * 1000, /* the same for --once, which runs each of them once */
     MEND_MEMORY = 64 * 1024,
-    GRACE_MS = 14 * 1000,          /* service managers commonly kill after 15 s */
+    GRACE_MS = 14 * 1000,          /* many service managers send SIGKILL after 15 s */
     ONCE_TAKES_MS = 5 * 60 * 1000, /* --once takes no more events after that */
-    ONCE_TROUBLE_MS = 30 * 1000,   /* --once gives up on the database after that */
+    ONCE_FAILING_MS = 30 * 1000,   /* --once exits when the database has failed for that long */
 };
 
 struct courier {
@@ -46,15 +47,15 @@ struct courier {
     bool once;
     struct resources resources;
     struct dispatch dispatch;
-    struct wake_listener bell;
+    struct wake_listener wake;
     int signals; /* signalfd */
     bool is_stopping;
-    bool may_be_due; /* look for events to take */
-    /* all times are monotonic */
+    bool may_be_due; /* there may be due events: exchange looks for them */
+    /* monotonic times */
     int64_t started, stop_at, next_tick, next_beat, next_prune, next_mend, next_checkpoint;
     int64_t data_version; /* at the last checkpoint */
     bool has_written;     /* since the last checkpoint */
-    bool has_log;         /* the last checkpoint did not empty the log's file */
+    bool has_log;         /* the last checkpoint did not truncate the write-ahead log */
 };
 
 static int fail(const char *what, const char *detail) {
@@ -62,33 +63,35 @@ static int fail(const char *what, const char *detail) {
     return 1;
 }
 
-/* --- looking after the database, a little at every tick --- */
+/* --- maintenance of the database, a part of it at every tick --- */
 
-static bool note(struct courier *courier, enum store_result result) {
-    resources_note(&courier->resources, result);
+/* Latches a failure of the database. Returns whether the store call succeeded. */
+static bool latch(struct courier *courier, enum store_result result) {
+    resources_latch(&courier->resources, result);
     return result == STORE_OK;
 }
 
 static void beat(struct courier *courier, struct store *store, int64_t now) {
     if (now < courier->next_beat)
         return;
-    if (note(courier, store_beat(store, "courier", getpid(), clock_now()))) {
+    if (latch(courier, store_beat(store, "courier", getpid(), clock_now()))) {
         courier->next_beat = now + BEAT_MS;
         courier->has_written = true;
     }
 }
 
-/* Until when a chore of many short transactions, between which others write, may go on. */
-static int64_t chore_end(const struct courier *courier, int64_t now) {
-    return now + (courier->once ? ONCE_CHORE_MS : CHORE_MS);
+/* The time limit of a task. A task is a loop of short transactions, so that other processes can
+ * write between them. */
+static int64_t task_end(const struct courier *courier, int64_t now) {
+    return now + (courier->once ? ONCE_TASK_MS : TASK_MS);
 }
 
 static void prune(struct courier *courier, struct store *store, int64_t now) {
     size_t removed = 1;
     if (now < courier->next_prune)
         return;
-    while (removed && clock_monotonic() < chore_end(courier, now)) {
-        if (!note(courier, store_prune_events(store, clock_now(), &removed)))
+    while (removed && clock_monotonic() < task_end(courier, now)) {
+        if (!latch(courier, store_prune_events(store, clock_now(), &removed)))
             return;
         courier->has_written = courier->has_written || removed;
     }
@@ -103,8 +106,8 @@ static void mend(struct courier *courier, struct store *store, int64_t now) {
     if (now < courier->next_mend)
         return;
     arena_init(&arena, MEND_MEMORY, NULL);
-    while (ok && mended && clock_monotonic() < chore_end(courier, now)) {
-        ok = note(courier, store_mend_times(store, &arena, clock_now(), &mended));
+    while (ok && mended && clock_monotonic() < task_end(courier, now)) {
+        ok = latch(courier, store_mend_times(store, &arena, clock_now(), &mended));
         courier->has_written = courier->has_written || mended;
         arena_reset(&arena);
     }
@@ -113,7 +116,8 @@ static void mend(struct courier *courier, struct store *store, int64_t now) {
         courier->next_mend = now + MEND_MS;
 }
 
-/* While others write the log is kept, to be written over; when they are done, it is emptied. */
+/* While other processes write, the file of the write-ahead log keeps its size, so that it is
+ * reused. When there were no writes since the last checkpoint, it is truncated. */
 static void checkpoint(struct courier *courier, struct store *store, int64_t now) {
     int64_t version = store_data_version(store);
     bool is_calm = version == courier->data_version && !courier->has_written;
@@ -124,20 +128,20 @@ static void checkpoint(struct courier *courier, struct store *store, int64_t now
         courier->next_checkpoint = now + CHECKPOINT_BUSY_MS;
         return;
     }
-    if (!note(courier, result))
+    if (!latch(courier, result))
         return;
     courier->data_version = version;
     courier->has_written = false;
     courier->has_log = !is_calm;
 }
 
-static void look_after(struct courier *courier, int64_t now) {
-    static void (*const chores[])(struct courier *, struct store *, int64_t) = {beat, mend, prune,
-                                                                                checkpoint};
-    for (size_t i = 0; i < sizeof chores / sizeof *chores; i++) {
+static void maintain(struct courier *courier, int64_t now) {
+    static void (*const tasks[])(struct courier *, struct store *, int64_t) = {beat, mend, prune,
+                                                                               checkpoint};
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         struct store *store = resources_store(&courier->resources);
         if (store)
-            chores[i](courier, store, now);
+            tasks[i](courier, store, now);
     }
 }
 
@@ -148,30 +152,30 @@ static void look(struct courier *courier) {
     dispatch_look(&courier->dispatch);
 }
 
-/* Hands in what has ended and takes what is due, where there is room. */
+/* Records the attempts that have ended and takes due events, if there are free slots. */
 static void exchange(struct courier *courier) {
     struct resources *resources = &courier->resources;
-    bool has_ended = dispatch_count(&courier->dispatch, PLACE_ENDED) > 0;
+    bool has_ended = dispatch_count(&courier->dispatch, SLOT_ENDED) > 0;
     if (has_ended)
-        dispatch_look(&courier->dispatch); /* there is more room */
+        dispatch_look(&courier->dispatch); /* there are more free slots */
     bool may_take = !courier->is_stopping && (courier->may_be_due || has_ended) &&
                     dispatch_has_room(&courier->dispatch);
     size_t taken;
     if (!may_take && !has_ended)
         return;
-    courier->may_be_due = false; /* until the next tick, where it fails */
+    courier->may_be_due = false; /* if the exchange fails, the next tick sets it again */
     struct store *store = resources_store(resources);
     may_take = may_take && resources_keys(resources);
     if (!store ||
-        !note(courier, dispatch_exchange(&courier->dispatch, store, resources, may_take, &taken)))
+        !latch(courier, dispatch_exchange(&courier->dispatch, store, resources, may_take, &taken)))
         return;
     if (has_ended)
-        dispatch_look(&courier->dispatch); /* what was recorded may have made more due */
+        dispatch_look(&courier->dispatch); /* the recorded results may have made more events due */
     courier->may_be_due = !courier->dispatch.has_seen_all;
     courier->has_written = courier->has_written || has_ended || taken;
 }
 
-/* --- its life --- */
+/* --- the main loop --- */
 
 static void configure(struct courier *courier) {
     const char *error;
@@ -181,7 +185,7 @@ static void configure(struct courier *courier) {
         log_message(LOG_INFO, "the configuration was read again");
 }
 
-/* Takes no more events; what is under way may end. Asked twice, it does not wait for that. */
+/* Stops taking events. Attempts in flight have GRACE_MS to end; the second signal aborts them. */
 static void stop(struct courier *courier) {
     int64_t now = clock_monotonic();
     courier->stop_at = courier->is_stopping ? now : now + GRACE_MS;
@@ -209,47 +213,49 @@ static void tick(struct courier *courier, int64_t now) {
         return;
     }
     if (!courier->is_stopping) {
-        wake_listen(&courier->bell, courier->resources.config.database);
-        look_after(courier, now);
+        wake_listen(&courier->wake, courier->resources.config.database);
+        maintain(courier, now);
     }
 }
 
-/* Whether --once cannot do its work. */
-static bool is_hopeless(const struct courier *courier, int64_t now) {
+/* Whether --once must give up, because the database or the key file cannot be used. */
+static bool has_failed(const struct courier *courier, int64_t now) {
     const struct resources *resources = &courier->resources;
-    if (!courier->once || resources->trouble == STORE_OK)
-        return courier->once && resources->keys_complained_at && !resources->keys.count;
-    bool is_passing = resources->trouble == STORE_BUSY || resources->trouble == STORE_FULL;
-    return now - resources->trouble_since >= ONCE_TROUBLE_MS ||
-           (!is_passing && !dispatch_count(&courier->dispatch, PLACE_ENDED));
+    if (!courier->once || resources->failure == STORE_OK)
+        return courier->once && resources->keys_logged_at && !resources->keys.count;
+    bool is_passing = resources->failure == STORE_BUSY || resources->failure == STORE_FULL;
+    return now - resources->failing_since >= ONCE_FAILING_MS ||
+           (!is_passing && !dispatch_count(&courier->dispatch, SLOT_ENDED));
 }
 
-static bool is_over(const struct courier *courier, int64_t now) {
+/* Whether the main loop ends. */
+static bool is_done(const struct courier *courier, int64_t now) {
     if (courier->dispatch.used)
-        return (courier->stop_at && now >= courier->stop_at) || is_hopeless(courier, now);
-    return courier->is_stopping || is_hopeless(courier, now) ||
-           (courier->once && !courier->may_be_due && courier->resources.trouble == STORE_OK);
+        return (courier->stop_at && now >= courier->stop_at) || has_failed(courier, now);
+    return courier->is_stopping || has_failed(courier, now) ||
+           (courier->once && !courier->may_be_due && courier->resources.failure == STORE_OK);
 }
 
-/* Whether there is something to do that needs no waiting for. */
-static bool can_go_on(const struct courier *courier) {
+/* Whether the next exchange has work to do, so that the loop need not wait. */
+static bool has_work(const struct courier *courier) {
     const struct dispatch *dispatch = &courier->dispatch;
-    return courier->resources.trouble == STORE_OK &&
-           (dispatch_count(dispatch, PLACE_ENDED) ||
+    return courier->resources.failure == STORE_OK &&
+           (dispatch_count(dispatch, SLOT_ENDED) ||
             (courier->may_be_due && !courier->is_stopping && dispatch_has_room(dispatch)));
 }
 
-static void wait_for_something(struct courier *courier, int64_t now) {
+/* Waits for a transfer, a signal, a notification, the next tick or the end of the grace period. */
+static void wait_for_work(struct courier *courier, int64_t now) {
     struct curl_waitfd descriptors[] = {
         {.fd = courier->signals, .events = CURL_WAIT_POLLIN},
-        {.fd = courier->bell.fd, .events = CURL_WAIT_POLLIN},
+        {.fd = courier->wake.fd, .events = CURL_WAIT_POLLIN},
     };
     int64_t wait = courier->next_tick - now;
     if (courier->stop_at && courier->stop_at - now < wait)
         wait = courier->stop_at - now;
-    if (can_go_on(courier))
+    if (has_work(courier))
         wait = 0;
-    curl_multi_poll(courier->dispatch.multi, descriptors, courier->bell.fd >= 0 ? 2 : 1,
+    curl_multi_poll(courier->dispatch.multi, descriptors, courier->wake.fd >= 0 ? 2 : 1,
                     wait > 0 ? (int)wait : 0, NULL);
 }
 
@@ -258,45 +264,45 @@ static void run(struct courier *courier) {
         int64_t now = clock_monotonic();
         tick(courier, now);
         exchange(courier);
-        if (is_over(courier, now))
+        if (is_done(courier, now))
             return;
         if (!dispatch_advance(&courier->dispatch))
-            wait_for_something(courier, now);
+            wait_for_work(courier, now);
         take_signals(courier);
-        if (wake_drain(&courier->bell))
+        if (wake_drain(&courier->wake))
             look(courier);
     }
 }
 
-/* Leaves nothing behind that another courier would have to wait for. */
+/* Releases the leases and the wake socket, so that another courier need not wait for them. Returns
+ * the exit status. */
 static int finish(struct courier *courier) {
     struct store *store = resources_store(&courier->resources);
     int64_t now = clock_monotonic();
     dispatch_abandon(&courier->dispatch, store);
     if (store && courier->once)
-        look_after(courier, now);
-    wake_close(&courier->bell);
-    return is_hopeless(courier, now) ? fail("", "database or key file cannot be used; see the log")
-                                     : 0;
+        maintain(courier, now);
+    wake_close(&courier->wake);
+    return has_failed(courier, now) ? fail("", "database or key file cannot be used; see the log")
+                                    : 0;
 }
 
 /* --- the command line --- */
 
 static void print_help(void) {
-    puts(
-        "usage: courier [--config FILE] [--pid-file FILE] [--once]\n"
-        "\n"
-        "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
-        "events, lets deliveries that are under way end, 14 s at most, and exits with status 0.\n"
-        "SIGHUP makes it read the configuration again, but one that names other files needs a new\n"
-        "courier: this one is confined to its own. Several couriers may run at once.\n"
-        "\n"
-        "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
-        "                   " CONFIG_DEFAULT_PATH "\n"
-        "  --pid-file FILE  write the process id there; removed at the end\n"
-        "  --once           deliver what is due, then exit: for cron\n"
-        "  --help           print this text\n"
-        "  --version        print name and version");
+    puts("usage: courier [--config FILE] [--pid-file FILE] [--once]\n"
+         "\n"
+         "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
+         "events, waits at most 14 s for deliveries in flight, and exits with status 0. On SIGHUP\n"
+         "it reads the configuration again; if that names other files, restart the courier, since\n"
+         "it is confined to the files it started with. Several couriers may run at once.\n"
+         "\n"
+         "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
+         "                   " CONFIG_DEFAULT_PATH "\n"
+         "  --pid-file FILE  write the process id there; removed at the end\n"
+         "  --once           deliver what is due, then exit: for cron\n"
+         "  --help           print this text\n"
+         "  --version        print name and version");
 }
 
 /* Returns -1 to go on, else the exit status. */
@@ -335,8 +341,9 @@ static int read_options(int argc, char **argv, struct courier *courier) {
     return 2;
 }
 
-/* Made before it is confined, and empty until it heeds signals. */
-static int make_pid_file(struct courier *courier) {
+/* Creates the pid file, empty, before the process is confined. The pid is written when signals are
+ * blocked, so that a program which reads it can send them. */
+static int create_pid_file(struct courier *courier) {
     courier->pid_fd = -1;
     if (!courier->pid_file)
         return 0;
@@ -352,8 +359,8 @@ static int write_pid(struct courier *courier) {
     return close(courier->pid_fd) != 0 || failed ? -1 : 0;
 }
 
-/* Gives up all that delivering does not need. */
-static void give_up(struct courier *courier) {
+/* Confines the process to what delivering needs. */
+static void confine_courier(struct courier *courier) {
     const unsigned needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | IS_RESIDENT;
     struct resources *resources = &courier->resources;
     log_open();
@@ -365,7 +372,8 @@ static void give_up(struct courier *courier) {
 #endif
 }
 
-/* From here on signals are read from a descriptor, in all threads there will be. */
+/* Blocks the signals for this thread and all later ones. Returns the descriptor that they are read
+ * from; -1 on failure. */
 static int block_signals(void) {
     sigset_t set;
     sigemptyset(&set);
@@ -384,23 +392,24 @@ int main(int argc, char **argv) {
     if (status >= 0)
         return status;
     confine_memory();
-    courier.bell = wake_closed();
+    courier.wake = wake_closed();
     courier.started = clock_monotonic();
     if (resources_configure(&courier.resources, &error))
         return fail("", error);
-    const size_t places = dispatch_count_places();
-    if (make_pid_file(&courier))
+    const size_t slots = dispatch_count_slots();
+    if (create_pid_file(&courier))
         return fail("cannot write the pid file: ", strerror(errno));
     bool has_curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-    give_up(&courier);
+    confine_courier(&courier);
     courier.signals = block_signals();
-    if (!has_curl || courier.signals < 0 || !dispatch_open(&courier.dispatch, places))
+    if (!has_curl || courier.signals < 0 || !dispatch_open(&courier.dispatch, slots))
         return fail("", "out of memory or descriptors");
     if (write_pid(&courier))
         return fail("cannot write the pid file: ", strerror(errno));
-    log_message(LOG_INFO, "courier %s begins, pid %ld", courier.dispatch.owner, (long)getpid());
+    log_message(LOG_INFO, "courier %s begins, pid %ld", courier.dispatch.courier_id,
+                (long)getpid());
     run(&courier);
-    log_message(LOG_INFO, "courier %s ends", courier.dispatch.owner);
+    log_message(LOG_INFO, "courier %s ends", courier.dispatch.courier_id);
     status = finish(&courier);
     dispatch_close(&courier.dispatch);
     resources_free(&courier.resources);

@@ -8,17 +8,17 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "delivery/signature.h"
-#include "delivery/retry.h"
-#include "store/seal_context.h"
 #include "base/product.h"
+#include "delivery/retry.h"
+#include "delivery/signature.h"
+#include "store/seal_context.h"
 
 enum {
     CONNECT_TIMEOUT_MS = 5000,
     TOTAL_TIMEOUT_MS = 15000,
     HEADER_LIMIT = 32 * 1024,
     BODY_LIMIT = 16 * 1024,
-    IDLE_SECONDS = 4, /* less than servers commonly keep an idle connection */
+    IDLE_SECONDS = 4, /* most servers keep an idle connection open for longer */
     MEMORY_LIMIT = 64 * 1024 * 1024,
 };
 
@@ -53,9 +53,9 @@ const char *attempt_destination(struct arena *arena, const char *url) {
     return destination;
 }
 
-/* --- while it is under way --- */
+/* --- callbacks during the transfer --- */
 
-/* Every connection begins here, with the address that the URL's host came to. */
+/* libcurl calls this for every connection, with the address that the URL's host resolved to. */
 static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
                                     struct curl_sockaddr *address) {
     struct attempt *attempt = context;
@@ -68,8 +68,8 @@ static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
     return CURL_SOCKET_BAD;
 }
 
-/* The request is about to be written, maybe on a connection that was opened before the
- * configuration changed. */
+/* libcurl calls this before it sends the request. The address is checked again, because a reused
+ * connection may be older than the present configuration. */
 static int on_request(void *context, char *peer, char *own, int peer_port, int own_port) {
     struct attempt *attempt = context;
     (void)own, (void)peer_port, (void)own_port;
@@ -92,7 +92,7 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *context) {
         answer->has_large_headers = true;
         return 0;
     }
-    if (slice_starts(value, SLICE("HTTP/"))) { /* what an interim answer said does not count */
+    if (slice_starts(value, SLICE("HTTP/"))) { /* drops the headers of an interim (1xx) answer */
         answer->wants_no_more = false;
         answer->retry_after[0] = '\0';
     }
@@ -118,21 +118,21 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *context) {
     return answer->is_cut ? 0 : size * n;
 }
 
-/* --- its beginning --- */
+/* --- start --- */
 
-/* Sets an option of libcurl. Where one cannot be set the attempt fails: it might be the one that
- * keeps it from going astray. */
+/* Sets an option of libcurl. If an option cannot be set the attempt fails, because the option may
+ * be one that security depends on. */
 #define set(attempt, option, value)                                                                \
-    note_option(attempt, curl_easy_setopt((attempt)->curl, option, value))
+    latch_option(attempt, curl_easy_setopt((attempt)->curl, option, value))
 
-static void note_option(struct attempt *attempt, CURLcode code) {
+static void latch_option(struct attempt *attempt, CURLcode code) {
     if (!attempt->unset)
         attempt->unset = code;
 }
 
 static void set_safety(struct attempt *attempt, const struct config *config) {
     set(attempt, CURLOPT_NOSIGNAL, 1L);
-    set(attempt, CURLOPT_QUICK_EXIT, 1L); /* a name server that hangs is not waited for */
+    set(attempt, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a name server that hangs */
     set(attempt, CURLOPT_PROTOCOLS_STR, "http,https");
     set(attempt, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     set(attempt, CURLOPT_FOLLOWLOCATION, 0L);
@@ -169,23 +169,23 @@ static bool add_header(struct attempt *attempt, const char *line) {
     return longer != NULL;
 }
 
-/* The codes that sign: the webhook's, and the one it replaced while that still counts. Returns
- * their number; 0 when the key file does not open the webhook's. */
+/* Decrypts the codes that sign: the webhook's code, and the previous code while it is still valid.
+ * Returns their number; 0 when the webhook's code cannot be decrypted with the key file. */
 static size_t open_codes(struct attempt *attempt, const struct keyring *keys,
                          struct slice codes[2]) {
     const struct store_delivery *delivery = &attempt->delivery;
-    const char *place = webhook_code_context(&attempt->arena, delivery->user_id);
-    codes[0] = seal_open(keys, &attempt->arena, delivery->sealed_code, place);
+    const char *context = webhook_code_context(&attempt->arena, delivery->user_id);
+    codes[0] = seal_open(keys, &attempt->arena, delivery->sealed_code, context);
     if (!codes[0].p || !delivery->sealed_previous_code.p)
         return codes[0].p ? 1 : 0;
-    codes[1] = seal_open(keys, &attempt->arena, delivery->sealed_previous_code, place);
+    codes[1] = seal_open(keys, &attempt->arena, delivery->sealed_previous_code, context);
     if (!codes[1].p)
         log_message(LOG_WARN, "the previous webhook code of user %s cannot be decrypted",
                     delivery->user_id);
     return codes[1].p ? 2 : 1;
 }
 
-/* False when the event cannot be signed. */
+/* Adds the headers with the signatures. Returns false when the event cannot be signed. */
 static bool sign(struct attempt *attempt, const struct keyring *keys) {
     struct arena *arena = &attempt->arena;
     const struct store_delivery *delivery = &attempt->delivery;
@@ -222,7 +222,7 @@ static bool set_request(struct attempt *attempt, const struct keyring *keys) {
     return is_set && !attempt->unset;
 }
 
-/* The delivery with all that it points to, in memory that lives as long as the attempt. */
+/* Copies the delivery and everything that it points to into the attempt's arena. */
 static struct store_delivery copy_delivery(struct arena *arena,
                                            const struct store_delivery *delivery) {
     struct store_delivery copy = *delivery;
@@ -253,9 +253,9 @@ bool attempt_start(struct attempt *attempt, CURLM *multi, const struct config *c
     return false;
 }
 
-/* --- its end --- */
+/* --- end --- */
 
-/* Why the attempt failed, for people. */
+/* The reason of the failure, as text for the operator. */
 static const char *explain(struct attempt *attempt, CURLcode code, int status) {
     struct arena *arena = &attempt->arena;
     if (*attempt->refused_address && !attempt->is_connected)
@@ -277,8 +277,8 @@ static const char *explain(struct attempt *attempt, CURLcode code, int status) {
     return arena_printf(arena, "HTTP %d", status);
 }
 
-/* What a failure means for the event. A probe that fails changes nothing for it but its place in
- * the queue, so that the next probe tries another. */
+/* The verdict on the event after a failure. A failed probe does not count as an attempt: the event
+ * only moves to the end of the queue, so that the next probe tries another event. */
 static enum store_verdict judge(const struct attempt *attempt, int status, int64_t now,
                                 int64_t *next_attempt_at) {
     struct schedule_failure failure = {
@@ -312,7 +312,7 @@ static const char *peer_address(struct attempt *attempt) {
 void attempt_end(struct attempt *attempt, CURLM *multi, CURLcode code) {
     long status = 0;
     if (code == CURLE_WRITE_ERROR && attempt->answer.is_cut)
-        code = CURLE_OK; /* enough was read: the status decides */
+        code = CURLE_OK; /* on_body stopped at BODY_LIMIT: the status decides */
     curl_easy_getinfo(attempt->curl, CURLINFO_RESPONSE_CODE, &status);
     attempt->timed_out = code == CURLE_OPERATION_TIMEDOUT;
     attempt->result = (struct store_attempt){

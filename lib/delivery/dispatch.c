@@ -6,95 +6,96 @@
 #include "base/log.h"
 
 enum {
-    TAKEN_AT_ONCE = 32,                 /* by one exchange */
-    PLANNING_LIMIT = 512 * 1024 * 1024, /* so many events as large as the store allows */
-    BODIES_LIMIT = 64 * 1024 * 1024,    /* of the attempts under way together */
+    TAKEN_AT_ONCE = 32,                 /* events per exchange */
+    PLANNING_LIMIT = 512 * 1024 * 1024, /* enough for TAKEN_AT_ONCE events of the largest size */
+    BODIES_LIMIT = 64 * 1024 * 1024,    /* bytes of all event bodies in flight */
     BATCH = 64,                         /* users listed by one call of the store */
     BATCHES = 2,
-    KEPT_PLACES = 32, /* keep their memory for the next attempt */
-    /* of an attempt: for its connections, IPv4 and IPv6, and for its resolver's thread */
+    KEPT_SLOTS = 32, /* slots that keep their memory for the next attempt */
+    /* per attempt: its connections, IPv4 and IPv6, and the thread of its resolver */
     DESCRIPTORS_EACH = 4,
     DESCRIPTORS_ELSE = 64,
-    FEWEST_PLACES = 8,
+    FEWEST_SLOTS = 8,
 };
 
-size_t dispatch_count_places(void) {
-    const rlim_t wanted = DISPATCH_PLACES * DESCRIPTORS_EACH + DESCRIPTORS_ELSE;
+size_t dispatch_count_slots(void) {
+    const rlim_t wanted = DISPATCH_SLOTS * DESCRIPTORS_EACH + DESCRIPTORS_ELSE;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return FEWEST_PLACES;
+        return FEWEST_SLOTS;
     if (limit.rlim_cur < wanted) {
         limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
     if (limit.rlim_cur >= wanted)
-        return DISPATCH_PLACES;
-    if (limit.rlim_cur < DESCRIPTORS_ELSE + FEWEST_PLACES * DESCRIPTORS_EACH)
-        return FEWEST_PLACES;
+        return DISPATCH_SLOTS;
+    if (limit.rlim_cur < DESCRIPTORS_ELSE + FEWEST_SLOTS * DESCRIPTORS_EACH)
+        return FEWEST_SLOTS;
     return (limit.rlim_cur - DESCRIPTORS_ELSE) / DESCRIPTORS_EACH;
 }
 
-bool dispatch_open(struct dispatch *dispatch, size_t places) {
-    memset(dispatch, 0, offsetof(struct dispatch, places)); /* the rest is so already */
+bool dispatch_open(struct dispatch *dispatch, size_t slots) {
+    memset(dispatch, 0, offsetof(struct dispatch, slots)); /* the rest is zero already */
     dispatch->multi = curl_multi_init();
-    id_make(dispatch->owner, "cou_", clock_now());
+    id_make(dispatch->courier_id, "cou_", clock_now());
     arena_init(&dispatch->planning, PLANNING_LIMIT, NULL);
-    hosts_init(&dispatch->hosts, places);
+    hosts_init(&dispatch->hosts, slots);
     return dispatch->multi &&
-           curl_multi_setopt(dispatch->multi, CURLMOPT_MAXCONNECTS, (long)places) == CURLM_OK;
+           curl_multi_setopt(dispatch->multi, CURLMOPT_MAXCONNECTS, (long)slots) == CURLM_OK;
 }
 
 void dispatch_close(struct dispatch *dispatch) {
-    for (size_t i = 0; i < DISPATCH_PLACES; i++)
+    for (size_t i = 0; i < DISPATCH_SLOTS; i++)
         if (dispatch->attempts[i].curl)
             attempt_free(&dispatch->attempts[i]);
     curl_multi_cleanup(dispatch->multi);
     arena_free(&dispatch->planning);
 }
 
-size_t dispatch_count(const struct dispatch *dispatch, enum place place) {
+size_t dispatch_count(const struct dispatch *dispatch, enum slot slot) {
     size_t count = 0;
     for (size_t i = 0; i < dispatch->used; i++)
-        count += dispatch->places[i] == place;
+        count += dispatch->slots[i] == slot;
     return count;
 }
 
-/* --- which events to take --- */
+/* --- planning: how many events of which users to take --- */
 
-/* A user's part of the places. */
-struct part {
+/* A user with events that are due. */
+struct candidate {
     const char *user_id;
     struct host *host;
-    size_t limit, load; /* how many it may have and has, those given to it included */
-    size_t given;
+    size_t limit; /* slots that the user may have */
+    size_t load;  /* slots that the user has, including those given */
+    size_t given; /* slots given to the user by this exchange */
 };
 
-static size_t flying_for(const struct dispatch *dispatch, const char *user_id) {
+static size_t in_flight_for(const struct dispatch *dispatch, const char *user_id) {
     size_t count = 0;
     for (size_t i = 0; i < dispatch->used; i++)
-        count += dispatch->places[i] == PLACE_FLYING &&
+        count += dispatch->slots[i] == SLOT_IN_FLIGHT &&
                  strcmp(dispatch->attempts[i].delivery.user_id, user_id) == 0;
     return count;
 }
 
-static size_t flying_to(const struct dispatch *dispatch, const struct host *host) {
+static size_t in_flight_to(const struct dispatch *dispatch, const struct host *host) {
     size_t count = 0;
     for (size_t i = 0; i < dispatch->used; i++)
-        count += dispatch->places[i] == PLACE_FLYING && dispatch->host_of[i] == host;
+        count += dispatch->slots[i] == SLOT_IN_FLIGHT && dispatch->host_of[i] == host;
     return count;
 }
 
-/* How many may be taken by this exchange. */
+/* How many events this exchange may take. */
 static size_t room(const struct dispatch *dispatch) {
-    size_t flying = 0, bytes = 0;
+    size_t in_flight = 0, bytes = 0;
     for (size_t i = 0; i < dispatch->used; i++)
-        if (dispatch->places[i] == PLACE_FLYING) {
-            flying++;
+        if (dispatch->slots[i] == SLOT_IN_FLIGHT) {
+            in_flight++;
             bytes += dispatch->attempts[i].delivery.body.n;
         }
-    if (flying >= dispatch->hosts.places || bytes >= BODIES_LIMIT)
+    if (in_flight >= dispatch->hosts.slots || bytes >= BODIES_LIMIT)
         return 0;
-    size_t left = dispatch->hosts.places - flying;
+    size_t left = dispatch->hosts.slots - in_flight;
     return left < TAKEN_AT_ONCE ? left : TAKEN_AT_ONCE;
 }
 
@@ -107,56 +108,60 @@ void dispatch_look(struct dispatch *dispatch) {
     dispatch->is_whole_lap = !*dispatch->after;
 }
 
-static void count_flights(struct dispatch *dispatch, int64_t now) {
-    struct flight flights[DISPATCH_PLACES];
+static void count_in_flight(struct dispatch *dispatch, int64_t now) {
+    struct in_flight in_flight[DISPATCH_SLOTS];
     size_t count = 0;
     for (size_t i = 0; i < dispatch->used; i++)
-        if (dispatch->places[i] == PLACE_FLYING)
-            flights[count++] = (struct flight){dispatch->host_of[i], dispatch->attempts[i].started};
-    hosts_count(&dispatch->hosts, flights, count, now);
+        if (dispatch->slots[i] == SLOT_IN_FLIGHT)
+            in_flight[count++] =
+                (struct in_flight){dispatch->host_of[i], dispatch->attempts[i].started};
+    hosts_count(&dispatch->hosts, in_flight, count, now);
 }
 
 static size_t limit_of(const struct store_due *due) {
-    return due->is_suspended ? 1 : due->is_failing ? DISPATCH_PER_FAILING : HOST_PLACES;
+    return due->is_suspended ? 1 : due->is_failing ? DISPATCH_PER_FAILING : HOST_SLOTS;
 }
 
-static struct part part_of(struct dispatch *dispatch, const struct store_due *due, int64_t now) {
+static struct candidate candidate_of(struct dispatch *dispatch, const struct store_due *due,
+                                     int64_t now) {
     const char *destination = attempt_destination(&dispatch->planning, due->url);
-    return (struct part){
+    return (struct candidate){
         .user_id = due->user_id,
         .host = hosts_find(&dispatch->hosts, destination, now),
         .limit = limit_of(due),
-        .load = flying_for(dispatch, due->user_id),
+        .load = in_flight_for(dispatch, due->user_id),
     };
 }
 
-/* Shares places out, one each in every round, to those that have least. Returns the first part that
- * got none because none was left; NULL: none was. */
-static const struct part *share_out(struct dispatch *dispatch, struct part *parts, size_t count,
-                                    size_t *left, int64_t now) {
-    const struct part *refused = NULL;
-    for (size_t level = 0; level < HOST_PLACES; level++)
+/* Gives slots to the candidates, at most one to each per round, first to those that have the
+ * fewest. Returns the first candidate without any slot that got none because all `*left` were
+ * given; NULL when there is none. */
+static const struct candidate *give_slots(struct dispatch *dispatch, struct candidate *candidates,
+                                          size_t count, size_t *left, int64_t now) {
+    const struct candidate *refused = NULL;
+    for (size_t level = 0; level < HOST_SLOTS; level++)
         for (size_t i = 0; i < count; i++) {
-            struct part *part = &parts[i];
-            if (part->load > level || part->load >= part->limit)
+            struct candidate *candidate = &candidates[i];
+            if (candidate->load > level || candidate->load >= candidate->limit)
                 continue;
             if (!*left) {
-                refused = refused || part->load ? refused : part;
+                refused = refused || candidate->load ? refused : candidate;
                 continue;
             }
-            if (!hosts_admit(&dispatch->hosts, part->host, part->user_id, part->load, now))
+            if (!hosts_admit(&dispatch->hosts, candidate->host, candidate->user_id, candidate->load,
+                             now))
                 continue;
-            part->load++;
-            part->given++;
+            candidate->load++;
+            candidate->given++;
             --*left;
         }
     return refused;
 }
 
-/* Where the next batch begins: before `refused`, else behind the last of this one, else, at the
- * end of the lap, with a new lap. */
-static void move_on(struct dispatch *dispatch, const struct store_due *due, size_t count,
-                    const char *refused) {
+/* Sets where the next batch begins: at `refused`; if NULL, after the last user of this batch; and
+ * at the end of the lap, at the first user. */
+static void advance_lap(struct dispatch *dispatch, const struct store_due *due, size_t count,
+                        const char *refused) {
     const char *after = dispatch->after;
     for (size_t i = 0; i < count && (!refused || strcmp(due[i].user_id, refused) < 0); i++)
         after = due[i].user_id;
@@ -170,7 +175,7 @@ static void move_on(struct dispatch *dispatch, const struct store_due *due, size
     *dispatch->after = '\0';
 }
 
-/* Adds the shares of the next users who wait to `shares`. */
+/* Plans the next batch of users with due events, and adds their shares to `shares`. */
 static enum store_result plan_batch(struct dispatch *dispatch, struct store *store, int64_t now,
                                     struct buffer *shares, size_t *left) {
     const int64_t monotonic = clock_monotonic();
@@ -178,28 +183,28 @@ static enum store_result plan_batch(struct dispatch *dispatch, struct store *sto
     size_t count, waiting = 0;
     enum store_result result =
         store_list_due(store, &dispatch->planning, dispatch->after, BATCH, now, &due, &count);
-    struct part *parts = arena_alloc(&dispatch->planning, BATCH * sizeof *parts);
+    struct candidate *candidates = arena_alloc(&dispatch->planning, BATCH * sizeof *candidates);
     if (result != STORE_OK)
         return result;
     for (size_t i = 0; i < count; i++)
         if (due[i].url)
-            parts[waiting++] = part_of(dispatch, &due[i], monotonic);
-    const struct part *refused = share_out(dispatch, parts, waiting, left, monotonic);
+            candidates[waiting++] = candidate_of(dispatch, &due[i], monotonic);
+    const struct candidate *refused = give_slots(dispatch, candidates, waiting, left, monotonic);
     for (size_t i = 0; i < waiting; i++)
-        if (parts[i].given)
-            buffer_add(shares, &(struct store_share){parts[i].user_id, parts[i].given},
+        if (candidates[i].given)
+            buffer_add(shares, &(struct store_share){candidates[i].user_id, candidates[i].given},
                        sizeof(struct store_share));
-    move_on(dispatch, due, count, refused ? refused->user_id : NULL);
+    advance_lap(dispatch, due, count, refused ? refused->user_id : NULL);
     return STORE_OK;
 }
 
-/* Who gets how many places; those who get none are left out. In `planning`. */
+/* Sets the shares of the exchange: the users that get slots, and how many. In `planning`. */
 static enum store_result plan(struct dispatch *dispatch, struct store *store,
                               struct store_exchange *exchange) {
     struct buffer shares = buffer_in(&dispatch->planning);
     size_t left = room(dispatch);
     enum store_result result = STORE_OK;
-    count_flights(dispatch, clock_monotonic());
+    count_in_flight(dispatch, clock_monotonic());
     for (int i = 0; i < BATCHES && left && !dispatch->has_seen_all && result == STORE_OK; i++)
         result = plan_batch(dispatch, store, exchange->now, &shares, &left);
     exchange->shares = (const struct store_share *)(void *)shares.p;
@@ -219,7 +224,7 @@ static void log_end(const struct dispatch *dispatch, const struct attempt *attem
     struct json_writer line;
     arena_init(&arena, 64 * 1024, NULL);
     log_start(&line, &arena, result->verdict == VERDICT_DELIVERED ? LOG_INFO : LOG_WARN);
-    json_write_text(&line, "courier", dispatch->owner);
+    json_write_text(&line, "courier", dispatch->courier_id);
     json_write_text(&line, "event", result->event_id);
     json_write_text(&line, "type", attempt->delivery.type);
     json_write_integer(&line, "attempt", attempt->delivery.attempts);
@@ -235,21 +240,22 @@ static void log_end(const struct dispatch *dispatch, const struct attempt *attem
     arena_free(&arena);
 }
 
-static void clear(struct dispatch *dispatch, size_t place) {
-    attempt_clear(&dispatch->attempts[place]);
-    if (place >= KEPT_PLACES)
-        attempt_free(&dispatch->attempts[place]);
-    dispatch->places[place] = PLACE_FREE;
-    while (dispatch->used && dispatch->places[dispatch->used - 1] == PLACE_FREE)
+static void clear(struct dispatch *dispatch, size_t slot) {
+    attempt_clear(&dispatch->attempts[slot]);
+    if (slot >= KEPT_SLOTS)
+        attempt_free(&dispatch->attempts[slot]);
+    dispatch->slots[slot] = SLOT_FREE;
+    while (dispatch->used && dispatch->slots[dispatch->used - 1] == SLOT_FREE)
         dispatch->used--;
 }
 
-/* A free place with the memory for an attempt; NULL when there is none. */
-static struct attempt *find_place(struct dispatch *dispatch) {
+/* Returns the attempt of a free slot, with its memory allocated; NULL when there is no free slot or
+ * no memory. */
+static struct attempt *find_slot(struct dispatch *dispatch) {
     size_t i = 0;
-    while (i < DISPATCH_PLACES && dispatch->places[i] != PLACE_FREE)
+    while (i < DISPATCH_SLOTS && dispatch->slots[i] != SLOT_FREE)
         i++;
-    if (i == DISPATCH_PLACES)
+    if (i == DISPATCH_SLOTS)
         return NULL;
     struct attempt *attempt = &dispatch->attempts[i];
     if (!attempt->curl && !attempt_init(attempt)) {
@@ -265,42 +271,42 @@ static void start(struct dispatch *dispatch, struct store *store, struct resourc
                   const struct store_delivery *delivery) {
     const char *destination = attempt_destination(&dispatch->planning, delivery->url);
     struct host *host = hosts_find(&dispatch->hosts, destination, clock_monotonic());
-    /* after the event was taken: its code may be sealed with a key that is new */
+    /* read after the event was taken, since its code may be sealed with a new key */
     const struct keyring *keys = resources_keys(resources);
     struct attempt *attempt = NULL;
-    if (keys && flying_to(dispatch, host) < HOST_PLACES)
-        attempt = find_place(dispatch);
+    if (keys && in_flight_to(dispatch, host) < HOST_SLOTS)
+        attempt = find_slot(dispatch);
     if (!attempt) {
-        /* the key file is gone, the URL became another after the places were shared out, or there
-         * is no memory */
-        store_release_event(store, dispatch->owner, delivery->event_id);
+        /* the key file is missing, the URL was changed after the slots were given, or memory is
+         * exhausted */
+        store_release_event(store, dispatch->courier_id, delivery->event_id);
         return;
     }
     const size_t i = (size_t)(attempt - dispatch->attempts);
-    bool flies = attempt_start(attempt, dispatch->multi, &resources->config, keys, delivery);
+    bool is_started = attempt_start(attempt, dispatch->multi, &resources->config, keys, delivery);
     dispatch->host_of[i] = host;
     if (!host->gate.load)
-        host->gate.load = 1; /* so that it is not forgotten while its attempt is under way */
-    dispatch->places[i] = flies ? PLACE_FLYING : PLACE_ENDED;
-    if (!flies)
+        host->gate.load = 1; /* keeps the entry in the table while its attempt is in flight */
+    dispatch->slots[i] = is_started ? SLOT_IN_FLIGHT : SLOT_ENDED;
+    if (!is_started)
         log_end(dispatch, attempt);
 }
 
-/* Copies the results of attempts that have ended to `results`, and returns their number. */
+/* Copies the results of the attempts that have ended to `results`. Returns their number. */
 static size_t results_of(const struct dispatch *dispatch,
-                         struct store_attempt results[DISPATCH_PLACES]) {
+                         struct store_attempt results[DISPATCH_SLOTS]) {
     size_t count = 0;
     for (size_t i = 0; i < dispatch->used; i++)
-        if (dispatch->places[i] == PLACE_ENDED)
+        if (dispatch->slots[i] == SLOT_ENDED)
             results[count++] = dispatch->attempts[i].result;
     return count;
 }
 
 enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *store,
                                     struct resources *resources, bool may_take, size_t *taken) {
-    struct store_attempt results[DISPATCH_PLACES];
+    struct store_attempt results[DISPATCH_SLOTS];
     struct store_exchange exchange = {
-        .owner = dispatch->owner,
+        .owner = dispatch->courier_id,
         .now = clock_now(),
         .attempts = results,
         .attempt_count = results_of(dispatch, results),
@@ -313,7 +319,7 @@ enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *sto
     if (result == STORE_OK && (exchange.attempt_count || exchange.share_count))
         result = store_exchange_events(store, &dispatch->planning, &exchange, &deliveries, taken);
     for (size_t i = dispatch->used; i-- > 0 && result == STORE_OK;)
-        if (dispatch->places[i] == PLACE_ENDED)
+        if (dispatch->slots[i] == SLOT_ENDED)
             clear(dispatch, i);
     for (size_t i = 0; i < *taken; i++)
         start(dispatch, store, resources, &deliveries[i]);
@@ -321,7 +327,7 @@ enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *sto
     return result;
 }
 
-/* --- under way, and after --- */
+/* --- attempts in flight --- */
 
 size_t dispatch_advance(struct dispatch *dispatch) {
     int running, left;
@@ -335,9 +341,9 @@ size_t dispatch_advance(struct dispatch *dispatch) {
             continue;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&attempt);
         attempt_end(attempt, dispatch->multi, code);
-        const size_t place = (size_t)(attempt - dispatch->attempts);
-        dispatch->places[place] = PLACE_ENDED;
-        hosts_end(dispatch->host_of[place], attempt->started, !attempt->timed_out,
+        const size_t slot = (size_t)(attempt - dispatch->attempts);
+        dispatch->slots[slot] = SLOT_ENDED;
+        hosts_end(dispatch->host_of[slot], attempt->started, !attempt->timed_out,
                   clock_monotonic());
         log_end(dispatch, attempt);
         ended++;
@@ -347,11 +353,12 @@ size_t dispatch_advance(struct dispatch *dispatch) {
 
 void dispatch_abandon(struct dispatch *dispatch, struct store *store) {
     for (size_t i = dispatch->used; i-- > 0;) {
-        if (dispatch->places[i] != PLACE_FLYING)
+        if (dispatch->slots[i] != SLOT_IN_FLIGHT)
             continue;
         attempt_drop(&dispatch->attempts[i], dispatch->multi);
         if (store)
-            store_release_event(store, dispatch->owner, dispatch->attempts[i].delivery.event_id);
+            store_release_event(store, dispatch->courier_id,
+                                dispatch->attempts[i].delivery.event_id);
         clear(dispatch, i);
     }
 }

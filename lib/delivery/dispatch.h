@@ -1,10 +1,11 @@
-/* The courier's attempts: which events are taken, those under way, and recording what came of
- * them. At most 512 at a time, fewer where the process may have few descriptors; how many of them
- * a host may have, so that one that hangs delays only itself, is in hosts.h. A user has at most 2
- * where nothing has arrived since a failure.
+/* The courier's attempts: takes due events from the store, delivers them, and records the results.
  *
- * Of the users who wait at most 128 are looked at in one exchange, in the order of their ids, and
- * the next exchange goes on behind them or before the first that found no place free.
+ * A slot holds one attempt. There are at most 512 slots, fewer if the limit of file descriptors is
+ * low. hosts.h limits the attempts per host, so that a host that hangs delays only its own events.
+ * A user whose webhook has received nothing since a failure has at most 2 attempts in flight.
+ *
+ * One exchange plans at most 128 users with due events, in the order of their ids. The next
+ * exchange continues after them, or at the first user for whom no slot was left.
  */
 #ifndef SWITCHBOARD_DELIVERY_DISPATCH_H
 #define SWITCHBOARD_DELIVERY_DISPATCH_H
@@ -13,52 +14,55 @@
 #include "delivery/hosts.h"
 #include "delivery/resources.h"
 
-enum { DISPATCH_PLACES = 512, DISPATCH_PER_FAILING = 2 };
+enum { DISPATCH_SLOTS = 512, DISPATCH_PER_FAILING = 2 };
 
-enum place { PLACE_FREE, PLACE_FLYING, PLACE_ENDED /* not recorded yet */ };
+enum slot { SLOT_FREE, SLOT_IN_FLIGHT, SLOT_ENDED /* its result is not recorded yet */ };
 
 struct dispatch {
     CURLM *multi;
-    char owner[ID_SIZE];   /* the name that leases are held under */
-    struct arena planning; /* for one dispatch_exchange */
-    size_t used;           /* no place from there on is in use */
-    enum place places[DISPATCH_PLACES];
-    struct attempt attempts[DISPATCH_PLACES];
-    struct host *host_of[DISPATCH_PLACES]; /* of places in use */
+    char courier_id[ID_SIZE]; /* holder of the leases on events in flight */
+    struct arena planning;    /* memory of one dispatch_exchange */
+    size_t used;              /* all slots from this index on are free */
+    enum slot slots[DISPATCH_SLOTS];
+    struct attempt attempts[DISPATCH_SLOTS];
+    struct host *host_of[DISPATCH_SLOTS]; /* valid for slots in use */
     struct hosts hosts;
-    char after[ID_SIZE]; /* the user who was looked at last; "" at the beginning of a lap */
+    char after[ID_SIZE]; /* the user who was planned last; "" at the beginning of a lap */
     bool is_whole_lap;   /* this lap began after dispatch_look */
-    bool has_seen_all;   /* who waited at dispatch_look */
+    bool has_seen_all;   /* all users have been planned since dispatch_look */
 };
 
-/* How many attempts the process has descriptors for; first it asks for as many as it can use, which
- * a confined process may not. */
-size_t dispatch_count_places(void);
+/* Returns how many slots the process has file descriptors for. First raises the soft limit of
+ * descriptors as far as it is useful, which a confined process may not do. */
+size_t dispatch_count_slots(void);
 
-/* For at most `places` attempts at a time; `*dispatch` is all zeros. False when there is no memory;
- * dispatch_close takes it all back. */
-bool dispatch_open(struct dispatch *dispatch, size_t places);
+/* Initializes `*dispatch`, which must be all zeros, for at most `slots` attempts in flight.
+ * Returns false when there is no memory. dispatch_close frees everything in either case. */
+bool dispatch_open(struct dispatch *dispatch, size_t slots);
 void dispatch_close(struct dispatch *dispatch);
 
-/* There may be events that were not there, or not due, when the users were looked at last. */
+/* Clears `has_seen_all`: there may be events that were inserted or became due since the users were
+ * planned. */
 void dispatch_look(struct dispatch *dispatch);
 
-/* Records the attempts that have ended and, where `may_take`, takes events that are due, as many as
- * there is room for, and sends them on their way: `*taken` is their number. On failure attempts
- * that have ended are kept for the next call. Until `has_seen_all` more may be found by calling it
- * again. */
+/* Records the attempts that have ended and, if `may_take`, takes due events, as many as there are
+ * slots for, and starts their attempts; `*taken` is their number. On failure the attempts that have
+ * ended are kept for the next call. While `has_seen_all` is false, another call may take more. */
 enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *store,
                                     struct resources *resources, bool may_take, size_t *taken);
 
-/* Whether one more could begin. */
+/* Whether another attempt can be started. */
 bool dispatch_has_room(const struct dispatch *dispatch);
 
-/* Moves what is under way. Returns how many attempts have ended by it. */
+/* Makes progress on the transfers in flight, without blocking. Returns the number of attempts that
+ * have ended. */
 size_t dispatch_advance(struct dispatch *dispatch);
 
-/* Breaks off what is under way and gives its events back; `store` NULL: the leases run out. */
+/* Aborts the attempts in flight and releases their events. With `store` NULL the events are due
+ * again when their leases expire. */
 void dispatch_abandon(struct dispatch *dispatch, struct store *store);
 
-size_t dispatch_count(const struct dispatch *dispatch, enum place place);
+/* Returns the number of slots in this state. */
+size_t dispatch_count(const struct dispatch *dispatch, enum slot slot);
 
 #endif

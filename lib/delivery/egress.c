@@ -4,8 +4,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-/* Addresses that are not simply somewhere on the internet; the first row that holds an address
- * decides. `is_private`: a network of the operator's own. */
+/* Address ranges that are not public. The first row that contains an address decides.
+ * `is_private`: allowed with EGRESS_PRIVATE; the others are never allowed. */
 struct range {
     const char *network;
     int prefix;

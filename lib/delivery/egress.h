@@ -1,5 +1,5 @@
-/* Where events may be delivered. Anybody with a token may choose a webhook URL, so the address is
- * checked when a connection is made, after every spelling and every name has become one. */
+/* The addresses to which events may be delivered. Every user chooses a webhook URL, so the address
+ * is checked when a connection is made: at that point every name and every spelling is resolved. */
 #ifndef SWITCHBOARD_EGRESS_H
 #define SWITCHBOARD_EGRESS_H
 
@@ -7,16 +7,17 @@
 #include <sys/socket.h>
 
 enum egress {
-    EGRESS_PUBLIC,  /* the public internet alone */
-    EGRESS_PRIVATE, /* loopback and private networks too */
+    EGRESS_PUBLIC,  /* only the public internet */
+    EGRESS_PRIVATE, /* also loopback and private networks */
 };
 
-/* The value of the configuration key `webhook_egress`. */
+/* Converts a value of the configuration key `webhook_egress`. */
 enum egress egress_named(const char *value);
 
-/* Whether a connection to the address may be made. Refused in either case: link-local and cloud
- * metadata addresses, multicast, and what is reserved or leads to IPv4 by another way. An
- * IPv4-mapped address counts as the IPv4 address inside. Other families than IP are refused. */
+/* Whether a connection to the address is allowed. Link-local, cloud metadata, multicast and
+ * reserved addresses are never allowed, nor are IPv6 ranges that tunnel or translate to IPv4. An
+ * IPv4-mapped address is checked as the IPv4 address. Address families other than IP are refused.
+ */
 bool egress_allows(enum egress egress, const struct sockaddr *address);
 
 /* The same for an address in text form ("::1"), as libcurl reports it. */

@@ -5,17 +5,17 @@
 
 enum {
     SLOW_MS = 1000,
-    WINDOW_MS = 60 * 1000, /* what was answered longer ago opens no window */
+    WINDOW_MS = 60 * 1000, /* after that long without an answer the window is 1 again */
 };
 
-void hosts_init(struct hosts *hosts, size_t places) {
-    hosts->count = 0; /* entries are set when they come into use: until then they cost no memory */
-    hosts->places = places;
+void hosts_init(struct hosts *hosts, size_t slots) {
+    hosts->count = 0; /* `known` is not cleared, so that unused entries take no memory */
+    hosts->slots = slots;
     hosts->lookups = hosts->lap = 0;
-    memset(hosts->trusted, 0, sizeof hosts->trusted);
+    memset(hosts->by_speed, 0, sizeof hosts->by_speed);
 }
 
-/* --- which hosts there are --- */
+/* --- the table of hosts --- */
 
 static uint32_t hash_of(const char *name) { /* FNV-1a */
     uint32_t hash = 2166136261u;
@@ -24,7 +24,7 @@ static uint32_t hash_of(const char *name) { /* FNV-1a */
     return hash;
 }
 
-/* Where a new one goes: a free entry, else the one without attempts that was unused for longest. */
+/* A free entry; else the least recently used one that has no attempts in flight. */
 static struct host *new_entry(struct hosts *hosts) {
     struct host *oldest = NULL;
     if (hosts->count < HOSTS_KNOWN)
@@ -39,7 +39,7 @@ static struct host *new_entry(struct hosts *hosts) {
 
 struct host *hosts_find(struct hosts *hosts, const char *name, int64_t now) {
     char key[HOST_NAME_SIZE];
-    snprintf(key, sizeof key, "%s", name); /* names of hosts are shorter; what is none may be cut */
+    snprintf(key, sizeof key, "%s", name); /* cuts only a name that is too long for a host */
     uint32_t hash = hash_of(key);
     struct host *host = NULL;
     for (size_t i = 0; i < hosts->count && !host; i++)
@@ -57,61 +57,63 @@ struct host *hosts_find(struct hosts *hosts, const char *name, int64_t now) {
     return host;
 }
 
-/* --- what becomes of attempts --- */
+/* --- the results of attempts --- */
 
 void hosts_end(struct host *host, int64_t started, bool answered, int64_t now) {
     host->has_ended = true;
     host->is_slow = !answered || now - started > SLOW_MS;
     if (answered) {
         host->last_answer = now;
-        host->window += host->window < HOST_PLACES;
+        host->window += host->window < HOST_SLOTS;
     } else if (host->last_answer < started) {
         host->window = 1;
     }
 }
 
-/* Nothing was answered since its oldest attempt began, and that is long ago. */
+/* Whether the host has not answered since its oldest attempt in flight began, more than SLOW_MS
+ * ago. */
 static bool is_stuck(const struct host *host, int64_t now) {
     return host->gate.load && now - host->oldest > SLOW_MS && host->last_answer < host->oldest;
 }
 
-static enum trust trust(const struct host *host, int64_t now) {
+static enum speed speed_of(const struct host *host, int64_t now) {
     return host->is_slow || is_stuck(host, now) ? HOST_SLOW
            : host->has_ended                    ? HOST_QUICK
                                                 : HOST_UNKNOWN;
 }
 
-static void add(struct hosts *hosts, enum trust trusted) {
-    for (size_t i = trusted; i < HOST_TRUSTS; i++)
-        hosts->trusted[i].load++;
+static void add(struct hosts *hosts, enum speed speed) {
+    for (size_t i = speed; i < HOST_SPEEDS; i++)
+        hosts->by_speed[i].load++;
 }
 
-void hosts_count(struct hosts *hosts, const struct flight *flights, size_t count, int64_t now) {
-    for (size_t i = 0; i < HOST_TRUSTS; i++)
-        hosts->trusted[i].load = 0;
+void hosts_count(struct hosts *hosts, const struct in_flight *attempts, size_t count, int64_t now) {
+    for (size_t i = 0; i < HOST_SPEEDS; i++)
+        hosts->by_speed[i].load = 0;
     for (size_t i = 0; i < hosts->count; i++) {
         hosts->known[i].gate.load = 0;
         hosts->known[i].oldest = INT64_MAX;
     }
     for (size_t i = 0; i < count; i++) {
-        struct host *host = flights[i].host;
+        struct host *host = attempts[i].host;
         host->gate.load++;
-        if (flights[i].started < host->oldest)
-            host->oldest = flights[i].started;
+        if (attempts[i].started < host->oldest)
+            host->oldest = attempts[i].started;
     }
     for (size_t i = 0; i < count; i++)
-        add(hosts, trust(flights[i].host, now));
+        add(hosts, speed_of(attempts[i].host, now));
 }
 
-/* --- who may have one more --- */
+/* --- admission --- */
 
-/* Whether `user_id` comes behind `last` and before `next` in the ring of all ids. */
+/* Whether `user_id` is after `last` and before `next` in the circular order of all ids. */
 static bool is_between(const char *last, const char *user_id, const char *next) {
     bool is_behind = strcmp(user_id, last) > 0, is_before = strcmp(user_id, next) < 0;
     return strcmp(last, next) < 0 ? is_behind && is_before : is_behind || is_before;
 }
 
-/* Whether the user may go through. One who has no attempt yet, and may not, has the next turn. */
+/* Whether the gate admits one more attempt of the user. A user who has no attempt in flight and is
+ * refused gets the next turn, unless another user has it. */
 static bool pass(const struct hosts *hosts, struct gate *gate, size_t limit, const char *user_id,
                  size_t load) {
     bool has_next = *gate->next && hosts->lap - gate->refused_in <= 1;
@@ -136,17 +138,17 @@ static void enter(struct gate *gate, const char *user_id, size_t load) {
 
 bool hosts_admit(struct hosts *hosts, struct host *host, const char *user_id, size_t load,
                  int64_t now) {
-    const size_t limits[HOST_TRUSTS] = {hosts->places / 2, hosts->places * 3 / 4, hosts->places};
-    const enum trust trusted = trust(host, now);
+    const size_t limits[HOST_SPEEDS] = {hosts->slots / 2, hosts->slots * 3 / 4, hosts->slots};
+    const enum speed speed = speed_of(host, now);
     if (load && (host->gate.load >= host->window || is_stuck(host, now)))
         return false;
-    if (!pass(hosts, &host->gate, HOST_PLACES, user_id, load))
+    if (!pass(hosts, &host->gate, HOST_SLOTS, user_id, load))
         return false;
-    for (size_t i = trusted; i < HOST_TRUSTS; i++)
-        if (!pass(hosts, &hosts->trusted[i], limits[i], user_id, load))
+    for (size_t i = speed; i < HOST_SPEEDS; i++)
+        if (!pass(hosts, &hosts->by_speed[i], limits[i], user_id, load))
             return false;
-    for (size_t i = trusted; i < HOST_TRUSTS; i++)
-        enter(&hosts->trusted[i], user_id, load);
+    for (size_t i = speed; i < HOST_SPEEDS; i++)
+        enter(&hosts->by_speed[i], user_id, load);
     enter(&host->gate, user_id, load);
     if (now < host->oldest)
         host->oldest = now;

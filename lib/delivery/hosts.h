@@ -1,16 +1,17 @@
-/* What a courier knows of the hosts that it delivers to, and which of them may have one attempt
- * more (spec 6).
+/* A courier's table of the hosts that it delivers to; it decides whether a host may have one more
+ * attempt in flight (spec 6).
  *
- * A host and port has at most 8 attempts at a time. A user's first one there may begin whenever
- * fewer are under way; further ones need a window, which is 1 for an unknown host, grows by 1 with
- * every answer, and is 1 again after an attempt that timed out while nothing was answered. While
- * the oldest attempt is more than a second old and nothing was answered since it began there are
- * no further ones. Of all places the hosts that are slow may use one half, they and unknown hosts
- * three quarters, so that a quick host finds a place however many others hang.
+ * Each host and port has at most 8 attempts in flight. The first attempt of a user to a host is
+ * admitted while there are fewer. Further attempts of the user are admitted only while fewer than
+ * the host's window are in flight. The window of an unknown host is 1; it grows by 1 with every
+ * answer, and is 1 again after an attempt timed out during which the host answered nothing. While
+ * the oldest attempt is more than 1 s old and the host has not answered since it began, no further
+ * attempts are admitted. Slow hosts may use half of all slots, slow and unknown hosts together
+ * three quarters, so that a quick host gets a slot even if many other hosts hang.
  *
- * Where a place is wanted by more users than it has room for, they have their turns in the order of
- * their ids: the first who was refused is the next. So among users of one
- * host, and among hosts that are slow, none has to wait for more than one attempt of each other.
+ * When more users want slots than there are, they take turns in the order of their ids, and the
+ * user who was refused first is the next. So a user of a busy host, or of a slow one, waits for at
+ * most one attempt of each other user.
  */
 #ifndef SWITCHBOARD_DELIVERY_HOSTS_H
 #define SWITCHBOARD_DELIVERY_HOSTS_H
@@ -22,61 +23,64 @@
 #include "base/id.h"
 
 enum {
-    HOSTS_KNOWN = 1024, /* more than there are places, and users looked at in one exchange */
+    HOSTS_KNOWN = 1024, /* more than all slots and the users planned in one exchange */
     HOST_NAME_SIZE = 280,
-    HOST_PLACES = 8,
+    HOST_SLOTS = 8,
 };
 
-/* How many attempts may be under way somewhere, and whose turn it is. */
+/* A limit on the attempts in flight, with turns for the users that want one. */
 struct gate {
-    size_t load;
-    char last[ID_SIZE];  /* the user whose turn was last */
-    char next[ID_SIZE];  /* the first one behind it who was refused; "" when none was */
-    uint64_t refused_in; /* the lap; a user who was not there for a whole one waits no more */
+    size_t load;         /* attempts in flight */
+    char last[ID_SIZE];  /* the user who had the last turn */
+    char next[ID_SIZE];  /* the first user after `last` who was refused; "": none */
+    uint64_t refused_in; /* the lap of that refusal; the turn is lost one whole lap later */
 };
 
 struct host {
     char name[HOST_NAME_SIZE]; /* HOST:PORT */
-    uint64_t used;             /* when it was looked up last, as a number that rises */
+    uint64_t used;             /* the number of the last lookup of it */
     struct gate gate;
     size_t window;
-    bool has_ended, is_slow; /* an attempt has; the last one took long */
-    int64_t oldest;          /* when the oldest attempt that is under way began; monotonic */
-    int64_t last_answer;     /* monotonic */
+    bool has_ended;      /* at least one attempt has ended */
+    bool is_slow;        /* the last one that ended was slow or timed out */
+    int64_t oldest;      /* when the oldest attempt in flight began; monotonic */
+    int64_t last_answer; /* monotonic */
 };
 
-enum trust { HOST_SLOW, HOST_UNKNOWN, HOST_QUICK, HOST_TRUSTS };
+enum speed { HOST_SLOW, HOST_UNKNOWN, HOST_QUICK, HOST_SPEEDS };
 
 struct hosts {
     struct host known[HOSTS_KNOWN];
     uint32_t hashes[HOSTS_KNOWN]; /* of their names */
-    size_t count, places;         /* places: of all hosts together */
+    size_t count;                 /* entries in use */
+    size_t slots;                 /* of all hosts together */
     uint64_t lookups;
-    uint64_t lap;                     /* over the users who wait: rises */
-    struct gate trusted[HOST_TRUSTS]; /* attempts of hosts trusted so little or less */
+    uint64_t lap;                      /* number of the pass over all waiting users */
+    struct gate by_speed[HOST_SPEEDS]; /* for the attempts to hosts of that speed or slower */
 };
 
-/* An attempt that is under way. */
-struct flight {
+/* An attempt in flight. */
+struct in_flight {
     struct host *host;
     int64_t started; /* monotonic */
 };
 
-/* `places`: how many attempts there may be in all. */
-void hosts_init(struct hosts *hosts, size_t places);
+/* Makes an empty table for at most `slots` attempts in flight. */
+void hosts_init(struct hosts *hosts, size_t slots);
 
-/* The host of that name, from now on known; for it one without attempts is forgotten, that which
- * was not looked up for longest. Valid while it has attempts, and for 500 more lookups. */
+/* Returns the entry of the host with that name (HOST:PORT). A new entry replaces the least recently
+ * used one that has no attempts when the table is full. The pointer is valid while the host has
+ * attempts in flight, and for 500 more lookups. `now` is monotonic, here and below. */
 struct host *hosts_find(struct hosts *hosts, const char *name, int64_t now);
 
-/* An attempt has ended: `answered` when other than by a timeout. */
+/* Records the end of an attempt that began at `started`. `answered` is false after a timeout. */
 void hosts_end(struct host *host, int64_t started, bool answered, int64_t now);
 
-/* Begins an exchange: what is under way. */
-void hosts_count(struct hosts *hosts, const struct flight *flights, size_t count, int64_t now);
+/* Begins an exchange: counts the attempts in flight. */
+void hosts_count(struct hosts *hosts, const struct in_flight *attempts, size_t count, int64_t now);
 
-/* Whether the user, who has `load` attempts, may have one more to the host; then it is counted
- * until the next exchange. */
+/* Returns whether the user, who has `load` attempts in flight, may have one more to the host. If
+ * so, it is counted as in flight until the next exchange. */
 bool hosts_admit(struct hosts *hosts, struct host *host, const char *user_id, size_t load,
                  int64_t now);
 

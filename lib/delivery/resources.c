@@ -8,12 +8,13 @@
 
 enum {
     CONFIG_LIMIT = 4 * 1024 * 1024,
-    PATIENCE_MS = 1000,      /* for a lock: there are deliveries to look after */
-    RETRY_MS = 1000,         /* after the database failed */
-    COMPLAIN_MS = 60 * 1000, /* between lines about the same trouble */
+    LOCK_TIMEOUT_MS = 1000,   /* short, because transfers stand still meanwhile */
+    RETRY_MS = 1000,          /* after a failure of the database */
+    LOG_AGAIN_MS = 60 * 1000, /* between two logs of the same failure */
 };
 
-/* Whether a confined process could not use them. */
+/* Whether the two name different files: a confined process can open only those it was confined to.
+ */
 static bool names_other_files(const struct config *a, const struct config *b) {
     return strcmp(a->database, b->database) != 0 || strcmp(a->log_file, b->log_file) != 0 ||
            strcmp(a->secret_key_file, b->secret_key_file) != 0 ||
@@ -29,7 +30,7 @@ int resources_configure(struct resources *resources, const char **error) {
     if (config_read(resources->config_path, next, &config, error))
         return -1;
     if (resources->is_confined && names_other_files(&config, &resources->config)) {
-        *error = "it names other files than those that this courier is confined to: start it anew";
+        *error = "it names other files than those which this courier is confined to: restart it";
         return -1;
     }
     struct arena used = resources->arenas[0];
@@ -37,7 +38,7 @@ int resources_configure(struct resources *resources, const char **error) {
     resources->arenas[1] = used;
     resources->config = config;
     log_to(config.log_file);
-    log_reopen(); /* a log that was moved away is begun again */
+    log_reopen(); /* creates the file again after log rotation */
     return 0;
 }
 
@@ -46,27 +47,27 @@ static void close_store(struct resources *resources) {
     resources->store = NULL;
 }
 
-/* Of a database that is busy or full nothing needs to be opened again. */
+/* A database that is busy or full need not be reopened. */
 static bool is_passing(enum store_result result) {
     return result == STORE_BUSY || result == STORE_FULL;
 }
 
-void resources_note(struct resources *resources, enum store_result result) {
+void resources_latch(struct resources *resources, enum store_result result) {
     int64_t now = clock_monotonic();
     if (result == STORE_OK) {
-        if (resources->trouble != STORE_OK)
+        if (resources->failure != STORE_OK)
             log_message(LOG_INFO, "the database can be used again");
-        resources->trouble = STORE_OK;
+        resources->failure = STORE_OK;
         return;
     }
-    if (resources->trouble == STORE_OK)
-        resources->trouble_since = now;
-    if (resources->trouble != result || now - resources->complained_at >= COMPLAIN_MS) {
+    if (resources->failure == STORE_OK)
+        resources->failing_since = now;
+    if (resources->failure != result || now - resources->logged_at >= LOG_AGAIN_MS) {
         log_message(LOG_ERROR, "database %s: %s", resources->config.database,
                     store_reason(resources->store));
-        resources->complained_at = now;
+        resources->logged_at = now;
     }
-    resources->trouble = result;
+    resources->failure = result;
     resources->retry_at = now + RETRY_MS;
     if (!is_passing(result))
         close_store(resources);
@@ -74,16 +75,16 @@ void resources_note(struct resources *resources, enum store_result result) {
 
 struct store *resources_store(struct resources *resources) {
     const char *path = resources->config.database;
-    if (resources->trouble != STORE_OK && clock_monotonic() < resources->retry_at)
+    if (resources->failure != STORE_OK && clock_monotonic() < resources->retry_at)
         return NULL;
     if (resources->store && store_is_current(resources->store, path))
         return resources->store;
     close_store(resources);
     enum store_result result = store_open(path, &resources->store);
     if (result == STORE_OK)
-        result = store_set_patience(resources->store, PATIENCE_MS);
+        result = store_set_patience(resources->store, LOCK_TIMEOUT_MS);
     if (result != STORE_OK) {
-        resources_note(resources, result);
+        resources_latch(resources, result);
         close_store(resources);
     }
     return resources->store;
@@ -107,10 +108,10 @@ const struct keyring *resources_keys(struct resources *resources) {
     if (!failed)
         keyring_retain(&resources->keys, &before);
     crypto_wipe(&before, sizeof before);
-    int64_t now = clock_monotonic(), complained_at = resources->keys_complained_at;
-    if (failed && (!complained_at || now - complained_at >= COMPLAIN_MS)) {
+    int64_t now = clock_monotonic(), logged_at = resources->keys_logged_at;
+    if (failed && (!logged_at || now - logged_at >= LOG_AGAIN_MS)) {
         log_message(LOG_ERROR, "%s", error);
-        resources->keys_complained_at = now;
+        resources->keys_logged_at = now;
     }
     arena_free(&arena);
     resources->keys_file = file;

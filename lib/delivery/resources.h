@@ -1,5 +1,5 @@
-/* What a courier works with all its life: configuration, keys, database. Each may be missing or
- * broken for a while, and be another one later; the courier goes on. */
+/* The courier's configuration, keys and database. Each of them may be missing, invalid or replaced
+ * while the courier runs. */
 #ifndef SWITCHBOARD_DELIVERY_RESOURCES_H
 #define SWITCHBOARD_DELIVERY_RESOURCES_H
 
@@ -11,33 +11,35 @@
 
 struct resources {
     const char *config_path;
-    bool is_confined; /* to the files of the configuration: confine.h */
-    struct arena arenas[2]; /* of the configuration in use, and of the next one */
+    bool is_confined;       /* the process is confined to the files of `config`: confine.h */
+    struct arena arenas[2]; /* memory of the configuration in use and of the next one */
     struct config config;
     struct store *store;
     struct keyring keys;
     struct stat keys_file;
-    int64_t keys_complained_at;           /* monotonic; 0: never */
-    int64_t retry_at;                     /* monotonic: the database is left alone until then */
-    enum store_result trouble;            /* what was the matter with the database last */
-    int64_t trouble_since, complained_at; /* monotonic */
+    int64_t keys_logged_at;           /* last log of a failure; monotonic; 0: never */
+    int64_t retry_at;                 /* the database is not used before; monotonic */
+    enum store_result failure;        /* of the last use of the database; STORE_OK: none */
+    int64_t failing_since, logged_at; /* monotonic */
 };
 
-/* Reads the configuration. Returns 0, or -1 with `*error`; then the one in use stays in use. One that
- * names other files is an error for a confined process. */
+/* Reads the configuration. Returns 0; or -1 with `*error`, and the present configuration stays in
+ * use. In a confined process a configuration that names other files is an error. */
 int resources_configure(struct resources *resources, const char **error);
 
-/* The open database, reopened when its file is another one. NULL when it cannot be used now, or
- * failed less than a second ago; the log says why, now and then. */
+/* Returns the open database; reopens it when its file was replaced. Returns NULL when it cannot be
+ * used now, or failed less than a second ago; the reason is logged at most once a minute. */
 struct store *resources_store(struct resources *resources);
 
-/* To be told how every use of the database ended. */
-void resources_note(struct resources *resources, enum store_result result);
+/* Latches and logs a failure of the database. To be called with the result of every use of it. */
+void resources_latch(struct resources *resources, enum store_result result);
 
-/* The keys, read again when their file is another one; NULL when they cannot be read. Keys that
- * left the file still open what was read from the database before they did. */
+/* Returns the keys; reads them again when their file has changed. Returns NULL when they cannot be
+ * read. Keys that were removed from the file are retained, since values that were read before the
+ * change are still sealed with them. */
 const struct keyring *resources_keys(struct resources *resources);
 
+/* Closes the database and wipes the keys. */
 void resources_free(struct resources *resources);
 
 #endif

@@ -7,14 +7,15 @@
 #define MINUTES (60 * SECONDS)
 #define HOURS   (60 * MINUTES)
 
-/* The wait after the first failed attempt, the second, ... */
+/* The wait after the first failed attempt, after the second, and so on. */
 static const int64_t waits[SCHEDULE_ATTEMPTS - 1] = {
     5 * SECONDS, 5 * MINUTES, 30 * MINUTES, 2 * HOURS,  5 * HOURS,
     10 * HOURS,  14 * HOURS,  20 * HOURS,   24 * HOURS,
 };
 
 static const int64_t shortest_when_overloaded = 60 * SECONDS;
-static const int64_t longest_asked_for = 1 * HOURS; /* or twice the wait, when that is longer */
+/* The longest Retry-After that is obeyed, unless twice the wait is longer. */
+static const int64_t longest_asked_for = 1 * HOURS;
 
 static bool is_overloaded(const struct schedule_failure *failure) {
     return failure->timed_out || failure->status == 429 ||
@@ -30,7 +31,7 @@ static int64_t vary(int64_t wait, uint32_t random) {
     return wait - wait / 5 + (int64_t)((double)(wait * 2 / 5) * ((double)random / UINT32_MAX));
 }
 
-/* Seconds; so many that nobody could mean them are still many. */
+/* Reads a number of seconds. A number that would overflow is cut off after 13 digits. */
 static bool read_seconds(const char *text, int64_t *wait) {
     size_t digits = strspn(text, "0123456789");
     int64_t seconds = 0;

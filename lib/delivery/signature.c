@@ -5,8 +5,8 @@
 
 enum { SHORTEST_KEY = 24 }; /* of a Standard Webhooks secret, bytes */
 
-/* What the code is the base64 of, with or without its padding; p == NULL when it is not, or too
- * short to be meant so. */
+/* Decodes the code from base64, with or without padding. p == NULL when it is not base64, or when
+ * the result is too short for a Standard Webhooks secret. */
 static struct slice decoded_key(struct arena *arena, struct slice code) {
     struct buffer text = buffer_in(arena);
     struct slice prefix = SLICE("whsec_");

@@ -7,8 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A socket, and how its name is reached. A unix socket's name is at most 107 bytes long, a
- * database's path is not: so the name goes by an open descriptor of its directory. */
+/* A socket and its address. The address of a unix socket has at most 107 bytes, and the path of a
+ * database may be longer. So the address is relative to an open descriptor of the directory. */
 struct endpoint {
     int socket;
     int directory;
@@ -22,8 +22,8 @@ static void endpoint_close(struct endpoint *end) {
         close(end->directory);
 }
 
-/* False, with nothing left open, when the directory is missing or even the last part of the name is
- * too long. */
+/* Returns false, with nothing left open, when the directory is missing or the last part of the path
+ * is too long. */
 static bool endpoint_open(struct endpoint *end, const char *database) {
     const char *slash = strrchr(database, '/');
     char directory[4096];
@@ -55,7 +55,7 @@ struct wake_listener wake_closed(void) {
     return (struct wake_listener){.fd = -1};
 }
 
-/* Whether a name is left from a courier that is no more. */
+/* Whether the address belongs to a courier that has ended. */
 static bool is_abandoned(const struct endpoint *end) {
     int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool refused =
@@ -67,12 +67,12 @@ static bool is_abandoned(const struct endpoint *end) {
     return refused;
 }
 
-static bool take_name(const struct endpoint *end) {
-    mode_t mask = umask(0117); /* those who may write the database may ring */
-    bool taken =
+static bool bind_address(const struct endpoint *end) {
+    mode_t mask = umask(0117); /* owner and group of the database may notify */
+    bool is_bound =
         bind(end->socket, (const struct sockaddr *)&end->address, sizeof end->address) == 0;
     umask(mask);
-    return taken;
+    return is_bound;
 }
 
 static bool is_ours(const struct wake_listener *listener) {
@@ -90,12 +90,12 @@ void wake_listen(struct wake_listener *listener, const char *database) {
     wake_close(listener);
     if (!endpoint_open(&end, database))
         return;
-    bool taken = take_name(&end);
-    if (!taken && errno == EADDRINUSE && is_abandoned(&end)) {
+    bool is_bound = bind_address(&end);
+    if (!is_bound && errno == EADDRINUSE && is_abandoned(&end)) {
         unlink(path);
-        taken = take_name(&end);
+        is_bound = bind_address(&end);
     }
-    if (taken && stat(path, &listener->id) == 0) {
+    if (is_bound && stat(path, &listener->id) == 0) {
         snprintf(listener->path, sizeof listener->path, "%s", path);
         listener->fd = end.socket;
         end.socket = -1;
@@ -104,11 +104,11 @@ void wake_listen(struct wake_listener *listener, const char *database) {
 }
 
 bool wake_drain(struct wake_listener *listener) {
-    char ring;
-    bool rung = false;
-    while (listener->fd >= 0 && recv(listener->fd, &ring, sizeof ring, MSG_DONTWAIT) >= 0)
-        rung = true;
-    return rung;
+    char datagram;
+    bool was_notified = false;
+    while (listener->fd >= 0 && recv(listener->fd, &datagram, sizeof datagram, MSG_DONTWAIT) >= 0)
+        was_notified = true;
+    return was_notified;
 }
 
 void wake_close(struct wake_listener *listener) {

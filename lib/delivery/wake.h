@@ -1,5 +1,6 @@
-/* The courier's alarm clock: a unix datagram socket beside the database, `<database>.wake`. Whoever
- * commits an event rings it; whoever forgets costs a second, for the courier looks by itself too.
+/* The courier's wake socket: a unix datagram socket next to the database, `<database>.wake`. A
+ * program that commits an event notifies the courier through it. Without a notification the event
+ * waits for the courier's next look at the database, at most one second later.
  */
 #ifndef SWITCHBOARD_WAKE_H
 #define SWITCHBOARD_WAKE_H
@@ -8,28 +9,31 @@
 
 #include "base/config.h"
 
-/* Tells the courier that there is something to deliver. Never waits and never fails: without a
- * courier, or with one that has been told already, nothing happens. Call it after the commit. */
+/* Notifies the courier that there is an event to deliver. To be called after the commit. Does not
+ * block and does not fail: without a courier, or when notifications are queued already, it does
+ * nothing. */
 void courier_wake(const struct config *config);
 
-/* The courier's end. One courier at a time has the name; `fd` is -1 for the others. */
+/* The courier's end of the wake socket. Only one courier at a time is bound to the address; in all
+ * other couriers `fd` is -1. */
 struct wake_listener {
-    int fd; /* becomes readable when rung */
+    int fd; /* becomes readable when the courier is notified */
     struct stat id;
     char path[4096];
 };
 
-/* An end that has no name yet. */
+/* Returns a listener that is not bound. */
 struct wake_listener wake_closed(void);
 
-/* Takes the name beside `database` when nobody has it, or keeps it. Call it now and then: a name
- * that its owner left, or that somebody removed, is taken. */
+/* Binds the listener to the wake socket of `database`, unless it is bound to it already or another
+ * courier is. To be called periodically: it takes over the address of a courier that has ended, and
+ * binds again after the socket's file was removed. */
 void wake_listen(struct wake_listener *listener, const char *database);
 
-/* Takes all rings off the socket. Returns whether there were any. */
+/* Reads all notifications from the socket. Returns whether there were any. */
 bool wake_drain(struct wake_listener *listener);
 
-/* Gives the name up. */
+/* Closes the listener and, if it was bound, removes the socket's file. */
 void wake_close(struct wake_listener *listener);
 
 #endif

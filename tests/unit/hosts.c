@@ -17,7 +17,7 @@ static struct user {
 } users[USERS_MAX];
 static size_t user_count, flying;
 static struct {
-    struct flight flight;
+    struct in_flight flight;
     struct user *user;
 } attempts[PLACES];
 
@@ -47,7 +47,7 @@ static void end_attempts(int64_t now) {
 }
 
 static void count_attempts(int64_t now) {
-    static struct flight flights[PLACES];
+    static struct in_flight flights[PLACES];
     for (size_t i = 0; i < flying; i++)
         flights[i] = attempts[i].flight;
     hosts_count(&hosts, flights, flying, now);
@@ -58,7 +58,7 @@ static void ask(struct user *user, int64_t now, size_t most) {
     if (user->load >= most || flying == PLACES ||
         !hosts_admit(&hosts, host, user->id, user->load, now))
         return;
-    attempts[flying].flight = (struct flight){host, now};
+    attempts[flying].flight = (struct in_flight){host, now};
     attempts[flying++].user = user;
     user->load++;
     user->begun++;
@@ -214,7 +214,7 @@ static void check_that_hosts_are_forgotten(void) {
     char name[64];
     reset(PLACES);
     struct host *busy = hosts_find(&hosts, "busy:80", 1);
-    const struct flight flight = {busy, 1};
+    const struct in_flight flight = {busy, 1};
     hosts_count(&hosts, &flight, 1, 1);
     for (int i = 0; i < 5000; i++) {
         snprintf(name, sizeof name, "host%d:80", i);
