@@ -1,4 +1,4 @@
-/* /v2/forms: flows of the platform, and their rows stored here (spec 4.5). */
+/* /v2/forms: the platform's flows, and the rows stored for them here (spec 4.5). */
 #include <ctype.h>
 
 #include "base/log.h"
@@ -7,9 +7,10 @@
 #include "api/selector.h"
 #include "api/upstream.h"
 
-/* Keeps rows of what was seen; the client's answer does not depend on them. */
-static void keep(struct request *rq, const struct store_account *account,
-                 const struct store_flow *flows, size_t count) {
+/* Stores the flows of an answer. A failure is only logged: the client's answer does not depend on
+ * it. */
+static void save_flows(struct request *rq, const struct store_account *account,
+                       const struct store_flow *flows, size_t count) {
     struct store *store = rq->caller->store;
     if (count && store_save_flows(store, rq->arena, account->id, flows, count, rq->now) != STORE_OK)
         log_message(LOG_ERROR, "request %s: flows were not stored: %s", rq->id,
@@ -31,14 +32,14 @@ static int get_forms(struct request *rq) {
         return -1;
     struct graph_page_request wanted = {.waba_id = account.waba_id,
                                         .edge = "flows",
-                                        .limit = page_limit(rq, 25),
+                                        .limit = list_limit(rq, 25),
                                         .after = query_get(&rq->query, "after").p};
     struct graph_page page;
     struct store_flow *flows;
-    if (page_get(rq, &account, &wanted, &page))
+    if (list_get_page(rq, &account, &wanted, &page))
         return -1;
     size_t count = flow_read_all(rq->arena, page.items, &flows);
-    keep(rq, &account, flows, count);
+    save_flows(rq, &account, flows, count);
     struct slice paging = graph_page_paging(rq->arena, &page);
     struct json_writer data;
     json_write_start(&data, rq->arena);
@@ -82,7 +83,7 @@ static int get_search(struct request *rq) {
         return -1;
     enum store_result result = store_search_flows(
         rq->caller->store, rq->arena, rq->caller->user.id, is_one ? account.id : NULL,
-        query_get(&rq->query, "q"), page_limit(rq, 20), &flows, &count);
+        query_get(&rq->query, "q"), list_limit(rq, 20), &flows, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;
@@ -100,7 +101,7 @@ static int get_search(struct request *rq) {
 
 static const struct field detail_query[] = {SELECTOR_FIELDS, {0}};
 
-/* Ids go into the platform's path: anything but an id could reach another node. */
+/* The id becomes the path of a call, where any other text could address another object. */
 static bool is_flow_id(struct slice id) {
     for (size_t i = 0; i < id.n; i++)
         if (!isalnum((unsigned char)id.p[i]) && id.p[i] != '-' && id.p[i] != '_')
@@ -128,9 +129,9 @@ static int get_form(struct request *rq) {
         fail(rq, INTERNAL, "The platform's answer is no flow.");
         return fail_with_details(rq, json_raw(answer));
     }
-    /* an account or a line, got by its id, has no status */
+    /* the id of an account or a line is answered too, but such an object has no status */
     if (flow_read(rq->arena, answer, &flow) && *flow.status)
-        keep(rq, &account, &flow, 1);
+        save_flows(rq, &account, &flow, 1);
     return reply_data(rq, json_raw(answer));
 }
 

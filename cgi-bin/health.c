@@ -1,4 +1,5 @@
-/* GET /v2/health: is the gateway there (spec 4.1). Touches neither database nor platform. */
+/* GET /v2/health: answers 200 when the web server can run the gateway's executables (spec 4.1).
+ * Uses neither the database nor the platform. */
 #include "web/request.h"
 
 static int get_health(struct request *rq) {

@@ -1,4 +1,4 @@
-/* GET /v2/me: the account context (spec 2.2, 4.2). */
+/* GET /v2/me: the caller's user, business accounts and lines (spec 2.2, 4.2). */
 #include "api/auth.h"
 
 struct context {
@@ -9,7 +9,7 @@ struct context {
     size_t line_count;
 };
 
-/* The default account; where none was chosen, the first. NULL without accounts. */
+/* The default account; the first one if none is the default; NULL without accounts. */
 static const struct store_account *default_account(const struct context *me) {
     for (size_t i = 0; i < me->account_count; i++)
         if (me->accounts[i].is_default)

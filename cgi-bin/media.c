@@ -1,13 +1,13 @@
-/* POST /v2/media/upload, GET /v2/media/:mediaId/download (spec 2.7, 4.6). Files pass through as
- * streams: no process ever holds a whole one. */
-#include "base/crypto.h"
-#include "graph/media_api.h"
-#include "base/hold.h"
+/* POST /v2/media/upload, GET /v2/media/:mediaId/download (spec 2.7, 4.6). Files are streamed: no
+ * process holds a whole file in memory. */
 #include "api/download.h"
 #include "api/idempotency.h"
 #include "api/selector.h"
 #include "api/upload.h"
 #include "api/upstream.h"
+#include "base/crypto.h"
+#include "base/hold.h"
+#include "graph/media_api.h"
 
 /* --- upload --- */
 
@@ -47,22 +47,23 @@ static int reply_media_id(struct request *rq, struct json answer) {
     return reply_data(rq, json_written(&w));
 }
 
-/* An upload on its way, and the key it is made under. */
-struct passing {
+/* An upload, and the idempotency key under which it is carried out. */
+struct keyed_upload {
     struct upload *upload;
     struct idempotency *once;
 };
 
-static ssize_t read_passing(void *context, void *bytes, size_t n) {
-    struct passing *passing = context;
-    idempotency_keep_alive(passing->upload->rq, passing->once);
-    return upload_read(passing->upload, bytes, n);
+/* Reads the file, and stores heartbeats of the key while it is uploaded. */
+static ssize_t read_file(void *context, void *bytes, size_t n) {
+    struct keyed_upload *keyed = context;
+    idempotency_keep_alive(keyed->upload->rq, keyed->once);
+    return upload_read(keyed->upload, bytes, n);
 }
 
 static int send_file(struct upload *upload, struct idempotency *once) {
     struct request *rq = upload->rq;
     const struct store_line *line = &rq->caller->line;
-    struct passing passing = {upload, once};
+    struct keyed_upload keyed = {upload, once};
     const char *token, *type;
     struct graph_answer answer;
     struct json json;
@@ -74,18 +75,19 @@ static int send_file(struct upload *upload, struct idempotency *once) {
         .type = type,
         .name = upload->name,
         .size = upload->size,
-        .read = read_passing,
-        .context = &passing,
+        .read = read_file,
+        .context = &keyed,
     };
     graph_upload(rq->config, rq->arena, &file, &answer);
-    upstream_note(rq, &answer);
+    upstream_log(rq, &answer);
     if (!answer.status && upload->is_broken)
         return upload_fail(upload);
     return upstream_read(rq, UPSTREAM_UPLOAD, &answer, &json) ? -1 : reply_media_id(rq, json);
 }
 
-/* Under a key the body tells only at its end whether it is the one that came before: it is hashed
- * on its way. One that was answered before is read and hashed, and goes nowhere. */
+/* Sends the file under an idempotency key. Whether the body equals that of the first request is
+ * known only at its end, so it is hashed while it is sent. If the key has an answer already, the
+ * body is read and hashed, but not sent. */
 static int send_file_once(struct upload *upload) {
     struct request *rq = upload->rq;
     struct idempotency once;
@@ -139,8 +141,8 @@ static bool is_media_id(struct slice id) {
     return id.n >= 1 && id.n <= 128;
 }
 
-/* Whether the platform says no more than that the account has no such media: it answers code 100
- * with subcode 33 for what is unknown and for what is another's. */
+/* Whether the answer only means that the account has no such media: a 404, or code 100 with subcode
+ * 33, which the platform answers for unknown ids and for media of other accounts. */
 static bool is_elsewhere(struct request *rq, const struct graph_answer *answer) {
     struct json body;
     struct json_error error;
@@ -152,7 +154,7 @@ static bool is_elsewhere(struct request *rq, const struct graph_answer *answer) 
            json_integer(json_find(body, "error.error_subcode"), &subcode) && subcode == 33;
 }
 
-/* Reads what the platform tells of the media. Returns whether it names a URL. */
+/* Reads a media object of the platform. Returns whether it has a URL. */
 static bool read_media(struct request *rq, struct json answer, struct media *media) {
     media->url = json_text(json_get(answer, "url"), rq->arena);
     media->type = json_text(json_get(answer, "mime_type"), rq->arena);
@@ -161,16 +163,17 @@ static bool read_media(struct request *rq, struct json answer, struct media *med
     return media->url && *media->url;
 }
 
-/* Asks with one account's token after the other until the platform names a URL; `*owner` is the
- * account then. A 4xx may be that account's alone, so the next one is asked; the first that tells
- * more than "not mine" is what fails the request when none has it. */
+/* Asks the platform with the token of each account in turn until it returns a URL, and sets
+ * `*holder` to that account. After a 4xx the next account is tried, because the error may concern
+ * only one of them. If no account has the media, the request fails with the first 4xx for which
+ * is_elsewhere is false. */
 static int find_media(struct request *rq, const struct store_account *accounts, size_t count,
-                      struct media *media, const struct store_account **owner) {
+                      struct media *media, const struct store_account **holder) {
     struct graph_answer refusal = {0}, answer;
     struct json json;
     for (size_t i = 0; i < count; i++) {
-        *owner = &accounts[i];
-        media->token = state_account_token(rq, *owner);
+        *holder = &accounts[i];
+        media->token = state_account_token(rq, *holder);
         if (!media->token)
             return -1;
         struct graph_call call = {.method = "GET", .path = media->id, .token = media->token};
@@ -190,16 +193,16 @@ static int find_media(struct request *rq, const struct store_account *accounts, 
 
 static int get_download(struct request *rq) {
     struct media media = {.id = arena_copy(rq->arena, rq->parameters[0])};
-    const struct store_account *owner;
+    const struct store_account *holder;
     struct store_account *accounts;
     size_t count;
     if (!is_media_id(rq->parameters[0]))
         return fail(rq, NOT_FOUND, "Media URL not found");
-    if (selector_list(rq, &accounts, &count) || find_media(rq, accounts, count, &media, &owner))
+    if (selector_list(rq, &accounts, &count) || find_media(rq, accounts, count, &media, &holder))
         return -1;
     enum download_result result = download_pass(rq, &media);
-    if (result == DOWNLOAD_EXPIRED) { /* a new URL may do, once */
-        if (find_media(rq, owner, 1, &media, &owner))
+    if (result == DOWNLOAD_EXPIRED) { /* tries once more, with a new URL */
+        if (find_media(rq, holder, 1, &media, &holder))
             return -1;
         result = download_pass(rq, &media);
     }

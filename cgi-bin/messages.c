@@ -1,5 +1,6 @@
-/* POST /v2/messages/...: free-form messages (spec 4.3). Each kind is a table of fields and a writer
- * of the platform's object; what is sent, recorded and answered is the same for all (send.h). */
+/* POST /v2/messages/...: free-form messages (spec 4.3). Each kind is a table of fields and a
+ * function that writes the platform's object. send.h sends, records and answers all kinds in the
+ * same way. */
 #include "payload/recipient.h"
 #include "api/send.h"
 #include "api/upstream.h"
@@ -18,7 +19,7 @@ static void write_text(struct json_writer *out, struct request *rq) {
 
 static const struct message_kind text = {"text", text_fields, write_text, NULL};
 
-/* --- media: one platform type each, chosen by media.type --- */
+/* --- media: media.type is the platform's message type --- */
 
 static const char *const media_types[] = {"image", "video", "audio", "document", NULL};
 
@@ -64,16 +65,16 @@ static const struct field location_fields[] = {
 };
 
 static void write_location(struct json_writer *out, struct request *rq) {
-    struct json place = json_get(rq->json, "location");
+    struct json object = json_get(rq->json, "location");
     for (const struct field *member = location_members; member->type; member++)
-        send_copy(out, member->name, place, member->name);
+        send_copy(out, member->name, object, member->name);
 }
 
 static const struct message_kind location = {"location", location_fields, write_location, NULL};
 
-/* --- interactive: what all of them share --- */
+/* --- interactive: the common part of all kinds --- */
 
-/* {"text": <the member>} under `name`; nothing when the member is not there. */
+/* Writes {"text": VALUE} under `name`, with the value of `member`; nothing when it is absent. */
 static void write_part(struct json_writer *out, const char *name, struct request *rq,
                        const char *member) {
     if (!json_is(json_get(rq->json, member)))
@@ -90,8 +91,8 @@ static bool declares(const struct field *fields, const char *name) {
     return false;
 }
 
-/* The type of an interactive object, those of header, body and footer that the kind declares and the
- * body holds, and the opened action. */
+/* Writes the type of an interactive object, then header, body and footer if the kind declares them
+ * and the request has them, and opens the object `action`. */
 static void open_interactive(struct json_writer *out, struct request *rq, const char *type,
                              const struct field *fields) {
     json_write_text(out, "type", type);
@@ -107,7 +108,7 @@ static void open_interactive(struct json_writer *out, struct request *rq, const 
     json_write_object(out, "action");
 }
 
-/* The objects of `items`, each with the given members of the original. */
+/* Writes the array `name` with the objects of `items`; of each only `members` are copied. */
 static void write_items(struct json_writer *out, const char *name, struct json items,
                         const struct field *members) {
     json_write_array(out, name);
@@ -120,7 +121,7 @@ static void write_items(struct json_writer *out, const char *name, struct json i
     json_write_end(out);
 }
 
-/* The sections of the body, each with its title and the items of its array `array`. */
+/* Writes the sections of the request's body, each with its title and the items of its `array`. */
 static void write_sections(struct json_writer *out, struct request *rq, const char *array,
                            const struct field *members) {
     struct json sections = json_get(rq->json, "sections");
@@ -322,7 +323,7 @@ static void write_list(struct json_writer *out, struct request *rq) {
 
 static const struct message_kind list = {"interactive", list_fields, write_list, NULL};
 
-/* --- the smart dispatcher: the first row whose members are all there wins --- */
+/* --- the dispatcher: the first row whose conditions are all met decides the kind --- */
 
 enum shape { NOTHING, ANYTHING, STRING, ARRAY, OBJECT };
 
@@ -344,7 +345,7 @@ static const struct branch {
     {&product_list, {{"bodyText", STRING}, {"catalogId", ANYTHING}, {"sections", ARRAY}}},
     {&buttons, {{"bodyText", STRING}, {"buttons", ARRAY}}},
     {&list, {{"bodyText", STRING}, {"buttonText", ANYTHING}, {"sections", ARRAY}}},
-    /* last: its footerText is an optional field of the list message, too */
+    /* last, since footerText is an optional field of other kinds too */
     {&catalog, {{"bodyText", STRING}, {"thumbnailProductRetailerId", ANYTHING}}},
     {&catalog, {{"bodyText", STRING}, {"footerText", ANYTHING}}},
 };
@@ -379,7 +380,7 @@ static const struct message_kind *infer_kind(struct json body) {
 
 /* --- the handlers --- */
 
-/* The media kind has no type of its own: it takes the one that the body names. */
+/* The media kind has no fixed type: the body names it. */
 static int send_kind(struct request *rq, const struct message_kind *kind) {
     if (kind->type)
         return send_message(rq, kind);
@@ -392,7 +393,8 @@ static int post_message(struct request *rq) {
     return send_kind(rq, rq->route->data);
 }
 
-/* What a kind's own route, one of those that follow the dispatcher's, adds to its path. */
+/* The path of a kind's own route, relative to the dispatcher's. In the table these routes follow
+ * the dispatcher's. */
 static const char *kind_name(const struct route *dispatcher, const struct message_kind *kind) {
     const struct route *route = dispatcher + 1;
     while (route->data != kind)
@@ -400,7 +402,7 @@ static const char *kind_name(const struct route *dispatcher, const struct messag
     return route->path + strlen(dispatcher->path) + 1;
 }
 
-/* The members that make the dispatcher choose a kind, each with what it must be. */
+/* Writes the members that make the dispatcher choose a kind, each with its required shape. */
 static void write_conditions(struct json_writer *out, const struct branch *branch) {
     json_write_object(out, "members");
     for (size_t i = 0; i < 3 && branch->conditions[i].shape; i++)
@@ -409,7 +411,7 @@ static void write_conditions(struct json_writer *out, const struct branch *branc
     json_write_end(out);
 }
 
-/* `details` lists every kind by its path, and what leads to it. */
+/* `details` lists every kind by its path, with its conditions. */
 static int fail_unsupported(struct request *rq) {
     struct json_writer details;
     json_write_start(&details, rq->arena);
@@ -435,7 +437,7 @@ static int post_any_message(struct request *rq) {
     return fail_on_issues(rq, &issues) ? -1 : send_kind(rq, kind);
 }
 
-static const struct field no_fields[] = {{0}}; /* the dispatcher's depend on the branch */
+static const struct field no_fields[] = {{0}}; /* post_any_message checks those of the kind */
 
 #define SENDS(route_path, message)                                                                 \
     {                                                                                              \

@@ -1,23 +1,23 @@
-/* /platform/webhook: what the platform tells us (spec 6). Its GET verifies the URL; its POST is
- * believed only when signed, and answered 200 only when all of it is on disk: anything else makes
- * the platform send it again. One that is too large to be taken in one go is put on disk as it
- * came, for the operator: it would be no smaller the next time. */
+/* /platform/webhook: the platform's webhook (spec 6). GET verifies the URL. POST takes a payload:
+ * it must be signed, and is answered 200 only when all its updates are stored. After any other
+ * answer the platform sends the payload again. A payload that is too large for one transaction is
+ * stored unread as a refusal, for the operator, since sending it again would not help. */
+#include "api/state.h"
 #include "base/crypto.h"
 #include "base/log.h"
+#include "delivery/wake.h"
 #include "payload/event_body.h"
 #include "payload/webhook.h"
-#include "api/state.h"
 #include "store/refusal.h"
-#include "delivery/wake.h"
 
 enum {
     PAYLOAD_LIMIT = 4 * 1024 * 1024,
     MOST_UPDATES = 10000, /* the platform sends at most 1,000 in one payload */
-    MOST_WORK = 40000000, /* store_limit_work: that of MOST_UPDATES new people is 24000000 */
+    MOST_WORK = 40000000, /* for store_limit_work; MOST_UPDATES new contacts take 24000000 */
     SKIPPED_LINES_LOGGED = 5,
 };
 
-/* --- GET: the platform asks whether the URL is ours --- */
+/* --- GET: verification of the URL --- */
 
 static int get_webhook(struct request *rq) {
     struct slice mode = query_get(&rq->query, "hub.mode");
@@ -37,7 +37,7 @@ static const struct field verify_query[] = {
     {0},
 };
 
-/* --- POST: news --- */
+/* --- POST: a payload --- */
 
 /* Reads X-Hub-Signature-256; false when it is missing or has another form. */
 static bool read_signature(unsigned char given[CRYPTO_HASH_SIZE]) {
@@ -46,7 +46,7 @@ static bool read_signature(unsigned char given[CRYPTO_HASH_SIZE]) {
            crypto_unhex(slice_skip(header, 7), given, CRYPTO_HASH_SIZE);
 }
 
-/* Whether it is the HMAC of the raw body under the app secret. */
+/* Whether X-Hub-Signature-256 is the HMAC-SHA256 of the raw body under the app secret. */
 static bool is_signed(struct request *rq) {
     unsigned char given[CRYPTO_HASH_SIZE], expected[CRYPTO_HASH_SIZE];
     if (!read_signature(given))
@@ -56,7 +56,7 @@ static bool is_signed(struct request *rq) {
                         (struct slice){(char *)expected, sizeof expected});
 }
 
-/* 503: the platform must come again. */
+/* Fails with 503, so that the platform sends the payload again. */
 static int fail_later(struct request *rq, const char *seconds, const char *message) {
     reply_header(rq, "Retry-After", seconds);
     return fail(rq, UNAVAILABLE, "%s", message);
@@ -67,11 +67,11 @@ static int fail_unsigned(struct request *rq) {
                 "X-Hub-Signature-256 must be the HMAC-SHA256 of the body under the app secret.");
 }
 
-/* What can be said of a signature before there is a body. */
+/* Checks what can be checked of the signature before the body is read. */
 static int check_signature_header(struct request *rq) {
     unsigned char given[CRYPTO_HASH_SIZE];
     if (!*rq->config->app_secret) {
-        log_message(LOG_ERROR, "request %s: app_secret is not configured: no webhook can be taken",
+        log_message(LOG_ERROR, "request %s: app_secret is not configured: no webhook is accepted",
                     rq->id);
         return fail_later(rq, "60", "The gateway has no app secret to check signatures with.");
     }
@@ -80,7 +80,7 @@ static int check_signature_header(struct request *rq) {
 
 static const struct guard signature_guard = {.before_body = check_signature_header};
 
-/* The state cannot take it now. */
+/* Fails for a payload that could not be stored. */
 static int fail_ingest(struct request *rq, struct store *store, enum store_result result) {
     log_message(LOG_ERROR, "request %s: the payload was not stored: %s", rq->id,
                 store_reason(store));
@@ -106,13 +106,14 @@ static void log_outcomes(struct request *rq, const struct store_update *updates,
     json_write_integer(&rq->log, "events", (int64_t)events);
 }
 
-/* The database; NULL after failing the request so that the platform comes again. */
+/* Returns the database; NULL after failing the request with 503, so that the platform sends the
+ * payload again. */
 static struct store *open_state(struct request *rq) {
-    size_t said = rq->reply.headers.n;
+    size_t headers_before = rq->reply.headers.n;
     struct store *store = state_store(rq);
     if (!store)
         rq->failure.code = UNAVAILABLE;
-    if (!store && rq->reply.headers.n == said) /* a busy one says Retry-After itself */
+    if (!store && rq->reply.headers.n == headers_before) /* state_fail may have set Retry-After */
         reply_header(rq, "Retry-After", "60");
     return store;
 }
@@ -121,7 +122,7 @@ static int reply_received(struct request *rq) {
     return reply_data(rq, SLICE("{\"received\":true}"));
 }
 
-/* Keeps the payload as it came, unread. `updates` -1: it is not known how many it holds. */
+/* Stores the payload unread, as a refusal. `updates`: how many it holds; -1: not known. */
 static int refuse(struct request *rq, struct store *store, int64_t updates, const char *reason) {
     char id[ID_SIZE];
     id_make(id, "ref_", rq->now);
@@ -160,7 +161,7 @@ static int ingest(struct request *rq, struct json payload) {
     return reply_received(rq);
 }
 
-/* It may be good JSON, but the reader takes no more of it. */
+/* Refuses a payload that exceeds a limit of the JSON reader. It may be valid JSON. */
 static int refuse_unread(struct request *rq, const char *reason) {
     struct store *store = open_state(rq);
     return store ? refuse(rq, store, -1, reason) : -1;

@@ -1,10 +1,10 @@
-/* GET /v2/ready: may this installation be given work, and if not, what must be done. For load
- * balancers and monitors; public, so it names no path, no version and no secret: those are in the
- * log.
+/* GET /v2/ready: whether this installation can serve requests, and if not, what to do. For load
+ * balancers and monitors. The route is public, so its answer contains no path, no version and no
+ * secret; the log has the details.
  *
- * The disk and the key file are looked at, and the database is opened, before the process is
- * confined, since it may do none of that afterwards. So that no answer is older than its request,
- * each process answers one: apache.conf keeps this executable a plain CGI. */
+ * The disk and the key file are checked, and the database is opened, before the process is
+ * confined, because a confined process cannot do that. Each process answers one request, so that an
+ * answer is never older than its request: apache.conf runs this executable as a plain CGI. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -16,15 +16,16 @@
 #include "web/request.h"
 #include "web/transport.h"
 
-/* What `prepare` found. A complaint is what is wrong and what to do, NULL where all is well. */
+/* The results of `prepare`. A problem is a text for the client: what is wrong and what to do; NULL:
+ * there is none. */
 static struct {
     struct store *store;
     enum store_result opened;
     const char *keys, *disk;
 } found;
 
-/* The keys are not read: this program opens nothing with them. */
-static const char *look_at_keys(const char *path) {
+/* Checks the key file without reading it, since this program decrypts nothing. */
+static const char *check_keys(const char *path) {
     struct stat file;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool is_there = fd >= 0 && fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0;
@@ -35,8 +36,8 @@ static const char *look_at_keys(const char *path) {
                       "or correct its owner and mode; `switchboard doctor` names it.";
 }
 
-/* `absent` is the complaint where the file is not there. */
-static const char *look_at_disk(const char *path, const char *absent) {
+/* `absent` is the problem to report when the path does not exist. */
+static const char *check_disk(const char *path, const char *absent) {
     struct statvfs disk;
     if (statvfs(path, &disk) != 0)
         return absent;
@@ -49,18 +50,18 @@ static const char *look_at_disk(const char *path, const char *absent) {
                : "The disk of the database or of the spool directory is full: make room.";
 }
 
-static void look(struct request *rq) {
+static void inspect(struct request *rq) {
     const struct config *config = rq->config;
     found.opened = store_open_for_reading(config->database, &found.store);
-    found.keys = look_at_keys(config->secret_key_file);
-    found.disk = look_at_disk(config->database, NULL); /* another check says so */
+    found.keys = check_keys(config->secret_key_file);
+    found.disk = check_disk(config->database, NULL); /* `database` reports a missing file */
     if (!found.disk)
-        found.disk = look_at_disk(
-            config->spool_dir, "The spool directory is missing, or the service may not enter the "
-                               "directories above it: `switchboard doctor` names it.");
+        found.disk = check_disk(config->spool_dir,
+                                "The spool directory is missing, or the service may not enter the "
+                                "directories above it: `switchboard doctor` names it.");
 }
 
-static const char *complain_of_database(enum store_result result) {
+static const char *database_problem(enum store_result result) {
     switch (result) {
     case STORE_OK:
         return NULL;
@@ -74,8 +75,7 @@ static const char *complain_of_database(enum store_result result) {
     }
 }
 
-static const char *complain_of_courier(struct request *rq, enum store_result result,
-                                       int64_t beat_at) {
+static const char *courier_problem(struct request *rq, enum store_result result, int64_t beat_at) {
     if (result != STORE_OK)
         return "Not known, since the database cannot be read.";
     if (beat_at == INT64_MIN)
@@ -90,10 +90,10 @@ static const char *complain_of_courier(struct request *rq, enum store_result res
 }
 
 struct check {
-    const char *name, *complaint;
+    const char *name, *problem;
 };
 
-/* {"ready":...,"checks":{NAME:"ok" or the complaint, ...}} */
+/* Returns {"ready":...,"checks":{NAME:"ok" or the problem, ...}}, in `arena`. */
 static struct slice write_checks(struct arena *arena, const struct check *checks, size_t count,
                                  bool is_ready) {
     struct json_writer w;
@@ -102,7 +102,7 @@ static struct slice write_checks(struct arena *arena, const struct check *checks
     json_write_bool(&w, "ready", is_ready);
     json_write_object(&w, "checks");
     for (size_t i = 0; i < count; i++)
-        json_write_text(&w, checks[i].name, checks[i].complaint ? checks[i].complaint : "ok");
+        json_write_text(&w, checks[i].name, checks[i].problem ? checks[i].problem : "ok");
     json_write_end(&w);
     json_write_end(&w);
     return json_written(&w);
@@ -111,7 +111,7 @@ static struct slice write_checks(struct arena *arena, const struct check *checks
 static int answer(struct request *rq, const struct check *checks, size_t count) {
     struct buffer failed = buffer_in(rq->arena);
     for (size_t i = 0; i < count; i++)
-        if (checks[i].complaint)
+        if (checks[i].problem)
             buffer_printf(&failed, "%s%s", failed.n ? ", " : "", checks[i].name);
     struct slice report = write_checks(rq->arena, checks, count, !failed.n);
     if (!failed.n)
@@ -132,10 +132,10 @@ static int get_ready(struct request *rq) {
     store_close(found.store);
     transport_stop();
     const struct check checks[] = {
-        {"database", complain_of_database(result)},
+        {"database", database_problem(result)},
         {"keys", found.keys},
         {"disk", found.disk},
-        {"courier", complain_of_courier(rq, result, beat_at)},
+        {"courier", courier_problem(rq, result, beat_at)},
     };
     return answer(rq, checks, sizeof checks / sizeof *checks);
 }
@@ -147,5 +147,5 @@ static const struct route routes[] = {
 
 int main(void) {
     return serve(&(struct service){
-        .name = "ready", .routes = routes, .needs = READS_DATABASE, .prepare = look});
+        .name = "ready", .routes = routes, .needs = READS_DATABASE, .prepare = inspect});
 }

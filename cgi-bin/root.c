@@ -1,5 +1,5 @@
-/* GET /: where to begin, as a page or as JSON (spec 4.1). Every path that no other executable owns
- * comes here too and is answered 404 in the envelope (spec 7). */
+/* GET /: a start page for people, or JSON for programs (spec 4.1). apache.conf also sends every
+ * path without an executable of its own here; the answer is a 404 in the envelope (spec 7). */
 #include "base/product.h"
 #include "web/request.h"
 
@@ -52,8 +52,8 @@ static bool accepts_json(const char *accept) {
     return false;
 }
 
-/* The web server refused the method of the request before any program saw it, and sends it here for
- * the answer (apache.conf, ErrorDocument 405): Apache's own adds an empty Allow. */
+/* Answers a request whose method the web server refused (apache.conf, ErrorDocument 405). Apache's
+ * own answer would have an empty Allow header. */
 static int refuse_method(struct request *rq) {
     static const char allow[] = "GET, HEAD, POST, DELETE, OPTIONS";
     reply_header(rq, "Allow", allow);

@@ -1,4 +1,4 @@
-/* /v2/templates: message templates of the platform (spec 4.4). */
+/* /v2/templates: the platform's message templates (spec 4.4). */
 #include "base/log.h"
 #include "base/utf8.h"
 #include "api/list.h"
@@ -10,8 +10,9 @@
 
 enum { LOOKUP_WINDOW = 200, LONGEST_NAME = 512 }; /* spec 8 */
 
-/* --- which flows templates open: replies to their sends are counted for them (spec 2.6) --- */
+/* --- the flows of templates, for which replies to sent templates are counted (spec 2.6) --- */
 
+/* The id of the flow that a button of the template opens; NULL when there is none. */
 static const char *flow_of(struct request *rq, struct json template) {
     struct json components = json_get(template, "components");
     for (struct json c = json_first(components); json_is(c); c = json_next(c)) {
@@ -27,7 +28,7 @@ static const char *flow_of(struct request *rq, struct json template) {
     return NULL;
 }
 
-static void keep_flows(struct request *rq, const struct store_account *account,
+static void save_template_flows(struct request *rq, const struct store_account *account,
                        struct json items) {
     struct store_template_flow *rows =
         arena_alloc(rq->arena, (json_count(items) + 1) * sizeof *rows);
@@ -54,7 +55,7 @@ static const struct field list_query[] = {
     {0},
 };
 
-/* Whether `part` is in `name`, ASCII letters of either case being the same. */
+/* Whether `name` contains `part`, ignoring the case of ASCII letters. */
 static bool contains(struct slice name, struct slice part) {
     for (size_t i = 0; i + part.n <= name.n; i++)
         if (strncasecmp(name.p + i, part.p, part.n) == 0)
@@ -78,12 +79,12 @@ static int get_templates(struct request *rq) {
         return -1;
     struct graph_page_request wanted = {.waba_id = account.waba_id,
                                         .edge = "message_templates",
-                                        .limit = page_limit(rq, 0),
+                                        .limit = list_limit(rq, 0),
                                         .after = query_get(&rq->query, "after").p};
     struct graph_page page;
-    if (page_get(rq, &account, &wanted, &page))
+    if (list_get_page(rq, &account, &wanted, &page))
         return -1;
-    keep_flows(rq, &account, page.items);
+    save_template_flows(rq, &account, page.items);
     struct slice paging = graph_page_paging(rq->arena, &page);
     struct json_writer data;
     json_write_start(&data, rq->arena);
@@ -117,7 +118,8 @@ static bool matches(struct request *rq, struct json template) {
             slice_equal(json_string(json_get(template, "language"), rq->arena), language));
 }
 
-/* The first match of a page; absent when there is none in what is left of the window. */
+/* The first match on a page among the next `*left` templates, which are counted down; absent when
+ * there is none. */
 static struct json find_match(struct request *rq, struct json items, int64_t *left) {
     struct json item = json_first(items);
     for (; json_is(item) && *left; item = json_next(item), --*left)
@@ -138,9 +140,9 @@ static int get_template(struct request *rq) {
     do {
         struct graph_page page;
         wanted.limit = wanted.limit < left ? wanted.limit : left;
-        if (page_get_halving(rq, &account, &wanted, &page))
+        if (list_get_page_halving(rq, &account, &wanted, &page))
             return -1;
-        keep_flows(rq, &account, page.items);
+        save_template_flows(rq, &account, page.items);
         struct json found = find_match(rq, page.items, &left);
         if (json_is(found))
             return reply_data(rq, json_raw(found));
@@ -166,13 +168,13 @@ static const struct field test_send_fields[] = {
     {0},
 };
 
-/* The name in the path of a test-send, else the body's. */
+/* The name in the path of a test-send; else templateName of the body. */
 static struct slice template_name(struct request *rq) {
     return rq->parameters[0].p ? rq->parameters[0]
                                : json_string(json_get(rq->json, "templateName"), rq->arena);
 }
 
-/* Components travel unchanged, whatever is in them (spec 2.9). */
+/* The components are copied unchanged and not checked (spec 2.9). */
 static void write_template(struct json_writer *out, struct request *rq) {
     if (rq->parameters[0].p)
         json_write_string(out, "name", rq->parameters[0]);
@@ -187,7 +189,7 @@ static void write_template(struct json_writer *out, struct request *rq) {
     send_copy(out, "components", rq->json, "components");
 }
 
-/* The flow_token that a button of the send carries; NULL when none does. */
+/* The flow_token in the components of the send; NULL when there is none. */
 static const char *flow_token(struct request *rq) {
     struct json components = json_get(rq->json, "components");
     for (struct json c = json_first(components); json_is(c); c = json_next(c)) {
@@ -201,7 +203,7 @@ static const char *flow_token(struct request *rq) {
     return NULL;
 }
 
-static void note_template(struct request *rq, struct store_send *send) {
+static void complete_record(struct request *rq, struct store_send *send) {
     const char *language = json_text(json_get(rq->json, "language"), rq->arena);
     send->template_name = arena_copy(rq->arena, template_name(rq));
     send->template_language = language ? language : "en_US";
@@ -209,7 +211,7 @@ static void note_template(struct request *rq, struct store_send *send) {
 }
 
 static const struct message_kind template = {"template", send_fields, write_template,
-                                             note_template};
+                                             complete_record};
 
 static int post_template(struct request *rq) {
     return send_message(rq, &template);

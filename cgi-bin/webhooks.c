@@ -1,4 +1,4 @@
-/* /v2/webhooks: where our own events go (spec 4.7). */
+/* /v2/webhooks: the URL and the code of the caller's webhook, to which events go (spec 4.7). */
 #include "api/auth.h"
 #include "base/crypto.h"
 #include "base/seal.h"
@@ -9,11 +9,11 @@
 
 enum { CODE_BYTES = 32 }; /* 64 hexadecimal characters (spec 8) */
 
-/* The caller's configuration and its code, decrypted: empty when unset, p == NULL when no key opens
- * it. */
+/* Reads the caller's webhook and decrypts its code: empty when unset, p == NULL when it cannot be
+ * decrypted. Returns 0, or -1 after failing the request. */
 static int read_webhook(struct request *rq, struct store_webhook *webhook, struct slice *code) {
     const struct caller *caller = rq->caller;
-    const char *place = webhook_code_context(rq->arena, caller->user.id);
+    const char *context = webhook_code_context(rq->arena, caller->user.id);
     *code = SLICE("");
     for (int i = 0; i < STATE_READINGS; i++) {
         enum store_result result =
@@ -25,7 +25,7 @@ static int read_webhook(struct request *rq, struct store_webhook *webhook, struc
         const struct keyring *keys = state_keys(rq);
         if (!keys)
             return -1;
-        *code = seal_open(keys, rq->arena, webhook->sealed_code, place);
+        *code = seal_open(keys, rq->arena, webhook->sealed_code, context);
         if (code->p)
             return 0;
     }
@@ -34,12 +34,13 @@ static int read_webhook(struct request *rq, struct store_webhook *webhook, struc
     return 0;
 }
 
-/* A code to be stored. */
+/* A code to be sealed and stored. */
 struct code {
     struct request *rq;
     struct slice text;
 };
 
+/* Seals the code with the present keys; p == NULL after failing the request. */
 static struct slice seal_code(void *context) {
     const struct code *code = context;
     struct request *rq = code->rq;
@@ -71,7 +72,7 @@ static int get_config(struct request *rq) {
     return reply_config(rq, slice_of(webhook.url), code);
 }
 
-/* A code that is stored already keeps its age: it is not stored again. */
+/* A code that equals the stored one is not stored again, so that it does not count as replaced. */
 static int post_config(struct request *rq) {
     const char *url = json_text(json_get(rq->json, "webhookUrl"), rq->arena);
     struct code code = {rq, json_string(json_get(rq->json, "webhookCode"), rq->arena)};

@@ -2,8 +2,8 @@
 
 #include "base/crypto.h"
 
-/* The token of `Authorization: Bearer TOKEN`; empty when there is none. The scheme's case does not
- * matter (RFC 9110 11.1). */
+/* The token of `Authorization: Bearer TOKEN`; empty when there is none. The scheme is not case
+ * sensitive (RFC 9110 11.1). */
 static struct slice bearer_token(const char *authorization) {
     struct slice rest = slice_trim(slice_of(authorization));
     if (rest.n < 7 || strncasecmp(rest.p, "Bearer", 6) != 0 ||
@@ -12,7 +12,7 @@ static struct slice bearer_token(const char *authorization) {
     return slice_trim(slice_skip(rest, 7));
 }
 
-/* The one token of the request; p == NULL after failing. */
+/* The token of the request, from either header; p == NULL after failing the request. */
 static struct slice find_token(struct request *rq) {
     struct slice bearer = bearer_token(request_variable("HTTP_AUTHORIZATION"));
     struct slice plain = slice_trim(slice_of(request_variable("HTTP_X_API_TOKEN")));
@@ -58,7 +58,7 @@ static int check_token(struct request *rq) {
     if (!rq->caller)
         json_write_text(&rq->log, "user", caller->user.id);
     rq->caller = caller;
-    if (rq->route->body != BODY_NONE) /* it may come slowly */
+    if (rq->route->body != BODY_NONE) /* the client may send it slowly */
         state_end_view(rq);
     if (!caller->user.has_valid_account)
         return fail(rq, NOT_FOUND,

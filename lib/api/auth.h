@@ -1,4 +1,4 @@
-/* Who asks, and what they may use (spec 5). */
+/* Authentication of the caller, and the lines that the caller may use (spec 5). */
 #ifndef SWITCHBOARD_AUTH_H
 #define SWITCHBOARD_AUTH_H
 
@@ -8,18 +8,18 @@
 struct caller {
     struct store *store;
     struct store_user user;
-    struct store_line line; /* line_guard only: the line that `phoneNumberId` names */
+    struct store_line line; /* set by auth_choose_line, and so by line_guard */
 };
 
-/* A protected route: token, linked account, plan (spec 5.5). */
+/* The guard of a protected route: checks token, linked account and plan (spec 5.5). */
 extern const struct guard token_guard;
 
-/* A protected route that sends through a line: also `phoneNumberId` of the JSON body, which must
- * name a line of one of the caller's accounts (spec 5.6). */
+/* The guard of a protected route that sends through a line: also checks that `phoneNumberId` of the
+ * JSON body names a line of one of the caller's accounts (spec 5.6). */
 extern const struct guard line_guard;
 
-/* Finds the caller's line with this platform id into caller->line. Returns 0, or fails: 403 when it
- * is not the caller's or archived. */
+/* Finds the caller's line with this phone number id and sets caller->line. Returns 0, or -1 after
+ * failing the request: 403 when the line is archived or belongs to another user. */
 int auth_choose_line(struct request *rq, const char *phone_number_id);
 
 #endif

@@ -1,27 +1,28 @@
 #include "api/download.h"
 
-#include "graph/media_api.h"
 #include "api/mime.h"
 #include "api/upstream.h"
+#include "graph/media_api.h"
 
-/* The first bytes are held back: until there are so many, or all, a failure is still an answer. A
- * web server that has seen a shorter body to its end may moreover put its real length in place of
- * ours. */
+/* Up to so many bytes are held back before the answer begins, so that an early failure can still be
+ * answered with an error. Also, if a short body ends early, the web server may replace our
+ * Content-Length with the real length. */
 enum { HELD_BACK = 64 * 1024 };
 
-/* A download under way. */
+/* A download in progress. */
 struct stream {
     struct request *rq;
     const struct media *media;
     struct graph_head head;
     struct buffer held;
-    int64_t left; /* bytes of the announced length that were not written yet */
+    int64_t left; /* bytes of Content-Length that were not written yet */
     bool is_client_gone;
 };
 
 /* --- the head of the answer --- */
 
-/* The upstream's type, when it may stand in a header, else the one that the platform told. */
+/* The Content-Type of the download, if it is valid in a header; else the type in the platform's
+ * media object. */
 static const char *content_type(const struct stream *stream) {
     struct arena *arena = stream->rq->arena;
     const char *type = stream->head.type;
@@ -34,7 +35,7 @@ static const char *content_type(const struct stream *stream) {
     return type ? type : "application/octet-stream";
 }
 
-/* RFC 6266: both forms of the name, which is the media id and what fits the type. */
+/* Both forms of the file name (RFC 6266): the media id with the extension of the type. */
 static const char *content_disposition(const struct stream *stream, const char *type) {
     struct arena *arena = stream->rq->arena;
     struct slice wanted = query_get(&stream->rq->query, "disposition");
@@ -44,8 +45,8 @@ static const char *content_disposition(const struct stream *stream, const char *
                         wanted.p ? wanted.p : "inline", name, name);
 }
 
-/* The length of what comes: as its head says, else of a whole file as the platform told before.
- * -1 when nobody says. */
+/* The length of the body: the Content-Length of the download; for a whole file without one, the
+ * size in the platform's media object. -1 when it is not known. */
 static int64_t content_length(const struct stream *stream) {
     if (stream->head.length >= 0)
         return stream->head.length;
@@ -63,7 +64,7 @@ static int begin_answer(struct stream *stream, int64_t length) {
     const struct graph_head *head = &stream->head;
     const char *type = content_type(stream);
     if (length < 0)
-        return fail_download(rq, "nobody tells the length of the file");
+        return fail_download(rq, "the length of the file is not known");
     reply_header(rq, "Content-Disposition", content_disposition(stream, type));
     reply_header(rq, "Content-Security-Policy", "sandbox; default-src 'none'");
     if (head->range)
@@ -78,7 +79,7 @@ static int begin_answer(struct stream *stream, int64_t length) {
 /* --- its body --- */
 
 static int write_more(struct stream *stream, struct slice bytes) {
-    if ((int64_t)bytes.n > stream->left) /* more than was announced: not the file */
+    if ((int64_t)bytes.n > stream->left) /* more than Content-Length */
         return -1;
     stream->left -= (int64_t)bytes.n;
     stream->is_client_gone = reply_more(stream->rq, bytes) != 0;
@@ -100,8 +101,8 @@ static int write_stream(void *context, struct slice bytes) {
 
 /* --- its end --- */
 
-/* The answer has begun and cannot be taken back. When it breaks off its client gets fewer bytes
- * than announced, and the end of the connection (apache.conf). */
+/* The status is sent already. If the download breaks off, the client gets fewer bytes than
+ * Content-Length, and the web server closes the connection (apache.conf). */
 static int end_stream(const struct stream *stream, const struct graph_answer *answer) {
     struct request *rq = stream->rq;
     if (rq->head || (answer->status && !stream->left))
@@ -128,8 +129,9 @@ static int end_download(struct stream *stream, const struct graph_answer *answer
     return fail(rq, RANGE_NOT_SATISFIABLE, "The file does not have the bytes of this Range.");
 }
 
-/* The Range header, when it may be passed on. Without validators of our own an If-Range never
- * holds, so that the whole file is meant (RFC 9110 13.1.5); a Range that is none is ignored. */
+/* The value of the Range header, if it is passed on; NULL: the whole file. Our answers have no
+ * validators, so an If-Range never matches and its Range is ignored (RFC 9110 13.1.5). An invalid
+ * Range is ignored too. */
 static const char *wanted_range(const struct request *rq) {
     const char *range = request_variable("HTTP_RANGE");
     if (!range || rq->head || request_variable("HTTP_IF_RANGE") ||
@@ -150,7 +152,7 @@ enum download_result download_pass(struct request *rq, const struct media *media
     };
     struct graph_answer answer;
     graph_download(rq->config, rq->arena, &download, &answer);
-    upstream_note(rq, &answer);
+    upstream_log(rq, &answer);
     if (answer.status == 401 || answer.status == 404)
         return DOWNLOAD_EXPIRED;
     return end_download(&stream, &answer) ? DOWNLOAD_FAILED : DOWNLOAD_DONE;

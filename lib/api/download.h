@@ -1,27 +1,27 @@
-/* A file of the platform on its way to a client (spec 4.6), as a stream. */
+/* Streams a file of the platform to the client (spec 4.6). */
 #ifndef SWITCHBOARD_DOWNLOAD_H
 #define SWITCHBOARD_DOWNLOAD_H
 
 #include "web/request.h"
 
-/* Where a file is and what the platform tells of it. */
+/* A media object of the platform. */
 struct media {
     const char *id;
     const char *url;
-    const char *token; /* that the URL wants */
-    const char *type;  /* NULL: not told */
-    int64_t size;      /* bytes; -1: not told */
+    const char *token; /* the platform access token for the URL */
+    const char *type;  /* NULL: not known */
+    int64_t size;      /* bytes; -1: not known */
 };
 
 enum download_result {
     DOWNLOAD_DONE,    /* answered */
-    DOWNLOAD_EXPIRED, /* the URL is good no more; nothing was answered */
+    DOWNLOAD_EXPIRED, /* the URL is no longer valid; the request is not answered yet */
     DOWNLOAD_FAILED,  /* the request has failed */
 };
 
-/* Answers with the file: 200 with all of it, 206 with what a Range header asks for, by the query's
- * `disposition`. Content-Length is always sent: a download that breaks off is short of it, or a 502
- * when not a byte was sent yet. */
+/* Answers with the file: 200 with the whole file, or 206 with the bytes of a Range header. The
+ * query's `disposition` is copied to Content-Disposition. Content-Length is always sent: if the
+ * download breaks off, the body is shorter, or the answer is 502 when no byte was sent yet. */
 enum download_result download_pass(struct request *rq, const struct media *media);
 
 #endif

@@ -7,15 +7,16 @@
 
 enum {
     LONGEST_KEY = 255,
-    LONGEST_SILENCE_MS = 60 * 1000, /* no request that runs is silent for longer */
-    SIGN_OF_LIFE_MS = 10 * 1000,
+    HEARTBEAT_TIMEOUT_MS = 60 * 1000, /* a request without a heartbeat for so long has ended */
+    HEARTBEAT_MS = 10 * 1000,
 };
 
 bool idempotency_is_asked(void) {
     return request_variable("HTTP_IDEMPOTENCY_KEY") != NULL;
 }
 
-/* The header's value: a token, or a quoted string as the draft has it; NULL without the header. */
+/* Reads the header's value, with or without the quotes of the draft; NULL without the header.
+ * Returns 0, or -1 after failing the request. */
 static int read_key(struct request *rq, const char **key) {
     struct slice value = slice_trim(slice_of(request_variable("HTTP_IDEMPOTENCY_KEY")));
     *key = NULL;
@@ -39,8 +40,8 @@ void idempotency_fingerprint(const struct request *rq, unsigned char fingerprint
     crypto_sha256_end(hash, fingerprint);
 }
 
-/* Keys of before schema version 2 have the hash of a JSON body's bytes as they came, which that of
- * the tokens can equal only where both are of the same body. */
+/* Keys stored before schema version 2 have the hash of the raw bytes of a JSON body. Such a hash
+ * and a hash of tokens are equal only for the same body, so both may be compared. */
 static bool is_same_body(const struct request *rq, const struct store_idempotency *stored,
                          const unsigned char fingerprint[32]) {
     unsigned char of_bytes[CRYPTO_HASH_SIZE];
@@ -57,13 +58,13 @@ static int fail_on_another_body(struct request *rq) {
                 "This Idempotency-Key was used with another body; use a new key.");
 }
 
-/* The key was started and has no answer: its request still runs, or ended badly in the middle. What
- * runs may have begun after this request, whose body may have taken long to arrive: only the
- * present time tells. */
+/* Fails for a key without an answer: its first request still runs, or was interrupted. The present
+ * time decides, not rq->now: the body of this request may have arrived slowly, so the first request
+ * may have begun after this one. */
 static int fail_unanswered(struct request *rq, const struct idempotency *idempotency) {
     int64_t silence = clock_now() - idempotency->stored.started_at;
-    /* below zero the clock has been set back since */
-    if (silence < LONGEST_SILENCE_MS && silence > -LONGEST_SILENCE_MS) {
+    /* negative: the clock was set back */
+    if (silence < HEARTBEAT_TIMEOUT_MS && silence > -HEARTBEAT_TIMEOUT_MS) {
         reply_header(rq, "Retry-After", "1");
         fail(rq, CONFLICT, "The first request with this Idempotency-Key is still running.");
         return fail_with_details(rq, SLICE("{\"outcome\":\"running\"}"));
@@ -74,7 +75,7 @@ static int fail_unanswered(struct request *rq, const struct idempotency *idempot
     return fail_with_details(rq, SLICE("{\"outcome\":\"unknown\"}"));
 }
 
-/* What became of a key that was known before. */
+/* The state of a key that was stored before. */
 static enum idempotency_state find_state(struct request *rq, const struct idempotency *idempotency,
                                          const char *route, const unsigned char *fingerprint) {
     const struct store_idempotency *stored = &idempotency->stored;
@@ -86,7 +87,7 @@ static enum idempotency_state find_state(struct request *rq, const struct idempo
         return IDEMPOTENCY_FAILED;
     }
     if (stored->wamid && stored->status != 200)
-        return IDEMPOTENCY_TOLD;
+        return IDEMPOTENCY_ACCEPTED;
     if (stored->status)
         return IDEMPOTENCY_ANSWERED;
     if (fingerprint && memcmp(stored->fingerprint, unread, CRYPTO_HASH_SIZE) != 0 &&
@@ -101,10 +102,10 @@ enum idempotency_state idempotency_begin(struct request *rq, const unsigned char
                                          struct idempotency *idempotency) {
     struct store_idempotency *stored = &idempotency->stored;
     const char *route = arena_printf(rq->arena, "%s %s", rq->method, rq->path);
-    int64_t now = clock_now(); /* the body may have taken long to arrive */
+    int64_t now = clock_now(); /* the body may have arrived slowly */
     *idempotency = (struct idempotency){.key = {.user_id = rq->caller->user.id},
                                         .stored = {.route = route},
-                                        .alive_at = clock_monotonic()};
+                                        .heartbeat_at = clock_monotonic()};
     if (read_key(rq, &idempotency->key.key))
         return IDEMPOTENCY_FAILED;
     if (!idempotency->key.key)
@@ -134,14 +135,15 @@ int idempotency_replay(struct request *rq, const struct idempotency *idempotency
                : reply_body(rq, idempotency->stored.status, REPLY_JSON, idempotency->stored.answer);
 }
 
-static void check_kept(struct request *rq, enum store_result result) {
+/* Logs a failure to store the state of the key. */
+static void log_failure(struct request *rq, enum store_result result) {
     if (result != STORE_OK)
-        log_message(LOG_ERROR, "request %s: the outcome of its Idempotency-Key was not kept: %s",
+        log_message(LOG_ERROR, "request %s: the outcome of its Idempotency-Key was not stored: %s",
                     rq->id, store_reason(rq->caller->store));
 }
 
-/* Keeps the settled answer. A lack of memory may pass, so it is tried twice. */
-static void keep_answer(struct request *rq, const struct idempotency *idempotency,
+/* Stores the final answer. Tries twice, because a lack of memory may be temporary. */
+static void save_answer(struct request *rq, const struct idempotency *idempotency,
                         const unsigned char *fingerprint, int status) {
     struct store *store = rq->caller->store;
     struct slice answer = reply_bytes(rq);
@@ -149,15 +151,15 @@ static void keep_answer(struct request *rq, const struct idempotency *idempotenc
         store_finish_idempotent(store, &idempotency->key, fingerprint, status, answer);
     if (result == STORE_UNKNOWN)
         result = store_finish_idempotent(store, &idempotency->key, fingerprint, status, answer);
-    check_kept(rq, result);
+    log_failure(rq, result);
 }
 
 void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency) {
     int64_t now = clock_monotonic();
-    if (!idempotency->key.key || now - idempotency->alive_at < SIGN_OF_LIFE_MS)
+    if (!idempotency->key.key || now - idempotency->heartbeat_at < HEARTBEAT_MS)
         return;
-    idempotency->alive_at = now;
-    check_kept(rq, store_touch_idempotent(rq->caller->store, &idempotency->key, clock_now()));
+    idempotency->heartbeat_at = now;
+    log_failure(rq, store_touch_idempotent(rq->caller->store, &idempotency->key, clock_now()));
 }
 
 void idempotency_end(struct request *rq, const struct idempotency *idempotency,
@@ -166,15 +168,15 @@ void idempotency_end(struct request *rq, const struct idempotency *idempotency,
     if (!idempotency->key.key || !idempotency->stored.is_new)
         return;
     if (!fingerprint || !rq->upstream_was_sent) {
-        check_kept(rq, store_forget_idempotent(store, &idempotency->key));
+        log_failure(rq, store_forget_idempotent(store, &idempotency->key));
         return;
     }
-    keep_answer(rq, idempotency, fingerprint, reply_settle(rq));
+    save_answer(rq, idempotency, fingerprint, reply_settle(rq));
 }
 
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency,
                         struct slice data) {
     reply_data(rq, data);
-    keep_answer(rq, idempotency, idempotency->stored.fingerprint, 200);
+    save_answer(rq, idempotency, idempotency->stored.fingerprint, 200);
     return 0;
 }

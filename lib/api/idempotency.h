@@ -1,6 +1,7 @@
-/* `Idempotency-Key`, an optional header of every send and upload: the same key with the same body
- * is carried out once, and answered the same for 24 h. A key belongs to its user: on another route
- * it is refused. Without the header nothing here happens. */
+/* `Idempotency-Key`, an optional header of all sends and uploads: requests with the same key and
+ * the same body are carried out once, and get the same answer for 24 h. A key belongs to a user and
+ * to the route of its first request; on other routes it is refused. Requests without the header are
+ * not affected. */
 #ifndef SWITCHBOARD_IDEMPOTENCY_H
 #define SWITCHBOARD_IDEMPOTENCY_H
 
@@ -8,51 +9,57 @@
 #include "store/idempotency_key.h"
 
 struct idempotency {
-    struct store_idempotency_key key; /* key.key NULL: the request has none */
+    struct store_idempotency_key key; /* key.key NULL: the request has no key */
     struct store_idempotency stored;
-    int64_t alive_at; /* clock_monotonic of its last sign of life */
+    int64_t heartbeat_at; /* clock_monotonic of its last heartbeat */
 };
 
 enum idempotency_state {
-    IDEMPOTENCY_FAILED = -1,
-    IDEMPOTENCY_NEW,      /* go on: it has been started now, or there is no key at all */
-    IDEMPOTENCY_ANSWERED, /* idempotency_replay is due */
-    IDEMPOTENCY_TOLD, /* nobody knew how it ended until a status told that the message went out */
+    IDEMPOTENCY_FAILED = -1, /* the request has failed */
+    IDEMPOTENCY_NEW,         /* the key was stored now, or the request has none: carry it out */
+    IDEMPOTENCY_ANSWERED,    /* the answer is stored: call idempotency_replay */
+    IDEMPOTENCY_ACCEPTED,    /* the answer was lost, but a status shows that the platform accepted
+                                the message: call idempotency_check_body and idempotency_resolve */
 };
 
 /* Whether the request has the header. */
 bool idempotency_is_asked(void);
 
-/* What tells the request's JSON body from others: the SHA-256 of its tokens in their order, without
- * the white space between them. Escapes, spellings of numbers and the order of members count. */
+/* Computes the fingerprint of the request's JSON body: the SHA-256 of its tokens in their order,
+ * without the white space between them. Other escapes, other spellings of numbers and another order
+ * of members make another fingerprint. */
 void idempotency_fingerprint(const struct request *rq, unsigned char fingerprint[32]);
 
-/* Begins. `fingerprint` is that of the body, NULL where it is not known before the body was read.
- * Fails with 400 on a bad key, 422 when its first request was made on another route or (as far as
- * is known here) with another body, and 409 while its first request runs, or ended with an unknown
- * outcome: `details.outcome` is running or unknown. */
+/* Stores the request's key, or finds what is stored for it. `fingerprint` is that of the body; NULL
+ * when the body was not read yet. Fails the request with 400 for an invalid key; 422 when the key's
+ * first request was on another route or, if `fingerprint` is given and no answer is stored, had
+ * another body; and 409 when the first request still runs or has an unknown outcome
+ * (`details.outcome`: running or unknown). */
 enum idempotency_state idempotency_begin(struct request *rq, const unsigned char *fingerprint,
                                          struct idempotency *idempotency);
 
-/* Answers as the first request was answered, with `Idempotent-Replayed: true`. Fails with 422 when
- * its body was another one. */
+/* Answers with the stored answer and `Idempotent-Replayed: true`. Fails with 422 when the first
+ * request had another body. */
 int idempotency_replay(struct request *rq, const struct idempotency *idempotency,
                        const unsigned char fingerprint[32]);
 
-/* Lets others know that what begin started still runs; to be called while it goes on for long. */
+/* Stores a heartbeat of the key, at most every 10 s. To be called repeatedly during a long request,
+ * so that other requests with the key see that this one still runs. */
 void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency);
 
-/* Ends what begin started: keeps the request's answer, or forgets the key when the platform was
- * never asked. `fingerprint` NULL: the body never came whole, and nothing was carried out. */
+/* Ends a request that idempotency_begin started: stores its answer, or deletes the key when no
+ * request was sent to the platform. `fingerprint` NULL: the body was incomplete, so nothing was
+ * carried out, and the key is deleted. */
 void idempotency_end(struct request *rq, const struct idempotency *idempotency,
                      const unsigned char *fingerprint);
 
-/* Fails with 422 when the first request's body was another one. */
+/* Returns 0 when the first request had the same body, and adds `Idempotent-Replayed: true`; fails
+ * with 422 when it had another one. */
 int idempotency_check_body(struct request *rq, const struct idempotency *idempotency,
                            const unsigned char fingerprint[32]);
 
-/* Of IDEMPOTENCY_TOLD, after its body was checked: answers 200 with `data`, which is replayed from
- * now on. Returns 0. */
+/* For IDEMPOTENCY_ACCEPTED, after idempotency_check_body: answers 200 with `data` and stores this
+ * answer, which later requests get. Returns 0. */
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency,
                         struct slice data);
 

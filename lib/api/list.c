@@ -4,7 +4,7 @@
 
 #include "api/upstream.h"
 
-int64_t page_limit(struct request *rq, int64_t preset) {
+int64_t list_limit(struct request *rq, int64_t preset) {
     struct slice limit = query_get(&rq->query, "limit");
     return limit.p ? strtoll(limit.p, NULL, 10) : preset;
 }
@@ -31,14 +31,14 @@ static int read_page(struct request *rq, const struct graph_answer *answer,
     return fail_with_details(rq, json_raw(json));
 }
 
-int page_get(struct request *rq, const struct store_account *account,
-             const struct graph_page_request *wanted, struct graph_page *page) {
+int list_get_page(struct request *rq, const struct store_account *account,
+                  const struct graph_page_request *wanted, struct graph_page *page) {
     struct graph_answer answer;
     return ask(rq, account, wanted, &answer) ? -1 : read_page(rq, &answer, page);
 }
 
-int page_get_halving(struct request *rq, const struct store_account *account,
-                     struct graph_page_request *wanted, struct graph_page *page) {
+int list_get_page_halving(struct request *rq, const struct store_account *account,
+                          struct graph_page_request *wanted, struct graph_page *page) {
     struct graph_answer answer;
     do {
         if (ask(rq, account, wanted, &answer))

@@ -22,7 +22,7 @@ static const struct {
     {"application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx"},
     {"application/zip", ".zip"},
     {"image/gif", ".gif"},
-    {"image/jpeg", ".jpg"}, /* the extension of downloads; the next one is read, too */
+    {"image/jpeg", ".jpg"}, /* the first extension of a type names downloads */
     {"image/jpeg", ".jpeg"},
     {"image/png", ".png"},
     {"image/webp", ".webp"},

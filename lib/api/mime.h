@@ -1,31 +1,31 @@
-/* MIME types of media: reading them (RFC 2045 5.1), finding them, and the extensions that go with
- * them. A type is written in lower case and without parameters: the platform takes no other. */
+/* MIME types of media: parsing them (RFC 2045 5.1), detecting them, and their file extensions.
+ * Types are in lower case and without parameters: the platform accepts no other form. */
 #ifndef SWITCHBOARD_MIME_H
 #define SWITCHBOARD_MIME_H
 
 #include "base/arena.h"
 
-/* The type that `text`, a Content-Type's value, names: without parameters, in lower case. NULL when
- * it is not of the form type/subtype; NULL for NULL. */
+/* Returns the type in `text`, the value of a Content-Type: without parameters, in lower case, in
+ * `arena`. NULL when it is not of the form type/subtype, or `text` is NULL. */
 const char *mime_read(struct arena *arena, const char *text);
 
-/* Whether the type says nothing of the content. The type of forms is among them: some clients, curl
- * one of them, send it for any body whose type they were not told. */
+/* Whether the type says nothing about the content. The type of forms is one of these, since curl
+ * and other clients send it by default for every body. */
 bool mime_is_generic(const char *type);
 
-/* The extension of files of this type with its dot, or "" when it is not known. */
+/* Returns the file extension of the type, with its dot; "" when it is not known. */
 const char *mime_extension(const char *type);
 
-/* The type that the extension of the file name stands for; NULL when it is not known. */
+/* Returns the type for the extension of a file name; NULL when it is not known. */
 const char *mime_of_name(const char *name);
 
-/* How many bytes of a file mime_detect wants to see, if there are so many. */
+/* The bytes at the beginning of a file that mime_detect needs; fewer for a shorter file. */
 enum { MIME_DETECT_SIZE = 64 * 1024 };
 
-/* The type of a file that begins with `head`, by libmagic; where its content alone does not tell
- * (a .docx is a zip archive), by the extension of `name`, too. application/octet-stream when
- * nothing is found. Costs some 15 ms, in a process of its own: what is looked at may be hostile,
- * and libmagic's tables are large. */
+/* Returns the type of a file that begins with `head`, detected by libmagic, in `arena`. If the
+ * content is ambiguous (a .docx is a zip archive), the extension of `name` decides.
+ * application/octet-stream when no type is detected. Takes about 15 ms, in a child process, because
+ * the content may be hostile and libmagic's tables are large. */
 const char *mime_detect(struct arena *arena, struct slice head, const char *name);
 
 #endif

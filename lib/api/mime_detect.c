@@ -1,4 +1,5 @@
-/* Types by content. Only what calls mime_detect links libmagic. */
+/* Detection of types by content. This is a file of its own so that only programs that call
+ * mime_detect link libmagic. */
 #include <errno.h>
 #include <fcntl.h>
 #include <magic.h>
@@ -7,12 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/confine.h"
 #include "api/mime.h"
+#include "base/confine.h"
 
 enum { CPU_SECONDS = 5, ANSWER_SIZE = 256 };
 
-/* What libmagic calls a type, and its name elsewhere. */
+/* Types to which libmagic gives another name. */
 static const struct {
     const char *found, *type;
 } aliases[] = {
@@ -23,7 +24,7 @@ static const struct {
     {"video/x-m4v", "video/mp4"},
 };
 
-/* Containers, and what a file in one may be by its name. */
+/* Container types, and the types that a file with this container may have by its extension. */
 static const struct {
     const char *found, *by_name;
 } containers[] = {
@@ -38,12 +39,12 @@ static const struct {
     {"video/mp4", "audio/mp4"},
 };
 
-/* The child: writes what libmagic finds to `out` and ends. */
-static _Noreturn void look(struct slice head, int out) {
+/* Runs in the child process: writes the type that libmagic detects to `out`, and exits. */
+static _Noreturn void detect(struct slice head, int out) {
     struct rlimit limit = {CPU_SECONDS, CPU_SECONDS};
     setrlimit(RLIMIT_CPU, &limit);
     confine_detector(out);
-    clearenv(); /* MAGIC and HOME name files to libmagic */
+    clearenv(); /* libmagic reads files that MAGIC and HOME name */
     magic_t magic = magic_open(MAGIC_MIME_TYPE);
     const char *found =
         magic && magic_load(magic, NULL) == 0 ? magic_buffer(magic, head.p, head.n) : NULL;
@@ -51,14 +52,14 @@ static _Noreturn void look(struct slice head, int out) {
     _exit(done ? 0 : 1);
 }
 
-static const char *look_apart(struct arena *arena, struct slice head) {
+static const char *detect_in_child(struct arena *arena, struct slice head) {
     char answer[ANSWER_SIZE];
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return NULL;
     pid_t child = fork();
     if (child == 0)
-        look(head, ends[1]);
+        detect(head, ends[1]);
     close(ends[1]);
     ssize_t n = 0;
     if (child > 0)
@@ -86,7 +87,7 @@ static bool may_be(const char *found, const char *by_name) {
 }
 
 const char *mime_detect(struct arena *arena, struct slice head, const char *name) {
-    const char *found = look_apart(arena, head), *by_name = mime_of_name(name);
+    const char *found = detect_in_child(arena, head), *by_name = mime_of_name(name);
     found = found ? by_alias(found) : "application/octet-stream";
     return by_name && may_be(found, by_name) ? by_name : found;
 }

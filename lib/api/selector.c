@@ -10,7 +10,8 @@ static int find_account(struct request *rq, const char *id, struct store_account
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
-/* The account that the query names. Returns 1 when it names one, 0 when it names none, or fails. */
+/* Finds the account that the query selects. Returns 1 when there is a selector, 0 when there is
+ * none, or -1 after failing the request. */
 static int named_account(struct request *rq, struct store_account *account) {
     struct slice phone_number_id = query_get(&rq->query, "phoneNumberId");
     struct slice account_id = query_get(&rq->query, "accountId");
@@ -35,7 +36,7 @@ static int list_accounts(struct request *rq, struct store_account **accounts, si
         store_list_accounts(caller->store, rq->arena, caller->user.id, accounts, count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    if (!*count) /* deleted since the guard looked */
+    if (!*count) /* deleted since the guard checked */
         return fail(rq, NOT_FOUND, "No messaging account is linked.");
     for (size_t i = 1; i < *count; i++) {
         struct store_account account = (*accounts)[i];

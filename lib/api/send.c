@@ -1,13 +1,13 @@
 #include "api/send.h"
 
+#include "api/idempotency.h"
+#include "api/upstream.h"
 #include "base/crypto.h"
 #include "base/hold.h"
 #include "base/log.h"
-#include "api/idempotency.h"
 #include "payload/recipient.h"
-#include "api/upstream.h"
 
-/* Whom the checked body names. */
+/* The recipient in the checked body. */
 struct recipient {
     const char *phone; /* digits, or NULL */
     const char *bsuid; /* or NULL */
@@ -38,8 +38,8 @@ static int refuse_blocked(struct request *rq, const struct recipient *recipient)
     return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
 }
 
-/* `tracking` NULL: none. Else the platform echoes it in the message's statuses, so that a send
- * whose answer was lost can be found again. */
+/* The body of the call to the platform. The platform copies `tracking` into the message's statuses,
+ * so that a status identifies a send whose answer was lost. NULL: no tracking. */
 static struct slice payload(struct request *rq, const struct message_kind *kind,
                             const struct recipient *recipient, const char *tracking) {
     struct json_writer out;
@@ -66,22 +66,23 @@ static struct slice payload(struct request *rq, const struct message_kind *kind,
     return json_written(&out);
 }
 
-/* The phone as the platform calls it, where it is one: it may differ from what was sent. */
+/* The phone in the platform's form (`wa_id`), which may differ from the one that was sent; NULL
+ * when `wa_id` is not a phone. */
 static const char *normalized_phone(struct json contact, struct arena *arena) {
     const char *wa_id = json_text(json_get(contact, "wa_id"), arena);
     return wa_id && *wa_id && wa_id[strspn(wa_id, "0123456789")] == '\0' ? wa_id : NULL;
 }
 
-/* What is known of a message that the platform accepted. */
+/* A message that the platform accepted. */
 struct accepted {
     const char *wamid;
-    struct slice sent;   /* what it was sent */
-    struct json contact; /* of its answer */
+    struct slice sent;   /* the body of the call */
+    struct json contact; /* the first contact in the answer */
     int64_t at;
 };
 
-/* The message is out: a failure from here on is logged and does not change the client's answer; a
- * later status of the message completes the record. */
+/* Records a message that the platform accepted. A failure is only logged, because the message is
+ * sent already; a later status of the message completes the record. */
 static void record(struct request *rq, const struct message_kind *kind,
                    const struct recipient *recipient, const struct accepted *accepted) {
     const struct caller *caller = rq->caller;
@@ -97,13 +98,13 @@ static void record(struct request *rq, const struct message_kind *kind,
         .body = accepted->sent,
         .now = accepted->at,
     };
-    if (kind->note)
-        kind->note(rq, &send);
+    if (kind->complete_record)
+        kind->complete_record(rq, &send);
     id_make(send.new_contact_id, "con_", rq->now);
     id_make(send.new_thread_id, "thr_", rq->now);
     id_make(send.message_id, "msg_", rq->now);
     enum store_result result = store_record_send(caller->store, &send);
-    if (result == STORE_UNKNOWN) /* a lack of memory may pass; what is done is not done again */
+    if (result == STORE_UNKNOWN) /* a lack of memory may be temporary; the call is idempotent */
         result = store_record_send(caller->store, &send);
     if (result != STORE_OK)
         log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: %s", rq->id,
@@ -145,7 +146,8 @@ static int deliver(struct request *rq, const struct message_kind *kind,
     return 0;
 }
 
-/* Under a key nothing may come between the platform's answer and its keeping. */
+/* Delivers under an idempotency key. Signals are blocked, so that the process does not end between
+ * the call of the platform and storing the answer. */
 static int deliver_once(struct request *rq, const struct message_kind *kind,
                         const struct recipient *recipient, const struct idempotency *once,
                         const unsigned char *fingerprint) {
@@ -158,10 +160,10 @@ static int deliver_once(struct request *rq, const struct message_kind *kind,
     return failed ? -1 : 0;
 }
 
-/* The platform's answer to a send, put together again from the request, which is the same as the
- * one that was lost, and from what a status told of its message. */
-static struct slice answer_again(struct request *rq, const struct recipient *recipient,
-                                 const struct store_idempotency *stored) {
+/* Rebuilds the platform's answer to a send from this request, which has the same body as the first
+ * one, and from the status of the message. */
+static struct slice rebuild_answer(struct request *rq, const struct recipient *recipient,
+                                   const struct store_idempotency *stored) {
     struct json_writer out;
     json_write_start(&out, rq->arena);
     json_write_object(&out, NULL);
@@ -184,13 +186,13 @@ static struct slice answer_again(struct request *rq, const struct recipient *rec
     return json_written(&out);
 }
 
-/* Nobody knew how the first request with this key ended. Now its message is known: it is answered
- * and recorded as it would have been. */
+/* Handles a key whose first request had an unknown outcome until a status showed its message.
+ * Answers and records as the first request would have done. */
 static int resolve(struct request *rq, const struct message_kind *kind,
                    const struct recipient *recipient, const struct idempotency *once,
                    const unsigned char *fingerprint) {
     const struct store_idempotency *stored = &once->stored;
-    struct slice data = answer_again(rq, recipient, stored);
+    struct slice data = rebuild_answer(rq, recipient, stored);
     struct json answer;
     struct json_error error;
     if (idempotency_check_body(rq, once, fingerprint))
@@ -217,7 +219,7 @@ int send_message(struct request *rq, const struct message_kind *kind) {
         return deliver_once(rq, kind, &recipient, &once, fingerprint);
     case IDEMPOTENCY_ANSWERED:
         return idempotency_replay(rq, &once, fingerprint);
-    case IDEMPOTENCY_TOLD:
+    case IDEMPOTENCY_ACCEPTED:
         return resolve(rq, kind, &recipient, &once, fingerprint);
     case IDEMPOTENCY_FAILED:
         break;

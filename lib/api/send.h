@@ -1,27 +1,27 @@
-/* The one way a message goes out (spec 4.3, 4.4): blocked contacts are refused, the platform is
- * asked, what it accepted is recorded, its answer is the client's. */
+/* Sends a message (spec 4.3, 4.4): refuses blocked contacts, calls the platform, records the
+ * message that it accepted, and answers with the platform's answer. */
 #ifndef SWITCHBOARD_SEND_H
 #define SWITCHBOARD_SEND_H
 
 #include "api/auth.h"
 
-/* A kind of message: what it must hold and how the platform wants it. */
+/* A kind of message: the fields of the request's body, and the platform's object made from it. */
 struct message_kind {
     const char *type;           /* the platform's message type */
-    const struct field *fields; /* of our request's body; SEND_FIELDS among them */
+    const struct field *fields; /* of the request's body, including SEND_FIELDS */
 
-    /* Writes the value of the member named `type`, an object, from our request's body. */
+    /* Writes the members of the platform's object that is named `type`, from the request's body. */
     void (*write)(struct json_writer *out, struct request *rq);
 
-    /* Adds what only this kind knows to the record; NULL: nothing. */
-    void (*note)(struct request *rq, struct store_send *send);
+    /* Sets the members of the record that only this kind has; NULL: there are none. */
+    void (*complete_record)(struct request *rq, struct store_send *send);
 };
 
 /* Sends a message of the kind from the request's checked body through caller->line. Returns 0 with
- * the platform's answer as the reply's data, or fails. */
+ * the platform's answer as the reply's data, or -1 after failing the request. */
 int send_message(struct request *rq, const struct message_kind *kind);
 
-/* Copies a member of our body into what is written, unchanged; nothing when it is not there. */
+/* Writes `member` of `object` under `name`, with its value unchanged; nothing when it is absent. */
 void send_copy(struct json_writer *out, const char *name, struct json object, const char *member);
 
 #endif

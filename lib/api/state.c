@@ -10,7 +10,7 @@
 
 static struct store *open_store;
 static enum store_result open_result;
-static bool is_prepared; /* this process cannot open it again */
+static bool is_prepared; /* opened by state_prepare: a confined process cannot reopen it */
 
 static void close_store(void) {
     store_close(open_store);
@@ -32,8 +32,8 @@ void state_prepare(struct request *rq) {
     is_prepared = true;
 }
 
-/* The next process will open what is there then. */
-static struct store *give_up(struct request *rq) {
+/* Fails the request and ends this process after it: the next process opens the new database. */
+static struct store *fail_replaced(struct request *rq) {
     struct stat now;
     transport_stop();
     if (open_result != STORE_OK) {
@@ -53,7 +53,7 @@ struct store *state_store(struct request *rq) {
     if (open_store && open_result == STORE_OK && store_is_current(open_store, path))
         return open_store;
     if (is_prepared)
-        return give_up(rq);
+        return fail_replaced(rq);
     open_database(rq);
     if (open_result == STORE_OK)
         return open_store;
@@ -63,7 +63,7 @@ struct store *state_store(struct request *rq) {
 }
 
 void state_end_view(struct request *rq) {
-    (void)rq; /* the process has one store, and one request at a time */
+    (void)rq; /* a process has one store and serves one request at a time */
     store_release_view(open_store);
 }
 
@@ -71,7 +71,7 @@ int state_fail(struct request *rq, enum store_result result) {
     log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
                 store_reason(open_store));
     if (is_prepared && result == STORE_UNAVAILABLE)
-        transport_stop(); /* the next process opens it anew, by means that this one gave up */
+        transport_stop(); /* this process is confined and cannot reopen it; the next one can */
     switch (result) {
     case STORE_BUSY:
         reply_header(rq, "Retry-After", "1");
@@ -100,7 +100,7 @@ const struct keyring *state_keys(struct request *rq) {
     return NULL;
 }
 
-/* The account as it is now; false after failing the request. */
+/* Finds the account again in its present state. Returns false after failing the request. */
 static bool find_again(struct request *rq, struct store_account *account) {
     struct store *store = state_store(rq);
     if (!store)
@@ -112,7 +112,7 @@ static bool find_again(struct request *rq, struct store_account *account) {
 }
 
 const char *state_account_token(struct request *rq, const struct store_account *account) {
-    const char *place = account_token_context(rq->arena, account->id);
+    const char *context = account_token_context(rq->arena, account->id);
     struct store_account now = *account;
     for (int i = 0; i < STATE_READINGS && (!i || find_again(rq, &now)); i++) {
         if (!now.sealed_token.n)
@@ -124,7 +124,7 @@ const char *state_account_token(struct request *rq, const struct store_account *
         const struct keyring *keys = state_keys(rq);
         if (!keys)
             return NULL;
-        struct slice token = seal_open(keys, rq->arena, now.sealed_token, place);
+        struct slice token = seal_open(keys, rq->arena, now.sealed_token, context);
         if (token.p)
             return token.p;
     }

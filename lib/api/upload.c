@@ -4,15 +4,15 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "api/mime.h"
+#include "api/state.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/spool.h"
-#include "api/mime.h"
-#include "api/state.h"
 #include "web/multipart.h"
 
 enum {
-    FORM_LIMIT = UPLOAD_LIMIT + 2 * 1024 * 1024, /* the file and what a form has around it */
+    FORM_LIMIT = UPLOAD_LIMIT + 2 * 1024 * 1024, /* the file and the rest of the form */
     FIELD_LIMIT = 255,
 };
 
@@ -39,7 +39,7 @@ static int open_spool(struct upload *upload) {
     if (upload->spool >= 0)
         return fail(rq, INVALID, "file was sent twice; send one file in a request.");
     upload->spool = spool_open(rq->config->spool_dir);
-    return upload->spool < 0 ? fail_spool(rq, "no file can be made") : 0;
+    return upload->spool < 0 ? fail_spool(rq, "no file can be created") : 0;
 }
 
 static int write_spool(struct upload *upload, struct slice bytes) {
@@ -114,7 +114,7 @@ static ssize_t read_form(void *context, void *bytes, size_t n) {
     return request_read_body(rq, bytes, n);
 }
 
-/* What follows the form must end where the body was announced to. */
+/* Reads what follows the form, and checks that the body ends at its Content-Length. */
 static int take_rest(struct request *rq) {
     char dropped[4096];
     while (read_form(rq, dropped, sizeof dropped) > 0)
@@ -135,7 +135,7 @@ static int take_form(struct upload *upload) {
     int more = multipart_start(&form, rq->arena, request_variable("CONTENT_TYPE"), read_form, rq);
     while (more >= 0 && (more = multipart_next(&form, &part)) > 0)
         more = take_part(upload, &form, &part);
-    if (more < 0) /* where something else has failed before, that counts */
+    if (more < 0) /* keeps an earlier failure, such as that of read_form */
         return fail(rq, INVALID, "%s", form.error ? form.error : "The body cannot be read.");
     if (upload->spool >= 0 && lseek(upload->spool, 0, SEEK_SET) < 0)
         return fail_spool(rq, "a file cannot be read from its beginning");
@@ -159,8 +159,8 @@ static int take_headers(struct upload *upload) {
     return 0;
 }
 
-/* The next bytes of the body; its last ones only when it ends there: it may be longer than
- * announced as well as shorter. */
+/* Reads the next bytes of the body. The last bytes are returned only when the body ends there: it
+ * may be longer than Content-Length as well as shorter. */
 static ssize_t read_body(struct upload *upload, void *bytes, size_t n) {
     char more;
     ssize_t got = (ssize_t)(upload->seen.n < n ? upload->seen.n : n);
@@ -174,7 +174,7 @@ static ssize_t read_body(struct upload *upload, void *bytes, size_t n) {
     return upload->left == 0 && request_read_body(upload->rq, &more, 1) != 0 ? -1 : got;
 }
 
-/* --- either --- */
+/* --- forms and raw bodies --- */
 
 int upload_begin(struct upload *upload, struct request *rq, bool hashes) {
     *upload = (struct upload){.rq = rq, .size = -1, .spool = -1};
@@ -191,7 +191,7 @@ int upload_begin(struct upload *upload, struct request *rq, bool hashes) {
     return 0;
 }
 
-/* The file's beginning, without taking it away from upload_read. */
+/* Reads the beginning of the file. upload_read returns these bytes too. */
 static struct slice look_ahead(struct upload *upload) {
     size_t n = 0, room = upload->size < MIME_DETECT_SIZE ? (size_t)upload->size : MIME_DETECT_SIZE;
     char *bytes = arena_alloc(upload->rq->arena, room);
@@ -222,7 +222,7 @@ ssize_t upload_read(void *context, void *bytes, size_t n) {
     struct upload *upload = context;
     ssize_t got = upload->spool >= 0 ? read(upload->spool, bytes, n) : read_body(upload, bytes, n);
     upload->is_broken = got <= 0;
-    if (upload->spool < 0 && got > 0) /* a form's file was hashed when it came */
+    if (upload->spool < 0 && got > 0) /* the file of a form was hashed when it was spooled */
         hash_bytes(upload, (struct slice){bytes, (size_t)got});
     return got;
 }

@@ -1,17 +1,17 @@
 #include "api/upstream.h"
 
-#include "base/utf8.h"
 #include "api/state.h"
+#include "base/utf8.h"
 
 enum {
     CLIPPED = 1024,      /* bytes kept of an answer that is not JSON */
-    CLIPPED_WORDS = 640, /* bytes kept of a message that a hint follows */
+    CLIPPED_WORDS = 640, /* bytes kept of the platform's message before a hint */
 };
 
-/* Nothing was sent, so nothing was done: the same request may be sent again. */
+/* Retry-After when nothing was sent to the platform, so that the client may repeat the request. */
 #define UNREACHED_SECONDS "5"
 
-/* What to do about the errors of the platform that are met most. */
+/* Advice for the most frequent errors of the platform. */
 static const struct {
     int64_t code;
     const char *hint;
@@ -34,12 +34,12 @@ static const struct {
     {133010, "The line's phone number is not registered on the platform; register it there first."},
 };
 
-/* The status of a 5xx of the platform, and of an answer that makes no sense. */
+/* The status for a 5xx of the platform, and for an invalid answer. */
 static enum failure_code broken(enum upstream_purpose purpose) {
     return purpose == UPSTREAM_LIST ? INTERNAL : BAD_GATEWAY;
 }
 
-/* The status where there was no answer at all: 502 belongs to sends and downloads (spec 7). */
+/* The status when the platform did not answer: 502 only for sends and downloads (spec 7). */
 static enum failure_code unanswered(enum upstream_purpose purpose) {
     return purpose == UPSTREAM_UPLOAD ? INTERNAL : broken(purpose);
 }
@@ -66,7 +66,8 @@ static bool is_blank(struct slice text) {
     return !text.n || !json_cut_token(&text).n;
 }
 
-/* The answer as `details`: its own bytes when it is JSON, else its beginning as a string. */
+/* The answer as `details`: its bytes when it is JSON, which sets `*json`; else its first bytes as a
+ * string. Empty for a blank answer. */
 static struct slice details(struct request *rq, struct slice body, struct json *json) {
     struct json_error error;
     if (is_blank(body))
@@ -74,7 +75,7 @@ static struct slice details(struct request *rq, struct slice body, struct json *
     if (json_read(rq->arena, body, json, &error) == 0)
         return json_raw(*json);
     size_t n = utf8_clip(body, CLIPPED);
-    if (!n) /* no text: whatever it is */
+    if (!n) /* not UTF-8: takes the raw bytes */
         n = body.n < CLIPPED ? body.n : CLIPPED;
     struct json_writer w;
     json_write_start(&w, rq->arena);
@@ -82,7 +83,8 @@ static struct slice details(struct request *rq, struct slice body, struct json *
     return json_written(&w);
 }
 
-/* Of what was sent nobody knows whether it arrived, however its answer was lost. */
+/* If a request was sent and its answer was lost, the platform may or may not have carried it out.
+ */
 static int fail_without_answer(struct request *rq, enum upstream_purpose purpose,
                                const struct graph_answer *answer) {
     if (answer->was_sent && purpose != UPSTREAM_LIST)
@@ -103,8 +105,8 @@ static const char *hint_for(struct json answer) {
     return NULL;
 }
 
-/* The words of the platform, and a hint where there is one; NULL where it says nothing. On an
- * upload the words stand alone (spec 4.6). */
+/* The platform's error message, followed by the hint for its code, if there is one; NULL when there
+ * is neither. Uploads have no hint (spec 4.6). */
 static const char *message(struct request *rq, enum upstream_purpose purpose, struct json answer) {
     const char *said = json_text(json_find(answer, "error.message"), rq->arena);
     const char *hint = purpose == UPSTREAM_UPLOAD ? NULL : hint_for(answer);
@@ -136,7 +138,7 @@ int upstream_fail(struct request *rq, enum upstream_purpose purpose,
     return fail_with_details(rq, payload);
 }
 
-/* A 200 that is not what it should be: nobody knows what the platform did. */
+/* Fails for a 2xx whose body is not JSON: whether the platform carried out the call is unknown. */
 static int fail_on_nonsense(struct request *rq, enum upstream_purpose purpose,
                             const struct graph_answer *answer) {
     struct json json;
@@ -145,7 +147,7 @@ static int fail_on_nonsense(struct request *rq, enum upstream_purpose purpose,
     return fail_with_details(rq, details(rq, answer->body, &json));
 }
 
-void upstream_note(struct request *rq, const struct graph_answer *answer) {
+void upstream_log(struct request *rq, const struct graph_answer *answer) {
     rq->upstream_calls++;
     rq->upstream_was_sent = rq->upstream_was_sent || answer->was_sent;
     rq->upstream_ms += answer->ms;
@@ -155,7 +157,7 @@ void upstream_note(struct request *rq, const struct graph_answer *answer) {
 void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer) {
     state_end_view(rq);
     graph_call(rq->config, rq->arena, call, answer);
-    upstream_note(rq, answer);
+    upstream_log(rq, answer);
 }
 
 int upstream_read(struct request *rq, enum upstream_purpose purpose,

@@ -1,38 +1,40 @@
-/* What the platform's answers mean to our client (spec 7). */
+/* Calls the platform for a request, and maps its answers to those of this API (spec 7). */
 #ifndef SWITCHBOARD_UPSTREAM_H
 #define SWITCHBOARD_UPSTREAM_H
 
 #include "graph/graph.h"
 #include "web/request.h"
 
-/* What the call was for decides the status of its failure: of a 5xx 502 on sends and media and 500
- * on the rest, of a transport failure 502 on sends and downloads and 500 on the rest. */
+/* The purpose of a call decides the status of its failure. A 5xx of the platform becomes 502 for
+ * sends, uploads and downloads, else 500. A transport failure becomes 502 for sends and downloads,
+ * else 500. */
 enum upstream_purpose { UPSTREAM_SEND, UPSTREAM_UPLOAD, UPSTREAM_DOWNLOAD, UPSTREAM_LIST };
 
-/* Loads what calls of the platform need and a confined process cannot load: `prepare` of the
- * services that make them (request.h). */
+/* Loads the modules that calls of the platform need, before the process is confined: the `prepare`
+ * function of services that make such calls (request.h). */
 void upstream_prepare(struct request *rq);
 
-/* Makes the call. Returns 0 with the platform's answer, a JSON value, in `*json`; or fails the
- * request by spec 7: 401, 403 and 404 keep their status, other 4xx become 400, with the platform's
- * whole answer as `details` and its Retry-After copied. The message is the platform's, followed by
- * a hint for the error codes that are met most, except on uploads (spec 4.6). Where nothing was
- * sent at all Retry-After is ours. */
-int upstream_call(struct request *rq, enum upstream_purpose purpose,
-                  const struct graph_call *call, struct json *json);
+/* Makes the call. Returns 0 with the platform's answer, a JSON value, in `*json`; or -1 after
+ * failing the request by spec 7: 401, 403 and 404 keep their status, other 4xx become 400; the
+ * platform's whole answer becomes `details`, and its Retry-After is copied. The message is the
+ * platform's, followed by a hint for the most frequent error codes, except for uploads (spec 4.6).
+ * If nothing was sent to the platform, Retry-After is 5 s. */
+int upstream_call(struct request *rq, enum upstream_purpose purpose, const struct graph_call *call,
+                  struct json *json);
 
-/* Makes the call and notes it in the log line, whatever comes of it; for those who look at a failure
- * before they pass it on. */
+/* Makes the call and logs it, without failing the request: for callers that examine the answer
+ * before upstream_read or upstream_fail. */
 void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer);
 
-/* The noting half of upstream_ask, for calls that were made another way. */
-void upstream_note(struct request *rq, const struct graph_answer *answer);
+/* Adds a call to the totals in the request's log, and sets rq->upstream_was_sent. For calls that
+ * were not made by upstream_ask. */
+void upstream_log(struct request *rq, const struct graph_answer *answer);
 
-/* What upstream_call does with an answer once it is there. */
+/* Reads the answer to a call, as upstream_call does. */
 int upstream_read(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_answer *answer, struct json *json);
 
-/* The failing half of upstream_call, for answers that were got another way. Returns -1. */
+/* Fails the request for an answer, as upstream_call does. Returns -1. */
 int upstream_fail(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_answer *answer);
 
