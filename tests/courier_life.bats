@@ -513,7 +513,7 @@ wal_is_empty() {
     run switchboard event replay --since 2020-01-01
     db 'DROP TRIGGER stop_here'
     assert_equal "$status" 1
-    [[ $output == *'1000 events are to be delivered again; the rest stays as it was'* ]] || fail "$output"
+    [[ $output == *'1000 events are to be delivered again; the rest is unchanged'* ]] || fail "$output"
     assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending'")" 1000
 }
 

@@ -85,11 +85,11 @@ assert_all_open() {
     db "UPDATE account SET access_token = x'00' WHERE id = '$OTHER_ACCOUNT'"
     run switchboard key rotate
     assert_equal "$status" 1
-    [[ $output == *"platform access token of account $OTHER_ACCOUNT opens with no key"* ]]
+    [[ $output == *"platform access token of account $OTHER_ACCOUNT cannot be opened with any key"* ]]
     assert_equal "$(key_file)" "$before"
     run switchboard key list
     assert_equal "$status" 1
-    [[ $output == *'values that open with no key of'*': 1' ]]
+    [[ $output == *'values that no key of '*' opens: 1' ]]
     db "UPDATE account SET access_token = x'$sealed' WHERE id = '$OTHER_ACCOUNT'"
     assert_all_open
 }

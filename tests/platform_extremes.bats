@@ -173,8 +173,8 @@ sweep() {
     switchboard refusal list --json | jq -e --arg id "$id" --argjson size "$(stat -c %s "$payload")" \
         'length == 1 and (.[0] | .id == $id and .count == 2 and .updates == 10500 and .size == $size and .lastAt >= .firstAt)'
     switchboard doctor >"$BATS_TEST_TMPDIR/doctor" || true
-    grep -E "^warn +refused payloads +1 of the platform's were kept and not taken in, the last at 20[^ ]+: it holds more than 10000 updates; see .switchboard refusal list." "$BATS_TEST_TMPDIR/doctor"
-    assert_equal "$(switchboard refusal retry "$id")" '10500 updates taken in: 0 known already, 0 skipped'
+    grep -E "^warn +refused payloads +payloads of the platform that were kept and not processed: 1, the last at 20[^ ]+: it holds more than 10000 updates; see .switchboard refusal list." "$BATS_TEST_TMPDIR/doctor"
+    assert_equal "$(switchboard refusal retry "$id")" '10500 updates processed: 0 known already, 0 skipped'
     assert_only_contact 16505550001/none
     assert_equal "$(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'")" 10500
     assert_equal "$(events .type | sort | uniq -c | tr -s ' ')" $' 1 "lead.created"\n 10500 "message.received"'
@@ -183,7 +183,7 @@ sweep() {
     grep -E '^ok +refused payloads +none' "$BATS_TEST_TMPDIR/doctor"
     take "@$payload"
     id=$(refusal_id)
-    assert_equal "$(switchboard refusal retry "$id")" '10500 updates taken in: 10500 known already, 0 skipped'
+    assert_equal "$(switchboard refusal retry "$id")" '10500 updates processed: 10500 known already, 0 skipped'
     assert_equal "$(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'")" 10500
 }
 

@@ -35,7 +35,7 @@ refuses() { # PART FILE
     before=$(stat -c '%i %a %u %g' "$DB")
     run switchboard restore "$STACK/copy"
     assert_equal "$status" 0
-    assert_equal "$output" "$DB holds what $STACK/copy does; what it held before is $DB.before-restore"
+    assert_equal "$output" "$DB now has the content of $STACK/copy; its former content is in $DB.before-restore"
     assert_named 'then'
     assert_equal "$(stat -c '%i %a %u %g' "$DB")" "$before"
     assert_equal "$(sqlite3 "$DB.before-restore" "SELECT name FROM account WHERE id = '$ACCOUNT'")" now
@@ -82,7 +82,7 @@ refuses() { # PART FILE
     [[ $status == 1 && $output == *'new.db-wal is left from a database that was removed'* ]] || fail "$output"
     rm "$BATS_TEST_TMPDIR/state/new.db-wal"
     run switchboard restore "$STACK/copy" --config "$config"
-    assert_equal "$output" "$BATS_TEST_TMPDIR/state/new.db holds what $STACK/copy does"
+    assert_equal "$output" "$BATS_TEST_TMPDIR/state/new.db now has the content of $STACK/copy"
     assert_equal "$(stat -c '%a %u %g' "$BATS_TEST_TMPDIR/state/new.db")" "660 $(stat -c '%u %g' "$BATS_TEST_TMPDIR/state")"
     assert_equal "$(sqlite3 "$BATS_TEST_TMPDIR/state/new.db" "SELECT name FROM account WHERE id = '$ACCOUNT'")" 'then'
     assert_equal "$(ls "$BATS_TEST_TMPDIR/state")" new.db

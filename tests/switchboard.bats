@@ -210,7 +210,7 @@ switchboard.db.queue"
 
 @test "init refuses a spool directory that is a file" {
     write_config "spool_dir = $SWITCHBOARD_CONFIG"
-    fails_with 'is no directory' init
+    fails_with 'is not a directory' init
 }
 
 @test "init refuses a broken key file and makes no database beside it" {
@@ -289,11 +289,11 @@ switchboard.db.queue"
     usage_error 'no command was given'
     usage_error 'there is no command `frobnicate`' frobnicate
     usage_error '`user` needs a second word: add, delete, list' user
-    usage_error 'there is no command `user rename`; after `user` stands add, delete, list' user rename a@b.example
+    usage_error 'there is no command `user rename`; `user` takes one of: add, delete, list' user rename a@b.example
     usage_error 'there is no option --colour' user list --colour red
     usage_error 'there is no option -v' user list -v
-    usage_error '--ends does not belong to this command' user list --ends 2027-01-01
-    usage_error '--config stands twice' user list --config a --config b
+    usage_error '--ends is not an option of this command' user list --ends 2027-01-01
+    usage_error '--config is given twice' user list --config a --config b
     usage_error '--config needs a value: --config FILE' user list --config
     usage_error '--name needs a value: --name NAME' account add a@b.example --name --waba-id 1
     usage_error '--json takes no value' user list --json=yes
@@ -594,7 +594,7 @@ Premium|1|'
     done_quietly user add ann@example.org
     local bad
     for bad in '' 12x -1 +12 '1 2' 123456789012345678901234567890123; do
-        usage_error 'which is digits alone' account add ann@example.org --waba-id="$bad" --name One
+        usage_error 'which is only digits' account add ann@example.org --waba-id="$bad" --name One
     done
     usage_error '--name `` must be 1 to 512 bytes' account add ann@example.org --waba-id 1 --name=
     fails_with 'there is no user bob@example.org' account add bob@example.org --waba-id 1 --name One </dev/null
@@ -695,7 +695,7 @@ Premium|1|'
     for bad in '' 15550000002 +1555-000 +1234 +123456789012345678901 '+1 555 000 0002' ++15550000002; do
         usage_error 'must be in E.164 form' line add "$ACCOUNT" --phone-number-id 8002 --number="$bad"
     done
-    usage_error 'which is digits alone' line add "$ACCOUNT" --phone-number-id +8002 --number +15550000002
+    usage_error 'which is only digits' line add "$ACCOUNT" --phone-number-id +8002 --number +15550000002
     usage_error '--platform-type `` must be' line add "$ACCOUNT" --phone-number-id 8002 --number +15550000002 --platform-type=
     fails_with 'there is no account acc_none' line add acc_none --phone-number-id 8002 --number +15550000002
     fails_with 'the line 8001 exists already' line add "$ACCOUNT" --phone-number-id 8001 --number +15550000002
@@ -808,7 +808,7 @@ US.ENT.abcdef123'
             usage_error 'must be a phone number of 5 to 20 digits, or a business-scoped user id' contact $verb $LINE "$bad"
         done
         fails_with 'there is no line 8009' contact $verb 8009 4915123456789
-        usage_error 'which is digits alone' contact $verb x 4915123456789
+        usage_error 'which is only digits' contact $verb x 4915123456789
         usage_error 'PHONE_OR_BSUID is missing' contact $verb $LINE
     done
     assert_equal "$(db 'SELECT count(*) FROM contact')" 0
@@ -1040,7 +1040,7 @@ flow_rows() {
     fault '{"code":190}'
     fails_with 'the platform answered 401: ' forms sync "$ACCOUNT"
     fault '{"status":502,"kind":"html"}'
-    fails_with 'the platform answered 502 and no JSON' forms sync "$ACCOUNT"
+    fails_with 'the platform answered 502 without JSON' forms sync "$ACCOUNT"
     fault '{"status":200,"body":"{\"data\":7}"}'
     fails_with 'the platform answered 200: no list of flows' forms sync "$ACCOUNT"
     fault '{"times":2,"kind":"truncate","bytes":10}'
@@ -1098,13 +1098,13 @@ finds() {
     assert_equal "$(doctor_line 'platform tokens')" 'ok 1 of 1 open with the key file'
     assert_equal "$(doctor_line journal)" 'ok write-ahead log'
     assert_equal "$(doctor_line integrity)" \
-        'ok ok, as far as users, accounts and lines were read; `switchboard doctor --full` reads all'
-    assert_equal "$(doctor_line references)" 'ok not read; `switchboard doctor --full` does'
+        'ok ok, only users, accounts and lines were read; `switchboard doctor --full` reads all'
+    assert_equal "$(doctor_line references)" 'ok not checked; `switchboard doctor --full` checks them'
     [[ $(doctor_line courier) == 'ok alive '* ]]
     cli doctor --full
     assert_equal "$status" 0
     assert_equal "$(doctor_line integrity)" 'ok ok, the whole database was read'
-    assert_equal "$(doctor_line references)" 'ok 0 rows lead nowhere'
+    assert_equal "$(doctor_line references)" 'ok 0 rows refer to a missing row'
 }
 
 @test "doctor shows every key, whether it is the default, and no secret" {
@@ -1147,7 +1147,7 @@ finds() {
 
 @test "doctor sees files that are open to everybody" {
     chmod 644 "$KEY"
-    finds FAIL 'key file mode' "$KEY has mode 0644, open to everybody: chmod o= $KEY"
+    finds FAIL 'key file mode' "$KEY has mode 0644, open to all users: chmod o= $KEY"
     chmod 640 "$KEY"
     finds ok 'key file mode'
     chmod 664 "$DB"
@@ -1155,7 +1155,7 @@ finds() {
     chmod 660 "$DB"
     finds ok 'database mode'
     chmod 644 "$SWITCHBOARD_CONFIG"
-    finds warn 'config mode' 'everybody may read it'
+    finds warn 'config mode' 'all users may read it'
 }
 
 @test "doctor sees key files that are missing, broken, or another installation's" {
@@ -1221,7 +1221,7 @@ finds() {
 @test "doctor sees rows that refer to nothing" {
     make_some
     sqlite3 "$DB" 'PRAGMA foreign_keys = OFF; DELETE FROM user'
-    finds FAIL references '2 rows lead nowhere' --full
+    finds FAIL references '2 rows refer to a missing row' --full
 }
 
 @test "doctor sees a database out of its write-ahead journal, and a long one" {
@@ -1238,7 +1238,7 @@ finds() {
     rmdir "$STACK/spool"
     finds FAIL spool 'No such file or directory; `switchboard init` creates it'
     : >"$STACK/spool"
-    finds FAIL spool 'is no directory'
+    finds FAIL spool 'is not a directory'
 }
 
 @test "doctor sees an upstream that does not answer" {
@@ -1268,7 +1268,7 @@ finds() {
     with=$(doctor_line landlock)
     "$HELPERS/without_landlock" "$OUT/tools/switchboard" doctor >"$body" || true
     line=$(doctor_line landlock)
-    [[ $line == 'warn this kernel has none'*'programs may read every file'* ]] || fail_answer "found $line"
+    [[ $line == 'warn not in this kernel'*'programs may read every file'* ]] || fail_answer "found $line"
     [[ $with == 'ok version '[1-9]*'confined to the files it needs'* || $with == "$line" ]] ||
         fail "found $with"
 }

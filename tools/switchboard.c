@@ -1,5 +1,5 @@
-/* The admin CLI: creates the database, links users, accounts and lines, lists what is stored, looks
- * after the installation. `switchboard --help` tells the rest. */
+/* The admin CLI: creates the database, links users, accounts and lines, lists what is stored, and
+ * maintains the installation. `switchboard --help` lists the commands. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,17 +16,17 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_JSON] = {"--json", VALUE_NONE, "print JSON for programs"},
     [OPTION_HELP] = {"--help", VALUE_NONE, "print this text"},
     [OPTION_VERSION] = {"--version", VALUE_NONE, "print name and version"},
-    [OPTION_ACCOUNT] = {"--account", VALUE_ACCOUNT_ID, "only those of this business account"},
+    [OPTION_ACCOUNT] = {"--account", VALUE_ACCOUNT_ID, "only rows of this business account"},
     [OPTION_ADDON] = {"--addon", VALUE_NONE, "an add-on beside the primary plan"},
-    [OPTION_AFTER] = {"--after", VALUE_ROW_ID, "only those that follow the one with this id"},
+    [OPTION_AFTER] = {"--after", VALUE_ROW_ID, "only rows after the row with this id"},
     [OPTION_COEXISTING] = {"--coexisting", VALUE_NONE, "the line runs in the business app too"},
     [OPTION_CONTACT] = {"--contact", VALUE_CONTACT_ID, "the contact, by its id"},
     [OPTION_DEFAULT] = {"--default", VALUE_NONE, "make it the user's default account"},
     [OPTION_ENDS] = {"--ends", VALUE_TIME, "when the plan ends; without it, never"},
-    [OPTION_FAILED] = {"--failed", VALUE_NONE, "only those whose last attempt failed"},
+    [OPTION_FAILED] = {"--failed", VALUE_NONE, "only events whose last attempt failed"},
     [OPTION_FULL] = {"--full", VALUE_NONE,
-                     "read the whole database for damage: minutes for a large one"},
-    [OPTION_LIMIT] = {"--limit", VALUE_LIMIT, "at most so many"},
+                     "check the whole database for damage: minutes for a large one"},
+    [OPTION_LIMIT] = {"--limit", VALUE_LIMIT, "print at most N rows"},
     [OPTION_NAME] = {"--name", VALUE_LABEL, "the name that GET /v2/me shows"},
     [OPTION_NUMBER] = {"--number", VALUE_NUMBER, "the phone number, as displayed"},
     [OPTION_PHONE_NUMBER_ID] = {"--phone-number-id", VALUE_PHONE_NUMBER_ID,
@@ -34,43 +34,43 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_PLATFORM_TYPE] = {"--platform-type", VALUE_PLATFORM_TYPE,
                               "the platform type, such as CLOUD_API"},
     [OPTION_PRIMARY] = {"--primary", VALUE_NONE, "make it the user's primary line"},
-    [OPTION_SINCE] = {"--since", VALUE_TIME, "events made at that time or later"},
+    [OPTION_SINCE] = {"--since", VALUE_TIME, "events created at that time or later"},
     [OPTION_UNREGISTERED] = {"--unregistered", VALUE_NONE,
                              "the line is not registered with the platform yet"},
-    [OPTION_UNTIL] = {"--until", VALUE_TIME, "events made before that time"},
+    [OPTION_UNTIL] = {"--until", VALUE_TIME, "events created before that time"},
     [OPTION_WABA_ID] = {"--waba-id", VALUE_WABA_ID, "the platform's id of the business account"},
 };
 
 /* clang-format off */
-/* Of listings that may be long. */
+/* The details of every command whose list may be long. */
 #define PAGES                                                                                   \
-    "Rows are printed while they are read. With --limit N at most N are printed; with\n"        \
-    "--after ID the first one is that behind the row with this id, such as the last one of\n"   \
-    "the page before."
+    "Rows are printed while they are read. --limit N prints at most N rows. --after ID\n"       \
+    "starts with the row after the one with this id: give the id of the last row of the\n"      \
+    "previous page."
 
 const struct command commands[] = {
     {.noun = "init", .needs = NEEDS_CONFIG, .run = init_run,
      .summary = "create key file, spool directory and database, or migrate the database",
-     .details = "What is there already stays. An older database is copied to DATABASE.before-vN\n"
-                "before it is migrated. Running this again is harmless."},
+     .details = "Existing files stay unchanged. An older database is copied to\n"
+                "DATABASE.before-vN before it is migrated. Running this again is harmless."},
 
     {.noun = "user", .verb = "add", .needs = NEEDS_STORE, .run = user_add,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
      .summary = "add a user and print the API token, once",
-     .details = "Only a hash of the token is stored. Whoever loses it gets a new one from\n"
+     .details = "Only a hash of the token is stored. If the token is lost, create a new one with\n"
                 "`switchboard token regenerate`."},
     {.noun = "user", .verb = "delete", .needs = NEEDS_STORE, .run = user_delete,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
      .summary = "delete a user; the API token stops working at once",
-     .details = "What the user's business accounts hold stays stored. The email may be used\n"
-                "again."},
+     .details = "The data of the user's business accounts stays in the database. The email may be\n"
+                "used again."},
     {.noun = "user", .verb = "list", .needs = NEEDS_STORE, .run = user_list,
      .summary = "list users and their plans"},
 
     {.noun = "token", .verb = "regenerate", .needs = NEEDS_STORE, .run = token_regenerate,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
      .summary = "replace a user's API token and print the new one, once",
-     .details = "The old token stops at once."},
+     .details = "The old token stops working at once."},
 
     {.noun = "plan", .verb = "set", .needs = NEEDS_STORE, .run = plan_set,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_PLAN},
@@ -83,13 +83,13 @@ const struct command commands[] = {
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
      .required = OPTION(WABA_ID) | OPTION(NAME), .options = OPTION(DEFAULT),
      .summary = "link a business account to a user and print its id",
-     .details = "The platform access token is read from standard input, one line; it is stored\n"
-                "encrypted. Without one the account is linked but cannot be used until\n"
-                "`switchboard account token`. A user's first account is the default one."},
+     .details = "The platform access token is read from standard input, one line, and stored\n"
+                "encrypted. Without a token the account is linked, but cannot be used until\n"
+                "`switchboard account token` sets one. A user's first account is the default one."},
     {.noun = "account", .verb = "token", .needs = NEEDS_STORE, .run = account_token,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
      .summary = "replace an account's platform access token by the line on standard input",
-     .details = "Empty input leaves the account without a valid token."},
+     .details = "Empty input removes the token."},
     {.noun = "account", .verb = "list", .needs = NEEDS_STORE, .run = account_list,
      .max_operands = 1, .operands = {VALUE_EMAIL},
      .summary = "list business accounts"},
@@ -100,22 +100,22 @@ const struct command commands[] = {
      .options = OPTION(NAME) | OPTION(PRIMARY) | OPTION(COEXISTING) | OPTION(UNREGISTERED) |
                 OPTION(PLATFORM_TYPE),
      .summary = "add a phone line to a business account and print its id",
-     .details = "A user's first line is the primary one. Adding an archived line of the same\n"
-                "account again brings it back."},
+     .details = "A user's first line is the primary one. If the same account has the line\n"
+                "archived, this restores it."},
     {.noun = "line", .verb = "archive", .needs = NEEDS_STORE, .run = line_archive,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_PHONE_NUMBER_ID},
-     .summary = "archive a line: it is not listed any more and cannot send"},
+     .summary = "archive a line: GET /v2/me does not list it any more, and it cannot send"},
     {.noun = "line", .verb = "list", .needs = NEEDS_STORE, .run = line_list,
      .options = OPTION(ACCOUNT),
-     .summary = "list phone lines, archived ones too"},
+     .summary = "list phone lines, including archived ones"},
 
     {.noun = "contact", .verb = "block", .needs = NEEDS_STORE, .run = contact_block,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_PHONE_NUMBER_ID, VALUE_IDENTITY},
      .summary = "block a contact on a line: nothing is sent to them from it",
-     .details = "Somebody unknown becomes a contact."},
+     .details = "An unknown phone number or BSUID becomes a contact."},
     {.noun = "contact", .verb = "unblock", .needs = NEEDS_STORE, .run = contact_unblock,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_PHONE_NUMBER_ID, VALUE_IDENTITY},
-     .summary = "end a block"},
+     .summary = "unblock a contact on a line"},
     {.noun = "contact", .verb = "list", .needs = NEEDS_STORE, .run = contact_list,
      .options = OPTION(ACCOUNT) | OPTION(LIMIT) | OPTION(AFTER),
      .summary = "list contacts and their threads, oldest first",
@@ -129,12 +129,12 @@ const struct command commands[] = {
     {.noun = "forms", .verb = "sync", .needs = NEEDS_STORE, .run = forms_sync,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
      .summary = "store the platform's flows of an account for GET /v2/forms/search",
-     .details = "All pages are read before anything is stored. Flows that the platform does not list\n"
-                "any more stay."},
+     .details = "All pages are read before anything is stored. Stored flows that the platform does\n"
+                "not list any more are kept."},
 
     {.noun = "event", .verb = "list", .needs = NEEDS_STORE, .run = event_list,
      .options = OPTION(FAILED) | OPTION(LIMIT) | OPTION(AFTER),
-     .summary = "list outbound events and what became of them, oldest first",
+     .summary = "list outbound events and their state of delivery, oldest first",
      .details = PAGES "\n\n"
                 "An event is pending, done, dead (given up), cancelled (its webhook was unset), or\n"
                 "suspended: it waits because its webhook failed for five days or answered 410."},
@@ -143,71 +143,72 @@ const struct command commands[] = {
      .summary = "show an event, its body and every attempt to deliver it"},
     {.noun = "event", .verb = "replay", .needs = NEEDS_STORE, .run = event_replay,
      .max_operands = 1, .operands = {VALUE_EVENT_ID}, .options = OPTION(SINCE) | OPTION(UNTIL),
-     .summary = "deliver an event again, or all that were made in a span of time",
-     .details = "Give either the ID, or --since and, with it, --until (without it: up to now).\n"
-                "Id and body stay what they were. A span of time is replayed in steps of 500\n"
-                "events; cut short, the steps that were done stay."},
+     .summary = "deliver an event again, or all that were created in a period",
+     .details = "Give either the ID, or --since and optionally --until (default: now). Id and body\n"
+                "of an event stay the same. A period is replayed in steps of 500 events; if the\n"
+                "command is interrupted, the completed steps stay."},
     {.noun = "event", .verb = "resume", .needs = NEEDS_STORE, .run = event_resume,
-     .summary = "end every suspension: what waits is delivered now"},
+     .summary = "end every suspension: the waiting events are delivered now"},
     {.noun = "event", .verb = "test", .needs = NEEDS_STORE, .run = event_test,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
      .summary = "send an event of type ping to the user's webhook and print its id",
-     .details = "The courier delivers it like any other; `switchboard event show` tells how that\n"
-                "went."},
+     .details = "The courier delivers it like any other event; `switchboard event show` prints the\n"
+                "attempts."},
     {.noun = "event", .verb = "enable", .needs = NEEDS_STORE, .run = event_enable,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
-     .summary = "turn a type of event on for a user; message.status is off at first"},
+     .summary = "turn a type of event on for a user; message.status is off by default"},
     {.noun = "event", .verb = "disable", .needs = NEEDS_STORE, .run = event_disable,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
      .summary = "turn a type of event off again"},
 
     {.noun = "refusal", .verb = "list", .needs = NEEDS_STORE, .run = refusal_list,
-     .summary = "list payloads of the platform that were too large to be taken in",
-     .details = "More than 10,000 updates, more than a million values, or changes to more of the\n"
-                "database than one request may make. They were answered 200 and kept as they came,\n"
-                "for 30 days, 64 MiB of them; without room for another, it is answered 503 and the\n"
-                "platform sends it again for days."},
+     .summary = "list webhook payloads of the platform that were too large to process",
+     .details = "A payload is refused if it holds more than 10,000 updates or more than a million\n"
+                "values, or would change more of the database than one request may. It is answered\n"
+                "200 and kept unchanged for 30 days. At most 64 MiB are kept: beyond that, a\n"
+                "payload is answered 503, and the platform sends it again for days."},
     {.noun = "refusal", .verb = "show", .needs = NEEDS_STORE, .run = refusal_show,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
-     .summary = "print such a payload, its own bytes"},
+     .summary = "print the bytes of a refused payload"},
     {.noun = "refusal", .verb = "retry", .needs = NEEDS_STORE, .run = refusal_retry,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
-     .summary = "take such a payload in, without the limits, and remove it from the list",
-     .details = "In steps of 1,000 updates, between which the gateway goes on working. Cut short, it\n"
-                "can be run again: nothing is taken in twice."},
+     .summary = "process a refused payload without the limits, and remove it from the list",
+     .details = "It is processed in steps of 1,000 updates, between which the gateway continues to\n"
+                "work. If the command is interrupted, run it again: no update is stored twice."},
     {.noun = "refusal", .verb = "drop", .needs = NEEDS_STORE, .run = refusal_drop,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
-     .summary = "remove such a payload from the list without taking it in"},
+     .summary = "remove a refused payload from the list without processing it"},
 
     {.noun = "key", .verb = "list", .needs = NEEDS_STORE, .run = key_list,
-     .summary = "list the keys that encrypt at rest, and how many values each has sealed",
+     .summary = "list the keys that encrypt at rest, and count the values each has sealed",
      .details = "Platform access tokens and webhook codes are sealed. The keys themselves are not\n"
                 "shown."},
     {.noun = "key", .verb = "rotate", .needs = NEEDS_STORE, .run = key_rotate,
      .summary = "seal everything with a new key and remove the old ones",
-     .details = "The gateway and the courier go on working meanwhile. Cut short, it leaves a key\n"
-                "file that opens everything; run it again. Backups made before open with the key\n"
-                "file of their time only: keep that one, apart from them, as long as you keep\n"
-                "them."},
+     .details = "The gateway and the courier continue to work meanwhile. If the command is\n"
+                "interrupted, the key file still opens everything; run it again. Older backups open\n"
+                "only with the key file of their time: keep that file as long as the backups, and\n"
+                "apart from them."},
 
     {.noun = "doctor", .needs = NEEDS_NO_FILE, .run = doctor_run, .options = OPTION(FULL),
      .summary = "show the configuration and check the installation",
-     .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1. Of the\n"
-                "database only the tables of users, accounts and lines are read for damage, which\n"
-                "takes no longer as traffic accumulates. With --full all of it is, and every\n"
-                "reference from one row to another."},
+     .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1. Only the\n"
+                "tables of users, accounts and lines are checked for damage, so the time does not\n"
+                "grow with the traffic. --full checks the whole database, and every reference from\n"
+                "one row to another."},
     {.noun = "backup", .needs = NEEDS_STORE, .run = backup_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
      .summary = "write a checked copy of the database to a new file",
-     .details = "The gateway goes on working meanwhile. `switchboard restore` puts it in place. The\n"
-                "key file is not part of it."},
+     .details = "The gateway continues to work meanwhile. `switchboard restore` restores the copy.\n"
+                "The key file is not part of it."},
     {.noun = "restore", .needs = NEEDS_CONFIG, .run = restore_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
-     .summary = "make the database hold what a backup does",
-     .details = "The backup is checked first. The gateway may go on working: what the database\n"
-                "held is copied to DATABASE.before-restore and replaced in one transaction; owner\n"
-                "and mode stay. It opens with the key file of the backup's time. Where there is no\n"
-                "database, it is made with the owner and group of its directory."},
+     .summary = "replace the content of the database by that of a backup",
+     .details = "The backup is checked first. The gateway may continue to work: the content of the\n"
+                "database is copied to DATABASE.before-restore and replaced in one transaction.\n"
+                "Owner and mode stay. The restored secrets open only with the key file of the\n"
+                "backup's time. If there is no database, it is created with the owner and group of\n"
+                "its directory."},
     {0},
 };
 /* clang-format on */
@@ -250,7 +251,7 @@ static int run(struct invocation *call, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     struct invocation call = {.now = clock_now()};
-    umask(007); /* what is created here is nobody else's */
+    umask(007); /* other users get no access to the files created here */
     confine_memory();
     arena_init(&call.arena, (size_t)2 << 30, NULL);
     int status = run(&call, argc, argv);

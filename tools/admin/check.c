@@ -1,4 +1,4 @@
-/* What the values of a command line must look like. */
+/* The form of each kind of value on the command line. */
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "command.h"
@@ -20,7 +20,7 @@ static const char *check_label(const char *text) {
 }
 
 static const char *check_id(const char *text) {
-    return is_text(text, 64) && !strchr(text, ' ') ? NULL : "must be an id as `list` shows it";
+    return is_text(text, 64) && !strchr(text, ' ') ? NULL : "must be an id as `list` prints it";
 }
 
 static const char *check_email(const char *text) {
@@ -34,7 +34,7 @@ static const char *check_digits(const char *text) {
     size_t n = strspn(text, digits);
     return n >= 1 && n <= 32 && !text[n]
                ? NULL
-               : "must be the platform's id, which is digits alone, such as 102290129340398";
+               : "must be the platform's id, which is only digits, such as 102290129340398";
 }
 
 static const char *check_limit(const char *text) {
@@ -50,8 +50,8 @@ static const char *check_number(const char *text) {
                : "must be in E.164 form: + and 5 to 20 digits, such as +15550783881";
 }
 
-/* A phone may be written as people write it; letters are refused, so that a mistyped BSUID does not
- * become a stranger's phone. */
+/* A phone may hold the usual separators. Letters are refused, so that a mistyped BSUID is not read
+ * as the phone of another person. */
 static const char *check_identity(const char *text) {
     size_t n = 0;
     for (const char *p = text; *p; p++)

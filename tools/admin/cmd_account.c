@@ -8,7 +8,7 @@
 
 static void warn_of_no_token(const char *account_id) {
     warn("account %s has no platform access token and cannot be used until `switchboard account "
-         "token %s` is given one",
+         "token %s` sets one",
          account_id, account_id);
 }
 
@@ -38,7 +38,7 @@ int account_add(struct invocation *call) {
         return fail("there is no user %s", account.email);
     if (result == STORE_CONFLICT)
         return fail("the business account %s is linked already; `switchboard account list` shows "
-                    "where",
+                    "the user",
                     account.waba_id);
     if (result != STORE_OK)
         return fail_store(call, result);

@@ -6,7 +6,8 @@
 #include "store/admin.h"
 #include "store/listing.h"
 
-/* The block that the operands name: a BSUID byte for byte, or the digits of a phone (spec 2.3). */
+/* The block for the identity in the operands: a BSUID byte for byte, or the digits of a phone
+ * (spec 2.3). */
 static struct store_block read_block(struct invocation *call) {
     struct slice identity = slice_of(call->operands[1]);
     struct store_block block = {.phone_number_id = call->operands[0], .now = call->now};
@@ -74,7 +75,7 @@ static void write_contact(struct json_writer *json, const struct store_contact *
     json_write_end(json);
 }
 
-/* The lines that the contact has threads with. */
+/* The lines of the contact's threads, such as `1065, 1066`. */
 static const char *lines_text(struct arena *arena, const struct store_contact *contact) {
     struct buffer text = buffer_in(arena);
     for (size_t i = 0; i < contact->thread_count; i++)

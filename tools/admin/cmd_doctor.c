@@ -1,5 +1,5 @@
-/* switchboard doctor: what is set, and what is wrong with it. A table of checks, each of which adds
- * its lines to the report; a check that needs the database is left out where it cannot be used. */
+/* switchboard doctor: prints the configuration and checks the installation. Each check of the table
+ * adds its lines to the report; a check that needs the database adds none when it is not open. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -25,8 +25,8 @@
 static const int64_t mib = 1024 * 1024;
 
 enum {
-    WAL_LONG_MIB = 64,  /* above: no process checkpoints */
-    DISK_LOW_MIB = 512, /* below: time to make room */
+    WAL_LONG_MIB = 64,  /* a longer write-ahead log: no process checkpoints it */
+    DISK_LOW_MIB = 512, /* less free space is a warning */
     FOREIGN_SHOWN_DAYS = 30,
 };
 
@@ -43,7 +43,7 @@ struct report {
     enum level worst;
 };
 
-/* Adds a line. `what` is a word or two that stay the same, the detail is for people. */
+/* Adds a line to the report. `what` is the fixed name of the check; the detail is free text. */
 __attribute__((format(printf, 4, 5))) static void add(struct report *report, enum level level,
                                                       const char *what, const char *format, ...) {
     char detail[1024];
@@ -74,7 +74,7 @@ static void check_config(struct report *report) {
     add(report, OK, "config", "%s", call->config_path);
     if ((is_set(config->app_secret) || is_set(config->verify_token)) &&
         stat(call->config_path, &file) == 0 && file.st_mode & S_IRWXO)
-        add(report, WARN, "config mode", "it holds secrets and everybody may read it: chmod o= %s",
+        add(report, WARN, "config mode", "it holds secrets and all users may read it: chmod o= %s",
             call->config_path);
     for (const struct config_key *key = config_keys; key->name; key++) {
         const char *value = config_value(config, key), *what;
@@ -91,7 +91,7 @@ static void check_config(struct report *report) {
         add(report, WARN, "verify_token", "unset: the platform cannot verify the webhook URL");
 }
 
-/* A file that nobody but its owner and group may touch. Returns whether it is there. */
+/* Checks that other users have no access to the file. Returns false if there is no file. */
 static bool check_mode(struct report *report, const char *what, const char *path) {
     struct stat file;
     if (stat(path, &file) != 0) {
@@ -100,7 +100,7 @@ static bool check_mode(struct report *report, const char *what, const char *path
     }
     unsigned mode = file.st_mode & 07777;
     if (mode & S_IRWXO)
-        add(report, FAIL, what, "%s has mode %04o, open to everybody: chmod o= %s", path, mode,
+        add(report, FAIL, what, "%s has mode %04o, open to all users: chmod o= %s", path, mode,
             path);
     else
         add(report, OK, what, "%s has mode %04o", path, mode);
@@ -147,15 +147,15 @@ static void check_courier(struct report *report, int64_t beat_at) {
 static void check_damage(struct report *report, const struct store_inspection *found,
                          bool is_full) {
     const char *sound = is_full ? "ok, the whole database was read"
-                                : "ok, as far as users, accounts and lines were read; "
+                                : "ok, only users, accounts and lines were read; "
                                   "`switchboard doctor --full` reads all";
     add(report, found->damage ? FAIL : OK, "integrity", "%s",
         found->damage ? found->damage : sound);
     if (is_full)
-        add(report, found->dangling ? FAIL : OK, "references", "%lld rows lead nowhere",
+        add(report, found->dangling ? FAIL : OK, "references", "%lld rows refer to a missing row",
             (long long)found->dangling);
     else
-        add(report, OK, "references", "not read; `switchboard doctor --full` does");
+        add(report, OK, "references", "not checked; `switchboard doctor --full` checks them");
 }
 
 static void check_database(struct report *report) {
@@ -179,8 +179,8 @@ static void check_database(struct report *report) {
     check_courier(report, found.courier_at);
 }
 
-/* Whether the platform tokens open with the key file at hand: another one may have been restored.
- */
+/* Checks that the platform tokens open with the key file, which may have been restored from another
+ * backup than the database. */
 static void check_tokens(struct report *report) {
     struct invocation *call = report->call;
     struct store_account *accounts;
@@ -200,7 +200,7 @@ static void check_tokens(struct report *report) {
         "%zu of %zu open with the key file", opened, sealed);
 }
 
-/* Payloads of the platform that were too large to be taken in. */
+/* Reports the payloads of the platform that were too large to process. */
 static void check_refusals(struct report *report) {
     struct invocation *call = report->call;
     struct store_refusal *refusals;
@@ -213,12 +213,13 @@ static void check_refusals(struct report *report) {
         add(report, OK, "refused payloads", "none");
     else
         add(report, WARN, "refused payloads",
-            "%zu of the platform's were kept and not taken in, the last at %s: %s; see "
-            "`switchboard refusal list`, then retry or drop them",
+            "payloads of the platform that were kept and not processed: %zu, the last at %s: %s; "
+            "see `switchboard refusal list`, then retry or drop them",
             count, time_text(&call->arena, refusals[0].last_at), refusals[0].reason);
 }
 
-/* What came in the last 30 days for lines of ours under the ids of accounts that are not theirs. */
+/* Reports the updates of the last 30 days that named a line of ours and another account than the
+ * line's. */
 static void check_foreign(struct report *report) {
     struct invocation *call = report->call;
     struct store_foreign *foreign;
@@ -237,20 +238,20 @@ static void check_foreign(struct report *report) {
             foreign[i].count == 1 ? "was" : "were", time_text(&call->arena, foreign[i].last_at));
 }
 
-/* Before the database is opened, which may shorten it. */
+/* Runs before the database is opened, because opening may shorten the write-ahead log. */
 static void check_wal(struct report *report) {
     struct invocation *call = report->call;
     struct stat wal = {0};
     stat(arena_printf(&call->arena, "%s-wal", call->config.database), &wal);
     bool is_long = wal.st_size > WAL_LONG_MIB * mib;
     add(report, is_long ? WARN : OK, "write-ahead log", "%lld bytes%s", (long long)wal.st_size,
-        is_long ? ": nobody checkpoints it, is the courier running?" : "");
+        is_long ? ": no process checkpoints it; is the courier running?" : "");
 }
 
 static void check_space(struct report *report, const char *what, const char *path) {
     struct statvfs disk;
     if (statvfs(path, &disk) != 0)
-        return; /* another line says that the file is not there */
+        return; /* check_mode or check_spool reports the missing file */
     int64_t room = (int64_t)(disk.f_bavail * disk.f_frsize) / mib;
     add(report,
         room < DISK_NONE_MIB  ? FAIL
@@ -270,7 +271,7 @@ static void check_spool(struct report *report) {
     if (stat(path, &found) != 0)
         add(report, FAIL, "spool", "%s: %s; `switchboard init` creates it", path, strerror(errno));
     else if (!S_ISDIR(found.st_mode))
-        add(report, FAIL, "spool", "%s is no directory", path);
+        add(report, FAIL, "spool", "%s is not a directory", path);
     else if (access(path, W_OK | X_OK) != 0)
         add(report, FAIL, "spool", "%s: %s", path, strerror(errno));
     else
@@ -287,35 +288,35 @@ static void check_upstream(struct report *report) {
         add(report, OK, "upstream", "%s accepts connections", peer);
 }
 
-/* What the kernel takes from a program that gives it up (confine.h). */
+/* Reports which means of confinement the kernel has (confine.h). */
 static void check_confinement(struct report *report) {
     struct confinement kernel = confine_support();
     if (kernel.has_seccomp)
         add(report, OK, "seccomp", "each program is confined to the system calls it needs");
     else
-        add(report, WARN, "seccomp", "this kernel has none: programs may make any system call");
+        add(report, WARN, "seccomp", "not in this kernel: programs may make any system call");
     if (kernel.landlock_abi >= 1)
         add(report, OK, "landlock", "version %d: each program is confined to the files it needs%s",
-            kernel.landlock_abi, kernel.landlock_abi >= 4 ? ", and to its part in TCP" : "");
+            kernel.landlock_abi, kernel.landlock_abi >= 4 ? ", and to its use of TCP" : "");
     else
         add(report, WARN, "landlock",
-            "this kernel has none, or it is switched off: programs may read every file that their "
-            "user may, and those that write files may change them");
+            "not in this kernel, or switched off: programs may read every file that their user "
+            "may, and programs that write files may change every such file");
 }
 
-/* --- what the service's user may do, which root may in any case --- */
+/* --- access rights of the service's user; for root every access(2) would succeed --- */
 
-/* What the service opens. */
+/* A file that the service opens. */
 struct needed_file {
     const char *path;
     int access; /* as access(2) */
     bool may_be_gone;
 };
 
-/* What came of them: the first that cannot be used, and why. */
+/* The first file that cannot be used. */
 struct verdict {
-    int file; /* -1: all can be used */
-    int error;
+    int file;  /* its index; -1: all can be used */
+    int error; /* errno */
 };
 
 static struct verdict try_files(const struct needed_file *files, int count) {
@@ -326,7 +327,7 @@ static struct verdict try_files(const struct needed_file *files, int count) {
     return (struct verdict){-1, 0};
 }
 
-/* A child that becomes the user tries them. False where that cannot be. */
+/* Tries the files in a child process that becomes the user. Returns false if it cannot become it. */
 static bool try_as(uid_t user, gid_t group, const struct needed_file *files, int count,
                    struct verdict *verdict) {
     int ends[2];
@@ -348,10 +349,10 @@ static bool try_as(uid_t user, gid_t group, const struct needed_file *files, int
     return done;
 }
 
-enum { ANOTHER_USER = 65534 }; /* has the group alone, as a setgid program of the web server */
+enum { ANOTHER_USER = 65534 }; /* in the group only, as a setgid program of the web server */
 
-/* The directory of the database belongs to the service's user and group; where its group may write,
- * that alone must be enough. */
+/* The owner and group of the database's directory are the service's. If the group may write to the
+ * directory, the group's rights alone must be enough. */
 static void check_access(struct report *report) {
     struct invocation *call = report->call;
     const struct config *config = &call->config;
@@ -360,7 +361,7 @@ static void check_access(struct report *report) {
         slash ? arena_printf(&call->arena, "%.*s", (int)(slash - database) + 1, database) : ".";
     const struct needed_file files[] = {
         {call->config_path, R_OK, false},
-        {config->secret_key_file, R_OK, true}, /* another line says that it is not there */
+        {config->secret_key_file, R_OK, true}, /* check_keys reports a missing one */
         {directory, R_OK | W_OK | X_OK, false},
         {database, R_OK | W_OK, true},
         {arena_printf(&call->arena, "%s-wal", database), R_OK | W_OK, true},
@@ -370,7 +371,7 @@ static void check_access(struct report *report) {
     struct stat owner;
     struct verdict verdict;
     if (stat(directory, &owner) != 0)
-        return; /* another line says so */
+        return; /* check_mode reports it */
     bool is_shared = owner.st_mode & S_IWGRP;
     if (geteuid() != 0)
         verdict = try_files(files, sizeof files / sizeof *files);
@@ -378,7 +379,7 @@ static void check_access(struct report *report) {
                      sizeof files / sizeof *files, &verdict) ||
              (verdict.file < 0 &&
               !try_as(owner.st_uid, owner.st_gid, files, sizeof files / sizeof *files, &verdict))) {
-        add(report, WARN, "access", "cannot try what user %ld may do", (long)owner.st_uid);
+        add(report, WARN, "access", "cannot check the rights of user %ld", (long)owner.st_uid);
         return;
     }
     if (verdict.file < 0)
@@ -387,16 +388,16 @@ static void check_access(struct report *report) {
     else
         add(report, FAIL, "access",
             "the service's user %ld and group %ld, the owners of the database's directory, cannot "
-            "use %s: %s; set its owner, group and mode as those of its neighbours",
+            "use %s: %s; give it the owner, group and mode of the other files",
             (long)owner.st_uid, (long)owner.st_gid, files[verdict.file].path,
             strerror(verdict.error));
 }
 
-/* Where libmagic looks, and where Debian has the file. */
+/* The path that libmagic opens, and the path of Debian's file. */
 static const char *const type_databases[] = {"/usr/share/misc/magic.mgc",
                                              "/usr/lib/file/magic.mgc"};
 
-/* Without it every upload that names no type becomes application/octet-stream. */
+/* Checks libmagic's database. Without it every upload without a type is application/octet-stream. */
 static void check_types(struct report *report) {
     static const unsigned char magic[] = {0x1c, 0x04, 0x1e, 0xf1}; /* magic(5), little-endian */
     for (size_t i = 0; i < sizeof type_databases / sizeof *type_databases; i++) {
@@ -411,7 +412,7 @@ static void check_types(struct report *report) {
         }
     }
     add(report, WARN, "file types",
-        "%s is missing or no database of libmagic: files uploaded without a type are "
+        "%s is missing or not a database of libmagic: files uploaded without a type become "
         "application/octet-stream; install libmagic-mgc",
         type_databases[0]);
 }

@@ -11,7 +11,7 @@
 #include "store/webhook_config.h"
 #include "delivery/wake.h"
 
-/* --- what there is --- */
+/* --- list and show --- */
 
 static void write_status(struct json_writer *json, const char *name, int status) {
     if (status)
@@ -20,7 +20,7 @@ static void write_status(struct json_writer *json, const char *name, int status)
         json_write_null(json, name);
 }
 
-/* The members of an open object. */
+/* Writes the event's members into the open object. */
 static void write_event(struct json_writer *json, const struct store_event_entry *event) {
     json_write_text(json, "id", event->id);
     json_write_text(json, "email", event->email);
@@ -158,7 +158,7 @@ int event_show(struct invocation *call) {
     return EXIT_DONE;
 }
 
-/* --- giving it a push --- */
+/* --- replay, resume, test --- */
 
 static int print_replayed(struct invocation *call, size_t count) {
     courier_wake(&call->config);
@@ -189,14 +189,15 @@ static int replay_range(struct invocation *call) {
     if (result == STORE_OK)
         return print_replayed(call, count);
     if (count)
-        warn("%zu events are to be delivered again; the rest stays as it was", count);
+        warn("%zu events are to be delivered again; the rest is unchanged", count);
     return fail_store(call, result);
 }
 
 int event_replay(struct invocation *call) {
     bool has_id = call->operand_count == 1, has_since = call->options[OPTION_SINCE] != NULL;
     if (has_id == has_since || (has_id && call->options[OPTION_UNTIL]))
-        return fail_usage(call, "give either the ID of one event or --since, and with it --until");
+        return fail_usage(call, "give either the ID of one event, or --since and optionally "
+                                "--until");
     return has_id ? replay_one(call, call->operands[0]) : replay_range(call);
 }
 
@@ -219,7 +220,7 @@ int event_resume(struct invocation *call) {
     return object_print(call, &json, "resumed:%s", count ? names.p : " nothing was suspended");
 }
 
-/* The user's id, when there is a webhook to deliver to. Returns EXIT_DONE, or fails. */
+/* Finds the id of the user, who must have a webhook. Returns EXIT_DONE, or fails. */
 static int find_recipient(struct invocation *call, const char *email, char id[ID_SIZE]) {
     struct store_webhook webhook;
     enum store_result result = store_find_user(call->store, email, id);

@@ -27,7 +27,7 @@ static int fail_answer(struct invocation *call, const struct graph_answer *answe
     if (!answer->status)
         return fail("the platform could not be reached: %s", answer->failure);
     if (json_read(&call->arena, answer->body, &body, &error))
-        return fail("the platform answered %d and no JSON", answer->status);
+        return fail("the platform answered %d without JSON", answer->status);
     const char *said = json_text(json_find(body, "error.message"), &call->arena);
     return fail("the platform answered %d: %s", answer->status, said ? said : "no list of flows");
 }
@@ -48,7 +48,7 @@ static int get_page(struct invocation *call, const char *token, struct graph_pag
     return is_page ? EXIT_DONE : fail_answer(call, &answer);
 }
 
-/* Adds the account's flows, of all pages, to the buffer. */
+/* Appends the account's flows of all pages to the buffer. */
 static int get_flows(struct invocation *call, const struct store_account *account,
                      struct buffer *flows) {
     struct graph_page_request wanted = {

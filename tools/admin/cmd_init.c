@@ -28,7 +28,7 @@ static int ensure_spool(struct invocation *call, bool *created) {
     if (!*created && errno != EEXIST)
         return fail("cannot create the spool directory %s: %s", path, strerror(errno));
     if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode))
-        return fail("the spool directory %s is no directory", path);
+        return fail("the spool directory %s is not a directory", path);
     return EXIT_DONE;
 }
 
@@ -44,7 +44,7 @@ static const char *database_text(struct invocation *call, const struct made *mad
     if (!made->from)
         return arena_printf(&call->arena, "created, schema version %d", made->to);
     return arena_printf(&call->arena,
-                        "migrated from schema version %d to %d; the copy before that is "
+                        "migrated from schema version %d to %d; the copy made before is "
                         "%s.before-v%d",
                         made->from, made->to, path, made->from + 1);
 }

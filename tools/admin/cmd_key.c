@@ -8,7 +8,7 @@
 #include "output.h"
 #include "store/sealed.h"
 
-enum { ROUNDS = 100 }; /* of sealing anew, until nothing is left that an old key sealed */
+enum { ROUNDS = 100 }; /* at most so many rounds until no value is left that an old key sealed */
 
 static int read_ring(struct invocation *call, struct keyring *ring) {
     const char *error;
@@ -16,7 +16,7 @@ static int read_ring(struct invocation *call, struct keyring *ring) {
     return failed ? fail("%s", error) : EXIT_DONE;
 }
 
-/* The key that opens the value, by its place in the ring; ring->count: none. */
+/* The index in the ring of the key that opens the value; ring->count: none. */
 static size_t opening_key(struct invocation *call, const struct keyring *ring,
                           const struct store_sealed *value) {
     size_t i = 0;
@@ -34,17 +34,17 @@ static size_t opening_key(struct invocation *call, const struct keyring *ring,
 
 /* --- rotation --- */
 
-/* One transaction of a rotation. The write lock keeps everybody else from sealing and rotating, so
- * the key file may be read and replaced in it. */
+/* One transaction of a rotation. It holds the write lock, so no other process seals or rotates
+ * meanwhile, and the key file may be read and replaced. */
 struct round {
     struct invocation *call;
-    bool adds; /* a new key; else: it drops the old ones, when they seal nothing any more */
+    bool adds; /* adds a new key; else: drops the old keys once no value is sealed with them */
     struct keyring ring;
     uint8_t newest;               /* the id that seals */
     uint8_t dropped[KEYRING_MAX]; /* ids */
     size_t dropped_count;
     bool is_done;
-    bool has_failed; /* the reason was told */
+    bool has_failed; /* after the reason was printed */
 };
 
 static bool begin_round(void *context) {
@@ -66,8 +66,8 @@ static struct slice reseal(void *context, const struct store_sealed *value) {
         return value->value;
     struct slice secret = seal_open(&round->ring, arena, value->value, value->place);
     if (!secret.p) {
-        fail("the %s %s opens with no key of %s: restore the key, or replace the value; nothing "
-             "was changed",
+        fail("the %s %s cannot be opened with any key of %s: restore the key, or replace the "
+             "value; nothing was changed",
              value->what, value->owner, round->call->config.secret_key_file);
         round->has_failed = true;
         return secret;
@@ -77,8 +77,9 @@ static struct slice reseal(void *context, const struct store_sealed *value) {
     return sealed;
 }
 
-/* A key stands in the file before anything is stored that it sealed, and until nothing is: so old
- * ones go in a round that has found nothing to seal anew. */
+/* A key must be in the file for as long as the database holds a value that it sealed. So a new key
+ * is written before its first value is committed, and the old keys are dropped only in a round that
+ * has found no value to seal again. */
 static bool end_round(void *context, size_t changed) {
     struct round *round = context;
     const char *path = round->call->config.secret_key_file;
@@ -108,7 +109,7 @@ static int run_round(struct round *round, size_t *changed) {
     return result == STORE_OK ? EXIT_DONE : fail_store(call, result);
 }
 
-/* Adds what was sealed anew to `*resealed`. */
+/* Adds the number of values sealed again to `*resealed`. */
 static int drop_old_keys(struct round *round, size_t *resealed) {
     int status = EXIT_DONE;
     for (int i = 0; i < ROUNDS && status == EXIT_DONE && !round->is_done; i++) {
@@ -127,7 +128,7 @@ static int print_rotation(struct invocation *call, const struct round *last, siz
     for (size_t i = 0; i < last->dropped_count; i++)
         json_write_integer(&json, NULL, last->dropped[i]);
     json_write_end(&json);
-    return object_print(call, &json, "key %u seals; values sealed anew: %zu, old keys removed: %zu",
+    return object_print(call, &json, "key %u seals; values resealed: %zu, old keys removed: %zu",
                         last->newest, resealed, last->dropped_count);
 }
 
@@ -177,13 +178,14 @@ int key_list(struct invocation *call) {
         size_t key = opening_key(call, &ring, &values[i]);
         opened[key]++;
         if (key == ring.count)
-            warn("the %s %s opens with no key of the file", values[i].what, values[i].owner);
+            warn("the %s %s cannot be opened with any key of the file", values[i].what,
+                 values[i].owner);
     }
     for (size_t i = 0; i < ring.count; i++)
         list_key(&table, &json, arena, ring.keys[i].id, i + 1 == ring.count, opened[i]);
     crypto_wipe(ring.keys, sizeof ring.keys);
     int status = list_print(call, &json, &table);
-    return opened[ring.count] ? fail("values that open with no key of %s: %zu",
+    return opened[ring.count] ? fail("values that no key of %s opens: %zu",
                                      call->config.secret_key_file, opened[ring.count])
                               : status;
 }

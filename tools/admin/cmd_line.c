@@ -28,7 +28,7 @@ int line_add(struct invocation *call) {
     if (result == STORE_NOT_FOUND)
         return fail_account(line.account_id);
     if (result == STORE_CONFLICT)
-        return fail("the line %s exists already; `switchboard line list` shows where",
+        return fail("the line %s exists already; `switchboard line list` shows its account",
                     line.phone_number_id);
     if (result != STORE_OK)
         return fail_store(call, result);

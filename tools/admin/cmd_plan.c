@@ -5,12 +5,12 @@
 #include "output.h"
 #include "store/admin.h"
 
-/* The plan is stored as it was said; what the gateway will make of it is said too (spec 5.5). */
+/* The plan is stored as given. Warns if the gateway will refuse the user's requests (spec 5.5). */
 static void warn_of_plan(const struct store_new_plan *plan) {
     if (plan->is_addon)
         return;
     if (strcmp(plan->name, "Premium") != 0 && strcmp(plan->name, "Enterprise") != 0)
-        warn("only the primary plans Premium and Enterprise, spelled so, open the API; requests of "
+        warn("only a primary plan named exactly Premium or Enterprise opens the API; requests of "
              "%s will be answered with 403 DEVELOPER_PLAN_REQUIRED",
              plan->email);
     if (plan->ends_at <= plan->now)

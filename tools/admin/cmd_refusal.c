@@ -10,9 +10,9 @@
 #include "store/refusal.h"
 #include "delivery/wake.h"
 
-enum { UPDATES_AT_ONCE = 1000 }; /* in one transaction: others wait for it */
+enum { UPDATES_AT_ONCE = 1000 }; /* in one transaction, for which other writers wait */
 
-/* The members of an open object. */
+/* Writes the refusal's members into the open object. */
 static void write_refusal(struct json_writer *json, const struct store_refusal *refusal) {
     json_write_text(json, "id", refusal->id);
     json_write_text(json, "reason", refusal->reason);
@@ -54,7 +54,7 @@ int refusal_list(struct invocation *call) {
     return list_print(call, &json, &table);
 }
 
-/* Returns EXIT_DONE and the refusal that the command names, or fails. */
+/* Finds the refusal of the command's operand. Returns EXIT_DONE, or fails. */
 static int find(struct invocation *call, struct store_refusal *refusal) {
     const char *id = call->operands[0];
     enum store_result result = store_find_refusal(call->store, &call->arena, id, refusal);
@@ -78,7 +78,7 @@ int refusal_show(struct invocation *call) {
     return object_print(call, &json, "%s", refusal.id);
 }
 
-/* Takes in all of the updates, some at a time. Returns EXIT_DONE, or fails. */
+/* Stores the updates, UPDATES_AT_ONCE in a transaction. Returns EXIT_DONE, or fails. */
 static int ingest(struct invocation *call, struct store_update *updates, size_t count) {
     size_t all_events = 0;
     for (size_t from = 0; from < count; from += UPDATES_AT_ONCE) {
@@ -108,8 +108,8 @@ int refusal_retry(struct invocation *call) {
     if (status != EXIT_DONE)
         return status;
     if (json_read(&call->arena, refusal.body, &payload, &error) != 0)
-        return fail("it cannot be read: %s, at line %zu, column %zu; `switchboard refusal show` "
-                    "prints it",
+        return fail("the payload cannot be read: %s, at line %zu, column %zu; `switchboard refusal "
+                    "show` prints it",
                     error.reason, error.line, error.column);
     size_t count = inbound_read(&call->arena, payload, call->now, SIZE_MAX, &updates);
     if ((status = ingest(call, updates, count)) != EXIT_DONE ||
@@ -122,7 +122,7 @@ int refusal_retry(struct invocation *call) {
     json_write_integer(&json, "updates", (int64_t)count);
     json_write_integer(&json, "duplicates", (int64_t)outcomes[OUTCOME_DUPLICATE]);
     json_write_integer(&json, "skipped", (int64_t)outcomes[OUTCOME_NOT_OURS]);
-    return object_print(call, &json, "%zu updates taken in: %zu known already, %zu skipped", count,
+    return object_print(call, &json, "%zu updates processed: %zu known already, %zu skipped", count,
                         outcomes[OUTCOME_DUPLICATE], outcomes[OUTCOME_NOT_OURS]);
 }
 

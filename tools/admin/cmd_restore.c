@@ -19,8 +19,8 @@ int restore_run(struct invocation *call) {
     json_write_text(&json, "file", path);
     json_write_text(&json, "formerDatabase", kept);
     json_write_integer(&json, "version", done.version);
-    return object_print(call, &json, "%s holds what %s does%s%s%s", database, path,
-                        kept ? "; what it held before is " : "", kept ? kept : "",
-                        done.is_older ? "\nIt is of an older version: run `switchboard init` now"
+    return object_print(call, &json, "%s now has the content of %s%s%s%s", database, path,
+                        kept ? "; its former content is in " : "", kept ? kept : "",
+                        done.is_older ? "\nIts schema version is older: run `switchboard init` now"
                                       : "");
 }

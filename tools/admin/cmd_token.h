@@ -6,7 +6,7 @@
 
 enum { TOKEN_SIZE = 3 + 64 + 1 };
 
-/* A new token and the hash that is stored of it. */
+/* A new token, and its hash, which is stored. */
 struct token {
     char text[TOKEN_SIZE];
     unsigned char hash[CRYPTO_HASH_SIZE];
@@ -14,7 +14,7 @@ struct token {
 
 void token_make(struct token *token);
 
-/* Prints the token and the user it is for: the only time it is seen. */
+/* Prints the token and its user. The token is not stored, so it cannot be printed again. */
 struct invocation;
 void token_print(struct invocation *call, const char *user_id, const char *email,
                  const struct token *token);

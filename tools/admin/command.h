@@ -1,8 +1,8 @@
-/* The admin CLI: what every command is made of.
+/* The admin CLI: the parts that all commands share.
  *
- * A row of the command table (tools/switchboard.c) says all that is to be known of a command: its
- * words, operands, options, what it needs and what it does. The words of a command line are checked
- * against that row before the command runs, so a command sees only values of the right form.
+ * A row of the command table (tools/switchboard.c) defines a command: its words, operands, options,
+ * needs, function and help text. The command line is checked against that row before the command
+ * runs, so a command sees only values of the right form.
  */
 #ifndef SWITCHBOARD_ADMIN_COMMAND_H
 #define SWITCHBOARD_ADMIN_COMMAND_H
@@ -16,7 +16,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 enum { MAX_OPERANDS = 2 };
 
-/* The kinds of values on a command line; tools/admin/check.c says what each must look like. */
+/* The kinds of values on a command line; tools/admin/check.c checks the form of each. */
 enum value_kind {
     VALUE_NONE, /* a flag takes no value */
     VALUE_ACCOUNT_ID,
@@ -76,7 +76,7 @@ struct option_rule {
 
 extern const struct option_rule option_rules[OPTION_COUNT];
 
-/* What must be there before a command can run. */
+/* What a command needs before it can run. */
 enum command_need { NEEDS_NO_FILE, NEEDS_CONFIG, NEEDS_STORE };
 
 struct invocation;
@@ -85,11 +85,11 @@ struct command {
     const char *noun, *verb; /* verb NULL: the noun is the whole command */
     size_t min_operands, max_operands;
     enum value_kind operands[MAX_OPERANDS];
-    unsigned options, required; /* beside --config, --json and --help, which all commands take */
+    unsigned options, required; /* besides --config, --json and --help, which all commands take */
     enum command_need needs;
-    int (*run)(struct invocation *call); /* returns an exit code; its reason went to stderr */
+    int (*run)(struct invocation *call); /* returns an exit code, after printing a failure */
     const char *summary;                 /* one line, no full stop */
-    const char *details;                 /* paragraphs for --help; NULL: the summary says all */
+    const char *details;                 /* paragraphs for --help; NULL: only the summary */
 };
 
 extern const struct command commands[]; /* ends with a NULL noun */
@@ -98,28 +98,28 @@ extern const struct command commands[]; /* ends with a NULL noun */
 struct invocation {
     struct arena arena;
     const struct command *command;
-    const char *operands[MAX_OPERANDS + 2]; /* the command's words are taken off the front */
+    const char *operands[MAX_OPERANDS + 2]; /* without the words of the command */
     size_t operand_count;
     const char *options[OPTION_COUNT]; /* the value, "" for a flag; NULL: not given */
     const char *config_path;
-    struct config config; /* set where the command needs it */
-    struct store *store;  /* open where the command needs it */
+    struct config config; /* set if the command needs it */
+    struct store *store;  /* open if the command needs it */
     int64_t now;
 };
 
 /* --- parse.c --- */
 
-/* Reads the words of the command line into `call`. Returns EXIT_DONE, or EXIT_USAGE after saying on
- * stderr what is wrong and how it is right. `call->command` is NULL where --help or --version stand
+/* Reads the words of the command line into `call`. Returns EXIT_DONE, or EXIT_USAGE after printing
+ * the error and the usage line on stderr. `call->command` is NULL if --help or --version is given
  * without a command. */
 int parse_words(struct invocation *call, int argc, char **argv);
 
 /* --- check.c --- */
 
-/* How a value is called in a usage line. */
+/* The name of a kind of value in usage lines, such as "EMAIL". */
 const char *value_name(enum value_kind kind);
 
-/* NULL when `text` has the form that its kind asks for, else what it must be ("must be ..."). */
+/* Returns NULL if `text` has the form of its kind, else the rest of an error ("must be ..."). */
 const char *value_check(enum value_kind kind, const char *text);
 
 /* --- help.c --- */
@@ -127,20 +127,20 @@ const char *value_check(enum value_kind kind, const char *text);
 /* The one usage line of a command. */
 const char *command_usage(struct arena *arena, const struct command *command);
 
-/* Prints the page of the command, of all commands of a noun (noun given alone), or of the tool. */
+/* Prints the help of the command, of all commands of a noun (noun given alone), or of the tool. */
 void help_print(struct invocation *call);
 
-/* --- failing: each says its line on stderr and returns the exit code --- */
+/* --- fail.c: each function prints one line on stderr; those that fail return the exit code --- */
 
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int fail_usage(struct invocation *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What every store result means to the operator; NOT_FOUND and CONFLICT are better said by the
- * command itself. */
+/* Prints the meaning of a store result. A command that can name the missing or conflicting row
+ * handles STORE_NOT_FOUND and STORE_CONFLICT itself. */
 int fail_store(const struct invocation *call, enum store_result result);
 
-/* A line that begins with "warning: ". */
+/* Prints a line that begins with "switchboard: warning: ". */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,10 +1,10 @@
-/* Every way to end badly. */
+/* Errors and warnings on standard error. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "command.h"
 
-/* One line, whatever the values in it hold: control characters become `?`. */
+/* Prints one line. Control characters become `?`, so that a value cannot break the line. */
 __attribute__((format(printf, 2, 0))) static void say(const char *before, const char *format,
                                                       va_list args) {
     char line[4096];

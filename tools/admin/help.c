@@ -1,4 +1,4 @@
-/* --help and usage lines, made from the tables. */
+/* --help and usage lines, built from the tables of commands and options. */
 #include <stdio.h>
 
 #include "command.h"
@@ -49,7 +49,7 @@ static void print_command(struct arena *arena, const struct command *command) {
     print_options(arena, OPTION(CONFIG) | OPTION(JSON) | OPTION(HELP));
 }
 
-/* The commands of one noun, or all of them. Returns how many. */
+/* Prints the commands of one noun, or all if `noun` is NULL. Returns their number. */
 static int print_list(struct arena *arena, const char *noun) {
     int count = 0;
     for (const struct command *c = commands; c->noun; c++)
@@ -64,9 +64,9 @@ static void print_tool(struct arena *arena) {
     printf(
         "usage: switchboard COMMAND [OPTIONS]\n\n"
         "Administers a Switchboard gateway: its database, users, business accounts and lines.\n\n"
-        "Commands (`switchboard COMMAND --help` tells more):\n");
+        "Commands (`switchboard COMMAND --help` prints details):\n");
     print_list(arena, NULL);
-    printf("\nOptions, anywhere in the line:\n");
+    printf("\nOptions, at any position:\n");
     print_options(arena, OPTION(CONFIG) | OPTION(JSON) | OPTION(HELP) | OPTION(VERSION));
     printf("\nThe configuration file is --config FILE, else $SWITCHBOARD_CONFIG, else\n"
            "%s. Exit status: 0 done, 1 failed, 2 wrong usage.\n",

@@ -1,4 +1,4 @@
-/* The functions behind the rows of the command table, one file per noun. */
+/* The functions of the command table. The functions of a noun are in cmd_NOUN.c. */
 #ifndef SWITCHBOARD_ADMIN_NOUNS_H
 #define SWITCHBOARD_ADMIN_NOUNS_H
 

@@ -15,7 +15,7 @@ struct table table_start(struct arena *arena, size_t columns, const char *const 
     return table;
 }
 
-/* U+0000 to U+001F, U+007F to U+009F, and bytes that are no UTF-8. */
+/* False for U+0000 to U+001F, U+007F to U+009F, and bytes that are not UTF-8. */
 static bool is_printable(const char *p, size_t length) {
     unsigned char first = (unsigned char)p[0];
     if (length == 2)
@@ -38,7 +38,7 @@ void table_cell(struct table *table, const char *text) {
     buffer_add(&table->cells, &cell, sizeof cell);
 }
 
-/* The characters of a text, counted as terminals of one column each. */
+/* The width of a text in terminal columns, one for each character. */
 static size_t text_width(const char *text) {
     size_t width = 0;
     for (; *text; text++)
@@ -87,7 +87,7 @@ int list_print(struct invocation *call, struct json_writer *json, const struct t
 
 enum { LIST_PAGE = 500 };
 
-static const size_t list_memory = (size_t)256 << 20; /* of a page; a row holds a few KB at most */
+static const size_t list_memory = (size_t)256 << 20; /* of a page; a row is at most a few KB */
 
 void list_open(struct list *list, struct invocation *call, size_t columns,
                const char *const *titles) {
@@ -110,7 +110,7 @@ bool list_next(struct list *list) {
     return true;
 }
 
-/* The elements of the page's array, continuing one array over all pages. */
+/* Prints the elements of the page's array as a continuation of one array over all pages. */
 static void print_elements(struct list *list, size_t count) {
     json_write_end(&list->json);
     struct slice array = json_written(&list->json);

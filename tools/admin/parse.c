@@ -1,5 +1,5 @@
-/* From the words of the command line to an invocation. Options are the words that begin with two
- * dashes; they may stand anywhere, as --name VALUE or --name=VALUE, until a bare `--`. */
+/* Reads the command line into an invocation. Options are the words that begin with two dashes, as
+ * --name VALUE or --name=VALUE, at any position before a word `--`. */
 #include <stdio.h>
 
 #include "command.h"
@@ -15,7 +15,8 @@ static int find_option(struct slice name) {
     return -1;
 }
 
-/* Reads the option at argv[*i], and its value, which may be the next word. */
+/* Reads the option at argv[*i] and its value, which may be the next word; then *i is that word.
+ * Returns NULL or the error. */
 static const char *read_option(struct invocation *call, int argc, char **argv, int *i) {
     struct slice value = slice_of(argv[*i]);
     bool has_value = strchr(argv[*i], '=') != NULL;
@@ -27,7 +28,7 @@ static const char *read_option(struct invocation *call, int argc, char **argv, i
     if (is_flag && has_value)
         return arena_printf(&call->arena, "%s takes no value", option_rules[option].name);
     if (!is_flag && call->options[option])
-        return arena_printf(&call->arena, "%s stands twice", option_rules[option].name);
+        return arena_printf(&call->arena, "%s is given twice", option_rules[option].name);
     if (!is_flag && !has_value && (*i + 1 >= argc || strncmp(argv[*i + 1], "--", 2) == 0))
         return arena_printf(&call->arena, "%s needs a value: %s %s", option_rules[option].name,
                             option_rules[option].name, value_name(option_rules[option].value));
@@ -55,7 +56,7 @@ static const char *read_words(struct invocation *call, int argc, char **argv) {
     return NULL;
 }
 
-/* Takes the command's words off the operands. */
+/* Sets call->command and removes its words from the operands. */
 static void take_command(struct invocation *call) {
     const char **words = call->operands;
     for (const struct command *c = commands; c->noun && !call->command; c++)
@@ -69,7 +70,7 @@ static void take_command(struct invocation *call) {
     memmove(words, words + taken, call->operand_count * sizeof *words);
 }
 
-/* Why the words name no command. */
+/* The error for words that are not a command. */
 static const char *explain_unknown(struct invocation *call) {
     struct buffer verbs = buffer_in(&call->arena);
     if (!call->operand_count)
@@ -82,7 +83,7 @@ static const char *explain_unknown(struct invocation *call) {
         return arena_printf(&call->arena, "there is no command `%s`", noun);
     if (call->operand_count == 1)
         return arena_printf(&call->arena, "`%s` needs a second word: %s", noun, verbs.p);
-    return arena_printf(&call->arena, "there is no command `%s %s`; after `%s` stands %s", noun,
+    return arena_printf(&call->arena, "there is no command `%s %s`; `%s` takes one of: %s", noun,
                         call->operands[1], noun, verbs.p);
 }
 
@@ -94,7 +95,7 @@ static const char *check_options(struct invocation *call) {
         const struct option_rule *rule = &option_rules[i];
         const char *wrong = NULL;
         if (call->options[i] && !(allowed & 1u << i))
-            return arena_printf(&call->arena, "%s does not belong to this command", rule->name);
+            return arena_printf(&call->arena, "%s is not an option of this command", rule->name);
         if (!call->options[i] && command->required & 1u << i)
             return arena_printf(&call->arena, "%s %s is missing", rule->name,
                                 value_name(rule->value));

@@ -14,8 +14,8 @@ struct peer {
     const char *host, *port;
 };
 
-/* Of a URL that the configuration took: `scheme://host[:port][/path]`, an IPv6 address stands in
- * brackets (RFC 3986 3.2). */
+/* The peer of a URL that the configuration has accepted: `scheme://host[:port][/path]`, where an
+ * IPv6 address is in brackets (RFC 3986 3.2). */
 static struct peer read_url(struct arena *arena, const char *url) {
     struct slice rest = slice_of(strstr(url, "://") + 3);
     const char *usual_port = strncasecmp(url, "https:", 6) == 0 ? "443" : "80";
@@ -27,7 +27,7 @@ static struct peer read_url(struct arena *arena, const char *url) {
     return (struct peer){arena_copy(arena, host), port.n ? arena_copy(arena, port) : usual_port};
 }
 
-/* Tries every address of the host; says why the last one failed. */
+/* Tries every address of the host. Returns NULL, or the reason why the last one failed. */
 static const char *try_connect(const struct peer *peer) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *addresses = NULL;
     int failed = getaddrinfo(peer->host, peer->port, &hints, &addresses);
@@ -43,7 +43,8 @@ static const char *try_connect(const struct peer *peer) {
     return reason;
 }
 
-/* The other side of the pipe: alone, since no resolver can be told to hurry. */
+/* Connects and writes the failure to the pipe. Runs in a child process, because getaddrinfo has no
+ * timeout: alarm(2) ends the process. */
 static void run_child(int out, const struct peer *peer) {
     alarm(SECONDS);
     const char *reason = try_connect(peer);

@@ -12,7 +12,8 @@
 
 enum { LONGEST_TOKEN = 4096 };
 
-/* All of standard input, up to a little more than a token can be; -1 on a read error. */
+/* Reads up to `size` bytes of standard input, to its end or to the end of a line. Returns the
+ * number of bytes, or -1 on a read error. */
 static ssize_t read_input(char *text, size_t size, bool one_line) {
     size_t n = 0;
     while (n < size && !(one_line && n && text[n - 1] == '\n')) {
@@ -28,7 +29,8 @@ static ssize_t read_input(char *text, size_t size, bool one_line) {
     return (ssize_t)n;
 }
 
-/* Asks at the terminal, with echo off, and with signals off so that it is surely put on again. */
+/* Reads a line from the terminal with echo off. Signals from the keyboard are off too, so that none
+ * ends the program before echo is on again. */
 static ssize_t read_terminal(char *text, size_t size) {
     struct termios before, silent;
     bool is_known = tcgetattr(STDIN_FILENO, &before) == 0;
@@ -54,7 +56,8 @@ static struct slice trim(struct slice text) {
     return text;
 }
 
-/* What is wrong with a token, or NULL. It will travel in a header, so it must be visible ASCII. */
+/* Returns the error of a token, or NULL. A token is sent in a header, so it must be visible
+ * ASCII. */
 static const char *check_token(struct slice token) {
     if (token.n > LONGEST_TOKEN)
         return "is longer than 4096 bytes";

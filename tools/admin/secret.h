@@ -1,4 +1,4 @@
-/* Platform access tokens: from standard input, and out of the database. */
+/* Platform access tokens: reads them from standard input, and opens those of the database. */
 #ifndef SWITCHBOARD_ADMIN_SECRET_H
 #define SWITCHBOARD_ADMIN_SECRET_H
 
@@ -7,27 +7,28 @@
 struct invocation;
 struct store_account;
 
-/* A platform access token on its way from standard input into the database. */
+/* A platform access token that was read and is to be stored. */
 struct secret {
     struct invocation *call;
     const char *account_id;
     char text[4096 + 64];
     struct slice token; /* in `text`; n == 0: the input was empty */
-    bool has_failed;    /* it could not be sealed; the reason was told */
+    bool has_failed;    /* it could not be sealed; the reason was printed */
 };
 
-/* Reads a platform access token for the account: one line of standard input, white space at its
- * ends cut off; at a terminal it is asked for and not shown. Returns EXIT_DONE, or EXIT_FAILED
- * after saying why. Call secret_wipe afterwards. */
+/* Reads a platform access token for the account: one line of standard input, without the white
+ * space at its ends. At a terminal it prompts, with echo off. Returns EXIT_DONE, or EXIT_FAILED
+ * after printing the reason. Call secret_wipe afterwards. */
 int secret_read_token(struct invocation *call, const char *account_id, struct secret *secret);
 
-/* To be stored: sealed for the account. */
+/* The secret for a call of the store, which seals it for the account inside its transaction. The
+ * result refers to `secret`. */
 struct store_secret secret_to_store(struct secret *secret);
 
 void secret_wipe(struct secret *secret);
 
-/* The account's platform access token. Returns EXIT_DONE, or EXIT_FAILED after saying why there is
- * none. */
+/* Sets `*token` to the account's platform access token, in the invocation's arena. Returns
+ * EXIT_DONE, or EXIT_FAILED after printing the reason. */
 int secret_open_token(struct invocation *call, const struct store_account *account,
                       const char **token);
 
