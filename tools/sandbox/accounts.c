@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct token_note {
+struct token_override {
     char *token;
     enum token_state state;
-    struct token_note *next;
+    struct token_override *next;
 };
 
 static struct account *accounts;
-static struct token_note *token_notes;
+static struct token_override *token_overrides;
 
 static const struct json_field account_fields[] = {
     {"token", JSON_TEXT, offsetof(struct account, token)},
@@ -62,17 +62,17 @@ static char *read_phones(struct account *account, const cJSON *list) {
     return NULL;
 }
 
-/* The account that JSON speaks of, made when there is none yet. */
+/* Returns the account with that WABA id, and adds it if there is none. */
 static struct account *account_open(const char *waba_id) {
     struct account *account = account_by_waba(waba_id);
-    struct account **place = &accounts;
+    struct account **link = &accounts;
 
     if (account == NULL) {
         account = memory_new(sizeof *account);
-        while (*place != NULL) {
-            place = &(*place)->next;
+        while (*link != NULL) {
+            link = &(*link)->next;
         }
-        *place = account;
+        *link = account;
     }
     return account;
 }
@@ -122,9 +122,10 @@ struct account *account_by_phone(const char *id, const struct phone **phone) {
 }
 
 enum token_state token_check(const char *token) {
-    for (const struct token_note *note = token_notes; note != NULL; note = note->next) {
-        if (strcmp(note->token, token) == 0) {
-            return note->state;
+    for (const struct token_override *override = token_overrides; override != NULL;
+         override = override->next) {
+        if (strcmp(override->token, token) == 0) {
+            return override->state;
         }
     }
     for (const struct account *account = accounts; account != NULL; account = account->next) {
@@ -143,12 +144,12 @@ char *token_put(const cJSON *json) {
 
     for (int i = TOKEN_VALID; token != NULL && i <= TOKEN_REVOKED; i++) {
         if (text_matches(state, names[i]) && state != NULL) {
-            struct token_note *note = memory_new(sizeof *note);
+            struct token_override *override = memory_new(sizeof *override);
 
-            note->token = memory_text(token);
-            note->state = (enum token_state)i;
-            note->next = token_notes;
-            token_notes = note;
+            override->token = memory_text(token);
+            override->state = (enum token_state)i;
+            override->next = token_overrides;
+            token_overrides = override;
             return NULL;
         }
     }
@@ -177,10 +178,10 @@ void account_clear(void) {
         accounts = gone->next;
         account_free(gone);
     }
-    while (token_notes != NULL) {
-        struct token_note *gone = token_notes;
+    while (token_overrides != NULL) {
+        struct token_override *gone = token_overrides;
 
-        token_notes = gone->next;
+        token_overrides = gone->next;
         free(gone->token);
         free(gone);
     }

@@ -1,5 +1,5 @@
-/* Business accounts, their phone numbers and the tokens that open them. All calls under the state
- * lock. */
+/* Business accounts, their phone numbers and their access tokens. All calls are made under the
+ * state lock. */
 #ifndef SANDBOX_ACCOUNTS_H
 #define SANDBOX_ACCOUNTS_H
 
@@ -22,26 +22,28 @@ struct account {
 };
 
 /* Adds an account, or changes the one with that wabaId: {token, wabaId, name, phones: [{id,
- * displayNumber}]}. Returns NULL or a sentence the caller frees. */
+ * displayNumber}]}. Returns NULL, or an error text that the caller frees. */
 char *account_put(const cJSON *json);
 
-/* By WABA id; by the id of one of its numbers (then also *phone, where asked for). NULL: none. */
+/* Finds an account by its WABA id, or by the id of one of its numbers; then *phone is that number
+ * (`phone` may be NULL). Returns NULL if there is none. */
 struct account *account_by_waba(const char *id);
 struct account *account_by_phone(const char *id, const struct phone **phone);
 
-/* The first account, and the next of each. */
+/* Iterates over the accounts: the first one, and the one after an account; NULL at the end. */
 struct account *account_first(void);
 
 enum token_state { TOKEN_UNKNOWN, TOKEN_VALID, TOKEN_EXPIRED, TOKEN_REVOKED };
 
-/* What a token is worth; and changing it: {token, state: valid|expired|revoked}. */
+/* Returns the state of a token; sets it from {token, state: valid|expired|revoked}, and returns
+ * NULL or an error text that the caller frees. */
 enum token_state token_check(const char *token);
 char *token_put(const cJSON *json);
 
 /* Appends all accounts as a JSON array. */
 void account_list(struct bytes *out);
 
-/* Forgets all accounts and token states. */
+/* Deletes all accounts and token states. */
 void account_clear(void);
 
 #endif

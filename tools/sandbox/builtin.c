@@ -10,8 +10,8 @@
 
 static const char *fixtures_path;
 
-/* In the form of a fixtures file: each member is a list of bodies for the control call of that
- * name. */
+/* The built-in state in the form of a fixtures file: each member is a list of bodies for the
+ * control call of that name. */
 static const char builtin_state[] =
     "{\"accounts\":["
     "{\"token\":\"sandbox-token-1\",\"wabaId\":\"102290129340398\",\"name\":\"Blue Kettle Tea\","
@@ -144,7 +144,7 @@ int builtin_load(void) {
 }
 
 void builtin_help(void) {
-    printf("\nThere from the start:\n"
+    printf("\nBuilt-in state:\n"
            "  token            account          phone number id  number\n"
            "  sandbox-token-1  102290129340398  106540352242922  +15550100001\n"
            "  sandbox-token-2  202290129340398  206540352242922  +15550100002\n"

@@ -1,14 +1,14 @@
-/* What the sandbox knows from the start, and what --fixtures adds. */
+/* The built-in state of the sandbox, and the fixtures file of --fixtures. */
 #ifndef SANDBOX_BUILTIN_H
 #define SANDBOX_BUILTIN_H
 
-/* The fixtures file to load with the built-in state. */
+/* Sets the path of the fixtures file that builtin_load loads. The path is not copied. */
 void builtin_fixtures(const char *path);
 
-/* Fills the empty state. 0, or -1 with a message on stderr. */
+/* Loads the built-in state and the fixtures file. Returns 0, or -1 after a message on stderr. */
 int builtin_load(void);
 
-/* Prints accounts, media and templates there are, and the form of a fixtures file. */
+/* Prints the built-in accounts, media, templates and flows, and the form of a fixtures file. */
 void builtin_help(void);
 
 #endif

@@ -73,33 +73,33 @@ void collection_clear(struct collection *collection, const char *waba_id) {
     }
 }
 
-struct wish {
+struct generation {
     uint64_t count;
     uint64_t start;
     char *prefix;
 };
 
-static const struct json_field wish_fields[] = {
-    {"count", JSON_NUMBER, offsetof(struct wish, count)},
-    {"start", JSON_NUMBER, offsetof(struct wish, start)},
-    {"prefix", JSON_TEXT, offsetof(struct wish, prefix)},
+static const struct json_field generation_fields[] = {
+    {"count", JSON_NUMBER, offsetof(struct generation, count)},
+    {"start", JSON_NUMBER, offsetof(struct generation, start)},
+    {"prefix", JSON_TEXT, offsetof(struct generation, prefix)},
     {NULL, JSON_ELSEWHERE, 0},
 };
 
 static char *collection_generate(struct collection *collection, const char *waba_id,
                                  const cJSON *generate,
                                  void (*make)(struct bytes *, const char *, uint64_t)) {
-    struct wish wish = {.start = 1};
-    char *problem = json_fill(&wish, wish_fields, generate);
+    struct generation generation = {.start = 1};
+    char *problem = json_fill(&generation, generation_fields, generate);
 
-    for (uint64_t i = 0; problem == NULL && i < wish.count; i++) {
+    for (uint64_t i = 0; problem == NULL && i < generation.count; i++) {
         struct bytes raw = {0};
 
-        make(&raw, wish.prefix == NULL ? "bulk_" : wish.prefix, wish.start + i);
+        make(&raw, generation.prefix == NULL ? "bulk_" : generation.prefix, generation.start + i);
         problem = item_add(collection, waba_id, (struct slice){raw.data, raw.length});
         bytes_release(&raw);
     }
-    json_fields_release(&wish, wish_fields);
+    json_fields_release(&generation, generation_fields);
     return problem;
 }
 
@@ -143,7 +143,7 @@ const struct account *collection_owner(const struct collection *collection, cons
     return item == NULL ? NULL : account_by_waba(item->waba_id);
 }
 
-/* Cursors are sealed: nobody but this run can make one. */
+/* Signs cursors. The key is random, so only cursors of this run of the sandbox are valid. */
 static unsigned char cursor_key[crypto_shorthash_KEYBYTES];
 
 static void cursor_key_make(void) {
@@ -195,7 +195,7 @@ static bool cursor_read(const char *text, uint64_t *serial) {
     return memcmp(cursor, right, sizeof cursor) == 0;
 }
 
-/* What the query asks for. */
+/* The page that the query asks for. */
 struct page {
     uint64_t limit;
     uint64_t after;  /* serial, 0 = from the start */
@@ -303,7 +303,8 @@ static void print_member(struct bytes *out, struct slice item, const char *name,
     free(text);
 }
 
-/* Where no fields are asked for, the whole item or the default ones; the id is always there. */
+/* If the query has no fields, the item is printed with its default fields, or whole if there are
+ * none. The id is always included. */
 void item_print(struct exchange *exchange, const struct collection *collection,
                 const struct item *item) {
     const char *fields = exchange_parameter(exchange, "fields");
@@ -330,7 +331,7 @@ void item_print(struct exchange *exchange, const struct collection *collection,
     bytes_text(out, "}");
 }
 
-/* The address of a neighbour page: the same query with another cursor. */
+/* Prints the URL of the next or the previous page: the same query with another cursor. */
 static void print_link(struct exchange *exchange, const char *name, const char *direction,
                        const char *cursor, uint64_t limit) {
     const char *host = exchange_header(exchange, "Host");

@@ -52,7 +52,7 @@ static struct record_filter read_filter(const struct exchange *exchange) {
                                   .last = last == NULL ? 0 : strtoull(last, NULL, 10)};
 }
 
-/* The id in the path; `last` is 0, the newest. */
+/* The id in the path; `last` is 0, which selects the newest. */
 static uint64_t read_id(const struct exchange *exchange) {
     return strtoull(exchange_segment(exchange, 2), NULL, 10);
 }
@@ -235,7 +235,7 @@ static void webhooks_clear(struct exchange *exchange) {
 
 enum lock { LOCK_NONE, LOCK_READ, LOCK_WRITE };
 
-/* Every call: method, path below /_sandbox/ (`*` is any segment), lock, function, what it does.
+/* Every call: method, path below /_sandbox/ (`*` is any segment), lock, function, description.
  * --help prints this table. */
 static const struct call {
     const char *method;
@@ -250,10 +250,10 @@ static const struct call {
      "lower case), complete, bodyLength, bodySha256, body (text, else null)}]. Query: path= "
      "(substring of path and query), method=, last=N"},
     {"GET", "requests/count", LOCK_NONE, requests_count, "{count}; same query"},
-    {"GET", "requests/*", LOCK_NONE, requests_show, "one of them, by id or `last`; same query"},
+    {"GET", "requests/*", LOCK_NONE, requests_show, "one request, by id or `last`; same query"},
     {"GET", "requests/*/body", LOCK_NONE, requests_body,
-     "its raw bytes (not kept for uploads: see media)"},
-    {"DELETE", "requests", LOCK_NONE, requests_clear, "forget them"},
+     "the raw bytes of its body (not stored for uploads: see media)"},
+    {"DELETE", "requests", LOCK_NONE, requests_clear, "delete all requests"},
     {"POST", "faults", LOCK_NONE, faults_add,
      "{match:{method, path (substring), recipient (phone or BSUID), token, body (substring)}, "
      "times "
@@ -261,39 +261,38 @@ static const struct call {
      "headers:{}, body or bodyBase64, early (before the body is read), kind}. Kinds: hang (seconds "
      "or ms; none = for ever), reset (after the request was carried out), reset_before (after "
      "`bytes` of the body), drip (a byte every ms), garbage, html, huge (bytes), truncate (after "
-     "bytes), close_mid_body (after bytes), delay (ms). Without status, code or body the "
-     "platform's "
-     "own answer is what is spoilt. Answers {id}"},
-    {"GET", "faults", LOCK_NONE, faults_list, "faults that still wait, with their hits"},
-    {"DELETE", "faults", LOCK_NONE, faults_clear, "forget them"},
+     "bytes), close_mid_body (after bytes), delay (ms). Without status, code or body the fault "
+     "applies to the platform's own answer. Answers {id}"},
+    {"GET", "faults", LOCK_NONE, faults_list, "faults that are not used up, with their hits"},
+    {"DELETE", "faults", LOCK_NONE, faults_clear, "delete all faults"},
     {"GET", "settings", LOCK_READ, settings_show, "all settings"},
     {"POST", "settings", LOCK_WRITE, settings_set,
      "change some: latencyMs, mediaUrlSeconds, mediaSizeText, templatePageCap, "
      "templatePageCapSilent, flowPageCap, flowPageCapSilent, pagingToken, appSecret, webhookUrl, "
      "verifyToken, webhookVersion, webhookRetries, webhookRetryMs, webhookTimeoutMs, "
-     "automaticStatuses, statusDelayMs. A page cap answers error 1 to a larger limit, or silently "
-     "gives less"},
+     "automaticStatuses, statusDelayMs. If a page cap is set, a larger limit is error 1, or with "
+     "the ...Silent setting it is lowered"},
     {"GET", "accounts", LOCK_READ, accounts_list, "all accounts"},
     {"POST", "accounts", LOCK_WRITE, accounts_put,
      "add or change: {wabaId, token, name, phones:[{id, displayNumber}]}"},
     {"POST", "tokens", LOCK_WRITE, tokens_put, "{token, state: valid|expired|revoked}"},
     {"POST", "numbers", LOCK_WRITE, numbers_put,
-     "{number (digits), waId (what sends to it answer), failCode (its automatic status is failed, "
-     "with that error)}"},
+     "{number (digits), waId (the wa_id in the answers to its sends), failCode (its automatic "
+     "status is failed, with that error)}"},
     {"POST", "templates", LOCK_WRITE, templates_put,
-     "{wabaId, items:[...], generate:{count, start, prefix}, replace}; items are given out byte "
+     "{wabaId, items:[...], generate:{count, start, prefix}, replace}; items are returned byte "
      "for byte"},
     {"DELETE", "templates", LOCK_WRITE, templates_clear, "all, or those of ?wabaId="},
     {"POST", "flows", LOCK_WRITE, flows_put, "as templates"},
     {"DELETE", "flows", LOCK_WRITE, flows_clear, "as templates"},
     {"GET", "media", LOCK_READ, media_all, "all media: owner, type, size, sha256, part headers"},
     {"POST", "media", LOCK_WRITE, media_put,
-     "make one of pseudo-random bytes, stored nowhere: {wabaId or phoneNumberId, id, mimeType, "
-     "size, seed, withoutLength (download chunked)}"},
-    {"POST", "media/expire", LOCK_WRITE, media_expire, "all media URLs given out so far end"},
-    {"GET", "media/*", LOCK_READ, media_one, "one of them"},
+     "add media of pseudo-random bytes, which are not stored: {wabaId or phoneNumberId, id, "
+     "mimeType, size, seed, withoutLength (download chunked)}"},
+    {"POST", "media/expire", LOCK_WRITE, media_expire, "expire all media URLs returned so far"},
+    {"GET", "media/*", LOCK_READ, media_one, "one media object"},
     {"GET", "media/*/content", LOCK_READ, media_content, "its bytes"},
-    {"DELETE", "media/*", LOCK_WRITE, media_remove, "forget one"},
+    {"DELETE", "media/*", LOCK_WRITE, media_remove, "delete one media object"},
     {"POST", "webhooks", LOCK_READ, webhooks_send,
      "send webhooks now and wait for the answers: {kind, wabaId or phoneNumberId, phone, bsuid, "
      "parentBsuid, name, username, id, timestamp, context (a message id), text, title, groupId, "
@@ -301,11 +300,11 @@ static const struct call {
      "newBsuid, newParentBsuid, mediaId, flowId, flowResponse, templateId, templateName, language, "
      "event, clickId, callbackData, code (error), count, message, contact, value (merged in as RFC "
      "7396)}, or {updates:[such objects]}, or {body} or {bodyBase64}. A phone alone gets a BSUID "
-     "that follows from it; `bsuid: null` is a user without one; a bsuid alone a user whose phone "
-     "is withheld. Beside it: batch (posts, entries, changes, messages: what shares one POST), "
+     "derived from it; `bsuid: null` is a user without one; a bsuid alone is a user whose phone is "
+     "withheld. Further members: batch (posts, entries, changes, messages: what shares one POST), "
      "duplicates, reorder (reverse, shuffle), parallel, retries, retryMs, timeoutMs, url, "
-     "appSecret, signature (good, wrong, missing, or the header itself), build (true: only give "
-     "body and signature), wait (false: do not wait). Answers {posts:[{ids, signature, delivered, "
+     "appSecret, signature (good, wrong, missing, or the header itself), build (true: return body "
+     "and signature only), wait (false: do not wait). Answers {posts:[{ids, signature, delivered, "
      "bodyLength, body, attempts:[{status, ms, error, answer}]}]}"},
     {"POST", "webhooks/verify", LOCK_READ, webhooks_verify,
      "the verification GET: {url, verifyToken, challenge, mode}; answers as webhooks, ids = the "
@@ -313,8 +312,8 @@ static const struct call {
     {"GET", "webhooks/kinds", LOCK_NONE, webhooks_kinds, "all kinds, with their field"},
     {"GET", "webhooks", LOCK_NONE, webhooks_list,
      "what was sent (also automatic statuses), the last 2000"},
-    {"DELETE", "webhooks", LOCK_NONE, webhooks_clear, "forget it"},
-    {"POST", "reset", LOCK_NONE, reset, "back to the start: state, settings, requests, faults"},
+    {"DELETE", "webhooks", LOCK_NONE, webhooks_clear, "delete this list"},
+    {"POST", "reset", LOCK_NONE, reset, "restore the start: state, settings, requests, faults"},
 };
 
 enum { CALLS = sizeof calls / sizeof *calls };

@@ -1,4 +1,4 @@
-/* The calls below /_sandbox/: what no client of the platform can do. */
+/* The control calls below /_sandbox/, which the real platform does not have. */
 #ifndef SANDBOX_CONTROL_H
 #define SANDBOX_CONTROL_H
 
@@ -10,10 +10,11 @@ void control_answer(struct exchange *exchange);
 /* Prints the table of calls. */
 void control_help(void);
 
-/* Loads a fixtures text. NULL, or a sentence the caller frees. Takes the state lock. */
+/* Loads a fixtures text. Returns NULL, or an error text that the caller frees. Takes the state
+ * lock. */
 char *control_load(struct slice text);
 
-/* Forgets everything: state, records, faults. Takes the state lock. */
+/* Deletes state, records and faults. Takes the state lock. */
 void control_clear(void);
 
 #endif

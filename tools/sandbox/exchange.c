@@ -14,7 +14,7 @@ struct exchange *exchange_new(const char *target) {
     return exchange;
 }
 
-/* Decodes percent escapes; a broken one stays as it is. */
+/* Decodes percent escapes; an invalid one is kept unchanged. */
 static char *decode_segment(const char *text, size_t length) {
     char *segment = memory_piece(text, length);
 

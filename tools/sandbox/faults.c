@@ -141,7 +141,7 @@ static char *fault_read(struct fault *fault, const cJSON *json) {
 
 char *fault_add(const cJSON *json, uint64_t *id) {
     struct fault *fault = memory_new(sizeof *fault);
-    struct fault **place = &faults.first;
+    struct fault **link = &faults.first;
     char *problem;
 
     fault->times = 1;
@@ -153,10 +153,10 @@ char *fault_add(const cJSON *json, uint64_t *id) {
     }
     pthread_mutex_lock(&faults.lock);
     fault->id = *id = ++faults.last_id;
-    while (*place != NULL) {
-        place = &(*place)->next;
+    while (*link != NULL) {
+        link = &(*link)->next;
     }
-    *place = fault;
+    *link = fault;
     pthread_mutex_unlock(&faults.lock);
     return NULL;
 }
@@ -217,9 +217,9 @@ static bool fault_hits(const struct fault *fault, struct exchange *exchange, boo
            hits_recipient(fault, exchange) && text_contains(exchange->body.data, fault->within);
 }
 
-/* Counts a hit; false when the request is one of those to let through. */
-static bool count_hit(struct fault **place) {
-    struct fault *fault = *place;
+/* Counts a hit and removes a fault that is used up. Returns false if the request is one to skip. */
+static bool count_hit(struct fault **link) {
+    struct fault *fault = *link;
 
     if (fault->skip > 0) {
         fault->skip--;
@@ -228,7 +228,7 @@ static bool count_hit(struct fault **place) {
     fault->hits++;
     fault->references++;
     if (fault->times > 0 && --fault->times == 0) {
-        *place = fault->next;
+        *link = fault->next;
         drop_locked(fault);
     }
     return true;
@@ -238,10 +238,10 @@ struct fault *fault_take(struct exchange *exchange, bool early) {
     struct fault *taken = NULL;
 
     pthread_mutex_lock(&faults.lock);
-    for (struct fault **place = &faults.first; *place != NULL; place = &(*place)->next) {
-        struct fault *fault = *place;
+    for (struct fault **link = &faults.first; *link != NULL; link = &(*link)->next) {
+        struct fault *fault = *link;
 
-        if (fault_hits(fault, exchange, early) && count_hit(place)) {
+        if (fault_hits(fault, exchange, early) && count_hit(link)) {
             taken = fault;
             break;
         }

@@ -1,5 +1,5 @@
-/* Misbehaviour on request: what the platform, the edge in front of it and the network do on bad
- * days. A fault waits for requests that match it, hits a number of them and is gone. */
+/* Fault injection: failures of the platform, of the proxies in front of it and of the network. A
+ * fault applies to a number of requests that match it, and is then removed. */
 #ifndef SANDBOX_FAULTS_H
 #define SANDBOX_FAULTS_H
 
@@ -11,19 +11,19 @@ enum fault_kind {
     FAULT_RESET,          /* connection reset once the request was read and carried out */
     FAULT_RESET_BEFORE,   /* connection reset after `bytes` bytes of the body */
     FAULT_DRIP,           /* the answer's body one byte every `ms` milliseconds */
-    FAULT_GARBAGE,        /* 200 with bytes that are no JSON */
+    FAULT_GARBAGE,        /* 200 with bytes that are not JSON */
     FAULT_HTML,           /* an HTML page, 502 unless a status is given */
     FAULT_HUGE,           /* 200 with valid JSON of `bytes` bytes */
     FAULT_TRUNCATE,       /* closed after `bytes` bytes, short of Content-Length */
     FAULT_CLOSE_MID_BODY, /* connection reset after `bytes` bytes of a chunked answer */
-    FAULT_DELAY           /* the answer `ms` milliseconds late */
+    FAULT_DELAY           /* the answer is delayed by `ms` milliseconds */
 };
 
 struct fault {
     uint64_t id;
     enum fault_kind kind;
-    uint64_t times; /* requests to hit; 0 = all */
-    uint64_t skip;  /* matching requests to let through first */
+    uint64_t times; /* number of requests to hit; 0 = all */
+    uint64_t skip;  /* number of matching requests not to hit first */
     uint64_t hits;
     bool early; /* answer before the body is read */
     uint64_t status;
@@ -35,7 +35,7 @@ struct fault {
     bool has_code;
     char *message;
     char *details;
-    char *method; /* what to match; NULL matches everything */
+    char *method; /* conditions; NULL matches every request */
     char *path;
     char *recipient;
     char *token;
@@ -47,25 +47,26 @@ struct fault {
     struct fault *next;
 };
 
-/* Adds the fault that json describes (see the control table). Returns NULL or a sentence the
- * caller frees; *id is the fault's number. */
+/* Adds the fault that json describes (see the control table). Returns NULL, or an error text that
+ * the caller frees; *id is the fault's number. */
 char *fault_add(const cJSON *json, uint64_t *id);
 
-/* Forgets all faults. */
+/* Deletes all faults. */
 void fault_clear(void);
 
-/* Appends the waiting faults as a JSON array. */
+/* Appends the faults that are not used up as a JSON array. */
 void fault_list(struct bytes *out);
 
-/* The first fault that hits this request, counted as a hit; NULL when none does. Before the body
- * was read only faults that act early are looked at. The caller drops it. */
+/* Returns the first fault that applies to this request and counts the hit; NULL if there is none.
+ * With `early`, before the body is read, only faults that act early apply. The caller drops the
+ * fault. */
 struct fault *fault_take(struct exchange *exchange, bool early);
 void fault_drop(struct fault *fault);
 
-/* True when the fault answers in place of the platform, so that the request is not carried out. */
+/* True if the fault answers instead of the platform, so that the request is not carried out. */
 bool fault_replaces(const struct fault *fault);
 
-/* Makes the answer that replaces the platform's. */
+/* Makes the fault's answer, which replaces the platform's. */
 void fault_answer(struct exchange *exchange);
 
 #endif

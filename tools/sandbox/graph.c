@@ -25,7 +25,7 @@ static const char *const node_names[] = {"",
                                          "WhatsAppFlow",
                                          "WhatsAppMessageTemplate"};
 
-/* What a request is about, once its first path segment was looked up. */
+/* The object that the first path segment of a request names. */
 struct target {
     enum node node;
     const char *id;
@@ -122,8 +122,8 @@ static const struct route routes[] = {
     {"GET", NODE_ME, "", answer_me},
 };
 
-/* v21.0 to v26.0; an expired version is served as the oldest live one. 0 when there is no such
- * version. */
+/* Reads a version, v21.0 to v26.0; an expired version is served as the oldest valid one. Returns 0
+ * if there is no such version. */
 static int version_read(const char *segment) {
     int major;
     int minor;
@@ -175,7 +175,7 @@ static bool token_answer(struct exchange *exchange) {
     return false;
 }
 
-/* Finds the object; one of another token's account is as unknown as one that does not exist. */
+/* Finds the object. An object of an account with another token counts as unknown. */
 static struct target target_find(const char *id, const char *token) {
     struct target target = {.node = NODE_NONE, .id = id};
 
@@ -239,7 +239,7 @@ static void route_answer(struct exchange *exchange) {
     }
 }
 
-/* Headers that every answer of the platform carries. */
+/* Adds the headers of every answer of the platform. */
 static void add_graph_headers(struct exchange *exchange, int version) {
     const struct account *account = account_first();
     const char *token = exchange_token(exchange);

@@ -1,13 +1,14 @@
-/* The platform's side of the sandbox: versions, tokens, ownership, and which noun answers. */
+/* The simulated platform: checks version, token and ownership, and dispatches to the node or edge.
+ */
 #ifndef SANDBOX_GRAPH_H
 #define SANDBOX_GRAPH_H
 
 #include "exchange.h"
 
-/* Called when the headers are there: an upload gets its stream here. */
+/* Prepares a request when its headers are read: an upload gets its stream here. */
 void graph_prepare(struct exchange *exchange);
 
-/* Makes the whole answer of a request that was read, the fault's one included. */
+/* Makes the whole answer to a request that was read, including the answer of a fault. */
 void graph_answer(struct exchange *exchange);
 
 #endif

@@ -16,7 +16,7 @@ struct graph_error {
     const char *user_message;
 };
 
-/* Texts are the platform's where its documentation prints them, else short ones of our own. */
+/* The texts are the platform's where its documentation has them, else short texts of our own. */
 static const struct graph_error errors[] = {
     {0, 401, 0, true, false, "We were unable to authenticate the app user.", NULL, NULL},
     {1, 500, 0, true, false,

@@ -4,8 +4,8 @@
 
 #include "exchange.h"
 
-/* Answers with the error of that code: HTTP status, type, subcode and texts come from the table
- * where they are not given (message and details may be NULL, subcode 0). Unknown codes are 400. */
+/* Answers with the error of that code. HTTP status and type come from the table, and so do message
+ * and details if NULL, and the subcode if 0. Unknown codes are 400. */
 void reply_error_as(struct exchange *exchange, int code, int subcode, const char *message,
                     const char *details);
 
@@ -15,13 +15,13 @@ void reply_error(struct exchange *exchange, int code, const char *format, ...)
 void reply_error_details(struct exchange *exchange, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* 400, code 100, subcode 33: the object does not exist or is somebody else's. */
+/* Answers 400, code 100, subcode 33: the object does not exist or belongs to another account. */
 void reply_unknown_object(struct exchange *exchange, const char *id);
 
-/* The error object of a webhook: code, title, message, error_data, href. */
+/* Appends the error object of a webhook: code, title, message, error_data, href. */
 void graph_error_webhook(struct bytes *out, int code, const char *details);
 
-/* A trace id as the platform makes them, for answers and headers; out holds 24 bytes. */
+/* Writes a trace id in the platform's form, for answers and headers, to the 24 bytes of out. */
 void trace_id(char out[24]);
 
 #endif

@@ -213,8 +213,8 @@ static bool refuse(struct send *send, const char *details) {
     return false;
 }
 
-/* True when no two objects of a list, looked at through `inner` (or directly, when NULL), hold the
- * same text in member `name`. */
+/* True if no two objects of a list have the same text in member `name`; `inner` is the member that
+ * holds the object with that text, NULL for the list's object itself. */
 static bool texts_unique(const cJSON *list, const char *inner, const char *name) {
     const cJSON *a;
 
@@ -263,7 +263,7 @@ static bool button_check(struct send *send, const cJSON *interactive) {
     return header_check(send, member(interactive, "header"));
 }
 
-/* Titles of sections are needed as soon as there are two. */
+/* True if every section has a title, or if there is only one section. */
 static bool section_titles_given(const cJSON *sections) {
     const cJSON *section;
     bool given = true;
@@ -276,7 +276,8 @@ static bool section_titles_given(const cJSON *sections) {
     return given || cJSON_GetArraySize(sections) < 2;
 }
 
-/* Items of all sections together; false in *unique when two rows share an id. */
+/* Returns the number of items of all sections together; *unique is false if two rows share an id.
+ */
 static int section_items(const cJSON *sections, const char *name, bool *unique) {
     const cJSON *section;
     cJSON *all = cJSON_CreateArray();

@@ -74,7 +74,8 @@ static const char *skip_escape(const char *at, const char *end) {
     return at;
 }
 
-/* One UTF-8 sequence of RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
+/* Skips one UTF-8 sequence of RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF.
+ * Returns NULL if it is invalid. */
 static const char *skip_utf8(const char *at, const char *end) {
     static const struct {
         unsigned char first, last, low, high;
@@ -155,7 +156,7 @@ static const char *skip_list(const char *at, const char *end, int depth) {
     }
 }
 
-/* The byte after the JSON value at `at`, or NULL when there is none. */
+/* Returns the end of the JSON value at `at`, or NULL if there is no valid value. */
 static const char *skip_value(const char *at, const char *end, int depth) {
     if (at >= end || depth > DEPTH_LIMIT) {
         return NULL;
@@ -192,8 +193,8 @@ cJSON *json_parse(const char *text, size_t length) {
     return json_valid(text, length) ? cJSON_ParseWithLength(text, length) : NULL;
 }
 
-/* Where the list in `outer` goes on: after its opening bracket or after a comma. NULL at the end.
- */
+/* Returns the start of the next element or member in `outer`, after the opening bracket or a comma;
+ * NULL at the end. */
 static const char *list_next(struct slice outer, size_t cursor, const char **end) {
     const char *at = skip_space(outer.text, outer.text + outer.length);
 
@@ -370,19 +371,19 @@ const char *json_text(const cJSON *object, const char *name) {
 }
 
 static char *fill_one(char *target, const struct json_field *field, const cJSON *value) {
-    char *place = target + field->offset;
+    char *member = target + field->offset;
 
     if (field->kind == JSON_TEXT && (cJSON_IsString(value) || cJSON_IsNull(value))) {
-        char **text = (char **)(void *)place;
+        char **text = (char **)(void *)member;
 
         free(*text);
         *text = memory_text(cJSON_GetStringValue(value));
     } else if (field->kind == JSON_NUMBER && cJSON_IsNumber(value) && value->valuedouble >= 0 &&
                value->valuedouble < 9007199254740992.0 &&
                (double)(uint64_t)value->valuedouble == value->valuedouble) {
-        *(uint64_t *)(void *)place = (uint64_t)value->valuedouble;
+        *(uint64_t *)(void *)member = (uint64_t)value->valuedouble;
     } else if (field->kind == JSON_FLAG && cJSON_IsBool(value)) {
-        *(bool *)(void *)place = cJSON_IsTrue(value);
+        *(bool *)(void *)member = cJSON_IsTrue(value);
     } else if (field->kind != JSON_ELSEWHERE) {
         static const char *const wanted[] = {"a string", "a whole number", "true or false"};
 
@@ -430,7 +431,7 @@ void json_fields_print(struct bytes *out, const void *target, const struct json_
     const char *comma = "{";
 
     for (; fields->name != NULL; fields++) {
-        const char *place = (const char *)target + fields->offset;
+        const char *member = (const char *)target + fields->offset;
 
         if (fields->kind == JSON_ELSEWHERE) {
             continue;
@@ -438,11 +439,11 @@ void json_fields_print(struct bytes *out, const void *target, const struct json_
         bytes_format(out, "%s\"%s\":", comma, fields->name);
         comma = ",";
         if (fields->kind == JSON_NUMBER) {
-            bytes_format(out, "%llu", (unsigned long long)*(const uint64_t *)(const void *)place);
+            bytes_format(out, "%llu", (unsigned long long)*(const uint64_t *)(const void *)member);
         } else if (fields->kind == JSON_FLAG) {
-            bytes_text(out, *(const bool *)(const void *)place ? "true" : "false");
+            bytes_text(out, *(const bool *)(const void *)member ? "true" : "false");
         } else {
-            const char *text = *(char *const *)(const void *)place;
+            const char *text = *(char *const *)(const void *)member;
 
             if (text == NULL) {
                 bytes_text(out, "null");

@@ -1,6 +1,6 @@
 /* graph-sandbox: a simulator of the WhatsApp Cloud API on loopback, for demonstrations and tests.
- * The platform answers on /v26.0/..., and what the platform cannot be asked (what was received,
- * faults, state, webhooks) on /_sandbox/...: see --help, or the table in control.c. */
+ * The simulated platform answers on /v26.0/.... The control calls (recorded requests, faults,
+ * state, webhooks) are on /_sandbox/...: see --help, or the table in control.c. */
 #include "builtin.h"
 #include "control.h"
 #include "options.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Writes the port beside the file and renames it, so that whoever sees the file can read it. */
+/* Writes the port to a temporary file and renames it, so that a reader never sees an empty file. */
 static int write_port_file(const char *path, uint16_t port) {
     char *draft = memory_format("%s.new", path);
     FILE *file = fopen(draft, "w");

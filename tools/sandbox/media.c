@@ -97,15 +97,15 @@ static void media_free(struct media *media) {
 }
 
 void media_delete(const char *id) {
-    struct media **place = &media_first;
+    struct media **link = &media_first;
 
-    while (*place != NULL && strcmp((*place)->id, id) != 0) {
-        place = &(*place)->next;
+    while (*link != NULL && strcmp((*link)->id, id) != 0) {
+        link = &(*link)->next;
     }
-    if (*place != NULL) {
-        struct media *gone = *place;
+    if (*link != NULL) {
+        struct media *gone = *link;
 
-        *place = gone->next;
+        *link = gone->next;
         media_free(gone);
     }
 }
@@ -137,14 +137,14 @@ const struct media *media_adopt(struct media *media) {
     return media;
 }
 
-/* Bytes on their way to somebody, independent of the store: the file is held open. */
+/* The bytes of an answer. The file is held open, so the media may be deleted meanwhile. */
 struct content {
     int file;
     uint64_t seed;
     uint64_t offset;
 };
 
-/* Random-access pseudo-random bytes: the ChaCha20 key stream at that block. */
+/* Generates pseudo-random bytes at any position: the ChaCha20 key stream at that block. */
 static void make_bytes(uint64_t seed, uint64_t position, char *out, size_t length) {
     unsigned char key[crypto_stream_chacha20_KEYBYTES] = {0};
     static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES];
@@ -230,7 +230,7 @@ static void media_digest(struct media *media) {
     bytes_hex(media->sha256, digest, sizeof digest);
 }
 
-/* Completes what a control call left open: owner from number or number from owner. */
+/* Sets the missing one of account and number of a control call from the other. */
 static char *media_complete(struct media *media) {
     const struct account *account = NULL;
 
@@ -303,7 +303,7 @@ void media_expire_urls(void) {
     url_epoch++;
 }
 
-/* The unguessable part of a URL, over id, expiry and epoch. */
+/* The signature of a URL, over id, expiry and epoch. */
 static char *url_hash(const char *id, const char *expiry) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static unsigned char key[crypto_generichash_KEYBYTES];
@@ -361,15 +361,15 @@ void media_show(struct exchange *exchange, const char *id) {
     free(url);
 }
 
-static void set_once(char **place, char *text) {
-    if (*place == NULL) {
-        *place = text;
+static void set_once(char **target, char *text) {
+    if (*target == NULL) {
+        *target = text;
     } else {
         free(text);
     }
 }
 
-/* Hex of a digest in Base64. */
+/* Converts a digest from hexadecimal to Base64. */
 static char *digest_base64(const char *hex) {
     unsigned char digest[crypto_hash_sha256_BYTES] = {0};
     char *text = memory_new(64);
@@ -408,7 +408,7 @@ bool media_is_download(const char *path) {
     return strcmp(path, DOWNLOAD_PATH) == 0;
 }
 
-/* The media that a URL stands for, while the URL lives and for whom it was made. */
+/* Returns the media of a URL; NULL if the URL has expired or is not of the token's account. */
 static const struct media *media_by_url(const struct exchange *exchange) {
     const char *id = exchange_parameter(exchange, "mid");
     const char *expiry = exchange_parameter(exchange, "ext");
@@ -431,7 +431,7 @@ static const struct media *media_by_url(const struct exchange *exchange) {
 
 enum range { RANGE_NONE, RANGE_PART, RANGE_WRONG };
 
-/* One byte range of RFC 9110 14.1.2; several are answered with the whole. */
+/* Reads one byte range (RFC 9110 14.1.2). Several ranges count as none: the answer is the whole. */
 static enum range range_read(const char *text, uint64_t size, uint64_t *from, uint64_t *to) {
     unsigned long long a;
     unsigned long long b;

@@ -1,4 +1,4 @@
-/* What a message of each type may hold (limits as the platform documents them). */
+/* The rules for each type of message, with the limits of the platform's documentation. */
 #include "graph_error.h"
 #include "media.h"
 #include "messages.h"

@@ -51,8 +51,8 @@ static void run_make(void) {
     randombytes_buf(run, sizeof run);
 }
 
-/* The platform's layout as seen from outside: a tagged blob, the chat's digits in clear, and an id
- * of eighteen hex digits, all in Base64. */
+/* The layout of the platform's message ids as observed: a tagged blob, the chat's digits as text,
+ * and an id of eighteen hexadecimal digits, all in Base64. */
 char *wamid_new(const char *digits) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static const unsigned char middle[] = {0x15, 0x02, 0x00, 0x11, 0x18, 0x12};
@@ -189,7 +189,8 @@ static void print_text(struct bytes *out, const char *before, const char *text) 
     json_quote(out, text, strlen(text));
 }
 
-/* Phone sends answer with wa_id, BSUID sends with user_id alone; a phone wins over a BSUID. */
+/* The answer to a send has wa_id if it was sent to a phone, user_id only if to a BSUID. If both are
+ * given, the phone counts. */
 static void answer_send(struct send *send) {
     struct bytes *out = &send->exchange->reply.body;
     bool group = text_matches(json_text(send->body, "recipient_type"), "group") &&
@@ -222,7 +223,7 @@ static void answer_send(struct send *send) {
     free(wamid);
 }
 
-/* Marking a message as read uses the same edge. */
+/* Answers the request that marks a message as read, which uses the same edge. */
 static void answer_read(struct send *send) {
     const char *id = json_text(send->body, "message_id");
 
@@ -235,7 +236,7 @@ static void answer_read(struct send *send) {
     }
 }
 
-/* Without the media type of JSON the platform sees no parameters in the body. */
+/* The platform ignores a body without the media type of JSON. */
 static bool is_json(const struct exchange *exchange) {
     const char *type = exchange_header(exchange, "Content-Type");
 

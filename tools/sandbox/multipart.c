@@ -79,7 +79,7 @@ static void pending_drop(struct bytes *pending, size_t length) {
     pending->length -= length;
 }
 
-/* Gives out what cannot belong to a delimiter any more. */
+/* Passes on `length` pending bytes, which cannot belong to a delimiter any more. */
 static void give_data(struct multipart *multipart, size_t length) {
     if (multipart->state == MULTIPART_BODY && length > 0) {
         multipart->events->data(multipart->cls, multipart->pending.data, length);
@@ -87,7 +87,7 @@ static void give_data(struct multipart *multipart, size_t length) {
     pending_drop(&multipart->pending, length);
 }
 
-/* Looks for the next delimiter. True when the state moved on. */
+/* Looks for the next delimiter. Returns true if the state changed. */
 static bool find_delimiter(struct multipart *multipart) {
     struct bytes *pending = &multipart->pending;
     size_t length = multipart->delimiter_length;
@@ -117,7 +117,8 @@ static bool find_delimiter(struct multipart *multipart) {
     return true;
 }
 
-/* Reads a header block; pending starts with the CRLF of the delimiter's line. */
+/* Reads a header block; `pending` starts with the CRLF that ends the delimiter's line. Returns true
+ * if the state changed. */
 static bool find_headers(struct multipart *multipart) {
     struct bytes *pending = &multipart->pending;
     char *end = memmem(pending->data, pending->length, "\r\n\r\n", 4);

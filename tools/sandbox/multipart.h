@@ -1,5 +1,5 @@
-/* multipart/form-data as a stream (RFC 7578, RFC 2046 5.1): strict, and never holding more than a
- * header block or a delimiter's length of the body. */
+/* A strict stream parser of multipart/form-data (RFC 7578, RFC 2046 5.1). It holds at most a header
+ * block, or as many bytes of the body as a delimiter has. */
 #ifndef SANDBOX_MULTIPART_H
 #define SANDBOX_MULTIPART_H
 
@@ -8,7 +8,7 @@
 enum { PART_HEADERS_MAX = 64 << 10, BOUNDARY_MAX = 70 };
 
 struct multipart_events {
-    /* A part begins; its header block without the empty line. */
+    /* Called when a part begins, with its header block without the empty line. */
     void (*begin)(void *cls, const char *headers, size_t length);
     void (*data)(void *cls, const char *data, size_t length);
     void (*end)(void *cls);
@@ -23,20 +23,20 @@ struct multipart {
     size_t delimiter_length;
     enum multipart_state state;
     struct bytes pending;
-    const char *problem; /* why the body is no multipart, or NULL */
+    const char *problem; /* the error in the body, or NULL */
 };
 
-/* Starts with the Content-Type of the request; problem is set when it gives no boundary. */
+/* Starts with the Content-Type of the request; sets problem if it has no boundary. */
 void multipart_start(struct multipart *multipart, const char *content_type,
                      const struct multipart_events *events, void *cls);
 void multipart_feed(struct multipart *multipart, const char *data, size_t length);
 
-/* The body is over: NULL, or what was wrong with it. */
+/* Ends the body. Returns NULL, or the error in it. */
 const char *multipart_finish(const struct multipart *multipart);
 void multipart_release(struct multipart *multipart);
 
-/* Header `name` of a part's block as a heap string, or NULL; and a parameter of a header's value
- * (quoted or not), or NULL. The caller frees. */
+/* Return header `name` of a part's block, or a parameter of a header's value (quoted or not), as a
+ * heap string that the caller frees; NULL if absent. */
 char *part_header(const char *headers, const char *name);
 char *header_parameter(const char *value, const char *name);
 

@@ -1,5 +1,6 @@
-/* Phone numbers that are not as others: known by another wa_id than what was dialled (as with the
- * old prefixes of Brazil and Mexico), or out of reach. All calls under the state lock. */
+/* Phone numbers with special behaviour: their wa_id differs from the number that was sent to (as
+ * with the old prefixes of Brazil and Mexico), or messages to them fail. All calls are made under
+ * the state lock. */
 #ifndef SANDBOX_NUMBERS_H
 #define SANDBOX_NUMBERS_H
 
@@ -12,13 +13,14 @@ struct number {
     struct number *next;
 };
 
-/* Notes what {number, waId, failCode} says. NULL, or a sentence the caller frees. */
+/* Adds or changes a number by {number, waId, failCode}. Returns NULL, or an error text that the
+ * caller frees. */
 char *number_put(const cJSON *json);
 
-/* What is noted of a number given as digits; NULL when nothing is. */
+/* Finds a number by its digits; NULL if it has no special behaviour. */
 const struct number *number_find(const char *digits);
 
-/* Forgets all. */
+/* Deletes all numbers. */
 void number_clear(void);
 
 #endif

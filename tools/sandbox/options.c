@@ -56,9 +56,9 @@ static uint64_t read_number(const char *name, const char *text, uint64_t limit) 
     return number;
 }
 
-static void set_text(char **place, const char *text) {
-    free(*place);
-    *place = memory_text(text);
+static void set_text(char **target, const char *text) {
+    free(*target);
+    *target = memory_text(text);
 }
 
 static void option_apply(struct options *options, int which) {

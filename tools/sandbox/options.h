@@ -9,8 +9,8 @@ struct options {
     const char *port_file;
 };
 
-/* Reads the command line into *options and the settings; ends the program after --help (0) and on
- * a wrong one (2). */
+/* Reads the command line into *options and the settings. Ends the program after --help with status
+ * 0, and after a wrong option with status 2. */
 void options_read(struct options *options, int argc, char **argv);
 
 #endif

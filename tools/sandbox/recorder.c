@@ -15,7 +15,7 @@ struct record {
     char *method;
     char *target;
     char *headers; /* JSON object */
-    char *body;    /* NULL when not kept */
+    char *body;    /* NULL if not stored */
     size_t body_kept;
     uint64_t body_length;
     unsigned char digest[crypto_hash_sha256_BYTES];
@@ -128,7 +128,7 @@ static void print_text(struct bytes *out, const char *name, const char *text, si
     json_quote(out, text, length);
 }
 
-/* A body is shown as text when it is valid UTF-8 and not too long. */
+/* A body is printed as text if it is valid UTF-8 and not too long. */
 static bool body_is_text(const struct record *record) {
     return record->body != NULL && record->body_kept <= BODY_SHOWN_MAX &&
            utf8_valid(record->body, record->body_kept);

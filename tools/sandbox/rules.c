@@ -55,15 +55,15 @@ static bool check_list(struct exchange *exchange, const char *path, const cJSON 
         return false;
     }
     cJSON_ArrayForEach(item, list) {
-        char *place = memory_format("%s[%zu]", path, index++);
+        char *item_path = memory_format("%s[%zu]", path, index++);
 
         if (!cJSON_IsObject(item)) {
-            reply_error(exchange, 100, "(#100) Param %s must be a JSON object.", place);
+            reply_error(exchange, 100, "(#100) Param %s must be a JSON object.", item_path);
             good = false;
         } else if (rule->members != NULL) {
-            good = rules_check(exchange, place, item, rule->members);
+            good = rules_check(exchange, item_path, item, rule->members);
         }
-        free(place);
+        free(item_path);
         if (!good) {
             return false;
         }
@@ -113,7 +113,7 @@ static bool check_value(struct exchange *exchange, const char *path, const cJSON
     return true;
 }
 
-/* The rule for a member, or the one that ends the table. */
+/* Returns the rule for a member, or the rule that ends the table. */
 static const struct rule *rule_find(const struct rule *rules, const char *name) {
     while (rules->name != NULL && strcmp(rules->name, RULE_OPEN) != 0 &&
            strcmp(rules->name, name) != 0) {
@@ -140,20 +140,20 @@ bool rules_check(struct exchange *exchange, const char *path, const cJSON *objec
                  const struct rule *rules) {
     for (const struct rule *rule = rules; rule->name != NULL; rule++) {
         const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, rule->name);
-        char *place;
+        char *member_path;
         bool good = true;
 
         if (strcmp(rule->name, RULE_OPEN) == 0) {
             return true;
         }
-        place = memory_format("%s['%s']", path, rule->name);
+        member_path = memory_format("%s['%s']", path, rule->name);
         if (value != NULL) {
-            good = check_value(exchange, place, value, rule);
+            good = check_value(exchange, member_path, value, rule);
         } else if (rule->required) {
-            reply_error(exchange, 100, "(#100) The parameter %s is required.", place);
+            reply_error(exchange, 100, "(#100) The parameter %s is required.", member_path);
             good = false;
         }
-        free(place);
+        free(member_path);
         if (!good) {
             return false;
         }

@@ -1,4 +1,4 @@
-/* Declared shapes of the objects in a request, and the check against them. */
+/* Declared rules for the objects in a request, and the check against them. */
 #ifndef SANDBOX_RULES_H
 #define SANDBOX_RULES_H
 
@@ -21,14 +21,14 @@ struct rule {
     size_t min;                 /* characters of a string, items of a list */
     size_t max;                 /* 0 = no limit */
     const char *choices;        /* "a|b|c", or NULL for any string */
-    const struct rule *members; /* of the object or of each item; NULL = not looked at */
+    const struct rule *members; /* of the object or of each item; NULL = not checked */
 };
 
 /* Ends a rule table whose object may hold further members. */
 #define RULE_OPEN "..."
 
-/* Checks object, which stands at `path` in the request, against rules (ended by a NULL name, or by
- * one with the name RULE_OPEN). False when it does not fit: the error is the answer then. */
+/* Checks object, which is at `path` in the request, against rules (ended by a NULL name, or by a
+ * rule with the name RULE_OPEN). Returns false after answering with an error. */
 bool rules_check(struct exchange *exchange, const char *path, const cJSON *object,
                  const struct rule *rules);
 

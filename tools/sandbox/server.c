@@ -21,19 +21,20 @@ enum { THREADS = 4, CONNECTION_MEMORY = 256 << 10, BLOCK = 64 << 10 };
 static struct MHD_Daemon *daemon_handle;
 static atomic_ushort port_taken;
 
-/* An answer's body on its way out, with what the fault does to it. */
+/* The body of an answer while it is sent, with the effect of the fault. */
 struct stream {
     struct source source;
-    struct bytes body; /* what source reads when the answer was in memory */
+    struct bytes body; /* read by source if the answer is in memory */
     struct MHD_Connection *connection;
-    uint64_t cut; /* where the stream breaks off; UINT64_MAX: nowhere */
+    uint64_t cut; /* position at which the stream breaks off; UINT64_MAX: none */
     bool reset;   /* breaks off with a TCP reset */
     bool drip;
     bool due;
     uint64_t interval;
 };
 
-/* Sends a TCP reset now: disconnecting a connected socket does that on Linux. */
+/* Sends a TCP reset at once: on Linux, connect(2) with AF_UNSPEC on a connected socket does that.
+ */
 static void connection_reset(struct MHD_Connection *connection) {
     struct sockaddr none = {.sa_family = AF_UNSPEC};
     int socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -91,7 +92,7 @@ static void stream_free(void *cls) {
     free(stream);
 }
 
-/* What the fault does to the body while it is sent. */
+/* Applies the fault to the body while it is sent. */
 static void stream_spoil(struct stream *stream, const struct fault *fault) {
     if (fault == NULL) {
         return;
@@ -179,7 +180,7 @@ static enum MHD_Result send_reply(struct exchange *exchange) {
     return result;
 }
 
-/* How long this answer is to be held back. */
+/* Returns the delay of this answer in milliseconds. */
 static uint64_t reply_wait(const struct exchange *exchange) {
     const struct fault *fault = exchange->fault;
     uint64_t latency;
@@ -201,7 +202,8 @@ static enum MHD_Result give_up(struct exchange *exchange) {
     return MHD_NO;
 }
 
-/* The request is read: records it, carries it out, and answers as the fault wants it. */
+/* Called when the request is read: records it, carries it out, and answers, with the fault applied.
+ */
 static enum MHD_Result exchange_answer(struct exchange *exchange) {
     uint64_t wait;
 
@@ -229,7 +231,8 @@ static enum MHD_Result exchange_answer(struct exchange *exchange) {
     return timer_hold(exchange->connection, wait) ? MHD_YES : give_up(exchange);
 }
 
-/* A held answer is due, or the wait was cut short. A hang ends without an answer. */
+/* Called when a delayed answer is due, or the delay was ended early. A hang ends without an answer.
+ */
 static enum MHD_Result exchange_resume(struct exchange *exchange) {
     if (timer_stopped() || (exchange->fault != NULL && exchange->fault->kind == FAULT_HANG)) {
         return give_up(exchange);
@@ -237,7 +240,7 @@ static enum MHD_Result exchange_resume(struct exchange *exchange) {
     return send_reply(exchange);
 }
 
-/* Faults that strike while the body is still coming. */
+/* Applies the faults that reset the connection while the body is received. */
 static bool reset_early(struct exchange *exchange) {
     if (exchange->fault == NULL || exchange->fault->kind != FAULT_RESET_BEFORE ||
         exchange->body_length < exchange->fault->bytes) {
@@ -298,7 +301,7 @@ static void *server_target(void *cls, const char *target, struct MHD_Connection 
     return exchange_new(target);
 }
 
-/* A request that broke off is recorded too, as not complete. */
+/* Also records a request that broke off, as not complete. */
 static void server_completed(void *cls, struct MHD_Connection *connection, void **request,
                              enum MHD_RequestTerminationCode code) {
     struct exchange *exchange = *request;

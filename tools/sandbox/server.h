@@ -1,14 +1,15 @@
-/* The HTTP side: a small pool of event-driven threads; hangs and delays hold connections, not
+/* The HTTP server: a small pool of event-driven threads. Hangs and delays hold connections, but no
  * threads. */
 #ifndef SANDBOX_SERVER_H
 #define SANDBOX_SERVER_H
 
 #include <stdint.h>
 
-/* Listens on 127.0.0.1 at that port (0: any). The port taken, or 0 with a message on stderr. */
+/* Listens on 127.0.0.1 at that port (0: any free port). Returns the port, or 0 after a message on
+ * stderr. */
 uint16_t server_start(uint16_t port);
 
-/* Ends at once, whatever clients still wait for. timer_stop comes before. */
+/* Stops at once and closes the connections of waiting clients. Call timer_stop first. */
 void server_stop(void);
 
 /* The port listened on. */

@@ -1,5 +1,5 @@
-/* The lock over everything the platform knows: accounts, templates, flows, media, settings.
- * Answers are built whole under it, so nothing points into the state afterwards. */
+/* The lock of the simulated platform's state: accounts, templates, flows, media, settings. Answers
+ * are built whole while it is held, so that none refers to the state afterwards. */
 #ifndef SANDBOX_STATE_H
 #define SANDBOX_STATE_H
 
@@ -9,13 +9,13 @@ void state_read(void);
 void state_write(void);
 void state_done(void);
 
-/* What can be changed while the sandbox runs (control call `settings`). */
+/* The settings that can be changed while the sandbox runs (control call `settings`). */
 struct settings {
-    uint64_t latency_ms;        /* every answer of the platform this late */
-    uint64_t media_url_seconds; /* how long a media URL lives */
+    uint64_t latency_ms;        /* delay of every answer of the platform */
+    uint64_t media_url_seconds; /* lifetime of a media URL */
     bool media_size_text;       /* file_size as a string */
     uint64_t template_page_cap;
-    bool template_page_cap_silent; /* give less instead of error 1 */
+    bool template_page_cap_silent; /* a larger limit is lowered; else it is error 1 */
     uint64_t flow_page_cap;
     bool flow_page_cap_silent;
     bool paging_token; /* paging.next carries an access_token */
@@ -33,13 +33,14 @@ struct settings {
 
 extern struct settings settings;
 
-/* Back to what the command line said; changes by JSON (NULL or a sentence the caller frees); and
- * the settings as JSON. Under the write lock, or the read lock for the last. */
+/* settings_reset restores the settings of the command line; settings_change applies JSON and
+ * returns NULL or an error text that the caller frees; settings_print appends the settings as JSON.
+ * Call them under the write lock, settings_print under the read lock. */
 void settings_reset(void);
 char *settings_change(const cJSON *json);
 void settings_print(struct bytes *out);
 
-/* Makes the present settings those that settings_reset goes back to. */
+/* Makes the present settings the ones that settings_reset restores. */
 void settings_remember(void);
 
 #endif

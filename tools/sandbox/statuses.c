@@ -13,7 +13,7 @@
 
 enum { AT_ONCE = 64 };
 
-/* A status that is to be told. */
+/* A status that is to be sent. */
 struct pending {
     uint64_t due; /* monotonic */
     cJSON *update;
@@ -30,15 +30,15 @@ static struct {
 
 static void pending_add(cJSON *update, uint64_t due) {
     struct pending *pending = memory_new(sizeof *pending);
-    struct pending **place = &statuses.first;
+    struct pending **link = &statuses.first;
 
     pending->due = due;
     pending->update = update;
-    while (*place != NULL && (*place)->due <= due) {
-        place = &(*place)->next;
+    while (*link != NULL && (*link)->due <= due) {
+        link = &(*link)->next;
     }
-    pending->next = *place;
-    *place = pending;
+    pending->next = *link;
+    *link = pending;
 }
 
 static cJSON *make_update(const struct send *send, const char *kind, const char *digits,
@@ -80,7 +80,8 @@ void statuses_after_send(const struct send *send, const char *digits, const char
     pthread_mutex_unlock(&statuses.lock);
 }
 
-/* Takes what is due off the list, at most AT_ONCE; waits for it. 0 only at the end. */
+/* Waits until statuses are due, and removes at most AT_ONCE of them from the list. Returns their
+ * number; 0 only when the thread is to end. */
 static size_t take_due(cJSON **updates) {
     size_t count = 0;
 
@@ -112,7 +113,8 @@ static size_t take_due(cJSON **updates) {
     return count;
 }
 
-/* Makes the post of an update; false when the account is gone meanwhile or nobody listens. */
+/* Makes the post of an update. Returns false if the account was deleted or no webhook URL is set.
+ */
 static bool make_post(struct post *post, const cJSON *json) {
     struct update update;
     struct payload payload = {NULL, NULL};

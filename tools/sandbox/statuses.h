@@ -8,7 +8,7 @@
 int statuses_start(void);
 void statuses_stop(void);
 
-/* Notes an accepted send. Under the state lock. */
+/* Schedules the statuses of an accepted send. Called under the state lock. */
 void statuses_after_send(const struct send *send, const char *digits, const char *wamid);
 
 #endif

@@ -1,5 +1,5 @@
-/* A template send against the template's definition: does it exist in that language, may it go to
- * this recipient, and do the parameters fit. */
+/* Checks a template send against the template's definition: whether it exists in that language, may
+ * be sent to this recipient, and has the right parameters. */
 #include "graph_error.h"
 #include "messages.h"
 #include "templates.h"
@@ -19,7 +19,7 @@ static bool text_is(const cJSON *object, const char *name, const char *want) {
     return text != NULL && strcasecmp(text, want) == 0;
 }
 
-/* The object of a list whose `type` is that, in either case. */
+/* Finds the object of a list by its `type`, in upper or lower case. */
 static const cJSON *find_type(const cJSON *list, const char *type) {
     const cJSON *item;
 
@@ -31,8 +31,8 @@ static const cJSON *find_type(const cJSON *list, const char *type) {
     return NULL;
 }
 
-/* Distinct {{...}} places of a definition's text. */
-static int count_places(const char *text) {
+/* Returns the number of distinct placeholders {{...}} in a definition's text. */
+static int count_placeholders(const char *text) {
     cJSON *seen = cJSON_CreateObject();
     int count;
 
@@ -70,7 +70,7 @@ static bool refuse_format(struct send *send, const char *where, const char *expe
     return false;
 }
 
-/* What a parameter of each type must carry. */
+/* The member that a parameter of each type must have. */
 static const struct {
     const char *type;
     const char *content;
@@ -126,10 +126,11 @@ static bool parameters_check(struct send *send, const char *where, const cJSON *
     return true;
 }
 
-/* Text with places: as many parameters as places, each with its name where places have names. */
+/* Checks that a text gets one parameter for each placeholder, with its name if placeholders have
+ * names. */
 static bool text_check(struct send *send, const char *where, const char *text,
                        const cJSON *parameters) {
-    int expected = count_places(text);
+    int expected = count_placeholders(text);
     int given = cJSON_GetArraySize(parameters);
     const cJSON *parameter;
 
@@ -138,8 +139,8 @@ static bool text_check(struct send *send, const char *where, const char *text,
     }
     cJSON_ArrayForEach(parameter, parameters) {
         const char *name = json_text(parameter, "parameter_name");
-        const char *place = strstr(text, "{{");
-        bool named = !isdigit((unsigned char)place[2]);
+        const char *placeholder = strstr(text, "{{");
+        bool named = !isdigit((unsigned char)placeholder[2]);
         char *wanted = memory_format("{{%s}}", name == NULL ? "" : name);
         bool found = strstr(text, wanted) != NULL;
 
@@ -185,7 +186,7 @@ static bool header_check(struct send *send, const cJSON *definition, const cJSON
     return media_header_check(send, format, parameters);
 }
 
-/* The button component for the button at that index: index is a string or an integer. */
+/* Finds the component for the button at that index, which is a string or an integer. */
 static const cJSON *find_button(const cJSON *components, int index) {
     const cJSON *component;
 
@@ -202,9 +203,9 @@ static const cJSON *find_button(const cJSON *components, int index) {
     return NULL;
 }
 
-/* Does a button of the definition need a parameter at send time? */
+/* True if a button of the definition needs a parameter in the send. */
 static bool button_needs_parameter(const cJSON *button) {
-    return (text_is(button, "type", "URL") && count_places(json_text(button, "url")) > 0) ||
+    return (text_is(button, "type", "URL") && count_placeholders(json_text(button, "url")) > 0) ||
            text_is(button, "type", "COPY_CODE") || text_is(button, "type", "OTP") ||
            text_is(button, "type", "MPM");
 }
@@ -271,7 +272,8 @@ static bool component_check(struct send *send, const cJSON *definition, const cJ
     return true;
 }
 
-/* Each component given must be part of the definition, and each part must have what it needs. */
+/* Checks that each given component is in the definition, and that each component of the definition
+ * has its parameters. */
 static bool components_check(struct send *send, const cJSON *definitions, const cJSON *components) {
     const cJSON *item;
 
@@ -292,7 +294,7 @@ static bool components_check(struct send *send, const cJSON *definitions, const 
     return true;
 }
 
-/* What the template's status and category say about this send; 0 when it may go. */
+/* Returns the error code if the template's status or category forbids this send, else 0. */
 static int template_obstacle(const struct send *send, const cJSON *definition) {
     static const struct {
         const char *status;

@@ -1,5 +1,5 @@
-/* GET /{waba-id}/message_templates, GET /{template-id}, and the templates that sends use. Under
- * the state lock. */
+/* GET /{waba-id}/message_templates, GET /{template-id}, and the templates that sends use. All calls
+ * are made under the state lock. */
 #ifndef SANDBOX_TEMPLATES_H
 #define SANDBOX_TEMPLATES_H
 
@@ -15,7 +15,7 @@ const struct account *template_owner(const char *id);
 const struct item *template_find(const struct account *account, const char *name,
                                  const char *language);
 
-/* A made-up template, for collection_put. */
+/* Appends the i-th generated template, for collection_put. */
 void template_make(struct bytes *out, const char *prefix, uint64_t i);
 
 #endif

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Connections held longer than this are watched for a client that leaves. */
+/* Connections with a longer delay are watched, to free them when the client closes them. */
 enum { WATCH_AFTER_MS = 500 };
 
 struct held {
@@ -18,7 +18,7 @@ struct held {
     int watch; /* socket, or -1 */
 };
 
-/* A binary heap, the earliest first. */
+/* A binary heap; the connection that is due first is at the top. */
 static struct {
     pthread_mutex_t lock;
     pthread_t thread;
@@ -115,7 +115,7 @@ static bool client_left(int socket) {
     return poll(&watch, 1, 0) > 0;
 }
 
-/* Resumes what is due, everything when the sandbox ends, and what nobody waits for any more. */
+/* Resumes the connections that are due or were closed by the client; all when the sandbox ends. */
 static void resume_due(void) {
     uint64_t now = clock_monotonic();
 

@@ -1,5 +1,6 @@
-/* Holds connections back without holding a thread: a suspended connection costs nothing until it is
- * due. Connections that are held for long are watched, so that a client that leaves frees them. */
+/* Delays connections without blocking a thread: a suspended connection takes no processor time
+ * until it is due. Connections with a long delay are watched, so that they are freed when the
+ * client closes them. */
 #ifndef SANDBOX_TIMER_H
 #define SANDBOX_TIMER_H
 
@@ -9,15 +10,15 @@
 
 #define TIMER_FOREVER UINT64_MAX
 
-/* Starts and ends the thread that resumes connections. timer_stop resumes all that are held;
- * afterwards timer_hold refuses. */
+/* Start and end the thread that resumes connections. timer_stop resumes all held connections; after
+ * it timer_hold returns false. */
 int timer_start(void);
 void timer_stop(void);
 
-/* Suspends the connection for that many milliseconds. False when the sandbox is ending. */
+/* Suspends the connection for that many milliseconds. Returns false if the sandbox is ending. */
 bool timer_hold(struct MHD_Connection *connection, uint64_t milliseconds);
 
-/* True once timer_stop was called. */
+/* True after timer_stop was called. */
 bool timer_stopped(void);
 
 /* Milliseconds of the monotonic clock, and of Unix time. */

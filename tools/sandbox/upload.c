@@ -140,7 +140,8 @@ void upload_free(struct upload *upload) {
     free(upload);
 }
 
-/* The part's own Content-Type counts, to the letter: parameters are refused too. */
+/* The part's Content-Type must be exactly one of the list; a type with parameters is refused too.
+ */
 static bool type_listed(const char *type) {
     static const char types[] = ", " TYPES ", ";
     char *wanted = memory_format(", %s, ", type);

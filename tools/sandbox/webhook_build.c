@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Variables of the templates and members of the control call in one: a name serves both. */
+/* The variables of the templates, which have the same names as the members of the control call. */
 static const struct json_field update_fields[] = {
     {"kind", JSON_TEXT, offsetof(struct update, kind_name)},
     {"wabaId", JSON_TEXT, offsetof(struct update, waba_id)},
@@ -66,13 +66,13 @@ static const char *update_variable(const struct update *update, const char *name
     return NULL;
 }
 
-static void set_default(char **place, const char *text) {
-    if (*place == NULL) {
-        *place = memory_text(text);
+static void set_default(char **target, const char *text) {
+    if (*target == NULL) {
+        *target = memory_text(text);
     }
 }
 
-/* A user's BSUID follows from the phone, so that one phone is one user without further words. */
+/* Derives a user's BSUID from the phone, so that one phone is always the same user. */
 static char *bsuid_of_phone(const char *phone) {
     static const unsigned char key[crypto_shorthash_KEYBYTES] = "sandbox-bsuid";
     unsigned char hash[crypto_shorthash_BYTES];
@@ -83,7 +83,7 @@ static char *bsuid_of_phone(const char *phone) {
     return memory_format("US.%016llu", (unsigned long long)(number % 10000000000000000ULL));
 }
 
-/* Who the user becomes, where number or id change. */
+/* Sets the new phone and BSUIDs of a user whose number or id changes. */
 static void fill_new_user(struct update *update, const cJSON *json) {
     set_default(&update->new_phone, "16505550199");
     if (update->bsuid != NULL && !cJSON_HasObjectItem(json, "newBsuid")) {
@@ -95,8 +95,9 @@ static void fill_new_user(struct update *update, const cJSON *json) {
     }
 }
 
-/* Who it is about: without a word a user with phone and BSUID; a BSUID alone is a user whose phone
- * is withheld; `bsuid: null` is one of before the BSUIDs. */
+/* Sets the user of the update. The default is a user with phone and BSUID; a BSUID alone is a user
+ * whose phone is withheld; `bsuid: null` is a user without BSUID, as before they were introduced.
+ */
 static void fill_user(struct update *update, const cJSON *json) {
     bool bsuid_given = cJSON_HasObjectItem(json, "bsuid");
 
@@ -213,7 +214,7 @@ char *update_read(struct update *update, const cJSON *json) {
     return problem;
 }
 
-/* The text with its ${...} filled in; NULL when it is nothing but one that is not set. */
+/* Returns the text with its ${...} replaced; NULL if it is only a variable that is not set. */
 static char *fill_text(const struct update *update, const char *text) {
     struct bytes out = {0};
     const char *at = text;
@@ -244,7 +245,7 @@ static cJSON *error_object(uint64_t code) {
     return error;
 }
 
-/* What stands for a string of the template; NULL when it goes away. */
+/* Returns the value for a string of the template; NULL if its member is to be left out. */
 static cJSON *fill_string(const struct update *update, const char *text) {
     cJSON *value = NULL;
     char *filled;
@@ -265,7 +266,7 @@ static cJSON *fill_string(const struct update *update, const char *text) {
     return value;
 }
 
-/* A copy of the template with all variables filled in. */
+/* Returns a copy of the template with all variables replaced. */
 static cJSON *fill_tree(const struct update *update, const cJSON *tree) {
     cJSON *copy;
     const cJSON *item;
@@ -307,7 +308,7 @@ static cJSON *fill_template(const struct update *update, const char *template) {
     return filled;
 }
 
-/* RFC 7396: null takes away, objects merge, everything else replaces. */
+/* RFC 7396: null removes a member, objects are merged, every other value replaces. */
 static void merge(cJSON *target, const cJSON *patch) {
     const cJSON *item;
 
@@ -405,7 +406,8 @@ static bool member_equal(const cJSON *a, const cJSON *b, const char *name) {
     return text != NULL && text_matches(json_text(b, name), text);
 }
 
-/* Puts the value's lists into a change of the same field and line. False when that does not fit. */
+/* Moves the value's lists into the change if both have the same field and line, else returns false.
+ */
 static bool merge_change(cJSON *change, const struct update *update, cJSON *value) {
     cJSON *into = cJSON_GetObjectItemCaseSensitive(change, "value");
 

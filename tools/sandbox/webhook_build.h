@@ -1,13 +1,13 @@
-/* Webhook bodies: an update is filled from its kind's template, several are put together as the
- * platform batches them, and the whole is encoded as on the wire. */
+/* Webhook bodies: the template of the update's kind is filled in, several updates are combined into
+ * batches as the platform does, and the result is encoded in the platform's form. */
 #ifndef SANDBOX_WEBHOOK_BUILD_H
 #define SANDBOX_WEBHOOK_BUILD_H
 
 #include "json.h"
 #include "webhook_kinds.h"
 
-/* One thing to tell. The texts are the variables of the templates; those not set go missing in the
- * body, as they do on the wire. */
+/* One update of a webhook. The texts are the variables of the templates. A member of the body whose
+ * variable is not set is left out, as the platform does. */
 struct update {
     const struct webhook_kind *kind;
     char *kind_name;
@@ -17,7 +17,7 @@ struct update {
     char *phone;
     char *bsuid;
     char *parent_bsuid;
-    char *bsuid_only; /* bsuid where there is no phone */
+    char *bsuid_only; /* the bsuid if there is no phone */
     char *parent_bsuid_only;
     char *name;
     char *username;
@@ -26,7 +26,7 @@ struct update {
     char *timestamp;
     char *context;
     char *text;
-    char *title; /* of the button or row chosen */
+    char *title; /* of the chosen button or row */
     char *new_phone;
     char *new_bsuid;
     char *new_parent_bsuid;
@@ -43,14 +43,14 @@ struct update {
     char *click_id;
     char *callback_data;
     uint64_t code;        /* error code for @error */
-    uint64_t count;       /* how many of it, each with its own id */
+    uint64_t count;       /* number of copies, each with its own id */
     const cJSON *message; /* merged into element, contact and value */
     const cJSON *contact;
     const cJSON *value;
 };
 
-/* Reads an update from JSON and fills in what it leaves open. Under the state lock. NULL, or a
- * sentence the caller frees. */
+/* Reads an update from JSON and sets the missing members to defaults. Called under the state lock.
+ * Returns NULL, or an error text that the caller frees. */
 char *update_read(struct update *update, const cJSON *json);
 void update_release(struct update *update);
 
@@ -63,10 +63,10 @@ struct payload {
     cJSON *ids; /* of the elements in it */
 };
 
-/* Adds an update to the payload (made when empty) in the way of `batch`. Under the state lock. */
+/* Adds an update to the payload, combined as `batch` says. Called under the state lock. */
 void payload_add(struct payload *payload, const struct update *update, enum batch batch);
 
-/* The payload as wire bytes, after which it is empty. */
+/* Encodes the payload into body; the payload is empty afterwards. */
 void payload_encode(struct payload *payload, struct bytes *body);
 
 #endif

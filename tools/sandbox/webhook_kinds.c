@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Who an inbound message is from, and when: the start of each element. */
+/* The sender and the time of an inbound message: the start of each element. */
 #define FROM                                                                                       \
     "'from':'${phone}','from_user_id':'${bsuid}','from_parent_user_id':'${parentBsuid}',"          \
     "'group_id':'${groupId}','id':'${id}','timestamp':'${timestamp}',"

@@ -1,4 +1,4 @@
-/* Everything the platform tells a business by webhook, as templates. */
+/* The templates of all kinds of webhook updates. */
 #ifndef SANDBOX_WEBHOOK_KINDS_H
 #define SANDBOX_WEBHOOK_KINDS_H
 
@@ -11,25 +11,26 @@ enum webhook_contact {
     CONTACT_UPDATED  /* name and phone alone */
 };
 
-/* In templates ' stands for ", and a string value may hold
- *   ${x}    variable x (webhook_build.h); a member that is nothing else goes when x is not set
+/* A kind of update. In its templates ' means ", and a string value may hold
+ *   ${x}    variable x (webhook_build.h); a member with no other text is left out if x is not set
  *   #{x}    the same as a number
  *   @error  the error object of the update's `code`
- * Numbers and ids in them are made up. */
+ * Numbers and ids in templates are invented. */
 struct webhook_kind {
     const char *name;
     const char *field; /* changes[].field */
-    const char *list;  /* value member the element is in; NULL: the element is the value */
+    const char
+        *list; /* the value's member that holds the element; NULL: the element is the value */
     enum webhook_contact contact;
     const char *element;
-    const char *media; /* start of the MIME type, where the kind carries media */
+    const char *media; /* start of the MIME type if the kind has media, or NULL */
     const char *value; /* more members of the value, or NULL */
 };
 
 /* All kinds, ended by a NULL name. */
 extern const struct webhook_kind webhook_kinds[];
 
-/* NULL when there is none of that name. */
+/* Finds a kind by its name; NULL if there is none. */
 const struct webhook_kind *webhook_kind_find(const char *name);
 
 #endif

@@ -89,7 +89,7 @@ static void transfer_end(CURLM *multi, struct post *post) {
     post->transfer = NULL;
 }
 
-/* An attempt is over: delivered, or due again later, or given up. */
+/* Ends an attempt: the post is delivered, due again later, or given up. */
 static void attempt_end(CURLM *multi, struct post *post, CURLcode result,
                         const struct send_rules *rules) {
     struct attempt *attempt = post->transfer->attempt;
@@ -106,7 +106,7 @@ static void attempt_end(CURLM *multi, struct post *post, CURLcode result,
     post->due = clock_monotonic() + (rules->retry_ms << (done - 1 < 20 ? done - 1 : 20));
 }
 
-/* Starts what is due, in order. Returns how many are not finished. */
+/* Starts the posts that are due, in order. Returns the number of posts that are not finished. */
 static size_t posts_start(CURLM *multi, struct post *posts, size_t count,
                           const struct send_rules *rules) {
     uint64_t now = clock_monotonic();
@@ -130,7 +130,7 @@ static size_t posts_start(CURLM *multi, struct post *posts, size_t count,
     return left;
 }
 
-/* Takes in what has ended; true when something has. */
+/* Ends the attempts whose transfers have ended. Returns true if there were any. */
 static bool posts_collect(CURLM *multi, const struct send_rules *rules) {
     CURLMsg *message;
     bool any = false;

@@ -1,4 +1,4 @@
-/* Webhook deliveries: signed POSTs with retries, several at a time where asked for. */
+/* Webhook deliveries: signed POSTs with retries, and several at a time if requested. */
 #ifndef SANDBOX_WEBHOOK_SEND_H
 #define SANDBOX_WEBHOOK_SEND_H
 
@@ -7,13 +7,13 @@
 enum { ATTEMPTS_MAX = 32 };
 
 struct attempt {
-    long status; /* HTTP, 0 when there was no answer */
+    long status; /* HTTP status; 0: no answer */
     uint64_t milliseconds;
-    char *error; /* NULL when there was an answer */
+    char *error; /* NULL if there was an answer */
     struct bytes answer;
 };
 
-/* One POST (or GET, for a verification) and what came of it. */
+/* One POST (or the GET of a verification) and its attempts. */
 struct post {
     bool get;
     char *url;
@@ -35,15 +35,15 @@ struct send_rules {
     uint64_t timeout_ms;
 };
 
-/* `sha256=<hex>`, the HMAC-SHA256 of the body. The caller frees. */
+/* Returns `sha256=<hex>`, the HMAC-SHA256 of the body, which the caller frees. */
 char *webhook_sign(const char *secret, const struct bytes *body);
 
-/* Sends them in order and waits until each was delivered or given up, or until stopped() says so.
- */
+/* Sends the posts in order and waits until each was delivered or given up, or until stopped()
+ * returns true. */
 void posts_send(struct post *posts, size_t count, const struct send_rules *rules,
                 bool (*stopped)(void));
 
-/* Appends what came of a post as JSON; with its body when `body`. */
+/* Appends a post and its attempts as JSON; with its body if `body` is true. */
 void post_print(struct bytes *out, const struct post *post, bool body);
 void post_release(struct post *post);
 

@@ -13,9 +13,9 @@
 
 enum { JOBS_MAX = 64, LOG_MAX = 2000, POSTS_MAX = 20000 };
 
-/* What a call asks for beside the updates themselves. */
-struct wish {
-    bool build; /* only make, do not send */
+/* The members of a call besides the updates. */
+struct call_options {
+    bool build; /* return the posts, do not send them */
     bool wait;
     uint64_t duplicates;
     uint64_t parallel;
@@ -31,28 +31,28 @@ struct wish {
     char *body_base64;
 };
 
-static const struct json_field wish_fields[] = {
-    {"build", JSON_FLAG, offsetof(struct wish, build)},
-    {"wait", JSON_FLAG, offsetof(struct wish, wait)},
-    {"duplicates", JSON_NUMBER, offsetof(struct wish, duplicates)},
-    {"parallel", JSON_NUMBER, offsetof(struct wish, parallel)},
-    {"retries", JSON_NUMBER, offsetof(struct wish, retries)},
-    {"retryMs", JSON_NUMBER, offsetof(struct wish, retry_ms)},
-    {"timeoutMs", JSON_NUMBER, offsetof(struct wish, timeout_ms)},
-    {"url", JSON_TEXT, offsetof(struct wish, url)},
-    {"appSecret", JSON_TEXT, offsetof(struct wish, app_secret)},
-    {"signature", JSON_TEXT, offsetof(struct wish, signature)},
-    {"batch", JSON_TEXT, offsetof(struct wish, batch)},
-    {"reorder", JSON_TEXT, offsetof(struct wish, reorder)},
-    {"body", JSON_TEXT, offsetof(struct wish, body)},
-    {"bodyBase64", JSON_TEXT, offsetof(struct wish, body_base64)},
+static const struct json_field option_fields[] = {
+    {"build", JSON_FLAG, offsetof(struct call_options, build)},
+    {"wait", JSON_FLAG, offsetof(struct call_options, wait)},
+    {"duplicates", JSON_NUMBER, offsetof(struct call_options, duplicates)},
+    {"parallel", JSON_NUMBER, offsetof(struct call_options, parallel)},
+    {"retries", JSON_NUMBER, offsetof(struct call_options, retries)},
+    {"retryMs", JSON_NUMBER, offsetof(struct call_options, retry_ms)},
+    {"timeoutMs", JSON_NUMBER, offsetof(struct call_options, timeout_ms)},
+    {"url", JSON_TEXT, offsetof(struct call_options, url)},
+    {"appSecret", JSON_TEXT, offsetof(struct call_options, app_secret)},
+    {"signature", JSON_TEXT, offsetof(struct call_options, signature)},
+    {"batch", JSON_TEXT, offsetof(struct call_options, batch)},
+    {"reorder", JSON_TEXT, offsetof(struct call_options, reorder)},
+    {"body", JSON_TEXT, offsetof(struct call_options, body)},
+    {"bodyBase64", JSON_TEXT, offsetof(struct call_options, body_base64)},
     {"updates", JSON_ELSEWHERE, 0},
     {NULL, JSON_ELSEWHERE, 0},
 };
 
-/* A call being carried out in its own thread. */
+/* A call that is carried out in its own thread. */
 struct job {
-    struct exchange *exchange; /* NULL when nobody waits */
+    struct exchange *exchange; /* NULL: the call was answered already */
     struct post *posts;
     size_t count;
     struct send_rules rules;
@@ -95,13 +95,13 @@ struct send_rules webhook_rules(void) {
 
 void webhook_log(const struct post *post) {
     struct bytes text = {0};
-    char **place;
+    char **entry;
 
     post_print(&text, post, false);
     pthread_mutex_lock(&webhooks.lock);
-    place = &webhooks.log[webhooks.logged++ % LOG_MAX];
-    free(*place);
-    *place = bytes_take(&text);
+    entry = &webhooks.log[webhooks.logged++ % LOG_MAX];
+    free(*entry);
+    *entry = bytes_take(&text);
     pthread_mutex_unlock(&webhooks.lock);
 }
 
@@ -174,7 +174,8 @@ static void *job_run(void *cls) {
     return NULL;
 }
 
-/* Hands the posts, now the job's, to a thread. False when there are too many already. */
+/* Starts a thread that sends the posts and takes ownership of them. Returns false if too many
+ * threads run already. */
 static bool job_start(struct exchange *exchange, bool wait, struct post *posts, size_t count,
                       const struct send_rules *rules) {
     struct job *job = memory_new(sizeof *job);
@@ -205,7 +206,7 @@ static bool job_start(struct exchange *exchange, bool wait, struct post *posts, 
     return good;
 }
 
-/* Every update of a call with its ids, in order. */
+/* All updates of a call with their ids, in order. */
 struct updates {
     struct update *list;
     size_t count;
@@ -218,7 +219,8 @@ static void updates_free(struct updates *updates) {
     free(updates->list);
 }
 
-/* Adds an update `count` times. With an id given, copies after the first get a number behind it. */
+/* Adds an update `count` times. If an id is given, a number is appended to it in all copies but the
+ * first. */
 static char *updates_add(struct updates *updates, const cJSON *json) {
     const cJSON *times = cJSON_GetObjectItemCaseSensitive(json, "count");
     size_t count = cJSON_IsNumber(times) && times->valuedouble >= 1 ? (size_t)times->valueint : 1;
@@ -261,7 +263,7 @@ static void swap_bytes(void *a, void *b, size_t size) {
     }
 }
 
-/* Puts a list in another order: reversed or shuffled. */
+/* Reverses or shuffles a list. */
 static void list_reorder(void *list, size_t count, size_t size, const char *order) {
     char *at = list;
 
@@ -290,34 +292,34 @@ static bool read_batch(const char *text, enum batch *batch) {
     return false;
 }
 
-/* The signature of a body, or one of the ways it can be wrong. */
-static char *make_signature(const struct wish *wish, const struct bytes *body) {
-    const char *secret = wish->app_secret != NULL ? wish->app_secret : settings.app_secret;
+/* Returns the signature of a body, or a wrong or missing one as requested. */
+static char *make_signature(const struct call_options *options, const struct bytes *body) {
+    const char *secret = options->app_secret != NULL ? options->app_secret : settings.app_secret;
     char *right = webhook_sign(secret == NULL ? "" : secret, body);
 
-    if (wish->signature == NULL || strcmp(wish->signature, "good") == 0) {
+    if (options->signature == NULL || strcmp(options->signature, "good") == 0) {
         return right;
     }
-    if (strcmp(wish->signature, "wrong") == 0) {
+    if (strcmp(options->signature, "wrong") == 0) {
         char *last = &right[strlen(right) - 1];
 
         *last = *last == '0' ? '1' : '0';
         return right;
     }
     free(right);
-    return strcmp(wish->signature, "missing") == 0 ? NULL : memory_text(wish->signature);
+    return strcmp(options->signature, "missing") == 0 ? NULL : memory_text(options->signature);
 }
 
-static void post_complete(struct post *post, const struct wish *wish) {
-    post->url = memory_text(wish->url != NULL ? wish->url : settings.webhook_url);
-    post->signature = make_signature(wish, &post->body);
+static void post_complete(struct post *post, const struct call_options *options) {
+    post->url = memory_text(options->url != NULL ? options->url : settings.webhook_url);
+    post->signature = make_signature(options, &post->body);
 }
 
-/* Posts under construction, with room for the duplicates. */
-static struct post *posts_build(const struct wish *wish, struct updates *updates, enum batch batch,
-                                size_t *count) {
+/* Builds the posts, with room for the duplicates. */
+static struct post *posts_build(const struct call_options *options, struct updates *updates,
+                                enum batch batch, size_t *count) {
     size_t single = batch == BATCH_POSTS ? updates->count : 1;
-    size_t copies = (size_t)wish->duplicates + 1;
+    size_t copies = (size_t)options->duplicates + 1;
     struct post *posts = memory_new(single * copies * sizeof *posts);
     struct payload payload = {NULL, NULL};
 
@@ -328,7 +330,7 @@ static struct post *posts_build(const struct wish *wish, struct updates *updates
 
             post->ids = payload.ids;
             payload_encode(&payload, &post->body);
-            post_complete(post, wish);
+            post_complete(post, options);
         }
     }
     *count = single * copies;
@@ -338,64 +340,64 @@ static struct post *posts_build(const struct wish *wish, struct updates *updates
         if (i % copies != 0) {
             bytes_append(&posts[i].body, first->body.data, first->body.length);
             posts[i].ids = cJSON_Duplicate(first->ids, true);
-            post_complete(&posts[i], wish);
+            post_complete(&posts[i], options);
         }
     }
     return posts;
 }
 
-static struct post *posts_raw(const struct wish *wish, size_t *count, char **problem) {
-    struct post *posts = memory_new(((size_t)wish->duplicates + 1) * sizeof *posts);
+static struct post *posts_raw(const struct call_options *options, size_t *count, char **problem) {
+    struct post *posts = memory_new(((size_t)options->duplicates + 1) * sizeof *posts);
     struct bytes body = {0};
 
-    if (wish->body != NULL) {
-        bytes_text(&body, wish->body);
+    if (options->body != NULL) {
+        bytes_text(&body, options->body);
     } else {
-        size_t room = strlen(wish->body_base64);
+        size_t room = strlen(options->body_base64);
         size_t length = 0;
 
-        if (sodium_base642bin((unsigned char *)bytes_room(&body, room), room, wish->body_base64,
+        if (sodium_base642bin((unsigned char *)bytes_room(&body, room), room, options->body_base64,
                               room, NULL, &length, NULL, sodium_base64_VARIANT_ORIGINAL) != 0) {
             *problem = memory_text("bodyBase64 is not Base64");
         }
         bytes_commit(&body, length);
     }
-    *count = (size_t)wish->duplicates + 1;
+    *count = (size_t)options->duplicates + 1;
     for (size_t i = 0; i < *count; i++) {
         bytes_append(&posts[i].body, body.data, body.length);
         posts[i].ids = cJSON_CreateArray();
-        post_complete(&posts[i], wish);
+        post_complete(&posts[i], options);
     }
     bytes_release(&body);
     return posts;
 }
 
-/* Takes the members that the wish knows out of the call; what stays describes an update. */
-static cJSON *wish_split(cJSON *json) {
-    cJSON *wishes = cJSON_CreateObject();
+/* Removes the members of the options from the call; the rest of the call describes an update. */
+static cJSON *options_split(cJSON *json) {
+    cJSON *taken = cJSON_CreateObject();
 
-    for (const struct json_field *field = wish_fields; field->name != NULL; field++) {
+    for (const struct json_field *field = option_fields; field->name != NULL; field++) {
         cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(json, field->name);
 
         if (item != NULL) {
-            cJSON_AddItemToObject(wishes, field->name, item);
+            cJSON_AddItemToObject(taken, field->name, item);
         }
     }
-    return wishes;
+    return taken;
 }
 
-static char *wish_check(const struct wish *wish, enum batch *batch) {
-    if (wish->duplicates > 1000 || wish->parallel > 256 || wish->parallel == 0) {
+static char *options_check(const struct call_options *options, enum batch *batch) {
+    if (options->duplicates > 1000 || options->parallel > 256 || options->parallel == 0) {
         return memory_text("at most 1000 duplicates, and parallel is 1 to 256");
     }
-    if (wish->reorder != NULL && strcmp(wish->reorder, "reverse") != 0 &&
-        strcmp(wish->reorder, "shuffle") != 0) {
+    if (options->reorder != NULL && strcmp(options->reorder, "reverse") != 0 &&
+        strcmp(options->reorder, "shuffle") != 0) {
         return memory_text("reorder is reverse or shuffle");
     }
-    if (!read_batch(wish->batch, batch)) {
+    if (!read_batch(options->batch, batch)) {
         return memory_text("batch is posts, entries, changes or messages");
     }
-    if (!wish->build && wish->url == NULL && settings.webhook_url == NULL) {
+    if (!options->build && options->url == NULL && settings.webhook_url == NULL) {
         return memory_text("no url here, and no webhookUrl in the settings");
     }
     return NULL;
@@ -418,75 +420,75 @@ static char *read_updates(struct updates *updates, const cJSON *call, const cJSO
     return problem;
 }
 
-static struct post *call_posts(struct wish *wish, const cJSON *call, const cJSON *list,
+static struct post *call_posts(struct call_options *options, const cJSON *call, const cJSON *list,
                                size_t *count, char **problem) {
     struct updates updates = {NULL, 0};
     struct post *posts = NULL;
     enum batch batch = BATCH_POSTS;
 
-    *problem = wish_check(wish, &batch);
-    if (*problem == NULL && (wish->body != NULL || wish->body_base64 != NULL)) {
-        posts = posts_raw(wish, count, problem);
+    *problem = options_check(options, &batch);
+    if (*problem == NULL && (options->body != NULL || options->body_base64 != NULL)) {
+        posts = posts_raw(options, count, problem);
     } else if (*problem == NULL) {
         *problem = read_updates(&updates, call, list);
         if (*problem == NULL) {
-            list_reorder(updates.list, updates.count, sizeof *updates.list, wish->reorder);
-            posts = posts_build(wish, &updates, batch, count);
+            list_reorder(updates.list, updates.count, sizeof *updates.list, options->reorder);
+            posts = posts_build(options, &updates, batch, count);
         }
     }
-    if (posts != NULL && wish->reorder != NULL && strcmp(wish->reorder, "shuffle") == 0) {
-        list_reorder(posts, *count, sizeof *posts, wish->reorder);
+    if (posts != NULL && options->reorder != NULL && strcmp(options->reorder, "shuffle") == 0) {
+        list_reorder(posts, *count, sizeof *posts, options->reorder);
     }
     updates_free(&updates);
     return posts;
 }
 
-static struct wish wish_default(void) {
+static struct call_options options_default(void) {
     struct send_rules rules = webhook_rules();
 
-    return (struct wish){.wait = true,
-                         .parallel = rules.parallel,
-                         .retries = rules.retries,
-                         .retry_ms = rules.retry_ms,
-                         .timeout_ms = rules.timeout_ms};
+    return (struct call_options){.wait = true,
+                                 .parallel = rules.parallel,
+                                 .retries = rules.retries,
+                                 .retry_ms = rules.retry_ms,
+                                 .timeout_ms = rules.timeout_ms};
 }
 
-static bool call_carry_out(struct exchange *exchange, const struct wish *wish, struct post *posts,
-                           size_t count, char **problem) {
-    struct send_rules rules = {.parallel = (size_t)wish->parallel,
-                               .retries = wish->retries,
-                               .retry_ms = wish->retry_ms,
-                               .timeout_ms = wish->timeout_ms};
+static bool call_carry_out(struct exchange *exchange, const struct call_options *options,
+                           struct post *posts, size_t count, char **problem) {
+    struct send_rules rules = {.parallel = (size_t)options->parallel,
+                               .retries = options->retries,
+                               .retry_ms = options->retry_ms,
+                               .timeout_ms = options->timeout_ms};
 
-    if (wish->build) {
+    if (options->build) {
         posts_print(&exchange->reply.body, posts, count, true);
         posts_free(posts, count);
-    } else if (!job_start(exchange, wish->wait, posts, count, &rules)) {
+    } else if (!job_start(exchange, options->wait, posts, count, &rules)) {
         *problem = memory_text("too many webhook calls at once");
-    } else if (!wish->wait) {
+    } else if (!options->wait) {
         bytes_format(&exchange->reply.body, "{\"started\":%zu}", count);
     }
     return *problem == NULL;
 }
 
 bool webhook_call(struct exchange *exchange, char **problem) {
-    struct wish wish = wish_default();
-    cJSON *wishes = exchange->json == NULL ? NULL : wish_split(exchange->json);
+    struct call_options options = options_default();
+    cJSON *taken = exchange->json == NULL ? NULL : options_split(exchange->json);
     struct post *posts = NULL;
     size_t count = 0;
 
-    *problem = json_fill(&wish, wish_fields, wishes);
+    *problem = json_fill(&options, option_fields, taken);
     if (*problem == NULL) {
-        posts = call_posts(&wish, exchange->json,
-                           cJSON_GetObjectItemCaseSensitive(wishes, "updates"), &count, problem);
+        posts = call_posts(&options, exchange->json,
+                           cJSON_GetObjectItemCaseSensitive(taken, "updates"), &count, problem);
     }
-    cJSON_Delete(wishes);
+    cJSON_Delete(taken);
     if (*problem != NULL) {
         posts_free(posts, posts == NULL ? 0 : count);
     } else {
-        call_carry_out(exchange, &wish, posts, count, problem);
+        call_carry_out(exchange, &options, posts, count, problem);
     }
-    json_fields_release(&wish, wish_fields);
+    json_fields_release(&options, option_fields);
     return *problem == NULL;
 }
 
@@ -516,18 +518,19 @@ static void add_encoded(struct bytes *out, const char *text) {
     }
 }
 
-static char *verification_url(const struct verification *wish) {
+static char *verification_url(const struct verification *options) {
     struct bytes url = {0};
-    const char *base = wish->url != NULL ? wish->url : settings.webhook_url;
-    const char *token = wish->verify_token != NULL ? wish->verify_token : settings.verify_token;
+    const char *base = options->url != NULL ? options->url : settings.webhook_url;
+    const char *token =
+        options->verify_token != NULL ? options->verify_token : settings.verify_token;
 
     bytes_format(&url, "%s%chub.mode=", base, strchr(base, '?') == NULL ? '?' : '&');
-    add_encoded(&url, wish->mode == NULL ? "subscribe" : wish->mode);
+    add_encoded(&url, options->mode == NULL ? "subscribe" : options->mode);
     bytes_text(&url, "&hub.challenge=");
-    if (wish->challenge == NULL) {
+    if (options->challenge == NULL) {
         bytes_format(&url, "%u", randombytes_random());
     } else {
-        add_encoded(&url, wish->challenge);
+        add_encoded(&url, options->challenge);
     }
     bytes_text(&url, "&hub.verify_token=");
     add_encoded(&url, token == NULL ? "" : token);
@@ -535,26 +538,26 @@ static char *verification_url(const struct verification *wish) {
 }
 
 bool webhook_verify(struct exchange *exchange, char **problem) {
-    struct verification wish = {0};
+    struct verification options = {0};
     struct send_rules rules = webhook_rules();
     struct post *post;
 
     *problem =
-        exchange->json == NULL ? NULL : json_fill(&wish, verification_fields, exchange->json);
-    if (*problem == NULL && wish.url == NULL && settings.webhook_url == NULL) {
+        exchange->json == NULL ? NULL : json_fill(&options, verification_fields, exchange->json);
+    if (*problem == NULL && options.url == NULL && settings.webhook_url == NULL) {
         *problem = memory_text("no url here, and no webhookUrl in the settings");
     }
     if (*problem == NULL) {
         rules.retries = 0;
         post = memory_new(sizeof *post);
         post->get = true;
-        post->url = verification_url(&wish);
+        post->url = verification_url(&options);
         post->ids = cJSON_CreateArray();
         cJSON_AddItemToArray(post->ids, cJSON_CreateString(post->url));
         if (!job_start(exchange, true, post, 1, &rules)) {
             *problem = memory_text("too many webhook calls at once");
         }
     }
-    json_fields_release(&wish, verification_fields);
+    json_fields_release(&options, verification_fields);
     return *problem == NULL;
 }
