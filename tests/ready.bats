@@ -118,9 +118,9 @@ refused() {
     assert_ready
     release_database
     start_writer
-    tell_writer "BEGIN IMMEDIATE; UPDATE heartbeat SET pid = 2;"
+    run_in_writer "BEGIN IMMEDIATE; UPDATE heartbeat SET pid = 2;"
     assert_ready
-    tell_writer 'COMMIT;'
+    run_in_writer 'COMMIT;'
     end_writer
     assert_ready
 }

@@ -1304,7 +1304,7 @@ ok'
 
 @test "backup holds what is only in the write-ahead journal yet" {
     start_writer
-    tell_writer "PRAGMA wal_autocheckpoint = 0;
+    run_in_writer "PRAGMA wal_autocheckpoint = 0;
         INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'fresh@example.org', 1);"
     [[ -s $DB-wal ]]
     done_quietly backup "$STACK/copy"

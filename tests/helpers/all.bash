@@ -1,19 +1,20 @@
 # shellcheck shell=bash
-# Everything a test file needs: `load helpers/all`.
+# Loads everything that a test file needs: `load helpers/all`.
 #
-# A file of scenarios runs unchanged over three transports (TRANSPORT):
-#     direct   the executable itself, given the environment and standard input of a CGI
+# A test file runs unchanged over three transports (TRANSPORT):
+#     direct   the executable itself, with the environment and standard input of a CGI
 #     cgi      a private Apache with the repository's apache.conf
-#     fcgi     the same, with the executables as FastCGI pools
-# A line `# transports: cgi fcgi` in a file says that it runs over those alone.
-# A line `# bats test_tags=direct` before a test says that `make test` runs it over `direct` alone, and
-# `make test-full` over each. It stands before tests of what a program makes of values that it has
+#     fcgi     the same Apache, with the executables as FastCGI pools
+# A line `# transports: cgi fcgi` in a file limits it to those transports.
+# A line `# bats test_tags=direct` before a test limits it to `direct` in `make test`; `make test-full`
+# runs it over each transport. It marks tests of how a program processes values that it has already
 # read: fields of a parsed body, rows of the database, answers of the platform. Tests without it run
-# over each transport: one good answer and each kind of failure of every executable, and all where the
-# web server takes part: methods, paths, headers, queries in percent-encoding, lengths and streams,
-# replayed answers, requests at once, processes that live on, and the platform's outages.
+# over each transport: one successful answer and each kind of failure of every executable, and
+# everything that involves the web server: methods, paths, headers, percent-encoded queries, lengths
+# and streams, replayed answers, simultaneous requests, processes that serve several requests, and
+# outages of the platform.
 #
-# Each file has a stack of its own (sandbox, database, Apache), which all its tests use in turn.
+# Each file has its own stack (sandbox, database, Apache), which all its tests share.
 
 : "${TRANSPORT:=direct}"
 root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
@@ -31,7 +32,7 @@ root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 # shellcheck source=tests/helpers/sandbox.bash
 . "$root/tests/helpers/sandbox.bash"
 
-# What a file does not define itself.
+# Defaults; a test file may define its own.
 setup_file() {
     start_stack
     make_user
@@ -45,9 +46,10 @@ setup() {
     forget_sent
 }
 
-# bats runs its DEBUG trap before every command, to know where a test failed, and most commands are
-# those of helpers: two thirds of the suite's CPU time went there. So it looks at commands of test
-# files alone; what fails in a helper is shown at the line of the test that called it.
+# Makes the DEBUG trap of bats return at once for commands outside the test file. bats runs the trap
+# before every command, to record where a test fails; most commands are in helpers, so the trap took
+# two thirds of the suite's CPU time. A failure in a helper is reported at the line of the test that
+# called the helper.
 trace_tests_alone() {
     local trap_function
     trap_function=$(declare -f bats_debug_trap)

@@ -1,12 +1,13 @@
 # shellcheck shell=bash
-# What a test may say of the last request's answer. Each says what it found when it fails.
+# Assertions about the answer to the last request. Each prints what it found when it fails.
 
 fail() {
     printf '%s\n' "$*" >&2
     return 1
 }
 
-# Waits until a command succeeds, for as long as a machine in trouble may take: eventually COMMAND...
+# Runs a command until it succeeds, for ten minutes at most (enough for an overloaded machine):
+# eventually COMMAND...
 eventually() {
     local deadline=$((SECONDS + 600))
     until "$@"; do
@@ -15,7 +16,7 @@ eventually() {
     done
 }
 
-# Fails with the whole answer.
+# Fails with a message and the answer: status, headers and the first 2000 bytes of the body.
 fail_answer() {
     printf '%s\n' "$*" >&2
     printf -- '--- status %s\n' "$status" >&2
@@ -34,14 +35,14 @@ assert_status() { # STATUS
     [[ $status == "$1" ]] || fail_answer "expected status $1"
 }
 
-# The value of a header, nothing when it is absent: header NAME
+# Prints the value of a header, or nothing when it is absent: header NAME
 header() {
     local value
     read_header "$1" && printf '%s\n' "$value"
     return 0
 }
 
-# Sets `value`, a line for each time that the header is there; fails when it is not: read_header NAME
+# Sets `value` to the values of a header, one a line; fails when the header is absent: read_header NAME
 read_header() {
     local line text found=''
     value=''
@@ -69,15 +70,15 @@ refute_header() { # NAME
     ! read_header "$1" || [[ -z $value ]] || fail_answer "expected no header $1"
 }
 
-# Common questions about JSON are asked of a small program first, since jq takes longer to start than
-# most requests take in all. It only ever says that something is so for sure (tests/helpers/json.c);
-# jq decides what it leaves open.
+# Runs a small program (tests/helpers/json.c) for the most common checks of JSON, because jq takes
+# longer to start than most requests take. Success means that the condition holds. Failure means
+# nothing: the caller then runs jq.
 surely() {
     [[ -x $HELPERS/json ]] && "$HELPERS/json" "$body" "$@" 2>/dev/null
 }
 
-# The value at a jq path. EXPECTED that reads as JSON stands for that value (true, 17, null, "17",
-# [1,2]), anything else for a string.
+# Compares the value at a jq path. An EXPECTED that is valid JSON is that value (true, 17, null, "17",
+# [1,2]); any other EXPECTED is a string.
 assert_json() { # PATH EXPECTED
     local found expected=$2
     ! surely is "$1" "$2" || return 0
@@ -87,7 +88,7 @@ assert_json() { # PATH EXPECTED
     [[ $found == "$(jq -c . <<<"$expected")" ]] || fail_answer "expected $1 to be $expected, not $found"
 }
 
-# As assert_json, but EXPECTED is always a string, digits too.
+# Like assert_json, but EXPECTED is always a string, even if it consists of digits.
 assert_text() { # PATH EXPECTED
     local found
     ! surely text "$1" "$2" || return 0
@@ -96,7 +97,7 @@ assert_text() { # PATH EXPECTED
         fail_answer "expected $1 to be the string $2, not $found"
 }
 
-# A jq condition on the whole body: assert_that '.data.items | length == 3'
+# Checks a jq condition on the whole body: assert_that '.data.items | length == 3'
 assert_that() {
     jq -e "$1" "$body" >/dev/null 2>&1 || fail_answer "expected: $1"
 }
@@ -109,14 +110,14 @@ assert_body_is() { # TEXT, or @FILE
     fi
 }
 
-# 200 and the success envelope (spec 2.1).
+# Expects status 200 and the success envelope (spec 2.1).
 assert_success() {
     assert_status 200
     assert_header Content-Type 'application/json; charset=utf-8'
     surely success || assert_that '.success == true and (keys == ["data", "success"])'
 }
 
-# The error envelope and nothing but it (spec 2.1, 7); MESSAGE-PART anywhere in the message.
+# Expects the error envelope without other members (spec 2.1, 7); the message contains MESSAGE-PART.
 assert_error() { # STATUS CODE [MESSAGE-PART]
     assert_status "$1"
     assert_header Content-Type 'application/json; charset=utf-8'
@@ -127,7 +128,7 @@ assert_error() { # STATUS CODE [MESSAGE-PART]
         fail_answer "expected the error $2 with a message that holds: ${3-}"
 }
 
-# An issue in the details of a schema failure: assert_issue PATH [MESSAGE-PART]
+# Expects an issue in the details of a validation error: assert_issue PATH [MESSAGE-PART]
 assert_issue() {
     ! surely issue "$1" "${2-}" || return 0
     jq -e --arg path "$1" --arg part "${2-}" '.details | any(.path == $path

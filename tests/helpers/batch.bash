@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Many bodies to one route in one go. `load helpers/batch` after helpers/all.
+# Sends many bodies to one route with one command. `load helpers/batch` after helpers/all.
 #
 #     check_bodies METHOD PATH [option of request...] <TABLE
-#         sends every body of the table, a line each, and fails with all those that were not
-#         answered as they say:
+#         sends every body of the table and fails with a list of the answers that differ from the
+#         table. Each line of the table is
 #             STATUS <tab> ISSUES <tab> BODY
 #         ISSUES is - for a success, `path:code` separated by commas for a list of issues, and the
 #         error's code otherwise.
 #     new_batch, send_bodies METHOD PATH [option...], issues_of_batch
-#         the same in steps, for bodies that are no line of text: the files $batch/NUMBER.in,
-#         counted from 1, are sent; NUMBER.status and NUMBER.out are what came back.
+#         the same in steps, for bodies that are not one line of text: sends the files
+#         $batch/NUMBER.in, counted from 1; writes each answer to NUMBER.status and NUMBER.out.
 
 new_batch() {
     batch=$BATS_TEST_TMPDIR/batch
@@ -35,20 +35,21 @@ check_bodies() {
     }
 }
 
-# Sets `text` to a file up to its first NUL, without line ends at its end; to nothing when there is none.
+# Sets `text` to the content of a file up to its first NUL, without trailing newlines; to the empty
+# string when the file does not exist.
 read_text() { # FILE
     text=''
     [[ ! -e $1 ]] || IFS= read -r -d '' text <"$1" || true
     text=${text%"${text##*[!$'\n']}"}
 }
 
-# The files NUMBER.KIND in their order, a line each.
+# Prints the files NUMBER.KIND in their order, one a line: batch_lines KIND
 batch_lines() {
     local number text
     for ((number = 1; ; number++)); do
         [[ -e $batch/$number.$1 ]] || break
         if IFS= read -r -d '' text <"$batch/$number.$1"; then
-            cat "$batch/$number.$1" # there is a NUL in it
+            cat "$batch/$number.$1" # it contains a NUL
             printf '\n'
         else
             printf '%s\n' "$text"
@@ -87,7 +88,7 @@ send_bodies() {
     fi
 }
 
-# One curl, over one connection.
+# Sends all bodies with one curl process over one connection.
 send_bodies_http() {
     local answered
     for ((number = 1; ; number++)); do

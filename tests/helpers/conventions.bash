@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What holds for every route, whatever it does. `load helpers/conventions` after helpers/all.
+# Assertions that hold for every route. `load helpers/conventions` after helpers/all.
 
-# The headers that every answer carries, and that Content-Length tells the truth.
+# Checks the headers that every answer has, and that Content-Length is the length of the body.
 assert_conventions() {
     assert_header Cache-Control no-store
     assert_header X-Content-Type-Options nosniff
@@ -14,7 +14,8 @@ assert_conventions() {
     fi
 }
 
-# A path that knows some methods and no other: assert_methods PATH METHOD... (spec 7, RFC 9110 9, 10.2.1)
+# Checks that a path takes these methods, and no others besides HEAD (with GET) and OPTIONS:
+# assert_methods PATH METHOD... (spec 7, RFC 9110 9, 10.2.1)
 assert_methods() {
     local path=$1 known=("${@:2}") allow method length
     allow=$(printf '%s, ' "${known[@]}")
@@ -41,11 +42,11 @@ assert_methods() {
     [[ ! -s $body ]] || fail_answer 'expected no body'
 }
 
-# Paths around PATH are nobody's, with a token and without (spec 7).
+# Checks that paths similar to PATH are 404, with a token and without (spec 7).
 assert_no_other_paths() {
     local path token
     for path in "$1/" "$1/x" "$1//x" "${1}x" "$1/%20" "${1/v2/v1}" "${1/v2/V2}" "$1%00" "$1;x"; do
-        # Apache refuses NUL itself and resolves double slashes; the program is not asked
+        # Apache itself refuses a NUL and merges double slashes; the program does not see them
         [[ $TRANSPORT != direct || $path != *%00 ]] || continue
         for token in "" "${TOKEN:?}"; do
             request GET "$path" ${token:+--as "$token"}
@@ -55,7 +56,7 @@ assert_no_other_paths() {
     done
 }
 
-# The caller's X-Request-Id comes back when it is harmless, else another one.
+# Checks that a valid X-Request-Id of the caller is returned, and that an invalid one is replaced.
 assert_request_ids() { # METHOD PATH [option...]
     local id
     for id in x req-1.A_z "$(printf 'a%.0s' {1..64})"; do
@@ -70,7 +71,8 @@ assert_request_ids() { # METHOD PATH [option...]
     done
 }
 
-# The log's line of the last request, one JSON object; it is written after the answer.
+# Prints the log line of the last request, a JSON object. Waits for it, because the program writes it
+# after the answer.
 log_of_request() {
     local id
     id=$(header X-Request-Id)
@@ -78,10 +80,10 @@ log_of_request() {
     grep -F "\"request_id\":\"$id\"" "$LOG" | tail -n 1
 }
 
-# The time that the platform took in the last request, by the request's own clock: from its first call to
-# the end of its last, without the start of the process. A limit is kept exactly where it is LEAST; a
-# second more is what a process may wait for a processor, and what libcurl's timers are read in.
-# assert_upstream_ms LEAST [MOST]
+# Checks the upstream time of the last request as the program measured it: from the start of its first
+# call to the platform to the end of its last call, without the start of the process. The time is never
+# less than LEAST. The default of MOST is one second more: the process may have to wait for a processor,
+# and libcurl's timers have a coarse resolution. assert_upstream_ms LEAST [MOST]
 assert_upstream_ms() {
     local ms
     ms=$(log_of_request | jq .upstream_ms)
@@ -89,10 +91,10 @@ assert_upstream_ms() {
         fail_answer "expected the platform to take from $1 to ${2-$(($1 + 1000))} ms, not $ms"
 }
 
-# No line of the log and of what Apache wrote holds the text: assert_not_logged TEXT...
+# Checks that neither the log nor the logs of Apache contain the text: assert_not_logged TEXT...
 assert_not_logged() {
     local text
-    log_of_request >"$BATS_TEST_TMPDIR/line" # so that the last line is there
+    log_of_request >"$BATS_TEST_TMPDIR/line" # waits until the last line is written
     [[ -s $BATS_TEST_TMPDIR/line ]] || fail 'expected a log line of the request'
     for text; do
         ! grep -rFl -- "$text" "$LOG" "$STACK"/stderr.log "$STACK"/apache/*.log 2>/dev/null ||
@@ -100,7 +102,7 @@ assert_not_logged() {
     done
 }
 
-# Whether a static executable has any of the functions and was linked with none of the libraries:
+# Checks that an executable contains none of the functions and is not linked with their libraries:
 # assert_without PROGRAM NAME... with names such as sqlite3_open, curl_easy_init.
 assert_without() {
     local program=$OUT/cgi-bin/$1 name

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# The courier and who it delivers to: `load helpers/courier` after helpers/all.
+# The courier and its receivers: `load helpers/courier` after helpers/all.
 
 : "${HELPERS:=$root/build/plain/helpers}" # where the test programs are
 export NODE_MODULES=$root/build/npm/node_modules
 
-# Now, in SQL: milliseconds since 1970.
+# An SQL expression: the current time in milliseconds since 1970.
 db_now="CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
-# A receiver of its own for NAME: start_receiver NAME [PORT]. Sets and exports NAME_URL (without a
-# path) and NAME_DIR, where it records.
+# Starts a receiver called NAME: start_receiver NAME [PORT]. Sets and exports NAME_URL (without a path)
+# and NAME_DIR, the directory of its records.
 start_receiver() {
     local dir=$STACK/receivers/$1
     mkdir -p "$dir"
@@ -20,7 +20,7 @@ start_receiver() {
     put "$1_URL" "http://127.0.0.1:$(cat "$dir/port")"
 }
 
-# Where a receiver is: url_of NAME
+# Prints the URL of a receiver: url_of NAME
 url_of() {
     local url=$1_URL
     printf '%s' "${!url}"
@@ -45,7 +45,8 @@ end_helper() { # PID_FILE
     wait "$pid" 2>/dev/null || true
 }
 
-# What the receiver answers to /PATH from now on: answers NAME PATH [DIRECTIVE...]; no directive: 200
+# Sets what the receiver answers to /PATH from now on: answers NAME PATH [DIRECTIVE...]; without a
+# directive, 200
 answers() {
     local dir=$STACK/receivers/$1 path=$2
     shift 2
@@ -53,7 +54,7 @@ answers() {
     mv "$dir/$path.answer.new" "$dir/$path.answer"
 }
 
-# The numbers of the requests that NAME received for /PATH, in their order: received NAME [PATH]
+# Prints the numbers of the requests that NAME received for /PATH, in order: received NAME [PATH]
 received() {
     local dir=$STACK/receivers/$1 number
     for number in $(cd "$dir" && find . -name '*.head' | sed 's/[^0-9]//g' | sort -n); do
@@ -67,7 +68,7 @@ received_count() { # NAME [PATH]
     received "$@" | wc -l
 }
 
-# A header of a received request: received_header NAME NUMBER HEADER
+# Prints a header of a received request: received_header NAME NUMBER HEADER
 received_header() {
     awk -v name="${3,,}" '{ at = index($0, ":") }
         tolower(substr($0, 1, at - 1)) == name { value = substr($0, at + 1); sub(/^ +/, "", value); print value }' \
@@ -78,7 +79,8 @@ has_received() { # NAME COUNT [PATH]
     (($(received_count "$1" "${3-}") >= $2))
 }
 
-# A user who may configure a webhook. Sets and exports NAME_EMAIL and NAME_TOKEN: make_consumer NAME
+# Makes a user who may configure a webhook: make_consumer NAME. Sets and exports NAME_EMAIL and
+# NAME_TOKEN.
 make_consumer() {
     local email=${1,,}@example.org
     put "$1_EMAIL" "$email"
@@ -88,7 +90,7 @@ make_consumer() {
         --name "$1" >/dev/null
 }
 
-# The webhook of a consumer: set_webhook NAME URL [CODE]
+# Configures the webhook of a consumer: set_webhook NAME URL [CODE]
 set_webhook() {
     local token=$1_TOKEN
     request POST /v2/webhooks/config --as "${!token}" \
@@ -96,8 +98,9 @@ set_webhook() {
     assert_success
 }
 
-# The id, in SQL, of an event made at the time MS, the SEQUENCE-th of it: as the programs make them,
-# ids sort by the time of their making. event_id_sql MS SEQUENCE
+# Prints an SQL expression for the id of an event that was created at the time MS, the SEQUENCE-th at
+# that time. Like the ids that the programs make, these ids sort by creation time.
+# event_id_sql MS SEQUENCE
 event_id_sql() {
     local shift digits="'0123456789abcdefghjkmnpqrstvwxyz'"
     printf "'evt_'"
@@ -107,8 +110,8 @@ event_id_sql() {
     printf " || printf('%%08d', %s) || lower(hex(randomblob(4)))" "$2"
 }
 
-# Rows for the outbox of a consumer, due now: add_events NAME [COUNT [CONTACT]]. Each has
-# the user's next sequence. Prints their ids, in order.
+# Inserts events of a consumer that are due now: add_events NAME [COUNT [CONTACT]]. Each gets the
+# user's next sequence number. Prints their ids, in order.
 add_events() {
     local email=$1_EMAIL
     db "BEGIN IMMEDIATE;
@@ -133,7 +136,7 @@ courier_once() {
     courier --once
 }
 
-# A resident courier; start_courier [NAME [option...]]. Its pid is in $STACK/NAME.pid.
+# Starts a resident courier: start_courier [NAME [option...]]. Its pid is in $STACK/NAME.pid.
 start_courier() {
     local name=${1-courier}
     shift || true
@@ -142,8 +145,8 @@ start_courier() {
     eventually test -s "$STACK/$name.pid"
 }
 
-# Lets the resident courier know the hosts of the webhooks, so that it makes 8 attempts there at a time.
-# Their receivers have to answer at once. No event is left of it: know NAME...
+# Has the resident courier deliver events to the hosts of the webhooks, so that it makes 8 attempts at a
+# time there afterwards. The receivers must answer at once. Removes these events: know NAME...
 know() {
     local name
     for name; do
@@ -160,7 +163,8 @@ none_is_pending() {
     [[ $(db "SELECT count(*) FROM event WHERE state = 'pending'") == 0 ]]
 }
 
-# Ends it as a service manager does; its exit status is kept in $courier_status.
+# Stops a courier as a service manager does, and sets $courier_status to its exit status:
+# stop_courier [NAME]
 stop_courier() {
     local pid
     pid=$(cat "$STACK/${1-courier}.job")
@@ -177,7 +181,7 @@ stop_couriers() {
     done
 }
 
-# A column of an event: event ID COLUMN
+# Prints a column of an event: event ID COLUMN
 event() {
     db "SELECT $2 FROM event WHERE id = '$1'"
 }
@@ -190,12 +194,12 @@ event_is() { # ID STATE
     [[ $(event "$1" state) == "$2" ]]
 }
 
-# Makes what waits for its time due: make_due [WHERE]
+# Makes pending events due now: make_due [WHERE]
 make_due() {
     db "UPDATE event SET next_attempt_at = 0 WHERE state = 'pending' AND (${1-1})"
 }
 
-# Milliseconds from now until the event's next attempt: time_left ID
+# Prints the milliseconds from now until the event's next attempt: time_left ID
 time_left() {
     event "$1" "next_attempt_at - $db_now"
 }
@@ -204,8 +208,8 @@ assert_between() { # NUMBER LEAST MOST
     (($1 >= $2 && $1 <= $3)) || fail "expected $1 to be from $2 to $3"
 }
 
-# The same for a file of tests: a stack, the receivers and consumers named, each consumer's webhook
-# unset. start_courier_stack NAME...
+# Starts a stack for a test file, with a receiver and a consumer for each NAME. The consumers' webhooks
+# are not configured. start_courier_stack NAME...
 start_courier_stack() {
     local name
     start_stack
@@ -221,13 +225,14 @@ stop_courier_stack() {
     stop_stack
 }
 
-# Nothing is left of the test before.
+# Removes the events, webhooks, records and log of the previous test.
 forget_events() {
     db "DELETE FROM event_attempt; DELETE FROM event; DELETE FROM webhook"
     rm -f "$STACK"/receivers/*/*.{head,body,meta,answer} "$LOG"
 }
 
-# Every event was received at least once, every time with the id and body it has: assert_all_arrived NAME
+# Checks that every event was received at least once, each time with its own id and body:
+# assert_all_arrived NAME
 assert_all_arrived() {
     local number id
     for number in $(received "$1"); do

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Databases of a given size.
+# Fills databases.
 
-# SQL that fills a database of the schema with SIZE contacts, each with a thread, three messages, three
-# statuses, one event that was delivered and its attempt; SIZE/10 events wait for a time an hour from now.
-# The same number divided by SHARE of everything else that traffic makes. 1,000 users with an account and
-# a line each have a tenth of it together; the rest is the first user's that is there already, or one more.
-# fill_sql SIZE [SHARE]
+# Prints SQL that fills a database with SIZE contacts. Each contact has a thread, three messages, three
+# statuses, one delivered event and its attempt. SIZE/10 further events are due in one hour. Each other
+# table that traffic fills gets SIZE/SHARE rows. One tenth of the contacts belongs to about 1,000 new users
+# with an account and a line each; the rest belongs to the first line of the database and its user, which
+# are inserted if there is none. fill_sql SIZE [SHARE]
 fill_sql() {
     local size=$1 share=$(($1 / ${2-1})) numbers now
     now="(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))"

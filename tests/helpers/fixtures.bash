@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Users, accounts, lines: made through the CLI, and known to the sandbox under the same numbers.
+# Makes users, accounts and lines with the CLI, and the same accounts and lines in the sandbox.
 
-# A number nobody had before in this file.
+# Prints a number that is unique in the test file.
 next_number() {
     local number
     number=$(($(cat "$STACK/number" 2>/dev/null || echo 0) + 1))
@@ -9,9 +9,9 @@ next_number() {
     printf '%s' "$number"
 }
 
-# A user with plan Premium and one account with one line, the primary one. Sets and exports EMAIL,
-# TOKEN (API), ACCOUNT, WABA, PLATFORM_TOKEN and LINE (the phone number id), each with PREFIX before
-# it: make_user [PREFIX]
+# Makes a user with the plan Premium, an account and its primary line. Sets and exports EMAIL, TOKEN
+# (API), ACCOUNT, WABA, PLATFORM_TOKEN and LINE (the phone number id), each name preceded by PREFIX:
+# make_user [PREFIX]
 make_user() {
     local number email
     number=$(next_number)
@@ -23,7 +23,7 @@ make_user() {
     make_line "${1-}" --primary
 }
 
-# One more account for the user of PREFIX; sets PREFIX's ACCOUNT, WABA, PLATFORM_TOKEN.
+# Makes another account for the user of PREFIX; sets PREFIX's ACCOUNT, WABA, PLATFORM_TOKEN.
 # make_account PREFIX [option of `switchboard account add`...]
 make_account() {
     local prefix=$1 number email=$1EMAIL
@@ -37,14 +37,14 @@ make_account() {
         "${!email}" --waba-id "9000$number" --name "Account $number" "$@")"
 }
 
-# One more line for the account of PREFIX; sets PREFIX's LINE.
+# Makes another line for the account of PREFIX; sets PREFIX's LINE.
 # make_line PREFIX [option of `switchboard line add`...]
 make_line() {
     local prefix=$1 number account=$1ACCOUNT waba=$1WABA token=$1PLATFORM_TOKEN
     shift
     number=$(next_number)
     put "${prefix}LINE" "8000$number"
-    # the phones of an account are set all at once: those it has, and this one
+    # the sandbox replaces all phones of an account at once: send the existing ones and this one
     sandbox POST accounts "$(sandbox GET accounts | jq -c --arg waba "${!waba}" --arg token "${!token}" \
         --arg id "8000$number" --arg display "+1555$((1000000 + number))" '{wabaId: $waba, token: $token,
             phones: ([.[] | select(.account.wabaId == $waba).phones[]] + [{id: $id, displayNumber: $display}])}')" >/dev/null

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# What the tests of /v2/media share. `load helpers/media` after helpers/all.
+# Helpers of the tests of /v2/media. `load helpers/media` after helpers/all.
 
 LIMIT=104857600 # bytes of a file (spec 8)
 
-# A stack whose spool directory can be looked into.
+# Starts a stack with a separate spool directory, $SPOOL, which the tests can list.
 start_media_stack() {
     start_stack
     export SPOOL=$STACK/spool
@@ -28,25 +28,26 @@ setup() {
     write_config "spool_dir = $SPOOL"
 }
 
-# No test leaves a file or a watcher behind.
+# Ends the memory watcher and checks that the test left no file in the spool.
 teardown() {
     [[ -z ${watcher-} ]] || kill "$watcher" 2>/dev/null || true
     assert_equal "$(ls -A "$SPOOL")" ''
 }
 
-# Bytes that are no text: photo [COUNT]
+# Makes a file of binary data and prints its path; COUNT is the number of random bytes: photo [COUNT]
 photo() {
     local file=$BATS_TEST_TMPDIR/photo
     { printf '\xff\xd8\xff\xe0\0\x10JFIF\0'; head -c "${1-5000}" /dev/urandom; } >"$file"
     printf '%s' "$file"
 }
 
-# The body as the file: upload_raw FILE TYPE [option of request...]
+# Uploads a file as the raw request body: upload_raw FILE TYPE [option of request...]
 upload_raw() {
     api POST /v2/media/upload -H "Content-Type:${2:+ $2}" -H "X-Phone-Number-Id: $LINE" -d "@$1" "${@:3}"
 }
 
-# The largest resident memory of any process of media from here on, in KB, goes to $memory.
+# Starts a watcher that writes the largest resident memory of any `media` process from now on, in KB, to
+# the file $memory.
 watch_memory() {
     memory=$BATS_TEST_TMPDIR/memory
     (
@@ -72,7 +73,7 @@ assert_memory() {
     kill "$watcher"
     peak=$(cat "$memory")
     ((peak > 4000)) || fail "the watcher saw no process, or a strange one: $peak KB"
-    # what a sanitizer takes says nothing of the program
+    # a sanitizer build needs more memory, so its peak is not checked
     [[ $OUT != "$root" ]] || ((peak < 16384)) || fail "expected less than 16384 KB of memory, not $peak"
 }
 

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# One request over whichever transport the suite runs.
+# Sends a request over the transport of the test run.
 #
 #     request METHOD PATH [option...]
 #         -H 'Name: value'       a header; may be repeated
 #         -d TEXT                the body; with @FILE, the bytes of a file
 #         --as TOKEN             Authorization: Bearer TOKEN
-#     api METHOD PATH ...        the same as the user that make_user made last: --as "$TOKEN"
+#     api METHOD PATH ...        the same with --as "$TOKEN", the user of the last make_user
 #
-# PATH may hold a query. A body has Content-Type: application/json unless a -H says otherwise
-# (-H 'Content-Type:' sends none); with -H 'Transfer-Encoding: chunked' its length is not announced.
-# Afterwards: $status (of HTTP), $headers (file, a line each), $body (file).
+# PATH may contain a query. A body has Content-Type: application/json unless a -H sets another one
+# (-H 'Content-Type:' sends none); with -H 'Transfer-Encoding: chunked' it has no Content-Length.
+# Sets $status (the HTTP status), $headers (a file, one header a line) and $body (a file).
 
 request() {
     local method=$1 path=$2 header_list=() data='' has_data='' text=''
@@ -43,14 +43,14 @@ request() {
     [[ $path != /v2/webhooks/* ]] || keep_codes
 }
 
-# A secret of this run, which must be found nowhere but where it belongs (tests/leaks):
+# Records a secret of this run; tests/leaks checks that it is only in the files where it belongs:
 # keep_secret KIND TEXT
 keep_secret() {
     printf '%s\t%s\n' "$1" "$2" >>"$BATS_RUN_TMPDIR/secrets"
 }
 
-# The webhook codes that were sent and answered. (A pipe, not a process substitution, which a caller's
-# $! would be instead of what he started.)
+# Records the webhook codes of the request and of the answer. (Uses a pipe: a process substitution would
+# overwrite the caller's $!.)
 keep_codes() {
     local file code
     for file in "$body" ${has_data:+"$data"}; do
@@ -65,8 +65,8 @@ api() {
     request "$@" --as "$TOKEN"
 }
 
-# COUNT times the same request at once, each from its own process. The results are numbered
-# directories in $many, with status, headers and body; `statuses` sums up what came back.
+# Sends the same request COUNT times simultaneously, each from its own process. The results are in
+# numbered directories in $many, with status, headers and body; `statuses` counts them.
 request_many() {
     local count=$1 number
     shift
@@ -83,7 +83,7 @@ request_many() {
     wait
 }
 
-# How often each status came: `64 200`
+# Prints the number of answers for each status: `64 200`
 statuses() {
     cat "$many"/*/status | sort | uniq -c | sed 's/^ *//'
 }
@@ -98,20 +98,20 @@ request_http() {
     [[ -z $has_data ]] || arguments+=(--data-binary "@$data")
     : >"$body"
     status=$(curl "${arguments[@]}" "$BASE$path") || true
-    [[ $method != HEAD ]] || : >"$body" # curl puts the head there
+    [[ $method != HEAD ]] || : >"$body" # curl writes the head there
     local line head=''
     while IFS= read -r line || [[ -n $line ]]; do
         line=${line//$'\r'/}
         case $line in
-        HTTP/*) head='' ;; # of several heads (100 Continue) the last
+        HTTP/*) head='' ;; # with several heads (100 Continue), keep the last
         *[!' '$'\t']*) head+=$line$'\n' ;;
         esac
     done <"$answer_dir/head"
     printf '%s' "$head" >"$headers"
 }
 
-# What goes over the wire as it stands, for requests that curl would not make; the server must close
-# the connection: raw_request TEXT, with printf's escapes (\r\n, \0). Not over `direct`.
+# Sends a text unchanged, for requests that curl cannot make; the server must close the connection:
+# raw_request TEXT, with printf's escapes (\r\n, \0). Not over `direct`.
 raw_request() {
     local line socket
     answer_dir=${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}
@@ -133,8 +133,8 @@ raw_request() {
     exec {socket}<&-
 }
 
-# The environment that mod_cgid gives (RFC 3875 4.1), and for a query without `=` its words as
-# arguments (4.4).
+# Runs the program with the environment that mod_cgid sets (RFC 3875 4.1), and with the words of a query
+# without `=` as arguments (4.4).
 request_direct() {
     local program variables=() arguments=() query='' uri=$path word
     if [[ $path == *\?* ]]; then
@@ -170,7 +170,7 @@ request_direct() {
     split_answer
 }
 
-# The routes are those of apache.conf: sets program, script_name, path_info.
+# Sets program, script_name and path_info for a path, according to apache.conf: find_program PATH
 find_program() {
     local directive prefix file
     ((${#script_aliases[@]})) || mapfile -t script_aliases < <(grep '^ScriptAlias ' "$root/apache.conf")
@@ -188,8 +188,8 @@ find_program() {
 }
 script_aliases=()
 
-# Headers become variables as in RFC 3875 4.1.18: names with other characters than letters, digits
-# and `-` are dropped, and of equal names the values are joined.
+# Adds the request headers to `variables` (RFC 3875 4.1.18). Drops names with characters other than
+# letters, digits and `-`, and joins the values of equal names.
 header_variables() {
     local header name value length='' chunked='' names=(HTTP_USER_AGENT HTTP_ACCEPT)
     declare -A found=([HTTP_USER_AGENT]=curl/7.88.1 [HTTP_ACCEPT]='*/*')
@@ -223,19 +223,19 @@ header_variables() {
     done
 }
 
-# Sets `length`.
+# Sets `length` to the number of bytes of a text.
 count_bytes() {
     local LC_ALL=C
     length=${#1}
 }
 
-# Sets `decoded`.
+# Sets `decoded` to a text without percent-encoding.
 decode_percent() {
     decoded=${1//\\/\\\\}
     printf -v decoded '%b' "${decoded//%/\\x}"
 }
 
-# Splits what a CGI wrote (RFC 3875 6) into $headers and $body; $status is 500 without a header.
+# Splits the output of a CGI (RFC 3875 6) into $headers and $body; $status is 500 if it has no header.
 split_answer() {
     local LC_ALL=C # lengths are bytes
     local line answer head='' length=0 text
@@ -254,7 +254,7 @@ split_answer() {
         fi
     done
     printf '%s' "$head" >"$headers"
-    # a short text by the shell itself; what is long or has a NUL in it by another program
+    # the shell copies a short text itself; tail copies a long one, or one with a NUL
     if IFS= read -r -d '' -n 65536 text <&"$answer"; then
         tail -c "+$((length + 1))" "$answer_dir/answer" >"$body"
     else

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# The platform's side: what it was sent, and how it shall misbehave. `graph-sandbox --help` lists
-# its calls.
+# Controls the sandbox, which replaces the platform: the requests that it received, and the faults that
+# it simulates. `graph-sandbox --help` lists its control calls.
 
-# A call below /_sandbox/: sandbox METHOD PATH [BODY]; with @FILE, the bytes of a file. The shell makes
-# it itself, since there are several in every test.
+# Calls a path below /_sandbox/: sandbox METHOD PATH [BODY]; with @FILE, the body is a file. The shell
+# makes the request without a process of its own, because every test makes several calls.
 sandbox() {
     local LC_ALL=C # lengths are bytes
     local socket line text=${3-} length
@@ -24,19 +24,19 @@ sandbox() {
     exec {socket}>&-
 }
 
-# Forgets requests and faults of the test before.
+# Deletes the recorded requests and the faults of the previous test.
 forget_sent() {
     [[ -n ${SANDBOX-} ]] || return 0
     sandbox DELETE requests '' silent
     sandbox DELETE faults '' silent
 }
 
-# The platform's next answer: fault '{"status":500,"code":2}'
+# Sets the platform's next answer: fault '{"status":500,"code":2}'
 fault() {
     sandbox POST faults "$1" >/dev/null
 }
 
-# How many requests the platform received; QUERY as `path=/messages`: sent_count [QUERY]
+# Prints how many requests the platform received; QUERY such as `path=/messages`: sent_count [QUERY]
 sent_count() {
     local answer
     answer=$(sandbox GET "requests/count?${1-}")
@@ -47,29 +47,29 @@ sent_count() {
     fi
 }
 
-# Whether the platform was asked anything: eventually something_sent
+# Succeeds if the platform received a request: eventually something_sent
 something_sent() {
     (($(sent_count) > 0))
 }
 
-# The last request's body, as it came.
+# Prints the body of the last request, unchanged: sent [QUERY]
 sent() {
     sandbox GET "requests/last/body?${1-}"
 }
 
-assert_sent() { # TEXT [QUERY]: the very bytes that the platform received last
+assert_sent() { # TEXT [QUERY]: the exact body that the platform received last
     local found
     found=$(sent "${2-}"; printf .)
     [[ ${found%.} == "$1" ]] || fail "expected upstream: $1"$'\n'"actual:            ${found%.}"
 }
 
-assert_sent_to() { # PATH: where the last one went, without the version
+assert_sent_to() { # PATH: the path of the last request, without the version
     local found
     found=$(sandbox GET requests/last | jq -r .path)
     [[ ${found#/v*/} == "${1#/}" ]] || fail "expected a request to $1, not $found"
 }
 
-assert_sent_json() { # PATH EXPECTED: as assert_json, on the last request's body
+assert_sent_json() { # PATH EXPECTED: assert_json on the body of the last request
     local body=$BATS_TEST_TMPDIR/upstream headers=/dev/null
     sent >"$body"
     assert_json "$1" "$2"

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Sends under torture: `load helpers/sending` after helpers/sweep.
+# Sweeps over a send: `load helpers/sending` after helpers/sweep.
 #
-# Every round has a recipient of its own, a database as at the beginning, and what it left is noted;
-# in the end the notes are compared with what the platform was sent:
+# Every round has its own recipient and starts with the initial database. Its result goes to the file
+# $notes; at the end these results are compared with the requests that the platform received:
 #
 #     begin_sweep; for ...; do next_round SEND; send_noted SEND ...; check_round WHAT; done
 #     end_sweep TEXT FAULTS KILLS
 #
 # SEND is `plain`, or `keyed`: the same with an Idempotency-Key.
 
-# Keeps both sends. PADDING makes the requests longer, and not the messages: note_sends [PADDING]
+# Captures both sends: note_sends [PADDING]. PADDING makes the requests longer, but not the messages.
 note_sends() {
     padding=${1-}
     to=15550000000
@@ -36,8 +36,9 @@ next_round() {
     restore
 }
 
-# What the database holds of the round, as `nothing`, or `message WAMID`, and then the state of the
-# key, if any: `started`, or the status that its answer has. Anything else is damage.
+# Prints what the round stored: `nothing` or `message WAMID`; then the state of the idempotency key:
+# `none`, `started`, or the status of its answer; then the results of the integrity checks. Any other
+# output means a damaged database.
 look_at_database() {
     db "SELECT CASE (SELECT count(*) FROM contact) || (SELECT count(*) FROM thread) || (SELECT count(*) FROM message)
             WHEN '000' THEN 'nothing' WHEN '111' THEN 'message ' ||
@@ -50,7 +51,7 @@ look_at_database() {
         SELECT count(*) FROM pragma_foreign_key_check"
 }
 
-# Sets `stored` (a wamid, or nothing), `key` (none, started, a status).
+# Sets `stored` (a wamid or an empty string) and `key` (none, started or a status).
 read_database() { # WHAT
     local found
     mapfile -t found < <(look_at_database)
@@ -60,35 +61,35 @@ read_database() { # WHAT
     stored=${stored#message }
 }
 
-# The id that the platform gave, in an answer that says so: `told`.
+# Sets `answered_wamid` to the platform's message id in a successful answer, else to an empty string.
 read_answer() {
     local text
-    told=''
+    answered_wamid=''
     answered 200 || return 0
     text=$(<"$answer")
     text=${text#*\"messages\":[\{\"id\":\"}
-    told=${text%%\"*}
+    answered_wamid=${text%%\"*}
 }
 
-# After a round: the answer is one, or its lack is explained; what is told is stored; and with a key
-# the same request again is answered the same or refused, and sent only if it never was.
-# check_round WHAT [NAME-OF-THE-CALL]
+# Checks a round: the answer is complete, or there is a reason that it is missing; the message id of the
+# answer is stored. With a key, repeats the request: it must be replayed or refused, and may be sent
+# only if it has never been sent. check_round WHAT [NAME-OF-THE-CALL]
 check_round() {
-    local said=''
+    local claims_unsent=''
     ((code != 137)) || killed=$((killed + 1))
     assert_outcome "$@"
     read_answer
     read_database "$1"
-    if [[ -n $told && $told != "$stored" ]]; then
-        [[ -z $stored ]] || fail "$1: told $told, stored $stored"
-        grep -qF "$told was accepted but not recorded" "$LOG" || fail "$1: told $told, and the log says nothing"
+    if [[ -n $answered_wamid && $answered_wamid != "$stored" ]]; then
+        [[ -z $stored ]] || fail "$1: answered $answered_wamid, stored $stored"
+        grep -qF "$answered_wamid was accepted but not recorded" "$LOG" || fail "$1: answered $answered_wamid, which is neither stored nor logged"
     fi
-    [[ ! -s $answer || -n $told ]] || grep -q 'not known' "$answer" || said=otherwise
-    printf '%s|%s|%s|%s|%s|%s\n' "$to" "$stored" "$told" "$key" "$said" "$1" >>"$notes"
-    [[ $send != keyed ]] || check_twin "$1" "$key" "$stored" "$told"
+    [[ ! -s $answer || -n $answered_wamid ]] || grep -q 'not known' "$answer" || claims_unsent=yes
+    printf '%s|%s|%s|%s|%s|%s\n' "$to" "$stored" "$answered_wamid" "$key" "$claims_unsent" "$1" >>"$notes"
+    [[ $send != keyed ]] || check_twin "$1" "$key" "$stored" "$answered_wamid"
 }
 
-# Whether the answer is 409 with that outcome.
+# Succeeds if the answer is 409 with that outcome: refused_as OUTCOME
 refused_as() {
     answered 409 && grep -q "\"outcome\":\"$1\"" "$answer"
 }
@@ -100,7 +101,7 @@ is_replay() { # STATUS
 check_twin() { # WHAT KEY STORED TOLD
     send_noted keyed
     case $2 in
-    none) answered 200 || fail "$1: not sent when it could be: $(cat "$answer")" ;;
+    none) answered 200 || fail "$1: the repeated request was not sent: $(cat "$answer")" ;;
     started)
         refused_as running || fail "$1: 409 expected: $(cat "$answer")"
         db 'UPDATE idempotency SET created_at = created_at - 61000'
@@ -110,14 +111,15 @@ check_twin() { # WHAT KEY STORED TOLD
     *)
         is_replay "$2" || fail "$1: no replay: $(cat "$answer")"
         read_answer
-        [[ -z $4 || $told == "$4" ]] || fail "$1: the twin was told $told, the first $4"
+        [[ -z $4 || $answered_wamid == "$4" ]] || fail "$1: the first answer has $4, the repeated one $answered_wamid"
         ;;
     esac
     read_database "$1"
-    [[ -z $3 || $stored == "$3" ]] || fail "$1: the twin changed the record"
+    [[ -z $3 || $stored == "$3" ]] || fail "$1: the repeated request changed the stored message"
 }
 
-# What the platform was sent by all rounds: lines `TO COUNT`, and each request as it should be.
+# Prints how many requests the platform received for each recipient, lines `TO COUNT`; fails unless each
+# request has the expected content.
 sent_to() {
     sandbox GET 'requests?path=/messages' >"$STACK/requests"
     jq -e --arg line "$LINE" --arg token "Bearer $PLATFORM_TOKEN" 'all(.[]; (.body | fromjson) as $body
@@ -126,26 +128,27 @@ sent_to() {
         and (.headers["user-agent"] | startswith("switchboard/"))
         and ($body | del(.biz_opaque_callback_data)) == {messaging_product: "whatsapp",
             recipient_type: "individual", to: $body.to, type: "text", text: {body: "Is it open?"}})' \
-        "$STACK/requests" >/dev/null || fail 'the platform was sent something else than the message'
+        "$STACK/requests" >/dev/null || fail 'the platform received a request that is not the message'
     jq -r '.[].body | fromjson.to' "$STACK/requests" | sort | uniq -c | awk '{ print $2, $1 }'
 }
 
-# The platform's record agrees with ours: nothing went out twice, and all that is stored or was told
-# did go out. Counts `recorded`, `unsent`, and `unrecorded`, which the platform alone knows.
+# Compares the requests that the platform received with the results of the rounds: no message was sent
+# twice, and every message that was stored or answered was sent. Counts `recorded`, `unsent`, and
+# `unrecorded`: sent, but not stored.
 end_sweep() { # TEXT FAULTS KILLS
-    local to stored told key said what number
+    local to stored answered_wamid key claims_unsent what number
     declare -A sent=()
     while read -r to number; do
         [[ $number == 1 ]] || fail "sent $number times: $(grep "^$to" "$notes")"
         sent[$to]=1
     done < <(sent_to)
-    while IFS='|' read -r to stored told key said what; do
-        if [[ -z ${sent[$to]-} || ($send == keyed && $key == none) ]]; then # what was sent is the twin
-            [[ -z $stored$told ]] || fail "$what: never sent, yet there is $stored$told"
+    while IFS='|' read -r to stored answered_wamid key claims_unsent what; do
+        if [[ -z ${sent[$to]-} || ($send == keyed && $key == none) ]]; then # only the repeated request was sent
+            [[ -z $stored$answered_wamid ]] || fail "$what: never sent, but stored or answered: $stored$answered_wamid"
             unsent=$((unsent + 1))
             continue
         fi
-        [[ -z $said ]] || fail "$what: sent, and not said that it may have been"
+        [[ -z $claims_unsent ]] || fail "$what: sent, but the answer does not say that it may have been sent"
         if [[ -n $stored ]]; then
             recorded=$((recorded + 1))
         else

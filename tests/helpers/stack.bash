@@ -1,9 +1,8 @@
 # shellcheck shell=bash
-# The processes around a test file: sandbox, database, Apache.
+# The stack of a test file: sandbox, database, Apache.
 
-# Starts all of it and exports where it is: STACK (its directory), SANDBOX (URL), DB,
-# SWITCHBOARD_CONFIG, LOG, and BASE (URL; empty over `direct`).
-# Options go to private-apache: start_stack --extra FILE
+# Starts the stack and exports STACK (its directory), SANDBOX (URL), DB, SWITCHBOARD_CONFIG, LOG, and
+# BASE (URL; empty over `direct`). Passes options to private-apache: start_stack --extra FILE
 start_stack() {
     export STACK=$BATS_FILE_TMPDIR/stack
     mkdir -p "$STACK"
@@ -17,7 +16,7 @@ start_stack() {
 }
 
 start_sandbox() {
-    # in a file, since arguments are everybody's to read
+    # in a file, because every user can read the arguments of a process
     printf '{"settings":[{"appSecret":"test-app-secret","verifyToken":"test-verify-token"}]}' \
         >"$STACK/sandbox.json"
     "$OUT/tools/graph-sandbox" --port 0 --port-file "$STACK/sandbox.port" \
@@ -28,7 +27,8 @@ start_sandbox() {
     export SANDBOX
 }
 
-# Lines given as arguments come last and so replace those of the same key: write_config 'key = v'
+# Writes the configuration. Lines given as arguments come last, and so replace those of the same key:
+# write_config 'key = v'
 write_config() {
     cat >"$SWITCHBOARD_CONFIG" <<END
 database = $DB
@@ -45,8 +45,9 @@ END
     settle_pools
 }
 
-# A FastCGI process is confined to the files of its configuration: when they are others now, the
-# pools are told at once instead of being found out by their own watch.
+# Replaces the FastCGI processes if the configuration names other files now, because a process is
+# confined to the files that its configuration named at its start. Sends SIGHUP to the pools, so that
+# the tests need not wait until the pools detect the change.
 settle_pools() {
     local paths pid_file pool some child children=()
     [[ $TRANSPORT == fcgi ]] || return 0
@@ -80,22 +81,22 @@ stop_stack() {
     [[ ! -s $STACK/sandbox.pid ]] || kill "$(cat "$STACK/sandbox.pid")" 2>/dev/null || true
 }
 
-# The CLI on this stack's database.
+# Runs the CLI on this stack's database.
 switchboard() {
     "$OUT/tools/switchboard" "$@"
 }
 
-# The newest schema version: the last of tests/schemas.
+# Prints the newest schema version, the last of tests/schemas.
 newest_schema() {
     printf '%s\n' "$root"/tests/schemas/v*.sql | sed 's/.*v\([0-9]*\)\.sql$/\1/' | sort -n | tail -n 1
 }
 
-# Rows of the test's database, columns joined by `|`: db 'SELECT ...'
+# Runs SQL on the stack's database and prints the rows, columns separated by `|`: db 'SELECT ...'
 db() {
     sqlite3 -batch -noheader -cmd '.timeout 5000' "$DB" "$1"
 }
 
-# Somebody else at the database: start_writer, tell_writer 'SQL', end_writer.
+# Another process that uses the database: start_writer, run_in_writer 'SQL', end_writer.
 start_writer() {
     writer=$BATS_TEST_TMPDIR/writer
     mkfifo "$writer"
@@ -104,11 +105,11 @@ start_writer() {
     exec {writer_input}>"$writer"
 }
 
-# Returns when it is done.
-tell_writer() {
-    printf '%s\n.shell touch %s.told\n' "$1" "$writer" >&"$writer_input"
-    eventually test -e "$writer.told"
-    rm "$writer.told"
+# Runs SQL in the writer's connection and returns when it is done: run_in_writer 'SQL'
+run_in_writer() {
+    printf '%s\n.shell touch %s.done\n' "$1" "$writer" >&"$writer_input"
+    eventually test -e "$writer.done"
+    rm "$writer.done"
 }
 
 end_writer() {
@@ -117,13 +118,14 @@ end_writer() {
     rm "$writer"
 }
 
-# Holds the write lock until release_database, by somebody who does not stand in line.
+# Holds the write lock until release_database, in a process that does not queue for the lock as the
+# programs do.
 hold_database() {
     start_writer
-    tell_writer 'BEGIN IMMEDIATE;'
+    run_in_writer 'BEGIN IMMEDIATE;'
 }
 
 release_database() {
-    tell_writer 'ROLLBACK;'
+    run_in_writer 'ROLLBACK;'
     end_writer
 }

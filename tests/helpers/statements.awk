@@ -1,24 +1,24 @@
-# All SQL of a preprocessed C file, one text to a line, each made of the literals that stand side by side:
+# Prints all SQL of a preprocessed C file, one text a line. Adjacent string literals form one text:
 #
-#     statement<TAB>TEXT    what follows `.sql =`: a struct statement
+#     statement<TAB>TEXT    the text after `.sql =`: a struct statement
 #     other<TAB>TEXT        any other text that begins with an SQL keyword
 #
-# A `.sql =` that is followed by anything but literals alone is an error, so no statement can be missed,
-# whatever the struct that it is a part of looks like.
+# A `.sql =` that is followed by anything but literals is an error, so that no statement is missed,
+# whatever the layout of its struct.
 
 function fail(what) {
     print "an SQL text that cannot be read: " what | "cat >&2"
     failed = 1
 }
 
-# What the literal, its quotes taken off, says.
+# Returns the text of a literal without its quotes.
 function unescape(literal) {
     gsub(/\\"/, "\"", literal)
     gsub(/\\\\/, "\\", literal)
     return literal
 }
 
-# The string literals at the start of `rest` as one text; what follows them stays in `rest`.
+# Removes the string literals at the start of `rest` and returns them as one text.
 function read_literals(    text) {
     while (match(rest, /^[ \t\n]*"([^"\\]|\\.)*"/)) {
         literal = substr(rest, 1, RLENGTH)

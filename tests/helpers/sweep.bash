@@ -1,17 +1,18 @@
 # shellcheck shell=bash
-# Programs killed, failed and starved at every point: `load helpers/sweep` after helpers/all. For
-# files that run over `direct` alone.
+# Kills a program, or makes a system call or an allocation fail, at every point of its execution:
+# `load helpers/sweep` after helpers/all. For files that run over `direct` alone.
 #
 #     note_request NAME METHOD PATH [option of request...]
-#                     keeps what a CGI is given for that request, and sends nothing
+#                     captures the environment and standard input of a CGI for that request, and sends
+#                     nothing
 #     send_noted NAME [COMMAND...]
-#                     gives it to its program, under the command if one is named; $answer is the file
-#                     with what came back, $code the exit status
+#                     runs the program on a captured request, under COMMAND if given; sets $answer (the
+#                     file with its output) and $code (its exit status)
 #
-# Points are tried in their order, all of them or every k-th, spread evenly: SWEEP_POINTS says how many
-# at most, in place of what each sweep thinks fit; `make test` tries a fifth of that, `make test-full`
-# all of it, `make torture` each point. What a sweep has done it says by `say_sweep`; tests/run shows
-# these lines and adds up the numbers in their brackets.
+# A sweep tries all points, or every k-th, in order. SWEEP_POINTS is the maximum number of points and
+# replaces each sweep's default; without it `make test` tries a fifth of the default and `make
+# test-full` all of it. `make torture` tries each point. A sweep prints a summary with `say_sweep`;
+# tests/run shows these lines and adds up the numbers in their brackets.
 
 # Executables in which an allocation can be made to fail (tests/helpers/starve.c).
 : "${HELPERS:=$root/build/plain/helpers}"
@@ -21,9 +22,9 @@ starved=${HELPERS%/helpers}/starved
 
 note_request() {
     local name=$1 stand_in=$STACK/stand-in program
-    unset SWITCHBOARD_CONFINE_KILLS # a call that strace fails is none that the filter knows
+    unset SWITCHBOARD_CONFINE_KILLS # strace injects an error by an invalid call, which the filter kills
     mkdir -p "$stand_in/cgi-bin"
-    # shellcheck disable=SC2016  # the stand-in's own name
+    # shellcheck disable=SC2016  # the stand-in expands $0
     printf '#!/bin/bash\nenv -0 >%q\nbasename "$0" >%q\nexec cat >%q\n' "$STACK/$name.variables" \
         "$STACK/$name.program" "$STACK/$name.body" >"$stand_in/program"
     chmod +x "$stand_in/program"
@@ -39,7 +40,7 @@ send_noted() {
     mapfile -d '' variables <"$STACK/$name.variables"
     read -r program <"$STACK/$name.program"
     answer=$STACK/answer stderr=$STACK/stderr code=0
-    { # the shell need not say that it was killed
+    { # suppresses the shell's message about a killed process
         env -i "${variables[@]}" "$@" "$OUT/cgi-bin/$program" <"$STACK/$name.body" >"$answer" \
             2>"$stderr" || code=$?
     } 2>/dev/null
@@ -52,7 +53,7 @@ answered() { # STATUS
     [[ $line == 'Status: '$1' '* ]]
 }
 
-# A whole answer: its head, a body as long as announced, and that an envelope.
+# Succeeds if the answer is complete: a head, and a body of the announced length that is an envelope.
 is_envelope() {
     local line length='' body
     {
@@ -68,8 +69,8 @@ is_envelope() {
     jq -e '.success == false and (.error | length > 0) and (.message | length > 0)' >/dev/null 2>&1 <<<"$body"
 }
 
-# An answer as it should be, or none because the process gave up and Apache's answer takes its place,
-# or none because it could not be written: assert_outcome WHAT [NAME-OF-THE-CALL]
+# Expects a complete answer; or no answer and a failure exit status, so that Apache answers instead; or
+# no answer because the write itself failed: assert_outcome WHAT [NAME-OF-THE-CALL]
 assert_outcome() {
     if [[ -s $answer ]]; then
         is_envelope || fail "$1: status $code, half an answer: $(cat "$answer" "$stderr")"
@@ -78,9 +79,9 @@ assert_outcome() {
     fi
 }
 
-# --- the database, anew for every point ---
+# --- the database, restored for every point ---
 
-# What every round begins with: the database as it is now.
+# Keeps a copy of the database; every round starts with it.
 keep_database() {
     sqlite3 "$DB" 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
     cp "$DB" "$STACK/fresh.db"
@@ -93,8 +94,9 @@ restore() {
 
 # --- points ---
 
-# Sets the `step` between points, at most MOST of COUNT, and `which` to say so: choose_step COUNT MOST.
-# Without TEST_FULL a fifth of that, but not less than 16.
+# Sets the `step` between points so that at most MOST of COUNT points are tried, and `which` to a
+# description of it: choose_step COUNT MOST. Without TEST_FULL the maximum is a fifth of MOST, but not
+# less than 16.
 choose_step() {
     local most=${SWEEP_POINTS:-$2}
     if [[ -z ${SWEEP_POINTS-}${TEST_FULL-} ]] && ((most > 16)); then
@@ -106,35 +108,36 @@ choose_step() {
     ((step == 1)) || which="1 in $step"
 }
 
-# Whether no point is left out.
+# Succeeds if every point is tried.
 is_thorough() {
     ((${SWEEP_POINTS:-0} >= 100000))
 }
 
-# The end of a sweep: say_sweep TEXT POINTS FAULTS KILLS
+# Prints the summary of a sweep: say_sweep TEXT POINTS FAULTS KILLS
 say_sweep() {
     printf '# sweep: %s [points %d, faults %d, kills %d]\n' "$@" >&3
 }
 
 # --- system calls ---
 
-# strace, under which leaks cannot be looked for: as a COMMAND of send_noted.
+# strace, as a COMMAND of send_noted. LeakSanitizer does not work under it, so it is switched off.
 tracing=(env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} strace -qq)
 
-# The calls of a trace from the first one named FIRST on: lines `NAME N`, the N-th call of that name.
+# Prints the calls of a trace, from the first call named FIRST on: lines `NAME N`, the N-th call of
+# that name.
 calls_of() { # TRACE FIRST
     awk -v first="$2" '{ sub(/\(.*/, ""); count[$0]++ } $0 == first { begun = 1 }
         begun && $0 != "exit_group" { print $0, count[$0] }' "$1"
 }
 
-# The options of strace that make a call fail: injection NAME N error=EIO
+# Sets `inject` to the options of strace that make a call fail: injection NAME N error=EIO
 injection() {
     inject=(-o /dev/null -e "trace=$1" -e "inject=$1:$3:when=$2")
 }
 
-# What can go wrong at a call; where no point is left out, what hardly can, too.
+# Prints the errors to inject at a call: errors_of NAME. If every point is tried, improbable errors too.
 errors_of() {
-    [[ $1 != brk ]] || return 0 # it tells of failure by its result, not by an error
+    [[ $1 != brk ]] || return 0 # it reports failure by its result, not by an error
     if is_thorough; then
         echo ENOSPC EIO EMFILE EINTR ENOMEM
         return
@@ -145,7 +148,7 @@ errors_of() {
     pwrite64 | write | writev | ftruncate | fallocate) echo ENOSPC EIO EINTR ;;
     fdatasync | fsync) echo EIO ENOSPC ;;
     fcntl) echo EIO ENOLCK EINTR ;;
-    mmap | mremap) [[ $OUT != "$root" ]] || echo ENOMEM ;; # a sanitizer ends with its memory
+    mmap | mremap) [[ $OUT != "$root" ]] || echo ENOMEM ;; # a sanitizer aborts without memory
     newfstatat | fstat | stat | unlink | unlinkat) echo EIO ENOMEM ;;
     socket | socketpair | eventfd2 | pipe2) echo EMFILE ENOMEM ;;
     connect) echo ECONNREFUSED EINTR ENOMEM ;;
@@ -154,7 +157,7 @@ errors_of() {
     esac
 }
 
-# Sets `tries`, lines `NAME N ERROR`: what can go wrong at the `calls`.
+# Sets `tries` to lines `NAME N ERROR`, each error to inject at each of the `calls`.
 list_errors() {
     local call name count error
     tries=()
@@ -168,14 +171,14 @@ list_errors() {
 
 # --- memory ---
 
-# Fails the N-th allocation of what follows, for `send_noted`, or of those of more than OVER bytes:
-# starving N [HOW-MANY [OVER]]
+# Sets `starve`, a COMMAND of send_noted that makes the N-th allocation fail, or HOW-MANY from the N-th
+# on; only allocations of more than OVER bytes count: starving N [HOW-MANY [OVER]]
 starving() {
     starve=(env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} "STARVE_FILE=$STACK/starve"
         "STARVE_AT=$1" "STARVE_FOR=${2-1}" "STARVE_OVER=${3-0}")
 }
 
-# Sets `made` and `failed`, allocations of the last run.
+# Sets `made` and `failed`, the numbers of allocations of the last run.
 read_tally() {
     read -r made failed <"$STACK/starve"
     made=$((10#$made)) failed=$((10#$failed))

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# A TLS server before another one: `load helpers/tls` after helpers/all and helpers/courier.
+# A TLS server that forwards to another server: `load helpers/tls` after helpers/all and helpers/courier.
 
-# Listens on TLS_PORT of 127.0.0.1, as localhost, and passes on to a port; $STACK/tls.pem is its
-# certificate, which vouches for itself: start_tls PORT [OPTIONS [NAMES [COMMAND...]]] with node's
-# options (tls.createServer) in JSON, the certificate's alternative names, and what runs openssl.
+# Starts a TLS server on TLS_PORT of 127.0.0.1 that forwards connections to PORT:
+# start_tls PORT [OPTIONS [NAMES [COMMAND...]]]. $STACK/tls.pem is its self-signed certificate, for
+# localhost by default. OPTIONS are those of node's tls.createServer, in JSON; NAMES the certificate's
+# subject alternative names; COMMAND runs openssl.
 start_tls() {
     "${@:4}" openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
         -addext "subjectAltName=${3-DNS:localhost}" -keyout "$STACK/tls.key" -out "$STACK/tls.pem" 2>/dev/null

@@ -1,16 +1,16 @@
-// A platform that answers bytes as they stand: node upstream.js DIR [KEY CERTIFICATE]
+// A platform that answers with given bytes: node upstream.js DIR [KEY CERTIFICATE]
 //
-// Listens on 127.0.0.1, over TLS with a key and a certificate, with BACKLOG of the environment as the
-// length of its queue; DIR/port is written when it does. Each
-// request, once whole, is added to DIR/requests as a line (its request line), and answered as the
-// files say at that time: DIR/answer are the bytes, DIR/then what comes after them:
-//     close          the connection ends
-//     reset          it is reset
-//     hang           nothing, for ever
-//     drip MS        the bytes come one every MS, then it ends
-//     flood          the bytes come again and again
-//     early          as close, and the answer comes before the body, which is read to its end
-//     early-reset    the answer comes before the body, and soon after it the connection is reset
+// Listens on 127.0.0.1; with a key and a certificate, over TLS. The environment variable BACKLOG is the
+// length of the listen queue. Writes the port to DIR/port when it listens. Appends the request line of
+// each complete request to DIR/requests, and answers according to the current content of two files:
+// DIR/answer contains the bytes to send, DIR/then what to do after them:
+//     close          close the connection
+//     reset          reset the connection
+//     hang           send nothing more and keep the connection
+//     drip MS        send one byte every MS milliseconds, then close the connection
+//     flood          send the bytes again and again
+//     early          like close, but send the answer before the request body, then read the body
+//     early-reset    send the answer before the request body, and reset the connection soon after it
 "use strict";
 const fs = require("fs");
 const net = require("net");
@@ -53,7 +53,7 @@ function answer(socket) {
     else socket.end(bytes);
 }
 
-// Whether the bytes are as much of a request as is answered: all that was announced, or its head.
+// Returns whether a request can be answered: it is complete, or for the early answers its head is.
 function isWhole(request) {
     const end = request.indexOf("\r\n\r\n");
     if (end < 0) return false;
