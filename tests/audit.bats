@@ -120,7 +120,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
         assert_outcome refused "$program" 'have the write-ahead log open for writing'
         assert_outcome refused "$program" 'have the wal-index open for writing'
         assert_outcome refused "$program" 'map shared memory for writing'
-        assert_outcome refused "$program" 'write at a place of a file'
+        assert_outcome refused "$program" 'write at an offset of a file'
     done
     assert_outcome possible messages 'open the database for writing'
     assert_outcome refused health 'open the database for reading'
@@ -129,7 +129,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 
 @test "the courier writes its state and its log, calls out, and does nothing else" {
     assert_outcome possible courier 'open the database for writing'
-    assert_outcome possible courier 'open the log anew'
+    assert_outcome possible courier 'reopen the log'
     assert_outcome possible courier 'connect to loopback TCP'
     assert_outcome refused courier execve
     assert_outcome refused courier fork

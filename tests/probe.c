@@ -1,6 +1,6 @@
-/* What a confined process can do, tried out: a table of trials, each with those who may (make
- * audit). The table says a second time, and in other words, what the needs of confine.h promise.
- * Built with PROBE_CONTROL it is a program that tries the same without being confined. */
+/* Tests what a confined process can do: a table of trials, each with the needs that permit it (make
+ * audit). The table is a second, independent definition of what the needs of confine.h permit.
+ * Built with PROBE_CONTROL it is a program that runs the same trials without confinement. */
 #include "probe.h"
 
 #include <errno.h>
@@ -30,18 +30,18 @@
 #include "web/transport.h"
 
 enum {
-    NOBODY = 0,
+    NONE = 0,
     DATABASE = READS_DATABASE | WRITES_DATABASE,
 };
 
-/* A trial: who may, and how it is tried. `try` returns 0 when it was possible, else errno. */
+/* A trial. `try` returns 0 when the operation was possible, else errno. */
 struct trial {
     const char *name;
-    unsigned may;
+    unsigned may; /* the needs any of which permits it */
     int (*try)(const struct trial *trial);
     const char *path; /* {name} stands for a file of the configuration */
-    unsigned also;    /* and who needs one of these too; 0: that does not matter */
-    int landlock;     /* the version of Landlock that refuses it; 0: seccomp does */
+    unsigned also;    /* one of these needs is required too; 0: none is */
+    int landlock;     /* the Landlock version that refuses it; 0: seccomp refuses it */
     long call, first, second, third;
 };
 
@@ -49,7 +49,8 @@ static int failure(long result) {
     return result < 0 ? errno : 0;
 }
 
-/* Of a call that was given nonsense: it was possible when somebody looked at the nonsense. */
+/* Returns 0 when a call with invalid arguments was not refused by the confinement: it succeeded, or
+ * failed with an error other than those of seccomp and Landlock. */
 static int was_let_through(long result) {
     return result >= 0 || (errno != EPERM && errno != EACCES && errno != ENOSYS) ? 0 : errno;
 }
@@ -68,8 +69,8 @@ static int try_open(const struct trial *t) {
     return result;
 }
 
-/* Whether a descriptor of the file can be written by, one that was opened before the confinement
- * too. */
+/* Checks for a writable descriptor of the file, including one that was opened before the
+ * confinement. */
 static int try_hold(const struct trial *t) {
     struct stat wanted, found;
     if (stat(t->path, &wanted) != 0)
@@ -200,7 +201,7 @@ static int try_address(const struct trial *t) {
     return result;
 }
 
-/* To a socket of another process, which has no path. */
+/* Connects to an abstract socket of another process. */
 static int try_abstract(const struct trial *t) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t n = strnlen(t->path, sizeof address.sun_path - 1);
@@ -220,7 +221,8 @@ static struct sockaddr_un path_address(const char *path) {
     return address;
 }
 
-/* To another service's socket: nothing is there, but it is looked for. */
+/* Connects to a socket by its path. The path does not exist; ENOENT means that the kernel has
+ * resolved it. */
 static int try_path(const struct trial *t) {
     struct sockaddr_un address = path_address(t->path);
     int fd = socket(AF_UNIX, (int)t->first | SOCK_CLOEXEC, 0);
@@ -245,9 +247,9 @@ static int try_pair(const struct trial *t) {
 #define READ(file)       try_open, file, .first = O_RDONLY, .landlock = 1
 #define WRITE(file)      try_open, file, .first = O_RDWR, .landlock = 1
 #define MAKE(file)       try_open, file, .first = O_RDWR | O_CREAT, .landlock = 1
-#define NAMELESS(place)  try_open, place, .first = O_RDWR | O_TMPFILE, .landlock = 1
+#define NAMELESS(dir)    try_open, dir, .first = O_RDWR | O_TMPFILE, .landlock = 1
 #define HOLD(file)       try_hold, file, .landlock = 1
-#define LIST(place)      try_list, place, .landlock = 1
+#define LIST(dir)        try_list, dir, .landlock = 1
 #define REMOVE(file)     try_remove, file, .landlock = 1
 #define NONSENSE(number) try_call, .call = SYS_##number
 
@@ -256,17 +258,17 @@ static const struct trial trials[] = {
     {"read the configuration", DATABASE | LISTENS, READ("{config}")},
     {"read beside the configuration", USES_KEYS, READ("{config}-probe"),
      .also = LISTENS | IS_RESIDENT},
-    {"write the configuration", NOBODY, WRITE("{config}")},
+    {"write the configuration", NONE, WRITE("{config}")},
     {"read the key file", USES_KEYS, READ("{keys}")},
     {"read beside the key file", USES_KEYS, READ("{keys}-probe"), .also = LISTENS | IS_RESIDENT},
-    {"write the key file", NOBODY, WRITE("{keys}")},
-    {"open the log anew", IS_RESIDENT, WRITE("{log}")},
+    {"write the key file", NONE, WRITE("{keys}")},
+    {"reopen the log", IS_RESIDENT, WRITE("{log}")},
     {"open the database for reading", WRITES_DATABASE, READ("{database}")},
     {"open the database for writing", WRITES_DATABASE, WRITE("{database}")},
     {"have the database open for writing", WRITES_DATABASE, HOLD("{database}")},
     {"have the write-ahead log open for writing", WRITES_DATABASE, HOLD("{database}-wal")},
     {"have the wal-index open for writing", WRITES_DATABASE, HOLD("{database}-shm")},
-    {"write at a place of a file", WRITES_DATABASE | SPOOLS_FILES, NONSENSE(pwrite64), .first = -1},
+    {"write at an offset of a file", WRITES_DATABASE | SPOOLS_FILES, NONSENSE(pwrite64), .first = -1},
     {"map shared memory for writing", WRITES_DATABASE, .try = try_share},
     {"make a file beside the database", WRITES_DATABASE, MAKE("{database}-made")},
     {"remove a file beside the database", WRITES_DATABASE, REMOVE("{database}-probe")},
@@ -275,85 +277,85 @@ static const struct trial trials[] = {
     {"make a nameless file in the spool", SPOOLS_FILES, NAMELESS("{spool}")},
     {"make a file in the spool", SPOOLS_FILES, MAKE("{spool}/made")},
     {"remove a file in the spool", SPOOLS_FILES, REMOVE("{spool}/probe")},
-    {"make a file in /tmp", NOBODY, NAMELESS("/tmp")},
-    {"make a file in /var/tmp", NOBODY, NAMELESS("/var/tmp")},
-    {"make a file in /dev/shm", NOBODY, NAMELESS("/dev/shm")},
-    {"make a file in the working directory", NOBODY, MAKE("./probe-made")},
-    {"read a file in the working directory", NOBODY, READ("./probe-there")},
-    {"list the working directory", NOBODY, LIST(".")},
-    {"list /", NOBODY, LIST("/")},
-    {"list /etc", NOBODY, LIST("/etc")},
-    {"read /etc/passwd", NOBODY, READ("/etc/passwd")},
-    {"read /etc/shadow", NOBODY, READ("/etc/shadow")},
-    {"read its own executable", NOBODY, READ("/proc/self/exe")},
-    {"read its own environment", NOBODY, READ("/proc/self/environ")},
-    {"write its own memory", NOBODY, WRITE("/proc/self/mem")},
-    {"read the processes' list", NOBODY, LIST("/proc")},
-    {"read /proc/1/cmdline", NOBODY, READ("/proc/1/cmdline")},
+    {"make a file in /tmp", NONE, NAMELESS("/tmp")},
+    {"make a file in /var/tmp", NONE, NAMELESS("/var/tmp")},
+    {"make a file in /dev/shm", NONE, NAMELESS("/dev/shm")},
+    {"make a file in the working directory", NONE, MAKE("./probe-made")},
+    {"read a file in the working directory", NONE, READ("./probe-there")},
+    {"list the working directory", NONE, LIST(".")},
+    {"list /", NONE, LIST("/")},
+    {"list /etc", NONE, LIST("/etc")},
+    {"read /etc/passwd", NONE, READ("/etc/passwd")},
+    {"read /etc/shadow", NONE, READ("/etc/shadow")},
+    {"read its own executable", NONE, READ("/proc/self/exe")},
+    {"read its own environment", NONE, READ("/proc/self/environ")},
+    {"write its own memory", NONE, WRITE("/proc/self/mem")},
+    {"read the processes' list", NONE, LIST("/proc")},
+    {"read /proc/1/cmdline", NONE, READ("/proc/1/cmdline")},
     {"read /etc/hosts", CALLS_PLATFORM, READ("/etc/hosts")},
     {"list the certificates", CALLS_PLATFORM, LIST("{certificates}")},
     {"read shared libraries", CALLS_PLATFORM, READ("/usr/lib/os-release")},
     {"read what libmagic reads", DETECTS_TYPES | LOOKS | CALLS_PLATFORM,
      READ("/usr/share/misc/magic.mgc")},
-    {"open /dev/tty", NOBODY, WRITE("/dev/tty")},
-    {"change a mode", NOBODY, try_at, "{database}", .call = SYS_fchmodat, .first = 0660},
-    {"change an owner", NOBODY,
+    {"open /dev/tty", NONE, WRITE("/dev/tty")},
+    {"change a mode", NONE, try_at, "{database}", .call = SYS_fchmodat, .first = 0660},
+    {"change an owner", NONE,
      try_at, "{database}", .call = SYS_fchownat, .first = -1, .second = -1},
-    {"change times", NOBODY, try_at, "{database}", .call = SYS_utimensat},
-    {"make a directory", NOBODY,
+    {"change times", NONE, try_at, "{database}", .call = SYS_utimensat},
+    {"make a directory", NONE,
      try_at, "{database}-directory", .call = SYS_mkdirat, .first = 0700},
-    {"make a pipe in the file system", NOBODY,
+    {"make a pipe in the file system", NONE,
      try_at, "{database}-pipe", .call = SYS_mknodat, .first = S_IFIFO | 0600},
-    {"make a symbolic link", NOBODY, NONSENSE(symlinkat)},
-    {"make a hard link", NOBODY, NONSENSE(linkat)},
-    {"rename a file", NOBODY, NONSENSE(renameat2)},
-    {"truncate a file by its name", NOBODY, NONSENSE(truncate)},
-    {"set an extended attribute", NOBODY, NONSENSE(setxattr)},
-    {"watch files", NOBODY, NONSENSE(inotify_init1)},
-    {"open by handle", NOBODY, NONSENSE(open_by_handle_at), .first = -1},
-    {"openat2", NOBODY, NONSENSE(openat2), .first = AT_FDCWD},
+    {"make a symbolic link", NONE, NONSENSE(symlinkat)},
+    {"make a hard link", NONE, NONSENSE(linkat)},
+    {"rename a file", NONE, NONSENSE(renameat2)},
+    {"truncate a file by its name", NONE, NONSENSE(truncate)},
+    {"set an extended attribute", NONE, NONSENSE(setxattr)},
+    {"watch files", NONE, NONSENSE(inotify_init1)},
+    {"open by handle", NONE, NONSENSE(open_by_handle_at), .first = -1},
+    {"openat2", NONE, NONSENSE(openat2), .first = AT_FDCWD},
 
-    {"execve", NOBODY, .try = try_execve, .path = "/nowhere/probe"},
-    {"execveat", NOBODY, NONSENSE(execveat), .first = -1},
+    {"execve", NONE, .try = try_execve, .path = "/nowhere/probe"},
+    {"execveat", NONE, NONSENSE(execveat), .first = -1},
     {"fork", DETECTS_TYPES, .try = try_fork},
-    {"clone", NOBODY, NONSENSE(clone), .first = CLONE_SIGHAND | SIGCHLD},
-    {"clone3", NOBODY, NONSENSE(clone3)},
-    {"clone into new namespaces", NOBODY, NONSENSE(clone), .first = CLONE_NEWUSER | CLONE_FS},
+    {"clone", NONE, NONSENSE(clone), .first = CLONE_SIGHAND | SIGCHLD},
+    {"clone3", NONE, NONSENSE(clone3)},
+    {"clone into new namespaces", NONE, NONSENSE(clone), .first = CLONE_NEWUSER | CLONE_FS},
     {"start a thread", CALLS_PLATFORM, .try = try_thread},
-    {"signal the parent", NOBODY, try_parent, .call = SYS_kill},
-    {"signal the parent's thread", NOBODY, try_parent, .call = SYS_tgkill, .first = -1},
-    {"queue a signal", NOBODY, try_parent, .call = SYS_rt_sigqueueinfo},
-    {"ptrace", NOBODY, .try = try_ptrace},
-    {"read a process's memory", NOBODY, try_parent, .call = SYS_process_vm_readv},
-    {"write a process's memory", NOBODY, try_parent, .call = SYS_process_vm_writev},
-    {"limit another process", NOBODY, try_parent, .call = SYS_prlimit64, .first = RLIMIT_NOFILE},
-    {"open a process", NOBODY, try_parent, .call = SYS_pidfd_open},
-    {"become dumpable", NOBODY, NONSENSE(prctl), .first = PR_SET_DUMPABLE, .second = 1},
+    {"signal the parent", NONE, try_parent, .call = SYS_kill},
+    {"signal the parent's thread", NONE, try_parent, .call = SYS_tgkill, .first = -1},
+    {"queue a signal", NONE, try_parent, .call = SYS_rt_sigqueueinfo},
+    {"ptrace", NONE, .try = try_ptrace},
+    {"read a process's memory", NONE, try_parent, .call = SYS_process_vm_readv},
+    {"write a process's memory", NONE, try_parent, .call = SYS_process_vm_writev},
+    {"limit another process", NONE, try_parent, .call = SYS_prlimit64, .first = RLIMIT_NOFILE},
+    {"open a process", NONE, try_parent, .call = SYS_pidfd_open},
+    {"become dumpable", NONE, NONSENSE(prctl), .first = PR_SET_DUMPABLE, .second = 1},
     {"ask which capabilities there are", CALLS_PLATFORM, NONSENSE(prctl), .first = PR_CAPBSET_READ},
-    {"change its user", NOBODY, NONSENSE(setresuid), .first = -1, .second = -1, .third = -1},
-    {"change its group", NOBODY, NONSENSE(setresgid), .first = -1, .second = -1, .third = -1},
-    {"change its groups", NOBODY, NONSENSE(setgroups), .first = -1},
-    {"change its capabilities", NOBODY, NONSENSE(capset)},
-    {"leave its session", NOBODY, NONSENSE(setsid)},
-    {"change its root", NOBODY, NONSENSE(chroot), .first = (long)"/nowhere"},
-    {"change its directory", NOBODY, NONSENSE(chdir), .first = (long)"/"},
-    {"enter a namespace", NOBODY, NONSENSE(setns), .first = -1},
-    {"new namespaces", NOBODY, NONSENSE(unshare), .first = 1},
+    {"change its user", NONE, NONSENSE(setresuid), .first = -1, .second = -1, .third = -1},
+    {"change its group", NONE, NONSENSE(setresgid), .first = -1, .second = -1, .third = -1},
+    {"change its groups", NONE, NONSENSE(setgroups), .first = -1},
+    {"change its capabilities", NONE, NONSENSE(capset)},
+    {"leave its session", NONE, NONSENSE(setsid)},
+    {"change its root", NONE, NONSENSE(chroot), .first = (long)"/nowhere"},
+    {"change its directory", NONE, NONSENSE(chdir), .first = (long)"/"},
+    {"enter a namespace", NONE, NONSENSE(setns), .first = -1},
+    {"new namespaces", NONE, NONSENSE(unshare), .first = 1},
 
-    {"map empty memory as code", NOBODY, try_map, .first = PROT_READ | PROT_EXEC},
-    {"map writable and executable memory", NOBODY,
+    {"map empty memory as code", NONE, try_map, .first = PROT_READ | PROT_EXEC},
+    {"map writable and executable memory", NONE,
      try_map, .first = PROT_READ | PROT_WRITE | PROT_EXEC},
-    {"make memory executable", NOBODY, try_protect, .first = PROT_READ | PROT_EXEC},
-    {"map a library as code", NOBODY,
+    {"make memory executable", NONE, try_protect, .first = PROT_READ | PROT_EXEC},
+    {"map a library as code", NONE,
      try_map, "/usr/lib/os-release", .first = PROT_READ | PROT_EXEC},
-    {"map a file that it may write as code", NOBODY,
+    {"map a file that it may write as code", NONE,
      try_map, "{database}", .first = PROT_READ | PROT_EXEC},
-    {"map a file as writable code", NOBODY,
+    {"map a file as writable code", NONE,
      try_map, "/etc/hosts", .first = PROT_READ | PROT_WRITE | PROT_EXEC},
-    {"memfd_create", NOBODY, NONSENSE(memfd_create), .first = (long)"probe"},
-    {"share memory", NOBODY, NONSENSE(shmget)},
-    {"handle page faults", NOBODY, NONSENSE(userfaultfd)},
-    {"lock memory", NOBODY, NONSENSE(mlockall)},
+    {"memfd_create", NONE, NONSENSE(memfd_create), .first = (long)"probe"},
+    {"share memory", NONE, NONSENSE(shmget)},
+    {"handle page faults", NONE, NONSENSE(userfaultfd)},
+    {"lock memory", NONE, NONSENSE(mlockall)},
 
     {"socket AF_INET, TCP", CALLS_PLATFORM, try_socket, .first = AF_INET, .second = SOCK_STREAM},
     {"socket AF_INET, UDP", CALLS_PLATFORM, try_socket, .first = AF_INET, .second = SOCK_DGRAM},
@@ -361,42 +363,42 @@ static const struct trial trials[] = {
     {"socket AF_NETLINK", CALLS_PLATFORM, try_socket, .first = AF_NETLINK, .second = SOCK_RAW},
     {"socket AF_UNIX, datagrams", WAKES_COURIER | IS_RESIDENT,
      try_socket, .first = AF_UNIX, .second = SOCK_DGRAM},
-    {"socket AF_UNIX, stream", NOBODY, try_socket, .first = AF_UNIX, .second = SOCK_STREAM},
-    {"socket AF_UNIX, packets", NOBODY, try_socket, .first = AF_UNIX, .second = SOCK_SEQPACKET},
-    {"connect to a stream socket by its path", NOBODY,
+    {"socket AF_UNIX, stream", NONE, try_socket, .first = AF_UNIX, .second = SOCK_STREAM},
+    {"socket AF_UNIX, packets", NONE, try_socket, .first = AF_UNIX, .second = SOCK_SEQPACKET},
+    {"connect to a stream socket by its path", NONE,
      try_path, "/run/nowhere.sock", .first = SOCK_STREAM},
     {"connect to a datagram socket by its path", IS_RESIDENT,
      try_path, "/run/nowhere.sock", .first = SOCK_DGRAM},
-    {"connect one of a pair of sockets to a path", NOBODY,
+    {"connect one of a pair of sockets to a path", NONE,
      .try = try_pair, .path = "/run/nowhere.sock"},
-    {"socket AF_PACKET", NOBODY, try_socket, .first = AF_PACKET, .second = SOCK_RAW},
-    {"socket AF_ALG", NOBODY, try_socket, .first = AF_ALG, .second = SOCK_SEQPACKET},
-    {"socket AF_VSOCK", NOBODY, try_socket, .first = AF_VSOCK, .second = SOCK_STREAM},
-    {"socket AF_BLUETOOTH", NOBODY, try_socket, .first = AF_BLUETOOTH, .second = SOCK_RAW},
+    {"socket AF_PACKET", NONE, try_socket, .first = AF_PACKET, .second = SOCK_RAW},
+    {"socket AF_ALG", NONE, try_socket, .first = AF_ALG, .second = SOCK_SEQPACKET},
+    {"socket AF_VSOCK", NONE, try_socket, .first = AF_VSOCK, .second = SOCK_STREAM},
+    {"socket AF_BLUETOOTH", NONE, try_socket, .first = AF_BLUETOOTH, .second = SOCK_RAW},
     {"connect to loopback TCP", CALLS_PLATFORM, try_address, .call = SYS_connect, .first = 9},
-    {"bind a TCP port", NOBODY, try_address, .call = SYS_bind, .first = 0, .landlock = 4},
-    {"reach another's abstract socket", NOBODY, try_abstract, "{socket}", .landlock = 6},
-    {"listen", NOBODY, NONSENSE(listen), .first = -1},
+    {"bind a TCP port", NONE, try_address, .call = SYS_bind, .first = 0, .landlock = 4},
+    {"reach another's abstract socket", NONE, try_abstract, "{socket}", .landlock = 6},
+    {"listen", NONE, NONSENSE(listen), .first = -1},
     {"accept", LISTENS, try_call, .call = SYS_accept, .first = -1},
 
-    {"io_uring_setup", NOBODY, NONSENSE(io_uring_setup)},
-    {"bpf", NOBODY, NONSENSE(bpf), .first = -1},
-    {"perf_event_open", NOBODY, NONSENSE(perf_event_open)},
-    {"add_key", NOBODY, NONSENSE(add_key)},
-    {"keyctl", NOBODY, NONSENSE(keyctl)},
-    {"mount", NOBODY, NONSENSE(mount)},
-    {"umount", NOBODY, NONSENSE(umount2)},
-    {"load a kernel module", NOBODY, NONSENSE(finit_module), .first = -1},
-    {"ioctl of a terminal (TIOCSTI)", NOBODY, NONSENSE(ioctl), .second = 0x5412},
-    {"set the host's name", NOBODY, NONSENSE(sethostname), .second = -1},
-    {"set the clock", NOBODY, NONSENSE(clock_settime), .first = -1},
-    {"change the scheduling", NOBODY, NONSENSE(sched_setscheduler), .first = -1},
-    {"change the personality", NOBODY, NONSENSE(personality), .first = 0xffffffff},
-    {"loosen seccomp", NOBODY, NONSENSE(seccomp), .first = -1},
+    {"io_uring_setup", NONE, NONSENSE(io_uring_setup)},
+    {"bpf", NONE, NONSENSE(bpf), .first = -1},
+    {"perf_event_open", NONE, NONSENSE(perf_event_open)},
+    {"add_key", NONE, NONSENSE(add_key)},
+    {"keyctl", NONE, NONSENSE(keyctl)},
+    {"mount", NONE, NONSENSE(mount)},
+    {"umount", NONE, NONSENSE(umount2)},
+    {"load a kernel module", NONE, NONSENSE(finit_module), .first = -1},
+    {"ioctl of a terminal (TIOCSTI)", NONE, NONSENSE(ioctl), .second = 0x5412},
+    {"set the host's name", NONE, NONSENSE(sethostname), .second = -1},
+    {"set the clock", NONE, NONSENSE(clock_settime), .first = -1},
+    {"change the scheduling", NONE, NONSENSE(sched_setscheduler), .first = -1},
+    {"change the personality", NONE, NONSENSE(personality), .first = 0xffffffff},
+    {"loosen seccomp", NONE, NONSENSE(seccomp), .first = -1},
 };
 /* clang-format on */
 
-/* What the names in braces stand for. */
+/* Copies `path` to `out` and replaces a name in braces at its start. */
 static void expand(const char *path, const struct config *config, const char *config_path,
                    const char *socket_name, char *out, size_t size) {
     char state[PATH_MAX];
@@ -422,24 +424,24 @@ static void expand(const char *path, const struct config *config, const char *co
 
 static int landlock_abi;
 
-/* Before any confinement, which forbids to ask. */
-__attribute__((constructor)) static void ask_kernel(void) {
+/* A constructor, because a confined process cannot query the Landlock version. */
+__attribute__((constructor)) static void query_landlock(void) {
     landlock_abi = confine_support().landlock_abi;
 }
 
-/* Whom the trials are about. */
+/* The process that runs the trials. */
 struct subject {
     unsigned needs;
     const struct config *config;
     const char *config_path, *socket_name;
-    const char *prefix; /* of the names of its trials */
+    const char *prefix; /* of the trials' names in the output */
 };
 
 static bool may(const struct trial *trial, unsigned needs) {
     return trial->may & needs && (!trial->also || trial->also & needs);
 }
 
-/* Lines `trial OUTCOME VERDICT ERROR NAME` for every trial, separated by tabs. */
+/* Runs all trials; adds a line `trial OUTCOME VERDICT ERROR NAME` for each, separated by tabs. */
 static void try_all(const struct subject *subject, struct buffer *out) {
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
@@ -483,7 +485,7 @@ static void list_calls(unsigned needs, struct buffer *out) {
         buffer_printf(out, "call\t%s\n", name);
 }
 
-/* The child that looks at a file, confined as it is there. */
+/* Runs the trials in a child that is confined like the one that detects a file's type. */
 static void try_detector(const struct subject *subject, struct buffer *out) {
     struct subject child = *subject;
     int ends[2];
@@ -507,7 +509,7 @@ static void try_detector(const struct subject *subject, struct buffer *out) {
     waitpid(pid, NULL, 0);
 }
 
-static void tell_limits(struct request *rq) {
+static void report_limits(struct request *rq) {
     unsigned listens = transport_is_fastcgi() ? LISTENS : 0;
     struct subject subject = {rq->needs | listens, rq->config, getenv("SWITCHBOARD_CONFIG"),
                               request_variable("HTTP_X_PROBE_SOCKET"), ""};
@@ -544,21 +546,21 @@ static int overflow(volatile int depth) {
 }
 
 void probe_run(struct request *rq) {
-    const char *wish = request_variable("HTTP_X_PROBE");
-    if (!wish)
+    const char *action = request_variable("HTTP_X_PROBE");
+    if (!action)
         return;
-    if (strcmp(wish, "limits") == 0)
-        tell_limits(rq);
-    if (strcmp(wish, "abort") == 0)
+    if (strcmp(action, "limits") == 0)
+        report_limits(rq);
+    if (strcmp(action, "abort") == 0)
         abort();
-    if (strcmp(wish, "fault") == 0)
+    if (strcmp(action, "fault") == 0)
         *(volatile int *)(uintptr_t)rq->head = 0;
-    if (strcmp(wish, "loop") == 0)
+    if (strcmp(action, "loop") == 0)
         for (volatile unsigned turn = 0;; turn++)
             ;
-    if (strcmp(wish, "overflow") == 0)
+    if (strcmp(action, "overflow") == 0)
         overflow(0);
-    if (strcmp(wish, "exhaust") == 0)
+    if (strcmp(action, "exhaust") == 0)
         arena_alloc(rq->arena, SIZE_MAX / 2);
 }
 

@@ -1,16 +1,17 @@
-/* For probe builds, which tell of an executable what it can do (make audit). */
+/* Probe builds, which report what a confined executable can do (make audit). */
 #ifndef SWITCHBOARD_PROBE_H
 #define SWITCHBOARD_PROBE_H
 
 struct request;
 
-/* Called by a process that has just been confined. Does what the request's header X-Probe names:
- * `limits` answers with what is possible, `abort`, `fault`, `loop`, `overflow` and `exhaust` crash;
- * without it the request goes on as ever. */
+/* Performs the action that the request's header X-Probe names; called directly after the process is
+ * confined. `limits` runs all trials, answers with their outcomes and ends the process; `abort`,
+ * `fault`, `loop`, `overflow` and `exhaust` crash. Returns when there is no such header. */
 void probe_run(struct request *rq);
 
-/* The same of `limits` for a process without requests: where the environment has
- * HTTP_X_PROBE_SOCKET, what it declares and what is possible is printed, and the process ends. */
+/* Performs `limits` for a process without requests: when the environment has HTTP_X_PROBE_SOCKET,
+ * prints the `needs`, the allowed system calls and the outcomes of all trials, and ends the
+ * process. */
 struct config;
 void probe_process(unsigned needs, const struct config *config, const char *config_path);
 

@@ -1,13 +1,13 @@
-/* account: runs a command, says how much CPU time it took, and ends it when it stands still.
+/* account: runs a command, measures its CPU time, and ends it when it makes no progress.
  *
  *     account LIMIT PROGRESS RESULT COMMAND...
  *
- * RESULT is a file that receives the CPU seconds of the command and of all its descendants, daemons
- * too: a descendant whose parent has ended becomes a child of this process (prctl(2),
- * PR_SET_CHILD_SUBREAPER). PROGRESS is a file that grows as long as the command gets on; when it
- * has not for LIMIT seconds, the command is sent SIGTERM, and SIGKILL 20 seconds later. A command
- * that gets on may take any time, so that a slow machine fails nothing. Exit: the command's status,
- * 124 when it was ended.
+ * Writes the CPU seconds of the command and of all its descendants to the file RESULT. This
+ * includes daemons: a descendant whose parent has ended becomes a child of this process (prctl(2),
+ * PR_SET_CHILD_SUBREAPER). PROGRESS is a file that the command extends; when its size has not
+ * changed for LIMIT seconds, the command receives SIGTERM, and SIGKILL 20 seconds later. A command
+ * that makes progress may take any time, so that tests do not fail on a slow machine. Exit status:
+ * that of the command, 124 when it was ended.
  */
 #include <errno.h>
 #include <signal.h>
@@ -32,7 +32,8 @@ static long long seconds_now(void) {
     return now.tv_sec;
 }
 
-/* Reaps what has ended; true when the command has, whose wait status goes to *status. */
+/* Reaps the children that have ended. Returns whether the command is one of them, and then sets
+ * *status to its wait status. */
 static int reap(int *status) {
     int each, has_ended = 0;
     for (pid_t pid; (pid = waitpid(-1, &each, WNOHANG)) > 0;)
@@ -41,7 +42,8 @@ static int reap(int *status) {
     return has_ended;
 }
 
-/* Ends the command when the file stands still; returns whether it had to. */
+/* Waits for the command, and ends it when the size of `progress` does not change for `limit`
+ * seconds; returns whether it ended the command. */
 static int watch(long limit, const char *progress, int *status) {
     long long since = seconds_now(), deadline = limit;
     off_t size = -1;

@@ -1,11 +1,11 @@
-/* ask: one request to an executable, without a web server.
+/* ask: sends one request to an executable, without a web server.
  *
  *     ask [--fastcgi] PROGRAM NAME=VALUE...
  *
- * Runs PROGRAM as a CGI (RFC 3875) or, as a web server would, as a FastCGI responder on a unix
- * socket, with these variables and no body. A FastCGI responder has those named SWITCHBOARD_... in
- * its environment instead of among the parameters. Prints what it answers. While it runs, a
- * datagram socket without a path is open whose name is in HTTP_X_PROBE_SOCKET.
+ * Runs PROGRAM as a CGI (RFC 3875) or as a FastCGI responder on a unix socket, with these variables
+ * and no body. Variables named SWITCHBOARD_... are in the environment of a FastCGI responder, not
+ * among its parameters. Prints the answer. Meanwhile a datagram socket is bound to an abstract
+ * address, whose name is in HTTP_X_PROBE_SOCKET.
  */
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +26,8 @@ static void die(const char *what) {
     exit(1);
 }
 
-/* A bound unix socket; `name` begins with NUL when it has no path. */
+/* Returns a unix socket bound to the `n` bytes of `name`, which begins with NUL for an abstract
+ * address. */
 static int make_socket(int type, const char *name, size_t n) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
@@ -65,7 +66,8 @@ static int is_setting(const char *pair) {
     return strncmp(pair, "SWITCHBOARD_", 12) == 0;
 }
 
-/* A name and its value (FastCGI 1.0, 3.4), lengths in four bytes. */
+/* Encodes NAME=VALUE as a name-value pair (FastCGI 1.0, 3.4) with lengths of four bytes; returns
+ * its size. */
 static size_t put_pair(char *out, const char *pair) {
     const char *equals = strchr(pair, '=');
     size_t lengths[] = {(size_t)(equals - pair), strlen(equals + 1)}, n = 0;
@@ -95,7 +97,7 @@ static void send_request(int fd, char **variables) {
     write_record(fd, STDIN, "", 0);
 }
 
-/* Prints the answer; false when its end did not come. */
+/* Prints the answer; returns false if the connection ended before FCGI_END_REQUEST. */
 static int print_answer(int fd) {
     unsigned char header[8];
     static char content[65535 + 255];
@@ -140,7 +142,7 @@ static int ask_fastcgi(const char *program, char **variables) {
     rmdir(directory);
     send_request(fd, variables);
     int is_whole = print_answer(fd);
-    close(fd); /* libfcgi waits for that */
+    close(fd); /* libfcgi waits until the peer closes the connection */
     kill(child, SIGTERM);
     waitpid(child, &status, 0);
     return is_whole ? 0 : 1;

@@ -1,11 +1,11 @@
-/* batch: gives many bodies to a CGI, one after the other, as tests/helpers/batch.bash wants them.
+/* batch: runs a CGI on many request bodies, one after the other, for tests/helpers/batch.bash.
  *
  *     batch DIRECTORY PROGRAM
  *
- * PROGRAM is run with the variables of the environment and CONTENT_LENGTH for each of the
- * files 1.in, 2.in, ... of DIRECTORY; what it answers (RFC 3875 6) goes to NUMBER.out, its status
- * to NUMBER.status: 500 when there is no header, 200 when no status is among them. Exit 1 when a
- * file cannot be written.
+ * Runs PROGRAM with its own environment and CONTENT_LENGTH for each of the files 1.in, 2.in, ... of
+ * DIRECTORY. Writes the body of the answer (RFC 3875 6) to NUMBER.out and its status to
+ * NUMBER.status: 500 when the answer has no header, 200 when it has no Status header. Exit status:
+ * 1 when a file cannot be read or written.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void write_file(const char *path, const char *bytes, size_t n) {
     close(fd);
 }
 
-/* The whole file, freed by the caller. */
+/* Returns the content of a file, to be freed by the caller, and its size in *n. */
 static char *read_file(const char *path, size_t *n) {
     struct stat about;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -52,7 +52,8 @@ static char *read_file(const char *path, size_t *n) {
     return bytes;
 }
 
-/* Runs the program on an open body; its answer goes to a file. */
+/* Runs the program with the descriptor `body` as standard input; writes its output to the file
+ * `answer`. */
 static void run(const char *program, int body, const char *answer) {
     pid_t child = fork();
     if (child < 0)
@@ -67,7 +68,7 @@ static void run(const char *program, int body, const char *answer) {
         ;
 }
 
-/* Splits an answer into the status, of three digits, and the body, whose offset is returned. */
+/* Sets `status` to the three digits of the answer's status; returns the offset of its body. */
 static size_t split(const char *bytes, size_t n, char status[4]) {
     size_t at = 0;
     int has_header = 0, has_status = 0;

@@ -1,11 +1,11 @@
-/* crowd: many clients that send the bodies of their requests slowly.
+/* crowd: simulates many clients that send the bodies of their requests slowly.
  *
  *     crowd PORT COUNT RATE FILE
  *
- * Keeps COUNT connections to 127.0.0.1:PORT open. Each sends FILE, which holds the head of a
- * request, at once and then RATE bytes a second of a body. A connection that the server ends is
- * replaced. Prints `ready` when all heads were sent, and after SIGTERM how many connections were
- * made and how many the server ended or answered.
+ * Keeps COUNT connections to 127.0.0.1:PORT open. Each sends FILE, the head of a request, at once,
+ * and then RATE bytes of a body each second. Replaces a connection that the server answers or ends.
+ * Prints `ready` when all heads are sent, and after SIGTERM the number of connections made and the
+ * number that the server answered or ended.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEPS = 2, MOST = 2000 }; /* pieces of a body in a second; connections */
+enum { STEPS = 2, MOST = 2000 }; /* pieces of a body per second; the maximum of connections */
 
 static volatile sig_atomic_t is_over;
 static char head[65536], piece[65536];

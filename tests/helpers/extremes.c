@@ -1,13 +1,15 @@
-/* Payloads of the platform's that are valid JSON and as costly as their length allows.
+/* extremes: makes webhook payloads that are valid JSON and as costly to process as their length
+ * allows.
  *
- *     extremes                            names the shapes, a line each
+ *     extremes                            prints the names of the shapes, one a line
  *     extremes SHAPE BYTES WABA LINE [UNITS]
- *                                        writes one of at most BYTES bytes for that line
+ *                                        prints a payload of at most BYTES bytes for that line
  *
- * A shape is up to three parts, each a text before and a unit that is repeated, with commas, until
- * the part's share of the bytes is used up. In a text, % stands for the WABA id, @ for the line,
- * # for the number of the unit, ^ for the same number counted down, ! and ? for 1 and 2 in turn.
- * UNITS is the most units that all parts may hold together. */
+ * A shape has up to three parts. A part is a text, followed by a unit that is repeated, separated
+ * by commas, until the part's share of the bytes is used. In texts and units, % stands for the WABA
+ * id,
+ * @ for the line, # for the number of the unit, ^ for the same number counted down, ! and ? for 1
+ * and 2 alternately. UNITS is the maximum number of units in all parts together. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,8 +28,8 @@ struct shape {
     const char *name;
     struct part {
         const char *before, *unit;
-        int share;    /* of the bytes, in hundredths */
-        bool is_text; /* without commas between */
+        int share;    /* of the bytes, in percent */
+        bool is_text; /* the units are not separated by commas */
     } parts[3];
     const char *after;
 };
@@ -94,9 +96,9 @@ static const struct shape shapes[] = {
 };
 /* clang-format on */
 
-static size_t count_of[3]; /* the units of each part */
+static size_t count_of[3]; /* the number of units of each part */
 
-/* Writes the text and returns its length; with `out` NULL only the length. */
+/* Expands the text, writes it to `out` unless that is NULL, and returns its length in bytes. */
 static size_t put(FILE *out, const char *text, const char *waba, const char *line, size_t number,
                   size_t down) {
     size_t n = 0;

@@ -1,20 +1,20 @@
-/* fcgi: one FastCGI request to a socket, with whatever parameters and records are asked for.
+/* fcgi: sends one FastCGI request to a socket, with parameters and records of any kind.
  *
  *     fcgi SOCKET [option...] [NAME=VALUE...]
  *
  *     --role N       the role of FCGI_BEGIN_REQUEST; default 1, a responder
- *     --body FILE    what FCGI_STDIN carries; default nothing
- *     --many N       N parameters more, MANY_1=x and so on
+ *     --body FILE    the content of FCGI_STDIN; default: empty
+ *     --many N       N further parameters, MANY_1=x and so on
  *     --huge NAME N  a parameter with a value of N bytes
- *     --env NAME V   a parameter with the value of the environment's variable V, for secrets
- *     --claim N      the first FCGI_PARAMS record says that it has N bytes
- *     --abort        an FCGI_ABORT_REQUEST in place of the body
- *     --cut N        the connection is shut down behind the first N bytes
- *     --stall N      nothing is sent behind the first N bytes, and the connection stays
- *     --raw FILE     the bytes of FILE in place of all that
+ *     --env NAME V   a parameter with the value of the environment variable V, for secrets
+ *     --claim N      the first FCGI_PARAMS record announces N bytes
+ *     --abort        an FCGI_ABORT_REQUEST instead of the body
+ *     --cut N        send only the first N bytes, then shut down the sending side
+ *     --stall N      send only the first N bytes, and keep the connection open
+ *     --raw FILE     send the bytes of FILE instead of the request
  *
- * Prints what FCGI_STDOUT carries. Ends with 0 when the request was ended by FCGI_END_REQUEST, with
- * 1 when the connection was closed before.
+ * Prints the content of FCGI_STDOUT. Exit status: 0 when FCGI_END_REQUEST ended the request, 1 when
+ * the connection was closed before it, 2 for other errors.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void add_record(unsigned char type, const void *content, size_t n) {
     add(&request, content, n);
 }
 
-/* As many records as it takes, and the empty one that ends the stream. */
+/* Adds as many records as the content needs, and the empty one that ends the stream. */
 static void add_stream(unsigned char type, const struct bytes *content) {
     size_t n, at = 0;
     for (; at < content->n; at += n) {
@@ -110,7 +110,8 @@ static int connect_to(const char *path) {
     return fd;
 }
 
-/* A server that has seen enough closes its end: what it answered is there to be read. */
+/* Sends the bytes. Stops without an error when the server closes the connection early: its answer
+ * can still be read. */
 static void send_all(int fd, const unsigned char *p, size_t n) {
     for (ssize_t wrote = 1; n && wrote > 0; p += wrote, n -= (size_t)wrote)
         if ((wrote = send(fd, p, n, MSG_NOSIGNAL)) < 0)

@@ -1,14 +1,14 @@
-/* json: what the tests ask most often about an answer, faster than jq starts.
+/* json: the most common checks of an answer. It takes less time than jq needs to start.
  *
  *     json FILE success               {"success": true, "data": anything}, and nothing else
- *     json FILE error CODE PART       the error envelope with this code; its message holds PART
- *     json FILE issue PATH PART       `details` has an issue at PATH whose message holds PART
+ *     json FILE error CODE PART       the error envelope with this code; its message contains PART
+ *     json FILE issue PATH PART       `details` has an issue at PATH whose message contains PART
  *     json FILE is PATH VALUE         the value at PATH is VALUE: JSON, or else a string
  *     json FILE text PATH VALUE       the value at PATH is the string VALUE
  *
- * PATH is one of jq that consists of names and numbers only: .data.items[0].id; the last name of
- * equal ones counts, as with jq. Exit 0 when it is so. Otherwise 1, which says nothing: the
- * question may be one that it does not understand, and the tests then ask jq.
+ * PATH is a jq path of names and numbers only: .data.items[0].id; of members with equal names the
+ * last counts, as with jq. Exit status: 0 when the condition holds. 1 means nothing, since this
+ * program may not support the check or the text: the tests then run jq.
  */
 #include <cjson/cJSON.h>
 #include <ctype.h>
@@ -17,8 +17,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* The whole file with a NUL after it, freed by the caller; NULL when it cannot be read or holds
- * NULs. */
+/* Returns the content of a file as a string, to be freed by the caller; NULL when the file cannot
+ * be read or contains a NUL. */
 static char *read_text(const char *path) {
     FILE *file = fopen(path, "rb");
     char *text = NULL;
@@ -42,15 +42,16 @@ static char *read_text(const char *path) {
     return NULL;
 }
 
-/* Whether cJSON reads the text as it is: it takes control characters in strings, and ends them at
- * an escaped NUL. */
+/* Returns whether the text has no control characters but line breaks at its end. cJSON accepts
+ * control characters in strings, which jq refuses. */
 static int is_plain(const char *text) {
     while ((unsigned char)*text >= ' ')
         text++;
     return strspn(text, "\r\n") == strlen(text);
 }
 
-/* The JSON text and nothing after it; NULL when it is none. */
+/* Parses a text that is one JSON value; the caller deletes the result. Returns NULL for any other
+ * text, and for an escaped NUL, at which cJSON would end the string. */
 static cJSON *parse(const char *text) {
     const char *end = NULL;
     cJSON *value = NULL;
@@ -64,7 +65,7 @@ static cJSON *parse(const char *text) {
     return NULL;
 }
 
-/* The last member of that name, `n` bytes of it. */
+/* Returns the last member with the `n` bytes of `name` as its name, or NULL. */
 static const cJSON *member(const cJSON *object, const char *name, size_t n) {
     const cJSON *found = NULL, *each;
     cJSON_ArrayForEach(each, object) {
@@ -78,7 +79,7 @@ static const cJSON *get(const cJSON *object, const char *name) {
     return cJSON_IsObject(object) ? member(object, name, strlen(name)) : NULL;
 }
 
-/* The value at a path; NULL when there is none or the path is not understood. */
+/* Returns the value at a path; NULL when there is none or the path is not supported. */
 static const cJSON *at(const cJSON *value, const char *path) {
     if (strcmp(path, ".") == 0)
         return value;
@@ -105,7 +106,7 @@ static const cJSON *at(const cJSON *value, const char *path) {
     return value;
 }
 
-/* Equal values, members in the same order. */
+/* Returns whether the values are equal, with members in the same order. */
 static int same(const cJSON *a, const cJSON *b) {
     if ((a->type & 0xff) != (b->type & 0xff))
         return 0;
@@ -153,7 +154,7 @@ static int is_value(const cJSON *body, const char *path, const char *expected) {
     const cJSON *found = at(body, path);
     cJSON *value = parse(expected);
     int is = found && value && same(found, value);
-    /* jq reads nan as a number */
+    /* jq parses nan as a number */
     if (found && !value && isalpha((unsigned char)*expected) &&
         strncasecmp(expected, "nan", 3) != 0)
         is = is_text(found, expected);

@@ -1,9 +1,9 @@
-/* peak: the most memory that a command had.
+/* peak: measures the peak memory of a command.
  *
  *     peak COMMAND [ARGUMENT...]
  *
- * Runs COMMAND with its output thrown away and prints its largest resident set, in KB. Fails as the
- * command does.
+ * Runs COMMAND, discards its output, and prints its largest resident set size in KB. Exit status:
+ * that of the command.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,13 +1,15 @@
-/* receiver: a webhook's other end, for tests. Records every delivery and answers as it is told.
+/* receiver: the server behind a webhook URL, for tests. Records every delivery and sends scripted
+ * answers.
  *
  *     receiver DIR [PORT]
  *
- * Listens on 127.0.0.1; PORT 0 (the default) is a free one. The port is written to DIR/port when
- * it listens. Request number N, counted in the order they were complete, is kept as DIR/N.head
- * (request line and headers, a line each) and DIR/N.body (its bytes); DIR/N.meta says when it came
- * (ms), and how many requests were being answered at that time. N.head appears last.
+ * Listens on 127.0.0.1; PORT 0 (the default) chooses a free port. Writes the port to DIR/port when
+ * it listens. Stores request number N, counted in the order of completion, as DIR/N.head (request
+ * line and headers, one a line), DIR/N.body (its bytes) and DIR/N.meta (the time of its arrival in
+ * ms, and the number of requests being answered at that time). Creates N.head last.
  *
- * The answer to /NAME... is what the file DIR/NAME.answer says at that time, a directive a line:
+ * Answers a request to /NAME... as the current content of the file DIR/NAME.answer prescribes, one
+ * directive a line:
  *
  *     status N          default 200
  *     header LINE       a header line
@@ -15,10 +17,10 @@
  *     bytes N           a body of N bytes
  *     endless           a body without end
  *     padding N         N bytes of further headers
- *     interim LINE      an answer 103 with this header line comes first
- *     wait MS           before the answer begins
- *     drip MS           before every byte of the answer's body
- *     short N           the connection ends N bytes before the announced end of the body
+ *     interim LINE      an interim answer 103 with this header line before the answer
+ *     wait MS           a pause before the answer
+ *     drip MS           a pause before every byte of the answer's body
+ *     short N           the connection is closed N bytes before the announced end of the body
  *     close             no answer: the connection is closed
  *     reset             no answer: the connection is reset
  */
@@ -46,14 +48,14 @@ struct script {
     char headers[4096];
     char interim[1024];
     char body[4096];
-    long long bytes; /* of a body made of one character; 0: `body` */
+    long long bytes; /* the length of a generated body; 0: the body is `body` */
     long padding, wait_ms, drip_ms, missing;
     bool endless, close, reset;
 };
 
 struct request {
     char head[HEAD_MAX];
-    size_t head_length; /* its end included */
+    size_t head_length; /* including the empty line */
     char *body;
     size_t body_length;
 };
@@ -141,7 +143,7 @@ static const char *find_header(const char *head, const char *name) {
     return NULL;
 }
 
-/* Reads byte by byte up to the empty line: slow, and never too far. */
+/* Reads up to the empty line, byte by byte, so that it reads nothing of the body. */
 static bool read_head(int fd, struct request *request) {
     request->head_length = 0;
     while (request->head_length + 1 < sizeof request->head) {
@@ -175,7 +177,8 @@ static void write_file(const char *name, const char *bytes, size_t n) {
         die(name);
 }
 
-/* One more than the last that is recorded: what a test removes is forgotten. */
+/* Returns the number after the last record. Starts again at 1 when a test has removed the
+ * records. */
 static int next_number(void) {
     static int last;
     char name[1024];
@@ -192,7 +195,7 @@ static void record(struct request *request) {
     char name[1024], temporary[1024], meta[128], *end = request->head;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    for (char *c = request->head; *c; c++) /* lines end as lines do in files */
+    for (char *c = request->head; *c; c++) /* converts CR LF to LF */
         if (*c != '\r')
             *end++ = *c;
     pthread_mutex_lock(&lock);
@@ -239,7 +242,7 @@ static bool send_head(int fd, const struct script *script, long long length) {
     return sent && send_all(fd, "\r\n", 2);
 }
 
-/* False when the connection cannot be used again. */
+/* Returns false when the connection cannot be used for another request. */
 static bool send_body(int fd, const struct script *script, long long length) {
     static const char block[BLOCK] = "xxxxxxxxxxxxxxxx";
     long long n = length - script->missing;

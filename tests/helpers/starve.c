@@ -1,11 +1,11 @@
-/* starve: linked into an executable, it makes one of its allocations fail: those of the executable
- * and of every library it uses, since it takes the place of malloc, calloc and realloc.
+/* starve: linked into an executable, makes chosen allocations fail. It replaces malloc, calloc and
+ * realloc, so it affects the allocations of the executable and of every library that it uses.
  *
- *     STARVE_AT=N       the N-th allocation fails; from `main` on they are counted. 0: none
- *     STARVE_FOR=N      how many fail from there on; default 1, 0: all
- *     STARVE_OVER=N    allocations of up to N bytes are not counted; default 0
- *     STARVE_FILE=FILE  begins with two numbers: how many there were, how many of them failed.
- *                       Up to date at any time, of the children too
+ *     STARVE_AT=N       the N-th allocation fails, counted from the start of `main`; 0: none
+ *     STARVE_FOR=N      how many allocations fail from there on; default 1, 0: all
+ *     STARVE_OVER=N     allocations of up to N bytes are not counted; default 0
+ *     STARVE_FILE=FILE  receives two numbers: allocations made, allocations failed. They are always
+ *                       up to date and include those of child processes
  *
  * The executable is linked with -Wl,--wrap=main.
  */
@@ -20,13 +20,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What the file holds: readable while it changes. */
+/* The content of STARVE_FILE, a text that can be read while it changes. */
 struct tally {
     char made[20], space, failed[20], end;
 };
 
-static struct tally *tally;    /* NULL: nothing is counted */
-static unsigned long at, last; /* the first and the last that fails; at 0: none */
+static struct tally *tally;    /* NULL: allocations are not counted */
+static unsigned long at, last; /* the first and last allocation that fail; at 0: none */
 static size_t over;
 static atomic_ulong count;
 
@@ -82,12 +82,12 @@ int __wrap_main(int argc, char **argv) {
     if (path && *path)
         open_tally(path);
     int status = __real_main(argc, argv);
-    if (__gcov_dump) /* what counts lines writes them now, and cannot do without memory */
+    if (__gcov_dump) /* a coverage build writes its counters after main, and needs memory for it */
         tally = NULL;
     return status;
 }
 
-/* --- in the place of the C library's, or of a sanitizer's --- */
+/* --- replacements of the functions of the C library or of a sanitizer --- */
 
 static void *real(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);

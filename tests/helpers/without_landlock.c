@@ -1,9 +1,9 @@
-/* without_landlock: a program on a kernel that has no Landlock.
+/* without_landlock: runs a program as on a kernel without Landlock.
  *
  *     without_landlock PROGRAM [ARGUMENT...]
  *
- * Runs PROGRAM, and what it starts, under a seccomp filter that answers for Landlock as a kernel
- * does where it is switched off: EOPNOTSUPP (landlock_create_ruleset(2)).
+ * Runs PROGRAM and its descendants under a seccomp filter that makes landlock_create_ruleset(2)
+ * fail with EOPNOTSUPP, as it does on a kernel where Landlock is disabled.
  */
 #include <errno.h>
 #include <linux/filter.h>
