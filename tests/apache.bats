@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# What Apache itself does before and after a program runs, with apache.conf as it is shipped.
+# What Apache does before and after a program runs, with the apache.conf of the repository.
 # transports: cgi fcgi
-# starts first: some of it takes a minute
+# starts first: some tests take a minute
 load helpers/all
 load helpers/conventions
 
-# A second Apache runs stand-ins that fail in the ways a program can. What takes minutes starts here
-# and is looked at in the last tests.
+# A second Apache runs stand-ins that fail in each way in which a program can fail. Requests that take
+# minutes start here; the last tests check their answers.
 setup_file() {
     start_stack
     make_user
@@ -25,7 +25,7 @@ teardown_file() {
     stop_stack
 }
 
-# A request that nobody finishes, in the background: slowly NAME TEXT [BASE]
+# Sends an incomplete request and reads the answer in the background: slowly NAME TEXT [BASE]
 slowly() {
     (
         trap - ERR EXIT
@@ -40,7 +40,7 @@ base_port() {
     printf '%s' "${1##*:}"
 }
 
-# Loads what slowly() got into $status, $headers and $body.
+# Loads the answer to a request of slowly() into $status, $headers and $body: slow_answer NAME
 slow_answer() {
     eventually test -e "$SLOW/$1"
     headers=$SLOW/$1.headers body=$SLOW/$1.body
@@ -49,8 +49,8 @@ slow_answer() {
     tr -d '\r' <"$SLOW/$1" | sed '1,/^$/d' >"$body"
 }
 
-# How long such requests took by Apache's own clock, in ms; there is one at least:
-# assert_took LEAST MOST 'METHOD PATH' STATUS [DIRECTORY-OF-APACHE]
+# Expects at least one such request in the access log, and that Apache measured from LEAST to MOST ms
+# for each: assert_took LEAST MOST 'METHOD PATH' STATUS [DIRECTORY-OF-APACHE]
 assert_took() {
     awk -v least="$1" -v most="$2" -v request="\"$3 HTTP/1.1\" $4" 'at = index($0, request) {
             split(substr($0, at + length(request)), field, " ")
@@ -77,7 +77,7 @@ start_stand_ins() {
     STAND_INS_BASE=http://127.0.0.1:$(cat "$dir/apache/port")
 }
 
-# An error in the envelope, with what every answer carries.
+# Expects the error envelope and the headers of every answer; arguments as for assert_error.
 assert_apache_error() {
     assert_error "$@"
     assert_header Cache-Control no-store
@@ -88,12 +88,12 @@ assert_apache_error() {
     [[ $(header X-Request-Id) =~ ^[A-Za-z0-9._@-]{1,64}$ ]] || fail_answer 'expected an X-Request-Id'
 }
 
-# The access log names the last request as its answer does, and nothing harmful.
+# Expects that the access log has the X-Request-Id of the last answer.
 assert_named_in_access_log() { # LOG
     eventually grep -qF " $(header X-Request-Id) " "$1"
 }
 
-# The request line and headers, with Host and an end: raw LINE [HEADER-TEXT] [BODY-TEXT]
+# Sends a request with this request line, these headers, and Host: raw LINE [HEADER-TEXT] [BODY-TEXT]
 raw() {
     raw_request "$1\r\nHost: x\r\nConnection: close\r\n${2-}\r\n${3-}"
 }
@@ -116,7 +116,7 @@ repeat() {
         assert_that '.error | IN("VALIDATION_ERROR", "FORBIDDEN", "NOT_FOUND", "INTERNAL_ERROR")'
         number=$((number + 1))
     done < <(sed -n "s/^ErrorDocument \\([0-9]*\\) '\\(.*\\)'$/\\1 \\2/p" "$root/apache.conf")
-    # but one, which root writes: see the test of TRACE
+    # the document for 405 is not in the file: root writes it, see the test of TRACE
     assert_equal "$((number + 1))" "$(grep -c '^ErrorDocument' "$root/apache.conf")"
     grep -qx 'ErrorDocument 405 /' "$root/apache.conf"
 }
@@ -131,7 +131,7 @@ repeat() {
     assert_apache_error 400 VALIDATION_ERROR HTTP/1.1
 }
 
-@test "bytes that are no HTTP at all are 400" {
+@test "bytes that are not HTTP are 400" {
     raw_request '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n'
     assert_apache_error 400 VALIDATION_ERROR
 }
@@ -161,14 +161,14 @@ repeat() {
     assert_apache_error 400 VALIDATION_ERROR '8190 bytes'
 }
 
-@test "65 headers and more are 400, 60 are fine" {
+@test "more than 64 header lines are 400, 60 are accepted" {
     raw 'GET /v2/health HTTP/1.1' "$(printf 'X-%s: a\\r\\n' {1..70})"
     assert_apache_error 400 VALIDATION_ERROR '64 header lines'
     raw 'GET /v2/health HTTP/1.1' "$(printf 'X-%s: a\\r\\n' {1..60})"
     assert_success
 }
 
-@test "two lengths, a signed length, a length beyond 64 bits are 400" {
+@test "two Content-Lengths, a signed one, and one of more than 64 bits are 400" {
     raw 'POST /v2/me HTTP/1.1' 'Content-Length: 1\r\nContent-Length: 2\r\n' x
     assert_apache_error 400 VALIDATION_ERROR
     raw 'POST /v2/me HTTP/1.1' 'Content-Length: +1\r\n' x
@@ -177,7 +177,7 @@ repeat() {
     assert_apache_error 400 VALIDATION_ERROR
 }
 
-@test "an unknown transfer encoding and a broken chunk are 400" {
+@test "an unknown transfer coding and a malformed chunk are 400" {
     raw 'POST /v2/me HTTP/1.1' 'Transfer-Encoding: rot13\r\n' x
     assert_apache_error 400 VALIDATION_ERROR
     raw 'POST /v2/me HTTP/1.1' 'Transfer-Encoding: chunked\r\n' 'zz\r\n'
@@ -195,7 +195,7 @@ repeat() {
     assert_apache_error 404 NOT_FOUND %00
 }
 
-@test "an unknown path is 404, token or not (spec 7)" {
+@test "an unknown path is 404, with a token and without (spec 7)" {
     local path
     for path in /v2 /v2/ /v2/unknown /v2/healthy /V2/health /nothing /platform /v2/health/x \
         /cgi-bin/health '/%0d%0aX-A:%20b' /v2/%ff%fe '/v2/me;x' '/...' /index.html; do
@@ -206,7 +206,7 @@ repeat() {
     done
 }
 
-@test "TRACE is 405 with one Allow, whatever it is sent with" {
+@test "TRACE is 405 with one Allow header, whatever the request contains" {
     local path more
     for path in /v2/health /v2/media/upload /nothing /; do
         for more in '' 'X-Request-Id: traced\r\n' 'Accept: text/html\r\nMax-Forwards: 0\r\n' 'Content-Length: 0\r\n'; do
@@ -220,26 +220,26 @@ repeat() {
     assert_named_in_access_log "$STACK/apache/switchboard_access.log"
 }
 
-@test "GET / cannot be made to pass for that answer" {
+@test "request headers cannot make GET / answer as the error document of TRACE" {
     request GET / -H 'Redirect-Status: 405' -H 'REDIRECT_STATUS: 405'
     assert_status 200
 }
 
-@test "CONNECT is 400 and opens nothing, in every form of its target" {
+@test "CONNECT is 400 and opens no connection, for every form of its target" {
     local target
     for target in other.example:443 127.0.0.1:22 '[::1]:22' http://other.example/ /v2/me '*' other.example; do
         raw "CONNECT $target HTTP/1.1" "X-API-Token: $TOKEN\r\nX-Request-Id: connected\r\n"
         assert_apache_error 400 VALIDATION_ERROR
         refute_header Allow
-        # of any other form of target Apache does not read on
+        # for any other form of target Apache does not read the headers
         [[ $target != *:[0-9]* ]] || assert_header X-Request-Id connected
     done
     raw 'CONNECT other.example:443 HTTP/1.1'
     assert_apache_error 400 VALIDATION_ERROR
 }
 
-# Answers that Apache makes itself, one for each way they come about: a status, a name for it, and the
-# request's line, headers (with %s where X-Request-Id goes) and body.
+# Answers that Apache makes itself, one for each cause: the status, a name, and the request line,
+# headers (with %s where X-Request-Id goes) and body.
 apache_answers() {
     cat <<'END'
 400 no-host GET /v2/health HTTP/1.1\r\n%s\r\n
@@ -254,12 +254,12 @@ apache_answers() {
 END
 }
 
-# Sends each of them, or the named ones, with the header text; calls the function after each.
+# Sends each of these requests, or the named ones, with a header; calls the function after each.
 each_apache_answer() { # HEADER FUNCTION [NAME...]
     local wanted name text
     while read -r wanted name text; do
         [[ -z ${3-} || " ${*:3} " == *" $name "* ]] || continue
-        # shellcheck disable=SC2059  # the text is the format
+        # shellcheck disable=SC2059  # the text is a format
         raw_request "$(printf "${text//\\/\\\\}" "Connection: close\\r\\n$1")"
         printf 'case: %s %s\n' "$name" "$1"
         assert_status "$wanted"
@@ -272,7 +272,7 @@ named_as_asked() {
     assert_named_in_access_log "$STACK/apache/switchboard_access.log"
 }
 
-@test "an answer that Apache makes itself carries the caller's X-Request-Id where it is harmless" {
+@test "an answer that Apache makes itself has the caller's X-Request-Id if it is valid" {
     each_apache_answer 'X-Request-Id: asked-1.A_z\r\n' named_as_asked
 }
 
@@ -283,7 +283,7 @@ named_otherwise() {
     assert_named_in_access_log "$STACK/apache/switchboard_access.log"
 }
 
-@test "an X-Request-Id that could harm gets into no answer of Apache and no log" {
+@test "an invalid X-Request-Id appears in no answer of Apache and in no log" {
     local id
     for id in 'evil 1' 'evil"1' 'evil,1' 'evil/1' 'evil] [x' 'evil%%0d%%0aX-Injected: 1' 'evil$1' "evil$(repeat a 61)" \
         'evil\xc3\xa9' 'evil\r\nX-Request-Id: 2' 'evil\r\n X-Injected: 1'; do
@@ -297,7 +297,7 @@ named_otherwise() {
         fail 'a harmful id stands in a log'
 }
 
-@test "a program's failure is told with the caller's X-Request-Id in header, message, access log and error log" {
+@test "a program's failure is reported with the caller's X-Request-Id in header, message, access log and error log" {
     local path
     for path in /v2/health /v2/me /v2/messages/x /v2/forms; do
         stand_in "$path" -H "X-Request-Id: client${path//\//-}"
@@ -308,7 +308,7 @@ named_otherwise() {
     done
 }
 
-@test "a method that nobody knows reaches the program and is 404 with Allow" {
+@test "an unknown method reaches the program and is 404 with Allow" {
     raw 'FOO /v2/health HTTP/1.1'
     assert_error 404 NOT_FOUND
     assert_header Allow
@@ -334,7 +334,7 @@ named_otherwise() {
     assert_apache_error 417 VALIDATION_ERROR Expect
 }
 
-@test "3 MB for a JSON route is 413, its length announced or not" {
+@test "3 MB for a JSON route are 413, with Content-Length or chunked" {
     head -c 3000000 /dev/zero >"$BATS_TEST_TMPDIR/big"
     request POST /v2/messages/send/text -d "@$BATS_TEST_TMPDIR/big"
     assert_apache_error 413 VALIDATION_ERROR '2 MB'
@@ -342,14 +342,14 @@ named_otherwise() {
     assert_apache_error 413 VALIDATION_ERROR '2 MB'
 }
 
-@test "a length over the limit is 413 before a byte of the body was sent" {
+@test "a Content-Length over the limit is 413 before the body is sent" {
     raw 'POST /v2/messages/send/text HTTP/1.1' 'Content-Length: 3000000\r\n'
     assert_apache_error 413 VALIDATION_ERROR
     raw 'POST /v2/media/upload HTTP/1.1' 'Content-Length: 110000000\r\n'
     assert_apache_error 413 VALIDATION_ERROR '100 MB'
     raw 'POST /platform/webhook HTTP/1.1' 'Content-Length: 4300000\r\n'
     assert_apache_error 413 VALIDATION_ERROR
-    # 2^32 + 1, which some would read as 1
+    # 2^32 + 1, which is 1 in 32 bits
     raw 'POST /v2/messages/send/text HTTP/1.1' 'Content-Length: 4294967297\r\n'
     assert_apache_error 413 VALIDATION_ERROR
 }
@@ -363,7 +363,7 @@ named_otherwise() {
     assert_error 401 UNAUTHORIZED 'Missing API token'
 }
 
-@test "a header with underscores cannot pass for X-API-Token" {
+@test "a header named X_API_Token is not taken for X-API-Token" {
     request GET /v2/me -H "X_API_Token: $TOKEN"
     assert_error 401 UNAUTHORIZED 'Missing API token'
 }
@@ -393,7 +393,7 @@ named_otherwise() {
     assert_success
 }
 
-@test "the access log holds no query string and no token" {
+@test "the access log contains no query string and no token" {
     local log=$STACK/apache/switchboard_access.log
     request GET "/v2/health?hub.verify_token=seekritquery"
     request GET "/v2/a%2Fb?seekritquery=1"
@@ -405,14 +405,14 @@ named_otherwise() {
     fi
 }
 
-@test "answers say no more of the server than its name" {
+@test "answers reveal only the name of the server" {
     request GET /v2/health
     assert_header Server Apache
     request GET /v2/a%2Fb
     assert_header Server Apache
 }
 
-@test "a body that is cut off never reaches a handler" {
+@test "a truncated body never reaches a handler" {
     local socket
     exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
     printf 'POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n' "$TOKEN" >&"$socket"
@@ -424,16 +424,16 @@ named_otherwise() {
     assert_nothing_sent
 }
 
-# --- what HTTP can be made to look like (RFC 9110, 9112) ---
+# --- ambiguous and malformed HTTP (RFC 9110, 9112) ---
 
-# How many answers the connection of the last raw_request got.
+# Prints the number of answers on the connection of the last raw_request.
 answer_count() {
     grep -ac '^HTTP/1\.[01] [0-9]' "$BATS_TEST_TMPDIR/answer"
 }
 
-# Requests that are 400, or refused by closing the connection, and nothing else: TEXT after the
-# request line and Host.
-@test "framing that two servers could read in two ways is 400, and what it hides is not answered" {
+# Each line is the text after the request line and Host. The request must be 400, or the server must
+# close the connection.
+@test "framing that two servers could interpret differently is 400, and a hidden request is not answered" {
     local head hidden='GET /v2/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
     while IFS= read -r head; do
         printf 'case: %s\n' "$head"
@@ -472,8 +472,8 @@ no colon
 END
 }
 
-# Apache undoes the last one, chunked, and passes the rest on as it came (RFC 9112 6.1).
-@test "a transfer coding beside chunked is 415: nobody would undo it" {
+# Apache decodes the last coding, chunked, and passes the body on in the others (RFC 9112 6.1).
+@test "a transfer coding beside chunked is 415, because no program decodes it" {
     local coding head chunk
     chunk="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
     chunk="$(printf '%x' ${#chunk})\r\n$chunk"
@@ -489,15 +489,15 @@ END
     assert_equal "$(sent_count)" 0
 }
 
-@test "Content-Length beside Transfer-Encoding: chunked counts for nothing" {
+@test "Content-Length has no effect beside Transfer-Encoding: chunked" {
     raw_request 'POST /v2/me HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v2/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
     [[ $status == 404 || $status == 400 ]] || fail_answer 'expected the first to be refused'
-    # what follows is another request, or the connection has ended; nothing in between
+    # the answer to the next request follows, or the connection ends; there is no other output
     (($(answer_count) <= 2))
     ! grep -a -A 20 '^HTTP/1.1 ' "$BATS_TEST_TMPDIR/answer" | grep -aq 'HTTP/1.1 501' || fail_answer 'a rest was taken for a method'
 }
 
-@test "chunks with extensions and trailers make one body, broken ones none" {
+@test "chunks with extensions and trailers make one body, malformed chunks are refused" {
     local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}" size chunked
     local head="POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
     size=$(printf '%x' ${#text})
@@ -507,7 +507,7 @@ END
         assert_success
     done
     assert_equal "$(sent_count)" 4
-    # broken before the text is whole
+    # malformed before the text is complete
     for chunked in "${size}0\r\n${text%?}" "1\r\n$text\r\n0\r\n\r\n" "-1\r\n$text\r\n0\r\n\r\n" "0x$size\r\n$text\r\n0\r\n\r\n" \
         "$size $text" "\r\n$size\r\n$text\r\n0\r\n\r\n" "ffffffffffffffff\r\n$text\r\n0\r\n\r\n" \
         "10000000000000000$size\r\n$text\r\n0\r\n\r\n" "+$size\r\n$text\r\n0\r\n\r\n" "0\r\n\r\n$text"; do
@@ -515,7 +515,7 @@ END
         [[ $status == 4* ]] || fail_answer "expected it to be refused: $chunked"
     done
     assert_equal "$(sent_count)" 4
-    # and behind it: a text that is whole may have been acted on, but nobody is told that all is well
+    # malformed after it: the program may have processed the complete text, but the answer is an error
     for chunked in "$size\r\n$text" "${size}0\r\n$text" "$size\r\n$text\r\n0\r\n" "$size\r\n${text}x\r\n0\r\n\r\n"; do
         half_closed_request "$head\r\n$chunked"
         [[ $status == 400 ]] || fail_answer "expected it to be refused: $chunked"
@@ -523,7 +523,7 @@ END
     (($(sent_count) <= 7))
 }
 
-# As raw_request, from a client that says by half a close that no more will come.
+# Like raw_request, but the client shuts down its sending side after the request.
 half_closed_request() {
     answer_dir=$BATS_TEST_TMPDIR
     headers=$answer_dir/headers body=$answer_dir/body
@@ -539,7 +539,7 @@ half_closed_request() {
     tr -d '\r' <"$answer_dir/answer" | sed '1,/^$/d' >"$body"
 }
 
-@test "a client that closes its half after the whole request gets its answer" {
+@test "a client that shuts down its sending side after the request gets its answer" {
     half_closed_request "GET /v2/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\n\r\n"
     assert_status 200
     half_closed_request "POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\nContent-Length: 500\r\nContent-Type: application/json\r\n\r\n{"
@@ -547,7 +547,7 @@ half_closed_request() {
     assert_nothing_sent
 }
 
-@test "a folded header is one line, and none of it gets out" {
+@test "a folded header is one line, and no part of it is in an answer" {
     raw 'GET /v2/health HTTP/1.1' 'X-Request-Id: abc\r\n def\r\nX-Other: 1\r\n'
     [[ $status == 200 || $status == 400 ]]
     [[ $(header X-Request-Id) != *def* && $(header X-Request-Id) != *' '* ]] || fail_answer 'a folded id came back'
@@ -570,7 +570,7 @@ half_closed_request() {
     ! grep -q '^X-Injected' "$STACK/apache/error.log" "$STACK/apache/switchboard_access.log" || fail 'a log was broken up'
 }
 
-@test "the target's host does not choose the route, nor any version but 1.0 and 1.1 run one" {
+@test "the target's host does not choose the route, and no HTTP version but 1.0 and 1.1 runs a program" {
     raw 'GET http://other.example/v2/health HTTP/1.1'
     assert_body_is '{"success":true,"data":{"ok":true}}'
     raw 'GET http://other.example/v2/me HTTP/1.1' "X-API-Token: $TOKEN\r\n"
@@ -588,7 +588,7 @@ half_closed_request() {
     [[ $status == 200 || $status == 204 || $status == 4* ]]
 }
 
-@test "a client that asks before it sends is told to go on, or not to" {
+@test "Expect: 100-continue gets 100, or the final answer if the body is too large" {
     local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
     printf '%s' "$text" >"$BATS_TEST_TMPDIR/text"
     status=$(curl -s -o "$BATS_TEST_TMPDIR/out" -D "$BATS_TEST_TMPDIR/heads" -w '%{http_code}' -H 'Expect: 100-continue' \
@@ -599,7 +599,7 @@ half_closed_request() {
     assert_apache_error 413 VALIDATION_ERROR
 }
 
-@test "200 uploads of 10 MB with a wrong token: 200 complete answers of 401" {
+@test "200 uploads of 10 MB with a wrong token get 200 complete answers of 401" {
     local count config=$BATS_TEST_TMPDIR/curl.conf answers=$BATS_TEST_TMPDIR/answers
     mkdir "$answers"
     truncate -s 10M "$BATS_TEST_TMPDIR/body"
@@ -614,7 +614,7 @@ half_closed_request() {
     assert_equal "$(cat "$answers"/* | jq -c '[.success, .error]' | sort | uniq -c | sed 's/^ *//')" '200 [false,"UNAUTHORIZED"]'
 }
 
-@test "hundreds of bodies of 5 bytes to 1 MB with a wrong token: each gets a complete answer of 401" {
+@test "each of hundreds of bodies of 5 bytes to 1 MB with a wrong token gets a complete answer of 401" {
     local all=${TEST_FULL:+2000}
     all=${all:-600}
     local size count=0 config=$BATS_TEST_TMPDIR/curl.conf answers=$BATS_TEST_TMPDIR/answers
@@ -655,19 +655,19 @@ half_closed_request() {
     assert_apache_error 500 INTERNAL_ERROR
 }
 
-@test "a program that cannot be started is 500, one that is missing 404" {
+@test "a program that cannot be started is 500, a missing one is 404" {
     stand_in /v2/forms
     assert_apache_error 500 INTERNAL_ERROR
     stand_in /v2/webhooks
     assert_apache_error 404 NOT_FOUND
 }
 
-@test "the error log tells a failure by the X-Request-Id of its answer" {
+@test "the error log has the X-Request-Id of the answer to a failed request" {
     stand_in /v2/health
     grep -qF "[$(header X-Request-Id)]" "$BATS_FILE_TMPDIR/stand-ins/apache/error.log"
 }
 
-@test "an answer, its message where it is a 5xx, and the access log name a request alike" {
+@test "the answer, the message of a 5xx and the access log have the same X-Request-Id" {
     local log=$BATS_FILE_TMPDIR/stand-ins/apache/switchboard_access.log
     stand_in /v2/me
     assert_error 500 INTERNAL_ERROR "(X-Request-Id: $(header X-Request-Id))"
@@ -680,7 +680,7 @@ half_closed_request() {
     grep -qF " $(header X-Request-Id) " "$STACK/apache/switchboard_access.log"
 }
 
-@test "apache.conf stands in several virtual hosts with one Define each" {
+@test "apache.conf can be included in several virtual hosts with one Define in each" {
     local dir=$BATS_TEST_TMPDIR module
     {
         printf 'ServerRoot "%s"\nPidFile "%s/pid"\nListen 127.0.0.1:1\nErrorLog "%s/log"\n' "$dir" "$dir" "$dir"
@@ -699,7 +699,7 @@ half_closed_request() {
     grep -qF 'SWITCHBOARD_CONFIG "/etc/switchboard/switchboard.conf"' <<<"$output"
 }
 
-@test "a body that stops coming is 408 after 20 seconds" {
+@test "a body that stops arriving is 408 after 20 seconds" {
     slow_answer body
     assert_apache_error 408 VALIDATION_ERROR slowly
     slow_answer chunk
@@ -709,12 +709,12 @@ half_closed_request() {
     assert_took 20000 21500 'POST /v2/me' 408
 }
 
-@test "headers that stop coming are 408" {
+@test "headers that stop arriving are 408" {
     slow_answer header
     assert_apache_error 408 VALIDATION_ERROR slowly
 }
 
-@test "a program that hangs is 504 after 60 seconds, and is ended" {
+@test "a program that does not answer is 504 after 60 seconds, and is ended" {
     slow_answer hang
     assert_apache_error 504 INTERNAL_ERROR 'not known'
     assert_took 60000 61500 'GET /v2/version' 504 "$BATS_FILE_TMPDIR/stand-ins/apache"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What each executable is able to do: `make audit`, and that its trials mean something.
+# What each executable can do, by `make audit`; and that its trials are meaningful.
 # transports: direct
 # starts first
 bats_require_minimum_version 1.5.0
@@ -8,7 +8,7 @@ setup_file() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     export root
     export report=$BATS_FILE_TMPDIR/report audited=$OUT
-    # builds with sanitizers or counters are linked otherwise; the probe build is as the plain one
+    # builds with sanitizers or coverage are linked differently; the probe build is linked like the plain one
     [[ $OUT == "$root" ]] || audited=$root/build/probe
     audit_status=0
     OUT=$audited ASK=$HELPERS/ask VERBOSE=1 "$root/tests/audit" >"$report" 2>&1 || audit_status=$?
@@ -24,8 +24,8 @@ assert_equal() { # ACTUAL EXPECTED
     [[ $1 == "$2" ]] || fail "expected: $2"$'\n'"actual:   $1"
 }
 
-# What came of a trial. The report's lines are `PROGRAM KIND VERDICT OUTCOME ERROR TRIAL`; what only a
-# newer kernel would refuse is `unproven`.
+# Prints the outcome of a trial. The report's lines are `PROGRAM KIND VERDICT OUTCOME ERROR TRIAL`; the
+# verdict `unproven` means that only a newer kernel refuses it.
 outcome() { # PROGRAM KIND TRIAL
     awk -v program="$1" -v kind="$2" -v trial="$3" '$1 == program && $2 == kind {
             name = $6
@@ -45,21 +45,21 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     done
 }
 
-@test "no executable can do what it did not declare, and each can what it did" {
+@test "every executable can do what it declares, and nothing else" {
     ((audit_status == 0)) || fail "$(cat "$report")"
     grep -qE '^[0-9]{4} trials: .* 0 surprises$' "$report"
 }
 
-@test "a process that is not confined could do nearly all of it" {
+@test "a process that is not confined can do nearly all of it" {
     local line possible trials
     line=$(grep '^a process that is not confined' "$report")
     [[ $line =~ ([0-9]+)\ of\ the\ ([0-9]+) ]]
     possible=${BASH_REMATCH[1]} trials=${BASH_REMATCH[2]}
-    ((EUID == 0)) || trials=$((trials - 10)) # which only root may
+    ((EUID == 0)) || trials=$((trials - 10)) # only root can do these
     ((trials >= 100 && possible >= trials - 8)) || fail "$line"
 }
 
-@test "nobody starts programs, opens foreign files or makes memory executable" {
+@test "no program starts programs, opens foreign files or makes memory executable" {
     local program
     for program in health version ready me messages templates forms media webhooks platform root; do
         assert_outcome refused "$program" execve
@@ -70,7 +70,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     done
 }
 
-@test "only those who call the platform reach the network" {
+@test "only the programs that call the platform reach the network" {
     local program
     for program in health version ready me webhooks platform root; do
         assert_outcome refused "$program" 'connect to loopback TCP'
@@ -81,7 +81,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     done
 }
 
-@test "none reaches a stream socket of another service by its path" {
+@test "no program reaches a stream socket of another service by its path" {
     local program
     for program in health version me messages templates forms media webhooks platform root courier; do
         assert_outcome refused "$program" 'connect to a stream socket by its path'
@@ -91,7 +91,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     assert_outcome refused platform 'connect to a datagram socket by its path'
 }
 
-@test "none maps code, not from files that it may write either" {
+@test "no program maps code, not even from files that it may write" {
     local program
     for program in health version me messages templates forms media webhooks platform root courier; do
         assert_outcome refused "$program" 'map a library as code'
@@ -100,7 +100,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     done
 }
 
-@test "the key file is read by those alone that seal or open tokens and codes" {
+@test "only the programs that encrypt or decrypt tokens and codes read the key file" {
     local program
     for program in health version me platform ready root; do
         assert_outcome refused "$program" 'read the key file'
@@ -111,7 +111,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     done
 }
 
-@test "who only reads the database cannot write it" {
+@test "a program that only reads the database cannot write it" {
     local program
     for program in me ready; do
         assert_outcome refused "$program" 'open the database for writing'
@@ -127,7 +127,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     assert_outcome refused health 'read the key file'
 }
 
-@test "the courier writes its state and its log, calls out, and does nothing else" {
+@test "the courier writes the database and its log, makes connections, and does nothing else" {
     assert_outcome possible courier 'open the database for writing'
     assert_outcome possible courier 'reopen the log'
     assert_outcome possible courier 'connect to loopback TCP'
@@ -140,7 +140,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     assert_outcome refused courier 'read /etc/passwd'
 }
 
-@test "without Landlock the system calls alone keep writing, programs and the network shut" {
+@test "without Landlock the system call filter alone prevents writing, programs and network access" {
     report=$BATS_TEST_TMPDIR/report
     OUT=$audited ASK=$HELPERS/ask VERBOSE=1 "$HELPERS/without_landlock" "$root/tests/audit" >"$report" 2>&1 ||
         fail "$(cat "$report")"
@@ -152,12 +152,12 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     assert_outcome refused me 'connect to loopback TCP'
     assert_outcome refused platform 'connect to loopback TCP'
     assert_outcome refused messages execve
-    # whoever answers one request and reads no file needs no open at all
+    # a CGI that reads no file needs no open(2), so the filter refuses it
     assert_equal "$(awk '$1 == "health" && $2 == "cgi" && /read \/etc\/passwd/ { print $3, $4 }' "$report")" \
         'declared refused'
 }
 
-@test "the table tells every route, need, library, number of calls and of lines" {
+@test "the table lists every route, need and library, and the numbers of system calls and of lines" {
     grep -qE '^me +GET +/v2/me +read the database +libsqlite3, static +[0-9]+/[0-9]+ +[0-9]+\+[0-9]+$' "$report"
     grep -qE '^ +POST +/v2/messages/send/text +call the platform +' "$report"
     grep -qE '^health .* only answer +libfcgi, static ' "$report"
@@ -167,8 +167,8 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     done
 }
 
-@test "an executable that can do more than it declares is found out" {
-    # health, but it is messages
+@test "the audit fails for an executable that can do more than it declares" {
+    # `health` is a copy of messages
     local probes=$BATS_TEST_TMPDIR/probes
     mkdir -p "$probes"
     cp -r "$root"/build/probe/{cgi-bin,tools,control} "$probes"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# tools/courier: what it sends, and what it makes of answers.
+# tools/courier: the requests that it sends, and how it processes the answers.
 # transports: direct
 # starts first
 load helpers/all
@@ -17,7 +17,7 @@ setup() {
     forget_events
 }
 
-# The base64 of HMAC-SHA256: hmac KEY_IN_HEX <text
+# Prints the HMAC-SHA256 of its input in base64: hmac KEY_IN_HEX <text
 hmac() {
     openssl dgst -sha256 -mac HMAC -macopt "hexkey:$1" -binary | base64 -w 0
 }
@@ -26,15 +26,15 @@ hex() {
     od -An -v -tx1 | tr -d ' \n'
 }
 
-# What `webhook-id.webhook-timestamp.body` of a request is: signed_text NAME NUMBER
+# Prints the signed text of a request, `webhook-id.webhook-timestamp.body`: signed_text NAME NUMBER
 signed_text() {
     printf '%s.%s.' "$(received_header "$1" "$2" webhook-id)" "$(received_header "$1" "$2" webhook-timestamp)"
     cat "$STACK/receivers/$1/$2.body"
 }
 
-# --- on the wire ---
+# --- requests ---
 
-@test "an event is one POST with the body as it is stored" {
+@test "an event is one POST with the body as stored" {
     local id before after
     set_webhook A "$A_URL/hook?key=1"
     id=$(add_events A)
@@ -55,7 +55,7 @@ signed_text() {
     assert_event "$id" last_error ''
 }
 
-@test "signatures: a generated code gives two, and the one the platform's way" {
+@test "signatures: a generated code gives two, and one in the platform's format" {
     local code key text
     code=$(printf 'ab%.0s' {1..32})
     set_webhook A "$A_URL" "$code"
@@ -69,7 +69,7 @@ signed_text() {
     ! grep -rqF "$code" "$A_DIR" "$LOG" || fail 'the code itself was sent or logged'
 }
 
-@test "signatures: a code that is no base64 gives one" {
+@test "signatures: a code that is not base64 gives one" {
     set_webhook A "$A_URL" 'päss wörd!'
     add_events A
     courier_once
@@ -77,8 +77,8 @@ signed_text() {
         "v1,$(signed_text A 1 | hmac "$(printf %s 'päss wörd!' | hex)")"
 }
 
-# Verifies a request with the official library, the code given in each of four ways, or in none:
-# verifies NAME NUMBER CODE
+# Verifies a request with the official library, with the code given in each of four ways: verifies NAME
+# NUMBER CODE. Returns 0 when all four succeed, 1 when none does, 2 otherwise.
 verifies() {
     node -e '
         const { Webhook } = require(process.env.NODE_MODULES + "/standardwebhooks");
@@ -106,7 +106,7 @@ verifies() {
     ' "$STACK/receivers/$1/$2.head" "$STACK/receivers/$1/$2.body" "$3"
 }
 
-@test "the Standard Webhooks library verifies, whichever way the code is given" {
+@test "the Standard Webhooks library verifies the signatures in every way of giving the code" {
     local old new
     request POST /v2/webhooks/config --as "$A_TOKEN" -d "{\"webhookUrl\":\"$A_URL\",\"webhookCode\":\"first\"}"
     request POST /v2/webhooks/generate-code --as "$A_TOKEN" -d '{}'
@@ -141,7 +141,7 @@ verifies() {
     courier_once
     answers A flaky
     db "UPDATE event SET next_attempt_at = 0; UPDATE event_attempt SET started_at = started_at - 5000"
-    sleep 1.1 # so that the timestamp is another
+    sleep 1.1 # so that the timestamp differs
     courier_once
     assert_equal "$(received_count A)" 3
     for number in 1 2 3; do
@@ -159,7 +159,7 @@ verifies() {
              [3, 200, null, "", "127.0.0.1"]]' "$BATS_TEST_TMPDIR/event" || fail "$(cat "$BATS_TEST_TMPDIR/event")"
 }
 
-@test "events about one contact arrive in order, others beside them" {
+@test "events about one contact arrive in order, concurrently with others" {
     local number sequence=0 found
     set_webhook A "$A_URL/slow"
     answers A slow 'wait 20'
@@ -180,13 +180,13 @@ verifies() {
     assert_between "$(most_at_once A)" 4 8
 }
 
-@test "8 are under way to one host and port, beside those to others" {
+@test "8 requests are in progress to one host and port, independently of other hosts" {
     local name
     for name in A B C D E; do
         set_webhook $name "$(url_of $name)/wait"
     done
     start_courier
-    know A B C D E
+    warm_up A B C D E
     for name in A B C D E; do
         answers $name wait 'wait 8000'
         add_events $name 10 >/dev/null
@@ -199,7 +199,7 @@ verifies() {
     done
 }
 
-@test "a host that nothing is known of gets one attempt at a time until it answers" {
+@test "a new host gets one attempt at a time until it answers" {
     set_webhook A "$A_URL/wait"
     answers A wait 'wait 3000'
     add_events A 3 >/dev/null
@@ -208,11 +208,11 @@ verifies() {
     eventually all_done
     stop_courier
     assert_equal "$(cat "$A_DIR"/1.meta "$A_DIR"/2.meta | awk '{ print $2 }' | head -n 1)" 1
-    # the second did not come before the first was answered
+    # the second request came after the first was answered
     assert_between $(($(awk '{ print $1 }' "$A_DIR/2.meta") - $(awk '{ print $1 }' "$A_DIR/1.meta"))) 2900 600000
 }
 
-@test "8 of many are under way to one host and port, 2 while it fails" {
+@test "8 of many requests are in progress to one host and port, 2 while it fails" {
     set_webhook A "$A_URL/wait"
     answers A wait 'wait 1000'
     add_events A 20 >/dev/null
@@ -226,7 +226,7 @@ verifies() {
     assert_equal "$(most_at_once A)" 2
 }
 
-# The most requests that a receiver had under way: most_at_once NAME
+# Prints the largest number of simultaneous requests at a receiver: most_at_once NAME
 most_at_once() {
     awk '{ print $2 }' "$STACK/receivers/$1"/*.meta | sort -n | tail -n 1
 }
@@ -235,9 +235,9 @@ all_done() {
     [[ $(db "SELECT count(*) FROM event WHERE state <> 'done'") == 0 ]]
 }
 
-# --- failures, and when the next attempt is ---
+# --- failures, and the time of the next attempt ---
 
-@test "ten attempts on the schedule, then the event is dead" {
+@test "after ten attempts on the schedule the event is dead" {
     local id attempt steps=(0 5 300 1800 7200 18000 36000 50400 72000 86400)
     set_webhook A "$A_URL/no"
     answers A no 'status 500'
@@ -258,7 +258,7 @@ all_done() {
     assert_equal "$(db 'SELECT count(*) FROM event_attempt')" 10
 }
 
-@test "an overloaded receiver has at least a minute" {
+@test "after an overload answer the next attempt is at least a minute later" {
     local id status
     set_webhook A "$A_URL/busy"
     for status in 429 502 503 504; do
@@ -270,7 +270,7 @@ all_done() {
     done
 }
 
-@test "Retry-After takes the place of the wait, within bounds" {
+@test "Retry-After replaces the delay of the schedule, within bounds" {
     local id number least most value
     set_webhook A "$A_URL/later"
     while read -r least most value; do
@@ -293,7 +293,7 @@ END
     assert_between "$(time_left "$id")" 13990000 14000000
 }
 
-@test "whatever is not 2xx is a failure, 2xx with any body is none" {
+@test "any status but 2xx is a failure, 2xx with any body is a success" {
     local id status
     set_webhook A "$A_URL/status"
     for status in 200 201 202 204 299; do
@@ -315,7 +315,7 @@ END
         and (.[0] | .state == "pending" and .lastStatus == 300 and .lastError == "HTTP 300: redirects are not followed")'
 }
 
-@test "a receiver that asks for no more attempts gets none" {
+@test "a receiver that refuses further attempts gets none" {
     local id
     set_webhook A "$A_URL/abort"
     answers A abort 'status 400' 'header Webhook-Delivery: abort-message'
@@ -332,7 +332,7 @@ END
     assert_event "$id" state pending
 }
 
-@test "a receiver that is down for a day gets everything afterwards" {
+@test "a receiver that is down for a day gets all events afterwards" {
     local port=${A_URL##*:} ids step
     set_webhook A "$A_URL"
     ids=$(add_events A 20 | sort)
@@ -351,9 +351,9 @@ END
     assert_equal "$(for number in $(received A); do received_header A "$number" webhook-id; done | sort)" "$ids"
 }
 
-# --- answers that do harm ---
+# --- harmful answers ---
 
-@test "receivers that hang, drip, flood or break off fail alone, and others are not delayed" {
+@test "receivers that hang, drip, flood or break off fail without delaying others" {
     local name started since
     set_webhook A "$A_URL/hang"
     answers A hang 'wait 40000'
@@ -377,13 +377,13 @@ END
         eventually has_received F $since
         assert_between $(($(date +%s%3N) - started)) 0 20000
     done
-    assert_equal "$(received_count A)" 1 # of a host that nothing is known of
+    assert_equal "$(received_count A)" 1 # as a new host
     eventually test "$(outcomes C)" = '12 done|200|'
     eventually first_failed A
     eventually first_failed B
     stop_courier
     assert_equal "$courier_status" 0
-    # what was read of answers: the status decided, or the limit did
+    # the status decided, or a limit was reached
     assert_equal "$(outcomes C)" '12 done|200|'
     assert_equal "$(outcomes D)" '12 pending|200|the answer has more than 32 KB of headers'
     assert_equal "$(outcomes E)" '12 pending|500|HTTP 500'
@@ -391,11 +391,11 @@ END
     outcomes B | grep -q 'pending|200|timed out: no whole answer within 15 s'
     assert_between "$(db "SELECT min(duration_ms) FROM event_attempt WHERE error LIKE 'timed out%'")" 14900 15500
     assert_equal "$(db "SELECT max(length(response_head)) FROM event_attempt")" 1024
-    # after a timeout, at least a minute
+    # after a timeout, the delay is at least a minute
     assert_between "$(db "SELECT min(next_attempt_at - $db_now) FROM event WHERE last_error LIKE 'timed out%'")" 20000 60000
 }
 
-@test "a 2xx after 14 seconds counts, one after 16 does not" {
+@test "a 2xx after 14 seconds is a success, one after 16 is a failure" {
     answers A soon 'wait 14000' 'status 204'
     answers B late 'wait 16000' 'status 204'
     set_webhook A "$A_URL/soon"
@@ -407,7 +407,7 @@ END
     assert_equal "$(outcomes B)" '1 pending||timed out: no whole answer within 15 s'
 }
 
-@test "an answer that is no HTTP, or says strange things, is a failure or a success, and no harm" {
+@test "a malformed or unusual answer is a failure or a success, and does no harm" {
     local id line
     set_webhook A "$A_URL/strange"
     for line in 'Content-Length: -1' 'Content-Length: 99999999999999999999' 'Transfer-Encoding: rot13' 'Content-Encoding: gzip' \
@@ -419,7 +419,7 @@ END
         [[ $(event "$id" "state || '/' || attempts") == @(done|pending)/1 ]] || fail "$line: $(event "$id" 'state, attempts, last_error')"
     done
     jq -e . "$LOG" >/dev/null
-    # cookies are not kept
+    # cookies are not stored
     answers A strange
     id=$(add_events A)
     courier_once
@@ -427,7 +427,7 @@ END
     assert_equal "$(cat "$A_DIR"/*.head | grep -ic '^cookie:')" 0
 }
 
-# How many events of a consumer ended how: `COUNT state|status|error`
+# Prints how many events of a consumer have each outcome: `COUNT state|status|error`
 outcomes() {
     db "SELECT count(*) || ' ' || state, last_status, last_error FROM event JOIN user ON user.id = event.user_id
         WHERE email = '${1,,}@example.org' GROUP BY state, last_status, last_error"
@@ -437,7 +437,7 @@ first_failed() {
     [[ $(outcomes "$1") == *'timed out'* ]]
 }
 
-@test "connections that are closed, reset or cut short are failures" {
+@test "connections that are closed, reset or truncated are failures" {
     local id directive
     set_webhook A "$A_URL/broken"
     for directive in close reset 'short 5'; do
@@ -450,9 +450,9 @@ first_failed() {
     done
 }
 
-# --- webhooks that are gone, suspended, unset ---
+# --- webhooks that are gone, suspended or deleted ---
 
-@test "410 ends the event and suspends the webhook; what else there is waits" {
+@test "410 ends the event and suspends the webhook; other events wait" {
     local ids
     set_webhook A "$A_URL/gone"
     answers A gone 'status 410'
@@ -468,13 +468,13 @@ first_failed() {
     make_due
     courier_once
     assert_equal "$(received_count A)" 1
-    # an hour later one event is tried
+    # one hour later the courier probes with one event
     db 'UPDATE webhook SET next_probe_at = 0'
     courier_once
     courier_once
     assert_equal "$(received_count A)" 2
     assert_between "$(db "SELECT next_probe_at - $db_now FROM webhook")" 3590000 3600000
-    # and when that goes well, all of it
+    # after a successful probe it delivers all events
     answers A gone
     db 'UPDATE webhook SET next_probe_at = 0'
     courier_once
@@ -505,7 +505,7 @@ first_failed() {
     assert_equal "$(received_count A gone)" 4
 }
 
-@test "five days of failures alone suspend a webhook, and leave its URL and code" {
+@test "only five days of failures suspend a webhook, and its URL and code stay" {
     local ids days=86400000
     set_webhook A "$A_URL/no"
     answers A no 'status 500'
@@ -525,7 +525,7 @@ first_failed() {
     assert_json .data.webhookUrl "$A_URL/no"
     assert_json .data.webhookCode 'secret of A'
     switchboard event list --json | jq -e '[.[].state] == ["suspended", "suspended"]'
-    # new events queue; a probe that fails costs its event nothing, and the next one is another
+    # new events queue; a failed probe does not count as an attempt, and the next probe is another event
     add_events A 2 >/dev/null
     make_due
     courier_once
@@ -548,7 +548,7 @@ first_failed() {
     assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'done'")" 4
 }
 
-@test "a success in between begins the five days anew" {
+@test "a success restarts the five days" {
     local id
     set_webhook A "$A_URL/no"
     answers A no 'status 500'
@@ -566,7 +566,7 @@ first_failed() {
     assert_event "$id" attempts 2
 }
 
-@test "after DELETE of the configuration nothing is posted, and what waits is cancelled" {
+@test "after DELETE of the configuration nothing is posted, and pending events are cancelled" {
     local ids
     set_webhook A "$A_URL/wait"
     answers A wait 'wait 1000' 'status 500'
@@ -583,7 +583,7 @@ first_failed() {
     switchboard event list --json | jq -e 'map(.nextAttemptAt) == [null, null, null, null]'
 }
 
-@test "URL and code are those of the attempt, not of the event" {
+@test "URL and code are those at the time of the attempt, not of the event" {
     set_webhook A "$A_URL/old" 'code-before'
     add_events A >/dev/null
     set_webhook A "$A_URL/new" 'code-after'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# tools/courier: where it connects to, and what it trusts there.
+# tools/courier: the addresses that it connects to, and the servers that it trusts.
 # transports: direct
 load helpers/all
 load helpers/courier
@@ -20,15 +20,15 @@ setup() {
     set_webhook A "$A_URL"
 }
 
-# Tries to deliver an event to a URL, as it stands; its id is in $id afterwards. The URL goes past
-# the checks of the API, which might refuse it sooner.
+# Attempts to deliver an event to a URL and sets $id to its id: deliver_to URL. Writes the URL to the
+# database, because the API could refuse it.
 deliver_to() {
     db "UPDATE webhook SET url = '$1'"
     id=$(add_events A)
     courier_once
 }
 
-# It was refused for its address, and `event list` shows that.
+# Expects that the attempt was refused for its address, and that `event list` shows the reason.
 assert_blocked() { # URL
     local shown
     shown=$(switchboard event list --failed --json | jq -c --arg id "$id" '.[] | select(.id == $id)
@@ -52,7 +52,7 @@ nowhere=(
     192.0.0.192 224.0.0.1 255.255.255.255
 )
 
-@test "public: no spelling of a loopback address is connected to" {
+@test "public: the courier connects to no spelling of a loopback address" {
     local host
     for host in "${loopback[@]}" 127.255.255.254 '[::1]' '[0:0:0:0:0:0:0:1]'; do
         deliver_to "http://$host:$PORT/$RANDOM"
@@ -61,7 +61,7 @@ nowhere=(
     assert_equal "$(received_count A)" 0
 }
 
-@test "public: nor private, metadata and reserved addresses" {
+@test "public: it connects to no private, metadata or reserved address" {
     local host
     for host in "${nowhere[@]}" 10.1.2.3 172.16.0.1 192.168.1.1 100.64.0.1 '[fd12::1]'; do
         deliver_to "http://$host:$PORT/"
@@ -70,7 +70,7 @@ nowhere=(
     assert_equal "$(received_count A)" 0
 }
 
-@test "private: loopback is delivered to however it is spelled, metadata and link-local are not" {
+@test "private: it delivers to loopback in every spelling, but not to metadata and link-local addresses" {
     local host count=0
     write_config 'webhook_egress = private'
     for host in "${loopback[@]}"; do
@@ -85,7 +85,7 @@ nowhere=(
     assert_equal "$(received_count A)" $count
 }
 
-@test "a connection kept open is not used when the configuration forbids its address by now" {
+@test "an open connection is not reused after the configuration forbids its address" {
     write_config 'webhook_egress = private'
     start_courier
     add_events A >/dev/null
@@ -103,7 +103,7 @@ test_failed() {
     [[ $(db "SELECT last_error FROM event ORDER BY sequence DESC LIMIT 1") == blocked_address:* ]]
 }
 
-@test "proxies, netrc and users in URLs are not used" {
+@test "proxies, netrc and user names in URLs are not used" {
     local name
     write_config 'webhook_egress = private'
     for name in http_proxy HTTP_PROXY https_proxy HTTPS_PROXY all_proxy ALL_PROXY; do
@@ -128,17 +128,17 @@ test_failed() {
 
 # --- TLS ---
 
-@test "https: certificates are verified, against ca_file where it is set" {
+@test "https: certificates are verified, with ca_file if it is set" {
     write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
     start_tls "$PORT"
     deliver_to "https://localhost:$TLS_PORT/tls"
     assert_event "$id" state 'done'
     assert_equal "$(received_count A tls)" 1
-    deliver_to "https://127.0.0.1:$TLS_PORT/tls" # the certificate names localhost
+    deliver_to "https://127.0.0.1:$TLS_PORT/tls" # the certificate is for localhost
     assert_event "$id" state pending
     event "$id" last_error | grep -qi ssl
     write_config 'webhook_egress = private'
-    deliver_to "https://localhost:$TLS_PORT/tls" # nobody vouches for it
+    deliver_to "https://localhost:$TLS_PORT/tls" # the certificate is not trusted
     assert_event "$id" state pending
     event "$id" last_error | grep -qi certificate
     assert_equal "$(received_count A)" 1
@@ -167,9 +167,9 @@ test_failed() {
     stop_tls
 }
 
-# --- IPv6, and names ---
+# --- IPv6 and host names ---
 
-# A front on [::1] alone before receiver A; SIX_PORT is its port.
+# Starts a proxy on [::1] alone that forwards to receiver A; SIX_PORT is its port.
 start_six() {
     rm -f "$STACK/six.port"
     node -e '
@@ -191,8 +191,8 @@ start_six() {
     SIX_PORT=$(cat "$STACK/six.port")
 }
 
-@test "a receiver that has IPv6 alone is delivered to, by address and by name, where that is allowed" {
-    grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || return 0 # a machine without IPv6 has none
+@test "a receiver with only IPv6 gets events, by address and by name, if private addresses are allowed" {
+    grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || return 0 # skips a machine without IPv6
     start_six
     write_config 'webhook_egress = private'
     deliver_to "http://[::1]:$SIX_PORT/six"
@@ -210,7 +210,7 @@ start_six() {
     stop_receiver six
 }
 
-@test "a name that nobody knows is a failure like any other" {
+@test "a host name that cannot be resolved is a failure like any other" {
     local name
     write_config 'webhook_egress = private'
     for name in nowhere.invalid "$(printf 'a%.0s' {1..63}).invalid" "$(printf 'a.%.0s' {1..120})invalid" xn--.invalid; do

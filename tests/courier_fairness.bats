@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# tools/courier: who does not wait for whom. What is compared is the order of attempts and deliveries,
-# so that the machine's speed does not matter; their distances are asserted by TEST_FULL.
+# tools/courier: which events do not delay which others. The tests compare the order of attempts and
+# deliveries, which is independent of the machine's speed; TEST_FULL also checks the delays.
 # transports: direct
 # starts first
 load helpers/all
@@ -29,9 +29,8 @@ teardown() {
     stop_couriers
 }
 
-# Users usr_many1000... in the order of their ids, before all others, each with a webhook on a host of
-# its own (names below localhost are 127.0.0.1); every second one's answers are dripped:
-# make_many COUNT
+# Makes users usr_many1000..., whose ids sort before all others: make_many COUNT. Each has a webhook on
+# its own host (names below localhost resolve to 127.0.0.1); every second host drips its answers.
 make_many() {
     local number hash path
     for ((number = 1000; number < 1000 + $1; number++)); do
@@ -53,7 +52,7 @@ make_many() {
     done
 }
 
-# Ten events of every one of the many and one of A, in one transaction.
+# Adds ten events of every such user and one event of A, in one transaction.
 add_events_of_all() {
     local a
     a=$(db "SELECT id FROM user WHERE email = 'a@example.org'")
@@ -61,7 +60,7 @@ add_events_of_all() {
         $(insert "user WHERE id = '$a'" 1 "'con_a'"); COMMIT"
 }
 
-# SQL that adds COUNT events, due now, to each of the users, about the contact that an expression gives:
+# Prints SQL that adds COUNT events, due now, to each of the users. CONTACT is an expression:
 # insert USERS COUNT CONTACT [COLUMNS VALUES]
 insert() {
     printf '%s' "INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at${4-})
@@ -75,13 +74,13 @@ is_delivered() { # CONTACT
     [[ $(db "SELECT count(*) FROM event WHERE contact_id = '$1' AND state = 'done'") != 0 ]]
 }
 
-# How many events were handed in before those of a contact, those of its own included.
-place_of() { # CONTACT
+# Prints the position in the order of attempts of a contact's last attempt.
+position_of() { # CONTACT
     db "SELECT count(*) FROM event_attempt WHERE rowid <= (SELECT max(a.rowid) FROM event_attempt a
         JOIN event e ON e.id = a.event_id WHERE e.contact_id = '$1')"
 }
 
-# A's event began before an attempt of another host that began since then had ended:
+# Expects that A's event began before any attempt of the other hosts that started after SINCE ended:
 # assert_undelayed SINCE
 assert_undelayed() {
     local due began
@@ -99,11 +98,11 @@ have_failed() { # COUNT: so many of the many have an attempt behind them
         WHERE a.error LIKE 'timed out%'") >= $1))
 }
 
-nothing_flies() {
+none_in_progress() {
     [[ $(db "SELECT count(*) FROM event WHERE lease_until > 0 AND state = 'pending'") == 0 ]]
 }
 
-@test "fifty hosts that hang or drip delay no event of another host, and their own are tried on the schedule" {
+@test "fifty hosts that hang or drip delay no event of another host, and are themselves tried on the schedule" {
     local since
     answers B hang 'wait 40000'
     answers B drip 'bytes 1000' 'drip 1000'
@@ -115,11 +114,11 @@ nothing_flies() {
     assert_equal "$(db "SELECT count(*) FROM event e WHERE attempts = 1 AND lease_until = 0 AND user_id GLOB 'usr_many*'
         AND (last_error NOT LIKE 'timed out%' OR next_attempt_at - (SELECT max(started_at + duration_ms)
             FROM event_attempt WHERE event_id = e.id) NOT BETWEEN 59900 AND 70000)")" 0
-    # now they are known to hang; all that waits is due at once again
+    # the courier has recorded now that they hang; make all their events due again
     db "UPDATE event SET next_attempt_at = next_attempt_at + 3600000 WHERE user_id GLOB 'usr_many*' AND lease_until = 0;
         DELETE FROM event_attempt WHERE event_id IN (SELECT id FROM event WHERE contact_id = 'con_a');
         DELETE FROM event WHERE contact_id = 'con_a'"
-    eventually nothing_flies
+    eventually none_in_progress
     since=$(db "SELECT $db_now")
     make_due "user_id GLOB 'usr_many*'"
     add_events_of_all
@@ -127,14 +126,14 @@ nothing_flies() {
     assert_equal "$(db "SELECT count(*) FROM event WHERE user_id GLOB 'usr_many*' AND state = 'pending'")" $((HANGING * 20))
 }
 
-# --- within one host, and one customer ---
+# --- within one host and one user ---
 
 user_of() { # NAME
     local email=$1_EMAIL
     db "SELECT id FROM user WHERE email = '${!email}'"
 }
 
-# Adds events of A, due one after the other: flood COUNT CONTACT [COLUMNS VALUES]
+# Adds events of A that are due now: flood COUNT CONTACT [COLUMNS VALUES]
 flood() {
     db "BEGIN IMMEDIATE; $(insert "user WHERE id = '$(user_of A)'" "$@"); COMMIT"
 }
@@ -142,38 +141,38 @@ flood() {
 flooded=1500
 [[ -z ${TEST_FULL-} ]] || flooded=10000
 
-# The event of a contact is among the first that are handed in: assert_early CONTACT
+# Expects that the event of a contact is among the first 50 attempts: assert_early CONTACT
 assert_early() {
     start_courier
     eventually is_delivered "$1"
-    printf '# behind %d events, it was number %d\n' "$flooded" "$(place_of "$1")" >&3
-    assert_between "$(place_of "$1")" 1 50
+    printf '# behind %d events, it was number %d\n' "$flooded" "$(position_of "$1")" >&3
+    assert_between "$(position_of "$1")" 1 50
     [[ -z ${TEST_FULL-} ]] || assert_between "$(db "SELECT a.started_at - e.created_at FROM event_attempt a
         JOIN event e ON e.id = a.event_id WHERE e.contact_id = '$1'")" 0 999
 }
 
-@test "a contact with a great many events delays no other contact's" {
+@test "a contact with very many events delays no other contact's events" {
     set_webhook A "$A_URL"
     flood "$flooded" "'con_flood'"
     flood 1 "'con_other'"
     assert_early con_other
 }
 
-@test "a great many retries delay no first attempt" {
+@test "very many retries delay no first attempt" {
     set_webhook A "$A_URL"
     flood "$flooded" "'con_flood'" ', attempts' ', 1'
     flood 1 "'con_other'"
     assert_early con_other
 }
 
-@test "a great many first attempts delay no retry" {
+@test "very many first attempts delay no retry" {
     set_webhook A "$A_URL"
     flood "$flooded" "'con_' || n.i"
     flood 1 "'con_other'" ', attempts' ', 1'
     assert_early con_other
 }
 
-@test "a customer with a great many events delays no other customer's on the same host" {
+@test "a user with very many events delays no other user's events on the same host" {
     set_webhook A "$A_URL/one"
     set_webhook B "$A_URL/two"
     flood "$flooded" "'con_' || n.i"
@@ -181,8 +180,8 @@ assert_early() {
     assert_early con_other
 }
 
-@test "more customers than one look takes in have their turns" {
-    # whose codes cannot be opened: their attempts end at once
+@test "more users than the courier selects at a time get their turns" {
+    # their codes cannot be decrypted, so their attempts end at once
     db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
             INSERT INTO user (id, email, created_at) SELECT 'usr_crowd' || i, 'crowd' || i, 1 FROM n;
         INSERT INTO webhook (user_id, url, code, updated_at) SELECT id, '$A_URL', X'00', 1 FROM user WHERE id GLOB 'usr_crowd*';
@@ -194,14 +193,14 @@ assert_early() {
     db "DELETE FROM event_attempt; DELETE FROM event; DELETE FROM webhook WHERE user_id GLOB 'usr_crowd*'"
 }
 
-@test "contacts have their turns, whatever they have waiting, and new ones do not put old ones off" {
+@test "contacts take turns, however many events they have, and new contacts do not delay old ones" {
     set_webhook A "$A_URL"
     flood 300 "'con_b' || (n.i % 100 + 1000)"
     courier_once
-    # the first of each before the second of any but those that were under way at that time
+    # each contact's first event comes before any second one, except for events already in progress
     assert_between "$(db "SELECT count(DISTINCT e.contact_id) FROM (SELECT event_id FROM event_attempt ORDER BY rowid LIMIT 100) a
         JOIN event e ON e.id = a.event_id")" 85 100
-    # a round ends where it did when it began: contacts that are made meanwhile come after the next one
+    # the end of a round is fixed at its start: contacts created meanwhile come in the next round
     db "DELETE FROM event_attempt; INSERT INTO event_turn (user_id, turn, contact_id, round_end) VALUES ('$(user_of A)', 0, 'con_d', 'con_d')
         ON CONFLICT (user_id) DO UPDATE SET turn = 0, contact_id = 'con_d', round_end = 'con_d'"
     flood "$flooded" "'con_e' || n.i"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# tools/courier: its life beside other processes, and with a database in trouble.
+# tools/courier: its life cycle beside other processes, and its behaviour when the database fails.
 # transports: direct
 # starts first
 load helpers/all
@@ -27,9 +27,9 @@ is_done() { # COUNT
     [[ $(db "SELECT count(*) FROM event WHERE state = 'done'") == "$1" ]]
 }
 
-# --- coming and going ---
+# --- start and stop ---
 
-@test "--help, --version, and a command line that is wrong" {
+@test "--help, --version, and wrong command lines" {
     courier --help | grep -q '^usage: courier'
     assert_equal "$(courier --version)" 'switchboard 0.1.0'
     run courier --nonsense
@@ -57,7 +57,7 @@ is_done() { # COUNT
     assert_equal "$(switchboard doctor --json | jq -r '.[] | select(.check == "courier").status')" ok
 }
 
-@test "a resident courier delivers what is committed, writes its pid and beats" {
+@test "a resident courier delivers committed events, writes its pid file and its heartbeat" {
     start_courier
     assert_equal "$(cat "$STACK/courier.pid")" "$(cat "$STACK/courier.job")"
     add_events A 5 >/dev/null
@@ -80,10 +80,10 @@ is_done() { # COUNT
     assert_equal "$status" 1
 }
 
-@test "SIGTERM lets what is under way end, takes nothing more, and exits 0" {
+@test "SIGTERM lets requests in progress end, starts no further ones, and exits 0" {
     set_webhook A "$A_URL/slow"
     start_courier
-    know A
+    warm_up A
     answers A slow 'wait 5000'
     add_events A 12 >/dev/null
     eventually has_received A 8
@@ -94,10 +94,10 @@ is_done() { # COUNT
         "done|1|0|8"$'\n'"pending|0|0|4"
 }
 
-@test "a second SIGTERM does not wait: what was under way is given back" {
+@test "a second SIGTERM does not wait: the leases of events in progress are released" {
     set_webhook A "$A_URL/hang"
     start_courier
-    know A
+    warm_up A
     answers A hang 'wait 30000'
     add_events A 3 >/dev/null
     eventually has_received A 3
@@ -113,7 +113,7 @@ is_done() { # COUNT
     assert_all_arrived A
 }
 
-@test "killed between the POST and recording it, an event comes again, the same" {
+@test "after a kill between the POST and its recording, the same event is delivered again" {
     local id
     set_webhook A "$A_URL/slow"
     answers A slow 'wait 10000'
@@ -124,11 +124,11 @@ is_done() { # COUNT
     wait "$(cat "$STACK/courier.job")" || true
     rm "$STACK/courier.job" "$STACK/courier.pid"
     answers A slow
-    courier_once # the lease of the dead one holds for a minute
+    courier_once # the lease of the killed courier lasts a minute
     assert_equal "$(received_count A)" 1
     assert_between "$(event "$id" "lease_until - $db_now")" 30000 60000
     db 'UPDATE event SET lease_until = lease_until - 60000'
-    start_courier # the name that was left behind is taken
+    start_courier # it replaces the remaining pid file
     eventually is_done 1
     [[ -S $DB.wake ]]
     stop_courier
@@ -137,7 +137,7 @@ is_done() { # COUNT
     assert_event "$id" attempts 2
 }
 
-@test "two couriers share the work: everything once" {
+@test "two couriers share the work: each event is delivered once" {
     set_webhook B "$B_URL/slow"
     answers B slow 'wait 30'
     start_courier one
@@ -158,7 +158,7 @@ is_done() { # COUNT
     assert_equal "$(jq -r 'select(.verdict) | .courier' "$LOG" | sort -u | wc -l)" 2
 }
 
-@test "SIGHUP reads the configuration again; a broken one changes nothing" {
+@test "SIGHUP reads the configuration again; an invalid one changes nothing" {
     start_courier
     mv "$LOG" "$LOG.1"
     printf 'nonsense\n' >>"$SWITCHBOARD_CONFIG"
@@ -189,9 +189,9 @@ is_done() { # COUNT
     [[ ! -e $STACK/courier.pid ]]
 }
 
-# --- trouble ---
+# --- faults ---
 
-@test "a lease from a clock that was set back does not hold an event up for long" {
+@test "a lease from a clock that was set back does not delay an event for long" {
     local id
     id=$(add_events A)
     db "UPDATE event SET lease_until = $db_now + 3600000, lease_owner = 'cou_other'"
@@ -199,17 +199,17 @@ is_done() { # COUNT
     assert_event "$id" state 'done'
     id=$(add_events A)
     db "UPDATE event SET next_attempt_at = $db_now + 20 * 86400000 WHERE id = '$id'"
-    courier_once # finds it at the end of its work
+    courier_once # detects it at the end of its work
     courier_once
     assert_event "$id" state 'done'
 }
 
-# The courier with a clock of its own: courier_at +3650d --once
+# Runs the courier with a shifted clock: courier_at +3650d --once
 courier_at() {
     ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 faketime -f "$1" "$OUT/tools/courier" "${@:2}"
 }
 
-@test "a clock that was ten years ahead, or behind, for a while loses nothing and holds nothing up" {
+@test "after the clock was ten years ahead or behind for a while, no event is lost or delayed for long" {
     local id offset
     for offset in +3650d -3650d +1h -1h; do
         forget_events
@@ -222,7 +222,7 @@ courier_at() {
         courier_at "$offset" --once
         assert_event "$id" state pending
         answers A there
-        # what is due in an hour's time at most may wait for it, and no more than that
+        # events may wait for one hour after the correction, and no longer
         make_due 'next_attempt_at < '"$db_now"' + 4000000'
         courier_once
         db "UPDATE webhook SET next_probe_at = 0 WHERE next_probe_at < $db_now + 7500000"
@@ -243,20 +243,20 @@ courier_at() {
     db "UPDATE webhook SET updated_at = $db_now + 315360000000, failing_since = $db_now + 315360000000,
         suspended_at = $db_now + 315360000000, next_probe_at = $db_now + 315363600000"
     id=$(add_events A)
-    courier_once # finds it at the end of its work
+    courier_once # detects it at the end of its work
     courier_once
     assert_event "$id" state 'done'
     assert_equal "$(db 'SELECT suspended_at IS NULL AND failing_since IS NULL AND next_probe_at IS NULL FROM webhook')" 1
 }
 
-@test "killed while it delivers under a clock that is ahead, an event comes again" {
+@test "after a kill during a delivery with the clock ahead, the event is delivered again" {
     local id
     answers A slow 'wait 10000'
     set_webhook A "$A_URL/slow"
     id=$(add_events A)
     courier_at +1d --once --pid-file "$BATS_TEST_TMPDIR/pid" 3>&- &
     eventually has_received A 1 slow
-    kill -KILL "$(<"$BATS_TEST_TMPDIR/pid")" # what set its clock is its parent
+    kill -KILL "$(<"$BATS_TEST_TMPDIR/pid")" # faketime is its parent
     wait $! || true
     answers A slow
     assert_equal "$(event "$id" 'state || (lease_until > '"$db_now"' + 80000000)')" pending1
@@ -265,7 +265,7 @@ courier_at() {
     assert_event "$id" state 'done'
 }
 
-@test "a database that is locked for 10 s delays, and loses nothing" {
+@test "a database that is locked for 10 s delays events and loses none" {
     set_webhook A "$A_URL/slow"
     answers A slow 'wait 1000'
     add_events A 20 >/dev/null
@@ -282,7 +282,7 @@ courier_at() {
     assert_all_arrived A
 }
 
-@test "a database that is missing is waited for" {
+@test "the courier waits for a missing database" {
     local other=$STACK/elsewhere
     set_webhook A "$A_URL/slow"
     answers A slow 'wait 1500'
@@ -307,11 +307,11 @@ courier_at() {
     mv "$other" "$DB"
 }
 
-@test "a full disk is waited for, and nothing is lost" {
+@test "the courier waits while the disk is full, and loses no event" {
     set_webhook A "$A_URL/slow"
     answers A slow 'wait 1000'
     add_events A 12 >/dev/null
-    # Writing fails seven times, from the middle of its work on: calls that the filter does not know.
+    # Seven writes fail, from the middle of its work on. strace injects errors by calls that the filter kills.
     env -u SWITCHBOARD_CONFINE_KILLS "${tracing[@]}" -o "$BATS_TEST_TMPDIR/trace" -e trace=pwrite64 \
         -e inject=pwrite64:error=ENOSPC:when=14..20 "$OUT/tools/courier" --once
     grep -q 'ENOSPC.*INJECTED' "$BATS_TEST_TMPDIR/trace"
@@ -321,7 +321,7 @@ courier_at() {
     assert_equal "$(db 'PRAGMA integrity_check')" ok
 }
 
-@test "without its key file the courier waits; with another one events fail, and say so" {
+@test "without its key file the courier waits; with another one events fail with the reason" {
     local id key=$STACK/secret.key
     id=$(add_events A)
     mv "$key" "$key.kept"
@@ -341,7 +341,7 @@ courier_at() {
 
 # --- housekeeping ---
 
-@test "events that ended long ago are removed with their attempts" {
+@test "events that ended long ago are removed together with their attempts" {
     local day=86400000 ids
     mapfile -t ids < <(add_events A 6)
     courier_once
@@ -356,7 +356,7 @@ courier_at() {
     assert_equal "$(db 'SELECT count(*) FROM event_attempt')" 3
 }
 
-# COUNT events of A with one attempt each that ended as STATE so many DAYS ago
+# Adds COUNT events of A, each with one attempt, that ended as STATE so many DAYS ago.
 add_ended() {
     add_events A "$1" >/dev/null
     db "INSERT INTO event_attempt (event_id, attempt, started_at, duration_ms)
@@ -364,7 +364,7 @@ add_ended() {
         UPDATE event SET state = '$2', finished_at = $db_now - $3 * 86400000, next_attempt_at = 0 WHERE state = 'pending'"
 }
 
-@test "5,000 events that ended long ago are removed in one look, with their attempts" {
+@test "5,000 events that ended long ago are removed at once, with their attempts" {
     add_ended 3000 'done' 8
     add_ended 1000 cancelled 8
     add_ended 1000 dead 31
@@ -373,7 +373,7 @@ add_ended() {
     assert_equal "$(db 'SELECT state, count(*) FROM event; SELECT count(*) FROM event_attempt')" $'dead|10\n10'
 }
 
-@test "a resident courier removes what ended long ago while it delivers" {
+@test "a resident courier removes old events while it delivers" {
     add_ended 5000 'done' 8
     start_courier
     add_events A 3 >/dev/null
@@ -386,7 +386,7 @@ is_only() { # COUNT
     [[ $(db "SELECT count(*) FROM event") == "$1" ]] && is_done "$1"
 }
 
-@test "waits that no courier could have chosen end, however many, and others stay" {
+@test "waiting times longer than a courier sets are ended, however many, and others stay" {
     local far=$((10 * 86400000)) suspended
     request DELETE /v2/webhooks/config --as "$A_TOKEN"
     add_events A 1200 >/dev/null
@@ -401,7 +401,7 @@ is_only() { # COUNT
     assert_equal "$(db "SELECT suspended_at <= $db_now, next_probe_at <= $db_now FROM webhook")" '1|1'
 }
 
-@test "the write-ahead log is emptied when others have written, and stays small" {
+@test "the write-ahead log is truncated after writes of other processes, and stays small" {
     start_courier
     db "CREATE TABLE filler (x); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
         INSERT INTO filler SELECT randomblob(400) FROM n; DROP TABLE filler"
@@ -413,9 +413,9 @@ wal_is_empty() {
     [[ ! -s $DB-wal ]]
 }
 
-# --- the operator's side ---
+# --- commands of the operator ---
 
-@test "events are listed and shown with the keys that scripts rely on" {
+@test "events are listed and shown with the JSON keys that scripts use" {
     local ids
     set_webhook A "$A_URL/no"
     answers A no 'status 503' 'body come back later'
@@ -438,7 +438,7 @@ wal_is_empty() {
     assert_equal "$status" 1
 }
 
-@test "replay delivers the same again: one event, or those of a span of time" {
+@test "replay delivers the same event again: one event, or all of a time span" {
     local ids since
     add_events A 5 >/dev/null
     db "UPDATE event SET created_at = 1700000000000 + 60000 * (sequence - (SELECT min(sequence) FROM event));
@@ -451,7 +451,7 @@ wal_is_empty() {
     courier_once
     assert_equal "$(received_count A)" 6
     assert_equal "$(received_header A 6 webhook-id)" "${ids[1]}"
-    since=2023-11-14T22:14:20Z # the second one's
+    since=2023-11-14T22:14:20Z # the time of the second event
     assert_equal "$(switchboard event replay --since $since --until 2023-11-14T22:16:20Z --json)" '{"replayed":2}'
     courier_once
     assert_equal "$(for number in 7 8; do received_header A $number webhook-id; done | sort)" \
@@ -461,7 +461,7 @@ wal_is_empty() {
     assert_equal "$(received_count A)" 12
     assert_all_arrived A
     assert_equal "$(db "SELECT max(attempt) FROM event_attempt WHERE event_id = '${ids[1]}'")" 4
-    # dead ones too; not those that are under way, nor where there is no webhook
+    # replays dead events too, but no event in progress, nor any of a user without a webhook
     db "UPDATE event SET state = 'dead', attempts = 10 WHERE id = '${ids[0]}';
         UPDATE event SET state = 'pending', lease_until = $db_now + 50000, lease_owner = 'cou_other', attempts = 3 WHERE id = '${ids[4]}'"
     switchboard event replay "${ids[0]}"
@@ -481,7 +481,7 @@ wal_is_empty() {
     done
 }
 
-@test "a replayed event of a contact that was merged keeps the order of the contact that remained" {
+@test "a replayed event of a merged contact keeps the order of the remaining contact" {
     local ids
     mapfile -t ids < <(add_events A 1 con_gone; add_events A 1 con_kept)
     courier_once
@@ -496,19 +496,19 @@ wal_is_empty() {
     switchboard event replay --since 2020-01-01
     assert_equal "$(db "SELECT DISTINCT contact_id, state FROM event")" 'con_kept|pending'
     courier_once
-    # of one contact in the order of the sequence
+    # the events of one contact are in the order of their sequence numbers
     assert_equal "$(for number in 3 4; do received_header A $number webhook-id; done)" "${ids[0]}"$'\n'"${ids[1]}"
     db "DELETE FROM contact_merge; DELETE FROM contact"
 }
 
-@test "a replay of many events is made of short transactions and counts all of them" {
+@test "a replay of many events uses short transactions and counts all events" {
     local id
     add_ended 1700 'done' 1
     assert_equal "$(switchboard event replay --since 2020-01-01 --json)" '{"replayed":1700}'
     assert_equal "$(db 'SELECT DISTINCT state, attempts FROM event')" 'pending|0'
     db "UPDATE event SET state = 'done', finished_at = 1"
     id=$(db 'SELECT id FROM event ORDER BY id LIMIT 1 OFFSET 1200')
-    # the batch that holds this one fails: those before it stay replayed
+    # the batch with this event fails: the batches before it stay replayed
     db "CREATE TRIGGER stop_here BEFORE UPDATE ON event WHEN new.id = '$id' BEGIN SELECT raise(ABORT, 'stopped'); END"
     run switchboard event replay --since 2020-01-01
     db 'DROP TRIGGER stop_here'
@@ -517,7 +517,7 @@ wal_is_empty() {
     assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending'")" 1000
 }
 
-@test "event list goes on behind the last row of the page before" {
+@test "event list continues after the last row of the previous page" {
     local ids
     mapfile -t ids < <(add_events A 7)
     db "UPDATE event SET last_error = 'HTTP 500' WHERE id IN ('${ids[1]}', '${ids[4]}', '${ids[6]}')"
@@ -531,13 +531,13 @@ wal_is_empty() {
     assert_equal "$(switchboard event list --limit 2 | wc -l)" 3
 }
 
-@test "message.status is switched on and off by user" {
+@test "message.status is enabled and disabled for each user" {
     assert_equal "$(db 'SELECT wants_message_status FROM webhook')" 0
     switchboard event enable message.status a@example.org
     assert_equal "$(db 'SELECT wants_message_status FROM webhook')" 1
     request GET /v2/webhooks/config --as "$A_TOKEN"
     assert_json .data.webhookUrl "$A_URL"
-    switchboard event enable message.status b@example.org # before there is a webhook
+    switchboard event enable message.status b@example.org # works without a webhook
     set_webhook B "$B_URL"
     assert_equal "$(db 'SELECT sum(wants_message_status) FROM webhook')" 2
     switchboard event disable message.status a@example.org

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# tools/courier, killed and failed at every system call it makes while it delivers.
+# tools/courier, killed or given an error at every system call that it makes while it delivers.
 # transports: direct
 # starts first
 load helpers/all
@@ -7,7 +7,7 @@ load helpers/courier
 load helpers/sweep
 
 setup_file() {
-    unset SWITCHBOARD_CONFINE_KILLS # a call that strace fails is none that the filter knows
+    unset SWITCHBOARD_CONFINE_KILLS # strace injects an error by an invalid call, which the filter kills
     start_courier_stack A
 }
 
@@ -20,8 +20,8 @@ setup() {
     set_webhook A "$A_URL"
 }
 
-# Sets `calls`, those of a run from its first of its own on, after the dynamic linker's, without those
-# that touch nothing outside the process: lines `NAME N`, the N-th call of that name.
+# Sets `calls` to the system calls of a run: lines `NAME N`, the N-th call of that name. Leaves out the
+# calls of the dynamic linker, and those that have no effect outside the process.
 trace_courier() {
     add_events A 2 >/dev/null
     "${tracing[@]}" -o "$STACK/trace" "$OUT/tools/courier" --once
@@ -29,7 +29,7 @@ trace_courier() {
     ((${#calls[@]} > 100)) || fail "only ${#calls[@]} calls were seen"
 }
 
-# Two more events, and a courier that does not do as it should: disturb NAME N INJECTION
+# Adds two events and runs a courier with an injected fault: disturb NAME N INJECTION
 disturb() {
     add_events A 2 >/dev/null
     injection "$@"
@@ -37,7 +37,8 @@ disturb() {
     run "${tracing[@]}" "${inject[@]}" "$OUT/tools/courier" --once
 }
 
-# What it left is taken up by the next one, once the lease has run out: recover WHAT
+# Makes the remaining events due and their leases expired, and expects that the next courier delivers
+# all: recover WHAT
 recover() {
     local not_done
     db 'UPDATE event SET lease_until = 0, next_attempt_at = 0 WHERE state = '\''pending'\'
@@ -46,7 +47,7 @@ recover() {
     [[ $not_done == 0 ]] || fail "$1: $not_done events were lost: $(db "SELECT * FROM event WHERE state <> 'done'")"
 }
 
-# Everything arrived. Says so, with what else there is to say: finish TEXT POINTS FAULTS KILLS
+# Expects that every event arrived, and prints the summary: finish TEXT POINTS FAULTS KILLS
 finish() {
     assert_equal "$(db 'PRAGMA integrity_check')" ok
     assert_all_arrived A
@@ -60,7 +61,7 @@ finish() {
     for ((number = 0; number < ${#calls[@]}; number += step)); do
         read -r name count <<<"${calls[number]}"
         disturb "$name" "$count" signal=KILL
-        # a call that came less often this time is no point
+        # this run had fewer such calls, so the point does not exist
         [[ $status == 137 ]] || [[ $status == 0 ]] || fail "$name $count: status $status: $output"
         killed=$((killed + (status == 137)))
         recover "killed at $name $count"
@@ -73,7 +74,7 @@ finish() {
     local calls tries name count error points=0 failed=0 number step which
     trace_courier
     list_errors
-    # what SQLite waits 10 s for, a lock that it cannot give back, is for the thorough
+    # an error on releasing a lock makes SQLite wait 10 s, so only the thorough run tries it
     is_thorough || mapfile -t tries < <(printf '%s\n' "${tries[@]}" | grep -v ^fcntl)
     choose_step ${#tries[@]} 60
     for ((number = 0; number < ${#tries[@]}; number += step)); do
@@ -86,7 +87,7 @@ finish() {
     finish "courier met $which of ${#tries[@]} errors and gave up $failed times" "$points" "$points" 0
 }
 
-@test "an allocation failed: every event arrives, always with its id and body" {
+@test "a failed allocation: every event arrives, always with its id and body" {
     local number total points=0 faults=0 step which made failed
     add_events A 2 >/dev/null
     starving 0

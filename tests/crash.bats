@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# A program that crashes under a request: what its client, its log and other requests see. The
-# executables are probe builds, which crash when they are asked to (tests/probe.c).
+# A program that crashes during a request: its client, its log and other requests. The executables are
+# probe builds, which crash on request (tests/probe.c).
 load helpers/all
 
 OUT=$root/build/probe
 export OUT
 
-# The lines of the log about the request NAME that hold PART.
+# Prints the log lines of request NAME that contain PART: NAME PART
 logged() {
     grep -F "\"request_id\":\"$1\"" "$LOG" | grep -F "$2"
 }
@@ -21,28 +21,28 @@ assert_crash() { # NAME REASON SIGNAL
     assert_success
 }
 
-@test "abort() is a 500 and a line of the log" {
+@test "abort() is 500 and a log line" {
     request GET /v2/health -H 'X-Probe: abort' -H 'X-Request-Id: crash-abort'
     assert_crash crash-abort 'the program crashed health' SIGABRT
 }
 
-@test "a wild pointer is a 500 and a line of the log" {
+@test "a wild pointer is 500 and a log line" {
     request GET /v2/health -H 'X-Probe: fault' -H 'X-Request-Id: crash-fault'
     assert_crash crash-fault 'the program crashed health' SIGSEGV
 }
 
-@test "an overflowing stack is a 500 and a line of the log" {
+@test "a stack overflow is 500 and a log line" {
     request GET /v2/health -H 'X-Probe: overflow' -H 'X-Request-Id: crash-overflow'
     assert_crash crash-overflow 'the program crashed health' SIGSEGV
 }
 
-@test "an endless loop is a 500 and a line of the log, when it has computed long enough" {
-    # a probe build gives it a second of the processor's time
+@test "an endless loop is 500 and a log line, after the CPU time limit" {
+    # the limit of a probe build is one second
     request GET /v2/health -H 'X-Probe: loop' -H 'X-Request-Id: crash-loop'
     assert_crash crash-loop 'the program exceeded its CPU time limit health' SIGPROF
 }
 
-@test "exhausted memory is a 500 and a line of the log" {
+@test "exhausted memory is 500 and a log line" {
     request GET /v2/health -H 'X-Probe: exhaust' -H 'X-Request-Id: crash-exhaust'
     assert_crash crash-exhaust 'out of memory health' -
 }
@@ -54,7 +54,7 @@ assert_crash() { # NAME REASON SIGNAL
     [[ ! -s $body ]]
 }
 
-@test "a crash with a body that was not read yet reaches the client" {
+@test "the client gets the answer although the body of its request was not read" {
     head -c 900000 /dev/zero | tr '\0' ' ' >"$BATS_TEST_TMPDIR/large"
     api POST /v2/messages/send/text -d "@$BATS_TEST_TMPDIR/large" -H 'X-Probe: fault' \
         -H 'X-Request-Id: crash-body'
@@ -62,7 +62,7 @@ assert_crash() { # NAME REASON SIGNAL
     logged crash-body SIGSEGV
 }
 
-@test "other requests are untouched" {
+@test "other requests are not affected" {
     fault '{"kind":"delay","ms":2000}'
     local number
     answer_dir=$BATS_TEST_TMPDIR/slow
@@ -85,7 +85,7 @@ assert_crash() { # NAME REASON SIGNAL
     assert_success
 }
 
-@test "a crash writes no core, and nothing of the request is in the log" {
+@test "a crash writes no core file and logs nothing of the request" {
     request GET /v2/health -H 'X-Probe: abort' -H 'X-Request-Id: crash-core' -H 'X-API-Token: do-not-log-me'
     assert_status 500
     [[ -z $(find "$STACK" -name 'core*') ]]

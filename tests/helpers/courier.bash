@@ -146,8 +146,8 @@ start_courier() {
 }
 
 # Has the resident courier deliver events to the hosts of the webhooks, so that it makes 8 attempts at a
-# time there afterwards. The receivers must answer at once. Removes these events: know NAME...
-know() {
+# time there afterwards. The receivers must answer at once. Removes these events: warm_up NAME...
+warm_up() {
     local name
     for name; do
         add_events "$name" 20 >/dev/null
