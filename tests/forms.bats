@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# /v2/forms (spec 4.5): the platform's flows, and the rows kept of them.
+# /v2/forms (spec 4.5): the platform's flows, and the rows of them in the database.
 # shellcheck disable=SC2153  # make_user sets ACCOUNT
 load helpers/all
 
@@ -11,36 +11,36 @@ setup() {
     db "DELETE FROM flow; DELETE FROM flow_response; DELETE FROM flow_reply_count; DELETE FROM flow_token"
 }
 
-# The words with commas between them.
+# Prints its arguments, separated by commas.
 list() {
     local IFS=,
     printf '%s' "$*"
 }
 
-# The account's flows upstream, in place of those before: have_flows ITEM...
+# Replaces the account's flows in the sandbox: have_flows ITEM...
 have_flows() {
     sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$(list "$@")]}" >/dev/null
 }
 
-# The same, COUNT of them, named bulk_1, bulk_2, ...
+# Replaces the account's flows by COUNT generated ones, named bulk_1, bulk_2, ...: have_many_flows COUNT
 have_many_flows() {
     sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,
         \"generate\":{\"count\":$1,\"prefix\":\"bulk_\"}}" >/dev/null
 }
 
-# A flow: flow ID NAME [STATUS]
+# Prints a flow: flow ID NAME [STATUS]
 flow() {
     printf '{"id":"%s","name":"%s","status":"%s","categories":["OTHER"],"validation_errors":[]}' \
         "$1" "$2" "${3-PUBLISHED}"
 }
 
-# The platform's next answer, byte for byte: answers STATUS TEXT
+# Sets the platform's next answer, byte for byte: answers STATUS TEXT
 answers() {
     fault "$(jq -nc --argjson status "$1" --arg body "$2" \
         '{status: $status, body: $body, headers: {"Content-Type": "application/json"}}')"
 }
 
-# Lists the flows, so that there are rows of them: listed ITEM...
+# Replaces the account's flows and lists them, so that they are stored as rows: listed ITEM...
 listed() {
     have_flows "$@"
     api GET '/v2/forms?limit=100'
@@ -59,7 +59,7 @@ token_sent() {
     sandbox GET requests/last | jq -r .headers.authorization
 }
 
-# A second account with a line for the user of the file: SECOND_ACCOUNT, SECOND_LINE, ...
+# Makes a second account with a line for the user of this file: SECOND_ACCOUNT, SECOND_LINE, ...
 make_second_account() {
     put SECOND_EMAIL "$EMAIL"
     make_account SECOND_
@@ -68,7 +68,7 @@ make_second_account() {
 
 # --- GET /v2/forms ---
 
-@test "the list gives the platform's flows of the default business account, 25 unless told otherwise" {
+@test "the list has the platform's flows of the default business account, 25 by default" {
     have_many_flows 30
     api GET /v2/forms
     assert_success
@@ -100,7 +100,7 @@ make_second_account() {
 }
 
 # bats test_tags=direct
-@test "a limit that is no positive integer is 400, and so is an empty cursor" {
+@test "a limit that is not a positive integer is 400, and so is an empty cursor" {
     local query
     for query in limit=0 limit=-1 limit=abc limit= after=; do
         printf 'case: %s\n' "$query"
@@ -111,7 +111,7 @@ make_second_account() {
     assert_nothing_sent
 }
 
-@test "items and paging come back byte for byte, but for an access_token" {
+@test "items and paging are returned byte for byte, except for an access_token" {
     local items='[ {"id":"1","name":"\u0041\/","big":9007199254740993,"nul":"a\u0000b","k":1,"k":2,"huge":1e400} , 7]'
     answers 200 "{\"data\": $items ,\"paging\":{ \"cursors\":{\"after\":\"Q\\/=\"},\"next\":\"https:\\/\\/x?access_token=A&after=Q\" }}"
     api GET /v2/forms
@@ -120,7 +120,7 @@ make_second_account() {
 }
 
 # bats test_tags=direct
-@test "an account without flows has an empty list, and still paging" {
+@test "an account without flows has an empty list, and a paging object" {
     have_flows
     api GET /v2/forms
     assert_success
@@ -130,7 +130,7 @@ make_second_account() {
 # --- selectors ---
 
 # bats test_tags=direct
-@test "phoneNumberId and accountId select the business account, of all that the caller has" {
+@test "phoneNumberId and accountId select one of the caller's business accounts" {
     make_second_account
     sandbox POST flows "{\"wabaId\":\"$SECOND_WABA\",\"items\":[$(flow 52 Second)]}" >/dev/null
     have_flows "$(flow 51 First)"
@@ -182,7 +182,7 @@ make_second_account() {
     assert_nothing_sent
 }
 
-@test "every route needs a token, and takes GET alone" {
+@test "every route requires a token, and accepts GET alone" {
     local path
     for path in /v2/forms /v2/forms/51 /v2/forms/search; do
         printf 'case: %s\n' "$path"
@@ -197,7 +197,7 @@ make_second_account() {
 
 # --- the platform's failures (spec 7) ---
 
-@test "failures of the platform keep their payload in details" {
+@test "errors of the platform are returned in details" {
     local payload='{"error": {"message":"(#7) No\/way","type":"OAuthException","code":7,"big":9007199254740993}}'
     local upstream expected code path
     while read -r upstream expected code; do
@@ -217,7 +217,7 @@ make_second_account() {
 503 500 INTERNAL_ERROR'
 }
 
-@test "garbage and transport failures are 500" {
+@test "malformed answers and transport failures are 500" {
     local failure path
     have_flows "$(flow 51 First)"
     for failure in '"kind":"garbage"' '"status":502,"kind":"html"' '"times":2,"kind":"reset_before"' \
@@ -233,7 +233,7 @@ make_second_account() {
     assert_equal "$(db 'SELECT count(*) FROM flow')" 0
 }
 
-@test "an answer that is no list, or no flow, is 500 with the answer in details, unless it is empty" {
+@test "an answer that is not a list, or not a flow, is 500 with the answer in details, unless it is empty" {
     local answer
     for answer in '{}' '[]' '{"data":{}}' 5; do
         answers 200 "$answer"
@@ -295,7 +295,7 @@ make_second_account() {
     done
 }
 
-@test "search is never read as a flow id" {
+@test "search is never taken for a flow id" {
     answers 200 "$(flow search Trap)"
     api GET /v2/forms/search
     assert_success
@@ -306,7 +306,7 @@ make_second_account() {
 # --- rows ---
 
 # bats test_tags=direct
-@test "list and detail keep rows of what they saw, for the account they asked" {
+@test "list and detail store the flows of their answers, for the selected account" {
     listed "$(flow 51 First)" "$(flow 52 Second DRAFT)"
     assert_equal "$(db 'SELECT account_id, flow_id, name, status FROM flow ORDER BY flow_id')" \
         "$ACCOUNT|51|First|PUBLISHED
@@ -336,14 +336,14 @@ $ACCOUNT|52|Second|DRAFT"
 }
 
 # bats test_tags=direct
-@test "what is no flow is passed on and not kept" {
+@test "an object that is not a flow is passed on and not stored" {
     answers 200 '{"data":[7,{},{"id":"1"},{"name":"x"},{"id":5,"name":"x"},{"id":"","name":"x"},
         {"id":"2\u0000","name":"x"},{"id":"3","name":"no status"}]}'
     api GET /v2/forms
     assert_success
     assert_that '.data.items | length == 8'
     assert_equal "$(db 'SELECT flow_id, name, status FROM flow')" '3|no status|'
-    # another node of the platform, got by its id
+    # a node of another type, read by its id
     answers 200 '{"id":"4","name":"Some business","currency":"EUR"}'
     api GET /v2/forms/4
     assert_success
@@ -351,7 +351,7 @@ $ACCOUNT|52|Second|DRAFT"
 }
 
 # bats test_tags=direct
-@test "rows that cannot be kept do not change the answer" {
+@test "a failure to store rows does not change the answer" {
     have_flows "$(flow 51 First)"
     db "CREATE TRIGGER no_flows BEFORE INSERT ON flow BEGIN SELECT RAISE(FAIL, 'made to fail'); END"
     api GET /v2/forms
@@ -366,7 +366,7 @@ $ACCOUNT|52|Second|DRAFT"
 # --- GET /v2/forms/search ---
 
 # bats test_tags=direct
-@test "a search item is the row, with validation as the platform gave it" {
+@test "a search item is the row, with validation as the platform sent it" {
     local errors='[ {"error":"INVALID_PROPERTY","message":"a\/b","line_start":9007199254740993} ]'
     answers 200 "{\"data\":[{\"id\":\"51\",\"name\":\"First \\u00e9\",\"status\":\"DRAFT\",\"validation_errors\":$errors}]}"
     api GET /v2/forms
@@ -388,7 +388,7 @@ $ACCOUNT|52|Second|DRAFT"
     assert_json '.data.items[0].validation' '[]'
 }
 
-# search_finds Q IDS: ids in the order of the answer
+# Expects these ids in this order: search_finds Q IDS
 search_finds() {
     printf 'case: %s\n' "$1"
     api GET "/v2/forms/search?q=$1"
@@ -397,7 +397,7 @@ search_finds() {
 }
 
 # bats test_tags=direct
-@test "q is part of the name, in either case" {
+@test "q is part of the name, regardless of case" {
     listed "$(flow 51 'Tea order')" "$(flow 52 ORDERS)" "$(flow 53 Other)" "$(flow 54 'Büro')"
     sandbox DELETE requests >/dev/null
     search_finds order '51 52'
@@ -413,7 +413,7 @@ search_finds() {
 }
 
 # bats test_tags=direct
-@test "q is a whole status, in either case" {
+@test "q is a whole status, regardless of case" {
     listed "$(flow 51 First DRAFT)" "$(flow 52 Second PUBLISHED)" "$(flow 53 'My draft' DEPRECATED)"
     search_finds draft '51 53'
     search_finds DRAFT '51 53'
@@ -423,7 +423,7 @@ search_finds() {
 }
 
 # bats test_tags=direct
-@test "wildcards in q stand for themselves" {
+@test "wildcards in q are literal characters" {
     listed "$(flow 51 '100% sure')" "$(flow 52 a_b)" "$(flow 53 axb)" "$(flow 54 'c\\d')" \
         "$(flow 55 "it's")"
     search_finds %25 51
@@ -439,7 +439,7 @@ search_finds() {
 }
 
 # bats test_tags=direct
-@test "limit is 1 to 50, 20 unless told otherwise" {
+@test "limit is 1 to 50, 20 by default" {
     have_many_flows 60
     api GET '/v2/forms?limit=60'
     assert_success
@@ -463,7 +463,7 @@ search_finds() {
 }
 
 # bats test_tags=direct
-@test "the latest change comes first" {
+@test "the row that changed last comes first" {
     listed "$(flow 51 First)" "$(flow 52 Second)" "$(flow 53 Third)"
     search_finds '' '51 52 53'
     listed "$(flow 51 First)" "$(flow 52 Second DRAFT)" "$(flow 53 Third)"
@@ -471,7 +471,7 @@ search_finds() {
 }
 
 # bats test_tags=direct
-@test "rows of all linked accounts are searched, or of the one selected; another user's never" {
+@test "rows of all linked accounts are searched, or of the selected one; never another user's" {
     make_second_account
     make_user OTHER_
     listed "$(flow 51 'Same one')"
@@ -498,7 +498,7 @@ phoneNumberId=$SECOND_LINE 52"
 }
 
 # bats test_tags=direct
-@test "a flow that two accounts share is a row of each" {
+@test "a flow of two accounts is a row of each" {
     make_second_account
     listed "$(flow 51 Mine)"
     answers 200 "$(flow 51 Theirs)"
@@ -528,7 +528,7 @@ phoneNumberId=$SECOND_LINE 52"
     printf '%s\n' "$plan"
     grep -q 'SEARCH f USING INDEX flow_listing (account_id=?)' <<<"$plan"
     grep -q 'SEARCH c USING INDEX sqlite_autoindex_flow_reply_count_1 (account_id=? AND flow_id=?)' <<<"$plan"
-    if grep SCAN <<<"$plan" | grep -v 'SCAN p$'; then # the rows of the page
+    if grep SCAN <<<"$plan" | grep -v 'SCAN p$'; then # the scan of the rows of the page
         fail 'expected no scan'
     fi
     if grep -F flow_response <<<"$query"; then
@@ -538,7 +538,8 @@ phoneNumberId=$SECOND_LINE 52"
 
 # --- _count.responses (spec 2.6) ---
 
-# The platform tells of a flow's reply: a JSON object to be merged into the call of the sandbox.
+# Delivers a webhook payload of the sandbox with a reply to a flow: receive_reply CONTEXT RESPONSE [LINE].
+# CONTEXT is the wamid of the answered message, RESPONSE a JSON text.
 receive_reply() {
     local built=$BATS_TEST_TMPDIR/built
     sandbox POST webhooks "$(jq -nc --arg line "${3-$LINE}" --arg context "$1" --arg response "$2" \
@@ -548,7 +549,7 @@ receive_reply() {
     redeliver
 }
 
-# The same once more.
+# Delivers the same payload again.
 redeliver() {
     local built=$BATS_TEST_TMPDIR/built
     request POST /platform/webhook -d "@$built.body" \
@@ -556,15 +557,15 @@ redeliver() {
     assert_status 200
 }
 
-# What search tells of a flow's replies: assert_responses ID COUNT
+# Expects the number of replies that search shows for a flow: assert_responses ID COUNT
 assert_responses() {
     api GET /v2/forms/search
     assert_success
     assert_json "[.data.items[] | select(.id == \"$1\")][0]._count" "{\"responses\":$2}"
 }
 
-# Two templates that open the flows 61 and 62, known to the gateway, and rows of the flows.
-know_flows() {
+# Makes two templates that open the flows 61 and 62, and has the gateway list the flows and templates.
+learn_flows() {
     listed "$(flow 61 Booking)" "$(flow 62 Survey)"
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[
         $(flow_template book '"61"'),$(flow_template ask 62)]}" >/dev/null
@@ -578,7 +579,7 @@ flow_template() { # NAME FLOW
     printf '"category":"UTILITY","id":"8%s"}' "$1"
 }
 
-# Sends such a template: send_flow NAME [FLOW_TOKEN]; then $wamid
+# Sends such a template and sets $wamid: send_flow NAME [FLOW_TOKEN]
 send_flow() {
     local button=''
     [[ -z ${2-} ]] || button=",\"components\":[{\"type\":\"button\",\"sub_type\":\"flow\",\"index\":\"0\",
@@ -590,8 +591,8 @@ send_flow() {
 }
 
 # bats test_tags=direct
-@test "a reply counts for the flow of the message it answers" {
-    know_flows
+@test "a reply counts for the flow of the message that it answers" {
+    learn_flows
     send_flow book
     assert_responses 61 0
     receive_reply "$wamid" '{"guests":"4"}'
@@ -604,8 +605,8 @@ send_flow() {
 }
 
 # bats test_tags=direct
-@test "a reply counts by the flow_token of a template send" {
-    know_flows
+@test "a reply counts for the flow of its flow_token in a template send" {
+    learn_flows
     send_flow ask token-of-62
     receive_reply wamid.unknown '{"flow_token":"token-of-62","stars":"5"}'
     assert_responses 62 1
@@ -613,8 +614,8 @@ send_flow() {
 }
 
 # bats test_tags=direct
-@test "the message that is answered decides over the flow_token" {
-    know_flows
+@test "the answered message has priority over the flow_token" {
+    learn_flows
     send_flow ask token-both
     send_flow book
     receive_reply "$wamid" '{"flow_token":"token-both"}'
@@ -622,7 +623,7 @@ send_flow() {
 }
 
 # bats test_tags=direct
-@test "a template's flow is known from the lookup of one template too" {
+@test "the flow of a template is also learned from the detail of one template" {
     listed "$(flow 63 Looked)"
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[
         $(flow_template look '"63"')]}" >/dev/null
@@ -634,8 +635,8 @@ send_flow() {
 }
 
 # bats test_tags=direct
-@test "a reply whose flow is not known is counted for none" {
-    know_flows
+@test "a reply to an unknown flow counts for no flow" {
+    learn_flows
     local before
     before=$(api GET /v2/forms/search; jq -c '[.data.items[]._count]' "$body")
     receive_reply wamid.unknown '{"flow_token":"unknown"}'
@@ -655,9 +656,9 @@ send_flow() {
 }
 
 # bats test_tags=direct
-@test "a reply to another account counts nothing here" {
+@test "a reply to another account does not count for this account" {
     make_second_account
-    know_flows
+    learn_flows
     send_flow ask token-mine
     receive_reply "$wamid" '{"flow_token":"token-mine"}' "$SECOND_LINE"
     assert_responses 62 0

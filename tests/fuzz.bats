@@ -1,11 +1,11 @@
 # transports: direct
 # starts first
-# Two seconds of hostile input for every parser, five in `make test-full`; `make fuzz` gives each thirty.
+# Fuzzes every parser for two seconds, in `make test-full` for five; `make fuzz` takes thirty for each.
 load helpers/all
 
 setup_file() {
     mkdir -p "$BATS_FILE_TMPDIR/fuzz"
-    cp "$root"/build/fuzz/* "$BATS_FILE_TMPDIR/fuzz/" 2>/dev/null || true # the programs alone
+    cp "$root"/build/fuzz/* "$BATS_FILE_TMPDIR/fuzz/" 2>/dev/null || true # without the corpora
 }
 
 teardown_file() {
@@ -16,7 +16,7 @@ setup() {
     :
 }
 
-@test "no input of some seconds breaks a parser of foreign bytes" {
+@test "no fuzzed input makes a parser of foreign bytes fail" {
     local seconds=${TEST_FULL:+5}
     run "$root/tests/fuzz/run" "$BATS_FILE_TMPDIR/fuzz" "${seconds:-2}"
     printf '%s\n' "$output"

@@ -15,7 +15,7 @@ load helpers/conventions
     assert_body_is '{"success":true,"data":{"ok":true}}'
 }
 
-@test "query and body are not looked at" {
+@test "query and body are ignored" {
     request GET '/v2/health?format=html&%zz'
     assert_success
     request GET '/v2/health?--help+-x'
@@ -29,15 +29,15 @@ load helpers/conventions
     assert_methods /v2/health GET
 }
 
-@test "paths around it are 404 (spec 7)" {
+@test "similar paths are 404 (spec 7)" {
     assert_no_other_paths /v2/health
 }
 
-@test "X-Request-Id is taken over when it is harmless, else made" {
+@test "a valid X-Request-Id is returned, any other is replaced" {
     assert_request_ids GET /v2/health
 }
 
-@test "every request is one line of the log" {
+@test "every request is one log line" {
     local before
     request GET /v2/health
     log_of_request >/dev/null
@@ -50,20 +50,20 @@ load helpers/conventions
     assert_not_logged in-query in-header
 }
 
-@test "it works without a database" {
+@test "the route works without a database" {
     mv "$DB" "$DB.away"
     request GET /v2/health
     mv "$DB.away" "$DB"
     assert_success
 }
 
-@test "a broken configuration is 500 in the envelope, and the log names the line" {
+@test "an invalid configuration is 500 in the envelope, with the reason on standard error" {
     write_config 'nonsense = 1'
     request GET /v2/health
     write_config
     assert_error 500 INTERNAL_ERROR
     assert_conventions
-    ! grep -F nonsense "$body" || fail_answer 'the client is told of the configuration'
+    ! grep -F nonsense "$body" || fail_answer 'the answer shows the configuration'
     grep -rqF "has the unknown key \`nonsense\`" "$STACK"/stderr.log "$STACK"/apache/ ||
         fail 'expected the reason on standard error'
     request GET /v2/health
@@ -71,7 +71,7 @@ load helpers/conventions
     grep -qF "$(header X-Request-Id)" "$LOG" || fail "the log does not go on"
 }
 
-@test "64 at once are 64 answers" {
+@test "64 simultaneous requests get 64 answers" {
     request_many 64 GET /v2/health
     assert_equal "$(statuses)" '64 200'
 }

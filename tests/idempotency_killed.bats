@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# What is asked for under an Idempotency-Key reaches the platform once at most, wherever the program
-# is killed, and what reached it is answered once the platform tells of it. Told to end, as by a web
-# server whose client left, it leaves no key in doubt.
+# A request with an Idempotency-Key reaches the platform at most once, at whatever system call the program
+# is killed; if it has reached the platform, a later webhook payload settles the key. A program that
+# receives SIGTERM, as from a web server whose client has left, leaves no key in doubt.
 # transports: direct
 # starts first
 load helpers/all
@@ -20,12 +20,13 @@ setup() {
     with=KILL check=check_retry
 }
 
-# Sends NAME with the key $key, under strace with the options that follow: traced NAME OPTION...
+# Sends the captured request NAME with the key $key under strace: traced NAME STRACE-OPTION...
 traced() {
     send_noted "$1" env "HTTP_IDEMPOTENCY_KEY=$key" "${tracing[@]}" "${@:2}"
 }
 
-# Sets `calls`, lines `NAME N` of an undisturbed run of NAME from the first write to the database on.
+# Sets `calls` to lines `NAME N`, the calls of an undisturbed run from the first write to the database on:
+# trace_calls NAME
 trace_calls() {
     key=undisturbed$RANDOM
     traced "$1" -o "$STACK/trace"
@@ -34,13 +35,13 @@ trace_calls() {
     ((${#calls[@]} > 60)) || fail "only ${#calls[@]} calls"
 }
 
-# The request of these arguments, with the key: keyed METHOD PATH [option of request...]
+# Sends a request with the key $key: keyed METHOD PATH [option of request...]
 keyed() {
     api "$@" -H "Idempotency-Key: $key"
 }
 
-# Kills by signal $with at every such call, tries again as any client would, and calls $check:
-# kill_everywhere NAME METHOD PATH [option of request...]
+# Ends the program by signal $with at each such call, repeats the request as a client would, and calls
+# $check: kill_everywhere NAME METHOD PATH [option of request...]
 kill_everywhere() {
     local noted=$1 calls number call count step
     shift
@@ -60,27 +61,28 @@ kill_everywhere() {
     done
 }
 
-# The program ended by itself, or by the signal that it was sent and no other.
+# Expects that the program ended by itself or by the signal that it was sent.
 count_kill() { # WHAT
     ((code < 128 || code == 128 + $(kill -l "$with"))) ||
         fail "sent SIG$with at $1, it ended with $code: $(cat "$stderr")"
     killed=$((killed + (code > 128)))
 }
 
-# Whole requests that the platform has got.
+# Prints the number of complete requests that the platform received.
 arrived() {
     sandbox GET requests | jq '[.[] | select(.complete and (.method == "POST"))] | length'
 }
 
-# $settle is called where the platform was asked and nobody knows how it ended.
+# Checks the repeated request. Calls $settle if the platform received the first request and its result is
+# unknown.
 check_retry() { # WHAT COMMAND...
     local what=$1 arrived
     shift
     arrived=$(arrived)
-    ((arrived <= 1)) || fail "killed at $what: the platform was asked $arrived times"
+    ((arrived <= 1)) || fail "killed at $what: the platform received $arrived requests"
     case $status in
     200)
-        ((arrived == 1)) || fail "killed at $what: 200 out of nothing"
+        ((arrived == 1)) || fail "killed at $what: 200, but the platform received nothing"
         sent=$((sent + 1))
         ;;
     409)
@@ -97,19 +99,19 @@ check_retry() { # WHAT COMMAND...
     assert_equal "$(arrived)" "$arrived"
 }
 
-# It was done at once or is done now.
+# Expects that the first or the repeated request was successful, and that the platform received one.
 check_settled() { # WHAT
-    [[ $status == 200 && $(arrived) == 1 ]] || fail_answer "told to end at $1: the platform was asked $(arrived) times"
+    [[ $status == 200 && $(arrived) == 1 ]] || fail_answer "sent SIGTERM at $1: the platform received $(arrived) requests"
     sent=$((sent + 1))
 }
 
-@test "a send that is killed at any system call is sent once at most, and found again by its status" {
-    local key which wamid told=0 settle=check_told
+@test "a send that is killed at any system call is sent at most once, and identified later by its status" {
+    local key which wamid settled=0 settle=settle_by_status
     local send=(POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001234\",\"text\":\"x\"}")
-    check_told() { # WHAT COMMAND...
+    settle_by_status() { # WHAT COMMAND...
         local tracking what=$1
         tracking=$(sent path=messages | jq -r .biz_opaque_callback_data)
-        wamid=wamid.killed$RANDOM$RANDOM # the sandbox tells its own only in webhooks
+        wamid=wamid.killed$RANDOM$RANDOM # the sandbox would send its own wamid only in webhooks
         take "$(payload "$(status_of "$wamid" sent "\"recipient_id\":\"15550001234\",\"biz_opaque_callback_data\":\"$tracking\"")")"
         "${@:2}"
         assert_success
@@ -117,32 +119,32 @@ check_settled() { # WHAT
         assert_text '.data.messages[0].id' "$wamid"
         assert_equal "$(db "SELECT count(*), source, type FROM message WHERE wamid = '$wamid'")" '1|api|text' ||
             fail "killed at $what"
-        told=$((told + 1))
+        settled=$((settled + 1))
     }
     kill_everywhere send "${send[@]}"
-    say_sweep "keyed send killed at $which of its calls: $sent answered again, $untouched of nobody knew what, $told of these settled by a status" \
+    say_sweep "keyed send killed at $which of its calls: $sent answered again, $untouched with an unknown result, $settled of these settled by a status" \
         "$rounds" 0 "$killed"
-    ((killed > rounds / 2 && untouched > 0 && told > 0)) || fail 'too few were killed'
+    ((killed > rounds / 2 && untouched > 0 && settled > 0)) || fail 'too few were killed'
     assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '15550001234'")" 1
     assert_equal "$(db 'PRAGMA integrity_check')" ok
 }
 
-@test "an upload that is killed at any system call is uploaded once at most" {
+@test "an upload that is killed at any system call is uploaded at most once" {
     local key which
     kill_everywhere upload POST /v2/media/upload -H 'Content-Type: image/webp' \
         -H "X-Phone-Number-Id: $LINE" -d "@$STACK/photo"
-    say_sweep "keyed upload killed at $which of its calls: $sent answered again, $untouched of nobody knew what" \
+    say_sweep "keyed upload killed at $which of its calls: $sent answered again, $untouched with an unknown result" \
         "$rounds" 0 "$killed"
     ((killed > rounds / 2 && untouched > 0 && sent > 0)) || fail 'too few were killed'
     assert_equal "$(db 'PRAGMA integrity_check')" ok
 }
 
-@test "a send or an upload that is told to end at any system call leaves no key in doubt" {
+@test "a send or an upload that gets SIGTERM at any system call leaves no key in doubt" {
     local key which with=TERM check=check_settled
     kill_everywhere send POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001234\",\"text\":\"x\"}"
-    say_sweep "keyed send told to end at $which of its calls: $sent answered again" "$rounds" "$rounds" 0
+    say_sweep "keyed send sent SIGTERM at $which of its calls: $sent answered again" "$rounds" "$rounds" 0
     kill_everywhere upload POST /v2/media/upload -H 'Content-Type: image/webp' \
         -H "X-Phone-Number-Id: $LINE" -d "@$STACK/photo"
-    say_sweep "keyed upload told to end at $which of its calls: $sent answered again" "$rounds" "$rounds" 0
+    say_sweep "keyed upload sent SIGTERM at $which of its calls: $sent answered again" "$rounds" "$rounds" 0
     ((sent == rounds))
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `make install`: what is installed serves, from where it stands.
+# `make install`: the installed programs work from their installation directory.
 # transports: cgi fcgi
 load helpers/all
 
@@ -34,7 +34,7 @@ start_installed() {
     "$STAGE/opt/sb/bin/switchboard" --version | grep -q switchboard
 }
 
-@test "the units name programs where they were installed" {
+@test "the units start programs at their installed paths" {
     local unit program
     for unit in "$STAGE"/opt/sb/lib/systemd/system/*.service; do
         program=$(sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' "$unit")
@@ -42,11 +42,11 @@ start_installed() {
         [[ $program == */courier || -x $STAGE$program ]] || fail "$program is not installed"
     done
     if grep -rE '@(PREFIX|WEB_GROUP)@' "$STAGE"; then
-        fail "a place was not written in"
+        fail "a placeholder was not replaced"
     fi
 }
 
-@test "the units let programs confine themselves: a call that is filtered kills (systemd.exec(5))" {
+@test "the units allow programs to confine themselves: a filtered call would kill (systemd.exec(5))" {
     local unit call
     for unit in "$STAGE"/opt/sb/lib/systemd/system/*.service; do
         for call in seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self; do
@@ -55,8 +55,8 @@ start_installed() {
     done
 }
 
-# Asks for ROUTE again and again until the file `enough` exists; keeps the status of each answer.
-keep_asking() { # NAME PATH [curl's options...]
+# Requests PATH again and again until the file `enough` exists; records the status of each answer.
+keep_requesting() { # NAME PATH [curl's options...]
     (
         until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
             curl -s -o /dev/null -w '%{http_code}\n' --max-time 60 -H "X-API-Token: $TOKEN" "${@:3}" "$BASE$2" || true
@@ -65,33 +65,33 @@ keep_asking() { # NAME PATH [curl's options...]
     loads+=($!)
 }
 
-asked_more_than() { # NUMBER: each of them
+requested_more_than() { # NUMBER: each of them
     local file
     for file in "$BATS_TEST_TMPDIR"/load.*; do
         (($(wc -l <"$file") > $1)) || return 1
     done
 }
 
-@test "three upgrades under load cost no request" {
+@test "three upgrades under load cause no failed request" {
     local turn loads=() text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
     for turn in 1 2 3; do
-        keep_asking "me$turn" /v2/me
+        keep_requesting "me$turn" /v2/me
     done
     for turn in 1 2; do
-        keep_asking "send$turn" /v2/messages/send/text -H 'Content-Type: application/json' -d "$text"
+        keep_requesting "send$turn" /v2/messages/send/text -H 'Content-Type: application/json' -d "$text"
     done
     for turn in 1 2 3; do
-        eventually asked_more_than $((turn * 5))
+        eventually requested_more_than $((turn * 5))
         DESTDIR=$STAGE PREFIX=/opt/sb "$root/tools/install"
     done
-    eventually asked_more_than 25
+    eventually requested_more_than 25
     touch "$BATS_TEST_TMPDIR/enough"
     wait "${loads[@]}"
     assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/load.*)" 200
     assert_equal "$(find "$STAGE" -name '.new-*')" ''
 }
 
-@test "an upgrade leaves an edited apache.conf as it is, and replaces one that was not edited" {
+@test "an upgrade keeps an edited apache.conf, and replaces an unchanged one" {
     local conf=$STAGE/etc/switchboard/apache.conf kept=$STAGE/opt/sb/share/switchboard/apache.conf
     printf '# of an earlier version\n' | tee "$conf" >"$kept"
     DESTDIR=$STAGE PREFIX=/opt/sb "$root/tools/install"
@@ -108,12 +108,12 @@ asked_more_than() { # NUMBER: each of them
     assert_equal "$output" '/etc/switchboard/apache.conf was edited and stays; the new one is apache.conf.new'
 }
 
-# The megabytes of MemoryMax= of a unit.
+# Prints MemoryMax= of a unit in megabytes: memory_of UNIT
 memory_of() {
     sed -n 's/^MemoryMax=\([0-9]*\)M$/\1/p; s/^MemoryMax=1G$/1024/p' "$STAGE/opt/sb/lib/systemd/system/$1"
 }
 
-@test "the units limit memory to what their programs may need, and a pool that meets it loses one process" {
+@test "the units limit memory to what their programs may use, and a pool at its limit loses one process" {
     local pool=$STAGE/opt/sb/lib/systemd/system/switchboard-fcgi@.service most planning
     most=$(sed -n 's/^Environment=.*MAX_PROCESSES=\([0-9]*\).*/\1/p' "$pool")
     (($(memory_of switchboard-fcgi@.service) >= 4 * most + 2 * 192)) # serve.c: REQUEST_MEMORY_CAP
@@ -122,7 +122,7 @@ memory_of() {
     (($(memory_of switchboard-courier.service) > planning))
 }
 
-@test "the unit of a pool names the configuration, which no request can, and watches that file" {
+@test "the unit of a pool sets the configuration file, which requests cannot change, and watches it" {
     local pool=$STAGE/opt/sb/lib/systemd/system/switchboard-fcgi@.service
     grep -qx 'Environment=SWITCHBOARD_CONFIG=/etc/switchboard/switchboard.conf' "$pool"
     grep -q '^ExecStart=.* --watch ${SWITCHBOARD_CONFIG} ' "$pool"

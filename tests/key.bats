@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# The keys that encrypt at rest: listed, and rotated while everything runs.
+# The keys that seal data at rest: listing, and rotation while requests run.
 load helpers/all
 
 setup_file() {
     start_stack
     make_user
-    make_account '' # one more
+    make_account '' # another account
     make_user OTHER_
     local code
     for code in first second; do
@@ -18,7 +18,7 @@ key_file() {
     cat "$STACK/secret.key"
 }
 
-# Everything that is sealed opens, and says what it said.
+# Expects that every sealed value opens, and has its content.
 assert_all_open() {
     switchboard key list >/dev/null || fail 'something opens with no key'
     api GET /v2/webhooks/config
@@ -27,7 +27,7 @@ assert_all_open() {
     assert_success
 }
 
-@test "a rotation seals every value with a new key, and the old one goes" {
+@test "a rotation seals every value with a new key, and removes the old one" {
     local before
     before=$(key_file)
     run switchboard key list --json
@@ -44,7 +44,7 @@ assert_all_open() {
 }
 
 # bats test_tags=direct
-@test "a key file with several keys comes down to one" {
+@test "a rotation replaces several keys of a key file by one" {
     local id key
     for id in 201 202 203; do
         key=$(head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n')
@@ -56,7 +56,7 @@ assert_all_open() {
 }
 
 # bats test_tags=direct
-@test "a full key file is rotated too" {
+@test "a full key file can be rotated" {
     local id key
     for id in {101..115}; do
         key=$(head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n')
@@ -68,7 +68,7 @@ assert_all_open() {
 }
 
 # bats test_tags=direct
-@test "after key 255 comes key 1" {
+@test "the key after 255 is key 1" {
     local key
     key=$(head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n')
     printf '255 %s\n' "$key" >>"$STACK/secret.key"
@@ -78,7 +78,7 @@ assert_all_open() {
 }
 
 # bats test_tags=direct
-@test "a value that opens with no key stops a rotation before it begins" {
+@test "a value that no key opens stops a rotation before it changes anything" {
     local before sealed
     before=$(key_file)
     sealed=$(db "SELECT hex(access_token) FROM account WHERE id = '$OTHER_ACCOUNT'")
@@ -95,7 +95,7 @@ assert_all_open() {
 }
 
 # bats test_tags=direct
-@test "a key file that cannot be replaced stops a rotation before it begins" {
+@test "a key file that cannot be replaced stops a rotation before it changes anything" {
     mkdir "$STACK/secret.key.next"
     local before
     before=$(key_file)
@@ -108,8 +108,8 @@ assert_all_open() {
 }
 
 # bats test_tags=direct
-@test "owner, group and mode of the key file stay" {
-    ((EUID == 0)) || return 0 # nobody else can give files away
+@test "a rotation keeps owner, group and mode of the key file" {
+    ((EUID == 0)) || return 0 # only root can change the owner
     chown 65534:12 "$STACK/secret.key"
     chmod 444 "$STACK/secret.key"
     switchboard key rotate >/dev/null
@@ -119,7 +119,7 @@ assert_all_open() {
 }
 
 # bats test_tags=direct
-@test "a key file behind a symbolic link is rotated in its place" {
+@test "a rotation replaces the target of a key file that is a symbolic link" {
     mv "$STACK/secret.key" "$STACK/elsewhere.key"
     ln -s elsewhere.key "$STACK/secret.key"
     switchboard key rotate >/dev/null
@@ -128,8 +128,8 @@ assert_all_open() {
     mv -f "$STACK/elsewhere.key" "$STACK/secret.key"
 }
 
-# Requests that read and write what is sealed, one after the other, until the file `stop` is there;
-# what went wrong is in the file `wrong`.
+# Sends requests that read and write sealed values until the file `stop` exists; records failed answers
+# in the file `wrong`: worker NUMBER
 worker() {
     answer_dir=$BATS_TEST_TMPDIR/worker$1
     mkdir "$answer_dir"
@@ -146,7 +146,7 @@ worker() {
     done
 }
 
-@test "rotating again and again disturbs no request" {
+@test "repeated rotations disturb no request" {
     local number
     : >"$BATS_TEST_TMPDIR/statuses"
     for number in 1 2 3 4; do
@@ -168,7 +168,7 @@ worker() {
 }
 
 # bats test_tags=direct
-@test "two rotations at once wait for each other" {
+@test "simultaneous rotations wait for each other" {
     local number
     for number in 1 2 3 4; do
         switchboard key rotate >"$BATS_TEST_TMPDIR/out$number" 2>&1 3>&- &

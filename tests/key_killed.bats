@@ -1,28 +1,28 @@
 #!/usr/bin/env bats
-# A rotation of keys that is killed at any step loses nothing.
+# A key rotation that is killed at any step loses nothing.
 # transports: direct
 load helpers/all
 load helpers/sweep
 
-# What changes something on disk.
+# The system calls that change files.
 calls=(openat write pwrite64 fsync fdatasync ftruncate fchmod fchown rename unlink)
 
 setup_file() {
-    unset SWITCHBOARD_CONFINE_KILLS # a call that strace fails is none that the filter knows
+    unset SWITCHBOARD_CONFINE_KILLS # strace injects an error by an invalid call, which the filter kills
     start_stack
     make_user
     api POST /v2/webhooks/config -d '{"webhookUrl":"https://example.org/hook","webhookCode":"first"}'
     api POST /v2/webhooks/config -d '{"webhookUrl":"https://example.org/hook","webhookCode":"code"}'
 }
 
-# Rotates, killed as it begins the NUMBERth call of CALL: status 137 when that came to be.
+# Rotates, and kills the program at the start of the NUMBERth CALL. Sets `status`, 137 if it was killed.
 rotate_killed() { # CALL NUMBER
     status=0
     injection "$1" "$2" signal=KILL
     "${tracing[@]}" "${inject[@]}" "$OUT/tools/switchboard" key rotate >/dev/null 2>"$BATS_TEST_TMPDIR/error" || status=$?
 }
 
-@test "killed at every call that changes something, nothing is lost" {
+@test "killed at every call that changes a file, nothing is lost" {
     local call number killed=0 keys
     for call in "${calls[@]}"; do
         for ((number = 1; number <= 60; number++)); do
