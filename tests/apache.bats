@@ -294,7 +294,7 @@ named_otherwise() {
     assert_error 500 INTERNAL_ERROR "(X-Request-Id: $(header X-Request-Id))"
     ! grep -q evil "$headers" "$body" || fail_answer 'a harmful id came back'
     ! grep -rF evil "$STACK/apache/error.log" "$STACK/apache/switchboard_access.log" "$LOG" "$BATS_FILE_TMPDIR/stand-ins/apache" ||
-        fail 'a harmful id stands in a log'
+        fail 'an invalid id is in a log'
 }
 
 @test "a program's failure is reported with the caller's X-Request-Id in header, message, access log and error log" {
@@ -401,7 +401,7 @@ named_otherwise() {
     grep -q '"GET /v2/health HTTP/1.1" 200 ' "$log"
     grep -q '"GET /v2/me HTTP/1.1" 200 ' "$log"
     if grep -h -e seekritquery -e "$TOKEN" "$log" "$STACK/apache/error.log"; then
-        fail "a secret stands in a log"
+        fail "a secret is in a log"
     fi
 }
 

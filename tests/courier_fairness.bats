@@ -93,7 +93,7 @@ assert_undelayed() {
     [[ -z ${TEST_FULL-} ]] || assert_between $((began - due)) 0 999
 }
 
-have_failed() { # COUNT: so many of the many have an attempt behind them
+have_failed() { # COUNT: an attempt of so many of the users timed out
     (($(db "SELECT count(DISTINCT e.user_id) FROM event_attempt a JOIN event e ON e.id = a.event_id
         WHERE a.error LIKE 'timed out%'") >= $1))
 }

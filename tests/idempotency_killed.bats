@@ -22,7 +22,7 @@ setup() {
 
 # Sends the captured request NAME with the key $key under strace: traced NAME STRACE-OPTION...
 traced() {
-    send_noted "$1" env "HTTP_IDEMPOTENCY_KEY=$key" "${tracing[@]}" "${@:2}"
+    send_captured "$1" env "HTTP_IDEMPOTENCY_KEY=$key" "${tracing[@]}" "${@:2}"
 }
 
 # Sets `calls` to lines `NAME N`, the calls of an undisturbed run from the first write to the database on:
@@ -43,17 +43,17 @@ keyed() {
 # Ends the program by signal $with at each such call, repeats the request as a client would, and calls
 # $check: kill_everywhere NAME METHOD PATH [option of request...]
 kill_everywhere() {
-    local noted=$1 calls number call count step
+    local captured=$1 calls number call count step
     shift
-    note_request "$noted" "$@" -H 'Idempotency-Key: KEY' --as "$TOKEN"
-    trace_calls "$noted"
+    capture_request "$captured" "$@" -H 'Idempotency-Key: KEY' --as "$TOKEN"
+    trace_calls "$captured"
     choose_step ${#calls[@]} 50
     for ((number = 0; number < ${#calls[@]}; number += step)); do
         read -r call count <<<"${calls[number]}"
         key=key$RANDOM$RANDOM
         forget_sent
         injection "$call" "$count" "signal=$with"
-        traced "$noted" "${inject[@]}"
+        traced "$captured" "${inject[@]}"
         rounds=$((rounds + 1))
         count_kill "$call $count"
         keyed "$@"

@@ -17,7 +17,7 @@ setup_file() {
 setup() {
     forget_sent
     write_config
-    make_place
+    make_account_line
 }
 
 verify() { # QUERY
@@ -386,7 +386,7 @@ END
 @test "events are numbered over all accounts of the user, in the order of the payload" {
     local first=$ACCOUNT one two entries sequences
     one=$(payload "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 $P1 $B1)")
-    make_place
+    make_account_line
     two=$(payload "$(inbound wamid.3 $P1 $B1)")
     entries=$(jq -c '.entry' <<<"$one")
     take "$(jq -c --argjson more "$entries" '.entry = $more + .entry' <<<"$two")"
@@ -656,7 +656,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     assert_only_contact $P1/$B1
     one=$contact
-    make_place
+    make_account_line
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     assert_only_contact $P1/$B1
     [[ $contact != "$one" ]]
@@ -1011,7 +1011,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     local own before
     make_user OTHER_
     own="$ACCOUNT $WABA $LINE"
-    EMAIL=$OTHER_EMAIL make_place
+    EMAIL=$OTHER_EMAIL make_account_line
     local other=$WABA
     read -r ACCOUNT WABA LINE <<<"$own"
     before=$(stored)
@@ -1052,7 +1052,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 @test "without a configured webhook there are no events, and no lead later for who was known before" {
     local number
     make_user OTHER_
-    EMAIL=$OTHER_EMAIL make_place
+    EMAIL=$OTHER_EMAIL make_account_line
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     assert_only_contact $P1/$B1
     request POST /v2/webhooks/generate-code -d '{}' --as "$OTHER_TOKEN"
@@ -1072,7 +1072,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 # bats test_tags=direct
 @test "a deleted user is told nothing" {
     make_user OTHER_
-    EMAIL=$OTHER_EMAIL make_place
+    EMAIL=$OTHER_EMAIL make_account_line
     request POST /v2/webhooks/config --as "$OTHER_TOKEN" \
         -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"other-code"}'
     switchboard user delete "$OTHER_EMAIL" >/dev/null

@@ -19,7 +19,7 @@ setup_file() {
 
 setup() {
     forget_sent
-    make_place
+    make_account_line
     payload=$BATS_TEST_TMPDIR/payload
 }
 
@@ -41,8 +41,8 @@ measure() {
 
 # What 10,000 plain messages of one contact cost here and now: the measure of the others.
 calibrate() {
-    make_place
-    extreme news_of_one_contact $MOST_BYTES 10000
+    make_account_line
+    extreme typed_messages_of_one_contact $MOST_BYTES 10000
     measure
     assert_status 200
     common=$cost
@@ -90,7 +90,7 @@ sweep() {
     local shape
     calibrate
     while IFS= read -r shape; do
-        make_place
+        make_account_line
         extreme "$shape" "$@"
         measure
         printf '%-32s %5d ms %s\n' "$shape" "$cost" "$(refusal_id)"
@@ -119,12 +119,12 @@ sweep() {
     [[ $TRANSPORT == direct && -n ${TEST_FULL-} ]] || skip 'one of make test-full'
     calibrate
     for shape in $("$HELPERS/extremes"); do
-        make_place
+        make_account_line
         extreme "$shape" $((MOST_BYTES / 4)) $((MOST_UPDATES / 4))
         measure
         assert_taken_or_kept "$shape"
         short=$cost
-        make_place
+        make_account_line
         extreme "$shape" $MOST_BYTES $MOST_UPDATES
         measure
         assert_taken_or_kept "$shape"
@@ -135,11 +135,11 @@ sweep() {
 @test "what is costliest does not run into the web server's limit of processor time" {
     local shape
     for shape in a_card_for_each_message messages_of_one_card merges_of_a_large_message a_long_name_of_many_messages; do
-        make_place
+        make_account_line
         extreme "$shape" $MOST_BYTES
         measure
         assert_taken_or_kept "$shape"
-        make_place
+        make_account_line
         extreme "$shape" $MOST_BYTES $MOST_UPDATES
         measure
         assert_taken_or_kept "$shape"
@@ -148,13 +148,13 @@ sweep() {
 
 @test "10,000 updates are taken, each once; 10,001 are kept as they came, and nothing of them is stored" {
     local before
-    extreme news_of_one_contact $MOST_BYTES 10000
+    extreme typed_messages_of_one_contact $MOST_BYTES 10000
     take "@$payload"
     assert_equal "$(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'")" 10000
     assert_equal "$(refusal_id)" ''
-    make_place
+    make_account_line
     before=$(stored)
-    extreme news_of_one_contact $MOST_BYTES 10001
+    extreme typed_messages_of_one_contact $MOST_BYTES 10001
     take "@$payload"
     assert_equal "$(stored)" "$before"
     assert_equal "$(db "SELECT reason, size, updates, count FROM webhook_refusal")" \
@@ -166,7 +166,7 @@ sweep() {
 
 @test "a refused payload that comes again is counted, doctor shows it, and retry takes it in once" {
     local id
-    extreme news_of_one_contact $MOST_BYTES 10500
+    extreme typed_messages_of_one_contact $MOST_BYTES 10500
     take "@$payload"
     take "@$payload"
     id=$(refusal_id)

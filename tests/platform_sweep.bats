@@ -16,12 +16,12 @@ setup_file() {
     api POST /v2/webhooks/config \
         -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
     export BATS_TEST_TMPDIR=$BATS_FILE_TMPDIR
-    make_place
+    make_account_line
     local payload=$STACK/payload
     mixed_payload >"$payload"
-    note_request payload POST /platform/webhook -d "@$payload" -H "X-Hub-Signature-256: $(sign "$payload")"
+    capture_request payload POST /platform/webhook -d "@$payload" -H "X-Hub-Signature-256: $(sign "$payload")"
     keep_database
-    send_noted payload
+    send_captured payload
     answered 200
     export EMPTY COMPLETE
     COMPLETE=$(content "$DB")
@@ -70,7 +70,7 @@ check_round() {
         [[ $found == "$EMPTY" || $found == "$COMPLETE" ]] || fail "$1: half stored: $found"
         [[ $found == "$EMPTY" ]] || stored_unsaid=$((stored_unsaid + 1))
     fi
-    send_noted "${noted-payload}"
+    send_captured "${captured-payload}"
     answered 200 || fail "$1: refused when sent again: $(cat "$answer")"
     assert_equal "$(content "$DB")" "$COMPLETE" || fail "$1: not once after being sent again"
 }
@@ -78,7 +78,7 @@ check_round() {
 # Sets `calls`, lines `NAME N` of an undisturbed run from the first one named FIRST on: trace_payload FIRST
 trace_payload() {
     restore
-    send_noted payload "${tracing[@]}" -o "$STACK/trace"
+    send_captured payload "${tracing[@]}" -o "$STACK/trace"
     answered 200
     mapfile -t calls < <(calls_of "$STACK/trace" "$1")
 }
@@ -93,7 +93,7 @@ trace_payload() {
         read -r name count <<<"${calls[number]}"
         restore
         injection "$name" "$count" signal=KILL
-        send_noted payload "${tracing[@]}" "${inject[@]}"
+        send_captured payload "${tracing[@]}" "${inject[@]}"
         [[ $code == 137 || $code == 0 ]] || fail "$name $count: status $code: $(cat "$stderr")"
         points=$((points + 1)) killed=$((killed + (code == 137)))
         check_round "killed at $name $count"
@@ -132,7 +132,7 @@ assert_refusal() { # WHAT NAME
         read -r name count error <<<"${tries[number]}"
         restore
         injection "$name" "$count" "error=$error"
-        send_noted payload "${tracing[@]}" "${inject[@]}"
+        send_captured payload "${tracing[@]}" "${inject[@]}"
         points=$((points + 1))
         answered 200 || assert_refusal "$error at $name $count" "$name"
         answered 200 || failed=$((failed + 1))
@@ -157,7 +157,7 @@ round_with_room() { # WHAT
     local number total refused=0 acknowledged=0 stored_unsaid=0 points=0 faults=0 step which made failed
     restore
     starving 0
-    OUT=$starved send_noted payload "${starve[@]}"
+    OUT=$starved send_captured payload "${starve[@]}"
     answered 200 || fail "not starved at all: $(cat "$answer" "$stderr")"
     read_tally
     total=$made
@@ -166,7 +166,7 @@ round_with_room() { # WHAT
     for ((number = 1; number <= total; number += step)); do
         restore
         starving "$number"
-        OUT=$starved send_noted payload "${starve[@]}"
+        OUT=$starved send_captured payload "${starve[@]}"
         read_tally
         points=$((points + 1)) faults=$((faults + failed))
         answered 200 || assert_refusal "allocation $number" memory
@@ -181,7 +181,7 @@ round_with_room() { # WHAT
     local kilobytes refused=0 acknowledged=0 stored_unsaid=0 is_begun=''
     for kilobytes in {1000..6000..100} 8000 16000; do
         restore
-        send_noted payload env -u ASAN_OPTIONS -u UBSAN_OPTIONS bash -c "ulimit -v $kilobytes; exec \"\$@\"" limited
+        send_captured payload env -u ASAN_OPTIONS -u UBSAN_OPTIONS bash -c "ulimit -v $kilobytes; exec \"\$@\"" limited
         # before it can say so much it ends in the C library's start
         [[ ! -s $answer ]] && ! grep -q ^switchboard: "$stderr" || is_begun=1
         answered 200 || refused=$((refused + 1))
@@ -195,7 +195,7 @@ round_with_room() { # WHAT
 
 @test "a disk with any room left: 200 and stored, or 503 and nothing, and taken when there is room again" {
     local kilobytes refused=0 acknowledged=0 stored_unsaid=0 found
-    declare -fx send_noted answered content restore fail assert_equal check_round round_with_room \
+    declare -fx send_captured answered content restore fail assert_equal check_round round_with_room \
         disk_rounds
     export OUT STACK
     # a disk of its own where one can be had, else files that may not grow
@@ -209,7 +209,7 @@ round_with_room() { # WHAT
     read -r refused acknowledged <<<"$found"
     for kilobytes in 0 32 64 128 256 300 320 340 360 400 500; do
         restore
-        send_noted payload bash -c "trap '' XFSZ; ulimit -f $kilobytes; exec \"\$@\"" limited
+        send_captured payload bash -c "trap '' XFSZ; ulimit -f $kilobytes; exec \"\$@\"" limited
         if [[ -s $answer ]]; then
             round_with_room "files of at most $kilobytes KB"
         fi
@@ -230,11 +230,11 @@ disk_rounds() {
     sed -z "s|^SWITCHBOARD_CONFIG=.*|SWITCHBOARD_CONFIG=$STACK/disk.conf|" "$STACK/payload.variables" >"$STACK/disk.variables"
     ln "$STACK/payload.body" "$STACK/disk.body"
     ln "$STACK/payload.program" "$STACK/disk.program"
-    noted=disk
+    captured=disk
     for kilobytes in 0 4 8 32 36 40 64 96 128 160 192 256 320 400; do
         restore
         head -c $(($(stat -f -c '%a * %S' "$disk") - kilobytes * 1024)) /dev/zero >"$disk/ballast"
-        send_noted disk
+        send_captured disk
         rm "$disk/ballast"
         round_with_room "$kilobytes KB left"
         check_round "$kilobytes KB left"

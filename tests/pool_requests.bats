@@ -111,7 +111,7 @@ evil_requests() {
 
 @test "a webhook signed with the secret of a configuration that the request names is 401 and stored nowhere" {
     local name evil signed
-    make_place
+    make_account_line
     payload "$(change messages "\"contacts\":[{\"profile\":{\"name\":\"Eve\"},\"wa_id\":\"$P1\"}],\"messages\":[{\"from\":\"$P1\",\"id\":\"wamid.evil\",\"timestamp\":\"1700000000\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}]")" \
         >"$BATS_TEST_TMPDIR/hook"
     signed=(REQUEST_METHOD=POST SCRIPT_NAME=/platform/webhook CONTENT_TYPE=application/json

@@ -12,21 +12,21 @@ setup_file() {
     make_user
     sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"7001\",\"mimeType\":\"image/png\",\"size\":200000}" >/dev/null
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"generate\":{\"count\":30,\"prefix\":\"t_\"}}" >/dev/null
-    note_sends
-    note_request me GET /v2/me --as "$TOKEN"
-    note_request templates GET /v2/templates --as "$TOKEN"
-    note_request template GET /v2/templates/t_7 --as "$TOKEN"
-    note_request forms GET /v2/forms/search --as "$TOKEN"
-    note_request download GET /v2/media/7001/download --as "$TOKEN"
-    note_request webhook POST /v2/webhooks/config --as "$TOKEN" \
+    capture_sends
+    capture_request me GET /v2/me --as "$TOKEN"
+    capture_request templates GET /v2/templates --as "$TOKEN"
+    capture_request template GET /v2/templates/t_7 --as "$TOKEN"
+    capture_request forms GET /v2/forms/search --as "$TOKEN"
+    capture_request download GET /v2/media/7001/download --as "$TOKEN"
+    capture_request webhook POST /v2/webhooks/config --as "$TOKEN" \
         -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
     keep_database
 }
 
-# Sets `made`, the allocations of an undisturbed run of a noted request.
+# Sets `made`, the allocations of an undisturbed run of a captured request.
 count_allocations() { # NAME
     starving 0
-    OUT=$starved send_noted "$1" "${starve[@]}"
+    OUT=$starved send_captured "$1" "${starve[@]}"
     answered 200 || fail "$1: $(cat "$answer" "$stderr")"
     read_tally
 }
@@ -39,7 +39,7 @@ goes_out_before() { # SEND N
     before=$(sent_count)
     next_round "$1"
     starving "$2" 0
-    OUT=$starved send_noted "$1" "${starve[@]}"
+    OUT=$starved send_captured "$1" "${starve[@]}"
     (($(sent_count) > before))
 }
 
@@ -65,7 +65,7 @@ starve_send() {
     for number; do
         next_round "$send"
         starving "$number" "$many"
-        OUT=$starved send_noted "$send" "${starve[@]}"
+        OUT=$starved send_captured "$send" "${starve[@]}"
         read_tally
         points=$((points + 1)) faults=$((faults + (failed > 0)))
         check_round "allocation $number of $send"
@@ -91,20 +91,20 @@ starve_send() {
     local length number
     begin_sweep
     for length in {0..16000..2000}; do
-        note_sends "$(printf "%${length}s")"
+        capture_sends "$(printf "%${length}s")"
         next_round plain
         starving 0 1 8000
-        OUT=$starved send_noted plain "${starve[@]}"
+        OUT=$starved send_captured plain "${starve[@]}"
         read_tally
         for ((number = 1; number <= made; number++)); do
             next_round plain
             starving "$number" 1 8000
-            OUT=$starved send_noted plain "${starve[@]}"
+            OUT=$starved send_captured plain "${starve[@]}"
             points=$((points + 1)) faults=$((faults + 1))
             check_round "large allocation $number, $length bytes of padding"
         done
     done
-    note_sends
+    capture_sends
     end_sweep "plain sends of many lengths starved at each large allocation" "$faults" 0
     ((unrecorded == 0)) || fail "$unrecorded went out, and were neither recorded nor answered"
 }
@@ -123,7 +123,7 @@ starve_send() {
 
 # --- other requests ---
 
-# Fails allocations of a noted request, MOST of them, and calls CHECK after each: starve_request NAME
+# Fails allocations of a captured request, MOST of them, and calls CHECK after each: starve_request NAME
 # MOST CHECK. What it must answer, when it can, is in $STACK/whole.
 starve_request() {
     local number total step which points=0 faults=0 whole=0
@@ -135,7 +135,7 @@ starve_request() {
     for ((number = 1; number <= total; number += step)); do
         restore
         starving "$number"
-        OUT=$starved send_noted "$1" "${starve[@]}"
+        OUT=$starved send_captured "$1" "${starve[@]}"
         read_tally
         points=$((points + 1)) faults=$((faults + (failed > 0)))
         "$3" "allocation $number of $1"

@@ -10,7 +10,7 @@ load helpers/sending
 setup_file() {
     start_stack
     make_user
-    note_sends
+    capture_sends
     keep_database
 }
 
@@ -19,7 +19,7 @@ setup_file() {
 # Sets `calls`, lines `NAME N` of an undisturbed run from FIRST on: trace_send SEND FIRST
 trace_send() {
     next_round "$1"
-    send_noted "$1" "${tracing[@]}" -o "$STACK/trace"
+    send_captured "$1" "${tracing[@]}" -o "$STACK/trace"
     answered 200 || fail "$1: $(cat "$answer" "$stderr")"
     mapfile -t calls < <(calls_of "$STACK/trace" "$2")
 }
@@ -32,7 +32,7 @@ sweep_calls() {
         read -r name count <<<"$call"
         injection "$name" "$count" "$what"
         next_round "$send"
-        send_noted "$send" "${tracing[@]}" "${inject[@]}"
+        send_captured "$send" "${tracing[@]}" "${inject[@]}"
         points=$((points + 1))
         check_round "$what at $name $count" "$name"
     done
@@ -99,7 +99,7 @@ choose_calls() {
     next_round plain
     fault '{"kind":"delay","ms":2000}'
     # shellcheck disable=SC2016  # of the inner shell
-    send_noted plain bash -c '"$@" <&0 & while [[ ! -e $0 ]]; do sleep 0.01; done; kill -TERM $!; wait $!' \
+    send_captured plain bash -c '"$@" <&0 & while [[ ! -e $0 ]]; do sleep 0.01; done; kill -TERM $!; wait $!' \
         "$arrived" 3>&- &
     eventually something_sent
     touch "$arrived"
@@ -128,7 +128,7 @@ choose_calls() {
     begin_sweep
     next_round keyed
     injection recvfrom 1 signal=KILL
-    send_noted keyed "${tracing[@]}" "${inject[@]}"
+    send_captured keyed "${tracing[@]}" "${inject[@]}"
     assert_equal "$code" 137
     assert_equal "$(sent_count)" 1
     request_many 64 POST /v2/messages/send/text -d "$(our_body)" --as "$TOKEN" -H 'Idempotency-Key: once'

@@ -23,9 +23,9 @@ setup_file() {
         cat "$PHOTO"
         printf '\r\n--%s--\r\n' "$BOUNDARY"
     } >"$form"
-    note_request form POST /v2/media/upload --as "$TOKEN" -d "@$form" \
+    capture_request form POST /v2/media/upload --as "$TOKEN" -d "@$form" \
         -H "Content-Type: multipart/form-data; boundary=$BOUNDARY"
-    note_request raw POST /v2/media/upload --as "$TOKEN" -d "@$PHOTO" -H 'Content-Type:' -H "X-Phone-Number-Id: $LINE"
+    capture_request raw POST /v2/media/upload --as "$TOKEN" -d "@$PHOTO" -H 'Content-Type:' -H "X-Phone-Number-Id: $LINE"
     keep_database
     export SHA CONTENT
     SHA=$(sha256sum <"$PHOTO" | cut -d ' ' -f 1)
@@ -60,7 +60,7 @@ finish() { # TEXT
 
 # Sets `calls` of an undisturbed run: trace_upload UPLOAD
 trace_upload() {
-    send_noted "$1" "${tracing[@]}" -o "$STACK/trace"
+    send_captured "$1" "${tracing[@]}" -o "$STACK/trace"
     answered 200 || fail "$1: $(cat "$answer" "$stderr")"
     mapfile -t calls < <(calls_of "$STACK/trace" getpeername)
     ((${#calls[@]} > 100)) || fail "only ${#calls[@]} calls"
@@ -75,7 +75,7 @@ trace_upload() {
         for ((number = 0; number < ${#calls[@]}; number += step)); do
             read -r name count <<<"${calls[number]}"
             injection "$name" "$count" signal=KILL
-            send_noted "$upload" "${tracing[@]}" "${inject[@]}"
+            send_captured "$upload" "${tracing[@]}" "${inject[@]}"
             check_round "killed at $name $count" "$name"
         done
         finish "upload of a $upload killed at $which of ${#calls[@]} calls"
@@ -93,7 +93,7 @@ trace_upload() {
         for ((number = 0; number < ${#tries[@]}; number += step)); do
             read -r name count error <<<"${tries[number]}"
             injection "$name" "$count" "error=$error"
-            send_noted "$upload" "${tracing[@]}" "${inject[@]}"
+            send_captured "$upload" "${tracing[@]}" "${inject[@]}"
             faults=$((faults + 1))
             check_round "$error at $name $count" "$name"
         done
@@ -106,7 +106,7 @@ trace_upload() {
     for upload in form raw; do
         points=0 faults=0 told=0
         starving 0
-        OUT=$starved send_noted "$upload" "${starve[@]}"
+        OUT=$starved send_captured "$upload" "${starve[@]}"
         answered 200 || fail "not starved at all: $(cat "$answer" "$stderr")"
         read_tally
         total=$made
@@ -114,7 +114,7 @@ trace_upload() {
         choose_step "$total" 50
         for ((number = 1; number <= total; number += step)); do
             starving "$number"
-            OUT=$starved send_noted "$upload" "${starve[@]}"
+            OUT=$starved send_captured "$upload" "${starve[@]}"
             read_tally
             faults=$((faults + failed))
             check_round "allocation $number"

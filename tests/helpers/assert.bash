@@ -73,7 +73,7 @@ refute_header() { # NAME
 # Runs a small program (tests/helpers/json.c) for the most common checks of JSON, because jq takes
 # longer to start than most requests take. Success means that the condition holds. Failure means
 # nothing: the caller then runs jq.
-surely() {
+quick_check() {
     [[ -x $HELPERS/json ]] && "$HELPERS/json" "$body" "$@" 2>/dev/null
 }
 
@@ -81,7 +81,7 @@ surely() {
 # [1,2]); any other EXPECTED is a string.
 assert_json() { # PATH EXPECTED
     local found expected=$2
-    ! surely is "$1" "$2" || return 0
+    ! quick_check is "$1" "$2" || return 0
     jq -e . >/dev/null 2>&1 <<<"$expected" || [[ $expected == false || $expected == null ]] ||
         expected=$(jq -n --arg text "$2" '$text')
     found=$(jq -c "$1" "$body" 2>&1) || true
@@ -91,7 +91,7 @@ assert_json() { # PATH EXPECTED
 # Like assert_json, but EXPECTED is always a string, even if it consists of digits.
 assert_text() { # PATH EXPECTED
     local found
-    ! surely text "$1" "$2" || return 0
+    ! quick_check text "$1" "$2" || return 0
     found=$(jq -c "$1" "$body" 2>&1) || true
     [[ $found == "$(jq -nc --arg text "$2" '$text')" ]] ||
         fail_answer "expected $1 to be the string $2, not $found"
@@ -114,14 +114,14 @@ assert_body_is() { # TEXT, or @FILE
 assert_success() {
     assert_status 200
     assert_header Content-Type 'application/json; charset=utf-8'
-    surely success || assert_that '.success == true and (keys == ["data", "success"])'
+    quick_check success || assert_that '.success == true and (keys == ["data", "success"])'
 }
 
 # Expects the error envelope without other members (spec 2.1, 7); the message contains MESSAGE-PART.
 assert_error() { # STATUS CODE [MESSAGE-PART]
     assert_status "$1"
     assert_header Content-Type 'application/json; charset=utf-8'
-    ! surely error "$2" "${3-}" || return 0
+    ! quick_check error "$2" "${3-}" || return 0
     jq -e --arg code "$2" --arg part "${3-}" '.success == false and .error == $code
         and (.message | contains($part)) and (.message | length > 0)
         and (keys - ["success", "error", "message", "details"] == [])' "$body" >/dev/null 2>&1 ||
@@ -130,7 +130,7 @@ assert_error() { # STATUS CODE [MESSAGE-PART]
 
 # Expects an issue in the details of a validation error: assert_issue PATH [MESSAGE-PART]
 assert_issue() {
-    ! surely issue "$1" "${2-}" || return 0
+    ! quick_check issue "$1" "${2-}" || return 0
     jq -e --arg path "$1" --arg part "${2-}" '.details | any(.path == $path
         and (.message | contains($part)) and (.code | length > 0))' "$body" >/dev/null 2>&1 ||
         fail_answer "expected an issue with the path $1 and a message that holds: ${2-}"

@@ -39,7 +39,7 @@ static const struct shape shapes[] = {
     {"one_text", {{VALUE "\"messages\":[{\"from\":\"16505550001\",\"id\":\"m\",\"type\":\"text\",\"text\":{\"body\":\"", "a", 100, true}}, "\"}}" END},
     {"empty_messages", {{VALUE "\"messages\":[", "{   }", 100, false}}, END},
     {"messages_of_one_contact", {{VALUE "\"messages\":[", "{\"from\":\"16505550001\",\"id\":\"#\"}", 100, false}}, END},
-    {"news_of_one_contact", {{VALUE "\"messages\":[", "{\"from\":\"16505550001\",\"id\":\"#\",\"type\":\"text\"}", 100, false}}, END},
+    {"typed_messages_of_one_contact", {{VALUE "\"messages\":[", "{\"from\":\"16505550001\",\"id\":\"#\",\"type\":\"text\"}", 100, false}}, END},
     {"messages_of_one_card", {{VALUE "\"contacts\":[{\"wa_id\":\"16505550001\"}],\"messages\":[", "{\"id\":\"#\"}", 100, false}}, END},
     {"a_card_for_each_message", {{VALUE "\"contacts\":[", "{\"wa_id\":\"1650#\"}", 40, false}, {"],\"messages\":[", "{\"from\":\"1650#\",\"id\":\"#\",\"type\":\"text\"}", 60, false}}, END},
     {"cards_by_user_id", {{VALUE "\"contacts\":[", "{\"user_id\":\"US.#\"}", 40, false}, {"],\"messages\":[", "{\"from_user_id\":\"US.#\",\"id\":\"#\",\"type\":\"text\"}", 60, false}}, END},

@@ -72,7 +72,7 @@ assert_memory() {
     local peak
     kill "$watcher"
     peak=$(cat "$memory")
-    ((peak > 4000)) || fail "the watcher saw no process, or a strange one: $peak KB"
+    ((peak > 4000)) || fail "the watcher saw no process of media: the peak is $peak KB"
     # a sanitizer build needs more memory, so its peak is not checked
     [[ $OUT != "$root" ]] || ((peak < 16384)) || fail "expected less than 16384 KB of memory, not $peak"
 }

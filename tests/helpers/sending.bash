@@ -4,17 +4,17 @@
 # Every round has its own recipient and starts with the initial database. Its result goes to the file
 # $notes; at the end these results are compared with the requests that the platform received:
 #
-#     begin_sweep; for ...; do next_round SEND; send_noted SEND ...; check_round WHAT; done
+#     begin_sweep; for ...; do next_round SEND; send_captured SEND ...; check_round WHAT; done
 #     end_sweep TEXT FAULTS KILLS
 #
 # SEND is `plain`, or `keyed`: the same with an Idempotency-Key.
 
-# Captures both sends: note_sends [PADDING]. PADDING makes the requests longer, but not the messages.
-note_sends() {
+# Captures both sends: capture_sends [PADDING]. PADDING makes the requests longer, but not the messages.
+capture_sends() {
     padding=${1-}
     to=15550000000
-    note_request plain POST /v2/messages/send/text -d "$(our_body)" --as "$TOKEN"
-    note_request keyed POST /v2/messages/send/text -d "$(our_body)" --as "$TOKEN" -H 'Idempotency-Key: once'
+    capture_request plain POST /v2/messages/send/text -d "$(our_body)" --as "$TOKEN"
+    capture_request keyed POST /v2/messages/send/text -d "$(our_body)" --as "$TOKEN" -H 'Idempotency-Key: once'
 }
 
 our_body() {
@@ -39,7 +39,7 @@ next_round() {
 # Prints what the round stored: `nothing` or `message WAMID`; then the state of the idempotency key:
 # `none`, `started`, or the status of its answer; then the results of the integrity checks. Any other
 # output means a damaged database.
-look_at_database() {
+describe_database() {
     db "SELECT CASE (SELECT count(*) FROM contact) || (SELECT count(*) FROM thread) || (SELECT count(*) FROM message)
             WHEN '000' THEN 'nothing' WHEN '111' THEN 'message ' ||
                 (SELECT wamid FROM message m JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id
@@ -54,7 +54,7 @@ look_at_database() {
 # Sets `stored` (a wamid or an empty string) and `key` (none, started or a status).
 read_database() { # WHAT
     local found
-    mapfile -t found < <(look_at_database)
+    mapfile -t found < <(describe_database)
     [[ ${found[*]:2} == 'ok 0' && ${found[0]} =~ ^(nothing|message\ wamid.*)$ ]] ||
         fail "$1: the database holds: ${found[*]}"
     stored=${found[0]#nothing} key=${found[1]}
@@ -86,7 +86,7 @@ check_round() {
     fi
     [[ ! -s $answer || -n $answered_wamid ]] || grep -q 'not known' "$answer" || claims_unsent=yes
     printf '%s|%s|%s|%s|%s|%s\n' "$to" "$stored" "$answered_wamid" "$key" "$claims_unsent" "$1" >>"$notes"
-    [[ $send != keyed ]] || check_twin "$1" "$key" "$stored" "$answered_wamid"
+    [[ $send != keyed ]] || check_repeated "$1" "$key" "$stored" "$answered_wamid"
 }
 
 # Succeeds if the answer is 409 with that outcome: refused_as OUTCOME
@@ -98,14 +98,14 @@ is_replay() { # STATUS
     answered "$1" && grep -q '^Idempotent-Replayed: true' "$answer"
 }
 
-check_twin() { # WHAT KEY STORED TOLD
-    send_noted keyed
+check_repeated() { # WHAT KEY STORED ANSWERED-WAMID
+    send_captured keyed
     case $2 in
     none) answered 200 || fail "$1: the repeated request was not sent: $(cat "$answer")" ;;
     started)
         refused_as running || fail "$1: 409 expected: $(cat "$answer")"
         db 'UPDATE idempotency SET created_at = created_at - 61000'
-        send_noted keyed
+        send_captured keyed
         refused_as unknown || fail "$1: 409 expected: $(cat "$answer")"
         ;;
     *)

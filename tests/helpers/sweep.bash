@@ -2,10 +2,10 @@
 # Kills a program, or makes a system call or an allocation fail, at every point of its execution:
 # `load helpers/sweep` after helpers/all. For files that run over `direct` alone.
 #
-#     note_request NAME METHOD PATH [option of request...]
+#     capture_request NAME METHOD PATH [option of request...]
 #                     captures the environment and standard input of a CGI for that request, and sends
 #                     nothing
-#     send_noted NAME [COMMAND...]
+#     send_captured NAME [COMMAND...]
 #                     runs the program on a captured request, under COMMAND if given; sets $answer (the
 #                     file with its output) and $code (its exit status)
 #
@@ -20,7 +20,7 @@ starved=${HELPERS%/helpers}/starved
 
 # --- one request, any number of times ---
 
-note_request() {
+capture_request() {
     local name=$1 stand_in=$STACK/stand-in program
     unset SWITCHBOARD_CONFINE_KILLS # strace injects an error by an invalid call, which the filter kills
     mkdir -p "$stand_in/cgi-bin"
@@ -34,7 +34,7 @@ note_request() {
     OUT=$stand_in request "${@:2}"
 }
 
-send_noted() {
+send_captured() {
     local name=$1 variables program
     shift
     mapfile -d '' variables <"$STACK/$name.variables"
@@ -120,7 +120,7 @@ say_sweep() {
 
 # --- system calls ---
 
-# strace, as a COMMAND of send_noted. LeakSanitizer does not work under it, so it is switched off.
+# strace, as a COMMAND of send_captured. LeakSanitizer does not work under it, so it is switched off.
 tracing=(env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} strace -qq)
 
 # Prints the calls of a trace, from the first call named FIRST on: lines `NAME N`, the N-th call of
@@ -171,7 +171,7 @@ list_errors() {
 
 # --- memory ---
 
-# Sets `starve`, a COMMAND of send_noted that makes the N-th allocation fail, or HOW-MANY from the N-th
+# Sets `starve`, a COMMAND of send_captured that makes the N-th allocation fail, or HOW-MANY from the N-th
 # on; only allocations of more than OVER bytes count: starving N [HOW-MANY [OVER]]
 starving() {
     starve=(env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} "STARVE_FILE=$STACK/starve"

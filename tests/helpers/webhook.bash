@@ -8,7 +8,7 @@ PARENT=US.ENT.20000000000000000001 PARENT2=US.ENT.20000000000000000002
 
 # Makes an account with a line for the user of make_user, and sets ACCOUNT, WABA and LINE. Does not add
 # them to the sandbox, as make_account and make_line do.
-make_place() {
+make_account_line() {
     local number
     number=$(next_number)
     WABA=9000$number LINE=8000$number
