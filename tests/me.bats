@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# GET /v2/me (spec 2.2, 4.2) and who may call protected routes at all (spec 5)
+# GET /v2/me (spec 2.2, 4.2), and the checks of token and plan on every protected route (spec 5)
 load helpers/all
 load helpers/conventions
 
-# A column of the row of a table whose other column has that value: column TABLE COLUMN WHERE VALUE
+# One column of the row of TABLE whose column WHERE equals VALUE: column TABLE COLUMN WHERE VALUE
 column() {
     db "SELECT $2 FROM $1 WHERE $3 = '$4'"
 }
@@ -20,7 +20,7 @@ line_json() {
         "$(iso "$(column line created_at phone_number_id "$1")")"
 }
 
-# 401 as it must always be (RFC 9110 15.5.2): assert_unauthorized [MESSAGE-PART]
+# The answer is 401 with the challenge that RFC 9110 15.5.2 requires: assert_unauthorized [MESSAGE-PART]
 assert_unauthorized() {
     assert_error 401 UNAUTHORIZED "${1-}"
     [[ $(header WWW-Authenticate) == Bearer* ]] || fail_answer 'expected WWW-Authenticate: Bearer'
@@ -58,7 +58,7 @@ assert_unauthorized() {
 }
 
 # bats test_tags=direct
-@test "account is the default business account, wherever it stands in the list (spec 2.2)" {
+@test "account is the default business account, at any position in the list (spec 2.2)" {
     make_user
     make_account '' --default
     api GET /v2/me
@@ -113,7 +113,7 @@ assert_unauthorized() {
 }
 
 # bats test_tags=direct
-@test "nothing of another user is listed" {
+@test "accounts and lines of another user are not listed" {
     make_user OTHER_
     make_user
     api GET /v2/me
@@ -151,7 +151,7 @@ assert_unauthorized() {
     assert_success
 }
 
-@test "the scheme is read in any case and with any space (RFC 9110 11.1)" {
+@test "the scheme is accepted in any case and with any number of spaces (RFC 9110 11.1)" {
     local value
     for value in "bearer $TOKEN" "BEARER $TOKEN" "Bearer    $TOKEN" $'Bearer\t'"$TOKEN" "Bearer $TOKEN   "; do
         request GET /v2/me -H "Authorization: $value"
@@ -159,7 +159,7 @@ assert_unauthorized() {
     done
 }
 
-@test "both headers: fine when equal, 401 when they differ (spec 5.2)" {
+@test "both headers are accepted when they are equal, and are 401 when they differ (spec 5.2)" {
     request GET /v2/me -H "Authorization: Bearer $TOKEN" -H "X-API-Token: $TOKEN"
     assert_success
     request GET /v2/me -H "Authorization: Bearer $TOKEN" -H "X-API-Token: ${TOKEN}x"
@@ -211,7 +211,7 @@ assert_unauthorized() {
     assert_text .data.user.email "$EMAIL"
 }
 
-@test "a token that is regenerated while it is used is valid or invalid, and the old one invalid at once" {
+@test "requests during a regeneration of their token are 200 or 401, and afterwards the old token is invalid" {
     local old try
     make_user
     for ((try = 0; try < 8; try++)); do
@@ -235,7 +235,7 @@ assert_unauthorized() {
     switchboard user delete "$EMAIL"
     api GET /v2/me
     assert_unauthorized 'Invalid API token'
-    # also where the token's row was left behind
+    # also when the row of the token still exists
     make_user
     db "UPDATE user SET deleted_at = 1 WHERE email = '$EMAIL'"
     api GET /v2/me
@@ -276,7 +276,7 @@ assert_unauthorized() {
 }
 
 # bats test_tags=direct
-@test "no plan, or add-on plans alone: 403 DEVELOPER_PLAN_REQUIRED; an add-on's end does not matter (spec 5.5)" {
+@test "no plan, or add-on plans alone: 403 DEVELOPER_PLAN_REQUIRED; the end of an add-on has no effect (spec 5.5)" {
     make_user
     db "DELETE FROM plan WHERE user_id = (SELECT id FROM user WHERE email = '$EMAIL')"
     api GET /v2/me
@@ -312,7 +312,7 @@ assert_unauthorized() {
     assert_success
 }
 
-@test "path and method come before the token (spec 7)" {
+@test "path and method are checked before the token (spec 7)" {
     request POST /v2/me -d '{}'
     assert_error 404 NOT_FOUND
     assert_header Allow 'GET, HEAD, OPTIONS'
@@ -323,7 +323,7 @@ assert_unauthorized() {
 
 # --- transport ---
 
-@test "a query without = and a body change nothing" {
+@test "a query without = and a body are ignored" {
     api GET '/v2/me?--help+-x%20y'
     assert_success
     api GET /v2/me -d 'not JSON' -H 'Content-Type: text/plain'
@@ -337,19 +337,19 @@ assert_unauthorized() {
     assert_methods /v2/me GET
 }
 
-@test "paths around it are 404, token or not (spec 7)" {
+@test "similar paths are 404, with a token or without (spec 7)" {
     make_user
     assert_no_other_paths /v2/me
 }
 
-@test "X-Request-Id is taken over when it is harmless, else made" {
+@test "X-Request-Id is taken from the request when it is harmless, else generated" {
     make_user
     assert_request_ids GET /v2/me --as "$TOKEN"
     request GET /v2/me -H 'X-Request-Id: of-a-failure'
     assert_header X-Request-Id of-a-failure
 }
 
-@test "the log names the user and holds no token" {
+@test "the log contains the user and no token" {
     make_user
     api GET /v2/me
     log_of_request | jq -e ".user == \"$(column user id email "$EMAIL")\" and .status == 200
@@ -373,7 +373,7 @@ assert_unauthorized() {
     assert_equal "$(db "SELECT count(*) FROM api_token WHERE lower(hex(hash)) = '$(printf '%s' "$TOKEN" | sha256sum | cut -d ' ' -f 1)'")" 1
 }
 
-@test "64 at once are 64 equal answers" {
+@test "64 concurrent requests get 64 equal answers" {
     make_user
     request_many 64 GET /v2/me --as "$TOKEN"
     assert_equal "$(statuses)" '64 200'
@@ -383,7 +383,7 @@ assert_unauthorized() {
 
 # --- the database fails ---
 
-@test "a missing database is 500 INTERNAL_ERROR, and the log says why; it serves again when it is back" {
+@test "a missing database is 500 INTERNAL_ERROR with the reason in the log; requests succeed when it is back" {
     make_user
     mv "$DB" "$DB.away"
     api GET /v2/me
@@ -391,13 +391,13 @@ assert_unauthorized() {
     mv "$DB.away" "$DB"
     assert_error 500 INTERNAL_ERROR 'database'
     assert_conventions
-    ! grep -F "$DB" "$body" || fail_answer 'the client is told of a path'
+    ! grep -F "$DB" "$body" || fail_answer 'the answer contains the path'
     grep -F "request $(header X-Request-Id): database $DB: " "$LOG" | grep -qF 'unable to open'
     api GET /v2/me
     assert_success
 }
 
-@test "a database of another version is 500 INTERNAL_ERROR, and the log names switchboard init" {
+@test "a database of another schema version is 500 INTERNAL_ERROR, and the log names switchboard init" {
     make_user
     cp "$DB" "$STACK/copy.db"
     write_config "database = $STACK/copy.db"
@@ -423,7 +423,7 @@ assert_unauthorized() {
     assert_conventions
 }
 
-@test "the executable has SQLite, and neither libcurl nor anything of it" {
+@test "the executable is linked with SQLite and not with libcurl" {
     assert_without me curl_easy_init curl_global_init
     nm "$OUT/cgi-bin/me" | grep -q ' sqlite3_open_v2$' || fail 'expected SQLite: is the check sound?'
 }

@@ -7,9 +7,9 @@ load helpers/media
 
 BOUNDARY="---a'form(of)_ours"
 
-# --- what is sent ---
+# --- requests ---
 
-# A form, part by part, in $FORM: new_form, then parts, then end_form.
+# Builds a form part by part in $FORM: call new_form, then add parts, then call end_form.
 new_form() {
     FORM=$BATS_TEST_TMPDIR/form
     : >"$FORM"
@@ -41,7 +41,7 @@ send_form() { # [option of request...]
         -d "@$FORM" "$@"
 }
 
-# A whole form of FILE for our line, sent: upload_form FILE [NAME [TYPE]]
+# Uploads FILE in a form for our line: upload_form FILE [NAME [TYPE]]
 upload_form() {
     new_form
     field phoneNumberId "$LINE"
@@ -57,14 +57,14 @@ big() {
     printf '%s' "$file"
 }
 
-# --- what came of it ---
+# --- expected results ---
 
-# What the sandbox holds of the upload just answered: uploaded JQ-PATH
+# A member of the sandbox's record of the last upload: uploaded JQ-PATH
 uploaded() {
     sandbox GET "media/$(jq -r .data.mediaId "$body")" | jq -r "$1"
 }
 
-# 200, and the platform has the very bytes under this type and name.
+# The answer is 200, and the platform has exactly these bytes with this type and name.
 assert_uploaded() { # FILE TYPE [NAME]
     assert_success
     assert_that '.data | keys == ["mediaId"] and (.mediaId | type == "string")'
@@ -78,7 +78,7 @@ uploads() {
     sandbox GET media | jq '[.[] | select(.partHeaders)] | length'
 }
 
-# 4xx in the envelope, and neither the platform nor the disk saw anything of it.
+# The answer is 4xx in the envelope; nothing was sent to the platform or written to the disk.
 assert_refused() { # STATUS [MESSAGE-PART]
     assert_error "$1" VALIDATION_ERROR "${2-}"
     assert_conventions
@@ -100,7 +100,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
     assert_equal "$(uploaded .phoneNumberId)" "$LINE"
 }
 
-@test "the file may come before phoneNumberId and type, and among fields that nobody knows" {
+@test "the file may come before phoneNumberId and type, and among unknown fields" {
     local photo
     photo=$(photo)
     new_form
@@ -127,7 +127,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
     done
 }
 
-@test "a chunked form is as good as one with a length" {
+@test "a chunked form is accepted like one with Content-Length" {
     local photo
     photo=$(photo 300000)
     new_form
@@ -138,11 +138,11 @@ assert_refused() { # STATUS [MESSAGE-PART]
     assert_uploaded "$photo" image/jpeg
 }
 
-@test "what curl -F sends is understood" {
+@test "the form that curl -F sends is accepted" {
     local photo
     photo=$(photo)
     curl -s -o /dev/null -F "file=@$photo;filename=photo.jpg;type=image/jpeg" -F "phoneNumberId=$LINE" \
-        "$SANDBOX/v26.0/form" # which keeps what it was sent
+        "$SANDBOX/v26.0/form" # the sandbox records the request
     sent >"$BATS_TEST_TMPDIR/form"
     api POST /v2/media/upload -d "@$BATS_TEST_TMPDIR/form" \
         -H "Content-Type: $(sandbox GET requests/last | jq -r '.headers["content-type"]')"
@@ -163,7 +163,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
     done
 }
 
-@test "file names keep their UTF-8, filename* counts first, and nothing in them can add a header" {
+@test "file names keep their UTF-8, filename* takes precedence, and no name can add a header" {
     local photo name wanted
     photo=$(photo)
     while IFS=$'\t' read -r name wanted; do
@@ -191,7 +191,7 @@ END
 
 # --- POST /v2/media/upload, a raw body ---
 
-@test "a raw body is uploaded byte for byte, named as X-Filename says, else file" {
+@test "a raw body is uploaded byte for byte, with the name in X-Filename, else file" {
     local photo
     photo=$(photo)
     upload_raw "$photo" image/jpeg
@@ -202,7 +202,7 @@ END
     assert_uploaded "$photo" image/jpeg 'a; x=b.jpg'
 }
 
-@test "the header phoneNumberId is as good as X-Phone-Number-Id" {
+@test "the header phoneNumberId is accepted like X-Phone-Number-Id" {
     local photo
     photo=$(photo)
     api POST /v2/media/upload -H 'Content-Type: image/jpeg' -H "phoneNumberId: $SECOND_LINE" -d "@$photo"
@@ -210,7 +210,7 @@ END
     assert_equal "$(uploaded .phoneNumberId)" "$SECOND_LINE"
 }
 
-@test "a raw body never touches the disk" {
+@test "a raw body is never written to the disk" {
     local photo
     photo=$(photo 500000)
     write_config "spool_dir = $STACK/nowhere"
@@ -226,7 +226,7 @@ END
 # --- the type ---
 
 # bats test_tags=direct
-@test "the platform is told the type without parameters, in lower case" {
+@test "the type is sent to the platform without parameters and in lower case" {
     local photo
     photo=$(photo)
     upload_raw "$photo" 'Audio/OGG; codecs=opus'
@@ -238,7 +238,7 @@ END
 }
 
 # bats test_tags=direct
-@test "type and X-Upload-Type count before the type that the file came with" {
+@test "type and X-Upload-Type take precedence over the Content-Type of the file" {
     local photo
     photo=$(photo)
     upload_raw "$photo" image/png -H 'X-Upload-Type: image/webp'
@@ -253,7 +253,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a hint that says nothing does not count, and one that is no type is 400" {
+@test "a generic type hint is ignored, and a hint that is not a MIME type is 400" {
     local photo hint
     photo=$(photo)
     upload_raw "$photo" image/png -H 'X-Upload-Type: application/octet-stream'
@@ -273,7 +273,7 @@ END
 }
 
 # bats test_tags=direct
-@test "without a type, or with one that says nothing, content and file name tell" {
+@test "without a type, or with a generic one, the type is detected from content and file name" {
     local photo type file=$BATS_TEST_TMPDIR/content name bytes wanted
     photo=$(photo)
     for type in '' application/octet-stream application/x-www-form-urlencoded nonsense; do
@@ -306,7 +306,7 @@ END
 }
 
 # bats test_tags=direct
-@test "what nobody knows is sent as application/octet-stream, and the platform's refusal comes back" {
+@test "a file of unknown type is sent as application/octet-stream, and the platform's error is passed on" {
     local file=$BATS_TEST_TMPDIR/unknown
     printf '\x01\x02\x03\x04nothing that anybody knows\x05' >"$file"
     upload_raw "$file" ''
@@ -314,7 +314,7 @@ END
     assert_json .details.error.code 100
 }
 
-# --- who may, and for which line ---
+# --- authorization ---
 
 @test "a missing phoneNumberId is 400 in both modes" {
     local photo
@@ -337,7 +337,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a phoneNumberId that is not the caller's or archived is 403, and nothing is sent" {
+@test "a phoneNumberId of another user or an archived one is 403, and nothing is sent" {
     local photo id
     photo=$(photo)
     switchboard line add "$ACCOUNT" --phone-number-id 777 --number +15557770777 >/dev/null
@@ -352,7 +352,7 @@ END
     done
 }
 
-@test "the token comes before everything else, and the answer arrives however large the body is" {
+@test "the token is checked before the body, and a body of any size gets its answer" {
     local try
     for try in 1 2 3; do
         request POST /v2/media/upload -H 'Content-Type: image/jpeg' -d "@$(photo 3000000)"
@@ -363,7 +363,7 @@ END
     assert_nothing_sent
 }
 
-@test "there is no POST /v2/media, and upload knows no other method" {
+@test "POST /v2/media is 404, and upload accepts POST alone" {
     api POST /v2/media -d '{}'
     assert_error 404 NOT_FOUND
     assert_methods /v2/media/upload POST
@@ -377,7 +377,7 @@ END
     assert_refused 411 Content-Length
 }
 
-@test "exactly 100 MB pass in both modes, within 16 MB of memory" {
+@test "exactly 100 MB are accepted in both modes, with at most 16 MB of memory" {
     local big
     big=$(big)
     watch_memory
@@ -399,7 +399,7 @@ END
     assert_refused 413 "$LIMIT bytes"
     truncate -s $((LIMIT + 2097153)) "$file"
     upload_form "$file" big.pdf application/pdf
-    assert_error 413 VALIDATION_ERROR "$LIMIT bytes" # of Apache's own, where there is one
+    assert_error 413 VALIDATION_ERROR "$LIMIT bytes" # Apache's own limit, where it applies
     assert_nothing_sent
 }
 
@@ -412,10 +412,10 @@ END
     assert_issue file
 }
 
-# --- forms that are none ---
+# --- invalid forms ---
 
 # bats test_tags=direct
-@test "a form without a boundary, or with one that is none, is 400" {
+@test "a form without a boundary, or with an invalid one, is 400" {
     local boundary
     upload_form "$(photo)" photo.jpg image/jpeg
     forget_sent
@@ -450,7 +450,7 @@ END
 }
 
 # bats test_tags=direct
-@test "LF alone ends no line of a form: 400" {
+@test "LF without CR as a line end of a form is 400" {
     upload_form "$(photo 10)" photo.jpg image/jpeg
     forget_sent
     tr -d '\r' <"$FORM" >"$FORM.lf"
@@ -479,7 +479,7 @@ END
 }
 
 # bats test_tags=direct
-@test "two files, and a field that comes twice, are 400" {
+@test "two files, and a repeated field, are 400" {
     new_form
     field phoneNumberId "$LINE"
     file "$(photo)" photo.jpg image/jpeg
@@ -497,7 +497,7 @@ END
 }
 
 # bats test_tags=direct
-@test "no file is 400, after phoneNumberId" {
+@test "a missing file is 400, checked after phoneNumberId" {
     new_form
     field phoneNumberId "$LINE"
     end_form
@@ -511,7 +511,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a part that lies about its length, or is encoded, is 400" {
+@test "a part with a wrong Content-Length or a transfer encoding is 400" {
     local header
     for header in 'Content-Length: 4' 'Content-Length: 5000000' 'Content-Length: x' \
         'Content-Transfer-Encoding: base64'; do
@@ -525,7 +525,7 @@ END
 }
 
 # bats test_tags=direct
-@test "fields are text of at most 255 bytes: 400" {
+@test "a field that is longer than 255 bytes or not text is 400" {
     new_form
     field phoneNumberId "$(printf '1%.0s' {1..256})"
     end_form
@@ -550,7 +550,7 @@ END
 
 # --- bodies that end too soon ---
 
-# Sends the first N bytes of FILE as the beginning of the whole, and goes away:
+# Announces all of FILE, sends its first N bytes and closes the connection:
 # cut_upload N FILE HEADER...
 cut_upload() {
     local n=$1 whole=$2 lines=() line to
@@ -569,21 +569,21 @@ cut_upload() {
         printf '%s\r\n' "$@" ''
         cat "$BATS_TEST_TMPDIR/cut"
     } >&"$to"
-    sleep 0.2 # so that the program has begun: Apache ends it when it sees that the client left
+    sleep 0.2 # the program must have started: Apache ends it when the client has closed the connection
     exec {to}>&-
 }
 
-nobody_uploads() {
+no_upload_runs() {
     [[ -z $(pgrep -f "^$OUT/cgi-bin/media") ]]
 }
 
-# Nothing is under way any more, and the platform was sent no whole request.
+# No upload is running, and the platform received no complete request.
 assert_nothing_completed() {
-    eventually nobody_uploads
+    eventually no_upload_runs
     assert_equal "$(sandbox GET requests | jq '[.[] | select(.complete)] | length')" 0
 }
 
-@test "a raw body that ends before its length is 400 where anybody is left to hear it, and never an upload" {
+@test "a raw body shorter than its Content-Length is 400 where the client still listens, and never uploaded" {
     local n photo before
     photo=$(photo 2000000)
     before=$(uploads)
@@ -594,7 +594,7 @@ assert_nothing_completed() {
     assert_equal "$(uploads)" "$before"
 }
 
-@test "a form that ends before its length is never an upload either" {
+@test "a form shorter than its Content-Length is never uploaded" {
     local n before
     new_form
     field phoneNumberId "$LINE"
@@ -609,10 +609,10 @@ assert_nothing_completed() {
     assert_equal "$(uploads)" "$before"
 }
 
-# --- what the platform answers ---
+# --- answers of the platform ---
 
 # bats test_tags=direct
-@test "an upstream failure keeps or becomes the status of spec 7, with message and whole payload" {
+@test "an upstream failure has the status that spec 7 assigns to it, with message and whole payload" {
     local photo status_sent wanted code
     photo=$(photo)
     while read -r status_sent wanted code; do
@@ -635,7 +635,7 @@ assert_nothing_completed() {
 END
 }
 
-@test "the message of a failed upload is the platform's alone, and never empty (spec 4.6)" {
+@test "the message of a failed upload is the platform's, without additions, and never empty (spec 4.6)" {
     local photo
     photo=$(photo)
     fault '{"status":400,"code":131051,"message":"Unsupported type"}'
@@ -659,7 +659,7 @@ END
     assert_header Retry-After 60
 }
 
-@test "a platform that resets or hangs up is 500, one that answers nonsense 502 (spec 7)" {
+@test "a connection that the platform resets or closes is 500, an invalid answer 502 (spec 7)" {
     local photo
     photo=$(photo 400000)
     fault '{"kind":"reset"}'
@@ -686,7 +686,7 @@ END
     assert_json .details '{"success":true}'
 }
 
-@test "an upload is sent once, whatever comes of it" {
+@test "an upload is sent once, whatever its result" {
     fault '{"kind":"reset"}'
     upload_raw "$(photo)" image/jpeg
     assert_equal "$(sent_count path=/media)" 1
@@ -698,7 +698,7 @@ new_key() {
     key="key-$RANDOM$RANDOM"
 }
 
-# 200 with the first answer, kept by keep_answer, and nothing more was sent.
+# The answer is 200 and equals the first one, which keep_answer saved; nothing more was sent.
 keep_answer() {
     cp "$body" "$BATS_TEST_TMPDIR/first"
     before=$(sent_count)
@@ -713,7 +713,7 @@ assert_replayed() { # [STATUS]
     assert_equal "$(sent_count)" "$before"
 }
 
-@test "the same Idempotency-Key and file are uploaded once and answered the same" {
+@test "repeated with the same Idempotency-Key and file, an upload is sent once and answered the same" {
     local key photo
     photo=$(photo 300000)
     new_key
@@ -734,7 +734,7 @@ assert_replayed() { # [STATUS]
     keep_answer
     send_form -H "Idempotency-Key: $key"
     assert_replayed
-    # a client that tries again invents another boundary
+    # a client that retries generates another boundary
     BOUNDARY=another
     new_form
     file "$photo" photo.jpg image/jpeg
@@ -745,7 +745,7 @@ assert_replayed() { # [STATUS]
 }
 
 # bats test_tags=direct
-@test "the same Idempotency-Key with another file, name, type or line is 422; of another user it is another key" {
+@test "the same Idempotency-Key with another file, name, type or line is 422; keys of different users are independent" {
     local key photo other
     photo=$(photo)
     other=$BATS_TEST_TMPDIR/other
@@ -770,7 +770,7 @@ assert_replayed() { # [STATUS]
 }
 
 # bats test_tags=direct
-@test "an Idempotency-Key of an upload is used up only by what may have reached the platform" {
+@test "an upload uses up its Idempotency-Key only when it may have reached the platform" {
     local key photo
     photo=$(photo)
     new_key
@@ -801,21 +801,21 @@ assert_replayed() { # [STATUS]
         cut_upload "$n" "$photo" 'Content-Type: image/jpeg' "X-Phone-Number-Id: $LINE" "Idempotency-Key: $key"
     done
     assert_nothing_completed
-    upload_again() { # one that was cut off may not have ended yet
+    upload_again() { # the interrupted upload may still be running
         upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
         [[ $status != 409 || $(jq -r .details.outcome "$body") != running ]]
     }
     eventually upload_again
     assert_uploaded "$photo" image/jpeg file
     refute_header Idempotent-Replayed
-    # nor does half a body bring out the answer of a whole one
+    # half of a body does not get the answer of the whole one
     keep_answer
     cut_upload 2000000 "$photo" 'Content-Type: image/jpeg' "X-Phone-Number-Id: $LINE" "Idempotency-Key: $key"
     upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
     assert_replayed
 }
 
-@test "an upload whose first request runs is 409 with Retry-After, whose end nobody knows 409 without" {
+@test "an upload whose first request is running is 409 with Retry-After, one of unknown outcome 409 without" {
     local key photo
     photo=$(photo)
     new_key
@@ -844,7 +844,7 @@ assert_replayed() { # [STATUS]
     assert_equal "$(sent_count)" 2
 }
 
-@test "64 uploads at once with one Idempotency-Key reach the platform once, in both modes" {
+@test "64 concurrent uploads with one Idempotency-Key reach the platform once, in both modes" {
     local key photo
     photo=$(photo 200000)
     new_key
@@ -864,7 +864,7 @@ assert_replayed() { # [STATUS]
     assert_equal "$(sent_count)" 2
 }
 
-@test "100 MB under an Idempotency-Key stay within 16 MB of memory, and a raw body off the disk" {
+@test "100 MB with an Idempotency-Key take at most 16 MB of memory, and a raw body is not written to the disk" {
     local key big
     big=$(big)
     new_key
@@ -878,10 +878,10 @@ assert_replayed() { # [STATUS]
     assert_memory
 }
 
-@test "an upload that goes on for long under its Idempotency-Key says so" {
+@test "a long upload renews the lease of its Idempotency-Key" {
     local key to age
     new_key
-    [[ $TRANSPORT == cgi ]] || return 0 # it takes 12 seconds; media is the same program over all
+    [[ $TRANSPORT == cgi ]] || return 0 # takes 12 seconds; media is plain CGI under every transport
     exec {to}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
     printf 'POST /v2/media/upload HTTP/1.1\r\nHost: x\r\nX-API-Token: %s\r\nIdempotency-Key: %s\r\nContent-Type: image/jpeg\r\nX-Phone-Number-Id: %s\r\nContent-Length: 200000\r\n\r\n' \
         "$TOKEN" "$key" "$LINE" >&"$to"
@@ -891,11 +891,11 @@ assert_replayed() { # [STATUS]
     sleep 1
     age=$(db "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - created_at FROM idempotency WHERE key = '$key'")
     exec {to}>&-
-    ((age >= 0 && age < 8000)) || fail "its last sign of life was $age ms ago"
+    ((age >= 0 && age < 8000)) || fail "the lease was renewed $age ms ago"
 }
 
 # bats test_tags=direct
-@test "without an Idempotency-Key nothing of an upload is written down" {
+@test "an upload without an Idempotency-Key stores nothing in the database" {
     local before
     before=$(db 'SELECT count(*), total(created_at) FROM idempotency')
     upload_raw "$(photo)" image/jpeg

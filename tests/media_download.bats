@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# GET /v2/media/:mediaId/download (spec 4.6): whose media, the stream, where the token may go.
+# GET /v2/media/:mediaId/download (spec 4.6): the choice of account, the stream, the hosts that get the token.
 # shellcheck disable=SC2153  # helpers/media sets ACCOUNT and others
 load helpers/all
 load helpers/conventions
@@ -7,17 +7,17 @@ load helpers/media
 
 # --- GET /v2/media/:mediaId/download ---
 
-# Media of the first account upstream: have_media [MEMBERS]; prints the id.
+# Creates media of the first account upstream and prints the id: have_media [MEMBERS]
 have_media() {
     sandbox POST media "{\"wabaId\":\"$WABA\"${1:+,$1}}" | jq -r .id
 }
 
-# A download into $body: download ID [QUERY [option of request...]]
+# Downloads into $body: download ID [QUERY [option of request...]]
 download() {
     api GET "/v2/media/$1/download${2:+?$2}" "${@:3}"
 }
 
-# 200 with the platform's bytes.
+# The answer is 200 with the platform's bytes.
 assert_content() { # ID
     assert_status 200
     sandbox GET "media/$1/content" >"$BATS_TEST_TMPDIR/content"
@@ -25,15 +25,15 @@ assert_content() { # ID
     assert_header Content-Length "$(stat -c %s "$BATS_TEST_TMPDIR/content")"
 }
 
-# Who was asked for the media, in order: the tokens of the calls below the version.
+# The tokens of the calls for the media below the version, in order.
 asked() {
     sandbox GET requests | jq -r '.[] | select(.path | startswith("/v")) | .headers.authorization' |
         sed 's/^Bearer //'
 }
 
-DOWNLOAD='"match":{"path":"whatsapp_business"}' # the call of the media URL, for faults
+DOWNLOAD='"match":{"path":"whatsapp_business"}' # matches the request to the media URL, for faults
 
-@test "a download is the platform's bytes with type, length and disposition (spec 4.6)" {
+@test "a download returns the platform's bytes with type, length and disposition (spec 4.6)" {
     local id
     id=$(have_media '"mimeType":"image/png","size":70000,"seed":7')
     download "$id"
@@ -60,7 +60,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # the call of the media URL, for
     assert_nothing_sent
 }
 
-@test "the URL is called with token and User-Agent, and the id as it came" {
+@test "the request upstream has token and User-Agent, and the id unchanged" {
     local id
     id=$(have_media '"size":5')
     download "$id"
@@ -72,7 +72,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # the call of the media URL, for
 }
 
 # bats test_tags=direct
-@test "without a selector the default account is asked first, then the others" {
+@test "without a selector the default account is tried first, then the others" {
     local id
     id=$(WABA=$SECOND_WABA have_media '"size":5')
     download "$id"
@@ -82,7 +82,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # the call of the media URL, for
 }
 
 # bats test_tags=direct
-@test "an account without a token is left out" {
+@test "an account without a token is skipped" {
     local id
     make_account ''
     switchboard account token "$ACCOUNT" </dev/null >/dev/null
@@ -95,7 +95,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # the call of the media URL, for
 }
 
 # bats test_tags=direct
-@test "phoneNumberId and accountId name the one account that is asked" {
+@test "phoneNumberId and accountId select the one account that is tried" {
     local id
     id=$(WABA=$SECOND_WABA have_media '"size":5')
     download "$id" "phoneNumberId=$SECOND_LINE"
@@ -112,7 +112,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # the call of the media URL, for
 }
 
 # bats test_tags=direct
-@test "a selector that is not the caller's is 403, two that contradict each other 400; nothing is sent" {
+@test "a selector of another user is 403, two that contradict each other are 400; nothing is sent" {
     local query
     for query in "phoneNumberId=$OTHER_LINE" "accountId=$OTHER_ACCOUNT" phoneNumberId=1 accountId=1; do
         download 1100000000000001 "$query"
@@ -141,7 +141,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # the call of the media URL, for
 }
 
 # bats test_tags=direct
-@test "any 4xx moves on to the next account" {
+@test "after any 4xx the next account is tried" {
     local id status_sent
     id=$(WABA=$SECOND_WABA have_media '"size":5')
     for status_sent in 400 401 403 404 429; do
@@ -152,7 +152,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # the call of the media URL, for
 }
 
 # bats test_tags=direct
-@test "where none has it, the first answer that says more than that is the failure" {
+@test "if no account has the media, the first error other than not found is the answer" {
     fault "{\"status\":403,\"code\":10,\"message\":\"No permission\",\"match\":{\"token\":\"$SECOND_TOKEN\"}}"
     download 999
     assert_error 403 FORBIDDEN 'No permission'
@@ -168,7 +168,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # the call of the media URL, for
 }
 
 # bats test_tags=direct
-@test "a platform in trouble is 502, and no other account is asked" {
+@test "a 5xx or transport failure of the platform is 502, and no other account is tried" {
     fault '{"status":500,"code":2,"message":"Try later"}'
     download 999
     assert_error 502 INTERNAL_ERROR 'Try later'
@@ -238,7 +238,7 @@ END
     assert_header Content-Range 'bytes */10'
 }
 
-@test "a Range that is none, and one under If-Range, mean the whole file" {
+@test "an invalid Range, and one with If-Range, return the whole file" {
     local id range
     id=$(have_media '"size":10')
     for range in 'bytes=a-b' 'lines=1-2' 'bytes' "bytes=0-1$(printf ',0-1%.0s' {1..100})"; do
@@ -252,7 +252,7 @@ END
 
 # --- the media URL ---
 
-@test "an expired URL is asked for once more" {
+@test "an expired URL is requested once more" {
     local id status_sent
     id=$(have_media '"size":5')
     for status_sent in 404 401; do
@@ -284,7 +284,7 @@ END
     assert_equal "$(sent_count path=/v26.0/1\&method=GET)" "$(sent_count "path=/v26.0/$id")"
 }
 
-@test "one that breaks off later is short of its Content-Length, and the connection ends" {
+@test "a download that breaks off later is shorter than its Content-Length, and the connection is closed" {
     local id n got
     id=$(have_media '"size":3000000')
     for n in 65537 70000 300000 2999999; do
@@ -299,7 +299,7 @@ END
     done
 }
 
-@test "one that is longer than announced, or shorter, is not complete either" {
+@test "a download longer or shorter than announced is incomplete too" {
     local id
     id=$(have_media '"size":300000,"withoutLength":true')
     for size in 299999 300001 100000; do
@@ -318,7 +318,7 @@ url_of() {
 }
 
 # bats test_tags=direct
-@test "Content-Length is there when the platform does not send it, from file_size, number or text" {
+@test "without Content-Length of the platform, file_size, a number or text, becomes Content-Length" {
     local id
     id=$(have_media '"size":300000,"withoutLength":true')
     download "$id"
@@ -332,7 +332,7 @@ url_of() {
     assert_content "$id"
 }
 
-@test "where nobody tells the length of a large file it is 502: a length is always sent" {
+@test "a large file of unknown length is 502: an answer always has Content-Length" {
     local id
     id=$(have_media '"size":300000,"withoutLength":true')
     fault "$(jq -nc --arg url "$(url_of "$id")" '{body: ({url: $url} | tostring)}')"
@@ -351,11 +351,11 @@ url_of() {
 }
 
 # bats test_tags=direct
-@test "Content-Type is the upstream's, else what the platform told, else unknown" {
-    local id sent told wanted
-    while IFS='|' read -r sent told wanted; do
+@test "Content-Type is that of the download, else the platform's mime_type, else application/octet-stream" {
+    local id sent stated wanted
+    while IFS='|' read -r sent stated wanted; do
         id=$(have_media "\"size\":5,\"mimeType\":\"$sent\"")
-        fault "$(jq -nc --arg url "$(url_of "$id")" --arg type "$told" \
+        fault "$(jq -nc --arg url "$(url_of "$id")" --arg type "$stated" \
             '{body: ({url: $url, mime_type: $type} | tostring), match: {path: "/v26.0/"}}')"
         download "$id"
         assert_status 200
@@ -368,7 +368,7 @@ END
 }
 
 # bats test_tags=direct
-@test "the token goes to the platform's own host and to media_hosts alone" {
+@test "the token is sent to the platform's own host and to media_hosts alone" {
     local port=${SANDBOX##*:} host hosts
     while read -r hosts host; do
         printf 'case: %s %s\n' "$hosts" "$host"
@@ -406,7 +406,7 @@ END
 
 # --- sizes, times ---
 
-@test "a download of 100 MB streams, within 16 MB of memory" {
+@test "a download of 100 MB is streamed, with at most 16 MB of memory" {
     local id
     id=$(have_media "\"size\":$LIMIT,\"mimeType\":\"video/mp4\"")
     watch_memory
@@ -416,7 +416,7 @@ END
     assert_equal "$(log_of_request | jq .bytes_out)" "$LIMIT"
 }
 
-@test "a call is given up when no byte has moved for 30 s, and not before, however long it takes" {
+@test "a transfer is aborted after 30 s without a byte, and not before, whatever its total time" {
     local id
     id=$(have_media '"size":40')
     fault "{\"kind\":\"hang\",\"match\":{\"path\":\"whatsapp_business\",\"token\":\"$FIRST_TOKEN\"}}"
@@ -436,7 +436,7 @@ END
     assert_equal "$(stat -c %s "$BATS_TEST_TMPDIR/drip/body")" 40
 }
 
-# A request of its own, with its status: timed NAME COMMAND...
+# Runs COMMAND and saves its answer and status under NAME: timed NAME COMMAND...
 timed() {
     answer_dir=$BATS_TEST_TMPDIR/$1
     mkdir "$answer_dir"
@@ -444,8 +444,8 @@ timed() {
     printf '%s\n' "$status" >"$answer_dir/result"
 }
 
-# It was given up once nothing had moved for 30 s. libcurl asks for that once a second, and a call of
-# another kind may have come before: assert_stalled NAME STATUS
+# The answer saved under NAME has STATUS, and the transfer was aborted after 30 s without a byte. libcurl
+# checks this once a second, and an earlier call may be part of the time: assert_stalled NAME STATUS
 assert_stalled() {
     headers=$BATS_TEST_TMPDIR/$1/headers body=$BATS_TEST_TMPDIR/$1/body
     read -r status <"$BATS_TEST_TMPDIR/$1/result"
@@ -453,7 +453,7 @@ assert_stalled() {
     assert_upstream_ms 30000 32000
 }
 
-@test "a client that leaves ends the download" {
+@test "a client that closes the connection ends the download" {
     local path
     path=/v2/media/$(have_media "\"size\":$LIMIT")/download
     if [[ $TRANSPORT == direct ]]; then
@@ -468,7 +468,7 @@ assert_stalled() {
 
 # --- what is logged ---
 
-@test "the log tells the bytes and the calls, and no secret" {
+@test "the log contains bytes and calls, and no secret" {
     local id
     upload_raw "$(photo)" image/jpeg
     log_of_request | jq -e '.route == "/v2/media/upload" and .bytes_in == 5011 and .upstream_status == 200'

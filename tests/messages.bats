@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# POST /v2/messages/... (spec 4.3), and what holds for every protected route that sends (spec 5, 7, 8)
+# POST /v2/messages/... (spec 4.3), and the rules of every protected route that sends (spec 5, 7, 8)
 # starts first
 load helpers/all
 load helpers/batch
 load helpers/conventions
 load helpers/webhook
 
-# A send that the platform never answers starts here and is looked at in the last test.
+# Starts a send that the platform never answers; the last test checks its result.
 setup_file() {
     start_stack
     make_user
@@ -27,7 +27,7 @@ setup() {
     new_recipient
 }
 
-# Somebody whom no test has written to: $to (digits), `who` for our bodies, `up` for the platform's.
+# A recipient that no test has used: $to (digits), `who` for our bodies, `up` for the platform's.
 new_recipient() {
     to=1555$((1000000 + $(next_number)))
     who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\""
@@ -38,19 +38,19 @@ send() { # PATH BODY [option of request...]
     api POST "/v2/messages/send${1:+/$1}" -d "$2" "${@:3}"
 }
 
-# Everything the database holds of what was sent, as one number each.
+# The numbers of contacts, threads and messages in the database.
 recorded() {
     db 'SELECT (SELECT count(*) FROM contact), (SELECT count(*) FROM thread), (SELECT count(*) FROM message)'
 }
 
-# The platform was not asked and nothing was written since `before=$(recorded)`.
+# Nothing was sent to the platform, and nothing was stored since `before=$(recorded)`.
 assert_untouched() {
     assert_nothing_sent
     assert_equal "$(recorded)" "$before"
 }
 
-# 200; the platform was sent UPSTREAM to the byte; its answer is the data; the message is recorded as
-# it went out, with a contact and a thread of its line: assert_sends PATH OUR-MEMBERS UPSTREAM-MEMBERS
+# The answer is 200; the platform received exactly UPSTREAM; its answer is the data; the message is stored
+# as it was sent, with a contact and a thread of its line: assert_sends PATH OUR-MEMBERS UPSTREAM-MEMBERS
 assert_sends() {
     local type wamid
     send "$1" "{$who,$2}"
@@ -68,9 +68,9 @@ assert_sends() {
         "out|api|$type|accepted|$to|1|$ACCOUNT|$LINE|$up$3}"
 }
 
-# The table of bodies that a table of fields asks for. FULL is a body with every field; each line of
-# standard input is `PATH TYPE required|optional`, PATH as sections.0.title. Left out, of each wrong
-# type, empty: variants FULL <FIELDS
+# Generates test bodies from a table of fields. FULL is a body with every field; each line of standard
+# input is `PATH TYPE required|optional`, PATH as sections.0.title. Each field is left out, given each wrong
+# type, and empty: variants FULL <FIELDS
 variants() {
     jq -R . | jq -s -r --argjson full "$1" '
         def wrong: {string: [null, true, 5, ["x"], {a: 1}], object: [null, false, 5, "x", []],
@@ -88,7 +88,7 @@ variants() {
                 | row(400; "\($place):empty")))'
 }
 
-# Sends all variants, and checks that those of 200 alone reached the platform and the database.
+# Sends all variants; only those answered 200 may have reached the platform and the database.
 check_fields() { # PATH FULL <FIELDS
     local before sent
     forget_sent
@@ -113,7 +113,7 @@ check_fields() { # PATH FULL <FIELDS
     assert_equal "$(db 'SELECT count(*) FROM message')" $((before + sent))
 }
 
-# --- 4.3: the routes, each with the bytes that the platform gets ---
+# --- 4.3: the routes, each with the bytes sent to the platform ---
 
 @test "send/text (spec 4.3)" {
     assert_sends text '"text":"Hello"' ',"type":"text","text":{"body":"Hello"}'
@@ -143,14 +143,14 @@ END
 }
 
 # bats test_tags=direct
-@test "send/media: caption is not used for audio, filename for documents alone (spec 4.3)" {
+@test "send/media: caption is not sent for audio, filename only for documents (spec 4.3)" {
     assert_sends media '"media":{"type":"audio","mediaId":"7001","caption":"A","filename":"f.ogg"}' ',"type":"audio","audio":{"id":"7001"}'
     assert_sends media '"media":{"type":"image","mediaId":"7001","filename":"f.png"}' ',"type":"image","image":{"id":"7001"}'
     assert_sends media '"media":{"type":"document","mediaId":"7001","caption":"A","filename":"f.pdf"}' ',"type":"document","document":{"id":"7001","filename":"f.pdf","caption":"A"}'
 }
 
 # bats test_tags=direct
-@test "send/location: latitude and longitude as strings or numbers, as they came (spec 4.3)" {
+@test "send/location: latitude and longitude are strings or numbers and are sent unchanged (spec 4.3)" {
     assert_sends location '"location":{"latitude":"37.44216251868683","longitude":"-122.1615"}' ',"type":"location","location":{"latitude":"37.44216251868683","longitude":"-122.1615"}'
     assert_sends location '"location":{"address":"A 1","name":"N","longitude":-122.10,"latitude":3.70E+1}' ',"type":"location","location":{"latitude":3.70E+1,"longitude":-122.10,"name":"N","address":"A 1"}'
     assert_sends location '"location":{"latitude":0,"longitude":-0}' ',"type":"location","location":{"latitude":0,"longitude":-0}'
@@ -254,7 +254,7 @@ END
 
 # --- 4.3, 8: numbers of items ---
 
-# An array of COUNT copies: items COUNT TEXT
+# An array of COUNT copies of TEXT: items COUNT TEXT
 items() {
     local number text=''
     for ((number = 0; number < $1; number++)); do
@@ -290,7 +290,7 @@ END
 400	sections[1].rows:too_few	{$who,"bodyText":"b","buttonText":"g","sections":[{"title":"t","rows":$(items 1 "$row")},{"title":"u","rows":[]}]}
 200	-	{$who,"bodyText":"b","buttonText":"g","sections":[{"title":"t","rows":$(items 10 "$row")}]}
 END
-    # what the platform limits is the platform's to say
+    # the platform enforces its own limits
     send interactive/list "{$who,\"bodyText\":\"b\",\"buttonText\":\"g\",\"sections\":[{\"title\":\"t\",\"rows\":$(items 11 "$row")}]}"
     assert_error 400 VALIDATION_ERROR
     assert_that '.details.error.code | type == "number"'
@@ -311,7 +311,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a body with a million mistakes is 400 with a bounded list" {
+@test "a body with a million errors is 400 with a bounded list of issues" {
     local before
     before=$(recorded)
     {
@@ -344,7 +344,7 @@ shape() {
 }
 
 # bats test_tags=direct
-@test "send: each condition leads to its send, with the same bytes (spec 4.3)" {
+@test "send: each condition selects its kind of send, with the same bytes upstream (spec 4.3)" {
     local name path
     while read -r name path; do
         send "$path" "{$who,$(shape "$name")}"
@@ -385,7 +385,7 @@ END
 }
 
 # bats test_tags=direct
-@test "send: the condition alone decides, what is wrong inside is told with its path (spec 4.3)" {
+@test "send: the condition alone selects the kind, and errors inside are issues with their path (spec 4.3)" {
     check_bodies POST /v2/messages/send --as "$TOKEN" <<END
 400	text:empty	{$who,"text":"","media":{"type":"image","mediaId":"7001"}}
 400	media.type:required,media.mediaId:required	{$who,"media":{},"location":{"latitude":1,"longitude":2}}
@@ -453,7 +453,7 @@ strictly=(-H 'Prefer: handling=strict')
     refute_header Preference-Applied
 }
 
-@test "handling=strict says that it was applied on every answer behind the check of the fields, and changes nothing else" {
+@test "handling=strict adds Preference-Applied to every answer after the check of the fields, and changes nothing else" {
     local key="key-$RANDOM$RANDOM"
     send text "{$who,\"text\":\"x\",\"contextMessageWamid\":\"wamid.w=\"}" "${strictly[@]}" -H "Idempotency-Key: $key"
     assert_success
@@ -478,7 +478,7 @@ strictly=(-H 'Prefer: handling=strict')
     refute_header Preference-Applied
 }
 
-@test "handling=strict at the dispatcher knows the fields of the chosen kind alone" {
+@test "handling=strict at the dispatcher accepts only the fields of the selected kind" {
     send '' "{$who,\"text\":\"x\"}" "${strictly[@]}"
     assert_success
     assert_header Preference-Applied handling=strict
@@ -496,7 +496,7 @@ strictly=(-H 'Prefer: handling=strict')
 # --- 2.3: to and recipient ---
 
 # bats test_tags=direct
-@test "to: everything but digits is stripped, 5 to 20 must remain (spec 2.3)" {
+@test "to: all characters but digits are removed, 5 to 20 digits must remain (spec 2.3)" {
     local form digits
     for form in '+1 (650) 555-1234' '1.650.555.1234' 'tel:+1-650-555-1234' '١1650555٢1234' '1\u0036505551234' '1650\u0000\n5551234'; do
         send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$form\",\"text\":\"x\"}"
@@ -516,7 +516,7 @@ strictly=(-H 'Prefer: handling=strict')
 END
 }
 
-@test "to: what is no international number is sent as its digits, for the platform to decide (spec 2.3)" {
+@test "to: a number in another form is sent as its digits, and the platform decides (spec 2.3)" {
     local form digits
     while IFS='|' read -r form digits; do
         answer_with 200 '{"messages":[{"id":"wamid.digits"}]}'
@@ -532,7 +532,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a BSUID in to, in any case of letters, is 400: the platform would lose the message (spec 2.3)" {
+@test "a BSUID in to, in upper or lower case, is 400: the platform would lose the message (spec 2.3)" {
     local bsuid before
     before=$(recorded)
     for bsuid in US.13491208655302741918 US.ENT.13491208655302741918 ' US.13491208655302741918 ' \
@@ -545,7 +545,7 @@ END
 }
 
 # bats test_tags=direct
-@test "recipient: a BSUID is sent byte for byte, its contact has no phone (spec 2.3)" {
+@test "recipient: a BSUID is sent byte for byte, and its contact has no phone (spec 2.3)" {
     local bsuid wamid
     for bsuid in US.13491208655302741918 PE.aBcXyZ09 GB.ENT.aB1 "BR.$(printf 'x%.0s' {1..128})"; do
         send text "{\"phoneNumberId\":\"$LINE\",\"recipient\":\"$bsuid\",\"text\":\"x\"}"
@@ -565,7 +565,7 @@ END
 }
 
 # bats test_tags=direct
-@test "both: both are forwarded, the platform prefers the phone, and the contact is the phone's (spec 2.3)" {
+@test "to and recipient: both are forwarded, and the contact is that of the phone, which the platform prefers (spec 2.3)" {
     local wamid
     send text "{$who,\"recipient\":\"US.77\",\"text\":\"x\"}"
     assert_success
@@ -600,7 +600,7 @@ END
 # --- 1, 3: what is recorded ---
 
 # bats test_tags=direct
-@test "every send upserts contact and thread: the same for the same person, apart for another line (spec 1, 3)" {
+@test "every send upserts contact and thread: one of each per recipient and line (spec 1, 3)" {
     local line=$LINE before thread
     send text "{$who,\"text\":\"one\"}"
     thread=$(db "SELECT t.id FROM thread t JOIN contact c ON c.id = t.contact_id WHERE c.phone = '$to'")
@@ -620,7 +620,7 @@ END
 }
 
 # bats test_tags=direct
-@test "the same phone is another contact of another business account (spec 1)" {
+@test "the same phone is a separate contact in another business account (spec 1)" {
     send text "{$who,\"text\":\"x\"}"
     make_account ''
     make_line ''
@@ -631,7 +631,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a phone that the platform normalizes leads to one contact by either spelling (spec 2.3)" {
+@test "both spellings of a phone that the platform normalizes belong to one contact (spec 2.3)" {
     local sent_to=5511$((90000000 + RANDOM)) known_as
     known_as=55119${sent_to#5511}
     sandbox POST numbers "{\"number\":\"$sent_to\",\"waId\":\"$known_as\"}" >/dev/null
@@ -654,7 +654,7 @@ END
     assert_equal "$(sent_count)" 64
 }
 
-@test "what the platform accepted is 200 though it cannot be recorded, and the log says so" {
+@test "a send that the platform accepted is 200 even if it cannot be stored, and this is logged" {
     local wamid before
     before=$(recorded)
     db "CREATE TRIGGER no_room BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'no room here'); END"
@@ -662,7 +662,7 @@ END
     db 'DROP TRIGGER no_room'
     assert_success
     wamid=$(jq -r '.data.messages[0].id' "$body")
-    assert_equal "$(recorded)" "$before" # no half of it
+    assert_equal "$(recorded)" "$before" # no part of the record either
     grep -F "\"level\":\"error\"" "$LOG" | grep -F "request $(header X-Request-Id): $wamid was accepted but not recorded" |
         grep -F 'no room here'
     send text "{$who,\"text\":\"x\"}"
@@ -670,7 +670,7 @@ END
     assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '$to'")" 1
 }
 
-@test "a database that is locked for longer than 5 s costs the record, not the answer" {
+@test "if the database is locked for longer than 5 s, the record is lost and the answer is not" {
     hold_database
     send text "{$who,\"text\":\"x\"}"
     assert_success
@@ -679,9 +679,9 @@ END
     release_database
 }
 
-@test "a send that waits for the platform keeps nobody from emptying the database's log" {
+@test "a send that waits for the platform does not block a checkpoint that truncates the write-ahead log" {
     fault '{"kind":"delay","ms":4000}'
-    db "UPDATE user SET email = email" # the log has something
+    db "UPDATE user SET email = email" # so that the write-ahead log is not empty
     (
         answer_dir=$BATS_TEST_TMPDIR/slow
         mkdir "$answer_dir"
@@ -697,7 +697,7 @@ END
 
 # --- 5.6: phoneNumberId ---
 
-@test "a missing phoneNumberId is 400, alone and before everything else in the body (spec 5.6)" {
+@test "a missing phoneNumberId is 400 as the only issue, before all other fields (spec 5.6)" {
     local path
     for path in text media location '' interactive/list; do
         check_bodies POST "/v2/messages/send${path:+/$path}" --as "$TOKEN" <<'END'
@@ -714,7 +714,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a phoneNumberId that is not the caller's is 403 FORBIDDEN (spec 5.6)" {
+@test "a phoneNumberId of another user is 403 FORBIDDEN (spec 5.6)" {
     local before id mine=$LINE
     make_user OTHER_
     make_line ''
@@ -732,7 +732,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a line of any linked business account will do, with that account's token (spec 5.6)" {
+@test "a line of any linked business account is accepted and uses that account's token (spec 5.6)" {
     local first=$PLATFORM_TOKEN
     make_account ''
     make_line ''
@@ -771,7 +771,7 @@ END
 }
 
 # bats test_tags=direct
-@test "blocked by BSUID, and one of the two is enough (spec 2.3, 3)" {
+@test "of a phone and a BSUID, a block of either one is 403 (spec 2.3, 3)" {
     local before
     switchboard contact block "$LINE" US.666
     before=$(recorded)
@@ -788,7 +788,7 @@ END
 }
 
 # bats test_tags=direct
-@test "blocked under another spelling of the phone (spec 2.3, 3)" {
+@test "a contact blocked under another spelling of its phone is 403 (spec 2.3, 3)" {
     sandbox POST numbers "{\"number\":\"$to\",\"waId\":\"9$to\"}" >/dev/null
     send text "{$who,\"text\":\"x\"}"
     assert_success
@@ -802,7 +802,7 @@ END
 }
 
 # bats test_tags=direct
-@test "blocked on one line is not blocked on another (spec 3)" {
+@test "a contact blocked on one line is not blocked on another (spec 3)" {
     local blocked=$LINE
     make_line ''
     switchboard contact block "$blocked" "$to"
@@ -812,7 +812,7 @@ END
     assert_success
 }
 
-# --- 5: tokens and plans; me.bats has all of it ---
+# --- 5: tokens and plans; me.bats tests them in full ---
 
 @test "every route needs a token (spec 5.4)" {
     local path
@@ -829,7 +829,7 @@ END
     assert_equal "$(sent_count)" 1
 }
 
-@test "tokens and plans are looked at anew for every request (spec 5)" {
+@test "tokens and plans are checked anew for every request (spec 5)" {
     local text='"text":"x"' token
     make_user
     new_recipient
@@ -894,13 +894,13 @@ END
 
 # --- 8: size, media type, JSON ---
 
-# Spaces to $1 bytes around a body of send/text, in a file.
+# Writes a body of send/text, padded with spaces to $1 bytes, to a file.
 padded() {
     local text="{$who,\"text\":\"x\"}"
     printf "%*s%s" $(($1 - ${#text})) '' "$text" >"$BATS_TEST_TMPDIR/padded"
 }
 
-@test "a JSON body of 2,097,152 bytes is taken, one of a byte more is 413 (spec 8)" {
+@test "a JSON body of 2,097,152 bytes is accepted, one byte more is 413 (spec 8)" {
     local before chunked
     for chunked in '' 'Transfer-Encoding: chunked'; do
         padded 2097152
@@ -917,7 +917,7 @@ padded() {
     done
 }
 
-@test "a text of nearly 2 MB goes upstream as it is (spec 8)" {
+@test "a text of nearly 2 MB is sent unchanged (spec 8)" {
     local n text
     n=$((2097152 - $(printf '{%s,"text":""}' "$who" | wc -c)))
     text=$(head -c "$n" /dev/zero | tr "\0" y)
@@ -930,7 +930,7 @@ padded() {
     assert_equal "$(db "SELECT length(body) FROM message WHERE wamid = 'wamid.long'")" "$(stat -c %s "$BATS_TEST_TMPDIR/wanted")"
 }
 
-@test "application/json and anything +json, parameters allowed; any other media type is 415" {
+@test "application/json and any +json type are accepted, with parameters; any other media type is 415" {
     local type before
     for type in application/json 'application/json; charset=utf-8' 'APPLICATION/Json;charset="utf-8"' \
         application/vnd.api+json 'application/problem+JSON ; a=b' text/x+json; do
@@ -962,14 +962,14 @@ padded() {
     assert_success
 }
 
-@test "a chunked body is fine" {
+@test "a chunked body is accepted" {
     send text "{$who,\"text\":\"chunked\"}" -H 'Transfer-Encoding: chunked'
     assert_success
     assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"chunked\"}}"
 }
 
 # bats test_tags=direct
-@test "JSON broken at each byte is 400 that names line and column; nothing is sent or written" {
+@test "JSON broken at any byte is 400 with line and column; nothing is sent or stored" {
     local before text n i first number=0
     text="{$who,\"text\":\"a\\u00e9\\n\\\"\",\"x\":[1.5e+3 , -0,{}],"
     first=${#text}
@@ -980,7 +980,7 @@ padded() {
     before=$(recorded)
     forget_sent
     new_batch
-    for ((i = 0; i < n; i++)); do # cut off there, and a byte there that is nowhere allowed
+    for ((i = 0; i < n; i++)); do # cut at that byte, and that byte replaced by an invalid one
         printf '%s' "${text:0:i}" >"$batch/$((number + 1)).in"
         printf '%s\x01%s' "${text:0:i}" "${text:i+1}" >"$batch/$((number + 2)).in"
         if ((i <= first)); then
@@ -996,8 +996,8 @@ padded() {
     assert_untouched
 }
 
-# Bodies that hold a JSON text as a member that nobody knows, which is looked at like all others: a
-# line of standard input each, with printf's escapes.
+# Bodies that hold a JSON text as an unknown member, which is parsed like all others: one for each line of
+# standard input, with printf's escapes.
 member_bodies() {
     local text number=0
     new_batch
@@ -1008,7 +1008,7 @@ member_bodies() {
 }
 
 # bats test_tags=direct
-@test "every JSON text that is one is taken (RFC 8259)" {
+@test "every valid JSON text is accepted (RFC 8259)" {
     local line texts=$BATS_TEST_TMPDIR/texts
     while IFS= read -r line; do
         printf '%s\n' "$line" " $line" "[$line]" "[ $line ,$line\\t]" "{\"a\":$line}" "\\r\\n{ \"\" : $line }\\r"
@@ -1061,7 +1061,7 @@ END
 }
 
 # bats test_tags=direct
-@test "every JSON text that is none is 400 (RFC 8259)" {
+@test "every invalid JSON text is 400 (RFC 8259)" {
     local line before texts=$BATS_TEST_TMPDIR/texts
     before=$(recorded)
     while IFS= read -r line; do
@@ -1212,7 +1212,7 @@ END
 }
 
 # bats test_tags=direct
-@test "JSON in another encoding than UTF-8, or with something around it, is 400" {
+@test "JSON in another encoding than UTF-8, or with other bytes before or after it, is 400" {
     local encoding before bytes file=$BATS_TEST_TMPDIR/around
     before=$(recorded)
     for encoding in UTF-16LE UTF-16BE UTF-32LE UTF-32BE UTF-16 UTF-32 EBCDIC-US; do
@@ -1230,7 +1230,7 @@ END
 }
 
 # bats test_tags=direct
-@test "what is no JSON object is 400" {
+@test "a JSON value that is not an object is 400" {
     local text before
     before=$(recorded)
     for text in '' ' ' null true 5 '"text"' '[]' "[{$who,\"text\":\"x\"}]"; do
@@ -1281,7 +1281,7 @@ END
 }
 
 # bats test_tags=direct
-@test "strings and numbers travel as their own bytes" {
+@test "strings and numbers are sent byte for byte" {
     local text number
     fault '{"times":0,"status":200,"body":"{\"messages\":[{\"id\":\"wamid.bytes\"}]}"}'
     for text in 'a\u0000b' '\/\"\\\b\f\n\r\t' '😀 é' '\ud83d\ude00\u00E9' '\ud83d' '\udc00\ud800' '\u2028' \
@@ -1298,7 +1298,7 @@ END
 }
 
 # bats test_tags=direct
-@test "of duplicate names the last one counts, everywhere the same" {
+@test "of duplicate member names the last one counts, at every depth" {
     make_user OTHER_
     send text "{\"to\":\"1\",\"phoneNumberId\":\"$OTHER_LINE\",$who,\"text\":5,\"text\":\"last\",\"te\\u0078t\":\"very last\"}"
     assert_success
@@ -1310,9 +1310,9 @@ END
     assert_equal "$(sent_count)" 1
 }
 
-# --- 7: what the platform says ---
+# --- 7: answers of the platform ---
 
-@test "what the platform answers is the data, byte for byte (spec 2.4)" {
+@test "the platform's answer is the data, byte for byte (spec 2.4)" {
     local answer=$BATS_TEST_TMPDIR/platform-answer
     printf '{ "messaging_product" : "whatsapp",\n\t"contacts":[{"input":"x","wa_id":"%s","n":9007199254740993,"f":1e400,"u":"\\u0000\\/\\ud83d\xf0\x9f\x98\x80"}],\r\n"messages":[{"id":"wamid.pass\\u002dthrough","message_status":"accepted","id2":1.10}],"messages2":[],"a":1,"a":2 }' "$to" >"$answer"
     fault "{\"status\":200,\"bodyBase64\":\"$(base64 -w 0 "$answer")\"}"
@@ -1373,7 +1373,7 @@ END
 }
 
 # bats test_tags=direct
-@test "the platform's own errors come through: token, permission, parameter, rate, outage (spec 7)" {
+@test "the platform's errors are passed on: token, permission, parameter, rate, outage (spec 7)" {
     local code expected error
     while read -r code expected error; do
         fault "{\"code\":$code}"
@@ -1404,7 +1404,7 @@ END
     assert_error 400 VALIDATION_ERROR
 }
 
-@test "the errors that are met most say after the platform's words what to do" {
+@test "the message of a frequent error is the platform's, followed by what to do" {
     local code part count=0
     while read -r code part; do
         answer_with 400 "{\"error\":{\"message\":\"(#$code) Words \\u00e9\",\"code\":$code}}"
@@ -1426,7 +1426,7 @@ END
 133010 register
 END
     assert_equal "$count" 10
-    # words that end a sentence, a code as a string, words longer than any message, and codes without a hint
+    # texts with a full stop, a code as a string, a text longer than any message, and codes without a hint
     answer_with 400 '{"error":{"message":"It is over.","code":"131047"}}'
     send text "{$who,\"text\":\"x\"}"
     assert_that '.message | startswith("It is over. More than 24 hours")'
@@ -1440,7 +1440,7 @@ END
     done
 }
 
-@test "a refusal of the platform that says nothing has a message of ours and no details (spec 2.1)" {
+@test "an error of the platform without content has a message of ours and no details (spec 2.1)" {
     local answer said
     for answer in null '{}' '[]' '""' ' { } ' $'[\n]' $'\r\n' ' '; do
         for said in 400 500; do
@@ -1485,7 +1485,7 @@ END
 }
 
 # bats test_tags=direct
-@test "an error that is no JSON is given as a clipped string" {
+@test "an error that is not JSON is given as a truncated string" {
     answer_with 502 '<html><body>Bad "Gateway"</body></html>'
     send text "{$who,\"text\":\"x\"}"
     assert_error 502 INTERNAL_ERROR 'answered 502'
@@ -1519,7 +1519,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a 200 that is no send result is 502: nobody knows whether it was sent (spec 7)" {
+@test "a 200 that is not a send result is 502: the outcome is unknown (spec 7)" {
     local answer before
     before=$(recorded)
     for answer in '{}' '[]' 'null' '"sent"' '{"messages":[]}' '{"messages":{"id":5}}' '{"messages":[{"id":""}]}' '{"success":true}'; do
@@ -1552,7 +1552,7 @@ END
     for failure in '{"kind":"reset"}' '{"kind":"reset_before","bytes":10}' '{"kind":"truncate","bytes":20}' \
         '{"kind":"close_mid_body","bytes":20}' '{"kind":"huge","bytes":17000000}'; do
         forget_sent
-        # first a good one, so that a process that lives on has a connection to lose
+        # first a successful one, so that a FastCGI process has an open connection to lose
         send text "{$who,\"text\":\"x\"}"
         assert_success
         before=$(recorded)
@@ -1568,7 +1568,7 @@ END
     assert_success
 }
 
-@test "a large answer of less than 16 MB, and a slow one, come through" {
+@test "a large answer of less than 16 MB, and a slow one, are passed on" {
     local large=$BATS_TEST_TMPDIR/large-answer
     { printf '{"messages":[{"id":"wamid.large"}],"x":"'; head -c 3000000 /dev/zero | tr '\0' z; printf '"}'; } >"$large"
     answer_with 200 "@$large"
@@ -1585,7 +1585,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a platform that nobody answers for is 502 INTERNAL_ERROR (spec 7)" {
+@test "a platform that cannot be reached is 502 INTERNAL_ERROR (spec 7)" {
     write_config 'graph_base_url = http://127.0.0.1:1'
     send text "{$who,\"text\":\"x\"}"
     assert_error 502 INTERNAL_ERROR 'could not be reached'
@@ -1598,7 +1598,7 @@ END
 }
 
 # bats test_tags=direct
-@test "the configured Graph version is in the path" {
+@test "the configured Graph version is in the path upstream" {
     write_config 'graph_version = v25.0'
     send text "{$who,\"text\":\"x\"}"
     write_config
@@ -1608,7 +1608,7 @@ END
 
 # --- Idempotency-Key ---
 
-@test "the same Idempotency-Key and body are sent once and answered the same" {
+@test "repeated with the same Idempotency-Key and body, a send goes out once and is answered the same" {
     local key="key-$RANDOM$RANDOM" first count
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_success
@@ -1626,14 +1626,14 @@ END
     done
     assert_equal "$(sent_count)" 1
     assert_equal "$(recorded)" "$count"
-    # the key alone lets the platform's statuses tell of this send
+    # only sends with a key carry the id by which a status identifies them
     [[ $first == "$up,\"type\":\"text\",\"text\":{\"body\":\"x\"},\"biz_opaque_callback_data\":\"req_"*'"}' ]] || fail "upstream: $first"
     send text "{$who,\"text\":\"x\"}"
     assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
 }
 
 # bats test_tags=direct
-@test "an Idempotency-Key belongs to its user: another body or another route is 422, another user's is another key" {
+@test "an Idempotency-Key with another body or route is 422, and keys of different users are independent" {
     local key="key-$RANDOM$RANDOM"
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_success
@@ -1649,7 +1649,7 @@ END
     assert_error 422 VALIDATION_ERROR 'another route, POST /v2/messages/send/text'
     assert_equal "$(sent_count)" 1
     assert_equal "$(db "SELECT route, status FROM idempotency WHERE key = '$key'")" 'POST /v2/messages/send/text|200'
-    # while the first request has no answer yet, the same holds
+    # the same while the first request is running
     db "UPDATE idempotency SET status = NULL, answer = NULL WHERE key = '$key'"
     send '' "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_error 422 VALIDATION_ERROR 'another route'
@@ -1665,7 +1665,7 @@ END
     assert_equal "$(sent_count)" 2
 }
 
-@test "white space between the tokens of a body does not count under an Idempotency-Key, everything else does" {
+@test "bodies under one Idempotency-Key may differ in white space between their tokens and in nothing else" {
     local key="key-$RANDOM$RANDOM" text place="\"latitude\":1.50,\"longitude\":\"2\",\"name\":\"a \\\\\\\" { b\""
     send location "{$who,\"location\":{$place}}" -H "Idempotency-Key: $key"
     assert_success
@@ -1687,7 +1687,7 @@ END
     assert_equal "$(sent_count)" 1
 }
 
-@test "a key of before an upgrade keeps its answer for the same bytes, and sends nothing twice for others" {
+@test "a key from before an upgrade keeps its answer for the same bytes, and other bytes are not sent" {
     local key="key-$RANDOM$RANDOM" text="{ $who, \"text\" : \"x\" }" hash
     send text "$text" -H "Idempotency-Key: $key"
     assert_success
@@ -1704,7 +1704,7 @@ END
 }
 
 # bats test_tags=direct
-@test "an Idempotency-Key is used up only by what may have reached the platform" {
+@test "a send uses up its Idempotency-Key only when it may have reached the platform" {
     local key="key-$RANDOM$RANDOM"
     send text "{$who,\"text\":\"\"}" -H "Idempotency-Key: $key"
     assert_error 400 VALIDATION_ERROR
@@ -1734,7 +1734,7 @@ END
     assert_equal "$(sent_count)" 2
 }
 
-@test "an Idempotency-Key whose first request runs is 409 with Retry-After, whose end nobody knows 409 without" {
+@test "a send whose first request is running is 409 with Retry-After, one of unknown outcome 409 without" {
     local key="key-$RANDOM$RANDOM"
     fault '{"kind":"delay","ms":4000}'
     (
@@ -1758,7 +1758,7 @@ END
     assert_error 409 VALIDATION_ERROR
     assert_json .details '{"outcome":"unknown"}'
     refute_header Retry-After
-    # as it would be if the clock had been set back since
+    # the state after the clock was set back
     db "UPDATE idempotency SET created_at = created_at + 2 * 3600000 WHERE key = '$key'"
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_json .details '{"outcome":"unknown"}'
@@ -1768,7 +1768,7 @@ END
     refute_header Idempotent-Replayed
 }
 
-# A send under $key whose body BODY stops in its middle until end_slowly: begin_slowly BODY
+# Starts a send under $key and sends half of BODY; end_slowly sends the rest: begin_slowly BODY
 begin_slowly() {
     local half=$((${#1} / 2))
     slow=$BATS_TEST_TMPDIR/slow.$key
@@ -1789,7 +1789,7 @@ begin_slowly() {
     printf '%s' "${1:0:half}" >&"$slow_input"
 }
 
-# Leaves the answer in $slow/answer.
+# Writes the answer to $slow/answer.
 end_slowly() {
     printf '%s' "$slow_rest" >&"$slow_input"
     [[ $TRANSPORT == direct ]] || timeout 100 cat <&"$slow_input" >"$slow/answer"
@@ -1801,7 +1801,7 @@ now_ms() {
     date +%s%3N
 }
 
-@test "a body that takes long to arrive makes no request that runs one with an unknown outcome" {
+@test "a request whose body arrives slowly does not turn a running request into one of unknown outcome" {
     local key="key-$RANDOM$RANDOM" arrived
     begin_slowly "{$who,\"text\":\"x\"}"
     sleep 2
@@ -1809,8 +1809,8 @@ now_ms() {
     end_slowly
     grep -q '"success":true' "$slow/answer" || fail "$(cat "$slow/answer")"
     (($(db "SELECT created_at FROM idempotency WHERE key = '$key'") >= arrived)) ||
-        fail 'its life began before its body had arrived'
-    # a twin whose body began to arrive more than 60 s before the first request was started
+        fail 'created_at is before the arrival of the body'
+    # a duplicate whose body began to arrive more than 60 s before the first request started
     mv "$slow" "$slow.first"
     begin_slowly "{$who,\"text\":\"x\"}"
     sleep 2
@@ -1820,7 +1820,7 @@ now_ms() {
     assert_equal "$(sent_count)" 1
 }
 
-@test "64 at once with one Idempotency-Key reach the platform once" {
+@test "64 concurrent sends with one Idempotency-Key reach the platform once" {
     local key="key-$RANDOM$RANDOM"
     request_many 64 POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" --as "$TOKEN" -H "Idempotency-Key: $key"
     [[ $(statuses) =~ ^([0-9]+)\ 200($|$'\n'[0-9]+\ 409$) ]] || fail "$(statuses)"
@@ -1828,20 +1828,20 @@ now_ms() {
     assert_equal "$(sent_count)" 1
 }
 
-# Nobody knows how the send under $key ended: lose_answer
+# Makes the outcome of the send under $key unknown: lose_answer
 lose_answer() {
     db "UPDATE idempotency SET status = NULL, answer = NULL,
         created_at = created_at - 3600000 WHERE key = '$key'"
 }
 
-# As it would be if the process had died between the platform's answer and the record.
+# The state after a process that died between the platform's answer and the record: lose_record
 lose_record() {
     db "PRAGMA foreign_keys = ON; DELETE FROM message WHERE wamid = '$wamid'; DELETE FROM thread WHERE contact_id IN
         (SELECT id FROM contact WHERE phone = '$to'); DELETE FROM contact WHERE phone = '$to'"
 }
 
 # bats test_tags=direct
-@test "a send whose outcome nobody knew is answered when a status tells of its message" {
+@test "a send of unknown outcome is answered with success once a status of its message arrives" {
     local key="key-$RANDOM$RANDOM" wamid sent tracking
     send text "{$who,\"text\":\"x\",\"contextMessageWamid\":\"wamid.before\"}" -H "Idempotency-Key: $key"
     assert_success
@@ -1866,7 +1866,7 @@ lose_record() {
         assert_body_is "@$BATS_TEST_TMPDIR/first"
     done
     assert_equal "$(sent_count path=/messages)" 1
-    # the record is what it would have been
+    # the record equals that of an undisturbed send
     assert_equal "$(db "SELECT m.source, m.type, m.status, m.context_wamid, c.phone, CAST(m.body AS TEXT) FROM message m
         JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id WHERE wamid = '$wamid'")" \
         "api|text|sent|wamid.before|$to|$sent"
@@ -1874,7 +1874,7 @@ lose_record() {
 }
 
 # bats test_tags=direct
-@test "a phone that the platform spells in another way is answered so when a status tells of it" {
+@test "an answer that a status settles has the platform's spelling of the phone in wa_id" {
     local key="key-$RANDOM$RANDOM" wamid tracking
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     wamid=$(jq -r '.data.messages[0].id' "$body")
@@ -1884,13 +1884,13 @@ lose_record() {
     take "$(payload "$(status_of "$wamid" delivered "\"recipient_id\":\"9$to\",\"biz_opaque_callback_data\":\"$tracking\"")")"
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_body_is "{\"success\":true,\"data\":{\"messaging_product\":\"whatsapp\",\"contacts\":[{\"input\":\"$to\",\"wa_id\":\"9$to\"}],\"messages\":[{\"id\":\"$wamid\"}]}}"
-    # either spelling leads to the one contact
+    # both spellings belong to the one contact
     assert_equal "$(db "SELECT count(*) FROM contact WHERE phone IN ('$to', '9$to')")" 1
     assert_equal "$(db "SELECT count(*) FROM contact_alias WHERE identity = '$to'")" 1
 }
 
 # bats test_tags=direct
-@test "a send to a BSUID whose outcome nobody knew is answered as the platform would have" {
+@test "a send of unknown outcome to a BSUID is answered as the platform would have answered it" {
     local key="key-$RANDOM$RANDOM" wamid tracking bsuid=US.$RANDOM$RANDOM
     who="\"phoneNumberId\":\"$LINE\",\"recipient\":\"$bsuid\""
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
@@ -1905,13 +1905,13 @@ lose_record() {
 }
 
 # bats test_tags=direct
-@test "a kept 502 gives way to the success that a status proves, a success to nothing" {
+@test "a status that proves success replaces a stored 502 and never a stored success" {
     local key="key-$RANDOM$RANDOM" wamid tracking
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     cp "$body" "$BATS_TEST_TMPDIR/first"
     wamid=$(jq -r '.data.messages[0].id' "$body")
     tracking=$(sent | jq -r .biz_opaque_callback_data)
-    # a status of a message that was answered changes nothing, whatever it says
+    # a status does not change the answer of a send that succeeded
     take "$(payload "$(status_of wamid.other sent "\"recipient_id\":\"$to\",\"biz_opaque_callback_data\":\"$tracking\"")")"
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_body_is "@$BATS_TEST_TMPDIR/first"
@@ -1922,7 +1922,7 @@ lose_record() {
     tracking=$(sent | jq -r .biz_opaque_callback_data)
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_error 502 INTERNAL_ERROR
-    # of another user's line it proves nothing
+    # a status of another user's line is no proof
     (
         make_user STRANGER_
         WABA=$STRANGER_WABA LINE=$STRANGER_LINE
@@ -1954,7 +1954,7 @@ lose_record() {
 
 # --- transport ---
 
-@test "every route takes POST alone; HEAD and GET are 404 with Allow, OPTIONS is 204" {
+@test "every route accepts POST alone; HEAD and GET are 404 with Allow, OPTIONS is 204" {
     local path
     for path in '' /text /media /location /interactive/{catalog-message,product,product-list,product-carousel,button,list}; do
         assert_methods "/v2/messages/send$path" POST
@@ -1964,7 +1964,7 @@ lose_record() {
     assert_nothing_sent
 }
 
-@test "other paths below /v2/messages are 404, token or not (spec 7)" {
+@test "other paths below /v2/messages are 404, with a token or without (spec 7)" {
     local path
     assert_no_other_paths /v2/messages/send/text
     for path in /v2/messages /v2/messages/ /v2/messages/send/ /v2/messages/send/unknown /v2/messages/send/interactive \
@@ -1978,7 +1978,7 @@ lose_record() {
     assert_nothing_sent
 }
 
-@test "a query changes nothing" {
+@test "a query is ignored" {
     api POST '/v2/messages/send/text?--help+-x' -d "{$who,\"text\":\"x\"}"
     assert_success
     api POST '/v2/messages/send/text?text=y&%zz' -d "{$who,\"text\":\"x\"}"
@@ -1986,13 +1986,13 @@ lose_record() {
     assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
 }
 
-@test "X-Request-Id is taken over when it is harmless, else made" {
+@test "X-Request-Id is taken from the request when it is harmless, else generated" {
     assert_request_ids POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" --as "$TOKEN"
     send text '{' -H 'X-Request-Id: of-a-failure'
     assert_header X-Request-Id of-a-failure
 }
 
-# The message ends with the id that the answer carries and the log names.
+# The message ends with the request id, which is also in the header of the answer and in the log.
 assert_names_request() {
     local id
     id=$(header X-Request-Id)
@@ -2001,7 +2001,7 @@ assert_names_request() {
     log_of_request | jq -e '.status >= 500 and (.error | contains("X-Request-Id") | not)'
 }
 
-@test "a 5xx of ours names its request in the message, words of the platform stand as they are" {
+@test "the message of a 5xx of ours contains the request id, a message of the platform is unchanged" {
     local key="key-$RANDOM$RANDOM" first
     mv "$STACK/secret.key" "$STACK/secret.away"
     send text "{$who,\"text\":\"x\"}" -H 'X-Request-Id: of-the-client'
@@ -2014,7 +2014,7 @@ assert_names_request() {
     assert_names_request
     first=$(header X-Request-Id)
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
-    assert_error 502 INTERNAL_ERROR "(X-Request-Id: $first)" # where the log tells what happened
+    assert_error 502 INTERNAL_ERROR "(X-Request-Id: $first)" # the log of that request has the cause
     answer_with 503 '{"error":{"message":"Service temporarily unavailable","code":2}}'
     send text "{$who,\"text\":\"x\"}"
     assert_status 502
@@ -2025,7 +2025,7 @@ assert_names_request() {
 }
 
 # bats test_tags=direct
-@test "Retry-After tells when nothing was sent and the same may be sent again" {
+@test "Retry-After is set when nothing was sent and the request may be repeated" {
     write_config 'graph_base_url = http://127.0.0.1:1'
     send text "{$who,\"text\":\"x\"}"
     write_config
@@ -2037,7 +2037,7 @@ assert_names_request() {
     refute_header Retry-After # it may have been sent
 }
 
-@test "the log tells what happened, and holds no token, no recipient and no text" {
+@test "the log contains user, line, route, status and cause, and no token, recipient or text" {
     local text="a-secret-text-$RANDOM" line user
     line=$(db "SELECT id FROM line WHERE phone_number_id = '$LINE'")
     user=$(db "SELECT user_id FROM account WHERE id = '$ACCOUNT'")
@@ -2060,7 +2060,7 @@ assert_names_request() {
     assert_not_logged "$text" "$to" "$TOKEN" "$PLATFORM_TOKEN" test-app-secret "$(cut -d ' ' -f 2 "$STACK/secret.key")"
 }
 
-@test "a body that ends before its announced length is 400, and nothing is sent" {
+@test "a body shorter than its Content-Length is 400, and nothing is sent" {
     local before
     [[ $TRANSPORT == direct ]] || return 0 # Apache does not get that far: apache.bats
     before=$(recorded)

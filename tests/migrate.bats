@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Every schema version that ever was, brought up to date by `switchboard init`, becomes what schema.sql
-# creates. tests/schemas/vN.sql is version N as it was: such a file is never edited once its version
-# has been released.
+# `switchboard init` migrates every earlier schema version to exactly what schema.sql creates.
+# tests/schemas/vN.sql is the schema of version N; such a file is never edited once its version has been
+# released.
 # transports: direct
 load helpers/all
 
@@ -23,15 +23,15 @@ setup() {
     newest=$(newest_schema)
 }
 
-# A database as version N left it: old_database FILE N
+# Creates a database of schema version N: old_database FILE N
 old_database() {
     sqlite3 "$1" 'PRAGMA journal_mode = WAL' >/dev/null
     { printf 'BEGIN;\n'; cat "$root/tests/schemas/v$2.sql"; printf 'COMMIT;\n'; } | sqlite3 -bail "$1"
     sqlite3 "$1" "PRAGMA application_id = $application; PRAGMA user_version = $2"
 }
 
-# All that a database's tables promise, in an order of its own: columns, keys, references, checks,
-# indexes, STRICT. Comments, spaces and the order of columns do not matter. describe FILE
+# The schema of a database in a canonical order: columns, keys, references, checks, indexes, STRICT.
+# Comments, spaces and the order of columns are left out: describe FILE
 describe() {
     sqlite3 -batch "$1" <<'END'
 SELECT 'version', (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id);
@@ -94,7 +94,7 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
     done
 }
 
-@test "replies to flows that arrived before they were counted are counted by the migration" {
+@test "the migration counts the replies to flows that arrived in earlier versions" {
     old_database "$DB" 1
     db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
         INSERT INTO account (id, user_id, waba_id, name, created_at) VALUES ('acc_1', 'usr_1', '1', 'A', 1);
@@ -112,14 +112,14 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
     assert_equal "$(db 'SELECT * FROM flow_reply_count ORDER BY flow_id')" $'acc_1|f1|5\nacc_1|f2|3'
 }
 
-@test "the newest frozen version is the one this program makes" {
+@test "the newest file in tests/schemas is the schema version of this program" {
     switchboard init >/dev/null
     assert_equal "$(db 'PRAGMA user_version')" "$newest"
     old_database "$BATS_TEST_TMPDIR/frozen" "$newest"
     diff <(describe "$DB") <(describe "$BATS_TEST_TMPDIR/frozen")
 }
 
-@test "of a key that version 1 had on several routes the newest answer is kept, and no other key changes" {
+@test "of an idempotency key that version 1 had on several routes the newest answer is kept; other keys are unchanged" {
     old_database "$DB" 1
     sqlite3 -bail "$DB" <<'END'
 INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 0), ('usr_2', 'b@example.org', 0);
@@ -158,7 +158,7 @@ usr_2|both|POST /a|req_4|200|"req_4"|||32|1'
     assert_equal "$(find "$STACK" -name '*before*')" ''
 }
 
-@test "the comparison sees a column, a check, a reference, an index, a default, STRICT and a version" {
+@test "the comparison detects a changed column, check, reference, index, default, STRICT and version" {
     local fresh=$BATS_TEST_TMPDIR/fresh change number=0
     old_database "$fresh" "$newest"
     describe "$fresh" >"$fresh.text"

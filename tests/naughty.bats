@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Texts that break programs, in every field, path segment, query value and header: what is a text comes
-# out as it went in, what is none is refused, and nobody takes it for anything else.
+# Texts that are known to break programs, in every field, path segment, query value and header: valid text is
+# passed on unchanged, invalid text is refused, and none is interpreted as anything else.
 # transports: cgi
 load helpers/all
 
@@ -11,7 +11,7 @@ setup_file() {
     strings >"$STRINGS"
 }
 
-# A JSON array of them; a fourth of them for a sanitizer's slow programs.
+# The texts as a JSON array; a quarter of them for programs with a sanitizer, which are slow.
 strings() {
     cat <<'END' | jq -c --arg canary "$CANARY" --argjson step "$([[ $OUT == "$root" ]] && echo 1 || echo 4)" 'map(gsub("CANARY"; $canary)) + ["A" * 9000, "é" * 3000, "a\u0301" * 500,
         "\u202e" * 100, "[" * 3000, "%" * 1000, "../" * 500]
@@ -27,8 +27,8 @@ strings() {
 END
 }
 
-# One curl for all requests of $batch/curl.conf, each of which writes its answer to NUMBER.out, its
-# head to NUMBER.head and `NUMBER STATUS` to $batch/answered.
+# Runs one curl for all requests of $batch/curl.conf. Each request writes its body to NUMBER.out, its headers to
+# NUMBER.head, and `NUMBER STATUS` to $batch/answered.
 new_requests() {
     batch=$BATS_TEST_TMPDIR/batch
     mkdir -p "$batch"
@@ -40,7 +40,7 @@ perform() {
     timeout 1800 curl -s -g --path-as-is --no-progress-meter --parallel --parallel-max 6 -K "$batch/curl.conf" >"$batch/answered" || true
 }
 
-# Lines of JSON {path, method, headers: [], body} on standard input become requests.
+# Makes requests from lines of JSON {path, method, headers: [], body} on standard input.
 add_requests() {
     jq -r --arg base "$BASE" --arg batch "$batch" --arg token "$TOKEN" '
         def text: "\"" + (gsub("(?<c>[\\\\\"])"; "\\\(.c)") | gsub("[\r\n\u0000]"; " ")) + "\"";
@@ -53,8 +53,8 @@ add_requests() {
         (if .body then "header = \"Content-Type: application/json\"", "data-binary = \(.body | text)" else empty end)' >"$batch/curl.conf"
 }
 
-# Whatever came in: an answer of these statuses, an envelope, no header and no line that nobody wrote,
-# nobody crashed, and nothing was executed: check_answers STATUS-PATTERN COUNT
+# Every answer has an expected status and an envelope; no text became a header or a line of the log, no program
+# crashed, and no text was executed: check_answers STATUS-PATTERN COUNT
 check_answers() {
     local number code
     assert_equal "$(wc -l <"$batch/answered")" "$2"
@@ -69,8 +69,8 @@ check_answers() {
     find "$batch" -name '*.out' -size +0 -print0 | xargs -0 cat | jq -es 'map(has("success") and (.success or
         (.error and .message and (keys - ["success", "error", "message", "details"] == [])))) | all' >/dev/null ||
         fail 'an answer is no envelope'
-    ! grep -Fil 'X-Injected' "$batch"/*.head || fail 'a header came out of a text'
-    assert_equal "$(grep -Lis '^content-type: application/json; charset=utf-8' "$batch"/*.head)" '' # is JSON by its head
+    ! grep -Fil 'X-Injected' "$batch"/*.head || fail 'a text became a header'
+    assert_equal "$(grep -Lis '^content-type: application/json; charset=utf-8' "$batch"/*.head)" '' # the Content-Type is JSON
     jq -e . "$LOG" >/dev/null || fail 'the log holds a line that is no JSON'
     ! grep -F '"the program crashed"' "$LOG" || fail 'a program crashed'
     ! grep -E 'Premature end|malformed header|End of script output' "$STACK/apache/error.log" || fail 'Apache has seen a program fail'
@@ -78,7 +78,7 @@ check_answers() {
     assert_equal "$(db 'PRAGMA integrity_check')" ok
 }
 
-# Bodies of every route that takes one.
+# Bodies for every route that reads one.
 bodies() {
     cat <<'END'
 {"path":"/v2/messages/send/text","body":{"text":"T"}}
@@ -104,7 +104,7 @@ END
         . as $route | $strings[0][] as $string
         | ({phoneNumberId: $line, to: "15551230000"} + $route.body | walk(if . == "T" then $string else . end)) as $body
         | {path: $route.path, method: "POST", body: ($body | tojson)}' >"$batch/requests"
-    # and where a text names somebody or something
+    # and fields that hold the name or id of something
     jq -nc --slurpfile strings "$STRINGS" --arg line "$LINE" '$strings[0][] as $string
         | {phoneNumberId: $line, to: "15551230000", text: "x"}
         | (.phoneNumberId = $string), (.to = $string), (.recipient = $string), (.contextMessageWamid = $string), (.[$string] = "x")
@@ -114,7 +114,7 @@ END
     perform
     check_answers '200|400|403|404' "$count"
     printf '# sweep: naughty texts: %d bodies, %d were sent on\n' "$count" "$(sent_count path=/messages)" >&3
-    # every text that was sent is the text that was given
+    # every text sent upstream equals its input
     assert_equal "$(sandbox GET 'requests?path=/messages' | jq -c '[.[].body | select(.) | fromjson | select(.type == "text").text.body
         | select(. != "x")] | unique')" "$(jq -c 'map(select(. != "")) | unique' "$STRINGS")"
 }
@@ -129,13 +129,13 @@ END
     count=$(wc -l <"$batch/requests")
     add_requests <"$batch/requests"
     perform
-    # the landing page is HTML, and a path that leads nowhere near us is Apache's
+    # the landing page is HTML, and paths outside of the gateway are Apache's
     grep -l '<html' "$batch"/*.out >"$batch/pages" 2>/dev/null || true
     while read -r page; do
         rm "$page" "${page%.out}.head"
     done <"$batch/pages"
     check_answers '200|204|400|403|404|414' "$count"
-    # only names and ids of their own form go upstream, and none leads elsewhere
+    # only valid names and ids go upstream, and none changes the path
     assert_equal "$(sandbox GET requests | jq -r '.[].path' | grep -Ev '^/v26\.0/(9000[0-9]+/(message_templates|flows)|8000[0-9]+/messages|[A-Za-z0-9_-]{1,128})$')" ''
 }
 

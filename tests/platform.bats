@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# What the platform tells us, and what becomes of it (spec 6).
+# The platform's webhooks: verification, signature, and what is stored and delivered (spec 6).
 # shellcheck disable=SC2086  # the names of people ($P1, $B1, ...) are single words
 # starts first
 load helpers/all
 load helpers/webhook
 
-# A user whose webhook is configured; each test has an account of its own.
+# Creates a user with a configured webhook; each test has an account of its own.
 setup_file() {
     start_stack
     make_user
@@ -33,13 +33,13 @@ verify() { # QUERY
     assert_body_is 1158201444
 }
 
-@test "names and values of a verification may be percent-encoded" {
+@test "parameter names and values of a verification may be percent-encoded" {
     verify 'hub%2Emode=subscrib%65&hub%2Echallenge=11%35%38&hub%2everify_token=test%2Dverify%2dtoken'
     assert_status 200
     assert_body_is 1158
 }
 
-@test "a verification with anything but the configured token is 403 and shows no challenge" {
+@test "a verification with another token than the configured one is 403 without the challenge" {
     local token
     for token in wrong test-verify-toke test-verify-tokenX TEST-VERIFY-TOKEN ''; do
         verify "hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=$token"
@@ -61,7 +61,7 @@ verify() { # QUERY
 }
 
 # bats test_tags=direct
-@test "a gateway without a verify token verifies nobody" {
+@test "without a configured verify token every verification is 403" {
     write_config 'verify_token ='
     verify 'hub.mode=subscribe&hub.challenge=1&hub.verify_token='
     assert_error 403 FORBIDDEN
@@ -74,8 +74,8 @@ verify() { # QUERY
 
 # --- the signature ---
 
-# Both were signed by hand: printf %s "$body" | openssl dgst -sha256 -hmac test-app-secret
-@test "the signature is over the raw bytes, escapes and slashes as they came" {
+# Both signatures were made with: printf %s "$body" | openssl dgst -sha256 -hmac test-app-secret
+@test "the signature is over the raw bytes, with escapes and slashes unchanged" {
     request POST /platform/webhook -d '{"object":"whatsapp_business_account","entry":[],"say":"caf\u00e9 \ud83d\ude00 https:\/\/tea.example\/x"}' \
         -H 'X-Hub-Signature-256: sha256=df24c14289e9b9819d02267cbf4f7f1140517e4e70924cce9d570ed16451a0cb'
     assert_success
@@ -90,7 +90,7 @@ assert_refused() {
     assert_equal "$(stored)" "$before"
 }
 
-@test "one bit of the body changed is 401 without WWW-Authenticate, and nothing is stored" {
+@test "a body with one bit changed is 401 without WWW-Authenticate, and nothing is stored" {
     local text signature at byte bit before
     text=$(payload "$(inbound wamid.1 $P1 $B1)")
     printf '%s' "$text" >"$BATS_TEST_TMPDIR/webhook"
@@ -111,7 +111,7 @@ assert_refused() {
 }
 
 # bats test_tags=direct
-@test "one digit of the signature changed is 401, and nothing is stored" {
+@test "a signature with one digit changed is 401, and nothing is stored" {
     local text signature at digit before
     text=$(payload "$(inbound wamid.1 $P1 $B1)")
     printf '%s' "$text" >"$BATS_TEST_TMPDIR/webhook"
@@ -148,7 +148,7 @@ assert_refused() {
 }
 
 # bats test_tags=direct
-@test "a signature in upper-case digits says the same" {
+@test "a signature in upper-case digits is accepted" {
     local text signature
     text=$(payload "$(inbound wamid.1 $P1 $B1)")
     printf '%s' "$text" >"$BATS_TEST_TMPDIR/webhook"
@@ -159,7 +159,7 @@ assert_refused() {
 }
 
 # bats test_tags=direct
-@test "a signature under another secret, or none, is 401" {
+@test "a signature with another secret or an empty one is 401" {
     local before secret
     before=$(stored)
     payload "$(inbound wamid.1 $P1 $B1)" >"$BATS_TEST_TMPDIR/webhook"
@@ -173,7 +173,7 @@ assert_refused() {
 }
 
 # bats test_tags=direct
-@test "a gateway without an app secret takes nothing until it has one" {
+@test "without an app secret every webhook is 503 until one is configured" {
     local before
     before=$(stored)
     write_config 'app_secret ='
@@ -189,7 +189,7 @@ assert_refused() {
 
 # --- bodies ---
 
-@test "4,194,304 bytes are taken, one more is 413 and not stored" {
+@test "4,194,304 bytes are accepted, one more is 413 and not stored" {
     local text before
     payload "$(inbound wamid.1 $P1 $B1)" >"$BATS_TEST_TMPDIR/large"
     truncate -s 4194304 "$BATS_TEST_TMPDIR/large"
@@ -207,7 +207,7 @@ assert_refused() {
     assert_equal "$(stored)" "$before"
 }
 
-@test "a message of 3 MB is stored and told byte for byte" {
+@test "a message of 3 MB is stored and put into its event byte for byte" {
     payload "$(inbound wamid.1 $P1 $B1 '"type":"text","text":{"body":"@"}')" >"$BATS_TEST_TMPDIR/short"
     head -c 3000000 /dev/zero | tr '\0' a >"$BATS_TEST_TMPDIR/long"
     { sed 's/@.*//' "$BATS_TEST_TMPDIR/short" | tr -d '\n'; cat "$BATS_TEST_TMPDIR/long"
@@ -216,12 +216,12 @@ assert_refused() {
     assert_equal "$(events 'select(.type == "message.received").data.message.text.body | length')" 3000000
 }
 
-@test "a chunked body is taken as any other" {
+@test "a chunked body is accepted" {
     take "$(payload "$(inbound wamid.1 $P1 $B1)")" -H 'Transfer-Encoding: chunked'
     assert_only_contact $P1/$B1
 }
 
-@test "invalid JSON with a right signature is 400 with its place" {
+@test "invalid JSON with a valid signature is 400 with line and column" {
     local text before
     before=$(stored)
     for text in '' '{' '{"entry":[}' "$(payload "$(inbound wamid.1 $P1 $B1)")x" $'\xef\xbb\xbf{}' \
@@ -233,7 +233,7 @@ assert_refused() {
 }
 
 # bats test_tags=direct
-@test "valid JSON of another shape is taken and nothing comes of it" {
+@test "valid JSON of another shape is 200 and stores nothing" {
     local text before
     before=$(stored)
     for text in '{}' '[]' 'null' '17' '"entry"' '{"entry":{}}' '{"entry":null}' '{"entry":[]}' \
@@ -246,7 +246,7 @@ assert_refused() {
 }
 
 # bats test_tags=direct
-@test "what has our account but no sense is kept, and the rest of the payload is handled" {
+@test "invalid updates of our account are kept, and the rest of the payload is processed" {
     local senseless
     senseless='17,null,"x",[],{},{"field":17},{"field":"messages"},{"field":"messages","value":17}'
     senseless+=',{"field":"messages","value":{}},{"value":{"messages":[]}}'
@@ -267,7 +267,7 @@ assert_refused() {
 }
 
 # bats test_tags=direct
-@test "an unknown field is kept as it is" {
+@test "an update of an unknown field is kept unchanged" {
     take "$(payload "$(account_change tea_ceremony '{"leaves":[9007199254740993,1e400,"\/\u0000"]}')" \
         "$(inbound wamid.1 $P1 $B1)")"
     assert_equal "$(db "SELECT field, CAST(body AS TEXT) FROM platform_update WHERE account_id = '$ACCOUNT'")" \
@@ -276,7 +276,7 @@ assert_refused() {
     assert_no_update_twice
 }
 
-# The last payload, sent again, changes nothing.
+# Sends the last payload again and checks that nothing changes.
 assert_no_update_twice() {
     local before
     before=$(stored)
@@ -285,7 +285,7 @@ assert_no_update_twice() {
 }
 
 # bats test_tags=direct
-@test "unknown types and keys of messages and statuses break nothing" {
+@test "unknown types and members of messages and statuses are accepted" {
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"hologram","hologram":{"x":[1]},"aura":"blue"')" \
         "$(status_of wamid.2 teleported "$(to_both $P1 $B1),\"aura\":1")")"
     assert_only_contact $P1/$B1
@@ -295,7 +295,7 @@ assert_no_update_twice() {
 
 # --- messages ---
 
-# Its type, and the members beside it.
+# One line for each type of message: the type, and the members beside it.
 messages_of_every_type() {
     cat <<'END'
 text "text":{"body":"Is it open?"}
@@ -319,7 +319,7 @@ text "referral":null,"text":{"body":"9007199254740993"},"n":9007199254740993
 END
 }
 
-@test "a message of every type is stored and told as the bytes that it was" {
+@test "a message of every type is stored and put into its event byte for byte" {
     local type members number=0 changes=() ids=() expected=()
     while read -r type members; do
         ids+=("wamid.$((++number))")
@@ -337,7 +337,7 @@ END
     assert_no_update_twice
 }
 
-@test "everything that the platform can tell is taken, twice with the effect of once" {
+@test "a payload of every kind is accepted, and a second time changes nothing" {
     local built bodies signatures number before after
     make_account '' && make_line ''
     built=$(sandbox POST webhooks "$(sandbox GET webhooks/kinds | jq -c --arg line "$LINE" \
@@ -363,7 +363,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a message is told with line, account, contact and thread around it" {
+@test "the event of a message has line, account, contact and thread" {
     local body
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"text","text":{"body":"caf\u00e9"}' \
         "$(card $P1 $B1 '"profile":{"name":"Ann","username":"@ann"}')")")"
@@ -376,7 +376,7 @@ END
 }
 
 # bats test_tags=direct
-@test "what a contact lacks is null in its events" {
+@test "unknown members of a contact are null in its events" {
     take "$(payload "$(inbound wamid.1 '' $B1 '"type":"text","text":{"body":"x"}' "$(card '' $B1 '"profile":{}')")")"
     assert_equal "$(events 'select(.type == "message.received").data.contact | del(.id)')" \
         "{\"phone\":null,\"userId\":\"$B1\",\"username\":null,\"name\":null}"
@@ -398,7 +398,7 @@ END
 }
 
 # bats test_tags=direct
-@test "the same payload again, the same message in another payload, and twice inside one: once" {
+@test "a message is stored once, whether its payload is repeated or it is in another one or twice in one" {
     take "$(payload "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.1 $P1 $B1)")"
     assert_no_update_twice
     take "$(payload "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 $P1 $B1)")"
@@ -420,7 +420,7 @@ END
     assert_events message.received lead.created/new_contact message.received
 }
 
-@test "the same payload 64 times at once: once" {
+@test "the same payload 64 times concurrently is stored once" {
     payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)" "$(inbound wamid.3 $P1 $B1)" \
         "$(status_of wamid.4 sent "$(to_both $P1 $B1)")" >"$BATS_TEST_TMPDIR/webhook"
     request_many 64 POST /platform/webhook -d "@$BATS_TEST_TMPDIR/webhook" \
@@ -434,7 +434,7 @@ END
     assert_no_update_twice
 }
 
-@test "1,000 updates in one payload: each once, in order" {
+@test "1,000 updates in one payload are stored once each, in order" {
     local number messages=() statuses=()
     for ((number = 1; number <= 900; number++)); do
         messages+=("{\"from\":\"1650555$((1000 + number % 10))\",\"id\":\"wamid.$number\",\"timestamp\":\"1780000000\",\"type\":\"text\",\"text\":{\"body\":\"$number\"}}")
@@ -453,7 +453,7 @@ END
     assert_no_update_twice
 }
 
-# --- who it is (spec 2.3, 6) ---
+# --- identities and contacts (spec 2.3, 6) ---
 
 # bats test_tags=direct
 @test "an inbound message with a BSUID alone creates a contact and a thread" {
@@ -470,7 +470,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a phone and a BSUID merge onto one contact when one payload carries both" {
+@test "the contacts of a phone and a BSUID merge when one payload carries both" {
     local older thread
     take "$(payload "$(inbound wamid.1 $P1 '')")"
     assert_only_contact $P1/none
@@ -491,7 +491,7 @@ END
 }
 
 # bats test_tags=direct
-@test "of contacts that merge, threads of one line become one and those of two lines stay two" {
+@test "when contacts merge, threads of the same line merge and those of different lines do not" {
     local one=$LINE two=${LINE}0
     switchboard line add "$ACCOUNT" --phone-number-id "$two" --number +15550100002 >/dev/null
     take "$(payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)" \
@@ -501,7 +501,7 @@ END
     assert_equal "$(messages | jq -r '.[].wamid')" "$(printf 'wamid.%s\n' 1 2 3 4)"
 }
 
-@test "a merge moves the events that wait to the contact that remains, and leaves finished ones as they were" {
+@test "a merge moves pending events to the remaining contact and leaves finished ones unchanged" {
     local older newer events
     take "$(payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)")"
     older=$(db "SELECT id FROM contact WHERE account_id = '$ACCOUNT' AND phone = '$P1'")
@@ -516,7 +516,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a block of either moves to the merged contact" {
+@test "a block of either contact applies to the merged contact" {
     make_account '' && make_line ''
     switchboard contact block "$LINE" $P1 >/dev/null
     take "$(payload "$(inbound wamid.1 '' $B1)" "$(inbound wamid.2 $P1 $B1)")"
@@ -527,14 +527,14 @@ END
 }
 
 # bats test_tags=direct
-@test "merged contacts are told as leads no more" {
+@test "merged contacts cause no further lead events" {
     take "$(payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)" \
         "$(inbound wamid.3 $P1 $B1)" "$(inbound wamid.4 '' $B1)" "$(inbound wamid.5 $P1 '')")"
     assert_equal "$(events 'select(.type == "lead.created").data.messageId')" \
         "$(printf '"wamid.1"\n"wamid.2"')"
 }
 
-# The change is told between messages of before and after; nobody is two people then.
+# Sends the change between messages under the old and the new identities; they must have one contact.
 check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     local older
     take "$(payload "$3")"
@@ -552,19 +552,19 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 }
 
 # bats test_tags=direct
-@test "a number change with the user ids of before and after" {
+@test "a number change with the old and the new user id" {
     check_change $P2/$B2 "$(system wamid.s $P1 "\"body\":\"User Ann changed from $P1 to $P2\",\"wa_id\":\"$P2\",\"user_id\":\"$B2\",\"previous_user_id\":\"$B1\",\"type\":\"user_changed_number\"")" \
         "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 $P2 $B2)" "number_change|$P1|$B1"
 }
 
 # bats test_tags=direct
-@test "an id change with the user ids of before and after, and no phone" {
+@test "an id change with the old and the new user id, and no phone" {
     check_change $P1/$B2 "$(system wamid.s '' "\"body\":\"User Ann changed their user id\",\"user_id\":\"$B2\",\"previous_user_id\":\"$B1\",\"parent_user_id\":\"$PARENT2\",\"previous_parent_user_id\":\"$PARENT\",\"type\":\"user_changed_user_id\"")" \
         "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 '' $B2)" "user_id_update|$P1|$B1"
 }
 
 # bats test_tags=direct
-@test "an id change that names the old id in its text alone" {
+@test "an id change with the old id in its text alone" {
     check_change $P1/$B2 "$(system wamid.s '' "\"body\":\"User Ann changed from $B1 to $B2\",\"user_id\":\"$B2\",\"type\":\"user_changed_user_id\"")" \
         "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 '' $B2)" "user_id_update|$P1|$B1"
 }
@@ -576,19 +576,19 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 }
 
 # bats test_tags=direct
-@test "a number change of before the user ids" {
+@test "a number change from before user ids" {
     check_change $P2/none "$(system wamid.s $P1 "\"body\":\"User Ann changed from $P1 to $P2\",\"wa_id\":\"$P2\",\"type\":\"user_changed_number\"")" \
         "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 $P2 '')" "number_change|$P1|"
 }
 
 # bats test_tags=direct
-@test "a number change of the oldest kind" {
+@test "a number change of the oldest format" {
     check_change $P2/none "$(system wamid.s $P1 "\"body\":\"Ann changed from $P1 to $P2\",\"new_wa_id\":\"$P2\",\"type\":\"customer_changed_number\"")" \
         "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 $P2 '')" "number_change|$P1|"
 }
 
 # bats test_tags=direct
-@test "a change that is told after the messages that follow it" {
+@test "a change that arrives after the messages that follow it" {
     take "$(payload "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 $P2 $B2)")"
     assert_contacts $P1/$B1 $P2/$B2
     take "$(payload "$(system wamid.s $P1 "\"wa_id\":\"$P2\",\"user_id\":\"$B2\",\"previous_user_id\":\"$B1\",\"type\":\"user_changed_number\"")")"
@@ -599,7 +599,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 }
 
 # bats test_tags=direct
-@test "a recycled phone with a new BSUID does not merge two people" {
+@test "a recycled phone with a new BSUID does not merge the contacts of two people" {
     local first
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     assert_only_contact $P1/$B1
@@ -615,7 +615,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 }
 
 # bats test_tags=direct
-@test "what a contact went by before still leads to it when it is written to" {
+@test "a send to a former identity of a contact goes to that contact" {
     make_account '' && make_line ''
     take "$(payload "$(inbound wamid.1 $P1 $B1)" \
         "$(system wamid.s $P1 "\"wa_id\":\"$P2\",\"user_id\":\"$B2\",\"previous_user_id\":\"$B1\",\"type\":\"user_changed_number\"")")"
@@ -625,7 +625,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_equal "$(messages | jq -c '[.[].direction]')" '["in","out"]'
 }
 
-@test "people who write and change at once are one person in the end" {
+@test "concurrent messages and changes of identity of one person end in one contact" {
     local number=0 text
     mkdir "$BATS_TEST_TMPDIR/texts"
     for text in "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)" "$(inbound wamid.3 $P1 $B1)" \
@@ -651,7 +651,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 }
 
 # bats test_tags=direct
-@test "contacts of two accounts are strangers" {
+@test "contacts of two accounts are separate" {
     local first=$ACCOUNT one
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     assert_only_contact $P1/$B1
@@ -665,14 +665,14 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 }
 
 # bats test_tags=direct
-@test "a BSUID in a phone's place is a BSUID" {
+@test "a BSUID in the member of a phone is a BSUID" {
     take "$(payload "$(inbound wamid.1 $B1 '')" "$(status_of wamid.2 sent "\"recipient_id\":\"$B1\"")")"
     assert_only_contact none/$B1
     assert_messages 'wamid.1 in text received' 'wamid.2 out unknown sent'
 }
 
 # bats test_tags=direct
-@test "a name and a username are learned, and not forgotten when a payload lacks them" {
+@test "name and username are stored, and kept when a later payload lacks them" {
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"text"' "$(card $P1 $B1 '"profile":{"name":"Ann","username":"@ann.b"}')")")"
     take "$(payload "$(inbound wamid.2 $P1 $B1 '"type":"text"' "$(card $P1 $B1 '"profile":{}')")")"
     assert_equal "$(contacts | jq -c '.[0] | [.username, .name]')" '["ann.b","Ann"]'
@@ -681,7 +681,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 }
 
 # bats test_tags=direct
-@test "each message of a value belongs to its own card" {
+@test "each message of a payload is matched with its own element of contacts" {
     take "$(payload "$(change messages "\"contacts\":[$(card $P1 $B1 '"profile":{"name":"Ann"}'),$(card '' $B2 '"profile":{"name":"Ben"}'),$(card $P3 $B3 '"profile":{"name":"Cat"}')],\"messages\":[$(message wamid.3 $P3 ''),$(message wamid.2 '' $B2),$(message wamid.1 '' $B1),$(message wamid.0 $P2 '')]")")"
     assert_contacts $P1/$B1 none/$B2 $P3/$B3 $P2/none
     assert_equal "$(contacts | jq -r '.[] | "\(.phone) \(.name)"' | sort)" \
@@ -689,7 +689,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 }
 
 # bats test_tags=direct
-@test "the only card is the only message's, though it spells the phone in another way" {
+@test "a single element of contacts belongs to a single message, even with another spelling of the phone" {
     take "$(payload "$(inbound wamid.1 5511987654321 '' '"type":"text"' "$(card 551187654321 $B1)")")"
     assert_only_contact 5511987654321/$B1
     assert_equal "$(contacts | jq -r '.[0].name')" 'Ann Example'
@@ -699,27 +699,27 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 }
 
 # bats test_tags=direct
-@test "a message that names nobody is the only card's" {
+@test "a message without an identity has those of the single element of contacts" {
     take "$(payload "$(inbound wamid.1 '' '' '"type":"text"' "$(card $P1 $B1)")")"
     assert_only_contact $P1/$B1
 }
 
 # bats test_tags=direct
-@test "an empty phone is none, and nobody else's" {
+@test "an empty phone is no identity and matches nothing" {
     take "$(payload "$(change messages "\"contacts\":[{\"profile\":{\"name\":\"Ann\"},\"wa_id\":\"\",\"user_id\":\"$B1\"},{\"profile\":{\"name\":\"Ben\"},\"wa_id\":\"\",\"user_id\":\"$B2\"}],\"messages\":[{\"from\":\"\",\"from_user_id\":\"$B2\",\"id\":\"wamid.1\",\"timestamp\":\"1780000000\",\"type\":\"text\"}]")")"
     assert_only_contact none/$B2
     assert_equal "$(contacts | jq -r '.[0].name')" Ben
 }
 
 # bats test_tags=direct
-@test "of several statuses one that names nobody is not the only card's" {
+@test "with several statuses, one without an identity is not matched with the single element of contacts" {
     take "$(payload "$(change messages "\"contacts\":[$(card $P1 $B1)],\"statuses\":[{\"id\":\"wamid.1\",\"status\":\"sent\",\"recipient_id\":\"120363@g.us\"},{\"id\":\"wamid.2\",\"status\":\"sent\",\"recipient_id\":\"$P1\"}]")")"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.2 out unknown sent'
 }
 
 # bats test_tags=direct
-@test "a message of nobody at all is kept" {
+@test "a message without any identity is kept" {
     take "$(payload "$(inbound wamid.1 '' '' '"type":"text"' '')")"
     assert_equal "$(contacts)" '[]'
     assert_equal "$(db "SELECT CAST(body AS TEXT) FROM platform_update WHERE account_id = '$ACCOUNT'")" \
@@ -727,7 +727,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 }
 
 # bats test_tags=direct
-@test "preferences and the phone's address book tell who is who, and make nobody" {
+@test "preferences and address book updates add identities to contacts and create no contact" {
     take "$(payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)" "$(inbound wamid.3 $P2 '')")"
     take "$(payload "$(change user_preferences "\"contacts\":[$(card $P1 $B1)],\"user_preferences\":[{\"wa_id\":\"$P1\",\"user_id\":\"$B1\",\"detail\":\"x\",\"category\":\"marketing_messages\",\"value\":\"stop\",\"timestamp\":1780000000}]")" \
         "$(change smb_app_state_sync "\"state_sync\":[{\"type\":\"contact\",\"contact\":{\"full_name\":\"Ben\",\"phone_number\":\"$P2\",\"user_id\":\"$B2\",\"username\":\"@ben\"},\"action\":\"add\",\"metadata\":{\"timestamp\":\"1780000000\"}},{\"type\":\"contact\",\"contact\":{\"phone_number\":\"$P3\",\"user_id\":\"$B3\"},\"action\":\"add\"}]")")"
@@ -738,9 +738,9 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_no_update_twice
 }
 
-# --- what became of what we sent ---
+# --- statuses ---
 
-# A text sent through the API on a line that the sandbox knows; sets `wamid`. TO: members of the body
+# Sends a text through the API on a line of the sandbox; sets `wamid`. TO: members of the body
 send_text() {
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",$1,\"text\":\"x\"}"
     assert_success
@@ -758,7 +758,7 @@ send_text() {
 }
 
 # bats test_tags=direct
-@test "a status with recipient_user_id alone is of the one that we wrote to" {
+@test "a status with recipient_user_id alone belongs to the contact of the send" {
     make_account '' && make_line ''
     send_text "\"to\":\"$P1\""
     take "$(payload "$(status_of "$wamid" sent "\"recipient_user_id\":\"$B1\"")")"
@@ -767,7 +767,7 @@ send_text() {
 }
 
 # bats test_tags=direct
-@test "a status with a phone is of the BSUID that we wrote to" {
+@test "a status with a phone belongs to the contact of a send to a BSUID" {
     make_account '' && make_line ''
     send_text "\"recipient\":\"$B1\""
     assert_only_contact none/$B1
@@ -776,7 +776,7 @@ send_text() {
 }
 
 # bats test_tags=direct
-@test "a status of a message we know makes no second contact" {
+@test "a status of a known message creates no second contact" {
     make_account '' && make_line ''
     send_text "\"to\":\"$P1\""
     take "$(payload "$(status_of "$wamid" sent "\"recipient_id\":\"$P2\"")")"
@@ -785,7 +785,7 @@ send_text() {
 }
 
 # bats test_tags=direct
-@test "the shown state never goes backwards, and every state is kept" {
+@test "a message's status never goes backwards, and every status is kept" {
     take "$(payload "$(inbound wamid.0 $P1 $B1)" "$(status_of wamid.1 read "$(to_both $P1 $B1)")" \
         "$(status_of wamid.1 delivered "$(to_both $P1 $B1)")" "$(status_of wamid.1 sent "$(to_both $P1 $B1)")")"
     assert_only_contact $P1/$B1
@@ -796,7 +796,7 @@ send_text() {
     assert_no_update_twice
 }
 
-# The states that were told of a message, in the order of the alphabet.
+# The stored statuses of a message, in alphabetical order.
 states() {
     db "SELECT s.status FROM message_status s JOIN message m ON m.id = s.message_id
         JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE' AND m.wamid = '$1' ORDER BY 1"
@@ -815,7 +815,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
 }
 
 # bats test_tags=direct
-@test "a failure gives way to a proof of delivery, and is none after it" {
+@test "a proof of delivery replaces a failure, and a failure after it is ignored" {
     take "$(payload "$(status_of wamid.1 failed "\"recipient_id\":\"$P1\",$failure")" \
         "$(status_of wamid.1 sent "\"recipient_id\":\"$P1\"")" \
         "$(status_of wamid.2 delivered "\"recipient_id\":\"$P1\"")" \
@@ -830,7 +830,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
 }
 
 # bats test_tags=direct
-@test "all names that a parent BSUID had in statuses are known" {
+@test "every member name for a parent BSUID in statuses is read" {
     local key number=0
     for key in recipient_parent_user_id parent_recipient_user_id parent_user_id; do
         number=$((number + 1))
@@ -840,7 +840,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
 }
 
 # bats test_tags=direct
-@test "in a group each member's state is kept" {
+@test "in a group each member's status is kept" {
     take "$(payload "$(status_of wamid.1 delivered '"recipient_id":"120363@g.us","recipient_type":"group","recipient_participant_id":"'$P1'","recipient_participant_user_id":"'$B1'"')" \
         "$(status_of wamid.1 delivered '"recipient_id":"120363@g.us","recipient_type":"group","recipient_participant_user_id":"'$B2'"')")"
     assert_contacts $P1/$B1 none/$B2
@@ -849,14 +849,14 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
 }
 
 # bats test_tags=direct
-@test "a status of something that came in changes nothing of it" {
+@test "a status of an incoming message does not change it" {
     take "$(payload "$(inbound wamid.1 $P1 $B1)" "$(status_of wamid.1 read "$(to_both $P1 $B1)")")"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.1 in text received'
 }
 
 # bats test_tags=direct
-@test "a status of an unknown message completes the record, and what it was is filled in later" {
+@test "a status of an unknown message creates its record, and the content is added later" {
     take "$(payload "$(status_of wamid.1 delivered "$(to_both $P1 $B1)" "$(card $P1 $B1)")")"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.1 out unknown delivered'
@@ -868,7 +868,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
 }
 
 # bats test_tags=direct
-@test "message.status is told only when it was asked for, as the bytes that it was" {
+@test "message.status events are sent only when enabled, with the platform's bytes" {
     local sent="\"recipient_id\":\"$P1\",\"recipient_user_id\":\"$B1\",\"biz_opaque_callback_data\":\"\\u00e4\\/\""
     take "$(payload "$(status_of wamid.1 sent "$sent")")"
     assert_no_events
@@ -884,10 +884,10 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     [[ $(db "SELECT CAST(body AS TEXT) FROM event WHERE contact_id = '$contact'") == *'"status":{"id":"wamid.1","status":"delivered","timestamp":"1780000100",'"$sent"'}}}' ]]
 }
 
-# --- what is stored and not told ---
+# --- stored without an event ---
 
 # bats test_tags=direct
-@test "echoes are stored as sent, without an event; the answer is a new contact's all the same" {
+@test "echoes are stored as sent messages, without an event; a reply still causes lead.created" {
     take "$(payload "$(change smb_message_echoes "\"contacts\":[$(card $P1 $B1)],\"message_echoes\":[{\"from\":\"15550100001\",\"to\":\"$P1\",\"to_user_id\":\"$B1\",\"id\":\"wamid.1\",\"timestamp\":\"1780000000\",\"type\":\"image\",\"image\":{\"id\":\"4\"}}]")")"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.1 out image sent'
@@ -896,7 +896,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     assert_events message.received lead.created/new_contact
 }
 
-# Old messages: a thread of the person with MESSAGES: history PHASE MESSAGES
+# A history payload: a thread of the person with MESSAGES: history PHASE MESSAGES
 history() {
     change history "\"history\":[{\"metadata\":{\"phase\":$1,\"chunk_order\":1,\"progress\":50},\"threads\":[{\"id\":\"$P1\",\"context\":{\"wa_id\":\"$P1\",\"user_id\":\"$B1\",\"parent_user_id\":\"$PARENT\",\"username\":\"@ann\"},\"messages\":[$2]}]}]"
 }
@@ -910,7 +910,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "history is stored in and out, whatever chunk comes first, without events" {
+@test "history is stored in both directions, in any order of its chunks, without events" {
     take "$(payload "$(history 1 "$(old_in wamid.3 1760000300),$(old_out wamid.4 1760000400 '"type":"text","text":{"body":"y"}' READ)")")"
     take "$(payload "$(history 0 "$(old_in wamid.1 1760000100),$(old_out wamid.2 1760000200 '"type":"text","text":{"body":"y"}' DELIVERED),$(old_out wamid.5 1760000500 '"type":"text","text":{"body":"y"}' ERROR)")")"
     assert_only_contact $P1/$B1
@@ -924,7 +924,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "the media of old placeholders fill them, in either order" {
+@test "the media of history placeholders are added to them, in either order" {
     local media
     media=$(change history "\"contacts\":[$(card $P1 $B1)],\"messages\":[$(message wamid.1 $P1 '' '"type":"image","image":{"id":"41"}'),{\"from\":\"15550100001\",\"to\":\"$P1\",\"id\":\"wamid.2\",\"timestamp\":\"1760000200\",\"type\":\"video\",\"video\":{\"id\":\"42\"}}]")
     take "$(payload "$(history 0 "{\"from\":\"$P1\",\"id\":\"wamid.1\",\"timestamp\":\"1760000100\",\"type\":\"media_placeholder\"}")")"
@@ -941,14 +941,14 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "a history that the business does not share is kept as said" {
+@test "the update of a history that the business does not share is kept unchanged" {
     take "$(payload "$(change history '"history":[{"errors":[{"code":2593109,"title":"off","message":"off"}]}]')")"
     assert_equal "$(db "SELECT CAST(body AS TEXT) FROM platform_update WHERE account_id = '$ACCOUNT'")" \
         '{"errors":[{"code":2593109,"title":"off","message":"off"}]}'
 }
 
 # bats test_tags=direct
-@test "a message that history told before it came is still told when it comes" {
+@test "a message that history contained first still causes its event when it arrives" {
     take "$(payload "$(history 0 "$(old_in wamid.1 1780000000)")")"
     assert_no_events
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
@@ -961,7 +961,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "reactions removed, system messages, unsupported and unknown ones, edits and revocations are stored and not told" {
+@test "removed reactions, system, unsupported and unknown messages, edits and revocations are stored without an event" {
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"reaction","reaction":{"message_id":"wamid.x"}')" \
         "$(inbound wamid.2 $P1 $B1 '"type":"reaction","reaction":{"message_id":"wamid.x","emoji":""}')" \
         "$(inbound wamid.3 $P1 $B1 '"type":"unsupported","errors":[{"code":131051}],"unsupported":{"type":"poll"}')" \
@@ -980,7 +980,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "what comes for an archived line is stored without an event" {
+@test "a message for an archived line is stored without an event" {
     switchboard line archive "$LINE" >/dev/null
     take "$(payload "$(inbound wamid.1 $P1 $B1)" "$(status_of wamid.2 sent "$(to_both $P1 $B1)")" \
         "$(change automatic_events '"automatic_events":[{"id":"wamid.1","event_name":"LeadSubmitted","timestamp":1780000000}]')")"
@@ -990,7 +990,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "what comes for lines and accounts that are not ours is logged and skipped, the rest is handled" {
+@test "updates for unknown lines and accounts are logged and skipped, the rest is processed" {
     local mine stranger
     mine=$(inbound wamid.1 $P1 $B1)
     stranger=$(LINE=777 inbound wamid.2 $P2 $B2)
@@ -1007,7 +1007,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "what comes for our line under another account's id is logged and skipped, and doctor shows it" {
+@test "updates for our line under another account's id are logged and skipped, and doctor reports it" {
     local own before
     make_user OTHER_
     own="$ACCOUNT $WABA $LINE"
@@ -1030,7 +1030,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_messages 'wamid.1 in text received'
 }
 
-@test "of the ids of accounts under which our line is named wrongly the last ten are kept, however many come" {
+@test "of the wrong account ids in updates for a line the last ten are kept" {
     local number changes entries=()
     changes=$(inbound wamid.1 $P1 $B1)
     for ((number = 1; number <= 30; number++)); do
@@ -1041,7 +1041,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_equal "$(db "SELECT count(*), max(length(waba_id)) FROM foreign_waba JOIN line l ON l.id = line_id WHERE phone_number_id = '$LINE'")" '10|128'
 }
 
-@test "an entry that names no account is of the line's" {
+@test "an entry without an account id belongs to the account of the line" {
     take "{\"entry\":[{\"changes\":[$(inbound wamid.1 $P1 $B1)]}]}"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.1 in text received'
@@ -1049,7 +1049,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "without a configured webhook there are no events, and no lead later for who was known before" {
+@test "without a configured webhook there are no events, and later no lead for contacts known before" {
     local number
     make_user OTHER_
     EMAIL=$OTHER_EMAIL make_account_line
@@ -1070,7 +1070,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "a deleted user is told nothing" {
+@test "a deleted user gets no events" {
     make_user OTHER_
     EMAIL=$OTHER_EMAIL make_account_line
     request POST /v2/webhooks/config --as "$OTHER_TOKEN" \
@@ -1084,7 +1084,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 # --- leads ---
 
 # bats test_tags=direct
-@test "a lead is told once per contact and source" {
+@test "lead.created is sent once per contact and source" {
     local referral='"source_url":"https:\/\/fb.me\/x","source_type":"ad","ctwa_clid":"A"' lead
     lead='{"id":"wamid.2","event_name":"LeadSubmitted","timestamp":1780000000,"ctwa_clid":"A\/"}'
     take "$(payload "$(inbound wamid.1 $P1 $B1)" \
@@ -1105,13 +1105,13 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 }
 
 # bats test_tags=direct
-@test "a first message from an ad is a message and both leads" {
+@test "a first message from an ad causes message.received and both leads" {
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"text","referral":{"source_type":"ad"}')")"
     assert_events message.received lead.created/new_contact lead.created/ad
 }
 
 # bats test_tags=direct
-@test "a lead event of an unknown message has no contact" {
+@test "the lead event of an unknown message has no contact" {
     take "$(payload "$(change automatic_events '"automatic_events":[{"id":"wamid.9","event_name":"LeadSubmitted","timestamp":1780000000},{"id":"wamid.9","event_name":"Purchase","timestamp":1780000000,"custom_data":{"currency":"EUR","value":1}},{"event_name":"LeadSubmitted","timestamp":1780000002}]')")"
     assert_events lead.created/lead_event lead.created/lead_event
     assert_equal "$(events '.data | [.messageId, .contact, .threadId]')" \
@@ -1131,7 +1131,7 @@ flow_counts() {
 }
 
 # bats test_tags=direct
-@test "a flow's reply counts for the flow of the message it answers, or of its token" {
+@test "a reply to a flow is counted for the flow of the message it answers, or of its token" {
     take "$(payload "$(change smb_message_echoes "\"message_echoes\":[{\"from\":\"15550100001\",\"to\":\"$P1\",\"id\":\"wamid.f\",\"timestamp\":\"1780000000\",\"type\":\"interactive\",\"interactive\":{\"type\":\"flow\",\"action\":{\"name\":\"flow\",\"parameters\":{\"flow_id\":\"4101\",\"flow_token\":\"token-1\"}}}}]")")"
     take "$(payload "$(flow_reply wamid.1 wamid.f '{"name":"Ann"}')" \
         "$(flow_reply wamid.2 wamid.x '{"flow_token":"token-1","name":"\u00e4"}')" \
@@ -1146,7 +1146,7 @@ flow_counts() {
 }
 
 # bats test_tags=direct
-@test "a template's state and category update what is stored, in any spelling of its language" {
+@test "updates of a template's status and category are stored, in any spelling of its language" {
     take "$(payload "$(account_change message_template_status_update '{"event":"APPROVED","message_template_id":1689556908129835,"message_template_name":"t","message_template_language":"en-US","reason":"NONE","message_template_category":"UTILITY"}')")"
     assert_equal "$(templates)" 't|en_US|1689556908129835|APPROVED|UTILITY|NONE'
     take "$(payload "$(account_change message_template_status_update '{"event":"FLAGGED","message_template_id":1689556908129835,"message_template_name":"t","message_template_language":"en_US","reason":null,"disable_info":{"disable_date":"May 2, 2026"}}')" \
@@ -1163,18 +1163,18 @@ templates() {
 }
 
 # bats test_tags=direct
-@test "the same news at another time are news again" {
-    local news at=0
-    for news in APPROVED PAUSED APPROVED; do
+@test "an update with the same content at another time is a new update" {
+    local state at=0
+    for state in APPROVED PAUSED APPROVED; do
         at=$((at + 1))
-        take "$(payload "$(account_change message_template_status_update "{\"event\":\"$news\",\"message_template_id\":1,\"message_template_name\":\"t\",\"message_template_language\":\"en\"}")" |
+        take "$(payload "$(account_change message_template_status_update "{\"event\":\"$state\",\"message_template_id\":1,\"message_template_name\":\"t\",\"message_template_language\":\"en\"}")" |
             jq -c --argjson time "$at" '.entry[0].time = $time')"
     done
     assert_equal "$(templates)" 't|en|1|APPROVED||'
 }
 
 # bats test_tags=direct
-@test "a flow's state updates what is stored" {
+@test "updates of a flow's status are stored" {
     db "INSERT INTO flow (account_id, flow_id, name, name_folded, status, validation, created_at, updated_at) VALUES ('$ACCOUNT', '4101', 'F', 'f', 'DRAFT', x'5b5d', 1, 1)"
     take "$(payload "$(account_change flows '{"event":"FLOW_STATUS_CHANGE","message":"x","flow_id":"4101","old_status":"DRAFT","new_status":"PUBLISHED"}')" \
         "$(account_change flows '{"event":"FLOW_STATUS_CHANGE","message":"x","flow_id":"4102","old_status":"DRAFT","new_status":"PUBLISHED"}')")"
@@ -1182,7 +1182,7 @@ templates() {
 }
 
 # bats test_tags=direct
-@test "errors of the account are kept beside the messages that come with them" {
+@test "errors of the account are kept, and the messages in the same payload are stored" {
     take "$(payload "$(change messages "\"errors\":[{\"code\":130429,\"title\":\"x\"}],\"contacts\":[$(card $P1 $B1)],\"messages\":[$(message wamid.1 $P1 $B1 '"type":"interactive"')]")" \
         "$(change messages '"errors":[{"code":131000}]')")"
     assert_only_contact $P1/$B1
@@ -1191,14 +1191,14 @@ templates() {
     assert_events message.received lead.created/new_contact
 }
 
-# --- when the state cannot take it ---
+# --- failures of the database ---
 
 assert_later() {
     assert_error 503 INTERNAL_ERROR
     [[ $(header Retry-After) =~ ^[1-9][0-9]*$ ]] || fail_answer "expected a Retry-After"
 }
 
-@test "a database that somebody locks for 10 s: 503, then it is taken without help" {
+@test "a database locked for 10 s is 503, and the platform's retry is then accepted" {
     local before
     before=$(stored)
     hold_database
@@ -1215,7 +1215,7 @@ assert_later() {
     assert_events message.received lead.created/new_contact
 }
 
-@test "a missing database: 503 until it is back" {
+@test "a missing database is 503 until it is back" {
     local before
     before=$(stored)
     mv "$DB" "$DB.away"
@@ -1228,7 +1228,7 @@ assert_later() {
     assert_events message.received lead.created/new_contact
 }
 
-@test "a file that is no database: 503 until it is one" {
+@test "a file that is not a database is 503 until it is replaced" {
     mv "$DB" "$DB.away"
     head -c 8192 /dev/zero | tr '\0' x >"$DB"
     deliver "$(payload "$(inbound wamid.1 $P1 $B1)")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Whatever is rightly signed costs a time that grows with its length alone: it is taken, or it is kept
-# as it came and the operator can take it in. Nothing that the platform would send again and again is
-# ended by the limit of processor time each time.
+# The processor time of a validly signed payload grows only with its length. The payload is stored, or it is
+# kept unprocessed as a refusal, which the operator can retry. No payload reaches the web server's limit of
+# processor time, since the platform would send it again and fail each time.
 # shellcheck disable=SC2086  # the names of people ($P1, $B1, ...) are single words
 load helpers/all
 load helpers/webhook
@@ -29,7 +29,7 @@ extreme() {
     (($(stat -c %s "$payload") <= $2))
 }
 
-# Posts the payload and notes in `cost` the milliseconds of processor time that it took.
+# Posts the payload and sets `cost` to the milliseconds of processor time that it took.
 measure() {
     local signature times TIMEFORMAT='%U %S'
     signature=$(sign "$payload")
@@ -39,7 +39,7 @@ measure() {
     cost=$(awk '{ printf "%.0f", 1000 * ($1 + $2) }' <<<"$times")
 }
 
-# What 10,000 plain messages of one contact cost here and now: the measure of the others.
+# The cost of 10,000 plain messages of one contact on this machine, to which the others are compared.
 calibrate() {
     make_account_line
     extreme typed_messages_of_one_contact $MOST_BYTES 10000
@@ -48,12 +48,12 @@ calibrate() {
     common=$cost
 }
 
-# The id of the payload's refusal; empty when it was taken.
+# The id of the payload's refusal; empty when it was accepted.
 refusal_id() {
     db "SELECT id FROM webhook_refusal WHERE hash = X'$(sha256sum <"$payload" | cut -d ' ' -f 1)'"
 }
 
-# The payload was answered 200, and is in the database, or as it came among the refused ones.
+# The payload was answered 200, and its messages or its refusal are in the database.
 assert_taken_or_kept() { # SHAPE
     local id
     [[ $status == 200 ]] || fail_answer "$1: expected it to be taken or kept, cost $cost ms"
@@ -76,7 +76,7 @@ assert_cheap() { # SHAPE
     ((cost <= most)) || fail "$1: $cost ms of processor time, where 10,000 messages take $common ms"
 }
 
-# The shapes to try: all in make test-full, else those named.
+# The shapes to test: all in make test-full, else those given.
 shapes() { # SHAPE...
     if [[ -n ${TEST_FULL-} ]]; then
         "$HELPERS/extremes"
@@ -99,7 +99,7 @@ sweep() {
     done
 }
 
-@test "4 MB of anything that is rightly signed are taken or kept, for no more than some times the price of 10,000 messages" {
+@test "4 MB of any validly signed payload are stored or kept, at a small multiple of the cost of 10,000 messages" {
     [[ $TRANSPORT == direct ]] || skip 'the processor time is that of the executable itself'
     shapes empty_messages messages_of_one_contact messages_of_one_card a_card_for_each_message \
         cards_by_user_id cards_that_match_none a_long_name_of_many_messages a_long_id_of_a_card \
@@ -107,14 +107,14 @@ sweep() {
         too_deep merges_into_an_older merges_of_a_large_message | sweep $MOST_BYTES
 }
 
-@test "so are as many updates of every kind as one payload may hold" {
+@test "the largest number of updates of every kind is stored or kept as a refusal at a bounded cost" {
     [[ $TRANSPORT == direct ]] || skip 'the processor time is that of the executable itself'
     shapes 10000_people statuses members_beside_the_statuses members_of_a_profile entries_of_others \
         user_id_updates numbers_that_come_back lead_events address_book merges_into_a_younger \
         merges_into_an_older merges_of_a_large_message | sweep $MOST_BYTES $MOST_UPDATES
 }
 
-@test "of four times the length no shape costs much more than four times as much" {
+@test "a payload of four times the length costs about four times as much at most" {
     local shape short
     [[ $TRANSPORT == direct && -n ${TEST_FULL-} ]] || skip 'one of make test-full'
     calibrate
@@ -132,7 +132,7 @@ sweep() {
     done
 }
 
-@test "what is costliest does not run into the web server's limit of processor time" {
+@test "the most expensive payload stays below the web server's limit of processor time" {
     local shape
     for shape in a_card_for_each_message messages_of_one_card merges_of_a_large_message a_long_name_of_many_messages; do
         make_account_line
@@ -146,7 +146,7 @@ sweep() {
     done
 }
 
-@test "10,000 updates are taken, each once; 10,001 are kept as they came, and nothing of them is stored" {
+@test "10,000 updates are stored, each once; 10,001 are kept as a refusal, and none of them is stored" {
     local before
     extreme typed_messages_of_one_contact $MOST_BYTES 10000
     take "@$payload"
@@ -164,7 +164,7 @@ sweep() {
     switchboard refusal drop "$(refusal_id)" >/dev/null
 }
 
-@test "a refused payload that comes again is counted, doctor shows it, and retry takes it in once" {
+@test "a repeated refused payload is counted, doctor reports it, and retry stores it once" {
     local id
     extreme typed_messages_of_one_contact $MOST_BYTES 10500
     take "@$payload"
@@ -187,7 +187,7 @@ sweep() {
     assert_equal "$(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'")" 10500
 }
 
-@test "JSON that is too deep, or has too many values, is kept; what is no JSON stays 400" {
+@test "JSON that is too deep or has too many values is kept as a refusal; invalid JSON is 400" {
     local id output
     extreme too_deep 1000
     take "@$payload"
@@ -208,7 +208,7 @@ sweep() {
     assert_equal "$(db 'SELECT count(*) FROM webhook_refusal')" 0
 }
 
-@test "refused payloads fill 64 MiB at most: then 503, until one is dropped or 30 days old" {
+@test "refusals take at most 64 MiB: then 503, until one is dropped or 30 days old" {
     local before
     extreme too_deep 1000
     db "INSERT INTO webhook_refusal (id, hash, reason, size, count, first_at, last_at, body)
@@ -226,7 +226,7 @@ sweep() {
     switchboard refusal drop "$(refusal_id)"
 }
 
-@test "a name of more than 1,024 bytes is cut after a whole character, however many messages it is of" {
+@test "a name of more than 1,024 bytes is truncated after a whole character, for any number of messages" {
     local name
     name=$(printf 'é%.0s' {1..600})
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"text"' "$(card $P1 $B1 "\"profile\":{\"name\":\"x$name\"}")")")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What /platform/webhook acknowledges is stored, whatever dies or fails meanwhile; what it does not
-# acknowledge is stored whole or not at all, and sent again it is there once (spec 6).
+# A payload that /platform/webhook acknowledges is stored, whatever dies or fails meanwhile. One that it does
+# not acknowledge is stored whole or not at all, and after a retry it is stored once (spec 6).
 # transports: direct
 # starts first
 # shellcheck disable=SC2086  # the names of people ($P1, $B1, ...) are single words
@@ -8,8 +8,8 @@ load helpers/all
 load helpers/sweep
 load helpers/webhook
 
-# One payload with something of everything, and the environment and the database that each round
-# begins with.
+# Creates one payload with updates of all kinds, and the environment and the database with which each round
+# begins.
 setup_file() {
     start_stack
     make_user
@@ -38,7 +38,7 @@ mixed_payload() {
         "$(account_change message_template_status_update '{"event":"APPROVED","message_template_id":1,"message_template_name":"t","message_template_language":"en"}')"
 }
 
-# All that a database holds of the payload, in words that are the same for every round.
+# Everything of the payload in a database, without ids and times, so that rounds can be compared.
 content() {
     sqlite3 -batch -noheader -cmd '.timeout 5000' "$1" "
         SELECT wamid, direction, m.type, m.status, phone, bsuid FROM message m
@@ -59,7 +59,7 @@ content() {
         SELECT 'keys', count(*) FROM pragma_foreign_key_check"
 }
 
-# After a round: the promise was kept, and the platform's next try makes it whole. WHAT was done.
+# Checks a round: an acknowledged payload is stored, and a retry stores it once. WHAT names the round.
 check_round() {
     local found
     found=$(content "$DB")
@@ -75,7 +75,8 @@ check_round() {
     assert_equal "$(content "$DB")" "$COMPLETE" || fail "$1: not once after being sent again"
 }
 
-# Sets `calls`, lines `NAME N` of an undisturbed run from the first one named FIRST on: trace_payload FIRST
+# Sets `calls` to the system calls of an undisturbed run, lines `NAME N`, beginning with the first call of
+# FIRST: trace_payload FIRST
 trace_payload() {
     restore
     send_captured payload "${tracing[@]}" -o "$STACK/trace"
@@ -83,7 +84,7 @@ trace_payload() {
     mapfile -t calls < <(calls_of "$STACK/trace" "$1")
 }
 
-@test "killed at any system call: what was acknowledged is stored, what was not is so once when sent again" {
+@test "killed at any system call: an acknowledged payload is stored, any other is stored once after a retry" {
     local calls name count number killed=0 acknowledged=0 stored_unsaid=0
     local points=0 step which
     trace_payload brk
@@ -104,15 +105,15 @@ trace_payload() {
     ((acknowledged > 0 && acknowledged < killed))
 }
 
-# An answer that makes the platform come again, or none because the process gave up.
+# The answer makes the platform retry, or there is none because the process ended.
 assert_refusal() { # WHAT NAME
     local said
     said=$(head -n 1 "$answer" | tr -d '\r')
     case "$code $said" in
     '0 Status: 500 '* | '0 Status: 503 '* | '1 Status: 500 '* | '134 Status: 500 '*) ;;
-    '0 Status: 400 '*) [[ $2 == read ]] || fail "$1: $said" ;; # a body that could not be read
+    '0 Status: 400 '*) [[ $2 == read ]] || fail "$1: $said" ;; # the body could not be read
     '0 ') [[ $2 == writev ]] || fail "$1: no answer" ;;
-    '244 ') [[ $2 == memory ]] || fail "$1: $(cat "$stderr")" ;; # libfcgi, which begins
+    '244 ') [[ $2 == memory ]] || fail "$1: $(cat "$stderr")" ;; # libfcgi, when it starts
     '134 ') [[ $(<"$stderr") == 'switchboard: '* ]] || fail "$1: $(cat "$stderr")" ;;
     *) fail "$1: status $code, $said: $(cat "$stderr")" ;;
     esac
@@ -120,10 +121,10 @@ assert_refusal() { # WHAT NAME
         sed '1,/^\r*$/d' "$answer" | jq -e '.success == false' >/dev/null || fail "$1: $(cat "$answer")"
 }
 
-@test "an error at any system call: 200 and stored, or refused and stored once when sent again" {
+@test "an error at any system call: 200 and stored, or refused and stored once after a retry" {
     local calls tries name count error number failed=0 acknowledged=0 stored_unsaid=0
     local points=0 step which
-    # before this one the C library starts, which has no way to give up
+    # earlier calls are of the C library's start, which cannot report an error
     trace_payload getpeername
     list_errors
     ((${#tries[@]} > 100)) || fail "only ${#tries[@]} points"
@@ -143,7 +144,7 @@ assert_refusal() { # WHAT NAME
     ((failed > 10 && acknowledged > 10))
 }
 
-# With so many KB left, whatever the limit is made of, the payload is taken or refused.
+# Sends the payload with so many KB left, under any kind of limit: it is accepted or refused.
 round_with_room() { # WHAT
     if ! answered 200; then
         [[ $(head -n 1 "$answer") == 'Status: 503 '* ]] || fail "$1: $(cat "$answer" "$stderr")"
@@ -153,7 +154,7 @@ round_with_room() { # WHAT
     [[ -s $answer ]]
 }
 
-@test "an allocation failed: 200 and stored, or refused and stored once when sent again" {
+@test "after a failed allocation: 200 and stored, or refused and stored once after a retry" {
     local number total refused=0 acknowledged=0 stored_unsaid=0 points=0 faults=0 step which made failed
     restore
     starving 0
@@ -177,12 +178,12 @@ round_with_room() { # WHAT
         "$points" "$faults" 0
 }
 
-@test "with any amount of memory: 200 and stored, or refused and stored once when sent again" {
+@test "with any amount of memory: 200 and stored, or refused and stored once after a retry" {
     local kilobytes refused=0 acknowledged=0 stored_unsaid=0 is_begun=''
     for kilobytes in {1000..6000..100} 8000 16000; do
         restore
         send_captured payload env -u ASAN_OPTIONS -u UBSAN_OPTIONS bash -c "ulimit -v $kilobytes; exec \"\$@\"" limited
-        # before it can say so much it ends in the C library's start
+        # with less memory it ends during the C library's start, without an answer
         [[ ! -s $answer ]] && ! grep -q ^switchboard: "$stderr" || is_begun=1
         answered 200 || refused=$((refused + 1))
         answered 200 || [[ -z $is_begun ]] || assert_refusal "$kilobytes KB of memory" memory
@@ -193,12 +194,12 @@ round_with_room() { # WHAT
     ((refused > 2))
 }
 
-@test "a disk with any room left: 200 and stored, or 503 and nothing, and taken when there is room again" {
+@test "a disk with any space left: 200 and stored, or 503 and not stored, and accepted when there is space again" {
     local kilobytes refused=0 acknowledged=0 stored_unsaid=0 found
     declare -fx send_captured answered content restore fail assert_equal check_round round_with_room \
         disk_rounds
     export OUT STACK
-    # a disk of its own where one can be had, else files that may not grow
+    # a file system of its own where one can be mounted, else a limit on the size of files
     if unshare -Urm mount -t tmpfs none "$STACK" 2>/dev/null; then
         found=$(unshare -Urm bash -euo pipefail -c disk_rounds)
     elif unshare -m mount -t tmpfs none "$STACK" 2>/dev/null; then
@@ -220,7 +221,7 @@ round_with_room() { # WHAT
     ((refused > 1 && acknowledged > 1))
 }
 
-# In a mount namespace: fills a small disk but for some KB, sends, makes room, sends again.
+# In a mount namespace: fills a small disk except for some KB, sends, frees space, sends again.
 disk_rounds() {
     local disk=$STACK/disk kilobytes refused=0 acknowledged=0 stored_unsaid=0
     mkdir -p "$disk"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# The pools of FastCGI processes: they come, go and are replaced while requests are answered.
+# The pools of FastCGI processes: start, end and replacement of processes while requests are answered.
 # transports: fcgi
 load helpers/all
 
-# A pool of its own for each test, beside those of the stack: start_pool PROCESSES [option...]
+# Starts a pool for one test, beside those of the stack: start_pool PROCESSES [option...]
 start_pool() {
     local processes=$1
     shift
@@ -18,7 +18,7 @@ setup() {
     forget_sent
 }
 
-# The next test begins with pools that nobody killed or replaced.
+# Restarts the pools of the stack for the next test.
 teardown() {
     [[ -z ${pool-} ]] || kill "$pool" 2>/dev/null || true
     "$root/tools/private-apache" stop --dir "$STACK/apache"
@@ -37,7 +37,7 @@ pool_of() {
     cat "$STACK/apache/$1.pid"
 }
 
-# Asks for PATH without a pause until the file `enough` exists; counts the answers by status.
+# Requests PATH without a pause until the file `enough` exists, and counts the answers by status.
 keep_asking() {
     (
         until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
@@ -51,7 +51,7 @@ asked_enough() {
     (($(cat "$BATS_TEST_TMPDIR"/load.* | wc -l) > 20))
 }
 
-# All requests of keep_asking() got 200, and there were some.
+# There were requests of keep_asking(), and all got 200.
 assert_load() {
     eventually asked_enough
     touch "$BATS_TEST_TMPDIR/enough"
@@ -69,12 +69,12 @@ assert_load() {
     [[ $(children "$pool") != "$before" ]]
 }
 
-@test "the socket may be used by its owner and group alone" {
+@test "the socket is accessible to its owner and group alone" {
     start_pool 1 -- "$OUT/cgi-bin/health"
     assert_equal "$(stat -c %a "$BATS_TEST_TMPDIR/s")" 660
 }
 
-@test "SIGTERM ends pool and processes, and leaves neither socket nor pid file" {
+@test "SIGTERM ends the pool and its processes, and removes socket and pid file" {
     start_pool 3 -- "$OUT/cgi-bin/health"
     eventually has_children "$pool" 3
     local child processes
@@ -88,7 +88,7 @@ assert_load() {
     pool=''
 }
 
-@test "a killed pool takes its processes with it, and its socket does not stop the next" {
+@test "the processes of a killed pool end, and its socket does not stop the next pool from starting" {
     start_pool 2 -- "$OUT/cgi-bin/health"
     eventually has_children "$pool" 2
     local child processes
@@ -110,7 +110,7 @@ assert_load() {
     kill -0 "$pool"
 }
 
-@test "a program that dies at once is started less and less often" {
+@test "a program that ends at once is restarted with growing delays" {
     local starts=$BATS_TEST_TMPDIR/starts number at
     printf '#!/bin/sh\ndate +%%s%%3N >>%s\nexit 3\n' "$starts" >"$BATS_TEST_TMPDIR/dies"
     chmod +x "$BATS_TEST_TMPDIR/dies"
@@ -127,18 +127,18 @@ assert_load() {
     grep -q 'ended with status 3' "$BATS_TEST_TMPDIR/pool.log"
 }
 
-@test "wrong options are told and end with 2" {
+@test "wrong options are reported with exit status 2" {
     local options
     for options in '' '--socket x' '--socket x --processes 0 -- /bin/true' '--processes 2 -- /bin/true' \
         '--socket x --processes many -- /bin/true' '--socket x --processes 2'; do
-        # shellcheck disable=SC2086  # words of a command line
+        # shellcheck disable=SC2086  # several arguments
         run "$OUT/tools/pool" $options
         assert_equal "$status" 2
         [[ -n $output ]]
     done
 }
 
-@test "SIGTERM to every process under load costs no request" {
+@test "SIGTERM to every process under load fails no request" {
     keep_asking /v2/version 1
     keep_asking /v2/version 2
     keep_asking /v2/version 3
@@ -152,7 +152,7 @@ assert_load() {
     assert_load
 }
 
-@test "SIGHUP replaces every process and costs no request" {
+@test "SIGHUP replaces every process and fails no request" {
     local before pool_pid
     pool_pid=$(pool_of version)
     eventually has_children "$pool_pid" 2
@@ -169,7 +169,7 @@ assert_load() {
     assert_load
 }
 
-@test "a new file of the program replaces every process and costs no request" {
+@test "a new file of the program replaces every process and fails no request" {
     local home=$BATS_TEST_TMPDIR/home before pool_pid
     "$root/tools/private-apache" stop --dir "$STACK/apache"
     mkdir -p "$home/tools" "$home/cgi-bin"
@@ -191,7 +191,7 @@ assert_load() {
     assert_load
 }
 
-@test "processes that end after every 5 requests cost no request" {
+@test "processes that end after every 5 requests fail no request" {
     "$root/tools/private-apache" stop --dir "$STACK/apache"
     start_apache --recycle 5
     keep_asking /v2/version 1
@@ -203,7 +203,7 @@ assert_load() {
     fi
 }
 
-@test "a pool whose processes all wait grows to its limit while connections wait" {
+@test "a pool whose processes are all busy grows to its limit while connections wait" {
     start_pool 1 --max-processes 4 -- /bin/sleep 600
     sleep 0.5
     has_children "$pool" 1
@@ -234,7 +234,7 @@ assert_load() {
     ! grep 'ended with' "$BATS_TEST_TMPDIR/pool.log"
 }
 
-@test "a pool that does not run is 503 with Retry-After, and serves again when it is back" {
+@test "without its pool a route is 503 with Retry-After, and requests succeed when the pool is back" {
     local pid
     pid=$(pool_of version)
     kill "$pid"
@@ -251,7 +251,7 @@ assert_load() {
     assert_success
 }
 
-@test "a process killed in the middle of a request leaves an envelope of 5xx, and others untouched" {
+@test "a process killed during a request causes a 5xx in the envelope, and no other request fails" {
     fault '{"match":{"path":"/messages"},"times":0,"kind":"hang"}'
     (
         answer_dir=$BATS_TEST_TMPDIR/slow
@@ -274,8 +274,8 @@ assert_load() {
     assert_success
 }
 
-# One request of the user of PREFIX, the N-th, as curl's configuration. In turn: who I am, a send, a send
-# that is refused, nobody's token.
+# The N-th request of the user of PREFIX, as a configuration of curl. In turn: GET /v2/me, a send, a refused
+# send, an unknown token.
 ask_in_turn() { # PREFIX N
     local token=${1}TOKEN line=${1}LINE email=${1}EMAIL
     local file=$turns/${1:-FIRST_}$2 json
@@ -292,7 +292,7 @@ ask_in_turn() { # PREFIX N
     printf 'output = "%s"\nsilent\nshow-error\nmax-time = 600\n' "$file"
 }
 
-@test "two tokens that take turns in the same processes see nothing of each other" {
+@test "requests with two tokens in the same processes do not get each other's data" {
     local turns=$BATS_TEST_TMPDIR/turns prefix n count=200 email other token line me
     make_user OTHER_
     mkdir "$turns"
@@ -312,7 +312,7 @@ ask_in_turn() { # PREFIX N
         email=${prefix}EMAIL line=${prefix}LINE token=${prefix}PLATFORM_TOKEN me=${prefix:-FIRST_}me
         other=$([[ -n $prefix ]] && printf %s "$EMAIL" || printf %s "$OTHER_EMAIL")
         if grep -lF -e "$other" "$turns/${prefix:-FIRST_}"*; then
-            fail "${!email} was told of $other"
+            fail "${!email} got data of $other"
         fi
         for ((n = 0; n < count; n++)); do
             case $((n % 4)) in
@@ -322,7 +322,7 @@ ask_in_turn() { # PREFIX N
             3) jq -e '.error == "UNAUTHORIZED"' "$turns/${prefix:-FIRST_}$n" ;;
             esac >/dev/null || fail "${!email}, request $n: $(cat "$turns/${prefix:-FIRST_}$n")"
         done
-        # by the user's own line, with the account's own token
+        # on the user's own line, with the account's own token
         assert_equal "$(sandbox GET requests | jq --arg line "${!line}" --arg token "Bearer ${!token}" \
             --arg text "of ${!email}" 'map(select((.body | fromjson).text.body == $text)) |
             [length, map(select((.path | contains("/\($line)/")) and .headers.authorization == $token)) | length] |

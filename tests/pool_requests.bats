@@ -1,12 +1,11 @@
 #!/usr/bin/env bats
-# What reaches the socket of a pool without the web server: every program of the web server's user may
-# write there. Nothing that decides trust is taken from a request's parameters, and no request stops
-# the pool.
+# Requests to the socket of a pool without the web server: every program of the web server's user can send
+# them. No security decision depends on a request's parameters, and no request stops the pool.
 # transports: fcgi
 load helpers/all
 load helpers/webhook
 
-# Attackers' configurations: one with a database of its own, one with the real one and its keys.
+# Configurations of an attacker: one with another database, one with the real database and its keys.
 setup_file() {
     start_stack
     make_user
@@ -27,7 +26,7 @@ teardown_file() {
     stop_stack
 }
 
-# A configuration that differs in everything that can be seen: write_evil NAME LINE...
+# Writes a configuration that differs in everything visible from outside: write_evil NAME LINE...
 write_evil() {
     local name=$1
     shift
@@ -36,13 +35,13 @@ write_evil() {
         "spool_dir = $EVIL" 'webhook_egress = private' >"$EVIL/$name.conf"
 }
 
-# The pools, as apache.conf names them.
+# The names of the pools in apache.conf.
 pools() {
     # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
     sed -n 's/^ *SetHandler "proxy:unix:${SWITCHBOARD_RUN}\/\([a-z]*\)\.sock.*/\1/p' "$root/apache.conf"
 }
 
-# One request to a pool's socket; what it answers is in $answer: ask POOL [option or NAME=VALUE...]
+# Sends one request to a pool's socket and sets $answer: ask POOL [option or NAME=VALUE...]
 ask() {
     local pool=$1
     shift
@@ -51,7 +50,7 @@ ask() {
     ((whole < 2)) || fail "fcgi: $whole"
 }
 
-# The parameters of a request to the first route that the program says it has: sets route.
+# Sets route to the parameters of a request to the program's first route.
 route_of() {
     local method path
     read -r method path < <("$OUT/cgi-bin/$1" | sed -n '2{s/:[a-zA-Z]*/x/;p}')
@@ -60,7 +59,7 @@ route_of() {
     printf '{}' >"$STACK/empty"
 }
 
-# Nothing in force is theirs: hostile CONFIGURATION
+# Prints parameters with the attacker's CONFIGURATION, none of which may take effect: hostile CONFIGURATION
 hostile() {
     printf '%s\n' SWITCHBOARD_CONFIG="$EVIL/$1.conf" GATEWAY_INTERFACE= REMOTE_ADDR=127.0.0.1 REMOTE_USER=root \
         AUTH_TYPE=Basic HTTPS=on SERVER_ADDR=127.0.0.1 SERVER_NAME=localhost SERVER_SOFTWARE=evil \
@@ -84,7 +83,7 @@ evil_requests() {
     SANDBOX=http://127.0.0.1:$(cat "$EVIL/port") sandbox GET requests | jq length
 }
 
-@test "a request's parameters choose no configuration, whichever pool they are sent to" {
+@test "the parameters of a request do not select the configuration of any pool" {
     local pool count=0 more
     for pool in $(pools); do
         route_of "$pool"
@@ -109,7 +108,7 @@ evil_requests() {
     [[ ! -e $EVIL/evil.log ]]
 }
 
-@test "a webhook signed with the secret of a configuration that the request names is 401 and stored nowhere" {
+@test "a webhook signed with the secret of a configuration in the request's parameters is 401 and not stored" {
     local name evil signed
     make_account_line
     payload "$(change messages "\"contacts\":[{\"profile\":{\"name\":\"Eve\"},\"wa_id\":\"$P1\"}],\"messages\":[{\"from\":\"$P1\",\"id\":\"wamid.evil\",\"timestamp\":\"1700000000\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}]")" \
@@ -130,7 +129,7 @@ evil_requests() {
     assert_equal "$(DB=$EVIL/evil.db db 'SELECT count(*) FROM message')" 0
 }
 
-@test "the platform token goes to the platform alone, whatever a request's parameters name" {
+@test "the platform token is sent to the platform alone, whatever the request's parameters are" {
     local name evil
     printf '{"phoneNumberId":"%s","to":"15551230000","text":"hi"}' "$LINE" >"$BATS_TEST_TMPDIR/send"
     for name in apart real; do
@@ -145,7 +144,7 @@ evil_requests() {
     assert_equal "$(evil_requests)" 0
 }
 
-@test "doubled, huge and thousands of parameters cost no process" {
+@test "duplicate, huge and thousands of parameters end no process" {
     local pool name
     for pool in $(pools); do
         route_of "$pool"
@@ -160,7 +159,7 @@ evil_requests() {
     assert_pools_serve
 }
 
-@test "broken, cut and aborted requests and other roles cost no process" {
+@test "malformed, truncated and aborted requests and other roles end no process" {
     local pool bytes role
     printf '\1\1\0\1\0\10\0\0\0\1\0\0\0\0\0\0\1\4\0\1\0\10\0\0\377\377\377\377\377\377\377\377' >"$STACK/lengths"
     printf 'GET / HTTP/1.1\r\nHost: x\r\n\r\n' >"$STACK/http"
@@ -185,7 +184,7 @@ evil_requests() {
     assert_pools_serve
 }
 
-@test "connections that stop in the middle of a request give their processes back" {
+@test "connections that stall during a request release their processes" {
     local bytes stalled=()
     for bytes in 4 20 20 100; do
         route_of version

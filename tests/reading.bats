@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A program that only reads the database holds nothing to write it with, and yet sees every commit.
+# A program that only reads the database has no descriptor for writing to it, and still reads every commit.
 load helpers/all
 
 rename_account() { # NAME
@@ -12,7 +12,7 @@ assert_named() { # NAME
     assert_text '.data.accounts[0].displayName' "$1"
 }
 
-@test "what was committed before the request is what it reads, whatever became of the write-ahead log" {
+@test "a request reads every earlier commit, in any state of the write-ahead log" {
     make_user
     rename_account one
     assert_named one
@@ -20,17 +20,17 @@ assert_named() { # NAME
     assert_named one
     rename_account two
     assert_named two
-    # a writer that was killed leaves its log and a wal-index without an owner
+    # a killed writer leaves a write-ahead log and a wal-index without an owner
     # shellcheck disable=SC2016  # for the shell that sqlite3 starts
     sqlite3 "$DB" "UPDATE account SET name = 'three' WHERE id = '$ACCOUNT'" '.shell kill -KILL $PPID' || true
     [[ -s $DB-wal ]] || fail 'the killed writer left no log'
     assert_named three
-    # a wal-index that is no longer true: SQLite's own count of changes differs in its two copies
+    # an invalid wal-index: SQLite's change counter differs in its two copies
     printf 'x' | dd of="$DB-shm" bs=1 seek=8 conv=notrunc status=none
     request GET /v2/me -H "X-API-Token: $TOKEN"
     [[ $status == 200 ]] || { [[ $TRANSPORT == fcgi && $status == 500 ]] && sleep 1; }
     assert_named three
-    # another reader's old view keeps the log from being emptied
+    # the snapshot of another reader blocks the truncation of the write-ahead log
     sqlite3 "$DB" 'BEGIN' 'SELECT count(*) FROM account' '.shell sleep 2' 3>&- >/dev/null &
     rename_account four
     db 'PRAGMA wal_checkpoint(PASSIVE)' >/dev/null
@@ -42,7 +42,7 @@ assert_named() { # NAME
     assert_named five
 }
 
-@test "many readers beside writers and checkpoints see no older state than was committed before" {
+@test "many readers beside writers and checkpoints never read a state older than the last commit" {
     local readers=() reader turn
     make_user
     rename_account 0

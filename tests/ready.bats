@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# GET /v2/ready: may the installation be given work
+# GET /v2/ready: whether the installation is ready for requests
 load helpers/all
 load helpers/conventions
 
@@ -11,7 +11,7 @@ setup_file() {
     beat 0
 }
 
-# The courier's last sign of life, SECONDS ago.
+# Sets the courier's heartbeat to SECONDS ago.
 beat() {
     db "INSERT INTO heartbeat VALUES ('courier', 1, ($(date +%s) - $1) * 1000)
         ON CONFLICT (name) DO UPDATE SET beat_at = excluded.beat_at"
@@ -25,9 +25,9 @@ assert_ready() {
     assert_conventions
 }
 
-# 503 for the named checks alone, each with words of its own: refused CHECK TEXT [CHECK TEXT]...
+# The answer is 503, only the given checks fail, and each has its TEXT: refused CHECK TEXT [CHECK TEXT]...
 refused() {
-    local names=() name told
+    local names=() name reason
     request GET /v2/ready
     assert_error 503 INTERNAL_ERROR "(X-Request-Id: $(header X-Request-Id))"
     assert_header Retry-After 10
@@ -35,9 +35,9 @@ refused() {
     assert_that '.details.ready == false and (.details.checks | keys == ["courier", "database", "disk", "keys"])'
     while (($#)); do
         names+=("$1")
-        told=$(jq -r --arg name "$1" '.details.checks[$name]' "$body")
-        [[ $told == *"$2"* ]] || fail_answer "expected of $1: $2"
-        [[ $told != *"$STACK"* && $told != */switchboard.* ]] || fail_answer 'a path got out'
+        reason=$(jq -r --arg name "$1" '.details.checks[$name]' "$body")
+        [[ $reason == *"$2"* ]] || fail_answer "expected of $1: $2"
+        [[ $reason != *"$STACK"* && $reason != */switchboard.* ]] || fail_answer 'the answer contains a path'
         shift 2
     done
     assert_equal "$(jq -r '.details.checks | to_entries[] | select(.value != "ok").key' "$body" | sort | xargs)" \
@@ -48,11 +48,11 @@ refused() {
     ! grep -qF "$STACK" "$body" || fail_answer 'a path got out'
 }
 
-@test "GET /v2/ready is 200 where state, keys, disk and courier are in order" {
+@test "GET /v2/ready is 200 when database, keys, disk and courier are in order" {
     assert_ready
 }
 
-@test "no token is needed, and a wrong one does not matter" {
+@test "no token is needed, and an invalid one is ignored" {
     request GET /v2/ready --as wrong -H 'X-API-Token: another'
     assert_success
 }
@@ -61,22 +61,22 @@ refused() {
     assert_methods /v2/ready GET
 }
 
-@test "paths around it are 404" {
+@test "similar paths are 404" {
     assert_no_other_paths /v2/ready
 }
 
-@test "X-Request-Id is taken over when it is harmless, else made" {
+@test "X-Request-Id is taken from the request when it is harmless, else generated" {
     assert_request_ids GET /v2/ready
 }
 
-@test "a database that is gone is 503, and 200 as soon as it is back" {
+@test "a missing database is 503, and 200 as soon as it is back" {
     mv "$DB" "$DB.away"
     refused database 'switchboard doctor' courier 'Not known'
     mv "$DB.away" "$DB"
     assert_ready
 }
 
-@test "the log says what the answer does not: the database's path and the reason" {
+@test "the log contains the database's path and the reason, and the answer does not" {
     mv "$DB" "$DB.away"
     refused database missing courier 'Not known'
     mv "$DB.away" "$DB"
@@ -86,7 +86,7 @@ refused() {
 
 @test "a database that may not be read is 503" {
     local user=()
-    # no process of root's is refused a file
+    # root may open every file
     ((EUID != 0)) || [[ $TRANSPORT != direct ]] || skip 'root may read every file'
     chmod 0 "$DB"
     refused database 'not readable' courier 'Not known'
@@ -94,7 +94,7 @@ refused() {
     assert_ready
 }
 
-@test "a file that is no database is 503" {
+@test "a file that is not a database is 503" {
     mv "$DB" "$DB.away"
     head -c 8192 /dev/urandom >"$DB"
     refused database 'damaged' courier 'Not known'
@@ -113,7 +113,7 @@ refused() {
     assert_ready
 }
 
-@test "a writer that is busy, and one that holds the write lock, make it no 503" {
+@test "it is 200 while a writer is busy or holds the write lock" {
     hold_database
     assert_ready
     release_database
@@ -125,7 +125,7 @@ refused() {
     assert_ready
 }
 
-@test "a courier that never ran, or was silent for two minutes, is 503" {
+@test "a courier that never ran, or without a heartbeat for two minutes, is 503" {
     db 'DELETE FROM heartbeat'
     refused courier 'never run'
     beat 3600
@@ -134,7 +134,7 @@ refused() {
     refused courier 'silent for 1'
     beat 60
     assert_ready
-    # a clock that was set back
+    # the clock was set back
     beat -3600
     assert_ready
     db "UPDATE heartbeat SET name = 'another'"
@@ -143,7 +143,7 @@ refused() {
     beat 0
 }
 
-@test "the courier's own sign of life counts" {
+@test "the heartbeat of a running courier is recognized" {
     db 'DELETE FROM heartbeat'
     refused courier 'never run'
     "$OUT/tools/courier" --config "$SWITCHBOARD_CONFIG" --once
@@ -151,7 +151,7 @@ refused() {
     beat 0
 }
 
-@test "a key file that is missing, empty or no file is 503" {
+@test "a key file that is missing, empty or not a file is 503" {
     local key=$STACK/secret.key
     mv "$key" "$key.away"
     refused keys 'key file'
@@ -165,7 +165,7 @@ refused() {
     assert_ready
 }
 
-@test "a spool directory that is gone is 503" {
+@test "a missing spool directory is 503" {
     mkdir "$STACK/spool"
     write_config "spool_dir = $STACK/spool"
     assert_ready
@@ -176,7 +176,7 @@ refused() {
     assert_ready
 }
 
-# In a mount namespace: a small disk, a full one, one without files left, a read-only one, one with room.
+# In a mount namespace: a small disk, a full one, one without free inodes, a read-only one, one with space.
 disk_rounds() {
     local disk=$STACK/disk options wanted
     mkdir -p "$disk"
@@ -194,7 +194,7 @@ ok size=100m
 END
 }
 
-@test "a disk that is full, has no files left or is read-only is 503" {
+@test "a disk that is full, has no free inodes or is read-only is 503" {
     [[ $TRANSPORT == direct ]] || skip 'the web server does not see the disk of a mount namespace'
     unshare -rm true 2>/dev/null || skip 'no mount namespace may be made here'
     mkdir -p "$STACK/disk"
@@ -206,7 +206,7 @@ END
     [[ $status == 0 && $output == *done ]] || fail "$output"
 }
 
-@test "everything that is wrong is named at once" {
+@test "all failed checks are reported together" {
     local key=$STACK/secret.key
     mv "$key" "$key.away"
     mv "$DB" "$DB.away"
@@ -218,18 +218,18 @@ END
     assert_ready
 }
 
-@test "64 at once are 64 answers" {
+@test "64 concurrent requests get 64 answers" {
     request_many 64 GET /v2/ready
     assert_equal "$(statuses)" '64 200'
 }
 
-@test "it leaves no trace in the database" {
+@test "it does not change the database" {
     local before
     before=$(db 'PRAGMA data_version'; sha256sum <"$DB")
     assert_ready
     assert_equal "$(db 'PRAGMA data_version'; sha256sum <"$DB")" "$before"
 }
 
-@test "the executable has no libcurl" {
+@test "the executable is not linked with libcurl" {
     assert_without ready curl_easy_init
 }

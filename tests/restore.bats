@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `switchboard restore`: a backup takes the database's place while everything goes on.
+# `switchboard restore`: a backup replaces the database while the service runs.
 load helpers/all
 
 setup() {
@@ -26,7 +26,7 @@ refuses() { # PART FILE
     [[ ! -e $DB.before-restore ]] || fail 'a former database was kept'
 }
 
-@test "restore makes the database hold what the backup does and keeps what it held" {
+@test "restore replaces the content of the database with the backup and saves the old database" {
     local before
     backup_named 'then'
     db "UPDATE account SET name = 'now' WHERE id = '$ACCOUNT'"
@@ -43,13 +43,13 @@ refuses() { # PART FILE
     assert_equal "$(db 'PRAGMA integrity_check')" ok
     assert_equal "$(db 'PRAGMA journal_mode')" wal
     chmod 660 "$DB"
-    # and back again
+    # and restore the old database
     mv "$DB.before-restore" "$STACK/other"
     switchboard restore "$STACK/other" --json | jq -e --arg f "$DB.before-restore" '.formerDatabase == $f'
     assert_named now
 }
 
-@test "restore refuses what is no whole database of this program and changes nothing" {
+@test "restore refuses a file that is not a complete database of this program and changes nothing" {
     backup_named now
     refuses "there is no file $STACK/nothing" "$STACK/nothing"
     refuses 'is the database itself' "$DB"
@@ -71,7 +71,7 @@ refuses() { # PART FILE
     assert_named now
 }
 
-@test "restore makes a database that is gone, with its directory's owner and group and mode 0660" {
+@test "restore creates a missing database, with its directory's owner and group and mode 0660" {
     local config=$STACK/gone.conf
     backup_named 'then'
     mkdir -p "$BATS_TEST_TMPDIR/state"
@@ -88,7 +88,7 @@ refuses() { # PART FILE
     assert_equal "$(ls "$BATS_TEST_TMPDIR/state")" new.db
 }
 
-@test "a restore under load costs no request, and what was committed is in one of the two databases" {
+@test "a restore under load fails no request, and every commit is in one of the two databases" {
     local loads=() turn text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230007\",\"text\":\"x\"}" sent=0 kept
     backup_named 'then'
     db "UPDATE account SET name = 'now' WHERE id = '$ACCOUNT'"
@@ -119,7 +119,7 @@ refuses() { # PART FILE
     assert_named 'then'
 }
 
-@test "killed at any moment, a restore has changed nothing or everything" {
+@test "a restore killed at any moment has changed nothing or everything" {
     local pause name
     backup_named 'then'
     for pause in 0 0.01 0.02 0.04 0.08 0.3; do

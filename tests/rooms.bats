@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The rooms of the code, README "How it is made": what each may include. The sandbox is a program of its own.
+# The directories of the code (README, "How it is made") and what each may include. The sandbox is separate.
 # transports: direct
 load helpers/all
 
@@ -15,7 +15,7 @@ setup() {
     cd "$root"
 }
 
-# Room and the rooms that it may include besides itself.
+# A directory and the directories that it may include besides itself.
 rooms='base
 web base
 store base
@@ -42,7 +42,7 @@ includes() {
         done
 }
 
-# Lines of standard input that go where the table does not allow it.
+# Prints the lines of standard input whose include the table does not allow.
 climbing() {
     awk -v rooms="$rooms" '
         function room(path, part) { split(path, part, "/"); return part[part[1] == "lib" ? 2 : 1] }
@@ -57,23 +57,23 @@ climbing() {
         !((room($1), room($2)) in allowed)'
 }
 
-# The files of a circle, where standard input has one; a source and its header are one.
+# Prints the files of an include cycle of standard input, if any; a source and its header count as one.
 circles() {
     sed 's/\.[ch]\b//g' | awk '$1 != $2' | sort -u | tsort 2>&1 >/dev/null || true
 }
 
-@test "every include goes to a room below" {
+@test "every include is of the same directory or one below" {
     (($(includes | wc -l) > 300))
     assert_equal "$(includes | climbing)" ''
     assert_equal "$(echo lib/base/log.c lib/store/store.h | climbing)" 'lib/base/log.c lib/store/store.h'
 }
 
-@test "no file includes itself by way of others" {
+@test "there is no include cycle" {
     assert_equal "$(includes | circles)" ''
     assert_equal "$(printf '%s\n' 'lib/a.c lib/b.h' 'lib/b.c lib/a.h' | circles | grep -c 'lib/[ab]$')" 2
 }
 
-@test "no two files have one name" {
+@test "no two files have the same name" {
     assert_equal "$(sources | sed 's|.*/||' | sort | uniq -d)" ''
     assert_equal "$(find lib -maxdepth 1 -type f)" ''
 }

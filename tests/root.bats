@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# GET / and every path that is nobody else's (spec 4.1, 7, 9)
+# GET / and every unknown path (spec 4.1, 7, 9)
 load helpers/all
 load helpers/conventions
 
@@ -20,7 +20,7 @@ assert_index() {
     assert_conventions
 }
 
-@test "GET / is a page that links what answers GET, and says where to begin (spec 4.1)" {
+@test "GET / is a page with first steps and links to the GET routes (spec 4.1)" {
     local link
     request GET /
     assert_page
@@ -41,7 +41,7 @@ assert_index() {
     assert_index
 }
 
-@test "GET / with Accept: application/json is the same (spec 4.1)" {
+@test "GET / with Accept: application/json returns the same JSON (spec 4.1)" {
     local accept
     for accept in application/json 'text/html;q=0.9, application/json' 'APPLICATION/JSON' \
         'application/json;q=0.1' 'text/html , application/json ; q=0.5' \
@@ -51,7 +51,7 @@ assert_index() {
     done
 }
 
-@test "any other query or Accept is the page" {
+@test "any other query or Accept returns the page" {
     local accept query
     for accept in '*/*' text/html 'application/*' application/jsonx application/xml '' \
         'application/json;q=0' 'application/json; q=0.000, text/html' 'text/html;v="application/json"' \
@@ -75,12 +75,12 @@ assert_index() {
     done
 }
 
-@test "no token is needed, and a wrong one does not matter (spec 5)" {
+@test "no token is needed, and an invalid one is ignored (spec 5)" {
     request GET '/?format=json' --as wrong
     assert_index
 }
 
-@test "an unknown path is 404 NOT_FOUND, token or not, any method (spec 7)" {
+@test "an unknown path is 404 NOT_FOUND with any method, with a token or without (spec 7)" {
     local path method
     for path in /x /v2 /v2/ /v2/unknown /v3/me /V2/me /index.html /favicon.ico /.well-known/x \
         /cgi-bin/root /v2/messag /a/b/c/d/e/f '/v2/%E2%82%AC' '/x?format=json'; do
@@ -101,11 +101,11 @@ assert_index() {
     assert_methods / GET
 }
 
-@test "X-Request-Id is taken over when it is harmless, else made" {
+@test "X-Request-Id is taken from the request when it is harmless, else generated" {
     assert_request_ids GET /
 }
 
-# Over HTTP, apache.bats sends the TRACE that the web server refuses.
+# apache.bats sends TRACE over HTTP, which the web server refuses.
 @test "the answer to a method that the web server refused is 405 with one Allow" {
     [[ $TRANSPORT == direct ]] || skip 'the web server alone sets REDIRECT_STATUS'
     REDIRECT_STATUS=405 redirected GET /
@@ -116,7 +116,7 @@ assert_index() {
     assert_status 200
 }
 
-# As request, by the internal redirection of an error document.
+# Like request, but through the internal redirection of an error document.
 redirected() {
     env -i GATEWAY_INTERFACE=CGI/1.1 REQUEST_METHOD="$1" SCRIPT_NAME="$2" UNIQUE_ID=redirected \
         REDIRECT_STATUS="$REDIRECT_STATUS" SWITCHBOARD_CONFIG="$SWITCHBOARD_CONFIG" \
@@ -125,7 +125,7 @@ redirected() {
     split_answer
 }
 
-@test "the log of an unknown path names it without its query" {
+@test "the log contains an unknown path without its query" {
     request GET "/nothing/here$(printf 'x%.0s' {1..300})?secret=in-query"
     log_of_request | jq -e '.status == 404 and (.path | startswith("/nothing/here") and length == 200)
         and (has("route") | not) and (.at | test("^lib/web/route[.]c:[0-9]+$"))'
@@ -139,6 +139,6 @@ redirected() {
     assert_index
 }
 
-@test "the executable has neither SQLite nor libcurl nor libsodium" {
+@test "the executable is not linked with SQLite, libcurl or libsodium" {
     assert_without root sqlite3_open sqlite3_open_v2 curl_easy_init sodium_init
 }

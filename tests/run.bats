@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# `make run` and `make stop`: a newcomer's first minute.
+# `make run` and `make stop`.
 # transports: cgi fcgi
 load helpers/all
 
-# A checkout as make leaves it, with the executables under test.
+# Creates a checkout as after make, with the executables under test.
 make_tree() {
     mkdir -p "$1/tools"
     cp -r "$OUT/cgi-bin" "$root/apache.conf" "$1/"
@@ -41,8 +41,8 @@ free_port() {
     printf '%s' "$port"
 }
 
-# tools/run, its words in $output; its descriptors are closed so that bats does not wait for what
-# stays running.
+# Runs tools/run with its output in $output. The descriptors of bats are closed, so that bats does not wait
+# for the programs that stay running.
 demo() {
     local code=0
     "$TREE/tools/run" >"$BATS_TEST_TMPDIR/output" 2>&1 3>&- || code=$?
@@ -50,7 +50,7 @@ demo() {
     return $code
 }
 
-# Another suite on this machine may take the port in between.
+# Another run of the tests may take the port in between.
 run_demo() {
     local try
     for try in 1 2 3; do
@@ -61,7 +61,7 @@ run_demo() {
     fail "$output"
 }
 
-# The demo's variables, and $BASE for requests.
+# Sets the variables of demo.env, and $BASE for requests.
 use_demo() {
     # shellcheck source=/dev/null
     . "$RUN_DIR/demo.env"
@@ -73,7 +73,7 @@ listens() {
     (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
-# No process works on the directory any more.
+# No process uses the directory.
 assert_idle() {
     local found
     found=$(grep -lF "$1/" /proc/[0-9]*/cmdline 2>/dev/null |
@@ -83,7 +83,7 @@ assert_idle() {
     assert_equal "$found" ''
 }
 
-@test "one command brings everything up, sends a message and shows it" {
+@test "one command starts everything, sends a message and shows it" {
     run_demo
     [[ $output == *'POST http://127.0.0.1:'"$PORT"'/v2/messages/send/text'* ]]
     [[ $output == *'"success": true'*'"messaging_product": "whatsapp"'* ]]
@@ -91,7 +91,7 @@ assert_idle() {
     assert_equal "$(stat -c %a "$RUN_DIR")" 700
 }
 
-@test "demo.env names everything that scripts rely on" {
+@test "demo.env sets every variable that scripts use" {
     run_demo
     local name
     (
@@ -120,7 +120,7 @@ assert_idle() {
     "$SWITCHBOARD" contact list --account "$SECOND_ACCOUNT_ID" | grep -q 15557654321
 }
 
-@test "the curl lines to go on with work as they are printed" {
+@test "the printed curl commands work unchanged" {
     run_demo
     sed -n '/To go on:/,/^Logs are in/p' <<<"$output" | sed '1d;$d' >"$BATS_TEST_TMPDIR/lines"
     assert_equal "$(grep -c curl "$BATS_TEST_TMPDIR/lines")" 3
@@ -128,7 +128,7 @@ assert_idle() {
     assert_equal "$(grep -o '"success":true' "$BATS_TEST_TMPDIR/answers" | wc -l)" 3
 }
 
-@test "run again keeps the state and starts what is not running" {
+@test "a second run keeps the data and starts the programs that do not run" {
     run_demo
     use_demo
     local token=$API_TOKEN apache sandbox pool runs=3
@@ -156,7 +156,7 @@ assert_idle() {
     assert_equal "$("$SWITCHBOARD" message list --contact "$contact" --json | jq length)" "$runs"
 }
 
-@test "stop ends everything and keeps the state; the next run goes on with it" {
+@test "stop ends every program and keeps the data, which the next run uses" {
     run_demo
     use_demo
     local token=$API_TOKEN
@@ -170,13 +170,13 @@ assert_idle() {
     assert_equal "$API_TOKEN" "$token"
 }
 
-@test "stop where nothing ever ran is no error" {
+@test "stop without an earlier run is no error" {
     RUN_DIR=$BATS_TEST_TMPDIR/nowhere run "$TREE/tools/stop"
     assert_equal "$status" 0
     [[ ! -e $BATS_TEST_TMPDIR/nowhere ]]
 }
 
-@test "two runs side by side do not touch each other" {
+@test "two runs side by side are independent" {
     run_demo
     local first=$RUN_DIR first_port=$PORT
     RUN_DIR=$BATS_TEST_TMPDIR/second PORT=$(free_port)
@@ -190,7 +190,7 @@ assert_idle() {
     run ! listens "$first_port"
 }
 
-@test "another port on the same directory moves the service there" {
+@test "a run with another port on the same directory moves the service to that port" {
     run_demo
     local before=$PORT
     PORT=$(free_port)
@@ -202,7 +202,7 @@ assert_idle() {
     assert_success
 }
 
-@test "another platform is used as given, and no sandbox is started" {
+@test "another platform is used as configured, and no sandbox is started" {
     run_demo
     local platform
     platform=http://127.0.0.1:$(<"$RUN_DIR/sandbox.port")
@@ -214,7 +214,7 @@ assert_idle() {
     assert_equal "$SANDBOX_URL" ''
 }
 
-@test "a platform that knows the number by another wa_id is fine, and the record is shown" {
+@test "a platform that answers another wa_id is accepted, and the stored message is shown" {
     run_demo
     local platform
     platform=http://127.0.0.1:$(<"$RUN_DIR/sandbox.port")
@@ -225,14 +225,14 @@ assert_idle() {
     use_demo
     request GET /v2/health
     assert_success
-    # the same contact beside others, the first of which is the number itself
+    # the contact among others, the first of which has the number itself as phone
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$PHONE_NUMBER_ID\",\"to\":\"15557654321\",\"text\":\"other\"}"
     assert_success
     GRAPH_BASE_URL=$platform run_demo
     [[ $output == *'message list'*wamid.*wamid.*'To go on:'* ]] || fail "$output"
 }
 
-@test "the sandbox's statuses follow each message until it is read" {
+@test "the sandbox sends the statuses of each message up to read" {
     run_demo
     [[ $output == *'message list'*' read '*wamid.* ]] || fail "$output"
     use_demo
@@ -242,7 +242,7 @@ assert_idle() {
     assert_success
     contact=$("$SWITCHBOARD" contact list --account "$SECOND_ACCOUNT_ID" --json | jq -r '.[0].id')
     eventually is_read "$contact"
-    # also after the sandbox forgot its settings
+    # also after a reset of the sandbox
     curl -sf -o /dev/null -X POST "$SANDBOX_URL/_sandbox/reset"
     assert_equal "$(curl -s "$SANDBOX_URL/_sandbox/settings" | jq .automaticStatuses)" true
 }
@@ -251,7 +251,7 @@ is_read() {
     "$SWITCHBOARD" message list --contact "$1" --json | jq -e '.[0].status == "read"' >/dev/null
 }
 
-# A tree below a directory that root alone may enter, on a machine without user namespaces.
+# Creates a checkout below a directory that root alone may enter, without user namespaces.
 make_barred_tree() {
     ((EUID == 0)) || skip 'an ordinary user is the service itself'
     barred=$(mktemp -d "${TMPDIR:-/tmp}/barred-XXXXXX")
@@ -260,13 +260,13 @@ make_barred_tree() {
     chmod +x "$BATS_TEST_TMPDIR/bin/unshare"
     make_tree "$barred/src"
     cp "$root/Makefile" "$barred/src/"
-    # what would take a minute
+    # the build, which would take a minute
     printf '#!/bin/sh\necho setup was reached\nexit 9\n' >"$barred/src/tools/setup"
     chmod +x "$barred/src/tools/setup"
     chmod 700 "$barred"
 }
 
-@test "a checkout that the service's user cannot enter is told before anything is installed or built" {
+@test "a checkout that the service's user cannot enter is reported before anything is installed or built" {
     make_barred_tree
     run env PATH="$BATS_TEST_TMPDIR/bin:$PATH" RUN_DIR="$BATS_TEST_TMPDIR/r" make -s -C "$barred/src" run
     rm -rf "$barred"
@@ -276,7 +276,7 @@ make_barred_tree() {
     assert_idle "$BATS_TEST_TMPDIR/r"
 }
 
-@test "a RUN_DIR that the service's user cannot enter is told in one line, one that it can is fine" {
+@test "a RUN_DIR that the service's user cannot enter is reported in one line, one that it can enter is accepted" {
     local open
     make_barred_tree
     open=$(mktemp -d "${TMPDIR:-/tmp}/open-XXXXXX")
@@ -292,7 +292,7 @@ make_barred_tree() {
     rm -rf "$barred" "$open"
 }
 
-@test "a port in use is told in one line, and nothing stays running" {
+@test "a port in use is reported in one line, and nothing stays running" {
     run_demo
     RUN_DIR=$BATS_TEST_TMPDIR/second
     if demo; then
@@ -303,7 +303,7 @@ make_barred_tree() {
     assert_idle "$RUN_DIR"
 }
 
-@test "a platform that does not answer is told, with the reason" {
+@test "a platform that does not answer is reported with the reason" {
     if GRAPH_BASE_URL=http://127.0.0.1:1 demo; then
         fail "it did not notice"
     fi
@@ -311,7 +311,7 @@ make_barred_tree() {
     assert_idle "$RUN_DIR"
 }
 
-@test "wrong settings are told in one line" {
+@test "wrong settings are reported in one line" {
     local setting
     for setting in PORT=0 PORT=70000 PORT=web TRANSPORT=carrier-pigeon GRAPH_BASE_URL=example.org \
         "RUN_DIR=$BATS_TEST_TMPDIR/a\"b" RUN_DIR=/proc/nowhere; do
@@ -324,7 +324,7 @@ make_barred_tree() {
     done
 }
 
-@test "a deep directory, and one with a space in its name, are fine" {
+@test "a long path, and one with a space, are accepted" {
     RUN_DIR="$BATS_TEST_TMPDIR/with space/$(printf 'deep%.0s' {1..25})"
     also=$RUN_DIR
     mkdir -p "$RUN_DIR"
@@ -337,7 +337,7 @@ make_barred_tree() {
     [[ ! -e $RUN_DIR/apache/sockets ]]
 }
 
-@test "an ordinary user runs it too" {
+@test "it runs as an ordinary user" {
     local home as_user=()
     home=$(mktemp -d "${TMPDIR:-/tmp}/user-XXXXXX")
     make_tree "$home/tree"
@@ -356,7 +356,7 @@ make_barred_tree() {
     rm -rf "$home"
 }
 
-@test "no secret stands in the arguments of a process" {
+@test "no secret is in the arguments of a process" {
     run_demo
     use_demo
     local file secret
@@ -369,7 +369,7 @@ make_barred_tree() {
     done
 }
 
-@test "the sandbox knows where we are, also after its reset" {
+@test "the sandbox has the webhook URL, also after its reset" {
     run_demo
     use_demo
     curl -sf -o /dev/null -X POST "$SANDBOX_URL/_sandbox/reset"

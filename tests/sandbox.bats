@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # transports: direct
-# The Graph sandbox is the judge of every other test; here it is judged itself: that it answers,
-# refuses, misbehaves and calls back as the platform does.
+# The Graph sandbox, on which all other tests rely: it answers, refuses, fails and sends webhooks as the
+# platform does.
 load helpers/all
 
 LINE=106540352242922
@@ -25,7 +25,7 @@ setup() {
     sandbox POST reset >/dev/null
 }
 
-# A sandbox of its own for this test: start_own [option...]; then $SANDBOX is its, and $own its pid.
+# Starts a sandbox for this test; sets $SANDBOX to its URL and $own to its pid: start_own [option...]
 start_own() {
     local port=$BATS_TEST_TMPDIR/port
     "$OUT/tools/graph-sandbox" --port-file "$port" --state-dir "$BATS_TEST_TMPDIR" "$@" \
@@ -39,7 +39,7 @@ teardown() {
     [[ -z ${own-} ]] || kill "$own" 2>/dev/null || true
 }
 
-# One request: fetch URL [curl option...]; afterwards $status, $headers, $body, $code (of curl).
+# One request; sets $status, $headers, $body and $code (of curl): fetch URL [curl option...]
 fetch() {
     : >"$body"
     : >"$headers"
@@ -54,7 +54,7 @@ fetch_as() {
     fetch "$1" -H "Authorization: Bearer $token" "${@:2}"
 }
 
-# On the platform's side: graph METHOD PATH [curl option...]
+# A request to the Graph API of the sandbox: graph METHOD PATH [curl option...]
 graph() {
     fetch_as "$SANDBOX/v26.0/$2" -X "$1" "${@:3}"
 }
@@ -63,7 +63,7 @@ post() { # PATH JSON
     graph POST "$1" -H 'Content-Type: application/json' --data-binary "$2"
 }
 
-# A message to +16505551234: send MEMBERS, as '"type":"text","text":{"body":"x"}'
+# Sends a message to +16505551234: send MEMBERS, such as '"type":"text","text":{"body":"x"}'
 send() {
     post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"to\":\"+16505551234\",$1}"
 }
@@ -83,7 +83,7 @@ assert_accepted() {
     assert_that '.messages[0].id | test("^wamid\\.[A-Za-z0-9+/=]+$")'
 }
 
-# The platform's error: assert_refused STATUS CODE [PART of message or details]
+# The answer is the platform's error: assert_refused STATUS CODE [PART of message or details]
 assert_refused() {
     assert_status "$1"
     assert_json .error.code "$2"
@@ -96,12 +96,12 @@ webhook() { # JSON: asks for webhooks, prints the report
     sandbox POST webhooks "$1"
 }
 
-# The body that a webhook call would send.
+# The body of a webhook call.
 built() {
     webhook "$(jq -c '. + {build: true}' <<<"$1")" | jq -r '.posts[0].body'
 }
 
-# A place that takes webhooks: the sandbox itself, below /inbox.
+# A receiver of webhooks: the sandbox itself, below /inbox.
 open_inbox() {
     fault '{"match":{"path":"/inbox"},"times":0,"status":200}'
     sandbox POST settings "{\"webhookUrl\":\"$SANDBOX/inbox\"}" >/dev/null
@@ -117,7 +117,7 @@ hmac() { # KEY, body on standard input
 
 # --- Versions, tokens, ownership ----------------------------------------------------------------
 
-@test "versions: v21.0 to v26.0 live, an expired one is served as the oldest, others are unknown" {
+@test "versions: v21.0 to v26.0 are served, an expired one is served as the oldest, others are unknown" {
     local version
     for version in 21 22 23 24 25 26; do
         fetch_as "$SANDBOX/v$version.0/me"
@@ -132,7 +132,7 @@ hmac() { # KEY, body on standard input
     done
 }
 
-@test "tokens: none, a strange one, an expired and a revoked one are told apart" {
+@test "tokens: a missing, unknown, expired and revoked one have different errors" {
     fetch "$SANDBOX/v26.0/me"
     assert_refused 400 2500
     token=strange graph GET me
@@ -150,7 +150,7 @@ hmac() { # KEY, body on standard input
     assert_status 200
 }
 
-@test "ownership: what belongs to another token is as unknown as what does not exist, 400 never 404" {
+@test "ownership: an object of another token is 400 like one that does not exist, never 404" {
     local path
     for path in "$OTHER_WABA/message_templates" "$OTHER_WABA/flows" "$OTHER_LINE" 2200000000000001 \
         420000000000001 320000000000001 999; do
@@ -163,12 +163,12 @@ hmac() { # KEY, body on standard input
     assert_refused 400 100 'Unsupported post request'
 }
 
-@test "an unknown edge is an error of its own" {
+@test "an unknown edge has its own error" {
     graph GET "$WABA/nonsense"
     assert_refused 400 100 'nonexisting field (nonsense)'
 }
 
-@test "answers carry the platform's headers" {
+@test "answers have the platform's headers" {
     send "$text"
     local name
     for name in facebook-api-version x-fb-trace-id x-fb-request-id x-fb-debug x-app-usage \
@@ -181,7 +181,7 @@ hmac() { # KEY, body on standard input
 
 # --- Sends --------------------------------------------------------------------------------------
 
-@test "send to a phone: input as given, wa_id its digits, ids all different" {
+@test "send to a phone: input unchanged, wa_id its digits, all ids different" {
     post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"to\":\"+1 (650) 555-1234\",$text}"
     assert_accepted
     assert_json .contacts '[{"input":"+1 (650) 555-1234","wa_id":"16505551234"}]'
@@ -194,7 +194,7 @@ hmac() { # KEY, body on standard input
     assert_equal "$(sort -u <<<"$ids" | grep -c wamid)" 5
 }
 
-@test "send to a BSUID: user_id and no wa_id; both given: the phone wins" {
+@test "send to a BSUID: user_id and no wa_id; with both the phone is used" {
     post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"recipient\":\"US.7Ab\",$text}"
     assert_accepted
     assert_json .contacts '[{"input":"US.7Ab","user_id":"US.7Ab"}]'
@@ -206,7 +206,7 @@ hmac() { # KEY, body on standard input
     assert_refused 400 131009 recipient
 }
 
-@test "a BSUID in to: 200, its digits taken for a phone, and no status ever" {
+@test "a BSUID in to: 200, its digits are used as a phone, and no status is sent" {
     open_inbox
     sandbox POST settings '{"automaticStatuses":true,"statusDelayMs":1}' >/dev/null
     post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"to\":\"US.134\",$text}"
@@ -217,7 +217,7 @@ hmac() { # KEY, body on standard input
     sandbox GET 'requests?path=/inbox' | jq -e 'all(.body | contains("16505551234"))'
 }
 
-@test "envelope: what is missing or wrong is refused" {
+@test "envelope: missing and wrong members are refused" {
     post "$LINE/messages" "{\"to\":\"1\",$text}"
     assert_refused 400 100 messaging_product
     post "$LINE/messages" "{\"messaging_product\":\"sms\",\"to\":\"1\",$text}"
@@ -242,7 +242,7 @@ hmac() { # KEY, body on standard input
     assert_refused 400 100 messaging_product
 }
 
-@test "text: 4096 characters and not one more; characters, not bytes" {
+@test "text: 4096 characters, not bytes, and not one more" {
     local long
     long=$(printf '\xc3\xa9%.0s' {1..4096})
     send "\"text\":{\"body\":\"$long\"}"
@@ -255,7 +255,7 @@ hmac() { # KEY, body on standard input
     assert_refused 400 100 'must be a string'
 }
 
-@test "media: an id of this account, a caption where there may be one" {
+@test "media: an id of this account, and a caption where it is allowed" {
     local type
     for type in image:1100000000000001 video:1100000000000002 audio:1100000000000003 \
         document:1100000000000004 sticker:1100000000000005; do
@@ -287,13 +287,13 @@ hmac() { # KEY, body on standard input
     assert_refused 400 100 context
 }
 
-# Reply buttons with these titles.
+# Reply buttons with the given titles.
 buttons() {
     jq -nc '{type: "button", body: {text: "b"}, action: {buttons: [$ARGS.positional | to_entries[] |
         {type: "reply", reply: {id: "\(.key)", title: .value}}]}}' --args "$@"
 }
 
-@test "reply buttons: 1 to 3, titles short and different" {
+@test "reply buttons: 1 to 3, with short and different titles" {
     send_interactive "$(buttons Yes)"
     assert_accepted
     send_interactive "$(buttons Yes No Maybe)"
@@ -312,14 +312,14 @@ buttons() {
     assert_refused 400 100 'media attachment ID'
 }
 
-# A list with sections of so many rows.
+# A list whose sections have the given numbers of rows.
 list() {
     jq -nc '{type: "list", body: {text: "b"}, action: {button: "Open", sections: [$ARGS.positional |
         to_entries[] | .key as $s | {title: "S\($s)", rows: [range(.value | tonumber) |
         {id: "\($s)-\(.)", title: "R\(.)"}]}]}}' --args "$@"
 }
 
-@test "lists: ten rows over all sections together" {
+@test "lists: at most ten rows in all sections together" {
     send_interactive "$(list 4 6)"
     assert_accepted
     send_interactive "$(list 5 6)"
@@ -357,7 +357,7 @@ list() {
     assert_refused 400 100 thumbnail_product_retailer_id
 }
 
-# A carousel with these catalogs.
+# A carousel with the given catalogs.
 carousel() {
     jq -nc '{type: "carousel", body: {text: "b"}, action: {cards: [$ARGS.positional | to_entries[] |
         {card_index: .key, type: "product", action: {product_retailer_id: "p", catalog_id: .value}}]}}' \
@@ -379,7 +379,7 @@ carousel() {
     assert_refused 400 100 footer
 }
 
-@test "templates: name, language and parameters must fit" {
+@test "templates: name, language and parameters must match" {
     send_template '{"name":"hello_world","language":{"code":"en_US"}}'
     assert_accepted
     assert_json '.messages[0].message_status' accepted
@@ -414,7 +414,7 @@ carousel() {
     assert_refused 400 100 'media attachment ID'
 }
 
-@test "an authentication template to a BSUID alone is 131062, to a phone it goes" {
+@test "an authentication template to a BSUID alone is 131062, and to a phone it is accepted" {
     local login='"type":"template","template":{"name":"login_code","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"123"}]},{"type":"button","sub_type":"url","index":"0","parameters":[{"type":"text","text":"123"}]}]}'
     post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"recipient\":\"US.7\",$login}"
     assert_refused 400 131062 'not supported for this message'
@@ -435,9 +435,9 @@ carousel() {
     assert_json . '{"success":true}'
 }
 
-# --- What was received --------------------------------------------------------------------------
+# --- Recorded requests --------------------------------------------------------------------------
 
-@test "records: the very bytes, headers, order; filters; forgetting" {
+@test "records: exact bytes, headers, order; filters; removal" {
     local sent='{"messaging_product":"whatsapp","to":"1","text":{"body":"a\u0000\/é 😀"},"n":9007199254740993,"n":1e400}'
     post "$LINE/messages" "$sent"
     assert_accepted
@@ -463,7 +463,7 @@ carousel() {
     assert_nothing_sent
 }
 
-@test "records: memory is bounded, the oldest go first" {
+@test "records: memory is bounded, the oldest are removed first" {
     local SANDBOX try count
     start_own --record-bytes 20000
     for ((try = 0; try < 60; try++)); do
@@ -521,7 +521,7 @@ carousel() {
     assert_equal "$(sandbox GET faults)" '[]'
 }
 
-@test "faults: what is no error of the platform: any status and body, HTML, garbage, huge" {
+@test "faults: answers that are not the platform's: any status and body, HTML, garbage, huge" {
     fault '{"status":418,"body":"not json","headers":{"X-Tea":"yes"}}'
     send "$text"
     assert_status 418
@@ -544,7 +544,7 @@ carousel() {
     assert_json .data '[]'
 }
 
-@test "faults: connections that break, before, after and within" {
+@test "faults: connections that break before, during and after the answer" {
     fault '{"kind":"reset"}'
     send "$text"
     assert_equal "$code" 56
@@ -564,7 +564,7 @@ carousel() {
     assert_accepted
 }
 
-@test "faults: late, dripping and hanging answers do not hold up others" {
+@test "faults: late, slow and hanging answers do not delay others" {
     local answer
     fault '{"kind":"hang","match":{"recipient":"1"},"times":0}'
     for _ in 1 2 3 4 5 6 7 8; do
@@ -583,11 +583,11 @@ carousel() {
     sandbox POST faults '{"kind":"hang","ms":50}' >/dev/null
     send "$text"
     assert_equal "$code" 52
-    # shellcheck disable=SC2046  # a pid each
+    # shellcheck disable=SC2046  # several pids
     kill $(jobs -p)
 }
 
-@test "SIGTERM ends it at once, with connections hanging" {
+@test "SIGTERM ends it at once, even with open connections" {
     local SANDBOX start
     start_own
     fault '{"kind":"hang","times":0}'
@@ -645,7 +645,7 @@ carousel() {
     assert_json '.data | map(.name)' '["login_code"]'
 }
 
-@test "templates: a limit above the cap is error 1, or silently less" {
+@test "templates: a limit above the cap is error 1, or is silently reduced" {
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"generate\":{\"count\":60}}" >/dev/null
     sandbox POST settings '{"templatePageCap":50}' >/dev/null
     graph GET "$WABA/message_templates?limit=51"
@@ -657,7 +657,7 @@ carousel() {
     assert_that '.data | length == 50'
 }
 
-@test "templates and flows: items come out byte for byte" {
+@test "templates and flows: items are returned byte for byte" {
     local item='{ "id":"5","name":"x\u0000\/é","n":9007199254740993,"d":1,"d":2,"e":1e400 ,"language":"en"}'
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$item]}" >/dev/null
     graph GET "$WABA/message_templates"
@@ -692,7 +692,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     graph POST "$LINE/media" -F messaging_product=whatsapp -F "file=@$1;type=$2" "${@:3}"
 }
 
-@test "upload: arrives byte for byte, with the headers of its part" {
+@test "upload: stored byte for byte, with the headers of its part" {
     head -c 300000 /dev/urandom >"$BATS_TEST_TMPDIR/photo"
     upload "$BATS_TEST_TMPDIR/photo;filename=my photo.jpg" image/jpeg -F type=image/jpeg
     assert_status 200
@@ -711,7 +711,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     sandbox GET requests?last=2 | jq -e '.[0] | .complete and .bodyLength > 300000 and .body == null'
 }
 
-@test "upload: the part's own type counts, without parameters; product and file are needed" {
+@test "upload: the type is that of the part, without parameters; product and file are required" {
     printf x >"$BATS_TEST_TMPDIR/file"
     upload "$BATS_TEST_TMPDIR/file" application/octet-stream -F type=image/jpeg
     assert_refused 400 100 "Received file of type 'application/octet-stream'"
@@ -730,7 +730,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_refused 400 100 empty
 }
 
-@test "upload: a multipart body that is none" {
+@test "upload: an invalid multipart body is refused" {
     local part=$'--b\r\nContent-Disposition: form-data; name="messaging_product"\r\n\r\nwhatsapp\r\n'
     local type='Content-Type: multipart/form-data; boundary=b'
     graph POST "$LINE/media" -H "$type" --data-binary "$part"
@@ -746,7 +746,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_equal "$(find "$STACK" -name 'upload.*' | wc -l)" 0
 }
 
-@test "upload and download of 100 MB without holding it; one byte more is refused" {
+@test "upload and download of 100 MB are streamed; one byte more is refused" {
     local pid url
     pid=$(cat "$STACK/sandbox.pid")
     head -c 104857600 /dev/zero | tr '\0' a >"$BATS_TEST_TMPDIR/file"
@@ -764,7 +764,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
         fail "it held the file: $(grep VmHWM "/proc/$pid/status")"
 }
 
-@test "media: an upload that is cut off leaves nothing" {
+@test "media: an interrupted upload leaves nothing" {
     head -c 2000000 /dev/zero >"$BATS_TEST_TMPDIR/file"
     fault '{"kind":"reset_before","bytes":500000}'
     upload "$BATS_TEST_TMPDIR/file" video/mp4
@@ -774,7 +774,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_equal "$(find "$STACK" -name 'upload.*' | wc -l)" 0
 }
 
-@test "media: the answer, the number it belongs to, the URL that needs token and user agent" {
+@test "media: the answer, the phone number id, the URL that requires token and User-Agent" {
     graph GET "1100000000000001?phone_number_id=$LINE"
     assert_status 200
     assert_that 'keys == ["file_size", "id", "messaging_product", "mime_type", "sha256", "url"]'
@@ -805,7 +805,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_status 404
 }
 
-@test "media: URLs expire, by time and on request" {
+@test "media: URLs expire after a time and on request" {
     graph GET 1100000000000001
     local url
     url=$(jq -r .url "$body")
@@ -825,7 +825,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_status 200
 }
 
-@test "media: ranges, no length, deletion, a drop in mid-body" {
+@test "media: ranges, no length, deletion, a connection that breaks during the body" {
     local made url
     made=$(sandbox POST media "{\"wabaId\":\"$WABA\",\"size\":100000,\"seed\":5,\"withoutLength\":true}")
     graph GET "$(jq -r .id <<<"$made")"
@@ -867,7 +867,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
         "sha256=$(hmac test-app-secret <"$BATS_TEST_TMPDIR/inbox")"
 }
 
-@test "webhooks: every kind is valid JSON with its field" {
+@test "webhooks: every kind is valid JSON with the right field" {
     local kind field count=0
     while read -r kind field; do
         built "{\"kind\":\"$kind\"}" >"$body"
@@ -878,7 +878,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     ((count > 50)) || fail "only $count kinds"
 }
 
-@test "webhooks: identity is there, withheld, or of before the BSUIDs, but never empty" {
+@test "webhooks: identities are present, withheld, or from before BSUIDs, but never empty" {
     built '{"kind":"text","phone":"4915112345678","username":"ada","parentBsuid":"DE.ENT.1"}' >"$body"
     assert_that '.entry[0].changes[0].value | .contacts[0].wa_id == "4915112345678"
         and .messages[0].from == "4915112345678" and .contacts[0].profile.username == "ada"
@@ -899,7 +899,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_that '.entry[0].changes[0].value.contacts[0].profile | has("username") | not'
 }
 
-@test "webhooks: the three generations of an id change" {
+@test "webhooks: the three formats of an id change" {
     local value='.entry[0].changes[0].value'
     local change='"phone":"1650","bsuid":"US.1","newPhone":"1219","newBsuid":"US.2"'
     built "{\"kind\":\"user_id_update\",$change}" >"$body"
@@ -915,7 +915,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
         and .system.user_id == \"US.2\" and .system.previous_user_id == \"US.1\""
 }
 
-@test "webhooks: merged in, raw, and wrongly signed" {
+@test "webhooks: merged members, raw bodies, and wrong signatures" {
     built '{"kind":"text","message":{"text":{"extra":1},"from":null},"contact":{"profile":{"name":"Bo"}},"value":{"more":[]}}' >"$body"
     assert_that '.entry[0].changes[0].value | .messages[0].text.extra == 1
         and (.messages[0] | has("from") | not) and .contacts[0].profile.name == "Bo" and .more == []'
@@ -943,7 +943,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_that '.posts | length == 1 and (.[0].ids | unique | length == 1000)'
 }
 
-@test "webhooks: duplicates, reordering, several at a time" {
+@test "webhooks: duplicates, reordering, several concurrently" {
     open_inbox
     webhook '{"kind":"text","count":5,"duplicates":2,"parallel":4}' >"$body"
     assert_that '.posts | length == 15 and all(.delivered) and ([.[].ids[0]] | unique | length == 5)'
@@ -952,7 +952,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_json '.posts | map(.ids[0])' '["wamid.2","wamid.1"]'
 }
 
-@test "webhooks: tried again until 200, then given up" {
+@test "webhooks: repeated until 200, abandoned after the last attempt" {
     open_inbox
     sandbox DELETE faults >/dev/null
     fault '{"match":{"path":"/inbox"},"times":2,"status":503}'
@@ -966,7 +966,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_equal "$(sandbox GET webhooks | jq 'length')" 2
 }
 
-@test "webhooks: statuses follow an accepted send when switched on" {
+@test "webhooks: statuses of an accepted send are sent when enabled" {
     open_inbox
     sandbox POST settings '{"automaticStatuses":true,"statusDelayMs":20}' >/dev/null
     send "\"biz_opaque_callback_data\":\"ref-1\",$text"
@@ -988,7 +988,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_that '.entry[0].changes[0].value.statuses[0] | has("conversation")'
 }
 
-@test "webhooks: verification asks as the platform does" {
+@test "webhooks: the verification request is that of the platform" {
     fault '{"match":{"path":"/inbox"},"status":200,"body":"1158201444"}'
     sandbox POST webhooks/verify "{\"url\":\"$SANDBOX/inbox\",\"challenge\":\"1158201444\",\"verifyToken\":\"a b&c\"}" >"$body"
     assert_json '.posts[0].attempts[0].answer' '"1158201444"'
@@ -996,7 +996,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_text .query 'hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=a%20b%26c'
 }
 
-# --- State --------------------------------------------------------------------------------------
+# --- Fixtures and control calls -----------------------------------------------------------------
 
 @test "fixtures add accounts, numbers, media, templates; a broken file is refused" {
     cat >"$BATS_TEST_TMPDIR/fixtures.json" <<END
@@ -1019,7 +1019,7 @@ END
     [[ $output == *wabaId* ]] || fail "$output"
 }
 
-@test "control calls: what is wrong is said; --help names every call" {
+@test "control calls: errors are reported, and --help lists every call" {
     assert_equal "$(sandbox POST faults '{"kind":"quake"}' | jq -r .error)" "kind 'quake' is not known"
     assert_equal "$(sandbox POST settings '{"latencyMs":"x"}' | jq -r .error)" "'latencyMs' must be a whole number"
     assert_equal "$(sandbox POST webhooks '{"kind":"text","wings":2,"build":true}' | jq -r .error)" "'wings' is not known here"

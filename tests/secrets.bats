@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Secrets stay where they belong: what tests/leaks does at the end of every run of the suite, and
-# what can be seen of processes that hold some.
+# Secrets: the search of tests/leaks at the end of every run of the suite, and what other processes can see
+# of a process that holds secrets.
 # transports: cgi fcgi
 load helpers/all
 load helpers/courier
 
-# A directory as a run leaves it, with a secret of each kind where it belongs.
+# Creates a directory as after a run, with a secret of each kind where it is allowed.
 make_harmless() { # DIRECTORY
     mkdir -p "$1"
     printf 'app_secret = the-app-secret\nverify_token = the-verify-token\n' >"$1/switchboard.conf"
@@ -15,7 +15,7 @@ make_harmless() { # DIRECTORY
     printf '{"level":"info","message":"sb_0 platform-token the-app-secre"}\n' >"$1/switchboard.log"
 }
 
-# That tests/leaks finds TEXT in a log, by its kind: assert_leak KIND TEXT
+# tests/leaks finds TEXT in a log and reports its kind: assert_leak KIND TEXT
 assert_leak() {
     local dir=$BATS_TEST_TMPDIR/leak-$RANDOM
     make_harmless "$dir"
@@ -23,10 +23,10 @@ assert_leak() {
     run "$root/tests/leaks" "$dir"
     assert_equal "$status" 1
     assert_equal "$output" "$1: switchboard.log"
-    rm -r "$dir" # the run that this is part of is looked through too
+    rm -r "$dir" # tests/leaks also searches the run that this test is part of
 }
 
-@test "what the suite has written is looked through for every secret of the run" {
+@test "all files that the suite has written are searched for every secret of the run" {
     make_harmless "$BATS_TEST_TMPDIR/harmless"
     run "$root/tests/leaks" "$BATS_TEST_TMPDIR/harmless"
     assert_equal "$status$output" 0
@@ -38,7 +38,7 @@ assert_leak() {
     assert_leak 'platform token' 'https://x/?access_token=platform-token-12'
 }
 
-@test "a core is a leak, whatever it holds" {
+@test "a core dump is a leak, whatever it contains" {
     make_harmless "$BATS_TEST_TMPDIR/core"
     head -c 4096 /bin/true >"$BATS_TEST_TMPDIR/core/core.17"
     run "$root/tests/leaks" "$BATS_TEST_TMPDIR/core"
@@ -46,7 +46,7 @@ assert_leak() {
     rm -r "$BATS_TEST_TMPDIR/core"
 }
 
-@test "a test that passes and leaks makes the suite red" {
+@test "a leak fails the suite even if all tests pass" {
     local leaky=$BATS_TEST_TMPDIR/leaky.bats
     printf '#!/usr/bin/env bats\n@test "leaky" {\n%s\n}\n' \
         "printf 'sb_%064d' 1 >\"\$BATS_TEST_TMPDIR/error.log\"" >"$leaky"
@@ -74,7 +74,7 @@ processes_of_messages() {
         done
 }
 
-# Sets pids to the processes of a request that waits for the platform, in the background.
+# Starts a request in the background that waits for the platform, and sets pids to its processes.
 start_waiting() {
     fault '{"kind":"delay","ms":10000}'
     answer_dir=$BATS_TEST_TMPDIR/waiting
@@ -95,14 +95,14 @@ every_secret() {
         "$(cut -d ' ' -f 2 "$STACK/secret.key")"
 }
 
-# What a process was started with: given PID arguments, given PID environment
+# The arguments or the environment that a process was started with: given PID arguments, given PID environment
 given() {
     local file=cmdline
     [[ $2 == arguments ]] || file=environ
     tr '\0' '\n' <"/proc/$1/$file"
 }
 
-@test "a process has no secret in its arguments or environment, but a CGI the caller's token (RFC 3875 4.1.18)" {
+@test "a process has no secret in its arguments or environment, except a CGI the caller's token (RFC 3875 4.1.18)" {
     local pid pids servers
     start_waiting
     for pid in "${pids[@]}" $(cat "$STACK"/apache/*.pid "$STACK/sandbox.pid"); do
@@ -111,7 +111,7 @@ given() {
     for pid in "${pids[@]}"; do
         grep -qE '^Max core file size +0 +0 ' "/proc/$pid/limits" || fail "process $pid may leave a core"
     done
-    ((EUID == 0)) || return 0 # nobody but root may look into their environment
+    ((EUID == 0)) || return 0 # only root may read their environment
     servers=$(cat "$STACK"/apache/*.pid)
     for pid in "${pids[@]}" $servers; do
         ! given "$pid" environment | grep -v '^HTTP_AUTHORIZATION=' | grep -F -f <(every_secret) ||
@@ -120,7 +120,7 @@ given() {
     done
 }
 
-@test "the courier may leave no core, and was started without a secret" {
+@test "the courier cannot dump core, and has no secret in its arguments or environment" {
     start_courier
     local pid
     pid=$(cat "$STACK/courier.pid")
@@ -129,20 +129,20 @@ given() {
     stop_courier
 }
 
-@test "another process of the same user cannot look into one that holds secrets" {
-    local place other as_user=() holder
-    place=$(mktemp -d "$TMPDIR/user-XXXXXX")
-    cp "$OUT/cgi-bin/health" "$(command -v sleep)" "$place"
-    printf 'database = %s\n' "$place/none.db" >"$place/switchboard.conf"
-    mkfifo "$place/body"
-    chmod -R a+rX "$place"
+@test "another process of the same user cannot inspect one that holds secrets" {
+    local home other as_user=() holder
+    home=$(mktemp -d "$TMPDIR/user-XXXXXX")
+    cp "$OUT/cgi-bin/health" "$(command -v sleep)" "$home"
+    printf 'database = %s\n' "$home/none.db" >"$home/switchboard.conf"
+    mkfifo "$home/body"
+    chmod -R a+rX "$home"
     ((EUID != 0)) || as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-    env -i "${as_user[@]}" "$place/sleep" 60 3>&- &
+    env -i "${as_user[@]}" "$home/sleep" 60 3>&- &
     other=$!
-    exec {holder}<>"$place/body"
+    exec {holder}<>"$home/body"
     env -i GATEWAY_INTERFACE=CGI/1.1 REQUEST_METHOD=POST SCRIPT_NAME=/v2/health CONTENT_LENGTH=9 \
-        SWITCHBOARD_CONFIG="$place/switchboard.conf" "${as_user[@]}" "$place/health" <"$place/body" \
-        >"$place/answer" 3>&- {holder}>&- &
+        SWITCHBOARD_CONFIG="$home/switchboard.conf" "${as_user[@]}" "$home/health" <"$home/body" \
+        >"$home/answer" 3>&- {holder}>&- &
     eventually grep -qE '^Max core file size +0 +0 ' "/proc/$!/limits"
     "${as_user[@]}" cat "/proc/$other/environ" >"$BATS_TEST_TMPDIR/control"
     run "${as_user[@]}" cat "/proc/$!/environ"
@@ -151,5 +151,5 @@ given() {
     exec {holder}>&-
     wait $!
     kill "$other"
-    rm -rf "$place"
+    rm -rf "$home"
 }

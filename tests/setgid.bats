@@ -1,20 +1,20 @@
 #!/usr/bin/env bats
-# What `make install` lays out: programs that any user's web server may start reach configuration, keys
-# and database by their group, and that user does not. A directory stands in for the whole machine.
+# The layout of `make install`: the programs have access to configuration, keys and database by their group,
+# and the user whose web server starts them has not. A directory takes the place of the root directory.
 # transports: direct
 load helpers/all
 load helpers/courier
 load helpers/tls
 
-# A sanitizer needs /proc, which the stand-in has not: the probe build is as the plain one.
+# A sanitizer needs /proc, which that directory lacks: the probe build is that of the plain programs.
 [[ $OUT == "$root" ]] || OUT=$root/build/probe
 export OUT
 
 # The service's user and group, the web server's user and group, and another user; no account has these
 # numbers.
-service_user=64990 service_group=64991 somebody=64992 other_user=64993
+service_user=64990 service_group=64991 web_user=64992 other_user=64993
 
-# Setting owners and changing the root directory are root's to do.
+# Only root may set owners and change the root directory.
 as_root() {
     if ((EUID == 0)); then
         "$@"
@@ -23,8 +23,8 @@ as_root() {
     fi
 }
 
-as_somebody() {
-    as_root setpriv --reuid=$somebody --regid=$somebody --clear-groups "$@"
+as_web_user() {
+    as_root setpriv --reuid=$web_user --regid=$web_user --clear-groups "$@"
 }
 
 setup_file() {
@@ -46,17 +46,17 @@ END
 
 teardown_file() {
     kill "$(cat "$STACK/sandbox.pid")" 2>/dev/null || true
-    as_root cp -r "$JAIL/var" "$STACK/var" # which is looked through for secrets
+    as_root cp -r "$JAIL/var" "$STACK/var" # tests/leaks searches it for secrets
     as_root chown -R "$EUID" "$STACK/var"
     as_root rm -rf "$JAIL"
 }
 
 install_all() {
-    as_root env DESTDIR="$JAIL" OUT="$OUT" OWNER=$service_user:$service_group WEB_GROUP=$somebody \
+    as_root env DESTDIR="$JAIL" OUT="$OUT" OWNER=$service_user:$service_group WEB_GROUP=$web_user \
         "$root/tools/install" >/dev/null
 }
 
-# What the programs load, at the same places.
+# Copies the files that the programs load, to the same paths.
 copy_libraries() {
     local file
     ldd "$JAIL"/usr/lib/switchboard/cgi-bin/{me,messages,media} "$JAIL/usr/bin/switchboard" 2>/dev/null |
@@ -67,13 +67,13 @@ copy_libraries() {
     as_root cp -L --parents /usr/share/misc/magic.mgc "$JAIL"
 }
 
-# The CLI, as root.
+# Runs the CLI as root.
 switchboard() {
     as_root chroot "$JAIL" /usr/bin/switchboard "$@"
 }
 
-# A program as somebody's web server starts it: cgi PROGRAM METHOD PATH_INFO [VARIABLE...] <BODY. Sets
-# $status and $body.
+# Starts a program as a web server does, and sets $status and $body:
+# cgi PROGRAM METHOD PATH_INFO [VARIABLE...] <BODY
 cgi() {
     local program=$1 method=$2 path_info=$3
     shift 3
@@ -85,7 +85,7 @@ cgi() {
 start_program() { # PROGRAM METHOD PATH_INFO [VARIABLE...] <BODY
     as_root env -i GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1 REQUEST_METHOD="$2" \
         SCRIPT_NAME="/v2/${1%.*}" PATH_INFO="$3" HTTP_AUTHORIZATION="Bearer $TOKEN" "${@:4}" \
-        /usr/sbin/chroot --userspec=$somebody:$somebody --groups= "$JAIL" "/usr/lib/switchboard/cgi-bin/$1"
+        /usr/sbin/chroot --userspec=$web_user:$web_user --groups= "$JAIL" "/usr/lib/switchboard/cgi-bin/$1"
 }
 
 send_text() { # [VARIABLE...]
@@ -97,7 +97,7 @@ mode() {
     as_root stat -c '%a %u:%g' "$JAIL$1"
 }
 
-@test "programs are setgid, and what they need is the group's alone" {
+@test "programs are setgid, and only the group has access to their files" {
     local program
     for program in "$root"/cgi-bin/*.c; do
         assert_equal "$(mode "/usr/lib/switchboard/cgi-bin/$(basename "$program" .c)")" "2755 0:$service_group"
@@ -111,8 +111,8 @@ mode() {
 
 # Another user could stop a program while it holds a lock of the database.
 @test "only the web server's group may start the programs" {
-    assert_equal "$(mode /usr/lib/switchboard/cgi-bin)" "750 0:$somebody"
-    run as_root /usr/sbin/chroot --userspec=$somebody:$somebody --groups= "$JAIL" \
+    assert_equal "$(mode /usr/lib/switchboard/cgi-bin)" "750 0:$web_user"
+    run as_root /usr/sbin/chroot --userspec=$web_user:$web_user --groups= "$JAIL" \
         /usr/lib/switchboard/cgi-bin/me
     assert_equal "$status" 0
     run as_root /usr/sbin/chroot --userspec=$other_user:$other_user --groups= "$JAIL" \
@@ -120,7 +120,7 @@ mode() {
     [[ $status == 126 && $output == *'Permission denied'* ]] || fail "another user started it: $output"
 }
 
-# Starts PROGRAM again and again until the file `enough` exists; keeps the first line of each answer.
+# Starts PROGRAM repeatedly until the file `enough` exists, and keeps the first line of each answer.
 keep_starting() { # NAME PROGRAM METHOD PATH_INFO BODY [VARIABLE...]
     (
         until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
@@ -137,7 +137,7 @@ started_more_than() { # NUMBER: each of them
     done
 }
 
-@test "an upgrade costs no request: at every moment each program is whole and setgid" {
+@test "an upgrade fails no request: at every moment each program is complete and setgid" {
     local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}" turn loads=()
     keep_starting me1 me GET '' ''
     keep_starting me2 me GET '' ''
@@ -153,7 +153,7 @@ started_more_than() { # NUMBER: each of them
     assert_equal "$(find "$JAIL" -name '.new-*')" ''
 }
 
-@test "they find configuration, keys and database, whoever starts them" {
+@test "programs use configuration, keys and database, whichever user starts them" {
     cgi me GET '' </dev/null
     assert_success
     assert_text .data.user.email "$EMAIL"
@@ -163,22 +163,22 @@ started_more_than() { # NUMBER: each of them
     assert_equal "$(switchboard contact list --json | jq -r '.[].phone')" 15551230001
 }
 
-@test "who starts them can read and write nothing of it himself" {
+@test "the user who starts a program can neither read nor write these files directly" {
     local file
     for file in etc/switchboard/{switchboard.conf,secret.key} var/lib/switchboard/switchboard.db; do
         as_root test -s "$JAIL/$file"
-        run as_somebody cat "$JAIL/$file"
+        run as_web_user cat "$JAIL/$file"
         [[ $status != 0 && $output == *'Permission denied' ]] || fail "$file can be read"
-        run as_somebody touch "$JAIL/$file"
+        run as_web_user touch "$JAIL/$file"
         [[ $status != 0 ]] || fail "$file can be written"
     done
     for file in etc/switchboard var/lib/switchboard var/lib/switchboard/spool var/log/switchboard; do
-        run as_somebody ls "$JAIL/$file"
+        run as_web_user ls "$JAIL/$file"
         [[ $status != 0 && $output == *'Permission denied' ]] || fail "$file can be listed"
     done
 }
 
-@test "no variable of who starts them chooses their files" {
+@test "no environment variable of the caller selects the files of a program" {
     local own=$JAIL/own variables name id
     mkdir "$own"
     printf 'database = /own/switchboard.db\nenvironment = stolen\nlog_file = /own/log\n' >"$own/switchboard.conf"
@@ -201,7 +201,7 @@ started_more_than() { # NUMBER: each of them
     id=$(jq -r .data.mediaId "$body")
     assert_equal "$(sandbox GET media | jq -r --arg id "$id" '.[] | select(.id == $id).mimeType')" application/pdf
     assert_equal "$(find "$own" -type f -printf '%f ')" 'switchboard.conf '
-    # a copy of his own is his to configure, and has no group to lend
+    # a copy of the program uses the caller's configuration, and is not setgid
     as_root cp --no-preserve=mode "$JAIL/usr/lib/switchboard/cgi-bin/version" "$JAIL/usr/lib/switchboard/cgi-bin/version.copy"
     as_root chmod 755 "$JAIL/usr/lib/switchboard/cgi-bin/version.copy"
     cgi version.copy GET '' "${variables[@]}" </dev/null
@@ -209,8 +209,8 @@ started_more_than() { # NUMBER: each of them
     as_root rm -r "$own" "$JAIL/usr/lib/switchboard/cgi-bin/version.copy"
 }
 
-# Where libraries would write with the group's rights what their caller asks for.
-@test "no variable of who starts them makes a library write: not a new file, not the database" {
+# Environment variables by which a caller could make a library write with the group's rights.
+@test "no environment variable of the caller makes a library write: not a new file, not the database" {
     local conf=$JAIL/etc/switchboard/switchboard.conf target
     local library_variables=(SQLITE_TMPDIR=/var/lib/switchboard/spool TMPDIR=/var/lib/switchboard/spool
         RES_OPTIONS=debug LOCALDOMAIN=example.org HOSTALIASES=/own CURL_HOME=/own CURL_SSL_BACKEND=none)
@@ -236,7 +236,7 @@ END
     assert_equal "$(as_root sqlite3 "$JAIL/var/lib/switchboard/switchboard.db" 'PRAGMA integrity_check')" ok
 }
 
-@test "doctor looks as the service's user: a database that root alone can use is a failure" {
+@test "doctor checks access as the service's user: a database that only root can use is a failure" {
     local db=$JAIL/var/lib/switchboard/switchboard.db
     run switchboard doctor --json
     jq -e 'map(select(.check == "access")) == [{"status":"ok","check":"access","detail":"the service'"'"'s user '$service_user' and group '$service_group' may use their files"}]' <<<"$output"
@@ -253,11 +253,11 @@ END
     grep -q '^warn  *file types .*install libmagic-mgc' <<<"$output"
 }
 
-@test "log and write-ahead log are open to the service's user, whoever made them" {
+@test "log and write-ahead log are accessible to the service's user, whichever user created them" {
     as_root rm -f "$JAIL/var/log/switchboard/switchboard.log"
     send_text
     assert_success
-    assert_equal "$(mode /var/log/switchboard/switchboard.log)" "660 $somebody:$service_group"
+    assert_equal "$(mode /var/log/switchboard/switchboard.log)" "660 $web_user:$service_group"
     as_root test -s "$JAIL/var/log/switchboard/switchboard.log"
     assert_equal "$(as_root setpriv --reuid=$service_user --regid=$service_group --clear-groups \
         sqlite3 "$JAIL/var/lib/switchboard/switchboard.db" 'SELECT count(*) > 0 FROM message')" 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The set-up that make does before it compiles: which packages it asks apt for.
+# The setup that make runs before it compiles: the packages it installs with apt.
 # transports: direct
 # shellcheck disable=SC2016  # the stand-ins are scripts, expanded when they run
 load helpers/all
@@ -12,7 +12,7 @@ teardown_file() {
     :
 }
 
-# Stand-ins for the system's programs, which note how they were called.
+# Creates replacements of the system's programs that record their arguments.
 setup() {
     bin=$BATS_TEST_TMPDIR/bin calls=$BATS_TEST_TMPDIR/calls
     mkdir "$bin"
@@ -31,21 +31,21 @@ set_up() {
     PATH=$bin:$PATH run "$root/tools/setup" "$@"
 }
 
-# Somebody else than root, in a user namespace where we are not.
+# Runs a command as a user other than root; root uses a user namespace for it.
 set_up_as_user() {
     local as_user=()
     ((EUID != 0)) || as_user=(unshare --user)
     PATH=$bin:$PATH run "${as_user[@]}" "$root/tools/setup" "$@"
 }
 
-@test "nothing is asked of apt when nothing is missing" {
+@test "apt is not called when no package is missing" {
     set_up gcc curl
     assert_equal "$status" 0
     assert_equal "$output" ''
     assert_equal "$(<"$calls")" ''
 }
 
-@test "what is missing is installed, also what is only half removed" {
+@test "missing packages are installed, also those removed without their configuration" {
     ((EUID == 0)) || put_program sudo 'shift; [[ $1 != true ]] || exit 0; exec "$@"'
     set_up gcc jq libfcgi-dev curl
     assert_equal "$status" 0
@@ -54,7 +54,7 @@ set_up_as_user() {
     assert_equal "$(wc -l <"$calls")" 1
 }
 
-@test "lists of packages that are too old are fetched anew" {
+@test "outdated package lists are updated" {
     ((EUID == 0)) || put_program sudo 'shift; [[ $1 != true ]] || exit 0; exec "$@"'
     put_program apt-get 'echo "$*" >>"'"$calls"'"
         [[ $* != *install* || $(grep -c update "'"$calls"'") == 1 ]] || { echo "E: Unable to locate"; exit 100; }'
@@ -63,7 +63,7 @@ set_up_as_user() {
     assert_equal "$(wc -l <"$calls")" 3
 }
 
-@test "a failure of apt is told in one line, with its reason" {
+@test "a failure of apt is reported in one line with its reason" {
     ((EUID == 0)) || put_program sudo 'shift; [[ $1 != true ]] || exit 0; exec "$@"'
     put_program apt-get 'echo "E: Unable to locate package jq"; exit 100'
     set_up jq
@@ -72,7 +72,7 @@ set_up_as_user() {
     assert_equal "${#lines[@]}" 2
 }
 
-@test "neither root nor sudo: one line that says what to run" {
+@test "without root and sudo: one line with the command to run" {
     put_program sudo 'exit 1'
     set_up_as_user jq curl </dev/null
     assert_equal "$status" 1
@@ -80,7 +80,7 @@ set_up_as_user() {
     assert_equal "$(<"$calls")" ''
 }
 
-@test "through sudo where one is not root" {
+@test "sudo is used by users other than root" {
     put_program sudo 'echo "sudo $1" >>"'"$calls"'"; shift; [[ $1 != true ]] || exit 0; exec "$@"'
     set_up_as_user jq </dev/null
     assert_equal "$status" 0

@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# Clients that send the bodies of their requests slowly, with a token and without one, delay no other
-# request: a body is collected before a process of a pool is asked for it.
+# Clients that send their request bodies slowly, with a token or without, delay no other request: the web
+# server receives the whole body before a process of a pool gets the request.
 # transports: cgi fcgi
 load helpers/all
 load helpers/webhook
 
 setup_file() {
-    start_stack --threads 600 # a slow client holds a thread of Apache, and those do not run out
+    start_stack --threads 600 # each slow client holds a thread of Apache; these must not run out
     make_user
-    printf 'Authorization: Bearer %s\n' "$TOKEN" >"$STACK/token.known" # no argument: those are read by others
+    printf 'Authorization: Bearer %s\n' "$TOKEN" >"$STACK/token.known" # not an argument: other users can read those
 }
 
 setup() {
@@ -23,7 +23,7 @@ teardown() {
     done
 }
 
-# Clients at 1,500 bytes a second, until the test ends: start_crowd NAME PATH [header...]
+# Starts clients that send 1,500 bytes a second until the test ends: start_crowd NAME PATH [header...]
 start_crowd() {
     local name=$BATS_TEST_TMPDIR/$1 path=$2
     shift 2
@@ -42,13 +42,13 @@ start_crowd() {
 start_crowds() {
     local wrong
     wrong=sha256=$(printf '%064d' 7)
-    start_crowd nobody /v2/messages/send/text
+    start_crowd tokenless /v2/messages/send/text
     start_crowd unknown /v2/messages/send/text 'Authorization: Bearer sb_unknown'
     start_crowd known /v2/messages/send/text "Authorization: Bearer $TOKEN"
     start_crowd platform /platform/webhook "X-Hub-Signature-256: $wrong"
 }
 
-# Milliseconds of each of many requests, in a file, rising: measure FILE CURL-OPTION...
+# Writes the times of many requests to FILE, in ms, in ascending order: measure FILE CURL-OPTION...
 measure() {
     local file=$1 number
     shift
@@ -75,7 +75,7 @@ p99() {
     sed -n "$(((asked * 99 + 99) / 100))p" "$1"
 }
 
-# How many processes of messages this file's requests have as CGIs.
+# The number of CGI processes of `messages`.
 count_cgis() {
     local file
     grep -lzxF "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" /proc/[0-9]*/environ 2>/dev/null |
@@ -84,23 +84,23 @@ count_cgis() {
         done | wc -l
 }
 
-# Of clients without a valid token none holds a process, as soon as all have been looked at.
+# Clients without a valid token hold no process once their tokens have been checked.
 is_settled() {
     (($(count_cgis) <= crowd))
 }
 
-# Connections that a program's pool has, accepted or waiting.
+# The number of connections of a program's pool, accepted or waiting.
 connections_of() {
     awk -v path="/$1.sock" '$6 != "01" && $8 ~ path"$" { n++ } END { print n + 0 }' /proc/net/unix
 }
 
-@test "clients that send their bodies slowly hold no process of a pool and keep no other request waiting" {
+@test "clients that send their bodies slowly hold no process of a pool and delay no other request" {
     local kind alone beside name
     for kind in send_text send_webhook; do
         "$kind" "$BATS_TEST_TMPDIR/$kind.alone"
     done
     start_crowds
-    for kind in send_text send_webhook; do # the crowd's own processes have started, where it has any
+    for kind in send_text send_webhook; do # the processes of the slow clients, if any, have started
         asked=1 "$kind" "$BATS_TEST_TMPDIR/$kind.first"
     done
     [[ $TRANSPORT == fcgi ]] || eventually is_settled
@@ -109,7 +109,7 @@ connections_of() {
         alone=$(p99 "$BATS_TEST_TMPDIR/$kind.alone") beside=$(p99 "$BATS_TEST_TMPDIR/$kind.beside")
         printf '# sweep: slow bodies: %s: 99th percentile %d ms beside %d slow clients, %d ms without them\n' \
             "$kind" "$beside" "$((4 * crowd))" "$alone" >&3
-        # a CGI is a new process for each of the crowd's requests too: their starts take the processor
+        # under CGI each slow request starts a process too, which takes processor time
         [[ $TRANSPORT == cgi ]] || ((beside <= 1000 + 5 * alone))
         [[ -z ${TEST_FULL-} ]] || ((beside < 1000))
     done
@@ -118,7 +118,7 @@ connections_of() {
     done
 }
 
-@test "a slow client that sends its whole body is answered as any other" {
+@test "a slow client that sends its whole body gets the same answer as any other" {
     local before
     before=$(db "SELECT count(*) FROM message WHERE direction = 'out'")
     printf '{"phoneNumberId":"%s",%40000s"to":"15551230000","text":"slow"}' "$LINE" '' >"$BATS_TEST_TMPDIR/long"
@@ -129,7 +129,7 @@ connections_of() {
     assert_equal "$(db "SELECT count(*) FROM message WHERE direction = 'out'")" "$((before + 1))"
 }
 
-@test "a token that is revoked while the body comes is refused" {
+@test "a token that is revoked while the body arrives is refused" {
     local sender
     make_user OTHER_
     printf 'Authorization: Bearer %s\n' "$OTHER_TOKEN" >"$STACK/token.other"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# Clients that are slow on purpose do not stop others.
+# Deliberately slow clients do not stop others.
 # transports: cgi
 load helpers/all
 
-# 50 connections that behave as the options say, for 12 seconds: attack NAME OPTION...
+# Opens 50 slow connections for 12 seconds, with options of slowhttptest: attack NAME OPTION...
 attack() {
     local name=$1
     shift
@@ -11,12 +11,12 @@ attack() {
     attackers+=("$!")
 }
 
-# How many connections an attacker had open at most: opened NAME
+# The highest number of open connections of an attacker: opened NAME
 opened() {
     sed 's/\x1b\[[0-9;]*m//g' "$BATS_TEST_TMPDIR/$1.log" | awk '/^connected:/ && $2 > most { most = $2 } END { print most + 0 }'
 }
 
-# Everything that anybody else wants.
+# Requests of other clients, all of which must succeed.
 serve_others() {
     request GET /v2/health
     assert_success
@@ -26,7 +26,7 @@ serve_others() {
     assert_success
 }
 
-@test "200 slow clients, with headers, bodies, reads and ranges, and everybody else is served" {
+@test "beside 200 slow clients, with headers, bodies, reads and ranges, all other clients are served" {
     local attackers=() served=0 attacker deadline name
     attack headers -H -i 3 -u "$BASE/v2/health"
     attack bodies -B -i 3 -s 100000 -t POST -f application/json -u "$BASE/v2/messages/send/text"
@@ -48,13 +48,13 @@ serve_others() {
         "$served" "$(opened headers)" "$(opened bodies)" "$(opened reads)" >&3
     (($(opened headers) >= 40 && $(opened bodies) >= 40)) || fail "$(cat "$BATS_TEST_TMPDIR"/*.log | tail -n 60)"
     serve_others
-    # what they held is given back
+    # their threads and connections are released
     request_many 100 GET /v2/version
     assert_equal "$(statuses)" '100 200'
     jq -e . "$LOG" >/dev/null
 }
 
-@test "a body that comes a byte at a time and never ends holds up its own client alone" {
+@test "an endless body of single bytes delays no other client" {
     local sockets=() socket number
     for ((number = 0; number < 20; number++)); do
         exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"

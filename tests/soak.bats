@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The soak in small, over both transports, and that its checker sees what is missing. `make soak` takes
-# five minutes.
+# A short soak over both transports, and tests that its checker detects errors. `make soak` takes five
+# minutes.
 # transports: cgi fcgi
 # starts first
 load helpers/all
@@ -17,14 +17,14 @@ setup() {
     :
 }
 
-# A copy of what the soak left, to take something from.
+# Copies the results of the soak, so that a test can change them.
 copy_soaked() {
     copied=$BATS_TEST_TMPDIR/copy
     mkdir "$copied"
-    cp "$SOAKED"/* "$copied/" 2>/dev/null || true # the files alone
+    cp "$SOAKED"/* "$copied/" 2>/dev/null || true # files, no directories
 }
 
-# The checker finds only this rule broken and names what: assert_finds RULE-PART WHAT
+# The checker reports this rule alone, with WHAT: assert_finds RULE-PART WHAT
 assert_finds() {
     run "$root/tests/soak/check" "$copied"
     assert_equal "$status" 1
@@ -40,12 +40,12 @@ figure() { # NAME
     sed -n "s/^ *$1  *//p" <<<"$output" | head -n 1
 }
 
-@test "everything at once: nothing that was accepted is lost" {
-    # seeds whose plans have most deeds in them, nearly all in those of 20 seconds
+@test "under random load and failures, everything accepted is there at the end" {
+    # seeds whose plans have most kinds of deeds; those of 20 seconds have nearly all
     local -A seeds=([cgi]=77 [fcgi]=47)
     local seconds=12
     [[ -z ${TEST_FULL-} ]] || seeds=([cgi]=380 [fcgi]=410) seconds=20
-    # shellcheck disable=SC2153  # TRANSPORT is of tests/run
+    # shellcheck disable=SC2153  # tests/run sets TRANSPORT
     export SOAK_DIR=$SOAKED SOAK_SECONDS=$seconds SOAK_TRANSPORT=$TRANSPORT SEED=${seeds[$TRANSPORT]}
     run "$root/tests/soak/run"
     grep -A 1 '^BROKEN' <<<"$output" || true
@@ -62,7 +62,7 @@ figure() { # NAME
         "$(figure 'programs and pools killed')" >&3
 }
 
-@test "the same seed makes the same plan, another one another" {
+@test "the same seed gives the same plan, another seed another plan" {
     local transport=$TRANSPORT seed
     # shellcheck source=tests/soak/nemesis.bash
     . "$root/tests/soak/nemesis.bash"
@@ -74,7 +74,7 @@ figure() { # NAME
     ! make_plan 60 | cmp -s - "$BATS_TEST_TMPDIR/plan" || fail 'the seed changes nothing'
 }
 
-@test "the checker sees a message that is not stored" {
+@test "the checker detects a message that is not stored" {
     local wamid
     copy_soaked
     wamid=$(final "SELECT wamid FROM message WHERE direction = 'in' AND id NOT IN (SELECT message_id FROM flow_response) LIMIT 1")
@@ -82,7 +82,7 @@ figure() { # NAME
     assert_finds 'an inbound message answered 200 is stored, once' "$wamid"
 }
 
-@test "the checker sees a message that was changed" {
+@test "the checker detects a message that was changed" {
     local wamid
     copy_soaked
     wamid=$(final "SELECT wamid FROM message WHERE direction = 'in' LIMIT 1")
@@ -91,7 +91,7 @@ figure() { # NAME
     assert_finds 'a message is stored as it came' "$wamid"
 }
 
-@test "the checker sees a send without its record" {
+@test "the checker detects a send without its record" {
     local wamid
     copy_soaked
     wamid=$(awk -F '\t' '$7 == 200 { print $9; exit }' "$copied/send.tsv")
@@ -100,7 +100,7 @@ figure() { # NAME
     assert_finds 'all that the platform accepted is on record' "$wamid"
 }
 
-@test "the checker sees a send that went out twice" {
+@test "the checker detects a send that went out twice" {
     local marker
     copy_soaked
     marker=$(awk -F '\t' '$7 == 200 { print $3; exit }' "$copied/send.tsv")
@@ -109,7 +109,7 @@ figure() { # NAME
     assert_finds 'no send reached the platform twice' "$marker"
 }
 
-@test "the checker sees an event that was not delivered, that has another body, or two" {
+@test "the checker detects an event that was not delivered, or that has a changed body or two bodies" {
     local id other
     copy_soaked
     id=$(final "SELECT id FROM event WHERE state = 'done' LIMIT 1")
@@ -126,7 +126,7 @@ figure() { # NAME
     assert_finds 'sequences have no gap' '@example.org'
 }
 
-@test "the checker sees an event that was never made" {
+@test "the checker detects an event that was never created" {
     local id wamid
     copy_soaked
     read -r id wamid < <(sqlite3 -separator ' ' "$copied/final.db" "SELECT e.id, json_extract(e.body, '\$.data.message.id')
@@ -136,7 +136,7 @@ figure() { # NAME
     assert_finds 'news has one event' "$wamid"
 }
 
-@test "the checker sees one person as two, and an answer that was lost" {
+@test "the checker detects two contacts of one person, and a lost answer" {
     copy_soaked
     final "UPDATE contact SET bsuid = NULL WHERE phone = '16505550000'"
     awk -F '\t' -v OFS='\t' 'NR == 5 { $5 = 52 } NR == 6 { $8 = "no message" } { print }' "$SOAKED/exchange.tsv" >"$copied/exchange.tsv"
@@ -146,7 +146,7 @@ figure() { # NAME
     grep -q '^BROKEN  every answer is a well-formed envelope' <<<"$output"
 }
 
-@test "the checker sees a secret in a log, and a database that is damaged" {
+@test "the checker detects a secret in a log, and a damaged database" {
     copy_soaked
     cp "$SOAKED/switchboard.log" "$copied/leaky.log"
     head -n 1 "$copied/secrets" >>"$copied/leaky.log"
@@ -156,7 +156,7 @@ figure() { # NAME
     grep -q '^BROKEN  the database is sound' <<<"$output"
 }
 
-@test "the checker sees an upload or a download that is not whole, and an upload that arrived twice" {
+@test "the checker detects an incomplete upload or download, and an upload that arrived twice" {
     local id
     copy_soaked
     id=$(awk -F '\t' '$4 == 200 { print $5; exit }' "$copied/upload.tsv")

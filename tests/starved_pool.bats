@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# A FastCGI process lives on: one that lacked memory for a request serves the next as if nothing had
-# been. Each allocation of its first request, and of its start, fails in turn.
+# A FastCGI process serves many requests: after one for which memory was short it serves the next correctly.
+# Each allocation of its first request, and of its start, fails in turn.
 # transports: fcgi
 load helpers/all
 load helpers/sweep
 
-# PROGRAM's pool becomes one process, the first of which fails its N-th allocation: starve_pool PROGRAM N
+# Restarts PROGRAM's pool with one process whose N-th allocation fails: starve_pool PROGRAM N
 starve_pool() {
     local pid_file=$STACK/apache/$1.pid socket pid
     socket=$(tr '\0' '\n' <"/proc/$(cat "$pid_file")/cmdline" | sed -n '/^--socket$/{n;p}')
@@ -22,15 +22,15 @@ starve_pool() {
     eventually test -s "$STACK/starve"
 }
 
-# The process that serves PROGRAM now.
+# The id of the process that serves PROGRAM.
 server_of() {
     local pool
     pool=$(cat "$STACK/apache/$1.pid")
     cat "/proc/$pool/task/$pool/children"
 }
 
-# Starves PROGRAM at MOST points of what REQUEST makes it allocate, and asks again: starve_first
-# PROGRAM MOST REQUEST...
+# Fails up to MOST of the allocations of REQUEST in PROGRAM, one by one, and repeats the request each time:
+# starve_first PROGRAM MOST REQUEST...
 starve_first() {
     local program=$1 most=$2 number total step which tried=0 points=0 faults=0 refused=0 lived=0 server
     shift 2
@@ -46,7 +46,7 @@ starve_first() {
         server=$(server_of "$program")
         "$@"
         read_tally
-        ((failed)) || continue # it needed fewer than before
+        ((failed)) || continue # the request made fewer allocations than before
         points=$((points + 1)) faults=$((faults + 1))
         if [[ $status != 200 ]]; then
             [[ $status == 50[023] ]] || fail_answer "allocation $number of $program"
@@ -60,7 +60,7 @@ starve_first() {
     done
     say_sweep "pool of $program starved at $which of $total allocations: $refused requests refused, $lived processes lived on, the next request served" \
         "$points" "$faults" 0
-    # the number of allocations differs by some from one process to the next
+    # the number of allocations differs slightly between processes
     ((total > 500 && points * 10 >= tried * 9)) || fail "of $total allocations only $points of $tried points failed"
     ((refused > 0 && lived > 0))
 }

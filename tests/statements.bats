@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Every statement of lib/store, as SQLite plans it: none scans or sorts a table that grows. What is allowed
-# stands in tests/statements.list, each with its reason. The database has 100,000 rows in each table that
-# grows, a million in `make test-full`.
+# The query plans of all statements of lib/store: none scans or sorts a table that grows. Exceptions are in
+# tests/statements.list, each with its reason. The database has 100,000 rows in each table that grows, a
+# million in `make test-full`.
 # transports: direct
 # shellcheck source=tests/helpers/fill.bash
 load helpers/all
@@ -27,7 +27,7 @@ make_filled() { # FILE SIZE
         sqlite3 -bail "$1" >/dev/null
 }
 
-# The SQL of C files, one to a line: FILE, kind, text, with tabs between: texts_of FILE...
+# The SQL texts of C files, one per line: FILE, kind, text, separated by tabs: texts_of FILE...
 texts_of() {
     local file
     for file; do
@@ -38,8 +38,8 @@ texts_of() {
     done
 }
 
-# What is to be explained of those texts: FILE, text, finding. A finding is a line of the plan that scans or
-# sorts, or `dynamic` for a text that is no struct statement.
+# The findings in those texts, one per line: FILE, text, finding. A finding is a line of the plan that scans
+# or sorts, or `dynamic` for a text that is not a struct statement.
 findings_of() { # reads texts
     local file kind text line
     while IFS=$'\t' read -r file kind text; do
@@ -59,7 +59,7 @@ findings_of() { # reads texts
         "$BATS_TEST_TMPDIR/explained" "$BATS_TEST_TMPDIR/plans"
 }
 
-# Findings that tests/statements.list does not allow, and entries of it that allow nothing.
+# Prints findings that tests/statements.list does not allow, and its entries that match no finding.
 judge() { # reads findings
     awk -F '\t' '
         FILENAME == list {
@@ -85,13 +85,13 @@ judge() { # reads findings
         }' list="$root/tests/statements.list" "$root/tests/statements.list" -
 }
 
-@test "every table that grows is large here, and every other one is known" {
+@test "every table that grows is large in the test database, and every other table is listed here" {
     local table rows
     for table in $(sqlite3 "$FILLED" "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"); do
         rows=$(sqlite3 "$FILLED" "SELECT count(*) FROM $table")
         case $table in
-        user | account | line) ((rows == 1000)) ;; # one for each customer, or few
-        api_token | plan | webhook | event_turn) ;; # at most as many
+        user | account | line) ((rows == 1000)) ;; # one or few for each customer
+        api_token | plan | webhook | event_turn) ;; # at most as many as users
         webhook_refusal | foreign_waba) ;;         # bounded by the store
         template | flow | flow_reply_count | heartbeat) ;; # few for each account; one for each process
         *) ((rows >= SIZE)) || fail "$table has $rows rows" ;;
@@ -107,8 +107,8 @@ judge() { # reads findings
     [[ ! -s $BATS_TEST_TMPDIR/judged ]] || fail "$(cat "$BATS_TEST_TMPDIR/judged")"
 }
 
-# SQLite looks for these rows itself when the row that they refer to is removed; its plans do not show that.
-@test "rows that refer to a contact, a thread, a message or an event are found by an index" {
+# SQLite searches for these rows when the row that they reference is deleted; query plans do not show that.
+@test "rows that reference a contact, a thread, a message or an event are found by an index" {
     local table columns count=0
     while IFS='|' read -r table columns; do
         sqlite3 "$FILLED" "EXPLAIN QUERY PLAN SELECT 1 FROM $table WHERE $columns" >"$BATS_TEST_TMPDIR/plan"
@@ -126,13 +126,13 @@ judge() { # reads findings
         grep -v ^lib/store/)" ''
 }
 
-# A file of the store with a statement that scans, in one of the forms that C knows: plant DEFINITION
+# Creates a C file with a statement that scans, in the form of DEFINITION: plant DEFINITION
 plant() {
     printf '#include "store/sqlite.h"\n#define SLOW "SELECT body FROM" " message WHERE type = ?1"\n%s\n' "$1" \
         >"$BATS_TEST_TMPDIR/planted.c"
 }
 
-@test "a statement that scans is found in whatever form it stands" {
+@test "a statement that scans is found in every form of its definition" {
     local form
     for form in 'static struct statement s = {.sql = SLOW};' 'static struct statement s[] = {{.sql = "BEGIN"}, {.sql = SLOW}};' \
         'static struct { int n; struct statement s; } x = {.s = {.sql = SLOW}};' 'static struct statement s = {SLOW};' \
@@ -145,23 +145,23 @@ plant() {
             grep -q '^planted.c: .*SELECT body FROM message' "$BATS_TEST_TMPDIR/judged" || fail "missed: $form"
         fi
     done
-    # a text that is not made of literals cannot be read, and that is an error
+    # a text that is not made of literals cannot be read, which is an error
     plant 'const char *t; void f(struct statement *s) { s->sql = t; }'
     run texts_of "$BATS_TEST_TMPDIR/planted.c"
     [[ $status != 0 && $output == *'an SQL text that cannot be read'* ]]
-    # so is one that SQLite does not accept
+    # a text that SQLite does not accept is an error too
     plant 'static struct statement s = {.sql = "SELECT nothing FROM message"};'
     texts_of "$BATS_TEST_TMPDIR/planted.c" >"$BATS_TEST_TMPDIR/all"
     run findings_of <"$BATS_TEST_TMPDIR/all"
     [[ $status != 0 ]]
 }
 
-# The one statement of the store that begins with TEXT: statement TEXT
+# The statements of the store that begin with TEXT: statement TEXT
 statement() {
     awk -F '\t' -v text="$1" '$2 == "statement" && index($3, text) == 1 { print $3 }' "$BATS_TEST_TMPDIR/all"
 }
 
-# The virtual machine's steps of a statement in both databases, in a transaction that is undone:
+# The virtual machine steps of a statement in both databases, in a transaction that is rolled back:
 # steps BEGINNING PARAMETER...
 steps() {
     local sql number=0 value database
@@ -181,7 +181,7 @@ steps() {
     done
 }
 
-# A statement costs the same in both: flat BEGINNING PARAMETER...
+# A statement takes about the same number of steps in both databases: flat BEGINNING PARAMETER...
 flat() {
     local counts
     mapfile -t counts < <(steps "$@")
@@ -189,7 +189,7 @@ flat() {
     ((${#counts[@]} == 2 && counts[0] > 0 && counts[1] <= counts[0] + counts[0] / 2 + 50))
 }
 
-@test "statements that hold the write lock, and those of each request, cost the same however many rows there are" {
+@test "statements that hold the write lock, and those of each request, cost the same for any number of rows" {
     texts_of "$root"/lib/store/*.c >"$BATS_TEST_TMPDIR/all"
     local far=9000000000000 one="'con_00000000000000000000000005'" two="'con_00000000000000000000000006'"
     flat 'UPDATE event SET contact_id = ?2 WHERE contact_id = ?1' "$one" "$two"

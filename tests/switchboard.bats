@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The admin CLI.
-# shellcheck disable=SC2016  # backquotes are what the program prints
+# The admin CLI, tools/switchboard.
+# shellcheck disable=SC2016  # the program prints backquotes
 # transports: direct
 load helpers/all
 
@@ -12,7 +12,7 @@ teardown_file() {
     :
 }
 
-# Every test has an installation of its own.
+# Creates an installation for each test.
 setup() {
     export STACK=$BATS_TEST_TMPDIR/installation
     mkdir -m 700 "$STACK"
@@ -28,20 +28,20 @@ teardown() {
     [[ ! -s $STACK/sandbox.pid ]] || kill "$(cat "$STACK/sandbox.pid")" 2>/dev/null || true
 }
 
-# Runs the CLI: $status, $body (file: standard output), $headers (file: standard error).
+# Runs the CLI and sets $status, $body (file: standard output) and $headers (file: standard error).
 cli() {
     status=0
     switchboard "$@" >"$body" 2>"$headers" || status=$?
 }
 
-# It must succeed and say nothing on standard error.
+# The command must succeed without output on standard error: done_quietly COMMAND...
 done_quietly() {
     cli "$@"
     [[ $status == 0 ]] || fail_answer "expected switchboard $* to succeed"
     [[ ! -s $headers ]] || fail_answer "expected nothing on standard error"
 }
 
-# It must succeed, warning of PART: done_warning PART COMMAND...
+# The command must succeed with a warning that contains PART: done_warning PART COMMAND...
 done_warning() {
     local part=$1
     shift
@@ -51,7 +51,7 @@ done_warning() {
     grep -qF -e "$part" "$headers" || fail_answer "expected a warning of: $part"
 }
 
-# It must end with status 1 and one line that holds PART: fails_with PART COMMAND...
+# The command must end with status 1 and one line that contains PART: fails_with PART COMMAND...
 fails_with() {
     local part=$1
     shift
@@ -62,7 +62,7 @@ fails_with() {
     grep -qF -e "$part" "$headers" || fail_answer "expected it to say: $part"
 }
 
-# It must end with status 2, a line that holds PART and a usage line: usage_error PART COMMAND...
+# The command must end with status 2, a line that contains PART and a usage line: usage_error PART COMMAND...
 usage_error() {
     local part=$1
     shift
@@ -74,7 +74,7 @@ usage_error() {
     sed -n 2p "$headers" | grep -q '^usage: switchboard ' || fail_answer "expected a usage line"
 }
 
-# Both forms of what a list shows: list_as_json COMMAND..., then assert_that.
+# Runs a list command as text and as JSON, to be followed by assert_that: list_as_json COMMAND...
 list_as_json() {
     done_quietly "$@" --json
 }
@@ -83,7 +83,7 @@ prints() { # TEXT: standard output is exactly this line
     assert_equal "$(cat "$body")" "$1"
 }
 
-# A user with an account and a line: EMAIL, ACCOUNT, LINE.
+# Creates a user with an account and a line; sets EMAIL, ACCOUNT, LINE.
 make_some() {
     EMAIL=ann@example.org LINE=8001
     switchboard user add $EMAIL >/dev/null
@@ -95,7 +95,7 @@ sha256() {
     printf %s "$1" | sha256sum | cut -d ' ' -f 1
 }
 
-# Whether bytes are found in any file of the installation.
+# Whether any file of the installation contains the given bytes.
 stored() {
     grep -rqaF -e "$1" "$STACK"
 }
@@ -112,7 +112,7 @@ mode() {
 
 # --- init ---
 
-@test "init creates key file, spool directory and database, closed to everybody else" {
+@test "init creates key file, spool directory and database, inaccessible to other users" {
     umask 000
     done_quietly init
     assert_equal "$(cat "$body")" "key file $KEY: created
@@ -142,7 +142,7 @@ switchboard.db.queue"
     assert_equal "$(db 'SELECT * FROM user')" "$rows"
 }
 
-@test "init --json tells what was made" {
+@test "init --json lists what was created" {
     done_quietly init --json
     assert_that 'keys == ["database","fromVersion","secretKeyCreated","secretKeyFile","spoolCreated",
         "spoolDir","version"] and .fromVersion == 0 and .version == '"$newest"' and .secretKeyCreated
@@ -152,20 +152,20 @@ switchboard.db.queue"
     assert_that '.fromVersion == '"$newest"' and (.secretKeyCreated | not) and (.spoolCreated | not)'
 }
 
-@test "init finishes an empty file" {
+@test "init creates the tables in an empty database file" {
     : >"$DB"
     done_quietly init
     assert_equal "$(db 'SELECT count(*) FROM user')" 0
 }
 
-@test "init puts a database back into its write-ahead journal" {
+@test "init sets a database back to write-ahead logging" {
     done_quietly init
     sqlite3 "$DB" 'PRAGMA journal_mode = DELETE' >/dev/null
     done_quietly init
     assert_equal "$(db 'PRAGMA journal_mode')" wal
 }
 
-@test "init leaves the database of another program as it is" {
+@test "init does not change the database of another program" {
     sqlite3 "$DB" 'CREATE TABLE recipe (name TEXT); INSERT INTO recipe VALUES (1)'
     cp "$DB" "$BATS_TEST_TMPDIR/before"
     fails_with 'belongs to another program' init
@@ -176,13 +176,13 @@ switchboard.db.queue"
     cmp "$DB" "$BATS_TEST_TMPDIR/before"
 }
 
-@test "init refuses an empty database that claims a version" {
+@test "init refuses an empty database with a schema version" {
     sqlite3 "$DB" 'PRAGMA user_version = '"$newest"
     fails_with 'belongs to another program' init
     fails_with 'SQLite' user list
 }
 
-@test "init refuses a newer schema version and leaves it as it is" {
+@test "init refuses a newer schema version and does not change it" {
     done_quietly init
     sqlite3 "$DB" 'PRAGMA user_version = 99' 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
     cp "$DB" "$BATS_TEST_TMPDIR/before"
@@ -191,14 +191,14 @@ switchboard.db.queue"
     fails_with 'schema version 99, made by a newer program' user list
 }
 
-@test "init refuses a file that is no database" {
+@test "init refuses a file that is not a database" {
     printf 'This is a letter, not a database. %.0s' {1..50} >"$DB"
     cp "$DB" "$BATS_TEST_TMPDIR/before"
     fails_with 'not a database' init
     cmp "$DB" "$BATS_TEST_TMPDIR/before"
 }
 
-@test "init names the directory that is missing" {
+@test "init reports the directory that is missing" {
     write_config "database = $STACK/nowhere/switchboard.db"
     fails_with "$STACK/nowhere/switchboard.db" init
     grep -qF 'No such file or directory' "$headers"
@@ -213,7 +213,7 @@ switchboard.db.queue"
     fails_with 'is not a directory' init
 }
 
-@test "init refuses a broken key file and makes no database beside it" {
+@test "init refuses an invalid key file and creates no database" {
     printf '1 abcd\n' >"$KEY"
     fails_with "$KEY: line 1" init
     [[ ! -e $DB ]]
@@ -222,7 +222,7 @@ switchboard.db.queue"
     [[ ! -e $DB ]]
 }
 
-@test "init by eight processes at once makes one key file and one database" {
+@test "init by eight concurrent processes creates one key file and one database" {
     local number pids=()
     for number in {1..8}; do
         switchboard init >"$BATS_TEST_TMPDIR/init.$number" 2>&1 3>&- &
@@ -239,7 +239,7 @@ switchboard.db.queue"
 
 # --- the configuration file ---
 
-@test "the configuration is --config, else the environment" {
+@test "the configuration file is that of --config, else of the environment" {
     local other=$BATS_TEST_TMPDIR/other
     mkdir "$other"
     sed "s|$STACK|$other|" "$SWITCHBOARD_CONFIG" >"$other/conf"
@@ -252,7 +252,7 @@ switchboard.db.queue"
     grep -qF /etc/switchboard/switchboard.conf "$body"
 }
 
-@test "a configuration file that cannot be used is named, with its line" {
+@test "an invalid configuration file is reported with its name and line" {
     fails_with "cannot read the configuration file $STACK/none: No such file" --config "$STACK/none" user list
     write_config 'colour = red'
     fails_with "$SWITCHBOARD_CONFIG: line 10 has the unknown key \`colour\`" user list
@@ -260,13 +260,13 @@ switchboard.db.queue"
     fails_with 'line 10 must set `graph_version` to a Graph API version' init
 }
 
-@test "a command without a database says how to get one" {
+@test "a command without a database prints how to create one" {
     rm "$DB"
     fails_with "there is no database $DB: \`switchboard init\` creates it" user list
     [[ ! -e $DB ]]
 }
 
-@test "a database that stays locked is said to be, after 5 seconds" {
+@test "a database that stays locked is reported after 5 seconds" {
     hold_database
     fails_with 'locked' user add ann@example.org
     release_database
@@ -274,7 +274,7 @@ switchboard.db.queue"
     done_quietly user add ann@example.org
 }
 
-@test "what could not be printed is a failure" {
+@test "output that cannot be written is a failure" {
     [[ -c /dev/full ]]
     status=0
     switchboard user add ann@example.org >/dev/full 2>"$headers" || status=$?
@@ -285,7 +285,7 @@ switchboard.db.queue"
 
 # --- usage ---
 
-@test "wrong usage says what is wrong and how the command goes" {
+@test "wrong usage prints the error and the usage of the command" {
     usage_error 'no command was given'
     usage_error 'there is no command `frobnicate`' frobnicate
     usage_error '`user` needs a second word: add, delete, list' user
@@ -311,12 +311,12 @@ switchboard.db.queue"
     assert_equal "$(sed -n 2p "$headers")" 'usage: switchboard backup FILE'
 }
 
-@test "an unknown option does not hide the command from the usage line" {
+@test "after an unknown option the usage line is still that of the command" {
     usage_error 'there is no option --first' user add a@b.example --first
     assert_equal "$(sed -n 2p "$headers")" 'usage: switchboard user add EMAIL'
 }
 
-@test "options stand anywhere, with = or a space; after -- nothing is an option" {
+@test "options are accepted in any position, with = or a space; after -- there are no options" {
     done_quietly --json user add --config="$SWITCHBOARD_CONFIG" -- ann@example.org
     assert_text .email ann@example.org
     done_quietly plan --ends=2099-01-01 set ann@example.org --json Premium --json
@@ -324,7 +324,7 @@ switchboard.db.queue"
     usage_error 'EMAIL `--json`' user add -- --json
 }
 
-@test "--help lists every command, and each has a page of its own" {
+@test "--help lists every command, and each command has its own --help" {
     done_quietly --help
     local line words count=0
     while read -r line; do
@@ -351,7 +351,7 @@ switchboard.db.queue"
 
 # --- users and tokens (spec 5) ---
 
-@test "user add prints a token of 32 random bytes, of which only the SHA-256 is stored" {
+@test "user add prints a token of 32 random bytes, whose SHA-256 alone is stored" {
     done_quietly user add ann@example.org
     local token
     token=$(cat "$body")
@@ -364,14 +364,14 @@ switchboard.db.queue"
     assert_equal "$(db "SELECT count(*) FROM user WHERE id GLOB 'usr_*' AND deleted_at IS NULL")" 2
 }
 
-@test "user add --json gives id, email and token" {
+@test "user add --json prints id, email and token" {
     done_quietly user add ann@example.org --json
     assert_that 'keys == ["email","id","token"] and (.token | test("^sb_[0-9a-f]{64}$"))'
     assert_text .id "$(db 'SELECT id FROM user')"
     assert_text .email ann@example.org
 }
 
-@test "an email belongs to one user, whose token stays" {
+@test "a second user with the same email is refused, and the token of the first stays valid" {
     done_quietly user add ann@example.org
     local hash
     hash=$(db 'SELECT hex(hash) FROM api_token')
@@ -380,7 +380,7 @@ switchboard.db.queue"
     assert_equal "$(db 'SELECT hex(hash) FROM api_token')" "$hash"
 }
 
-@test "user add takes one address and nothing else" {
+@test "user add accepts one email address and nothing else" {
     local bad
     for bad in '' ann ann@ @example.org ann@b@example.org 'ann @example.org' $'ann@example.org\n' \
         $'a\tb@example.org' $'ann\x7f@example.org' $'ann\xff@example.org' \
@@ -393,7 +393,7 @@ switchboard.db.queue"
     assert_text '.[0].email' 'jürgen+x@exämple.org'
 }
 
-@test "user delete ends the token, keeps the row and frees the email" {
+@test "user delete revokes the token, keeps the row and frees the email" {
     make_some
     done_quietly user delete ann@example.org
     prints 'deleted user ann@example.org'
@@ -409,7 +409,7 @@ switchboard.db.queue"
 '
 }
 
-@test "user list shows living users and their plans" {
+@test "user list shows users that are not deleted, and their plans" {
     list_as_json user list
     assert_body_is '[]
 '
@@ -448,7 +448,7 @@ switchboard.db.queue"
     usage_error 'EMAIL `bob`' token regenerate bob
 }
 
-@test "64 tokens regenerated at once leave one, and it is one of those printed" {
+@test "64 concurrent regenerations leave one token, which is one of those printed" {
     done_quietly user add ann@example.org
     local number
     for number in {1..64}; do
@@ -501,7 +501,7 @@ Premium|1|'
     assert_equal "$(db 'SELECT count(DISTINCT user_id) FROM plan')" 1
 }
 
-@test "plan set stores a name that opens nothing, and warns of it" {
+@test "plan set stores a name that gives no access, with a warning" {
     local name
     done_quietly user add ann@example.org
     for name in premium Basic 'Premium ' PREMIUM; do
@@ -512,7 +512,7 @@ Premium|1|'
     done_warning 'PLAN_EXPIRED' plan set ann@example.org Premium --ends 2001-01-01
 }
 
-@test "plan set refuses what is no plan" {
+@test "plan set refuses an invalid plan" {
     done_quietly user add ann@example.org
     local bad
     usage_error 'NAME `` must be 1 to 512 bytes' plan set ann@example.org ''
@@ -526,7 +526,7 @@ Premium|1|'
 
 # --- accounts (spec 2.2) ---
 
-@test "account add seals the platform access token and prints the account's id" {
+@test "account add encrypts the platform access token and prints the account's id" {
     done_quietly user add ann@example.org
     printf 'EAAB-secret-token\r\n' >"$BATS_TEST_TMPDIR/token"
     done_quietly account add ann@example.org --waba-id 102290129340398 --name 'Ann & Söhne' <"$BATS_TEST_TMPDIR/token"
@@ -539,7 +539,7 @@ Premium|1|'
     grep -qE '^ok +platform tokens +1 of 1 open with the key file$' "$body"
 }
 
-@test "a user's first account is the default one, until another is made it" {
+@test "a user's first account is the default one until another is chosen" {
     done_quietly user add ann@example.org
     local one two three
     one=$(printf a | switchboard account add ann@example.org --waba-id 1 --name One)
@@ -552,7 +552,7 @@ Premium|1|'
     assert_json '[.[].isDefault]' '[false,false,true]'
 }
 
-@test "account add without a token links the account and warns" {
+@test "account add without a token links the account with a warning" {
     done_quietly user add ann@example.org
     done_warning 'has no platform access token' account add ann@example.org --waba-id 1 --name One </dev/null
     printf ' \r\n\t\n' >"$BATS_TEST_TMPDIR/token"
@@ -590,7 +590,7 @@ Premium|1|'
     assert_equal "$(db 'SELECT length(access_token) FROM account')" $((4096 + 41))
 }
 
-@test "account add says what it needs" {
+@test "account add reports invalid arguments" {
     done_quietly user add ann@example.org
     local bad
     for bad in '' 12x -1 +12 '1 2' 123456789012345678901234567890123; do
@@ -601,7 +601,7 @@ Premium|1|'
     assert_equal "$(db 'SELECT count(*) FROM account')" 0
 }
 
-@test "a business account is linked once" {
+@test "a business account can be linked only once" {
     make_some
     done_quietly user add bob@example.org
     fails_with 'the business account 9001 is linked already' account add bob@example.org --waba-id 9001 --name Two </dev/null
@@ -619,7 +619,7 @@ Premium|1|'
     assert_equal "$(db 'SELECT count(*) FROM account')" 0
 }
 
-@test "account token replaces the token, and empty input removes it" {
+@test "account token replaces the token, or removes it when the input is empty" {
     make_some
     local before text=$BATS_TEST_TMPDIR/token
     before=$(db 'SELECT hex(access_token) FROM account')
@@ -642,7 +642,7 @@ Premium|1|'
     usage_error 'must be an id' account token 'acc 1'
 }
 
-@test "account list shows everybody's accounts, or one user's" {
+@test "account list shows the accounts of all users or of one" {
     make_some
     done_quietly user add bob@example.org
     local two
@@ -665,7 +665,7 @@ Premium|1|'
 
 # --- lines (spec 2.2) ---
 
-@test "line add stores what it is told" {
+@test "line add stores its arguments" {
     make_some
     done_quietly line add "$ACCOUNT" --phone-number-id 8002 --number +15550000002
     assert_equal "$(db "SELECT id, phone_number, name, is_registered, is_coexisting, platform_type, archived_at
@@ -678,7 +678,7 @@ Premium|1|'
         WHERE phone_number_id = '8003'")" 'Sales|0|1|CLOUD_API'
 }
 
-@test "a user's first line is the primary one, over all accounts, until another is made it" {
+@test "a user's first line in all accounts is the primary one until another is chosen" {
     make_some
     local second
     assert_equal "$(db 'SELECT phone_number_id FROM user JOIN line ON line.id = primary_line_id')" $LINE
@@ -689,7 +689,7 @@ Premium|1|'
     assert_equal "$(db 'SELECT phone_number_id FROM user JOIN line ON line.id = primary_line_id')" 8003
 }
 
-@test "line add says what it needs" {
+@test "line add reports invalid arguments" {
     make_some
     local bad
     for bad in '' 15550000002 +1555-000 +1234 +123456789012345678901 '+1 555 000 0002' ++15550000002; do
@@ -702,7 +702,7 @@ Premium|1|'
     assert_equal "$(db 'SELECT phone_number FROM line')" +15550000001
 }
 
-@test "an archived line keeps its time, and comes back when its own account adds it again" {
+@test "an archived line keeps its time of archiving, and is active again when its own account adds it" {
     make_some
     local id other archived
     id=$(db 'SELECT id FROM line')
@@ -723,7 +723,7 @@ Premium|1|'
     usage_error 'PHONE_NUMBER_ID `x`' line archive x
 }
 
-@test "line list shows archived lines too, of all accounts or one" {
+@test "line list shows the lines of all accounts or of one, archived ones too" {
     make_some
     local second
     second=$(printf x | switchboard account add $EMAIL --waba-id 9002 --name Two)
@@ -748,7 +748,7 @@ blocks() {
     db 'SELECT coalesce(phone, bsuid) FROM contact_block JOIN contact ON contact.id = contact_id ORDER BY 1'
 }
 
-@test "contact block makes a contact of somebody unknown, however the phone is written" {
+@test "contact block creates a contact for an unknown phone in any spelling" {
     make_some
     done_quietly contact block $LINE '+49 (151) 234-567.89'
     prints "blocked 4915123456789 on line $LINE"
@@ -759,7 +759,7 @@ blocks() {
     assert_equal "$(db "SELECT account_id, bsuid IS NULL FROM contact WHERE id GLOB 'con_*'")" "$ACCOUNT|1"
 }
 
-@test "contact block takes a BSUID byte for byte" {
+@test "contact block uses a BSUID byte for byte" {
     make_some
     done_quietly contact block $LINE US.13491208655302741918
     done_quietly contact block $LINE US.ENT.abcDEF123
@@ -787,7 +787,7 @@ US.ENT.abcdef123'
     assert_equal "$(db 'SELECT count(*) FROM contact')" 1
 }
 
-@test "a block holds for one line" {
+@test "a block applies to one line" {
     make_some
     done_quietly line add "$ACCOUNT" --phone-number-id 8002 --number +15550000002
     done_quietly contact block $LINE 4915123456789
@@ -799,7 +799,7 @@ US.ENT.abcdef123'
     assert_equal "$(db 'SELECT count(*) FROM contact')" 1
 }
 
-@test "contact block refuses what is neither phone nor BSUID, and lines that are not there" {
+@test "contact block refuses anything but a phone or a BSUID, and unknown lines" {
     make_some
     local bad verb
     for verb in block unblock; do
@@ -855,7 +855,7 @@ make_conversations() {
     assert_equal "$(sed -n 2p "$body" | tr -s ' ')" 'con_1 15551112222 US.1 ann Ann?[2J 8001, 8002'
 }
 
-@test "message list is in order of time, and carries the platform's error unchanged" {
+@test "message list is ordered by time and shows the platform's error unchanged" {
     make_conversations
     list_as_json message list --contact con_1
     assert_that 'all(keys == ["direction","error","id","status","threadId","timestamp","type","wamid"])'
@@ -872,7 +872,7 @@ make_conversations() {
     assert_equal "$(sed -n 2p "$body" | tr -s ' ')" '2026-09-21T14:13:20.001Z in text received thr_8002 wamid.d -'
 }
 
-@test "contact list and message list go on behind the last row of the page before" {
+@test "contact list and message list continue after the last row of the previous page" {
     make_conversations
     list_as_json contact list --limit 1
     assert_json '[.[].id]' '["con_1"]'
@@ -881,7 +881,7 @@ make_conversations() {
     list_as_json contact list --account "$ACCOUNT" --after con_1
     assert_body_is '[]
 '
-    list_as_json contact list --after con_1x # gone since
+    list_as_json contact list --after con_1x # deleted in the meantime
     assert_json '[.[].id]' '["con_2"]'
     list_as_json message list --contact con_1 --limit 2
     assert_json '[.[].id]' '["msg_d","msg_b"]'
@@ -899,7 +899,7 @@ make_conversations() {
     done
 }
 
-# 20,000 contacts, the first one with 20,000 messages and as many events
+# Creates 20,000 contacts, the first one with 20,000 messages and as many events.
 make_many() {
     make_some
     db "CREATE TEMP TABLE n AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000) SELECT n FROM n;
@@ -913,14 +913,14 @@ make_many() {
             SELECT printf('evt_%08d', n), u.id, n, 'ping', x'', 'pending', 1, 'HTTP 500', 1 FROM n, user u"
 }
 
-# The listings of make_many
+# The list commands for the rows of make_many.
 long_lists=('contact list' "message list --contact con_00000001" 'event list' 'event list --failed')
 
-@test "listings of 20,000 rows are one array and one table" {
+@test "lists of 20,000 rows are one array and one table" {
     local list
     make_many
     for list in "${long_lists[@]}"; do
-        # shellcheck disable=SC2086  # several words
+        # shellcheck disable=SC2086  # several arguments
         list_as_json $list
         assert_equal "$(wc -l <"$body")" 1
         assert_that 'length == 20000 and (map(.id) | . == unique) and (.[19999].id | endswith("_00020000"))'
@@ -931,17 +931,17 @@ long_lists=('contact list' "message list --contact con_00000001" 'event list' 'e
     done
 }
 
-# The most memory, in KB, that a command has: peak_of COMMAND...
+# The peak memory of a command in KB: peak_of COMMAND...
 peak_of() {
     "$HELPERS/peak" "$OUT/tools/switchboard" "$@"
 }
 
-@test "a listing of 20,000 rows takes the memory of a listing of 500" {
+@test "a list of 20,000 rows takes no more memory than a list of 500" {
     local list few many
-    [[ $OUT == "$root" ]] || skip 'what a sanitizer takes says nothing of the program'
+    [[ $OUT == "$root" ]] || skip 'a sanitizer changes the memory of the program'
     make_many
     for list in "${long_lists[@]}"; do
-        # shellcheck disable=SC2086  # several words
+# shellcheck disable=SC2086  # several arguments
         few=$(peak_of $list --json --limit 500)
         # shellcheck disable=SC2086
         many=$(peak_of $list --json)
@@ -952,7 +952,7 @@ peak_of() {
 
 # --- forms ---
 
-# A platform that knows the account of make_some.
+# Creates the account of make_some on the platform.
 with_platform() {
     start_sandbox
     write_config "spool_dir = $STACK/spool"
@@ -960,7 +960,7 @@ with_platform() {
     sandbox POST accounts '{"wabaId":"9001","token":"platform-secret-1","phones":[]}' >/dev/null
 }
 
-# The account's flows there: COUNT of them, named bulk_1, bulk_2, ...
+# Creates COUNT flows of the account on the platform, named bulk_1, bulk_2, ...
 platform_has_flows() {
     sandbox POST flows "{\"wabaId\":\"9001\",\"replace\":true,
         \"generate\":{\"count\":$1,\"prefix\":\"bulk_\"}}" >/dev/null
@@ -970,7 +970,7 @@ flow_rows() {
     db 'SELECT count(*) FROM flow'
 }
 
-@test "forms sync stores the flows of all pages and says how many" {
+@test "forms sync stores the flows of all pages and prints their number" {
     with_platform
     platform_has_flows 230
     done_quietly forms sync "$ACCOUNT"
@@ -983,7 +983,7 @@ flow_rows() {
     assert_equal "$(flow_rows)" 230
 }
 
-@test "forms sync follows pages that the platform caps, and halves those it finds too heavy" {
+@test "forms sync follows capped pages, and halves the page size when the platform asks for less data" {
     with_platform
     platform_has_flows 120
     sandbox POST settings '{"flowPageCap":40,"flowPageCapSilent":true}' >/dev/null
@@ -996,7 +996,7 @@ flow_rows() {
     assert_equal "$(sandbox GET 'requests?last=1' | jq -r '.[0].query' | cut -d '&' -f 1)" limit=25
 }
 
-@test "forms sync changes rows that changed, and keeps those the platform lists no more" {
+@test "forms sync updates changed rows, and keeps rows that the platform no longer lists" {
     with_platform
     sandbox POST flows '{"wabaId":"9001","items":[{"id":"1","name":"One","status":"DRAFT"},
         {"id":"2","name":"Two","status":"DRAFT"}]}' >/dev/null
@@ -1015,7 +1015,7 @@ flow_rows() {
     prints "account $ACCOUNT: 0 flows"
 }
 
-@test "forms sync says what is wrong with the account" {
+@test "forms sync reports an unusable account" {
     make_some
     fails_with 'there is no account acc_nobody; `switchboard account list` shows all' forms sync acc_nobody
     mv "$KEY" "$KEY.away"
@@ -1030,7 +1030,7 @@ flow_rows() {
     usage_error 'ACCOUNT_ID is missing' forms sync
 }
 
-@test "forms sync says what the platform said, and stores nothing" {
+@test "forms sync prints the platform's error and stores nothing" {
     make_some
     fails_with 'the platform could not be reached: ' forms sync "$ACCOUNT"
     rm "$DB" "$KEY"
@@ -1046,7 +1046,7 @@ flow_rows() {
     fault '{"times":2,"kind":"truncate","bytes":10}'
     fails_with 'the platform could not be reached: ' forms sync "$ACCOUNT"
     sandbox DELETE faults >/dev/null
-    # the second page
+    # on the second page
     fault '{"match":{"path":"after="},"status":500,"code":2}'
     fails_with 'the platform answered 500: ' forms sync "$ACCOUNT"
     fault '{"times":0,"status":500,"code":1}'
@@ -1054,7 +1054,7 @@ flow_rows() {
     assert_equal "$(flow_rows)" 0
 }
 
-@test "forms sync leaves a list that does not end" {
+@test "forms sync stops at a list that does not end" {
     with_platform
     fault '{"times":0,"body":"{\"data\":[],\"paging\":{\"cursors\":{\"after\":\"Q\"},\"next\":\"https://x\"}}"}'
     fails_with 'does not end after 1000 pages' forms sync "$ACCOUNT"
@@ -1062,19 +1062,19 @@ flow_rows() {
 
 # --- doctor ---
 
-# The line of one check: doctor_line WHAT
+# The line of one check of doctor: doctor_line WHAT
 doctor_line() {
     sed -n "s/^\(ok\|warn\|FAIL\) \+$1  \+/\1 /p" "$body"
 }
 
-# What doctor says of one check, and that its status follows: finds LEVEL WHAT [PART [OPTION]]
+# doctor reports LEVEL for check WHAT, with PART, and exits accordingly: finds LEVEL WHAT [PART [OPTION]]
 finds() {
-    # shellcheck disable=SC2086  # none or one
+    # shellcheck disable=SC2086  # no argument or one
     cli doctor ${4-}
     local line
     line=$(doctor_line "$2")
     [[ $line == "$1 "* ]] || fail_answer "expected $1 for $2, not $line"
-    [[ $line == *"${3-}"* ]] || fail_answer "expected $2 to tell: $3"
+    [[ $line == *"${3-}"* ]] || fail_answer "expected $2 to contain: $3"
     if grep -q ^FAIL "$body"; then
         assert_equal "$status" 1
         assert_equal "$(cat "$headers")" 'switchboard: something is wrong; see the lines that begin with FAIL'
@@ -1083,7 +1083,7 @@ finds() {
     fi
 }
 
-@test "doctor is content with an installation that is in order" {
+@test "doctor reports no problem in a correct installation" {
     make_some
     start_sandbox
     write_config "spool_dir = $STACK/spool" "log_file = $LOG"
@@ -1107,7 +1107,7 @@ finds() {
     assert_equal "$(doctor_line references)" 'ok 0 rows refer to a missing row'
 }
 
-@test "doctor shows every key, whether it is the default, and no secret" {
+@test "doctor shows every configuration key, whether it has its default, and no secret" {
     cli doctor
     local key count=0
     for key in database secret_key_file graph_base_url graph_version app_secret verify_token environment \
@@ -1137,7 +1137,7 @@ finds() {
     refute grep -q 'test-app-secret' "$body"
 }
 
-@test "doctor names a configuration file that cannot be used" {
+@test "doctor reports an invalid configuration file" {
     cli doctor --config "$STACK/none"
     assert_equal "$status" 1
     assert_equal "$(cat "$body")" "FAIL  config  cannot read the configuration file $STACK/none: No such file or directory"
@@ -1145,7 +1145,7 @@ finds() {
     finds FAIL config 'line 10 has the unknown key `colour`'
 }
 
-@test "doctor sees files that are open to everybody" {
+@test "doctor reports files that are accessible to all users" {
     chmod 644 "$KEY"
     finds FAIL 'key file mode' "$KEY has mode 0644, open to all users: chmod o= $KEY"
     chmod 640 "$KEY"
@@ -1158,7 +1158,7 @@ finds() {
     finds warn 'config mode' 'all users may read it'
 }
 
-@test "doctor sees key files that are missing, broken, or another installation's" {
+@test "doctor reports key files that are missing, invalid, or of another installation" {
     make_some
     mv "$KEY" "$STACK/secret.kept"
     finds FAIL 'key file mode' 'No such file or directory; `switchboard init` creates it'
@@ -1171,7 +1171,7 @@ finds() {
     finds ok 'platform tokens' '1 of 1'
 }
 
-@test "doctor sees a database that is missing, of another version, or no database" {
+@test "doctor reports a database that is missing, of another version, or not a database" {
     rm "$DB"
     finds FAIL 'database mode' 'No such file or directory'
     [[ ! -e $DB ]]
@@ -1184,12 +1184,12 @@ finds() {
     finds FAIL database 'not a database'
 }
 
-@test "doctor sees another program's database, even with our version number" {
+@test "doctor reports another program's database, even with our version number" {
     sqlite3 "$DB" 'PRAGMA application_id = 1'
     finds FAIL database 'belongs to another program'
 }
 
-@test "doctor sees damage inside the database" {
+@test "doctor reports damage in the database" {
     make_some
     db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 5000)
         INSERT INTO contact (id, account_id, phone, created_at, updated_at)
@@ -1203,7 +1203,7 @@ finds() {
     grep -qE '^FAIL +(integrity|database)  ' "$body"
 }
 
-@test "doctor sees damage to users, accounts and lines without reading all" {
+@test "doctor reports damage to users, accounts and lines without reading the whole database" {
     make_some
     db 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
     local page
@@ -1218,13 +1218,13 @@ finds() {
     done
 }
 
-@test "doctor sees rows that refer to nothing" {
+@test "doctor reports rows with dangling references" {
     make_some
     sqlite3 "$DB" 'PRAGMA foreign_keys = OFF; DELETE FROM user'
     finds FAIL references '2 rows refer to a missing row' --full
 }
 
-@test "doctor sees a database out of its write-ahead journal, and a long one" {
+@test "doctor reports a database without write-ahead logging, and a large write-ahead log" {
     sqlite3 "$DB" 'PRAGMA journal_mode = DELETE' >/dev/null
     finds FAIL journal 'run `switchboard init`'
     switchboard init >/dev/null
@@ -1234,14 +1234,14 @@ finds() {
     finds warn 'write-ahead log' '70000000 bytes'
 }
 
-@test "doctor sees a spool directory that is missing or none" {
+@test "doctor reports a spool directory that is missing or not a directory" {
     rmdir "$STACK/spool"
     finds FAIL spool 'No such file or directory; `switchboard init` creates it'
     : >"$STACK/spool"
     finds FAIL spool 'is not a directory'
 }
 
-@test "doctor sees an upstream that does not answer" {
+@test "doctor reports a platform that does not answer" {
     finds FAIL upstream '127.0.0.1:1: Connection refused'
     write_config 'graph_base_url = https://a..b'
     finds FAIL upstream 'a..b:443: '
@@ -1251,7 +1251,7 @@ finds() {
     finds FAIL upstream '127.0.0.1:2: Connection refused'
 }
 
-@test "doctor tells whether a courier is alive" {
+@test "doctor reports whether a courier is running" {
     finds warn courier 'never run'
     db "INSERT INTO heartbeat VALUES ('courier', 1, $(date +%s)000 - 3600000)"
     finds warn courier 'silent for 36'
@@ -1261,7 +1261,7 @@ finds() {
     finds warn courier 'never run'
 }
 
-@test "doctor tells what the kernel confines programs by, and what it means where that is missing" {
+@test "doctor reports the kernel's means of confinement, and the effect of missing ones" {
     finds ok seccomp 'system calls'
     local line with
     cli doctor
@@ -1275,7 +1275,7 @@ finds() {
 
 # --- backup ---
 
-@test "backup writes a copy that takes the database's place" {
+@test "backup writes a copy that can replace the database" {
     make_conversations
     local before copy=$STACK/copy
     before=$(switchboard contact list --json; switchboard message list --contact con_1 --json; switchboard user list --json)
@@ -1295,14 +1295,14 @@ ok'
     finds ok 'platform tokens' '2 of 2'
 }
 
-@test "backup --json tells database, file and size" {
+@test "backup --json prints database, file and size" {
     cd "$STACK"
     done_quietly backup copy --json
     assert_that 'keys == ["bytes","database","file"] and .file == "copy"'
     assert_json .bytes "$(stat -c %s copy)"
 }
 
-@test "backup holds what is only in the write-ahead journal yet" {
+@test "backup contains commits that are still in the write-ahead log" {
     start_writer
     run_in_writer "PRAGMA wal_autocheckpoint = 0;
         INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'fresh@example.org', 1);"
@@ -1324,7 +1324,7 @@ ok'
     assert_equal "$(find "$STACK" -name '*partial*')" ''
 }
 
-@test "backup says why it cannot write" {
+@test "backup reports why it cannot write" {
     fails_with 'No such file or directory' backup "$STACK/nowhere/copy"
     fails_with 'File name too long' backup "$STACK/$(printf 'a%.0s' {1..300})"
     fails_with 'longer than 4096 bytes' backup "$STACK/$(printf 'a/%.0s' {1..3000})"
@@ -1346,7 +1346,7 @@ ok'
     assert_equal "$(find "$STACK" -name 'copy*')" ''
 }
 
-@test "backup in two places at once, during writes, gives two whole copies" {
+@test "two concurrent backups during writes are two complete copies" {
     make_some
     local number
     for number in {1..20}; do
@@ -1371,7 +1371,7 @@ ok'
     switchboard account token "$ACCOUNT" <"$BATS_TEST_TMPDIR/token" >"$all" 2>&1
     for command in 'user list' 'account list' 'line list' 'contact list' 'message list --contact con_1' doctor \
         "backup $STACK/copy" init; do
-        # shellcheck disable=SC2086  # a command of several words
+        # shellcheck disable=SC2086  # several arguments
         switchboard $command >>"$all" 2>&1 || true
         rm -f "$STACK/copy"
         # shellcheck disable=SC2086

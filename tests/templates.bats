@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # /v2/templates (spec 4.4): list, one by name, send, test-send.
-# shellcheck disable=SC2016,SC2153  # $ stands in JSON texts; make_user sets ACCOUNT
+# shellcheck disable=SC2016,SC2153  # $ is part of JSON texts; make_user sets ACCOUNT
 load helpers/all
 
 PHONE=15550001111
@@ -12,18 +12,18 @@ setup() {
         '{"templatePageCap":0,"templatePageCapSilent":false,"pagingToken":false}' >/dev/null
 }
 
-# The words with commas between them.
+# The arguments, separated by commas.
 list() {
     local IFS=,
     printf '%s' "$*"
 }
 
-# The account's templates upstream, in place of those before: have_templates ITEM...
+# Replaces the account's templates upstream: have_templates ITEM...
 have_templates() {
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$(list "$@")]}" >/dev/null
 }
 
-# The same, COUNT of them, named bulk_1, bulk_2, ...
+# The same with COUNT templates named bulk_1, bulk_2, ...
 have_many_templates() {
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,
         \"generate\":{\"count\":$1,\"prefix\":\"bulk_\"}}" >/dev/null
@@ -36,25 +36,25 @@ template() {
     printf '"status":"APPROVED","category":"UTILITY","id":"7%s%s"}' "$1" "${2-}"
 }
 
-# One template whose bytes no parse-and-print survives.
+# A template whose bytes change when they are parsed and printed.
 odd_template() {
     printf '%s' '{ "name" : "odd_one", "components":[{"type":"BODY","text":"a\u0000b \/ \ud83d\ude00 😀"}],' \
         '"language":"en_US","status":"APPROVED","category":"UTILITY","id":"71","big":9007199254740993,' \
         '"again":1,"again":2,"huge":1e400,"zero":-0.0 }'
 }
 
-# The platform's next answer, byte for byte: answers STATUS TEXT
+# Sets the platform's next answer, byte for byte: answers STATUS TEXT
 answers() {
     fault "$(jq -nc --argjson status "$1" --arg body "$2" \
         '{status: $status, body: $body, headers: {"Content-Type": "application/json"}}')"
 }
 
-# The body of a send: sending [MEMBER...], members as JSON texts
+# The body of a send, with members as JSON texts: sending [MEMBER...]
 sending() {
     printf '{"phoneNumberId":"%s"%s}' "$LINE" "${1+,$(list "$@")}"
 }
 
-# What the platform gets for a send to $PHONE: upstream_send NAME LANGUAGE [MEMBERS]
+# The request upstream for a send to $PHONE: upstream_send NAME LANGUAGE [MEMBERS]
 upstream_send() {
     printf '{"messaging_product":"whatsapp","recipient_type":"individual","to":"%s",' $PHONE
     printf '"type":"template","template":{"name":"%s","language":{"code":"%s"}%s}}' "$1" "$2" "${3-}"
@@ -75,7 +75,7 @@ token_sent() {
 
 # --- GET /v2/templates ---
 
-@test "the list gives the platform's templates of the default business account as items" {
+@test "the list returns the platform's templates of the default business account as items" {
     have_templates "$(template hello)" "$(template bye)"
     api GET /v2/templates
     assert_success
@@ -95,7 +95,7 @@ token_sent() {
     assert_body_is '{"success":true,"data":{"items":[]}}'
 }
 
-@test "items and paging come back byte for byte" {
+@test "items and paging are returned byte for byte" {
     local paging='{ "cursors":{"before":"QQ==","after":"Q\/=="}, "next":"https:\/\/x\/y?limit=1&after=Q" }'
     answers 200 "{\"data\": [$(odd_template) , 7, null],\"paging\": $paging}"
     api GET /v2/templates
@@ -118,7 +118,7 @@ token_sent() {
 }
 
 # bats test_tags=direct
-@test "following the cursor to the end gives every template once" {
+@test "following the cursor to the end returns every template once" {
     local after='' pages=0
     have_many_templates 60
     : >"$BATS_TEST_TMPDIR/names"
@@ -134,7 +134,7 @@ token_sent() {
 }
 
 # bats test_tags=direct
-@test "a limit that is no positive integer is 400, and so is an empty limit or cursor" {
+@test "a limit that is not a positive integer is 400, and so is an empty limit or cursor" {
     local query
     for query in limit=0 limit=-1 limit=abc limit=1.5 limit=1e2 limit= limit=99999999999999999999 \
         limit=+5 limit=5%20 after=; do
@@ -147,7 +147,7 @@ token_sent() {
 }
 
 # bats test_tags=direct
-@test "paging.next comes without the access_token, and is otherwise the platform's" {
+@test "paging.next is the platform's without the access_token" {
     have_many_templates 3
     sandbox POST settings '{"pagingToken":true}' >/dev/null
     api GET '/v2/templates?limit=1'
@@ -161,7 +161,7 @@ token_sent() {
     fi
 }
 
-# What comes of a link: link_becomes LINK EXPECTED, both as they stand between the quotes
+# The API returns the platform's LINK as EXPECTED, both as between the quotes: link_becomes LINK EXPECTED
 link_becomes() {
     local before='{ "cursors" : {"after":"Q\u0041"}, "a\"b\n":1e400, "previous":' between=' , "next" : '
     printf 'case: %s\n' "$1"
@@ -172,7 +172,7 @@ link_becomes() {
 }
 
 # bats test_tags=direct
-@test "wherever the access_token stands in a link, it alone is taken out" {
+@test "only the access_token is removed from a link, at any position" {
     link_becomes 'https:\/\/g\/x?access_token=EAA%2F\/1&limit=2&after=Q%3D' 'https:\/\/g\/x?limit=2&after=Q%3D'
     link_becomes 'https://g/x?limit=2&access_token=EAA&after=Q' 'https://g/x?limit=2&after=Q'
     link_becomes 'https://g/x?limit=2&access_token=EAA' 'https://g/x?limit=2'
@@ -189,7 +189,7 @@ link_becomes() {
 }
 
 # bats test_tags=direct
-@test "paging that is no object, or whose links are no strings, is passed on as it is" {
+@test "paging that is not an object, or whose links are not strings, is passed on unchanged" {
     local paging
     for paging in null '"x"' '[{"next":"?access_token=A"}]' '{"next":null,"previous":[1]}' '{}'; do
         printf 'case: %s\n' "$paging"
@@ -200,7 +200,7 @@ link_becomes() {
 }
 
 # bats test_tags=direct
-@test "search keeps the templates whose name holds it, in either case" {
+@test "search returns the templates whose name contains it, without regard to case" {
     have_templates "$(template order_sent)" "$(template Reorder)" "$(template hello)"
     local search
     for search in order ORDER OrDer; do
@@ -221,7 +221,7 @@ link_becomes() {
 }
 
 # bats test_tags=direct
-@test "search filters whole items and changes no byte of them" {
+@test "search filters whole items and does not change them" {
     have_templates "$(template first)" "$(odd_template)" "$(template odd_two)"
     api GET '/v2/templates?search=ODD'
     assert_success
@@ -235,7 +235,7 @@ link_becomes() {
 }
 
 # bats test_tags=direct
-@test "search compares names beyond ASCII as they are" {
+@test "search compares characters beyond ASCII exactly" {
     answers 200 '{"data":[{"name":"caf\u00e9 x"},{"name":"CAFÉ"},{"name":"cafe"}]}'
     api GET '/v2/templates?search=CAF%C3%A9'
     assert_body_is '{"success":true,"data":{"items":[{"name":"caf\u00e9 x"}]}}'
@@ -246,7 +246,7 @@ link_becomes() {
 # --- selectors ---
 
 # bats test_tags=direct
-@test "phoneNumberId and accountId select the business account, of all that the caller has" {
+@test "phoneNumberId and accountId select one of the caller's business accounts" {
     make_second_account
     sandbox POST templates "{\"wabaId\":\"$SECOND_WABA\",\"items\":[$(template second_one)]}" >/dev/null
     have_templates "$(template first_one)"
@@ -270,7 +270,7 @@ link_becomes() {
     assert_error 404 NOT_FOUND
 }
 
-# A second account with a line for the user of the file: SECOND_ACCOUNT, SECOND_LINE, ...
+# Creates a second account with a line for the file's user: SECOND_ACCOUNT, SECOND_LINE, ...
 make_second_account() {
     put SECOND_EMAIL "$EMAIL"
     make_account SECOND_
@@ -278,7 +278,7 @@ make_second_account() {
 }
 
 # bats test_tags=direct
-@test "selectors that are not the caller's are 403 and the platform is not called" {
+@test "selectors of another user are 403 and the platform is not called" {
     make_user OTHER_
     make_second_account
     switchboard line archive "$SECOND_LINE" >/dev/null
@@ -325,7 +325,7 @@ make_second_account() {
 
 # --- the platform's failures (spec 7) ---
 
-# What the platform's status means to our client, for the routes that read: STATUS EXPECTED CODE
+# The answer to each status of the platform, for the routes that read: STATUS EXPECTED CODE
 failures() {
     printf '%s\n' '400 400 VALIDATION_ERROR' '401 401 UNAUTHORIZED' '403 403 FORBIDDEN' \
         '404 404 NOT_FOUND' '422 400 VALIDATION_ERROR' '429 400 VALIDATION_ERROR' \
@@ -363,7 +363,7 @@ failures() {
 }
 
 # bats test_tags=direct
-@test "an answer that is no JSON is 500, its beginning in details as a string" {
+@test "an answer that is not JSON is 500, with its beginning as a string in details" {
     answers 200 '<html>oops</html>'
     api GET /v2/templates
     assert_error 500 INTERNAL_ERROR 'not JSON'
@@ -382,7 +382,7 @@ failures() {
 }
 
 # bats test_tags=direct
-@test "an answer that holds no list is 500" {
+@test "an answer without a list is 500" {
     local answer path
     for answer in '{}' '[]' '{"data":{}}' '{"data":null}' '5'; do
         for path in /v2/templates /v2/templates/x; do
@@ -411,7 +411,7 @@ failures() {
 
 # --- GET /v2/templates/:name ---
 
-@test "one by name is the platform's object itself, byte for byte" {
+@test "a template by name is the platform's object, byte for byte" {
     have_templates "$(template odd)" "$(odd_template)" "$(template odd_one_more)"
     api GET /v2/templates/odd_one
     assert_success
@@ -420,7 +420,7 @@ failures() {
 }
 
 # bats test_tags=direct
-@test "a name matches exactly: no part of it, in no other case" {
+@test "a name matches exactly: not a part of it, not in another case" {
     have_templates "$(template hello)"
     local name
     for name in hell hello_ Hello HELLO '%20hello' 'hello%20' nobody; do
@@ -432,7 +432,7 @@ failures() {
 }
 
 # bats test_tags=direct
-@test "of several languages the first in the platform's order is given, or the one asked for" {
+@test "of several languages the first in the platform's order is returned, or the requested one" {
     have_templates "$(template hello de)" "$(template hello en_US)" "$(template other fr)"
     api GET /v2/templates/hello
     assert_text .data.language de
@@ -484,7 +484,7 @@ failures() {
     assert_body_is '{"success":true,"data":{"name":"caf\u00e9 \ud83d\ude00"}}'
 }
 
-@test "a name that is empty, longer than 512 bytes or no UTF-8 is not found, and the platform is not called" {
+@test "a name that is empty, longer than 512 bytes or not UTF-8 is 404, and the platform is not called" {
     local name
     for name in '' "$(printf 'n%.0s' {1..513})" caf%E9 %C0%AF %FF; do
         printf 'case: %s\n' "$name"
@@ -497,8 +497,8 @@ failures() {
 
 # --- the window of 200 (spec 8) ---
 
-# Asks for the templates around the end of the window: assert_window QUERIES, the limits of the
-# requests that find the last one
+# Requests the templates around the end of the window: assert_window QUERIES. QUERIES are the limits of the
+# requests upstream that find the last template.
 assert_window() {
     api GET /v2/templates/bulk_200
     assert_success
@@ -519,7 +519,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "the window is honoured over pages that the platform silently caps" {
+@test "the window is the same when the platform silently caps its pages" {
     have_many_templates 500
     sandbox POST settings '{"templatePageCap":50,"templatePageCapSilent":true}' >/dev/null
     assert_window '200 150 100 50'
@@ -528,7 +528,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "where the platform asks to reduce the amount of data, the page is halved" {
+@test "if the platform asks for less data, the page size is halved" {
     have_many_templates 500
     sandbox POST settings '{"templatePageCap":50}' >/dev/null
     assert_window '200 100 50 50 50 50'
@@ -538,7 +538,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "halving ends at 1, and the platform's failure is the answer" {
+@test "halving ends at 1, and the platform's error is then the answer" {
     fault '{"times":0,"status":500,"code":1}'
     api GET /v2/templates/x
     assert_error 500 INTERNAL_ERROR
@@ -548,7 +548,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "a list is not halved: its limit is the client's" {
+@test "the page size of a list is not halved: it is the client's limit" {
     have_many_templates 60
     sandbox POST settings '{"templatePageCap":50}' >/dev/null
     api GET '/v2/templates?limit=60'
@@ -557,7 +557,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "pages that never end are left" {
+@test "the search stops at pages that never end" {
     local page='{"data":[],"paging":{"cursors":{"after":"Q"},"next":"https://x/?after=Q"}}'
     answers 200 "$page"
     api GET /v2/templates/x
@@ -566,7 +566,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "a page with more than was asked for does not widen the window" {
+@test "a page with more templates than requested does not extend the window" {
     local items
     items=$(printf '{"name":"n%d"},' {1..201})
     answers 200 "{\"data\":[${items%,}]}"
@@ -578,7 +578,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "the search looks no further than the page that holds the name" {
+@test "the search ends at the page that contains the name" {
     have_many_templates 120
     sandbox POST settings '{"templatePageCap":50,"templatePageCapSilent":true}' >/dev/null
     api GET /v2/templates/bulk_60
@@ -592,7 +592,7 @@ assert_window() {
 
 # --- POST /v2/templates/send ---
 
-@test "send gives the platform the template by name, in en_US unless told otherwise" {
+@test "send names the template in the request upstream, in en_US unless a language is given" {
     have_templates "$(template hello)" "$(template hello de)"
     api POST /v2/templates/send -d "$(sending "\"to\":\"+1 (555) 000-1111\"" '"templateName":"hello"')"
     assert_success
@@ -607,7 +607,7 @@ assert_window() {
     assert_sent "$(upstream_send hello de)"
 }
 
-@test "components reach the platform byte for byte" {
+@test "components are sent byte for byte" {
     have_templates "$(template order en_US '{{1}} owes {{2}} on {{3}}')"
     local components='[ {"type":"body", "parameters":[{"type":"text","text":"\u0041da \/ 😀 \ud83d\ude00"},
         {"type":"currency","currency":{"fallback_value":"9 \u20ac","code":"EUR","amount_1000": 9007199254740993, "x":1e400}},
@@ -619,7 +619,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "every kind of component travels unchanged" {
+@test "every kind of component is sent unchanged" {
     local components='[{"type":"header","parameters":[{"type":"image","image":{"id":"11"}}]},
         {"type":"body","parameters":[{"type":"text","parameter_name":"day","text":"Friday"}]},
         {"type":"button","sub_type":"url","index":"0","parameters":[{"type":"text","text":"a\/b"}]},
@@ -638,7 +638,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "empty components stay empty components" {
+@test "empty components are sent as empty components" {
     have_templates "$(template hello)"
     api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"' '"components":[]')"
     assert_success
@@ -646,7 +646,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "template examples are never read: no other call is made" {
+@test "a send does not read the template: it makes no other call" {
     have_templates "$(template hello)"
     api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"')"
     assert_success
@@ -654,7 +654,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "recipient, context and the name's own bytes are passed on" {
+@test "recipient, context and the exact bytes of the name are sent" {
     have_templates "$(template hello)"
     api POST /v2/templates/send \
         -d "$(sending "\"recipient\":\"$BSUID\"" '"templateName":"h\u0065llo"' '"contextMessageWamid":"wamid.before"')"
@@ -670,7 +670,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "send goes through a line of any of the caller's accounts, with its account's token" {
+@test "send accepts a line of any of the caller's accounts and uses that account's token" {
     make_second_account
     sandbox POST templates "{\"wabaId\":\"$SECOND_WABA\",\"items\":[$(template second_one)]}" >/dev/null
     api POST /v2/templates/send \
@@ -702,7 +702,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "a send that the platform refuses records nothing" {
+@test "a send that the platform refuses stores nothing" {
     have_templates "$(template hello)"
     api POST /v2/templates/send -d "$(sending '"to":"15550003333"' '"templateName":"absent"')"
     assert_error 404 NOT_FOUND
@@ -710,7 +710,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "a template that is not there in that language is 404, with the platform's 132001 in details" {
+@test "a template that does not exist in the language is 404, with the platform's 132001 in details" {
     have_templates "$(template hello)"
     local path message
     for message in '"templateName":"absent"' '"templateName":"hello","language":"de"'; do
@@ -723,7 +723,7 @@ assert_window() {
 }
 
 # bats test_tags=direct
-@test "components that do not fit the template are 400 with the platform's payload" {
+@test "components that do not match the template are 400 with the platform's payload" {
     have_templates "$(template hello)"
     api POST /v2/templates/send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"hello"' \
         '"components":[{"type":"body","parameters":[{"type":"text","text":"one too many"}]}]')"
@@ -775,8 +775,8 @@ assert_window() {
 
 # --- the fields (spec 4.4) ---
 
-# A send with these members is refused, for these paths: refused PATH MEMBERS EXPECTED, the paths
-# sorted, with commas between them
+# A send with MEMBERS is refused with issues for the paths EXPECTED, which are sorted and separated by
+# commas: refused PATH MEMBERS EXPECTED
 refused() {
     printf 'case: %s %s\n' "$1" "$2"
     api POST "$1" -d "$(sending "$2")"
@@ -785,7 +785,7 @@ refused() {
 }
 
 # bats test_tags=direct
-@test "every field of the wrong type is an issue, and all issues come together" {
+@test "every field of the wrong type is an issue, and all issues are reported together" {
     local value fields=contextMessageWamid,language,recipient
     for value in 5 null true '[]' '{}'; do
         local all="\"to\":$value,\"recipient\":$value,\"language\":$value,\"contextMessageWamid\":$value"
@@ -804,7 +804,7 @@ refused() {
 }
 
 # bats test_tags=direct
-@test "what is required must be there, and no string may be empty" {
+@test "required fields must be present, and no string may be empty" {
     refused /v2/templates/send '"components":[]' templateName,to
     assert_issue templateName 'is required'
     assert_issue to 'one of to or recipient is required'
@@ -828,7 +828,7 @@ refused() {
     assert_nothing_sent
 }
 
-@test "phoneNumberId is looked at first: missing 400, not the caller's 403" {
+@test "phoneNumberId is checked first: missing is 400, of another user 403" {
     make_user STRANGER_
     local path
     for path in /v2/templates/send /v2/templates/hello/test-send; do
@@ -844,7 +844,7 @@ refused() {
 }
 
 # bats test_tags=direct
-@test "a body that is no JSON object is 400" {
+@test "a body that is not a JSON object is 400" {
     local text
     for text in '' '{' '[]' '"x"' '{"a":1}x'; do
         api POST /v2/templates/send -d "$text"
@@ -857,7 +857,7 @@ refused() {
 
 # --- POST /v2/templates/:name/test-send ---
 
-@test "test-send takes the name from the path and is otherwise a send" {
+@test "test-send reads the name from the path and otherwise behaves like send" {
     have_templates "$(template hello)" "$(template 'café "1"' de)"
     api POST /v2/templates/hello/test-send -d "$(sending "\"to\":\"$PHONE\"" '"templateName":7')"
     assert_success
@@ -870,7 +870,7 @@ refused() {
     assert_sent "$(upstream_send 'café \"1\"' de ',"components":[ ]')"
 }
 
-@test "an Idempotency-Key of send is another route's for test-send, and of one template for another" {
+@test "an Idempotency-Key of test-send is 422 for another template, and for send" {
     local key="key-$RANDOM$RANDOM"
     have_templates "$(template hello)" "$(template bye)"
     api POST /v2/templates/hello/test-send -d "$(sending "\"to\":\"$PHONE\"")" -H "Idempotency-Key: $key"
@@ -882,7 +882,7 @@ refused() {
     assert_equal "$(sent_count path=/messages)" 1
 }
 
-@test "handling=strict looks at query and body, and not into components (RFC 7240)" {
+@test "handling=strict checks query and body, but not inside of components (RFC 7240)" {
     have_templates "$(template hello)"
     api GET '/v2/templates?limit=5&serach=x&limit=7' -H 'Prefer: handling=strict'
     assert_error 400 VALIDATION_ERROR 'serach is not a query parameter of this request.'
@@ -906,14 +906,14 @@ refused() {
 }
 
 # bats test_tags=direct
-@test "a template may be named send, and test-sent" {
+@test "a template named send can be test-sent" {
     have_templates "$(template send)"
     api POST /v2/templates/send/test-send -d "$(sending "\"to\":\"$PHONE\"")"
     assert_success
     assert_sent "$(upstream_send send en_US)"
 }
 
-@test "test-send with a name that is empty, too long or no UTF-8 is 404 and nothing is sent" {
+@test "test-send with a name that is empty, too long or not UTF-8 is 404, and nothing is sent" {
     local name
     for name in "$(printf 'n%.0s' {1..513})" %FF; do
         api POST "/v2/templates/$name/test-send" -d "$(sending "\"to\":\"$PHONE\"")"
@@ -924,7 +924,7 @@ refused() {
     assert_nothing_sent
 }
 
-@test "the answer does not wait on what is written down beside it" {
+@test "a list is answered even if its templates cannot be stored" {
     have_templates '{"name":"form","components":[{"type":"BODY","text":"x"},{"type":"BUTTONS","buttons":[
         {"type":"FLOW","text":"Go","flow_id":"4100"}]}],"language":"en_US","status":"APPROVED","id":"78"}'
     db "CREATE TRIGGER no_templates BEFORE INSERT ON template BEGIN SELECT RAISE(FAIL, 'made to fail'); END"
@@ -936,7 +936,7 @@ refused() {
 }
 
 # bats test_tags=direct
-@test "the default account need not be the one that was made first (spec 2.2)" {
+@test "the default account may be another than the one created first (spec 2.2)" {
     make_user LATER_
     make_account LATER_ --default
     request GET /v2/templates --as "$LATER_TOKEN"

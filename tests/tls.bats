@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The platform behind https and a name, by programs that are confined: resolving names and checking
-# certificates reads files, starts threads and loads libraries, and a call too many kills (tests/run).
+# The platform over https and by host name, with confined programs: name resolution and certificate checks
+# read files, start threads and load libraries, and a forbidden system call kills the process (tests/run).
 load helpers/all
 load helpers/courier
 load helpers/tls
@@ -20,7 +20,7 @@ teardown_file() {
     stop_stack
 }
 
-# The platform is there: reach BASE_URL [LINE-OF-CONFIGURATION...]
+# Configures the platform at BASE_URL: reach BASE_URL [LINE-OF-CONFIGURATION...]
 reach() {
     write_config "graph_base_url = $1" "${@:2}"
 }
@@ -29,7 +29,7 @@ send_text() {
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}"
 }
 
-# Every program that calls the platform does.
+# Every program that calls the platform reaches it.
 assert_reached() {
     send_text
     assert_success
@@ -42,23 +42,23 @@ assert_reached() {
     assert_success
 }
 
-@test "the platform is reached by its name" {
-    [[ -n ${SWITCHBOARD_CONFINE_KILLS-} ]] || fail 'what is refused must kill: use tests/run'
+@test "the platform is reached by its host name" {
+    [[ -n ${SWITCHBOARD_CONFINE_KILLS-} ]] || fail 'forbidden system calls must kill: use tests/run'
     reach "http://localhost:${SANDBOX##*:}"
     assert_reached
 }
 
-@test "the platform is reached over https, with a certificate that ca_file vouches for" {
+@test "the platform is reached over https, with a certificate that ca_file verifies" {
     reach "https://localhost:$TLS_PORT" "ca_file = $STACK/tls.pem"
     assert_reached
 }
 
-@test "the platform is reached over https, with a certificate of the hashed directory ca_path" {
+@test "the platform is reached over https, with a certificate that the hashed directory ca_path verifies" {
     reach "https://localhost:$TLS_PORT" "ca_path = $STACK/certificates"
     assert_reached
 }
 
-@test "a certificate that nobody vouches for is 502, and nothing is sent" {
+@test "a certificate of an unknown authority is 502, and nothing is sent" {
     reach "https://localhost:$TLS_PORT" "ca_path = $STACK/other"
     send_text
     assert_error 502 INTERNAL_ERROR
@@ -68,14 +68,14 @@ assert_reached() {
     assert_nothing_sent
 }
 
-@test "a certificate of another name is 502, and nothing is sent" {
+@test "a certificate for another host name is 502, and nothing is sent" {
     reach "https://127.0.0.1:$TLS_PORT" "ca_file = $STACK/tls.pem"
     send_text
     assert_error 502 INTERNAL_ERROR
     assert_nothing_sent
 }
 
-@test "the courier delivers over https to a name, confined" {
+@test "the confined courier delivers over https to a host name" {
     start_receiver RECEIVER
     local id
     stop_tls

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Every allocation of a request can fail: what comes of it is the answer or an envelope that says
-# what happened, and what the database, the disk and the platform hold agrees with it (spec 7).
+# Every allocation of a request can fail: the result is the answer or an envelope with the error, and the
+# state of database, disk and platform agrees with it (spec 7).
 # transports: direct
 # starts first
 load helpers/all
@@ -23,7 +23,7 @@ setup_file() {
     keep_database
 }
 
-# Sets `made`, the allocations of an undisturbed run of a captured request.
+# Sets `made` to the number of allocations of an undisturbed run of a captured request.
 count_allocations() { # NAME
     starving 0
     OUT=$starved send_captured "$1" "${starve[@]}"
@@ -31,9 +31,9 @@ count_allocations() { # NAME
     read_tally
 }
 
-# --- a send: every allocation from the moment on that the platform may have it ---
+# --- a send: every allocation after the request may have reached the platform ---
 
-# Whether a send goes out when from the N-th on every allocation fails.
+# Whether a send goes out when every allocation from the N-th on fails.
 goes_out_before() { # SEND N
     local before
     before=$(sent_count)
@@ -43,7 +43,7 @@ goes_out_before() { # SEND N
     (($(sent_count) > before))
 }
 
-# Sets `first`, the first allocation after a send went out, of `made`.
+# Sets `first` to the number of the first of the `made` allocations after a send went out.
 find_departure() { # SEND
     local least=0 most
     next_round "$1"
@@ -58,7 +58,7 @@ find_departure() { # SEND
     count_allocations "$1"
 }
 
-# Fails the allocations named one by one, or all from there on: starve_send SEND HOW-MANY NUMBER...
+# For each NUMBER, fails HOW-MANY allocations from that one on (0: all): starve_send SEND HOW-MANY NUMBER...
 starve_send() {
     local number send=$1 many=$2
     shift 2
@@ -72,7 +72,7 @@ starve_send() {
     done
 }
 
-@test "a send whose allocation fails once it went out is answered and recorded, or told unknown" {
+@test "a send for which an allocation fails after it went out is answered and stored, or its outcome is unknown" {
     local first total points step which
     for send in keyed plain; do
         begin_sweep
@@ -87,7 +87,7 @@ starve_send() {
     done
 }
 
-@test "a send of any length whose request lacks memory once it went out is answered" {
+@test "a send of any length for which memory runs out after it went out is answered" {
     local length number
     begin_sweep
     for length in {0..16000..2000}; do
@@ -109,9 +109,9 @@ starve_send() {
     ((unrecorded == 0)) || fail "$unrecorded went out, and were neither recorded nor answered"
 }
 
-@test "a send whose allocation fails before it goes out is refused whole, or sent and answered whole" {
+@test "a send for which an allocation fails before it goes out is refused, or sent and answered completely" {
     local first total points step which many
-    for many in 1 0; do # that one alone, and all from there on
+    for many in 1 0; do # one allocation, and all from there on
         begin_sweep
         find_departure keyed
         total=$made
@@ -123,8 +123,8 @@ starve_send() {
 
 # --- other requests ---
 
-# Fails allocations of a captured request, MOST of them, and calls CHECK after each: starve_request NAME
-# MOST CHECK. What it must answer, when it can, is in $STACK/whole.
+# Fails up to MOST allocations of a captured request, one by one, and calls CHECK after each. $STACK/whole has
+# the answer that is expected unless the request fails: starve_request NAME MOST CHECK
 starve_request() {
     local number total step which points=0 faults=0 whole=0
     restore
@@ -144,7 +144,7 @@ starve_request() {
     ((whole < points))
 }
 
-# The whole answer, or one that says that the gateway failed.
+# The answer is complete, or it is a failure of the gateway.
 is_same_or_failure() { # WHAT
     if cmp -s "$answer" "$STACK/whole"; then
         whole=$((whole + 1))
@@ -155,14 +155,14 @@ is_same_or_failure() { # WHAT
     assert_outcome "$1"
 }
 
-@test "a request that reads is answered whole, or as a failure" {
+@test "a request that reads gets a complete answer or a failure" {
     local name
     for name in me templates template forms; do
         starve_request "$name" 40 is_same_or_failure
     done
 }
 
-# What was begun cannot be taken back: then it is shorter than its head says.
+# An answer that was begun cannot be replaced: then the body is shorter than its Content-Length.
 is_part_or_failure() { # WHAT
     local size
     size=$(stat -c %s "$answer")
@@ -173,7 +173,7 @@ is_part_or_failure() { # WHAT
     fi
 }
 
-@test "a download gives the file's bytes, fewer than announced, or a failure" {
+@test "a download returns the whole file, fewer bytes than announced, or a failure" {
     starve_request download 60 is_part_or_failure
 }
 
@@ -188,6 +188,6 @@ is_set_or_failure() { # WHAT
     esac
 }
 
-@test "a webhook's configuration is set, or refused and as it was" {
+@test "the webhook configuration is set, or the request fails and it is unchanged" {
     starve_request webhook 60 is_set_or_failure
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# A send that is killed, told to end, failed or starved at every point (spec 2.4, 4.3, 7): what the
-# platform accepted, what is stored and what the client is told agree, and nothing goes out twice.
+# A send that is killed, terminated or failed at every point, or lacks memory (spec 2.4, 4.3, 7): the platform,
+# the database and the answer agree, and nothing goes out twice.
 # transports: direct
 # starts first
 load helpers/all
@@ -16,7 +16,7 @@ setup_file() {
 
 # --- system calls ---
 
-# Sets `calls`, lines `NAME N` of an undisturbed run from FIRST on: trace_send SEND FIRST
+# Sets `calls` to lines `NAME N` of an undisturbed run, beginning with FIRST: trace_send SEND FIRST
 trace_send() {
     next_round "$1"
     send_captured "$1" "${tracing[@]}" -o "$STACK/trace"
@@ -24,7 +24,7 @@ trace_send() {
     mapfile -t calls < <(calls_of "$STACK/trace" "$2")
 }
 
-# Tries the calls with what INJECTION (signal=KILL) does: sweep_calls SEND INJECTION CALL...
+# Repeats the send with INJECTION (such as signal=KILL) at each CALL: sweep_calls SEND INJECTION CALL...
 sweep_calls() {
     local send=$1 what=$2 call name count
     shift 2
@@ -38,7 +38,7 @@ sweep_calls() {
     done
 }
 
-# Sets `chosen`, one of `step` of the `calls`: every_step [FIRST]
+# Sets `chosen` to every `step`-th of the `calls`: every_step [FIRST]
 every_step() {
     local number
     chosen=()
@@ -47,15 +47,15 @@ every_step() {
     done
 }
 
-# Sets `chosen` of the `calls`: all from the first one for the platform on, and of those before, in which
-# the program begins and looks at the request, MOST.
+# Sets `chosen` to some of the `calls`: all from the first one for the platform on, and MOST of those before,
+# in which the program starts and checks the request.
 choose_calls() {
     local first=0 later
     while ((first < ${#calls[@]})) && [[ ${calls[first]} != socket\ * ]]; do
         first=$((first + 1))
     done
     ((first > 80 && ${#calls[@]} - first > 60)) || fail "seen: ${#calls[@]} calls, $first before socket"
-    choose_step $((${#calls[@]} - first)) ${#calls[@]} # all of them, where nobody wants fewer
+    choose_step $((${#calls[@]} - first)) ${#calls[@]} # all of them by default
     every_step "$first"
     later=("${chosen[@]}")
     choose_step "$first" "$1"
@@ -64,7 +64,7 @@ choose_calls() {
     chosen+=("${later[@]}")
 }
 
-@test "killed at any system call: a whole record or none, and with a key nothing goes out twice" {
+@test "killed at any system call: a complete record or none, and with a key nothing goes out twice" {
     local calls chosen step which first=getpeername
     ! is_thorough || first=brk
     begin_sweep
@@ -82,37 +82,37 @@ choose_calls() {
     ((killed > points / 2 && recorded > 0 && unsent > 0)) || fail "$killed killed, $recorded recorded, $unsent unsent"
 }
 
-@test "told to end at any system call: what the platform accepted is recorded and answered" {
+@test "SIGTERM at any system call: what the platform accepted is stored and answered" {
     local calls chosen step which
     begin_sweep
     trace_send plain socket
     choose_step ${#calls[@]} 70
     every_step
     sweep_calls plain signal=TERM "${chosen[@]}"
-    end_sweep "plain send told to end at $which of the calls from the platform's on" "$points" 0
-    ((recorded == points)) || fail "$points times told to end, $recorded sends recorded"
+    end_sweep "plain send terminated at $which of the calls from the platform's on" "$points" 0
+    ((recorded == points)) || fail "$points times terminated, $recorded sends recorded"
 }
 
-@test "told to end while the platform takes its time: its answer is recorded and passed on" {
+@test "SIGTERM while a slow platform answers: its answer is stored and passed on" {
     local arrived=$STACK/arrived
     begin_sweep
     next_round plain
     fault '{"kind":"delay","ms":2000}'
-    # shellcheck disable=SC2016  # of the inner shell
+    # shellcheck disable=SC2016  # expanded by the inner shell
     send_captured plain bash -c '"$@" <&0 & while [[ ! -e $0 ]]; do sleep 0.01; done; kill -TERM $!; wait $!' \
         "$arrived" 3>&- &
     eventually something_sent
     touch "$arrived"
     wait $!
     answer=$STACK/answer stderr=$STACK/stderr code=0
-    check_round 'told to end'
+    check_round 'terminated'
     [[ -n $answered_wamid ]] || fail "no answer: $(cat "$answer")"
 }
 
-@test "an error at any system call: an envelope, and what it says is so" {
+@test "an error at any system call: an envelope that agrees with the state" {
     local send calls tries name count error number step which
     begin_sweep
-    trace_send keyed getpeername # before it the C library starts, which has no way to give up
+    trace_send keyed getpeername # before it the C library starts, which cannot report an error
     list_errors
     ((${#tries[@]} > 300)) || fail "only ${#tries[@]} points"
     choose_step ${#tries[@]} 200
@@ -124,7 +124,7 @@ choose_calls() {
     ((points < 100 || unsent > 0 && recorded > 0))
 }
 
-@test "killed once the platform has it, then the same 64 times at once: it went out once, all are told" {
+@test "killed after the platform has it, then repeated 64 times concurrently: it went out once, all are answered" {
     begin_sweep
     next_round keyed
     injection recvfrom 1 signal=KILL

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# An upload that is killed, failed or starved at every point (spec 2.7, 4.6, 7): the client is told what
-# the platform has, and nothing of the file stays behind.
+# An upload that is killed, failed or starved at every point (spec 2.7, 4.6, 7): the answer agrees with the
+# platform, and nothing of the file is left on the disk.
 # transports: direct
 # starts first
 # shellcheck disable=SC2153  # helpers/media sets SPOOL and LINE
@@ -10,7 +10,7 @@ load helpers/sweep
 
 BOUNDARY=torture
 
-# A form and a raw body without a type, which is looked for, and a database that nothing changes.
+# Creates a form and a raw body without a type, which must be detected, and a database that stays unchanged.
 setup_file() {
     start_media_stack
     export BATS_TEST_TMPDIR=$BATS_FILE_TMPDIR
@@ -35,30 +35,31 @@ setup_file() {
 setup() {
     forget_sent
     restore
-    points=0 faults=0 killed=0 told=0
+    points=0 faults=0 killed=0 succeeded=0
 }
 
-# What was told is there, byte for byte; nothing is left on the disk: check_round WHAT [NAME-OF-THE-CALL]
+# An upload answered 200 is on the platform, byte for byte; nothing is left on the disk:
+# check_round WHAT [NAME-OF-THE-CALL]
 check_round() {
     local id
     points=$((points + 1)) killed=$((killed + (code == 137)))
     assert_outcome "$@"
     assert_equal "$(ls -A "$SPOOL")" '' || fail "$1: the file stays behind"
     answered 200 || return 0
-    told=$((told + 1))
+    succeeded=$((succeeded + 1))
     id=$(sed -n 's/.*"mediaId":"\([^"]*\)".*/\1/p' "$answer")
-    assert_equal "$(sandbox GET "media/$id" | jq -r .sha256)" "$SHA" || fail "$1: told $id"
+    assert_equal "$(sandbox GET "media/$id" | jq -r .sha256)" "$SHA" || fail "$1: answered $id"
 }
 
-# The database is as it was.
+# The database is unchanged.
 finish() { # TEXT
     assert_equal "$(db 'PRAGMA integrity_check')" ok
     assert_equal "$(sqlite3 "$DB" .dump | sha256sum)" "$CONTENT"
-    say_sweep "$1: $told times it told the media id, never a wrong one, no file left" "$points" "$faults" "$killed"
-    ((points < 50 || told < points))
+    say_sweep "$1: $succeeded times the answer has the media id, never a wrong one, no file left" "$points" "$faults" "$killed"
+    ((points < 50 || succeeded < points))
 }
 
-# Sets `calls` of an undisturbed run: trace_upload UPLOAD
+# Sets `calls` to the system calls of an undisturbed run: trace_upload UPLOAD
 trace_upload() {
     send_captured "$1" "${tracing[@]}" -o "$STACK/trace"
     answered 200 || fail "$1: $(cat "$answer" "$stderr")"
@@ -66,10 +67,10 @@ trace_upload() {
     ((${#calls[@]} > 100)) || fail "only ${#calls[@]} calls"
 }
 
-@test "killed at any system call: what is told is there, and no file is left" {
+@test "killed at any system call: an upload answered 200 is on the platform, and no file is left" {
     local upload calls number name count step which
     for upload in form raw; do
-        points=0 killed=0 told=0
+        points=0 killed=0 succeeded=0
         trace_upload "$upload"
         choose_step ${#calls[@]} 50
         for ((number = 0; number < ${#calls[@]}; number += step)); do
@@ -83,10 +84,10 @@ trace_upload() {
     done
 }
 
-@test "an error at any system call: an envelope, and what is told is there" {
+@test "an error at any system call: an envelope, and an upload answered 200 is on the platform" {
     local upload calls tries number name count error step which
     for upload in form raw; do
-        points=0 faults=0 told=0
+        points=0 faults=0 succeeded=0
         trace_upload "$upload"
         list_errors
         choose_step ${#tries[@]} 80
@@ -101,10 +102,10 @@ trace_upload() {
     done
 }
 
-@test "an allocation failed: an envelope, and what is told is there" {
+@test "after a failed allocation: an envelope, and an upload answered 200 is on the platform" {
     local upload number total step which made failed
     for upload in form raw; do
-        points=0 faults=0 told=0
+        points=0 faults=0 succeeded=0
         starving 0
         OUT=$starved send_captured "$upload" "${starve[@]}"
         answered 200 || fail "not starved at all: $(cat "$answer" "$stderr")"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
-# A platform that answers what HTTP does not allow, nothing, too much or too slowly, or that is not
-# the platform: every route ends in time, in the envelope, and asks once where asking twice would do
-# something twice (spec 7).
+# A platform that answers invalid HTTP, nothing, too much or too slowly, or that is another host: every route
+# answers in time and in the envelope, and calls the platform once where a second call would act twice
+# (spec 7).
 # transports: cgi
 # starts first: some of it takes half a minute
 load helpers/all
 load helpers/conventions
 
-# A platform of bytes: start_upstream NAME [KEY CERTIFICATE]. Its URL goes to $url.
+# Starts a platform that answers given bytes, and sets $url: start_upstream NAME [KEY CERTIFICATE]
 start_upstream() {
     local dir=$STACK/upstream/$1
     mkdir -p "$dir"
@@ -18,7 +18,7 @@ start_upstream() {
     url=http${2:+s}://127.0.0.1:$(cat "$dir/port")
 }
 
-# What it answers from now on, with printf's escapes: plan NAME THEN [BYTES]
+# Sets its answer, with printf's escapes: plan NAME THEN [BYTES]
 plan() {
     printf '%s\n' "$2" >"$STACK/upstream/$1/then"
     printf '%b' "${3-}" >"$STACK/upstream/$1/answer"
@@ -36,7 +36,7 @@ setup_file() {
     start_upstream main
     export UPSTREAM=$url
     printf 'RIFF\x24\0\0\0WEBPVP8 \x18\0\0\0' >"$STACK/photo"
-    # what takes half a minute begins here and is looked at in the last test
+    # requests that take half a minute start here, and the last test checks them
     export SLOW=$BATS_FILE_TMPDIR/slow
     mkdir "$SLOW"
     slowly silent hang
@@ -50,12 +50,12 @@ teardown_file() {
     local pid
     while read -r pid; do
         kill "$pid" 2>/dev/null || true
-        kill -CONT "$pid" 2>/dev/null || true # the one that was stopped
+        kill -CONT "$pid" 2>/dev/null || true # one of them was stopped
     done <"$STACK/upstream/pids"
     stop_stack
 }
 
-# A send and a list to a platform of their own that takes its time, in the background: slowly NAME THEN BYTES
+# Starts a send and a list in the background, to a slow platform of their own: slowly NAME THEN BYTES
 slowly() {
     local name=$1 url kind
     start_upstream "$name"
@@ -89,8 +89,8 @@ download() {
     api GET /v2/media/1234/download
 }
 
-# All four kinds of route end in a failure: the platform is asked once by those that do something. An
-# upload is 500 where there was no answer at all and 502 where there was one.
+# All four kinds of route fail, and those that change something call the platform once. An upload is 500
+# without an answer of the platform and 502 with one.
 # assert_all_fail WHAT NAME STATUS-OF-THE-UPLOAD
 assert_all_fail() {
     local kind wanted before ms=0
@@ -107,7 +107,7 @@ assert_all_fail() {
     ((ms < 28000)) || fail "$1: the platform took $ms ms"
 }
 
-# Bytes of a whole answer around a body: http BODY [HEADER-LINES]
+# The bytes of a complete answer with BODY: http BODY [HEADER-LINES]
 http() {
     printf 'HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\n%sConnection: close\\r\\n\\r\\n%s' "${2-}" "$1"
 }
@@ -116,7 +116,7 @@ repeated() { # TEXT COUNT
     printf "%$2s" '' | sed "s/ /$1/g"
 }
 
-@test "answers that HTTP does not allow, or that are cut short, are failures everywhere" {
+@test "invalid or truncated HTTP answers are failures on every route" {
     local uploaded after answer count=0
     write_config "graph_base_url = $UPSTREAM"
     while read -r uploaded after answer; do
@@ -158,7 +158,7 @@ END
     jq -e . "$LOG" >/dev/null
 }
 
-@test "bodies that are no JSON, or JSON to choke on, are failures everywhere" {
+@test "bodies of invalid or too deep JSON are failures on every route" {
     local body_text
     write_config "graph_base_url = $UPSTREAM"
     while IFS= read -r body_text; do
@@ -181,12 +181,12 @@ END
     assert_all_fail '5,000 brackets and their ends' main 502
 }
 
-# Leaves the answer as it is: plan_then THEN
+# Keeps the answer and changes what follows it: plan_then THEN
 plan_then() {
     printf '%s\n' "$1" >"$STACK/upstream/main/then"
 }
 
-@test "headers without end, bodies without end, and 100 MB are given up early" {
+@test "endless headers, endless bodies and 100 MB are aborted early" {
     local answer=$STACK/upstream/main/answer
     write_config "graph_base_url = $UPSTREAM"
     { printf 'HTTP/1.1 200 OK\r\n'; yes 'X-Padding: 0123456789012345678901234567890123456789' | head -n 20000 | sed 's/$/\r/'; } >"$answer"
@@ -203,7 +203,7 @@ plan_then() {
     assert_all_fail '100 MB' main 500
 }
 
-@test "headers of an answer never become headers of ours" {
+@test "headers of the platform's answer other than Retry-After are not copied into ours" {
     write_config "graph_base_url = $UPSTREAM"
     plan main close "$(http '{"messages":[{"id":"wamid.x"}]}' 'Set-Cookie: a=b\r\nX-Injected: yes\r\nRetry-After: 1\r\n folded\r\n')"
     send
@@ -213,7 +213,7 @@ plan_then() {
     plan main close 'HTTP/1.1 429 Slow\r\nRetry-After: 5\x01\x7f\tx\r\nContent-Length: 2\r\n\r\n{}'
     send
     assert_error 400 VALIDATION_ERROR
-    [[ $(header Retry-After) != *[$'\x01\x7f']* ]] || fail_answer 'a control character came through'
+    [[ $(header Retry-After) != *[$'\x01\x7f']* ]] || fail_answer 'the header contains a control character'
 }
 
 @test "a refusal before the platform has read the body reaches the client, and is kept under a key" {
@@ -238,7 +238,7 @@ plan_then() {
     printf x >>"$file"
     upload_file -H "Idempotency-Key: $key"
     assert_error 422 VALIDATION_ERROR 'another body'
-    # from a client that is slower than the platform, which hangs up meanwhile
+    # the client is slower than the platform, which closes the connection before the end
     plan main early-reset "$refusal"
     exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
     printf 'POST /v2/media/upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: %s\r\nX-Phone-Number-Id: %s\r\nContent-Type: image/webp\r\nContent-Length: 2000000\r\n\r\n' \
@@ -253,7 +253,7 @@ plan_then() {
 
 # --- TLS ---
 
-# A certificate for NAMES of an authority of its own: make_certificate DIR NAMES [COMMAND...]
+# Creates an authority and its certificate for NAMES: make_certificate DIR NAMES [COMMAND...]
 make_certificate() {
     local dir=$1 names=$2
     shift 2
@@ -267,7 +267,7 @@ make_certificate() {
         -extfile "$dir/names" -out "$dir/certificate.pem" 2>/dev/null
 }
 
-@test "TLS: only the platform's own certificate will do, and nothing is sent to anybody else" {
+@test "TLS: only the platform's own certificate is accepted, and nothing is sent to another server" {
     local name url good='{"messages":[{"id":"wamid.tls"}],"data":[],"id":"7"}'
     local url_good url_other url_expired
     make_certificate "$STACK/good" IP:127.0.0.1
@@ -283,7 +283,7 @@ make_certificate() {
     assert_success
     assert_equal "$(asked tls_good)" 1
     plan tls_good close "$(http "$good")"
-    write_config "graph_base_url = $url_good" # nobody vouches for it
+    write_config "graph_base_url = $url_good" # no authority verifies it
     assert_all_fail 'an unknown authority' tls_good 500
     assert_equal "$(asked tls_good)" 0
     send
@@ -298,11 +298,11 @@ make_certificate() {
     assert_error 502 INTERNAL_ERROR expired
 }
 
-@test "a connection that nobody accepts is given up after 5 seconds" {
+@test "a connection that is not accepted is aborted after 5 seconds" {
     local socket
     BACKLOG=1 start_upstream full
     kill -STOP "$(tail -n 1 "$STACK/upstream/pids")"
-    for _ in 1 2; do # what its queue holds; the kernel answers no third
+    for _ in 1 2; do # fills its queue; the kernel answers no third connection
         exec {socket}<>"/dev/tcp/127.0.0.1/${url##*:}"
     done
     write_config "graph_base_url = $url"
@@ -312,9 +312,9 @@ make_certificate() {
     assert_header Retry-After 5
 }
 
-@test "TLS: a handshake that nobody answers is given up after 5 seconds" {
+@test "TLS: a handshake without an answer is aborted after 5 seconds" {
     plan main hang
-    write_config "graph_base_url = ${UPSTREAM/http:/https:}" # which speaks no TLS
+    write_config "graph_base_url = ${UPSTREAM/http:/https:}" # a server without TLS
     send
     assert_upstream_ms 5000
     assert_error 502 INTERNAL_ERROR 'could not be reached'
@@ -324,7 +324,7 @@ make_certificate() {
 
 # --- time ---
 
-@test "a platform that says nothing, half of it, or a byte a second is given up after 30 seconds" {
+@test "a platform that answers nothing, half an answer, or a byte a second is aborted after 30 seconds" {
     local name kind
     for name in silent headers body dripped interim; do
         for kind in send list; do

@@ -13,7 +13,7 @@ load helpers/conventions
     assert_conventions
 }
 
-@test "nodeEnv is the configured environment, production where none is configured (spec 9)" {
+@test "nodeEnv is the configured environment, by default production (spec 9)" {
     write_config 'environment = staging "2"'
     request GET /v2/version
     assert_text .data.nodeEnv 'staging "2"'
@@ -27,7 +27,7 @@ load helpers/conventions
     assert_text .data.nodeEnv test
 }
 
-@test "a configuration file that is replaced by another is taken up, and no request fails" {
+@test "a replaced configuration file takes effect without a restart, and no request fails" {
     sed -i 's/^environment.*/environment = another/' "$SWITCHBOARD_CONFIG"
     says_another() {
         request GET /v2/version
@@ -39,7 +39,7 @@ load helpers/conventions
     write_config
 }
 
-@test "no token is needed, and a wrong one does not matter (spec 5)" {
+@test "no token is needed, and an invalid one is ignored (spec 5)" {
     request GET /v2/version --as wrong
     assert_success
 }
@@ -48,11 +48,11 @@ load helpers/conventions
     assert_methods /v2/version GET
 }
 
-@test "paths around it are 404 (spec 7)" {
+@test "similar paths are 404 (spec 7)" {
     assert_no_other_paths /v2/version
 }
 
-@test "X-Request-Id is taken over when it is harmless, else made" {
+@test "X-Request-Id is taken from the request when it is harmless, else generated" {
     assert_request_ids GET /v2/version
 }
 
@@ -63,6 +63,6 @@ load helpers/conventions
     assert_success
 }
 
-@test "the executable has neither SQLite nor libcurl nor libsodium" {
+@test "the executable is not linked with SQLite, libcurl or libsodium" {
     assert_without version sqlite3_open sqlite3_open_v2 curl_easy_init sodium_init
 }

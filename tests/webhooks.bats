@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# /v2/webhooks: where our own events go (spec 2.8, 4.7)
+# /v2/webhooks: the URL and the code for our own events (spec 2.8, 4.7)
 load helpers/all
 load helpers/conventions
 
@@ -23,16 +23,16 @@ column_of_webhook() {
     db "SELECT $1 FROM webhook w JOIN user u ON u.id = w.user_id WHERE u.email = '$EMAIL'"
 }
 
-# --- 4.7, in the spec's order ---
+# --- 4.7, in the order of the spec ---
 
-@test "GET /v2/webhooks/config gives empty strings when unset (spec 2.8, 4.7)" {
+@test "GET /v2/webhooks/config returns empty strings when unset (spec 2.8, 4.7)" {
     api GET /v2/webhooks/config
     assert_success
     assert_conventions
     assert_body_is "$unset_config"
 }
 
-@test "POST /v2/webhooks/config stores URL and code and answers the updated config (spec 3, 4.7)" {
+@test "POST /v2/webhooks/config stores URL and code and returns the updated config (spec 3, 4.7)" {
     set_config https://example.org/hook s3cret
     assert_success
     assert_body_is '{"success":true,"data":{"webhookUrl":"https://example.org/hook","webhookCode":"s3cret","isVerified":false,"lastVerified":null}}'
@@ -65,7 +65,7 @@ END
 }
 
 # bats test_tags=direct
-@test "an invalid URL is 400 VALIDATION_ERROR that names what is wrong, and nothing is stored (spec 4.7)" {
+@test "an invalid URL is 400 VALIDATION_ERROR with the reason, and nothing is stored (spec 4.7)" {
     local url
     for url in ftp://example.org/ example.org /hook http:// https:///x 'https://exa mple.org/' https://user:pw@example.org/ \
         https://example.org:0/ https://example.org:65536/ https://example.org:x/ 'https://[::1/' 'https://example.org/%zz' \
@@ -99,7 +99,7 @@ END
 }
 
 # bats test_tags=direct
-@test "DELETE cancels the events that wait for delivery" {
+@test "DELETE cancels the pending events" {
     set_config http://127.0.0.1:1/ c
     switchboard event test "$EMAIL"
     assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending'")" 1
@@ -122,7 +122,7 @@ END
     [[ $(jq -r .data.webhookCode "$body") != "$code" ]]
 }
 
-@test "generate-code works without a URL, and takes JSON alone" {
+@test "generate-code works without a URL, and accepts JSON alone" {
     api POST /v2/webhooks/generate-code -d '{}'
     assert_success
     config_is '' "$(jq -r .data.webhookCode "$body")"
@@ -132,7 +132,7 @@ END
     assert_error 415 VALIDATION_ERROR
 }
 
-@test "of 32 codes generated at once the stored one is one that was answered" {
+@test "of 32 codes generated concurrently the stored one is one of the answers" {
     local stored
     request_many 32 POST /v2/webhooks/generate-code -H 'Content-Type: application/json' -d '{}' --as "$TOKEN"
     assert_equal "$(statuses)" '32 200'
@@ -141,7 +141,7 @@ END
     assert_equal "$(cat "${many:?}"/*/body | jq -r --arg code "$stored" 'select(.data.webhookCode == $code).success')" true
 }
 
-@test "the code is kept encrypted" {
+@test "the code is stored encrypted" {
     local code=a-code-that-nobody-else-has
     set_config https://example.org/ $code
     assert_equal "$(cat "$DB" "$DB"-wal 2>/dev/null | grep -c -a "$code")" 0
@@ -149,7 +149,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a replaced code is kept for 24 h, the same code again changes nothing, DELETE forgets both" {
+@test "a replaced code is kept for 24 h, the same code again changes nothing, DELETE removes both" {
     local until now
     set_config https://example.org/ first
     assert_equal "$(column_of_webhook 'previous_code IS NULL')" 1
@@ -163,7 +163,7 @@ END
 }
 
 # bats test_tags=direct
-@test "setting the configuration ends a suspension, and what waits is due at once" {
+@test "setting the configuration ends a suspension, and pending events are due at once" {
     set_config http://127.0.0.1:1/ c
     switchboard event test "$EMAIL"
     db "UPDATE webhook SET suspended_at = 1, next_probe_at = 1; UPDATE event SET next_attempt_at = 9999999999999"
@@ -180,7 +180,7 @@ END
     assert_body_is "$unset_config"
 }
 
-# --- 5: who may ---
+# --- 5: authorization ---
 
 @test "every route needs a token and no phoneNumberId (spec 5.4, 5.7)" {
     request GET /v2/webhooks/config
@@ -194,25 +194,25 @@ END
     [[ $(header WWW-Authenticate) == Bearer* ]]
 }
 
-@test "other methods are 404 with Allow, and no path around is anybody's (spec 7)" {
+@test "other methods are 404 with Allow, and similar paths are 404 (spec 7)" {
     assert_methods /v2/webhooks/config GET POST DELETE
     assert_methods /v2/webhooks/generate-code POST
     api GET /v2/webhooks
     assert_error 404 NOT_FOUND
 }
 
-@test "the executable holds no libcurl" {
+@test "the executable is not linked with libcurl" {
     assert_without webhooks curl_easy_init
 }
 
-# A configuration whose code no key of ours opens: as after a restored backup without its key file.
+# Creates a configuration whose code no key can decrypt, as after the restore of a backup without its key file.
 spoil_code() {
     set_config https://example.org/hook s3cret
     assert_success
     db "UPDATE webhook SET code = zeroblob(60) WHERE user_id = (SELECT id FROM user WHERE email = '$EMAIL')"
 }
 
-@test "a code that cannot be decrypted is said to be so, and any new one takes its place" {
+@test "a code that cannot be decrypted is reported, and any new code replaces it" {
     spoil_code
     api GET /v2/webhooks/config
     assert_error 500 INTERNAL_ERROR 'set a new one'
@@ -230,7 +230,7 @@ spoil_code() {
     config_is '' ''
 }
 
-@test "without its key file the configuration is neither read nor set, and comes back with it" {
+@test "without the key file the configuration can neither be read nor set, and it is unchanged afterwards" {
     set_config https://example.org/hook s3cret
     mv "$STACK/secret.key" "$STACK/secret.away"
     api GET /v2/webhooks/config
@@ -243,7 +243,7 @@ spoil_code() {
     config_is https://example.org/hook s3cret
 }
 
-@test "handling=strict makes unknown members of either body 400, and changes nothing stored (RFC 7240)" {
+@test "handling=strict makes unknown members of either body 400, and nothing is stored (RFC 7240)" {
     local before
     set_config() { api POST /v2/webhooks/config -d "$1" -H 'Prefer: handling=strict'; }
     set_config '{"webhookUrl":"https://a.example/strict","webhookCode":"c"}'
@@ -256,14 +256,14 @@ spoil_code() {
     assert_error 400 VALIDATION_ERROR 'length is not a field of this request.'
     assert_header Preference-Applied handling=strict
     assert_equal "$(db 'SELECT group_concat(url) FROM webhook')" "$before"
-    api GET '/v2/webhooks/config?x=1' -H 'Prefer: handling=strict' # it takes neither body nor query
+    api GET '/v2/webhooks/config?x=1' -H 'Prefer: handling=strict' # the route reads neither body nor query
     assert_success
     refute_header Preference-Applied
     api POST /v2/webhooks/generate-code -d '{"length":64}'
     assert_success
 }
 
-@test "a database that is locked for too long is 500 with Retry-After, and nothing was changed" {
+@test "a database that is locked for too long is 500 with Retry-After, and nothing is changed" {
     set_config https://example.org/hook s3cret
     hold_database
     set_config https://example.org/hook other
