@@ -1,5 +1,5 @@
-/* What unit tests say. A failed check is printed with its place, and the program goes on: main
- * returns check_failures(). */
+/* Checks for unit tests. A failed check is printed with its file and line, and the program
+ * continues: main returns check_failures(). */
 #ifndef SWITCHBOARD_TEST_CHECK_H
 #define SWITCHBOARD_TEST_CHECK_H
 
@@ -9,7 +9,7 @@
 
 static int check_count, check_failed;
 
-/* check(CONDITION, FORMAT...): the text says what was being looked at. */
+/* check(CONDITION, FORMAT...): the printf text describes the checked value or case. */
 #define check(condition, ...) check_at(__FILE__, __LINE__, condition, #condition, __VA_ARGS__)
 
 #define check_at(file, line, condition, source, ...)                                               \
@@ -23,7 +23,7 @@ static int check_count, check_failed;
         }                                                                                          \
     } while (0)
 
-/* The exit status; nothing checked is a failure too. */
+/* Prints the counts and returns the exit status: 1 if a check failed or there was none. */
 static inline int check_failures(void) {
     printf("%d checks, %d failed\n", check_count, check_failed);
     return check_failed != 0 || check_count == 0;

@@ -1,4 +1,4 @@
-/* Times as ISO 8601, and ids that carry them. */
+/* lib/base/clock.h: ISO 8601 times; lib/base/id.h: ids that contain a time. */
 #include "base/clock.h"
 #include "base/id.h"
 #include "compare.h"
@@ -52,7 +52,7 @@ static const char *const not_understood[] = {
     "26-11-20",
     "2026-11-20T",
     "2026-11-20T10",
-    "2026-11-20T10:00", /* whose time? */
+    "2026-11-20T10:00", /* no time zone */
     "2026-11-20T10:00:00",
     "2026-11-20T10:00:00z",
     "2026-11-20T10:00:00ZZ",
@@ -68,7 +68,7 @@ static const char *const not_understood[] = {
     "2026-11-20T10:60Z",
     "2026-11-20T10:00:60Z",
     "2026-11-20T10:00:00.Z",
-    "2026-11-20T10:00.5Z", /* a fraction of what? */
+    "2026-11-20T10:00.5Z", /* a fraction of minutes */
     "2026-11-20T10:00:00,5Z",
     "2026-11-20T10:00:00+2",
     "2026-11-20T10:00:00+0200",
@@ -94,7 +94,7 @@ static void check_times(void) {
         int64_t ms;
         CHECK_INTEGER_AS(not_understood[i], clock_parse(not_understood[i], &ms), false);
     }
-    /* a prime step: every hour, weekday, month and leap year comes by */
+    /* a prime step, so that every hour, weekday, month and leap year occurs */
     for (int64_t ms = -62167219200000; ms < 253402300800000; ms += 86400009973 * INT64_C(7)) {
         int64_t again;
         clock_format(ms, text);
@@ -117,9 +117,9 @@ static void check_ids(void) {
         CHECK_INTEGER(strlen(ids[i]), 30);
         CHECK_INTEGER(strspn(ids[i] + 4, "0123456789abcdefghjkmnpqrstvwxyz"), 26);
         CHECK(strncmp(ids[i], "msg_", 4) == 0);
-        CHECK(i == 0 || strcmp(ids[i - 1], ids[i]) < 0); /* made later, sorted later */
+        CHECK(i == 0 || strcmp(ids[i - 1], ids[i]) < 0); /* a later time sorts later */
     }
-    for (int i = 0; i < COUNT; i++) /* of one and the same millisecond */
+    for (int i = 0; i < COUNT; i++) /* all in the same millisecond */
         id_make(ids[i], "", 0);
     qsort(ids, COUNT, ID_SIZE, compare_ids);
     for (int i = 0; i < COUNT; i++) {

@@ -1,5 +1,5 @@
-/* Checks that compare two values and show both. The `_AS` forms say `label` when they fail, such as
- * a table's row. */
+/* Checks that compare two values and print both on failure. The `_AS` forms print `label` instead
+ * of the expression, for example to name the row of a table. */
 #ifndef SWITCHBOARD_TEST_COMPARE_H
 #define SWITCHBOARD_TEST_COMPARE_H
 
@@ -26,16 +26,16 @@ static inline void compare_integers(const char *file, int line, const char *labe
              "expected %" PRId64 ", not %" PRId64, expected, actual);
 }
 
-/* A NULL text holds nothing. */
+/* A NULL `text` fails. */
 static inline void compare_part(const char *file, int line, const char *label, const char *text,
                                 const char *part) {
     check_at(file, line, text && strstr(text, part), or_nothing(label), "expected ...%s..., not %s",
              part, or_nothing(text));
 }
 
-#define CHECK(condition) check(condition, "is not so")
+#define CHECK(condition) check(condition, "is false")
 
-/* C strings; either may be NULL. */
+/* Both are C strings; either may be NULL. */
 #define CHECK_TEXT(actual, expected) CHECK_TEXT_AS(#actual, actual, expected)
 #define CHECK_TEXT_AS(label, actual, expected)                                                     \
     compare_slices(__FILE__, __LINE__, label, slice_of(actual), slice_of(expected))
@@ -48,7 +48,7 @@ static inline void compare_part(const char *file, int line, const char *label, c
 #define CHECK_INTEGER_AS(label, actual, expected)                                                  \
     compare_integers(__FILE__, __LINE__, label, (int64_t)(actual), expected)
 
-/* Whether the text holds `part`. */
+/* Checks that `text` contains `part`. */
 #define CHECK_HOLDS(text, part)           CHECK_HOLDS_AS(#text, text, part)
 #define CHECK_HOLDS_AS(label, text, part) compare_part(__FILE__, __LINE__, label, text, part)
 

@@ -1,4 +1,5 @@
-/* The configuration file: every key, its default, what it refuses, and where the error is. */
+/* The configuration file: every key, its default, the values it refuses, and the line of an error.
+ */
 #include "base/config.h"
 
 #include <sys/stat.h>
@@ -21,7 +22,7 @@ static int read_text(struct slice text, struct config *config, const char **erro
     return config_read(path, &arena, config, error);
 }
 
-/* One value that is taken, one that is not. */
+/* For each key a valid value and an invalid one. */
 static const struct {
     const char *key, *preset, *good, *bad;
 } keys[] = {
@@ -130,14 +131,15 @@ static void check_lines(void) {
     for (int i = 0; i < 40000; i++)
         buffer_add_text(&large, "# a comment that says nothing\n");
     buffer_add_text(&large, "nonsense\n");
-    CHECK_INTEGER(read_text(buffer_slice(&large), &config, &error), -1); /* never half a file */
+    /* no part of a file that is too large is used */
+    CHECK_INTEGER(read_text(buffer_slice(&large), &config, &error), -1);
     CHECK(error && strstr(error, path));
     CHECK_INTEGER(config_read("/nonexistent/switchboard.conf", &arena, &config, &error), -1);
     CHECK_HOLDS(error, "/nonexistent/switchboard.conf");
     CHECK_INTEGER(config_read("/tmp", &arena, &config, &error), -1);
 }
 
-/* A process that lives on notices a changed file, and a broken one is no configuration at all. */
+/* A process that serves many requests reads a changed file again; an invalid one is an error. */
 static void check_current(void) {
     const char *error = NULL;
     write_file(SLICE("environment = one\n"));

@@ -1,4 +1,4 @@
-/* Hashes against published vectors, encodings, and secrets sealed for their place. */
+/* Hashes with published test vectors, encodings, and the sealing of secrets with a context. */
 #include "base/crypto.h"
 #include "base/seal.h"
 
@@ -9,14 +9,14 @@
 
 static struct arena arena;
 
-/* `n` times the byte `c`. */
+/* The byte `c`, `n` times. */
 static struct slice repeated(char c, size_t n) {
     char *bytes = arena_alloc(&arena, n + 1);
     memset(bytes, c, n);
     return (struct slice){bytes, n};
 }
 
-/* RFC 4231 4.2 to 4.8; the fifth is published cut to 128 bits. */
+/* RFC 4231 4.2 to 4.8; the fifth value is truncated to 128 bits in the RFC. */
 static void check_hmac(void) {
     char counted[25];
     for (int i = 0; i < 25; i++)
@@ -95,7 +95,7 @@ static void check_comparison(void) {
     crypto_wipe(wiped, sizeof wiped);
     CHECK(memcmp(wiped, "\0\0\0\0\0\0", 7) == 0);
     memset(random, 0, sizeof random);
-    crypto_random(random[0], 600); /* more than one call of the system gives */
+    crypto_random(random[0], 600); /* more than one getrandom(2) returns */
     crypto_random(random[1], 600);
     CHECK(memcmp(random[0], random[1], 600) != 0);
     CHECK(memcmp(random[0] + 568, random[1] + 568, 32) != 0);
@@ -111,7 +111,7 @@ static void check_sealing(void) {
         CHECK_SLICE(opened, secrets[i]);
         CHECK(opened.p && opened.p[opened.n] == '\0' && sealed.p[0] == 3);
         CHECK(secrets[i].n < 4 || !memmem(sealed.p, sealed.n, secrets[i].p, secrets[i].n));
-        /* not elsewhere, not when any bit was changed, not when cut */
+        /* another context, a changed bit and a truncated text are refused */
         CHECK(!seal_open(&ring, &arena, sealed, "here|2").p);
         CHECK(!seal_open(&ring, &arena, sealed, "").p);
         for (size_t bit = 0; bit < sealed.n * 8; bit++) {
@@ -127,7 +127,7 @@ static void check_sealing(void) {
     CHECK(!slice_equal(once, twice));
 }
 
-/* The last key seals, every one opens, a key that was removed opens no more. */
+/* The last key seals, every key in the ring opens, and a removed key does not open. */
 static void check_rotation(void) {
     static const struct keyring old = {.keys = {{.id = 1, .key = "one"}}, .count = 1},
                                 both = {.keys = {{.id = 1, .key = "one"},
@@ -186,7 +186,7 @@ static void check_key_file(void) {
     struct keyring ring;
     struct stat made;
     const char *error = NULL;
-    CHECK_INTEGER(keyring_create(path), -1); /* never over another file */
+    CHECK_INTEGER(keyring_create(path), -1); /* an existing file is not overwritten */
     unlink(path);
     CHECK_INTEGER(keyring_read(path, &arena, &ring, &error), -1);
     CHECK_HOLDS(error, path);
@@ -197,7 +197,7 @@ static void check_key_file(void) {
     unlink(path);
 }
 
-/* Ids of new keys, the most there are, and what a ring keeps. */
+/* Ids of new keys, the maximum number of keys, and the keys that a full ring retains. */
 static void check_rings(void) {
     struct keyring ring = {.count = 0}, older = {.count = 0};
     for (int i = 0; i < KEYRING_MAX; i++)
@@ -215,10 +215,10 @@ static void check_rings(void) {
 
     while (keyring_add(&older)) /* 1 to 16 */
         ;
-    keyring_retain(&ring, &older); /* 2, 255, 1 and 3 are there already */
+    keyring_retain(&ring, &older); /* the ring has 2, 255, 1 and 3 */
     CHECK_INTEGER(ring.count, KEYRING_MAX);
     CHECK_INTEGER(keyring_newest(&ring)->id, 3);
-    CHECK_INTEGER(ring.keys[11].id, 16); /* of the older ones the newest */
+    CHECK_INTEGER(ring.keys[11].id, 16); /* the newest of the older keys */
     CHECK_INTEGER(ring.keys[0].id, 5);
 }
 

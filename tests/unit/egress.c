@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-/* What may be connected to: by anybody, by private installations, by nobody. */
+/* When deliveries to an address are allowed: always, with webhook_egress = private, never. */
 enum verdict { ALWAYS, PRIVATELY, NEVER };
 
 static const struct {

@@ -1,4 +1,4 @@
-/* Declared fields against bodies and queries: every issue, with its path. */
+/* Checks of bodies and queries against declared fields: every issue, with its path. */
 #include "web/field.h"
 
 #include <time.h>
@@ -31,7 +31,7 @@ static const struct field section_fields[] = {
     {0},
 };
 
-/* A table of one row, and what is said of bodies. */
+/* A table of one field, and the issues of bodies. */
 static const struct {
     struct field field;
     const char *json, *issues; /* `path:code`, separated by spaces */
@@ -157,7 +157,7 @@ static const struct {
     {"limit=abc", "limit:invalid_type"},
     {"limit=1.0", "limit:invalid_type"},
     {"limit=1e1", "limit:invalid_type"},
-    {"limit=+5", "limit:invalid_type"}, /* a space and a 5 */
+    {"limit=+5", "limit:invalid_type"}, /* + is a space */
     {"limit=%205", "limit:invalid_type"},
     {"limit=5%20", "limit:invalid_type"},
     {"limit=0x10", "limit:invalid_type"},
@@ -209,7 +209,7 @@ static void check_messages(void) {
                                                "\"message\":\"one of a, b or c is required\"}]"));
 }
 
-/* A body full of mistakes gives a list of bounded length that still counts them all. */
+/* A body with very many errors has a list of bounded length and the full count. */
 static void check_flood(void) {
     struct buffer text = buffer_in(&arena);
     struct issues issues;
@@ -283,7 +283,7 @@ static void check_strict(void) {
     CHECK_TEXT(summary(&issues), "limit:out_of_range x y:unknown_field Limit:unknown_field");
 }
 
-/* An unknown name is shown up to its first 100 bytes, never with a part of a character. */
+/* The path shows at most 100 bytes of an unknown name, and never a part of a character. */
 static void check_long_names(void) {
     struct buffer text = buffer_in(&arena);
     struct json value, list;
@@ -301,10 +301,10 @@ static void check_long_names(void) {
     CHECK_INTEGER(json_string(json_get(json_first(list), "path"), &arena).n, 101);
 }
 
-/* The processor time in ns that a check of `count` items takes, the best of several. The memory
- * that its issues take is bounded. */
+/* The processor time in ns of a check of `count` items, the minimum of several runs. The memory for
+ * issues is bounded. */
 static int64_t check_time(const char *item, int count, bool is_strict) {
-    struct arena own, notes;
+    struct arena own, memory;
     struct issues issues;
     struct json value;
     struct json_error error;
@@ -320,21 +320,21 @@ static int64_t check_time(const char *item, int count, bool is_strict) {
     buffer_add_text(&text, "]}");
     CHECK_INTEGER(json_read(&own, buffer_slice(&text), &value, &error), 0);
     for (int i = 0; i < 7; i++) {
-        arena_init(&notes, 4 * 1024 * 1024, NULL); /* it ends the program when it is full */
-        issues_start(&issues, &notes);
+        arena_init(&memory, 4 * 1024 * 1024, NULL); /* a full arena ends the program */
+        issues_start(&issues, &memory);
         issues.is_strict = is_strict;
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
         field_check(fields, value, "", &issues);
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
         int64_t took = (to.tv_sec - from.tv_sec) * 1000000000LL + to.tv_nsec - from.tv_nsec;
         best = took < best ? took : best;
-        arena_free(&notes);
+        arena_free(&memory);
     }
     arena_free(&own);
     return best;
 }
 
-/* Four times as much takes about four times as long; were it quadratic it would be sixteen. */
+/* Four times as many items take about four times as long; a quadratic check would take sixteen. */
 static void check_growth(void) {
     static const char *const items[] = {"{}", "0", "{\"title\":\"t\",\"rows\":[]}",
                                         "{\"x\":1,\"title\":5}"};

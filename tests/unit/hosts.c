@@ -1,32 +1,33 @@
-/* lib/delivery/hosts.h: which host may have one attempt more, as the courier asks it. */
+/* lib/delivery/hosts.h: which host may have another attempt, with the calls that the courier
+ * makes. */
 #include "delivery/hosts.h"
 
 #include <stdlib.h>
 
 #include "check.h"
 
-enum { USERS_MAX = 600, HANG_MS = 15000, PLACES = 512 };
+enum { USERS_MAX = 600, HANG_MS = 15000, SLOTS = 512 };
 
-/* A courier in miniature: users in a ring, attempts that end after a fixed time. */
+/* A model of the courier: users in a ring, attempts that end after a fixed time. */
 static struct hosts hosts;
 static struct user {
     char id[ID_SIZE], host[64];
-    int64_t takes; /* until an attempt ends, ms; HANG_MS: by a timeout */
+    int64_t takes; /* duration of an attempt in ms; HANG_MS: it times out */
     size_t load, begun;
-    int64_t began; /* the last attempt; -1: never */
+    int64_t began; /* start of the last attempt; -1: none */
 } users[USERS_MAX];
 static size_t user_count, flying;
 static struct {
     struct in_flight flight;
     struct user *user;
-} attempts[PLACES];
+} attempts[SLOTS];
 
-static void reset(size_t places) {
-    hosts_init(&hosts, places);
+static void reset(size_t slots) {
+    hosts_init(&hosts, slots);
     user_count = flying = 0;
 }
 
-/* One more user, all of whose events are waiting. */
+/* Adds a user with unlimited pending events. */
 static struct user *add_user(const char *host, int64_t takes) {
     struct user *user = &users[user_count];
     *user = (struct user){.takes = takes, .began = -1};
@@ -47,15 +48,15 @@ static void end_attempts(int64_t now) {
 }
 
 static void count_attempts(int64_t now) {
-    static struct in_flight flights[PLACES];
+    static struct in_flight flights[SLOTS];
     for (size_t i = 0; i < flying; i++)
         flights[i] = attempts[i].flight;
     hosts_count(&hosts, flights, flying, now);
 }
 
-static void ask(struct user *user, int64_t now, size_t most) {
+static void try_attempt(struct user *user, int64_t now, size_t most) {
     struct host *host = hosts_find(&hosts, user->host, now);
-    if (user->load >= most || flying == PLACES ||
+    if (user->load >= most || flying == SLOTS ||
         !hosts_admit(&hosts, host, user->id, user->load, now))
         return;
     attempts[flying].flight = (struct in_flight){host, now};
@@ -65,12 +66,12 @@ static void ask(struct user *user, int64_t now, size_t most) {
     user->began = now;
 }
 
-/* A lap over all users, each of whom may have `most` attempts. */
+/* One lap over all users, each with at most `most` attempts. */
 static void run_lap(int64_t now, size_t most) {
     end_attempts(now);
     count_attempts(now);
     for (size_t i = 0; i < user_count; i++)
-        ask(&users[i], now, most);
+        try_attempt(&users[i], now, most);
     hosts.lap++;
 }
 
@@ -82,8 +83,8 @@ static void add_hanging(size_t count) {
     }
 }
 
-static void check_hanging_hosts_keep_nobody_waiting(size_t count) {
-    reset(PLACES);
+static void check_hanging_hosts_delay_no_other(size_t count) {
+    reset(SLOTS);
     add_hanging(count);
     struct user *quick = add_user("quick:80", 1);
     for (int64_t now = 1; now < 120 * 1000; now += 100) {
@@ -94,9 +95,9 @@ static void check_hanging_hosts_keep_nobody_waiting(size_t count) {
     }
 }
 
-/* 600 hosts hang and want more places than there are. A host that was known before finds one. */
-static void check_places_are_kept_for_quick_hosts(void) {
-    reset(PLACES);
+/* 600 hosts hang and use all slots that they may. A host that is known as quick still gets one. */
+static void check_slots_are_kept_for_quick_hosts(void) {
+    reset(SLOTS);
     struct user *quick = add_user("quick:80", 1);
     run_lap(1, 8);
     add_hanging(USERS_MAX - 1);
@@ -109,7 +110,7 @@ static void check_places_are_kept_for_quick_hosts(void) {
         check(users[i].begun >= 1, "hanging host %zu was never tried", i);
 }
 
-/* With few places, so that all of them wait for each other. */
+/* There are few slots, so that the hosts wait for each other. */
 static void check_hanging_hosts_take_turns(void) {
     size_t least = SIZE_MAX, most = 0;
     reset(16);
@@ -124,10 +125,10 @@ static void check_hanging_hosts_take_turns(void) {
           most);
 }
 
-/* However the laps and the ends of attempts fall together. */
+/* For any relation of the laps to the ends of attempts. */
 static void check_users_of_one_host_take_turns(int64_t takes, int64_t step) {
     size_t least = SIZE_MAX, most = 0;
-    reset(PLACES);
+    reset(SLOTS);
     for (size_t i = 0; i < 100; i++)
         add_user("shared:443", takes);
     for (int64_t now = 1; now < takes * 300; now += step)
@@ -140,18 +141,18 @@ static void check_users_of_one_host_take_turns(int64_t takes, int64_t step) {
           "of 100 users of a host one had %zu attempts, another %zu", least, most);
 }
 
-/* The users are looked at a few at a time, and attempts end in between. */
-static void check_users_take_turns_over_many_looks(void) {
+/* A lap visits a few users at a time, and attempts end in between. */
+static void check_users_take_turns_over_partial_laps(void) {
     enum { USERS = 300, AT_ONCE = 64 };
     size_t least = SIZE_MAX, most = 0, at = 0;
-    reset(PLACES);
+    reset(SLOTS);
     for (size_t i = 0; i < USERS; i++)
         add_user("shared:443", 1);
     for (int64_t now = 1; now < 20000; now += 2) {
         end_attempts(now);
         count_attempts(now);
         for (size_t i = 0; i < AT_ONCE && at < USERS; i++, at++)
-            ask(&users[at], now, 8);
+            try_attempt(&users[at], now, 8);
         if (at == USERS) {
             hosts.lap++;
             at = 0;
@@ -165,9 +166,9 @@ static void check_users_take_turns_over_many_looks(void) {
           "of 300 users of a host one had %zu attempts, another %zu", least, most);
 }
 
-/* A user whose path hangs, and one whose does not, on one host. */
-static void check_a_hanging_user_leaves_the_host_to_others(void) {
-    reset(PLACES);
+/* One host with a user whose URL hangs and one whose URL does not. */
+static void check_hanging_user_does_not_block_its_host(void) {
+    reset(SLOTS);
     struct user *hanging = add_user("shared:443", HANG_MS);
     struct user *quick = add_user("shared:443", 1);
     for (int64_t now = 1; now < 120 * 1000; now += 100) {
@@ -179,7 +180,7 @@ static void check_a_hanging_user_leaves_the_host_to_others(void) {
 }
 
 static void check_window(void) {
-    reset(PLACES);
+    reset(SLOTS);
     struct user *user = add_user("slow:80", 4000);
     static const size_t loads[] = {1, 2, 4, 8, 8};
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
@@ -197,22 +198,22 @@ static void check_window(void) {
     check(user->load == 1, "after timeouts: %zu attempts", user->load);
 }
 
-/* A user who was refused and waits no more does not keep others out. */
-static void check_who_is_gone_keeps_no_turn(void) {
-    reset(PLACES);
+/* A user who was refused and has no more events does not block others. */
+static void check_removed_user_blocks_no_other(void) {
+    reset(SLOTS);
     for (size_t i = 0; i < 9; i++)
         add_user("full:80", 5000);
     run_lap(1, 1);
     check(users[8].begun == 0, "a ninth attempt to one host");
-    user_count = 8; /* the ninth is gone */
+    user_count = 8; /* the ninth is removed */
     for (int64_t now = 5001; now < 5004; now++)
         run_lap(now, 1);
-    check(flying == 8, "%zu attempts after the one refused is gone", flying);
+    check(flying == 8, "%zu attempts after the refused user was removed", flying);
 }
 
-static void check_that_hosts_are_forgotten(void) {
+static void check_unused_hosts_are_removed(void) {
     char name[64];
-    reset(PLACES);
+    reset(SLOTS);
     struct host *busy = hosts_find(&hosts, "busy:80", 1);
     const struct in_flight flight = {busy, 1};
     hosts_count(&hosts, &flight, 1, 1);
@@ -220,24 +221,24 @@ static void check_that_hosts_are_forgotten(void) {
         snprintf(name, sizeof name, "host%d:80", i);
         check(strcmp(hosts_find(&hosts, name, 1)->name, name) == 0, "host %d", i);
     }
-    check(hosts.count == HOSTS_KNOWN, "%zu hosts are known", hosts.count);
-    check(hosts_find(&hosts, "busy:80", 1) == busy, "a host with an attempt was forgotten");
+    check(hosts.count == HOSTS_KNOWN, "%zu hosts in the table", hosts.count);
+    check(hosts_find(&hosts, "busy:80", 1) == busy, "a host with an attempt was removed");
 }
 
 int main(void) {
-    check_hanging_hosts_keep_nobody_waiting(5);
-    check_hanging_hosts_keep_nobody_waiting(50);
-    check_hanging_hosts_keep_nobody_waiting(200);
-    check_places_are_kept_for_quick_hosts();
+    check_hanging_hosts_delay_no_other(5);
+    check_hanging_hosts_delay_no_other(50);
+    check_hanging_hosts_delay_no_other(200);
+    check_slots_are_kept_for_quick_hosts();
     check_hanging_hosts_take_turns();
     check_users_of_one_host_take_turns(15000, 1000);
     check_users_of_one_host_take_turns(15000, 5000);
     check_users_of_one_host_take_turns(15000, 15000);
     check_users_of_one_host_take_turns(100, 30);
-    check_users_take_turns_over_many_looks();
-    check_a_hanging_user_leaves_the_host_to_others();
+    check_users_take_turns_over_partial_laps();
+    check_hanging_user_does_not_block_its_host();
     check_window();
-    check_who_is_gone_keeps_no_turn();
-    check_that_hosts_are_forgotten();
+    check_removed_user_blocks_no_other();
+    check_unused_hosts_are_removed();
     return check_failures();
 }

@@ -1,10 +1,10 @@
-/* Contacts that learn, change and merge (lib/store/identity.h), in every order that the platform
- * may tell of them. */
+/* Contacts that gain and change identities and merge (lib/store/identity.h), in every order in
+ * which the platform may send the updates. */
 #include "place.h"
 
 enum { MOST_EVENTS = 7, MOST_PEOPLE = 2 };
 
-/* Elements of a change; @ stands for the line. */
+/* Elements of `changes`; @ is replaced by the line. */
 #define VALUE(FIELD, VALUE)                                                                        \
     "{\"field\":\"" FIELD "\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"}," VALUE "}}"
 #define MESSAGE(ID, CONTACT, FROM)                                                                 \
@@ -51,7 +51,7 @@ enum { MOST_EVENTS = 7, MOST_PEOPLE = 2 };
                       "\"Ann changed from " PHONE " to " NEW_PHONE "\",\"" KEY "\":\"" NEW_PHONE   \
                       "\",\"type\":\"user_changed_number\"}}]")
 
-#define BEFORE "1780000000" /* in seconds; when we are told it is 1790000000 */
+#define BEFORE "1780000000" /* in seconds; the payload arrives at 1790000000 */
 #define AFTER  "1790000001"
 
 #define P1     "15550000001"
@@ -63,13 +63,13 @@ enum { MOST_EVENTS = 7, MOST_PEOPLE = 2 };
 #define B9     "US.1009"
 #define PARENT "US.ENT.77"
 
-/* Events that may come in any order, and who is known when all have come. Each message is in one of
- * the threads then, and each person has one thread. */
+/* Events that may arrive in any order, and the contacts after all of them. At the end each person
+ * has one thread, and each message is in one of the threads. */
 struct scenario {
     const char *name;
     const char *events[MOST_EVENTS];
     struct person {
-        const char *phone, *bsuid; /* "?": either; NULL: none */
+        const char *phone, *bsuid; /* "?": any or none; NULL: none */
     } people[MOST_PEOPLE];
     size_t messages;
 };
@@ -88,7 +88,7 @@ static const struct scenario any_order[] = {
       BY_BOTH("d", P2, B2), BY_BSUID("e", B2)},
      {{P2, B2}},
      5},
-    {"number change between people known by half of their names",
+    {"number change between contacts that each have one of the identities",
      {BY_PHONE("a", P1), BY_BSUID("b", B1), NUMBER_CHANGE(P1, B1, P2, B2), BY_PHONE("c", P2),
       BY_BSUID("d", B2)},
      {{P2, B2}},
@@ -98,7 +98,7 @@ static const struct scenario any_order[] = {
       BY_BSUID("d", B2)},
      {{P2, B2}},
      4},
-    {"id change told by the body alone",
+    {"id change in the body alone",
      {BY_BOTH("a", P1, B1), BY_BSUID("b", B1), ID_CHANGE_IN_BODY("Ann", B1, B2),
       BY_BOTH("c", P2, B2), BY_BSUID("d", B2)},
      {{P2, B2}},
@@ -126,7 +126,7 @@ static const struct scenario any_order[] = {
       LEGACY_CHANGE(P2, "wa_id", P3, BEFORE), BY_PHONE("b", P3)},
      {{P3, NULL}},
      2},
-    {"a change told in two generations",
+    {"a change in two formats",
      {BY_BOTH("a", P1, B1), NUMBER_CHANGE(P1, B1, P2, B2), ID_CHANGE_IN_BODY("Ann", B1, B2),
       BY_BOTH("b", P2, B2)},
      {{P2, B2}},
@@ -147,7 +147,7 @@ static const struct scenario any_order[] = {
     {0},
 };
 
-/* The same in this order only. */
+/* Events that are tested only in this order. */
 static const struct scenario one_order[] = {
     {"a number change without user ids, then the BSUID of the new number",
      {BY_BOTH("a", P1, B1), LEGACY_CHANGE(P1, "wa_id", P2, BEFORE), BY_BOTH("b", P2, B2)},
@@ -161,12 +161,12 @@ static const struct scenario one_order[] = {
      {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2, BEFORE), BY_BOTH("b", P1, B9)},
      {{P2, NULL}, {P1, B9}},
      2},
-    {"a number change without user ids to a number that somebody has left",
+    {"a number change without user ids to a number that its owner has left",
      {BY_PHONE("a", P2), LEGACY_CHANGE(P2, "wa_id", P3, BEFORE), BY_PHONE("b", P1),
       LEGACY_CHANGE(P1, "wa_id", P2, AFTER), BY_PHONE("c", P2), BY_PHONE("d", P3)},
      {{P2, NULL}, {P3, NULL}},
      4},
-    {"a number change without user ids to somebody's number",
+    {"a number change without user ids to another contact's number",
      {BY_BOTH("a", P2, B9), BY_BOTH("b", P1, B1), LEGACY_CHANGE(P1, "wa_id", P2, AFTER)},
      {{P2, B1}, {NULL, B9}},
      2},
@@ -179,11 +179,11 @@ static const struct scenario one_order[] = {
       BY_BOTH("b", P1, B1)},
      {{P1, B1}},
      2},
-    {"another spelling of a phone keeps leading to its contact",
+    {"another spelling of a phone stays an identity of its contact",
      {BY_BOTH("a", P1, B1), BY_BOTH("b", P2, B1), BY_PHONE("c", P1), BY_PHONE("d", P2)},
      {{P2, B1}},
      4},
-    {"a late message of before the change does not undo it",
+    {"a late message from before the change does not undo it",
      {NUMBER_CHANGE(P1, B1, P2, B2), BY_BOTH("a", P2, B2), BY_BOTH("b", P1, B1)},
      {{P2, B2}},
      2},
@@ -191,14 +191,14 @@ static const struct scenario one_order[] = {
      {BY_BSUID("a", B9), BY_BSUID("b", B1), ID_CHANGE_IN_BODY("US.1009", B1, B2)},
      {{NULL, B9}, {NULL, B2}},
      2},
-    {"a parent BSUID that was written to, and who it belongs to",
+    {"a parent BSUID with messages, and its contact",
      {BY_BSUID("a", PARENT), WITH_PARENT("b", B1, PARENT)},
      {{NULL, B1}},
      2},
     {0},
 };
 
-/* Takes in a payload of these events in this order. */
+/* Ingests one payload with the events in the given order. */
 static void take_events(const struct scenario *scenario, const size_t *order, size_t count) {
     struct buffer changes = buffer_in(&arena);
     for (size_t i = 0; i < count; i++)
@@ -206,13 +206,13 @@ static void take_events(const struct scenario *scenario, const size_t *order, si
     take(buffer_slice(&changes).p);
 }
 
-static bool is_as_told(const char *expected, const char *found) {
+static bool is_expected(const char *expected, const char *found) {
     if (!expected || !found)
         return expected == found || (expected && *expected == '?');
     return *expected == '?' || strcmp(expected, found) == 0;
 }
 
-/* Says who is known, with the order that led there. */
+/* The order of the events and the contacts, as text for a failed check. */
 static const char *describe(const size_t *order, size_t count, const struct store_contact *contacts,
                             size_t people) {
     struct buffer text = buffer_in(&arena);
@@ -240,8 +240,8 @@ static void check_people(const struct scenario *scenario, const size_t *order, s
     for (size_t i = 0; i < expected; i++) {
         bool is_there = false;
         for (size_t j = 0; j < people; j++)
-            is_there |= is_as_told(scenario->people[i].bsuid, contacts[j].bsuid) &&
-                        is_as_told(scenario->people[i].phone, contacts[j].phone);
+            is_there |= is_expected(scenario->people[i].bsuid, contacts[j].bsuid) &&
+                        is_expected(scenario->people[i].phone, contacts[j].phone);
         check(is_there, "%s: %s", scenario->name, found);
     }
     for (size_t i = 0; i < people; i++) {
@@ -254,13 +254,13 @@ static void check_people(const struct scenario *scenario, const size_t *order, s
 }
 
 static void play(const struct scenario *scenario, const size_t *order, size_t count) {
-    make_place();
+    make_account();
     take_events(scenario, order, count);
     check_people(scenario, order, count);
     arena_reset(&arena);
 }
 
-/* Every order of the first `n` places (Heap's algorithm). */
+/* Plays every permutation of the first `n` elements of `order` (Heap's algorithm). */
 static void play_all(const struct scenario *scenario, size_t *order, size_t n, size_t count) {
     if (n <= 1) {
         play(scenario, order, count);

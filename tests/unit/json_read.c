@@ -1,5 +1,5 @@
-/* The strict JSON reader: what it takes and refuses (RFC 8259), that bytes stay as they came, and
- * looking around in what was read. */
+/* The strict JSON reader: valid and invalid texts (RFC 8259), unchanged bytes, and access to the
+ * values that were read. */
 #include "base/json.h"
 #include "compare.h"
 
@@ -10,7 +10,7 @@ static int read_text(struct slice text, struct json *value, struct json_error *e
     return json_read(&arena, text, value, error);
 }
 
-/* The value of a text that must be JSON. */
+/* The value of a text, which must be valid JSON. */
 static struct json value_of(const char *text) {
     struct json value;
     struct json_error error;
@@ -34,7 +34,7 @@ static const struct slice accepted[] = {
     SLICE("\"\""),
     SLICE("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\ude00\""),
     SLICE("\"\\u0000\""),
-    SLICE("\"\\ud800\""), /* lone surrogates are the text's own business */
+    SLICE("\"\\ud800\""), /* lone surrogates are accepted */
     SLICE("\"\\udfff\\ud800x\""),
     SLICE("\"/ \x7f \xc2\x80 \xdf\xbf\""),
     SLICE("\"\xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf\""),
@@ -51,7 +51,7 @@ static const struct slice accepted[] = {
     SLICE(" \t\r\n{ \"a\" : [ 1 , null ] } \r\n"),
 };
 
-/* What is refused, the offset that is blamed, and a part of the reason. */
+/* Invalid texts, the offset of the error, and a part of the reason. */
 static const struct {
     struct slice text;
     size_t offset;
@@ -144,7 +144,7 @@ static void check_acceptance(void) {
         CHECK_SLICE_AS(accepted[i].p, json_raw(value),
                        i + 1 < sizeof accepted / sizeof *accepted
                            ? accepted[i]
-                           : SLICE("{ \"a\" : [ 1 , null ] }")); /* without the space around it */
+                           : SLICE("{ \"a\" : [ 1 , null ] }")); /* no outer white space */
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         CHECK_INTEGER_AS(refused[i].text.p, read_text(refused[i].text, &value, &error), -1);
@@ -154,13 +154,13 @@ static void check_acceptance(void) {
     }
 }
 
-/* No beginning of a text is a text, but for numbers at the top. */
+/* No proper prefix of a text is valid, except of a number at the top level. */
 static void check_truncation(void) {
     const struct slice whole = SLICE("{\"a\":[1.5e3,\"\\u00e9\xc3\xa9\",null,true],\"b\":{}}");
     for (size_t n = 0; n < whole.n; n++) {
         struct json value;
         struct json_error error;
-        /* a copy of just that size, so that reading past the end is noticed */
+        /* a copy of exactly that size, so that a sanitizer detects a read past the end */
         char *bytes = malloc(n ? n : 1);
         memcpy(bytes, whole.p, n);
         CHECK_INTEGER(read_text((struct slice){bytes, n}, &value, &error), -1);
@@ -184,7 +184,7 @@ static void check_location(void) {
     CHECK_INTEGER(error.column, 1);
 }
 
-/* `depth` times the opening text, a value, `depth` times the closing text. */
+/* `opening` repeated `depth` times, a value, `closing` repeated `depth` times. */
 static struct slice nested(size_t depth, const char *opening, const char *closing) {
     struct buffer text = buffer_in(&arena);
     for (size_t i = 0; i < depth; i++)
@@ -356,7 +356,7 @@ static void check_integers(void) {
 }
 
 static const struct {
-    const char *json, *tokens; /* what json_cut_token gives, joined by `|` */
+    const char *json, *tokens; /* the tokens of json_cut_token, joined by `|` */
 } texts[] = {
     {"1", "1"},
     {" \t\r\n1\n", "1"},

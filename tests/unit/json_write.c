@@ -1,4 +1,4 @@
-/* The JSON writer: commas, brackets, escapes, and values spliced in unchanged. */
+/* The JSON writer: commas, brackets, escapes, and values inserted unchanged. */
 #include "base/json.h"
 #include "compare.h"
 
@@ -58,7 +58,7 @@ static const struct {
     {SLICE("cut \xe2\x82"), SLICE("\"cut \xef\xbf\xbd\xef\xbf\xbd\"")},
 };
 
-/* Every string of two bytes comes out as JSON; where it is UTF-8, with the same meaning. */
+/* Every string of two bytes is written as valid JSON; UTF-8 reads back unchanged. */
 static void check_all_pairs(void) {
     struct arena own;
     arena_init(&own, 1024 * 1024, NULL);

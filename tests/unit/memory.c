@@ -1,4 +1,4 @@
-/* Arenas and buffers: alignment, growth, caps, and what is left after a reset. */
+/* Arenas and buffers: alignment, growth, caps, and use after a reset. */
 #include <setjmp.h>
 #include <stddef.h>
 
@@ -26,12 +26,12 @@ static bool refuses(size_t cap, size_t size) {
 
 static void check_caps(void) {
     CHECK(!refuses(100000, 100));
-    CHECK(!refuses(100000, 90000)); /* larger than any first block */
+    CHECK(!refuses(100000, 90000)); /* larger than the first block */
     CHECK(refuses(100000, 100001));
     CHECK(refuses(100000, SIZE_MAX));
     CHECK(refuses(100000, SIZE_MAX - 15));
     CHECK(refuses(0, 1));
-    CHECK(refuses(1, 1)); /* less than an aligned piece */
+    CHECK(refuses(1, 1)); /* smaller than one aligned piece */
     CHECK(!refuses(16, 1));
 
     struct arena arena;
@@ -60,7 +60,7 @@ static void check_pieces(void) {
         CHECK((uintptr_t)p % 16 == 0 && p != last);
         for (size_t i = 0; i < size; i++)
             CHECK(p[i] == 0);
-        memset(p, 0xa5, size); /* nobody else's memory: the next one must be zero again */
+        memset(p, 0xa5, size); /* the next piece must be zero and separate */
         last = p;
     }
     arena_reset(&arena);
@@ -79,7 +79,7 @@ static void check_growth(void) {
     arena_init(&arena, 1024 * 1024, NULL);
     char *p = arena_alloc(&arena, 10);
     memcpy(p, "0123456789", 10);
-    CHECK(arena_grow(&arena, p, 10, 1000) == p); /* the newest one grows in place */
+    CHECK(arena_grow(&arena, p, 10, 1000) == p); /* the newest piece grows in place */
     char *other = arena_alloc(&arena, 1);
     char *moved = arena_grow(&arena, p, 1000, 2000);
     CHECK(moved != p && memcmp(moved, "0123456789", 10) == 0 && *other == 0);
@@ -106,7 +106,7 @@ static void check_buffers(void) {
     CHECK(buffer.p[buffer.n] == '\0');
 
     struct buffer one = buffer_in(&arena), two = buffer_in(&arena);
-    for (int i = 0; i < 100000; i++) { /* two that grow by turns never touch each other */
+    for (int i = 0; i < 100000; i++) { /* two buffers that grow in turn do not overlap */
         buffer_printf(&one, "%06d", i);
         buffer_add_char(&two, (char)('a' + i % 26));
     }
@@ -124,7 +124,7 @@ static void check_buffers(void) {
     arena_free(&arena);
 }
 
-/* What was reserved asks the system for nothing more. */
+/* Allocations within a reservation take no further memory from the system. */
 static void check_reserve(void) {
     struct arena arena;
     arena_init(&arena, 1024 * 1024, NULL);
@@ -139,7 +139,7 @@ static void check_reserve(void) {
     arena_free(&arena);
 }
 
-/* An arena in memory of ours ends where that ends, and is given back by nobody. */
+/* An arena in memory of the caller stays within it, and arena_free does not free that memory. */
 static void check_given(void) {
     _Alignas(max_align_t) static char memory[1024];
     struct arena arena;

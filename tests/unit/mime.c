@@ -1,11 +1,11 @@
-/* MIME types: reading them, and what goes with them (spec 4.6). */
+/* MIME types: parsing, types of file names, and file name extensions (spec 4.6). */
 #include "api/mime.h"
 #include "compare.h"
 
 static struct arena arena;
 
 static const struct {
-    const char *text, *type; /* NULL: it names none */
+    const char *text, *type; /* NULL: no type */
 } values[] = {
     {"image/jpeg", "image/jpeg"},
     {"Image/JPEG", "image/jpeg"},

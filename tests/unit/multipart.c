@@ -1,5 +1,4 @@
-/* multipart/form-data (RFC 7578): what is read, what is refused, whatever the pieces it comes in.
- */
+/* multipart/form-data (RFC 7578): valid and invalid bodies, in pieces of any size. */
 #include "web/multipart.h"
 #include "base/buffer.h"
 #include "compare.h"
@@ -8,8 +7,7 @@ enum { CAP = 64 * 1024 * 1024 };
 
 static struct arena arena;
 
-/* A source that gives its bytes in a first piece of a chosen length and then in pieces of another.
- */
+/* A source that returns a first piece of one length and then pieces of another. */
 struct source {
     struct slice rest;
     size_t first, step;
@@ -40,7 +38,7 @@ static void describe(struct buffer *out, const struct part *part, struct slice c
     buffer_add_char(out, ']');
 }
 
-/* All parts as text; p == NULL and `*error` when the body is refused. */
+/* All parts as text; p == NULL and `*error` set when the body is refused. */
 static struct slice read_form(const char *type, struct source source, const char **error) {
     struct multipart form;
     struct part part;
@@ -146,7 +144,7 @@ static const struct {
     {B D "name=\"a\"\r\n\r\n1" END "an epilogue\r\n--b\r\n", "[a|-|-|-1|1]", NULL},
     {B D "name=\"a\"\r\n\r\n1\r\n--b--", "[a|-|-|-1|1]", NULL},
     {"--b \t \r\n" D "name=\"a\"\r\n\r\n1\r\n--b--", "[a|-|-|-1|1]", NULL},
-    /* what looks like a boundary and is none */
+    /* lines that resemble a boundary */
     {B D "name=\"a\"\r\n\r\nx--b\r\n\r\n-b\r\n--\r\n--c\r\n\r\r\n" END,
      "[a|-|-|-1|x--b\r\n\r\n-b\r\n--\r\n--c\r\n\r\r\n]", NULL},
     {B D "name=\"a\"\r\n\r\n1\r\n--bc\r\n" END, NULL, "followed by CR LF"},
@@ -239,7 +237,7 @@ static void check_body(size_t i, struct source source) {
     arena_reset(&arena);
 }
 
-/* Each in one piece, byte by byte, and in two pieces split anywhere. */
+/* Each body in one piece, byte by byte, and in two pieces split at every byte. */
 static void check_bodies(void) {
     for (size_t i = 0; i < BODIES; i++) {
         struct slice body = slice_of(bodies[i].body);
@@ -250,9 +248,9 @@ static void check_bodies(void) {
     }
 }
 
-/* --- cut short --- */
+/* --- truncated bodies --- */
 
-/* Refused wherever the body ends before its closing boundary does; whatever follows is no matter.
+/* A body that ends before the end of its closing boundary is refused; bytes after it are ignored.
  */
 static void check_truncations(void) {
     static const char body[] = B D "name=\"file\"; filename=\"a.jpg\"\r\nContent-Type: image/jpeg"
@@ -304,8 +302,8 @@ static void check_header_size(size_t size, bool is_read) {
     arena_reset(&arena);
 }
 
-/* Larger than the window by far, with all that a boundary begins with on every line; the window's
- * edges fall on every byte of the pattern as the steps vary. */
+/* Content much larger than the window, in which every line begins like a boundary. Over the steps
+ * the window ends at every byte of the pattern. */
 static void check_large_content(size_t step) {
     const char *error;
     struct buffer content = repeated(60000, "\r\n--a\r\n-\r\r\n--");
@@ -332,7 +330,7 @@ static void check_source_failure(void) {
     CHECK_INTEGER(multipart_next(&form, &part), -1);
 }
 
-/* A part that is not read is skipped; after the end there is nothing more. */
+/* A part that is not read is skipped; after the end there are no parts and no bytes. */
 static void check_skipping(void) {
     struct source source = {SLICE(B D "name=\"a\"\r\n\r\n1\r\n" B D "name=\"c\"\r\n\r\n2" END), 0,
                             7};

@@ -1,6 +1,5 @@
-/* A database for a unit test: open_state() makes it with a user, make_place() an account with one
- * line that nobody has written to, take() takes in a payload for that line, close_state() removes
- * it all. */
+/* A database for a unit test: open_state() creates it with a user, make_account() adds an account
+ * with an unused line, take() ingests a payload for that line, close_state() removes everything. */
 #ifndef SWITCHBOARD_TEST_PLACE_H
 #define SWITCHBOARD_TEST_PLACE_H
 
@@ -41,7 +40,7 @@ static inline struct slice seal_nothing(void *context) {
 static inline void open_state(void) {
     const char *temporary = getenv("TMPDIR");
     int from, to;
-    if (access("/dev/shm", W_OK) == 0) /* no need to wait for a disk */
+    if (access("/dev/shm", W_OK) == 0) /* faster than a disk */
         temporary = "/dev/shm";
     snprintf(database, sizeof database, "%s/unit-XXXXXX", temporary ? temporary : "/tmp");
     check(mkdtemp(database) != NULL, "%s", database);
@@ -62,7 +61,7 @@ static inline void close_state(void) {
     rmdir(database);
 }
 
-static inline void make_place(void) {
+static inline void make_account(void) {
     static int number;
     number++;
     snprintf(waba, sizeof waba, "9%d", number);
@@ -80,8 +79,8 @@ static inline void make_place(void) {
     check_ok(store_add_line(store, &line, line_id));
 }
 
-/* Takes in the changes, in which @ stands for the line; all of them must be understood. Returns the
- * number of events. */
+/* Ingests the changes, in which @ is replaced by the line. Each must be stored or a duplicate.
+ * Returns the number of events. */
 static inline size_t take(const char *changes) {
     struct buffer text = buffer_in(&arena);
     struct store_update *updates = NULL;

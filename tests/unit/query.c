@@ -6,7 +6,7 @@ static struct arena arena;
 
 static const struct {
     const char *text;
-    const char *read; /* [name=value] for each, or NULL: refused */
+    const char *read; /* [name=value] for each parameter; NULL: refused */
 } cases[] = {
     {NULL, ""},
     {"", ""},

@@ -28,7 +28,7 @@ static long long now_ms(void) {
     return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A process that holds the place for some time, and says so first. */
+/* Forks a process that enters the queue and stays in it; returns once it has entered. */
 static pid_t hold(unsigned milliseconds) {
     int ready[2];
     char word;
@@ -40,9 +40,9 @@ static pid_t hold(unsigned milliseconds) {
         if (write(ready[1], "!", 1) != 1)
             _exit(1);
         usleep(milliseconds * 1000);
-        _exit(0); /* without leaving: the end of the process is enough */
+        _exit(0); /* without queue_leave(): the end of the process releases the queue */
     }
-    check(read(ready[0], &word, 1) == 1, "the place is held");
+    check(read(ready[0], &word, 1) == 1, "the queue is held");
     close(ready[0]);
     close(ready[1]);
     return pid;
@@ -54,7 +54,7 @@ static void check_wait(void) {
     long long began = now_ms();
     queue_enter(&queue);
     long long took = now_ms() - began;
-    check(took >= 200 && took < 1500, "the next one goes when the holder ends, after %lld ms",
+    check(took >= 200 && took < 1500, "the next process enters when the holder ends, after %lld ms",
           took);
     queue_leave(&queue);
     waitpid(pid, NULL, 0);
@@ -67,18 +67,18 @@ static void check_patience(void) {
     long long began = now_ms();
     queue_enter(&queue);
     long long took = now_ms() - began;
-    check(took >= 1900 && took < 6000, "nobody waits for ever: %lld ms", took);
-    queue_leave(&queue); /* it was never its turn */
+    check(took >= 1900 && took < 6000, "the wait is bounded: %lld ms", took);
+    queue_leave(&queue); /* it gave up waiting and does not hold the queue */
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     began = now_ms();
     queue_enter(&queue);
-    check(now_ms() - began < 1000, "a killed holder has let go");
+    check(now_ms() - began < 1000, "a killed holder does not hold the queue");
     queue_leave(&queue);
     queue_close(&queue);
 }
 
-/* Many at once: between enter and leave nobody else. */
+/* Concurrent processes: only one is between queue_enter() and queue_leave(). */
 static void check_turns(void) {
     volatile long *count =
         mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -97,79 +97,81 @@ static void check_turns(void) {
         }
     while (wait(NULL) > 0)
         ;
-    check(*count == (long)WRITERS * TURNS, "%ld turns", *count);
+    check(*count == (long)WRITERS * TURNS, "%ld increments", *count);
 }
 
-/* --- the way to the disk --- */
+/* --- syncing to the disk --- */
 
 struct disk {
     _Atomic long written[WRITERS], durable[WRITERS];
-    _Atomic long trips;
+    _Atomic long syncs;
 };
 
 static struct disk *disk;
 
-static int make_trip(void *result) {
+static int sync_disk(void *result) {
     long seen[WRITERS];
     for (int i = 0; i < WRITERS; i++)
         seen[i] = disk->written[i];
     usleep(2000);
     for (int i = 0; i < WRITERS && !*(int *)result; i++)
         disk->durable[i] = seen[i];
-    disk->trips++;
+    disk->syncs++;
     return *(int *)result;
 }
 
 static int succeed;
 
-static void check_trips(void) {
+static void check_syncs(void) {
     enum { COMMITS = 50 };
     for (int me = 0; me < WRITERS; me++)
         if (fork() == 0) {
             struct queue queue = open_queue();
             long late = 0;
             for (int i = 1; i <= COMMITS; i++) {
-                usleep(1000); /* as between one request and the next */
+                usleep(1000); /* as between two requests */
                 disk->written[me] = i;
-                if (queue_sync(&queue, make_trip, &succeed) || disk->durable[me] < i)
+                if (queue_sync(&queue, sync_disk, &succeed) || disk->durable[me] < i)
                     late++;
             }
             _exit(late != 0);
         }
     int status;
     while (wait(&status) > 0)
-        check(status == 0, "what was committed is on the disk when queue_sync returns");
-    check(disk->trips < (long)WRITERS * COMMITS / 2, "one trip serves several: %ld trips for %d",
-          (long)disk->trips, WRITERS * COMMITS);
+        check(status == 0, "a commit is on the disk when queue_sync returns");
+    check(disk->syncs < (long)WRITERS * COMMITS / 2,
+          "one sync serves several commits: %ld syncs for %d", (long)disk->syncs,
+          WRITERS * COMMITS);
 }
 
-static long trips_of(struct queue *queue, int result) {
-    long before = disk->trips;
-    check(queue_sync(queue, make_trip, &result) == result, "what the trip returned");
-    return disk->trips - before;
+static long syncs_of(struct queue *queue, int result) {
+    long before = disk->syncs;
+    check(queue_sync(queue, sync_disk, &result) == result,
+          "queue_sync returns the result of the sync");
+    return disk->syncs - before;
 }
 
-static void check_single_trips(void) {
+static void check_single_syncs(void) {
     struct queue queue = open_queue(), restored;
-    check(trips_of(&queue, 0) == 1 && trips_of(&queue, 5) == 1 && trips_of(&queue, 0) == 1,
-          "a trip that failed is made again, and another commit makes another trip");
+    check(syncs_of(&queue, 0) == 1 && syncs_of(&queue, 5) == 1 && syncs_of(&queue, 0) == 1,
+          "a failed sync is repeated, and another commit causes another sync");
     struct stat other = database_file;
     other.st_ino++;
     queue_open(&restored, database, &other);
-    check(trips_of(&queue, 0) == 1 && trips_of(&restored, 0) == 1,
-          "a file that was put in the database's place counts anew");
+    check(syncs_of(&queue, 0) == 1 && syncs_of(&restored, 0) == 1,
+          "a file that replaced the database has its own count");
     queue_close(&restored);
     queue_close(&queue);
-    check(trips_of(&queue, 0) == 1, "without a queue everybody goes alone");
+    check(syncs_of(&queue, 0) == 1, "without a queue every commit is synced");
 }
 
-/* The file may come back from a power failure with one number older than the other. */
+/* After a power failure the file may have one number older than the other. */
 static void check_old_counts(const char *path) {
-    const unsigned long long left[] = {0, 3, 900}; /* of no database, committed, synced */
+    const unsigned long long left[] = {0, 3, 900}; /* another database, committed, synced */
     FILE *file = fopen(path, "r+");
     check(file && fwrite(left, sizeof left, 1, file) == 1 && fclose(file) == 0, "written");
     struct queue queue = open_queue();
-    check(trips_of(&queue, 0) == 1 && trips_of(&queue, 0) == 1, "no trip is left out");
+    check(syncs_of(&queue, 0) == 1 && syncs_of(&queue, 0) == 1, "no sync is left out");
     queue_close(&queue);
 }
 
@@ -188,8 +190,8 @@ int main(void) {
     check_wait();
     check_patience();
     check_turns();
-    check_trips();
-    check_single_trips();
+    check_syncs();
+    check_single_syncs();
     check_old_counts(path);
     queue_open(&queue, "/nowhere/d", &database_file);
     check(queue.file == -1 && !queue.counts, "no directory, no queue");

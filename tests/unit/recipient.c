@@ -26,11 +26,11 @@ static const struct {
            "2345"),
      "12345"},
     {SLICE("12345678901234567890"), "12345678901234567890"},
-    {SLICE("usa.13491208655302"), "13491208655302"}, /* not the form of a BSUID */
+    {SLICE("usa.13491208655302"), "13491208655302"}, /* not in the form of a BSUID */
     {SLICE("u.13491208655302"), "13491208655302"},
     {SLICE("us.13491208.655302"), "13491208655302"},
     {SLICE("us.enter.13491208655302"), "13491208655302"},
-    {SLICE("\xd9\xa1\xd9\xa2\xd9\xa3\xd9\xa4\xd9\xa5"), NULL}, /* digits, but not ASCII's */
+    {SLICE("\xd9\xa1\xd9\xa2\xd9\xa3\xd9\xa4\xd9\xa5"), NULL}, /* digits, but not ASCII */
     {SLICE("1234"), NULL},
     {SLICE("+"), NULL},
     {SLICE("abc"), NULL},

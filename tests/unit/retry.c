@@ -10,7 +10,7 @@ static const uint32_t middle = UINT32_MAX / 2, low = 0, high = UINT32_MAX;
 #define MINUTE INT64_C(60000)
 #define HOUR   (60 * MINUTE)
 
-/* The wait after a failure, -1 when there is none. */
+/* The wait in ms after a failure; -1 when there is no further attempt. */
 static int64_t wait_after(struct schedule_failure failure, uint32_t random) {
     int64_t next;
     failure.now = now;
@@ -32,12 +32,12 @@ static void check_steps(void) {
               (long long)between);
     }
     check(wait_after((struct schedule_failure){.attempts = 10, .status = 500}, middle) == -1,
-          "ten attempts are all");
+          "no attempt after the tenth");
     check(wait_after((struct schedule_failure){.attempts = 11, .status = 500}, middle) == -1,
-          "more than all");
+          "no attempt after the eleventh");
 }
 
-/* Chance stays within its bounds wherever it falls. */
+/* The wait stays within its bounds for every random number, and grows with it. */
 static void check_chance(void) {
     struct schedule_failure failure = {.attempts = 2, .status = 500};
     int64_t before = 0;
@@ -63,7 +63,7 @@ static void check_overload(void) {
         check(wait_after(failure, low) == rows[i].wait, "status %d", rows[i].status);
     }
     check(wait_after((struct schedule_failure){.attempts = 2, .status = 503}, low) == 4 * MINUTE,
-          "a longer wait is not cut");
+          "a longer wait is not shortened");
 }
 
 static void check_retry_after(void) {
@@ -72,20 +72,20 @@ static void check_retry_after(void) {
         const char *text;
         int64_t wait;
     } rows[] = {
-        {1, "120", 120000},                                 /* as asked, whatever the chance */
+        {1, "120", 120000},                                 /* exactly, without variation */
         {1, "0", MINUTE},                                   /* at least a minute */
         {1, "59", MINUTE},                                  /* */
         {1, "3600", HOUR},                                  /* */
         {1, "3601", HOUR},                                  /* at most an hour, or */
         {4, "14399", 14399000},                             /* twice the wait */
         {4, "14401", 4 * HOUR},                             /* */
-        {9, "99999999999999999999999999999999", 48 * HOUR}, /* ten years and more */
+        {9, "99999999999999999999999999999999", 48 * HOUR}, /* more than ten years */
         {1, "Thu, 01 Jan 2026 00:10:00 GMT", 10 * MINUTE},  /* the three forms of a date */
         {1, "Thursday, 01-Jan-26 00:10:00 GMT", 10 * MINUTE},
         {1, "Thu Jan  1 00:10:00 2026", 10 * MINUTE},
-        {1, "Wed, 31 Dec 2025 23:00:00 GMT", MINUTE}, /* gone by */
+        {1, "Wed, 31 Dec 2025 23:00:00 GMT", MINUTE}, /* in the past */
         {1, "Fri, 01 Jan 2036 00:00:00 GMT", HOUR},
-        {1, "", 4000}, /* what is not understood counts for nothing */
+        {1, "", 4000}, /* an invalid value is ignored */
         {1, "soon", 4000},
         {1, "12x", 4000},
         {1, "-5", 4000},

@@ -1,5 +1,4 @@
-/* lib/base/spool.h: a file that nobody else sees, also where the file system cannot make one
- * without a name. */
+/* lib/base/spool.h: a file without a name, also on a file system without O_TMPFILE. */
 #include "base/spool.h"
 
 #include <errno.h>
@@ -18,7 +17,7 @@
 static char dir[4096];
 static const char *when = "with O_TMPFILE";
 
-/* A file that can be written, read back, and is in no directory. */
+/* The file can be written and read back, and is in no directory. */
 static void check_file(void) {
     char text[8] = "";
     struct stat stat;
@@ -40,7 +39,7 @@ static void check_refusals(void) {
     check(spool_open(deep) == -1 && errno == ENAMETOOLONG, "%s", when);
 }
 
-/* From now on the kernel answers O_TMPFILE as file systems do that do not know it. */
+/* Installs a filter by which O_TMPFILE fails with `error`, as on a file system without it. */
 static void forget_tmpfile(int error) {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -69,6 +68,6 @@ int main(void) {
     when = "before O_TMPFILE";
     forget_tmpfile(EISDIR); /* kernels before 3.11 */
     check_file();
-    check(rmdir(dir) == 0, "%s", when); /* nothing was left in it */
+    check(rmdir(dir) == 0, "%s", when); /* nothing is left in it */
     return check_failures();
 }

@@ -1,13 +1,13 @@
-/* A store whose every allocation fails once, or from there on: nothing is half done, no lock stays,
- * and the same connection works when there is memory again, as processes that live on need it to.
- */
+/* Each allocation of a store fails in turn, once or with all that follow: nothing is half stored,
+ * no lock is left, and the same connection works when there is memory again, as FastCGI processes
+ * need it. */
 #include <sqlite3.h>
 
 #include "base/crypto.h"
 #include "compare.h"
 #include "place.h"
 
-/* --- SQLite's memory, and when it is none --- */
+/* --- SQLite's allocator, with failures --- */
 
 static sqlite3_mem_methods memory;
 static long asked, fails_from, fails_to;
@@ -33,7 +33,7 @@ static void watch_memory(void) {
     CHECK(sqlite3_config(SQLITE_CONFIG_MALLOC, &watched) == SQLITE_OK);
 }
 
-/* The next allocations fail: `many` from the `first` on. */
+/* Makes `many` allocations fail, from number `first` on; 0: all of them. */
 static void starve(long first, long many) {
     asked = 0;
     fails_from = first;
@@ -66,7 +66,8 @@ static enum store_result record(int number) {
     return store_record_send(store, &send);
 }
 
-/* As a send: a look at the database by one view, and the record. Nobody has the token. */
+/* The store calls of a send: authentication in a held view, then the record. The token is unknown.
+ */
 static enum store_result serve(int number) {
     static const unsigned char no_token[CRYPTO_HASH_SIZE] = {1};
     struct store_user user;
@@ -76,7 +77,7 @@ static enum store_result serve(int number) {
     return result == STORE_NOT_FOUND ? record(number) : result;
 }
 
-/* A number out of the database, as another process sees it; -1 when it cannot. */
+/* A number that another connection reads from the database; -1 on an error. */
 static int64_t look(sqlite3 *other, const char *sql) {
     sqlite3_stmt *query = NULL;
     int64_t number = -1;
@@ -91,7 +92,7 @@ static bool may_write(sqlite3 *other) {
     return sqlite3_exec(other, "BEGIN IMMEDIATE; ROLLBACK", NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* A new connection each time: one that lives on has its statements prepared. */
+/* A new connection each time, since an open one has its statements prepared. */
 static void check_starved(long many) {
     sqlite3 *other;
     static int number;
@@ -105,8 +106,8 @@ static void check_starved(long many) {
         enum store_result result = serve(++number);
         was = was_starved();
         check(was || result == STORE_OK, "not starved at %ld: %d", n, result);
-        check(may_write(other), "starved at %ld: a lock stays: %s", n, sqlite3_errmsg(other));
-        check(look(other, "PRAGMA wal_checkpoint(TRUNCATE)") == 0, "starved at %ld: a view stays",
+        check(may_write(other), "starved at %ld: a lock is left: %s", n, sqlite3_errmsg(other));
+        check(look(other, "PRAGMA wal_checkpoint(TRUNCATE)") == 0, "starved at %ld: a view is left",
               n);
         enum store_result again = serve(number);
         check(again == STORE_OK, "starved at %ld: again: %s", n, store_reason(store));
@@ -120,7 +121,7 @@ static void check_starved(long many) {
 int main(void) {
     watch_memory();
     open_state();
-    make_place();
+    make_account();
     check_starved(1);
     check_starved(3);
     check_starved(0);

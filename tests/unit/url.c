@@ -1,4 +1,4 @@
-/* Which URLs a user may configure (RFC 3986; spec 2.8). */
+/* The URLs that a user may configure (RFC 3986; spec 2.8). */
 #include "base/url.h"
 
 #include "compare.h"
@@ -24,7 +24,7 @@ static const char *const valid[] = {
     "http://a/%C3%A9%ff",
 };
 
-/* What is refused, and a part of what is said about it. */
+/* Invalid URLs, and a part of the message. */
 static const struct {
     const char *url, *wrong;
 } invalid[] = {
@@ -87,7 +87,7 @@ static const struct {
     {"http://[::1]:x", "port"},
 };
 
-/* A URL of exactly `n` characters: the host's `host` of them. */
+/* A URL of exactly `n` characters, of which the host has `host`. */
 static const char *long_url(char *out, size_t n, size_t host) {
     memset(out, 'a', n);
     memcpy(out, "http://", 7);

@@ -10,33 +10,33 @@
 
 static char directory[256];
 
-/* Rings, listens, gives up and takes over, beside a database of the given name. */
-static void check_bell(const char *database) {
+/* Notifies, listens, closes and listens again, with the wake socket of a database. */
+static void check_notify(const char *database) {
     struct config config = {.database = database};
     struct wake_listener first = wake_closed(), second = wake_closed();
-    courier_wake(&config); /* nobody there */
+    courier_wake(&config); /* no listener */
     wake_listen(&first, database);
     check(first.fd >= 0, "%s", database);
-    check(!wake_drain(&first), "not rung yet");
+    check(!wake_drain(&first), "not notified yet");
     courier_wake(&config);
     courier_wake(&config);
-    check(wake_drain(&first), "rung");
-    check(!wake_drain(&first), "once is enough");
+    check(wake_drain(&first), "notified");
+    check(!wake_drain(&first), "one drain reads all notifications");
     wake_listen(&second, database);
-    check(second.fd == -1, "the name is taken");
+    check(second.fd == -1, "a second listener does not get the socket");
     for (int i = 0; i < 10000; i++)
-        courier_wake(&config); /* never waits, however full the queue */
+        courier_wake(&config); /* never blocks, even when the queue is full */
     wake_listen(&first, database);
-    check(wake_drain(&first), "kept");
+    check(wake_drain(&first), "the first listener still has the socket");
     wake_close(&first);
     wake_listen(&second, database);
     courier_wake(&config);
     check(wake_drain(&second), "taken over");
     wake_close(&second);
-    check(access(database, F_OK) != 0, "nothing but the socket was made");
+    check(access(database, F_OK) != 0, "only the socket was created");
 }
 
-/* A name that a killed courier left, and one that somebody removed. */
+/* A socket that a killed courier left, and one that was removed. */
 static void check_stale(const char *database) {
     char path[1100];
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -49,13 +49,13 @@ static void check_stale(const char *database) {
     close(left);
     wake_listen(&listener, database);
     courier_wake(&config);
-    check(wake_drain(&listener), "an abandoned name is taken");
+    check(wake_drain(&listener), "an abandoned socket is replaced");
     unlink(path);
     wake_listen(&listener, database);
     courier_wake(&config);
-    check(wake_drain(&listener), "a removed name is taken again");
+    check(wake_drain(&listener), "a removed socket is created again");
     wake_close(&listener);
-    check(access(path, F_OK) != 0, "its own name is removed");
+    check(access(path, F_OK) != 0, "the listener removes its socket");
 }
 
 int main(void) {
@@ -64,16 +64,16 @@ int main(void) {
     snprintf(directory, sizeof directory, "%.200s/wake-XXXXXX", temporary ? temporary : "/tmp");
     check(mkdtemp(directory) != NULL, "%s", directory);
     snprintf(database, sizeof database, "%s/gateway.db", directory);
-    check_bell(database);
+    check_notify(database);
     check_stale(database);
 
-    /* deeper than a socket's name may be long */
+    /* a path longer than sun_path */
     snprintf(deep, sizeof deep, "%s/%0120d", directory, 0);
     check(mkdir(deep, 0700) == 0, "%s", deep);
     snprintf(database, sizeof database, "%s/gateway.db", deep);
-    check_bell(database);
+    check_notify(database);
 
-    /* where nothing can be bound, nothing happens */
+    /* without a directory to bind in, the calls do nothing */
     struct wake_listener listener = wake_closed();
     wake_listen(&listener, "/nonexistent/gateway.db");
     check(listener.fd == -1, "no directory");

@@ -1,4 +1,4 @@
-/* What the store does with news that no platform sends in that way, or not at that time
+/* The ingestion of invalid updates, of a status before its send, and of many contacts
  * (lib/store/ingest.h). */
 #include "place.h"
 
@@ -31,13 +31,13 @@ static struct store_message *only_contact_messages(size_t *count) {
     return messages;
 }
 
-/* An update that breaks a rule of the database is kept, and the others are not lost with it. */
+/* An update that violates a constraint of the database is kept, and the others are stored. */
 static void check_refused(void) {
     struct store_update updates[3];
     size_t events, count;
-    make_place();
+    make_account();
     message_of(&updates[0], "wamid.1");
-    message_of(&updates[1], ""); /* no message has an empty id */
+    message_of(&updates[1], ""); /* an empty id violates a CHECK */
     message_of(&updates[2], "wamid.3");
     check_ok(store_ingest(store, &arena, updates, 3, now, event_body, &events));
     check(events == 3, "%zu events: two messages and a lead", events);
@@ -51,10 +51,10 @@ static void check_refused(void) {
     check(events == 0 && updates[1].outcome == OUTCOME_DUPLICATE, "again: %zu events", events);
 }
 
-/* The status of a send overtakes its record. */
+/* The status of a send arrives before its record is stored. */
 static void check_overtaken_send(void) {
     size_t count;
-    make_place();
+    make_account();
     take("{\"field\":\"messages\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"},\"statuses\":"
          "[{\"id\":\"wamid.1\",\"status\":\"delivered\",\"timestamp\":\"1780000000\","
          "\"recipient_id\":\"15550000001\",\"recipient_user_id\":\"US.1\"}]}}");
@@ -75,18 +75,18 @@ static void check_overtaken_send(void) {
           "%zu messages", count);
 }
 
-/* Thousands of people in one payload need no more memory than one does, beside the payload. */
+/* Thousands of people in one payload need no more memory than one, apart from the payload. */
 static void check_memory(void) {
     enum { PEOPLE = 4000 };
     struct store_update *updates = arena_alloc(&arena, PEOPLE * sizeof *updates);
     struct arena small;
     size_t events;
-    make_place();
+    make_account();
     for (int i = 0; i < PEOPLE; i++) {
         message_of(&updates[i], arena_printf(&arena, "wamid.%d", i));
         updates[i].who.phone = arena_printf(&arena, "1555%d", 10000 + i);
     }
-    arena_init(&small, 64 * 1024, NULL); /* ends the process when it is too small */
+    arena_init(&small, 64 * 1024, NULL); /* a full arena ends the process */
     check_ok(store_ingest(store, &small, updates, PEOPLE, now, event_body, &events));
     check(events == 2 * PEOPLE, "%zu events", events);
     arena_free(&small);
