@@ -80,6 +80,16 @@ void statuses_after_send(const struct send *send, const char *digits, const char
     pthread_mutex_unlock(&statuses.lock);
 }
 
+/* Returns true if one of the updates is a status of the same message. */
+static bool is_of_same_message(cJSON *const *updates, size_t count, const cJSON *update) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(json_text(updates[i], "id"), json_text(update, "id")) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Waits until statuses are due, and removes at most AT_ONCE of them from the list. Returns their
  * number; 0 only when the thread is to end. */
 static size_t take_due(cJSON **updates) {
@@ -89,7 +99,9 @@ static size_t take_due(cJSON **updates) {
     while (!statuses.stopped && count == 0) {
         uint64_t now = clock_monotonic();
 
-        while (count < AT_ONCE && statuses.first != NULL && statuses.first->due <= now) {
+        /* those taken are posted at the same time, so the next status of a message waits */
+        while (count < AT_ONCE && statuses.first != NULL && statuses.first->due <= now &&
+               !is_of_same_message(updates, count, statuses.first->update)) {
             struct pending *gone = statuses.first;
 
             statuses.first = gone->next;
