@@ -56,7 +56,8 @@ const char *config_value(const struct config *config, const struct config_key *k
 /* Returns the configuration of this process, read from `path` at the first call and again at each
  * call after the file has changed. Its strings live until the next call. Returns NULL with `*error`
  * when the file cannot be read or is invalid. When the file was replaced by one that this process
- * has no permission to read, sets `*error` and returns the previous configuration. */
+ * has no permission to read, sets `*error` and returns the previous configuration. For processes
+ * that serve many requests: a CGI calls it once. */
 const struct config *config_current(const char *path, const char **error);
 
 #endif

@@ -5,7 +5,7 @@
  * program can forward it unchanged: 9007199254740993, 1e400, "\u0000" and "\/" would not survive
  * parsing and printing.
  *
- * The writer, `struct json_writer`, sets commas and closing brackets, escapes strings, and copies
+ * The writer, `struct json_writer`, adds commas and closing brackets, escapes strings, and copies
  * raw values unchanged.
  */
 #ifndef SWITCHBOARD_JSON_H
@@ -60,9 +60,9 @@ const char *json_type_name(enum json_type type);
 /* Returns the value's original bytes, including quotes and brackets; empty when absent. */
 struct slice json_raw(struct json value);
 
-/* Takes the bytes up to the next white space between tokens off the front of `*rest`, which begins
- * as the result of json_raw, and returns them; empty at the end. All results joined are the text
- * without the white space between its tokens. */
+/* Skips white space, takes the tokens before the next white space off the front of `*rest` and
+ * returns them; empty at the end. `*rest` is initially the result of json_raw. All results joined
+ * are the text without the white space between its tokens. */
 struct slice json_cut_token(struct slice *rest);
 
 /* Returns the member `name` of an object; of several with this name the last, as most readers do.

@@ -29,8 +29,8 @@ int keyring_create(const char *path);
 /* Returns the newest key, which encrypts; owned by the ring, which must not be empty. */
 const struct keyring_key *keyring_newest(const struct keyring *ring);
 
-/* Adds a random key as the newest, with the next free id: after 255 comes 1. Returns false when the
- * ring is full. */
+/* Adds a random key as the newest, with the next free id: 255 is followed by 1. Returns false when
+ * the ring is full. */
 bool keyring_add(struct keyring *ring);
 
 /* Removes all keys but the newest. */

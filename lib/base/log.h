@@ -1,6 +1,6 @@
 /* The log: one JSON object per line. Each line is one write(2) on an O_APPEND descriptor, so lines
- * of several processes never mix. Callers add each member by name, so that no secret, header or
- * body is written.
+ * of several processes do not interleave. The caller names each member; secrets, headers and bodies
+ * are never logged.
  */
 #ifndef SWITCHBOARD_LOG_H
 #define SWITCHBOARD_LOG_H

@@ -3,8 +3,8 @@
 #define SWITCHBOARD_NAMES_H
 
 /* Loads the modules that nsswitch.conf(5) names for hosts. The C library would load them at the
- * first look-up, but a confined process cannot map executable memory. Reads only that file when all
- * modules are part of the C library. Call it before confine. */
+ * first look-up, but a confined process cannot map executable memory. When all modules are part of
+ * the C library, it only reads that file. Call it before confine. */
 void names_prepare(void);
 
 #endif

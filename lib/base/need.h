@@ -10,7 +10,7 @@ enum need {
     CALLS_PLATFORM = 1 << 2,  /* network sockets, threads that resolve host names */
     SPOOLS_FILES = 1 << 3,    /* files in spool_dir */
     WAKES_COURIER = 1 << 4,   /* a datagram to the courier's wake socket */
-    DETECTS_TYPES = 1 << 5,   /* a child process that only reads a file's type (confine_detector) */
+    DETECTS_TYPES = 1 << 5,   /* a child process that detects a file's type (confine_detector) */
     IS_RESIDENT = 1 << 6,     /* the courier: its configuration, keys and log are replaced while it
                                  runs; it reads signals from a descriptor (signalfd(2)), and its
                                  wake socket is in the directory of the database */

@@ -1,4 +1,4 @@
-/* Bytes with another owner: a pointer and a length, not NUL-terminated. */
+/* A reference to bytes that other code owns: a pointer and a length, not NUL-terminated. */
 #ifndef SWITCHBOARD_SLICE_H
 #define SWITCHBOARD_SLICE_H
 

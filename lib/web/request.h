@@ -21,9 +21,9 @@ struct caller; /* the authenticated user: defined in auth.h, unknown to lib/web 
 /* The authorization of a route. Each step returns 0, or -1 after it has failed the request; a step
  * that is NULL is omitted. */
 struct guard {
-    /* Checks token and plan (spec 5.5) without the body. Called a second time after a body that
-     * arrived slowly. If the route takes a body, it must release all locks before it returns, for a
-     * client may send its body slowly. */
+    /* Checks token and plan (spec 5.5), before the body is read; called a second time after a body
+     * that arrived slowly. If the route takes a body, the guard must release all locks before it
+     * returns, because a client may send its body slowly. */
     int (*before_body)(struct request *rq);
     int (*before_fields)(struct request *rq); /* after the JSON was read: ownership (spec 5.6) */
     void (*after)(struct request *rq); /* always called, before the answer is written */
@@ -40,7 +40,7 @@ enum body {
 
 struct route {
     const char *method;
-    const char *path; /* segments; `:name` stands for any one segment */
+    const char *path; /* segments; `:name` matches any segment */
     const struct guard *guard; /* NULL: public */
     int (*handle)(struct request *rq);
     const struct field *query; /* of the query string; NULL: it is ignored */
@@ -123,8 +123,8 @@ struct service {
     const char *name; /* of the executable */
     const struct route *routes; /* ends with an empty row */
     unsigned needs;             /* enum need: all other permissions are dropped (confine.h) */
-    void (*prepare)(struct request *rq); /* called once before that, to open what cannot be opened
-                                            later; NULL: none */
+    void (*prepare)(struct request *rq); /* called once before the confinement, to open what a
+                                            confined process cannot open; NULL: none */
 };
 
 /* Serves the routes until there are no more requests. Returns the exit status for main. */
@@ -142,8 +142,8 @@ int fail_at(struct request *rq, enum failure_code code, const char *file, int li
 int fail_verbatim_at(struct request *rq, enum failure_code code, const char *file, int line,
                      const char *message);
 
-/* Sets `details` of the failure, which must be JSON; null, "", {} and [] are omitted (spec 2.1).
- * Returns -1. */
+/* Sets the failure's `details`, a JSON text; null, "", {} and [] are omitted from the answer
+ * (spec 2.1). Returns -1. */
 int fail_with_details(struct request *rq, struct slice details);
 
 /* Makes an empty list of issues, strict if the request is. */

@@ -21,6 +21,7 @@ enum {
     SLOW_BODY_MS = 1000, /* after a body that took longer, the guard is called again */
 };
 
+/* Ends the process, because the handler may have done a part of its work. */
 static _Noreturn void on_exhausted(void) {
     crash_exit("out of memory");
 }
@@ -51,7 +52,8 @@ static size_t body_limit(const struct route *route) {
                                      : 0;
 }
 
-/* Reads the body, at most one byte more than the route's limit: check_size then refuses it. */
+/* Reads the body up to one byte beyond the route's limit, or not at all when Content-Length exceeds
+ * the limit; check_size refuses both. */
 static void read_body(struct request *rq) {
     size_t limit = body_limit(rq->route);
     if (rq->content_length <= (int64_t)limit) {
@@ -188,8 +190,7 @@ static int answer(struct request *rq, const struct guard *guard) {
     return rq->route->handle(rq);
 }
 
-/* Returns the client's id if all its characters are allowed, else the web server's, else a new one.
- */
+/* Returns the client's id if its characters are allowed, else the web server's, else a new one. */
 static const char *request_id(struct request *rq) {
     static const char *const sources[] = {"HTTP_X_REQUEST_ID", "UNIQUE_ID"};
     static const char allowed[] =

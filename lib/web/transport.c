@@ -32,7 +32,7 @@ static int executable = -1; /* descriptor of the file that this process executes
 static bool is_answering;   /* a part of an answer was written, or there is no request */
 static volatile sig_atomic_t is_terminated;
 static volatile sig_atomic_t is_late; /* the request exceeded its time limit */
-static int64_t time_left_ms;          /* until it does; counts only during reads */
+static int64_t time_left_ms;          /* of that limit; only the time of reads counts */
 
 static void on_terminate(int signal) {
     (void)signal;

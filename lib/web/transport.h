@@ -31,16 +31,16 @@ ssize_t transport_read(void *bytes, size_t n);
 bool transport_is_late(void);
 
 /* Reads the rest of the body and drops it. Every request needs this: a CGI that exits before it has
- * read the whole body can lose its answer under mod_cgid. If a CGI drains for a second and standard
- * input is a socket, as under mod_cgid, it shuts the socket down, so that the web server stops
- * sending. */
+ * read the whole body can lose its answer under mod_cgid. If a CGI has not finished after a second
+ * and standard input is a socket, as under mod_cgid, it shuts the socket down, so that the web
+ * server stops sending. */
 void transport_drain(void);
 
 /* Writes all pieces, in order. Returns 0, or -1 when the web server no longer accepts bytes. */
 int transport_write(const struct slice *pieces, size_t count);
 
 /* Writes head and body as the complete answer, unless a part of an answer was already written. For
- * a process that ends after it; async-signal-safe. */
+ * a process that is about to end; async-signal-safe. */
 void transport_write_last(struct slice head, struct slice body);
 
 /* Ends the request and flushes the answer. */
