@@ -94,7 +94,7 @@ static const char *path_text(const struct issues *issues, const struct path *pat
 }
 
 /* Returns "a, b or c". */
-static const char *either(const struct issues *issues, const char *const *names) {
+static const char *alternatives(const struct issues *issues, const char *const *names) {
     if (issues->count >= ISSUES_LISTED)
         return "";
     struct buffer text = buffer_in(issues->arena);
@@ -117,7 +117,7 @@ static void check_text(const struct field *field, struct slice text, const struc
         issues_add(issues, path_text(issues, path), "empty", "must not be empty");
     else if (field->values && !is_among(text, field->values))
         issues_add(issues, path_text(issues, path), "invalid_value", "must be %s",
-                   either(issues, field->values));
+                   alternatives(issues, field->values));
     else if (field->check && (wrong = field->check(text)))
         issues_add(issues, path_text(issues, path), "invalid_value", "%s", wrong);
 }
@@ -221,7 +221,7 @@ static void check_one_of(const struct field *field, struct json object, const st
             return;
     struct path first = {.outer = path, .name = field->names[0]};
     issues_add(issues, path_text(issues, &first), "one_of", "one of %s is required",
-               either(issues, field->names));
+               alternatives(issues, field->names));
 }
 
 /* Adds an issue for each member without a row. The path has the name as in the body, with its
