@@ -1,7 +1,7 @@
 /* GET /v2/me: the caller's user, business accounts and lines (spec 2.2, 4.2). */
 #include "api/auth.h"
 
-struct context {
+struct me {
     const struct store_user *user;
     struct store_account *accounts;
     size_t account_count;
@@ -10,7 +10,7 @@ struct context {
 };
 
 /* The default account; the first one if none is the default; NULL without accounts. */
-static const struct store_account *default_account(const struct context *me) {
+static const struct store_account *default_account(const struct me *me) {
     for (size_t i = 0; i < me->account_count; i++)
         if (me->accounts[i].is_default)
             return &me->accounts[i];
@@ -18,7 +18,7 @@ static const struct store_account *default_account(const struct context *me) {
 }
 
 /* The only line, else the primary one if it is listed, else none (spec 2.2). */
-static const char *default_phone_number_id(const struct context *me) {
+static const char *default_phone_number_id(const struct me *me) {
     if (me->line_count == 1)
         return me->lines[0].phone_number_id;
     for (size_t i = 0; i < me->line_count && me->user->primary_line_id; i++)
@@ -27,7 +27,7 @@ static const char *default_phone_number_id(const struct context *me) {
     return NULL;
 }
 
-static void write_accounts(struct json_writer *w, const struct context *me) {
+static void write_accounts(struct json_writer *w, const struct me *me) {
     json_write_array(w, "accounts");
     for (size_t i = 0; i < me->account_count; i++) {
         json_write_object(w, NULL);
@@ -39,7 +39,7 @@ static void write_accounts(struct json_writer *w, const struct context *me) {
     json_write_end(w);
 }
 
-static void write_lines(struct json_writer *w, const struct context *me) {
+static void write_lines(struct json_writer *w, const struct me *me) {
     json_write_array(w, "phoneNumbers");
     for (size_t i = 0; i < me->line_count; i++) {
         const struct store_line *line = &me->lines[i];
@@ -58,7 +58,7 @@ static void write_lines(struct json_writer *w, const struct context *me) {
     json_write_end(w);
 }
 
-static struct slice write_context(struct arena *arena, const struct context *me) {
+static struct slice write_me(struct arena *arena, const struct me *me) {
     const struct store_account *account = default_account(me);
     struct json_writer w;
     json_write_start(&w, arena);
@@ -80,7 +80,7 @@ static struct slice write_context(struct arena *arena, const struct context *me)
 
 static int get_me(struct request *rq) {
     struct caller *caller = rq->caller;
-    struct context me = {.user = &caller->user};
+    struct me me = {.user = &caller->user};
     enum store_result result = store_list_accounts(caller->store, rq->arena, caller->user.id,
                                                    &me.accounts, &me.account_count);
     if (result == STORE_OK)
@@ -88,7 +88,7 @@ static int get_me(struct request *rq) {
                                   &me.line_count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    return reply_data(rq, write_context(rq->arena, &me));
+    return reply_data(rq, write_me(rq->arena, &me));
 }
 
 static const struct route routes[] = {

@@ -115,7 +115,7 @@ static int send_checked(struct upload *upload) {
 
 static int post_upload(struct request *rq) {
     struct upload upload;
-    int result = upload_begin(&upload, rq, idempotency_is_asked());
+    int result = upload_begin(&upload, rq, idempotency_has_key());
     if (!result)
         result = send_checked(&upload);
     upload_end(&upload);
@@ -169,7 +169,7 @@ static bool read_media(struct request *rq, struct json answer, struct media *med
  * is_elsewhere is false. */
 static int find_media(struct request *rq, const struct store_account *accounts, size_t count,
                       struct media *media, const struct store_account **holder) {
-    struct graph_answer refusal = {0}, answer;
+    struct graph_answer first_error = {0}, answer;
     struct json json;
     for (size_t i = 0; i < count; i++) {
         *holder = &accounts[i];
@@ -183,12 +183,12 @@ static int find_media(struct request *rq, const struct store_account *accounts, 
                 return -1;
             if (read_media(rq, json, media))
                 return 0;
-        } else if (!refusal.status && !is_elsewhere(rq, &answer)) {
-            refusal = answer;
+        } else if (!first_error.status && !is_elsewhere(rq, &answer)) {
+            first_error = answer;
         }
     }
-    return refusal.status ? upstream_fail(rq, UPSTREAM_DOWNLOAD, &refusal)
-                          : fail(rq, NOT_FOUND, "Media URL not found");
+    return first_error.status ? upstream_fail(rq, UPSTREAM_DOWNLOAD, &first_error)
+                              : fail(rq, NOT_FOUND, "Media URL not found");
 }
 
 static int get_download(struct request *rq) {
@@ -200,11 +200,11 @@ static int get_download(struct request *rq) {
         return fail(rq, NOT_FOUND, "Media URL not found");
     if (selector_list(rq, &accounts, &count) || find_media(rq, accounts, count, &media, &holder))
         return -1;
-    enum download_result result = download_pass(rq, &media);
+    enum download_result result = download_stream(rq, &media);
     if (result == DOWNLOAD_EXPIRED) { /* tries once more, with a new URL */
         if (find_media(rq, holder, 1, &media, &holder))
             return -1;
-        result = download_pass(rq, &media);
+        result = download_stream(rq, &media);
     }
     if (result == DOWNLOAD_EXPIRED)
         return fail_verbatim(rq, BAD_GATEWAY, "Failed to download media");

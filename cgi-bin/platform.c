@@ -1,6 +1,6 @@
 /* /platform/webhook: the platform's webhook (spec 6). GET verifies the URL. POST takes a payload:
  * it must be signed, and is answered 200 only when all its updates are stored. After any other
- * answer the platform sends the payload again. A payload that is too large for one transaction is
+ * answer the platform sends the payload again. A payload that is too large to be processed is
  * stored unread as a refusal, for the operator, since sending it again would not help. */
 #include "api/state.h"
 #include "base/crypto.h"
@@ -130,7 +130,7 @@ static int refuse(struct request *rq, struct store *store, int64_t updates, cons
     if (result != STORE_OK)
         return fail_ingest(rq, store, result);
     log_message(LOG_WARN,
-                "request %s: a payload of %zu bytes was kept and not taken in: %s; "
+                "request %s: a payload of %zu bytes was stored and not processed: %s; "
                 "see `switchboard refusal list`",
                 rq->id, rq->body.n, reason);
     json_write_text(&rq->log, "payload_refused", reason);

@@ -36,7 +36,7 @@ static const char *check_keys(const char *path) {
                       "or correct its owner and mode; `switchboard doctor` names it.";
 }
 
-/* `absent` is the problem to report when the path does not exist. */
+/* Returns the problem of the disk that holds `path`; `absent` when the path cannot be reached. */
 static const char *check_disk(const char *path, const char *absent) {
     struct statvfs disk;
     if (statvfs(path, &disk) != 0)

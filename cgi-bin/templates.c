@@ -29,7 +29,7 @@ static const char *flow_of(struct request *rq, struct json template) {
 }
 
 static void save_template_flows(struct request *rq, const struct store_account *account,
-                       struct json items) {
+                                struct json items) {
     struct store_template_flow *rows =
         arena_alloc(rq->arena, (json_count(items) + 1) * sizeof *rows);
     size_t n = 0;

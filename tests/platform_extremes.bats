@@ -160,7 +160,7 @@ sweep() {
     assert_equal "$(db "SELECT reason, size, updates, count FROM webhook_refusal")" \
         "it holds more than 10000 updates|$(stat -c %s "$payload")|10001|1"
     cmp <(switchboard refusal show "$(refusal_id)") "$payload"
-    grep -F "a payload of $(stat -c %s "$payload") bytes was kept and not taken in: it holds more than 10000 updates" "$LOG"
+    grep -F "a payload of $(stat -c %s "$payload") bytes was stored and not processed: it holds more than 10000 updates" "$LOG"
     switchboard refusal drop "$(refusal_id)" >/dev/null
 }
 

@@ -147,9 +147,9 @@ static void maintain(struct courier *courier, int64_t now) {
 
 /* --- deliveries --- */
 
-static void look(struct courier *courier) {
+static void rescan(struct courier *courier) {
     courier->may_be_due = true;
-    dispatch_look(&courier->dispatch);
+    dispatch_rescan(&courier->dispatch);
 }
 
 /* Records the attempts that have ended and takes due events, if there are free slots. */
@@ -157,7 +157,7 @@ static void exchange(struct courier *courier) {
     struct resources *resources = &courier->resources;
     bool has_ended = dispatch_count(&courier->dispatch, SLOT_ENDED) > 0;
     if (has_ended)
-        dispatch_look(&courier->dispatch); /* there are more free slots */
+        dispatch_rescan(&courier->dispatch); /* there are more free slots */
     bool may_take = !courier->is_stopping && (courier->may_be_due || has_ended) &&
                     dispatch_has_room(&courier->dispatch);
     size_t taken;
@@ -170,7 +170,8 @@ static void exchange(struct courier *courier) {
         !latch(courier, dispatch_exchange(&courier->dispatch, store, resources, may_take, &taken)))
         return;
     if (has_ended)
-        dispatch_look(&courier->dispatch); /* the recorded results may have made more events due */
+        dispatch_rescan(
+            &courier->dispatch); /* the recorded results may have made more events due */
     courier->may_be_due = !courier->dispatch.has_seen_all;
     courier->has_written = courier->has_written || has_ended || taken;
 }
@@ -206,7 +207,7 @@ static void tick(struct courier *courier, int64_t now) {
     if (now < courier->next_tick)
         return;
     courier->next_tick = now + TICK_MS;
-    look(courier);
+    rescan(courier);
     if (courier->once) {
         if (now - courier->started >= ONCE_TAKES_MS)
             courier->is_stopping = true;
@@ -270,12 +271,12 @@ static void run(struct courier *courier) {
             wait_for_work(courier, now);
         take_signals(courier);
         if (wake_drain(&courier->wake))
-            look(courier);
+            rescan(courier);
     }
 }
 
-/* Releases the leases and the wake socket, so that another courier need not wait for them. Returns
- * the exit status. */
+/* Releases the leases and the wake socket, so that another courier need not wait for them. With
+ * --once also runs the maintenance. Returns the exit status. */
 static int finish(struct courier *courier) {
     struct store *store = resources_store(&courier->resources);
     int64_t now = clock_monotonic();

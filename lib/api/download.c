@@ -140,7 +140,7 @@ static const char *wanted_range(const struct request *rq) {
     return range[6 + strspn(range + 6, "0123456789-, ")] ? NULL : range;
 }
 
-enum download_result download_pass(struct request *rq, const struct media *media) {
+enum download_result download_stream(struct request *rq, const struct media *media) {
     struct stream stream = {.rq = rq, .media = media, .held = buffer_in(rq->arena)};
     struct graph_download download = {
         .url = media->url,

@@ -22,6 +22,6 @@ enum download_result {
 /* Answers with the file: 200 with the whole file, or 206 with the bytes of a Range header. The
  * query's `disposition` is copied to Content-Disposition. Content-Length is always sent: if the
  * download breaks off, the body is shorter, or the answer is 502 when no byte was sent yet. */
-enum download_result download_pass(struct request *rq, const struct media *media);
+enum download_result download_stream(struct request *rq, const struct media *media);
 
 #endif

@@ -11,7 +11,7 @@ enum {
     HEARTBEAT_MS = 10 * 1000,
 };
 
-bool idempotency_is_asked(void) {
+bool idempotency_has_key(void) {
     return request_variable("HTTP_IDEMPOTENCY_KEY") != NULL;
 }
 

@@ -23,7 +23,7 @@ enum idempotency_state {
 };
 
 /* Whether the request has the header. */
-bool idempotency_is_asked(void);
+bool idempotency_has_key(void);
 
 /* Computes the fingerprint of the request's JSON body: the SHA-256 of its tokens in their order,
  * without the white space between them. Other escapes, other spellings of numbers and another order

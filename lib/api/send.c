@@ -211,7 +211,7 @@ int send_message(struct request *rq, const struct message_kind *kind) {
     struct recipient recipient = read_recipient(rq);
     struct idempotency once;
     unsigned char fingerprint[CRYPTO_HASH_SIZE];
-    if (!idempotency_is_asked())
+    if (!idempotency_has_key())
         return refuse_blocked(rq, &recipient) || deliver(rq, kind, &recipient, NULL) ? -1 : 0;
     idempotency_fingerprint(rq, fingerprint);
     switch (idempotency_begin(rq, fingerprint, &once)) {

@@ -194,7 +194,7 @@ static bool sign(struct attempt *attempt, const struct keyring *keys) {
     size_t count = open_codes(attempt, keys, codes);
     if (!count) {
         snprintf(attempt->detail, sizeof attempt->detail,
-                 "the webhook code cannot be decrypted with the key file at hand");
+                 "the webhook code cannot be decrypted with the present key file");
         return false;
     }
     bool signed_whole =

@@ -103,7 +103,7 @@ bool dispatch_has_room(const struct dispatch *dispatch) {
     return room(dispatch) > 0;
 }
 
-void dispatch_look(struct dispatch *dispatch) {
+void dispatch_rescan(struct dispatch *dispatch) {
     dispatch->has_seen_all = false;
     dispatch->is_whole_lap = !*dispatch->after;
 }

@@ -28,8 +28,8 @@ struct dispatch {
     struct host *host_of[DISPATCH_SLOTS]; /* valid for slots in use */
     struct hosts hosts;
     char after[ID_SIZE]; /* the user who was planned last; "" at the beginning of a lap */
-    bool is_whole_lap;   /* this lap began after dispatch_look */
-    bool has_seen_all;   /* all users have been planned since dispatch_look */
+    bool is_whole_lap;   /* this lap began after dispatch_rescan */
+    bool has_seen_all;   /* all users have been planned since dispatch_rescan */
 };
 
 /* Returns how many slots the process has file descriptors for. First raises the soft limit of
@@ -43,7 +43,7 @@ void dispatch_close(struct dispatch *dispatch);
 
 /* Clears `has_seen_all`: there may be events that were inserted or became due since the users were
  * planned. */
-void dispatch_look(struct dispatch *dispatch);
+void dispatch_rescan(struct dispatch *dispatch);
 
 /* Records the attempts that have ended and, if `may_take`, takes due events, as many as there are
  * slots for, and starts their attempts; `*taken` is their number. On failure the attempts that have

@@ -1,7 +1,7 @@
 /* The time of the next attempt after a failed one. The functions are pure: the caller passes the
  * time and the random number. */
-#ifndef SWITCHBOARD_SCHEDULE_H
-#define SWITCHBOARD_SCHEDULE_H
+#ifndef SWITCHBOARD_RETRY_H
+#define SWITCHBOARD_RETRY_H
 
 #include <stdbool.h>
 #include <stdint.h>

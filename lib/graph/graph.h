@@ -15,8 +15,8 @@ struct graph_call {
     struct slice body;  /* JSON, of a POST; p == NULL: no body */
 };
 
-/* Loads the modules which the configuration of name resolution and of TLS names. Must be called
- * before confine. */
+/* Loads the modules that name resolution and TLS are configured to use. Must be called before
+ * confine. */
 void graph_prepare(void);
 
 /* Makes the call and waits for the answer: at most 5 s to connect, 30 s in total. An answer with

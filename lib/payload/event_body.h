@@ -1,6 +1,6 @@
 /* The body of an outbound event (spec 6): type, timestamp and data, as in Standard Webhooks. */
-#ifndef SWITCHBOARD_EVENT_H
-#define SWITCHBOARD_EVENT_H
+#ifndef SWITCHBOARD_EVENT_BODY_H
+#define SWITCHBOARD_EVENT_BODY_H
 
 #include "store/event.h"
 

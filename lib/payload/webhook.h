@@ -1,6 +1,6 @@
 /* Reads the platform's webhook payloads into updates for the store (spec 6). */
-#ifndef SWITCHBOARD_INBOUND_H
-#define SWITCHBOARD_INBOUND_H
+#ifndef SWITCHBOARD_PAYLOAD_WEBHOOK_H
+#define SWITCHBOARD_PAYLOAD_WEBHOOK_H
 
 #include "base/json.h"
 #include "store/ingest.h"
