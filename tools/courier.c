@@ -170,8 +170,7 @@ static void exchange(struct courier *courier) {
         !latch(courier, dispatch_exchange(&courier->dispatch, store, resources, may_take, &taken)))
         return;
     if (has_ended)
-        dispatch_rescan(
-            &courier->dispatch); /* the recorded results may have made more events due */
+        dispatch_rescan(&courier->dispatch); /* the results may have made more events due */
     courier->may_be_due = !courier->dispatch.has_seen_all;
     courier->has_written = courier->has_written || has_ended || taken;
 }

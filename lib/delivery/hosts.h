@@ -1,13 +1,13 @@
 /* A courier's table of the hosts that it delivers to; it decides whether a host may have one more
  * attempt in flight (spec 6).
  *
- * Each host and port has at most 8 attempts in flight. The first attempt of a user to a host is
- * admitted while there are fewer. Further attempts of the user are admitted only while fewer than
- * the host's window are in flight. The window of an unknown host is 1; it grows by 1 with every
- * answer, and is 1 again after an attempt timed out during which the host answered nothing. While
- * the oldest attempt is more than 1 s old and the host has not answered since it began, no further
- * attempts are admitted. Slow hosts may use half of all slots, slow and unknown hosts together
- * three quarters, so that a quick host gets a slot even if many other hosts hang.
+ * Each host and port has at most 8 attempts in flight. A user without an attempt in flight gets one
+ * while the host has fewer than 8. A user gets a second and later ones only while the host has
+ * fewer than its window. The window of an unknown host is 1; it grows by 1 with every answer, and
+ * is 1 again after an attempt timed out during which the host answered nothing. A user gets no
+ * second attempt while the host's oldest attempt is more than 1 s old and the host has not answered
+ * since that began. Slow hosts may use half of all slots, slow and unknown hosts together three
+ * quarters, so that a quick host gets a slot even if many other hosts hang.
  *
  * When more users want slots than there are, they take turns in the order of their ids, and the
  * user who was refused first is the next. So a user of a busy host, or of a slow one, waits for at
@@ -33,7 +33,7 @@ struct gate {
     size_t load;         /* attempts in flight */
     char last[ID_SIZE];  /* the user who had the last turn */
     char next[ID_SIZE];  /* the first user after `last` who was refused; "": none */
-    uint64_t refused_in; /* the lap of that refusal; the turn is lost one whole lap later */
+    uint64_t refused_in; /* the lap of that refusal; a whole lap later the turn is lost */
 };
 
 struct host {
