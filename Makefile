@@ -1,6 +1,6 @@
 # Switchboard. `make help` lists the targets.
 
-# --- Stuff to set on the command line -----------------------------------------------------------
+# --- Variables to set on the command line -------------------------------------------------------
 CC      = gcc
 CFLAGS  = -O2 -g
 PREFIX  = /usr
@@ -10,17 +10,18 @@ PROBE ?=
 V =
 PORT    ?= 8080
 RUN_DIR ?= ./run
-# Of `make run`: cgi or fcgi; another platform than the sandbox. Of `make test`: files to run.
+# For `make run`: cgi or fcgi; the platform's URL instead of the sandbox. For `make test`: files to run.
 TRANSPORT ?= cgi
 GRAPH_BASE_URL ?=
 TESTS   ?=
-# Of `make growth`: how many contacts; where the databases are, ./build/growth.
+# For `make growth`: numbers of contacts; directory of the databases, default ./build/growth.
 GROWTH_SIZES ?= 1000 100000 1000000
 GROWTH_DIR ?=
 
-# --- Nothing to set below -----------------------------------------------------------------------
+# --- Nothing below is to be set -----------------------------------------------------------------
 Q := $(if $(V),,@)
-# Where objects go, and where the executables go: beside their sources, except in sanitizer builds.
+# The directory of the objects, and that of the executables: beside their sources, except in sanitizer,
+# probe and coverage builds.
 BUILD := build/plain
 OUT   := .
 WARNINGS := -Wall -Wextra -Wformat=2 -Wconversion -Wshadow -Wvla -Wimplicit-fallthrough -Werror
@@ -29,7 +30,7 @@ HARDENING := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fst
     -fno-strict-overflow -fno-strict-aliasing
 FLAGS := -std=c11 -D_GNU_SOURCE -Ilib -fPIE $(WARNINGS) -MMD -MP
 LINK  := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed
-# An executable that needs no shared library starts fastest: all but those that call the platform.
+# An executable without shared libraries starts fastest: all except those that call the platform.
 STATIC := -static-pie -Wl,--no-warnings
 DYNAMIC := -pie
 ifeq ($(SANITIZE),1)
@@ -40,13 +41,13 @@ STATIC := -pie -fsanitize=address,undefined
 DYNAMIC := -pie -fsanitize=address,undefined
 else
 ifeq ($(PROBE),1)
-# Executables that can be asked what they are able to do, and made to crash.
+# Executables that test their own rights on request, and that can be made to crash.
 BUILD := build/probe/objects
 OUT   := build/probe
 FLAGS += -DSWITCHBOARD_PROBE -DCRASH_CPU_SECONDS=1 -include tests/probe.h
 endif
 ifeq ($(COVERAGE),1)
-# Executables that count which of their lines run.
+# Executables that count how often each of their lines runs.
 BUILD := build/coverage/objects
 OUT   := build/coverage
 CFLAGS = -O0 -g
@@ -58,21 +59,21 @@ DYNAMIC += --coverage
 else
 FLAGS += $(HARDENING)
 endif
-# clang 14 has this one behind a second flag
+# clang 14 accepts this flag only with a second one
 FLAGS += -ftrivial-auto-var-init=zero $(if $(findstring clang,$(CC)),-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang)
 endif
 
-# Debian packages: to build and run, and what the tests need besides.
+# Debian packages: to build and run; the tests need more.
 PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
     libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime $(if $(shell command -v npm),,nodejs npm)
 FUZZ_PACKAGES := clang libclang-rt-14-dev
 COVERAGE_PACKAGES := gcovr
 BENCH_PACKAGES := wrk sqlite3
-# The controls in Node, whose better-sqlite3 is compiled.
+# For the controls in Node; better-sqlite3 is compiled.
 CONTROL_PACKAGES = g++ make python3 $(if $(shell command -v npm),,nodejs npm libnode-dev)
 
-# Executables by what they may link.
+# The executables, grouped by the libraries that they link.
 CGI_PLAIN := root health version
 CGI_STORE := me ready webhooks platform
 CGI_GRAPH := messages templates forms
@@ -92,7 +93,7 @@ STARVER := $(BUILD)/tests/helpers/starve.o
 STARVED := $(BUILD)/starved
 STARVED_CGI := $(patsubst %,$(STARVED)/cgi-bin/%,$(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA))
 STARVED_PROGRAMS := $(STARVED_CGI) $(STARVED)/tools/courier
-# Libraries that consumers of our events use, at the versions of tests/package-lock.json.
+# Libraries that receivers of events use, at the versions of tests/package-lock.json.
 NODE_MODULES := build/npm/node_modules/.package-lock.json
 
 FCGI   := -l:libfcgi.a
@@ -103,13 +104,13 @@ MAGIC  := -lmagic
 
 BINARIES := $(CGI:%=$(OUT)/cgi-bin/%) $(TOOLS:%=$(OUT)/tools/%)
 
-all: $(BINARIES) ## build everything
+all: $(BINARIES) ## build all programs
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
 
-# schema.sql is the database's birth certificate: it is compiled in as it stands.
+# schema.sql is compiled in unchanged: `switchboard init` creates the database from it.
 $(BUILD)/lib/store/schema.c: schema.sql
 	@mkdir -p $(@D)
 	@( echo '#include "store/schema.h"'; echo 'const char schema_sql[] = {'; \
@@ -163,8 +164,8 @@ $(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ -lpthread -lcjson
 
-# The same executables, in which any allocation can be made to fail: tests/helpers/starve.c. Shared
-# libraries are starved too, so none of them is static.
+# The same executables, in which any allocation can be made to fail: tests/helpers/starve.c. None of them
+# is static, so that the allocations of shared libraries can be made to fail too.
 $(STARVED_CGI): $(STARVED)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(STARVER) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -Wl,--wrap=main -o $@ $< $(STARVER) $(LIBRARY) $(FCGI) \
@@ -183,33 +184,33 @@ $(NODE_MODULES): tests/package.json tests/package-lock.json
 export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL GROWTH_SIZES GROWTH_DIR
 BUILD_ALL = $(MAKE) -s --no-print-directory -j$$(nproc)
 
-run: ## install what is missing, build, start everything, send a message
+run: ## install missing packages, build, start everything, send a message
 	@tools/run --check
 	@tools/setup $(PACKAGES)
 	@$(BUILD_ALL) all
 	@tools/run
 
-stop: ## stop what `make run` started
+stop: ## stop the programs that `make run` started
 	@tools/stop
 
-test: ## install what is missing, build, run the whole suite
+test: ## install missing packages, build, run the whole suite
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES)
 	@$(BUILD_ALL) all probes $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) $(NODE_MODULES) $(FUZZ_TARGETS)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
 test-full: export TEST_FULL = 1
-test-full: test ## the suite with its long forms: every test over each transport, five times the points
+test-full: test ## run the long forms too: every test over each transport, five times the points
 
-# Every point of every sweep, where `make test` tries some.
+# The sweeps whose points are all tried; `make test` tries a part of them.
 TORTURE := key_killed idempotency_killed platform_sweep courier_sweep torture_send torture_upload torture_memory starved_pool
 
-torture: ## kill and fail at every system call, fail every allocation
+torture: ## kill programs at every system call, fail every call and every allocation
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
 	@$(BUILD_ALL) all $(TEST_HELPERS) $(STARVED_PROGRAMS)
 	@OUT=$(OUT) HELPERS=$(CURDIR)/$(BUILD)/helpers SWEEP_POINTS=1000000 LIMIT=7200 tests/run \
 	    $(or $(TESTS),$(TORTURE:%=tests/%.bats))
 
-# Fuzz targets are built by clang, the library with them. FUZZ_SECONDS is the time for each.
+# clang builds the fuzz targets and a library for them. FUZZ_SECONDS is the time for each target.
 FUZZ := build/fuzz
 FUZZ_SECONDS = 30
 FUZZ_FLAGS := -std=c11 -D_GNU_SOURCE -Ilib -O1 -g -fno-omit-frame-pointer \
@@ -233,12 +234,12 @@ $(FUZZ)/libswitchboard.a: $(FUZZ_OBJECTS)
 $(FUZZ_TARGETS): $(FUZZ)/%: $(FUZZ)/tests/fuzz/%.o $(FUZZ)/libswitchboard.a
 	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(FCGI) $(SQLITE) $(SODIUM) -lcjson
 
-fuzz: ## hostile input for every parser, FUZZ_SECONDS each
+fuzz: ## run hostile input against every parser, FUZZ_SECONDS each
 	@tools/setup $(PACKAGES) $(FUZZ_PACKAGES)
 	@$(BUILD_ALL) $(FUZZ_TARGETS)
 	@tests/fuzz/run $(FUZZ) $(FUZZ_SECONDS)
 
-# Programs that are measured beside ours are built as ours are.
+# The programs for comparison are built with the same flags as ours.
 BENCH := $(BUILD)/bench
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BENCH)/%,$(filter-out %/unconfined.c,$(wildcard tests/bench/*.c))) \
     $(addprefix $(BENCH)/unconfined_,health me messages)
@@ -251,7 +252,7 @@ $(BENCH)/%_fcgi: $(BUILD)/tests/bench/%_fcgi.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(STATIC) -o $@ $< $(FCGI)
 
-# The same executables, but for confine.c.
+# The same executables without confinement.
 $(BENCH)/unconfined_health $(BENCH)/unconfined_me: $(BENCH)/unconfined_%: $(BUILD)/cgi-bin/%.o \
     $(BUILD)/tests/bench/unconfined.o $(LIBRARY)
 	@mkdir -p $(@D)
@@ -265,7 +266,7 @@ $(BENCH)/%: $(BUILD)/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $< $(LIBRARY) $(SODIUM)
 
-# The trials of a probe build, by a program that is not confined.
+# A program that makes the trials of a probe build without confinement.
 PROBE_CONTROL := build/probe/control
 
 build/probe/control.o: tests/probe.c
@@ -275,40 +276,40 @@ build/probe/control.o: tests/probe.c
 $(PROBE_CONTROL): build/probe/control.o $(LIBRARY)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(FCGI) $(SODIUM)
 
-# They are looked at as they are installed, beside a suite of sanitizer builds too.
+# The audit uses the installed form of the executables: with SANITIZE=1 they are built without it.
 probes: $(if $(filter 1,$(SANITIZE)),,$(PROBE_CONTROL)) $(BUILD)/helpers/ask
 	@$(if $(filter 1,$(SANITIZE)),$(BUILD_ALL) SANITIZE= all $(PROBE_CONTROL))
 	@$(BUILD_ALL) SANITIZE= PROBE=1 all
 
-audit: ## what each executable is made of and able to do, and the proof; V=1 for every call and trial
+audit: ## print and check what each executable can do; V=1 prints every call and trial
 	@tools/setup $(PACKAGES) binutils
 	@$(BUILD_ALL) all probes
 	@OUT=$(OUT) ASK=$(BUILD)/helpers/ask VERBOSE=$(V) tests/audit
 
-bench: ## measure beside bare programs and Node, 10 minutes
+bench: ## measure against bare programs and Node, 10 minutes
 	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES)
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
 	@BENCH_BIN=$(BENCH) tests/bench/run
 
-bench-quick: ## the first rows of it, without Node, in under a minute
+bench-quick: ## measure the first rows, without Node, in under a minute
 	@tools/setup $(PACKAGES) $(BENCH_PACKAGES)
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
 	@BENCH_BIN=$(BENCH) tests/bench/run --quick
 
-growth: ## what grows with the database: the same measurements at GROWTH_SIZES rows, 15 minutes and 6 GB
+growth: ## measure on databases of GROWTH_SIZES contacts, 15 minutes and 6 GB
 	@tools/setup $(PACKAGES) $(BENCH_PACKAGES)
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS) $(TEST_HELPERS)
 	@BENCH_BIN=$(BENCH) HELPERS=$(BUILD)/helpers tests/bench/growth
 
 # The suite over the transports that run every line; SWEEP_POINTS bounds the sweeps.
-coverage: ## run the suite on counting executables, print which lines of lib and cgi-bin it ran
+coverage: ## run the suite and print the lines of lib and cgi-bin that it did not run
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(COVERAGE_PACKAGES)
 	@$(BUILD_ALL) COVERAGE=1 all coverage-programs
 	@tests/coverage build/coverage
 
 coverage-programs: $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) $(NODE_MODULES)
 
-# The soak: five minutes of everything at once, SOAK_SECONDS of it.
+# The soak: random traffic and random failures for SOAK_SECONDS, default five minutes.
 SOAK := $(BUILD)/soak
 SOAK_PROGRAMS := $(addprefix $(SOAK)/,traffic receiver hunter verify)
 SOAK_SHARED := $(BUILD)/tests/soak/history.o
@@ -321,15 +322,15 @@ $(SOAK_PROGRAMS): $(SOAK_SHARED) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $(filter %.o,$^) $(LIBRARY) $(SODIUM) $(CURL) -lpthread
 
-soak: ## five minutes of random traffic, kills, full disk and locks, then look for everything
+soak: ## run five minutes of random traffic, kills, full disk and locks, then check all data
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
 	@$(BUILD_ALL) all $(SOAK_PROGRAMS)
 	@OUT=$(OUT) SOAK_BIN=$(SOAK) tests/soak/run
 
-install: all ## below DESTDIR and PREFIX
+install: all ## install below DESTDIR and PREFIX
 	@OUT='$(OUT)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install
 
-clean: ## remove what was built
+clean: ## remove all built files
 	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
 
 help:

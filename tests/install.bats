@@ -105,7 +105,7 @@ requested_more_than() { # NUMBER: each of them
     run env DESTDIR="$STAGE" PREFIX=/opt/sb "$root/tools/install"
     assert_equal "$(tail -n 1 "$conf")" '# edited'
     cmp "$root/apache.conf" "$conf.new"
-    assert_equal "$output" '/etc/switchboard/apache.conf was edited and stays; the new one is apache.conf.new'
+    assert_equal "$output" '/etc/switchboard/apache.conf was edited and is kept; the new one is apache.conf.new'
 }
 
 # Prints MemoryMax= of a unit in megabytes: memory_of UNIT

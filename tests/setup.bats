@@ -76,7 +76,7 @@ set_up_as_user() {
     put_program sudo 'exit 1'
     set_up_as_user jq curl </dev/null
     assert_equal "$status" 1
-    assert_equal "$output" 'setup: packages are missing and I am not root; run: apt-get install jq'
+    assert_equal "$output" 'setup: packages are missing and this user is not root; run: apt-get install jq'
     assert_equal "$(<"$calls")" ''
 }
 

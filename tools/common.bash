@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What the scripts in tools/ share. Sourced, never run.
+# Functions that the scripts in tools/ share. This file is sourced, not run.
 
-# The script's last word: one line on stderr, exit 1.
+# Prints one line on stderr and ends the script with status 1.
 die() {
     printf '%s: %s\n' "${0##*/}" "$*" >&2
     exit 1
@@ -17,9 +17,9 @@ wait_until() {
     done
 }
 
-# A directory that can hold unix sockets, printed: DIR itself, or a private one below /tmp when
-# DIR is so deep that its sockets' names would pass the 107 bytes of sun_path. DIR/sockets names
-# the one in use; release_sockets removes it.
+# Prints a directory for unix sockets: DIR itself, or a private one below /tmp if the path of DIR is
+# so long that its sockets would exceed the 107 bytes of sun_path. DIR/sockets holds the directory in
+# use; release_sockets removes it. claim_sockets DIR
 claim_sockets() {
     local dir=$1
     if [[ ! -d $(cat "$dir/sockets" 2>/dev/null) ]]; then
@@ -39,8 +39,8 @@ release_sockets() {
     rm -f "$dir/sockets"
 }
 
-# Is the process of a pid file alive, and is it still the one we started? WORD must be among its
-# arguments, so that a recycled pid is left alone: running PID_FILE WORD
+# Succeeds if the process of a pid file runs and has WORD among its arguments; another process may
+# have got the same pid. running PID_FILE WORD
 running() {
     local pid
     pid=$(cat "$1" 2>/dev/null) || return 1
@@ -66,7 +66,8 @@ end_process() {
     rm -f "$1"
 }
 
-# Ends what has WORD among its arguments though its parent, whose pid file we had, was killed.
+# Kills the processes with WORD among their arguments, which are left over if their parent, the
+# process of the pid file, was killed. end_orphans WORD
 end_orphans() {
     local word=$1 file pids=()
     while IFS= read -r file; do
@@ -75,16 +76,16 @@ end_orphans() {
     ((${#pids[@]} == 0)) || kill -KILL "${pids[@]}" 2>/dev/null || true
 }
 
-# Apache serves no request as root. For root this sets service=() to the words that start a
-# command as somebody else: in a user namespace, where the process believes it is www-data and its
-# files stay root's; or, where namespaces are not permitted, as www-data for real, which then
-# owns the directory. For everyone else the array is empty. choose_service_user DIR
+# Apache does not serve requests as root. For root this sets service=() to the words that start a
+# command as www-data: in a user namespace, in which the files stay root's; or, if namespaces are not
+# permitted, as the real user www-data, who then gets the ownership of DIR. For other users the array
+# is empty. choose_service_user DIR
 choose_service_user() {
     find_service_user
     [[ ${service[0]-} != setpriv ]] || chown -R 33:33 "$1"
 }
 
-# The same, but for the directory.
+# The same, without changing the owner of a directory.
 # shellcheck disable=SC2034  # read by the scripts that source this
 find_service_user() {
     local id=33 # www-data
@@ -95,12 +96,12 @@ find_service_user() {
         return 0
     fi
     setpriv --reuid=$id --regid=$id --clear-groups true 2>/dev/null ||
-        die "this root may neither make a user namespace nor become www-data; run it as an ordinary user"
+        die "root may neither create a user namespace nor become www-data here; run this as an ordinary user"
     service=(setpriv "--reuid=$id" "--regid=$id" --clear-groups)
 }
 
-# The first directory on the way to DIR, itself included, that the service's user may not enter,
-# printed; nothing where it may enter all. After find_service_user.
+# Prints the first directory on the path to DIR, including DIR, that the service's user may not enter;
+# prints nothing if it may enter all. Call find_service_user first. barred_directory DIR
 barred_directory() {
     local path='' part parts
     IFS=/ read -ra parts <<<"${1#/}"

@@ -3,18 +3,18 @@
  *     pool --socket PATH --processes N [--max-processes N] [--calm SECONDS] [--max-requests M]
  *          [--grace SECONDS] [--pid-file F] [--watch FILE] -- PROGRAM [ARGUMENT...]
  *
- * Makes the listening unix socket PATH and runs N processes of PROGRAM with it as their standard
- * input, which is how a FastCGI program takes its connections (FastCGI 1.0, 2.2). The socket
- * stays open while processes come and go, so that no connection is refused meanwhile. Started by
- * systemd with a socket (sd_listen_fds(3)), it takes that one and needs no --socket.
+ * Creates the listening unix socket PATH and runs N processes of PROGRAM with the socket as their
+ * standard input, on which a FastCGI program accepts its connections (FastCGI 1.0, 2.2). The socket
+ * stays open while processes are started and ended, so that no connection is refused. If systemd
+ * passes a socket (sd_listen_fds(3)), the pool uses it and needs no --socket.
  *
- *   a process ends     another takes its place, later and later when it dies at once
- *   connections wait   while all processes wait themselves, for the platform or for the disk: more
- *                      are started, up to --max-processes; when none has waited for --calm seconds
- *                      (30), they end one by one
- *   SIGTERM, SIGINT    processes are told to end, after --grace seconds they are killed; exit 0
+ *   a process ends     another is started; after one that ended at once, with a growing delay
+ *   connections wait   if the processes sleep (they wait for the platform or the disk), more are
+ *                      started, up to --max-processes; when no connection has waited for --calm
+ *                      seconds (30), they are ended one by one
+ *   SIGTERM, SIGINT    each process gets SIGTERM, and SIGKILL after --grace seconds; exit status 0
  *   SIGHUP             the processes are replaced one by one
- *   PROGRAM changes    the same; FILE of --watch, such as their configuration, too
+ *   PROGRAM changes    the same, and when FILE of --watch changes, such as their configuration
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,14 +37,14 @@
 enum {
     PROCESSES_MAX = 1024,
     BACKLOG = 1024,
-    GRACE_S = 40,           /* a send may wait 30 s for the platform, and 5 s to connect */
-    TICK_MS = 1000,         /* how often PROGRAM's file is looked at */
-    AT_ONCE_MS = 100,       /* any process that lives no longer died at once */
-    FAILED_EARLY_MS = 1000, /* and one that failed within this */
-    LOOK_MS = 100,          /* how often a pool that may grow looks for waiting connections */
-    LOOK_AGAIN_MS = 10,     /* and when it found some */
-    LOOKS = 5,              /* that find some, before it grows: a burst is not a want */
-    CALM_S = 30,            /* when it found none for so long, one process ends each TICK_MS */
+    GRACE_S = 40,           /* a send may wait 5 s to connect to the platform, 30 s for an answer */
+    TICK_MS = 1000,         /* interval of the checks of PROGRAM's file */
+    AT_ONCE_MS = 100,       /* a process that ends within this time is restarted with a delay */
+    FAILED_EARLY_MS = 1000, /* the same for a process that fails */
+    LOOK_MS = 100,      /* interval of the looks for waiting connections, if the pool may grow */
+    LOOK_AGAIN_MS = 10, /* the interval after a look that found one */
+    LOOKS = 5,          /* looks in a row before the pool grows, so that it ignores a burst */
+    CALM_S = 30,        /* without waiting connections; then one process ends each TICK_MS */
     BACKOFF_FIRST_MS = 100,
     BACKOFF_LAST_MS = 5000,
     SYSTEMD_FD = 3,
@@ -62,21 +62,21 @@ struct options {
     char **program;    /* NULL-terminated, as execv takes it */
 };
 
-/* One place in the pool; pid 0 while it is empty. Times are monotonic milliseconds. */
+/* A slot for one process. Times are monotonic milliseconds. */
 struct slot {
-    pid_t pid;
+    pid_t pid; /* 0: no process runs */
     long long started;
-    long long start_at; /* when empty: not before */
-    long long kill_at;  /* when told to end: SIGKILL from then on; 0: was not told */
-    long backoff_ms;    /* the last delay; 0 after a process that lived */
-    bool outdated;      /* to be replaced */
+    long long start_at; /* the earliest start of the next process */
+    long long kill_at;  /* SIGKILL is sent from this time on; 0: SIGTERM was not sent */
+    long backoff_ms;    /* the last delay; 0 after a process that did not end early */
+    bool outdated;      /* the process is to be replaced */
 };
 
 /* A file whose change replaces the processes. */
 struct watched {
     const char *path;
-    struct stat used; /* as the processes know it */
-    struct stat seen; /* at the last look */
+    struct stat used; /* when the processes were started */
+    struct stat seen; /* at the last check */
 };
 
 struct pool {
@@ -84,12 +84,12 @@ struct pool {
     int listener;
     bool owns_socket;
     struct stat socket_id;
-    struct watched program, watch; /* what the processes were started from */
+    struct watched program, watch;
     struct slot slots[PROCESSES_MAX];
-    long wanted;          /* processes: from options.processes to options.max_processes */
+    long size;            /* slots in use: from options.processes to options.max_processes */
     long processors;      /* of the machine */
-    long wanting;         /* looks in a row that found connections waiting and a processor free */
-    long long calm_since; /* no connection has been seen waiting since */
+    long looks;           /* in a row that found a connection waiting and a processor free */
+    long long calm_since; /* time of the last look that found a connection waiting */
     bool stopping;
 };
 
@@ -177,7 +177,7 @@ static struct options read_options(int argc, char **argv) {
 
 /* ---- the socket ---- */
 
-/* The socket that systemd hands over, or -1. */
+/* Returns the socket that systemd has passed, or -1. */
 static int take_systemd_socket(void) {
     const char *pid = getenv("LISTEN_PID");
     const char *count = getenv("LISTEN_FDS");
@@ -190,7 +190,7 @@ static int take_systemd_socket(void) {
     return SYSTEMD_FD;
 }
 
-static bool somebody_listens(const struct sockaddr_un *address) {
+static bool is_listening(const struct sockaddr_un *address) {
     int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (probe < 0)
         die("cannot make", "a socket");
@@ -206,11 +206,11 @@ static int make_socket(struct pool *pool, const char *path) {
         die("cannot listen on", path);
     }
     memcpy(address.sun_path, path, strlen(path));
-    if (somebody_listens(&address)) {
+    if (is_listening(&address)) {
         errno = EADDRINUSE;
         die("cannot listen on", path);
     }
-    unlink(path); /* what a killed pool left behind */
+    unlink(path); /* the socket of a killed pool */
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     mode_t mask = umask(0117);
     if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
@@ -221,7 +221,7 @@ static int make_socket(struct pool *pool, const char *path) {
     return listener;
 }
 
-/* Another pool may have taken the name since: only our own socket is removed. */
+/* Removes the socket, unless another pool has replaced it meanwhile. */
 static void remove_socket(const struct pool *pool) {
     struct stat found;
     const char *path = pool->options.socket;
@@ -236,7 +236,7 @@ static void run_program(const struct pool *pool, pid_t parent) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* a killed pool leaves no process behind */
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* the process ends when the pool is killed */
     if (getppid() != parent)
         _exit(0);
     if (dup2(pool->listener, STDIN_FILENO) < 0)
@@ -268,7 +268,8 @@ static void start_process(struct pool *pool, struct slot *slot, long long now) {
     slot->outdated = false;
 }
 
-static void note_end(struct pool *pool, struct slot *slot, int status, long long now) {
+/* Frees the slot of a process that has ended. */
+static void free_slot(struct pool *pool, struct slot *slot, int status, long long now) {
     long long lived = now - slot->started;
     bool failed = status != 0 && slot->kill_at == 0;
     slot->pid = 0;
@@ -289,11 +290,11 @@ static void reap_processes(struct pool *pool, long long now) {
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
         for (long i = 0; i < pool->options.max_processes; i++)
             if (pool->slots[i].pid == pid)
-                note_end(pool, &pool->slots[i], status, now);
+                free_slot(pool, &pool->slots[i], status, now);
 }
 
-/* Said again each time round: a process may have looked for the signal just before it came, and
- * gone to sleep waiting for a connection. */
+/* Sends SIGTERM, again at each call: a process that gets the signal between its check for signals
+ * and accept(2) would miss the first one. Sends SIGKILL once the grace period is over. */
 static void end_process(const struct pool *pool, struct slot *slot, long long now) {
     if (slot->pid == 0)
         return;
@@ -302,9 +303,10 @@ static void end_process(const struct pool *pool, struct slot *slot, long long no
     kill(slot->pid, now < slot->kill_at ? SIGTERM : SIGKILL);
 }
 
-/* One at a time: the next goes when its predecessor's successor has started. */
+/* Ends the first outdated process. They are replaced one at a time: the next one is ended when the
+ * successor of the last one has started. */
 static void replace_outdated(struct pool *pool, long long now) {
-    for (long i = 0; i < pool->wanted; i++) {
+    for (long i = 0; i < pool->size; i++) {
         if (pool->slots[i].pid == 0)
             return;
         if (pool->slots[i].outdated) {
@@ -324,8 +326,9 @@ static bool same_file(const struct stat *a, const struct stat *b) {
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* A new file counts when it looked the same twice: until then somebody is still writing it. */
-static void look_at(struct pool *pool, struct watched *file, int access_needed) {
+/* Marks the processes as outdated if the file has changed. A changed file counts when two checks in
+ * a row find it the same: until then it may still be being written. */
+static void check_file(struct pool *pool, struct watched *file, int access_needed) {
     struct stat found;
     if (file->path == NULL || stat(file->path, &found) != 0)
         return;
@@ -351,8 +354,8 @@ static bool connection_waits(const struct pool *pool) {
     return poll(&listener, 1, 0) > 0;
 }
 
-/* Whether the process works or is about to (state R of proc(5)), and so cannot be helped by more.
- */
+/* True if the process runs or is ready to run (state R of proc(5)), and does not wait for another
+ * program or for the disk. */
 static bool is_runnable(pid_t pid) {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
@@ -361,32 +364,33 @@ static bool is_runnable(pid_t pid) {
     if (fd >= 0)
         close(fd);
     text[n > 0 ? n : 0] = '\0';
-    const char *state = strrchr(text, ')'); /* the name before it may hold anything */
+    const char *state = strrchr(text, ')'); /* the last one: the program's name may hold others */
     return state != NULL && strncmp(state, ") R", 3) == 0;
 }
 
 static bool processors_are_busy(const struct pool *pool) {
     long runnable = 0;
-    for (long i = 0; i < pool->wanted && runnable < pool->processors; i++)
+    for (long i = 0; i < pool->size && runnable < pool->processors; i++)
         runnable += pool->slots[i].pid == 0 || is_runnable(pool->slots[i].pid);
     return runnable >= pool->processors;
 }
 
-/* More processes when connections went on waiting and it is not for want of processors; one less
- * when none has waited for long. Returns when to look again, in milliseconds. */
+/* Raises the number of processes when connections keep waiting while processors are free, and
+ * lowers it by one when no connection has waited for --calm seconds. Returns the milliseconds until
+ * the next look. */
 static long adjust_size(struct pool *pool, long long now) {
     long most = pool->options.max_processes;
     bool waits = connection_waits(pool);
     if (waits)
         pool->calm_since = now;
-    pool->wanting = waits && !processors_are_busy(pool) ? pool->wanting + 1 : 0;
-    if (pool->wanting >= LOOKS && pool->wanted < most) {
-        pool->wanted += pool->wanted / 2 + 1;
-        pool->wanted = pool->wanted < most ? pool->wanted : most;
-        pool->wanting = 0;
-    } else if (pool->wanted > pool->options.processes &&
+    pool->looks = waits && !processors_are_busy(pool) ? pool->looks + 1 : 0;
+    if (pool->looks >= LOOKS && pool->size < most) {
+        pool->size += pool->size / 2 + 1;
+        pool->size = pool->size < most ? pool->size : most;
+        pool->looks = 0;
+    } else if (pool->size > pool->options.processes &&
                now - pool->calm_since > pool->options.calm_s * 1000) {
-        pool->wanted--;
+        pool->size--;
         pool->calm_since += TICK_MS;
     }
     return waits ? LOOK_AGAIN_MS : LOOK_MS;
@@ -394,13 +398,13 @@ static long adjust_size(struct pool *pool, long long now) {
 
 /* ---- the loop ---- */
 
-/* Starts what is due. Returns how many milliseconds may pass until there is something to do. */
+/* Starts the processes that are due. Returns the milliseconds until the next action. */
 static long keep_running(struct pool *pool, long long now) {
     bool may_grow = pool->options.max_processes > pool->options.processes;
     long wait = may_grow ? adjust_size(pool, now) : TICK_MS;
-    for (long i = pool->wanted; i < pool->options.max_processes; i++)
+    for (long i = pool->size; i < pool->options.max_processes; i++)
         end_process(pool, &pool->slots[i], now);
-    for (long i = 0; i < pool->wanted; i++) {
+    for (long i = 0; i < pool->size; i++) {
         struct slot *slot = &pool->slots[i];
         if (slot->pid == 0 && slot->start_at <= now)
             start_process(pool, slot, now);
@@ -411,8 +415,8 @@ static long keep_running(struct pool *pool, long long now) {
     return wait;
 }
 
-/* Tells every process to end. Returns false when none is left. */
-static bool wind_down(struct pool *pool, long long now) {
+/* Ends every process. Returns false when none is left. */
+static bool end_processes(struct pool *pool, long long now) {
     bool left = false;
     for (long i = 0; i < pool->options.max_processes; i++) {
         end_process(pool, &pool->slots[i], now);
@@ -421,7 +425,8 @@ static bool wind_down(struct pool *pool, long long now) {
     return left;
 }
 
-static void take_signal(struct pool *pool, const sigset_t *signals, long wait_ms) {
+/* Waits for a signal, at most wait_ms, and handles it. */
+static void await_signal(struct pool *pool, const sigset_t *signals, long wait_ms) {
     struct timespec wait = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000};
     int caught = sigtimedwait(signals, NULL, &wait);
     if (caught == SIGTERM || caught == SIGINT)
@@ -431,21 +436,21 @@ static void take_signal(struct pool *pool, const sigset_t *signals, long wait_ms
 }
 
 static void supervise(struct pool *pool, const sigset_t *signals) {
-    long long next_look = now_ms() + TICK_MS;
+    long long next_check = now_ms() + TICK_MS;
     for (;;) {
         long long now = now_ms();
         long wait = TICK_MS;
         reap_processes(pool, now);
-        if (now >= next_look) {
-            look_at(pool, &pool->program, X_OK);
-            look_at(pool, &pool->watch, F_OK);
-            next_look = now + TICK_MS;
+        if (now >= next_check) {
+            check_file(pool, &pool->program, X_OK);
+            check_file(pool, &pool->watch, F_OK);
+            next_check = now + TICK_MS;
         }
         if (!pool->stopping)
             wait = keep_running(pool, now);
-        else if (!wind_down(pool, now))
+        else if (!end_processes(pool, now))
             return;
-        take_signal(pool, signals, wait);
+        await_signal(pool, signals, wait);
     }
 }
 
@@ -463,7 +468,7 @@ int main(int argc, char **argv) {
     pool.options = read_options(argc, argv);
     start_watching(&pool.program, pool.options.program[0]);
     start_watching(&pool.watch, pool.options.watch);
-    pool.wanted = pool.options.processes;
+    pool.size = pool.options.processes;
     pool.processors = sysconf(_SC_NPROCESSORS_ONLN);
     pool.calm_since = now_ms();
 

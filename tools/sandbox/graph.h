@@ -1,5 +1,5 @@
-/* The simulated platform: checks version, token and ownership, and dispatches to the node or edge.
- */
+/* The simulated platform: checks version, token and ownership, and dispatches to the node or
+ * edge. */
 #ifndef SANDBOX_GRAPH_H
 #define SANDBOX_GRAPH_H
 

@@ -276,8 +276,8 @@ static bool section_titles_given(const cJSON *sections) {
     return given || cJSON_GetArraySize(sections) < 2;
 }
 
-/* Returns the number of items of all sections together; *unique is false if two rows share an id.
- */
+/* Returns the number of items of all sections together; *unique is false if two rows share an
+ * id. */
 static int section_items(const cJSON *sections, const char *name, bool *unique) {
     const cJSON *section;
     cJSON *all = cJSON_CreateArray();

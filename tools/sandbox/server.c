@@ -33,8 +33,8 @@ struct stream {
     uint64_t interval;
 };
 
-/* Sends a TCP reset at once: on Linux, connect(2) with AF_UNSPEC on a connected socket does that.
- */
+/* Sends a TCP reset at once: on Linux, connect(2) with AF_UNSPEC on a connected socket does
+ * that. */
 static void connection_reset(struct MHD_Connection *connection) {
     struct sockaddr none = {.sa_family = AF_UNSPEC};
     int socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -202,8 +202,8 @@ static enum MHD_Result give_up(struct exchange *exchange) {
     return MHD_NO;
 }
 
-/* Called when the request is read: records it, carries it out, and answers, with the fault applied.
- */
+/* Called when the request is read: records it, carries it out, and answers, with the fault
+ * applied. */
 static enum MHD_Result exchange_answer(struct exchange *exchange) {
     uint64_t wait;
 
@@ -231,8 +231,8 @@ static enum MHD_Result exchange_answer(struct exchange *exchange) {
     return timer_hold(exchange->connection, wait) ? MHD_YES : give_up(exchange);
 }
 
-/* Called when a delayed answer is due, or the delay was ended early. A hang ends without an answer.
- */
+/* Called when a delayed answer is due, or the delay was ended early. A hang ends without an
+ * answer. */
 static enum MHD_Result exchange_resume(struct exchange *exchange) {
     if (timer_stopped() || (exchange->fault != NULL && exchange->fault->kind == FAULT_HANG)) {
         return give_up(exchange);

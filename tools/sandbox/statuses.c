@@ -125,8 +125,8 @@ static size_t take_due(cJSON **updates) {
     return count;
 }
 
-/* Makes the post of an update. Returns false if the account was deleted or no webhook URL is set.
- */
+/* Makes the post of an update. Returns false if the account was deleted or no webhook URL is
+ * set. */
 static bool make_post(struct post *post, const cJSON *json) {
     struct update update;
     struct payload payload = {NULL, NULL};

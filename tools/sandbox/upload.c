@@ -140,8 +140,8 @@ void upload_free(struct upload *upload) {
     free(upload);
 }
 
-/* The part's Content-Type must be exactly one of the list; a type with parameters is refused too.
- */
+/* The part's Content-Type must be exactly one of the list; a type with parameters is refused
+ * too. */
 static bool type_listed(const char *type) {
     static const char types[] = ", " TYPES ", ";
     char *wanted = memory_format(", %s, ", type);

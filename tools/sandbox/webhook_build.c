@@ -96,8 +96,8 @@ static void fill_new_user(struct update *update, const cJSON *json) {
 }
 
 /* Sets the user of the update. The default is a user with phone and BSUID; a BSUID alone is a user
- * whose phone is withheld; `bsuid: null` is a user without BSUID, as before they were introduced.
- */
+ * whose phone is withheld; `bsuid: null` is a user without BSUID, as before they were
+ * introduced. */
 static void fill_user(struct update *update, const cJSON *json) {
     bool bsuid_given = cJSON_HasObjectItem(json, "bsuid");
 
@@ -406,8 +406,8 @@ static bool member_equal(const cJSON *a, const cJSON *b, const char *name) {
     return text != NULL && text_matches(json_text(b, name), text);
 }
 
-/* Moves the value's lists into the change if both have the same field and line, else returns false.
- */
+/* Moves the value's lists into the change if both have the same field and line, else returns
+ * false. */
 static bool merge_change(cJSON *change, const struct update *update, cJSON *value) {
     cJSON *into = cJSON_GetObjectItemCaseSensitive(change, "value");
 
