@@ -1023,8 +1023,8 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_equal "$(grep '/platform/webhook' "$LOG" | tail -n 2 | jq -c '[.stored, .not_ours, .events]')" \
         $'[null,2,0]\n[null,1,0]'
     switchboard doctor >"$BATS_TEST_TMPDIR/doctor" || true
-    grep -E "^warn +foreign WABA id +line $LINE of account $WABA: 2 updates came under account $other and were skipped, the last at 20" "$BATS_TEST_TMPDIR/doctor"
-    grep -E "^warn +foreign WABA id +line $LINE of account $WABA: 1 update came under account 666 and was skipped, the last at 20" "$BATS_TEST_TMPDIR/doctor"
+    grep -E "^warn +foreign WABA id +line $LINE of account $WABA: 2 updates named account $other and were skipped, the last at 20" "$BATS_TEST_TMPDIR/doctor"
+    grep -E "^warn +foreign WABA id +line $LINE of account $WABA: 1 update named account 666 and was skipped, the last at 20" "$BATS_TEST_TMPDIR/doctor"
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.1 in text received'

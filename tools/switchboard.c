@@ -258,6 +258,6 @@ int main(int argc, char **argv) {
     store_close(call.store);
     arena_free(&call.arena);
     if (fflush(stdout) != 0 || ferror(stdout))
-        return fail("cannot write to standard output; what the command did stays done");
+        return fail("cannot write to standard output; the command itself was carried out");
     return status;
 }

@@ -6,7 +6,7 @@
 #include "store/admin.h"
 #include "store/listing.h"
 
-static void warn_of_no_token(const char *account_id) {
+static void warn_missing_token(const char *account_id) {
     warn("account %s has no platform access token and cannot be used until `switchboard account "
          "token %s` sets one",
          account_id, account_id);
@@ -43,7 +43,7 @@ int account_add(struct invocation *call) {
     if (result != STORE_OK)
         return fail_store(call, result);
     if (!account.token)
-        warn_of_no_token(id);
+        warn_missing_token(id);
     struct json_writer json = object_start(call);
     json_write_text(&json, "id", id);
     json_write_text(&json, "wabaid", account.waba_id);

@@ -231,8 +231,8 @@ static void check_foreign(struct report *report) {
         add(report, FAIL, "foreign WABA id", "%s", store_reason(call->store));
     for (size_t i = 0; i < count; i++)
         add(report, WARN, "foreign WABA id",
-            "line %s of account %s: %lld update%s came under account %s and %s skipped, the last "
-            "at %s; has the line moved to that account?",
+            "line %s of account %s: %lld update%s named account %s and %s skipped, the last at %s; "
+            "has the line moved to that account?",
             foreign[i].phone_number_id, foreign[i].own_waba_id, (long long)foreign[i].count,
             foreign[i].count == 1 ? "" : "s", foreign[i].waba_id,
             foreign[i].count == 1 ? "was" : "were", time_text(&call->arena, foreign[i].last_at));
@@ -281,7 +281,7 @@ static void check_spool(struct report *report) {
 static void check_upstream(struct report *report) {
     struct invocation *call = report->call;
     const char *peer;
-    const char *wrong = upstream_probe(&call->arena, call->config.graph_base_url, &peer);
+    const char *wrong = platform_probe(&call->arena, call->config.graph_base_url, &peer);
     if (wrong)
         add(report, FAIL, "upstream", "%s: %s", peer, wrong);
     else

@@ -251,9 +251,9 @@ int event_test(struct invocation *call) {
     return object_print(call, &json, "%s", id);
 }
 
-static int want(struct invocation *call, bool wanted) {
+static int set_enabled(struct invocation *call, bool enabled) {
     const char *type = call->operands[0], *email = call->operands[1];
-    enum store_result result = store_want_message_status(call->store, email, wanted, call->now);
+    enum store_result result = store_want_message_status(call->store, email, enabled, call->now);
     if (result == STORE_NOT_FOUND)
         return fail("there is no user %s", email);
     if (result != STORE_OK)
@@ -261,14 +261,14 @@ static int want(struct invocation *call, bool wanted) {
     struct json_writer json = object_start(call);
     json_write_text(&json, "email", email);
     json_write_text(&json, "type", type);
-    json_write_bool(&json, "enabled", wanted);
-    return object_print(call, &json, "%s of %s: %s", type, email, wanted ? "on" : "off");
+    json_write_bool(&json, "enabled", enabled);
+    return object_print(call, &json, "%s of %s: %s", type, email, enabled ? "on" : "off");
 }
 
 int event_enable(struct invocation *call) {
-    return want(call, true);
+    return set_enabled(call, true);
 }
 
 int event_disable(struct invocation *call) {
-    return want(call, false);
+    return set_enabled(call, false);
 }

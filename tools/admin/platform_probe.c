@@ -53,7 +53,7 @@ static void run_child(int out, const struct peer *peer) {
     _exit(reason ? 1 : 0);
 }
 
-const char *upstream_probe(struct arena *arena, const char *url, const char **peer_name) {
+const char *platform_probe(struct arena *arena, const char *url, const char **peer_name) {
     struct peer peer = read_url(arena, url);
     int ends[2], status = 0;
     char reason[256];

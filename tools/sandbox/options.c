@@ -17,13 +17,15 @@ static const struct {
     const char *help;
 } options_known[] = {
     {{"port", required_argument, NULL, 'p'}, "N", "port on 127.0.0.1, 0 = any (default 0)"},
-    {{"port-file", required_argument, NULL, 'f'}, "FILE", "written once it listens"},
-    {{"state-dir", required_argument, NULL, 'd'}, "DIR", "where uploads are spooled"},
+    {{"port-file", required_argument, NULL, 'f'},
+     "FILE",
+     "receives the port once the sandbox listens"},
+    {{"state-dir", required_argument, NULL, 'd'}, "DIR", "directory for uploads"},
     {{"fixtures", required_argument, NULL, 'x'}, "FILE", "JSON loaded at the start, see below"},
     {{"app-secret", required_argument, NULL, 's'}, "S", "key that signs webhooks"},
-    {{"webhook-url", required_argument, NULL, 'w'}, "URL", "where webhooks go"},
-    {{"verify-token", required_argument, NULL, 'v'}, "T", "for the verification of that URL"},
-    {{"latency", required_argument, NULL, 'l'}, "MS", "the platform answers this much later"},
+    {{"webhook-url", required_argument, NULL, 'w'}, "URL", "URL that webhooks are sent to"},
+    {{"verify-token", required_argument, NULL, 'v'}, "T", "token for the verification of that URL"},
+    {{"latency", required_argument, NULL, 'l'}, "MS", "delay of each answer of the platform"},
     {{"record-bytes", required_argument, NULL, 'r'}, "N", "memory for recorded requests (64 MiB)"},
     {{"help", no_argument, NULL, 'h'}, "", "this text"},
 };

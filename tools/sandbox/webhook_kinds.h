@@ -19,8 +19,7 @@ enum webhook_contact {
 struct webhook_kind {
     const char *name;
     const char *field; /* changes[].field */
-    const char
-        *list; /* the value's member that holds the element; NULL: the element is the value */
+    const char *list;  /* member of the value with the element; NULL: the element is the value */
     enum webhook_contact contact;
     const char *element;
     const char *media; /* start of the MIME type if the kind has media, or NULL */
