@@ -129,31 +129,31 @@ const struct command commands[] = {
     {.noun = "forms", .verb = "sync", .needs = NEEDS_STORE, .run = forms_sync,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
      .summary = "store the platform's flows of an account for GET /v2/forms/search",
-     .details = "All pages are read before anything is stored. Stored flows that the platform does\n"
-                "not list any more are kept."},
+     .details = "All pages are read before anything is stored. Stored flows that the platform\n"
+                "does not list any more are kept."},
 
     {.noun = "event", .verb = "list", .needs = NEEDS_STORE, .run = event_list,
      .options = OPTION(FAILED) | OPTION(LIMIT) | OPTION(AFTER),
      .summary = "list outbound events and their state of delivery, oldest first",
      .details = PAGES "\n\n"
-                "An event is pending, done, dead (given up), cancelled (its webhook was unset), or\n"
-                "suspended: it waits because its webhook failed for five days or answered 410."},
+                "An event is pending, done, dead (given up), cancelled (its webhook was unset),\n"
+                "or suspended: it waits because its webhook failed for five days or answered 410."},
     {.noun = "event", .verb = "show", .needs = NEEDS_STORE, .run = event_show,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EVENT_ID},
      .summary = "show an event, its body and every attempt to deliver it"},
     {.noun = "event", .verb = "replay", .needs = NEEDS_STORE, .run = event_replay,
      .max_operands = 1, .operands = {VALUE_EVENT_ID}, .options = OPTION(SINCE) | OPTION(UNTIL),
      .summary = "deliver an event again, or all that were created in a period",
-     .details = "Give either the ID, or --since and optionally --until (default: now). Id and body\n"
-                "of an event stay the same. A period is replayed in steps of 500 events; if the\n"
-                "command is interrupted, the completed steps stay."},
+     .details = "Give either the ID, or --since and optionally --until (default: now). Id and\n"
+                "body of an event stay the same. A period is replayed in steps of 500 events; if\n"
+                "the command is interrupted, the completed steps stay."},
     {.noun = "event", .verb = "resume", .needs = NEEDS_STORE, .run = event_resume,
      .summary = "end every suspension: the waiting events are delivered now"},
     {.noun = "event", .verb = "test", .needs = NEEDS_STORE, .run = event_test,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
      .summary = "send an event of type ping to the user's webhook and print its id",
-     .details = "The courier delivers it like any other event; `switchboard event show` prints the\n"
-                "attempts."},
+     .details = "The courier delivers it like any other event; `switchboard event show` prints\n"
+                "the attempts."},
     {.noun = "event", .verb = "enable", .needs = NEEDS_STORE, .run = event_enable,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
      .summary = "turn a type of event on for a user; message.status is off by default"},
@@ -164,17 +164,17 @@ const struct command commands[] = {
     {.noun = "refusal", .verb = "list", .needs = NEEDS_STORE, .run = refusal_list,
      .summary = "list webhook payloads of the platform that were too large to process",
      .details = "A payload is refused if it holds more than 10,000 updates or more than a million\n"
-                "values, or would change more of the database than one request may. It is answered\n"
-                "200 and kept unchanged for 30 days. At most 64 MiB are kept: beyond that, a\n"
-                "payload is answered 503, and the platform sends it again for days."},
+                "values, or would change more of the database than one request may. It is\n"
+                "answered 200 and kept unchanged for 30 days. At most 64 MiB are kept: beyond\n"
+                "that, a payload is answered 503, and the platform sends it again for days."},
     {.noun = "refusal", .verb = "show", .needs = NEEDS_STORE, .run = refusal_show,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
      .summary = "print the bytes of a refused payload"},
     {.noun = "refusal", .verb = "retry", .needs = NEEDS_STORE, .run = refusal_retry,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
      .summary = "process a refused payload without the limits, and remove it from the list",
-     .details = "It is processed in steps of 1,000 updates, between which the gateway continues to\n"
-                "work. If the command is interrupted, run it again: no update is stored twice."},
+     .details = "It is processed in steps of 1,000 updates, between which the gateway continues\n"
+                "to work. If the command is interrupted, run it again: no update is stored twice."},
     {.noun = "refusal", .verb = "drop", .needs = NEEDS_STORE, .run = refusal_drop,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
      .summary = "remove a refused payload from the list without processing it"},
@@ -186,29 +186,29 @@ const struct command commands[] = {
     {.noun = "key", .verb = "rotate", .needs = NEEDS_STORE, .run = key_rotate,
      .summary = "seal everything with a new key and remove the old ones",
      .details = "The gateway and the courier continue to work meanwhile. If the command is\n"
-                "interrupted, the key file still opens everything; run it again. Older backups open\n"
-                "only with the key file of their time: keep that file as long as the backups, and\n"
-                "apart from them."},
+                "interrupted, the key file still opens everything; run it again. Older backups\n"
+                "open only with the key file of their time: keep that file as long as the\n"
+                "backups, and apart from them."},
 
     {.noun = "doctor", .needs = NEEDS_NO_FILE, .run = doctor_run, .options = OPTION(FULL),
      .summary = "show the configuration and check the installation",
-     .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1. Only the\n"
-                "tables of users, accounts and lines are checked for damage, so the time does not\n"
-                "grow with the traffic. --full checks the whole database, and every reference from\n"
-                "one row to another."},
+     .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1. Only\n"
+                "the tables of users, accounts and lines are checked for damage, so the time does\n"
+                "not grow with the traffic. --full checks the whole database, and every reference\n"
+                "from one row to another."},
     {.noun = "backup", .needs = NEEDS_STORE, .run = backup_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
      .summary = "write a checked copy of the database to a new file",
-     .details = "The gateway continues to work meanwhile. `switchboard restore` restores the copy.\n"
-                "The key file is not part of it."},
+     .details = "The gateway continues to work meanwhile. `switchboard restore` restores the\n"
+                "copy. The key file is not part of it."},
     {.noun = "restore", .needs = NEEDS_CONFIG, .run = restore_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
      .summary = "replace the content of the database by that of a backup",
-     .details = "The backup is checked first. The gateway may continue to work: the content of the\n"
-                "database is copied to DATABASE.before-restore and replaced in one transaction.\n"
-                "Owner and mode stay. The restored secrets open only with the key file of the\n"
-                "backup's time. If there is no database, it is created with the owner and group of\n"
-                "its directory."},
+     .details = "The backup is checked first. The gateway may continue to work: the content of\n"
+                "the database is copied to DATABASE.before-restore and replaced in one\n"
+                "transaction. Owner and mode stay. The restored secrets open only with the key\n"
+                "file of the backup's time. If there is no database, it is created with the owner\n"
+                "and group of its directory."},
     {0},
 };
 /* clang-format on */

@@ -327,7 +327,7 @@ static struct verdict try_files(const struct needed_file *files, int count) {
     return (struct verdict){-1, 0};
 }
 
-/* Tries the files in a child process that becomes the user. Returns false if it cannot become it. */
+/* Tries the files in a child process that becomes the user. Returns false if that is impossible. */
 static bool try_as(uid_t user, gid_t group, const struct needed_file *files, int count,
                    struct verdict *verdict) {
     int ends[2];
@@ -397,7 +397,7 @@ static void check_access(struct report *report) {
 static const char *const type_databases[] = {"/usr/share/misc/magic.mgc",
                                              "/usr/lib/file/magic.mgc"};
 
-/* Checks libmagic's database. Without it every upload without a type is application/octet-stream. */
+/* Checks libmagic's database. Without it an upload without a type is application/octet-stream. */
 static void check_types(struct report *report) {
     static const unsigned char magic[] = {0x1c, 0x04, 0x1e, 0xf1}; /* magic(5), little-endian */
     for (size_t i = 0; i < sizeof type_databases / sizeof *type_databases; i++) {
