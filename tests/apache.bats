@@ -278,8 +278,8 @@ named_as_asked() {
 
 named_otherwise() {
     [[ $(header X-Request-Id) =~ ^[A-Za-z0-9._@-]{1,64}$ ]] || fail_answer 'expected an X-Request-Id'
-    [[ $(header X-Request-Id) != *evil* ]] || fail_answer 'a harmful id came back'
-    ! grep -q evil "$headers" "$body" || fail_answer 'a harmful id came back'
+    [[ $(header X-Request-Id) != *evil* ]] || fail_answer 'the answer has an invalid id'
+    ! grep -q evil "$headers" "$body" || fail_answer 'the answer has an invalid id'
     assert_named_in_access_log "$STACK/apache/switchboard_access.log"
 }
 
@@ -292,7 +292,7 @@ named_otherwise() {
     each_apache_answer 'X-Request-Id: evil 1\r\n' named_otherwise
     stand_in /v2/me -H 'X-Request-Id: evil"] [1'
     assert_error 500 INTERNAL_ERROR "(X-Request-Id: $(header X-Request-Id))"
-    ! grep -q evil "$headers" "$body" || fail_answer 'a harmful id came back'
+    ! grep -q evil "$headers" "$body" || fail_answer 'the answer has an invalid id'
     ! grep -rF evil "$STACK/apache/error.log" "$STACK/apache/switchboard_access.log" "$LOG" "$BATS_FILE_TMPDIR/stand-ins/apache" ||
         fail 'an invalid id is in a log'
 }
@@ -483,7 +483,7 @@ END
             printf 'case: %s %s\n' "$coding" "$head"
             raw_request "POST /v2/$head\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\nTransfer-Encoding: $coding\r\n\r\n$chunk\r\n0\r\n\r\n"
             [[ $status == 415 ]] || fail_answer 'expected 415'
-            grep -aq 'Transfer-Encoding' "$BATS_TEST_TMPDIR/answer" || fail_answer 'expected to be told why'
+            grep -aq 'Transfer-Encoding' "$BATS_TEST_TMPDIR/answer" || fail_answer 'expected the reason in the message'
         done
     done
     assert_equal "$(sent_count)" 0
@@ -491,10 +491,10 @@ END
 
 @test "Content-Length has no effect beside Transfer-Encoding: chunked" {
     raw_request 'POST /v2/me HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v2/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
-    [[ $status == 404 || $status == 400 ]] || fail_answer 'expected the first to be refused'
+    [[ $status == 404 || $status == 400 ]] || fail_answer 'expected that the first request is refused'
     # the answer to the next request follows, or the connection ends; there is no other output
     (($(answer_count) <= 2))
-    ! grep -a -A 20 '^HTTP/1.1 ' "$BATS_TEST_TMPDIR/answer" | grep -aq 'HTTP/1.1 501' || fail_answer 'a rest was taken for a method'
+    ! grep -a -A 20 '^HTTP/1.1 ' "$BATS_TEST_TMPDIR/answer" | grep -aq 'HTTP/1.1 501' || fail_answer 'the remaining bytes were taken for a request'
 }
 
 @test "chunks with extensions and trailers make one body, malformed chunks are refused" {
@@ -512,13 +512,13 @@ END
         "$size $text" "\r\n$size\r\n$text\r\n0\r\n\r\n" "ffffffffffffffff\r\n$text\r\n0\r\n\r\n" \
         "10000000000000000$size\r\n$text\r\n0\r\n\r\n" "+$size\r\n$text\r\n0\r\n\r\n" "0\r\n\r\n$text"; do
         half_closed_request "$head\r\n$chunked"
-        [[ $status == 4* ]] || fail_answer "expected it to be refused: $chunked"
+        [[ $status == 4* ]] || fail_answer "expected that this is refused: $chunked"
     done
     assert_equal "$(sent_count)" 4
     # malformed after it: the program may have processed the complete text, but the answer is an error
     for chunked in "$size\r\n$text" "${size}0\r\n$text" "$size\r\n$text\r\n0\r\n" "$size\r\n${text}x\r\n0\r\n\r\n"; do
         half_closed_request "$head\r\n$chunked"
-        [[ $status == 400 ]] || fail_answer "expected it to be refused: $chunked"
+        [[ $status == 400 ]] || fail_answer "expected that this is refused: $chunked"
     done
     (($(sent_count) <= 7))
 }
@@ -550,7 +550,7 @@ half_closed_request() {
 @test "a folded header is one line, and no part of it is in an answer" {
     raw 'GET /v2/health HTTP/1.1' 'X-Request-Id: abc\r\n def\r\nX-Other: 1\r\n'
     [[ $status == 200 || $status == 400 ]]
-    [[ $(header X-Request-Id) != *def* && $(header X-Request-Id) != *' '* ]] || fail_answer 'a folded id came back'
+    [[ $(header X-Request-Id) != *def* && $(header X-Request-Id) != *' '* ]] || fail_answer 'the answer has a folded id'
     raw 'GET /v2/health HTTP/1.1' 'X-Request-Id:\r\n\tabc\r\n'
     [[ $status == 200 || $status == 400 ]]
 }
@@ -567,7 +567,7 @@ half_closed_request() {
         assert_equal "$(tail -n +$((lines + 1)) "$log" | grep -vc '^{.*}$')" 0
     done
     jq -e . "$log" >/dev/null
-    ! grep -q '^X-Injected' "$STACK/apache/error.log" "$STACK/apache/switchboard_access.log" || fail 'a log was broken up'
+    ! grep -q '^X-Injected' "$STACK/apache/error.log" "$STACK/apache/switchboard_access.log" || fail 'a log line was split'
 }
 
 @test "the target's host does not choose the route, and no HTTP version but 1.0 and 1.1 runs a program" {

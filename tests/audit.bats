@@ -163,7 +163,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     grep -qE '^health .* only answer +libfcgi, static ' "$report"
     local file
     for file in "$root"/cgi-bin/*.c; do
-        grep -q "^$(basename "$file" .c) " "$report" || fail "nothing of $file"
+        grep -q "^$(basename "$file" .c) " "$report" || fail "the table has no row for $file"
     done
 }
 

@@ -123,7 +123,7 @@ test_failed() {
         [[ -n $(event "$id" last_error) ]]
     done
     assert_equal "$(received_count A)" 1
-    ! grep -q 'me:secret' "$LOG" || fail 'the log holds a password'
+    ! grep -q 'me:secret' "$LOG" || fail 'the log contains a password'
 }
 
 # --- TLS ---

@@ -68,7 +68,7 @@ load helpers/conventions
         fail 'expected the reason on standard error'
     request GET /v2/health
     assert_success
-    grep -qF "$(header X-Request-Id)" "$LOG" || fail "the log does not go on"
+    grep -qF "$(header X-Request-Id)" "$LOG" || fail "the request was not logged"
 }
 
 @test "64 simultaneous requests get 64 answers" {

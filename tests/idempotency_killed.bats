@@ -124,7 +124,7 @@ check_settled() { # WHAT
     kill_everywhere send "${send[@]}"
     say_sweep "keyed send killed at $which of its calls: $sent answered again, $untouched with an unknown result, $settled of these settled by a status" \
         "$rounds" 0 "$killed"
-    ((killed > rounds / 2 && untouched > 0 && settled > 0)) || fail 'too few were killed'
+    ((killed > rounds / 2 && untouched > 0 && settled > 0)) || fail 'too few runs were killed'
     assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '15550001234'")" 1
     assert_equal "$(db 'PRAGMA integrity_check')" ok
 }
@@ -135,7 +135,7 @@ check_settled() { # WHAT
         -H "X-Phone-Number-Id: $LINE" -d "@$STACK/photo"
     say_sweep "keyed upload killed at $which of its calls: $sent answered again, $untouched with an unknown result" \
         "$rounds" 0 "$killed"
-    ((killed > rounds / 2 && untouched > 0 && sent > 0)) || fail 'too few were killed'
+    ((killed > rounds / 2 && untouched > 0 && sent > 0)) || fail 'too few runs were killed'
     assert_equal "$(db 'PRAGMA integrity_check')" ok
 }
 

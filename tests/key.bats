@@ -20,7 +20,7 @@ key_file() {
 
 # Expects that every sealed value opens, and has its content.
 assert_all_open() {
-    switchboard key list >/dev/null || fail 'something opens with no key'
+    switchboard key list >/dev/null || fail 'no key opens one of the values'
     api GET /v2/webhooks/config
     assert_json .data.webhookCode second
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"x\"}"

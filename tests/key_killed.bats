@@ -34,10 +34,10 @@ rotate_killed() { # CALL NUMBER
             keys=$(wc -l <"$STACK/secret.key")
             ((keys <= 16)) || fail "$call $number: $keys keys"
         done
-        ((number <= 60)) || fail "$call: never ended"
+        ((number <= 60)) || fail "$call: every run was killed"
     done
     say_sweep "rotation of keys killed at each call that changes something: nothing lost" "$killed" 0 "$killed"
-    ((killed >= 40)) || fail "only $killed were killed"
+    ((killed >= 40)) || fail "only $killed runs were killed"
     assert_equal "$(db 'PRAGMA integrity_check')" ok
     assert_equal "$(wc -l <"$STACK/secret.key")" 1
     assert_equal "$(find "$STACK" -name 'secret.key?*')" ''

@@ -125,7 +125,7 @@ assert_error() { # STATUS CODE [MESSAGE-PART]
     jq -e --arg code "$2" --arg part "${3-}" '.success == false and .error == $code
         and (.message | contains($part)) and (.message | length > 0)
         and (keys - ["success", "error", "message", "details"] == [])' "$body" >/dev/null 2>&1 ||
-        fail_answer "expected the error $2 with a message that holds: ${3-}"
+        fail_answer "expected the error $2 with a message that contains: ${3-}"
 }
 
 # Expects an issue in the details of a validation error: assert_issue PATH [MESSAGE-PART]
@@ -133,7 +133,7 @@ assert_issue() {
     ! quick_check issue "$1" "${2-}" || return 0
     jq -e --arg path "$1" --arg part "${2-}" '.details | any(.path == $path
         and (.message | contains($part)) and (.code | length > 0))' "$body" >/dev/null 2>&1 ||
-        fail_answer "expected an issue with the path $1 and a message that holds: ${2-}"
+        fail_answer "expected an issue with the path $1 and a message that contains: ${2-}"
 }
 
 # `details` of a failure is the platform's answer, and left out when that is empty (spec 2.1):

@@ -98,7 +98,7 @@ assert_not_logged() {
     [[ -s $BATS_TEST_TMPDIR/line ]] || fail 'expected a log line of the request'
     for text; do
         ! grep -rFl -- "$text" "$LOG" "$STACK"/stderr.log "$STACK"/apache/*.log 2>/dev/null ||
-            fail "the log holds $text"
+            fail "the log contains $text"
     done
 }
 

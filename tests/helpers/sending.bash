@@ -56,7 +56,7 @@ read_database() { # WHAT
     local found
     mapfile -t found < <(describe_database)
     [[ ${found[*]:2} == 'ok 0' && ${found[0]} =~ ^(nothing|message\ wamid.*)$ ]] ||
-        fail "$1: the database holds: ${found[*]}"
+        fail "$1: unexpected database content: ${found[*]}"
     stored=${found[0]#nothing} key=${found[1]}
     stored=${stored#message }
 }
@@ -103,10 +103,10 @@ check_repeated() { # WHAT KEY STORED ANSWERED-WAMID
     case $2 in
     none) answered 200 || fail "$1: the repeated request was not sent: $(cat "$answer")" ;;
     started)
-        refused_as running || fail "$1: 409 expected: $(cat "$answer")"
+        refused_as running || fail "$1: expected 409: $(cat "$answer")"
         db 'UPDATE idempotency SET created_at = created_at - 61000'
         send_captured keyed
-        refused_as unknown || fail "$1: 409 expected: $(cat "$answer")"
+        refused_as unknown || fail "$1: expected 409: $(cat "$answer")"
         ;;
     *)
         is_replay "$2" || fail "$1: no replay: $(cat "$answer")"

@@ -73,9 +73,9 @@ is_envelope() {
 # no answer because the write itself failed: assert_outcome WHAT [NAME-OF-THE-CALL]
 assert_outcome() {
     if [[ -s $answer ]]; then
-        is_envelope || fail "$1: status $code, half an answer: $(cat "$answer" "$stderr")"
+        is_envelope || fail "$1: status $code, an incomplete answer: $(cat "$answer" "$stderr")"
     elif [[ $code == 0 && ${2-} != write* ]]; then
-        fail "$1: neither an answer nor a failure: $(cat "$stderr")"
+        fail "$1: no answer and exit status 0: $(cat "$stderr")"
     fi
 }
 
