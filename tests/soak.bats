@@ -51,7 +51,7 @@ figure() { # NAME
     grep -A 1 '^BROKEN' <<<"$output" || true
     printf '%s\n' "$output"
     [[ $status == 0 ]]
-    (($(figure 'sends asked for') > 20 && $(figure 'inbound messages answered 200') > 20))
+    (($(figure 'sends requested') > 20 && $(figure 'inbound messages answered 200') > 20))
     (($(figure 'deeds of the nemesis') > 5))
     grep -q ' rules, 0 broken$' <<<"$output"
     printf '# sweep: soak over %s, SEED=%s: %s requests, %s deeds, %s programs killed; %s sends, %s messages, %s events, none lost [points %s, faults %s, kills %s]\n' \
@@ -88,7 +88,7 @@ figure() { # NAME
     wamid=$(final "SELECT wamid FROM message WHERE direction = 'in' LIMIT 1")
     final "UPDATE message SET body = replace(CAST(body AS TEXT), '\\/', '/') || ' ' WHERE wamid = '$wamid'" || true
     final "UPDATE message SET body = CAST(CAST(body AS TEXT) || ' ' AS BLOB) WHERE wamid = '$wamid'"
-    assert_finds 'a message is stored as it came' "$wamid"
+    assert_finds 'an inbound message is stored unchanged' "$wamid"
 }
 
 @test "the checker detects a send without its record" {
@@ -97,7 +97,7 @@ figure() { # NAME
     wamid=$(awk -F '\t' '$7 == 200 { print $9; exit }' "$copied/send.tsv")
     final "DELETE FROM message_status; DELETE FROM message WHERE wamid = '$wamid'"
     assert_finds 'a send answered 200 has its record' "$wamid"
-    assert_finds 'all that the platform accepted is on record' "$wamid"
+    assert_finds 'every send that the platform accepted is stored once' "$wamid"
 }
 
 @test "the checker detects a send that went out twice" {
@@ -121,7 +121,7 @@ figure() { # NAME
     assert_finds 'every delivery is signed' "$other"
     cp "$SOAKED/delivery.tsv" "$copied/delivery.tsv"
     final "UPDATE event SET state = 'dead' WHERE id = '$id'"
-    assert_finds 'no event is given up' "$id dead"
+    assert_finds 'no event is dead' "$id dead"
     final "UPDATE event SET state = 'done', sequence = sequence + 100000 WHERE id = '$id'"
     assert_finds 'sequences have no gap' '@example.org'
 }
@@ -133,7 +133,7 @@ figure() { # NAME
         FROM event e JOIN user u ON u.id = e.user_id
         WHERE e.type = 'message.received' AND u.email = 'a@example.org' LIMIT 1")
     final "DELETE FROM event_attempt WHERE event_id = '$id'; DELETE FROM event WHERE id = '$id'"
-    assert_finds 'news has one event' "$wamid"
+    assert_finds 'a new message of a user with a permanent webhook has one event' "$wamid"
 }
 
 @test "the checker detects two contacts of one person, and a lost answer" {
@@ -161,7 +161,7 @@ figure() { # NAME
     copy_soaked
     id=$(awk -F '\t' '$4 == 200 { print $5; exit }' "$copied/upload.tsv")
     jq -c --arg id "$id" 'map(select(.id == $id).size -= 1)' "$SOAKED/media.json" >"$copied/media.json"
-    assert_finds 'an upload answered 200 is whole on the platform' "$id"
+    assert_finds 'an upload answered 200 is complete on the platform' "$id"
     jq -c --arg id "$id" '. + [.[] | select(.id == $id) | .id = "again"]' "$SOAKED/media.json" >"$copied/media.json"
     assert_finds 'no upload reached the platform twice' "$(awk -F '\t' -v id="$id" '$5 == id { print $1; exit }' "$copied/upload.tsv")"
     id=$(awk -F '\t' '$2 == 0 && $3 == 200 { print $1; exit }' "$copied/download.tsv")

@@ -1,4 +1,4 @@
--- What must hold at the end of a soak. Every rule is a query for what breaks it.
+-- The rules that must hold at the end of a soak. Each rule is a query for its violations.
 
 CREATE INDEX inbound_id ON inbound (id);
 CREATE INDEX accepted_wamid ON accepted (wamid);
@@ -12,11 +12,11 @@ CREATE TEMP TABLE owner AS SELECT l.phone_number_id AS line, a.id AS account_id,
 CREATE TEMP TABLE stored AS SELECT m.*, l.phone_number_id AS line FROM g.message m
     JOIN g.line l ON l.id = m.line_id;
 CREATE INDEX temp.stored_wamid ON stored (wamid, line);
-CREATE TEMP TABLE told AS SELECT e.*, json_extract(body, '$.data.message.id') AS wamid,
+CREATE TEMP TABLE emitted AS SELECT e.*, json_extract(body, '$.data.message.id') AS wamid,
     substr(u.email, 1, 1) AS user FROM g.event e JOIN g.user u ON u.id = e.user_id;
-CREATE INDEX temp.told_wamid ON told (wamid, type);
-CREATE INDEX temp.told_id ON told (id);
--- A send's marker, which stands in no other.
+CREATE INDEX temp.emitted_wamid ON emitted (wamid, type);
+CREATE INDEX temp.emitted_id ON emitted (id);
+-- The marker of a send, which no other send has.
 CREATE TEMP TABLE asked AS SELECT substr(body, instr(body, 'soak-'), 13) AS marker, body FROM upstream;
 CREATE INDEX temp.asked_marker ON asked (marker);
 CREATE TEMP TABLE answered AS SELECT DISTINCT marker, key, wamid, line, recipient FROM send WHERE status = 200;
@@ -28,31 +28,31 @@ INSERT INTO finding SELECT 'an inbound message answered 200 is stored, once', i.
     FROM (SELECT DISTINCT id, line FROM inbound WHERE kind = 'message') i
     WHERE (SELECT count(*) FROM stored s WHERE s.wamid = i.id AND s.line = i.line) <> 1;
 
-INSERT INTO rule VALUES ('a message is stored as it came');
-INSERT INTO finding SELECT 'a message is stored as it came', i.id FROM inbound i
+INSERT INTO rule VALUES ('an inbound message is stored unchanged');
+INSERT INTO finding SELECT 'an inbound message is stored unchanged', i.id FROM inbound i
     JOIN stored s ON s.wamid = i.id AND s.line = i.line
     WHERE i.kind = 'message' AND (hex(s.body) <> i.body OR s.direction <> 'in' OR s.source <> 'webhook');
 
-INSERT INTO rule VALUES ('no message is stored that nobody sent');
-INSERT INTO finding SELECT 'no message is stored that nobody sent', wamid FROM stored WHERE direction = 'in'
+INSERT INTO rule VALUES ('every stored inbound message was sent');
+INSERT INTO finding SELECT 'every stored inbound message was sent', wamid FROM stored WHERE direction = 'in'
     AND wamid NOT IN (SELECT id FROM inbound UNION SELECT id FROM unacked);
 
-INSERT INTO rule VALUES ('everything the platform told is taken in the end');
-INSERT INTO finding SELECT 'everything the platform told is taken in the end', kind || ' ' || id FROM unacked;
+INSERT INTO rule VALUES ('every webhook of the platform is accepted in the end');
+INSERT INTO finding SELECT 'every webhook of the platform is accepted in the end', kind || ' ' || id FROM unacked;
 
-INSERT INTO rule VALUES ('news has one event where there is always a webhook, with its own bytes');
-INSERT INTO finding SELECT 'news has one event where there is always a webhook, with its own bytes', i.id
-    FROM (SELECT DISTINCT id, line, body FROM inbound WHERE kind = 'message' AND news) i
-    JOIN owner USING (line) WHERE owner.user = 'a' AND 1 <> (SELECT count(*) FROM told t
+INSERT INTO rule VALUES ('a new message of a user with a permanent webhook has one event with its bytes');
+INSERT INTO finding SELECT 'a new message of a user with a permanent webhook has one event with its bytes', i.id
+    FROM (SELECT DISTINCT id, line, body FROM inbound WHERE kind = 'message' AND is_event) i
+    JOIN owner USING (line) WHERE owner.user = 'a' AND 1 <> (SELECT count(*) FROM emitted t
         WHERE t.wamid = i.id AND t.type = 'message.received' AND instr(hex(t.body), i.body));
 
 INSERT INTO rule VALUES ('no message has two events');
-INSERT INTO finding SELECT 'no message has two events', wamid FROM told WHERE type = 'message.received'
+INSERT INTO finding SELECT 'no message has two events', wamid FROM emitted WHERE type = 'message.received'
     GROUP BY wamid HAVING count(*) > 1;
 
-INSERT INTO rule VALUES ('what is no news has no event');
-INSERT INTO finding SELECT 'what is no news has no event', i.id FROM inbound i
-    JOIN told t ON t.wamid = i.id WHERE i.kind = 'message' AND NOT i.news;
+INSERT INTO rule VALUES ('a message of a type without events has no event');
+INSERT INTO finding SELECT 'a message of a type without events has no event', i.id FROM inbound i
+    JOIN emitted t ON t.wamid = i.id WHERE i.kind = 'message' AND NOT i.is_event;
 
 INSERT INTO rule VALUES ('a status answered 200 is stored, and the furthest one is the message''s');
 INSERT INTO finding SELECT 'a status answered 200 is stored, and the furthest one is the message''s',
@@ -62,11 +62,11 @@ INSERT INTO finding SELECT 'a status answered 200 is stored, and the furthest on
     WHERE t.status IS NULL OR (i.status = 'read' AND s.status <> 'read')
         OR (i.status = 'delivered' AND s.status NOT IN ('read', 'delivered'));
 
--- people: every one wrote under all names at the end
+-- people: at the end each one wrote under all identities
 
 INSERT INTO rule VALUES ('a person is one contact, with the phone and the last BSUID');
 INSERT INTO finding SELECT 'a person is one contact, with the phone and the last BSUID',
-    'person ' || p.person || ': ' || coalesce(group_concat(coalesce(c.phone, 'none') || '/' || coalesce(c.bsuid, 'none')), 'nobody')
+    'person ' || p.person || ': ' || coalesce(group_concat(coalesce(c.phone, 'none') || '/' || coalesce(c.bsuid, 'none')), 'no contact')
     FROM (SELECT person, line, coalesce((SELECT max(id) FROM inbound o WHERE o.person = i.person AND o.kind = 'change'),
         printf('US.7%05d%05d', person, 0)) AS bsuid FROM inbound i WHERE kind = 'message' GROUP BY person) p
     JOIN owner USING (line)
@@ -75,8 +75,8 @@ INSERT INTO finding SELECT 'a person is one contact, with the phone and the last
     GROUP BY p.person
     HAVING count(c.id) <> 1 OR max(c.phone) IS NOT printf('1650555%04d', p.person) OR max(c.bsuid) IS NOT p.bsuid;
 
-INSERT INTO rule VALUES ('whoever was written to first is a contact with a thread');
-INSERT INTO finding SELECT 'whoever was written to first is a contact with a thread', a.recipient || ' ' || a.wamid
+INSERT INTO rule VALUES ('the recipient of a first send is a contact with a thread');
+INSERT INTO finding SELECT 'the recipient of a first send is a contact with a thread', a.recipient || ' ' || a.wamid
     FROM answered a LEFT JOIN stored s ON s.wamid = a.wamid LEFT JOIN g.thread t ON t.id = s.thread_id
     LEFT JOIN g.contact c ON c.id = t.contact_id
     WHERE a.recipient LIKE '1777%' AND c.phone IS NOT a.recipient;
@@ -88,8 +88,8 @@ INSERT INTO finding SELECT 'a send answered 200 has its record', a.marker || ' '
     LEFT JOIN stored s ON s.wamid = a.wamid AND s.line = a.line AND s.direction = 'out'
     WHERE s.id IS NULL OR (s.source <> 'status' AND NOT instr(CAST(s.body AS TEXT), a.marker));
 
-INSERT INTO rule VALUES ('a record that only a status made was a failure, and is in the log');
-INSERT INTO finding SELECT 'a record that only a status made was a failure, and is in the log', a.wamid
+INSERT INTO rule VALUES ('a record created by a status alone is a failure that is in the log');
+INSERT INTO finding SELECT 'a record created by a status alone is a failure that is in the log', a.wamid
     FROM answered a JOIN stored s ON s.wamid = a.wamid
     WHERE s.source = 'status' AND a.wamid NOT IN (SELECT wamid FROM unrecorded);
 
@@ -101,8 +101,8 @@ INSERT INTO rule VALUES ('no send reached the platform twice');
 INSERT INTO finding SELECT 'no send reached the platform twice', marker FROM asked
     GROUP BY marker HAVING count(*) > 1;
 
-INSERT INTO rule VALUES ('the platform got nothing that nobody sent');
-INSERT INTO finding SELECT 'the platform got nothing that nobody sent', marker FROM asked
+INSERT INTO rule VALUES ('every send that reached the platform was requested');
+INSERT INTO finding SELECT 'every send that reached the platform was requested', marker FROM asked
     WHERE marker NOT IN (SELECT marker FROM send);
 
 INSERT INTO rule VALUES ('one Idempotency-Key has one outcome');
@@ -111,30 +111,30 @@ INSERT INTO finding SELECT 'one Idempotency-Key has one outcome', key FROM answe
     UNION ALL SELECT 'one Idempotency-Key has one outcome', s.key || ' after ' || s.status FROM send s
         JOIN send later ON later.key = s.key AND later.attempt > s.attempt
         WHERE s.key <> '' AND (s.status = 200 OR s.outcome = 'unknown') AND later.status BETWEEN 1 AND 499
-            -- a kept outcome that cannot be written, for want of room, is unknown afterwards
+            -- an outcome that cannot be stored on a full disk is unknown afterwards
             AND later.status NOT IN (s.status, 409);
 
-INSERT INTO rule VALUES ('all that the platform accepted is on record, once, and nothing else');
-INSERT INTO finding SELECT 'all that the platform accepted is on record, once, and nothing else', wamid
+INSERT INTO rule VALUES ('every send that the platform accepted is stored once, and no other');
+INSERT INTO finding SELECT 'every send that the platform accepted is stored once, and no other', wamid
     FROM (SELECT DISTINCT wamid, line FROM accepted) a
     WHERE (SELECT count(*) FROM stored s WHERE s.wamid = a.wamid AND s.line = a.line AND s.direction = 'out') <> 1
-    UNION ALL SELECT 'all that the platform accepted is on record, once, and nothing else', wamid FROM stored
+    UNION ALL SELECT 'every send that the platform accepted is stored once, and no other', wamid FROM stored
         WHERE direction = 'out' AND wamid NOT IN (SELECT wamid FROM accepted);
 
 -- events
 
-INSERT INTO rule VALUES ('no event is given up, and none is left when all is quiet');
-INSERT INTO finding SELECT 'no event is given up, and none is left when all is quiet',
-    id || ' ' || state || ' ' || coalesce(last_error, '') FROM told
+INSERT INTO rule VALUES ('no event is dead, and none is pending at the end');
+INSERT INTO finding SELECT 'no event is dead, and none is pending at the end',
+    id || ' ' || state || ' ' || coalesce(last_error, '') FROM emitted
     WHERE state IN ('dead', 'pending') OR (state = 'cancelled' AND user = 'a');
 
 INSERT INTO rule VALUES ('an event that is done was delivered');
-INSERT INTO finding SELECT 'an event that is done was delivered', id FROM told WHERE state = 'done'
-    AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.id = told.id AND d.status = 200);
+INSERT INTO finding SELECT 'an event that is done was delivered', id FROM emitted WHERE state = 'done'
+    AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.id = emitted.id AND d.status = 200);
 
 INSERT INTO rule VALUES ('every delivery of an event has its id and its body');
 INSERT INTO finding SELECT 'every delivery of an event has its id and its body', d.id FROM delivery d
-    LEFT JOIN told t ON t.id = d.id WHERE t.id IS NULL OR hex(t.body) <> d.body;
+    LEFT JOIN emitted t ON t.id = d.id WHERE t.id IS NULL OR hex(t.body) <> d.body;
 
 INSERT INTO rule VALUES ('every delivery is signed');
 INSERT INTO finding SELECT 'every delivery is signed', what FROM unsigned;
@@ -144,18 +144,18 @@ INSERT INTO finding SELECT 'sequences have no gap', u.email FROM g.user u
     WHERE u.event_sequence <> (SELECT count(*) FROM g.event e WHERE e.user_id = u.id)
         OR u.event_sequence <> (SELECT coalesce(max(sequence), 0) FROM g.event e WHERE e.user_id = u.id);
 
-INSERT INTO rule VALUES ('somebody who wrote is a lead that was told');
-INSERT INTO finding SELECT 'somebody who wrote is a lead that was told', 'person ' || person
-    FROM (SELECT DISTINCT person FROM inbound i JOIN owner USING (line) WHERE kind = 'message' AND news AND owner.user = 'a')
-    WHERE printf('1650555%04d', person) NOT IN (SELECT json_extract(body, '$.data.contact.phone') FROM told
+INSERT INTO rule VALUES ('a person who wrote has a lead event');
+INSERT INTO finding SELECT 'a person who wrote has a lead event', 'person ' || person
+    FROM (SELECT DISTINCT person FROM inbound i JOIN owner USING (line) WHERE kind = 'message' AND is_event AND owner.user = 'a')
+    WHERE printf('1650555%04d', person) NOT IN (SELECT json_extract(body, '$.data.contact.phone') FROM emitted
         WHERE type = 'lead.created' AND json_extract(body, '$.data.contact.phone') IS NOT NULL)
-    AND NOT EXISTS (SELECT 1 FROM told WHERE type = 'lead.created'
+    AND NOT EXISTS (SELECT 1 FROM emitted WHERE type = 'lead.created'
         AND json_extract(body, '$.data.contact.userId') LIKE printf('US.7%05d', person) || '%');
 
 -- uploads and downloads
 
-INSERT INTO rule VALUES ('an upload answered 200 is whole on the platform');
-INSERT INTO finding SELECT 'an upload answered 200 is whole on the platform', id || ' of ' || size || ' bytes'
+INSERT INTO rule VALUES ('an upload answered 200 is complete on the platform');
+INSERT INTO finding SELECT 'an upload answered 200 is complete on the platform', id || ' of ' || size || ' bytes'
     FROM upload WHERE status = 200 AND NOT EXISTS (SELECT 1 FROM media m
         WHERE m.id = upload.id AND m.size = upload.size AND m.hash = upload.hash);
 
@@ -163,8 +163,8 @@ INSERT INTO rule VALUES ('no upload reached the platform twice');
 INSERT INTO finding SELECT 'no upload reached the platform twice', marker FROM media
     JOIN (SELECT DISTINCT marker, hash FROM upload) USING (hash) GROUP BY marker HAVING count(*) > 1;
 
-INSERT INTO rule VALUES ('a download answered 200 is the file, or short of its length');
-INSERT INTO finding SELECT 'a download answered 200 is the file, or short of its length', id || ' of ' || size || ' bytes'
+INSERT INTO rule VALUES ('a download answered 200 is the file, or shorter than announced');
+INSERT INTO finding SELECT 'a download answered 200 is the file, or shorter than announced', id || ' of ' || size || ' bytes'
     FROM download d WHERE failure = 0 AND status = 200 AND NOT EXISTS (SELECT 1 FROM upload u
         WHERE u.id = d.id AND u.size = d.size AND u.hash = d.hash);
 
@@ -177,25 +177,25 @@ INSERT INTO rule VALUES ('every answer is a well-formed envelope');
 INSERT INTO finding SELECT 'every answer is a well-formed envelope', what || ' ' || status || ' ' || request_id || ': ' || problem
     FROM exchange WHERE problem <> '';
 
--- A download that breaks off has begun with its length: curl's 18.
+-- A download that breaks off is shorter than its Content-Length: code 18 of curl.
 INSERT INTO rule VALUES ('every request is answered while Apache runs');
 INSERT INTO finding SELECT 'every request is answered while Apache runs',
     what || ' of ' || who || ' at ' || began || ': curl ' || failure || ' after ' || (ended - began) || ' ms'
     FROM exchange WHERE failure <> 0 AND NOT (what = 'download' AND failure = 18) AND NOT EXISTS (SELECT 1 FROM outage o
         WHERE o.began <= exchange.ended AND o.ended >= exchange.began);
 
-INSERT INTO rule VALUES ('answers are those that the request can have');
-INSERT INTO finding SELECT 'answers are those that the request can have', what || ' ' || status || ' ' || request_id
+INSERT INTO rule VALUES ('every status is one that the request can have');
+INSERT INTO finding SELECT 'every status is one that the request can have', what || ' ' || status || ' ' || request_id
     FROM exchange WHERE failure = 0 AND status NOT IN (200, 500, 502, 503, 504)
         AND NOT (what IN ('send', 'read', 'upload') AND status = 400) AND NOT (what IN ('send', 'upload') AND status = 409);
 
 INSERT INTO rule VALUES ('the webhook configuration is what it was set to');
 INSERT INTO finding SELECT 'the webhook configuration is what it was set to', what FROM strange;
 
--- the machine
+-- processes, disk and logs
 
-INSERT INTO rule VALUES ('the database is sound');
-INSERT INTO finding SELECT 'the database is sound', what FROM damage;
+INSERT INTO rule VALUES ('the database is undamaged');
+INSERT INTO finding SELECT 'the database is undamaged', what FROM damage;
 
 INSERT INTO rule VALUES ('no secret and no text is in a log');
 INSERT INTO finding SELECT 'no secret and no text is in a log', what FROM leak;
@@ -203,13 +203,13 @@ INSERT INTO finding SELECT 'no secret and no text is in a log', what FROM leak;
 INSERT INTO rule VALUES ('no program crashed');
 INSERT INTO finding SELECT 'no program crashed', what FROM crash;
 
-INSERT INTO rule VALUES ('the write-ahead log is bounded, and short when all is quiet');
-INSERT INTO finding SELECT 'the write-ahead log is bounded, and short when all is quiet', name || ' ' || value
+INSERT INTO rule VALUES ('the write-ahead log is bounded, and short at the end');
+INSERT INTO finding SELECT 'the write-ahead log is bounded, and short at the end', name || ' ' || value
     FROM observed WHERE (name = 'wal_peak' AND CAST(value AS INTEGER) > 80000000)
         OR (name = 'wal_end' AND CAST(value AS INTEGER) > 4000000);
 
-INSERT INTO rule VALUES ('the courier keeps no descriptor, no zombie and little memory');
-INSERT INTO finding SELECT 'the courier keeps no descriptor, no zombie and little memory', name || ' ' || value
+INSERT INTO rule VALUES ('the courier has few descriptors, no zombies and little memory');
+INSERT INTO finding SELECT 'the courier has few descriptors, no zombies and little memory', name || ' ' || value
     FROM observed WHERE (name = 'courier_descriptors' AND CAST(value AS INTEGER) > 64)
         OR (name IN ('courier_zombies', 'apache_zombies') AND value <> '0')
         OR (name = 'courier_kib' AND CAST(value AS INTEGER) >
@@ -219,10 +219,10 @@ INSERT INTO rule VALUES ('there was something to check');
 INSERT INTO finding SELECT 'there was something to check', name FROM (
     SELECT 'no send was answered 200' AS name, count(*) AS n FROM answered UNION ALL
     SELECT 'no keyed send was answered 200', count(*) FROM answered WHERE key <> '' UNION ALL
-    SELECT 'no message was taken', count(*) FROM inbound WHERE kind = 'message' UNION ALL
-    SELECT 'no status was taken', count(*) FROM inbound WHERE kind = 'status' UNION ALL
+    SELECT 'no message was accepted', count(*) FROM inbound WHERE kind = 'message' UNION ALL
+    SELECT 'no status was accepted', count(*) FROM inbound WHERE kind = 'status' UNION ALL
     SELECT 'no identity changed', count(*) FROM inbound WHERE kind = 'change' UNION ALL
     SELECT 'no event was delivered', count(*) FROM delivery UNION ALL
     SELECT 'no upload was answered 200', count(*) FROM upload WHERE status = 200 UNION ALL
     SELECT 'no download was answered 200', count(*) FROM download WHERE status = 200 UNION ALL
-    SELECT 'nothing was done to it', count(*) FROM deed) WHERE n = 0;
+    SELECT 'the nemesis did nothing', count(*) FROM deed) WHERE n = 0;

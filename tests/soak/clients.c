@@ -10,14 +10,14 @@
 
 enum {
     CLIENTS = 6,
-    PACE_MS = 200,         /* the most that a client rests */
-    KEYED_PATIENCE = 25,   /* attempts of a keyed send */
-    UPLOAD_PATIENCE = 5,   /* of a keyed upload */
-    UNRESOLVED_MAX = 64,   /* keyed sends that a client comes back to at the end */
-    SETTLE_MS = 20 * 1000, /* for how long */
+    PACE_MS = 200,         /* between two requests of a client, at most */
+    KEYED_PATIENCE = 25,   /* attempts of a send with a key */
+    UPLOAD_PATIENCE = 5,   /* attempts of an upload with a key */
+    UNRESOLVED_MAX = 64,   /* sends with a key that a client repeats at the end */
+    SETTLE_MS = 20 * 1000, /* the time limit for that */
 };
 
-/* A send, and what it takes to repeat it. */
+/* A send, with everything needed to repeat it. */
 struct send {
     char marker[NAME_SIZE], key[NAME_SIZE], to[NAME_SIZE];
     const struct line *line;
@@ -34,7 +34,7 @@ struct client {
     struct arena arena;
     struct send unresolved[UNRESOLVED_MAX];
     int unresolved_count;
-    char media_id[NAME_SIZE]; /* of the file uploaded last; empty: none yet */
+    char media_id[NAME_SIZE]; /* of the last upload; empty: none yet */
     const struct line *media_owner;
 };
 
@@ -47,8 +47,8 @@ static unsigned roll(struct client *client, unsigned sides) {
     return throw_dice(&client->dice, sides);
 }
 
-/* A person of the line by phone or BSUID, or somebody whom nobody knows; as a member of the body.
- */
+/* Writes the recipient as a member of the body: a person of the line by phone or BSUID, or an
+ * unknown phone. */
 static void choose_recipient(struct client *client, int line, struct send *send, char *member,
                              size_t size) {
     int person = (int)roll(client, PEOPLE / LINES) * LINES + line;
@@ -65,7 +65,7 @@ static void choose_recipient(struct client *client, int line, struct send *send,
     snprintf(member, size, "\"to\":\"+%s\"", send->to);
 }
 
-/* The members that make it what it is, and where it goes. */
+/* Writes the members of a random kind of message to `members` and returns its path. */
 static const char *choose_kind(struct client *client, const struct send *send, char *members,
                                size_t size) {
     static const struct {
@@ -105,7 +105,7 @@ static void make_send(struct client *client, bool is_keyed, struct send *send) {
              send->line->phone_number_id, recipient, members);
 }
 
-/* One attempt. False when the same should be tried again to learn what became of it. */
+/* One attempt. Returns false when the outcome is not known, so that the send must be repeated. */
 static bool try_send(struct client *client, struct send *send) {
     struct exchange exchange = {
         .who = client->name,
@@ -154,7 +154,7 @@ static void send_once(struct client *client) {
 
 static const char file_line[] = "The quick brown fox jumps over the lazy dog, 0123456789 times.\n";
 
-/* A file that nobody else uploads. */
+/* Makes a file with unique content. */
 struct file {
     char marker[NAME_SIZE];
     const struct line *owner;
@@ -170,7 +170,7 @@ static struct slice file_content(struct arena *arena, const struct file *file) {
     return buffer_slice(&content);
 }
 
-/* A multipart form, which passes through the spool. */
+/* Puts the file into a multipart form, which passes through the spool. */
 static struct slice form_of(struct arena *arena, const struct file *file, struct slice content) {
     struct buffer form = buffer_in(arena);
     buffer_printf(
@@ -184,7 +184,7 @@ static struct slice form_of(struct arena *arena, const struct file *file, struct
     return buffer_slice(&form);
 }
 
-/* One attempt. False when the same should be tried again. */
+/* One attempt. Returns false when the upload must be repeated. */
 static bool try_upload(struct client *client, struct file *file) {
     unsigned char hash[CRYPTO_HASH_SIZE];
     struct arena *arena = &client->arena;
@@ -267,7 +267,7 @@ static void read_something(struct client *client) {
     exchange_make(&client->arena, &exchange);
 }
 
-/* --- their lives --- */
+/* --- client threads --- */
 
 static void settle(struct client *client) {
     int64_t until = history_now() + SETTLE_MS;
@@ -279,7 +279,7 @@ static void settle(struct client *client) {
 static void *run_client(void *context) {
     struct client *client = context;
     arena_init(&client->arena, 64 * 1024 * 1024, NULL);
-    upload_something(client); /* one at least, however slow the machine */
+    upload_something(client); /* at least one, even on a slow machine */
     download_something(client);
     while (history_now() < world.end) {
         unsigned what = roll(client, 20);

@@ -1,12 +1,13 @@
-/* Integrators at random: sends of every sort, with and without Idempotency-Key,
- * uploads, downloads and reads. */
+/* API clients: random sends of every kind, with and without Idempotency-Key, uploads, downloads and
+ * reads. */
 #ifndef SOAK_CLIENTS_H
 #define SOAK_CLIENTS_H
 
-/* Run until the world's end, and some seconds longer for keyed sends whose outcome is not known. */
+/* Starts the client threads. They run until world.end, and some seconds longer for sends with a key
+ * whose outcome is unknown. */
 void clients_start(void);
 
-/* Waits for the last of them. */
+/* Waits until all client threads have ended. */
 void clients_join(void);
 
 #endif

@@ -23,12 +23,13 @@ static void configure(struct configurator *c, const struct line *line, const cha
     exchange_make(&c->arena, exchange);
 }
 
-static void note_code(struct configurator *c, const struct line *line, const char *code) {
+static void record_code(struct configurator *c, const struct line *line, const char *code) {
     if (code && *code)
         history_line(c->codes, "%s\t%s", line->user, code);
 }
 
-/* What is configured now, asked until it is said; NULL when that takes too long. */
+/* The current configuration as `URL CODE`, requested until it is answered; NULL after too many
+ * attempts. */
 static const char *read_config(struct configurator *c, const struct line *line) {
     struct exchange exchange;
     for (int i = 0; i < 100; i++) {
@@ -36,7 +37,7 @@ static const char *read_config(struct configurator *c, const struct line *line) 
         if (exchange.status == 200) {
             struct json data = json_get(exchange.answer, "data");
             const char *code = json_text(json_get(data, "webhookCode"), &c->arena);
-            note_code(c, line, code);
+            record_code(c, line, code);
             return arena_printf(&c->arena, "%s %s",
                                 json_text(json_get(data, "webhookUrl"), &c->arena), code);
         }
@@ -45,7 +46,8 @@ static const char *read_config(struct configurator *c, const struct line *line) 
     return NULL;
 }
 
-/* What was answered 200 is what is read afterwards; what was not is there whole or not at all. */
+/* Checks that a change answered 200 is in force, and that any other change is in force completely
+ * or not at all. */
 static void check_config(struct configurator *c, const struct line *line, const char *before,
                          const char *wanted, const struct exchange *exchange) {
     const char *found = read_config(c, line);
@@ -63,7 +65,7 @@ static void set_config(struct configurator *c, const struct line *line) {
     const char *before = read_config(c, line);
     const char *code = arena_printf(&c->arena, "code-of-%s-%06d-made-up-here", line->user, n);
     const char *url = arena_printf(&c->arena, "%s/%s/%d", world.receiver_url, line->user, n);
-    note_code(c, line, code);
+    record_code(c, line, code);
     const char *body =
         arena_printf(&c->arena, "{\"webhookUrl\":\"%s\",\"webhookCode\":\"%s\"}", url, code);
     configure(c, line, "POST", "/v2/webhooks/config", body, &exchange);
@@ -73,8 +75,8 @@ static void set_config(struct configurator *c, const struct line *line) {
 static void generate_code(struct configurator *c, const struct line *line) {
     struct exchange exchange;
     configure(c, line, "POST", "/v2/webhooks/generate-code", "{}", &exchange);
-    note_code(c, line, json_text(json_find(exchange.answer, "data.webhookCode"), &c->arena));
-    read_config(c, line); /* whatever it is, it is noted */
+    record_code(c, line, json_text(json_find(exchange.answer, "data.webhookCode"), &c->arena));
+    read_config(c, line); /* records whichever code is in force */
 }
 
 static void clear_config(struct configurator *c, const struct line *line) {

@@ -1,11 +1,11 @@
-/* One client who changes the webhook configurations of both users, and so knows what it must find
- * there. The codes go to code.tsv, what is not as it should be to strange.tsv. */
+/* The only client that changes the webhook configurations of both users, so that it can check them.
+ * Writes all codes to code.tsv and unexpected configurations to strange.tsv. */
 #ifndef SOAK_CONFIGURATOR_H
 #define SOAK_CONFIGURATOR_H
 
 void configurator_start(void);
 
-/* Waits for its end, soon after the world's. */
+/* Waits until the thread has ended, soon after world.end. */
 void configurator_join(void);
 
 #endif

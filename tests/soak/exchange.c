@@ -6,7 +6,7 @@
 
 #include "history.h"
 
-/* A request waits at most 60 s for its program, which Apache then ends: nothing takes longer. */
+/* Apache ends a program after 60 s, so no request takes longer than this. */
 enum { PATIENCE_MS = 100 * 1000 };
 
 static const char *base_url;
@@ -28,7 +28,7 @@ static size_t keep(char *bytes, size_t size, size_t count, void *buffer) {
     return size * count;
 }
 
-/* A header's value; empty when it is absent. */
+/* The value of a header; empty when it is absent. */
 static struct slice header(const struct answer *answer, const char *name) {
     struct slice rest = buffer_slice(&answer->head);
     size_t n = strlen(name);
@@ -42,9 +42,9 @@ static struct slice header(const struct answer *answer, const char *name) {
     return SLICE("");
 }
 
-/* --- what every answer must be --- */
+/* --- checks of every answer --- */
 
-/* The pairs of status and code that there are. */
+/* The valid pairs of status and code. */
 static bool is_known_error(long status, struct json code) {
     static const struct {
         long status;

@@ -1,6 +1,7 @@
-/* One request to the gateway, and whether its answer is what every answer must be (spec 2.1, 7).
- * Each is a line of exchange.tsv: begin and end (ms), who asked, what, curl's code (0: an answer
- * came), status, X-Request-Id, and what is wrong with the answer, if anything. */
+/* One request to the gateway, with a check of its answer against the rules for all answers
+ * (spec 2.1, 7). Each is a line of exchange.tsv: begin and end (ms), client, kind of request,
+ * curl's code (0: an answer was received), status, X-Request-Id, and the error of the answer, if
+ * any. */
 #ifndef SOAK_EXCHANGE_H
 #define SOAK_EXCHANGE_H
 
@@ -14,22 +15,22 @@ struct exchange {
     const char *signature; /* X-Hub-Signature-256; NULL: none */
     const char *type;      /* Content-Type of the body; NULL: application/json */
     struct slice body;     /* p == NULL: none */
-    bool takes_file;       /* 200 comes with a file, in place of an envelope */
+    bool takes_file;       /* the body of a 200 is a file, not an envelope */
 
-    int failure; /* of curl; 0: an answer came */
-    long status; /* 0: none came */
+    int failure; /* curl's code; 0: an answer was received */
+    long status; /* 0: no answer */
     bool is_replayed;
     struct json answer; /* absent when it is no JSON */
-    struct slice file;  /* what came of it; empty when none was asked for */
+    struct slice file;  /* the received bytes; empty unless takes_file */
 };
 
-/* Where the gateway is, and where the history goes. Once, before any thread. */
+/* Sets the gateway's URL and the directory of the history. To be called once, before any thread. */
 void exchange_start(const char *base, const char *dir);
 
-/* Carries it out on a connection of its own, once. */
+/* Sends the request once, on a new connection, and sets the answer. Its memory is from `arena`. */
 void exchange_make(struct arena *arena, struct exchange *exchange);
 
-/* Whether nobody can know what it did: no answer, or one that says so. */
+/* Whether the outcome of the request is unknown: no answer, or an answer that says so. */
 bool exchange_is_unknown(const struct exchange *exchange);
 
 #endif

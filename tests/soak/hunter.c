@@ -1,10 +1,10 @@
-/* hunter: signals processes that live for milliseconds.
+/* hunter: sends signals to processes that run for milliseconds only.
  *
  *     hunter PID COUNT SIGNAL[,SIGNAL] PAUSE_MS PATIENCE_MS SEED
  *
- * Looks again and again for children of PID, and sends COUNT of them the signal, each
- * some microseconds after it was seen; with a second signal that one too, PAUSE_MS later. Ends
- * after PATIENCE_MS at the latest and prints how many it met.
+ * Polls for children of PID and sends SIGNAL to COUNT of them, a random number of microseconds
+ * after each was found; the second signal, if given, follows PAUSE_MS later. Ends after PATIENCE_MS
+ * at the latest and prints the number of processes signalled.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 enum { GAME_MAX = 256, LATE_US = 4000 };
 
-/* The children of a process; returns how many. */
+/* Writes the children of a process, at most `room`, and returns their number. */
 static int children_of(long pid, long *children, int room) {
     char path[64], text[4096];
     int count = 0;

@@ -33,7 +33,7 @@ static ssize_t receive(int fd, char *bytes, size_t n) {
     return recv(fd, bytes, n, 0);
 }
 
-/* The head, byte by byte: never too far. */
+/* Reads byte by byte, so that no byte of the body is read. */
 static bool read_head(int fd, char *head) {
     for (size_t n = 0; n + 1 < HEAD_MAX; n++) {
         if (receive(fd, head + n, 1) != 1)

@@ -1,5 +1,4 @@
-/* The smallest HTTP server that will do: on loopback, a thread for each connection, POST with a
- * Content-Length. */
+/* A minimal HTTP server: on loopback, one thread per connection, POST with Content-Length. */
 #ifndef SOAK_LISTENER_H
 #define SOAK_LISTENER_H
 
@@ -11,13 +10,13 @@ struct incoming {
     struct slice body;
 };
 
-/* Whoever answers: returns the status, or 0 to reset the connection. May take its time. */
+/* Handles a request: returns the status to answer, or 0 to reset the connection. May block. */
 typedef int answerer(const struct incoming *request);
 
-/* Listens on a free port and returns it; requests go to `answer` from now on. */
+/* Listens on a free port and returns it. Each request is passed to `answer` in its own thread. */
 int listener_start(answerer *answer);
 
-/* A header's value, into `value`; "" when it is absent. */
+/* Writes the value of a header to `value`; "" when it is absent. */
 void incoming_header(const struct incoming *request, const char *name, char *value, size_t size);
 
 #endif

@@ -11,9 +11,9 @@
 
 enum {
     SENDERS = 4,
-    FIRST_WAIT_MS = 100, /* before the next attempt; doubled MOST_DOUBLINGS times */
+    FIRST_WAIT_MS = 100, /* before the second attempt; doubled MOST_DOUBLINGS times */
     MOST_DOUBLINGS = 4,
-    AGAIN_MS = 1200, /* a copy comes that much later, at most */
+    AGAIN_MS = 1200, /* delay of a duplicate, at most */
 };
 
 struct payload {
@@ -22,13 +22,13 @@ struct payload {
     int tries;
     char *body;
     size_t size;
-    char *lines; /* for inbound.tsv; NULL: they are there, or another's */
+    char *lines; /* for inbound.tsv; NULL: written already, or by another payload */
 };
 
 static struct {
     pthread_mutex_t lock;
     struct payload *first;
-    int count; /* those that are being sent too */
+    int count; /* includes payloads that are being sent */
     atomic_bool is_over;
 } mail = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -43,16 +43,16 @@ static void put(struct payload *payload, int64_t due) {
     pthread_mutex_unlock(&mail.lock);
 }
 
-/* One that is due, or NULL. */
+/* Removes a payload that is due; NULL when there is none. */
 static struct payload *take(void) {
     int64_t now = history_now();
     pthread_mutex_lock(&mail.lock);
-    struct payload **place = &mail.first;
-    while (*place && (*place)->due > now)
-        place = &(*place)->next;
-    struct payload *found = *place;
+    struct payload **link = &mail.first;
+    while (*link && (*link)->due > now)
+        link = &(*link)->next;
+    struct payload *found = *link;
     if (found)
-        *place = found->next;
+        *link = found->next;
     pthread_mutex_unlock(&mail.lock);
     return found;
 }
@@ -114,7 +114,7 @@ static bool post(struct arena *arena, const char *who, const struct payload *pay
     return exchange.status == 200;
 }
 
-/* Delivers one payload, or puts it back for later. */
+/* Sends one payload; puts it back for a retry, or for a duplicate. */
 static void deliver(struct arena *arena, struct dice *dice, const char *who,
                     struct payload *payload) {
     if (!post(arena, who, payload)) {
@@ -128,7 +128,7 @@ static void deliver(struct arena *arena, struct dice *dice, const char *who,
         history_line(taken, "%s", payload->lines);
     free(payload->lines);
     payload->lines = NULL;
-    if (is_first && throw_dice(dice, 8) == 0) { /* twice, as the platform sometimes does */
+    if (is_first && throw_dice(dice, 8) == 0) { /* a duplicate, as the platform sometimes sends */
         put(payload, history_now() + throw_dice(dice, AGAIN_MS));
         return;
     }

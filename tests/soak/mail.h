@@ -1,5 +1,5 @@
-/* Payloads of the platform on their way to /platform/webhook: each again and again until it is
- * answered 200, some of them twice. */
+/* A queue of the platform's payloads for /platform/webhook. Each is sent until it is answered 200,
+ * and some are sent once more. */
 #ifndef SOAK_MAIL_H
 #define SOAK_MAIL_H
 
@@ -7,17 +7,17 @@
 
 #include "base/slice.h"
 
-/* Starts to send. What was taken is written to inbound.tsv. */
+/* Starts the sending threads. Accepted payloads are written to inbound.tsv. */
 void mail_start(void);
 
-/* Takes a copy of a body, to be sent from `due` (ms since 1970) on, and of its lines for
- * inbound.tsv; without lines (p == NULL) it is a copy of another one. */
+/* Adds a payload that is sent from `due` (ms since 1970) on. `lines` are its lines for inbound.tsv;
+ * p == NULL: it duplicates another payload. Both are copied. */
 void mail_add(struct slice body, struct slice lines, int64_t due);
 
-/* How many are on their way. */
+/* The number of payloads that are not yet accepted. */
 int mail_count(void);
 
-/* Stops; what was not taken is written to unacked.tsv. */
+/* Ends the threads and writes payloads that were not accepted to unacked.tsv. */
 void mail_end(void);
 
 #endif

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Who wants to see it fail. What happens when is decided by the seed alone, before it begins: a plan of lines
-# `AT_MS DEED MS NUMBER`. Deeds that last (MS) may overlap each other.
+# The nemesis: fault injection. The seed alone determines the plan, which is made in advance: lines
+# `AT_MS DEED MS NUMBER`. Deeds with a duration (MS) may overlap.
 
-declare -A active=() # deed -> when it ends, ms since the beginning
+declare -A active=() # deed -> its end, ms since the beginning
 locker_pids=()
 
 now_ms() {
@@ -10,7 +10,7 @@ now_ms() {
     printf '%s' $((10#${now/[.,]/} / 1000))
 }
 
-# deed, how often it is chosen, and how long it lasts at least and at most (ms; 0: no time)
+# deed, weight, minimum and maximum duration (ms; 0: none)
 deeds() {
     cat <<'END'
 kill_courier 3 0 1500
@@ -32,7 +32,7 @@ END
     [[ $transport != fcgi ]] || printf 'kill_pool 3 0 0\n'
 }
 
-# The plan for SECONDS; the first and the last moments are left in peace.
+# Prints the plan for SECONDS, without deeds in the first and the last second: make_plan SECONDS
 make_plan() {
     local at=1000 name weight least most bag=() length=()
     RANDOM=$seed
@@ -49,7 +49,7 @@ make_plan() {
     done
 }
 
-# Carries out the plan; returns when it is over and undone.
+# Carries out the plan and returns when all deeds are undone.
 follow_plan() {
     local begin at name ms number now
     begin=$(now_ms)
@@ -76,13 +76,13 @@ follow_plan() {
     sandbox DELETE faults >/dev/null
 }
 
-# Not twice at the same time, and nothing that starts what is being stopped.
+# A deed does not overlap itself, and Apache and pools are not started while Apache is being stopped.
 may_begin() {
     [[ -z ${active[$1]-} ]] || return 1
     [[ $1 != graceful && $1 != kill_pool ]] || [[ -z ${active[stop_apache]-} ]]
 }
 
-# Stopping Apache takes as long as it takes; meanwhile other deeds must end.
+# The stop of Apache may take longer than planned; other deeds must end meanwhile.
 may_end() {
     [[ $1 != stop_apache ]] || ! kill -0 "$stop_job" 2>/dev/null
 }
@@ -122,8 +122,8 @@ end_pause_courier() {
 
 # --- programs behind Apache ---
 
-# Whose children are the programs: the pool of some executable, or mod_cgid's daemon, the only child of
-# Apache with a single thread. parent_of_programs NUMBER
+# The parent process of programs: the pool of one executable, or mod_cgid's daemon, which is the only child
+# of Apache with a single thread: parent_of_programs NUMBER
 parent_of_programs() {
     local child names=(me messages messages platform platform platform templates webhooks)
     if [[ $transport == fcgi ]]; then
@@ -196,7 +196,7 @@ end_fill_disk() {
     rm -f "$dir/state/ballast"
 }
 
-# Holds the database by somebody who does not stand in our line: hold SQL MS
+# Locks the database by a process that does not use the gateway's queue: hold SQL MS
 hold() {
     printf '.timeout 5000\n%s\n.system sleep %s\nROLLBACK;\n' "$1" "$(printf '%d.%03d' $(($2 / 1000)) $(($2 % 1000)))" |
         sqlite3 "$dir/state/switchboard.db" >/dev/null 2>>"$dir/hold.log" &
@@ -211,9 +211,9 @@ begin_hold_reader() {
     hold 'BEGIN; SELECT count(*) FROM event;' "$1"
 }
 
-# --- what operators do meanwhile ---
+# --- the operator ---
 
-# The CLI as whoever owns the files. It may fail where the database is locked or the disk is full.
+# Runs the CLI as the owner of the files. It may fail while the database is locked or the disk is full.
 administer() {
     "${service[@]}" "$OUT/tools/switchboard" "$@" >>"$dir/administer.log" 2>&1 &
     locker_pids+=($!)
@@ -247,7 +247,7 @@ begin_break_platform() {
     locker_pids+=($!)
 }
 
-# Nobody listens where the platform is looked for.
+# Configures a platform URL without a server.
 begin_hide_platform() {
     write_config 'graph_base_url = http://127.0.0.1:1'
 }

@@ -13,15 +13,15 @@
 enum {
     PACE_MS = 120,       /* between payloads of messages, at most */
     STATUS_PACE_MS = 60, /* between payloads of statuses, at most */
-    SHUFFLE_MS = 600,    /* a payload is first sent that much after it was made, at most */
-    BACKLOG = 1500,      /* payloads that wait, beyond which none are made */
-    STATUSES = 4096,     /* that wait to be told on */
-    QUIET_MS = 1500,     /* without news from the sandbox */
+    SHUFFLE_MS = 600,    /* until the first attempt of a payload, at most */
+    BACKLOG = 1500,      /* waiting payloads, beyond which none are made */
+    STATUSES = 4096,     /* statuses that wait to be sent, at most */
+    QUIET_MS = 1500,     /* without a status from the sandbox */
 };
 
 static int accepted;
 
-/* What makes payloads: its dice and what it has written so far. */
+/* A thread's state for making payloads: its dice and the payload so far. */
 struct maker {
     struct dice dice;
     struct arena arena;
@@ -34,36 +34,36 @@ static unsigned roll(struct maker *maker, unsigned sides) {
     return throw_dice(&maker->dice, sides);
 }
 
-/* A line of inbound.tsv: kind, line, id, person, whether it is news, status, body. */
-static void note(struct maker *maker, const char *kind, const struct line *line, const char *id,
-                 int person, bool is_news, const char *status, struct slice body) {
+/* Adds a line for inbound.tsv: kind, line, id, person, whether it causes an event, status, body. */
+static void add_line(struct maker *maker, const char *kind, const struct line *line, const char *id,
+                     int person, bool is_event, const char *status, struct slice body) {
     char *hex = history_hex(body);
     if (maker->lines.n)
         buffer_add_char(&maker->lines, '\n');
     buffer_printf(&maker->lines, "%s\t%s\t%s\t%d\t%d\t%s\t%s", kind, line->phone_number_id, id,
-                  person, is_news, status, hex);
+                  person, is_event, status, hex);
     free(hex);
 }
 
-/* Under which names a person writes. */
-enum names { BOTH, PHONE_ALONE, BSUID_ALONE };
+/* The identities in a message. */
+enum identities { BOTH, PHONE_ALONE, BSUID_ALONE };
 
 static const char *comma(const struct buffer *list) {
     return list->n ? "," : "";
 }
 
-static void add_names(struct buffer *out, enum names names, const char *phone_key,
-                      const char *bsuid_key, int person) {
+static void add_identities(struct buffer *out, enum identities which, const char *phone_key,
+                           const char *bsuid_key, int person) {
     char phone[NAME_SIZE], bsuid[NAME_SIZE];
     person_phone(person, phone);
     person_bsuid(person, bsuid);
-    if (names != BSUID_ALONE)
+    if (which != BSUID_ALONE)
         buffer_printf(out, "\"%s\":\"%s\",", phone_key, phone);
-    if (names != PHONE_ALONE)
+    if (which != PHONE_ALONE)
         buffer_printf(out, "\"%s\":\"%s\",", bsuid_key, bsuid);
 }
 
-static const char *content(struct maker *maker, bool *is_news) {
+static const char *content(struct maker *maker, bool *is_event) {
     static const char *const contents[] = {
         "\"type\":\"image\",\"image\":{\"id\":\"1100000000000001\",\"mime_type\":\"image\\/jpeg\"}",
         "\"type\":\"reaction\",\"reaction\":{\"message_id\":\"wamid.1\",\"emoji\":\"\\u2764\"}",
@@ -71,30 +71,30 @@ static const char *content(struct maker *maker, bool *is_news) {
         "\"type\":\"unsupported\",\"errors\":[{\"code\":131051}]",
     };
     unsigned which = roll(maker, 16);
-    *is_news = which != 3;
+    *is_event = which != 3;
     return which < 4
                ? contents[which]
                : "\"type\":\"text\",\"text\":{\"body\":\"Gr\\u00fc\\u00dfe \\/ \u2603 1e400\"}";
 }
 
-static void add_message(struct maker *maker, const struct line *line, int person, enum names names,
-                        struct buffer *cards, struct buffer *messages) {
+static void add_message(struct maker *maker, const struct line *line, int person,
+                        enum identities which, struct buffer *cards, struct buffer *messages) {
     struct buffer one = buffer_in(&maker->arena);
     char id[NAME_SIZE];
-    bool is_news;
+    bool is_event;
     snprintf(id, sizeof id, "wamid.in-%s-%d", maker->name, ++maker->messages);
     buffer_add_text(&one, "{");
-    add_names(&one, names, "from", "from_user_id", person);
-    const char *what = content(maker, &is_news);
+    add_identities(&one, which, "from", "from_user_id", person);
+    const char *what = content(maker, &is_event);
     buffer_printf(&one, "\"id\":\"%s\",\"timestamp\":\"%lld\",%s}", id,
                   (long long)history_now() / 1000, what);
     buffer_add_text(cards, comma(cards));
     buffer_add_text(cards, "{");
-    add_names(cards, names, "wa_id", "user_id", person);
+    add_identities(cards, which, "wa_id", "user_id", person);
     buffer_printf(cards, "\"profile\":{\"name\":\"Person %d\"}}", person);
     buffer_add_text(messages, comma(messages));
     buffer_add_slice(messages, buffer_slice(&one));
-    note(maker, "message", line, id, person, is_news, "received", buffer_slice(&one));
+    add_line(maker, "message", line, id, person, is_event, "received", buffer_slice(&one));
 }
 
 static void add_change(struct buffer *changes, const struct line *line, const char *field,
@@ -113,8 +113,8 @@ static void add_messages(struct maker *maker, struct buffer *changes, int line_n
     const struct line *line = &world.lines[line_number];
     for (unsigned n = 1 + roll(maker, 3); n; n--) {
         int person = (int)roll(maker, PEOPLE / LINES) * LINES + line_number;
-        enum names names = roll(maker, 3) ? BOTH : roll(maker, 2) ? PHONE_ALONE : BSUID_ALONE;
-        add_message(maker, line, person, names, &cards, &messages);
+        enum identities which = roll(maker, 3) ? BOTH : roll(maker, 2) ? PHONE_ALONE : BSUID_ALONE;
+        add_message(maker, line, person, which, &cards, &messages);
     }
     add_change(changes, line, "messages", &cards, "messages", &messages);
 }
@@ -131,8 +131,8 @@ static void add_id_change(struct maker *maker, struct buffer *changes, int line_
                   phone, before, after, (long long)history_now() / 1000);
     add_change(changes, &world.lines[line_number], "user_id_update", NULL, "user_id_update",
                &element);
-    note(maker, "change", &world.lines[line_number], after, person, false, before,
-         buffer_slice(&element));
+    add_line(maker, "change", &world.lines[line_number], after, person, false, before,
+             buffer_slice(&element));
 }
 
 static void add_entry(struct maker *maker, const struct line *line, const struct buffer *changes) {
@@ -152,11 +152,11 @@ static void end_payload(struct maker *maker) {
                   maker->body.p);
     int64_t due = history_now() + roll(maker, SHUFFLE_MS);
     mail_add(buffer_slice(&whole), buffer_slice(&maker->lines), due);
-    if (roll(maker, 16) == 0) /* two at the same time */
+    if (roll(maker, 16) == 0) /* a simultaneous duplicate */
         mail_add(buffer_slice(&whole), (struct slice){NULL, 0}, due);
 }
 
-static void make_news(struct maker *maker) {
+static void make_payload(struct maker *maker) {
     begin_payload(maker);
     for (unsigned n = roll(maker, 4) ? 1 : 2; n; n--) {
         int line = (int)roll(maker, LINES);
@@ -178,22 +178,22 @@ static void start_maker(struct maker *maker, const char *name, uint64_t stream) 
     arena_init(&maker->arena, 64 * 1024 * 1024, NULL);
 }
 
-static struct maker news, last_words;
+static struct maker message_maker, last_maker;
 
-static void *run_news(void *context) {
+static void *run_messages(void *context) {
     (void)context;
-    start_maker(&news, "news", 300);
+    start_maker(&message_maker, "message", 300);
     while (history_now() < world.end) {
         if (mail_count() < BACKLOG)
-            make_news(&news);
-        sleep_ms(roll(&news, PACE_MS));
+            make_payload(&message_maker);
+        sleep_ms(roll(&message_maker, PACE_MS));
     }
     return NULL;
 }
 
 /* --- statuses --- */
 
-/* A status that the sandbox told of. */
+/* A status that the sandbox sent. */
 struct status {
     const struct line *line;
     char wamid[256], status[16], recipient[NAME_SIZE];
@@ -204,9 +204,9 @@ static struct {
     pthread_mutex_t lock;
     struct status list[STATUSES];
     size_t count;
-    int64_t last_news; /* when the sandbox last told something */
+    int64_t last_at; /* time of the last status from the sandbox, ms since 1970 */
     atomic_bool is_over;
-} told = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} received = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const struct line *find_line(struct json value) {
     for (int i = 0; i < LINES; i++)
@@ -226,16 +226,16 @@ static void keep_status(struct arena *arena, struct json value, struct json elem
              json_text(json_get(element, "status"), arena));
     snprintf(status.recipient, sizeof status.recipient, "%s", phone ? phone : bsuid);
     history_line(accepted, "%s\t%s\t%s", status.line->phone_number_id, status.wamid, status.status);
-    pthread_mutex_lock(&told.lock);
-    if (told.count == STATUSES)
+    pthread_mutex_lock(&received.lock);
+    if (received.count == STATUSES)
         give_up("too many statuses wait");
-    told.list[told.count++] = status;
-    told.last_news = history_now();
-    pthread_mutex_unlock(&told.lock);
+    received.list[received.count++] = status;
+    received.last_at = history_now();
+    pthread_mutex_unlock(&received.lock);
 }
 
-/* What the sandbox posts: statuses of what it accepted. */
-static int hear(const struct incoming *request) {
+/* Keeps the statuses of a payload from the sandbox. */
+static int receive_statuses(const struct incoming *request) {
     struct json payload;
     struct json_error error;
     struct arena arena;
@@ -252,16 +252,16 @@ static int hear(const struct incoming *request) {
     return 200;
 }
 
-/* Takes one of those told, any one: they are told on in another order. */
+/* Removes a random one of the received statuses, so that they are sent in another order. */
 static bool take_status(struct maker *maker, struct status *status) {
-    pthread_mutex_lock(&told.lock);
-    bool found = told.count > 0;
+    pthread_mutex_lock(&received.lock);
+    bool found = received.count > 0;
     if (found) {
-        size_t at = roll(maker, (unsigned)told.count);
-        *status = told.list[at];
-        told.list[at] = told.list[--told.count];
+        size_t at = roll(maker, (unsigned)received.count);
+        *status = received.list[at];
+        received.list[at] = received.list[--received.count];
     }
-    pthread_mutex_unlock(&told.lock);
+    pthread_mutex_unlock(&received.lock);
     return found;
 }
 
@@ -271,8 +271,8 @@ static void add_status(struct maker *maker, const struct status *status) {
                   "{\"id\":\"%s\",\"status\":\"%s\",\"timestamp\":\"%lld\",\"%s\":\"%s\"}",
                   status->wamid, status->status, (long long)history_now() / 1000,
                   status->is_bsuid ? "recipient_user_id" : "recipient_id", status->recipient);
-    note(maker, "status", status->line, status->wamid, -1, false, status->status,
-         buffer_slice(&element));
+    add_line(maker, "status", status->line, status->wamid, -1, false, status->status,
+             buffer_slice(&element));
     add_change(&changes, status->line, "messages", NULL, "statuses", &element);
     add_entry(maker, status->line, &changes);
 }
@@ -281,7 +281,7 @@ static void *run_statuses(void *context) {
     static struct maker maker;
     (void)context;
     start_maker(&maker, "status", 301);
-    while (!told.is_over) {
+    while (!received.is_over) {
         struct status status;
         unsigned batch = 1 + roll(&maker, 6);
         if (mail_count() < BACKLOG && take_status(&maker, &status)) {
@@ -296,9 +296,9 @@ static void *run_statuses(void *context) {
     return NULL;
 }
 
-/* --- beginning and end --- */
+/* --- start and end --- */
 
-static pthread_t news_thread, status_thread;
+static pthread_t message_thread, status_thread;
 
 static void start_thread(pthread_t *thread, void *(*run)(void *), void *context) {
     if (pthread_create(thread, NULL, run, context) != 0)
@@ -307,49 +307,49 @@ static void start_thread(pthread_t *thread, void *(*run)(void *), void *context)
 
 int platform_listen(void) {
     accepted = history_open(world.dir, "accepted");
-    return listener_start(hear);
+    return listener_start(receive_statuses);
 }
 
 void platform_start(void) {
     mail_start();
-    start_thread(&news_thread, run_news, NULL);
+    start_thread(&message_thread, run_messages, NULL);
     start_thread(&status_thread, run_statuses, NULL);
 }
 
-/* Everybody writes once more under both names, so that all names that were told apart meet. */
-static void say_last_words(void) {
-    start_maker(&last_words, "last", 302);
+/* Sends a message of every person with both identities, so that the contacts of a person merge. */
+static void send_last_messages(void) {
+    start_maker(&last_maker, "last", 302);
     for (int person = 0; person < PEOPLE; person++) {
         const struct line *line = &world.lines[person % LINES];
-        begin_payload(&last_words);
-        struct buffer cards = buffer_in(&last_words.arena), one = buffer_in(&last_words.arena),
-                      changes = buffer_in(&last_words.arena);
-        add_message(&last_words, line, person, BOTH, &cards, &one);
+        begin_payload(&last_maker);
+        struct buffer cards = buffer_in(&last_maker.arena), one = buffer_in(&last_maker.arena),
+                      changes = buffer_in(&last_maker.arena);
+        add_message(&last_maker, line, person, BOTH, &cards, &one);
         add_change(&changes, line, "messages", &cards, "messages", &one);
-        add_entry(&last_words, line, &changes);
-        end_payload(&last_words);
+        add_entry(&last_maker, line, &changes);
+        end_payload(&last_maker);
     }
-    arena_free(&last_words.arena);
+    arena_free(&last_maker.arena);
 }
 
-/* Nothing waits, and the sandbox has said nothing for a while. */
+/* No payload and no status waits, and the sandbox sent none for QUIET_MS. */
 static bool is_quiet(void) {
-    pthread_mutex_lock(&told.lock);
-    bool quiet = !told.count && history_now() - told.last_news > QUIET_MS;
-    pthread_mutex_unlock(&told.lock);
+    pthread_mutex_lock(&received.lock);
+    bool quiet = !received.count && history_now() - received.last_at > QUIET_MS;
+    pthread_mutex_unlock(&received.lock);
     return quiet && !mail_count();
 }
 
 void platform_finish(int64_t ms) {
     int64_t until = history_now() + ms;
-    pthread_join(news_thread, NULL);
+    pthread_join(message_thread, NULL);
     while (!is_quiet() && history_now() < until)
         sleep_ms(50);
-    say_last_words();
+    send_last_messages();
     while (!is_quiet() && history_now() < until)
         sleep_ms(50);
-    told.is_over = true;
+    received.is_over = true;
     pthread_join(status_thread, NULL);
     mail_end();
-    arena_free(&news.arena);
+    arena_free(&message_maker.arena);
 }

@@ -1,18 +1,17 @@
-/* The platform as it calls /platform/webhook: messages, statuses of what was sent, and changes of
- * identities, in batches, twice, and in any order, each again and again until it is answered 200.
- */
+/* The webhooks of the platform: messages, statuses of sends, and changes of identities, in batches,
+ * with duplicates and in any order, each repeated until it is answered 200. */
 #ifndef SOAK_PLATFORM_H
 #define SOAK_PLATFORM_H
 
 #include <stdint.h>
 
-/* Listens for the sandbox, which tells what it accepted; returns the port. */
+/* Listens for the statuses that the sandbox sends of its sends; returns the port. */
 int platform_listen(void);
 
 void platform_start(void);
 
-/* After the world's end: lets every person write once more under all names, and waits until all is
- * taken, `ms` at most. What was not is in unacked.tsv then. */
+/* To be called after world.end: sends one more message of every person with all identities, and
+ * waits until every payload is accepted, at most `ms`. The others are written to unacked.tsv. */
 void platform_finish(int64_t ms);
 
 #endif

@@ -1,12 +1,12 @@
-/* receiver: the webhook's other end in the soak.
+/* receiver: the customers' webhook receiver in the soak.
  *
  *     receiver DIR
  *
  * Writes its port to DIR/receiver.port when it listens. Every delivery is a line of
- * DIR/delivery.tsv: when it came (ms), its path, webhook-id, webhook-timestamp, webhook-signature,
- * X-Hub-Signature-256, what it is answered, and the body in hexadecimal. What is answered 200 is on
- * disk before. DIR/receiver.mode says what is answered: `status N`, `hang MS` (200 after that
- * time), `reset`; without it 200.
+ * DIR/delivery.tsv: time (ms), path, webhook-id, webhook-timestamp, webhook-signature,
+ * X-Hub-Signature-256, the status answered, and the body in hexadecimal. The line is on the disk
+ * before a 200 is sent. DIR/receiver.mode selects the answer: `status N`, `hang MS` (200 after that
+ * time), `reset`; without the file 200.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 static const char *dir;
 static int deliveries;
 
-/* The status to answer, 0 for a reset; waits where it shall hang. */
+/* The status to answer, 0 for a reset. Blocks in mode `hang`. */
 static int choose_answer(void) {
     char path[4096], mode[32] = "";
     long number = 0;

@@ -1,10 +1,10 @@
-/* traffic: all who talk to the gateway in the soak.
+/* traffic: all clients of the gateway in the soak, and the platform.
  *
  *     traffic SECONDS SEED
  *
- * Integrators and the platform, SECONDS long; then until everything is settled, SETTLE_S at most.
- * Writes $SOAK_DIR/platform.port, where the sandbox shall tell of statuses, begins when
- * $SOAK_DIR/begin is there, and writes the history.
+ * Runs the clients and the platform for SECONDS, then until everything is settled, at most
+ * SETTLE_S. Writes the port for statuses of the sandbox to $SOAK_DIR/platform.port, begins when
+ * $SOAK_DIR/begin exists, and writes the history.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void write_port(int port) {
         give_up(path);
 }
 
-/* The sandbox must know where to tell before anybody sends. */
+/* The sandbox must have the port for statuses before the first send. */
 static void wait_for_begin(void) {
     char path[4096];
     snprintf(path, sizeof path, "%s/begin", world.dir);

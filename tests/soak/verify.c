@@ -1,11 +1,11 @@
-/* verify: whether deliveries are signed as events must be.
+/* verify: checks the signatures of deliveries.
  *
  *     verify DIR
  *
  * Reads the codes of each user from DIR/code.tsv (user, code) and the deliveries from
- * DIR/delivery.tsv; prints a line for each that none of its user's codes signs, in one of both
- * headers, and at the end `verified N` on standard error. The user is the first segment of a
- * delivery's path.
+ * DIR/delivery.tsv. Prints a line for each delivery with a header that is not a signature by one of
+ * its user's codes, and at the end `verified N` on standard error. The user is the first segment of
+ * the path of a delivery.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static struct slice unhex(struct arena *arena, const char *hex) {
     return (struct slice){bytes, n};
 }
 
-/* Whether one of the signatures of the list is that of the key (Standard Webhooks). */
+/* Whether the list of signatures (Standard Webhooks) has one by the key. */
 static bool is_in_list(struct arena *arena, const struct delivery *d, struct slice key) {
     unsigned char mac[CRYPTO_HASH_SIZE];
     const char *head = arena_printf(arena, "%s.%s.", d->id, d->time);
@@ -69,7 +69,7 @@ static bool is_hub(struct arena *arena, const struct delivery *d, struct slice k
            0;
 }
 
-/* The latest codes first: one of them it mostly is. */
+/* Tries the latest codes first, since most deliveries are signed by one of them. */
 static bool is_signed(struct arena *arena, const struct delivery *d) {
     for (size_t i = code_count; i--;) {
         struct slice key = slice_of(codes[i].text);

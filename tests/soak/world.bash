@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What is soaked: an Apache with the repository's apache.conf, the sandbox as the platform, the courier, the
-# receiver; the database and the spool on a small file system of their own where one may be mounted.
+# The installation under test: an Apache with the repository's apache.conf, the sandbox as the platform, the
+# courier, the receiver; database and spool on a small file system of their own, where mounting is allowed.
 
 app_secret=soak-app-secret-0123456789abcdef verify_token=soak-verify-token-0123456789
 waba=(102290129340398 202290129340398 302290129340398)
@@ -16,7 +16,7 @@ sandbox() { # METHOD PATH [BODY]
         "$sandbox_url/_sandbox/$2"
 }
 
-# A small disk, which can be filled. Only this process and those it starts see it.
+# Mounts a small disk, which can be filled. It is visible only to this process and its children.
 mount_disk() {
     mkdir -p "$dir/state"
     disk=''
@@ -27,7 +27,7 @@ mount_disk() {
     mkdir -p "$dir/state/spool" "$dir/backups"
 }
 
-# write_config [LINE...]: lines given come last and so replace those of the same key.
+# write_config [LINE...]: the given lines come last and so override earlier ones with the same key.
 write_config() {
     {
         cat <<END
@@ -64,7 +64,7 @@ start_receiver() {
     receiver_url=http://127.0.0.1:$(cat "$dir/receiver.port")
 }
 
-# An account of a user with a line: make_account EMAIL NUMBER
+# Creates an account of a user with a line: make_account EMAIL NUMBER
 make_account() {
     local account
     account=$(printf %s "${platform_token[$2]}" | switchboard account add "$1" --waba-id "${waba[$2]}" --name "Shop $2")
@@ -82,13 +82,13 @@ make_users() {
     make_account b@example.org 2
 }
 
-# As a service manager would: again whenever it has ended.
+# Called whenever the courier has ended, as a service manager would start it.
 start_courier() {
     "${service[@]}" "$OUT/tools/courier" --config "$SWITCHBOARD_CONFIG" >>"$dir/courier.log" 2>&1 &
     courier_pid=$!
 }
 
-# Out of the way of ports that are chosen by others, so that ours is still free after a stop.
+# The port is below the range of automatic ports, so that it is still free after a stop.
 start_apache() {
     local try options=(--dir "$dir/apache" --home "$OUT" --config "$SWITCHBOARD_CONFIG")
     [[ $transport != fcgi ]] || options+=(--fcgi 2 --fcgi-max 8)
@@ -102,7 +102,7 @@ start_apache() {
     die "Apache did not start: $(cat "$dir/start.log")"
 }
 
-# User A has a webhook from the beginning, so that everything is news.
+# User A has a webhook from the beginning, so that every new message causes an event.
 set_first_webhook() {
     printf 'A\tfirst-code-of-A-made-up-here\n' >"$dir/code.tsv"
     curl -sS --max-time 30 -H "X-API-Token: $token_a" -H 'Content-Type: application/json' \
@@ -137,7 +137,7 @@ start_world() {
     set_first_webhook
 }
 
-# What must not stand in a log: every secret, every code, and what messages say.
+# Prints what no log may contain: secrets, webhook codes, texts of messages, markers and keys.
 list_secrets() {
     printf '%s\n' "$token_a" "$token_b" "${platform_token[@]}" "$app_secret" "$verify_token" 'Grüße' 'Gr\u00fc' \
         soak-0 soak-1 soak-2 soak-3 soak-4 soak-5 key-0- key-1- key-2- key-3- key-4- key-5- \
@@ -160,7 +160,7 @@ events_pending() {
         "SELECT count(*) FROM event WHERE state = 'pending'"
 }
 
-# What failed is tried again at once instead of in minutes or hours; then all of it must arrive.
+# Makes failed events due at once instead of in minutes or hours, until all are delivered.
 drain_events() {
     local deadline=$((SECONDS + 60))
     while (($(events_pending) > 0 && SECONDS < deadline)); do
@@ -181,16 +181,15 @@ is_log_empty() {
     [[ ! -s $dir/state/switchboard.db-wal ]]
 }
 
-# The courier's state when there is nothing left to do. Where a reader was in its way it leaves the log
-# alone for 10 s.
+# Measures the idle courier. After a checkpoint that a reader blocked it waits 10 s before the next one.
 observe_rest() {
-    sleep 2.5 # two rounds of its housekeeping
+    sleep 2.5 # two rounds of housekeeping
     watch_wal
     wait_until 30 is_log_empty || true
     observe wal_end "$(stat -c %s "$dir/state/switchboard.db-wal" 2>/dev/null || printf 0)"
     observe courier_descriptors "$(find "/proc/$courier_pid/fd" -mindepth 1 | wc -l)"
     observe courier_kib "$(awk '/^VmRSS:/ { print $2 }' "/proc/$courier_pid/status")"
-    observe courier_kib_most "${ASAN_OPTIONS+10}65536" # a sanitizer keeps what was freed
+    observe courier_kib_most "${ASAN_OPTIONS+10}65536" # a sanitizer keeps freed memory
     observe courier_zombies "$(zombies_of "$courier_pid")"
     observe apache_zombies "$(zombies_of "$(cat "$dir/apache/httpd.pid")")"
 }
@@ -208,7 +207,7 @@ end_job() { # PID
     wait "$1" 2>/dev/null || true
 }
 
-# Nothing is left of what this script started.
+# Ends all processes that this script started.
 stop_world() {
     local pid
     for pid in ${courier_pid-} ${sandbox_pid-}; do

@@ -1,4 +1,5 @@
-/* Who there is in the soak: lines of two users, and people who write to them and are written to. */
+/* The participants of the soak: the lines of two users, and people who exchange messages with
+ * these. */
 #ifndef SOAK_WORLD_H
 #define SOAK_WORLD_H
 
@@ -13,11 +14,11 @@ enum { LINES = 3, PEOPLE = 240, NAME_SIZE = 64 };
  * one, and sets and unsets its webhook. */
 struct line {
     const char *user;  /* "A" or "B" */
-    const char *token; /* of the API */
+    const char *token; /* API token */
     const char *waba_id, *phone_number_id;
     const char
-        *template_before; /* a template of the account, up to a parameter; NULL: it has none */
-    const char *template_after; /* and from there on */
+        *template_before; /* members of a template send before a parameter; NULL: no template */
+    const char *template_after; /* after the parameter */
 };
 
 struct world {
@@ -29,17 +30,17 @@ struct world {
 
 extern struct world world;
 
-/* From the environment that tests/soak/run makes. */
+/* Reads the world from the environment that tests/soak/run sets. */
 void world_read(uint64_t seed);
 
-/* The time begins. */
+/* Sets world.end. */
 void world_begin(int64_t seconds);
 
-/* The person's line is PERSON % LINES; phones never change, BSUIDs do. */
+/* The identities of a person, whose line is PERSON % LINES. Phones never change, BSUIDs do. */
 void person_phone(int person, char phone[NAME_SIZE]);
 void person_bsuid(int person, char bsuid[NAME_SIZE]);
 
-/* Gives the person a new BSUID. */
+/* Gives the person a new BSUID; sets the old and the new one. */
 void person_change(int person, char before[NAME_SIZE], char after[NAME_SIZE]);
 
 #endif

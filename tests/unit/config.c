@@ -1,5 +1,4 @@
-/* The configuration file: every key, its default, the values it refuses, and the line of an error.
- */
+/* The configuration file: every key, its default, invalid values, and the line of an error. */
 #include "base/config.h"
 
 #include <sys/stat.h>

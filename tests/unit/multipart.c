@@ -250,8 +250,7 @@ static void check_bodies(void) {
 
 /* --- truncated bodies --- */
 
-/* A body that ends before the end of its closing boundary is refused; bytes after it are ignored.
- */
+/* A body without a complete closing boundary is refused; bytes after the boundary are ignored. */
 static void check_truncations(void) {
     static const char body[] = B D "name=\"file\"; filename=\"a.jpg\"\r\nContent-Type: image/jpeg"
                                    "\r\n\r\n\xff\xd8\r\n--\r\n--a--b\r\n\r\n\r\n" B D

@@ -66,8 +66,7 @@ static enum store_result record(int number) {
     return store_record_send(store, &send);
 }
 
-/* The store calls of a send: authentication in a held view, then the record. The token is unknown.
- */
+/* The store calls of a send: a look-up of an unknown token in a held view, then the record. */
 static enum store_result serve(int number) {
     static const unsigned char no_token[CRYPTO_HASH_SIZE] = {1};
     struct store_user user;
