@@ -109,7 +109,7 @@ assert_unauthorized() {
     switchboard line archive "$archived"
     api GET /v2/me
     assert_json '[.data.phoneNumbers[].phoneNumberId]' "[\"$LINE\"]"
-    ! grep -F "$archived" "$body" || fail_answer 'the archived line is still there'
+    ! grep -F "$archived" "$body" || fail_answer 'the answer contains the archived line'
 }
 
 # bats test_tags=direct
@@ -119,8 +119,8 @@ assert_unauthorized() {
     api GET /v2/me
     assert_success
     ! grep -F -e "$OTHER_EMAIL" -e "$OTHER_ACCOUNT" -e "$OTHER_LINE" -e "$OTHER_WABA" "$body" ||
-        fail_answer 'it shows another user'
-    ! grep -F -e "$PLATFORM_TOKEN" -e "$TOKEN" "$body" || fail_answer 'it shows a secret'
+        fail_answer 'the answer contains another user'
+    ! grep -F -e "$PLATFORM_TOKEN" -e "$TOKEN" "$body" || fail_answer 'the answer contains a secret'
 }
 
 @test "404 NOT_FOUND when no account with a valid platform access token is linked (spec 4.2)" {
@@ -425,5 +425,5 @@ assert_unauthorized() {
 
 @test "the executable is linked with SQLite and not with libcurl" {
     assert_without me curl_easy_init curl_global_init
-    nm "$OUT/cgi-bin/me" | grep -q ' sqlite3_open_v2$' || fail 'expected SQLite: is the check sound?'
+    nm "$OUT/cgi-bin/me" | grep -q ' sqlite3_open_v2$' || fail 'expected SQLite in the executable, or the check is wrong'
 }

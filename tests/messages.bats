@@ -743,7 +743,7 @@ END
     sandbox GET requests/last | jq -e ".headers.authorization == \"Bearer $PLATFORM_TOKEN\"
         and .headers.\"content-type\" == \"application/json\" and (.headers.\"user-agent\" | startswith(\"switchboard/\"))
         and .method == \"POST\" and .query == \"\" and (.path | startswith(\"/v26.0/\"))"
-    ! sandbox GET requests/last | grep -F "$TOKEN" || fail 'the API token went upstream'
+    ! sandbox GET requests/last | grep -F "$TOKEN" || fail 'the API token was sent upstream'
     switchboard account token "$ACCOUNT" </dev/null
     send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$to\",\"text\":\"x\"}"
     assert_error 404 NOT_FOUND 'platform access token'
@@ -1204,7 +1204,7 @@ END
         while IFS=: read -r line _; do
             sed -n "${line}p" "$texts"
         done <"$BATS_TEST_TMPDIR/taken" >&2
-        fail 'these were not refused'
+        fail 'these texts were not refused'
     fi
     assert_equal "$(batch_lines out | jq -r .error | sort | uniq -c | sed 's/^ *//')" \
         "$(wc -l <"$texts") VALIDATION_ERROR"
@@ -1469,7 +1469,7 @@ END
     sandbox POST tokens "{\"token\":\"$PLATFORM_TOKEN\",\"state\":\"valid\"}" >/dev/null
     assert_error 401 UNAUTHORIZED
     assert_json .details.error.code 190
-    ! grep -F "$PLATFORM_TOKEN" "$body" || fail_answer 'it shows the platform token'
+    ! grep -F "$PLATFORM_TOKEN" "$body" || fail_answer 'the answer contains the platform token'
 }
 
 @test "the platform's Retry-After is copied (spec 7)" {
@@ -1997,7 +1997,7 @@ assert_names_request() {
     local id
     id=$(header X-Request-Id)
     jq -e --arg last " (X-Request-Id: $id)" '.message | endswith($last)' "$body" >/dev/null ||
-        fail_answer "expected the message to name $id"
+        fail_answer "expected the message to contain $id"
     log_of_request | jq -e '.status >= 500 and (.error | contains("X-Request-Id") | not)'
 }
 

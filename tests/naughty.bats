@@ -64,16 +64,16 @@ check_answers() {
             grep -F "/$number.out\"" -B 3 "$batch/curl.conf" | head -c 600
             head -c 600 "$batch/$number.out"
         done < <(head -n 5 "$batch/odd") >&2
-        fail "$(wc -l <"$batch/odd") answers were others than $1"
+        fail "$(wc -l <"$batch/odd") answers have another status than $1"
     fi
     find "$batch" -name '*.out' -size +0 -print0 | xargs -0 cat | jq -es 'map(has("success") and (.success or
         (.error and .message and (keys - ["success", "error", "message", "details"] == [])))) | all' >/dev/null ||
-        fail 'an answer is no envelope'
+        fail 'an answer is not an envelope'
     ! grep -Fil 'X-Injected' "$batch"/*.head || fail 'a text became a header'
     assert_equal "$(grep -Lis '^content-type: application/json; charset=utf-8' "$batch"/*.head)" '' # the Content-Type is JSON
-    jq -e . "$LOG" >/dev/null || fail 'the log holds a line that is no JSON'
+    jq -e . "$LOG" >/dev/null || fail 'the log contains a line that is not JSON'
     ! grep -F '"the program crashed"' "$LOG" || fail 'a program crashed'
-    ! grep -E 'Premature end|malformed header|End of script output' "$STACK/apache/error.log" || fail 'Apache has seen a program fail'
+    ! grep -E 'Premature end|malformed header|End of script output' "$STACK/apache/error.log" || fail 'the log of Apache has a failed program'
     [[ ! -e $CANARY ]] || fail 'a text was executed'
     assert_equal "$(db 'PRAGMA integrity_check')" ok
 }
@@ -113,7 +113,7 @@ END
     add_requests <"$batch/requests"
     perform
     check_answers '200|400|403|404' "$count"
-    printf '# sweep: naughty texts: %d bodies, %d were sent on\n' "$count" "$(sent_count path=/messages)" >&3
+    printf '# sweep: naughty texts: %d bodies, %d sent upstream\n' "$count" "$(sent_count path=/messages)" >&3
     # every text sent upstream equals its input
     assert_equal "$(sandbox GET 'requests?path=/messages' | jq -c '[.[].body | select(.) | fromjson | select(.type == "text").text.body
         | select(. != "x")] | unique')" "$(jq -c 'map(select(. != "")) | unique' "$STRINGS")"
@@ -151,7 +151,7 @@ END
     perform
     grep -l '<html' "$batch"/*.out >"$batch/pages" 2>/dev/null || true
     while read -r page; do
-        ! grep -q 'alert(1)' "$page" || fail 'the landing page shows what it was asked'
+        ! grep -q 'alert(1)' "$page" || fail 'the landing page contains text of the request'
         rm "$page" "${page%.out}.head"
     done <"$batch/pages"
     check_answers '200|400|403|404|414' "$count"
@@ -175,5 +175,5 @@ END
     add_requests <"$batch/requests"
     perform
     check_answers '200|400|401|403|413|415' "$count"
-    ! grep -h '"request_id"' "$LOG" | jq -r .request_id | grep -vE '^[A-Za-z0-9._@-]{1,64}$' || fail 'an id that is none was taken'
+    ! grep -h '"request_id"' "$LOG" | jq -r .request_id | grep -vE '^[A-Za-z0-9._@-]{1,64}$' || fail 'an invalid request id was accepted'
 }

@@ -351,7 +351,7 @@ END
             -H "X-Hub-Signature-256: ${signatures[number]}"
         assert_status 200
         after=$(stored)
-        [[ $after != "$before" ]] || fail "this left no trace: ${bodies[number]}"
+        [[ $after != "$before" ]] || fail "nothing was stored of: ${bodies[number]}"
         before=$after
     done
     for number in "${!bodies[@]}"; do

@@ -54,9 +54,9 @@ refusal_id() {
 }
 
 # The payload was answered 200, and its messages or its refusal are in the database.
-assert_taken_or_kept() { # SHAPE
+assert_stored_or_kept() { # SHAPE
     local id
-    [[ $status == 200 ]] || fail_answer "$1: expected it to be taken or kept, cost $cost ms"
+    [[ $status == 200 ]] || fail_answer "$1: expected the payload to be stored or kept, cost $cost ms"
     assert_body_is '{"success":true,"data":{"received":true}}'
     id=$(refusal_id)
     if [[ -n $id ]]; then
@@ -66,14 +66,14 @@ assert_taken_or_kept() { # SHAPE
     elif [[ $1 != entries_of_nothing ]]; then
         grep '/platform/webhook' "$LOG" | tail -n 1 |
             jq -e '(.stored // 0) + (.duplicate // 0) + (.nobody // 0) + (.not_ours // 0) > 0' >/dev/null ||
-            fail "$1: neither taken nor kept"
+            fail "$1: neither stored nor kept"
     fi
 }
 
 assert_cheap() { # SHAPE
     local most=$((8 * common))
     [[ -z ${TEST_FULL-} ]] || ((most < 2000)) || most=2000
-    ((cost <= most)) || fail "$1: $cost ms of processor time, where 10,000 messages take $common ms"
+    ((cost <= most)) || fail "$1: $cost ms of processor time; 10,000 messages take $common ms"
 }
 
 # The shapes to test: all in make test-full, else those given.
@@ -94,7 +94,7 @@ sweep() {
         extreme "$shape" "$@"
         measure
         printf '%-32s %5d ms %s\n' "$shape" "$cost" "$(refusal_id)"
-        assert_taken_or_kept "$shape"
+        assert_stored_or_kept "$shape"
         assert_cheap "$shape"
     done
 }
@@ -116,19 +116,19 @@ sweep() {
 
 @test "a payload of four times the length costs about four times as much at most" {
     local shape short
-    [[ $TRANSPORT == direct && -n ${TEST_FULL-} ]] || skip 'one of make test-full'
+    [[ $TRANSPORT == direct && -n ${TEST_FULL-} ]] || skip 'only in make test-full'
     calibrate
     for shape in $("$HELPERS/extremes"); do
         make_account_line
         extreme "$shape" $((MOST_BYTES / 4)) $((MOST_UPDATES / 4))
         measure
-        assert_taken_or_kept "$shape"
+        assert_stored_or_kept "$shape"
         short=$cost
         make_account_line
         extreme "$shape" $MOST_BYTES $MOST_UPDATES
         measure
-        assert_taken_or_kept "$shape"
-        ((cost <= 8 * short + common)) || fail "$shape: $short ms, four times of it $cost ms"
+        assert_stored_or_kept "$shape"
+        ((cost <= 8 * short + common)) || fail "$shape: $short ms, four times the length $cost ms"
     done
 }
 
@@ -138,11 +138,11 @@ sweep() {
         make_account_line
         extreme "$shape" $MOST_BYTES
         measure
-        assert_taken_or_kept "$shape"
+        assert_stored_or_kept "$shape"
         make_account_line
         extreme "$shape" $MOST_BYTES $MOST_UPDATES
         measure
-        assert_taken_or_kept "$shape"
+        assert_stored_or_kept "$shape"
     done
 }
 
@@ -193,11 +193,11 @@ sweep() {
     take "@$payload"
     id=$(refusal_id)
     assert_equal "$(db "SELECT reason, updates IS NULL FROM webhook_refusal WHERE id = '$id'")" 'it is nested deeper than 128 levels|1'
-    ! output=$(switchboard refusal retry "$id" 2>&1) || fail 'it was taken in'
+    ! output=$(switchboard refusal retry "$id" 2>&1) || fail 'the retry succeeded'
     [[ $output == *'it is nested deeper than 128 levels'* ]]
     assert_equal "$(switchboard refusal list --json | jq length)" 1
     switchboard refusal drop "$id"
-    ! output=$(switchboard refusal drop "$id" 2>&1) || fail 'it was there twice'
+    ! output=$(switchboard refusal drop "$id" 2>&1) || fail 'the refusal was dropped twice'
     [[ $output == *"there is no refused payload $id"* ]]
     extreme values $MOST_BYTES
     take "@$payload"

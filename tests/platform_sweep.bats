@@ -67,12 +67,12 @@ check_round() {
         assert_equal "$found" "$COMPLETE" || fail "$1: acknowledged, but not stored"
         acknowledged=$((acknowledged + 1))
     else
-        [[ $found == "$EMPTY" || $found == "$COMPLETE" ]] || fail "$1: half stored: $found"
+        [[ $found == "$EMPTY" || $found == "$COMPLETE" ]] || fail "$1: partly stored: $found"
         [[ $found == "$EMPTY" ]] || stored_unsaid=$((stored_unsaid + 1))
     fi
     send_captured "${captured-payload}"
-    answered 200 || fail "$1: refused when sent again: $(cat "$answer")"
-    assert_equal "$(content "$DB")" "$COMPLETE" || fail "$1: not once after being sent again"
+    answered 200 || fail "$1: the retry was refused: $(cat "$answer")"
+    assert_equal "$(content "$DB")" "$COMPLETE" || fail "$1: not stored once after the retry"
 }
 
 # Sets `calls` to the system calls of an undisturbed run, lines `NAME N`, beginning with the first call of
@@ -88,7 +88,7 @@ trace_payload() {
     local calls name count number killed=0 acknowledged=0 stored_unsaid=0
     local points=0 step which
     trace_payload brk
-    ((${#calls[@]} > 80)) || fail "only ${#calls[@]} calls were seen"
+    ((${#calls[@]} > 80)) || fail "only ${#calls[@]} system calls"
     choose_step ${#calls[@]} 600
     for ((number = 0; number < ${#calls[@]}; number += step)); do
         read -r name count <<<"${calls[number]}"
@@ -99,7 +99,7 @@ trace_payload() {
         points=$((points + 1)) killed=$((killed + (code == 137)))
         check_round "killed at $name $count"
     done
-    say_sweep "platform killed at $which of ${#calls[@]} calls: $acknowledged had acknowledged, $stored_unsaid had stored without saying so, none lost or doubled" \
+    say_sweep "platform killed at $which of ${#calls[@]} calls: $acknowledged had acknowledged, $stored_unsaid had stored without an answer, none lost or duplicated" \
         "$points" 0 "$killed"
     ((killed > points * 2 / 3)) || fail "only $killed kills"
     ((acknowledged > 0 && acknowledged < killed))

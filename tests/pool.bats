@@ -199,7 +199,7 @@ assert_load() {
     sleep 2
     assert_load
     if grep "ended with" "$STACK/apache/pool.log"; then
-        fail "a process that had done its part counts as failed"
+        fail "a process that reached its limit of requests counts as failed"
     fi
 }
 

@@ -23,7 +23,7 @@ assert_named() { # NAME
     # a killed writer leaves a write-ahead log and a wal-index without an owner
     # shellcheck disable=SC2016  # for the shell that sqlite3 starts
     sqlite3 "$DB" "UPDATE account SET name = 'three' WHERE id = '$ACCOUNT'" '.shell kill -KILL $PPID' || true
-    [[ -s $DB-wal ]] || fail 'the killed writer left no log'
+    [[ -s $DB-wal ]] || fail 'the killed writer left no write-ahead log'
     assert_named three
     # an invalid wal-index: SQLite's change counter differs in its two copies
     printf 'x' | dd of="$DB-shm" bs=1 seek=8 conv=notrunc status=none
@@ -68,6 +68,6 @@ assert_named() { # NAME
     done
     touch "$BATS_TEST_TMPDIR/enough"
     wait "${readers[@]}"
-    (($(cat "$BATS_TEST_TMPDIR"/seen.* | wc -l) >= 3)) || fail 'the readers had no time'
+    (($(cat "$BATS_TEST_TMPDIR"/seen.* | wc -l) >= 3)) || fail 'the readers made too few requests'
     assert_equal "$(awk '$1 != 200 || $3 < $2' "$BATS_TEST_TMPDIR"/seen.*)" ''
 }

@@ -36,7 +36,7 @@ refused() {
     while (($#)); do
         names+=("$1")
         reason=$(jq -r --arg name "$1" '.details.checks[$name]' "$body")
-        [[ $reason == *"$2"* ]] || fail_answer "expected of $1: $2"
+        [[ $reason == *"$2"* ]] || fail_answer "expected $1 to contain: $2"
         [[ $reason != *"$STACK"* && $reason != */switchboard.* ]] || fail_answer 'the answer contains a path'
         shift 2
     done
@@ -45,7 +45,7 @@ refused() {
     for name in "${names[@]}"; do
         assert_that ".message | contains(\"$name\")"
     done
-    ! grep -qF "$STACK" "$body" || fail_answer 'a path got out'
+    ! grep -qF "$STACK" "$body" || fail_answer 'the answer contains a path'
 }
 
 @test "GET /v2/ready is 200 when database, keys, disk and courier are in order" {
@@ -195,8 +195,8 @@ END
 }
 
 @test "a disk that is full, has no free inodes or is read-only is 503" {
-    [[ $TRANSPORT == direct ]] || skip 'the web server does not see the disk of a mount namespace'
-    unshare -rm true 2>/dev/null || skip 'no mount namespace may be made here'
+    [[ $TRANSPORT == direct ]] || skip 'the disk of a mount namespace is not visible to the web server'
+    unshare -rm true 2>/dev/null || skip 'no mount namespace can be created here'
     mkdir -p "$STACK/disk"
     write_config "spool_dir = $STACK/disk"
     export -f disk_rounds refused assert_ready

@@ -23,7 +23,7 @@ refuses() { # PART FILE
     run switchboard restore "$2"
     [[ $status == 1 && $output == *"$1"* ]] || fail "status $status: $output"
     assert_named now
-    [[ ! -e $DB.before-restore ]] || fail 'a former database was kept'
+    [[ ! -e $DB.before-restore ]] || fail 'a former database was saved'
 }
 
 @test "restore replaces the content of the database with the backup and saves the old database" {

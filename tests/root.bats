@@ -107,7 +107,7 @@ assert_index() {
 
 # apache.bats sends TRACE over HTTP, which the web server refuses.
 @test "the answer to a method that the web server refused is 405 with one Allow" {
-    [[ $TRANSPORT == direct ]] || skip 'the web server alone sets REDIRECT_STATUS'
+    [[ $TRANSPORT == direct ]] || skip 'only the web server sets REDIRECT_STATUS'
     REDIRECT_STATUS=405 redirected GET /
     assert_error 405 NOT_FOUND Allow
     assert_header Allow 'GET, HEAD, POST, DELETE, OPTIONS'

@@ -253,7 +253,7 @@ is_read() {
 
 # Creates a checkout below a directory that root alone may enter, without user namespaces.
 make_barred_tree() {
-    ((EUID == 0)) || skip 'an ordinary user is the service itself'
+    ((EUID == 0)) || skip 'the service of an ordinary user runs as that user'
     barred=$(mktemp -d "${TMPDIR:-/tmp}/barred-XXXXXX")
     mkdir "$BATS_TEST_TMPDIR/bin"
     printf '#!/bin/sh\nexit 1\n' >"$BATS_TEST_TMPDIR/bin/unshare"
@@ -296,7 +296,7 @@ make_barred_tree() {
     run_demo
     RUN_DIR=$BATS_TEST_TMPDIR/second
     if demo; then
-        fail "it ran on a port in use"
+        fail "run succeeded with a port in use"
     fi
     [[ $output == *"port $PORT of 127.0.0.1 is in use"* ]] || fail "$output"
     assert_equal "$(wc -l <"$BATS_TEST_TMPDIR/output")" 1
@@ -305,7 +305,7 @@ make_barred_tree() {
 
 @test "a platform that does not answer is reported with the reason" {
     if GRAPH_BASE_URL=http://127.0.0.1:1 demo; then
-        fail "it did not notice"
+        fail "run succeeded without a platform"
     fi
     [[ $(tail -n 1 "$BATS_TEST_TMPDIR/output") == *'the message was not accepted: status 502'* ]] || fail "$output"
     assert_idle "$RUN_DIR"
@@ -363,7 +363,7 @@ make_barred_tree() {
     for file in "$RUN_DIR"/*.pid "$RUN_DIR"/apache/*.pid; do
         for secret in "$API_TOKEN" "$META_APP_SECRET" "$META_VERIFY_TOKEN" sandbox-token; do
             if grep -qF "$secret" "/proc/$(<"$file")/cmdline"; then
-                fail "a secret stands in the arguments of $(basename "$file")"
+                fail "a secret is in the arguments of $(basename "$file")"
             fi
         done
     done

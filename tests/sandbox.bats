@@ -89,7 +89,7 @@ assert_refused() {
     assert_json .error.code "$2"
     assert_that '.error | (.type | test("Exception$")) and (.fbtrace_id | length > 10)'
     [[ -z ${3-} ]] || [[ $(jq -r '.error | .message, .error_data.details' "$body") == *"$3"* ]] ||
-        fail_answer "expected an error that says: $3"
+        fail_answer "expected an error that contains: $3"
 }
 
 webhook() { # JSON: asks for webhooks, prints the report
@@ -598,7 +598,7 @@ carousel() {
     start=$SECONDS
     kill "$own"
     wait "$own"
-    ((SECONDS - start < 20)) || fail 'it took its time'
+    ((SECONDS - start < 20)) || fail 'the end took too long'
     wait
 }
 
@@ -661,7 +661,7 @@ carousel() {
     local item='{ "id":"5","name":"x\u0000\/é","n":9007199254740993,"d":1,"d":2,"e":1e400 ,"language":"en"}'
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$item]}" >/dev/null
     graph GET "$WABA/message_templates"
-    [[ $(cat "$body") == '{"data":['"$item"'],"paging":'* ]] || fail_answer 'not the same bytes'
+    [[ $(cat "$body") == '{"data":['"$item"'],"paging":'* ]] || fail_answer 'the item was changed'
     graph GET 5
     assert_body_is "$item"
     graph GET '5?fields=n,e'
@@ -761,7 +761,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_refused 400 100 '100 MB'
     rm "$BATS_TEST_TMPDIR/file"
     [[ $OUT != "$root" ]] || (($(awk '/VmHWM/ { print $2 }' "/proc/$pid/status") < 65536)) ||
-        fail "it held the file: $(grep VmHWM "/proc/$pid/status")"
+        fail "the file was held in memory: $(grep VmHWM "/proc/$pid/status")"
 }
 
 @test "media: an interrupted upload leaves nothing" {
@@ -862,7 +862,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     sent path=/inbox >"$BATS_TEST_TMPDIR/inbox"
     grep -qF '"body":"caf\u00e9 \ud83d\ude00 https:\/\/tea.example\/x"' "$BATS_TEST_TMPDIR/inbox"
     [[ $(cat "$BATS_TEST_TMPDIR/inbox") == '{"object":"whatsapp_business_account","entry":[{"id":"'$WABA'","changes":[{"value":{"messaging_product":"whatsapp","metadata":{"display_phone_number":"15550100001","phone_number_id":"'$LINE'"},"contacts":['* ]] ||
-        fail 'not the order of the wire'
+        fail 'not the order in which they were sent'
     assert_equal "$(sandbox GET requests/last | jq -r '.headers["x-hub-signature-256"]')" \
         "sha256=$(hmac test-app-secret <"$BATS_TEST_TMPDIR/inbox")"
 }

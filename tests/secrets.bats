@@ -109,7 +109,7 @@ given() {
         ! given "$pid" arguments | grep -F -f <(every_secret) || fail "process $pid was started with a secret"
     done
     for pid in "${pids[@]}"; do
-        grep -qE '^Max core file size +0 +0 ' "/proc/$pid/limits" || fail "process $pid may leave a core"
+        grep -qE '^Max core file size +0 +0 ' "/proc/$pid/limits" || fail "process $pid may dump core"
     done
     ((EUID == 0)) || return 0 # only root may read their environment
     servers=$(cat "$STACK"/apache/*.pid)
@@ -146,7 +146,7 @@ given() {
     eventually grep -qE '^Max core file size +0 +0 ' "/proc/$!/limits"
     "${as_user[@]}" cat "/proc/$other/environ" >"$BATS_TEST_TMPDIR/control"
     run "${as_user[@]}" cat "/proc/$!/environ"
-    [[ $output == *"Permission denied" ]] || fail "it read: $output"
+    [[ $output == *"Permission denied" ]] || fail "the other process read: $output"
     printf '{"a":"b"}' >&"$holder"
     exec {holder}>&-
     wait $!

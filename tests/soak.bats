@@ -28,8 +28,8 @@ copy_soaked() {
 assert_finds() {
     run "$root/tests/soak/check" "$copied"
     assert_equal "$status" 1
-    grep -q "^BROKEN  .*$1" <<<"$output" || fail "not found: $output"
-    grep -qF -- "$2" <<<"$output" || fail "not named: $output"
+    grep -q "^BROKEN  .*$1" <<<"$output" || fail "the rule is not reported: $output"
+    grep -qF -- "$2" <<<"$output" || fail "the finding is not reported: $output"
 }
 
 final() {
@@ -71,7 +71,7 @@ figure() { # NAME
     (($(wc -l <"$BATS_TEST_TMPDIR/plan") > 20))
     make_plan 60 | cmp - "$BATS_TEST_TMPDIR/plan"
     seed=6
-    ! make_plan 60 | cmp -s - "$BATS_TEST_TMPDIR/plan" || fail 'the seed changes nothing'
+    ! make_plan 60 | cmp -s - "$BATS_TEST_TMPDIR/plan" || fail 'another seed gives the same plan'
 }
 
 @test "the checker detects a message that is not stored" {

@@ -58,7 +58,7 @@ starve_first() {
         [[ $status == 200 ]] || fail_answer "after allocation $number of $program"
         assert_success
     done
-    say_sweep "pool of $program starved at $which of $total allocations: $refused requests refused, $lived processes lived on, the next request served" \
+    say_sweep "pool of $program starved at $which of $total allocations: $refused requests refused, $lived processes survived, the next request succeeded" \
         "$points" "$faults" 0
     # the number of allocations differs slightly between processes
     ((total > 500 && points * 10 >= tried * 9)) || fail "of $total allocations only $points of $tried points failed"

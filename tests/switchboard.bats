@@ -461,7 +461,7 @@ switchboard.db.queue"
     for number in {1..64}; do
         [[ $(sha256 "$(cat "$BATS_TEST_TMPDIR/token.$number")") != "$hash" ]] || return 0
     done
-    fail 'the stored hash is of none of them'
+    fail 'the stored hash is not of a printed token'
 }
 
 # --- plans (spec 5) ---

@@ -157,7 +157,7 @@ token_sent() {
     api GET "/v2/templates?limit=1&after=$(jq -r .data.paging.cursors.after "$body")"
     assert_that '.data.paging | has("next") and has("previous")'
     if grep -q -e access_token -e "$PLATFORM_TOKEN" "$body"; then
-        fail_answer 'expected no token'
+        fail_answer 'the answer contains the token'
     fi
 }
 

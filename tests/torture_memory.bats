@@ -83,7 +83,7 @@ starve_send() {
         starve_send "$send" 1 $(seq "$first" "$step" "$made")
         end_sweep "$send send starved at $which of $total allocations after it went out" "$faults" 0
         ((unsent == 0)) || fail "$unsent were not sent"
-        ((unrecorded * 10 < points + 20)) || fail "$unrecorded of $points are recorded nowhere"
+        ((unrecorded * 10 < points + 20)) || fail "$unrecorded of $points are not recorded"
     done
 }
 
@@ -106,7 +106,7 @@ starve_send() {
     done
     capture_sends
     end_sweep "plain sends of many lengths starved at each large allocation" "$faults" 0
-    ((unrecorded == 0)) || fail "$unrecorded went out, and were neither recorded nor answered"
+    ((unrecorded == 0)) || fail "$unrecorded were sent and neither recorded nor answered"
 }
 
 @test "a send for which an allocation fails before it goes out is refused, or sent and answered completely" {
@@ -117,7 +117,7 @@ starve_send() {
         total=$made
         choose_step "$total" 60
         starve_send keyed "$many" $(seq 1 "$step" "$total")
-        end_sweep "keyed send starved at $which of $total allocations$( ((many)) || echo ' and ever after')" "$faults" 0
+        end_sweep "keyed send starved at $which of $total allocations$( ((many)) || echo ' and all later ones')" "$faults" 0
     done
 }
 
@@ -140,7 +140,7 @@ starve_request() {
         points=$((points + 1)) faults=$((faults + (failed > 0)))
         "$3" "allocation $number of $1"
     done
-    say_sweep "$1 starved at $which of $total allocations: $whole times it answered all the same" "$points" "$faults" 0
+    say_sweep "$1 starved at $which of $total allocations: $whole times it answered completely" "$points" "$faults" 0
     ((whole < points))
 }
 

@@ -120,7 +120,7 @@ choose_calls() {
         read -r name count error <<<"${tries[number]}"
         sweep_calls keyed "error=$error" "$name $count"
     done
-    end_sweep "keyed send met errors of the system, $which of ${#tries[@]}" "$points" 0
+    end_sweep "keyed send with $which of ${#tries[@]} errors of system calls" "$points" 0
     ((points < 100 || unsent > 0 && recorded > 0))
 }
 

@@ -44,7 +44,7 @@ check_round() {
     local id
     points=$((points + 1)) killed=$((killed + (code == 137)))
     assert_outcome "$@"
-    assert_equal "$(ls -A "$SPOOL")" '' || fail "$1: the file stays behind"
+    assert_equal "$(ls -A "$SPOOL")" '' || fail "$1: a file is left in the spool"
     answered 200 || return 0
     succeeded=$((succeeded + 1))
     id=$(sed -n 's/.*"mediaId":"\([^"]*\)".*/\1/p' "$answer")
@@ -98,7 +98,7 @@ trace_upload() {
             faults=$((faults + 1))
             check_round "$error at $name $count" "$name"
         done
-        finish "upload of a $upload met $which of ${#tries[@]} errors"
+        finish "upload of a $upload with $which of ${#tries[@]} errors"
     done
 }
 

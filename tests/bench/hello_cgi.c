@@ -1,4 +1,4 @@
-/* The least a CGI can be: what a process per request costs without any product in it. */
+/* A minimal CGI: the cost of a process per request, without the gateway's code. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* The least a FastCGI program can be: what Apache, the socket and the protocol cost. */
+/* A minimal FastCGI program: the cost of Apache, the socket and the protocol. */
 #include <fcgiapp.h>
 
 int main(void) {

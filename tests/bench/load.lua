@@ -1,4 +1,4 @@
--- What wrk asks, and what it found, as one line of JSON after the word RESULT.
+-- The requests of wrk, and its results as one line of JSON after the word RESULT.
 --
 --     wrk ... -s load.lua URL -- get TOKEN
 --     wrk ... -s load.lua URL -- send TOKEN LINE        texts to 1,000 recipients in turn

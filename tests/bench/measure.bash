@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# One measurement: load from wrk, and meanwhile the CPU time and the memory of the server side. Each
-# becomes a line of JSON in $runs.
+# One measurement: load by wrk, and the CPU time and the memory of the server side under it. Each measurement
+# is a line of JSON in $runs.
 #
-# CPU time is that of everything behind the client but the platform: Apache, CGI processes, pools,
-# controls, courier. It is read from a control group of our own where one may be made (version 2, or the
-# version 2 part beside version 1); children that nobody waits for, as mod_cgid's, are counted nowhere
-# else. Where none may be made, it is what the whole machine was busy, less the load generator and the
-# sandbox: right only when nothing else runs.
+# CPU time is that of the whole server side except the platform: Apache, CGI processes, pools, controls,
+# courier. It is read from a control group of the benchmark (version 2, or the version 2 part beside version
+# 1), since only a control group counts children that no process waits for, such as mod_cgid's. Where no
+# control group can be created, it is the busy time of the whole machine minus that of the load generator
+# and the sandbox, which is correct only when nothing else runs.
 #
-# Memory is the sum of the proportional set sizes of the processes that run the measured program: CGI
-# processes as far as they are alive when looked at, a pool with its supervisor, a control with its
-# workers. Apache's own, the same for all, is left out. Where the kernel shows an ordinary user no set
-# sizes of processes that are not dumpable, it is their resident sizes, which count what they share again
-# and again.
+# Memory is the sum of the proportional set sizes (PSS) of the processes that run the measured program: CGI
+# processes that are alive at the time of the sample, a pool with its supervisor, a control with its workers.
+# Apache's own memory is the same for all and left out. Where the kernel does not show an ordinary user the
+# PSS of processes that are not dumpable, it is their resident set size, which counts shared pages several
+# times.
 
 group_dir='' watcher=''
 
@@ -32,7 +32,7 @@ make_group() {
     group_dir=''
 }
 
-# Becomes a command that is, with all that it starts, inside the group. Only in a subshell.
+# Executes a command in the control group, with its children. To be called in a subshell.
 in_group() {
     [[ -z $group_dir ]] || printf '%s\n' "$BASHPID" >"$group_dir/cgroup.procs"
     exec "$@"
@@ -42,7 +42,7 @@ leave_group() {
     [[ -z $group_dir ]] || wait_until 5 rmdir "$group_dir" 2>/dev/null || true
 }
 
-# CPU microseconds of the server side so far.
+# The CPU time of the server side so far in microseconds.
 server_cpu() {
     local key value
     if [[ -n $group_dir ]]; then
@@ -57,7 +57,7 @@ server_cpu() {
     fi
 }
 
-# The processes below PID, itself included; with NAME only those that run it: below PID [NAME]
+# PID and its descendants; with NAME only those whose program has that name: below PID [NAME]
 below() {
     { cat /proc/[0-9]*/stat || true; } 2>/dev/null | awk -v root="$1" -v name="${2-}" '
         {
@@ -87,7 +87,7 @@ processes_of() {
     esac
 }
 
-# KiB, from process ids on standard input, each on a line.
+# The memory in KiB of the processes on standard input, one id per line.
 memory_of() {
     local pid files=()
     while read -r pid; do
@@ -102,14 +102,14 @@ memory_of() {
     fi
 }
 
-# shellcheck disable=SC2034  # for the report
+# shellcheck disable=SC2034  # used by tests/bench/run
 choose_memory_kind() {
     memory_kind=pss
     (($(processes_of fcgi:me | memory_of) > 0)) || memory_kind=rss
 }
 
-# Adds the most that the processes of GROUP took so far as a line to $bench/peak, so that its last line is
-# whole whenever the watch is ended: watch_memory GROUP, end_watch.
+# Appends each new peak of the memory of GROUP as a line to $bench/peak, so that the last line is complete
+# at any time: watch_memory GROUP, end_watch.
 watch_memory() {
     printf '0\n' >"$bench/peak"
     (
@@ -133,8 +133,8 @@ end_watch() {
 
 # --- load ---
 
-# contender NAME GROUP URL KIND [ARGUMENT...]: something that can be measured; GROUP as processes_of
-# knows it, KIND and arguments as load.lua does.
+# contender NAME GROUP URL KIND [ARGUMENT...]: defines a contender; GROUP as in processes_of, KIND and its
+# arguments as in load.lua.
 declare -A group=() target=() kind=()
 contender() {
     group[$1]=$2
@@ -145,7 +145,7 @@ contender() {
 # measure NAME CONNECTIONS SECONDS: prints the result.
 load() {
     local found
-    # shellcheck disable=SC2086  # the words of kind
+    # shellcheck disable=SC2086  # kind has several arguments
     found=$(wrk -t 1 -c "$2" -d "${3}s" --timeout 30s -s "$here/load.lua" "${target[$1]}" -- ${kind[$1]} \
         2>&1) || die "wrk failed on ${target[$1]}: $found"
     sed -n 's/^RESULT //p' <<<"$found"
@@ -168,7 +168,7 @@ measure() {
             "$name" "$connections" >&2
 }
 
-# The contenders in turn, ROUNDS times over, after a second of warming up each:
+# Measures the contenders in turn, ROUNDS times, after a warm-up of each:
 # in_turn CONNECTIONS ROUNDS SECONDS NAME...
 in_turn() {
     local connections=$1 rounds=$2 seconds=$3 round name
@@ -183,7 +183,7 @@ in_turn() {
     done
 }
 
-# A figure that no load gives: fact NAME VALUE UNIT [MOST], MOST being what it may be at most.
+# Records a figure that is not a result of load; MOST is its upper limit: fact NAME VALUE UNIT [MOST]
 fact() {
     jq -nc --arg name "$1" --argjson value "$2" --arg unit "$3" --argjson most "${4:-null}" \
         '{name: $name, value: $value, unit: $unit, most: $most}' >>"$facts"

@@ -1,4 +1,4 @@
-/* A CGI that reads its body and answers: the least that taking in a webhook can cost. */
+/* A CGI that reads its body and answers: the minimal cost of receiving a webhook. */
 #include <unistd.h>
 
 int main(void) {

@@ -1,4 +1,4 @@
-# From the runs to the results: the median of each contender's rounds, and the ratios that are promised.
+# Computes the results of the runs: the median of each contender's rounds, and the promised ratios.
 def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2;
 def figure: . * 1000 | round / 1000;
 
@@ -14,8 +14,8 @@ def summary:
       peak_kib: map(.peak_kib) | max
     });
 
-# name, row, the two contenders, what is compared, and what it shall be: at least, or at most with `most`.
-# Wanted at some numbers of connections only: an object with those.
+# Each promise: name, row, the two contenders, the compared key, and a lower (`least`) or an upper (`most`)
+# limit. A limit that is an object has values for some numbers of connections only.
 def promises: [
   {name: "CGI health / bare CGI", row: "get", of: "CGI health", over: "bare CGI", least: 0.90},
   {name: "CGI me / bare CGI", row: "get", of: "CGI me", over: "bare CGI", least: 0.70},

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What is measured: each function a group of rows of the table.
+# The measurements. Each function row_NAME produces a group of rows of the table.
 
 all_connections=(8 32 128)
 
@@ -23,7 +23,7 @@ name_contenders() {
     done
 }
 
-# The programs at rest, as `make run` starts them, before the first load.
+# The memory of the idle programs before the first load, as `make run` starts them.
 row_memory() {
     local name total=0 kib
     sleep 1
@@ -70,13 +70,13 @@ row_send() {
     set_latency 0
 }
 
-# One client at a time: what a send takes longer than the same call to the platform directly.
+# One client: the additional time of a send, compared with the same call to the platform directly.
 row_added() {
     row='one send at a time'
     in_turn 1 "$rounds" 2 platform 'FastCGI send' "${controls[@]/%/ send}" 'CGI send'
 }
 
-# Webhooks of the platform, each with a new message; made anew for each run.
+# Webhooks of the platform, each with a new message; generated for each run.
 row_webhook() {
     local connections round name count=0
     row='inbound webhook'
@@ -91,13 +91,13 @@ row_webhook() {
     check_webhooks
 }
 
-# A run must not have come to its list's end: duplicates are cheaper.
+# A run must not reach the end of its list, since it would then repeat webhooks, which are cheaper.
 check_webhooks() {
     jq -e -s 'map(select(.row == "inbound webhook" and .requests >= 20000)) == []' "$runs" >/dev/null ||
         die 'a run took in all its webhooks: the lists are too short for this machine'
 }
 
-# Events on their way out, to a bare FastCGI program that answers 200.
+# Delivery of events to a minimal FastCGI program that answers 200.
 row_events() {
     local events=3000 started ended left
     answer_of -H 'Content-Type: application/json' -d "{\"webhookUrl\":\"$fcgi/bench/hello_fcgi\",
@@ -138,7 +138,7 @@ now_ms() {
     printf '%s' "${now%???}"
 }
 
-# 100 MB to and from the platform, beside curl without the gateway.
+# 100 MB to and from the platform, compared with curl without the gateway.
 row_media() {
     local file=$world/100mb round name media
     [[ -x $bench/home/cgi-bin/media ]] || return 0
@@ -163,7 +163,7 @@ row_media() {
     rm -f "$file" "$world/answer"
 }
 
-# One transfer by curl, timed: transfer NAME CURL-ARGUMENT...
+# Times one transfer by curl: transfer NAME CURL-ARGUMENT...
 transfer() {
     local name=$1 before after seconds
     shift
@@ -180,7 +180,7 @@ transfer() {
     printf '%-16s %-28s %s s\n' '100 MB' "$name" "$seconds" >&2
 }
 
-# The same pool, 100,000 requests long: `me`, and `messages` with a platform that answers at once.
+# The memory of a pool over 100,000 requests: `me`, and `messages` with a platform that answers at once.
 row_flat() {
     local name early late
     for name in me messages; do
@@ -193,7 +193,7 @@ row_flat() {
     done
 }
 
-# At least so many requests to the pool of a program, at 8 connections.
+# Sends at least the given number of requests to the pool of a program, with 8 connections.
 answer_times() {
     local name=$1 left=$2 contender='FastCGI me' result
     [[ $name == me ]] || contender='FastCGI send'
@@ -204,7 +204,7 @@ answer_times() {
     done
 }
 
-# What it costs to start each program, answer and end, without Apache; and what of it is confinement.
+# The cost to start each program, answer and end, without Apache, and the part of confinement in it.
 row_start() {
     local program wall p99 cpu
     declare -A median=()

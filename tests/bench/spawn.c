@@ -1,10 +1,10 @@
-/* What starting a program costs, from fork to its end.
+/* Measures the cost of running a program, from fork to its end.
  *
  *     spawn COUNT PROGRAM...
  *
- * Runs the programs in turn, COUNT times each, with the caller's environment, no input, and the
- * answer thrown away. Prints a line for each: PROGRAM, the median and the 99th percentile of the
- * wall time, and the mean CPU time, all in microseconds.
+ * Runs the programs in turn, COUNT times each, with the caller's environment and without input;
+ * their output is discarded. Prints a line for each: PROGRAM, the median and the 99th percentile of
+ * the wall time, and the mean CPU time, all in microseconds.
  */
 #include <fcntl.h>
 #include <spawn.h>

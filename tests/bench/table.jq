@@ -1,4 +1,4 @@
-# The results as Markdown.
+# Prints the results as Markdown.
 def fixed($digits):
   if . == null then "" else
     (pow(10; $digits)) as $unit

@@ -1,4 +1,4 @@
-/* In place of confine.c: programs that give up nothing, to measure what that costs. */
+/* Replaces confine.c in programs without confinement, to measure its cost. */
 #include "base/confine.h"
 
 const char *confine_meaning(enum need need) {

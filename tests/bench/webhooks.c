@@ -1,10 +1,10 @@
-/* Makes webhooks of the platform, each with one new text message, and their signatures.
+/* Generates webhooks of the platform, each with one new text message, and their signatures.
  *
  *     webhooks COUNT NAME SECRET WABA_ID PHONE_NUMBER_ID [PEOPLE | status]
  *
- * Prints a line for each: the value of X-Hub-Signature-256, a tab, the body. Messages of the same
- * NAME have the same ids; they come from PEOPLE people in turn, 1,000 where it is not given. With
- * `status` each has a status instead, read and played, of the messages of tests/helpers/fill.bash.
+ * Prints a line for each: the value of X-Hub-Signature-256, a tab, the body. The same NAME gives
+ * the same message ids. The messages are from PEOPLE people in turn (default 1,000). With `status`
+ * each webhook has a status instead, read or played, of the messages of tests/helpers/fill.bash.
  */
 #include <stdio.h>
 #include <stdlib.h>

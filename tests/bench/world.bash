@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# What is measured: an Apache for plain CGI and one for FastCGI, both with the repository's apache.conf
-# and nothing more than the places of the bare programs; the sandbox as the platform; the courier; the
-# Node controls. Everything is below $world, on the disk of the checkout, since commits wait for it.
+# The measured installation: an Apache for plain CGI and one for FastCGI, both with the repository's
+# apache.conf and the locations of the minimal programs; the sandbox as the platform; the courier; the Node
+# controls. Everything is below $world, on the disk of the checkout, since commits wait for the disk.
 
 email=bench@example.org app_secret=bench-app-secret
 waba=102290129340398 line=106540352242922 platform_token=sandbox-token-1
 second_waba=202290129340398 second_line=206540352242922 second_platform_token=sandbox-token-2
 
-# Programs are measured as they are installed: a file that the linker just wrote lies in the page cache
-# in smaller pieces than a copied one, and starts up to 8 % slower.
+# Copies the programs as an installation does: the page cache holds a file that the linker wrote in smaller
+# pieces than a copied one, so that it starts up to 8 % slower.
 install_programs() {
     local program
     rm -rf "${bench:?}/home"
@@ -68,7 +68,7 @@ start_courier() {
     started+=("$courier_pid")
 }
 
-# The places of the bare programs, and of the controls where they run.
+# Writes the locations of the minimal programs, and of the controls if there are any.
 write_extra() {
     local program name
     for program in "$BENCH_BIN"/*_cgi; do
@@ -79,7 +79,7 @@ write_extra() {
     {
         printf '<Location "/bench/hello_fcgi">\nScriptAlias "%s"\n' "$bench/home/cgi-bin/hello_fcgi"
         printf 'SetHandler "proxy:unix:%s/hello_fcgi.sock|fcgi://hello/"\n</Location>\n' "$sockets"
-        # shellcheck disable=SC2154  # of run
+        # shellcheck disable=SC2154  # set by tests/bench/run
         for name in "${controls[@]}"; do
             printf 'ProxyPass /bench/%s unix:%s/%s.sock|http://%s ttl=60\n' "$name" "$sockets" \
                 "$name" "$name"
@@ -87,8 +87,9 @@ write_extra() {
     } >"$world/fcgi.conf"
 }
 
-# One Apache process has threads for all connections: one that runs out of them closes connections that
-# wait for their next request, and a client that is just sending it has a failure that is nobody's here.
+# One Apache process has threads for all connections. A process without a free thread closes idle
+# connections, and a client that is just sending its next request on one has a failure that the gateway did
+# not cause.
 start_apaches() {
     local options=(--config "$world/switchboard.conf" --home "$bench/home" --threads 256)
     (in_group "$root/tools/private-apache" start --dir "$world/cgi" "${options[@]}" --extra "$world/cgi.conf")
@@ -121,7 +122,7 @@ install_controls() {
     cp "$node/package-lock.json" "$node/node_modules/.installed"
 }
 
-# Each has a database of its own, as ours was before the first request.
+# Starts a control with its own copy of the database as it was before the first request.
 start_control() {
     local name=$1 dir=$world/$1
     mkdir -p "$dir"
@@ -140,7 +141,7 @@ answer_of() {
     curl -sS --max-time 30 -H "X-API-Token: $token" "$@"
 }
 
-# What a send leaves behind, without ids, times and the platform's message id.
+# The rows that a send stores, without ids, times and the platform's message id.
 rows_of() {
     sqlite3 "$1" "SELECT c.account_id, c.phone, c.bsuid, c.updated_at = m.created_at, t.line_id,
         t.last_message_at = m.timestamp, m.line_id, m.direction, m.source, m.type, m.status, m.body,
@@ -150,7 +151,7 @@ rows_of() {
         FROM message m JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id ORDER BY m.id"
 }
 
-# A control counts when it answers with our bytes and writes our rows.
+# Checks that a control answers the same bytes and writes the same rows as the gateway.
 check_control() {
     local name=$1 try body="{\"phoneNumberId\":\"$line\",\"to\":\"+1 555 100 0001\",\"text\":\"Hello\"}"
     cmp -s <(answer_of "$fcgi/v2/me") <(answer_of "$fcgi/bench/$name/v2/me") ||
@@ -163,7 +164,7 @@ check_control() {
     cmp -s <(rows_of "$world/switchboard.db") <(rows_of "$world/$name/switchboard.db") ||
         die "the control $name writes other rows"
     [[ $(curl -s -o /dev/null -w '%{http_code}' "$fcgi/bench/$name/v2/me") == 401 ]] ||
-        die "the control $name lets everybody in"
+        die "the control $name accepts a request without a token"
 }
 
 check_ours() {
@@ -174,7 +175,7 @@ check_ours() {
     done
 }
 
-# What a database holds before anything is measured.
+# Fills the database before the measurements; tests/bench/growth replaces it.
 fill_world() {
     :
 }
@@ -208,7 +209,7 @@ start_controls() {
     done
 }
 
-# Whether nothing of what this script itself started is left.
+# Whether all processes that this script started have ended.
 all_ended() {
     local pid
     for pid in "${started[@]}"; do

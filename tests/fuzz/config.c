@@ -1,4 +1,4 @@
-/* Configuration and key files: read, or refused with a line's number. */
+/* Configuration and key files are read, or refused with a line number. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* Header values: the Content-Type of a form and its boundary, MIME types, URLs, addresses,
+/* Parsers of short texts: Content-Type of a form with its boundary, MIME types, URLs, addresses,
  * Retry-After, times. */
 #include "base/clock.h"
 #include "base/url.h"

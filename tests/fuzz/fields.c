@@ -1,4 +1,4 @@
-/* Field tables: any JSON object is judged, with as many issues as it deserves, and never a crash. */
+/* Field tables: any JSON object is checked without a crash. */
 #include "fuzz.h"
 #include "web/field.h"
 

@@ -1,4 +1,4 @@
-/* What every fuzz target needs: an arena per input, and an assertion that stops the fuzzer. */
+/* Shared by all fuzz targets: an assertion that stops the fuzzer, and copies of the input. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
             __builtin_trap();                                                                      \
     while (0)
 
-/* A heap copy of exactly the input, so that reading past its end is seen. */
+/* A heap copy of exactly the input, so that a sanitizer detects a read past its end. The caller
+ * frees it. */
 static inline struct slice fuzz_copy(const uint8_t *data, size_t size) {
     char *copy = malloc(size ? size : 1);
     if (!copy)
@@ -26,7 +27,7 @@ static inline struct slice fuzz_copy(const uint8_t *data, size_t size) {
     return (struct slice){copy, size};
 }
 
-/* The same with a NUL behind it; bytes after an inner NUL are out of a C string's sight. */
+/* The same with a terminating NUL. A C string ends at an inner NUL. */
 static inline char *fuzz_text(const uint8_t *data, size_t size) {
     char *copy = malloc(size + 1);
     if (!copy)

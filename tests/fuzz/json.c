@@ -1,9 +1,9 @@
-/* The strict reader: whatever it accepts, cJSON accepts too, and reading changes no byte. */
+/* The strict JSON reader: cJSON accepts every text that it accepts, and reading changes no byte. */
 #include <cjson/cJSON.h>
 
 #include "fuzz.h"
 
-/* Looks at everything that can be looked at, and counts the values. */
+/* Visits every value with every accessor, and counts the values. */
 static size_t visit(struct arena *arena, struct json value, struct slice text) {
     struct slice raw = json_raw(value), string = json_string(value, arena);
     size_t n = 1;
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         MUST(json_read(&arena, raw, &again, &error) == 0 && visit(&arena, again, raw) == n);
         cJSON *tree = cJSON_ParseWithLength(text.p, text.n);
         bool has_surrogate = memmem(text.p, text.n, "\\ud", 3) || memmem(text.p, text.n, "\\uD", 3);
-        MUST(tree || has_surrogate); /* cJSON takes no lone one */
+        MUST(tree || has_surrogate); /* cJSON refuses lone surrogates */
         cJSON_Delete(tree);
     } else {
         MUST(error.reason && error.offset <= size && error.line >= 1 && error.column >= 1);

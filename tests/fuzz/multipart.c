@@ -1,5 +1,5 @@
-/* Multipart bodies: read to the end or refused with a sentence, in pieces of any size. The first byte
- * of the input chooses how much each read gives. */
+/* Multipart bodies are read to the end or refused with a message, in pieces of any size. The first byte
+ * of the input selects the size of the pieces. */
 #include "fuzz.h"
 #include "web/multipart.h"
 

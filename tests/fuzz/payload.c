@@ -1,4 +1,4 @@
-/* The platform's payloads, from bytes to rows: every JSON text is taken in without a failure of the
+/* The platform's payloads, from bytes to rows: every JSON text is ingested without an error of the
  * store, and a second time changes nothing. */
 #include <stdio.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ static void open_database(void) {
     snprintf(path, sizeof path, "/dev/shm/switchboard-fuzz-%ld.db", (long)getpid());
     unlink(path);
     MUST(store_migrate(path, &from, &to, &store) == STORE_OK);
-    unlink(path); /* the open file is enough */
+    unlink(path); /* the file is used by its descriptor */
     MUST(sql_script(store, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; "
                            "PRAGMA synchronous = OFF"));
     MUST(sql_script(store, fixture));

@@ -1,4 +1,4 @@
-/* Query strings: what is decoded is UTF-8 without NUL; paths: parameters lie inside the path. */
+/* Decoded query strings are UTF-8 without NUL; path parameters are within the path. */
 #include "fuzz.h"
 #include "web/route.h"
 

@@ -1,5 +1,4 @@
-/* The participants of the soak: the lines of two users, and people who exchange messages with
- * these. */
+/* The participants of the soak: lines of two users, and people who send and receive messages. */
 #ifndef SOAK_WORLD_H
 #define SOAK_WORLD_H
 

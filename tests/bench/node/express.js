@@ -38,7 +38,7 @@ app.use((request, response) => {
     response.status(404).json({ success: false, error: 'NOT_FOUND', message: 'No such route' });
 });
 
-// eslint-disable-next-line no-unused-vars -- Express knows an error handler by its four parameters
+// eslint-disable-next-line no-unused-vars -- Express recognizes an error handler by its four parameters
 app.use((error, request, response, next) => {
     if (error instanceof Failure) {
         response.status(error.status).json(error.body);

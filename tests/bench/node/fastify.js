@@ -30,7 +30,7 @@ const textOrNull = { type: ['string', 'null'] };
 const object = (properties) => ({ type: 'object', properties });
 const envelope = (data) => ({ 200: object({ success: { type: 'boolean' }, data }) });
 
-// Declared answers are serialized by code that Fastify compiles for them.
+// Fastify compiles a serializer for each declared answer.
 const meSchema = {
     response: envelope(object({
         user: object({ id: text, email: text }),

@@ -1,8 +1,7 @@
-// What both controls share: the same checks, the same SQL and the same writes as Switchboard's
-// GET /v2/me and POST /v2/messages/send/text, as one would write them with better-sqlite3 and undici.
+// Shared by both controls: GET /v2/me and POST /v2/messages/send/text with the same checks, SQL and writes
+// as in Switchboard, implemented in the usual way with better-sqlite3 and undici.
 //
-// One thing less than Switchboard: the platform's access token comes from the environment and is
-// not decrypted for each request.
+// One difference: the platform's access token is from the environment and is not decrypted for each request.
 import { createHash, randomBytes } from 'node:crypto';
 import Database from 'better-sqlite3';
 import pino from 'pino';
@@ -16,14 +15,14 @@ export class Failure extends Error {
     }
 }
 
-// --- log: a line a request, written in batches ---
+// --- log: one line per request, written in batches ---
 
 export const log = pino(
     { base: undefined },
     pino.destination({ dest: process.env.LOG_FILE, sync: false, minLength: 4096 }),
 );
 
-// --- ids: a prefix and a ULID, the characters of the time kept for the millisecond ---
+// --- ids: a prefix and a ULID; the characters of the time are cached for the millisecond ---
 
 const digits = '0123456789abcdefghjkmnpqrstvwxyz';
 let timeOfPrefix = 0;
@@ -97,7 +96,7 @@ const insertMessage = db.prepare(`
         type = excluded.type, body = excluded.body, context_wamid = excluded.context_wamid
     WHERE message.source = 'status'`);
 
-// --- who may ---
+// --- authorization ---
 
 export function authenticate(headers) {
     const bearer = /^bearer[ \t]+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -267,7 +266,7 @@ export async function sendText(user, body) {
     return answer;
 }
 
-// --- what every answer carries, and what is logged of it ---
+// --- headers and log of every answer ---
 
 export const fixedHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 

@@ -1,5 +1,5 @@
-// Starts a control: WORKERS processes of node:cluster that share the unix socket SOCKET, or one process
-// without cluster. SIGTERM ends all of them.
+// Starts a control: WORKERS processes of node:cluster that share the unix socket SOCKET, or one process without
+// cluster. SIGTERM ends all of them.
 import cluster from 'node:cluster';
 
 export function serve(listen) {
