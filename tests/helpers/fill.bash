@@ -51,9 +51,9 @@ INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempt
     'done', 1, i, 200, i, (SELECT yesterday FROM at) FROM row;
 INSERT INTO event_attempt (event_id, attempt, started_at, duration_ms, http_status, address)
     SELECT 'evt_' || suffix, 1, i, 10, 200, '127.0.0.1' FROM row;
-INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at)
+INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempts, next_attempt_at, created_at)
     SELECT 'evt_1' || substr(suffix, 2), user_id, $size + i, 'message.received', 'con_' || suffix,
-    CAST('{"type":"message.received","data":{}}' AS BLOB), 'pending', (SELECT now FROM at) + 3600000, i FROM row
+    CAST('{"type":"message.received","data":{}}' AS BLOB), 'pending', 1, (SELECT now FROM at) + 3600000, i FROM row
     WHERE i <= $size / 10;
 UPDATE user SET event_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owner);
 INSERT INTO contact_alias SELECT account_id, printf('1666%09d', i), 'con_' || suffix, 1 FROM row WHERE i <= $share;
