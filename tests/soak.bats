@@ -153,7 +153,7 @@ figure() { # NAME
     printf '%s\n' "$copied/leaky.log" >>"$copied/logs"
     final "PRAGMA foreign_keys = OFF; DELETE FROM user WHERE email = 'b@example.org'"
     assert_finds 'no secret and no text is in a log' '1 lines of leaky.log'
-    grep -q '^BROKEN  the database is sound' <<<"$output"
+    grep -q '^BROKEN  the database is undamaged' <<<"$output"
 }
 
 @test "the checker detects an incomplete upload or download, and an upload that arrived twice" {
