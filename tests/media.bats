@@ -429,7 +429,7 @@ END
 }
 
 # bats test_tags=direct
-@test "a form without its closing boundary is 400, wherever it ends" {
+@test "a form without its closing boundary is 400, cut at any byte" {
     local n length=0 whole=$BATS_TEST_TMPDIR/whole step=13
     printf 'x\r\n--y' >"$BATS_TEST_TMPDIR/small"
     upload_form "$BATS_TEST_TMPDIR/small" photo.jpg image/jpeg

@@ -466,7 +466,7 @@ assert_stalled() {
     grep '"request_id":"leaver"' "$LOG" | jq -e '.error == "The client left."'
 }
 
-# --- what is logged ---
+# --- log ---
 
 @test "the log contains bytes and calls, and no secret" {
     local id

@@ -597,7 +597,7 @@ END
     done
 }
 
-# --- 1, 3: what is recorded ---
+# --- 1, 3: contacts, threads and messages ---
 
 # bats test_tags=direct
 @test "every send upserts contact and thread: one of each per recipient and line (spec 1, 3)" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The platform's webhooks: verification, signature, and what is stored and delivered (spec 6).
+# The platform's webhooks: verification, signature, and the updates that are stored and delivered (spec 6).
 # shellcheck disable=SC2086  # the names of people ($P1, $B1, ...) are single words
 # starts first
 load helpers/all

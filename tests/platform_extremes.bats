@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # The processor time of a validly signed payload grows only with its length. The payload is stored, or it is
-# kept unprocessed as a refusal, which the operator can retry. No payload reaches the web server's limit of
-# processor time, since the platform would send it again and fail each time.
+# kept unprocessed as a refusal, which the operator can retry. No payload exceeds the web server's limit of
+# processor time: the platform would repeat it, and every attempt would fail.
 # shellcheck disable=SC2086  # the names of people ($P1, $B1, ...) are single words
 load helpers/all
 load helpers/webhook

@@ -95,7 +95,7 @@ every_secret() {
         "$(cut -d ' ' -f 2 "$STACK/secret.key")"
 }
 
-# The arguments or the environment that a process was started with: given PID arguments, given PID environment
+# The arguments or the environment with which a process was started: given PID arguments|environment
 given() {
     local file=cmdline
     [[ $2 == arguments ]] || file=environ

@@ -2,7 +2,7 @@
 --
 --     wrk ... -s load.lua URL -- get TOKEN
 --     wrk ... -s load.lua URL -- send TOKEN LINE        texts to 1,000 recipients in turn
---     wrk ... -s load.lua URL -- upstream TOKEN         the same, as the platform is asked
+--     wrk ... -s load.lua URL -- upstream TOKEN         the same, sent to the platform directly
 --     wrk ... -s load.lua URL -- webhook FILE           the lines of FILE (see webhooks.c), each once
 
 local recipients = 1000

@@ -139,7 +139,7 @@ static void send_keyed(struct client *client) {
         is_known = try_send(client, &send);
     }
     if (is_known && roll(client, 10) == 0)
-        try_send(client, &send); /* asked once more, it says the same */
+        try_send(client, &send); /* a repetition must have the same answer */
     if (!is_known && client->unresolved_count < UNRESOLVED_MAX)
         client->unresolved[client->unresolved_count++] = send;
 }
@@ -222,7 +222,7 @@ static void upload_something(struct client *client) {
         is_known = try_upload(client, &file);
     }
     if (is_known && file.is_keyed && roll(client, 4) == 0)
-        try_upload(client, &file); /* asked once more, it says the same */
+        try_upload(client, &file); /* a repetition must have the same answer */
 }
 
 /* --- downloads --- */

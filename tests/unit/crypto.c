@@ -211,7 +211,7 @@ static void check_rings(void) {
     CHECK(keyring_add(&ring) && keyring_newest(&ring)->id == 255);
     CHECK(keyring_add(&ring) && keyring_newest(&ring)->id == 1); /* 255 is the last id */
     ring.keys[0].id = 2;
-    CHECK(keyring_add(&ring) && keyring_newest(&ring)->id == 3); /* 2 is taken */
+    CHECK(keyring_add(&ring) && keyring_newest(&ring)->id == 3); /* id 2 is in use */
 
     while (keyring_add(&older)) /* 1 to 16 */
         ;

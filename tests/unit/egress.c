@@ -133,7 +133,7 @@ int main(void) {
     }
     struct sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = "/run/somewhere"};
     check(!egress_allows(EGRESS_PRIVATE, (const struct sockaddr *)&local), "a unix socket");
-    check(!egress_allows_text(EGRESS_PRIVATE, "localhost"), "a name is no address");
+    check(!egress_allows_text(EGRESS_PRIVATE, "localhost"), "a host name is not an address");
     check(!egress_allows_text(EGRESS_PRIVATE, ""), "nothing");
     check(egress_named("public") == EGRESS_PUBLIC, "public");
     check(egress_named("private") == EGRESS_PRIVATE, "private");

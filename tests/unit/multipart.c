@@ -112,7 +112,7 @@ static void check_boundaries(void) {
         if (boundary)
             CHECK_SLICE_AS(type, found, SLICE("[a|-|-|-1|1]"));
     }
-    check(multipart_is("multipart/form-data"), "without a boundary it is one still");
+    check(multipart_is("multipart/form-data"), "also without a boundary");
     check(multipart_is("MULTIPART/FORM-DATA ; boundary=b"), "case and space");
     check(!multipart_is("multipart/mixed; boundary=b"), "another multipart");
     check(!multipart_is("multipart/form-data2"), "a longer name");

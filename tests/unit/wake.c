@@ -31,7 +31,7 @@ static void check_notify(const char *database) {
     wake_close(&first);
     wake_listen(&second, database);
     courier_wake(&config);
-    check(wake_drain(&second), "taken over");
+    check(wake_drain(&second), "the second listener has the socket");
     wake_close(&second);
     check(access(database, F_OK) != 0, "only the socket was created");
 }
