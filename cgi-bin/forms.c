@@ -12,7 +12,8 @@
 static void save_flows(struct request *rq, const struct store_account *account,
                        const struct store_flow *flows, size_t count) {
     struct store *store = rq->caller->store;
-    if (count && store_save_flows(store, rq->arena, account->id, flows, count, rq->now) != STORE_OK)
+    if (count &&
+        store_upsert_flows(store, rq->arena, account->id, flows, count, rq->now) != STORE_OK)
         log_message(LOG_ERROR, "request %s: flows were not stored: %s", rq->id,
                     store_reason(store));
 }

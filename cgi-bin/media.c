@@ -6,7 +6,7 @@
 #include "api/upload.h"
 #include "api/upstream.h"
 #include "base/crypto.h"
-#include "base/hold.h"
+#include "base/signals.h"
 #include "graph/media_api.h"
 
 /* --- upload --- */
@@ -96,11 +96,11 @@ static int send_file_once(struct upload *upload) {
     enum idempotency_state state = idempotency_begin(rq, NULL, &once);
     if (state == IDEMPOTENCY_FAILED)
         return -1;
-    signals_hold(&before);
+    signals_block(&before);
     int failed = state == IDEMPOTENCY_NEW ? send_file(upload, &once) : 0;
     bool is_whole = upload_fingerprint(upload, fingerprint) == 0;
     idempotency_end(rq, &once, is_whole ? fingerprint : NULL);
-    signals_release(&before);
+    signals_restore(&before);
     if (!is_whole)
         return upload_fail(upload);
     return state == IDEMPOTENCY_NEW ? failed : idempotency_replay(rq, &once, fingerprint);

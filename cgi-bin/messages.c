@@ -452,7 +452,7 @@ static const struct route routes[] = {
      .handle = post_any_message,
      .body = BODY_JSON,
      .fields = no_fields,
-     .checks_fields = true},
+     .handler_checks_fields = true},
     SENDS("/text", text),
     SENDS("/media", media),
     SENDS("/location", location),

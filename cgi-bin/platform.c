@@ -95,7 +95,7 @@ static void log_outcomes(struct request *rq, const struct store_update *updates,
     size_t logged = 0;
     for (size_t i = 0; i < count; i++) {
         counts[updates[i].outcome]++;
-        if (updates[i].outcome == OUTCOME_NOT_OURS && logged++ < SKIPPED_LINES_LOGGED)
+        if (updates[i].outcome == OUTCOME_NO_OWNER && logged++ < SKIPPED_LINES_LOGGED)
             log_message(LOG_WARN, "request %s: skipped `%s` for WABA %.32s, line %.32s: not ours",
                         rq->id, updates[i].field, updates[i].waba_id ? updates[i].waba_id : "none",
                         updates[i].phone_number_id ? updates[i].phone_number_id : "none");
@@ -126,7 +126,7 @@ static int reply_received(struct request *rq) {
 static int refuse(struct request *rq, struct store *store, int64_t updates, const char *reason) {
     char id[ID_SIZE];
     id_make(id, "ref_", rq->now);
-    enum store_result result = store_add_refusal(store, id, reason, updates, rq->body, rq->now);
+    enum store_result result = store_upsert_refusal(store, id, reason, updates, rq->body, rq->now);
     if (result != STORE_OK)
         return fail_ingest(rq, store, result);
     log_message(LOG_WARN,
@@ -139,7 +139,7 @@ static int refuse(struct request *rq, struct store *store, int64_t updates, cons
 
 static int ingest(struct request *rq, struct json payload) {
     struct store_update *updates;
-    size_t events, count = inbound_read(rq->arena, payload, rq->now, MOST_UPDATES, &updates);
+    size_t events, count = webhook_read(rq->arena, payload, rq->now, MOST_UPDATES, &updates);
     if (!count)
         return reply_received(rq);
     struct store *store = open_state(rq);
@@ -157,7 +157,7 @@ static int ingest(struct request *rq, struct json payload) {
         return fail_ingest(rq, store, result);
     log_outcomes(rq, updates, count, events);
     if (events)
-        courier_wake(rq->config);
+        wake_notify(rq->config);
     return reply_received(rq);
 }
 
@@ -194,5 +194,5 @@ static const struct route routes[] = {
 
 int main(void) {
     return serve(&(struct service){
-        .name = "platform", .routes = routes, .needs = WRITES_DATABASE | WAKES_COURIER});
+        .name = "platform", .routes = routes, .needs = WRITES_DATABASE | NOTIFIES_COURIER});
 }

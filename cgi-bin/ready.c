@@ -125,7 +125,7 @@ static int get_ready(struct request *rq) {
     int64_t beat_at = INT64_MIN;
     enum store_result result = found.opened;
     if (result == STORE_OK)
-        result = store_find_beat(found.store, "courier", &beat_at);
+        result = store_find_heartbeat(found.store, "courier", &beat_at);
     if (result != STORE_OK)
         log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
                     store_reason(found.store));

@@ -40,7 +40,7 @@ static void save_template_flows(struct request *rq, const struct store_account *
         n += rows[n].name && rows[n].language && rows[n].flow_id;
     }
     struct store *store = rq->caller->store;
-    if (n && store_save_template_flows(store, account->id, rows, n, rq->now) != STORE_OK)
+    if (n && store_upsert_template_flows(store, account->id, rows, n, rq->now) != STORE_OK)
         log_message(LOG_ERROR, "request %s: flows of templates were not stored: %s", rq->id,
                     store_reason(store));
 }

@@ -17,7 +17,7 @@ static int read_webhook(struct request *rq, struct store_webhook *webhook, struc
     *code = SLICE("");
     for (int i = 0; i < STATE_READINGS; i++) {
         enum store_result result =
-            store_get_webhook(caller->store, rq->arena, caller->user.id, webhook);
+            store_find_webhook(caller->store, rq->arena, caller->user.id, webhook);
         if (result != STORE_OK)
             return state_fail(rq, result);
         if (!webhook->sealed_code.n)
@@ -82,14 +82,14 @@ static int post_config(struct request *rq) {
     if (read_webhook(rq, &webhook, &stored))
         return -1;
     bool is_same = crypto_equal(stored, code.text);
-    enum store_result result = store_set_webhook(rq->caller->store, rq->caller->user.id, url,
+    enum store_result result = store_upsert_webhook(rq->caller->store, rq->caller->user.id, url,
                                                  is_same ? NULL : &secret, rq->now);
     return result == STORE_OK ? reply_config(rq, slice_of(url), code.text) : state_fail(rq, result);
 }
 
 static int delete_config(struct request *rq) {
     enum store_result result =
-        store_clear_webhook(rq->caller->store, rq->caller->user.id, rq->now);
+        store_delete_webhook(rq->caller->store, rq->caller->user.id, rq->now);
     return result == STORE_OK ? reply_data(rq, SLICE("{\"cleared\":true}"))
                               : state_fail(rq, result);
 }
@@ -99,7 +99,7 @@ static int post_generate_code(struct request *rq) {
     crypto_random(random, sizeof random);
     struct code code = {rq, slice_of(crypto_hex(rq->arena, random, sizeof random))};
     enum store_result result =
-        store_set_webhook_code(rq->caller->store, rq->caller->user.id,
+        store_upsert_webhook_code(rq->caller->store, rq->caller->user.id,
                                &(struct store_secret){seal_code, &code}, rq->now);
     if (result != STORE_OK)
         return state_fail(rq, result);

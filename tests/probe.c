@@ -361,7 +361,7 @@ static const struct trial trials[] = {
     {"socket AF_INET, UDP", CALLS_PLATFORM, try_socket, .first = AF_INET, .second = SOCK_DGRAM},
     {"socket AF_INET6, TCP", CALLS_PLATFORM, try_socket, .first = AF_INET6, .second = SOCK_STREAM},
     {"socket AF_NETLINK", CALLS_PLATFORM, try_socket, .first = AF_NETLINK, .second = SOCK_RAW},
-    {"socket AF_UNIX, datagrams", WAKES_COURIER | IS_RESIDENT,
+    {"socket AF_UNIX, datagrams", NOTIFIES_COURIER | IS_RESIDENT,
      try_socket, .first = AF_UNIX, .second = SOCK_DGRAM},
     {"socket AF_UNIX, stream", NONE, try_socket, .first = AF_UNIX, .second = SOCK_STREAM},
     {"socket AF_UNIX, packets", NONE, try_socket, .first = AF_UNIX, .second = SOCK_SEQPACKET},

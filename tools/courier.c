@@ -20,8 +20,8 @@
 #include "base/clock.h"
 #include "base/confine.h"
 #include "base/log.h"
-#include "base/names.h"
 #include "base/product.h"
+#include "base/resolver.h"
 #include "delivery/dispatch.h"
 #include "delivery/resources.h"
 #include "delivery/wake.h"
@@ -74,7 +74,7 @@ static bool latch(struct courier *courier, enum store_result result) {
 static void beat(struct courier *courier, struct store *store, int64_t now) {
     if (now < courier->next_beat)
         return;
-    if (latch(courier, store_beat(store, "courier", getpid(), clock_now()))) {
+    if (latch(courier, store_upsert_heartbeat(store, "courier", getpid(), clock_now()))) {
         courier->next_beat = now + BEAT_MS;
         courier->has_written = true;
     }
@@ -91,7 +91,7 @@ static void prune(struct courier *courier, struct store *store, int64_t now) {
     if (now < courier->next_prune)
         return;
     while (removed && clock_monotonic() < task_end(courier, now)) {
-        if (!latch(courier, store_prune_events(store, clock_now(), &removed)))
+        if (!latch(courier, store_delete_old_events(store, clock_now(), &removed)))
             return;
         courier->has_written = courier->has_written || removed;
     }
@@ -107,7 +107,7 @@ static void mend(struct courier *courier, struct store *store, int64_t now) {
         return;
     arena_init(&arena, MEND_MEMORY, NULL);
     while (ok && mended && clock_monotonic() < task_end(courier, now)) {
-        ok = latch(courier, store_mend_times(store, &arena, clock_now(), &mended));
+        ok = latch(courier, store_repair_times(store, &arena, clock_now(), &mended));
         courier->has_written = courier->has_written || mended;
         arena_reset(&arena);
     }
@@ -364,7 +364,7 @@ static void confine_courier(struct courier *courier) {
     const unsigned needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | IS_RESIDENT;
     struct resources *resources = &courier->resources;
     log_open();
-    names_prepare();
+    resolver_prepare();
     confine(needs, false, resources->config_path, &resources->config);
     resources->is_confined = true;
 #ifdef SWITCHBOARD_PROBE

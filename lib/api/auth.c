@@ -59,7 +59,7 @@ static int check_token(struct request *rq) {
         json_write_text(&rq->log, "user", caller->user.id);
     rq->caller = caller;
     if (rq->route->body != BODY_NONE) /* the client may send it slowly */
-        state_end_view(rq);
+        state_release_view(rq);
     if (!caller->user.has_valid_account)
         return fail(rq, NOT_FOUND,
                     "No messaging account with a valid platform access token is linked.");
@@ -94,8 +94,8 @@ static int check_line(struct request *rq) {
 }
 
 const struct guard token_guard = {
-    .before_body = check_token, .after = state_end_view, .wants_token = true};
+    .before_body = check_token, .after = state_release_view, .requires_token = true};
 const struct guard line_guard = {.before_body = check_token,
                                  .before_fields = check_line,
-                                 .after = state_end_view,
-                                 .wants_token = true};
+                                 .after = state_release_view,
+                                 .requires_token = true};

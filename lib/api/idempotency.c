@@ -114,7 +114,7 @@ enum idempotency_state idempotency_begin(struct request *rq, const unsigned char
     if (fingerprint)
         memcpy(stored->fingerprint, fingerprint, CRYPTO_HASH_SIZE);
     enum store_result result =
-        store_begin_idempotent(rq->caller->store, rq->arena, &idempotency->key, now, stored);
+        store_insert_idempotency_key(rq->caller->store, rq->arena, &idempotency->key, now, stored);
     if (result != STORE_OK)
         return state_fail(rq, result), IDEMPOTENCY_FAILED;
     return stored->is_new ? IDEMPOTENCY_NEW : find_state(rq, idempotency, route, fingerprint);
@@ -148,9 +148,10 @@ static void save_answer(struct request *rq, const struct idempotency *idempotenc
     struct store *store = rq->caller->store;
     struct slice answer = reply_bytes(rq);
     enum store_result result =
-        store_finish_idempotent(store, &idempotency->key, fingerprint, status, answer);
+        store_update_idempotency_key(store, &idempotency->key, fingerprint, status, answer);
     if (result == STORE_UNKNOWN)
-        result = store_finish_idempotent(store, &idempotency->key, fingerprint, status, answer);
+        result =
+            store_update_idempotency_key(store, &idempotency->key, fingerprint, status, answer);
     log_failure(rq, result);
 }
 
@@ -159,7 +160,8 @@ void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency)
     if (!idempotency->key.key || now - idempotency->heartbeat_at < HEARTBEAT_MS)
         return;
     idempotency->heartbeat_at = now;
-    log_failure(rq, store_touch_idempotent(rq->caller->store, &idempotency->key, clock_now()));
+    log_failure(
+        rq, store_update_idempotency_heartbeat(rq->caller->store, &idempotency->key, clock_now()));
 }
 
 void idempotency_end(struct request *rq, const struct idempotency *idempotency,
@@ -168,7 +170,7 @@ void idempotency_end(struct request *rq, const struct idempotency *idempotency,
     if (!idempotency->key.key || !idempotency->stored.is_new)
         return;
     if (!fingerprint || !rq->upstream_was_sent) {
-        log_failure(rq, store_forget_idempotent(store, &idempotency->key));
+        log_failure(rq, store_delete_idempotency_key(store, &idempotency->key));
         return;
     }
     save_answer(rq, idempotency, fingerprint, reply_settle(rq));

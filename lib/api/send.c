@@ -3,8 +3,8 @@
 #include "api/idempotency.h"
 #include "api/upstream.h"
 #include "base/crypto.h"
-#include "base/hold.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "payload/recipient.h"
 
 /* The recipient in the checked body. */
@@ -103,9 +103,9 @@ static void record(struct request *rq, const struct message_kind *kind,
     id_make(send.new_contact_id, "con_", rq->now);
     id_make(send.new_thread_id, "thr_", rq->now);
     id_make(send.message_id, "msg_", rq->now);
-    enum store_result result = store_record_send(caller->store, &send);
+    enum store_result result = store_insert_send(caller->store, &send);
     if (result == STORE_UNKNOWN) /* a lack of memory may be temporary; the call is idempotent */
-        result = store_record_send(caller->store, &send);
+        result = store_insert_send(caller->store, &send);
     if (result != STORE_OK)
         log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: %s", rq->id,
                     accepted->wamid, store_reason(caller->store));
@@ -139,10 +139,10 @@ static int deliver(struct request *rq, const struct message_kind *kind,
         return fail_with_details(rq, json_raw(answer));
     }
     sigset_t before;
-    signals_hold(&before);
+    signals_block(&before);
     reply_data(rq, json_raw(answer));
     record(rq, kind, recipient, &accepted);
-    signals_release(&before);
+    signals_restore(&before);
     return 0;
 }
 
@@ -152,11 +152,11 @@ static int deliver_once(struct request *rq, const struct message_kind *kind,
                         const struct recipient *recipient, const struct idempotency *once,
                         const unsigned char *fingerprint) {
     sigset_t before;
-    signals_hold(&before);
+    signals_block(&before);
     int failed =
         refuse_blocked(rq, recipient) || deliver(rq, kind, recipient, once->stored.request_id);
     idempotency_end(rq, once, fingerprint);
-    signals_release(&before);
+    signals_restore(&before);
     return failed ? -1 : 0;
 }
 

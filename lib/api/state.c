@@ -62,7 +62,7 @@ struct store *state_store(struct request *rq) {
     return NULL;
 }
 
-void state_end_view(struct request *rq) {
+void state_release_view(struct request *rq) {
     (void)rq; /* a process has one store and serves one request at a time */
     store_release_view(open_store);
 }
@@ -105,7 +105,7 @@ static bool find_again(struct request *rq, struct store_account *account) {
     struct store *store = state_store(rq);
     if (!store)
         return false;
-    state_end_view(rq);
+    state_release_view(rq);
     enum store_result result =
         store_find_account(store, rq->arena, account->user_id, account->id, account);
     return result == STORE_OK || state_fail(rq, result) == 0;

@@ -18,7 +18,7 @@ struct store *state_store(struct request *rq);
 
 /* Releases the guard's view of the database (store_hold_view). To be called before waiting for the
  * client or the platform, and when the request ends. */
-void state_end_view(struct request *rq);
+void state_release_view(struct request *rq);
 
 /* Fails the request for a store call that did not succeed; logs the reason. Returns -1. */
 int state_fail(struct request *rq, enum store_result result);

@@ -181,7 +181,7 @@ int upload_begin(struct upload *upload, struct request *rq, bool hashes) {
     upload->hash = hashes ? crypto_sha256_start(rq->arena) : NULL;
     if (request_check_encoding(rq))
         return -1;
-    state_end_view(rq);
+    state_release_view(rq);
     if (multipart_is(request_variable("CONTENT_TYPE")) ? take_form(upload) : take_headers(upload))
         return -1;
     if (!upload->line) /* spec 5.6: of a form, too */

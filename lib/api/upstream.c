@@ -155,7 +155,7 @@ void upstream_log(struct request *rq, const struct graph_answer *answer) {
 }
 
 void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer) {
-    state_end_view(rq);
+    state_release_view(rq);
     graph_call(rq->config, rq->arena, call, answer);
     upstream_log(rq, answer);
 }

@@ -150,7 +150,7 @@ const char *confine_meaning(enum need need) {
         return "call the platform";
     case SPOOLS_FILES:
         return "write files in the spool directory";
-    case WAKES_COURIER:
+    case NOTIFIES_COURIER:
         return "notify the courier";
     case DETECTS_TYPES:
         return "fork a child process that detects the type of a file";

@@ -5,16 +5,16 @@
 /* A permission. Every executable may read its configuration, write its log and answer. */
 enum need {
     NEEDS_NOTHING = 0,
-    READS_DATABASE = 1 << 0,  /* the database, opened before the confinement */
-    WRITES_DATABASE = 1 << 1, /* all files in the directory of the database */
-    CALLS_PLATFORM = 1 << 2,  /* network sockets, threads that resolve host names */
-    SPOOLS_FILES = 1 << 3,    /* files in spool_dir */
-    WAKES_COURIER = 1 << 4,   /* a datagram to the courier's wake socket */
-    DETECTS_TYPES = 1 << 5,   /* a child process that detects a file's type (confine_detector) */
-    IS_RESIDENT = 1 << 6,     /* the courier: its configuration, keys and log are replaced while it
-                                 runs; it reads signals from a descriptor (signalfd(2)), and its
-                                 wake socket is in the directory of the database */
-    USES_KEYS = 1 << 7,       /* the key file, to encrypt or decrypt tokens and codes */
+    READS_DATABASE = 1 << 0,   /* the database, opened before the confinement */
+    WRITES_DATABASE = 1 << 1,  /* all files in the directory of the database */
+    CALLS_PLATFORM = 1 << 2,   /* network sockets, threads that resolve host names */
+    SPOOLS_FILES = 1 << 3,     /* files in spool_dir */
+    NOTIFIES_COURIER = 1 << 4, /* a datagram to the courier's wake socket */
+    DETECTS_TYPES = 1 << 5,    /* a child process that detects a file's type (confine_detector) */
+    IS_RESIDENT = 1 << 6,      /* the courier: its configuration, keys and log are replaced while it
+                                  runs; it reads signals from a descriptor (signalfd(2)), and its
+                                  wake socket is in the directory of the database */
+    USES_KEYS = 1 << 7,        /* the key file, to encrypt or decrypt tokens and codes */
 };
 
 #endif

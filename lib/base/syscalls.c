@@ -143,7 +143,7 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(mmap), .needs = WRITES_DATABASE, .argument = 2, .mask = PROT_EXEC, .value = 0},
     {CALL(mmap), .needs = READS_DATABASE, .argument = 2, .mask = PROT_EXEC | PROT_WRITE,
      .value = 0},
-    {CALL(fcntl), .needs = FILES | WAKES_COURIER},
+    {CALL(fcntl), .needs = FILES | NOTIFIES_COURIER},
     {CALL(lstat), .needs = FILES},
     {CALL(access), .needs = FILES | LOOKS},
     {CALL(faccessat), .needs = FILES | LOOKS},
@@ -171,14 +171,14 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_NETLINK},
     /* A seccomp filter cannot read the path of a Unix socket: datagrams only, for the courier's
      * wake socket; no stream to another service. */
-    {CALL(socket), .needs = WAKES_COURIER | IS_RESIDENT, .mask = ~0u, .value = AF_UNIX,
+    {CALL(socket), .needs = NOTIFIES_COURIER | IS_RESIDENT, .mask = ~0u, .value = AF_UNIX,
      .also = {.argument = 1, .mask = SOCKET_TYPE, .value = SOCK_DGRAM}},
     /* caches of host names, which the resolver works without (nscd(8), nss-resolve(8)) */
     {CALL(socket), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_UNIX, .is_refused = true},
     {CALL(socketpair), .needs = CALLS_PLATFORM, .mask = ~0u, .value = AF_UNIX,
      .also = {.argument = 1, .mask = SOCKET_TYPE, .value = SOCK_STREAM}},
     {CALL(connect), .needs = CALLS_PLATFORM},
-    {CALL(sendto), .needs = CALLS_PLATFORM | WAKES_COURIER},
+    {CALL(sendto), .needs = CALLS_PLATFORM | NOTIFIES_COURIER},
     {CALL(bind), .needs = CALLS_PLATFORM},
     {CALL(umask), .needs = IS_RESIDENT},
     {CALL(signalfd4), .needs = IS_RESIDENT},

@@ -241,7 +241,7 @@ bool attempt_start(struct attempt *attempt, CURLM *multi, const struct config *c
                    const struct keyring *keys, const struct store_delivery *delivery) {
     attempt->delivery = copy_delivery(&attempt->arena, delivery);
     attempt->destination = attempt_destination(&attempt->arena, attempt->delivery.url);
-    attempt->egress = egress_named(config->webhook_egress);
+    attempt->egress = egress_read(config->webhook_egress);
     attempt->started_at = clock_now();
     attempt->started = clock_monotonic();
     curl_easy_reset(attempt->curl);
@@ -281,7 +281,7 @@ static const char *explain(struct attempt *attempt, CURLcode code, int status) {
  * only moves to the end of the queue, so that the next probe tries another event. */
 static enum store_verdict judge(const struct attempt *attempt, int status, int64_t now,
                                 int64_t *next_attempt_at) {
-    struct schedule_failure failure = {
+    struct retry_failure failure = {
         .attempts = attempt->delivery.attempts,
         .status = status,
         .timed_out = attempt->timed_out,
@@ -298,7 +298,7 @@ static enum store_verdict judge(const struct attempt *attempt, int status, int64
     if (status == 410)
         return VERDICT_GONE;
     crypto_random(&random, sizeof random);
-    return schedule_retry(&failure, random, next_attempt_at) ? VERDICT_RETRY : VERDICT_DEAD;
+    return retry_schedule(&failure, random, next_attempt_at) ? VERDICT_RETRY : VERDICT_DEAD;
 }
 
 static const char *peer_address(struct attempt *attempt) {

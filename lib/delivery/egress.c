@@ -54,7 +54,7 @@ static const struct range ranges_v6[] = {
     {NULL, 0, false},
 };
 
-enum egress egress_named(const char *value) {
+enum egress egress_read(const char *value) {
     return strcmp(value, "private") == 0 ? EGRESS_PRIVATE : EGRESS_PUBLIC;
 }
 

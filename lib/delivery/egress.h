@@ -12,7 +12,7 @@ enum egress {
 };
 
 /* Converts a value of the configuration key `webhook_egress`. */
-enum egress egress_named(const char *value);
+enum egress egress_read(const char *value);
 
 /* Whether a connection to the address is allowed. Link-local, cloud metadata, multicast and
  * reserved addresses are never allowed, nor are IPv6 ranges that tunnel or translate to IPv4. An

@@ -82,7 +82,7 @@ struct store *resources_store(struct resources *resources) {
     close_store(resources);
     enum store_result result = store_open(path, &resources->store);
     if (result == STORE_OK)
-        result = store_set_patience(resources->store, LOCK_TIMEOUT_MS);
+        result = store_set_busy_timeout(resources->store, LOCK_TIMEOUT_MS);
     if (result != STORE_OK) {
         resources_latch(resources, result);
         close_store(resources);

@@ -8,7 +8,7 @@
 #define HOURS   (60 * MINUTES)
 
 /* The wait after the first failed attempt, after the second, and so on. */
-static const int64_t waits[SCHEDULE_ATTEMPTS - 1] = {
+static const int64_t waits[RETRY_ATTEMPTS - 1] = {
     5 * SECONDS, 5 * MINUTES, 30 * MINUTES, 2 * HOURS,  5 * HOURS,
     10 * HOURS,  14 * HOURS,  20 * HOURS,   24 * HOURS,
 };
@@ -17,7 +17,7 @@ static const int64_t shortest_when_overloaded = 60 * SECONDS;
 /* The longest Retry-After that is obeyed, unless twice the wait is longer. */
 static const int64_t longest_asked_for = 1 * HOURS;
 
-static bool is_overloaded(const struct schedule_failure *failure) {
+static bool is_overloaded(const struct retry_failure *failure) {
     return failure->timed_out || failure->status == 429 ||
            (failure->status >= 502 && failure->status <= 504);
 }
@@ -43,7 +43,7 @@ static bool read_seconds(const char *text, int64_t *wait) {
     return true;
 }
 
-bool schedule_read_retry_after(const char *text, int64_t now, int64_t *wait) {
+bool retry_read_retry_after(const char *text, int64_t now, int64_t *wait) {
     static const char *const forms[] = {
         "%a, %d %b %Y %H:%M:%S GMT", /* IMF-fixdate */
         "%A, %d-%b-%y %H:%M:%S GMT", /* RFC 850 */
@@ -62,13 +62,13 @@ bool schedule_read_retry_after(const char *text, int64_t now, int64_t *wait) {
     return false;
 }
 
-bool schedule_retry(const struct schedule_failure *failure, uint32_t random, int64_t *next) {
+bool retry_schedule(const struct retry_failure *failure, uint32_t random, int64_t *next) {
     int64_t asked;
-    if (failure->attempts >= SCHEDULE_ATTEMPTS)
+    if (failure->attempts >= RETRY_ATTEMPTS)
         return false;
     int64_t wait = waits[failure->attempts < 1 ? 0 : failure->attempts - 1];
     if (failure->retry_after &&
-        schedule_read_retry_after(failure->retry_after, failure->now, &asked)) {
+        retry_read_retry_after(failure->retry_after, failure->now, &asked)) {
         int64_t most = 2 * wait > longest_asked_for ? 2 * wait : longest_asked_for;
         wait = clamp(asked, shortest_when_overloaded, most);
     } else {

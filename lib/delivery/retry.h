@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SCHEDULE_ATTEMPTS = 10 }; /* after that many attempts an event is dead */
+enum { RETRY_ATTEMPTS = 10 }; /* after that many attempts an event is dead */
 
-struct schedule_failure {
+struct retry_failure {
     int attempts; /* made so far, including the failed one; at least 1 */
     int status;   /* HTTP status of the answer; 0: there was none */
     bool timed_out;
@@ -24,11 +24,11 @@ struct schedule_failure {
  * overloaded (429, 502, 503, 504, timeout) they are at least 60 s. A valid `Retry-After` replaces
  * the wait and is not varied; it is limited to the range from 60 s to the longer of one hour and
  * twice the wait. */
-bool schedule_retry(const struct schedule_failure *failure, uint32_t random, int64_t *next);
+bool retry_schedule(const struct retry_failure *failure, uint32_t random, int64_t *next);
 
 /* Reads a `Retry-After`: seconds or one of the three forms of an HTTP date (RFC 9110 10.2.3,
  * 5.6.7). Sets `*wait` to milliseconds from `now`, which is negative for a date in the past.
  * Returns false when the text is neither. */
-bool schedule_read_retry_after(const char *text, int64_t now, int64_t *wait);
+bool retry_read_retry_after(const char *text, int64_t now, int64_t *wait);
 
 #endif

@@ -42,7 +42,7 @@ static bool endpoint_open(struct endpoint *end, const char *database) {
     return false;
 }
 
-void courier_wake(const struct config *config) {
+void wake_notify(const struct config *config) {
     struct endpoint end;
     if (!endpoint_open(&end, config->database))
         return;

@@ -12,7 +12,7 @@
 /* Notifies the courier that there is an event to deliver. To be called after the commit. Does not
  * block and does not fail: without a courier, or when notifications are queued already, it does
  * nothing. */
-void courier_wake(const struct config *config);
+void wake_notify(const struct config *config);
 
 /* The courier's end of the wake socket. Only one courier at a time is bound to the address; in all
  * other couriers `fd` is -1. */

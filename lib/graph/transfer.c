@@ -3,8 +3,8 @@
 #include <poll.h>
 
 #include "base/clock.h"
-#include "base/names.h"
 #include "base/product.h"
+#include "base/resolver.h"
 
 enum {
     CONNECT_TIMEOUT_MS = 5000,
@@ -66,7 +66,7 @@ static int on_progress(void *context, curl_off_t to_receive, curl_off_t received
 
 /* curl_global_init makes OpenSSL read openssl.cnf(5), which loads its modules. */
 void graph_prepare(void) {
-    names_prepare();
+    resolver_prepare();
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 

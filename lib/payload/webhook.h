@@ -11,7 +11,7 @@
  * `now` (ms) replaces missing timestamps. Returns the number of updates. If that is more than
  * `most`, the updates beyond `most` were not read, and the number is an estimate. Time and memory
  * are proportional to the length of the payload. */
-size_t inbound_read(struct arena *arena, struct json payload, int64_t now, size_t most,
+size_t webhook_read(struct arena *arena, struct json payload, int64_t now, size_t most,
                     struct store_update **updates);
 
 #endif

@@ -44,7 +44,7 @@ static bool find_user(struct store *store, const char *email, char id[ID_SIZE]) 
     return read_id(store, &s, id);
 }
 
-enum store_result store_add_user(struct store *store, const struct store_new_user *user) {
+enum store_result store_insert_user(struct store *store, const struct store_new_user *user) {
     static struct statement add = {
         .sql = "INSERT INTO user (id, email, created_at) VALUES (?1, ?2, ?3)"};
     static struct statement add_token = {
@@ -93,7 +93,8 @@ enum store_result store_set_plan(struct store *store, const struct store_new_pla
     return commit_found(store, found);
 }
 
-enum store_result store_add_account(struct store *store, const struct store_new_account *account) {
+enum store_result store_insert_account(struct store *store,
+                                       const struct store_new_account *account) {
     static struct statement add = {
         .sql = "INSERT INTO account (id, user_id, waba_id, name, access_token, created_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"};
@@ -143,7 +144,7 @@ static bool upsert_line(struct store *store, const struct store_new_line *line, 
     return read_returned(store, &s, id);
 }
 
-enum store_result store_add_line(struct store *store, const struct store_new_line *line,
+enum store_result store_insert_line(struct store *store, const struct store_new_line *line,
                                  char id[ID_SIZE]) {
     static struct statement set_primary = {
         .sql = "UPDATE user SET primary_line_id = ?2 "

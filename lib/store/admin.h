@@ -20,7 +20,7 @@ struct store_new_user {
 };
 
 /* STORE_CONFLICT: another user has the email. */
-enum store_result store_add_user(struct store *store, const struct store_new_user *user);
+enum store_result store_insert_user(struct store *store, const struct store_new_user *user);
 
 /* Marks the user as deleted and deletes its token, which stops working at once (spec 5.3). The
  * user's row, accounts and data stay. STORE_NOT_FOUND: no such user. */
@@ -53,7 +53,8 @@ struct store_new_account {
 };
 
 /* STORE_NOT_FOUND: no such user. STORE_CONFLICT: the WABA id is linked already. */
-enum store_result store_add_account(struct store *store, const struct store_new_account *account);
+enum store_result store_insert_account(struct store *store,
+                                       const struct store_new_account *account);
 
 /* Replaces the platform access token; NULL: the account has no valid token any more.
  * STORE_NOT_FOUND: no such account. */
@@ -71,8 +72,8 @@ struct store_new_line {
 /* Inserts a line, or restores an archived line of the same account with these values and its former
  * id. The line's id is written to `id`. STORE_NOT_FOUND: no such account. STORE_CONFLICT: the
  * platform id is in use. */
-enum store_result store_add_line(struct store *store, const struct store_new_line *line,
-                                 char id[ID_SIZE]);
+enum store_result store_insert_line(struct store *store, const struct store_new_line *line,
+                                    char id[ID_SIZE]);
 
 /* Archives the line: it is no longer listed and cannot send. A line that is archived already keeps
  * its time. STORE_NOT_FOUND: no such line. */

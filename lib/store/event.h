@@ -28,7 +28,7 @@ typedef struct slice event_writer(struct arena *arena, const struct store_event 
 
 /* Inserts the event into its user's outbox in a transaction of its own, whether a webhook is
  * configured or not: for `switchboard event test`. `id` is the new event's id, evt_... */
-enum store_result store_add_event(struct store *store, struct arena *arena,
+enum store_result store_insert_event(struct store *store, struct arena *arena,
                                   struct store_event *event, const char *id, event_writer *write);
 
 #endif

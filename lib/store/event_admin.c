@@ -218,8 +218,8 @@ enum store_result store_resume_webhooks(struct store *store, struct arena *arena
     return sql_commit(store);
 }
 
-enum store_result store_want_message_status(struct store *store, const char *email, bool wanted,
-                                            int64_t now) {
+enum store_result store_upsert_wants_message_status(struct store *store, const char *email,
+                                                    bool wanted, int64_t now) {
     static struct statement s = {
         .sql = "INSERT INTO webhook (user_id, wants_message_status, updated_at) "
                "SELECT id, ?2, ?3 FROM user WHERE email = ?1 AND deleted_at IS NULL "

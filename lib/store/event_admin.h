@@ -55,7 +55,7 @@ enum store_result store_resume_webhooks(struct store *store, struct arena *arena
                                         const char *const **emails, size_t *count);
 
 /* Switches events of type message.status on or off for the user. STORE_NOT_FOUND: no such user. */
-enum store_result store_want_message_status(struct store *store, const char *email, bool wanted,
-                                            int64_t now);
+enum store_result store_upsert_wants_message_status(struct store *store, const char *email,
+                                                    bool wanted, int64_t now);
 
 #endif

@@ -13,8 +13,9 @@ static char *folded(struct arena *arena, struct slice text, int (*fold)(int)) {
     return copy;
 }
 
-enum store_result store_save_flows(struct store *store, struct arena *arena, const char *account_id,
-                                   const struct store_flow *flows, size_t count, int64_t now) {
+enum store_result store_upsert_flows(struct store *store, struct arena *arena,
+                                     const char *account_id, const struct store_flow *flows,
+                                     size_t count, int64_t now) {
     static struct statement s = {
         .sql = "INSERT INTO flow (account_id, flow_id, name, name_folded, status, validation, "
                "created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) "
@@ -86,9 +87,9 @@ enum store_result store_search_flows(struct store *store, struct arena *arena, c
     return sql_result(store);
 }
 
-enum store_result store_save_template_flows(struct store *store, const char *account_id,
-                                            const struct store_template_flow *rows, size_t count,
-                                            int64_t now) {
+enum store_result store_upsert_template_flows(struct store *store, const char *account_id,
+                                              const struct store_template_flow *rows, size_t count,
+                                              int64_t now) {
     static struct statement s = {
         .sql = "INSERT INTO template (account_id, name, language, flow_id, updated_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (account_id, name, language) DO UPDATE "

@@ -13,8 +13,9 @@ struct store_flow {
 
 /* Upserts the account's flows as the platform lists them; rows without a change are not written.
  * Works in `arena`. */
-enum store_result store_save_flows(struct store *store, struct arena *arena, const char *account_id,
-                                   const struct store_flow *flows, size_t count, int64_t now);
+enum store_result store_upsert_flows(struct store *store, struct arena *arena,
+                                     const char *account_id, const struct store_flow *flows,
+                                     size_t count, int64_t now);
 
 /* Lists the flows of the user's account, or of all the user's accounts when account_id is NULL,
  * that match: `q` is empty, or part of the name (ASCII letters compare without case, other bytes
@@ -31,8 +32,8 @@ struct store_template_flow {
 };
 
 /* Upserts the flows that templates open, so that replies to their sends can be counted. */
-enum store_result store_save_template_flows(struct store *store, const char *account_id,
-                                            const struct store_template_flow *rows, size_t count,
-                                            int64_t now);
+enum store_result store_upsert_template_flows(struct store *store, const char *account_id,
+                                              const struct store_template_flow *rows, size_t count,
+                                              int64_t now);
 
 #endif

@@ -17,14 +17,15 @@ static const struct {
 static const int64_t longest_wait = 3 * DAYS;        /* a retry is due in 2 days at most */
 static const int64_t longest_probe_wait = DAYS / 12; /* a probe is due in one hour */
 
-enum store_result store_set_patience(struct store *store, int ms) {
+enum store_result store_set_busy_timeout(struct store *store, int ms) {
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA busy_timeout = %d", ms);
     sql_script(store, sql);
     return sql_result(store);
 }
 
-enum store_result store_beat(struct store *store, const char *name, pid_t pid, int64_t now) {
+enum store_result store_upsert_heartbeat(struct store *store, const char *name, pid_t pid,
+                                         int64_t now) {
     static struct statement s = {
         .sql = "INSERT INTO heartbeat (name, pid, beat_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (name) DO UPDATE SET pid = excluded.pid, beat_at = excluded.beat_at"};
@@ -33,7 +34,7 @@ enum store_result store_beat(struct store *store, const char *name, pid_t pid, i
     return sql_commit(store);
 }
 
-enum store_result store_find_beat(struct store *store, const char *name, int64_t *beat_at) {
+enum store_result store_find_heartbeat(struct store *store, const char *name, int64_t *beat_at) {
     static struct statement s = {.sql = "SELECT beat_at FROM heartbeat WHERE name = ?1"};
     *beat_at = INT64_MIN;
     sql_start(store, &s, TEXT(name));
@@ -65,7 +66,7 @@ static enum store_result prune_state(struct store *store, const char *state, int
     return sql_commit(store);
 }
 
-enum store_result store_prune_events(struct store *store, int64_t now, size_t *removed) {
+enum store_result store_delete_old_events(struct store *store, int64_t now, size_t *removed) {
     enum store_result result = STORE_OK;
     *removed = 0;
     for (size_t i = 0; i < sizeof kept / sizeof *kept && result == STORE_OK && !*removed; i++)
@@ -127,8 +128,8 @@ static enum store_result repair_webhooks(struct store *store, int64_t now, size_
     return sql_commit(store);
 }
 
-enum store_result store_mend_times(struct store *store, struct arena *arena, int64_t now,
-                                   size_t *mended) {
+enum store_result store_repair_times(struct store *store, struct arena *arena, int64_t now,
+                                     size_t *mended) {
     *mended = 0;
     const char *user_id = find_user_with_wrong_times(store, arena, now + longest_wait);
     enum store_result result = sql_result(store);

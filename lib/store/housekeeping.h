@@ -9,25 +9,26 @@
 
 /* Sets how long later calls on this connection wait for a lock (5 s by default): a process with
  * other work tries again later. */
-enum store_result store_set_patience(struct store *store, int ms);
+enum store_result store_set_busy_timeout(struct store *store, int ms);
 
 /* Upserts the heartbeat of the resident process `name`. */
-enum store_result store_beat(struct store *store, const char *name, pid_t pid, int64_t now);
+enum store_result store_upsert_heartbeat(struct store *store, const char *name, pid_t pid,
+                                         int64_t now);
 
 /* Finds the last heartbeat of the resident process `name`; INT64_MIN: there was none. */
-enum store_result store_find_beat(struct store *store, const char *name, int64_t *beat_at);
+enum store_result store_find_heartbeat(struct store *store, const char *name, int64_t *beat_at);
 
 /* Deletes at most 500 events that ended long ago, with their attempts, in one transaction: 7 days
  * after they were delivered or cancelled, 30 days after they were given up. Without such events the
  * write lock is not taken. `*removed` is their number: call again until it is 0. */
-enum store_result store_prune_events(struct store *store, int64_t now, size_t *removed);
+enum store_result store_delete_old_events(struct store *store, int64_t now, size_t *removed);
 
 /* Repairs times that were written before the clock was set back, and that are further ahead than
  * possible: makes such pending events due, and sets such times of webhooks to `now`. At most 500
  * events in one transaction; without such rows the write lock is not taken. `*mended` is the number
  * of changed rows: call again until it is 0. Works in `arena`. */
-enum store_result store_mend_times(struct store *store, struct arena *arena, int64_t now,
-                                   size_t *mended);
+enum store_result store_repair_times(struct store *store, struct arena *arena, int64_t now,
+                                     size_t *mended);
 
 /* Returns a number that changes when another connection commits; -1 on failure. */
 int64_t store_data_version(struct store *store);

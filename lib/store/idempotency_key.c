@@ -42,17 +42,18 @@ static void read_row(struct store *store, struct arena *arena,
     sql_stop(&s);
 }
 
-enum store_result store_begin_idempotent(struct store *store, struct arena *arena,
-                                         const struct store_idempotency_key *key, int64_t now,
-                                         struct store_idempotency *found) {
+enum store_result store_insert_idempotency_key(struct store *store, struct arena *arena,
+                                               const struct store_idempotency_key *key, int64_t now,
+                                               struct store_idempotency *found) {
     if (sql_begin(store) && delete_old(store, now) && insert_key(store, key, now, found) &&
         !found->is_new)
         read_row(store, arena, key, found);
     return sql_commit(store);
 }
 
-enum store_result store_touch_idempotent(struct store *store,
-                                         const struct store_idempotency_key *key, int64_t now) {
+enum store_result store_update_idempotency_heartbeat(struct store *store,
+                                                     const struct store_idempotency_key *key,
+                                                     int64_t now) {
     static struct statement s = {
         .sql = "UPDATE idempotency SET created_at = ?3 WHERE user_id = ?1 AND key = ?2"};
     if (sql_begin(store))
@@ -60,10 +61,10 @@ enum store_result store_touch_idempotent(struct store *store,
     return sql_commit(store);
 }
 
-enum store_result store_finish_idempotent(struct store *store,
-                                          const struct store_idempotency_key *key,
-                                          const unsigned char fingerprint[32], int status,
-                                          struct slice answer) {
+enum store_result store_update_idempotency_key(struct store *store,
+                                               const struct store_idempotency_key *key,
+                                               const unsigned char fingerprint[32], int status,
+                                               struct slice answer) {
     static struct statement s = {
         .sql = "UPDATE idempotency SET fingerprint = ?3, status = ?4, answer = ?5 "
                "WHERE user_id = ?1 AND key = ?2"};
@@ -74,8 +75,8 @@ enum store_result store_finish_idempotent(struct store *store,
     return sql_commit(store);
 }
 
-enum store_result store_forget_idempotent(struct store *store,
-                                          const struct store_idempotency_key *key) {
+enum store_result store_delete_idempotency_key(struct store *store,
+                                               const struct store_idempotency_key *key) {
     static struct statement s = {.sql = "DELETE FROM idempotency WHERE user_id = ?1 AND key = ?2"};
     if (sql_begin(store))
         sql_run(store, &s, TEXT(key->user_id), TEXT(key->key));

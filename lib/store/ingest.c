@@ -349,7 +349,7 @@ static bool handle_message(struct ingest *in, struct store_update *update) {
                           new_id(in, "con_"), in->now, &contact))
         return false;
     if (!contact.id)
-        return insert_platform_update(in, update, OUTCOME_NOBODY);
+        return insert_platform_update(in, update, OUTCOME_NO_CONTACT);
     const char *message_id = new_id(in, "msg_");
     if (!thread_upsert(in->store, in->owner.line_id, contact.id, new_id(in, "thr_"),
                        update->timestamp, known.thread_id) ||
@@ -475,7 +475,7 @@ static bool handle_status(struct ingest *in, struct store_update *update) {
         !resolve_recipient(in, update, &known, &contact))
         return false;
     if (!contact.id)
-        return insert_platform_update(in, update, OUTCOME_NOBODY);
+        return insert_platform_update(in, update, OUTCOME_NO_CONTACT);
     /* read again: merging contacts may have changed the message's thread */
     if (known.id[0] ? !find_message(in, update->wamid, &known)
                     : !insert_missing_message(in, update, &contact, &known))
@@ -567,7 +567,7 @@ static bool handle(struct ingest *in, struct store_update *update) {
     if (!find_owner(in, update))
         return false;
     if (!in->owner.user_id || in->owner.is_foreign) {
-        update->outcome = OUTCOME_NOT_OURS;
+        update->outcome = OUTCOME_NO_OWNER;
         return !in->owner.is_foreign || upsert_foreign_waba(in, update);
     }
     size_t events = in->events;

@@ -21,8 +21,8 @@ enum store_update_kind {
 enum store_outcome {
     OUTCOME_STORED,
     OUTCOME_DUPLICATE,
-    OUTCOME_NOT_OURS, /* no such line or account, or the line of another account */
-    OUTCOME_NOBODY,   /* it has no identity for a contact: stored as UPDATE_OTHER */
+    OUTCOME_NO_OWNER, /* no such line or account, or the line of another account */
+    OUTCOME_NO_CONTACT,   /* it has no identity for a contact: stored as UPDATE_OTHER */
     OUTCOME_REFUSED,  /* it violated a constraint of the database: stored as UPDATE_OTHER */
 };
 

@@ -42,7 +42,7 @@ static bool upsert_flow_token(struct store *store, const struct store_send *send
                    TEXT(send->template_language));
 }
 
-enum store_result store_record_send(struct store *store, const struct store_send *send) {
+enum store_result store_insert_send(struct store *store, const struct store_send *send) {
     static struct statement insert = {
         .sql = "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
                "status_at, timestamp, context_wamid, body, created_at) "

@@ -21,7 +21,7 @@ bool outbox_add(struct store *store, struct arena *arena, struct store_event *ev
                    INTEGER(event->now));
 }
 
-enum store_result store_add_event(struct store *store, struct arena *arena,
+enum store_result store_insert_event(struct store *store, struct arena *arena,
                                   struct store_event *event, const char *id, event_writer *write) {
     if (sql_begin(store))
         outbox_add(store, arena, event, id, write);

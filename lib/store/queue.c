@@ -105,12 +105,12 @@ void queue_open(struct queue *queue, const char *path, const struct stat *databa
         claim_counts(queue);
 }
 
-void queue_enter(const struct queue *queue) {
+void queue_lock(const struct queue *queue) {
     if (queue->file >= 0)
         enter(queue->file, WRITE_BYTE);
 }
 
-void queue_leave(const struct queue *queue) {
+void queue_unlock(const struct queue *queue) {
     if (queue->file >= 0)
         leave(queue->file, WRITE_BYTE);
 }

@@ -29,14 +29,14 @@ void queue_open(struct queue *queue, const char *path, const struct stat *databa
 
 /* Takes the queue lock. After waiting for two seconds it returns without the lock, and SQLite's own
  * busy timeout applies. Uses SIGALRM while it waits. */
-void queue_enter(const struct queue *queue);
+void queue_lock(const struct queue *queue);
 
 /* Releases the queue lock. Does nothing if it is not held. */
-void queue_leave(const struct queue *queue);
+void queue_unlock(const struct queue *queue);
 
 /* Returns when all commits of this process are on disk: by `sync`, or by the sync of another
  * process that began after the commit. `sync` returns 0 or an error, which queue_sync then returns.
- * Waits for another process no longer than queue_enter does. */
+ * Waits for another process no longer than queue_lock does. */
 int queue_sync(const struct queue *queue, int (*sync)(void *), void *argument);
 
 void queue_close(struct queue *queue);

@@ -33,8 +33,8 @@ static bool check_room(struct store *store, size_t size, int64_t now, bool *has_
     return true;
 }
 
-enum store_result store_add_refusal(struct store *store, const char *id, const char *reason,
-                                    int64_t updates, struct slice body, int64_t now) {
+enum store_result store_upsert_refusal(struct store *store, const char *id, const char *reason,
+                                       int64_t updates, struct slice body, int64_t now) {
     static struct statement s = {
         .sql = "INSERT INTO webhook_refusal (id, hash, reason, size, updates, count, first_at, "
                "last_at, body) VALUES (?1, ?2, ?3, ?4, nullif(?5, -1), 1, ?6, ?6, ?7)"};
@@ -97,15 +97,15 @@ enum store_result store_find_refusal(struct store *store, struct arena *arena, c
     return sql_result(store);
 }
 
-enum store_result store_remove_refusal(struct store *store, const char *id) {
+enum store_result store_delete_refusal(struct store *store, const char *id) {
     static struct statement s = {.sql = "DELETE FROM webhook_refusal WHERE id = ?1"};
     bool found = sql_begin(store) && sql_run(store, &s, TEXT(id)) && sql_changes(store) > 0;
     enum store_result result = sql_commit(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
-enum store_result store_list_foreign(struct store *store, struct arena *arena, int64_t since,
-                                     struct store_foreign **foreign, size_t *count) {
+enum store_result store_list_foreign_wabas(struct store *store, struct arena *arena, int64_t since,
+                                           struct store_foreign **foreign, size_t *count) {
     static struct statement s = {
         .sql = "SELECT l.phone_number_id, a.waba_id, f.waba_id, f.count, f.first_at, f.last_at "
                "FROM foreign_waba f JOIN line l ON l.id = f.line_id "

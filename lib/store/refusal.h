@@ -16,8 +16,8 @@ struct store_refusal {
 
 /* Inserts the payload, or counts one that is stored already. Deletes those that last arrived 30
  * days ago. STORE_FULL: 64 MiB or 1,000 payloads are stored. */
-enum store_result store_add_refusal(struct store *store, const char *id, const char *reason,
-                                    int64_t updates, struct slice body, int64_t now);
+enum store_result store_upsert_refusal(struct store *store, const char *id, const char *reason,
+                                       int64_t updates, struct slice body, int64_t now);
 
 /* Lists all payloads without their bodies, newest first. */
 enum store_result store_list_refusals(struct store *store, struct arena *arena,
@@ -26,7 +26,7 @@ enum store_result store_list_refusals(struct store *store, struct arena *arena,
 /* STORE_NOT_FOUND: no payload has this id. */
 enum store_result store_find_refusal(struct store *store, struct arena *arena, const char *id,
                                      struct store_refusal *refusal);
-enum store_result store_remove_refusal(struct store *store, const char *id);
+enum store_result store_delete_refusal(struct store *store, const char *id);
 
 /* A line, and the WABA id of another account that its updates arrived under. */
 struct store_foreign {
@@ -35,7 +35,7 @@ struct store_foreign {
 };
 
 /* Lists those whose last update arrived at `since` or later, newest first. */
-enum store_result store_list_foreign(struct store *store, struct arena *arena, int64_t since,
-                                     struct store_foreign **foreign, size_t *count);
+enum store_result store_list_foreign_wabas(struct store *store, struct arena *arena, int64_t since,
+                                           struct store_foreign **foreign, size_t *count);
 
 #endif

@@ -464,7 +464,7 @@ bool sql_begin(struct store *store) {
     if (!store->has_queue)
         queue_open(&store->queue, store->path, &store->file);
     store->has_queue = true;
-    queue_enter(&store->queue);
+    queue_lock(&store->queue);
     work_of_pages(store); /* discards the work before the transaction */
     store->work = 0;
     return begin(store, &immediate);
@@ -489,7 +489,7 @@ enum store_result sql_commit(struct store *store) {
     }
     if (store->code)
         roll_back(store);
-    queue_leave(&store->queue);
+    queue_unlock(&store->queue);
     if (!store->code)
         latch(store, queue_sync(&store->queue, sync_wal, store));
     return sql_result(store);

@@ -144,6 +144,6 @@ struct store_send {
 
 /* Upserts contact and thread, and inserts the message. A repetition with the same wamid changes
  * nothing. */
-enum store_result store_record_send(struct store *store, const struct store_send *send);
+enum store_result store_insert_send(struct store *store, const struct store_send *send);
 
 #endif

@@ -302,7 +302,7 @@ enum store_result store_inspect(struct store *store, struct arena *arena, bool i
                                 struct store_inspection *inspection) {
     const char *journal = sql_text(store, arena, "PRAGMA journal_mode");
     int64_t beat_at;
-    enum store_result result = store_find_beat(store, "courier", &beat_at);
+    enum store_result result = store_find_heartbeat(store, "courier", &beat_at);
     if (result != STORE_OK)
         return result;
     *inspection = (struct store_inspection){

@@ -2,7 +2,7 @@
 
 #include "store/sqlite.h"
 
-enum store_result store_get_webhook(struct store *store, struct arena *arena, const char *user_id,
+enum store_result store_find_webhook(struct store *store, struct arena *arena, const char *user_id,
                                     struct store_webhook *webhook) {
     static struct statement s = {.sql = "SELECT url, code FROM webhook WHERE user_id = ?1"};
     *webhook = (struct store_webhook){.url = ""};
@@ -28,14 +28,14 @@ static bool replace_code(struct store *store, const char *user_id,
                    INTEGER(now + WEBHOOK_CODE_OVERLAP_MS));
 }
 
-enum store_result store_set_webhook_code(struct store *store, const char *user_id,
+enum store_result store_upsert_webhook_code(struct store *store, const char *user_id,
                                          const struct store_secret *code, int64_t now) {
     if (sql_begin(store))
         replace_code(store, user_id, code, now);
     return sql_commit(store);
 }
 
-enum store_result store_set_webhook(struct store *store, const char *user_id, const char *url,
+enum store_result store_upsert_webhook(struct store *store, const char *user_id, const char *url,
                                     const struct store_secret *code, int64_t now) {
     static struct statement set_url = {
         .sql = "INSERT INTO webhook (user_id, url, updated_at) VALUES (?1, ?2, ?3) "
@@ -50,7 +50,7 @@ enum store_result store_set_webhook(struct store *store, const char *user_id, co
     return sql_commit(store);
 }
 
-enum store_result store_clear_webhook(struct store *store, const char *user_id, int64_t now) {
+enum store_result store_delete_webhook(struct store *store, const char *user_id, int64_t now) {
     static struct statement clear = {
         .sql = "UPDATE webhook SET url = '', code = NULL, previous_code = NULL, "
                "previous_until = NULL, failing_since = NULL, suspended_at = NULL, "

@@ -12,19 +12,19 @@ struct store_webhook {
 };
 
 /* Reads the user's configuration; a user without one gets an unset one, not STORE_NOT_FOUND. */
-enum store_result store_get_webhook(struct store *store, struct arena *arena, const char *user_id,
-                                    struct store_webhook *webhook);
+enum store_result store_find_webhook(struct store *store, struct arena *arena, const char *user_id,
+                                     struct store_webhook *webhook);
 
 /* Sets URL and code; `code` NULL keeps the code. A replaced code still signs for 24 h. Ends the
  * webhook's suspension and makes the pending events due. */
-enum store_result store_set_webhook(struct store *store, const char *user_id, const char *url,
-                                    const struct store_secret *code, int64_t now);
+enum store_result store_upsert_webhook(struct store *store, const char *user_id, const char *url,
+                                       const struct store_secret *code, int64_t now);
 
 /* Replaces only the code. The former one still signs for 24 h. */
-enum store_result store_set_webhook_code(struct store *store, const char *user_id,
-                                         const struct store_secret *code, int64_t now);
+enum store_result store_upsert_webhook_code(struct store *store, const char *user_id,
+                                            const struct store_secret *code, int64_t now);
 
 /* Deletes URL and codes and cancels the pending events. */
-enum store_result store_clear_webhook(struct store *store, const char *user_id, int64_t now);
+enum store_result store_delete_webhook(struct store *store, const char *user_id, int64_t now);
 
 #endif

@@ -140,7 +140,7 @@ int reply_settle(struct request *rq) {
     json_write_end(&w);
     reply_body(rq, catalogue[failure->code].status, REPLY_JSON, json_written(&w));
     if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard &&
-        rq->route->guard->wants_token)
+        rq->route->guard->requires_token)
         reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\""); /* RFC 9110 15.5.2 */
     return rq->reply.status;
 }

@@ -27,7 +27,7 @@ struct guard {
     int (*before_body)(struct request *rq);
     int (*before_fields)(struct request *rq); /* after the JSON was read: ownership (spec 5.6) */
     void (*after)(struct request *rq); /* always called, before the answer is written */
-    bool wants_token;                  /* a 401 has WWW-Authenticate (RFC 9110 15.5.2) */
+    bool requires_token;                  /* a 401 has WWW-Authenticate (RFC 9110 15.5.2) */
 };
 
 /* How a route receives its body. */
@@ -46,7 +46,7 @@ struct route {
     const struct field *query; /* of the query string; NULL: it is ignored */
     enum body body;
     const struct field *fields; /* of a BODY_JSON body */
-    bool checks_fields;         /* the handler checks them, by a table that depends on the body */
+    bool handler_checks_fields; /* the handler checks them, by a table that depends on the body */
     size_t body_limit;          /* of a BODY_RAW body, bytes */
     const void *data;           /* private data of the handler */
 };

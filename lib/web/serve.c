@@ -148,7 +148,7 @@ static int check_fields(struct request *rq) {
     request_start_issues(rq, &issues);
     if (rq->route->query)
         field_check_query(rq->route->query, &rq->query, &issues);
-    if (rq->route->body == BODY_JSON && json_is(rq->json) && !rq->route->checks_fields)
+    if (rq->route->body == BODY_JSON && json_is(rq->json) && !rq->route->handler_checks_fields)
         field_check(rq->route->fields, rq->json, "", &issues);
     return fail_on_issues(rq, &issues);
 }

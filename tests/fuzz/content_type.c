@@ -24,10 +24,10 @@ static void read_type(struct arena *arena, const char *text) {
 static void read_times(const char *text) {
     int64_t wait, ms, next;
     char shown[CLOCK_ISO8601_SIZE];
-    struct schedule_failure failure = {
+    struct retry_failure failure = {
         .attempts = 1, .status = 503, .retry_after = text, .now = INT64_C(1795000000000)};
-    schedule_read_retry_after(text, failure.now, &wait);
-    MUST(schedule_retry(&failure, 7, &next));
+    retry_read_retry_after(text, failure.now, &wait);
+    MUST(retry_schedule(&failure, 7, &next));
     MUST(next - failure.now >= 60 * 1000 && next - failure.now <= 60 * 60 * 1000);
     if (clock_parse(text, &ms)) {
         clock_format(ms, shown);

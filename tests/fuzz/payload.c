@@ -41,9 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct slice text = fuzz_copy(data, size);
     arena_init(&arena, 256 * 1024 * 1024, NULL);
     if (json_read(&arena, text, &payload, &error) == 0) {
-        size_t n = inbound_read(&arena, payload, 1, SIZE_MAX, &updates);
+        size_t n = webhook_read(&arena, payload, 1, SIZE_MAX, &updates);
         MUST(store_ingest(store, &arena, updates, n, 1, event_body, &events) == STORE_OK);
-        n = inbound_read(&arena, payload, 1, SIZE_MAX, &updates);
+        n = webhook_read(&arena, payload, 1, SIZE_MAX, &updates);
         MUST(store_ingest(store, &arena, updates, n, 1, event_body, &events) == STORE_OK);
         MUST(events == 0);
     }

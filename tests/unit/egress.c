@@ -135,7 +135,7 @@ int main(void) {
     check(!egress_allows(EGRESS_PRIVATE, (const struct sockaddr *)&local), "a unix socket");
     check(!egress_allows_text(EGRESS_PRIVATE, "localhost"), "a host name is not an address");
     check(!egress_allows_text(EGRESS_PRIVATE, ""), "nothing");
-    check(egress_named("public") == EGRESS_PUBLIC, "public");
-    check(egress_named("private") == EGRESS_PRIVATE, "private");
+    check(egress_read("public") == EGRESS_PUBLIC, "public");
+    check(egress_read("private") == EGRESS_PRIVATE, "private");
     return check_failures();
 }

@@ -36,11 +36,11 @@ static pid_t hold(unsigned milliseconds) {
     pid_t pid = fork();
     if (pid == 0) {
         struct queue queue = open_queue();
-        queue_enter(&queue);
+        queue_lock(&queue);
         if (write(ready[1], "!", 1) != 1)
             _exit(1);
         usleep(milliseconds * 1000);
-        _exit(0); /* without queue_leave(): the end of the process releases the queue */
+        _exit(0); /* without queue_unlock(): the end of the process releases the queue */
     }
     check(read(ready[0], &word, 1) == 1, "the queue is held");
     close(ready[0]);
@@ -52,11 +52,11 @@ static void check_wait(void) {
     struct queue queue = open_queue();
     pid_t pid = hold(300);
     long long began = now_ms();
-    queue_enter(&queue);
+    queue_lock(&queue);
     long long took = now_ms() - began;
     check(took >= 200 && took < 1500, "the next process enters when the holder ends, after %lld ms",
           took);
-    queue_leave(&queue);
+    queue_unlock(&queue);
     waitpid(pid, NULL, 0);
     queue_close(&queue);
 }
@@ -65,20 +65,20 @@ static void check_patience(void) {
     struct queue queue = open_queue();
     pid_t pid = hold(60000);
     long long began = now_ms();
-    queue_enter(&queue);
+    queue_lock(&queue);
     long long took = now_ms() - began;
     check(took >= 1900 && took < 6000, "the wait is bounded: %lld ms", took);
-    queue_leave(&queue); /* it gave up waiting and does not hold the queue */
+    queue_unlock(&queue); /* it gave up waiting and does not hold the queue */
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     began = now_ms();
-    queue_enter(&queue);
+    queue_lock(&queue);
     check(now_ms() - began < 1000, "a killed holder does not hold the queue");
-    queue_leave(&queue);
+    queue_unlock(&queue);
     queue_close(&queue);
 }
 
-/* Concurrent processes: only one is between queue_enter() and queue_leave(). */
+/* Concurrent processes: only one is between queue_lock() and queue_unlock(). */
 static void check_turns(void) {
     volatile long *count =
         mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -86,12 +86,12 @@ static void check_turns(void) {
         if (fork() == 0) {
             struct queue queue = open_queue();
             for (int turn = 0; turn < TURNS; turn++) {
-                queue_enter(&queue);
+                queue_lock(&queue);
                 long seen = *count;
                 if (turn % 16 == 0)
                     usleep(50);
                 *count = seen + 1;
-                queue_leave(&queue);
+                queue_unlock(&queue);
             }
             _exit(0);
         }
@@ -195,8 +195,8 @@ int main(void) {
     check_old_counts(path);
     queue_open(&queue, "/nowhere/d", &database_file);
     check(queue.file == -1 && !queue.counts, "no directory, no queue");
-    queue_enter(&queue);
-    queue_leave(&queue);
+    queue_lock(&queue);
+    queue_unlock(&queue);
     unlink(path);
     rmdir(directory);
     return check_failures();

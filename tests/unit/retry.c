@@ -11,10 +11,10 @@ static const uint32_t middle = UINT32_MAX / 2, low = 0, high = UINT32_MAX;
 #define HOUR   (60 * MINUTE)
 
 /* The wait in ms after a failure; -1 when there is no further attempt. */
-static int64_t wait_after(struct schedule_failure failure, uint32_t random) {
+static int64_t wait_after(struct retry_failure failure, uint32_t random) {
     int64_t next;
     failure.now = now;
-    return schedule_retry(&failure, random, &next) ? next - now : -1;
+    return retry_schedule(&failure, random, &next) ? next - now : -1;
 }
 
 static const int64_t steps[] = {5000,      5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR,
@@ -22,7 +22,7 @@ static const int64_t steps[] = {5000,      5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 
 
 static void check_steps(void) {
     for (int attempts = 1; attempts <= 9; attempts++) {
-        struct schedule_failure failure = {.attempts = attempts, .status = 500};
+        struct retry_failure failure = {.attempts = attempts, .status = 500};
         int64_t step = steps[attempts - 1];
         int64_t least = wait_after(failure, low), most = wait_after(failure, high);
         int64_t between = wait_after(failure, middle);
@@ -31,15 +31,15 @@ static void check_steps(void) {
         check(between > step - 10 && between < step + 10, "attempt %d: %lld", attempts,
               (long long)between);
     }
-    check(wait_after((struct schedule_failure){.attempts = 10, .status = 500}, middle) == -1,
+    check(wait_after((struct retry_failure){.attempts = 10, .status = 500}, middle) == -1,
           "no attempt after the tenth");
-    check(wait_after((struct schedule_failure){.attempts = 11, .status = 500}, middle) == -1,
+    check(wait_after((struct retry_failure){.attempts = 11, .status = 500}, middle) == -1,
           "no attempt after the eleventh");
 }
 
 /* The wait stays within its bounds for every random number, and grows with it. */
 static void check_chance(void) {
-    struct schedule_failure failure = {.attempts = 2, .status = 500};
+    struct retry_failure failure = {.attempts = 2, .status = 500};
     int64_t before = 0;
     for (uint32_t i = 0; i < 1000; i++) {
         int64_t wait = wait_after(failure, i * (UINT32_MAX / 1000));
@@ -58,11 +58,11 @@ static void check_overload(void) {
                 {500, false, 4000},   {501, false, 4000},   {301, false, 4000},
                 {404, false, 4000},   {0, false, 4000}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct schedule_failure failure = {
+        struct retry_failure failure = {
             .attempts = 1, .status = rows[i].status, .timed_out = rows[i].timed_out};
         check(wait_after(failure, low) == rows[i].wait, "status %d", rows[i].status);
     }
-    check(wait_after((struct schedule_failure){.attempts = 2, .status = 503}, low) == 4 * MINUTE,
+    check(wait_after((struct retry_failure){.attempts = 2, .status = 503}, low) == 4 * MINUTE,
           "a longer wait is not shortened");
 }
 
@@ -94,7 +94,7 @@ static void check_retry_after(void) {
         {1, NULL, 4000},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct schedule_failure failure = {
+        struct retry_failure failure = {
             .attempts = rows[i].attempts, .status = 500, .retry_after = rows[i].text};
         int64_t wait = wait_after(failure, low);
         check(wait == rows[i].wait, "%s: %lld", rows[i].text ? rows[i].text : "none",

@@ -3,9 +3,9 @@
  * need it. */
 #include <sqlite3.h>
 
+#include "account_line.h"
 #include "base/crypto.h"
 #include "compare.h"
-#include "place.h"
 
 /* --- SQLite's allocator, with failures --- */
 
@@ -63,7 +63,7 @@ static enum store_result record(int number) {
     id_make(send.new_contact_id, "con_", now);
     id_make(send.new_thread_id, "thr_", now);
     id_make(send.message_id, "msg_", now);
-    return store_record_send(store, &send);
+    return store_insert_send(store, &send);
 }
 
 /* The store calls of a send: a look-up of an unknown token in a held view, then the record. */

@@ -14,23 +14,23 @@ static char directory[256];
 static void check_notify(const char *database) {
     struct config config = {.database = database};
     struct wake_listener first = wake_closed(), second = wake_closed();
-    courier_wake(&config); /* no listener */
+    wake_notify(&config); /* no listener */
     wake_listen(&first, database);
     check(first.fd >= 0, "%s", database);
     check(!wake_drain(&first), "not notified yet");
-    courier_wake(&config);
-    courier_wake(&config);
+    wake_notify(&config);
+    wake_notify(&config);
     check(wake_drain(&first), "notified");
     check(!wake_drain(&first), "one drain reads all notifications");
     wake_listen(&second, database);
     check(second.fd == -1, "a second listener does not get the socket");
     for (int i = 0; i < 10000; i++)
-        courier_wake(&config); /* never blocks, even when the queue is full */
+        wake_notify(&config); /* never blocks, even when the queue is full */
     wake_listen(&first, database);
     check(wake_drain(&first), "the first listener still has the socket");
     wake_close(&first);
     wake_listen(&second, database);
-    courier_wake(&config);
+    wake_notify(&config);
     check(wake_drain(&second), "the second listener has the socket");
     wake_close(&second);
     check(access(database, F_OK) != 0, "only the socket was created");
@@ -48,11 +48,11 @@ static void check_stale(const char *database) {
     check(bind(left, (struct sockaddr *)&address, sizeof address) == 0, "%s", path);
     close(left);
     wake_listen(&listener, database);
-    courier_wake(&config);
+    wake_notify(&config);
     check(wake_drain(&listener), "an abandoned socket is replaced");
     unlink(path);
     wake_listen(&listener, database);
-    courier_wake(&config);
+    wake_notify(&config);
     check(wake_drain(&listener), "a removed socket is created again");
     wake_close(&listener);
     check(access(path, F_OK) != 0, "the listener removes its socket");
@@ -77,7 +77,7 @@ int main(void) {
     struct wake_listener listener = wake_closed();
     wake_listen(&listener, "/nonexistent/gateway.db");
     check(listener.fd == -1, "no directory");
-    courier_wake(&(struct config){.database = "relative.db"});
+    wake_notify(&(struct config){.database = "relative.db"});
     rmdir(deep);
     check(rmdir(directory) == 0, "nothing is left");
     return check_failures();

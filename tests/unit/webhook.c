@@ -1,6 +1,6 @@
 /* The ingestion of invalid updates, of a status before its send, and of many contacts
  * (lib/store/ingest.h). */
-#include "place.h"
+#include "account_line.h"
 
 static void message_of(struct store_update *update, const char *wamid) {
     *update = (struct store_update){
@@ -68,7 +68,7 @@ static void check_overtaken_send(void) {
     id_make(send.new_contact_id, "con_", now);
     id_make(send.new_thread_id, "thr_", now);
     id_make(send.message_id, "msg_", now);
-    check_ok(store_record_send(store, &send));
+    check_ok(store_insert_send(store, &send));
     struct store_message *messages = only_contact_messages(&count);
     check(count == 1 && strcmp(messages[0].type, "text") == 0 &&
               strcmp(messages[0].status, "delivered") == 0,

@@ -30,7 +30,7 @@ int account_add(struct invocation *call) {
     struct store_secret token = secret_to_store(&secret);
     if (secret.token.n)
         account.token = &token;
-    enum store_result result = store_add_account(call->store, &account);
+    enum store_result result = store_insert_account(call->store, &account);
     secret_wipe(&secret);
     if (secret.has_failed)
         return EXIT_FAILED;

@@ -227,7 +227,7 @@ static void check_foreign(struct report *report) {
     int64_t since = call->now - FOREIGN_SHOWN_DAYS * INT64_C(24 * 60 * 60 * 1000);
     if (!call->store)
         return;
-    if (store_list_foreign(call->store, &call->arena, since, &foreign, &count) != STORE_OK)
+    if (store_list_foreign_wabas(call->store, &call->arena, since, &foreign, &count) != STORE_OK)
         add(report, FAIL, "foreign WABA id", "%s", store_reason(call->store));
     for (size_t i = 0; i < count; i++)
         add(report, WARN, "foreign WABA id",

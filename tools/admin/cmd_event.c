@@ -161,7 +161,7 @@ int event_show(struct invocation *call) {
 /* --- replay, resume, test --- */
 
 static int print_replayed(struct invocation *call, size_t count) {
-    courier_wake(&call->config);
+    wake_notify(&call->config);
     struct json_writer json = object_start(call);
     json_write_integer(&json, "replayed", (int64_t)count);
     return object_print(call, &json, "%zu event%s to be delivered again", count,
@@ -209,7 +209,7 @@ int event_resume(struct invocation *call) {
         store_resume_webhooks(call->store, &call->arena, call->now, &emails, &count);
     if (result != STORE_OK)
         return fail_store(call, result);
-    courier_wake(&call->config);
+    wake_notify(&call->config);
     struct json_writer json = object_start(call);
     json_write_array(&json, "resumed");
     for (size_t i = 0; i < count; i++) {
@@ -227,7 +227,7 @@ static int find_recipient(struct invocation *call, const char *email, char id[ID
     if (result == STORE_NOT_FOUND)
         return fail("there is no user %s", email);
     if (result == STORE_OK)
-        result = store_get_webhook(call->store, &call->arena, id, &webhook);
+        result = store_find_webhook(call->store, &call->arena, id, &webhook);
     if (result != STORE_OK)
         return fail_store(call, result);
     if (!*webhook.url || !webhook.sealed_code.n)
@@ -242,10 +242,11 @@ int event_test(struct invocation *call) {
     if (status != EXIT_DONE)
         return status;
     id_make(id, "evt_", call->now);
-    enum store_result result = store_add_event(call->store, &call->arena, &event, id, event_body);
+    enum store_result result =
+        store_insert_event(call->store, &call->arena, &event, id, event_body);
     if (result != STORE_OK)
         return fail_store(call, result);
-    courier_wake(&call->config);
+    wake_notify(&call->config);
     struct json_writer json = object_start(call);
     json_write_text(&json, "id", id);
     return object_print(call, &json, "%s", id);
@@ -253,7 +254,7 @@ int event_test(struct invocation *call) {
 
 static int set_enabled(struct invocation *call, bool enabled) {
     const char *type = call->operands[0], *email = call->operands[1];
-    enum store_result result = store_want_message_status(call->store, email, enabled, call->now);
+    enum store_result result = store_upsert_wants_message_status(call->store, email, enabled, call->now);
     if (result == STORE_NOT_FOUND)
         return fail("there is no user %s", email);
     if (result != STORE_OK)

@@ -82,7 +82,7 @@ int forms_sync(struct invocation *call) {
         return status;
     size_t count = flows.n / sizeof(struct store_flow);
     enum store_result result =
-        store_save_flows(call->store, &call->arena, account.id,
+        store_upsert_flows(call->store, &call->arena, account.id,
                          (const struct store_flow *)(void *)flows.p, count, call->now);
     if (result != STORE_OK)
         return fail_store(call, result);

@@ -24,7 +24,7 @@ int line_add(struct invocation *call) {
         .make_primary = call->options[OPTION_PRIMARY] != NULL,
         .now = call->now,
     };
-    enum store_result result = store_add_line(call->store, &line, id);
+    enum store_result result = store_insert_line(call->store, &line, id);
     if (result == STORE_NOT_FOUND)
         return fail_account(line.account_id);
     if (result == STORE_CONFLICT)

@@ -90,12 +90,12 @@ static int ingest(struct invocation *call, struct store_update *updates, size_t 
         all_events += events;
     }
     if (all_events)
-        courier_wake(&call->config);
+        wake_notify(&call->config);
     return EXIT_DONE;
 }
 
 static int remove_refusal(struct invocation *call, const char *id) {
-    enum store_result result = store_remove_refusal(call->store, id);
+    enum store_result result = store_delete_refusal(call->store, id);
     return result == STORE_OK || result == STORE_NOT_FOUND ? EXIT_DONE : fail_store(call, result);
 }
 
@@ -111,7 +111,7 @@ int refusal_retry(struct invocation *call) {
         return fail("the payload cannot be read: %s, at line %zu, column %zu; `switchboard refusal "
                     "show` prints it",
                     error.reason, error.line, error.column);
-    size_t count = inbound_read(&call->arena, payload, call->now, SIZE_MAX, &updates);
+    size_t count = webhook_read(&call->arena, payload, call->now, SIZE_MAX, &updates);
     if ((status = ingest(call, updates, count)) != EXIT_DONE ||
         (status = remove_refusal(call, refusal.id)) != EXIT_DONE)
         return status;
@@ -121,9 +121,9 @@ int refusal_retry(struct invocation *call) {
     struct json_writer json = object_start(call);
     json_write_integer(&json, "updates", (int64_t)count);
     json_write_integer(&json, "duplicates", (int64_t)outcomes[OUTCOME_DUPLICATE]);
-    json_write_integer(&json, "skipped", (int64_t)outcomes[OUTCOME_NOT_OURS]);
+    json_write_integer(&json, "skipped", (int64_t)outcomes[OUTCOME_NO_OWNER]);
     return object_print(call, &json, "%zu updates processed: %zu known already, %zu skipped", count,
-                        outcomes[OUTCOME_DUPLICATE], outcomes[OUTCOME_NOT_OURS]);
+                        outcomes[OUTCOME_DUPLICATE], outcomes[OUTCOME_NO_OWNER]);
 }
 
 int refusal_drop(struct invocation *call) {

@@ -15,7 +15,7 @@ int user_add(struct invocation *call) {
     token_make(&token);
     user.id = id;
     memcpy(user.token_hash, token.hash, sizeof user.token_hash);
-    enum store_result result = store_add_user(call->store, &user);
+    enum store_result result = store_insert_user(call->store, &user);
     if (result == STORE_CONFLICT)
         return fail("there is a user %s already; `switchboard token regenerate %s` makes a new "
                     "token",

@@ -1,7 +1,7 @@
 /* A database for a unit test: open_state() creates it with a user, make_account() adds an account
  * with an unused line, take() ingests a payload for that line, close_state() removes everything. */
-#ifndef SWITCHBOARD_TEST_PLACE_H
-#define SWITCHBOARD_TEST_PLACE_H
+#ifndef SWITCHBOARD_TEST_ACCOUNT_LINE_H
+#define SWITCHBOARD_TEST_ACCOUNT_LINE_H
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -48,9 +48,9 @@ static inline void open_state(void) {
     arena_init(&arena, 64 * 1024 * 1024, NULL);
     check_ok(store_migrate(database, &from, &to, &store));
     struct store_new_user user = {.id = "usr_1", .email = "ann@example.org", .now = now};
-    check_ok(store_add_user(store, &user));
+    check_ok(store_insert_user(store, &user));
     struct store_secret code = {.seal = seal_nothing};
-    check_ok(store_set_webhook(store, "usr_1", "http://127.0.0.1:9/", &code, now));
+    check_ok(store_upsert_webhook(store, "usr_1", "http://127.0.0.1:9/", &code, now));
 }
 
 static inline void close_state(void) {
@@ -75,8 +75,8 @@ static inline void make_account(void) {
                                   .phone_number = "+15550100",
                                   .is_registered = true,
                                   .now = now};
-    check_ok(store_add_account(store, &account));
-    check_ok(store_add_line(store, &line, line_id));
+    check_ok(store_insert_account(store, &account));
+    check_ok(store_insert_line(store, &line, line_id));
 }
 
 /* Ingests the changes, in which @ is replaced by the line. Each must be stored or a duplicate.
@@ -96,7 +96,7 @@ static inline size_t take(const char *changes) {
     buffer_add_text(&text, "]}]}");
     bool is_read = json_read(&arena, buffer_slice(&text), &payload, &error) == 0;
     check(is_read, "%s", buffer_slice(&text).p);
-    size_t n = is_read ? inbound_read(&arena, payload, now, SIZE_MAX, &updates) : 0;
+    size_t n = is_read ? webhook_read(&arena, payload, now, SIZE_MAX, &updates) : 0;
     check_ok(store_ingest(store, &arena, updates, n, now, event_body, &events));
     for (size_t i = 0; i < n; i++)
         check(updates[i].outcome == OUTCOME_STORED || updates[i].outcome == OUTCOME_DUPLICATE,

@@ -1,8 +1,8 @@
-#include "base/hold.h"
+#include "base/signals.h"
 
 #include <stddef.h>
 
-void signals_hold(sigset_t *before) {
+void signals_block(sigset_t *before) {
     sigset_t held;
     sigemptyset(&held);
     sigaddset(&held, SIGTERM);
@@ -10,6 +10,6 @@ void signals_hold(sigset_t *before) {
     sigprocmask(SIG_BLOCK, &held, before);
 }
 
-void signals_release(const sigset_t *before) {
+void signals_restore(const sigset_t *before) {
     sigprocmask(SIG_SETMASK, before, NULL);
 }

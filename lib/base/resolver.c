@@ -1,4 +1,4 @@
-#include "base/names.h"
+#include "base/resolver.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static void load_modules(struct slice line) {
     }
 }
 
-void names_prepare(void) {
+void resolver_prepare(void) {
     static char text[LONGEST_FILE]; /* static, so it is not cleared on each call */
     int fd = open("/etc/nsswitch.conf", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
