@@ -1,11 +1,11 @@
 /* /v2/forms: the platform's flows, and the rows stored for them here (spec 4.5). */
 #include <ctype.h>
 
-#include "base/log.h"
-#include "payload/flow_object.h"
 #include "api/list.h"
 #include "api/selector.h"
 #include "api/upstream.h"
+#include "base/log.h"
+#include "payload/flow_object.h"
 
 /* Stores the flows of an answer. A failure is only logged: the client's answer does not depend on
  * it. */
@@ -136,18 +136,21 @@ static int get_form(struct request *rq) {
     return reply_data(rq, json_raw(answer));
 }
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "GET", .path = "/v2/forms", .guard = &token_guard, .handle = get_forms,
-     .query = list_query},
-    {.method = "GET", .path = "/v2/forms/search", .guard = &token_guard, .handle = get_search,
-     .query = search_query},
-    {.method = "GET", .path = "/v2/forms/:flowId", .guard = &token_guard, .handle = get_form,
-     .query = detail_query},
+    {.method = "GET", .path = "/v2/forms",
+     .guard = &token_guard, .handle = get_forms, .query = list_query},
+    {.method = "GET", .path = "/v2/forms/search",
+     .guard = &token_guard, .handle = get_search, .query = search_query},
+    {.method = "GET", .path = "/v2/forms/:flowId",
+     .guard = &token_guard, .handle = get_form, .query = detail_query},
     {0},
 };
+/* clang-format on */
 
 int main(void) {
-    return serve(&(struct service){.name = "forms", .routes = routes,
-                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                    .prepare = upstream_prepare});
+    return serve(&(struct service){.name = "forms",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                   .prepare = upstream_prepare});
 }

@@ -6,10 +6,13 @@ static int get_health(struct request *rq) {
     return reply_data(rq, SLICE("{\"ok\":true}"));
 }
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "GET", .path = "/v2/health", .handle = get_health},
+    {.method = "GET", .path = "/v2/health",
+     .handle = get_health},
     {0},
 };
+/* clang-format on */
 
 int main(void) {
     return serve(&(struct service){.name = "health", .routes = routes});

@@ -84,17 +84,20 @@ static int get_me(struct request *rq) {
     enum store_result result = store_list_accounts(caller->store, rq->arena, caller->user.id,
                                                    &me.accounts, &me.account_count);
     if (result == STORE_OK)
-        result = store_list_lines(caller->store, rq->arena, caller->user.id, &me.lines,
-                                  &me.line_count);
+        result =
+            store_list_lines(caller->store, rq->arena, caller->user.id, &me.lines, &me.line_count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     return reply_data(rq, write_me(rq->arena, &me));
 }
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "GET", .path = "/v2/me", .guard = &token_guard, .handle = get_me},
+    {.method = "GET", .path = "/v2/me",
+     .guard = &token_guard, .handle = get_me},
     {0},
 };
+/* clang-format on */
 
 int main(void) {
     return serve(&(struct service){

@@ -211,19 +211,15 @@ static int get_download(struct request *rq) {
     return result == DOWNLOAD_DONE ? 0 : -1;
 }
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "POST",
-     .path = "/v2/media/upload",
-     .guard = &token_guard,
-     .handle = post_upload,
-     .body = BODY_STREAM},
-    {.method = "GET",
-     .path = "/v2/media/:mediaId/download",
-     .guard = &token_guard,
-     .handle = get_download,
-     .query = download_query},
+    {.method = "POST", .path = "/v2/media/upload",
+     .guard = &token_guard, .handle = post_upload, .body = BODY_STREAM},
+    {.method = "GET", .path = "/v2/media/:mediaId/download",
+     .guard = &token_guard, .handle = get_download, .query = download_query},
     {0},
 };
+/* clang-format on */
 
 int main(void) {
     return serve(&(struct service){.name = "media",

@@ -1,9 +1,9 @@
 /* POST /v2/messages/...: free-form messages (spec 4.3). Each kind is a table of fields and a
  * function that writes the platform's object. send.h sends, records and answers all kinds in the
  * same way. */
-#include "payload/recipient.h"
 #include "api/send.h"
 #include "api/upstream.h"
+#include "payload/recipient.h"
 
 /* --- text --- */
 
@@ -136,8 +136,10 @@ static void write_sections(struct json_writer *out, struct request *rq, const ch
     json_write_end(out);
 }
 
-#define REQUIRED_TEXT(member) {.name = member, .type = FIELD_STRING, .required = true}
-#define OPTIONAL_TEXT(member) {.name = member, .type = FIELD_STRING}
+#define REQUIRED_TEXT(member)                                                                      \
+    { .name = member, .type = FIELD_STRING, .required = true }
+#define OPTIONAL_TEXT(member)                                                                      \
+    { .name = member, .type = FIELD_STRING }
 
 /* --- catalog message --- */
 
@@ -191,7 +193,10 @@ static const struct field product_item_members[] = {
 
 static const struct field product_section_members[] = {
     REQUIRED_TEXT("title"),
-    {.name = "product_items", .type = FIELD_ARRAY, .required = true, .min = 1,
+    {.name = "product_items",
+     .type = FIELD_ARRAY,
+     .required = true,
+     .min = 1,
      .fields = product_item_members},
     {0},
 };
@@ -202,7 +207,10 @@ static const struct field product_list_fields[] = {
     REQUIRED_TEXT("headerText"),
     REQUIRED_TEXT("bodyText"),
     OPTIONAL_TEXT("footerText"),
-    {.name = "sections", .type = FIELD_ARRAY, .required = true, .min = 1,
+    {.name = "sections",
+     .type = FIELD_ARRAY,
+     .required = true,
+     .min = 1,
      .fields = product_section_members},
     {0},
 };
@@ -264,7 +272,11 @@ static const struct field button_members[] = {
 static const struct field buttons_fields[] = {
     SEND_FIELDS,
     REQUIRED_TEXT("bodyText"),
-    {.name = "buttons", .type = FIELD_ARRAY, .required = true, .min = 1, .max = 3,
+    {.name = "buttons",
+     .type = FIELD_ARRAY,
+     .required = true,
+     .min = 1,
+     .max = 3,
      .fields = button_members},
     {0},
 };
@@ -309,7 +321,10 @@ static const struct field list_fields[] = {
     REQUIRED_TEXT("buttonText"),
     OPTIONAL_TEXT("headerText"),
     OPTIONAL_TEXT("footerText"),
-    {.name = "sections", .type = FIELD_ARRAY, .required = true, .min = 1,
+    {.name = "sections",
+     .type = FIELD_ARRAY,
+     .required = true,
+     .min = 1,
      .fields = list_section_members},
     {0},
 };
@@ -352,16 +367,11 @@ static const struct branch {
 
 static bool has_shape(struct json value, enum shape shape) {
     switch (shape) {
-    case NOTHING:
-        return true;
-    case ANYTHING:
-        return json_is(value);
-    case STRING:
-        return json_type(value) == JSON_STRING;
-    case ARRAY:
-        return json_type(value) == JSON_ARRAY;
-    case OBJECT:
-        return json_type(value) == JSON_OBJECT;
+    case NOTHING: return true;
+    case ANYTHING: return json_is(value);
+    case STRING: return json_type(value) == JSON_STRING;
+    case ARRAY: return json_type(value) == JSON_ARRAY;
+    case OBJECT: return json_type(value) == JSON_OBJECT;
     }
     return false;
 }
@@ -445,14 +455,11 @@ static const struct field no_fields[] = {{0}}; /* post_any_message checks those 
         .handle = post_message, .body = BODY_JSON, .fields = message##_fields, .data = &message    \
     }
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "POST",
-     .path = "/v2/messages/send",
-     .guard = &line_guard,
-     .handle = post_any_message,
-     .body = BODY_JSON,
-     .fields = no_fields,
-     .handler_checks_fields = true},
+    {.method = "POST", .path = "/v2/messages/send",
+     .guard = &line_guard, .handle = post_any_message, .body = BODY_JSON,
+     .fields = no_fields, .handler_checks_fields = true},
     SENDS("/text", text),
     SENDS("/media", media),
     SENDS("/location", location),
@@ -464,9 +471,11 @@ static const struct route routes[] = {
     SENDS("/interactive/list", list),
     {0},
 };
+/* clang-format on */
 
 int main(void) {
-    return serve(&(struct service){.name = "messages", .routes = routes,
-                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                    .prepare = upstream_prepare});
+    return serve(&(struct service){.name = "messages",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                   .prepare = upstream_prepare});
 }

@@ -181,16 +181,16 @@ static int post_webhook(struct request *rq) {
     return ingest(rq, payload);
 }
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "GET", .path = "/platform/webhook", .handle = get_webhook, .query = verify_query},
-    {.method = "POST",
-     .path = "/platform/webhook",
-     .guard = &signature_guard,
-     .handle = post_webhook,
-     .body = BODY_RAW,
+    {.method = "GET", .path = "/platform/webhook",
+     .handle = get_webhook, .query = verify_query},
+    {.method = "POST", .path = "/platform/webhook",
+     .guard = &signature_guard, .handle = post_webhook, .body = BODY_RAW,
      .body_limit = PAYLOAD_LIMIT},
     {0},
 };
+/* clang-format on */
 
 int main(void) {
     return serve(&(struct service){

@@ -63,12 +63,9 @@ static void inspect(struct request *rq) {
 
 static const char *database_problem(enum store_result result) {
     switch (result) {
-    case STORE_OK:
-        return NULL;
-    case STORE_BUSY:
-        return "It was locked for more than 5 seconds: try again.";
-    case STORE_CORRUPT:
-        return "It is damaged: restore a backup.";
+    case STORE_OK: return NULL;
+    case STORE_BUSY: return "It was locked for more than 5 seconds: try again.";
+    case STORE_CORRUPT: return "It is damaged: restore a backup.";
     default:
         return "It is missing, not readable for the service, or of another schema version: "
                "`switchboard doctor` says which.";
@@ -140,10 +137,13 @@ static int get_ready(struct request *rq) {
     return answer(rq, checks, sizeof checks / sizeof *checks);
 }
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "GET", .path = "/v2/ready", .handle = get_ready},
+    {.method = "GET", .path = "/v2/ready",
+     .handle = get_ready},
     {0},
 };
+/* clang-format on */
 
 int main(void) {
     return serve(&(struct service){

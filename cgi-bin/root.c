@@ -95,10 +95,13 @@ static const struct field query[] = {
     {0},
 };
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "GET", .path = "/", .handle = get_root, .query = query},
+    {.method = "GET", .path = "/",
+     .handle = get_root, .query = query},
     {0},
 };
+/* clang-format on */
 
 int main(void) {
     return serve(&(struct service){.name = "root", .routes = routes});

@@ -1,12 +1,12 @@
 /* /v2/templates: the platform's message templates (spec 4.4). */
-#include "base/log.h"
-#include "base/utf8.h"
 #include "api/list.h"
-#include "payload/recipient.h"
 #include "api/selector.h"
 #include "api/send.h"
-#include "store/flow.h"
 #include "api/upstream.h"
+#include "base/log.h"
+#include "base/utf8.h"
+#include "payload/recipient.h"
+#include "store/flow.h"
 
 enum { LOOKUP_WINDOW = 200, LONGEST_NAME = 512 }; /* spec 8 */
 
@@ -222,20 +222,23 @@ static int post_test_send(struct request *rq) {
                                       : fail(rq, NOT_FOUND, "Template not found");
 }
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "GET", .path = "/v2/templates", .guard = &token_guard, .handle = get_templates,
-     .query = list_query},
-    {.method = "GET", .path = "/v2/templates/:name", .guard = &token_guard,
-     .handle = get_template, .query = lookup_query},
-    {.method = "POST", .path = "/v2/templates/send", .guard = &line_guard,
-     .handle = post_template, .body = BODY_JSON, .fields = send_fields},
-    {.method = "POST", .path = "/v2/templates/:name/test-send", .guard = &line_guard,
-     .handle = post_test_send, .body = BODY_JSON, .fields = test_send_fields},
+    {.method = "GET", .path = "/v2/templates",
+     .guard = &token_guard, .handle = get_templates, .query = list_query},
+    {.method = "GET", .path = "/v2/templates/:name",
+     .guard = &token_guard, .handle = get_template, .query = lookup_query},
+    {.method = "POST", .path = "/v2/templates/send",
+     .guard = &line_guard, .handle = post_template, .body = BODY_JSON, .fields = send_fields},
+    {.method = "POST", .path = "/v2/templates/:name/test-send",
+     .guard = &line_guard, .handle = post_test_send, .body = BODY_JSON, .fields = test_send_fields},
     {0},
 };
+/* clang-format on */
 
 int main(void) {
-    return serve(&(struct service){.name = "templates", .routes = routes,
-                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                    .prepare = upstream_prepare});
+    return serve(&(struct service){.name = "templates",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                   .prepare = upstream_prepare});
 }

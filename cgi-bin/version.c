@@ -13,10 +13,13 @@ static int get_version(struct request *rq) {
     return reply_data(rq, json_written(&data));
 }
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "GET", .path = "/v2/version", .handle = get_version},
+    {.method = "GET", .path = "/v2/version",
+     .handle = get_version},
     {0},
 };
+/* clang-format on */
 
 int main(void) {
     return serve(&(struct service){.name = "version", .routes = routes});

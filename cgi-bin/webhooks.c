@@ -1,8 +1,8 @@
 /* /v2/webhooks: the URL and the code of the caller's webhook, to which events go (spec 4.7). */
 #include "api/auth.h"
 #include "base/crypto.h"
-#include "base/seal.h"
 #include "base/log.h"
+#include "base/seal.h"
 #include "base/url.h"
 #include "store/seal_context.h"
 #include "store/webhook_config.h"
@@ -83,7 +83,7 @@ static int post_config(struct request *rq) {
         return -1;
     bool is_same = crypto_equal(stored, code.text);
     enum store_result result = store_upsert_webhook(rq->caller->store, rq->caller->user.id, url,
-                                                 is_same ? NULL : &secret, rq->now);
+                                                    is_same ? NULL : &secret, rq->now);
     return result == STORE_OK ? reply_config(rq, slice_of(url), code.text) : state_fail(rq, result);
 }
 
@@ -98,9 +98,8 @@ static int post_generate_code(struct request *rq) {
     unsigned char random[CODE_BYTES];
     crypto_random(random, sizeof random);
     struct code code = {rq, slice_of(crypto_hex(rq->arena, random, sizeof random))};
-    enum store_result result =
-        store_upsert_webhook_code(rq->caller->store, rq->caller->user.id,
-                               &(struct store_secret){seal_code, &code}, rq->now);
+    enum store_result result = store_upsert_webhook_code(
+        rq->caller->store, rq->caller->user.id, &(struct store_secret){seal_code, &code}, rq->now);
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;
@@ -123,18 +122,21 @@ static const struct field config_fields[] = {
 
 static const struct field no_fields[] = {{0}};
 
+/* clang-format off */
 static const struct route routes[] = {
-    {.method = "GET", .path = "/v2/webhooks/config", .guard = &token_guard, .handle = get_config},
-    {.method = "POST", .path = "/v2/webhooks/config", .guard = &token_guard,
-     .handle = post_config, .body = BODY_JSON, .fields = config_fields},
-    {.method = "DELETE", .path = "/v2/webhooks/config", .guard = &token_guard,
-     .handle = delete_config},
-    {.method = "POST", .path = "/v2/webhooks/generate-code", .guard = &token_guard,
-     .handle = post_generate_code, .body = BODY_JSON, .fields = no_fields},
+    {.method = "GET", .path = "/v2/webhooks/config",
+     .guard = &token_guard, .handle = get_config},
+    {.method = "POST", .path = "/v2/webhooks/config",
+     .guard = &token_guard, .handle = post_config, .body = BODY_JSON, .fields = config_fields},
+    {.method = "DELETE", .path = "/v2/webhooks/config",
+     .guard = &token_guard, .handle = delete_config},
+    {.method = "POST", .path = "/v2/webhooks/generate-code",
+     .guard = &token_guard, .handle = post_generate_code, .body = BODY_JSON, .fields = no_fields},
     {0},
 };
+/* clang-format on */
 
 int main(void) {
-    return serve(&(struct service){.name = "webhooks", .routes = routes,
-                                    .needs = WRITES_DATABASE | USES_KEYS});
+    return serve(&(struct service){
+        .name = "webhooks", .routes = routes, .needs = WRITES_DATABASE | USES_KEYS});
 }

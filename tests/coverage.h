@@ -1,5 +1,5 @@
-/* Included in every file of a coverage build (gcc -include). gcov writes its counters in exit(3); these
- * macros write them before a process ends in another way. */
+/* Included in every file of a coverage build (gcc -include). gcov writes its counters in exit(3);
+ * these macros write them before a process ends in another way. */
 #ifndef SWITCHBOARD_COVERAGE_H
 #define SWITCHBOARD_COVERAGE_H
 

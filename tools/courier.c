@@ -317,23 +317,12 @@ static int read_options(int argc, char **argv, struct courier *courier) {
         from_environment && *from_environment ? from_environment : CONFIG_DEFAULT_PATH;
     for (int name; (name = getopt_long(argc, argv, "", table, NULL)) != -1;)
         switch (name) {
-        case 'c':
-            courier->resources.config_path = optarg;
-            break;
-        case 'p':
-            courier->pid_file = optarg;
-            break;
-        case 'o':
-            courier->once = true;
-            break;
-        case 'h':
-            print_help();
-            return 0;
-        case 'v':
-            puts(SWITCHBOARD_NAME " " SWITCHBOARD_VERSION);
-            return 0;
-        default:
-            return 2;
+        case 'c': courier->resources.config_path = optarg; break;
+        case 'p': courier->pid_file = optarg; break;
+        case 'o': courier->once = true; break;
+        case 'h': print_help(); return 0;
+        case 'v': puts(SWITCHBOARD_NAME " " SWITCHBOARD_VERSION); return 0;
+        default: return 2;
         }
     if (optind == argc)
         return -1;

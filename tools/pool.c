@@ -139,32 +139,15 @@ static struct options read_options(int argc, char **argv) {
     int name;
     while ((name = getopt_long(argc, argv, "+", table, NULL)) != -1) {
         switch (name) {
-        case 's':
-            options.socket = optarg;
-            break;
-        case 'n':
-            options.processes = read_number(optarg, 1, PROCESSES_MAX);
-            break;
-        case 'x':
-            options.max_processes = read_number(optarg, 1, PROCESSES_MAX);
-            break;
-        case 'c':
-            options.calm_s = read_number(optarg, 0, 86400);
-            break;
-        case 'm':
-            options.max_requests = read_number(optarg, 1, LONG_MAX);
-            break;
-        case 'g':
-            options.grace_s = read_number(optarg, 0, 3600);
-            break;
-        case 'p':
-            options.pid_file = optarg;
-            break;
-        case 'w':
-            options.watch = optarg;
-            break;
-        default:
-            usage();
+        case 's': options.socket = optarg; break;
+        case 'n': options.processes = read_number(optarg, 1, PROCESSES_MAX); break;
+        case 'x': options.max_processes = read_number(optarg, 1, PROCESSES_MAX); break;
+        case 'c': options.calm_s = read_number(optarg, 0, 86400); break;
+        case 'm': options.max_requests = read_number(optarg, 1, LONG_MAX); break;
+        case 'g': options.grace_s = read_number(optarg, 0, 3600); break;
+        case 'p': options.pid_file = optarg; break;
+        case 'w': options.watch = optarg; break;
+        default: usage();
         }
     }
     options.program = argv + optind;

@@ -215,14 +215,10 @@ int send_message(struct request *rq, const struct message_kind *kind) {
         return refuse_blocked(rq, &recipient) || deliver(rq, kind, &recipient, NULL) ? -1 : 0;
     idempotency_fingerprint(rq, fingerprint);
     switch (idempotency_begin(rq, fingerprint, &once)) {
-    case IDEMPOTENCY_NEW:
-        return deliver_once(rq, kind, &recipient, &once, fingerprint);
-    case IDEMPOTENCY_ANSWERED:
-        return idempotency_replay(rq, &once, fingerprint);
-    case IDEMPOTENCY_ACCEPTED:
-        return resolve(rq, kind, &recipient, &once, fingerprint);
-    case IDEMPOTENCY_FAILED:
-        break;
+    case IDEMPOTENCY_NEW: return deliver_once(rq, kind, &recipient, &once, fingerprint);
+    case IDEMPOTENCY_ANSWERED: return idempotency_replay(rq, &once, fingerprint);
+    case IDEMPOTENCY_ACCEPTED: return resolve(rq, kind, &recipient, &once, fingerprint);
+    case IDEMPOTENCY_FAILED: break;
     }
     return -1;
 }

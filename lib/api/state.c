@@ -78,8 +78,7 @@ int state_fail(struct request *rq, enum store_result result) {
         return fail(rq, INTERNAL, "The gateway's database is busy; try again in a second.");
     case STORE_FULL:
         return fail(rq, INTERNAL, "The gateway's disk is full; its operator must make room.");
-    default:
-        return fail(rq, INTERNAL, "The gateway's database cannot be used; its log says why.");
+    default: return fail(rq, INTERNAL, "The gateway's database cannot be used; its log says why.");
     }
 }
 

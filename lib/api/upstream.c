@@ -46,14 +46,10 @@ static enum failure_code unanswered(enum upstream_purpose purpose) {
 
 static enum failure_code failure_code(enum upstream_purpose purpose, int status) {
     switch (status) {
-    case 401:
-        return UNAUTHORIZED;
-    case 403:
-        return FORBIDDEN;
-    case 404:
-        return NOT_FOUND;
-    default:
-        return status >= 400 && status < 500 ? INVALID : broken(purpose);
+    case 401: return UNAUTHORIZED;
+    case 403: return FORBIDDEN;
+    case 404: return NOT_FOUND;
+    default: return status >= 400 && status < 500 ? INVALID : broken(purpose);
     }
 }
 

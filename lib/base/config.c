@@ -65,19 +65,14 @@ static bool is_version(const char *value) {
 static bool is_valid(const struct config_key *key, const char *value) {
     switch (key->kind) {
     case CONFIG_TEXT:
-    case CONFIG_SECRET:
-        return true;
-    case CONFIG_PATH:
-        return value[0] == '/' || (!value[0] && !key->preset[0]);
-    case CONFIG_URL:
-        return !url_check(slice_of(value)) && !strpbrk(value, "?#");
-    case CONFIG_VERSION:
-        return is_version(value);
+    case CONFIG_SECRET: return true;
+    case CONFIG_PATH: return value[0] == '/' || (!value[0] && !key->preset[0]);
+    case CONFIG_URL: return !url_check(slice_of(value)) && !strpbrk(value, "?#");
+    case CONFIG_VERSION: return is_version(value);
     case CONFIG_HOSTS:
         return value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                    "0123456789.-*: ")] == '\0';
-    case CONFIG_EGRESS:
-        return strcmp(value, "public") == 0 || strcmp(value, "private") == 0;
+    case CONFIG_EGRESS: return strcmp(value, "public") == 0 || strcmp(value, "private") == 0;
     }
     return false;
 }
@@ -110,8 +105,7 @@ static const char *read_line(struct slice line, struct arena *arena, struct conf
         for (size_t n = strlen(value); n && value[n - 1] == '/'; n--)
             value[n - 1] = '\0';
     if (!is_valid(key, value))
-        return arena_printf(arena, "must set `%s` to %s", key->name,
-                            kind_rules[key->kind]);
+        return arena_printf(arena, "must set `%s` to %s", key->name, kind_rules[key->kind]);
     *member_of(config, key) = value;
     return NULL;
 }
@@ -136,8 +130,8 @@ int config_read(const char *path, struct arena *arena, struct config *config, co
         *member_of(config, key) = key->preset;
     struct buffer text = buffer_in(arena);
     if (read_file(path, &text)) {
-        *error = arena_printf(arena, "cannot read the configuration file %s: %s", path,
-                              strerror(errno));
+        *error =
+            arena_printf(arena, "cannot read the configuration file %s: %s", path, strerror(errno));
         return -1;
     }
     struct slice rest = buffer_slice(&text);

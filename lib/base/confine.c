@@ -140,24 +140,15 @@ static void allow_all(struct ruleset *rules, const char *const *paths) {
 
 const char *confine_meaning(enum need need) {
     switch (need) {
-    case NEEDS_NOTHING:
-        break;
-    case READS_DATABASE:
-        return "read the database";
-    case WRITES_DATABASE:
-        return "read and write the database";
-    case CALLS_PLATFORM:
-        return "call the platform";
-    case SPOOLS_FILES:
-        return "write files in the spool directory";
-    case NOTIFIES_COURIER:
-        return "notify the courier";
-    case DETECTS_TYPES:
-        return "fork a child process that detects the type of a file";
-    case IS_RESIDENT:
-        return "keep running while its files are replaced";
-    case USES_KEYS:
-        return "read the key file";
+    case NEEDS_NOTHING: break;
+    case READS_DATABASE: return "read the database";
+    case WRITES_DATABASE: return "read and write the database";
+    case CALLS_PLATFORM: return "call the platform";
+    case SPOOLS_FILES: return "write files in the spool directory";
+    case NOTIFIES_COURIER: return "notify the courier";
+    case DETECTS_TYPES: return "fork a child process that detects the type of a file";
+    case IS_RESIDENT: return "keep running while its files are replaced";
+    case USES_KEYS: return "read the key file";
     }
     return "nothing";
 }

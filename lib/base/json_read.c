@@ -186,8 +186,10 @@ static int read_value(struct reader *r, bool is_member) {
     case 'n': type = JSON_NULL; break;
     case 'f': type = JSON_FALSE; break;
     case 't': type = JSON_TRUE; break;
+    /* clang-format off */
     case '-': case '0': case '1': case '2': case '3': case '4':
     case '5': case '6': case '7': case '8': case '9': type = JSON_NUMBER; break;
+    /* clang-format on */
     default: return refuse(r, "a value was expected");
     }
     struct node *node = add_node(r, type);
@@ -196,7 +198,7 @@ static int read_value(struct reader *r, bool is_member) {
     node->is_member = is_member;
     if (type == JSON_OBJECT || type == JSON_ARRAY)
         return open_container(r);
-    if (type == JSON_STRING ? read_string(r, node)
+    if (type == JSON_STRING   ? read_string(r, node)
         : type == JSON_NUMBER ? read_number(r)
                               : read_word(r, words[type]))
         return -1;
@@ -495,8 +497,7 @@ struct json json_find(struct json value, const char *path) {
 
 struct slice json_name(struct json member, struct arena *arena) {
     const struct node *node = node_of(member);
-    return node && node->is_member ? decode(node - 1, member.text, arena)
-                                   : (struct slice){NULL, 0};
+    return node && node->is_member ? decode(node - 1, member.text, arena) : (struct slice){NULL, 0};
 }
 
 static struct slice between_quotes(const struct node *node, const struct json_text *text) {

@@ -48,8 +48,8 @@ static const char *check_name(struct slice *rest) {
 static const char *check_authority(struct slice authority) {
     if (memchr(authority.p, '@', authority.n))
         return "must not hold a user name or password";
-    const char *wrong = authority.n && authority.p[0] == '[' ? check_literal(&authority)
-                                                             : check_name(&authority);
+    const char *wrong =
+        authority.n && authority.p[0] == '[' ? check_literal(&authority) : check_name(&authority);
     if (wrong)
         return wrong;
     return is_port(slice_skip(authority, 1)) ? NULL : "must have a port from 1 to 65535";

@@ -89,11 +89,8 @@ bool egress_allows(enum egress egress, const struct sockaddr *address) {
     case AF_INET:
         memcpy(&v4, address, sizeof v4);
         return allows(egress, AF_INET, (const unsigned char *)&v4.sin_addr, ranges_v4);
-    case AF_INET6:
-        memcpy(&v6, address, sizeof v6);
-        return allows_v6(egress, &v6.sin6_addr);
-    default:
-        return false;
+    case AF_INET6: memcpy(&v6, address, sizeof v6); return allows_v6(egress, &v6.sin6_addr);
+    default: return false;
     }
 }
 

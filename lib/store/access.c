@@ -61,9 +61,8 @@ enum store_result store_authenticate(struct store *store, struct arena *arena,
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
-enum store_result store_list_accounts(struct store *store, struct arena *arena,
-                                      const char *user_id, struct store_account **accounts,
-                                      size_t *count) {
+enum store_result store_list_accounts(struct store *store, struct arena *arena, const char *user_id,
+                                      struct store_account **accounts, size_t *count) {
     static struct statement of_user = {
         .sql = "SELECT " ACCOUNT_COLUMNS ", u.email, a.id = u.default_account_id FROM account a "
                "JOIN user u ON u.id = a.user_id WHERE a.user_id = ?1 ORDER BY a.id"};
@@ -119,9 +118,8 @@ enum store_result store_find_line(struct store *store, struct arena *arena, cons
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
-enum store_result store_find_account(struct store *store, struct arena *arena,
-                                     const char *user_id, const char *account_id,
-                                     struct store_account *account) {
+enum store_result store_find_account(struct store *store, struct arena *arena, const char *user_id,
+                                     const char *account_id, struct store_account *account) {
     static struct statement s = {.sql = "SELECT " ACCOUNT_COLUMNS
                                         " FROM account a WHERE a.id = ?1 AND a.user_id = ?2"};
     sql_start(store, &s, TEXT(account_id), TEXT(user_id));

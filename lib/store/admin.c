@@ -103,9 +103,9 @@ enum store_result store_insert_account(struct store *store,
                "WHERE id = ?1 AND (?3 = 1 OR default_account_id IS NULL)"};
     char user_id[ID_SIZE];
     bool found = sql_begin(store) && find_user(store, account->email, user_id);
-    if (found && sql_run(store, &add, TEXT(account->id), TEXT(user_id), TEXT(account->waba_id),
-                         TEXT(account->name), BLOB(sql_seal(store, account->token)),
-                         INTEGER(account->now)))
+    if (found &&
+        sql_run(store, &add, TEXT(account->id), TEXT(user_id), TEXT(account->waba_id),
+                TEXT(account->name), BLOB(sql_seal(store, account->token)), INTEGER(account->now)))
         sql_run(store, &set_default, TEXT(user_id), TEXT(account->id),
                 INTEGER(account->make_default));
     return commit_found(store, found);
@@ -145,7 +145,7 @@ static bool upsert_line(struct store *store, const struct store_new_line *line, 
 }
 
 enum store_result store_insert_line(struct store *store, const struct store_new_line *line,
-                                 char id[ID_SIZE]) {
+                                    char id[ID_SIZE]) {
     static struct statement set_primary = {
         .sql = "UPDATE user SET primary_line_id = ?2 "
                "WHERE id = ?1 AND (?3 = 1 OR primary_line_id IS NULL)"};

@@ -6,9 +6,9 @@
 
 /* The contents of an event. A member that does not apply is NULL or empty. */
 struct store_event {
-    const char *type;     /* message.received, lead.created, message.status, ping */
-    const char *user_id;  /* the owner of the webhook */
-    int64_t sequence;     /* data.sequence; set by the store */
+    const char *type;    /* message.received, lead.created, message.status, ping */
+    const char *user_id; /* the owner of the webhook */
+    int64_t sequence;    /* data.sequence; set by the store */
     int64_t now;
     const char *account_id, *waba_id, *phone_number_id;
     struct {
@@ -29,6 +29,7 @@ typedef struct slice event_writer(struct arena *arena, const struct store_event 
 /* Inserts the event into its user's outbox in a transaction of its own, whether a webhook is
  * configured or not: for `switchboard event test`. `id` is the new event's id, evt_... */
 enum store_result store_insert_event(struct store *store, struct arena *arena,
-                                  struct store_event *event, const char *id, event_writer *write);
+                                     struct store_event *event, const char *id,
+                                     event_writer *write);
 
 #endif

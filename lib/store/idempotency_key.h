@@ -15,36 +15,37 @@ struct store_idempotency_key {
 
 /* The stored state of a key. */
 struct store_idempotency {
-    bool is_new;               /* the key was not stored: it is started now */
-    char request_id[ID_SIZE];  /* of the request that started the key; the platform echoes it */
-    int64_t started_at;        /* or the last store_update_idempotency_heartbeat */
-    const char *route;         /* method and path of the request */
+    bool is_new;                   /* the key was not stored: it is started now */
+    char request_id[ID_SIZE];      /* of the request that started the key; the platform echoes it */
+    int64_t started_at;            /* or the last store_update_idempotency_heartbeat */
+    const char *route;             /* method and path of the request */
     unsigned char fingerprint[32]; /* of the body */
-    int status;                /* HTTP status of the answer; 0: no answer yet */
-    struct slice answer;       /* its body */
-    const char *wamid;         /* of the message, where a status reported it; NULL: none did */
-    const char *wa_id;         /* the phone in that status; NULL: none */
+    int status;                    /* HTTP status of the answer; 0: no answer yet */
+    struct slice answer;           /* its body */
+    const char *wamid;             /* of the message, where a status reported it; NULL: none did */
+    const char *wa_id;             /* the phone in that status; NULL: none */
 };
 
 /* Starts the key with the request id, route and fingerprint in `found`; if it is stored already,
  * reads its state into `found`. Deletes keys that are older than 24 h. */
 enum store_result store_insert_idempotency_key(struct store *store, struct arena *arena,
-                                         const struct store_idempotency_key *key, int64_t now,
-                                         struct store_idempotency *found);
+                                               const struct store_idempotency_key *key, int64_t now,
+                                               struct store_idempotency *found);
 
 /* Sets the time of the started key to `now`: its request is still running. */
 enum store_result store_update_idempotency_heartbeat(struct store *store,
-                                         const struct store_idempotency_key *key, int64_t now);
+                                                     const struct store_idempotency_key *key,
+                                                     int64_t now);
 
 /* Stores the answer of a started key, and the fingerprint, which was unknown at its start if the
  * body was not read yet. */
 enum store_result store_update_idempotency_key(struct store *store,
-                                          const struct store_idempotency_key *key,
-                                          const unsigned char fingerprint[32], int status,
-                                          struct slice answer);
+                                               const struct store_idempotency_key *key,
+                                               const unsigned char fingerprint[32], int status,
+                                               struct slice answer);
 
 /* Deletes a started key: its request did nothing. */
 enum store_result store_delete_idempotency_key(struct store *store,
-                                          const struct store_idempotency_key *key);
+                                               const struct store_idempotency_key *key);
 
 #endif

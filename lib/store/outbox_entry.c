@@ -10,8 +10,8 @@ static bool next_sequence(struct store *store, struct store_event *event) {
     return !sql_row(store, &s) && !sql_failed(store); /* SQLite writes when the last step is done */
 }
 
-bool outbox_add(struct store *store, struct arena *arena, struct store_event *event,
-                const char *id, event_writer *write) {
+bool outbox_add(struct store *store, struct arena *arena, struct store_event *event, const char *id,
+                event_writer *write) {
     static struct statement s = {
         .sql = "INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, "
                "next_attempt_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?7, ?7)"};
@@ -22,7 +22,8 @@ bool outbox_add(struct store *store, struct arena *arena, struct store_event *ev
 }
 
 enum store_result store_insert_event(struct store *store, struct arena *arena,
-                                  struct store_event *event, const char *id, event_writer *write) {
+                                     struct store_event *event, const char *id,
+                                     event_writer *write) {
     if (sql_begin(store))
         outbox_add(store, arena, event, id, write);
     return sql_commit(store);

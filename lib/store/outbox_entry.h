@@ -7,7 +7,7 @@
 
 /* Gives the event its user's next sequence, makes its body with `write` and inserts it, due at
  * once. */
-bool outbox_add(struct store *store, struct arena *arena, struct store_event *event,
-                const char *id, event_writer *write);
+bool outbox_add(struct store *store, struct arena *arena, struct store_event *event, const char *id,
+                event_writer *write);
 
 #endif

@@ -50,27 +50,19 @@ static void latch(struct store *store, int code) {
 
 static enum store_result result_of(int code) {
     switch (code & 0xff) {
-    case SQLITE_OK:
-        return STORE_OK;
-    case SQLITE_CONSTRAINT:
-        return STORE_CONFLICT;
+    case SQLITE_OK: return STORE_OK;
+    case SQLITE_CONSTRAINT: return STORE_CONFLICT;
     case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return STORE_BUSY;
-    case SQLITE_FULL:
-        return STORE_FULL;
+    case SQLITE_LOCKED: return STORE_BUSY;
+    case SQLITE_FULL: return STORE_FULL;
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_READONLY:
-    case SQLITE_SCHEMA:
-        return STORE_UNAVAILABLE;
+    case SQLITE_SCHEMA: return STORE_UNAVAILABLE;
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return STORE_CORRUPT;
-    case SQLITE_INTERRUPT:
-        return STORE_EXCESSIVE;
-    default:
-        return STORE_UNKNOWN;
+    case SQLITE_NOTADB: return STORE_CORRUPT;
+    case SQLITE_INTERRUPT: return STORE_EXCESSIVE;
+    default: return STORE_UNKNOWN;
     }
 }
 

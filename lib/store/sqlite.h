@@ -96,7 +96,7 @@ int64_t sql_integer(struct store *store, const char *sql);
 const char *sql_text(struct store *store, struct arena *arena, const char *sql);
 
 /* Returns `result` and sets the message that store_reason returns. */
-enum store_result sql_refuse(struct store *store, enum store_result result, const char *format,
-                             ...) __attribute__((format(printf, 3, 4)));
+enum store_result sql_refuse(struct store *store, enum store_result result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

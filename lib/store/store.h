@@ -22,8 +22,8 @@ enum store_result {
     STORE_FULL,        /* no space left */
     STORE_UNAVAILABLE, /* missing, not readable, or of another schema version */
     STORE_CORRUPT,
-    STORE_UNKNOWN,     /* anything else */
-    STORE_EXCESSIVE,   /* more work than store_limit_work allows; nothing changed */
+    STORE_UNKNOWN,   /* anything else */
+    STORE_EXCESSIVE, /* more work than store_limit_work allows; nothing changed */
 };
 
 /* Returns the cause of the last result that was not STORE_OK, for the log. */
@@ -101,9 +101,8 @@ struct store_line {
 };
 
 /* Lists the user's accounts in the order of their creation; user_id NULL: all accounts. */
-enum store_result store_list_accounts(struct store *store, struct arena *arena,
-                                      const char *user_id, struct store_account **accounts,
-                                      size_t *count);
+enum store_result store_list_accounts(struct store *store, struct arena *arena, const char *user_id,
+                                      struct store_account **accounts, size_t *count);
 
 /* Lists the user's lines that are not archived, of all accounts, in the order of their creation. */
 enum store_result store_list_lines(struct store *store, struct arena *arena, const char *user_id,
@@ -115,17 +114,15 @@ enum store_result store_find_line(struct store *store, struct arena *arena, cons
                                   const char *phone_number_id, struct store_line *line);
 
 /* Finds the user's account with this id. */
-enum store_result store_find_account(struct store *store, struct arena *arena,
-                                     const char *user_id, const char *account_id,
-                                     struct store_account *account);
+enum store_result store_find_account(struct store *store, struct arena *arena, const char *user_id,
+                                     const char *account_id, struct store_account *account);
 
 /* --- contacts, threads, messages (spec 3, 4.3) --- */
 
 /* Whether the contact with this phone (digits) or this BSUID is blocked on the line; either may be
  * NULL. */
-enum store_result store_is_blocked(struct store *store, const char *line_id,
-                                   const char *account_id, const char *phone, const char *bsuid,
-                                   bool *blocked);
+enum store_result store_is_blocked(struct store *store, const char *line_id, const char *account_id,
+                                   const char *phone, const char *bsuid, bool *blocked);
 
 /* A send that the platform accepted. */
 struct store_send {
@@ -134,10 +131,10 @@ struct store_send {
     const char *wa_id; /* the phone as the platform normalized it; NULL: not in its answer */
     const char *bsuid;
     const char *wamid, *type;
-    const char *context_wamid; /* NULL: not a reply */
-    struct slice body;         /* the body sent to the platform */
+    const char *context_wamid;                     /* NULL: not a reply */
+    struct slice body;                             /* the body sent to the platform */
     const char *template_name, *template_language; /* of a template message; else NULL */
-    const char *flow_token;    /* the token in its flow button; NULL: none */
+    const char *flow_token;                        /* the token in its flow button; NULL: none */
     int64_t now;
     char new_contact_id[ID_SIZE], new_thread_id[ID_SIZE], message_id[ID_SIZE];
 };

@@ -3,7 +3,7 @@
 #include "store/sqlite.h"
 
 enum store_result store_find_webhook(struct store *store, struct arena *arena, const char *user_id,
-                                    struct store_webhook *webhook) {
+                                     struct store_webhook *webhook) {
     static struct statement s = {.sql = "SELECT url, code FROM webhook WHERE user_id = ?1"};
     *webhook = (struct store_webhook){.url = ""};
     sql_start(store, &s, TEXT(user_id));
@@ -16,8 +16,8 @@ enum store_result store_find_webhook(struct store *store, struct arena *arena, c
 }
 
 /* Sets the code; the former code still signs for a while. Needs an open transaction. */
-static bool replace_code(struct store *store, const char *user_id,
-                         const struct store_secret *code, int64_t now) {
+static bool replace_code(struct store *store, const char *user_id, const struct store_secret *code,
+                         int64_t now) {
     struct slice sealed_code = sql_seal(store, code);
     static struct statement s = {
         .sql = "INSERT INTO webhook (user_id, code, updated_at) VALUES (?1, ?2, ?3) "
@@ -29,14 +29,14 @@ static bool replace_code(struct store *store, const char *user_id,
 }
 
 enum store_result store_upsert_webhook_code(struct store *store, const char *user_id,
-                                         const struct store_secret *code, int64_t now) {
+                                            const struct store_secret *code, int64_t now) {
     if (sql_begin(store))
         replace_code(store, user_id, code, now);
     return sql_commit(store);
 }
 
 enum store_result store_upsert_webhook(struct store *store, const char *user_id, const char *url,
-                                    const struct store_secret *code, int64_t now) {
+                                       const struct store_secret *code, int64_t now) {
     static struct statement set_url = {
         .sql = "INSERT INTO webhook (user_id, url, updated_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (user_id) DO UPDATE SET url = excluded.url, failing_since = NULL, "
@@ -55,9 +55,9 @@ enum store_result store_delete_webhook(struct store *store, const char *user_id,
         .sql = "UPDATE webhook SET url = '', code = NULL, previous_code = NULL, "
                "previous_until = NULL, failing_since = NULL, suspended_at = NULL, "
                "next_probe_at = NULL, updated_at = ?2 WHERE user_id = ?1"};
-    static struct statement cancel = {
-        .sql = "UPDATE event SET state = 'cancelled', finished_at = ?2 "
-               "WHERE user_id = ?1 AND state = 'pending'"};
+    static struct statement cancel = {.sql =
+                                          "UPDATE event SET state = 'cancelled', finished_at = ?2 "
+                                          "WHERE user_id = ?1 AND state = 'pending'"};
     if (sql_begin(store) && sql_run(store, &clear, TEXT(user_id), INTEGER(now)))
         sql_run(store, &cancel, TEXT(user_id), INTEGER(now));
     return sql_commit(store);

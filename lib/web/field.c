@@ -53,18 +53,12 @@ static const char *type_wanted(const struct field *field) {
 
 static bool has_type(const struct field *field, enum json_type type) {
     switch (field->type) {
-    case FIELD_STRING:
-        return type == JSON_STRING;
-    case FIELD_INTEGER:
-        return type == JSON_NUMBER;
-    case FIELD_STRING_OR_NUMBER:
-        return type == JSON_STRING || type == JSON_NUMBER;
-    case FIELD_OBJECT:
-        return type == JSON_OBJECT;
-    case FIELD_ARRAY:
-        return type == JSON_ARRAY;
-    case FIELD_ONE_OF:
-        break;
+    case FIELD_STRING: return type == JSON_STRING;
+    case FIELD_INTEGER: return type == JSON_NUMBER;
+    case FIELD_STRING_OR_NUMBER: return type == JSON_STRING || type == JSON_NUMBER;
+    case FIELD_OBJECT: return type == JSON_OBJECT;
+    case FIELD_ARRAY: return type == JSON_ARRAY;
+    case FIELD_ONE_OF: break;
     }
     return false;
 }
@@ -171,9 +165,7 @@ static void check_value(const struct field *field, struct json value, const stru
                         struct issues *issues) {
     int64_t number;
     switch (json_type(value)) {
-    case JSON_STRING:
-        check_string(field, value, path, issues);
-        break;
+    case JSON_STRING: check_string(field, value, path, issues); break;
     case JSON_NUMBER:
         if (field->type == FIELD_INTEGER && !json_integer(value, &number))
             issues_add(issues, path_text(issues, path), "invalid_type", "must be an integer");
@@ -184,11 +176,8 @@ static void check_value(const struct field *field, struct json value, const stru
         if (field->fields)
             check_object(field->fields, value, path, issues);
         break;
-    case JSON_ARRAY:
-        check_items(field, value, path, issues);
-        break;
-    default:
-        break;
+    case JSON_ARRAY: check_items(field, value, path, issues); break;
+    default: break;
     }
 }
 

@@ -20,12 +20,12 @@ struct field {
     const char *name;
     enum field_type type;
     bool required;
-    bool may_be_empty;           /* strings: "" is allowed */
-    int64_t min, max;            /* arrays: items; integers: value. max 0: no upper bound */
-    const struct field *fields;  /* members of an object, or of every item of an array of objects;
-                                    NULL: not checked */
-    const char *const *values;   /* strings: the allowed values; ends with NULL */
-    const char *const *names;    /* FIELD_ONE_OF: the alternatives; ends with NULL */
+    bool may_be_empty;          /* strings: "" is allowed */
+    int64_t min, max;           /* arrays: items; integers: value. max 0: no upper bound */
+    const struct field *fields; /* members of an object, or of every item of an array of objects;
+                                   NULL: not checked */
+    const char *const *values;  /* strings: the allowed values; ends with NULL */
+    const char *const *names;   /* FIELD_ONE_OF: the alternatives; ends with NULL */
     const char *(*check)(struct slice text); /* strings: returns NULL when valid, else the problem,
                                                 which follows the field's name ("must be ...") */
 };
@@ -63,10 +63,12 @@ void field_check(const struct field *fields, struct json value, const char *path
 
 /* The decoded parameters of a query string (RFC 3986 3.4, `+` is a space). */
 struct query {
-    struct query_value {
-        struct slice name, value;
-    } *values;
+    struct query_value *values;
     size_t count;
+};
+
+struct query_value {
+    struct slice name, value;
 };
 
 /* Splits and decodes `text` into `query`, in `arena`. Returns 0, or -1 with `*error`, a static

@@ -69,4 +69,3 @@ struct slice query_get(const struct query *query, const char *name) {
             return query->values[i].value;
     return (struct slice){NULL, 0};
 }
-

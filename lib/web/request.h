@@ -26,8 +26,8 @@ struct guard {
      * returns, because a client may send its body slowly. */
     int (*before_body)(struct request *rq);
     int (*before_fields)(struct request *rq); /* after the JSON was read: ownership (spec 5.6) */
-    void (*after)(struct request *rq); /* always called, before the answer is written */
-    bool requires_token;                  /* a 401 has WWW-Authenticate (RFC 9110 15.5.2) */
+    void (*after)(struct request *rq);        /* always called, before the answer is written */
+    bool requires_token;                      /* a 401 has WWW-Authenticate (RFC 9110 15.5.2) */
 };
 
 /* How a route receives its body. */
@@ -40,7 +40,7 @@ enum body {
 
 struct route {
     const char *method;
-    const char *path; /* segments; `:name` matches any segment */
+    const char *path;          /* segments; `:name` matches any segment */
     const struct guard *guard; /* NULL: public */
     int (*handle)(struct request *rq);
     const struct field *query; /* of the query string; NULL: it is ignored */
@@ -53,23 +53,23 @@ struct route {
 
 /* The failures: HTTP status and `error` code (spec 7). */
 enum failure_code {
-    INVALID = 1,         /* 400 VALIDATION_ERROR */
-    UNAUTHORIZED,        /* 401 UNAUTHORIZED */
-    FORBIDDEN,           /* 403 FORBIDDEN */
-    PLAN_EXPIRED,        /* 403 PLAN_EXPIRED */
-    PLAN_REQUIRED,       /* 403 DEVELOPER_PLAN_REQUIRED */
-    NOT_FOUND,           /* 404 NOT_FOUND */
-    METHOD_NOT_ALLOWED,  /* 405 NOT_FOUND: only for a 405 of the web server, see cgi-bin/root.c */
-    TIMED_OUT,           /* 408 VALIDATION_ERROR */
-    CONFLICT,            /* 409 VALIDATION_ERROR */
-    LENGTH_REQUIRED,     /* 411 VALIDATION_ERROR */
-    TOO_LARGE,           /* 413 VALIDATION_ERROR */
-    UNSUPPORTED_TYPE,    /* 415 VALIDATION_ERROR */
+    INVALID = 1,           /* 400 VALIDATION_ERROR */
+    UNAUTHORIZED,          /* 401 UNAUTHORIZED */
+    FORBIDDEN,             /* 403 FORBIDDEN */
+    PLAN_EXPIRED,          /* 403 PLAN_EXPIRED */
+    PLAN_REQUIRED,         /* 403 DEVELOPER_PLAN_REQUIRED */
+    NOT_FOUND,             /* 404 NOT_FOUND */
+    METHOD_NOT_ALLOWED,    /* 405 NOT_FOUND: only for a 405 of the web server, see cgi-bin/root.c */
+    TIMED_OUT,             /* 408 VALIDATION_ERROR */
+    CONFLICT,              /* 409 VALIDATION_ERROR */
+    LENGTH_REQUIRED,       /* 411 VALIDATION_ERROR */
+    TOO_LARGE,             /* 413 VALIDATION_ERROR */
+    UNSUPPORTED_TYPE,      /* 415 VALIDATION_ERROR */
     RANGE_NOT_SATISFIABLE, /* 416 VALIDATION_ERROR */
-    UNPROCESSABLE,       /* 422 VALIDATION_ERROR */
-    INTERNAL,            /* 500 INTERNAL_ERROR */
-    BAD_GATEWAY,         /* 502 INTERNAL_ERROR */
-    UNAVAILABLE,         /* 503 INTERNAL_ERROR */
+    UNPROCESSABLE,         /* 422 VALIDATION_ERROR */
+    INTERNAL,              /* 500 INTERNAL_ERROR */
+    BAD_GATEWAY,           /* 502 INTERNAL_ERROR */
+    UNAVAILABLE,           /* 503 INTERNAL_ERROR */
 };
 
 struct failure {
@@ -83,11 +83,11 @@ struct failure {
 struct reply {
     int status; /* 0: not answered yet */
     const char *content_type;
-    struct buffer headers; /* additional header lines, each ended by CR LF */
+    struct buffer headers;  /* additional header lines, each ended by CR LF */
     struct slice pieces[3]; /* the body, in order */
-    bool is_settled; /* the error envelope has become the answer */
-    bool streamed; /* the handler writes the body with reply_more */
-    size_t bytes;  /* of the body, written so far */
+    bool is_settled;        /* the error envelope has become the answer */
+    bool streamed;          /* the handler writes the body with reply_more */
+    size_t bytes;           /* of the body, written so far */
 };
 
 enum { MAX_PATH_PARAMETERS = 2, JSON_BODY_LIMIT = 2 * 1024 * 1024 };
@@ -102,25 +102,25 @@ struct request {
     const struct route *route;
     struct slice parameters[MAX_PATH_PARAMETERS]; /* the `:name` segments, in order, decoded */
     struct query query;
-    struct slice body;       /* BODY_RAW and BODY_JSON */
-    int64_t content_length;  /* -1: no Content-Length */
-    size_t body_read;        /* bytes read by request_read_body */
-    struct json json;        /* BODY_JSON: the object */
-    bool is_strict;          /* Prefer: handling=strict: unknown fields are issues */
-    struct caller *caller;   /* set by the guard */
+    struct slice body;      /* BODY_RAW and BODY_JSON */
+    int64_t content_length; /* -1: no Content-Length */
+    size_t body_read;       /* bytes read by request_read_body */
+    struct json json;       /* BODY_JSON: the object */
+    bool is_strict;         /* Prefer: handling=strict: unknown fields are issues */
+    struct caller *caller;  /* set by the guard */
     struct failure failure;
     struct reply reply;
-    int64_t started; /* clock_monotonic */
-    int64_t now;     /* clock_now at the start */
-    bool upstream_was_sent;  /* the platform may have carried out a call */
-    int upstream_calls;      /* to the platform, for the log */
-    int upstream_status;     /* of the last one */
-    int64_t upstream_ms;     /* of all */
+    int64_t started;        /* clock_monotonic */
+    int64_t now;            /* clock_now at the start */
+    bool upstream_was_sent; /* the platform may have carried out a call */
+    int upstream_calls;     /* to the platform, for the log */
+    int upstream_status;    /* of the last one */
+    int64_t upstream_ms;    /* of all */
     struct json_writer log; /* the log line, open: handlers and guards may add members */
 };
 
 struct service {
-    const char *name; /* of the executable */
+    const char *name;           /* of the executable */
     const struct route *routes; /* ends with an empty row */
     unsigned needs;             /* enum need: all other permissions are dropped (confine.h) */
     void (*prepare)(struct request *rq); /* called once before the confinement, to open what a

@@ -102,7 +102,8 @@ static bool is_coded(const char *variable, const char *plain) {
 
 int request_check_encoding(struct request *rq) {
     if (is_coded("HTTP_CONTENT_ENCODING", "identity"))
-        return fail(rq, UNSUPPORTED_TYPE, "Content-Encoding is not supported: send the body as is.");
+        return fail(rq, UNSUPPORTED_TYPE,
+                    "Content-Encoding is not supported: send the body as is.");
     if (is_coded("HTTP_TRANSFER_ENCODING", "chunked")) /* Apache decodes that */
         return fail(rq, UNSUPPORTED_TYPE,
                     "No Transfer-Encoding but chunked is supported: send the body as is.");
@@ -253,7 +254,8 @@ static int check_paths(struct request *rq) {
         return 0;
     transport_stop();
     reply_header(rq, "Retry-After", "1");
-    return fail(rq, INTERNAL, "The gateway is starting anew with another configuration; try again.");
+    return fail(rq, INTERNAL,
+                "The gateway is starting anew with another configuration; try again.");
 }
 
 static int load_config(struct request *rq) {

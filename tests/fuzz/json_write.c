@@ -1,5 +1,5 @@
-/* The JSON writer: a string of any bytes is written as valid JSON and reads back unchanged, apart from
- * invalid UTF-8, which is replaced. */
+/* The JSON writer: a string of any bytes is written as valid JSON and reads back unchanged, apart
+ * from invalid UTF-8, which is replaced. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

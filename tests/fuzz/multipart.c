@@ -1,7 +1,7 @@
-/* Multipart bodies are read to the end or refused with a message, in pieces of any size. The first byte
- * of the input selects the size of the pieces. */
-#include "fuzz.h"
+/* Multipart bodies are read to the end or refused with a message, in pieces of any size. The first
+ * byte of the input selects the size of the pieces. */
 #include "web/multipart.h"
+#include "fuzz.h"
 
 struct source {
     struct slice rest;

@@ -3,15 +3,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "payload/event_body.h"
 #include "fuzz.h"
+#include "payload/event_body.h"
 #include "payload/webhook.h"
 #include "store/sqlite.h"
 
 static const char fixture[] =
     "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);"
-    "INSERT INTO account (id, user_id, waba_id, name, created_at) VALUES ('acc_1', 'usr_1', '1', 'A', 1);"
-    "INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, "
+    "INSERT INTO account (id, user_id, waba_id, name, created_at) VALUES ('acc_1', 'usr_1', '1', "
+    "'A', 1);"
+    "INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, "
+    "is_coexisting, "
     "created_at) VALUES ('lin_1', 'acc_1', '2', '+15550100001', 1, 0, 1);"
     "INSERT INTO webhook (user_id, url, code, wants_message_status, updated_at) "
     "VALUES ('usr_1', 'http://127.0.0.1/', X'00', 1, 1);";

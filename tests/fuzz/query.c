@@ -3,8 +3,8 @@
 #include "web/route.h"
 
 static void match(const char *path) {
-    static const char *const patterns[] = {"/", "/v2/templates/:name", "/v2/templates/:name/test-send",
-                                           "/v2/media/:mediaId/download"};
+    static const char *const patterns[] = {
+        "/", "/v2/templates/:name", "/v2/templates/:name/test-send", "/v2/media/:mediaId/download"};
     struct slice found[MAX_PATH_PARAMETERS];
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
         if (route_matches(patterns[i], path, found) && found[0].p)

@@ -17,10 +17,10 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
-#include "store/seal_context.h"
-#include "store/refusal.h"
-#include "store/upkeep.h"
 #include "platform_probe.h"
+#include "store/refusal.h"
+#include "store/seal_context.h"
+#include "store/upkeep.h"
 
 static const int64_t mib = 1024 * 1024;
 
@@ -192,7 +192,7 @@ static void check_tokens(struct report *report) {
         if (!accounts[i].sealed_token.n)
             continue;
         struct slice token = seal_open(&report->keys, &call->arena, accounts[i].sealed_token,
-                                         account_token_context(&call->arena, accounts[i].id));
+                                       account_token_context(&call->arena, accounts[i].id));
         sealed++;
         opened += token.p != NULL;
     }

@@ -3,13 +3,13 @@
 
 #include "base/clock.h"
 #include "command.h"
-#include "payload/event_body.h"
+#include "delivery/wake.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/event_body.h"
 #include "store/event_admin.h"
 #include "store/listing.h"
 #include "store/webhook_config.h"
-#include "delivery/wake.h"
 
 /* --- list and show --- */
 
@@ -254,7 +254,8 @@ int event_test(struct invocation *call) {
 
 static int set_enabled(struct invocation *call, bool enabled) {
     const char *type = call->operands[0], *email = call->operands[1];
-    enum store_result result = store_upsert_wants_message_status(call->store, email, enabled, call->now);
+    enum store_result result =
+        store_upsert_wants_message_status(call->store, email, enabled, call->now);
     if (result == STORE_NOT_FOUND)
         return fail("there is no user %s", email);
     if (result != STORE_OK)

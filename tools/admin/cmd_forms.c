@@ -1,9 +1,9 @@
 /* switchboard forms */
 #include "command.h"
-#include "payload/flow_object.h"
 #include "graph/page.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/flow_object.h"
 #include "secret.h"
 
 enum { PAGE_LIMIT = 100, MOST_PAGES = 1000 };
@@ -83,7 +83,7 @@ int forms_sync(struct invocation *call) {
     size_t count = flows.n / sizeof(struct store_flow);
     enum store_result result =
         store_upsert_flows(call->store, &call->arena, account.id,
-                         (const struct store_flow *)(void *)flows.p, count, call->now);
+                           (const struct store_flow *)(void *)flows.p, count, call->now);
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = object_start(call);

@@ -3,12 +3,12 @@
 
 #include "base/json.h"
 #include "command.h"
-#include "payload/event_body.h"
-#include "payload/webhook.h"
+#include "delivery/wake.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/event_body.h"
+#include "payload/webhook.h"
 #include "store/refusal.h"
-#include "delivery/wake.h"
 
 enum { UPDATES_AT_ONCE = 1000 }; /* in one transaction, for which other writers wait */
 

@@ -1,6 +1,6 @@
 /* switchboard token */
-#include "base/crypto.h"
 #include "cmd_token.h"
+#include "base/crypto.h"
 
 #include <stdio.h>
 

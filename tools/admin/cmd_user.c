@@ -1,11 +1,11 @@
 /* switchboard user */
 #include "base/crypto.h"
+#include "cmd_token.h"
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
 #include "store/admin.h"
 #include "store/listing.h"
-#include "cmd_token.h"
 
 int user_add(struct invocation *call) {
     struct store_new_user user = {.email = call->operands[0], .now = call->now};

@@ -119,7 +119,7 @@ int secret_open_token(struct invocation *call, const struct store_account *accou
     if (keyring_read(call->config.secret_key_file, &call->arena, &ring, &error) != 0)
         return fail("%s", error);
     *token = seal_open(&ring, &call->arena, account->sealed_token,
-                         account_token_context(&call->arena, account->id))
+                       account_token_context(&call->arena, account->id))
                  .p;
     crypto_wipe(&ring, sizeof ring);
     return *token ? EXIT_DONE

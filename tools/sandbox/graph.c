@@ -108,6 +108,7 @@ struct route {
     void (*answer)(struct exchange *exchange, const struct target *target);
 };
 
+/* clang-format off */
 static const struct route routes[] = {
     {"POST", NODE_PHONE, "messages", answer_send},
     {"POST", NODE_PHONE, "media", answer_upload},
@@ -121,6 +122,7 @@ static const struct route routes[] = {
     {"DELETE", NODE_MEDIA, "", answer_media_delete},
     {"GET", NODE_ME, "", answer_me},
 };
+/* clang-format on */
 
 /* Reads a version, v21.0 to v26.0; an expired version is served as the oldest valid one. Returns 0
  * if there is no such version. */
@@ -152,8 +154,7 @@ static bool token_answer(struct exchange *exchange) {
         return false;
     }
     switch (token == NULL ? TOKEN_UNKNOWN : token_check(token)) {
-    case TOKEN_VALID:
-        return true;
+    case TOKEN_VALID: return true;
     case TOKEN_EXPIRED:
         reply_error_as(exchange, 190, 463,
                        "Error validating access token: Session has expired on Saturday, "
@@ -168,8 +169,7 @@ static bool token_answer(struct exchange *exchange) {
                        "reasons.",
                        NULL);
         return false;
-    case TOKEN_UNKNOWN:
-        break;
+    case TOKEN_UNKNOWN: break;
     }
     reply_error_as(exchange, 190, 0, NULL, NULL);
     return false;

@@ -163,18 +163,12 @@ static const char *skip_value(const char *at, const char *end, int depth) {
     }
     switch (*at) {
     case '{':
-    case '[':
-        return skip_list(at, end, depth + 1);
-    case '"':
-        return skip_string(at, end);
-    case 't':
-        return skip_word(at, end, "true");
-    case 'f':
-        return skip_word(at, end, "false");
-    case 'n':
-        return skip_word(at, end, "null");
-    default:
-        return skip_number(at, end);
+    case '[': return skip_list(at, end, depth + 1);
+    case '"': return skip_string(at, end);
+    case 't': return skip_word(at, end, "true");
+    case 'f': return skip_word(at, end, "false");
+    case 'n': return skip_word(at, end, "null");
+    default: return skip_number(at, end);
     }
 }
 

@@ -65,39 +65,17 @@ static void set_text(char **target, const char *text) {
 
 static void option_apply(struct options *options, int which) {
     switch (which) {
-    case 'p':
-        options->port = (uint16_t)read_number("port", optarg, 65535);
-        break;
-    case 'f':
-        options->port_file = optarg;
-        break;
-    case 'd':
-        media_directory(optarg);
-        break;
-    case 'x':
-        builtin_fixtures(optarg);
-        break;
-    case 's':
-        set_text(&settings.app_secret, optarg);
-        break;
-    case 'w':
-        set_text(&settings.webhook_url, optarg);
-        break;
-    case 'v':
-        set_text(&settings.verify_token, optarg);
-        break;
-    case 'l':
-        settings.latency_ms = read_number("latency", optarg, 3600000);
-        break;
-    case 'r':
-        recorder_limit(read_number("record-bytes", optarg, UINT32_MAX));
-        break;
-    case 'h':
-        print_help();
-        exit(0);
-    default:
-        fputs("graph-sandbox: see --help\n", stderr);
-        exit(2);
+    case 'p': options->port = (uint16_t)read_number("port", optarg, 65535); break;
+    case 'f': options->port_file = optarg; break;
+    case 'd': media_directory(optarg); break;
+    case 'x': builtin_fixtures(optarg); break;
+    case 's': set_text(&settings.app_secret, optarg); break;
+    case 'w': set_text(&settings.webhook_url, optarg); break;
+    case 'v': set_text(&settings.verify_token, optarg); break;
+    case 'l': settings.latency_ms = read_number("latency", optarg, 3600000); break;
+    case 'r': recorder_limit(read_number("record-bytes", optarg, UINT32_MAX)); break;
+    case 'h': print_help(); exit(0);
+    default: fputs("graph-sandbox: see --help\n", stderr); exit(2);
     }
 }
 

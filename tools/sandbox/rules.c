@@ -73,20 +73,13 @@ static bool check_list(struct exchange *exchange, const char *path, const cJSON 
 
 static bool kind_fits(const cJSON *value, enum rule_kind kind) {
     switch (kind) {
-    case RULE_STRING:
-        return cJSON_IsString(value);
-    case RULE_SCALAR:
-        return cJSON_IsString(value) || cJSON_IsNumber(value);
-    case RULE_NUMBER:
-        return cJSON_IsNumber(value);
-    case RULE_FLAG:
-        return cJSON_IsBool(value);
-    case RULE_OBJECT:
-        return cJSON_IsObject(value);
-    case RULE_LIST:
-        return cJSON_IsArray(value);
-    case RULE_ANY:
-        return true;
+    case RULE_STRING: return cJSON_IsString(value);
+    case RULE_SCALAR: return cJSON_IsString(value) || cJSON_IsNumber(value);
+    case RULE_NUMBER: return cJSON_IsNumber(value);
+    case RULE_FLAG: return cJSON_IsBool(value);
+    case RULE_OBJECT: return cJSON_IsObject(value);
+    case RULE_LIST: return cJSON_IsArray(value);
+    case RULE_ANY: return true;
     }
     return false;
 }
