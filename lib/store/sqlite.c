@@ -487,6 +487,11 @@ enum store_result sql_commit(struct store *store) {
     return sql_result(store);
 }
 
+void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+              const char *const *names, size_t count) {
+    (void)store, (void)kind, (void)owner, (void)names, (void)count;
+}
+
 struct slice sql_seal(struct store *store, const struct store_secret *secret) {
     struct slice sealed = secret ? secret->seal(secret->context) : (struct slice){NULL, 0};
     if (secret && !sealed.p)

@@ -80,6 +80,24 @@ bool column_is_null(struct statement *statement, int column);
 bool sql_begin(struct store *store);
 enum store_result sql_commit(struct store *store);
 
+/* What a lock within a transaction protects. */
+enum sql_lock_kind {
+    LOCK_IDENTITY, /* phones, BSUIDs and other identities of persons; the owner is the account */
+    LOCK_MESSAGE,  /* ids of messages; the owner is the account */
+    LOCK_USER,     /* the events, plan and webhook of users; without an owner */
+    LOCK_KEYS,     /* the keys that seal secrets; without an owner and names */
+    LOCK_CHORES,   /* the regular work of one courier; without an owner and names */
+    LOCK_SCHEMA,   /* the schema; without an owner and names */
+};
+
+/* Takes the locks `names` of this kind and owner (NULL: none) until the open transaction ends, so
+ * that no other transaction has one of them meanwhile; without names it takes one lock for kind and
+ * owner. NULL names are skipped. The function sorts the names, so that all transactions take them
+ * in the same order: call it once for each kind, before the first read. A failure fails the
+ * transaction. SQLite has one writer at a time: there it does nothing. */
+void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+              const char *const *names, size_t count);
+
 /* Seals a secret within the open transaction, which fails if sealing fails. NULL stays NULL. */
 struct slice sql_seal(struct store *store, const struct store_secret *secret);
 
