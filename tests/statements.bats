@@ -120,6 +120,111 @@ judge() { # reads findings
     ((count >= 9))
 }
 
+# Constructs that PostgreSQL does not have, or reads differently: EXTENDED REGULAR EXPRESSION, a
+# tab, NAME. A text is compared in lower case, with every string literal replaced by '' and a space
+# around parentheses and commas.
+sqlite_only() {
+    cat <<'END'
+ (rowid|_rowid_|oid) 	the number of a row
+ (glob|match|regexp) 	an operator
+ json[a-z_]* \(	a function of JSON
+ (insert|update) or 	a conflict clause
+ replace into 	a conflict clause
+ (ifnull|iif|instr|hex|unhex|quote|zeroblob|randomblob) \(	a function
+ (typeof|total|group_concat|char|printf) \(	a function
+ (datetime|julianday|strftime|unixepoch|date|time) \(	a function of time
+ (last_insert_rowid|changes|total_changes) \(	a function of the connection
+ (max|min) \( [^()]*,	max or min of several values: greatest, least
+ sum \(	a sum, which is numeric there: CAST (... AS BIGINT)
+ (pragma|vacuum|attach|detach|reindex|autoincrement|strict) 	a command or a table option
+ sqlite_[a-z]+ 	a table of the engine
+ (nocase|rtrim) 	a collation
+ indexed by 	a hint
+ begin (immediate|exclusive|deferred) 	a kind of transaction
+ limit -	no limit
+ limit [^ ]+ , 	LIMIT with two numbers
+ == 	an operator
+ x''	a BLOB literal
+ as (integer|int|blob|real|numeric) \)	a cast to a type that is narrower there or that it lacks
+ (from|join|into|update|table) user 	the reserved word user without quotes
+"	a name in quotes that is not "user"
+[`[]	a name in quotes of another engine
+ coalesce \( [^()]*( =|<|>| is | not | and | or )[^()]*,	coalesce of a boolean: CASE WHEN
+ \?[0-9]+ is (not )?null or 	a parameter without a type: write the comparison first
+ do update set ([a-z_]+) = \1 	the column's name alone, which is ambiguous there
+END
+}
+
+# The statements in texts_of's lines that use such a construct, one per line: FILE, NAME, text. A
+# sum that is cast and the quoted name "user" are read alike by both.
+sqlite_only_uses() { # reads texts
+    sqlite_only >"$BATS_TEST_TMPDIR/constructs"
+    local file kind text plain expression name
+    while IFS=$'\t' read -r file kind text; do
+        [[ $kind == statement ]] || continue
+        plain=$(sed -E "s/'[^']*'/''/g; s/([(),])/ \1 /g; s/ +/ /g; s/.*/ \L& /
+            s/cast \( coalesce \( sum \( [a-z]+ \) , 0 \) as bigint \)/total/g
+            s/\"user\"/users/g" <<<"$text")
+        while IFS=$'\t' read -r expression name; do
+            ! grep -Eq -- "$expression" <<<"$plain" || printf '%s\t%s\t%s\n' "$file" "$name" "$text"
+        done <"$BATS_TEST_TMPDIR/constructs"
+    done
+}
+
+@test "the use cases use only the SQL that SQLite and PostgreSQL share" {
+    local file files=()
+    for file in "$root"/lib/store/*.c; do
+        case ${file##*/} in
+        sqlite*.c | upkeep*.c | migrate.c | queue.c) ;; # of SQLite alone
+        *) files+=("$file") ;;
+        esac
+    done
+    texts_of "${files[@]}" >"$BATS_TEST_TMPDIR/all"
+    (($(grep -c $'\tstatement\t' "$BATS_TEST_TMPDIR/all") >= 110))
+    sqlite_only_uses <"$BATS_TEST_TMPDIR/all" >"$BATS_TEST_TMPDIR/uses"
+    [[ ! -s $BATS_TEST_TMPDIR/uses ]] || fail "$(cat "$BATS_TEST_TMPDIR/uses")"
+}
+
+@test "every construct that SQLite has alone is found" {
+    local text
+    while IFS= read -r text; do
+        printf 'x.c\tstatement\t%s\n' "$text" >"$BATS_TEST_TMPDIR/one"
+        sqlite_only_uses <"$BATS_TEST_TMPDIR/one" >"$BATS_TEST_TMPDIR/uses"
+        (($(wc -l <"$BATS_TEST_TMPDIR/uses") == 1)) || fail "$text: $(cat "$BATS_TEST_TMPDIR/uses")"
+        cut -f 2 "$BATS_TEST_TMPDIR/uses" >>"$BATS_TEST_TMPDIR/found"
+    done <<'END'
+SELECT rowid FROM line
+SELECT id FROM line WHERE name GLOB 'a*'
+SELECT json_extract(body, '$.a') FROM message
+INSERT OR IGNORE INTO line (id) VALUES (?1)
+REPLACE INTO line (id) VALUES (?1)
+SELECT IFNULL(name, '') FROM line
+SELECT datetime('now')
+SELECT changes()
+SELECT max(a, b) FROM line
+SELECT coalesce(sum(size), 0) FROM webhook_refusal
+SELECT sum(size), 1 FROM webhook_refusal
+PRAGMA user_version
+SELECT name FROM sqlite_schema
+SELECT id FROM line ORDER BY name COLLATE NOCASE
+SELECT id FROM line INDEXED BY line_account
+BEGIN IMMEDIATE
+SELECT id FROM line LIMIT -1 OFFSET 3
+SELECT id FROM line LIMIT 1, 2
+SELECT id FROM line WHERE id == ?1
+UPDATE message SET body = x''
+SELECT CAST(?1 AS INTEGER)
+SELECT id FROM user
+UPDATE user SET email = ?1
+SELECT id FROM line WHERE name = "name"
+SELECT id FROM `line`
+SELECT coalesce(url <> '' AND code IS NOT NULL, 0) FROM webhook
+SELECT id FROM line WHERE (?1 IS NULL OR id = ?1)
+INSERT INTO foreign_waba (count) VALUES (1) ON CONFLICT (line_id) DO UPDATE SET count = count + 1
+END
+    assert_equal "$(sort -u "$BATS_TEST_TMPDIR/found")" "$(sqlite_only | cut -f 2 | sort -u)"
+}
+
 @test "all SQL is prepared by lib/store/sqlite.c" {
     assert_equal "$(cd "$root" && grep -rlE 'sqlite3_(prepare|exec)' --include=*.[ch] lib cgi-bin tools)" lib/store/sqlite.c
     assert_equal "$(cd "$root" && grep -rlE '#include [<"](sqlite3.h|store/sqlite.h)' --include=*.[ch] lib cgi-bin tools |

@@ -40,7 +40,7 @@ enum store_result store_authenticate(struct store *store, struct arena *arena,
         .sql = "SELECT u.id, u.email, u.default_account_id, u.primary_line_id, p.name, p.ends_at, "
                "EXISTS (SELECT 1 FROM account a "
                "        WHERE a.user_id = u.id AND a.access_token IS NOT NULL) "
-               "FROM api_token t JOIN user u ON u.id = t.user_id "
+               "FROM api_token t JOIN \"user\" u ON u.id = t.user_id "
                "LEFT JOIN plan p ON p.user_id = u.id AND p.is_addon = 0 "
                "WHERE t.hash = ?1 AND u.deleted_at IS NULL"};
     sql_start(store, &s, BLOB(((struct slice){(const char *)token_hash, 32})));
@@ -65,10 +65,10 @@ enum store_result store_list_accounts(struct store *store, struct arena *arena, 
                                       struct store_account **accounts, size_t *count) {
     static struct statement of_user = {
         .sql = "SELECT " ACCOUNT_COLUMNS ", u.email, a.id = u.default_account_id FROM account a "
-               "JOIN user u ON u.id = a.user_id WHERE a.user_id = ?1 ORDER BY a.id"};
+               "JOIN \"user\" u ON u.id = a.user_id WHERE a.user_id = ?1 ORDER BY a.id"};
     static struct statement of_all = {
         .sql = "SELECT " ACCOUNT_COLUMNS ", u.email, a.id = u.default_account_id FROM account a "
-               "JOIN user u ON u.id = a.user_id ORDER BY a.id"};
+               "JOIN \"user\" u ON u.id = a.user_id ORDER BY a.id"};
     struct statement *s = user_id ? &of_user : &of_all;
     struct buffer rows = buffer_in(arena);
     *count = 0;

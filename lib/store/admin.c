@@ -38,15 +38,15 @@ static bool read_returned(struct store *store, struct statement *s, char id[ID_S
 }
 
 static bool find_user(struct store *store, const char *email, char id[ID_SIZE]) {
-    static struct statement s = {.sql =
-                                     "SELECT id FROM user WHERE email = ?1 AND deleted_at IS NULL"};
+    static struct statement s = {
+        .sql = "SELECT id FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL"};
     sql_start(store, &s, TEXT(email));
     return read_id(store, &s, id);
 }
 
 enum store_result store_insert_user(struct store *store, const struct store_new_user *user) {
     static struct statement add = {
-        .sql = "INSERT INTO user (id, email, created_at) VALUES (?1, ?2, ?3)"};
+        .sql = "INSERT INTO \"user\" (id, email, created_at) VALUES (?1, ?2, ?3)"};
     static struct statement add_token = {
         .sql = "INSERT INTO api_token (user_id, hash, created_at) VALUES (?1, ?2, ?3)"};
     if (sql_begin(store) &&
@@ -57,7 +57,7 @@ enum store_result store_insert_user(struct store *store, const struct store_new_
 
 enum store_result store_delete_user(struct store *store, const char *email, int64_t now) {
     static struct statement delete_token = {.sql = "DELETE FROM api_token WHERE user_id = ?1"};
-    static struct statement mark = {.sql = "UPDATE user SET deleted_at = ?2 WHERE id = ?1"};
+    static struct statement mark = {.sql = "UPDATE \"user\" SET deleted_at = ?2 WHERE id = ?1"};
     char id[ID_SIZE];
     bool found = sql_begin(store) && find_user(store, email, id);
     if (found && sql_run(store, &delete_token, TEXT(id)))
@@ -70,7 +70,7 @@ enum store_result store_replace_token(struct store *store, const char *email,
                                       int64_t now) {
     static struct statement replace = {
         .sql = "UPDATE api_token SET hash = ?2, created_at = ?3 WHERE user_id = "
-               "(SELECT id FROM user WHERE email = ?1 AND deleted_at IS NULL)"};
+               "(SELECT id FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL)"};
     bool found = sql_begin(store) &&
                  sql_run(store, &replace, TEXT(email), HASH(token_hash), INTEGER(now)) &&
                  sql_changes(store) > 0;
@@ -99,7 +99,7 @@ enum store_result store_insert_account(struct store *store,
         .sql = "INSERT INTO account (id, user_id, waba_id, name, access_token, created_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"};
     static struct statement set_default = {
-        .sql = "UPDATE user SET default_account_id = ?2 "
+        .sql = "UPDATE \"user\" SET default_account_id = ?2 "
                "WHERE id = ?1 AND (?3 = 1 OR default_account_id IS NULL)"};
     char user_id[ID_SIZE];
     bool found = sql_begin(store) && find_user(store, account->email, user_id);
@@ -147,7 +147,7 @@ static bool upsert_line(struct store *store, const struct store_new_line *line, 
 enum store_result store_insert_line(struct store *store, const struct store_new_line *line,
                                     char id[ID_SIZE]) {
     static struct statement set_primary = {
-        .sql = "UPDATE user SET primary_line_id = ?2 "
+        .sql = "UPDATE \"user\" SET primary_line_id = ?2 "
                "WHERE id = ?1 AND (?3 = 1 OR primary_line_id IS NULL)"};
     char user_id[ID_SIZE];
     bool found = sql_begin(store) && find_user_of(store, line->account_id, user_id);

@@ -13,7 +13,7 @@
 enum { EVENT_COLUMN_COUNT = 11 };
 
 #define EVENT_TABLES                                                                               \
-    "event e JOIN user u ON u.id = e.user_id LEFT JOIN webhook w ON w.user_id = e.user_id"
+    "event e JOIN \"user\" u ON u.id = e.user_id LEFT JOIN webhook w ON w.user_id = e.user_id"
 
 static int64_t time_or_never(struct statement *s, int column) {
     return column_is_null(s, column) ? INT64_MAX : column_integer(s, column);
@@ -188,7 +188,7 @@ enum store_result store_replay_events(struct store *store, int64_t since, int64_
 
 /* Lists the emails of the users whose webhook is suspended. */
 static void read_suspended(struct store *store, struct arena *arena, struct buffer *emails) {
-    static struct statement s = {.sql = "SELECT u.email FROM webhook w JOIN user u "
+    static struct statement s = {.sql = "SELECT u.email FROM webhook w JOIN \"user\" u "
                                         "ON u.id = w.user_id WHERE w.suspended_at IS NOT NULL "
                                         "ORDER BY u.email"};
     sql_start_with(store, &s, NULL, 0);
@@ -222,7 +222,7 @@ enum store_result store_upsert_wants_message_status(struct store *store, const c
                                                     bool wanted, int64_t now) {
     static struct statement s = {
         .sql = "INSERT INTO webhook (user_id, wants_message_status, updated_at) "
-               "SELECT id, ?2, ?3 FROM user WHERE email = ?1 AND deleted_at IS NULL "
+               "SELECT id, ?2, ?3 FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL "
                "ON CONFLICT (user_id) DO UPDATE "
                "SET wants_message_status = excluded.wants_message_status"};
     bool found = sql_begin(store) &&

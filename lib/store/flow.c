@@ -67,7 +67,7 @@ enum store_result store_search_flows(struct store *store, struct arena *arena, c
         .sql = "SELECT p.*, coalesce(c.responses, 0) FROM (SELECT f.flow_id, f.account_id, "
                "  f.name, f.status, f.validation, f.created_at, f.updated_at "
                "  FROM account a JOIN flow f ON f.account_id = a.id "
-               "  WHERE a.user_id = ?1 AND (?2 IS NULL OR a.id = ?2) "
+               "  WHERE a.user_id = ?1 AND (a.id = ?2 OR ?2 IS NULL) "
                "  AND (f.name_folded LIKE ?3 ESCAPE '\\' OR f.status = ?4) "
                "  ORDER BY f.updated_at DESC, f.account_id, f.flow_id LIMIT ?5) p "
                "LEFT JOIN flow_reply_count c "

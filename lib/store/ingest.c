@@ -42,7 +42,7 @@ static const char *new_id(struct ingest *in, const char *prefix) {
 
 #define OWNER_COLUMNS                                                                              \
     "a.user_id, a.id, a.waba_id, "                                                                 \
-    "coalesce(w.url <> '' AND w.code IS NOT NULL AND u.deleted_at IS NULL, 0), "                   \
+    "CASE WHEN w.url <> '' AND w.code IS NOT NULL AND u.deleted_at IS NULL THEN 1 ELSE 0 END, "    \
     "coalesce(w.wants_message_status, 0)"
 
 static void read_owner(struct ingest *in, struct statement *s) {
@@ -62,10 +62,10 @@ static bool find_owner(struct ingest *in, const struct store_update *update) {
     static struct statement by_line = {
         .sql = "SELECT " OWNER_COLUMNS ", l.id, l.phone_number_id, l.archived_at IS NOT NULL "
                "FROM line l JOIN account a ON a.id = l.account_id "
-               "JOIN user u ON u.id = a.user_id LEFT JOIN webhook w ON w.user_id = a.user_id "
+               "JOIN \"user\" u ON u.id = a.user_id LEFT JOIN webhook w ON w.user_id = a.user_id "
                "WHERE l.phone_number_id = ?1"};
     static struct statement by_account = {
-        .sql = "SELECT " OWNER_COLUMNS " FROM account a JOIN user u ON u.id = a.user_id "
+        .sql = "SELECT " OWNER_COLUMNS " FROM account a JOIN \"user\" u ON u.id = a.user_id "
                "LEFT JOIN webhook w ON w.user_id = a.user_id WHERE a.waba_id = ?1"};
     if (is_equal_or_both_null(update->waba_id, in->waba_id) &&
         is_equal_or_both_null(update->phone_number_id, in->phone_number_id))
@@ -96,11 +96,11 @@ static bool upsert_foreign_waba(struct ingest *in, const struct store_update *up
     static struct statement add = {
         .sql = "INSERT INTO foreign_waba (line_id, waba_id, count, first_at, last_at) "
                "VALUES (?1, ?2, 1, ?3, ?3) ON CONFLICT (line_id, waba_id) DO UPDATE "
-               "SET count = count + 1, last_at = excluded.last_at"};
+               "SET count = foreign_waba.count + 1, last_at = excluded.last_at"};
     static struct statement delete_oldest = {
         .sql = "DELETE FROM foreign_waba WHERE line_id = ?1 AND waba_id IN "
                "(SELECT f.waba_id FROM foreign_waba f WHERE f.line_id = ?1 AND f.waba_id <> ?2 "
-               " ORDER BY f.last_at DESC, f.waba_id LIMIT -1 OFFSET ?3)"};
+               " ORDER BY f.last_at DESC, f.waba_id LIMIT 100 OFFSET ?3)"};
     return sql_run(in->store, &add, TEXT(in->owner.line_id), TEXT(update->waba_id),
                    INTEGER(in->now)) &&
            sql_run(in->store, &delete_oldest, TEXT(in->owner.line_id), TEXT(update->waba_id),

@@ -34,8 +34,8 @@ static enum store_result list_result(struct store *store, size_t count, const ch
 static struct statement find_account = {.sql = "SELECT 1 FROM account WHERE id = ?1"};
 
 enum store_result store_find_user(struct store *store, const char *email, char id[ID_SIZE]) {
-    static struct statement s = {.sql =
-                                     "SELECT id FROM user WHERE email = ?1 AND deleted_at IS NULL"};
+    static struct statement s = {
+        .sql = "SELECT id FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL"};
     sql_start(store, &s, TEXT(email));
     bool found = sql_row(store, &s);
     if (found) {
@@ -71,7 +71,7 @@ enum store_result store_list_users(struct store *store, struct arena *arena,
                                    struct store_user_entry **users, size_t *count) {
     static struct statement s = {
         .sql = "SELECT u.id, u.email, u.default_account_id, u.created_at, p.name, p.is_addon, "
-               "p.ends_at FROM user u LEFT JOIN plan p ON p.user_id = u.id "
+               "p.ends_at FROM \"user\" u LEFT JOIN plan p ON p.user_id = u.id "
                "WHERE u.deleted_at IS NULL ORDER BY u.id, p.is_addon, p.name"};
     struct buffer rows = buffer_in(arena), plans = buffer_in(arena);
     sql_start_with(store, &s, NULL, 0);
@@ -119,8 +119,8 @@ enum store_result store_list_account_lines(struct store *store, struct arena *ar
         .sql = "SELECT l.id, l.account_id, l.phone_number_id, l.phone_number, l.name, "
                "l.platform_type, l.is_registered, l.is_coexisting, l.archived_at, "
                "u.primary_line_id = l.id, l.created_at FROM line l "
-               "JOIN account a ON a.id = l.account_id JOIN user u ON u.id = a.user_id "
-               "WHERE ?1 IS NULL OR l.account_id = ?1 ORDER BY l.id"};
+               "JOIN account a ON a.id = l.account_id JOIN \"user\" u ON u.id = a.user_id "
+               "WHERE l.account_id = ?1 OR ?1 IS NULL ORDER BY l.id"};
     struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(account_id));
     while (sql_row(store, &s))

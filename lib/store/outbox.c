@@ -29,7 +29,7 @@ static int64_t latest_lease(int64_t now) {
 static bool find_next_due(struct store *store, struct arena *arena, const char *after, int64_t now,
                           struct store_due *due) {
     static struct statement s = {
-        .sql = "SELECT p.user_id, (SELECT w.url FROM webhook w JOIN user u ON u.id = w.user_id "
+        .sql = "SELECT p.user_id, (SELECT w.url FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
                "WHERE w.user_id = p.user_id AND " IS_CONFIGURED " AND " MAY_BE_TRIED
                " AND EXISTS (SELECT 1 FROM event e WHERE e.user_id = w.user_id AND " IS_WAITING
                ")), w.suspended_at IS NOT NULL, w.failing_since IS NOT NULL FROM event p "
@@ -64,7 +64,7 @@ static bool read_target(struct store *store, struct arena *arena, const char *us
                         struct store_delivery *target) {
     static struct statement s = {
         .sql = "SELECT w.url, w.code, CASE WHEN w.previous_until > ?1 THEN w.previous_code END, "
-               "w.suspended_at IS NOT NULL FROM webhook w JOIN user u ON u.id = w.user_id "
+               "w.suspended_at IS NOT NULL FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
                "WHERE w.user_id = ?2 AND " IS_CONFIGURED " AND " MAY_BE_TRIED};
     sql_start(store, &s, INTEGER(now), TEXT(user_id));
     if (!sql_row(store, &s))

@@ -1,7 +1,7 @@
 #include "store/outbox_entry.h"
 
 static bool next_sequence(struct store *store, struct store_event *event) {
-    static struct statement s = {.sql = "UPDATE user SET event_sequence = event_sequence + 1 "
+    static struct statement s = {.sql = "UPDATE \"user\" SET event_sequence = event_sequence + 1 "
                                         "WHERE id = ?1 RETURNING event_sequence"};
     sql_start(store, &s, TEXT(event->user_id));
     if (!sql_row(store, &s))

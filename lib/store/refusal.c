@@ -21,7 +21,7 @@ static bool update_count(struct store *store, struct slice hash, int64_t now, bo
 static bool check_room(struct store *store, size_t size, int64_t now, bool *has_room) {
     static struct statement delete_old = {.sql = "DELETE FROM webhook_refusal WHERE last_at < ?1"};
     static struct statement count = {
-        .sql = "SELECT count(*), coalesce(sum(size), 0) FROM webhook_refusal"};
+        .sql = "SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM webhook_refusal"};
     if (!sql_run(store, &delete_old, INTEGER(now - kept)))
         return false;
     sql_start_with(store, &count, NULL, 0);

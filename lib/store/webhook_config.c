@@ -22,7 +22,7 @@ static bool replace_code(struct store *store, const char *user_id, const struct 
     static struct statement s = {
         .sql = "INSERT INTO webhook (user_id, code, updated_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (user_id) DO UPDATE SET previous_code = webhook.code, previous_until = "
-               "CASE WHEN webhook.code IS NULL THEN NULL ELSE CAST(?4 AS INTEGER) END, "
+               "CASE WHEN webhook.code IS NULL THEN NULL ELSE CAST(?4 AS BIGINT) END, "
                "code = excluded.code, updated_at = excluded.updated_at"};
     return sql_run(store, &s, TEXT(user_id), BLOB(sealed_code), INTEGER(now),
                    INTEGER(now + WEBHOOK_CODE_OVERLAP_MS));
