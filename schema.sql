@@ -6,10 +6,13 @@
 --
 -- `switchboard init` creates this schema, or migrates an older database to it by the numbered steps
 -- in lib/store/migrate.c. A test compares the result of these steps with this file.
+--
+-- Each row that belongs to one customer has the customer's user_id, or the account_id of an account,
+-- which belongs to one customer for good: so the rows can be divided by customer.
 
 -- A customer, with one API token. A deleted user loses the token and keeps its row, so that its id
 -- is not used again (spec 5).
-CREATE TABLE user (
+CREATE TABLE "user" (
     id                 TEXT PRIMARY KEY,           -- usr_...
     email              TEXT NOT NULL,              -- shown by GET /v2/me; unique unless deleted
     default_account_id TEXT,                       -- for requests that name no account (spec 2.2)
@@ -19,18 +22,18 @@ CREATE TABLE user (
     deleted_at         INTEGER,
     FOREIGN KEY (id, default_account_id) REFERENCES account (user_id, id)
 ) STRICT;
-CREATE UNIQUE INDEX user_email ON user (email) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX user_email ON "user" (email) WHERE deleted_at IS NULL;
 
 -- The API token of a user. Only its hash is stored (spec 5); a new token replaces it.
 CREATE TABLE api_token (
-    user_id    TEXT PRIMARY KEY REFERENCES user (id),
+    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
     hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the token
     created_at INTEGER NOT NULL
 ) STRICT;
 
 -- The plans of a user: at most one primary plan, which decides on access (spec 5), and add-ons.
 CREATE TABLE plan (
-    user_id    TEXT NOT NULL REFERENCES user (id),
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
     name       TEXT NOT NULL CHECK (name <> ''), -- exactly Premium or Enterprise gives access
     is_addon   INTEGER NOT NULL CHECK (is_addon IN (0, 1)),
     ends_at    INTEGER,                          -- NULL: no end
@@ -42,7 +45,7 @@ CREATE UNIQUE INDEX plan_primary ON plan (user_id) WHERE is_addon = 0;
 -- A business account (WABA) of the platform.
 CREATE TABLE account (
     id           TEXT PRIMARY KEY,                    -- acc_...
-    user_id      TEXT NOT NULL REFERENCES user (id),
+    user_id      TEXT NOT NULL REFERENCES "user" (id),
     waba_id      TEXT NOT NULL UNIQUE CHECK (waba_id <> ''), -- the platform's id
     name         TEXT NOT NULL,                       -- displayName
     access_token BLOB,                                -- the platform access token, sealed; NULL: none
@@ -112,6 +115,7 @@ CREATE INDEX contact_merge_merged ON contact_merge (merged_id) WHERE merged_id I
 
 -- Blocked contacts: a line must not send to them (spec 3, 4.3).
 CREATE TABLE contact_block (
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
     line_id    TEXT NOT NULL REFERENCES line (id),
     contact_id TEXT NOT NULL REFERENCES contact (id),
     created_at INTEGER NOT NULL,
@@ -122,6 +126,7 @@ CREATE INDEX contact_block_contact ON contact_block (contact_id);
 -- A conversation: one per line and contact.
 CREATE TABLE thread (
     id              TEXT PRIMARY KEY,                       -- thr_...
+    user_id         TEXT NOT NULL REFERENCES "user" (id),
     line_id         TEXT NOT NULL REFERENCES line (id),
     contact_id      TEXT NOT NULL REFERENCES contact (id),
     created_at      INTEGER NOT NULL,
@@ -134,6 +139,7 @@ CREATE INDEX thread_contact ON thread (contact_id);
 -- An incoming or outgoing message, identified by its line and the platform's message id.
 CREATE TABLE message (
     id            TEXT PRIMARY KEY,                          -- msg_...
+    user_id       TEXT NOT NULL REFERENCES "user" (id),
     thread_id     TEXT NOT NULL,
     line_id       TEXT NOT NULL,
     wamid         TEXT NOT NULL CHECK (wamid <> ''),
@@ -155,6 +161,7 @@ CREATE INDEX message_thread ON message (thread_id, timestamp);
 
 -- The statuses that the platform reported for a message, each once.
 CREATE TABLE message_status (
+    user_id     TEXT NOT NULL REFERENCES "user" (id),
     message_id  TEXT NOT NULL REFERENCES message (id),
     status      TEXT NOT NULL,
     recipient   TEXT NOT NULL,        -- as the platform names it; '' when it does not
@@ -228,7 +235,7 @@ CREATE TABLE flow_token (
 
 -- The outbound webhook of a user (spec 2.8, 4.7) and the state of its deliveries.
 CREATE TABLE webhook (
-    user_id                TEXT PRIMARY KEY REFERENCES user (id),
+    user_id                TEXT PRIMARY KEY REFERENCES "user" (id),
     url                    TEXT NOT NULL DEFAULT '',          -- '' when unset
     code                   BLOB,                              -- sealed; NULL when unset
     previous_code          BLOB,                              -- sealed; still signs until previous_until
@@ -244,7 +251,7 @@ CREATE TABLE webhook (
 -- The outbox: events for the user's webhook, inserted in the transaction of their cause.
 CREATE TABLE event (
     id              TEXT PRIMARY KEY,                        -- evt_...: the webhook-id of every attempt
-    user_id         TEXT NOT NULL REFERENCES user (id),
+    user_id         TEXT NOT NULL REFERENCES "user" (id),
     sequence        INTEGER NOT NULL,                        -- data.sequence, ascending for each user
     type            TEXT NOT NULL,                           -- message.received, lead.created, ...
     contact_id      TEXT,                                    -- orders the first attempts
@@ -271,7 +278,7 @@ CREATE INDEX event_failed ON event (id) WHERE last_error IS NOT NULL;
 
 -- Where the next share of a user's events starts, when the last share did not cover all of them.
 CREATE TABLE event_turn (
-    user_id    TEXT PRIMARY KEY REFERENCES user (id),
+    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
     turn       INTEGER NOT NULL, -- counts shares that were used up; odd: retries go first
     contact_id TEXT NOT NULL,    -- the contact that had the last turn
     round_end  TEXT NOT NULL     -- the contact that the round ends with
@@ -279,6 +286,7 @@ CREATE TABLE event_turn (
 
 -- Every attempt to deliver an event.
 CREATE TABLE event_attempt (
+    user_id       TEXT NOT NULL REFERENCES "user" (id),
     event_id      TEXT NOT NULL REFERENCES event (id),
     attempt       INTEGER NOT NULL,
     started_at    INTEGER NOT NULL,
@@ -292,6 +300,7 @@ CREATE TABLE event_attempt (
 
 -- Leads, one per contact and source: each causes at most one event.
 CREATE TABLE lead (
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
     contact_id TEXT NOT NULL REFERENCES contact (id),
     source     TEXT NOT NULL CHECK (source IN ('new_contact', 'ad', 'lead_event')),
     created_at INTEGER NOT NULL,
@@ -300,7 +309,7 @@ CREATE TABLE lead (
 
 -- Idempotency keys: the answer of the request, or a request that is still running.
 CREATE TABLE idempotency (
-    user_id     TEXT NOT NULL REFERENCES user (id),
+    user_id     TEXT NOT NULL REFERENCES "user" (id),
     key         TEXT NOT NULL,
     route       TEXT NOT NULL,        -- method and path
     fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32), -- of the body; zeros: body not read yet

@@ -359,8 +359,8 @@ courier_at() {
 # Adds COUNT events of A, each with one attempt, that ended as STATE so many DAYS ago.
 add_ended() {
     add_events A "$1" >/dev/null
-    db "INSERT INTO event_attempt (event_id, attempt, started_at, duration_ms)
-            SELECT id, 1, 1, 1 FROM event WHERE state = 'pending';
+    db "INSERT INTO event_attempt (user_id, event_id, attempt, started_at, duration_ms)
+            SELECT user_id, id, 1, 1, 1 FROM event WHERE state = 'pending';
         UPDATE event SET state = '$2', finished_at = $db_now - $3 * 86400000, next_attempt_at = 0 WHERE state = 'pending'"
 }
 

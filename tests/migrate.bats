@@ -112,6 +112,98 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
     assert_equal "$(db 'SELECT * FROM flow_reply_count ORDER BY flow_id')" $'acc_1|f1|5\nacc_1|f2|3'
 }
 
+# Prints SQL that fills a database of version 1 or 2: two users, each with an account, a line and SIZE
+# contacts; each contact has a thread, two messages, a status, a flow reply, a block, a lead and an
+# event with its attempt. fill_old SIZE
+fill_old() {
+    cat <<END
+BEGIN;
+CREATE TEMP TABLE u AS SELECT 1 AS u UNION ALL SELECT 2;
+CREATE TEMP TABLE n AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < $1)
+    SELECT u, u || '_' || n AS k, n FROM u, n;
+INSERT INTO user (id, email, created_at) SELECT 'usr_' || u, u || '@example.org', 1 FROM u;
+INSERT INTO account (id, user_id, waba_id, name, created_at)
+    SELECT 'acc_' || u, 'usr_' || u, u, 'A', 1 FROM u;
+INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting,
+    created_at) SELECT 'lin_' || u, 'acc_' || u, u, '+1', 1, 0, 1 FROM u;
+INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+    SELECT 'con_' || k, 'acc_' || u, n, n, n FROM n;
+INSERT INTO contact_block SELECT 'lin_' || u, 'con_' || k, n FROM n;
+INSERT INTO lead SELECT 'con_' || k, 'ad', n FROM n;
+INSERT INTO thread SELECT 'thr_' || k, 'lin_' || u, 'con_' || k, n, n + 1 FROM n;
+INSERT INTO message SELECT 'msg_' || k || j, 'thr_' || k, 'lin_' || u, k || j, 'out', 'api', 'text',
+    'failed', n, n + 1, k, CAST('{' || k AS BLOB), CAST('[' || k AS BLOB), n + 2
+    FROM n, (SELECT 'a' AS j UNION ALL SELECT 'b');
+INSERT INTO message_status SELECT id, 'failed', 'r', status_at, body, created_at FROM message
+    WHERE id LIKE '%a';
+INSERT INTO flow_response SELECT 'msg_' || k || 'b', 'acc_' || u, n % 3 FROM n;
+INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at)
+    SELECT 'evt_' || k, 'usr_' || u, n, 'ping', 'con_' || k, x'', 'pending', n, n FROM n;
+INSERT INTO event_attempt SELECT 'evt_' || k, 1, n, 2, 500, 'HTTP 500', '::1', x'00ff' FROM n;
+COMMIT;
+END
+}
+
+# Each table of version 3 that has a user_id since then, and its other columns.
+divided=('contact_block line_id, contact_id, created_at' 'lead contact_id, source, created_at'
+    'thread id, line_id, contact_id, created_at, last_message_at'
+    'message id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp,
+        context_wamid, hex(body), hex(error), created_at'
+    'message_status message_id, status, recipient, timestamp, hex(body), received_at'
+    'event_attempt event_id, attempt, started_at, duration_ms, http_status, error, address,
+        hex(response_head)' 'flow_response message_id, account_id, flow_id')
+
+# Prints the rows of those tables without user_id.
+rows() {
+    local table
+    for table in "${divided[@]}"; do
+        db "SELECT '${table%% *}', ${table#* } FROM ${table%% *} ORDER BY 2, 3, 4"
+    done
+}
+
+@test "every row of a full database of an older version gets its customer and keeps its content" {
+    local version table
+    for version in 1 2; do
+        rm -f "$DB"*
+        old_database "$DB" "$version"
+        fill_old 3000 | sqlite3 -bail "$DB"
+        rows >"$BATS_TEST_TMPDIR/before"
+        (($(wc -l <"$BATS_TEST_TMPDIR/before") == 8 * 6000))
+        switchboard init
+        rows >"$BATS_TEST_TMPDIR/after"
+        cmp "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+        for table in contact_block lead thread message message_status event_attempt; do
+            # the keys of all rows contain the number of their customer: con_1_17, msg_2_5a
+            assert_equal "$table $(db "SELECT count(*), count(DISTINCT user_id) FROM $table
+                WHERE user_id = 'usr_' || substr($(key_of "$table"), 5, 1)")" \
+                "$table $([[ $table == message ]] && echo 12000 || echo 6000)|2"
+        done
+        assert_equal "$(db 'PRAGMA integrity_check; PRAGMA foreign_key_check')" ok
+        cmp "$BATS_TEST_TMPDIR/before" <(DB=$DB.before-v$((version + 1)) rows)
+    done
+}
+
+key_of() { # TABLE: its column with the number of the customer
+    case $1 in
+    contact_block | lead) echo contact_id ;;
+    message_status) echo message_id ;;
+    event_attempt) echo event_id ;;
+    *) echo id ;;
+    esac
+}
+
+@test "a database with a row that belongs to no customer is not migrated, and stays as it was" {
+    old_database "$DB" 2
+    fill_old 20 | sqlite3 -bail "$DB"
+    db "UPDATE message SET line_id = 'lin_none' WHERE id = 'msg_1_7a'"
+    rows >"$BATS_TEST_TMPDIR/before"
+    run switchboard init
+    [[ $status != 0 ]]
+    [[ $output == *'NOT NULL constraint failed'* ]] || fail "$output"
+    assert_equal "$(db 'PRAGMA user_version')" 2
+    cmp "$BATS_TEST_TMPDIR/before" <(rows)
+}
+
 @test "the newest file in tests/schemas is the schema version of this program" {
     switchboard init >/dev/null
     assert_equal "$(db 'PRAGMA user_version')" "$newest"
@@ -167,7 +259,7 @@ usr_2|both|POST /a|req_4|200|"req_4"|||32|1'
         's/(state IN (.pending., /(state IN (/' 's/event_sequence     INTEGER NOT NULL DEFAULT 0/event_sequence INTEGER NOT NULL/' \
         's/ REFERENCES line (id)//' 's/CREATE UNIQUE INDEX plan_primary/CREATE INDEX plan_primary/' \
         's/ WHERE is_addon = 0//' 's/(account_id, updated_at DESC)/(account_id, updated_at)/' \
-        's/^    UNIQUE (line_id, wamid),//' '0,/) STRICT;/s/) STRICT;/);/' 's/    email              TEXT/    mail               TEXT/; s/user (email)/user (mail)/'; do
+        's/^    UNIQUE (line_id, wamid),//' '0,/) STRICT;/s/) STRICT;/);/' 's/    email              TEXT/    mail               TEXT/; s/"user" (email)/"user" (mail)/'; do
         sed "$change" "$root/tests/schemas/v$newest.sql" >"$BATS_TEST_TMPDIR/changed.sql"
         refute cmp -s "$root/tests/schemas/v$newest.sql" "$BATS_TEST_TMPDIR/changed.sql"
         ((++number))

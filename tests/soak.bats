@@ -136,6 +136,16 @@ figure() { # NAME
     assert_finds 'a new message of a user with a permanent webhook has one event' "$wamid"
 }
 
+@test "the checker detects a row of another customer" {
+    local id
+    copy_soaked
+    id=$(sqlite3 "$copied/final.db" "SELECT m.id FROM message m JOIN user u ON u.id = m.user_id
+        WHERE u.email = 'a@example.org' LIMIT 1")
+    final "UPDATE message SET user_id = (SELECT id FROM user WHERE email = 'b@example.org')
+        WHERE id = '$id'"
+    assert_finds 'every row names the customer that it belongs to' "message $id"
+}
+
 @test "the checker detects two contacts of one person, and a lost answer" {
     copy_soaked
     final "UPDATE contact SET bsuid = NULL WHERE phone = '16505550000'"

@@ -87,6 +87,7 @@ static void record(struct request *rq, const struct message_kind *kind,
                    const struct recipient *recipient, const struct accepted *accepted) {
     const struct caller *caller = rq->caller;
     struct store_send send = {
+        .user_id = caller->user.id,
         .account_id = caller->line.account_id,
         .line_id = caller->line.id,
         .phone = recipient->phone,

@@ -169,16 +169,21 @@ enum store_result store_archive_line(struct store *store, const char *phone_numb
     return commit_found(store, found);
 }
 
-/* Finds the line of a block and its account. */
-static bool find_line(struct store *store, const char *phone_number_id, char line_id[ID_SIZE],
-                      char account_id[ID_SIZE]) {
-    static struct statement s = {.sql =
-                                     "SELECT id, account_id FROM line WHERE phone_number_id = ?1"};
+/* The line of a block, its account and its user. */
+struct owner {
+    char user_id[ID_SIZE], account_id[ID_SIZE], line_id[ID_SIZE];
+};
+
+static bool find_owner(struct store *store, const char *phone_number_id, struct owner *owner) {
+    static struct statement s = {
+        .sql = "SELECT a.user_id, a.id, l.id FROM line l JOIN account a ON a.id = l.account_id "
+               "WHERE l.phone_number_id = ?1"};
     sql_start(store, &s, TEXT(phone_number_id));
     if (!sql_row(store, &s))
         return false;
-    copy_id(&s, 0, line_id);
-    copy_id(&s, 1, account_id);
+    copy_id(&s, 0, owner->user_id);
+    copy_id(&s, 1, owner->account_id);
+    copy_id(&s, 2, owner->line_id);
     sql_stop(&s);
     return true;
 }
@@ -200,12 +205,13 @@ static bool find_or_insert_contact(struct store *store, const char *account_id,
 
 enum store_result store_block_contact(struct store *store, struct store_block *block) {
     static struct statement add = {
-        .sql = "INSERT INTO contact_block (line_id, contact_id, created_at) VALUES (?1, ?2, ?3) "
-               "ON CONFLICT (line_id, contact_id) DO NOTHING"};
-    char line_id[ID_SIZE], account_id[ID_SIZE];
-    bool found = sql_begin(store) && find_line(store, block->phone_number_id, line_id, account_id);
-    if (found && find_or_insert_contact(store, account_id, block))
-        sql_run(store, &add, TEXT(line_id), TEXT(block->contact_id), INTEGER(block->now));
+        .sql = "INSERT INTO contact_block (user_id, line_id, contact_id, created_at) "
+               "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (line_id, contact_id) DO NOTHING"};
+    struct owner owner;
+    bool found = sql_begin(store) && find_owner(store, block->phone_number_id, &owner);
+    if (found && find_or_insert_contact(store, owner.account_id, block))
+        sql_run(store, &add, TEXT(owner.user_id), TEXT(owner.line_id), TEXT(block->contact_id),
+                INTEGER(block->now));
     return commit_found(store, found);
 }
 
@@ -213,11 +219,11 @@ enum store_result store_unblock_contact(struct store *store, struct store_block 
                                         bool *was_blocked) {
     static struct statement delete_block = {
         .sql = "DELETE FROM contact_block WHERE line_id = ?1 AND contact_id = ?2"};
-    char line_id[ID_SIZE], account_id[ID_SIZE];
+    struct owner owner;
     const char *identity = block->phone ? block->phone : block->bsuid;
-    bool found = sql_begin(store) && find_line(store, block->phone_number_id, line_id, account_id);
-    *was_blocked = found && contact_find(store, account_id, identity, block->contact_id) &&
-                   sql_run(store, &delete_block, TEXT(line_id), TEXT(block->contact_id)) &&
+    bool found = sql_begin(store) && find_owner(store, block->phone_number_id, &owner);
+    *was_blocked = found && contact_find(store, owner.account_id, identity, block->contact_id) &&
+                   sql_run(store, &delete_block, TEXT(owner.line_id), TEXT(block->contact_id)) &&
                    sql_changes(store) > 0;
     return commit_found(store, found);
 }

@@ -54,15 +54,15 @@ bool contact_upsert_alias(struct store *store, const char *account_id, const cha
     return sql_run(store, &s, TEXT(account_id), TEXT(identity), TEXT(contact_id), INTEGER(now));
 }
 
-bool thread_upsert(struct store *store, const char *line_id, const char *contact_id,
-                   const char *new_id, int64_t now, char id[ID_SIZE]) {
+bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]) {
     static struct statement s = {
-        .sql = "INSERT INTO thread (id, line_id, contact_id, created_at, last_message_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT (line_id, contact_id) DO UPDATE "
+        .sql = "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (line_id, contact_id) DO UPDATE "
                "SET last_message_at = CASE WHEN excluded.last_message_at > thread.last_message_at "
                "THEN excluded.last_message_at ELSE thread.last_message_at END "
                "RETURNING id"};
-    sql_start(store, &s, TEXT(new_id), TEXT(line_id), TEXT(contact_id), INTEGER(now));
+    sql_start(store, &s, TEXT(thread->new_id), TEXT(thread->user_id), TEXT(thread->line_id),
+              TEXT(thread->contact_id), INTEGER(thread->at));
     if (!sql_row(store, &s))
         return false;
     snprintf(id, ID_SIZE, "%s", (const char *)sqlite3_column_text(s.prepared, 0));

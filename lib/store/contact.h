@@ -30,10 +30,16 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
 bool contact_find(struct store *store, const char *account_id, const char *identity,
                   char id[ID_SIZE]);
 
-/* Upserts the thread of the line and the contact; `now` (ms) becomes the time of its last message
- * if it is later. A new thread gets the id `new_id`. The thread's id is written to `id`. */
-bool thread_upsert(struct store *store, const char *line_id, const char *contact_id,
-                   const char *new_id, int64_t now, char id[ID_SIZE]);
+/* A thread, and the time of a message in it (ms). */
+struct thread {
+    const char *new_id; /* its id if it is new */
+    const char *user_id, *line_id, *contact_id;
+    int64_t at;
+};
+
+/* Upserts the thread of the line and the contact; `at` becomes the time of its last message if it
+ * is later. The thread's id is written to `id`. */
+bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]);
 
 /* Upserts an alias: `identity` leads to the contact too. */
 bool contact_upsert_alias(struct store *store, const char *account_id, const char *identity,

@@ -167,10 +167,12 @@ static bool add_event(struct ingest *in, struct store_event *event, const struct
 /* Inserts the contact as a lead from this source; *is_first: it was none before. */
 static bool insert_lead(struct ingest *in, const char *contact_id, const char *source,
                         bool *is_first) {
-    static struct statement s = {.sql = "INSERT INTO lead (contact_id, source, created_at) "
-                                        "VALUES (?1, ?2, ?3) "
-                                        "ON CONFLICT (contact_id, source) DO NOTHING"};
-    if (!sql_run(in->store, &s, TEXT(contact_id), TEXT(source), INTEGER(in->now)))
+    static struct statement s = {.sql =
+                                     "INSERT INTO lead (user_id, contact_id, source, created_at) "
+                                     "VALUES (?1, ?2, ?3, ?4) "
+                                     "ON CONFLICT (contact_id, source) DO NOTHING"};
+    if (!sql_run(in->store, &s, TEXT(in->owner.user_id), TEXT(contact_id), TEXT(source),
+                 INTEGER(in->now)))
         return false;
     *is_first = sql_changes(in->store) > 0;
     return true;
@@ -247,19 +249,30 @@ static const char *first_status(const struct store_update *update) {
     return update->kind == UPDATE_HISTORY && update->status ? update->status : "sent";
 }
 
+static bool upsert_thread(struct ingest *in, const struct store_update *update,
+                          const struct contact *contact, char id[ID_SIZE]) {
+    const struct thread thread = {.new_id = new_id(in, "thr_"),
+                                  .user_id = in->owner.user_id,
+                                  .line_id = in->owner.line_id,
+                                  .contact_id = contact->id,
+                                  .at = update->timestamp};
+    return thread_upsert(in->store, &thread, id);
+}
+
 static bool insert_message(struct ingest *in, const struct store_update *update,
                            const char *message_id, const char *thread_id) {
     static struct statement s = {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
-            "status_at, timestamp, context_wamid, body, created_at) "
-            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12)"};
-    return sql_run(
-        in->store, &s, TEXT(message_id), TEXT(thread_id), TEXT(in->owner.line_id),
-        TEXT(update->wamid), TEXT(update->is_outgoing ? "out" : "in"),
-        TEXT(message_sources[update->kind]), TEXT(update->type), TEXT(first_status(update)),
-        INTEGER(update->timestamp), TEXT(update->context_wamid),
-        BLOB(update->kind == UPDATE_STATUS ? SLICE("") : update->body), INTEGER(in->now));
+            "status_at, timestamp, context_wamid, body, created_at, user_id) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13)"};
+    return sql_run(in->store, &s, TEXT(message_id), TEXT(thread_id), TEXT(in->owner.line_id),
+                   TEXT(update->wamid), TEXT(update->is_outgoing ? "out" : "in"),
+                   TEXT(message_sources[update->kind]), TEXT(update->type),
+                   TEXT(first_status(update)), INTEGER(update->timestamp),
+                   TEXT(update->context_wamid),
+                   BLOB(update->kind == UPDATE_STATUS ? SLICE("") : update->body), INTEGER(in->now),
+                   TEXT(in->owner.user_id));
 }
 
 /* Completes a stored message: one that is known only from a status, an old media message whose
@@ -351,8 +364,7 @@ static bool handle_message(struct ingest *in, struct store_update *update) {
     if (!contact.id)
         return insert_platform_update(in, update, OUTCOME_NO_CONTACT);
     const char *message_id = new_id(in, "msg_");
-    if (!thread_upsert(in->store, in->owner.line_id, contact.id, new_id(in, "thr_"),
-                       update->timestamp, known.thread_id) ||
+    if (!upsert_thread(in, update, &contact, known.thread_id) ||
         !insert_message(in, update, message_id, known.thread_id) ||
         !add_flow_rows(in, update, message_id))
         return false;
@@ -397,11 +409,13 @@ static bool raise_status(struct ingest *in, const struct store_update *update,
 
 static bool insert_status(struct ingest *in, struct store_update *update, const char *message_id) {
     static struct statement s = {
-        .sql = "INSERT INTO message_status (message_id, status, recipient, timestamp, body, "
-               "received_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
-               "ON CONFLICT (message_id, status, recipient) DO NOTHING"};
-    if (!sql_run(in->store, &s, TEXT(message_id), TEXT(update->status), TEXT(update->recipient),
-                 INTEGER(update->timestamp), BLOB(update->body), INTEGER(in->now)))
+        .sql =
+            "INSERT INTO message_status (user_id, message_id, status, recipient, timestamp, body, "
+            "received_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+            "ON CONFLICT (message_id, status, recipient) DO NOTHING"};
+    if (!sql_run(in->store, &s, TEXT(in->owner.user_id), TEXT(message_id), TEXT(update->status),
+                 TEXT(update->recipient), INTEGER(update->timestamp), BLOB(update->body),
+                 INTEGER(in->now)))
         return false;
     update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
     return true;
@@ -414,8 +428,7 @@ static bool insert_missing_message(struct ingest *in, const struct store_update 
     message.type = "unknown";
     message.is_outgoing = true;
     id_make(made->id, "msg_", in->now);
-    return thread_upsert(in->store, in->owner.line_id, contact->id, new_id(in, "thr_"),
-                         update->timestamp, made->thread_id) &&
+    return upsert_thread(in, update, contact, made->thread_id) &&
            insert_message(in, &message, made->id, made->thread_id);
 }
 

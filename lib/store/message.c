@@ -46,19 +46,22 @@ enum store_result store_insert_send(struct store *store, const struct store_send
     static struct statement insert = {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
-            "status_at, timestamp, context_wamid, body, created_at) "
-            "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6) "
+            "status_at, timestamp, context_wamid, body, created_at, user_id) "
+            "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9) "
             "ON CONFLICT (line_id, wamid) DO UPDATE SET thread_id = excluded.thread_id, "
             "source = 'api', type = excluded.type, body = excluded.body, "
             "context_wamid = excluded.context_wamid WHERE message.source = 'status'"};
     char contact_id[ID_SIZE], thread_id[ID_SIZE];
+    const struct thread thread = {.new_id = send->new_thread_id,
+                                  .user_id = send->user_id,
+                                  .line_id = send->line_id,
+                                  .contact_id = contact_id,
+                                  .at = send->now};
     if (sql_begin(store) && find_or_insert_contact(store, send, contact_id) &&
-        thread_upsert(store, send->line_id, contact_id, send->new_thread_id, send->now,
-                      thread_id) &&
-        upsert_flow_token(store, send, send->wamid) &&
+        thread_upsert(store, &thread, thread_id) && upsert_flow_token(store, send, send->wamid) &&
         upsert_flow_token(store, send, send->flow_token))
         sql_run(store, &insert, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
                 TEXT(send->wamid), TEXT(send->type), INTEGER(send->now), TEXT(send->context_wamid),
-                BLOB(send->body));
+                BLOB(send->body), TEXT(send->user_id));
     return sql_commit(store);
 }

@@ -74,6 +74,117 @@ static const char *const to_2[] = {
     NULL,
 };
 
+/* The owner of a line. A row without one is an error, which ends the migration. */
+#define USER_OF_LINE                                                                               \
+    "(SELECT a.user_id FROM line l JOIN account a ON a.id = l.account_id WHERE l.id = line_id)"
+
+/* Version 2 to 3: every row names its customer. NOT NULL columns cannot be added to a table with
+ * rows, so the tables are copied. flow_response has no new column, but it references `message`:
+ * dropping that table deletes its rows, which the references of the old flow_response forbid. A
+ * renamed table keeps the references to it. The copies are made first, since a message's statuses
+ * and threads are found in them. */
+static const char *const to_3[] = {
+    "CREATE TABLE thread_3 ("
+    "id TEXT PRIMARY KEY, "
+    "user_id TEXT NOT NULL REFERENCES user (id), "
+    "line_id TEXT NOT NULL REFERENCES line (id), "
+    "contact_id TEXT NOT NULL REFERENCES contact (id), "
+    "created_at INTEGER NOT NULL, "
+    "last_message_at INTEGER NOT NULL, "
+    "UNIQUE (line_id, contact_id), "
+    "UNIQUE (id, line_id)) STRICT",
+    "INSERT INTO thread_3 SELECT id, " USER_OF_LINE ", line_id, contact_id, created_at, "
+    "last_message_at FROM thread",
+    "CREATE TABLE message_3 ("
+    "id TEXT PRIMARY KEY, "
+    "user_id TEXT NOT NULL REFERENCES user (id), "
+    "thread_id TEXT NOT NULL, "
+    "line_id TEXT NOT NULL, "
+    "wamid TEXT NOT NULL CHECK (wamid <> ''), "
+    "direction TEXT NOT NULL CHECK (direction IN ('in', 'out')), "
+    "source TEXT NOT NULL CHECK (source IN ('api', 'webhook', 'echo', 'history', 'status')), "
+    "type TEXT NOT NULL, "
+    "status TEXT NOT NULL CHECK (status IN "
+    "('received', 'accepted', 'sent', 'delivered', 'read', 'played', 'failed')), "
+    "status_at INTEGER NOT NULL, "
+    "timestamp INTEGER NOT NULL, "
+    "context_wamid TEXT, "
+    "body BLOB NOT NULL, "
+    "error BLOB, "
+    "created_at INTEGER NOT NULL, "
+    "UNIQUE (line_id, wamid), "
+    "FOREIGN KEY (thread_id, line_id) REFERENCES thread_3 (id, line_id)) STRICT",
+    "INSERT INTO message_3 SELECT id, " USER_OF_LINE ", thread_id, line_id, wamid, direction, "
+    "source, type, status, status_at, timestamp, context_wamid, body, error, created_at "
+    "FROM message",
+    "CREATE TABLE message_status_3 ("
+    "user_id TEXT NOT NULL REFERENCES user (id), "
+    "message_id TEXT NOT NULL REFERENCES message_3 (id), "
+    "status TEXT NOT NULL, "
+    "recipient TEXT NOT NULL, "
+    "timestamp INTEGER NOT NULL, "
+    "body BLOB NOT NULL, "
+    "received_at INTEGER NOT NULL, "
+    "PRIMARY KEY (message_id, status, recipient)) STRICT",
+    "INSERT INTO message_status_3 SELECT (SELECT m.user_id FROM message_3 m "
+    "WHERE m.id = message_id), message_id, status, recipient, timestamp, body, received_at "
+    "FROM message_status",
+    "CREATE TABLE flow_response_3 ("
+    "message_id TEXT PRIMARY KEY REFERENCES message_3 (id), "
+    "account_id TEXT NOT NULL REFERENCES account (id), "
+    "flow_id TEXT) STRICT",
+    "INSERT INTO flow_response_3 SELECT message_id, account_id, flow_id FROM flow_response",
+    "DROP TABLE flow_response",
+    "DROP TABLE message_status",
+    "DROP TABLE message",
+    "DROP TABLE thread",
+    "ALTER TABLE thread_3 RENAME TO thread",
+    "ALTER TABLE message_3 RENAME TO message",
+    "ALTER TABLE message_status_3 RENAME TO message_status",
+    "ALTER TABLE flow_response_3 RENAME TO flow_response",
+    "CREATE INDEX thread_contact ON thread (contact_id)",
+    "CREATE INDEX message_thread ON message (thread_id, timestamp)",
+    "CREATE TABLE contact_block_3 ("
+    "user_id TEXT NOT NULL REFERENCES user (id), "
+    "line_id TEXT NOT NULL REFERENCES line (id), "
+    "contact_id TEXT NOT NULL REFERENCES contact (id), "
+    "created_at INTEGER NOT NULL, "
+    "PRIMARY KEY (line_id, contact_id)) STRICT",
+    "INSERT INTO contact_block_3 SELECT " USER_OF_LINE ", line_id, contact_id, created_at "
+    "FROM contact_block",
+    "DROP TABLE contact_block",
+    "ALTER TABLE contact_block_3 RENAME TO contact_block",
+    "CREATE INDEX contact_block_contact ON contact_block (contact_id)",
+    "CREATE TABLE event_attempt_3 ("
+    "user_id TEXT NOT NULL REFERENCES user (id), "
+    "event_id TEXT NOT NULL REFERENCES event (id), "
+    "attempt INTEGER NOT NULL, "
+    "started_at INTEGER NOT NULL, "
+    "duration_ms INTEGER NOT NULL, "
+    "http_status INTEGER, "
+    "error TEXT, "
+    "address TEXT, "
+    "response_head BLOB, "
+    "PRIMARY KEY (event_id, attempt)) STRICT",
+    "INSERT INTO event_attempt_3 SELECT (SELECT e.user_id FROM event e WHERE e.id = event_id), "
+    "event_id, attempt, started_at, duration_ms, http_status, error, address, response_head "
+    "FROM event_attempt",
+    "DROP TABLE event_attempt",
+    "ALTER TABLE event_attempt_3 RENAME TO event_attempt",
+    "CREATE TABLE lead_3 ("
+    "user_id TEXT NOT NULL REFERENCES user (id), "
+    "contact_id TEXT NOT NULL REFERENCES contact (id), "
+    "source TEXT NOT NULL CHECK (source IN ('new_contact', 'ad', 'lead_event')), "
+    "created_at INTEGER NOT NULL, "
+    "PRIMARY KEY (contact_id, source)) STRICT",
+    "INSERT INTO lead_3 SELECT (SELECT a.user_id FROM contact c "
+    "JOIN account a ON a.id = c.account_id WHERE c.id = contact_id), contact_id, source, "
+    "created_at FROM lead",
+    "DROP TABLE lead",
+    "ALTER TABLE lead_3 RENAME TO lead",
+    NULL,
+};
+
 /* The numbered steps: `sql` migrates version to - 1 to version `to`. schema.sql is the result of
  * all steps; a test compares the two. */
 static const struct {
@@ -81,6 +192,7 @@ static const struct {
     const char *const *sql;
 } steps[] = {
     {2, to_2},
+    {3, to_3},
 };
 
 /* Creates an empty file; SQLite gives its -wal and -shm the same mode. */

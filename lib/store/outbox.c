@@ -241,8 +241,8 @@ static bool lease_share(struct store *store, struct arena *arena,
 
 static bool insert_attempt(struct store *store, const struct store_attempt *attempt) {
     static struct statement s = {
-        .sql = "INSERT INTO event_attempt (event_id, attempt, started_at, duration_ms, "
-               "http_status, error, address, response_head) SELECT e.id, "
+        .sql = "INSERT INTO event_attempt (user_id, event_id, attempt, started_at, duration_ms, "
+               "http_status, error, address, response_head) SELECT e.user_id, e.id, "
                "(SELECT coalesce(max(a.attempt), 0) + 1 FROM event_attempt a "
                " WHERE a.event_id = e.id), ?2, ?3, ?4, ?5, ?6, ?7 FROM event e WHERE e.id = ?1"};
     return sql_run(store, &s, TEXT(attempt->event_id), INTEGER(attempt->started_at),

@@ -59,11 +59,11 @@ static bool move_rows(struct store *store, const char *from, const char *to) {
         {.sql = "DELETE FROM thread WHERE contact_id = ?1 AND line_id IN "
                 "(SELECT t.line_id FROM thread t WHERE t.contact_id = ?2)"},
         {.sql = "UPDATE thread SET contact_id = ?2 WHERE contact_id = ?1"},
-        {.sql = "INSERT INTO contact_block (line_id, contact_id, created_at) "
-                "SELECT line_id, ?2, created_at FROM contact_block WHERE contact_id = ?1 "
+        {.sql = "INSERT INTO contact_block (user_id, line_id, contact_id, created_at) "
+                "SELECT user_id, line_id, ?2, created_at FROM contact_block WHERE contact_id = ?1 "
                 "ON CONFLICT (line_id, contact_id) DO NOTHING"},
-        {.sql = "INSERT INTO lead (contact_id, source, created_at) "
-                "SELECT ?2, source, created_at FROM lead WHERE contact_id = ?1 "
+        {.sql = "INSERT INTO lead (user_id, contact_id, source, created_at) "
+                "SELECT user_id, ?2, source, created_at FROM lead WHERE contact_id = ?1 "
                 "ON CONFLICT (contact_id, source) DO NOTHING"},
         {.sql = "UPDATE contact_alias SET contact_id = ?2 WHERE contact_id = ?1"},
         {.sql = "UPDATE contact_merge SET contact_id = ?2 WHERE contact_id = ?1"},

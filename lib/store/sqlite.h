@@ -7,7 +7,7 @@
 
 #include "store/store.h"
 
-enum { SCHEMA_APPLICATION_ID = 0x53574244, SCHEMA_VERSION = 2 }; /* "SWBD" */
+enum { SCHEMA_APPLICATION_ID = 0x53574244, SCHEMA_VERSION = 3 }; /* "SWBD" */
 
 /* A statement: its text, written beside the function that runs it, and its prepared form. */
 struct statement {

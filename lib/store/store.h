@@ -126,7 +126,7 @@ enum store_result store_is_blocked(struct store *store, const char *line_id, con
 
 /* A send that the platform accepted. */
 struct store_send {
-    const char *account_id, *line_id;
+    const char *user_id, *account_id, *line_id;
     const char *phone; /* the recipient's digits; NULL: sent to the BSUID */
     const char *wa_id; /* the phone as the platform normalized it; NULL: not in its answer */
     const char *bsuid;

@@ -37,20 +37,22 @@ $numbers $size) INSERT INTO row SELECT i, printf('%026d', i), user_id, account_i
     FROM n JOIN owner ON k = iif(i % 10, 0, 1 + (i / 10) % 999);
 INSERT INTO contact (id, account_id, phone, bsuid, name, created_at, updated_at)
     SELECT 'con_' || suffix, account_id, printf('1777%09d', i), printf('US.7%09d', i), 'Person ' || i, i, i FROM row;
-INSERT INTO thread SELECT 'thr_' || suffix, line_id, 'con_' || suffix, i, i FROM row;
-INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp, body, created_at)
-    SELECT 'msg_' || printf('%026d', 3 * i + j), 'thr_' || suffix, line_id, printf('wamid.fill%09d', 3 * i + j), 'out',
+INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
+    SELECT 'thr_' || suffix, user_id, line_id, 'con_' || suffix, i, i FROM row;
+INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp, body,
+        created_at)
+    SELECT 'msg_' || printf('%026d', 3 * i + j), user_id, 'thr_' || suffix, line_id, printf('wamid.fill%09d', 3 * i + j), 'out',
     'api', 'text', 'delivered', 1, 3 * i + j, CAST('{"type":"text","text":{"body":"Your order is on its way."}}' AS BLOB), 1
     FROM row, (SELECT 0 AS j UNION ALL SELECT 1 UNION ALL SELECT 2);
-INSERT INTO message_status SELECT id, 'delivered', '', 1, CAST('{"status":"delivered"}' AS BLOB), 1 FROM message
-    WHERE id < 'msg_0~';
+INSERT INTO message_status (user_id, message_id, status, recipient, timestamp, body, received_at)
+    SELECT user_id, id, 'delivered', '', 1, CAST('{"status":"delivered"}' AS BLOB), 1 FROM message WHERE id < 'msg_0~';
 INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempts, next_attempt_at, last_status,
         created_at, finished_at)
     SELECT 'evt_' || suffix, user_id, i, 'message.received', 'con_' || suffix,
     CAST('{"type":"message.received","data":{"note":"about as long as such a thing is, or half of it"}}' AS BLOB),
     'done', 1, i, 200, i, (SELECT yesterday FROM at) FROM row;
-INSERT INTO event_attempt (event_id, attempt, started_at, duration_ms, http_status, address)
-    SELECT 'evt_' || suffix, 1, i, 10, 200, '127.0.0.1' FROM row;
+INSERT INTO event_attempt (user_id, event_id, attempt, started_at, duration_ms, http_status, address)
+    SELECT user_id, 'evt_' || suffix, 1, i, 10, 200, '127.0.0.1' FROM row;
 INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempts, next_attempt_at, created_at)
     SELECT 'evt_1' || substr(suffix, 2), user_id, $size + i, 'message.received', 'con_' || suffix,
     CAST('{"type":"message.received","data":{}}' AS BLOB), 'pending', 1, (SELECT now FROM at) + 3600000, i FROM row
@@ -59,9 +61,11 @@ UPDATE user SET event_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owne
 INSERT INTO contact_alias SELECT account_id, printf('1666%09d', i), 'con_' || suffix, 1 FROM row WHERE i <= $share;
 INSERT INTO contact_merge (id, account_id, contact_id, merged_id, reason, created_at)
     SELECT 'mrg_' || suffix, account_id, 'con_' || suffix, 'con_gone' || i, 'same_payload', 1 FROM row WHERE i <= $share;
-INSERT INTO contact_block SELECT line_id, 'con_' || suffix, 1 FROM row WHERE i <= $share;
+INSERT INTO contact_block (user_id, line_id, contact_id, created_at)
+    SELECT user_id, line_id, 'con_' || suffix, 1 FROM row WHERE i <= $share;
 INSERT INTO platform_update SELECT account_id, 'key' || i, 'other', x'', 1 FROM row WHERE i <= $share;
-INSERT INTO lead SELECT 'con_' || suffix, 'new_contact', 1 FROM row WHERE i <= $share;
+INSERT INTO lead (user_id, contact_id, source, created_at)
+    SELECT user_id, 'con_' || suffix, 'new_contact', 1 FROM row WHERE i <= $share;
 INSERT INTO idempotency (user_id, route, key, fingerprint, request_id, status, answer, created_at)
     SELECT user_id, 'POST /v2/messages/send/text', 'key' || i, zeroblob(32), 'req' || i, 200, x'', (SELECT now FROM at)
     FROM row WHERE i <= $share;

@@ -194,6 +194,22 @@ INSERT INTO finding SELECT 'the webhook configuration is what it was set to', wh
 
 -- processes, disk and logs
 
+INSERT INTO rule VALUES ('every row names the customer that it belongs to');
+INSERT INTO finding SELECT 'every row names the customer that it belongs to', r.what FROM (
+    SELECT 'thread ' || t.id AS what, t.user_id, a.user_id AS owner FROM g.thread t
+        LEFT JOIN g.contact c ON c.id = t.contact_id LEFT JOIN g.account a ON a.id = c.account_id
+    UNION ALL SELECT 'message ' || m.id, m.user_id, a.user_id FROM g.message m
+        LEFT JOIN g.line l ON l.id = m.line_id LEFT JOIN g.account a ON a.id = l.account_id
+    UNION ALL SELECT 'status of ' || s.message_id, s.user_id, m.user_id FROM g.message_status s
+        LEFT JOIN g.message m ON m.id = s.message_id
+    UNION ALL SELECT 'attempt of ' || t.event_id, t.user_id, e.user_id FROM g.event_attempt t
+        LEFT JOIN g.event e ON e.id = t.event_id
+    UNION ALL SELECT 'lead ' || d.contact_id, d.user_id, a.user_id FROM g.lead d
+        LEFT JOIN g.contact c ON c.id = d.contact_id LEFT JOIN g.account a ON a.id = c.account_id
+    UNION ALL SELECT 'block of ' || b.contact_id, b.user_id, a.user_id FROM g.contact_block b
+        LEFT JOIN g.line l ON l.id = b.line_id LEFT JOIN g.account a ON a.id = l.account_id) r
+    WHERE r.user_id IS NOT r.owner;
+
 INSERT INTO rule VALUES ('the database is undamaged');
 INSERT INTO finding SELECT 'the database is undamaged', what FROM damage;
 

@@ -51,6 +51,7 @@ static bool was_starved(void) {
 static enum store_result record(int number) {
     char wamid[32];
     struct store_send send = {
+        .user_id = "usr_1",
         .account_id = account_id,
         .line_id = line_id,
         .phone = "15551230000",

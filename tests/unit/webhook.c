@@ -58,7 +58,8 @@ static void check_overtaken_send(void) {
     take("{\"field\":\"messages\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"},\"statuses\":"
          "[{\"id\":\"wamid.1\",\"status\":\"delivered\",\"timestamp\":\"1780000000\","
          "\"recipient_id\":\"15550000001\",\"recipient_user_id\":\"US.1\"}]}}");
-    struct store_send send = {.account_id = account_id,
+    struct store_send send = {.user_id = "usr_1",
+                              .account_id = account_id,
                               .line_id = line_id,
                               .phone = "15550000001",
                               .wamid = "wamid.1",

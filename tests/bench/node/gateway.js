@@ -84,13 +84,13 @@ const upsertAlias = db.prepare(`
     INSERT INTO contact_alias (account_id, identity, contact_id, created_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (account_id, identity) DO UPDATE SET contact_id = excluded.contact_id`);
 const upsertThread = db.prepare(`
-    INSERT INTO thread (id, line_id, contact_id, created_at, last_message_at)
-    VALUES (@id, @line, @contact, @now, @now) ON CONFLICT (line_id, contact_id) DO UPDATE
+    INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
+    VALUES (@id, @user, @line, @contact, @now, @now) ON CONFLICT (line_id, contact_id) DO UPDATE
     SET last_message_at = max(last_message_at, excluded.last_message_at) RETURNING id`).pluck();
 const insertMessage = db.prepare(`
-    INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, status_at,
-                         timestamp, context_wamid, body, created_at)
-    VALUES (@id, @thread, @line, @wamid, 'out', 'api', 'text', 'accepted', @now, @now, @context, @body,
+    INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status,
+                         status_at, timestamp, context_wamid, body, created_at)
+    VALUES (@id, @user, @thread, @line, @wamid, 'out', 'api', 'text', 'accepted', @now, @now, @context, @body,
             @now)
     ON CONFLICT (line_id, wamid) DO UPDATE SET thread_id = excluded.thread_id, source = 'api',
         type = excluded.type, body = excluded.body, context_wamid = excluded.context_wamid
@@ -218,7 +218,7 @@ async function callPlatform(line, payload) {
     return answer;
 }
 
-const recordSend = db.transaction((line, { phone, bsuid }, body, payload, answer, now) => {
+const recordSend = db.transaction((user, line, { phone, bsuid }, body, payload, answer, now) => {
     const account = line.account_id;
     const waId = phone && (answer.contacts?.[0]?.wa_id ?? phone);
     const known = findContact(account, waId ?? bsuid) ?? (phone && findContact(account, phone));
@@ -233,9 +233,12 @@ const recordSend = db.transaction((line, { phone, bsuid }, body, payload, answer
     if (phone && waId !== phone) {
         upsertAlias.run(account, phone, contact, now);
     }
-    const thread = upsertThread.get({ id: newId('thr_', now), line: line.id, contact, now });
+    const thread = upsertThread.get({
+        id: newId('thr_', now), user: user.id, line: line.id, contact, now,
+    });
     insertMessage.run({
         id: newId('msg_', now),
+        user: user.id,
         thread,
         line: line.id,
         wamid: answer.messages[0].id,
@@ -262,7 +265,7 @@ export async function sendText(user, body) {
     }
     const payload = payloadOf(body, recipient);
     const answer = await callPlatform(line, payload);
-    recordSend.immediate(line, recipient, body, payload, answer, Date.now());
+    recordSend.immediate(user, line, recipient, body, payload, answer, Date.now());
     return answer;
 }
 
