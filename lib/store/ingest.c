@@ -298,7 +298,7 @@ static bool insert_flow_reply(struct ingest *in, const struct store_update *upda
     static struct statement s = {
         .sql = "INSERT INTO flow_response (message_id, account_id, flow_id) VALUES (?1, ?2, "
                "(SELECT flow_id FROM flow_token WHERE account_id = ?2 AND token IN (?3, ?4) "
-               " ORDER BY token = ?3 DESC LIMIT 1))"};
+               " ORDER BY token = ?3 DESC LIMIT 1)) ON CONFLICT (message_id) DO NOTHING"};
     static struct statement count = {
         .sql = "INSERT INTO flow_reply_count (account_id, flow_id, responses) "
                "SELECT account_id, flow_id, 1 FROM flow_response "
@@ -307,7 +307,7 @@ static bool insert_flow_reply(struct ingest *in, const struct store_update *upda
                "SET responses = flow_reply_count.responses + 1"};
     return sql_run(in->store, &s, TEXT(message_id), TEXT(in->owner.account_id),
                    TEXT(update->context_wamid), TEXT(update->flow_token)) &&
-           sql_run(in->store, &count, TEXT(message_id));
+           (!sql_changes(in->store) || sql_run(in->store, &count, TEXT(message_id)));
 }
 
 /* Replies to a message that opened a flow name the message's id, the flow token, or both. */

@@ -93,10 +93,32 @@ static void check_memory(void) {
     arena_free(&small);
 }
 
+/* A history update contains the reply to a flow before the reply's own update arrives. */
+static void check_flow_reply(void) {
+    static const char reply[] =
+        "\"from\":\"15550000001\",\"id\":\"wamid.reply\",\"timestamp\":\"1780000000\","
+        "\"type\":\"interactive\",\"interactive\":{\"type\":\"nfm_reply\",\"nfm_reply\":{}}";
+    size_t count;
+    make_account();
+    take(
+        arena_printf(&arena,
+                     "{\"field\":\"history\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"},"
+                     "\"history\":[{\"threads\":[{\"id\":\"15550000001\",\"messages\":[{%s}]}]}]}}",
+                     reply));
+    size_t events = take(arena_printf(&arena,
+                                      "{\"field\":\"messages\",\"value\":{\"metadata\":"
+                                      "{\"phone_number_id\":\"@\"},\"messages\":[{%s}]}}",
+                                      reply));
+    check(events == 1, "%zu events of the reply", events);
+    only_contact_messages(&count);
+    check(count == 1, "%zu messages", count);
+}
+
 int main(void) {
     open_state();
     check_refused();
     check_overtaken_send();
+    check_flow_reply();
     check_memory();
     close_state();
     return check_failures();
