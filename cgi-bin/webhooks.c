@@ -38,16 +38,21 @@ static int read_webhook(struct request *rq, struct store_webhook *webhook, struc
 struct code {
     struct request *rq;
     struct slice text;
+    struct slice sealed; /* the last result of seal_code */
 };
 
-/* Seals the code with the present keys; p == NULL after failing the request. */
+/* Seals the code with the present keys; p == NULL after failing the request. Returns the same value
+ * again unless the key was replaced meanwhile: see struct store_secret. */
 static struct slice seal_code(void *context) {
-    const struct code *code = context;
+    struct code *code = context;
     struct request *rq = code->rq;
     const struct keyring *keys = state_keys(rq);
-    return keys ? seal_secret(keys, rq->arena, code->text,
-                              webhook_code_context(rq->arena, rq->caller->user.id))
-                : (struct slice){NULL, 0};
+    if (!keys)
+        return (struct slice){NULL, 0};
+    if (!code->sealed.p || (uint8_t)code->sealed.p[0] != keyring_newest(keys)->id)
+        code->sealed = seal_secret(keys, rq->arena, code->text,
+                                   webhook_code_context(rq->arena, rq->caller->user.id));
+    return code->sealed;
 }
 
 static int reply_config(struct request *rq, struct slice url, struct slice code) {
@@ -75,7 +80,8 @@ static int get_config(struct request *rq) {
 /* A code that equals the stored one is not stored again, so that it does not count as replaced. */
 static int post_config(struct request *rq) {
     const char *url = json_text(json_get(rq->json, "webhookUrl"), rq->arena);
-    struct code code = {rq, json_string(json_get(rq->json, "webhookCode"), rq->arena)};
+    struct code code = {.rq = rq,
+                        .text = json_string(json_get(rq->json, "webhookCode"), rq->arena)};
     const struct store_secret secret = {seal_code, &code};
     struct store_webhook webhook;
     struct slice stored;
@@ -97,7 +103,7 @@ static int delete_config(struct request *rq) {
 static int post_generate_code(struct request *rq) {
     unsigned char random[CODE_BYTES];
     crypto_random(random, sizeof random);
-    struct code code = {rq, slice_of(crypto_hex(rq->arena, random, sizeof random))};
+    struct code code = {.rq = rq, .text = slice_of(crypto_hex(rq->arena, random, sizeof random))};
     enum store_result result = store_upsert_webhook_code(
         rq->caller->store, rq->caller->user.id, &(struct store_secret){seal_code, &code}, rq->now);
     if (result != STORE_OK)

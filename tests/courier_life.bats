@@ -373,6 +373,16 @@ add_ended() {
     assert_equal "$(db 'SELECT state, count(*) FROM event; SELECT count(*) FROM event_attempt')" $'dead|10\n10'
 }
 
+@test "idempotency keys of more than 24 hours are removed, newer ones are kept" {
+    db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)
+        INSERT INTO idempotency (user_id, key, route, fingerprint, request_id, created_at)
+        SELECT '$(user_of A)', 'k' || n, 'POST /a', zeroblob(32), 'req_' || n,
+            $db_now - 86400000 + iif(n % 2, -60000, 60000) FROM n"
+    courier_once
+    assert_equal "$(db 'SELECT count(*), sum(substr(key, 2) % 2) FROM idempotency')" '600|0'
+    db 'DELETE FROM idempotency'
+}
+
 @test "a resident courier removes old events while it delivers" {
     add_ended 5000 'done' 8
     start_courier

@@ -308,6 +308,7 @@ flat() {
     flat 'DELETE FROM event WHERE id IN' "'dead'" $far 500
     flat 'DELETE FROM event WHERE id IN' "'done'" $far 100
     flat 'DELETE FROM event_attempt WHERE event_id IN' "'done'" $far 100
+    flat 'DELETE FROM idempotency WHERE (user_id' $far 500
     flat 'SELECT p.*, coalesce(c.responses, 0)' "'usr_fill'" NULL "'%'" "''" 20
     flat 'INSERT INTO flow_reply_count' "'msg_00000000000000000000000003'"
 }

@@ -5,7 +5,7 @@
  * One resident process. It looks for due events when it is notified through the wake socket
  * (wake.h), and once a second. Several couriers may run at once: they share the work by leases in
  * the database. It also checkpoints the database's write-ahead log and deletes old events that have
- * ended. See `courier --help`.
+ * ended and old idempotency keys. See `courier --help`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +91,7 @@ static void prune(struct courier *courier, struct store *store, int64_t now) {
     if (now < courier->next_prune)
         return;
     while (removed && clock_monotonic() < task_end(courier, now)) {
-        if (!latch(courier, store_delete_old_events(store, clock_now(), &removed)))
+        if (!latch(courier, store_delete_old_rows(store, clock_now(), &removed)))
             return;
         courier->has_written = courier->has_written || removed;
     }

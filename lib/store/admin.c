@@ -46,9 +46,11 @@ static bool find_user(struct store *store, const char *email, char id[ID_SIZE]) 
 
 enum store_result store_insert_user(struct store *store, const struct store_new_user *user) {
     static struct statement add = {
-        .sql = "INSERT INTO \"user\" (id, email, created_at) VALUES (?1, ?2, ?3)"};
+        .sql = "INSERT INTO \"user\" (id, email, created_at) VALUES (?1, ?2, ?3) "
+               "ON CONFLICT (id) DO NOTHING"};
     static struct statement add_token = {
-        .sql = "INSERT INTO api_token (user_id, hash, created_at) VALUES (?1, ?2, ?3)"};
+        .sql = "INSERT INTO api_token (user_id, hash, created_at) VALUES (?1, ?2, ?3) "
+               "ON CONFLICT (user_id) DO NOTHING"};
     if (sql_begin(store) &&
         sql_run(store, &add, TEXT(user->id), TEXT(user->email), INTEGER(user->now)))
         sql_run(store, &add_token, TEXT(user->id), HASH(user->token_hash), INTEGER(user->now));
@@ -97,7 +99,7 @@ enum store_result store_insert_account(struct store *store,
                                        const struct store_new_account *account) {
     static struct statement add = {
         .sql = "INSERT INTO account (id, user_id, waba_id, name, access_token, created_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"};
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING"};
     static struct statement set_default = {
         .sql = "UPDATE \"user\" SET default_account_id = ?2 "
                "WHERE id = ?1 AND (?3 = 1 OR default_account_id IS NULL)"};
@@ -136,7 +138,8 @@ static bool upsert_line(struct store *store, const struct store_new_line *line, 
             "SET phone_number = excluded.phone_number, name = excluded.name, "
             "is_registered = excluded.is_registered, is_coexisting = excluded.is_coexisting, "
             "platform_type = excluded.platform_type, archived_at = NULL "
-            "WHERE line.archived_at IS NOT NULL AND line.account_id = excluded.account_id "
+            "WHERE (line.archived_at IS NOT NULL OR line.id = excluded.id) "
+            "AND line.account_id = excluded.account_id "
             "RETURNING id"};
     sql_start(store, &s, TEXT(line->id), TEXT(line->account_id), TEXT(line->phone_number_id),
               TEXT(line->phone_number), TEXT(line->name), INTEGER(line->is_registered),

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "store/idempotency_key.h"
 #include "store/sqlite.h"
 
 #define DAYS (24 * 60 * 60 * INT64_C(1000))
@@ -66,11 +67,28 @@ static enum store_result prune_state(struct store *store, const char *state, int
     return sql_commit(store);
 }
 
-enum store_result store_delete_old_events(struct store *store, int64_t now, size_t *removed) {
+static enum store_result prune_keys(struct store *store, int64_t before, size_t *removed) {
+    static struct statement find = {.sql =
+                                        "SELECT 1 FROM idempotency WHERE created_at < ?1 LIMIT 1"};
+    static struct statement keys = {
+        .sql = "DELETE FROM idempotency WHERE (user_id, key) IN (SELECT user_id, key "
+               "FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)"};
+    sql_start(store, &find, INTEGER(before));
+    if (!sql_row(store, &find))
+        return sql_result(store);
+    sql_stop(&find);
+    if (sql_begin(store) && sql_run(store, &keys, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
+        *removed = (size_t)sql_changes(store);
+    return sql_commit(store);
+}
+
+enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t *removed) {
     enum store_result result = STORE_OK;
     *removed = 0;
     for (size_t i = 0; i < sizeof kept / sizeof *kept && result == STORE_OK && !*removed; i++)
         result = prune_state(store, kept[i].state, now - kept[i].kept, removed);
+    if (result == STORE_OK && !*removed)
+        result = prune_keys(store, now - IDEMPOTENCY_KEPT_MS, removed);
     return result;
 }
 

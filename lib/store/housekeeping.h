@@ -18,10 +18,11 @@ enum store_result store_upsert_heartbeat(struct store *store, const char *name, 
 /* Finds the last heartbeat of the resident process `name`; INT64_MIN: there was none. */
 enum store_result store_find_heartbeat(struct store *store, const char *name, int64_t *beat_at);
 
-/* Deletes at most 500 events that ended long ago, with their attempts, in one transaction: 7 days
- * after they were delivered or cancelled, 30 days after they were given up. Without such events the
- * write lock is not taken. `*removed` is their number: call again until it is 0. */
-enum store_result store_delete_old_events(struct store *store, int64_t now, size_t *removed);
+/* Deletes at most 500 old rows in one transaction: events, with their attempts, 7 days after they
+ * were delivered or cancelled and 30 days after they were given up; idempotency keys after 24
+ * hours. Without such rows the write lock is not taken. `*removed` is their number: call again
+ * until it is 0. */
+enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t *removed);
 
 /* Repairs times that were written before the clock was set back, and that are further ahead than
  * possible: makes such pending events due, and sets such times of webhooks to `now`. At most 500

@@ -4,25 +4,27 @@
 
 #include "store/sqlite.h"
 
-static bool delete_old(struct store *store, int64_t now) {
-    static struct statement s = {.sql = "DELETE FROM idempotency WHERE created_at < ?1"};
-    return sql_run(store, &s, INTEGER(now - IDEMPOTENCY_KEPT_MS));
-}
-
-static bool insert_key(struct store *store, const struct store_idempotency_key *key, int64_t now,
+/* Inserts the key, or starts one again that is too old; is_new: it was. */
+static bool upsert_key(struct store *store, const struct store_idempotency_key *key, int64_t now,
                        struct store_idempotency *found) {
     static struct statement s = {
         .sql = "INSERT INTO idempotency (user_id, key, route, fingerprint, request_id, created_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (user_id, key) DO NOTHING"};
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (user_id, key) DO UPDATE "
+               "SET route = excluded.route, fingerprint = excluded.fingerprint, "
+               "request_id = excluded.request_id, status = NULL, answer = NULL, wamid = NULL, "
+               "wa_id = NULL, created_at = excluded.created_at WHERE idempotency.created_at < ?7"};
     struct slice fingerprint = {(char *)found->fingerprint, sizeof found->fingerprint};
     if (!sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(found->route),
-                 BLOB(fingerprint), TEXT(found->request_id), INTEGER(now)))
+                 BLOB(fingerprint), TEXT(found->request_id), INTEGER(now),
+                 INTEGER(now - IDEMPOTENCY_KEPT_MS)))
         return false;
     found->is_new = sql_changes(store) > 0;
     found->started_at = now;
     return true;
 }
 
+/* Reads the state of a key that is stored. A key with the request id of this call was started by
+ * it: the call is repeated because the result of its commit is unknown. */
 static void read_row(struct store *store, struct arena *arena,
                      const struct store_idempotency_key *key, struct store_idempotency *found) {
     static struct statement s = {
@@ -31,8 +33,10 @@ static void read_row(struct store *store, struct arena *arena,
     sql_start(store, &s, TEXT(key->user_id), TEXT(key->key));
     if (!sql_row(store, &s))
         return;
+    const char *request_id = column_text(&s, 1, arena);
+    found->is_new = strcmp(found->request_id, request_id) == 0;
     memcpy(found->fingerprint, column_blob(&s, 0, arena).p, sizeof found->fingerprint);
-    snprintf(found->request_id, ID_SIZE, "%s", column_text(&s, 1, arena));
+    snprintf(found->request_id, ID_SIZE, "%s", request_id);
     found->status = (int)column_integer(&s, 2);
     found->answer = column_blob(&s, 3, arena);
     found->started_at = column_integer(&s, 4);
@@ -45,8 +49,7 @@ static void read_row(struct store *store, struct arena *arena,
 enum store_result store_insert_idempotency_key(struct store *store, struct arena *arena,
                                                const struct store_idempotency_key *key, int64_t now,
                                                struct store_idempotency *found) {
-    if (sql_begin(store) && delete_old(store, now) && insert_key(store, key, now, found) &&
-        !found->is_new)
+    if (sql_begin(store) && upsert_key(store, key, now, found) && !found->is_new)
         read_row(store, arena, key, found);
     return sql_commit(store);
 }

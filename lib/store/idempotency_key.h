@@ -27,7 +27,8 @@ struct store_idempotency {
 };
 
 /* Starts the key with the request id, route and fingerprint in `found`; if it is stored already,
- * reads its state into `found`. Deletes keys that are older than 24 h. */
+ * and not older than 24 h, reads its state into `found`. A key that this request id started is new.
+ */
 enum store_result store_insert_idempotency_key(struct store *store, struct arena *arena,
                                                const struct store_idempotency_key *key, int64_t now,
                                                struct store_idempotency *found);

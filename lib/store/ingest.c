@@ -8,7 +8,10 @@
 #include "store/identity.h"
 #include "store/outbox_entry.h"
 
-enum { FOREIGN_WABAS_KEPT = 10 }; /* for each line */
+enum {
+    FOREIGN_WABAS_KEPT = 10, /* for each line */
+    MOST_FOREIGN = 64,       /* lines and WABA ids of a payload that are counted together */
+};
 
 /* A payload in progress, with the owner of the current update. */
 struct ingest {
@@ -18,6 +21,11 @@ struct ingest {
     int64_t now;
     event_writer *write;
     size_t events;
+    size_t foreign_count;
+    struct foreign {
+        const char *line_id, *waba_id; /* a line, and the WABA id of another account */
+        int64_t count;                 /* of skipped updates */
+    } foreign[MOST_FOREIGN];
     const char *waba_id, *phone_number_id; /* of the update that `owner` was found for */
     struct owner {
         const char *user_id, *account_id, *waba_id;
@@ -90,21 +98,49 @@ static bool find_owner(struct ingest *in, const struct store_update *update) {
     return true;
 }
 
-/* Counts a skipped update: its line belongs to another account. `switchboard doctor` shows the WABA
- * ids of such updates; the latest ones of each line are kept. */
-static bool upsert_foreign_waba(struct ingest *in, const struct store_update *update) {
+/* Inserts or counts a foreign WABA. The latest ones of each line are kept. A repetition of the call
+ * has the same time: it counts nothing. */
+static bool upsert_foreign(struct ingest *in, const struct foreign *foreign) {
     static struct statement add = {
         .sql = "INSERT INTO foreign_waba (line_id, waba_id, count, first_at, last_at) "
-               "VALUES (?1, ?2, 1, ?3, ?3) ON CONFLICT (line_id, waba_id) DO UPDATE "
-               "SET count = foreign_waba.count + 1, last_at = excluded.last_at"};
+               "VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT (line_id, waba_id) DO UPDATE "
+               "SET count = foreign_waba.count + excluded.count, last_at = excluded.last_at "
+               "WHERE foreign_waba.last_at <> excluded.last_at"};
     static struct statement delete_oldest = {
         .sql = "DELETE FROM foreign_waba WHERE line_id = ?1 AND waba_id IN "
                "(SELECT f.waba_id FROM foreign_waba f WHERE f.line_id = ?1 AND f.waba_id <> ?2 "
                " ORDER BY f.last_at DESC, f.waba_id LIMIT 100 OFFSET ?3)"};
-    return sql_run(in->store, &add, TEXT(in->owner.line_id), TEXT(update->waba_id),
-                   INTEGER(in->now)) &&
-           sql_run(in->store, &delete_oldest, TEXT(in->owner.line_id), TEXT(update->waba_id),
+    return sql_run(in->store, &add, TEXT(foreign->line_id), TEXT(foreign->waba_id),
+                   INTEGER(foreign->count), INTEGER(in->now)) &&
+           sql_run(in->store, &delete_oldest, TEXT(foreign->line_id), TEXT(foreign->waba_id),
                    INTEGER(FOREIGN_WABAS_KEPT - 1));
+}
+
+static bool upsert_all_foreign(struct ingest *in) {
+    for (size_t i = 0; i < in->foreign_count; i++)
+        if (!upsert_foreign(in, &in->foreign[i]))
+            return false;
+    in->foreign_count = 0;
+    return true;
+}
+
+/* Counts a skipped update: its line belongs to another account. `switchboard doctor` shows the WABA
+ * ids of such updates. They are written at the end of the payload, once for each line and WABA id;
+ * in a payload with more of them than fit, an id that comes back later is not counted again. */
+static bool count_foreign(struct ingest *in, const struct store_update *update) {
+    size_t i = 0;
+    while (i < in->foreign_count && (strcmp(in->foreign[i].line_id, in->owner.line_id) != 0 ||
+                                     strcmp(in->foreign[i].waba_id, update->waba_id) != 0))
+        i++;
+    if (i == MOST_FOREIGN) {
+        if (!upsert_all_foreign(in))
+            return false;
+        i = 0;
+    }
+    if (i == in->foreign_count)
+        in->foreign[in->foreign_count++] = (struct foreign){in->owner.line_id, update->waba_id, 0};
+    in->foreign[i].count++;
+    return true;
 }
 
 /* --- other updates: stored once, as they are --- */
@@ -481,19 +517,48 @@ static bool update_idempotency_key(struct ingest *in, const struct store_update 
                    TEXT(update->wamid), TEXT(update->is_participant ? NULL : update->who.phone));
 }
 
+/* Whether this very status is stored: then the update is a repetition. Another body may have
+ * identities that the stored one lacks. */
+static bool find_same_status(struct ingest *in, const struct store_update *update,
+                             const char *message_id, bool *is_same) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM message_status WHERE message_id = ?1 AND status = ?2 "
+               "AND recipient = ?3 AND body = ?4"};
+    sql_start(in->store, &s, TEXT(message_id), TEXT(update->status), TEXT(update->recipient),
+              BLOB(update->body));
+    if ((*is_same = sql_row(in->store, &s)))
+        sql_stop(&s);
+    return !sql_failed(in->store);
+}
+
+/* Inserts the status of a stored message; *is_repeated: it is stored already, byte for byte. */
+static bool insert_known_status(struct ingest *in, struct store_update *update,
+                                const char *message_id, bool *is_repeated) {
+    *is_repeated = false;
+    return insert_status(in, update, message_id) &&
+           (update->outcome != OUTCOME_DUPLICATE ||
+            find_same_status(in, update, message_id, is_repeated));
+}
+
 static bool handle_status(struct ingest *in, struct store_update *update) {
     struct known known;
     struct contact contact;
-    if (!update_idempotency_key(in, update) || !find_message(in, update->wamid, &known) ||
-        !resolve_recipient(in, update, &known, &contact))
+    bool is_repeated;
+    if (!update_idempotency_key(in, update) || !find_message(in, update->wamid, &known))
+        return false;
+    const bool is_known = known.id[0];
+    if (is_known && !insert_known_status(in, update, known.id, &is_repeated))
+        return false;
+    if (is_known && is_repeated)
+        return true;
+    if (!resolve_recipient(in, update, &known, &contact))
         return false;
     if (!contact.id)
         return insert_platform_update(in, update, OUTCOME_NO_CONTACT);
     /* read again: merging contacts may have changed the message's thread */
-    if (known.id[0] ? !find_message(in, update->wamid, &known)
-                    : !insert_missing_message(in, update, &contact, &known))
-        return false;
-    if (!insert_status(in, update, known.id))
+    if (is_known ? !find_message(in, update->wamid, &known)
+                 : !insert_missing_message(in, update, &contact, &known) ||
+                       !insert_status(in, update, known.id))
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
@@ -581,7 +646,7 @@ static bool handle(struct ingest *in, struct store_update *update) {
         return false;
     if (!in->owner.user_id || in->owner.is_foreign) {
         update->outcome = OUTCOME_NO_OWNER;
-        return !in->owner.is_foreign || upsert_foreign_waba(in, update);
+        return !in->owner.is_foreign || count_foreign(in, update);
     }
     size_t events = in->events;
     sql_start_with(in->store, &save, NULL, 0);
@@ -613,7 +678,7 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
         arena_reset(&scratch);
     }
     arena_free(&scratch);
-    if (!ok)
+    if (!ok || !upsert_all_foreign(&in))
         sql_abandon(store);
     *events = in.events;
     return sql_commit(store);

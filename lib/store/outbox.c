@@ -80,15 +80,20 @@ static bool read_target(struct store *store, struct arena *arena, const char *us
     return true;
 }
 
-/* Leases the event `id` to the courier and completes the delivery with it. */
+/* Leases the event `id` to the courier and completes the delivery with it. *is_leased is false when
+ * the event ended, or another courier leased it, after it was found. */
 static bool update_lease(struct store *store, struct arena *arena, const char *id,
-                         const struct store_exchange *exchange, struct store_delivery *delivery) {
-    static struct statement s = {.sql = "UPDATE event SET lease_until = ?2, lease_owner = ?3, "
-                                        "attempts = attempts + 1 WHERE id = ?1 "
-                                        "RETURNING type, body, attempts"};
-    sql_start(store, &s, TEXT(id), INTEGER(exchange->now + OUTBOX_LEASE_MS), TEXT(exchange->owner));
-    if (!sql_row(store, &s))
-        return false;
+                         const struct store_exchange *exchange, struct store_delivery *delivery,
+                         bool *is_leased) {
+    static struct statement s = {
+        .sql = "UPDATE event SET lease_until = ?4, lease_owner = ?5, attempts = attempts + 1 "
+               "WHERE id = ?3 AND state = 'pending' AND (lease_until <= ?1 OR lease_until > ?2) "
+               "RETURNING type, body, attempts"};
+    const int64_t now = exchange->now;
+    sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(id),
+              INTEGER(now + OUTBOX_LEASE_MS), TEXT(exchange->owner));
+    if (!(*is_leased = sql_row(store, &s)))
+        return !sql_failed(store);
     delivery->event_id = id;
     delivery->type = column_text(&s, 0, arena);
     delivery->body = column_blob(&s, 1, arena);
@@ -149,8 +154,11 @@ static bool write_turn(struct leasing *t) {
 }
 
 static bool lease_event(struct leasing *t, const char *id) {
-    if (!update_lease(t->store, t->arena, id, t->exchange, &t->delivery))
+    bool is_leased;
+    if (!update_lease(t->store, t->arena, id, t->exchange, &t->delivery, &is_leased))
         return false;
+    if (!is_leased)
+        return true;
     buffer_add(t->rows, &t->delivery, sizeof t->delivery);
     t->left--;
     return true;
@@ -239,16 +247,22 @@ static bool lease_share(struct store *store, struct arena *arena,
     return !sql_failed(store) && (t.left || write_turn(&t));
 }
 
-static bool insert_attempt(struct store *store, const struct store_attempt *attempt) {
+/* Inserts the attempt; *is_new is false when it was inserted before, or its event is gone. */
+static bool insert_attempt(struct store *store, const struct store_attempt *attempt, bool *is_new) {
     static struct statement s = {
         .sql = "INSERT INTO event_attempt (user_id, event_id, attempt, started_at, duration_ms, "
                "http_status, error, address, response_head) SELECT e.user_id, e.id, "
                "(SELECT coalesce(max(a.attempt), 0) + 1 FROM event_attempt a "
-               " WHERE a.event_id = e.id), ?2, ?3, ?4, ?5, ?6, ?7 FROM event e WHERE e.id = ?1"};
-    return sql_run(store, &s, TEXT(attempt->event_id), INTEGER(attempt->started_at),
-                   INTEGER(attempt->duration_ms),
-                   attempt->status ? INTEGER(attempt->status) : NO_PARAMETER, TEXT(attempt->error),
-                   TEXT(attempt->address), BLOB(attempt->response_head));
+               " WHERE a.event_id = e.id), ?2, ?3, ?4, ?5, ?6, ?7 FROM event e WHERE e.id = ?1 "
+               "AND NOT EXISTS (SELECT 1 FROM event_attempt o "
+               "  WHERE o.event_id = e.id AND o.started_at = ?2)"};
+    if (!sql_run(store, &s, TEXT(attempt->event_id), INTEGER(attempt->started_at),
+                 INTEGER(attempt->duration_ms),
+                 attempt->status ? INTEGER(attempt->status) : NO_PARAMETER, TEXT(attempt->error),
+                 TEXT(attempt->address), BLOB(attempt->response_head)))
+        return false;
+    *is_new = sql_changes(store) > 0;
+    return true;
 }
 
 static bool end_delivered(struct store *store, const struct store_attempt *attempt, int64_t now) {
@@ -307,10 +321,14 @@ static bool update_after_failure(struct store *store, const struct store_attempt
                    INTEGER(now - OUTBOX_SUSPEND_AFTER_MS));
 }
 
+/* An attempt that was inserted before was also applied then, in the same transaction. */
 static bool end_attempt(struct store *store, const struct store_exchange *exchange,
                         const struct store_attempt *attempt) {
-    if (!insert_attempt(store, attempt))
+    bool is_new;
+    if (!insert_attempt(store, attempt, &is_new))
         return false;
+    if (!is_new)
+        return true;
     if (attempt->verdict == VERDICT_DELIVERED)
         return end_delivered(store, attempt, exchange->now) &&
                update_after_success(store, attempt, exchange->now);

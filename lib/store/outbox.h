@@ -79,7 +79,9 @@ struct store_delivery {
     bool is_probe;                     /* the webhook is suspended */
 };
 
-/* Applies the results of attempts, then leases other events, in one transaction.
+/* Applies the results of attempts, then leases other events, in one transaction. A repetition of
+ * the call applies no attempt again: event and started_at identify it. It leases other events;
+ * those that the first call leased wait until their lease ends.
  *
  * Every attempt is inserted into event_attempt, and the webhook's success or failure is updated. A
  * successful attempt always counts; a failed one only while `owner` still holds the lease. An

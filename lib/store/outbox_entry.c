@@ -1,11 +1,14 @@
 #include "store/outbox_entry.h"
 
-static bool next_sequence(struct store *store, struct store_event *event) {
-    static struct statement s = {.sql = "UPDATE \"user\" SET event_sequence = event_sequence + 1 "
-                                        "WHERE id = ?1 RETURNING event_sequence"};
-    sql_start(store, &s, TEXT(event->user_id));
-    if (!sql_row(store, &s))
-        return false;
+/* Sets the event's sequence to its user's next one; *is_new is false when the event is stored. */
+static bool next_sequence(struct store *store, struct store_event *event, const char *id,
+                          bool *is_new) {
+    static struct statement s = {
+        .sql = "UPDATE \"user\" SET event_sequence = event_sequence + 1 WHERE id = ?1 "
+               "AND NOT EXISTS (SELECT 1 FROM event e WHERE e.id = ?2) RETURNING event_sequence"};
+    sql_start(store, &s, TEXT(event->user_id), TEXT(id));
+    if (!(*is_new = sql_row(store, &s)))
+        return !sql_failed(store);
     event->sequence = column_integer(&s, 0);
     return !sql_row(store, &s) && !sql_failed(store); /* SQLite writes when the last step is done */
 }
@@ -15,10 +18,12 @@ bool outbox_add(struct store *store, struct arena *arena, struct store_event *ev
     static struct statement s = {
         .sql = "INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, "
                "next_attempt_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?7, ?7)"};
-    return next_sequence(store, event) &&
-           sql_run(store, &s, TEXT(id), TEXT(event->user_id), INTEGER(event->sequence),
-                   TEXT(event->type), TEXT(event->contact.id), BLOB(write(arena, event)),
-                   INTEGER(event->now));
+    bool is_new;
+    if (!next_sequence(store, event, id, &is_new))
+        return false;
+    return !is_new || sql_run(store, &s, TEXT(id), TEXT(event->user_id), INTEGER(event->sequence),
+                              TEXT(event->type), TEXT(event->contact.id), BLOB(write(arena, event)),
+                              INTEGER(event->now));
 }
 
 enum store_result store_insert_event(struct store *store, struct arena *arena,

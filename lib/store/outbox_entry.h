@@ -6,7 +6,7 @@
 #include "store/sqlite.h"
 
 /* Gives the event its user's next sequence, makes its body with `write` and inserts it, due at
- * once. */
+ * once. Does nothing when an event with this id is stored. */
 bool outbox_add(struct store *store, struct arena *arena, struct store_event *event, const char *id,
                 event_writer *write);
 

@@ -7,10 +7,12 @@ static const int64_t kept = INT64_C(30) * 24 * 60 * 60 * 1000;
 
 enum { MOST_BYTES = 64 * 1024 * 1024, MOST_REFUSALS = 1000 };
 
-/* Counts the payload if it is stored already; *is_known: it is. */
+/* Counts the payload if it is stored already; *is_known: it is. A repetition of the call has the
+ * same time. */
 static bool update_count(struct store *store, struct slice hash, int64_t now, bool *is_known) {
     static struct statement s = {
-        .sql = "UPDATE webhook_refusal SET count = count + 1, last_at = ?2 WHERE hash = ?1"};
+        .sql = "UPDATE webhook_refusal SET count = CASE WHEN last_at = ?2 THEN count "
+               "ELSE count + 1 END, last_at = ?2 WHERE hash = ?1"};
     if (!sql_run(store, &s, BLOB(hash), INTEGER(now)))
         return false;
     *is_known = sql_changes(store) > 0;

@@ -2,6 +2,12 @@
  * visible outside. The caller passes ids and times, so that calls can be repeated and tested. Times
  * are milliseconds since 1970.
  *
+ * Every call that writes may be repeated as a whole with the same arguments, for example when the
+ * connection was lost at its commit: the second call changes nothing. Its result may be
+ * STORE_NOT_FOUND where the first one deleted the row, STORE_CONFLICT where the first one restored
+ * an archived line, and what it counts may be 0. Two kinds of calls go on where the first one
+ * ended: those that clean up in parts (housekeeping.h), and the leasing of events (outbox.h).
+ *
  * Strings and arrays that a call returns are in the `arena` that was passed to it.
  */
 #ifndef SWITCHBOARD_STORE_H
@@ -60,7 +66,8 @@ void store_close(struct store *store);
 bool store_is_current(const struct store *store, const char *path);
 
 /* A secret to store. It is sealed while the write lock is held, with the current keys, so that no
- * key rotation can happen between sealing and storing. */
+ * key rotation can happen between sealing and storing. `seal` returns the same value for the same
+ * secret and keys, by which a repeated call finds its own value. */
 struct store_secret {
     struct slice (*seal)(void *context); /* p == NULL on failure; then nothing is stored */
     void *context;

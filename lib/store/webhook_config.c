@@ -15,7 +15,8 @@ enum store_result store_find_webhook(struct store *store, struct arena *arena, c
     return sql_result(store);
 }
 
-/* Sets the code; the former code still signs for a while. Needs an open transaction. */
+/* Sets the code; the former code still signs for a while. Needs an open transaction. A repetition
+ * of the call finds its own value: that replaces nothing. */
 static bool replace_code(struct store *store, const char *user_id, const struct store_secret *code,
                          int64_t now) {
     struct slice sealed_code = sql_seal(store, code);
@@ -23,7 +24,8 @@ static bool replace_code(struct store *store, const char *user_id, const struct 
         .sql = "INSERT INTO webhook (user_id, code, updated_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (user_id) DO UPDATE SET previous_code = webhook.code, previous_until = "
                "CASE WHEN webhook.code IS NULL THEN NULL ELSE CAST(?4 AS BIGINT) END, "
-               "code = excluded.code, updated_at = excluded.updated_at"};
+               "code = excluded.code, updated_at = excluded.updated_at "
+               "WHERE webhook.code IS NULL OR webhook.code <> excluded.code"};
     return sql_run(store, &s, TEXT(user_id), BLOB(sealed_code), INTEGER(now),
                    INTEGER(now + WEBHOOK_CODE_OVERLAP_MS));
 }

@@ -12,8 +12,9 @@ struct secret {
     struct invocation *call;
     const char *account_id;
     char text[4096 + 64];
-    struct slice token; /* in `text`; n == 0: the input was empty */
-    bool has_failed;    /* it could not be sealed; the reason was printed */
+    struct slice token;  /* in `text`; n == 0: the input was empty */
+    struct slice sealed; /* as it was stored; p == NULL: not yet */
+    bool has_failed;     /* it could not be sealed; the reason was printed */
 };
 
 /* Reads a platform access token for the account: one line of standard input, without the white

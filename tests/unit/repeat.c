@@ -1,0 +1,584 @@
+/* Every call of the store that writes is made twice with the same arguments: the second call leaves
+ * the content of the database as it is (lib/store/store.h). */
+#include <sqlite3.h>
+
+#include "account_line.h"
+#include "store/event_admin.h"
+#include "store/flow.h"
+#include "store/housekeeping.h"
+#include "store/idempotency_key.h"
+#include "store/outbox.h"
+#include "store/refusal.h"
+#include "store/sealed.h"
+
+#define HOUR (60 * 60 * INT64_C(1000))
+
+static sqlite3 *reader;
+
+/* Adds all rows of a table to `out`, in the order of its first columns. */
+static void add_rows(struct buffer *out, const char *table) {
+    sqlite3_stmt *s = NULL;
+    char *sql = sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY 1, 2, 3", table);
+    sqlite3_prepare_v2(reader, sql, -1, &s, NULL);
+    while (sqlite3_step(s) == SQLITE_ROW)
+        for (int i = 0; i < sqlite3_column_count(s); i++) {
+            int n = sqlite3_column_bytes(s, i);
+            const char *value = sqlite3_column_blob(s, i);
+            buffer_printf(out, "%s.%s:%d ", table, sqlite3_column_name(s, i),
+                          sqlite3_column_type(s, i));
+            for (int at = 0; at < n; at++)
+                buffer_add_char(out, value[at]);
+            buffer_add_char(out, '\n');
+        }
+    sqlite3_finalize(s);
+    sqlite3_free(sql);
+}
+
+/* The content of the whole database. */
+static struct slice content(void) {
+    struct buffer out = buffer_in(&arena);
+    sqlite3_stmt *s = NULL;
+    sqlite3_prepare_v2(reader, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
+                       -1, &s, NULL);
+    while (sqlite3_step(s) == SQLITE_ROW)
+        add_rows(&out, (const char *)sqlite3_column_text(s, 0));
+    sqlite3_finalize(s);
+    return buffer_slice(&out);
+}
+
+static bool contains(const char *line) {
+    struct slice all = content();
+    return memmem(all.p, all.n, line, strlen(line));
+}
+
+/* The first line of `after` that differs from `before`. */
+static const char *difference(struct slice before, struct slice after) {
+    size_t line = 0, i = 0;
+    while (i < before.n && i < after.n && before.p[i] == after.p[i])
+        if (after.p[i++] == '\n')
+            line = i;
+    const char *end = memchr(after.p + line, '\n', after.n - line);
+    return arena_copy(&arena, (struct slice){after.p + line, end ? (size_t)(end - after.p) - line
+                                                                 : after.n - line});
+}
+
+typedef enum store_result use_case(void);
+
+/* Makes the call twice. The first one changes the content; the second one, with the result `again`,
+ * does not. */
+static void repeat(const char *name, use_case *call, enum store_result again) {
+    struct slice empty = content();
+    enum store_result result = call();
+    check(result == STORE_OK, "%s: %d %s", name, result, store_reason(store));
+    struct slice first = content();
+    check(!slice_equal(empty, first), "%s changes nothing", name);
+    result = call();
+    check(result == again, "%s again: %d %s", name, result, store_reason(store));
+    struct slice second = content();
+    check(slice_equal(first, second), "%s again: %s", name, difference(first, second));
+}
+
+#define REPEAT(call)            repeat(#call, call, STORE_OK)
+#define REPEAT_AS(call, result) repeat(#call, call, result)
+#define BOB                     "bob@example.org"
+
+static const struct store_secret secret = {.seal = seal_nothing};
+static char acc_2[] = "acc_2", other_line[ID_SIZE];
+
+/* --- the operator's calls --- */
+
+static enum store_result insert_user(void) {
+    struct store_new_user user = {.id = "usr_2", .email = BOB, .token_hash = {1}, .now = now};
+    return store_insert_user(store, &user);
+}
+
+static enum store_result replace_token(void) {
+    return store_replace_token(store, BOB, (const unsigned char[CRYPTO_HASH_SIZE]){2}, now + 1);
+}
+
+static enum store_result set_plan(void) {
+    return store_set_plan(store,
+                          &(struct store_new_plan){
+                              .email = BOB, .name = "Premium", .ends_at = INT64_MAX, .now = now});
+}
+
+static enum store_result replace_plan(void) {
+    return store_set_plan(
+        store,
+        &(struct store_new_plan){.email = BOB, .name = "Enterprise", .ends_at = now, .now = now});
+}
+
+static enum store_result set_addon(void) {
+    return store_set_plan(
+        store,
+        &(struct store_new_plan){
+            .email = BOB, .name = "More", .is_addon = true, .ends_at = INT64_MAX, .now = now});
+}
+
+static enum store_result insert_account(void) {
+    struct store_new_account account = {.id = acc_2,
+                                        .email = BOB,
+                                        .waba_id = "77",
+                                        .name = "B",
+                                        .token = &secret,
+                                        .make_default = true,
+                                        .now = now};
+    return store_insert_account(store, &account);
+}
+
+static struct slice seal_other(void *context) {
+    (void)context;
+    return SLICE("sealed otherwise");
+}
+
+static const struct store_secret other_secret = {.seal = seal_other};
+
+static enum store_result set_account_token(void) {
+    return store_set_account_token(store, acc_2, &other_secret);
+}
+
+static enum store_result add_line(const char *id) {
+    struct store_new_line line = {.id = id,
+                                  .account_id = acc_2,
+                                  .phone_number_id = "770",
+                                  .phone_number = "+1",
+                                  .make_primary = true,
+                                  .now = now};
+    return store_insert_line(store, &line, other_line);
+}
+
+static enum store_result insert_line(void) {
+    return add_line("lin_2");
+}
+
+static enum store_result archive_line(void) {
+    return store_archive_line(store, "770", now + 1);
+}
+
+static enum store_result restore_line(void) {
+    return add_line("lin_3");
+}
+
+static enum store_result block_contact(void) {
+    struct store_block block = {
+        .phone_number_id = "770", .phone = "15551", .now = now, .contact_id = "con_block"};
+    return store_block_contact(store, &block);
+}
+
+static enum store_result unblock_contact(void) {
+    struct store_block block = {.phone_number_id = "770", .phone = "15551", .now = now};
+    bool was_blocked;
+    return store_unblock_contact(store, &block, &was_blocked);
+}
+
+static enum store_result delete_user(void) {
+    return store_delete_user(store, BOB, now + 2);
+}
+
+static void check_operator(void) {
+    REPEAT(insert_user);
+    REPEAT(replace_token);
+    REPEAT(set_plan);
+    REPEAT(replace_plan);
+    REPEAT(set_addon);
+    REPEAT(insert_account);
+    REPEAT(set_account_token);
+    REPEAT(insert_line);
+    REPEAT(archive_line);
+    REPEAT_AS(restore_line, STORE_CONFLICT);
+    REPEAT(block_contact);
+    REPEAT(unblock_contact);
+    REPEAT_AS(delete_user, STORE_NOT_FOUND);
+    struct store_new_user same = {.id = "usr_3", .email = "ann@example.org", .now = now};
+    check(store_insert_user(store, &same) == STORE_CONFLICT, "a second user of one email");
+}
+
+/* --- webhooks and events --- */
+
+static enum store_result set_webhook(void) {
+    return store_upsert_webhook(store, "usr_1", "http://127.0.0.1:8/", &other_secret, now + 1);
+}
+
+static struct slice seal_third(void *context) {
+    (void)context;
+    return SLICE("sealed a third time");
+}
+
+static enum store_result replace_code(void) {
+    return store_upsert_webhook_code(store, "usr_1", &(struct store_secret){.seal = seal_third},
+                                     now + 2);
+}
+
+static enum store_result want_status(void) {
+    return store_upsert_wants_message_status(store, "ann@example.org", true, now);
+}
+
+static const char *event_id = "evt_00000000000000000000000001";
+
+static enum store_result insert_event(void) {
+    struct store_event event = {.type = "ping", .user_id = "usr_1", .now = now};
+    return store_insert_event(store, &arena, &event, event_id, event_body);
+}
+
+static struct store_attempt attempt;
+static struct store_exchange exchange = {.owner = "cou_1", .attempts = &attempt};
+
+/* Leases the event to the courier, as the deliveries before an attempt do. */
+static void lease(int64_t at) {
+    struct store_delivery *deliveries;
+    size_t count;
+    const struct store_share share = {.user_id = "usr_1", .limit = 1};
+    struct store_exchange leasing = {
+        .owner = "cou_1", .now = at, .shares = &share, .share_count = 1};
+    check_ok(store_exchange_events(store, &arena, &leasing, &deliveries, &count));
+    check(count == 1 && strcmp(deliveries[0].event_id, event_id) == 0, "%zu leased", count);
+    attempt = (struct store_attempt){.event_id = event_id,
+                                     .user_id = "usr_1",
+                                     .is_probe = count && deliveries[0].is_probe,
+                                     .started_at = at + 1,
+                                     .duration_ms = 5,
+                                     .response_head = SLICE("body")};
+    exchange.now = at + 10;
+    exchange.attempt_count = 1;
+}
+
+static enum store_result end_attempt(void) {
+    struct store_delivery *deliveries;
+    size_t count;
+    return store_exchange_events(store, &arena, &exchange, &deliveries, &count);
+}
+
+static enum store_result release_event(void) {
+    return store_release_event(store, "cou_1", event_id);
+}
+
+static enum store_result replay_event(void) {
+    return store_replay_event(store, event_id, now + 20 * HOUR);
+}
+
+static enum store_result replay_events(void) {
+    size_t count;
+    return store_replay_events(store, 0, INT64_C(1) << 40, now + 21 * HOUR, &count);
+}
+
+static enum store_result resume_webhooks(void) {
+    const char *const *emails;
+    size_t count;
+    return store_resume_webhooks(store, &arena, now + 22 * HOUR, &emails, &count);
+}
+
+/* Repairs in parts, to the end. */
+static enum store_result repair_times(void) {
+    size_t mended = 1;
+    enum store_result result = STORE_OK;
+    while (result == STORE_OK && mended)
+        result = store_repair_times(store, &arena, now - 90 * 24 * HOUR, &mended);
+    return result;
+}
+
+static enum store_result delete_webhook(void) {
+    return store_delete_webhook(store, "usr_1", now + 23 * HOUR);
+}
+
+static void check_events(void) {
+    REPEAT(set_webhook);
+    REPEAT(replace_code);
+    REPEAT(want_status);
+    REPEAT(insert_event);
+    lease(now + 10);
+    REPEAT(release_event);
+    lease(now + 20);
+    attempt.verdict = VERDICT_RETRY;
+    attempt.next_attempt_at = now + HOUR;
+    attempt.error = "HTTP 500";
+    attempt.status = 500;
+    REPEAT(end_attempt);
+    /* the courier leased the same event again before it learned that its report was stored */
+    lease(now + 2 * HOUR);
+    struct store_attempt second = attempt;
+    second.verdict = VERDICT_RETRY;
+    second.started_at = now + 21;
+    second.next_attempt_at = now + 9 * HOUR;
+    attempt = second;
+    struct slice before = content();
+    check_ok(end_attempt());
+    check(slice_equal(before, content()), "a stored attempt ends a later lease");
+    attempt.started_at = now + 2 * HOUR + 1;
+    attempt.verdict = VERDICT_GONE;
+    REPEAT(end_attempt);
+    event_id = "evt_00000000000000000000000002";
+    REPEAT(insert_event);
+    lease(now + 4 * HOUR);
+    check(attempt.is_probe, "a probe of a suspended webhook");
+    attempt.verdict = VERDICT_RETRY;
+    attempt.next_attempt_at = now + 5 * HOUR;
+    REPEAT(end_attempt);
+    lease(now + 6 * HOUR);
+    attempt.verdict = VERDICT_DELIVERED;
+    attempt.status = 200;
+    REPEAT(end_attempt);
+    REPEAT(replay_event);
+    lease(now + 20 * HOUR);
+    attempt.verdict = VERDICT_DEAD;
+    REPEAT(end_attempt);
+    event_id = "evt_00000000000000000000000001";
+    REPEAT(replay_events);
+    lease(now + 21 * HOUR);
+    attempt.verdict = VERDICT_GONE;
+    REPEAT(end_attempt);
+    REPEAT(resume_webhooks);
+    REPEAT(repair_times);
+}
+
+/* --- idempotency keys --- */
+
+static const struct store_idempotency_key key = {.user_id = "usr_1", .key = "k"};
+static struct store_idempotency started;
+
+static enum store_result start_key(const char *request_id, int64_t at) {
+    started = (struct store_idempotency){.route = "POST /a"};
+    snprintf(started.request_id, ID_SIZE, "%s", request_id);
+    return store_insert_idempotency_key(store, &arena, &key, at, &started);
+}
+
+static enum store_result insert_key(void) {
+    enum store_result result = start_key("req_1", now);
+    check(started.is_new && started.started_at == now, "its own key is new");
+    return result;
+}
+
+static enum store_result key_heartbeat(void) {
+    return store_update_idempotency_heartbeat(store, &key, now + 1);
+}
+
+static enum store_result update_key(void) {
+    return store_update_idempotency_key(store, &key, (const unsigned char[32]){1}, 200,
+                                        SLICE("{}"));
+}
+
+static enum store_result restart_key(void) {
+    enum store_result result = start_key("req_3", now + IDEMPOTENCY_KEPT_MS + 2);
+    check(started.is_new && !started.status, "a key of yesterday is new");
+    return result;
+}
+
+static enum store_result delete_key(void) {
+    return store_delete_idempotency_key(store, &key);
+}
+
+static void check_keys(void) {
+    REPEAT(insert_key);
+    check_ok(start_key("req_2", now));
+    check(!started.is_new && strcmp(started.request_id, "req_1") == 0, "%s", started.request_id);
+    REPEAT(key_heartbeat);
+    REPEAT(update_key);
+    check_ok(start_key("req_2", now + 1 + IDEMPOTENCY_KEPT_MS));
+    check(!started.is_new && started.status == 200, "a key of 24 hours is kept");
+    REPEAT(restart_key);
+    REPEAT(delete_key);
+    check_ok(insert_key());
+    size_t removed;
+    check_ok(store_delete_old_rows(store, now + IDEMPOTENCY_KEPT_MS, &removed));
+    check(removed == 0, "%zu keys of 24 hours removed", removed);
+    check_ok(store_delete_old_rows(store, now + IDEMPOTENCY_KEPT_MS + 1, &removed));
+    check(removed == 1, "%zu older keys removed", removed);
+}
+
+/* --- flows, sends, refused payloads, the rest --- */
+
+static enum store_result upsert_flows(void) {
+    const struct store_flow flow = {
+        .flow_id = "f1", .name = "Flow", .status = "DRAFT", .validation = SLICE("[]")};
+    return store_upsert_flows(store, &arena, account_id, &flow, 1, now);
+}
+
+static enum store_result upsert_template_flows(void) {
+    const struct store_template_flow row = {"t", "en", "f1"};
+    return store_upsert_template_flows(store, account_id, &row, 1, now);
+}
+
+static struct store_send send;
+
+static enum store_result insert_send(void) {
+    return store_insert_send(store, &send);
+}
+
+static void check_send(const char *wamid, const char *phone, const char *wa_id, const char *bsuid) {
+    send = (struct store_send){.user_id = "usr_1",
+                               .account_id = account_id,
+                               .line_id = line_id,
+                               .phone = phone,
+                               .wa_id = wa_id,
+                               .bsuid = bsuid,
+                               .wamid = wamid,
+                               .type = "template",
+                               .body = SLICE("{}"),
+                               .template_name = "t",
+                               .template_language = "en",
+                               .flow_token = "token",
+                               .now = now};
+    id_make(send.new_contact_id, "con_", now);
+    id_make(send.new_thread_id, "thr_", now);
+    id_make(send.message_id, "msg_", now);
+    REPEAT(insert_send);
+}
+
+static const char *refusal_id = "ref_1";
+static int64_t refused_at;
+
+static enum store_result upsert_refusal(void) {
+    return store_upsert_refusal(store, refusal_id, "too large", -1, SLICE("{}"), refused_at);
+}
+
+static enum store_result delete_refusal(void) {
+    return store_delete_refusal(store, "ref_1");
+}
+
+static enum store_result upsert_heartbeat(void) {
+    return store_upsert_heartbeat(store, "courier", 7, now);
+}
+
+static bool begin(void *context) {
+    (void)context;
+    return true;
+}
+
+static bool end(void *context, size_t changed) {
+    (void)context, (void)changed;
+    return true;
+}
+
+/* Like the rotation of keys: a value that is sealed with the newest key stays. */
+static struct slice reseal_value(void *context, const struct store_sealed *value) {
+    (void)context;
+    return slice_equal(value->value, SLICE("newest")) ? value->value : SLICE("newest");
+}
+
+static enum store_result reseal(void) {
+    const struct store_resealing resealing = {.begin = begin, .reseal = reseal_value, .end = end};
+    size_t changed;
+    return store_reseal(store, &arena, &resealing, &changed);
+}
+
+static void check_rest(void) {
+    make_account();
+    REPEAT(upsert_flows);
+    REPEAT(upsert_template_flows);
+    check_send("wamid.1", "15550000001", "15550000002", NULL);
+    check_send("wamid.2", "15550000001", "15550000002", NULL);
+    check_send("wamid.3", NULL, NULL, "US.1");
+    refused_at = now;
+    REPEAT(upsert_refusal);
+    refusal_id = "ref_2";
+    refused_at = now + 1;
+    REPEAT(upsert_refusal);
+    REPEAT_AS(delete_refusal, STORE_NOT_FOUND);
+    REPEAT(upsert_heartbeat);
+    REPEAT(reseal);
+}
+
+/* --- the platform's updates --- */
+
+#define CHANGE(FIELD, VALUE)                                                                       \
+    "{\"field\":\"" FIELD "\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"}," VALUE "}}"
+#define FROM(PHONE, BSUID) "\"from\":\"" PHONE "\",\"from_user_id\":\"" BSUID "\","
+#define WHEN               "\"timestamp\":\"1780000000\","
+#define MESSAGE(ID, FROM, REST)                                                                    \
+    CHANGE("messages", "\"messages\":[{" FROM WHEN "\"id\":\"" ID "\"," REST "}]")
+#define TEXT_OF(ID, PHONE, BSUID)                                                                  \
+    MESSAGE(ID, FROM(PHONE, BSUID), "\"type\":\"text\",\"text\":{\"body\":\"x\"}")
+#define STATUS(ID, STATUS, PHONE, BSUID)                                                           \
+    CHANGE("messages", "\"statuses\":[{\"id\":\"" ID "\",\"status\":\"" STATUS "\"," WHEN          \
+                       "\"recipient_id\":\"" PHONE "\",\"recipient_user_id\":\"" BSUID "\"}]")
+#define REPLY                                                                                      \
+    "\"context\":{\"id\":\"s1\"},\"type\":\"interactive\",\"interactive\":{\"type\":\"nfm_"        \
+    "reply\","                                                                                     \
+    "\"nfm_reply\":{\"response_json\":\"{\\\"flow_token\\\":\\\"token\\\"}\"}}"
+#define HISTORY(ID, PHONE, REST)                                                                   \
+    CHANGE("history", "\"history\":[{\"threads\":[{\"id\":\"" PHONE                                \
+                      "\",\"messages\":[{\"from\":\"" PHONE "\"," WHEN "\"id\":\"" ID "\"," REST   \
+                      ",\"history_context\":{\"status\":\"READ\"}}]}]}]")
+
+/* One payload each. */
+static const char *const payloads[] = {
+    TEXT_OF("m1", "15550001555", "US.1"),
+    MESSAGE("m2", FROM("15550001556", "US.2"),
+            "\"referral\":{\"source_id\":\"ad\"},\"type\":\"text\""),
+    MESSAGE("m3", FROM("15550001556", "US.2"), REPLY),
+    STATUS("s1", "sent", "15550001555", "US.1") "," STATUS("s1", "delivered", "15550001555",
+                                                           "US.1"),
+    STATUS("s2", "failed", "15550001557", "US.3"),
+    /* a recycled phone: each status gives the phone to another person */
+    STATUS("s3", "sent", "15550001558", "US.4") "," STATUS("s4", "sent", "15550001558", "US.5"),
+    /* a message that a history update contains, then its own update */
+    HISTORY("h1", "15550001559", REPLY),
+    MESSAGE("h1", FROM("15550001559", "US.6"), REPLY),
+    /* identities of two contacts in one payload */
+    MESSAGE("m4", "\"from\":\"15550001560\",", "\"type\":\"text\""),
+    MESSAGE("m5", "\"from_user_id\":\"US.7\",", "\"type\":\"text\""),
+    TEXT_OF("m6", "15550001560", "US.7"),
+    MESSAGE("n1", "\"from\":\"15550001560\",",
+            "\"type\":\"system\",\"system\":{\"body\":\"User A changed from 15550001560 to "
+            "15550001561\","
+            "\"wa_id\":\"15550001561\",\"user_id\":\"US.8\",\"previous_user_id\":\"US.7\","
+            "\"type\":\"user_changed_number\"}"),
+    CHANGE("smb_message_echoes", "\"message_echoes\":[{\"from\":\"1\",\"to\":\"15550001562\"," WHEN
+                                 "\"id\":\"e1\",\"type\":\"text\"}]"),
+    CHANGE("automatic_events",
+           "\"automatic_events\":[{\"id\":\"m1\",\"event_name\":\"LeadSubmitted\"," WHEN
+           "\"ctwa_clid\":\"c\"}]"),
+    "{\"field\":\"message_template_status_update\",\"value\":{\"event\":\"APPROVED\","
+    "\"message_template_id\":5,\"message_template_name\":\"t\","
+    "\"message_template_language\":\"en\"}}",
+    "{\"field\":\"flows\",\"value\":{\"event\":\"FLOW_STATUS_CHANGE\",\"flow_id\":\"f1\","
+    "\"old_status\":\"DRAFT\",\"new_status\":\"PUBLISHED\"}}",
+    "{\"field\":\"something\",\"value\":{\"a\":1}}",
+};
+
+static const char *payload;
+
+static enum store_result ingest(void) {
+    take(payload);
+    return STORE_OK;
+}
+
+/* Two updates under the WABA id of another account. */
+static enum store_result ingest_foreign(void) {
+    struct store_update updates[] = {{.kind = UPDATE_OTHER,
+                                      .field = "messages",
+                                      .waba_id = "77",
+                                      .phone_number_id = line_name,
+                                      .body = SLICE("{}")},
+                                     {0}};
+    size_t events;
+    updates[1] = updates[0];
+    return store_ingest(store, &arena, updates, 2, refused_at, event_body, &events);
+}
+
+static void check_updates(void) {
+    for (size_t i = 0; i < sizeof payloads / sizeof *payloads; i++) {
+        payload = payloads[i];
+        repeat(payload, ingest, STORE_OK);
+    }
+    check(contains("flow_reply_count.responses:1 2\n"), "both replies are counted");
+    refused_at = now;
+    REPEAT(ingest_foreign);
+    refused_at = now + 1;
+    REPEAT(ingest_foreign);
+    check(contains("foreign_waba.count:1 4\n"), "four foreign updates are counted");
+}
+
+int main(void) {
+    open_state();
+    check(sqlite3_open(database, &reader) == SQLITE_OK, "%s", database);
+    check_operator();
+    make_account();
+    check_events();
+    check_keys();
+    check_rest();
+    check_updates();
+    REPEAT(delete_webhook);
+    sqlite3_close(reader);
+    close_state();
+    return check_failures();
+}
