@@ -13,17 +13,11 @@ static enum store_result commit_found(struct store *store, bool found) {
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
-/* Copies an id out of the current row. */
-static void copy_id(struct statement *s, int column, char id[ID_SIZE]) {
-    const unsigned char *text = sqlite3_column_text(s->prepared, column);
-    snprintf(id, ID_SIZE, "%s", text ? (const char *)text : "");
-}
-
 /* Copies the first column of the only row into `id`. */
 static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
     if (!sql_row(store, s))
         return false;
-    copy_id(s, 0, id);
+    column_id(s, 0, id);
     sql_stop(s);
     return true;
 }
@@ -33,7 +27,7 @@ static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) 
 static bool read_returned(struct store *store, struct statement *s, char id[ID_SIZE]) {
     if (!sql_row(store, s))
         return false;
-    copy_id(s, 0, id);
+    column_id(s, 0, id);
     return !sql_row(store, s) && !sql_failed(store);
 }
 
@@ -90,7 +84,7 @@ enum store_result store_set_plan(struct store *store, const struct store_new_pla
     bool found = sql_begin(store) && find_user(store, plan->email, id);
     if (found && (plan->is_addon || sql_run(store, &delete_primary, TEXT(id))))
         sql_run(store, &set, TEXT(id), TEXT(plan->name), INTEGER(plan->is_addon),
-                plan->ends_at == INT64_MAX ? NO_PARAMETER : INTEGER(plan->ends_at),
+                plan->ends_at == INT64_MAX ? NO_INTEGER : INTEGER(plan->ends_at),
                 INTEGER(plan->now));
     return commit_found(store, found);
 }
@@ -184,9 +178,9 @@ static bool find_owner(struct store *store, const char *phone_number_id, struct 
     sql_start(store, &s, TEXT(phone_number_id));
     if (!sql_row(store, &s))
         return false;
-    copy_id(&s, 0, owner->user_id);
-    copy_id(&s, 1, owner->account_id);
-    copy_id(&s, 2, owner->line_id);
+    column_id(&s, 0, owner->user_id);
+    column_id(&s, 1, owner->account_id);
+    column_id(&s, 2, owner->line_id);
     sql_stop(&s);
     return true;
 }

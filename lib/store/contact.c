@@ -1,6 +1,5 @@
 #include "store/contact.h"
 
-#include <stdio.h>
 
 bool contact_read(struct store *store, struct arena *arena, const char *id,
                   struct contact *contact) {
@@ -28,7 +27,7 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
 static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
     if (!sql_row(store, s))
         return false;
-    snprintf(id, ID_SIZE, "%s", (const char *)sqlite3_column_text(s->prepared, 0));
+    column_id(s, 0, id);
     sql_stop(s);
     return true;
 }
@@ -65,7 +64,7 @@ bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_
               TEXT(thread->contact_id), INTEGER(thread->at));
     if (!sql_row(store, &s))
         return false;
-    snprintf(id, ID_SIZE, "%s", (const char *)sqlite3_column_text(s.prepared, 0));
+    column_id(&s, 0, id);
     return !sql_row(store, &s) && !sql_failed(store); /* SQLite writes when the last step is done */
 }
 

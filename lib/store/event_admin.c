@@ -1,6 +1,5 @@
 #include "store/event_admin.h"
 
-#include <stdio.h>
 
 #include "store/sqlite.h"
 
@@ -137,10 +136,9 @@ enum store_result store_replay_event(struct store *store, const char *id, int64_
 static bool read_optional_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
     if (!sql_row(store, s))
         return false;
-    const unsigned char *text = sqlite3_column_text(s->prepared, 0);
-    snprintf(id, ID_SIZE, "%s", text ? (const char *)text : "");
+    bool has_id = column_id(s, 0, id);
     sql_stop(s);
-    return text != NULL;
+    return has_id;
 }
 
 /* Finds the last existing event in [first, end). */

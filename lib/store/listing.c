@@ -1,6 +1,5 @@
 #include "store/listing.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "store/sqlite.h"
@@ -39,8 +38,7 @@ enum store_result store_find_user(struct store *store, const char *email, char i
     sql_start(store, &s, TEXT(email));
     bool found = sql_row(store, &s);
     if (found) {
-        const unsigned char *text = sqlite3_column_text(s.prepared, 0);
-        snprintf(id, ID_SIZE, "%s", text ? (const char *)text : "");
+        column_id(&s, 0, id);
         sql_stop(&s);
     }
     enum store_result result = sql_result(store);

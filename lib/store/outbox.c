@@ -258,7 +258,7 @@ static bool insert_attempt(struct store *store, const struct store_attempt *atte
                "  WHERE o.event_id = e.id AND o.started_at = ?2)"};
     if (!sql_run(store, &s, TEXT(attempt->event_id), INTEGER(attempt->started_at),
                  INTEGER(attempt->duration_ms),
-                 attempt->status ? INTEGER(attempt->status) : NO_PARAMETER, TEXT(attempt->error),
+                 attempt->status ? INTEGER(attempt->status) : NO_INTEGER, TEXT(attempt->error),
                  TEXT(attempt->address), BLOB(attempt->response_head)))
         return false;
     *is_new = sql_changes(store) > 0;
@@ -283,10 +283,10 @@ static bool end_failed(struct store *store, const char *owner, const struct stor
                "WHERE id = ?1 AND state = 'pending' AND lease_owner = ?2"};
     bool is_over = attempt->verdict != VERDICT_RETRY;
     return sql_run(store, &s, TEXT(attempt->event_id), TEXT(owner),
-                   TEXT(is_over ? "dead" : "pending"), is_over ? INTEGER(now) : NO_PARAMETER,
-                   is_over ? NO_PARAMETER : INTEGER(attempt->next_attempt_at),
+                   TEXT(is_over ? "dead" : "pending"), is_over ? INTEGER(now) : NO_INTEGER,
+                   is_over ? NO_INTEGER : INTEGER(attempt->next_attempt_at),
                    INTEGER(attempt->is_probe && !is_over ? 1 : 0),
-                   attempt->status ? INTEGER(attempt->status) : NO_PARAMETER, TEXT(attempt->error));
+                   attempt->status ? INTEGER(attempt->status) : NO_INTEGER, TEXT(attempt->error));
 }
 
 /* Ends the webhook's failure; if it was suspended, all its pending events become due. */

@@ -389,6 +389,12 @@ struct slice column_blob(struct statement *statement, int column, struct arena *
     return (struct slice){arena_copy(arena, (struct slice){p, p ? n : 0}), p ? n : 0};
 }
 
+bool column_id(struct statement *statement, int column, char id[ID_SIZE]) {
+    const unsigned char *text = sqlite3_column_text(statement->prepared, column);
+    snprintf(id, ID_SIZE, "%s", text ? (const char *)text : "");
+    return text != NULL;
+}
+
 int64_t column_integer(struct statement *statement, int column) {
     return sqlite3_column_int64(statement->prepared, column);
 }

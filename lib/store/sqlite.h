@@ -18,15 +18,15 @@ struct statement {
 
 /* A parameter, in the order ?1, ?2, ... */
 struct parameter {
-    enum { PARAMETER_TEXT, PARAMETER_INTEGER, PARAMETER_BLOB } kind;
+    enum { PARAMETER_TEXT, PARAMETER_INTEGER, PARAMETER_NO_INTEGER, PARAMETER_BLOB } kind;
     struct slice bytes; /* p == NULL: NULL */
     int64_t integer;
 };
 
-#define TEXT(s)      ((struct parameter){.kind = PARAMETER_TEXT, .bytes = slice_of(s)})
-#define INTEGER(i)   ((struct parameter){.kind = PARAMETER_INTEGER, .integer = (i)})
-#define BLOB(slice)  ((struct parameter){.kind = PARAMETER_BLOB, .bytes = (slice)})
-#define NO_PARAMETER ((struct parameter){.kind = PARAMETER_TEXT})
+#define TEXT(s)     ((struct parameter){.kind = PARAMETER_TEXT, .bytes = slice_of(s)})
+#define INTEGER(i)  ((struct parameter){.kind = PARAMETER_INTEGER, .integer = (i)})
+#define BLOB(slice) ((struct parameter){.kind = PARAMETER_BLOB, .bytes = (slice)})
+#define NO_INTEGER  ((struct parameter){.kind = PARAMETER_NO_INTEGER})
 
 /* Binds the parameters of `statement` and starts it; sql_row returns its rows. */
 #define sql_start(store, statement, ...)                                                           \
@@ -72,6 +72,9 @@ enum store_result sql_result(struct store *store);
 const char *column_text(struct statement *statement, int column, struct arena *arena);
 struct slice column_blob(struct statement *statement, int column, struct arena *arena);
 int64_t column_integer(struct statement *statement, int column);
+
+/* Copies an id out of the current row, without an arena. False when it is NULL; `id` is "" then. */
+bool column_id(struct statement *statement, int column, char id[ID_SIZE]);
 bool column_is_null(struct statement *statement, int column);
 
 /* A write transaction. sql_begin takes the write lock before anything is read, so that the
