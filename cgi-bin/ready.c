@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/target.h"
 #include "store/housekeeping.h"
 #include "store/upkeep.h"
 #include "web/request.h"
@@ -54,7 +55,8 @@ static void inspect(struct request *rq) {
     const struct config *config = rq->config;
     found.opened = store_open_for_reading(config->database, &found.store);
     found.keys = check_keys(config->secret_key_file);
-    found.disk = check_disk(config->database, NULL); /* `database` reports a missing file */
+    const char *file = target_file(config->database);
+    found.disk = file ? check_disk(file, NULL) : NULL; /* `database` reports a missing file */
     if (!found.disk)
         found.disk = check_disk(config->spool_dir,
                                 "The spool directory is missing, or the service may not enter the "
@@ -124,7 +126,7 @@ static int get_ready(struct request *rq) {
     if (result == STORE_OK)
         result = store_find_heartbeat(found.store, "courier", &beat_at);
     if (result != STORE_OK)
-        log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
+        log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
                     store_reason(found.store));
     store_close(found.store);
     transport_stop();

@@ -213,7 +213,7 @@ static void tick(struct courier *courier, int64_t now) {
         return;
     }
     if (!courier->is_stopping) {
-        wake_listen(&courier->wake, courier->resources.config.database);
+        wake_listen(&courier->wake, &courier->resources.config);
         maintain(courier, now);
     }
 }

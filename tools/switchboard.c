@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/confine.h"
 #include "base/product.h"
+#include "base/target.h"
 
 const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_CONFIG] = {"--config", VALUE_CONFIG, "the configuration file"},
@@ -229,9 +230,9 @@ static int find_config(struct invocation *call) {
 static int open_store(struct invocation *call) {
     if (call->command->needs < NEEDS_STORE)
         return EXIT_DONE;
-    if (access(call->config.database, F_OK) != 0)
-        return fail("there is no database %s: `switchboard init` creates it",
-                    call->config.database);
+    const char *file = target_file(call->config.database);
+    if (file && access(file, F_OK) != 0)
+        return fail("there is no database %s: `switchboard init` creates it", file);
     enum store_result result = store_open(call->config.database, &call->store);
     return result == STORE_OK ? EXIT_DONE : fail_store(call, result);
 }

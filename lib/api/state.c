@@ -40,7 +40,7 @@ static struct store *fail_replaced(struct request *rq) {
         state_fail(rq, open_result);
         return NULL;
     }
-    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
+    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
                 stat(rq->config->database, &now) == 0 ? "it is another file now"
                                                       : "unable to open it: it is gone");
     reply_header(rq, "Retry-After", "1");
@@ -68,7 +68,7 @@ void state_release_view(struct request *rq) {
 }
 
 int state_fail(struct request *rq, enum store_result result) {
-    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database,
+    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
                 store_reason(open_store));
     if (is_prepared && result == STORE_UNAVAILABLE)
         transport_stop(); /* this process is confined and cannot reopen it; the next one can */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/target.h"
 #include "base/url.h"
 
 enum { LARGEST_FILE = 1024 * 1024 };
@@ -15,7 +16,7 @@ enum { LARGEST_FILE = 1024 * 1024 };
     { #name, offsetof(struct config, name), kind, preset, meaning }
 
 const struct config_key config_keys[] = {
-    KEY(database, CONFIG_PATH, "/var/lib/switchboard/switchboard.db", "the SQLite database"),
+    KEY(database, CONFIG_TARGET, "/var/lib/switchboard/switchboard.db", "the SQLite database"),
     KEY(secret_key_file, CONFIG_PATH, "/etc/switchboard/secret.key",
         "the keys that encrypt platform tokens and webhook codes at rest"),
     KEY(graph_base_url, CONFIG_URL, "https://graph.facebook.com", "base URL of the platform's API"),
@@ -37,6 +38,7 @@ const struct config_key config_keys[] = {
 
 static const char *const kind_rules[] = {
     [CONFIG_TEXT] = "any text",
+    [CONFIG_TARGET] = "an absolute path",
     [CONFIG_SECRET] = "any text",
     [CONFIG_PATH] = "an absolute path",
     [CONFIG_URL] = "a URL that begins with http:// or https:// and has no query",
@@ -66,6 +68,7 @@ static bool is_valid(const struct config_key *key, const char *value) {
     switch (key->kind) {
     case CONFIG_TEXT:
     case CONFIG_SECRET: return true;
+    case CONFIG_TARGET: return target_file(value) != NULL;
     case CONFIG_PATH: return value[0] == '/' || (!value[0] && !key->preset[0]);
     case CONFIG_URL: return !url_check(slice_of(value)) && !strpbrk(value, "?#");
     case CONFIG_VERSION: return is_version(value);
@@ -142,6 +145,7 @@ int config_read(const char *path, struct arena *arena, struct config *config, co
             return -1;
         }
     }
+    config->database_name = target_name(arena, config->database);
     return 0;
 }
 

@@ -23,11 +23,14 @@ struct config {
     const char *webhook_egress;
     const char *log_file;
     const char *spool_dir;
+    const char
+        *database_name; /* of `database`, to be printed and logged instead of it (target.h) */
 };
 
 /* The form that a value must have. */
 enum config_kind {
     CONFIG_TEXT,    /* anything */
+    CONFIG_TARGET,  /* an absolute path, or a URL, which may hold a password (target.h) */
     CONFIG_SECRET,  /* anything; never printed */
     CONFIG_PATH,    /* an absolute path, or empty where the default is empty */
     CONFIG_URL,     /* http:// or https://; trailing slashes are removed */

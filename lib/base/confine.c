@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/syscalls.h"
+#include "base/target.h"
 
 /* --- files: Landlock --- */
 
@@ -99,8 +100,11 @@ static void ruleset_enforce(struct ruleset *rules) {
     close(rules->fd);
 }
 
+/* NULL: no path. */
 static void allow_directory_of(struct ruleset *rules, const char *path, int access) {
     char directory[PATH_MAX];
+    if (!path)
+        return;
     if (!realpath(path, directory)) /* the file may not exist yet */
         snprintf(directory, sizeof directory, "%s", path);
     char *slash = strrchr(directory, '/');
@@ -189,7 +193,7 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
         allow_directory_of(&rules, config_path, READ);
     allow_path(&rules, config_path, READ);
     if (needs & WRITES_DATABASE)
-        allow_directory_of(&rules, config->database, READ | CHANGE);
+        allow_directory_of(&rules, target_file(config->database), READ | CHANGE);
     if (needs & USES_KEYS) {
         if (is_long_lived)
             allow_directory_of(&rules, config->secret_key_file, READ);
@@ -205,7 +209,7 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
     if (needs & DETECTS_TYPES)
         allow_all(&rules, type_paths);
     if (needs & IS_RESIDENT) {
-        allow_directory_of(&rules, config->database, MAKE_SOCKETS);
+        allow_directory_of(&rules, target_file(config->database), MAKE_SOCKETS);
         allow_directory_of(&rules, config->log_file, READ | CHANGE);
     }
     if (removable)

@@ -6,7 +6,7 @@
 enum need {
     NEEDS_NOTHING = 0,
     READS_DATABASE = 1 << 0,   /* the database, opened before the confinement */
-    WRITES_DATABASE = 1 << 1,  /* all files in the directory of the database */
+    WRITES_DATABASE = 1 << 1,  /* if the database is a file, all files in its directory */
     CALLS_PLATFORM = 1 << 2,   /* network sockets, threads that resolve host names */
     SPOOLS_FILES = 1 << 3,     /* files in spool_dir */
     NOTIFIES_COURIER = 1 << 4, /* a datagram to the courier's wake socket */

@@ -63,7 +63,7 @@ void resources_latch(struct resources *resources, enum store_result result) {
     if (resources->failure == STORE_OK)
         resources->failing_since = now;
     if (resources->failure != result || now - resources->logged_at >= LOG_AGAIN_MS) {
-        log_message(LOG_ERROR, "database %s: %s", resources->config.database,
+        log_message(LOG_ERROR, "database %s: %s", resources->config.database_name,
                     store_reason(resources->store));
         resources->logged_at = now;
     }

@@ -7,6 +7,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/target.h"
+
+enum { PATH_SIZE = sizeof((struct wake_listener *)NULL)->path };
+
 /* A socket and its address. The address of a unix socket has at most 107 bytes, and the path of a
  * database may be longer. So the address is relative to an open descriptor of the directory. */
 struct endpoint {
@@ -22,19 +26,27 @@ static void endpoint_close(struct endpoint *end) {
         close(end->directory);
 }
 
+/* Writes the path of the wake socket. False: there is none, because the database is not a file, or
+ * the path is too long. */
+static bool write_path(const struct config *config, char path[PATH_SIZE]) {
+    const char *file = target_file(config->database);
+    int n = file ? snprintf(path, PATH_SIZE, "%s.wake", file) : -1;
+    return n > 0 && n < PATH_SIZE;
+}
+
 /* Returns false, with nothing left open, when the directory is missing or the last part of the path
  * is too long. */
-static bool endpoint_open(struct endpoint *end, const char *database) {
-    const char *slash = strrchr(database, '/');
-    char directory[4096];
+static bool endpoint_open(struct endpoint *end, const char *path) {
+    const char *slash = strrchr(path, '/');
+    char directory[PATH_SIZE];
     *end = (struct endpoint){.socket = -1, .directory = -1, .address.sun_family = AF_UNIX};
-    if (!slash || (size_t)(slash - database) + 2 > sizeof directory)
+    if (!slash)
         return false;
-    snprintf(directory, sizeof directory, "%.*s/", (int)(slash - database), database);
+    snprintf(directory, sizeof directory, "%.*s/", (int)(slash - path), path);
     end->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     end->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int n = snprintf(end->address.sun_path, sizeof end->address.sun_path,
-                     "/proc/self/fd/%d/%s.wake", end->directory, slash + 1);
+    int n = snprintf(end->address.sun_path, sizeof end->address.sun_path, "/proc/self/fd/%d/%s",
+                     end->directory, slash + 1);
     if (end->directory >= 0 && end->socket >= 0 && n > 0 &&
         (size_t)n < sizeof end->address.sun_path)
         return true;
@@ -43,8 +55,9 @@ static bool endpoint_open(struct endpoint *end, const char *database) {
 }
 
 void wake_notify(const struct config *config) {
+    char path[PATH_SIZE];
     struct endpoint end;
-    if (!endpoint_open(&end, config->database))
+    if (!write_path(config, path) || !endpoint_open(&end, path))
         return;
     sendto(end.socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&end.address,
            sizeof end.address);
@@ -81,14 +94,14 @@ static bool is_ours(const struct wake_listener *listener) {
            now.st_ino == listener->id.st_ino && now.st_dev == listener->id.st_dev;
 }
 
-void wake_listen(struct wake_listener *listener, const char *database) {
-    char path[sizeof listener->path];
+void wake_listen(struct wake_listener *listener, const struct config *config) {
+    char path[PATH_SIZE];
     struct endpoint end;
-    snprintf(path, sizeof path, "%s.wake", database);
-    if (is_ours(listener) && strcmp(path, listener->path) == 0)
+    bool has_path = write_path(config, path);
+    if (has_path && is_ours(listener) && strcmp(path, listener->path) == 0)
         return;
     wake_close(listener);
-    if (!endpoint_open(&end, database))
+    if (!has_path || !endpoint_open(&end, path))
         return;
     bool is_bound = bind_address(&end);
     if (!is_bound && errno == EADDRINUSE && is_abandoned(&end)) {

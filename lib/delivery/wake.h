@@ -1,6 +1,7 @@
-/* The courier's wake socket: a unix datagram socket next to the database, `<database>.wake`. A
- * program that commits an event notifies the courier through it. Without a notification the event
- * waits for the courier's next look at the database, at most one second later.
+/* The courier's wake socket: a unix datagram socket next to the database file, `<database>.wake`;
+ * for a database that is not a file there is none. A program that commits an event notifies the
+ * courier through it. Without a notification the event waits for the courier's next look at the
+ * database, at most one second later.
  */
 #ifndef SWITCHBOARD_WAKE_H
 #define SWITCHBOARD_WAKE_H
@@ -25,10 +26,10 @@ struct wake_listener {
 /* Returns a listener that is not bound. */
 struct wake_listener wake_closed(void);
 
-/* Binds the listener to the wake socket of `database`, unless it is bound to it already or another
- * courier is. To be called periodically: it takes over the address of a courier that has ended, and
- * binds again after the socket's file was removed. */
-void wake_listen(struct wake_listener *listener, const char *database);
+/* Binds the listener to the wake socket of the configuration, unless it is bound to it already or
+ * another courier is. To be called periodically: it takes over the address of a courier that has
+ * ended, and binds again after the socket's file was removed. */
+void wake_listen(struct wake_listener *listener, const struct config *config);
 
 /* Reads all notifications from the socket. Returns whether there were any. */
 bool wake_drain(struct wake_listener *listener);

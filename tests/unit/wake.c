@@ -15,21 +15,21 @@ static void check_notify(const char *database) {
     struct config config = {.database = database};
     struct wake_listener first = wake_closed(), second = wake_closed();
     wake_notify(&config); /* no listener */
-    wake_listen(&first, database);
+    wake_listen(&first, &config);
     check(first.fd >= 0, "%s", database);
     check(!wake_drain(&first), "not notified yet");
     wake_notify(&config);
     wake_notify(&config);
     check(wake_drain(&first), "notified");
     check(!wake_drain(&first), "one drain reads all notifications");
-    wake_listen(&second, database);
+    wake_listen(&second, &config);
     check(second.fd == -1, "a second listener does not get the socket");
     for (int i = 0; i < 10000; i++)
         wake_notify(&config); /* never blocks, even when the queue is full */
-    wake_listen(&first, database);
+    wake_listen(&first, &config);
     check(wake_drain(&first), "the first listener still has the socket");
     wake_close(&first);
-    wake_listen(&second, database);
+    wake_listen(&second, &config);
     wake_notify(&config);
     check(wake_drain(&second), "the second listener has the socket");
     wake_close(&second);
@@ -47,11 +47,11 @@ static void check_stale(const char *database) {
     int left = socket(AF_UNIX, SOCK_DGRAM, 0);
     check(bind(left, (struct sockaddr *)&address, sizeof address) == 0, "%s", path);
     close(left);
-    wake_listen(&listener, database);
+    wake_listen(&listener, &config);
     wake_notify(&config);
     check(wake_drain(&listener), "an abandoned socket is replaced");
     unlink(path);
-    wake_listen(&listener, database);
+    wake_listen(&listener, &config);
     wake_notify(&config);
     check(wake_drain(&listener), "a removed socket is created again");
     wake_close(&listener);
@@ -75,9 +75,12 @@ int main(void) {
 
     /* without a directory to bind in, the calls do nothing */
     struct wake_listener listener = wake_closed();
-    wake_listen(&listener, "/nonexistent/gateway.db");
+    wake_listen(&listener, &(struct config){.database = "/nonexistent/gateway.db"});
     check(listener.fd == -1, "no directory");
-    wake_notify(&(struct config){.database = "relative.db"});
+    const struct config server = {.database = "postgresql://h/gateway"};
+    wake_listen(&listener, &server);
+    check(listener.fd == -1, "no database file");
+    wake_notify(&server);
     rmdir(deep);
     check(rmdir(directory) == 0, "nothing is left");
     return check_failures();

@@ -16,7 +16,7 @@ int backup_run(struct invocation *call) {
         return fail_store(call, result);
     stat(path, &copy);
     struct json_writer json = object_start(call);
-    json_write_text(&json, "database", call->config.database);
+    json_write_text(&json, "database", call->config.database_name);
     json_write_text(&json, "file", path);
     json_write_integer(&json, "bytes", copy.st_size);
     return object_print(call, &json, "%s: %lld bytes, checked", path, (long long)copy.st_size);

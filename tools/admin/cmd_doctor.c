@@ -14,6 +14,7 @@
 #include "base/confine.h"
 #include "base/crypto.h"
 #include "base/seal.h"
+#include "base/target.h"
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
@@ -79,7 +80,9 @@ static void check_config(struct report *report) {
     for (const struct config_key *key = config_keys; key->name; key++) {
         const char *value = config_value(config, key), *what;
         what = arena_printf(&call->arena, "config.%s", key->name);
-        const char *shown = key->kind == CONFIG_SECRET ? (is_set(value) ? "set" : "unset") : value;
+        const char *shown = key->kind == CONFIG_SECRET   ? (is_set(value) ? "set" : "unset")
+                            : key->kind == CONFIG_TARGET ? target_name(&call->arena, value)
+                                                         : value;
         add(report, OK, what, "%s%s", shown,
             strcmp(value, key->preset) ? ""
             : is_set(shown)            ? " (default)"

@@ -38,7 +38,7 @@ struct made {
 };
 
 static const char *database_text(struct invocation *call, const struct made *made) {
-    const char *path = call->config.database;
+    const char *path = call->config.database_name;
     if (made->from == made->to)
         return arena_printf(&call->arena, "up to date, schema version %d", made->to);
     if (!made->from)
@@ -52,7 +52,7 @@ static const char *database_text(struct invocation *call, const struct made *mad
 static int print(struct invocation *call, const struct made *made) {
     const struct config *config = &call->config;
     struct json_writer json = object_start(call);
-    json_write_text(&json, "database", config->database);
+    json_write_text(&json, "database", config->database_name);
     json_write_integer(&json, "fromVersion", made->from);
     json_write_integer(&json, "version", made->to);
     json_write_text(&json, "secretKeyFile", config->secret_key_file);
@@ -61,7 +61,7 @@ static int print(struct invocation *call, const struct made *made) {
     json_write_bool(&json, "spoolCreated", made->spool);
     return object_print(call, &json, "key file %s: %s\nspool directory %s: %s\ndatabase %s: %s",
                         config->secret_key_file, made->keys ? "created" : "kept", config->spool_dir,
-                        made->spool ? "created" : "kept", config->database,
+                        made->spool ? "created" : "kept", config->database_name,
                         database_text(call, made));
 }
 

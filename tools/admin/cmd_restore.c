@@ -5,9 +5,9 @@
 #include "store/upkeep.h"
 
 int restore_run(struct invocation *call) {
-    const char *path = call->operands[0], *database = call->config.database;
+    const char *path = call->operands[0], *database = call->config.database_name;
     struct store_restoration done;
-    enum store_result result = store_restore(database, path, &done, &call->store);
+    enum store_result result = store_restore(call->config.database, path, &done, &call->store);
     if (result == STORE_CONFLICT || result == STORE_NOT_FOUND)
         return fail("%s", store_reason(call->store));
     if (result != STORE_OK)

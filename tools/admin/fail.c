@@ -56,6 +56,6 @@ int fail_store(const struct invocation *call, enum store_result result) {
         [STORE_EXCESSIVE] = "it took too much work; nothing was changed",
     };
     const char *reason = store_reason(call->store);
-    return fail("database %s: %s%s%s", call->config.database,
+    return fail("database %s: %s%s%s", call->config.database_name,
                 result == STORE_OK ? "" : meanings[result], *reason ? ": " : "", reason);
 }

@@ -1,0 +1,56 @@
+#include "base/target.h"
+
+#include <string.h>
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS  "0123456789"
+
+size_t target_scheme(const char *target) {
+    size_t n = strspn(target, LETTERS DIGITS "+-.");
+    return strspn(target, LETTERS) && strncmp(target + n, "://", 3) == 0 ? n : 0;
+}
+
+const char *target_file(const char *target) {
+    return target[0] == '/' ? target : NULL;
+}
+
+/* Whether the `n` bytes at `text` are characters of `set`. */
+static bool consists_of(const char *text, size_t n, const char *set) {
+    return strspn(text, set) >= n;
+}
+
+/* Whether the `n` bytes at `hosts` are a list of hosts, each with a numeric port or without one. */
+static bool are_hosts(const char *hosts, size_t n) {
+    const char *end = hosts + n;
+    while (hosts < end) {
+        bool is_bracketed = *hosts == '[';
+        hosts += strspn(hosts, is_bracketed ? LETTERS DIGITS "[.:%" : LETTERS DIGITS "-_.%");
+        if (is_bracketed && *hosts++ != ']')
+            return false;
+        if (*hosts == ':')
+            hosts += 1 + strspn(hosts + 1, DIGITS);
+        if (hosts < end && *hosts++ != ',')
+            return false;
+    }
+    return true;
+}
+
+/* In a password, `/`, `?` and `#` must be escaped. If one is not, it seems to end the hosts, and
+ * the @ that ends the password comes after it. */
+const char *target_name(struct arena *arena, const char *target) {
+    size_t scheme = target_scheme(target);
+    if (!scheme)
+        return target_file(target) ? target : "...";
+    const char *hosts = target + scheme + strlen("://"), *at = strrchr(hosts, '@');
+    const char *end = hosts + strcspn(hosts, "/?#"), *name = *end == '/' ? end + 1 : end;
+    bool is_clear = !at || at < end;
+    if (at && is_clear)
+        hosts = at + 1;
+    if (!is_clear || !are_hosts(hosts, (size_t)(end - hosts)))
+        return arena_printf(arena, "%.*s://...", (int)scheme, target);
+    size_t length = name > end ? strcspn(name, "?#") : 0;
+    bool is_plain = consists_of(name, length, LETTERS DIGITS "-_.");
+    return arena_printf(arena, "%.*s%.*s%s%.*s", (int)(scheme + strlen("://")), target,
+                        (int)(end - hosts), hosts, name > end ? "/" : "",
+                        (int)(is_plain ? length : 3), is_plain ? name : "...");
+}

@@ -1,0 +1,101 @@
+/* lib/base/target.h: what is printed of a database's target never holds a part of a password. */
+#include "base/target.h"
+
+#include <string.h>
+
+#include "compare.h"
+
+static struct arena arena;
+
+static void check_parts(void) {
+    CHECK_INTEGER(target_scheme("postgresql://h/d"), 10);
+    CHECK_INTEGER(target_scheme("/var/lib/a://b"), 0);
+    CHECK_INTEGER(target_scheme("1x://h"), 0);
+    CHECK_INTEGER(target_scheme("://h"), 0);
+    CHECK_INTEGER(target_scheme(""), 0);
+    CHECK_TEXT(target_file("/a b/c.db"), "/a b/c.db");
+    CHECK_TEXT(target_file("postgresql://h/d"), NULL);
+    CHECK_TEXT(target_file("relative.db"), NULL);
+    CHECK_TEXT(target_file(""), NULL);
+}
+
+static const struct {
+    const char *target, *name;
+} names[] = {
+    {"/var/lib/switchboard/a b@c?d.db", "/var/lib/switchboard/a b@c?d.db"},
+    {"postgresql://h/d", "postgresql://h/d"},
+    {"postgresql://h", "postgresql://h"},
+    {"postgresql://h/", "postgresql://h/"},
+    {"postgresql://", "postgresql://"},
+    {"postgresql:///d", "postgresql:///d"},
+    {"postgresql://h:5432", "postgresql://h:5432"},
+    {"postgresql://db-1.example:5432,db-2.example:5433,[::1]:5434/d",
+     "postgresql://db-1.example:5432,db-2.example:5433,[::1]:5434/d"},
+    {"postgresql://%2Frun%2Fpostgresql/d", "postgresql://%2Frun%2Fpostgresql/d"},
+    {"postgresql://user@h/d", "postgresql://h/d"},
+    {"postgresql://h/d?sslmode=require", "postgresql://h/d"},
+    {"postgresql://h?sslmode=require", "postgresql://h"},
+    /* a password in each position */
+    {"postgresql://user:SECRET@h/d", "postgresql://h/d"},
+    {"postgresql://user:SECRET@h:5432,i:5432/d?a=b", "postgresql://h:5432,i:5432/d"},
+    {"postgresql://user:SECRET@/d", "postgresql:///d"},
+    {"postgresql://SECRET@h/d", "postgresql://h/d"},
+    {"postgresql://user:%40SECRET%2F@h/d", "postgresql://h/d"},
+    {"postgresql://user:a@SECRET@h/d", "postgresql://h/d"},
+    {"postgresql://h/d?password=SECRET", "postgresql://h/d"},
+    {"postgresql://h/d?user=a&password=SECRET#x", "postgresql://h/d"},
+    {"postgresql://h/d#SECRET", "postgresql://h/d"},
+    {"postgresql://h?password=SECRET", "postgresql://h"},
+    {"postgresql://h/d?password=a/SECRET", "postgresql://h/d"},
+    /* written wrongly, so that it cannot be seen where the password ends */
+    {"postgresql://user:a/SECRET@h/d", "postgresql://..."},
+    {"postgresql://user:1/SECRET@h/d", "postgresql://..."},
+    {"postgresql://user:1?SECRET@h/d", "postgresql://..."},
+    {"postgresql://user:1#SECRET@h/d", "postgresql://..."},
+    {"postgresql://user:a@b/SECRET@h/d", "postgresql://..."},
+    {"postgresql://h/d?password=SECRET@x", "postgresql://..."},
+    {"postgresql://user:SECRET", "postgresql://..."},
+    {"postgresql://user:SECRET/d", "postgresql://..."},
+    {"postgresql://h,user:SECRET,i/d", "postgresql://..."},
+    {"postgresql://[::1]SECRET/d", "postgresql://..."},
+    {"postgresql://[::1/d", "postgresql://..."},
+    {"postgresql://user:12 SECRET@h/d", "postgresql://h/d"},
+    {"postgresql://h password=SECRET/d", "postgresql://..."},
+    {"postgresql://h/d password=SECRET", "postgresql://h/..."},
+    {"postgresql://h/password=SECRET", "postgresql://h/..."},
+    {"host=h password=SECRET", "..."},
+    {"password=SECRET", "..."},
+    {"", "..."},
+};
+
+static void check_names(void) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *name = target_name(&arena, names[i].target);
+        CHECK_TEXT_AS(names[i].target, name, names[i].name);
+        check(!strstr(name, "SECRET"), "%s", names[i].target);
+    }
+}
+
+/* A password with any one character in it. */
+static void check_characters(void) {
+    static const char *const forms[][2] = {
+        {"postgresql://user:SECRET", "SECRET@h/d"},
+        {"postgresql://user:", "SECRET@h:1/d"},
+        {"postgresql://h/d?password=", "SECRET"},
+        {"postgresql://h:1/d?a=b&password=SECRET", "SECRET&c=d"},
+    };
+    for (int c = 1; c < 256; c++)
+        for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+            const char *target = arena_printf(&arena, "%s%c%s", forms[i][0], c, forms[i][1]);
+            check(!strstr(target_name(&arena, target), "SECRET"), "%s", target);
+        }
+}
+
+int main(void) {
+    arena_init(&arena, 4 * 1024 * 1024, NULL);
+    check_parts();
+    check_names();
+    check_characters();
+    arena_free(&arena);
+    return check_failures();
+}
