@@ -77,3 +77,25 @@ circles() {
     assert_equal "$(sources | sed 's|.*/||' | sort | uniq -d)" ''
     assert_equal "$(find lib -maxdepth 1 -type f)" ''
 }
+
+# The files with a line that matches PATTERN: files_with PATTERN
+files_with() {
+    sources | xargs grep -lE -- "$1" | sort | xargs
+}
+
+@test "only the SQLite driver uses SQLite, and only the store uses SQL" {
+    local files='lib/store/migrate.c lib/store/sqlite.c lib/store/sqlite_upkeep.c'
+    assert_equal "$(files_with '#include [<"]sqlite3\.h')" lib/store/sqlite.h
+    assert_equal "$(files_with '#include "store/(sqlite|copy)\.h"')" "lib/store/copy.h $files"
+    assert_equal "$(files_with '\bsqlite3_[a-z0-9_]+\(|\bSQLITE_')" "$files"
+    assert_equal "$(files_with '#include "store/(sql|driver)\.h"' | xargs -n 1 | grep -v ^lib/store/)" ''
+}
+
+# A URL may hold a password: it is passed to these functions only. In web/serve.c it is compared.
+@test "the target of the database is never printed" {
+    local called='(store_[a-z_]+|target_(file|name)|strcmp)\([^()]*(->|\.)database\b[^()]*\)'
+    sources | xargs grep -HE '\b(config|[ab])(->|\.)database\b' >"$BATS_TEST_TMPDIR/uses"
+    (($(grep -cE "$called" "$BATS_TEST_TMPDIR/uses") >= 15))
+    assert_equal "$(grep -vE "$called" "$BATS_TEST_TMPDIR/uses" | sed 's/:.*(rq->arena,/:/')" \
+        'lib/web/serve.c: "%s|%s|%s|%s|%s|%s", config->database, config->secret_key_file,'
+}

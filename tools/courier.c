@@ -4,8 +4,8 @@
  *
  * One resident process. It looks for due events when it is notified through the wake socket
  * (wake.h), and once a second. Several couriers may run at once: they share the work by leases in
- * the database. It also checkpoints the database's write-ahead log and deletes old events that have
- * ended and old idempotency keys. See `courier --help`.
+ * the database. It also tends the database (store_tend) and deletes old events that have ended and
+ * old idempotency keys. See `courier --help`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,6 @@
 enum {
     TICK_MS = 1000,
     BEAT_MS = 5 * 1000,
-    CHECKPOINT_BUSY_MS = 10 * 1000, /* the wait after another connection blocked a checkpoint */
     PRUNE_MS = 60 * 60 * 1000,
     MEND_MS = 60 * 60 * 1000,
     TASK_MS = 200,            /* of each tick, for prune and for mend */
@@ -52,10 +51,7 @@ struct courier {
     bool is_stopping;
     bool may_be_due; /* there may be due events: exchange looks for them */
     /* monotonic times */
-    int64_t started, stop_at, next_tick, next_beat, next_prune, next_mend, next_checkpoint;
-    int64_t data_version; /* at the last checkpoint */
-    bool has_written;     /* since the last checkpoint */
-    bool has_log;         /* the last checkpoint did not truncate the write-ahead log */
+    int64_t started, stop_at, next_tick, next_beat, next_prune, next_mend;
 };
 
 static int fail(const char *what, const char *detail) {
@@ -74,10 +70,8 @@ static bool latch(struct courier *courier, enum store_result result) {
 static void beat(struct courier *courier, struct store *store, int64_t now) {
     if (now < courier->next_beat)
         return;
-    if (latch(courier, store_upsert_heartbeat(store, "courier", getpid(), clock_now()))) {
+    if (latch(courier, store_upsert_heartbeat(store, "courier", getpid(), clock_now())))
         courier->next_beat = now + BEAT_MS;
-        courier->has_written = true;
-    }
 }
 
 /* The time limit of a task. A task is a loop of short transactions, so that other processes can
@@ -93,7 +87,6 @@ static void prune(struct courier *courier, struct store *store, int64_t now) {
     while (removed && clock_monotonic() < task_end(courier, now)) {
         if (!latch(courier, store_delete_old_rows(store, clock_now(), &removed)))
             return;
-        courier->has_written = courier->has_written || removed;
     }
     if (!removed)
         courier->next_prune = now + PRUNE_MS;
@@ -108,7 +101,6 @@ static void mend(struct courier *courier, struct store *store, int64_t now) {
     arena_init(&arena, MEND_MEMORY, NULL);
     while (ok && mended && clock_monotonic() < task_end(courier, now)) {
         ok = latch(courier, store_repair_times(store, &arena, clock_now(), &mended));
-        courier->has_written = courier->has_written || mended;
         arena_reset(&arena);
     }
     arena_free(&arena);
@@ -116,28 +108,16 @@ static void mend(struct courier *courier, struct store *store, int64_t now) {
         courier->next_mend = now + MEND_MS;
 }
 
-/* While other processes write, the file of the write-ahead log keeps its size, so that it is
- * reused. When there were no writes since the last checkpoint, it is truncated. */
-static void checkpoint(struct courier *courier, struct store *store, int64_t now) {
-    int64_t version = store_data_version(store);
-    bool is_calm = version == courier->data_version && !courier->has_written;
-    if (now < courier->next_checkpoint || (is_calm && !courier->has_log))
-        return;
-    enum store_result result = store_checkpoint(store, is_calm);
-    if (result == STORE_BUSY) {
-        courier->next_checkpoint = now + CHECKPOINT_BUSY_MS;
-        return;
-    }
-    if (!latch(courier, result))
-        return;
-    courier->data_version = version;
-    courier->has_written = false;
-    courier->has_log = !is_calm;
+/* A database that is busy is tended later; success is left to the other tasks to latch. */
+static void tend(struct courier *courier, struct store *store, int64_t now) {
+    enum store_result result = store_tend(store, now);
+    if (result != STORE_OK && result != STORE_BUSY)
+        latch(courier, result);
 }
 
 static void maintain(struct courier *courier, int64_t now) {
     static void (*const tasks[])(struct courier *, struct store *, int64_t) = {beat, mend, prune,
-                                                                               checkpoint};
+                                                                               tend};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         struct store *store = resources_store(&courier->resources);
         if (store)
@@ -160,19 +140,17 @@ static void exchange(struct courier *courier) {
         dispatch_rescan(&courier->dispatch); /* there are more free slots */
     bool may_take = !courier->is_stopping && (courier->may_be_due || has_ended) &&
                     dispatch_has_room(&courier->dispatch);
-    size_t taken;
     if (!may_take && !has_ended)
         return;
     courier->may_be_due = false; /* if the exchange fails, the next tick sets it again */
     struct store *store = resources_store(resources);
     may_take = may_take && resources_keys(resources);
     if (!store ||
-        !latch(courier, dispatch_exchange(&courier->dispatch, store, resources, may_take, &taken)))
+        !latch(courier, dispatch_exchange(&courier->dispatch, store, resources, may_take)))
         return;
     if (has_ended)
         dispatch_rescan(&courier->dispatch); /* the results may have made more events due */
     courier->may_be_due = !courier->dispatch.has_seen_all;
-    courier->has_written = courier->has_written || has_ended || taken;
 }
 
 /* --- the main loop --- */

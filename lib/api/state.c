@@ -19,12 +19,13 @@ static void close_store(void) {
 
 static void open_database(const struct request *rq) {
     static bool closes_at_exit;
-    const char *path = rq->config->database;
+    const struct config *config = rq->config;
     close_store();
     if (!closes_at_exit)
         closes_at_exit = atexit(close_store) == 0;
-    open_result = rq->needs & WRITES_DATABASE ? store_open(path, &open_store)
-                                              : store_open_for_reading(path, &open_store);
+    open_result = rq->needs & WRITES_DATABASE
+                      ? store_open(config->database, &open_store)
+                      : store_open_for_reading(config->database, &open_store);
 }
 
 void state_prepare(struct request *rq) {
@@ -34,23 +35,20 @@ void state_prepare(struct request *rq) {
 
 /* Fails the request and ends this process after it: the next process opens the new database. */
 static struct store *fail_replaced(struct request *rq) {
-    struct stat now;
     transport_stop();
     if (open_result != STORE_OK) {
         state_fail(rq, open_result);
         return NULL;
     }
     log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
-                stat(rq->config->database, &now) == 0 ? "it is another file now"
-                                                      : "unable to open it: it is gone");
+                store_reason(open_store));
     reply_header(rq, "Retry-After", "1");
     fail(rq, INTERNAL, "The gateway's database was replaced; try again in a second.");
     return NULL;
 }
 
 struct store *state_store(struct request *rq) {
-    const char *path = rq->config->database;
-    if (open_store && open_result == STORE_OK && store_is_current(open_store, path))
+    if (open_store && open_result == STORE_OK && store_is_alive(open_store, rq->config->database))
         return open_store;
     if (is_prepared)
         return fail_replaced(rq);

@@ -68,7 +68,7 @@ static bool is_valid(const struct config_key *key, const char *value) {
     switch (key->kind) {
     case CONFIG_TEXT:
     case CONFIG_SECRET: return true;
-    case CONFIG_TARGET: return target_file(value) != NULL;
+    case CONFIG_TARGET: return target_file(value) || target_scheme(value);
     case CONFIG_PATH: return value[0] == '/' || (!value[0] && !key->preset[0]);
     case CONFIG_URL: return !url_check(slice_of(value)) && !strpbrk(value, "?#");
     case CONFIG_VERSION: return is_version(value);

@@ -303,7 +303,7 @@ static size_t results_of(const struct dispatch *dispatch,
 }
 
 enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *store,
-                                    struct resources *resources, bool may_take, size_t *taken) {
+                                    struct resources *resources, bool may_take) {
     struct store_attempt results[DISPATCH_SLOTS];
     struct store_exchange exchange = {
         .owner = dispatch->courier_id,
@@ -312,16 +312,16 @@ enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *sto
         .attempt_count = results_of(dispatch, results),
     };
     struct store_delivery *deliveries;
+    size_t taken = 0;
     enum store_result result = STORE_OK;
-    *taken = 0;
     if (may_take)
         result = plan(dispatch, store, &exchange);
     if (result == STORE_OK && (exchange.attempt_count || exchange.share_count))
-        result = store_exchange_events(store, &dispatch->planning, &exchange, &deliveries, taken);
+        result = store_exchange_events(store, &dispatch->planning, &exchange, &deliveries, &taken);
     for (size_t i = dispatch->used; i-- > 0 && result == STORE_OK;)
         if (dispatch->slots[i] == SLOT_ENDED)
             clear(dispatch, i);
-    for (size_t i = 0; i < *taken; i++)
+    for (size_t i = 0; i < taken; i++)
         start(dispatch, store, resources, &deliveries[i]);
     arena_reset(&dispatch->planning);
     return result;

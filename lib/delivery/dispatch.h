@@ -46,10 +46,10 @@ void dispatch_close(struct dispatch *dispatch);
 void dispatch_rescan(struct dispatch *dispatch);
 
 /* Records the attempts that have ended and, if `may_take`, takes due events, as many as there are
- * slots for, and starts their attempts; `*taken` is their number. On failure the attempts that have
- * ended are kept for the next call. While `has_seen_all` is false, another call may take more. */
+ * slots for, and starts their attempts. On failure the attempts that have ended are kept for the
+ * next call. While `has_seen_all` is false, another call may take more. */
 enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *store,
-                                    struct resources *resources, bool may_take, size_t *taken);
+                                    struct resources *resources, bool may_take);
 
 /* Whether another attempt can be started. */
 bool dispatch_has_room(const struct dispatch *dispatch);

@@ -74,15 +74,15 @@ void resources_latch(struct resources *resources, enum store_result result) {
 }
 
 struct store *resources_store(struct resources *resources) {
-    const char *path = resources->config.database;
+    const struct config *config = &resources->config;
     if (resources->failure != STORE_OK && clock_monotonic() < resources->retry_at)
         return NULL;
-    if (resources->store && store_is_current(resources->store, path))
+    if (resources->store && store_is_alive(resources->store, config->database))
         return resources->store;
     close_store(resources);
-    enum store_result result = store_open(path, &resources->store);
+    enum store_result result = store_open(config->database, &resources->store);
     if (result == STORE_OK)
-        result = store_set_busy_timeout(resources->store, LOCK_TIMEOUT_MS);
+        result = store_set_lock_timeout(resources->store, LOCK_TIMEOUT_MS);
     if (result != STORE_OK) {
         resources_latch(resources, result);
         close_store(resources);

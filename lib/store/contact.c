@@ -1,6 +1,5 @@
 #include "store/contact.h"
 
-
 bool contact_read(struct store *store, struct arena *arena, const char *id,
                   struct contact *contact) {
     static struct statement s = {

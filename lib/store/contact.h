@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_STORE_CONTACT_H
 #define SWITCHBOARD_STORE_CONTACT_H
 
-#include "store/sqlite.h"
+#include "store/sql.h"
 
 struct contact {
     const char *id; /* NULL: there is none */

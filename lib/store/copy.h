@@ -1,4 +1,4 @@
-/* Internal to the store: copying a database. */
+/* Internal to the SQLite driver: copying and migrating a database. */
 #ifndef SWITCHBOARD_STORE_COPY_H
 #define SWITCHBOARD_STORE_COPY_H
 
@@ -7,5 +7,8 @@
 /* Copies a consistent snapshot of the database to the new file `path` (mode 0600) and syncs it.
  * STORE_CONFLICT: the file exists. On any other failure the partial file is left. */
 enum store_result sql_copy(struct store *store, const char *path);
+
+/* store_migrate for a SQLite database. */
+enum store_result sqlite_migrate(const char *path, int *from, int *to, struct store **store);
 
 #endif

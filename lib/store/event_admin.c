@@ -1,7 +1,6 @@
 #include "store/event_admin.h"
 
-
-#include "store/sqlite.h"
+#include "store/sql.h"
 
 /* A pending event of a suspended webhook waits for the webhook, whatever its own time. */
 #define EVENT_COLUMNS                                                                              \

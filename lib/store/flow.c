@@ -2,7 +2,7 @@
 
 #include <ctype.h>
 
-#include "store/sqlite.h"
+#include "store/sql.h"
 
 /* Returns a copy of the text with its ASCII letters folded by `fold` and other bytes unchanged. */
 static char *folded(struct arena *arena, struct slice text, int (*fold)(int)) {

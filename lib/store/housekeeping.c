@@ -1,9 +1,7 @@
 #include "store/housekeeping.h"
 
-#include <stdio.h>
-
 #include "store/idempotency_key.h"
-#include "store/sqlite.h"
+#include "store/sql.h"
 
 #define DAYS (24 * 60 * 60 * INT64_C(1000))
 
@@ -17,13 +15,6 @@ static const struct {
 
 static const int64_t longest_wait = 3 * DAYS;        /* a retry is due in 2 days at most */
 static const int64_t longest_probe_wait = DAYS / 12; /* a probe is due in one hour */
-
-enum store_result store_set_busy_timeout(struct store *store, int ms) {
-    char sql[64];
-    snprintf(sql, sizeof sql, "PRAGMA busy_timeout = %d", ms);
-    sql_script(store, sql);
-    return sql_result(store);
-}
 
 enum store_result store_upsert_heartbeat(struct store *store, const char *name, pid_t pid,
                                          int64_t now) {
@@ -155,16 +146,4 @@ enum store_result store_repair_times(struct store *store, struct arena *arena, i
         return result;
     return user_id ? repair_events(store, user_id, now, mended)
                    : repair_webhooks(store, now, mended);
-}
-
-int64_t store_data_version(struct store *store) {
-    int64_t version = sql_integer(store, "PRAGMA data_version");
-    return sql_result(store) == STORE_OK ? version : -1;
-}
-
-enum store_result store_checkpoint(struct store *store, bool cuts_log) {
-    int64_t busy = sql_integer(store, cuts_log ? "PRAGMA wal_checkpoint(TRUNCATE)"
-                                               : "PRAGMA wal_checkpoint(RESTART)");
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && busy ? STORE_BUSY : result;
 }

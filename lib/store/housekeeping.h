@@ -1,15 +1,11 @@
-/* Housekeeping by a resident process: heartbeat, removal of old rows, repair of times, checkpoints
- * of the write-ahead log. */
+/* Housekeeping by a resident process: heartbeat, removal of old rows, repair of times, regular work
+ * of the database. */
 #ifndef SWITCHBOARD_STORE_HOUSEKEEPING_H
 #define SWITCHBOARD_STORE_HOUSEKEEPING_H
 
 #include <sys/types.h>
 
 #include "store/store.h"
-
-/* Sets how long later calls on this connection wait for a lock (5 s by default): a process with
- * other work tries again later. */
-enum store_result store_set_busy_timeout(struct store *store, int ms);
 
 /* Upserts the heartbeat of the resident process `name`. */
 enum store_result store_upsert_heartbeat(struct store *store, const char *name, pid_t pid,
@@ -31,14 +27,11 @@ enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t
 enum store_result store_repair_times(struct store *store, struct arena *arena, int64_t now,
                                      size_t *mended);
 
-/* Returns a number that changes when another connection commits; -1 on failure. */
-int64_t store_data_version(struct store *store);
-
-/* Copies the write-ahead log into the database, so that the next writer starts the log again at its
- * beginning; with `cuts_log` the file is truncated too. Under load do not truncate it: overwriting
- * a file costs less than extending it at every commit. The writer's lock is held meanwhile
- * (RESTART, TRUNCATE), so that no commit overlaps: SQLite before 3.51.3 may lose frames otherwise.
- * STORE_BUSY: another connection reads or writes; try later. */
-enum store_result store_checkpoint(struct store *store, bool cuts_log);
+/* The regular work of the database itself, at the monotonic time `now` in ms; one resident process
+ * calls it once a second. On SQLite it copies the write-ahead log into the database, so that the
+ * next writer starts the log again at its beginning, and truncates the log's file when there were
+ * no writes since the last call. STORE_BUSY: another connection was in the way; a later call does
+ * the work. */
+enum store_result store_tend(struct store *store, int64_t now);
 
 #endif

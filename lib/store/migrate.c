@@ -282,7 +282,7 @@ static enum store_result migrate(struct store *store, int *from) {
     return sql_commit(store);
 }
 
-enum store_result store_migrate(const char *path, int *from, int *to, struct store **out) {
+enum store_result sqlite_migrate(const char *path, int *from, int *to, struct store **out) {
     create_file(path);
     enum store_result result = sql_open(path, SQLITE_OPEN_READWRITE, out);
     *to = SCHEMA_VERSION;

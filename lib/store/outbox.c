@@ -1,6 +1,6 @@
 #include "store/outbox.h"
 
-#include "store/sqlite.h"
+#include "store/sql.h"
 
 /* An event `e` that is due and not leased. A lease that ends later than any lease can was written
  * before the clock was set back, and is ignored. ?1 is now, ?2 the latest end of a lease. */

@@ -3,7 +3,7 @@
 #define SWITCHBOARD_STORE_OUTBOX_ENTRY_H
 
 #include "store/event.h"
-#include "store/sqlite.h"
+#include "store/sql.h"
 
 /* Gives the event its user's next sequence, makes its body with `write` and inserts it, due at
  * once. Does nothing when an event with this id is stored. */

@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "store/driver.h"
 #include "store/queue.h"
 
 enum {
@@ -20,32 +20,32 @@ enum {
     WORK_OF_PAGE = 10,      /* cost of a page in the cache, in steps */
     WORK_OF_TRANSFER = 200, /* cost of reading or writing a page */
     OPEN_TRIES = 20,        /* for reading; the wal-index is created again between two tries */
-    INDEX_WAIT_MS = 1000,   /* how long a reader waits for a writer to create the index */
+    CHECKPOINT_BUSY_MS = 10 * 1000, /* the wait after another connection blocked a checkpoint */
+    INDEX_WAIT_MS = 1000,           /* how long a reader waits for a writer to create the index */
 };
 
-struct store {
+/* An open SQLite database. */
+struct connection {
+    struct store store;
     sqlite3 *db;
-    int code; /* the first SQLite error since the last sql_result; 0: none */
-    char reason[1024];
-    struct statement *prepared;
+    int code;         /* SQLite's error, if store.failure is set */
     struct stat file; /* the database's file when it was opened */
     bool has_queue;   /* the queue is opened by the first transaction */
     struct queue queue;
     bool holds_view;         /* a read transaction is open */
     bool is_reader;          /* opened for reading: it cannot create the wal-index */
     int64_t work, most_work; /* of the transaction, in steps; most_work 0: no limit */
+    struct tending {
+        int64_t next;          /* monotonic time of the next checkpoint */
+        int64_t version;       /* SQLite's data version at the last one */
+        sqlite3_int64 changes; /* of this connection, until the last one */
+        bool has_log;          /* the last one did not truncate the write-ahead log */
+    } tending;
     char path[4096];
 };
 
-static void latch(struct store *store, int code) {
-    if (store->code || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
-        return;
-    store->code = code;
-    bool is_file = (code & 0xff) == SQLITE_CANTOPEN && store->db;
-    int system = is_file ? sqlite3_system_errno(store->db) : 0;
-    snprintf(store->reason, sizeof store->reason, "%s%s%s (SQLite %d)",
-             store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), system ? ": " : "",
-             system ? strerror(system) : "", code);
+static struct connection *connection_of(const struct store *store) {
+    return (struct connection *)(size_t)store;
 }
 
 static enum store_result result_of(int code) {
@@ -66,43 +66,34 @@ static enum store_result result_of(int code) {
     }
 }
 
-const char *store_reason(const struct store *store) {
-    return store ? store->reason : "out of memory";
-}
-
-enum store_result sql_result(struct store *store) {
-    int code = store->code;
-    store->code = SQLITE_OK;
-    return result_of(code);
-}
-
-bool sql_failed(const struct store *store) {
-    return store->code != SQLITE_OK;
-}
-
-bool sql_conflicted(const struct store *store) {
-    return result_of(store->code) == STORE_CONFLICT;
-}
-
-void sql_abandon(struct store *store) {
-    latch(store, SQLITE_INTERNAL);
+static void latch(struct store *store, int code) {
+    struct connection *c = connection_of(store);
+    if (store->failure || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
+        return;
+    bool is_file = (code & 0xff) == SQLITE_CANTOPEN && c->db;
+    int system = is_file ? sqlite3_system_errno(c->db) : 0;
+    c->code = code;
+    store->failure = sql_refuse(store, result_of(code), "%s%s%s (SQLite %d)",
+                                c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code),
+                                system ? ": " : "", system ? strerror(system) : "", code);
 }
 
 /* SQLite's progress handler: true ends the running statement. It never ends the ROLLBACK of a
  * transaction that has failed already. */
 static int count_steps(void *argument) {
-    struct store *store = argument;
-    store->work += STEPS_PER_CHECK;
-    return !store->code && store->work > store->most_work;
+    struct connection *c = argument;
+    c->work += STEPS_PER_CHECK;
+    return !c->store.failure && c->work > c->most_work;
 }
 
-void store_limit_work(struct store *store, int64_t most) {
-    store->most_work = most;
-    sqlite3_progress_handler(store->db, STEPS_PER_CHECK, most ? count_steps : NULL, store);
+static void limit_work(struct store *store, int64_t most) {
+    struct connection *c = connection_of(store);
+    c->most_work = most;
+    sqlite3_progress_handler(c->db, STEPS_PER_CHECK, most ? count_steps : NULL, c);
 }
 
 /* The connection's work on pages since the last call, in steps. */
-static int64_t work_of_pages(struct store *store) {
+static int64_t work_of_pages(struct connection *c) {
     static const struct {
         int counter, steps;
     } kinds[] = {{SQLITE_DBSTATUS_CACHE_HIT, WORK_OF_PAGE},
@@ -111,38 +102,39 @@ static int64_t work_of_pages(struct store *store) {
     int64_t work = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         int count = 0, highest;
-        sqlite3_db_status(store->db, kinds[i].counter, &count, &highest, 1);
+        sqlite3_db_status(c->db, kinds[i].counter, &count, &highest, 1);
         work += (int64_t)count * kinds[i].steps;
     }
     return work;
 }
 
-bool sql_is_within_limit(struct store *store) {
-    if (!store->most_work)
+static bool is_within_limit(struct store *store) {
+    struct connection *c = connection_of(store);
+    if (!c->most_work)
         return true;
-    store->work += work_of_pages(store);
-    if (store->work > store->most_work)
+    c->work += work_of_pages(c);
+    if (c->work > c->most_work)
         latch(store, SQLITE_INTERRUPT);
-    return store->work <= store->most_work;
+    return c->work <= c->most_work;
 }
 
 sqlite3 *sql_handle(struct store *store) {
-    return store->db;
+    return connection_of(store)->db;
 }
 
-int sql_changes(const struct store *store) {
-    return sqlite3_changes(store->db);
+static int changes(const struct store *store) {
+    return sqlite3_changes(connection_of(store)->db);
 }
 
 /* Empties a very long write-ahead log, for installations where no courier makes checkpoints. Uses
  * only TRUNCATE, which takes the writer's lock, so that no commit can overlap it (SQLite before
  * 3.51.3 may lose frames otherwise). */
-static void truncate_long_wal(struct store *store) {
-    char path[sizeof store->path + 8];
+static void truncate_long_wal(struct connection *c) {
+    char path[sizeof c->path + 8];
     struct stat wal;
-    snprintf(path, sizeof path, "%s-wal", store->path);
+    snprintf(path, sizeof path, "%s-wal", c->path);
     if (stat(path, &wal) == 0 && wal.st_size > WAL_TOO_LONG)
-        sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
 /* Switches off what this program does not need: locks between threads (it has one), memory
@@ -157,18 +149,18 @@ static void configure_library(void) {
     done = true;
 }
 
-static void configure(struct store *store) {
-    sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
-    sqlite3_extended_result_codes(store->db, 1);
-    sqlite3_wal_autocheckpoint(store->db, 0);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+static void configure(struct connection *c) {
+    sqlite3_busy_timeout(c->db, BUSY_TIMEOUT_MS);
+    sqlite3_extended_result_codes(c->db, 1);
+    sqlite3_wal_autocheckpoint(c->db, 0);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
     /* sql_commit syncs the write-ahead log, so that one sync can serve many commits; temporary
      * tables are in memory: a confined process may not create files */
-    sql_script(store, "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; "
-                      "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
+    sql_script(&c->store, "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; "
+                          "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");
 }
 
 /* Writes the path as a URI that makes SQLite open the wal-index read-only. */
@@ -181,21 +173,23 @@ static void write_uri(const char *path, char *uri, size_t size) {
 
 enum store_result sql_open(const char *path, int flags, struct store **out) {
     configure_library();
-    struct store *store = *out = calloc(1, sizeof *store);
-    if (!store)
+    struct connection *c = calloc(1, sizeof *c);
+    *out = c ? &c->store : NULL;
+    if (!c)
         return STORE_UNKNOWN;
-    snprintf(store->path, sizeof store->path, "%s", path);
-    store->queue = (struct queue){.file = -1};
-    char uri[3 * sizeof store->path + 64];
+    c->store.driver = &sqlite_driver;
+    snprintf(c->path, sizeof c->path, "%s", path);
+    c->queue = (struct queue){.file = -1};
+    char uri[3 * sizeof c->path + 64];
     if (flags & SQLITE_OPEN_URI)
         write_uri(path, uri, sizeof uri);
-    latch(store, sqlite3_open_v2(flags & SQLITE_OPEN_URI ? uri : path, &store->db,
-                                 flags | SQLITE_OPEN_NOMUTEX, NULL));
-    if (!store->code)
-        configure(store);
-    if (!store->code && stat(path, &store->file) != 0)
-        latch(store, SQLITE_CANTOPEN);
-    return sql_result(store);
+    latch(&c->store, sqlite3_open_v2(flags & SQLITE_OPEN_URI ? uri : path, &c->db,
+                                     flags | SQLITE_OPEN_NOMUTEX, NULL));
+    if (!c->store.failure)
+        configure(c);
+    if (!c->store.failure && stat(path, &c->file) != 0)
+        latch(&c->store, SQLITE_CANTOPEN);
+    return sql_result(&c->store);
 }
 
 static enum store_result open_current(const char *path, int flags, struct store **store) {
@@ -216,10 +210,10 @@ static enum store_result open_current(const char *path, int flags, struct store 
     return STORE_OK;
 }
 
-enum store_result store_open(const char *path, struct store **store) {
+static enum store_result open_writer(const char *path, struct store **store) {
     enum store_result result = open_current(path, SQLITE_OPEN_READWRITE, store);
     if (result == STORE_OK)
-        truncate_long_wal(*store);
+        truncate_long_wal(connection_of(*store));
     return result;
 }
 
@@ -231,8 +225,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b) {
  * function replaces the descriptor with a read-only one. SQLite holds no locks on the log, so
  * closing its descriptor loses none; its lock on the database keeps other processes from removing
  * the log meanwhile. */
-static bool make_wal_read_only(const struct store *store) {
-    const char *log = sqlite3_filename_wal(sqlite3_db_filename(store->db, "main"));
+static bool make_wal_read_only(const struct connection *c) {
+    const char *log = sqlite3_filename_wal(sqlite3_db_filename(c->db, "main"));
     struct stat wanted, found;
     int harmless = open(log, O_RDONLY | O_CLOEXEC), used = -1;
     if (harmless < 0 || fstat(harmless, &wanted) != 0)
@@ -270,7 +264,7 @@ static bool needs_new_index(int code) {
 
 /* Whether opening for reading may succeed after a connection for writing was opened. */
 static bool may_get_new_index(const struct store *store) {
-    int code = sqlite3_extended_errcode(store->db);
+    int code = sqlite3_extended_errcode(connection_of(store)->db);
     return needs_new_index(code) || (code & 0xff) == SQLITE_CANTOPEN;
 }
 
@@ -279,11 +273,11 @@ static bool may_get_new_index(const struct store *store) {
 static enum store_result renew_index(const char *path, struct store **store) {
     enum store_result result = open_current(path, SQLITE_OPEN_READWRITE, store);
     if (result == STORE_OK)
-        sqlite3_db_config((*store)->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        sqlite3_db_config(connection_of(*store)->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return result;
 }
 
-static enum store_result open_reader(const char *path, struct store **store) {
+static enum store_result open_with_index(const char *path, struct store **store) {
     ensure_index(path);
     enum store_result result = open_current(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, store);
     for (int tries = 1; result != STORE_OK && *store && may_get_new_index(*store); tries++) {
@@ -299,46 +293,86 @@ static enum store_result open_reader(const char *path, struct store **store) {
     return result;
 }
 
-enum store_result store_open_for_reading(const char *path, struct store **store) {
-    enum store_result result = open_reader(path, store);
+static enum store_result open_reader(const char *path, struct store **store) {
+    enum store_result result = open_with_index(path, store);
     if (result != STORE_OK)
         return result;
-    (*store)->is_reader = true;
-    sqlite3_db_config((*store)->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    if (!make_wal_read_only(*store))
+    struct connection *c = connection_of(*store);
+    c->is_reader = true;
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (!make_wal_read_only(c))
         return sql_refuse(*store, STORE_UNAVAILABLE,
                           "its write-ahead log cannot be opened for reading: %s", strerror(errno));
     return STORE_OK;
 }
 
-void store_close(struct store *store) {
-    if (!store)
-        return;
-    for (struct statement *s = store->prepared; s; s = s->next) {
-        sqlite3_finalize(s->prepared);
-        s->prepared = NULL;
-    }
-    sqlite3_close(store->db);
-    queue_close(&store->queue);
-    free(store);
+static enum store_result open_database(const char *target, bool for_reading, struct store **store) {
+    return for_reading ? open_reader(target, store) : open_writer(target, store);
 }
 
-bool store_is_current(const struct store *store, const char *path) {
+static void close_database(struct store *store) {
+    struct connection *c = connection_of(store);
+    sqlite3_close(c->db);
+    queue_close(&c->queue);
+    free(c);
+}
+
+static bool is_alive(struct store *store, const char *target) {
+    const struct connection *c = connection_of(store);
     struct stat now;
-    return strcmp(store->path, path) == 0 && stat(path, &now) == 0 &&
-           is_same_file(&now, &store->file);
+    bool is_there = stat(target, &now) == 0;
+    if (is_there && strcmp(c->path, target) == 0 && is_same_file(&now, &c->file))
+        return true;
+    sql_refuse(store, STORE_UNAVAILABLE, "%s",
+               is_there ? "it is another file now" : "unable to open it: it is gone");
+    return false;
+}
+
+static enum store_result set_lock_timeout(struct store *store, int ms) {
+    latch(store, sqlite3_busy_timeout(connection_of(store)->db, ms));
+    return sql_result(store);
+}
+
+/* Copies the write-ahead log into the database, so that the next writer starts the log again at its
+ * beginning; with `cuts_log` the file is truncated too. The writer's lock is held meanwhile
+ * (RESTART, TRUNCATE), so that no commit overlaps: SQLite before 3.51.3 may lose frames otherwise.
+ * STORE_BUSY: another connection reads or writes. */
+static enum store_result checkpoint(struct store *store, bool cuts_log) {
+    int64_t busy = sql_integer(store, cuts_log ? "PRAGMA wal_checkpoint(TRUNCATE)"
+                                               : "PRAGMA wal_checkpoint(RESTART)");
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && busy ? STORE_BUSY : result;
+}
+
+/* While there are writes, the file of the write-ahead log keeps its size: overwriting a file costs
+ * less than extending it at every commit. When there were no writes since the last checkpoint, it
+ * is truncated. */
+static enum store_result tend(struct store *store, int64_t now) {
+    struct connection *c = connection_of(store);
+    int64_t version = sql_integer(store, "PRAGMA data_version"); /* of others' commits */
+    sqlite3_int64 own = sqlite3_total_changes64(c->db);
+    bool is_calm = version == c->tending.version && own == c->tending.changes;
+    enum store_result result = sql_result(store);
+    if (result != STORE_OK || now < c->tending.next || (is_calm && !c->tending.has_log))
+        return result;
+    result = checkpoint(store, is_calm);
+    if (result == STORE_BUSY)
+        c->tending.next = now + CHECKPOINT_BUSY_MS;
+    if (result == STORE_OK)
+        c->tending = (struct tending){.version = version, .changes = own, .has_log = !is_calm};
+    return result;
 }
 
 static bool prepare(struct store *store, struct statement *statement) {
-    if (statement->prepared)
-        return true;
-    latch(store, sqlite3_prepare_v3(store->db, statement->sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                    &statement->prepared, NULL));
-    if (!statement->prepared)
-        return false;
-    statement->next = store->prepared;
-    store->prepared = statement;
-    return true;
+    sqlite3_stmt *prepared = NULL;
+    latch(store, sqlite3_prepare_v3(connection_of(store)->db, statement->sql, -1,
+                                    SQLITE_PREPARE_PERSISTENT, &prepared, NULL));
+    statement->prepared = prepared;
+    return prepared;
+}
+
+static void drop(struct statement *statement) {
+    sqlite3_finalize(statement->prepared);
 }
 
 static int bind(sqlite3_stmt *prepared, int index, const struct parameter *parameter) {
@@ -352,72 +386,54 @@ static int bind(sqlite3_stmt *prepared, int index, const struct parameter *param
     return sqlite3_bind_text64(prepared, index, bytes.p, bytes.n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-void sql_start_with(struct store *store, struct statement *statement,
-                    const struct parameter *parameters, size_t count) {
-    if (store->code || !prepare(store, statement))
-        return;
+static void start(struct store *store, struct statement *statement,
+                  const struct parameter *parameters, size_t count) {
     for (size_t i = 0; i < count; i++)
         latch(store, bind(statement->prepared, (int)i + 1, &parameters[i]));
 }
 
-void sql_stop(struct statement *statement) {
-    if (statement->prepared) {
-        sqlite3_reset(statement->prepared);
-        sqlite3_clear_bindings(statement->prepared);
-    }
+static void stop(struct statement *statement) {
+    sqlite3_reset(statement->prepared);
+    sqlite3_clear_bindings(statement->prepared);
 }
 
-bool sql_row(struct store *store, struct statement *statement) {
-    int code = store->code ? store->code : sqlite3_step(statement->prepared);
-    if (code == SQLITE_ROW)
-        return true;
+static bool row(struct store *store, struct statement *statement) {
+    int code = sqlite3_step(statement->prepared);
     latch(store, code);
-    sql_stop(statement);
-    return false;
+    return code == SQLITE_ROW;
 }
 
-const char *column_text(struct statement *statement, int column, struct arena *arena) {
-    struct slice text = column_blob(statement, column, arena);
-    return text.p;
+static bool is_null(const struct statement *statement, int column) {
+    return sqlite3_column_type(statement->prepared, column) == SQLITE_NULL;
 }
 
-struct slice column_blob(struct statement *statement, int column, struct arena *arena) {
-    if (column_is_null(statement, column))
+static struct slice column(const struct statement *statement, int column) {
+    if (is_null(statement, column))
         return (struct slice){NULL, 0};
     const char *p = sqlite3_column_blob(statement->prepared, column);
     size_t n = (size_t)sqlite3_column_bytes(statement->prepared, column);
-    return (struct slice){arena_copy(arena, (struct slice){p, p ? n : 0}), p ? n : 0};
+    return p ? (struct slice){p, n} : (struct slice){"", 0};
 }
 
-bool column_id(struct statement *statement, int column, char id[ID_SIZE]) {
-    const unsigned char *text = sqlite3_column_text(statement->prepared, column);
-    snprintf(id, ID_SIZE, "%s", text ? (const char *)text : "");
-    return text != NULL;
-}
-
-int64_t column_integer(struct statement *statement, int column) {
+static int64_t integer(const struct statement *statement, int column) {
     return sqlite3_column_int64(statement->prepared, column);
-}
-
-bool column_is_null(struct statement *statement, int column) {
-    return sqlite3_column_type(statement->prepared, column) == SQLITE_NULL;
 }
 
 /* Prepared before the first transaction begins: a rollback must not fail for lack of memory, or the
  * transaction would stay open and keep the write lock. */
 static struct statement rollback = {.sql = "ROLLBACK"};
 
-static bool begin(struct store *store, struct statement *statement) {
-    if (!store->code)
-        prepare(store, &rollback);
+static bool start_transaction(struct store *store, struct statement *statement) {
+    if (!store->failure)
+        sql_prepare(store, &rollback);
     sql_start_with(store, statement, NULL, 0);
-    return !sql_row(store, statement) && !store->code;
+    return !sql_row(store, statement) && !store->failure;
 }
 
 /* Rolls back the open transaction; some errors, such as lack of memory, have rolled it back
  * already. */
 static void roll_back(struct store *store) {
-    if (sqlite3_get_autocommit(store->db))
+    if (sqlite3_get_autocommit(connection_of(store)->db))
         return;
     if (rollback.prepared && sqlite3_step(rollback.prepared) != SQLITE_DONE)
         latch(store, SQLITE_INTERNAL);
@@ -431,89 +447,80 @@ static bool start_view(struct store *store) {
     sql_start_with(store, &look, NULL, 0);
     if (sql_row(store, &look))
         sql_stop(&look);
-    return !needs_new_index(store->code);
+    return !store->failure || !needs_new_index(connection_of(store)->code);
 }
 
-void store_hold_view(struct store *store) {
+static void hold_view(struct store *store) {
     static struct statement deferred = {.sql = "BEGIN"};
     static const struct timespec pause = {.tv_nsec = 1000 * 1000};
-    if (store->holds_view || !sqlite3_get_autocommit(store->db))
+    struct connection *c = connection_of(store);
+    if (c->holds_view || !sqlite3_get_autocommit(c->db))
         return;
     for (int waited = 0;; waited++) {
-        store->holds_view = begin(store, &deferred);
-        if (!store->holds_view || !store->is_reader || start_view(store) || waited == INDEX_WAIT_MS)
+        c->holds_view = start_transaction(store, &deferred);
+        if (!c->holds_view || !c->is_reader || start_view(store) || waited == INDEX_WAIT_MS)
             return;
         roll_back(store);
-        store->code = SQLITE_OK;
+        store->failure = STORE_OK;
         nanosleep(&pause, NULL);
     }
 }
 
-void store_release_view(struct store *store) {
-    if (!store || !store->holds_view)
+static void release_view(struct store *store) {
+    struct connection *c = connection_of(store);
+    if (!c->holds_view)
         return;
-    store->holds_view = false;
+    c->holds_view = false;
     roll_back(store);
 }
 
-bool sql_begin(struct store *store) {
+static bool begin(struct store *store) {
     static struct statement immediate = {.sql = "BEGIN IMMEDIATE"};
-    store_release_view(store);
-    if (!store->has_queue)
-        queue_open(&store->queue, store->path, &store->file);
-    store->has_queue = true;
-    queue_lock(&store->queue);
-    work_of_pages(store); /* discards the work before the transaction */
-    store->work = 0;
-    return begin(store, &immediate);
+    struct connection *c = connection_of(store);
+    release_view(store);
+    if (!c->has_queue)
+        queue_open(&c->queue, c->path, &c->file);
+    c->has_queue = true;
+    queue_lock(&c->queue);
+    work_of_pages(c); /* discards the work before the transaction */
+    c->work = 0;
+    return start_transaction(store, &immediate);
 }
 
 /* Syncs the write-ahead log. In rollback-journal mode, which a new database starts in, there is no
  * log: SQLite has synced the commit itself. */
 static int sync_wal(void *argument) {
-    struct store *store = argument;
+    const struct connection *c = argument;
     sqlite3_file *log = NULL;
-    int code = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    int code = sqlite3_file_control(c->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
     if (code || !log->pMethods)
         return code;
     return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
 }
 
-enum store_result sql_commit(struct store *store) {
-    static struct statement commit = {.sql = "COMMIT"};
-    if (!store->code) {
-        sql_start_with(store, &commit, NULL, 0);
-        sql_row(store, &commit);
+static void commit(struct store *store) {
+    static struct statement end = {.sql = "COMMIT"};
+    struct connection *c = connection_of(store);
+    if (!store->failure) {
+        sql_start_with(store, &end, NULL, 0);
+        sql_row(store, &end);
     }
-    if (store->code)
+    if (store->failure)
         roll_back(store);
-    queue_unlock(&store->queue);
-    if (!store->code)
-        latch(store, queue_sync(&store->queue, sync_wal, store));
-    return sql_result(store);
-}
-
-void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
-              const char *const *names, size_t count) {
-    (void)store, (void)kind, (void)owner, (void)names, (void)count;
-}
-
-struct slice sql_seal(struct store *store, const struct store_secret *secret) {
-    struct slice sealed = secret ? secret->seal(secret->context) : (struct slice){NULL, 0};
-    if (secret && !sealed.p)
-        sql_abandon(store);
-    return sealed;
+    queue_unlock(&c->queue);
+    if (!store->failure)
+        latch(store, queue_sync(&c->queue, sync_wal, c));
 }
 
 bool sql_script(struct store *store, const char *sql) {
-    latch(store, sqlite3_exec(store->db, sql, NULL, NULL, NULL));
-    return !store->code;
+    latch(store, sqlite3_exec(connection_of(store)->db, sql, NULL, NULL, NULL));
+    return !store->failure;
 }
 
 int64_t sql_integer(struct store *store, const char *sql) {
     sqlite3_stmt *prepared = NULL;
     int64_t value = -1;
-    latch(store, sqlite3_prepare_v2(store->db, sql, -1, &prepared, NULL));
+    latch(store, sqlite3_prepare_v2(connection_of(store)->db, sql, -1, &prepared, NULL));
     int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
     if (code == SQLITE_ROW)
         value = sqlite3_column_int64(prepared, 0);
@@ -525,7 +532,7 @@ int64_t sql_integer(struct store *store, const char *sql) {
 const char *sql_text(struct store *store, struct arena *arena, const char *sql) {
     sqlite3_stmt *prepared = NULL;
     const char *value = NULL;
-    latch(store, sqlite3_prepare_v2(store->db, sql, -1, &prepared, NULL));
+    latch(store, sqlite3_prepare_v2(connection_of(store)->db, sql, -1, &prepared, NULL));
     int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
     if (code == SQLITE_ROW && sqlite3_column_type(prepared, 0) != SQLITE_NULL)
         value = arena_copy(arena, slice_of((const char *)sqlite3_column_text(prepared, 0)));
@@ -534,11 +541,25 @@ const char *sql_text(struct store *store, struct arena *arena, const char *sql) 
     return value;
 }
 
-enum store_result sql_refuse(struct store *store, enum store_result result, const char *format,
-                             ...) {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(store->reason, sizeof store->reason, format, args);
-    va_end(args);
-    return result;
-}
+const struct driver sqlite_driver = {
+    .open = open_database,
+    .close = close_database,
+    .is_alive = is_alive,
+    .set_lock_timeout = set_lock_timeout,
+    .tend = tend,
+    .prepare = prepare,
+    .drop = drop,
+    .start = start,
+    .row = row,
+    .stop = stop,
+    .changes = changes,
+    .column = column,
+    .integer = integer,
+    .is_null = is_null,
+    .hold_view = hold_view,
+    .release_view = release_view,
+    .begin = begin,
+    .commit = commit,
+    .limit_work = limit_work,
+    .is_within_limit = is_within_limit,
+};

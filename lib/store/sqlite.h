@@ -1,123 +1,26 @@
-/* Internal to the store: one SQLite connection, statements that are prepared once, typed
- * parameters. Included by lib/store/ only. */
+/* Internal to the SQLite driver: its connection, and what only SQLite needs. */
 #ifndef SWITCHBOARD_STORE_SQLITE_H
 #define SWITCHBOARD_STORE_SQLITE_H
 
 #include <sqlite3.h>
 
-#include "store/store.h"
+#include "store/sql.h"
 
 enum { SCHEMA_APPLICATION_ID = 0x53574244, SCHEMA_VERSION = 3 }; /* "SWBD" */
 
-/* A statement: its text, written beside the function that runs it, and its prepared form. */
-struct statement {
-    const char *sql;
-    sqlite3_stmt *prepared;
-    struct statement *next; /* the next statement prepared on the connection */
-};
-
-/* A parameter, in the order ?1, ?2, ... */
-struct parameter {
-    enum { PARAMETER_TEXT, PARAMETER_INTEGER, PARAMETER_NO_INTEGER, PARAMETER_BLOB } kind;
-    struct slice bytes; /* p == NULL: NULL */
-    int64_t integer;
-};
-
-#define TEXT(s)     ((struct parameter){.kind = PARAMETER_TEXT, .bytes = slice_of(s)})
-#define INTEGER(i)  ((struct parameter){.kind = PARAMETER_INTEGER, .integer = (i)})
-#define BLOB(slice) ((struct parameter){.kind = PARAMETER_BLOB, .bytes = (slice)})
-#define NO_INTEGER  ((struct parameter){.kind = PARAMETER_NO_INTEGER})
-
-/* Binds the parameters of `statement` and starts it; sql_row returns its rows. */
-#define sql_start(store, statement, ...)                                                           \
-    sql_start_with(store, statement, (const struct parameter[]){__VA_ARGS__},                      \
-                   sizeof((const struct parameter[]){__VA_ARGS__}) / sizeof(struct parameter))
-void sql_start_with(struct store *store, struct statement *statement,
-                    const struct parameter *parameters, size_t count);
-
-/* Steps to the next row. False at the end or on failure (see sql_result); the statement is then
- * reset. */
-bool sql_row(struct store *store, struct statement *statement);
-
-/* Ends a statement before its last row. */
-void sql_stop(struct statement *statement);
-
-/* Runs a statement without rows to its end; false on failure. */
-#define sql_run(store, statement, ...)                                                             \
-    (sql_start(store, statement, __VA_ARGS__), !sql_row(store, statement) && !sql_failed(store))
-
-/* Whether any call failed since the last sql_result. */
-bool sql_failed(const struct store *store);
-
-/* Whether the failure is a violated constraint. */
-bool sql_conflicted(const struct store *store);
-
-/* Adds the transaction's work so far, and makes it fail above the limit (see store_limit_work).
- * SQLite checks the limit within a long statement; this call checks it between many short ones. */
-bool sql_is_within_limit(struct store *store);
-
-/* Makes the open transaction fail, if it has not failed already. */
-void sql_abandon(struct store *store);
+/* Opens a connection with the store's settings; flags of sqlite3_open_v2. Fails like store_open. */
+enum store_result sql_open(const char *path, int flags, struct store **store);
 
 /* SQLite's connection, for calls that are not statements. */
 sqlite3 *sql_handle(struct store *store);
 
-/* The number of rows changed by the last statement. */
-int sql_changes(const struct store *store);
-
-/* The first failure since the last sql_result, or STORE_OK; clears it. */
-enum store_result sql_result(struct store *store);
-
-/* Columns of the current row, from 0, copied into the arena. NULL stays NULL (p == NULL). */
-const char *column_text(struct statement *statement, int column, struct arena *arena);
-struct slice column_blob(struct statement *statement, int column, struct arena *arena);
-int64_t column_integer(struct statement *statement, int column);
-
-/* Copies an id out of the current row, without an arena. False when it is NULL; `id` is "" then. */
-bool column_id(struct statement *statement, int column, char id[ID_SIZE]);
-bool column_is_null(struct statement *statement, int column);
-
-/* A write transaction. sql_begin takes the write lock before anything is read, so that the
- * transaction cannot fail with STORE_BUSY later; false on failure. sql_commit commits, or rolls
- * back when any call failed, and returns the result of the whole transaction. */
-bool sql_begin(struct store *store);
-enum store_result sql_commit(struct store *store);
-
-/* What a lock within a transaction protects. */
-enum sql_lock_kind {
-    LOCK_IDENTITY, /* phones, BSUIDs and other identities of persons; the owner is the account */
-    LOCK_MESSAGE,  /* ids of messages; the owner is the account */
-    LOCK_USER,     /* the events, plan and webhook of users; without an owner */
-    LOCK_KEYS,     /* the keys that seal secrets; without an owner and names */
-    LOCK_CHORES,   /* the regular work of one courier; without an owner and names */
-    LOCK_SCHEMA,   /* the schema; without an owner and names */
-};
-
-/* Takes the locks `names` of this kind and owner (NULL: none) until the open transaction ends, so
- * that no other transaction has one of them meanwhile; without names it takes one lock for kind and
- * owner. NULL names are skipped. The function sorts the names, so that all transactions take them
- * in the same order: call it once for each kind, before the first read. A failure fails the
- * transaction. SQLite has one writer at a time: there it does nothing. */
-void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
-              const char *const *names, size_t count);
-
-/* Seals a secret within the open transaction, which fails if sealing fails. NULL stays NULL. */
-struct slice sql_seal(struct store *store, const struct store_secret *secret);
-
 /* Runs several statements of constant text, such as the schema. */
 bool sql_script(struct store *store, const char *sql);
-
-/* Opens a connection with the store's settings; flags of sqlite3_open_v2. Fails like store_open. */
-enum store_result sql_open(const char *path, int flags, struct store **store);
 
 /* Returns the integer that a PRAGMA or a SELECT gives; -1 on failure. */
 int64_t sql_integer(struct store *store, const char *sql);
 
 /* The same for a text, copied into `arena`; NULL when there is none, and on failure. */
 const char *sql_text(struct store *store, struct arena *arena, const char *sql);
-
-/* Returns `result` and sets the message that store_reason returns. */
-enum store_result sql_refuse(struct store *store, enum store_result result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 #endif

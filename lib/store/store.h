@@ -35,35 +35,41 @@ enum store_result {
 /* Returns the cause of the last result that was not STORE_OK, for the log. */
 const char *store_reason(const struct store *store);
 
-/* Opens the existing database at `path`. On failure `*store` is set too, for store_reason and
- * store_close only. */
-enum store_result store_open(const char *path, struct store **store);
+/* Opens the existing database at `target`, a value of the configuration key `database`. On failure
+ * `*store` is set too, for store_reason and store_close only. STORE_UNAVAILABLE also for a target
+ * that no driver supports. */
+enum store_result store_open(const char *target, struct store **store);
 
-/* The same, read-only: the database, the write-ahead log and the wal-index are opened and mapped
- * read-only. No file is opened later, so the process may give up the permission to open files. Read
- * such a store within a view only (store_hold_view). */
-enum store_result store_open_for_reading(const char *path, struct store **store);
+/* The same, read-only: the process cannot change the database. No file or connection is opened
+ * later, so the process may give up the permission to open some. Read such a store within a view
+ * only (store_hold_view). */
+enum store_result store_open_for_reading(const char *target, struct store **store);
 
-/* Starts a view: all reads from here on see the database as of the first of them, until a
- * transaction begins or the view is released. Takes SQLite's read lock once instead of once for
- * each statement. The write-ahead log cannot be emptied while a view is held: do not wait for a
- * client or for the platform with it. */
+/* Starts a view, until a transaction begins or the view is released. It makes several reads
+ * cheaper: on SQLite they take the read lock once, and see the database as of the first of them; on
+ * a server each may see what was committed before it. A view keeps the database from reusing space:
+ * do not wait for a client or for the platform with it. */
 void store_hold_view(struct store *store);
 
 /* Ends the view. Does nothing without a view, or for NULL. */
 void store_release_view(struct store *store);
 
 /* Limits the work of each later transaction: one that needs more than `most` units fails with
- * STORE_EXCESSIVE; 0: no limit. A unit is a step of SQLite's virtual machine; a page in the cache
- * costs ten, a page that is read or written two hundred. Work is counted, not timed, so that the
- * result does not depend on the speed of the machine. */
+ * STORE_EXCESSIVE; 0: no limit. On SQLite a unit is a step of its virtual machine; a page in the
+ * cache costs ten, a page that is read or written two hundred. Work is counted, not timed, so that
+ * the result does not depend on the speed of the machine. */
 void store_limit_work(struct store *store, int64_t most);
 
 /* Closes the store. Does nothing for NULL. */
 void store_close(struct store *store);
 
-/* Whether `path` is the path that was opened and still names the same file. */
-bool store_is_current(const struct store *store, const char *path);
+/* Whether `target` is the target that was opened, and the connection can still be used: on SQLite,
+ * the path still names the same file. If not, store_reason returns the cause; close the store. */
+bool store_is_alive(struct store *store, const char *target);
+
+/* Sets how long later calls wait for a lock (5 s by default): a process with other work tries again
+ * later. */
+enum store_result store_set_lock_timeout(struct store *store, int ms);
 
 /* A secret to store. It is sealed while the write lock is held, with the current keys, so that no
  * key rotation can happen between sealing and storing. `seal` returns the same value for the same
@@ -73,9 +79,10 @@ struct store_secret {
     void *context;
 };
 
-/* Creates the database at `path` (mode 0660 less the umask), or migrates an older one after copying
- * it to `path.before-vN`. `*from` and `*to` are schema versions; `*from` 0: it was created. */
-enum store_result store_migrate(const char *path, int *from, int *to, struct store **store);
+/* Creates the database at `target` (a file with mode 0660 less the umask), or migrates an older
+ * one; a file is copied to `target.before-vN` before. `*from` and `*to` are schema versions;
+ * `*from` 0: it was created. */
+enum store_result store_migrate(const char *target, int *from, int *to, struct store **store);
 
 /* --- access (spec 5) --- */
 

@@ -1,4 +1,4 @@
-/* Backup, restoration and inspection of the database file, by the CLI. */
+/* Backup, restoration and inspection of the database, by the CLI. */
 #ifndef SWITCHBOARD_STORE_UPKEEP_H
 #define SWITCHBOARD_STORE_UPKEEP_H
 
@@ -19,30 +19,45 @@ enum {
 struct store_restoration {
     int version;     /* the schema version of the restored content */
     bool is_older;   /* older than this program's: it must be migrated */
-    bool has_former; /* there was a database, which was copied to `path.before-restore` */
+    bool has_former; /* there was a database, which was copied to `target.before-restore` */
 };
 
-/* Replaces the content of the database at `path` with that of the database `file`, which is checked
- * completely before. An existing database stays the same file, and its content is replaced in one
- * transaction: processes that have it open continue with the new content, and a restoration that is
- * killed changes nothing. The former content is copied to `path.before-restore` first. A new
- * database gets its directory's owner and group. STORE_CONFLICT: `file` cannot be restored, or a
- * file is in the way; STORE_NOT_FOUND: no such `file`. `*store` is for store_reason and store_close
- * only. */
-enum store_result store_restore(const char *path, const char *file,
+/* Replaces the content of the database at `target` with that of the database `file`, which is
+ * checked completely before. An existing database stays the same file, and its content is replaced
+ * in one transaction: processes that have it open continue with the new content, and a restoration
+ * that is killed changes nothing. The former content is copied to `target.before-restore` first. A
+ * new database gets its directory's owner and group. STORE_CONFLICT: `file` cannot be restored, or
+ * a file is in the way; STORE_NOT_FOUND: no such `file`. `*store` is for store_reason and
+ * store_close only. */
+enum store_result store_restore(const char *target, const char *file,
                                 struct store_restoration *restoration, struct store **store);
 
-struct store_inspection {
-    bool is_ours;       /* it has Switchboard's application id */
-    bool is_wal;        /* readers do not block writers */
-    const char *damage; /* the first error that SQLite's quick check reports; NULL: none */
-    int64_t dangling;   /* rows with a reference to a missing row; -1: not checked */
-    int64_t courier_at; /* the courier's last heartbeat; INT64_MIN: none */
+/* A file or directory that the programs use for the database. */
+struct store_file {
+    const char *path;
+    int access;          /* the needed rights, as for access(2) */
+    bool may_be_missing; /* it is created when it is needed */
 };
 
-/* Checks the database for damage. `is_full`: all tables and every reference, which takes minutes
- * for a large database; else only the tables that do not grow with traffic. */
+/* Lists the files and directories that the programs use for the database at `target`; none for a
+ * database on a server. */
+void store_list_files(const char *target, struct arena *arena, struct store_file **files,
+                      size_t *count);
+
+/* The result of one check, for the operator. */
+struct store_finding {
+    enum store_level { FINDING_OK, FINDING_WARNING, FINDING_FAULT } level;
+    const char *what, *detail; /* the fixed name of the check; free text */
+};
+
+/* Checks what can be checked without opening the database, and what opening it may change. */
+void store_examine(const char *target, struct arena *arena, struct store_finding **findings,
+                   size_t *count);
+
+/* Checks the settings of the database, and whether it is damaged. `is_full`: all tables and every
+ * reference, which takes minutes for a large database; else only the tables that do not grow with
+ * traffic. */
 enum store_result store_inspect(struct store *store, struct arena *arena, bool is_full,
-                                struct store_inspection *inspection);
+                                struct store_finding **findings, size_t *count);
 
 #endif

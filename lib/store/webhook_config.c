@@ -1,6 +1,6 @@
 #include "store/webhook_config.h"
 
-#include "store/sqlite.h"
+#include "store/sql.h"
 
 enum store_result store_find_webhook(struct store *store, struct arena *arena, const char *user_id,
                                      struct store_webhook *webhook) {

@@ -19,6 +19,7 @@
 #include "nouns.h"
 #include "output.h"
 #include "platform_probe.h"
+#include "store/housekeeping.h"
 #include "store/refusal.h"
 #include "store/seal_context.h"
 #include "store/upkeep.h"
@@ -26,7 +27,6 @@
 static const int64_t mib = 1024 * 1024;
 
 enum {
-    WAL_LONG_MIB = 64,  /* a longer write-ahead log: no process checkpoints it */
     DISK_LOW_MIB = 512, /* less free space is a warning */
     FOREIGN_SHOWN_DAYS = 30,
 };
@@ -124,9 +124,26 @@ static void check_keys(struct report *report) {
         add(report, FAIL, "key file", "%s", error);
 }
 
+static void add_findings(struct report *report, const struct store_finding *findings,
+                         size_t count) {
+    static const enum level levels[] = {
+        [FINDING_OK] = OK, [FINDING_WARNING] = WARN, [FINDING_FAULT] = FAIL};
+    for (size_t i = 0; i < count; i++)
+        add(report, levels[findings[i].level], findings[i].what, "%s", findings[i].detail);
+}
+
+static void check_unopened(struct report *report) {
+    struct invocation *call = report->call;
+    struct store_finding *findings;
+    size_t count;
+    store_examine(call->config.database, &call->arena, &findings, &count);
+    add_findings(report, findings, count);
+}
+
 static void check_open(struct report *report) {
     struct invocation *call = report->call;
-    if (!check_mode(report, "database mode", call->config.database))
+    const char *file = target_file(call->config.database);
+    if (file && !check_mode(report, "database mode", file))
         return;
     if (store_open(call->config.database, &call->store) == STORE_OK)
         return;
@@ -147,39 +164,21 @@ static void check_courier(struct report *report, int64_t beat_at) {
         add(report, OK, "courier", "alive %lld s ago", silent < 0 ? 0 : silent);
 }
 
-static void check_damage(struct report *report, const struct store_inspection *found,
-                         bool is_full) {
-    const char *sound = is_full ? "ok, the whole database was read"
-                                : "ok, only users, accounts and lines were read; "
-                                  "`switchboard doctor --full` reads all";
-    add(report, found->damage ? FAIL : OK, "integrity", "%s",
-        found->damage ? found->damage : sound);
-    if (is_full)
-        add(report, found->dangling ? FAIL : OK, "references", "%lld rows refer to a missing row",
-            (long long)found->dangling);
-    else
-        add(report, OK, "references", "not checked; `switchboard doctor --full` checks them");
-}
-
 static void check_database(struct report *report) {
     struct invocation *call = report->call;
-    struct store_inspection found;
+    struct store_finding *findings;
+    size_t count;
+    int64_t beat_at;
     if (!call->store)
         return;
     bool is_full = call->options[OPTION_FULL] != NULL;
-    if (store_inspect(call->store, &call->arena, is_full, &found) != STORE_OK) {
+    if (store_find_heartbeat(call->store, "courier", &beat_at) != STORE_OK ||
+        store_inspect(call->store, &call->arena, is_full, &findings, &count) != STORE_OK) {
         add(report, FAIL, "database", "%s", store_reason(call->store));
         return;
     }
-    if (found.is_ours)
-        add(report, OK, "database", "opens, with the schema version of this program");
-    else
-        add(report, FAIL, "database", "it belongs to another program");
-    check_damage(report, &found, is_full);
-    add(report, found.is_wal ? OK : FAIL, "journal", "%s",
-        found.is_wal ? "write-ahead log"
-                     : "no write-ahead log, so readers block writers: run `switchboard init`");
-    check_courier(report, found.courier_at);
+    add_findings(report, findings, count);
+    check_courier(report, beat_at);
 }
 
 /* Checks that the platform tokens open with the key file, which may have been restored from another
@@ -241,16 +240,6 @@ static void check_foreign(struct report *report) {
             foreign[i].count == 1 ? "was" : "were", time_text(&call->arena, foreign[i].last_at));
 }
 
-/* Runs before the database is opened, because opening may shorten the write-ahead log. */
-static void check_wal(struct report *report) {
-    struct invocation *call = report->call;
-    struct stat wal = {0};
-    stat(arena_printf(&call->arena, "%s-wal", call->config.database), &wal);
-    bool is_long = wal.st_size > WAL_LONG_MIB * mib;
-    add(report, is_long ? WARN : OK, "write-ahead log", "%lld bytes%s", (long long)wal.st_size,
-        is_long ? ": no process checkpoints it; is the courier running?" : "");
-}
-
 static void check_space(struct report *report, const char *what, const char *path) {
     struct statvfs disk;
     if (statvfs(path, &disk) != 0)
@@ -264,7 +253,9 @@ static void check_space(struct report *report, const char *what, const char *pat
 }
 
 static void check_disk(struct report *report) {
-    check_space(report, "disk of database", report->call->config.database);
+    const char *file = target_file(report->call->config.database);
+    if (file)
+        check_space(report, "disk of database", file);
     check_space(report, "disk of spool", report->call->config.spool_dir);
 }
 
@@ -309,29 +300,22 @@ static void check_confinement(struct report *report) {
 
 /* --- access rights of the service's user; for root every access(2) would succeed --- */
 
-/* A file that the service opens. */
-struct needed_file {
-    const char *path;
-    int access; /* as access(2) */
-    bool may_be_gone;
-};
-
 /* The first file that cannot be used. */
 struct verdict {
     int file;  /* its index; -1: all can be used */
     int error; /* errno */
 };
 
-static struct verdict try_files(const struct needed_file *files, int count) {
-    for (int i = 0; i < count; i++)
+static struct verdict try_files(const struct store_file *files, size_t count) {
+    for (size_t i = 0; i < count; i++)
         if (access(files[i].path, files[i].access) != 0 &&
-            !(errno == ENOENT && files[i].may_be_gone))
-            return (struct verdict){i, errno};
+            !(errno == ENOENT && files[i].may_be_missing))
+            return (struct verdict){(int)i, errno};
     return (struct verdict){-1, 0};
 }
 
 /* Tries the files in a child process that becomes the user. Returns false if that is impossible. */
-static bool try_as(uid_t user, gid_t group, const struct needed_file *files, int count,
+static bool try_as(uid_t user, gid_t group, const struct store_file *files, size_t count,
                    struct verdict *verdict) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -354,34 +338,47 @@ static bool try_as(uid_t user, gid_t group, const struct needed_file *files, int
 
 enum { ANOTHER_USER = 65534 }; /* in the group only, as a setgid program of the web server */
 
-/* The owner and group of the database's directory are the service's. If the group may write to the
- * directory, the group's rights alone must be enough. */
-static void check_access(struct report *report) {
-    struct invocation *call = report->call;
+/* Returns the files that the service opens, those of the database included. */
+static const struct store_file *list_files(struct invocation *call, size_t *count) {
     const struct config *config = &call->config;
-    const char *database = config->database, *slash = strrchr(database, '/');
-    const char *directory =
-        slash ? arena_printf(&call->arena, "%.*s", (int)(slash - database) + 1, database) : ".";
-    const struct needed_file files[] = {
+    const struct store_file before[] = {
         {call->config_path, R_OK, false},
         {config->secret_key_file, R_OK, true}, /* check_keys reports a missing one */
-        {directory, R_OK | W_OK | X_OK, false},
-        {database, R_OK | W_OK, true},
-        {arena_printf(&call->arena, "%s-wal", database), R_OK | W_OK, true},
-        {arena_printf(&call->arena, "%s-shm", database), R_OK | W_OK, true},
-        {config->spool_dir, W_OK | X_OK, true},
     };
+    const struct store_file after = {config->spool_dir, W_OK | X_OK, true};
+    struct buffer rows = buffer_in(&call->arena);
+    struct store_file *files;
+    store_list_files(config->database, &call->arena, &files, count);
+    buffer_add(&rows, before, sizeof before);
+    buffer_add(&rows, files, *count * sizeof *files);
+    buffer_add(&rows, &after, sizeof after);
+    *count = rows.n / sizeof after;
+    return (const struct store_file *)(const void *)rows.p;
+}
+
+/* Returns the directory of the database, whose owner and group are the service's; for a database
+ * that is not a file, the spool directory. */
+static const char *directory_of_service(struct invocation *call) {
+    const char *file = target_file(call->config.database);
+    return file ? arena_printf(&call->arena, "%.*s", (int)(strrchr(file, '/') - file) + 1, file)
+                : call->config.spool_dir;
+}
+
+/* If the group may write to the service's directory, the group's rights alone must be enough. */
+static void check_access(struct report *report) {
+    struct invocation *call = report->call;
+    size_t count;
+    const struct store_file *files = list_files(call, &count);
     struct stat owner;
     struct verdict verdict;
-    if (stat(directory, &owner) != 0)
-        return; /* check_mode reports it */
+    if (stat(directory_of_service(call), &owner) != 0)
+        return; /* check_mode or check_spool reports it */
     bool is_shared = owner.st_mode & S_IWGRP;
     if (geteuid() != 0)
-        verdict = try_files(files, sizeof files / sizeof *files);
-    else if (!try_as(is_shared ? ANOTHER_USER : owner.st_uid, owner.st_gid, files,
-                     sizeof files / sizeof *files, &verdict) ||
-             (verdict.file < 0 &&
-              !try_as(owner.st_uid, owner.st_gid, files, sizeof files / sizeof *files, &verdict))) {
+        verdict = try_files(files, count);
+    else if (!try_as(is_shared ? ANOTHER_USER : owner.st_uid, owner.st_gid, files, count,
+                     &verdict) ||
+             (verdict.file < 0 && !try_as(owner.st_uid, owner.st_gid, files, count, &verdict))) {
         add(report, WARN, "access", "cannot check the rights of user %ld", (long)owner.st_uid);
         return;
     }
@@ -390,9 +387,10 @@ static void check_access(struct report *report) {
             (long)owner.st_uid, (long)owner.st_gid);
     else
         add(report, FAIL, "access",
-            "the service's user %ld and group %ld, the owners of the database's directory, cannot "
-            "use %s: %s; give it the owner, group and mode of the other files",
-            (long)owner.st_uid, (long)owner.st_gid, files[verdict.file].path,
+            "the service's user %ld and group %ld, the owners of the %s directory, cannot use %s: "
+            "%s; give it the owner, group and mode of the other files",
+            (long)owner.st_uid, (long)owner.st_gid,
+            target_file(call->config.database) ? "database's" : "spool", files[verdict.file].path,
             strerror(verdict.error));
 }
 
@@ -421,7 +419,7 @@ static void check_types(struct report *report) {
 }
 
 static void (*const checks[])(struct report *report) = {
-    check_config, check_keys,  check_wal,      check_open,     check_database,
+    check_config, check_keys,  check_unopened, check_open,     check_database,
     check_tokens, check_disk,  check_spool,    check_upstream, check_confinement,
     check_access, check_types, check_refusals, check_foreign,
 };

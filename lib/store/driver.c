@@ -1,0 +1,197 @@
+/* The functions of sql.h, and those of store.h on the connection, with any driver. */
+#include "store/driver.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the connection --- */
+
+static enum store_result open_store(const char *target, bool for_reading, struct store **store) {
+    const struct driver *driver = driver_of(target);
+    return driver ? driver->open(target, for_reading, store) : driver_refuse(target, store);
+}
+
+enum store_result store_open(const char *target, struct store **store) {
+    return open_store(target, false, store);
+}
+
+enum store_result store_open_for_reading(const char *target, struct store **store) {
+    return open_store(target, true, store);
+}
+
+void store_close(struct store *store) {
+    if (!store)
+        return;
+    for (struct statement *s = store->prepared; s; s = s->next) {
+        store->driver->drop(s);
+        s->prepared = NULL;
+    }
+    if (store->driver)
+        store->driver->close(store);
+    else
+        free(store);
+}
+
+const char *store_reason(const struct store *store) {
+    return store ? store->reason : "out of memory";
+}
+
+bool store_is_alive(struct store *store, const char *target) {
+    return store->driver->is_alive(store, target);
+}
+
+enum store_result store_set_lock_timeout(struct store *store, int ms) {
+    return store->driver->set_lock_timeout(store, ms);
+}
+
+enum store_result store_tend(struct store *store, int64_t now) {
+    return store->driver->tend(store, now);
+}
+
+void store_hold_view(struct store *store) {
+    store->driver->hold_view(store);
+}
+
+void store_release_view(struct store *store) {
+    if (store && store->driver)
+        store->driver->release_view(store);
+}
+
+void store_limit_work(struct store *store, int64_t most) {
+    store->driver->limit_work(store, most);
+}
+
+/* --- failures --- */
+
+enum store_result sql_result(struct store *store) {
+    enum store_result failure = store->failure;
+    store->failure = STORE_OK;
+    return failure;
+}
+
+bool sql_failed(const struct store *store) {
+    return store->failure != STORE_OK;
+}
+
+bool sql_conflicted(const struct store *store) {
+    return store->failure == STORE_CONFLICT;
+}
+
+void sql_abandon(struct store *store) {
+    if (!store->failure)
+        store->failure = sql_refuse(store, STORE_UNKNOWN, "the transaction was abandoned");
+}
+
+enum store_result sql_refuse(struct store *store, enum store_result result, const char *format,
+                             ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(store->reason, sizeof store->reason, format, args);
+    va_end(args);
+    return result;
+}
+
+/* --- statements --- */
+
+bool sql_prepare(struct store *store, struct statement *statement) {
+    if (statement->prepared)
+        return true;
+    if (!store->driver->prepare(store, statement))
+        return false;
+    statement->store = store;
+    statement->next = store->prepared;
+    store->prepared = statement;
+    return true;
+}
+
+void sql_start_with(struct store *store, struct statement *statement,
+                    const struct parameter *parameters, size_t count) {
+    if (!store->failure && sql_prepare(store, statement))
+        store->driver->start(store, statement, parameters, count);
+}
+
+void sql_stop(struct statement *statement) {
+    if (statement->prepared)
+        statement->store->driver->stop(statement);
+}
+
+bool sql_row(struct store *store, struct statement *statement) {
+    if (!store->failure && store->driver->row(store, statement))
+        return true;
+    sql_stop(statement);
+    return false;
+}
+
+int sql_changes(const struct store *store) {
+    return store->driver->changes(store);
+}
+
+const char *column_text(struct statement *statement, int column, struct arena *arena) {
+    return column_blob(statement, column, arena).p;
+}
+
+struct slice column_blob(struct statement *statement, int column, struct arena *arena) {
+    struct slice bytes = statement->store->driver->column(statement, column);
+    return (struct slice){bytes.p ? arena_copy(arena, bytes) : NULL, bytes.n};
+}
+
+bool column_id(struct statement *statement, int column, char id[ID_SIZE]) {
+    struct slice bytes = statement->store->driver->column(statement, column);
+    snprintf(id, ID_SIZE, "%.*s", (int)bytes.n, bytes.p ? bytes.p : "");
+    return bytes.p;
+}
+
+int64_t column_integer(struct statement *statement, int column) {
+    return statement->store->driver->integer(statement, column);
+}
+
+bool column_is_null(struct statement *statement, int column) {
+    return statement->store->driver->is_null(statement, column);
+}
+
+/* --- transactions --- */
+
+bool sql_begin(struct store *store) {
+    return store->driver->begin(store);
+}
+
+enum store_result sql_commit(struct store *store) {
+    store->driver->commit(store);
+    return sql_result(store);
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+              const char *const *names, size_t count) {
+    if (!store->driver->lock || store->failure)
+        return;
+    const char **sorted = malloc((count + 1) * sizeof *sorted);
+    size_t n = 0;
+    if (!sorted) {
+        sql_abandon(store);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (names[i])
+            sorted[n++] = names[i];
+    qsort(sorted, n, sizeof *sorted, compare_names);
+    if (n || !count)
+        store->driver->lock(store, kind, owner, sorted, n);
+    free(sorted);
+}
+
+bool sql_is_within_limit(struct store *store) {
+    return store->driver->is_within_limit(store);
+}
+
+struct slice sql_seal(struct store *store, const struct store_secret *secret) {
+    struct slice sealed = secret ? secret->seal(secret->context) : (struct slice){NULL, 0};
+    if (secret && !sealed.p)
+        sql_abandon(store);
+    return sealed;
+}

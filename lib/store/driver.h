@@ -1,0 +1,84 @@
+/* Internal to the store: what a kind of database provides. The use-cases run the same statements on
+ * all of them (sql.h). A driver is a file that defines a struct driver; a row of drivers.c picks it
+ * by the target. What only the CLI needs is in struct upkeep (upkeep.h), so that the other programs
+ * do not contain it. */
+#ifndef SWITCHBOARD_STORE_DRIVER_H
+#define SWITCHBOARD_STORE_DRIVER_H
+
+#include "store/sql.h"
+
+/* An open store: the first member of the driver's own struct. */
+struct store {
+    const struct driver *driver; /* NULL: no driver supports the target */
+    enum store_result failure;   /* the first since the last sql_result; STORE_OK: none */
+    char reason[1024];           /* for store_reason */
+    struct statement *prepared;  /* all statements prepared on it */
+};
+
+/* The functions that are named like a function of sql.h or store.h do what is said there. A failure
+ * of a function without a store_result is latched: it sets `failure` and `reason`, unless an
+ * earlier one is set. Of the functions on statements and columns, none is called after a failure
+ * but `stop` and `drop`. */
+struct driver {
+    /* Opens the database and sets `*store`, on failure too; NULL only without memory. */
+    enum store_result (*open)(const char *target, bool for_reading, struct store **store);
+    void (*close)(struct store *store); /* frees the store */
+    bool (*is_alive)(struct store *store, const char *target);
+    enum store_result (*set_lock_timeout)(struct store *store, int ms);
+    enum store_result (*tend)(struct store *store, int64_t now);
+
+    bool (*prepare)(struct store *store, struct statement *statement); /* sets `prepared` */
+    void (*drop)(struct statement *statement);                         /* frees `prepared` */
+    void (*start)(struct store *store, struct statement *statement,
+                  const struct parameter *parameters, size_t count);
+    bool (*row)(struct store *store, struct statement *statement);
+    void (*stop)(struct statement *statement);
+    int (*changes)(const struct store *store);
+
+    /* The bytes of a column, which stay valid until the next call for the statement; p == NULL:
+     * NULL. */
+    struct slice (*column)(const struct statement *statement, int column);
+    int64_t (*integer)(const struct statement *statement, int column);
+    bool (*is_null)(const struct statement *statement, int column);
+
+    void (*hold_view)(struct store *store);
+    void (*release_view)(struct store *store);
+    bool (*begin)(struct store *store);
+    void (*commit)(struct store *store); /* or rolls back, if there was a failure */
+    /* The names are sorted and none is NULL. NULL: one transaction writes at a time. */
+    void (*lock)(struct store *store, enum sql_lock_kind kind, const char *owner,
+                 const char *const *names, size_t count);
+    void (*limit_work)(struct store *store, int64_t most);
+    bool (*is_within_limit)(struct store *store);
+};
+
+struct store_restoration;
+struct store_finding;
+struct store_file;
+
+/* The functions of upkeep.h, and store_migrate. A list is added to the buffer. */
+struct upkeep {
+    enum store_result (*migrate)(const char *target, int *from, int *to, struct store **store);
+    enum store_result (*backup)(struct store *store, const char *path);
+    enum store_result (*restore)(const char *target, const char *file,
+                                 struct store_restoration *restoration, struct store **store);
+    void (*list_files)(const char *target, struct arena *arena, struct buffer *files);
+    void (*examine)(const char *target, struct arena *arena, struct buffer *findings);
+    enum store_result (*inspect)(struct store *store, struct arena *arena, bool is_full,
+                                 struct buffer *findings);
+};
+
+extern const struct driver sqlite_driver;
+extern const struct upkeep sqlite_upkeep;
+
+/* Returns the driver of the target; NULL: none. */
+const struct driver *driver_of(const char *target);
+
+/* Sets `*store` to a store that is not open, whose reason says which targets are supported; NULL
+ * without memory. Returns the failure. */
+enum store_result driver_refuse(const char *target, struct store **store);
+
+/* Prepares the statement, if it is not prepared yet; false on failure. */
+bool sql_prepare(struct store *store, struct statement *statement);
+
+#endif
