@@ -423,6 +423,17 @@ assert_unauthorized() {
     assert_conventions
 }
 
+@test "a database that is a URL is 500 INTERNAL_ERROR, and the log has no password" {
+    write_config 'database = postgresql://gateway:SECRET@a.example:5432/gateway?password=SECRET'
+    api GET /v2/me
+    write_config
+    assert_error 500 INTERNAL_ERROR 'database'
+    assert_conventions
+    grep -F "request $(header X-Request-Id): database postgresql://a.example:5432/gateway: " \
+        "$LOG" | grep -qF 'no database at postgresql://'
+    ! grep -F SECRET "$LOG" "$body"
+}
+
 @test "the executable is linked with SQLite and not with libcurl" {
     assert_without me curl_easy_init curl_global_init
     nm "$OUT/cgi-bin/me" | grep -q ' sqlite3_open_v2$' || fail 'expected SQLite in the executable, or the check is wrong'

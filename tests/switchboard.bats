@@ -1185,6 +1185,34 @@ finds() {
     finds FAIL database 'not a database'
 }
 
+@test "a database that is a URL is refused, and its password is shown nowhere" {
+    local name=postgresql://a.example:5432,b.example/gateway reason
+    local url='postgresql://gateway:SECRET@a.example:5432,b.example/gateway?password=SECRET'
+    reason='this program supports no database at postgresql://; '
+    reason+='it supports the absolute path of a SQLite database'
+    write_config "spool_dir = $STACK/spool" "database = $url"
+    finds FAIL database "$reason"
+    assert_equal "$(doctor_line config.database)" "ok $name"
+    cp "$body" "$STACK/output"
+    local command
+    for command in init 'user list' "backup $STACK/copy" "restore $DB" 'doctor --json' \
+        'key rotate'; do
+        # shellcheck disable=SC2086  # words of a command
+        cli $command
+        assert_equal "$status" 1
+        cat "$body" "$headers" >>"$STACK/output"
+        [[ $command == doctor* ]] ||
+            assert_equal "$(cat "$headers")" \
+                "switchboard: database $name: it cannot be used: $reason"
+    done
+    status=0
+    timeout 60 "$OUT/tools/courier" --once >>"$STACK/output" 2>&1 || status=$?
+    assert_equal "$status" 1
+    grep -qF "database $name: $reason" "$LOG"
+    ! grep -rlF SECRET "$STACK" | grep -vxF "$SWITCHBOARD_CONFIG" || fail 'the password was printed'
+    [[ ! -e $STACK/copy ]]
+}
+
 @test "doctor reports another program's database, even with our version number" {
     sqlite3 "$DB" 'PRAGMA application_id = 1'
     finds FAIL database 'belongs to another program'
