@@ -7,10 +7,14 @@
 #include "base/signals.h"
 #include "payload/recipient.h"
 
-/* The recipient in the checked body. */
-struct recipient {
-    const char *phone; /* digits, or NULL */
-    const char *bsuid; /* or NULL */
+/* A send in progress. */
+struct sending {
+    struct request *rq;
+    const struct message_kind *kind;
+    const char *phone; /* the recipient's digits; NULL: sent to the BSUID */
+    const char *bsuid;
+    struct idempotency once;                     /* once.key.key NULL: the request has no key */
+    unsigned char fingerprint[CRYPTO_HASH_SIZE]; /* of the body, if the request has a key */
 };
 
 void send_copy(struct json_writer *out, const char *name, struct json object, const char *member) {
@@ -19,38 +23,39 @@ void send_copy(struct json_writer *out, const char *name, struct json object, co
         json_write_raw(out, name, json_raw(value));
 }
 
-static struct recipient read_recipient(struct request *rq) {
+static void read_recipient(struct sending *sending) {
+    struct request *rq = sending->rq;
     struct slice to = json_string(json_get(rq->json, "to"), rq->arena);
-    return (struct recipient){
-        .phone = to.p ? recipient_digits(rq->arena, to) : NULL,
-        .bsuid = json_text(json_get(rq->json, "recipient"), rq->arena),
-    };
+    sending->phone = to.p ? recipient_digits(rq->arena, to) : NULL;
+    sending->bsuid = json_text(json_get(rq->json, "recipient"), rq->arena);
 }
 
-static int refuse_blocked(struct request *rq, const struct recipient *recipient) {
-    const struct caller *caller = rq->caller;
+static int refuse_blocked(const struct sending *sending) {
+    struct request *rq = sending->rq;
+    const struct store_line *line = &rq->caller->line;
     bool blocked;
-    enum store_result result =
-        store_is_blocked(caller->store, caller->line.id, caller->line.account_id, recipient->phone,
-                         recipient->bsuid, &blocked);
+    enum store_result result = store_is_blocked(rq->caller->store, line->id, line->account_id,
+                                                sending->phone, sending->bsuid, &blocked);
     if (result != STORE_OK)
         return state_fail(rq, result);
     return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
 }
 
-/* The body of the call to the platform. The platform copies `tracking` into the message's statuses,
- * so that a status identifies a send whose answer was lost. NULL: no tracking. */
-static struct slice payload(struct request *rq, const struct message_kind *kind,
-                            const struct recipient *recipient, const char *tracking) {
+/* The body of the call to the platform. With a key it has the id of the first request, which the
+ * platform copies into the message's statuses, so that a status identifies a send whose answer was
+ * lost. */
+static struct slice payload(const struct sending *sending) {
+    struct request *rq = sending->rq;
+    const struct message_kind *kind = sending->kind;
     struct json_writer out;
     json_write_start(&out, rq->arena);
     json_write_object(&out, NULL);
     json_write_text(&out, "messaging_product", "whatsapp");
     json_write_text(&out, "recipient_type", "individual");
-    if (recipient->phone)
-        json_write_text(&out, "to", recipient->phone);
-    if (recipient->bsuid)
-        json_write_text(&out, "recipient", recipient->bsuid);
+    if (sending->phone)
+        json_write_text(&out, "to", sending->phone);
+    if (sending->bsuid)
+        json_write_text(&out, "recipient", sending->bsuid);
     if (json_is(json_get(rq->json, "contextMessageWamid"))) {
         json_write_object(&out, "context");
         send_copy(&out, "message_id", rq->json, "contextMessageWamid");
@@ -60,8 +65,8 @@ static struct slice payload(struct request *rq, const struct message_kind *kind,
     json_write_object(&out, kind->type);
     kind->write(&out, rq);
     json_write_end(&out);
-    if (tracking)
-        json_write_text(&out, "biz_opaque_callback_data", tracking);
+    if (sending->once.key.key)
+        json_write_text(&out, "biz_opaque_callback_data", sending->once.stored.request_id);
     json_write_end(&out);
     return json_written(&out);
 }
@@ -83,16 +88,17 @@ struct accepted {
 
 /* Records a message that the platform accepted. A failure is only logged, because the message is
  * sent already; a later status of the message completes the record. */
-static void record(struct request *rq, const struct message_kind *kind,
-                   const struct recipient *recipient, const struct accepted *accepted) {
+static void record(const struct sending *sending, const struct accepted *accepted) {
+    struct request *rq = sending->rq;
+    const struct message_kind *kind = sending->kind;
     const struct caller *caller = rq->caller;
     struct store_send send = {
         .user_id = caller->user.id,
         .account_id = caller->line.account_id,
         .line_id = caller->line.id,
-        .phone = recipient->phone,
-        .wa_id = recipient->phone ? normalized_phone(accepted->contact, rq->arena) : NULL,
-        .bsuid = recipient->phone ? NULL : recipient->bsuid,
+        .phone = sending->phone,
+        .wa_id = sending->phone ? normalized_phone(accepted->contact, rq->arena) : NULL,
+        .bsuid = sending->phone ? NULL : sending->bsuid,
         .wamid = accepted->wamid,
         .type = kind->type,
         .context_wamid = json_text(json_get(rq->json, "contextMessageWamid"), rq->arena),
@@ -112,8 +118,8 @@ static void record(struct request *rq, const struct message_kind *kind,
                     accepted->wamid, store_reason(caller->store));
 }
 
-static int deliver(struct request *rq, const struct message_kind *kind,
-                   const struct recipient *recipient, const char *tracking) {
+static int deliver(const struct sending *sending) {
+    struct request *rq = sending->rq;
     const struct caller *caller = rq->caller;
     const char *token = state_account_token(rq, &caller->line.account);
     if (!token)
@@ -123,7 +129,7 @@ static int deliver(struct request *rq, const struct message_kind *kind,
         .path = arena_printf(rq->arena, "%s/messages",
                              graph_escape(rq->arena, slice_of(caller->line.phone_number_id))),
         .token = token,
-        .body = payload(rq, kind, recipient, tracking),
+        .body = payload(sending),
     };
     struct json answer;
     if (upstream_call(rq, UPSTREAM_SEND, &call, &answer))
@@ -142,38 +148,35 @@ static int deliver(struct request *rq, const struct message_kind *kind,
     sigset_t before;
     signals_block(&before);
     reply_data(rq, json_raw(answer));
-    record(rq, kind, recipient, &accepted);
+    record(sending, &accepted);
     signals_restore(&before);
     return 0;
 }
 
 /* Delivers under an idempotency key. Signals are blocked, so that the process does not end between
  * the call of the platform and storing the answer. */
-static int deliver_once(struct request *rq, const struct message_kind *kind,
-                        const struct recipient *recipient, const struct idempotency *once,
-                        const unsigned char *fingerprint) {
+static int deliver_once(const struct sending *sending) {
     sigset_t before;
     signals_block(&before);
-    int failed =
-        refuse_blocked(rq, recipient) || deliver(rq, kind, recipient, once->stored.request_id);
-    idempotency_end(rq, once, fingerprint);
+    int failed = refuse_blocked(sending) || deliver(sending);
+    idempotency_end(sending->rq, &sending->once, sending->fingerprint);
     signals_restore(&before);
     return failed ? -1 : 0;
 }
 
 /* Rebuilds the platform's answer to a send from this request, which has the same body as the first
  * one, and from the status of the message. */
-static struct slice rebuild_answer(struct request *rq, const struct recipient *recipient,
-                                   const struct store_idempotency *stored) {
+static struct slice rebuild_answer(const struct sending *sending) {
+    const struct store_idempotency *stored = &sending->once.stored;
     struct json_writer out;
-    json_write_start(&out, rq->arena);
+    json_write_start(&out, sending->rq->arena);
     json_write_object(&out, NULL);
     json_write_text(&out, "messaging_product", "whatsapp");
     json_write_array(&out, "contacts");
     json_write_object(&out, NULL);
-    json_write_text(&out, "input", recipient->phone ? recipient->phone : recipient->bsuid);
-    if (!recipient->phone)
-        json_write_text(&out, "user_id", recipient->bsuid);
+    json_write_text(&out, "input", sending->phone ? sending->phone : sending->bsuid);
+    if (!sending->phone)
+        json_write_text(&out, "user_id", sending->bsuid);
     else if (stored->wa_id)
         json_write_text(&out, "wa_id", stored->wa_id);
     json_write_end(&out);
@@ -189,36 +192,33 @@ static struct slice rebuild_answer(struct request *rq, const struct recipient *r
 
 /* Handles a key whose first request had an unknown outcome until a status showed its message.
  * Answers and records as the first request would have done. */
-static int resolve(struct request *rq, const struct message_kind *kind,
-                   const struct recipient *recipient, const struct idempotency *once,
-                   const unsigned char *fingerprint) {
-    const struct store_idempotency *stored = &once->stored;
-    struct slice data = rebuild_answer(rq, recipient, stored);
+static int resolve(const struct sending *sending) {
+    struct request *rq = sending->rq;
+    const struct store_idempotency *stored = &sending->once.stored;
+    struct slice data = rebuild_answer(sending);
     struct json answer;
     struct json_error error;
-    if (idempotency_check_body(rq, once, fingerprint))
+    if (idempotency_check_body(rq, &sending->once, sending->fingerprint))
         return -1;
     if (json_read(rq->arena, data, &answer, &error))
         return fail(rq, INTERNAL, "The gateway made an answer that is no JSON.");
-    record(rq, kind, recipient,
-           &(struct accepted){.wamid = stored->wamid,
-                              .sent = payload(rq, kind, recipient, stored->request_id),
-                              .contact = json_first(json_get(answer, "contacts")),
-                              .at = stored->started_at});
-    return idempotency_resolve(rq, once, data);
+    record(sending, &(struct accepted){.wamid = stored->wamid,
+                                       .sent = payload(sending),
+                                       .contact = json_first(json_get(answer, "contacts")),
+                                       .at = stored->started_at});
+    return idempotency_resolve(rq, &sending->once, data);
 }
 
 int send_message(struct request *rq, const struct message_kind *kind) {
-    struct recipient recipient = read_recipient(rq);
-    struct idempotency once;
-    unsigned char fingerprint[CRYPTO_HASH_SIZE];
+    struct sending sending = {.rq = rq, .kind = kind};
+    read_recipient(&sending);
     if (!idempotency_has_key())
-        return refuse_blocked(rq, &recipient) || deliver(rq, kind, &recipient, NULL) ? -1 : 0;
-    idempotency_fingerprint(rq, fingerprint);
-    switch (idempotency_begin(rq, fingerprint, &once)) {
-    case IDEMPOTENCY_NEW: return deliver_once(rq, kind, &recipient, &once, fingerprint);
-    case IDEMPOTENCY_ANSWERED: return idempotency_replay(rq, &once, fingerprint);
-    case IDEMPOTENCY_ACCEPTED: return resolve(rq, kind, &recipient, &once, fingerprint);
+        return refuse_blocked(&sending) || deliver(&sending) ? -1 : 0;
+    idempotency_fingerprint(rq, sending.fingerprint);
+    switch (idempotency_begin(rq, sending.fingerprint, &sending.once)) {
+    case IDEMPOTENCY_NEW: return deliver_once(&sending);
+    case IDEMPOTENCY_ANSWERED: return idempotency_replay(rq, &sending.once, sending.fingerprint);
+    case IDEMPOTENCY_ACCEPTED: return resolve(&sending);
     case IDEMPOTENCY_FAILED: break;
     }
     return -1;
