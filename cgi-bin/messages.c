@@ -1,14 +1,14 @@
-/* POST /v2/messages/...: free-form messages (spec 4.3). Each kind is a table of fields and a
- * function that writes the platform's object. send.h sends, records and answers all kinds in the
- * same way. */
+/* POST /v2/messages/...: free-form messages (spec 4.3). Each kind is a table of fields, a function
+ * that writes the platform's object, and a row of `kinds`, from which its route and its place in
+ * the dispatcher are made. send.h sends, records and answers all kinds in the same way. */
 #include "api/send.h"
 #include "api/upstream.h"
-#include "payload/recipient.h"
 
 /* --- text --- */
 
 static const struct field text_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     {.name = "text", .type = FIELD_STRING, .required = true},
     {0},
 };
@@ -16,8 +16,6 @@ static const struct field text_fields[] = {
 static void write_text(struct json_writer *out, struct request *rq) {
     send_copy(out, "body", rq->json, "text");
 }
-
-static const struct message_kind text = {"text", text_fields, write_text, NULL};
 
 /* --- media: media.type is the platform's message type --- */
 
@@ -33,6 +31,7 @@ static const struct field media_members[] = {
 
 static const struct field media_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     {.name = "media", .type = FIELD_OBJECT, .required = true, .fields = media_members},
     {0},
 };
@@ -46,8 +45,6 @@ static void write_media(struct json_writer *out, struct request *rq) {
         send_copy(out, "caption", media, "caption");
 }
 
-static const struct message_kind media = {NULL, media_fields, write_media, NULL};
-
 /* --- location --- */
 
 static const struct field location_members[] = {
@@ -60,6 +57,7 @@ static const struct field location_members[] = {
 
 static const struct field location_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     {.name = "location", .type = FIELD_OBJECT, .required = true, .fields = location_members},
     {0},
 };
@@ -69,8 +67,6 @@ static void write_location(struct json_writer *out, struct request *rq) {
     for (const struct field *member = location_members; member->type; member++)
         send_copy(out, member->name, object, member->name);
 }
-
-static const struct message_kind location = {"location", location_fields, write_location, NULL};
 
 /* --- interactive: the common part of all kinds --- */
 
@@ -84,26 +80,20 @@ static void write_part(struct json_writer *out, const char *name, struct request
     json_write_end(out);
 }
 
-static bool declares(const struct field *fields, const char *name) {
-    for (; fields->type; fields++)
-        if (fields->name && strcmp(fields->name, name) == 0)
-            return true;
-    return false;
-}
-
 /* Writes the type of an interactive object, then header, body and footer if the kind declares them
  * and the request has them, and opens the object `action`. */
 static void open_interactive(struct json_writer *out, struct request *rq, const char *type,
                              const struct field *fields) {
     json_write_text(out, "type", type);
-    if (declares(fields, "headerText") && json_is(json_get(rq->json, "headerText"))) {
+    if (field_is_declared(fields, SLICE("headerText")) &&
+        json_is(json_get(rq->json, "headerText"))) {
         json_write_object(out, "header");
         json_write_text(out, "type", "text");
         send_copy(out, "text", rq->json, "headerText");
         json_write_end(out);
     }
     write_part(out, "body", rq, "bodyText");
-    if (declares(fields, "footerText"))
+    if (field_is_declared(fields, SLICE("footerText")))
         write_part(out, "footer", rq, "footerText");
     json_write_object(out, "action");
 }
@@ -145,6 +135,7 @@ static void write_sections(struct json_writer *out, struct request *rq, const ch
 
 static const struct field catalog_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     REQUIRED_TEXT("bodyText"),
     OPTIONAL_TEXT("footerText"),
     OPTIONAL_TEXT("thumbnailProductRetailerId"),
@@ -162,12 +153,11 @@ static void write_catalog(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
-static const struct message_kind catalog = {"interactive", catalog_fields, write_catalog, NULL};
-
 /* --- single product --- */
 
 static const struct field product_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     REQUIRED_TEXT("catalogId"),
     REQUIRED_TEXT("productRetailerId"),
     OPTIONAL_TEXT("bodyText"),
@@ -181,8 +171,6 @@ static void write_product(struct json_writer *out, struct request *rq) {
     send_copy(out, "product_retailer_id", rq->json, "productRetailerId");
     json_write_end(out);
 }
-
-static const struct message_kind product = {"interactive", product_fields, write_product, NULL};
 
 /* --- product list --- */
 
@@ -203,6 +191,7 @@ static const struct field product_section_members[] = {
 
 static const struct field product_list_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     REQUIRED_TEXT("catalogId"),
     REQUIRED_TEXT("headerText"),
     REQUIRED_TEXT("bodyText"),
@@ -222,9 +211,6 @@ static void write_product_list(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
-static const struct message_kind product_list = {"interactive", product_list_fields,
-                                                 write_product_list, NULL};
-
 /* --- product carousel --- */
 
 static const struct field card_members[] = {
@@ -235,6 +221,7 @@ static const struct field card_members[] = {
 
 static const struct field carousel_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     REQUIRED_TEXT("bodyText"),
     {.name = "cards", .type = FIELD_ARRAY, .required = true, .min = 2, .fields = card_members},
     {0},
@@ -259,8 +246,6 @@ static void write_carousel(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
-static const struct message_kind carousel = {"interactive", carousel_fields, write_carousel, NULL};
-
 /* --- reply buttons --- */
 
 static const struct field button_members[] = {
@@ -271,6 +256,7 @@ static const struct field button_members[] = {
 
 static const struct field buttons_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     REQUIRED_TEXT("bodyText"),
     {.name = "buttons",
      .type = FIELD_ARRAY,
@@ -298,8 +284,6 @@ static void write_buttons(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
-static const struct message_kind buttons = {"interactive", buttons_fields, write_buttons, NULL};
-
 /* --- list --- */
 
 static const struct field row_members[] = {
@@ -317,6 +301,7 @@ static const struct field list_section_members[] = {
 
 static const struct field list_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     REQUIRED_TEXT("bodyText"),
     REQUIRED_TEXT("buttonText"),
     OPTIONAL_TEXT("headerText"),
@@ -336,34 +321,62 @@ static void write_list(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
-static const struct message_kind list = {"interactive", list_fields, write_list, NULL};
-
-/* --- the dispatcher: the first row whose conditions are all met decides the kind --- */
+/* --- the kinds --- */
 
 enum shape { NOTHING, ANYTHING, STRING, ARRAY, OBJECT };
 
 static const char *const shape_names[] = {
     [ANYTHING] = "any", [STRING] = "string", [ARRAY] = "array", [OBJECT] = "object"};
 
-static const struct branch {
-    const struct message_kind *kind;
-    struct {
-        const char *member;
-        enum shape shape;
-    } conditions[3];
-} branches[] = {
-    {&text, {{"text", STRING}}},
-    {&media, {{"media", OBJECT}}},
-    {&location, {{"location", OBJECT}}},
-    {&product, {{"bodyText", STRING}, {"catalogId", ANYTHING}, {"productRetailerId", ANYTHING}}},
-    {&carousel, {{"bodyText", STRING}, {"cards", ARRAY}}},
-    {&product_list, {{"bodyText", STRING}, {"catalogId", ANYTHING}, {"sections", ARRAY}}},
-    {&buttons, {{"bodyText", STRING}, {"buttons", ARRAY}}},
-    {&list, {{"bodyText", STRING}, {"buttonText", ANYTHING}, {"sections", ARRAY}}},
-    /* last, since footerText is an optional field of other kinds too */
-    {&catalog, {{"bodyText", STRING}, {"thumbnailProductRetailerId", ANYTHING}}},
-    {&catalog, {{"bodyText", STRING}, {"footerText", ANYTHING}}},
+enum { CONDITIONS_MAX = 3 };
+
+/* A member of the body, and its required shape. */
+struct condition {
+    const char *member;
+    enum shape shape;
 };
+
+#define DISPATCHER "/v2/messages/send"
+
+/* The dispatcher takes the first row whose conditions are all met. Consecutive rows of one path are
+ * alternatives of one kind. */
+/* clang-format off */
+static const struct kind {
+    const char *path; /* of the kind's own route */
+    struct message_kind message;
+    struct condition conditions[CONDITIONS_MAX];
+} kinds[] = {
+    {DISPATCHER "/text", {"text", text_fields, write_text, NULL},
+     {{"text", STRING}}},
+    {DISPATCHER "/media", {NULL, media_fields, write_media, NULL}, /* media.type is the type */
+     {{"media", OBJECT}}},
+    {DISPATCHER "/location", {"location", location_fields, write_location, NULL},
+     {{"location", OBJECT}}},
+    {DISPATCHER "/interactive/product", {"interactive", product_fields, write_product, NULL},
+     {{"bodyText", STRING}, {"catalogId", ANYTHING}, {"productRetailerId", ANYTHING}}},
+    {DISPATCHER "/interactive/product-carousel",
+     {"interactive", carousel_fields, write_carousel, NULL},
+     {{"bodyText", STRING}, {"cards", ARRAY}}},
+    {DISPATCHER "/interactive/product-list",
+     {"interactive", product_list_fields, write_product_list, NULL},
+     {{"bodyText", STRING}, {"catalogId", ANYTHING}, {"sections", ARRAY}}},
+    {DISPATCHER "/interactive/button", {"interactive", buttons_fields, write_buttons, NULL},
+     {{"bodyText", STRING}, {"buttons", ARRAY}}},
+    {DISPATCHER "/interactive/list", {"interactive", list_fields, write_list, NULL},
+     {{"bodyText", STRING}, {"buttonText", ANYTHING}, {"sections", ARRAY}}},
+    /* last, since footerText is an optional field of other kinds too */
+    {DISPATCHER "/interactive/catalog-message",
+     {"interactive", catalog_fields, write_catalog, NULL},
+     {{"bodyText", STRING}, {"thumbnailProductRetailerId", ANYTHING}}},
+    {DISPATCHER "/interactive/catalog-message",
+     {"interactive", catalog_fields, write_catalog, NULL},
+     {{"bodyText", STRING}, {"footerText", ANYTHING}}},
+};
+/* clang-format on */
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* --- the dispatcher --- */
 
 static bool has_shape(struct json value, enum shape shape) {
     switch (shape) {
@@ -376,16 +389,42 @@ static bool has_shape(struct json value, enum shape shape) {
     return false;
 }
 
+static bool meets_conditions(struct json body, const struct kind *kind) {
+    for (size_t i = 0; i < CONDITIONS_MAX && kind->conditions[i].shape; i++)
+        if (!has_shape(json_get(body, kind->conditions[i].member), kind->conditions[i].shape))
+            return false;
+    return true;
+}
+
 static const struct message_kind *infer_kind(struct json body) {
-    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
-        bool matches = true;
-        for (size_t j = 0; j < 3 && branches[i].conditions[j].shape && matches; j++)
-            matches = has_shape(json_get(body, branches[i].conditions[j].member),
-                                branches[i].conditions[j].shape);
-        if (matches)
-            return branches[i].kind;
-    }
+    for (size_t i = 0; i < KINDS; i++)
+        if (meets_conditions(body, &kinds[i]))
+            return &kinds[i].message;
     return NULL;
+}
+
+/* Writes the members that make the dispatcher choose a kind, each with its required shape. */
+static void write_conditions(struct json_writer *out, const struct kind *kind) {
+    json_write_object(out, "members");
+    for (size_t i = 0; i < CONDITIONS_MAX && kind->conditions[i].shape; i++)
+        json_write_text(out, kind->conditions[i].member, shape_names[kind->conditions[i].shape]);
+    json_write_end(out);
+}
+
+/* `details` lists every kind by its path below the dispatcher's, with its conditions. */
+static int fail_unsupported(struct request *rq) {
+    struct json_writer details;
+    json_write_start(&details, rq->arena);
+    json_write_array(&details, NULL);
+    for (size_t i = 0; i < KINDS; i++) {
+        json_write_object(&details, NULL);
+        json_write_text(&details, "kind", kinds[i].path + strlen(DISPATCHER "/"));
+        write_conditions(&details, &kinds[i]);
+        json_write_end(&details);
+    }
+    json_write_end(&details);
+    fail(rq, INVALID, "Unsupported message payload.");
+    return fail_with_details(rq, json_written(&details));
 }
 
 /* --- the handlers --- */
@@ -403,40 +442,6 @@ static int post_message(struct request *rq) {
     return send_kind(rq, rq->route->data);
 }
 
-/* The path of a kind's own route, relative to the dispatcher's. In the table these routes follow
- * the dispatcher's. */
-static const char *kind_name(const struct route *dispatcher, const struct message_kind *kind) {
-    const struct route *route = dispatcher + 1;
-    while (route->data != kind)
-        route++;
-    return route->path + strlen(dispatcher->path) + 1;
-}
-
-/* Writes the members that make the dispatcher choose a kind, each with its required shape. */
-static void write_conditions(struct json_writer *out, const struct branch *branch) {
-    json_write_object(out, "members");
-    for (size_t i = 0; i < 3 && branch->conditions[i].shape; i++)
-        json_write_text(out, branch->conditions[i].member,
-                        shape_names[branch->conditions[i].shape]);
-    json_write_end(out);
-}
-
-/* `details` lists every kind by its path, with its conditions. */
-static int fail_unsupported(struct request *rq) {
-    struct json_writer details;
-    json_write_start(&details, rq->arena);
-    json_write_array(&details, NULL);
-    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
-        json_write_object(&details, NULL);
-        json_write_text(&details, "kind", kind_name(rq->route, branches[i].kind));
-        write_conditions(&details, &branches[i]);
-        json_write_end(&details);
-    }
-    json_write_end(&details);
-    fail(rq, INVALID, "Unsupported message payload.");
-    return fail_with_details(rq, json_written(&details));
-}
-
 static int post_any_message(struct request *rq) {
     const struct message_kind *kind = infer_kind(rq->json);
     if (!kind)
@@ -449,31 +454,32 @@ static int post_any_message(struct request *rq) {
 
 static const struct field no_fields[] = {{0}}; /* post_any_message checks those of the kind */
 
-#define SENDS(route_path, message)                                                                 \
-    {                                                                                              \
-        .method = "POST", .path = "/v2/messages/send" route_path, .guard = &line_guard,            \
-        .handle = post_message, .body = BODY_JSON, .fields = message##_fields, .data = &message    \
-    }
-
-/* clang-format off */
-static const struct route routes[] = {
-    {.method = "POST", .path = "/v2/messages/send",
-     .guard = &line_guard, .handle = post_any_message, .body = BODY_JSON,
-     .fields = no_fields, .handler_checks_fields = true},
-    SENDS("/text", text),
-    SENDS("/media", media),
-    SENDS("/location", location),
-    SENDS("/interactive/catalog-message", catalog),
-    SENDS("/interactive/product", product),
-    SENDS("/interactive/product-list", product_list),
-    SENDS("/interactive/product-carousel", carousel),
-    SENDS("/interactive/button", buttons),
-    SENDS("/interactive/list", list),
-    {0},
+/* The dispatcher's route, that of each kind, and the empty row that ends a table. */
+static struct route routes[1 + KINDS + 1] = {
+    {.method = "POST",
+     .path = DISPATCHER,
+     .guard = &line_guard,
+     .handle = post_any_message,
+     .body = BODY_JSON,
+     .fields = no_fields,
+     .handler_checks_fields = true},
 };
-/* clang-format on */
+
+static void add_routes(void) {
+    size_t count = 1;
+    for (size_t i = 0; i < KINDS; i++)
+        if (i == 0 || strcmp(kinds[i].path, kinds[i - 1].path) != 0)
+            routes[count++] = (struct route){.method = "POST",
+                                             .path = kinds[i].path,
+                                             .guard = &line_guard,
+                                             .handle = post_message,
+                                             .body = BODY_JSON,
+                                             .fields = kinds[i].message.fields,
+                                             .data = &kinds[i].message};
+}
 
 int main(void) {
+    add_routes();
     return serve(&(struct service){.name = "messages",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,

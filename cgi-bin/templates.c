@@ -5,7 +5,6 @@
 #include "api/upstream.h"
 #include "base/log.h"
 #include "base/utf8.h"
-#include "payload/recipient.h"
 #include "store/flow.h"
 
 enum { LOOKUP_WINDOW = 200, LONGEST_NAME = 512 }; /* spec 8 */
@@ -155,6 +154,7 @@ static int get_template(struct request *rq) {
 
 static const struct field send_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     {.name = "templateName", .type = FIELD_STRING, .required = true},
     {.name = "language", .type = FIELD_STRING},
     {.name = "components", .type = FIELD_ARRAY},
@@ -163,6 +163,7 @@ static const struct field send_fields[] = {
 
 static const struct field test_send_fields[] = {
     SEND_FIELDS,
+    CONTEXT_FIELD,
     {.name = "language", .type = FIELD_STRING},
     {.name = "components", .type = FIELD_ARRAY},
     {0},

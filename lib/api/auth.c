@@ -81,8 +81,7 @@ int auth_choose_line(struct request *rq, const char *phone_number_id) {
 
 static int check_line(struct request *rq) {
     struct json value = json_get(rq->json, "phoneNumberId");
-    const struct field fields[] = {
-        {.name = "phoneNumberId", .type = FIELD_STRING, .required = true}, {0}};
+    static const struct field fields[] = {LINE_FIELD, {0}};
     struct issues issues;
     store_hold_view(rq->caller->store);
     issues_start(&issues, rq->arena);

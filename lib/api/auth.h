@@ -15,8 +15,12 @@ struct caller {
 extern const struct guard token_guard;
 
 /* The guard of a protected route that sends through a line: also checks that `phoneNumberId` of the
- * JSON body names a line of one of the caller's accounts (spec 5.6). */
+ * JSON body names a line of one of the caller's accounts (spec 5.6). The table of the route's body
+ * must have LINE_FIELD. */
 extern const struct guard line_guard;
+
+#define LINE_FIELD                                                                                 \
+    { .name = "phoneNumberId", .type = FIELD_STRING, .required = true }
 
 /* Finds the caller's line with this phone number id and sets caller->line. Returns 0, or -1 after
  * failing the request: 403 when the line is archived or belongs to another user. */

@@ -5,7 +5,6 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/signals.h"
-#include "payload/recipient.h"
 
 /* A send in progress. */
 struct sending {
@@ -41,12 +40,21 @@ static int refuse_blocked(const struct sending *sending) {
     return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
 }
 
+/* The id of the message that this one replies to; absent when there is none, or when the kind
+ * cannot be a reply. */
+static struct json replied_message(const struct sending *sending) {
+    static const char name[] = "contextMessageWamid";
+    return field_is_declared(sending->kind->fields, SLICE(name)) ? json_get(sending->rq->json, name)
+                                                                 : (struct json){0};
+}
+
 /* The body of the call to the platform. With a key it has the id of the first request, which the
  * platform copies into the message's statuses, so that a status identifies a send whose answer was
  * lost. */
 static struct slice payload(const struct sending *sending) {
     struct request *rq = sending->rq;
     const struct message_kind *kind = sending->kind;
+    struct json context = replied_message(sending);
     struct json_writer out;
     json_write_start(&out, rq->arena);
     json_write_object(&out, NULL);
@@ -56,9 +64,9 @@ static struct slice payload(const struct sending *sending) {
         json_write_text(&out, "to", sending->phone);
     if (sending->bsuid)
         json_write_text(&out, "recipient", sending->bsuid);
-    if (json_is(json_get(rq->json, "contextMessageWamid"))) {
+    if (json_is(context)) {
         json_write_object(&out, "context");
-        send_copy(&out, "message_id", rq->json, "contextMessageWamid");
+        json_write_raw(&out, "message_id", json_raw(context));
         json_write_end(&out);
     }
     json_write_text(&out, "type", kind->type);
@@ -101,7 +109,7 @@ static void record(const struct sending *sending, const struct accepted *accepte
         .bsuid = sending->phone ? NULL : sending->bsuid,
         .wamid = accepted->wamid,
         .type = kind->type,
-        .context_wamid = json_text(json_get(rq->json, "contextMessageWamid"), rq->arena),
+        .context_wamid = json_text(replied_message(sending), rq->arena),
         .body = accepted->sent,
         .now = accepted->at,
     };

@@ -4,11 +4,21 @@
 #define SWITCHBOARD_SEND_H
 
 #include "api/auth.h"
+#include "payload/recipient.h"
+
+/* clang-format off */
+/* The fields that all kinds of messages have (spec 4.3). */
+#define SEND_FIELDS LINE_FIELD, RECIPIENT_FIELDS
+
+/* The field of a kind that can be a reply to a message. In a kind without it the member is unknown
+ * and has no effect. */
+#define CONTEXT_FIELD {.name = "contextMessageWamid", .type = FIELD_STRING}
+/* clang-format on */
 
 /* A kind of message: the fields of the request's body, and the platform's object made from it. */
 struct message_kind {
     const char *type;           /* the platform's message type */
-    const struct field *fields; /* of the request's body, including SEND_FIELDS */
+    const struct field *fields; /* of the request's body: SEND_FIELDS and those of the kind */
 
     /* Writes the members of the platform's object that is named `type`, from the request's body. */
     void (*write)(struct json_writer *out, struct request *rq);

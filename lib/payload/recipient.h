@@ -19,13 +19,12 @@ const char *recipient_check_bsuid(struct slice text);
 
 extern const char *const recipient_names[]; /* to, recipient */
 
-/* The fields that all routes which send a message share (spec 4.3). */
-#define SEND_FIELDS                                                                                \
-    {.name = "phoneNumberId", .type = FIELD_STRING, .required = true},                             \
-        {.name = "to", .type = FIELD_STRING, .check = recipient_check_to},                         \
-        {.name = "recipient", .type = FIELD_STRING, .check = recipient_check_bsuid},               \
-        {.type = FIELD_ONE_OF, .names = recipient_names}, {                                        \
-        .name = "contextMessageWamid", .type = FIELD_STRING                                        \
-    }
+/* clang-format off */
+/* The fields of a recipient: `to`, `recipient`, or both. */
+#define RECIPIENT_FIELDS                                                                           \
+    {.name = "to", .type = FIELD_STRING, .check = recipient_check_to},                             \
+    {.name = "recipient", .type = FIELD_STRING, .check = recipient_check_bsuid},                   \
+    {.type = FIELD_ONE_OF, .names = recipient_names}
+/* clang-format on */
 
 #endif

@@ -263,9 +263,9 @@ static bool read_integer(const char *text, int64_t *number) {
     return !errno && *end == '\0' && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
 }
 
-static bool has_row(const struct field *fields, struct slice name) {
+bool field_is_declared(const struct field *fields, struct slice name) {
     for (const struct field *field = fields; field->type; field++)
-        if (slice_equal(name, slice_of(field->name)))
+        if (field->name && slice_equal(name, slice_of(field->name)))
             return true;
     return false;
 }
@@ -274,7 +274,7 @@ static void list_unknown_parameters(const struct field *fields, const struct que
                                     struct issues *issues) {
     for (size_t i = 0; i < query->count; i++) {
         struct slice name = query->values[i].name;
-        if (has_row(fields, name))
+        if (field_is_declared(fields, name))
             continue;
         name.n = utf8_clip(name, NAME_SHOWN);
         issues_add(issues, arena_copy(issues->arena, name), "unknown_field",

@@ -61,6 +61,9 @@ struct slice issues_written(struct issues *issues);
 void field_check(const struct field *fields, struct json value, const char *path,
                  struct issues *issues);
 
+/* Whether the table has a row of this name. */
+bool field_is_declared(const struct field *fields, struct slice name);
+
 /* The decoded parameters of a query string (RFC 3986 3.4, `+` is a space). */
 struct query {
     struct query_value *values;
