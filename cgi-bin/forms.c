@@ -126,10 +126,9 @@ static int get_form(struct request *rq) {
                               .token = state_account_token(rq, &account)};
     if (!call.token || upstream_call(rq, UPSTREAM_LIST, &call, &answer))
         return -1;
-    if (json_type(answer) != JSON_OBJECT) {
-        fail(rq, INTERNAL, "The platform's answer is no flow.");
-        return fail_with_details(rq, json_raw(answer));
-    }
+    if (json_type(answer) != JSON_OBJECT)
+        return fail_with_details(rq, INTERNAL, json_raw(answer),
+                                 "The platform's answer is no flow.");
     /* the id of an account or a line is answered too, but such an object has no status */
     if (flow_read(rq->arena, answer, &flow) && *flow.status)
         save_flows(rq, &account, &flow, 1);

@@ -36,8 +36,8 @@ static int check_file(const struct upload *upload) {
 static int reply_media_id(struct request *rq, struct json answer) {
     const char *id = json_text(json_get(answer, "id"), rq->arena);
     if (!id || !*id) {
-        fail(rq, BAD_GATEWAY, "The platform's answer names no media id.");
-        return fail_with_details(rq, json_raw(answer));
+        return fail_with_details(rq, BAD_GATEWAY, json_raw(answer),
+                                 "The platform's answer names no media id.");
     }
     struct json_writer w;
     json_write_start(&w, rq->arena);
@@ -207,7 +207,7 @@ static int get_download(struct request *rq) {
         result = download_stream(rq, &media);
     }
     if (result == DOWNLOAD_EXPIRED)
-        return fail_verbatim(rq, BAD_GATEWAY, "Failed to download media");
+        return fail_verbatim(rq, BAD_GATEWAY, SLICE(""), "Failed to download media");
     return result == DOWNLOAD_DONE ? 0 : -1;
 }
 

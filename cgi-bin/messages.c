@@ -423,8 +423,7 @@ static int fail_unsupported(struct request *rq) {
         json_write_end(&details);
     }
     json_write_end(&details);
-    fail(rq, INVALID, "Unsupported message payload.");
-    return fail_with_details(rq, json_written(&details));
+    return fail_with_details(rq, INVALID, json_written(&details), "Unsupported message payload.");
 }
 
 /* --- the handlers --- */

@@ -106,18 +106,6 @@ static void log_outcomes(struct request *rq, const struct store_update *updates,
     json_write_integer(&rq->log, "events", (int64_t)events);
 }
 
-/* Returns the database; NULL after failing the request with 503, so that the platform sends the
- * payload again. */
-static struct store *open_state(struct request *rq) {
-    size_t headers_before = rq->reply.headers.n;
-    struct store *store = state_store(rq);
-    if (!store)
-        rq->failure.code = UNAVAILABLE;
-    if (!store && rq->reply.headers.n == headers_before) /* state_fail may have set Retry-After */
-        reply_header(rq, "Retry-After", "60");
-    return store;
-}
-
 static int reply_received(struct request *rq) {
     return reply_data(rq, SLICE("{\"received\":true}"));
 }
@@ -142,7 +130,7 @@ static int ingest(struct request *rq, struct json payload) {
     size_t events, count = webhook_read(rq->arena, payload, rq->now, MOST_UPDATES, &updates);
     if (!count)
         return reply_received(rq);
-    struct store *store = open_state(rq);
+    struct store *store = state_store(rq, UNAVAILABLE); /* so that the platform sends it again */
     if (!store)
         return -1;
     if (count > MOST_UPDATES)
@@ -163,7 +151,7 @@ static int ingest(struct request *rq, struct json payload) {
 
 /* Refuses a payload that exceeds a limit of the JSON reader. It may be valid JSON. */
 static int refuse_unread(struct request *rq, const char *reason) {
-    struct store *store = open_state(rq);
+    struct store *store = state_store(rq, UNAVAILABLE); /* so that the platform sends it again */
     return store ? refuse(rq, store, -1, reason) : -1;
 }
 

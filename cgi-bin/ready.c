@@ -116,8 +116,8 @@ static int answer(struct request *rq, const struct check *checks, size_t count) 
     if (!failed.n)
         return reply_data(rq, report);
     reply_header(rq, "Retry-After", "10");
-    fail(rq, UNAVAILABLE, "Not ready: %.*s. See details.", (int)failed.n, buffer_slice(&failed).p);
-    return fail_with_details(rq, report);
+    return fail_with_details(rq, UNAVAILABLE, report, "Not ready: %.*s. See details.",
+                             (int)failed.n, buffer_slice(&failed).p);
 }
 
 static int get_ready(struct request *rq) {

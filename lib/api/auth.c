@@ -23,16 +23,17 @@ static struct slice find_token(struct request *rq) {
     }
     if (bearer.n || plain.n)
         return bearer.n ? bearer : plain;
-    fail(rq, UNAUTHORIZED, "Missing API token");
-    fail_with_details(rq, SLICE("{\"hint\":\"Send the token as the header Authorization: Bearer "
-                                "API_TOKEN, or as the header X-API-Token: API_TOKEN.\"}"));
+    fail_with_details(rq, UNAUTHORIZED,
+                      SLICE("{\"hint\":\"Send the token as the header Authorization: Bearer "
+                            "API_TOKEN, or as the header X-API-Token: API_TOKEN.\"}"),
+                      "Missing API token");
     return (struct slice){NULL, 0};
 }
 
 static int authenticate(struct request *rq, struct caller *caller) {
     unsigned char hash[CRYPTO_HASH_SIZE];
     struct slice token = find_token(rq);
-    if (!token.p || !(caller->store = state_store(rq)))
+    if (!token.p || !(caller->store = state_store(rq, INTERNAL)))
         return -1;
     crypto_sha256(token, hash);
     store_hold_view(caller->store);

@@ -56,7 +56,7 @@ static int64_t content_length(const struct stream *stream) {
 static int fail_download(struct request *rq, const char *reason) {
     if (!rq->failure.code && reason)
         json_write_text(&rq->log, "reason", reason);
-    return fail_verbatim(rq, BAD_GATEWAY, "Failed to download media");
+    return fail_verbatim(rq, BAD_GATEWAY, SLICE(""), "Failed to download media");
 }
 
 static int begin_answer(struct stream *stream, int64_t length) {

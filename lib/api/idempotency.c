@@ -66,13 +66,13 @@ static int fail_unanswered(struct request *rq, const struct idempotency *idempot
     /* negative: the clock was set back */
     if (silence < HEARTBEAT_TIMEOUT_MS && silence > -HEARTBEAT_TIMEOUT_MS) {
         reply_header(rq, "Retry-After", "1");
-        fail(rq, CONFLICT, "The first request with this Idempotency-Key is still running.");
-        return fail_with_details(rq, SLICE("{\"outcome\":\"running\"}"));
+        return fail_with_details(rq, CONFLICT, SLICE("{\"outcome\":\"running\"}"),
+                                 "The first request with this Idempotency-Key is still running.");
     }
-    fail(rq, CONFLICT,
-         "The first request with this Idempotency-Key ended without an answer: it may or may not "
-         "have been carried out. Look before you use another key.");
-    return fail_with_details(rq, SLICE("{\"outcome\":\"unknown\"}"));
+    return fail_with_details(
+        rq, CONFLICT, SLICE("{\"outcome\":\"unknown\"}"),
+        "The first request with this Idempotency-Key ended without an answer: it may or may not "
+        "have been carried out. Look before you use another key.");
 }
 
 /* The state of a key that was stored before. */

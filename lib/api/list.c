@@ -27,8 +27,7 @@ static int read_page(struct request *rq, const struct graph_answer *answer,
         return -1;
     if (graph_page_read(json, page))
         return 0;
-    fail(rq, INTERNAL, "The platform's answer holds no list.");
-    return fail_with_details(rq, json_raw(json));
+    return fail_with_details(rq, INTERNAL, json_raw(json), "The platform's answer holds no list.");
 }
 
 int list_get_page(struct request *rq, const struct store_account *account,

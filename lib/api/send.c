@@ -149,9 +149,9 @@ static int deliver(const struct sending *sending) {
         .at = rq->now,
     };
     if (!accepted.wamid || !*accepted.wamid) {
-        fail(rq, BAD_GATEWAY,
-             "The platform's answer names no message; whether it was sent is not known.");
-        return fail_with_details(rq, json_raw(answer));
+        return fail_with_details(
+            rq, BAD_GATEWAY, json_raw(answer),
+            "The platform's answer names no message; whether it was sent is not known.");
     }
     sigset_t before;
     signals_block(&before);

@@ -33,29 +33,47 @@ void state_prepare(struct request *rq) {
     is_prepared = true;
 }
 
-/* Fails the request and ends this process after it: the next process opens the new database. */
-static struct store *fail_replaced(struct request *rq) {
-    transport_stop();
-    if (open_result != STORE_OK) {
-        state_fail(rq, open_result);
-        return NULL;
+/* Logs the reason of a store call that did not succeed, and fails the request with `code`. */
+static int fail_database(struct request *rq, enum failure_code code, enum store_result result) {
+    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
+                store_reason(open_store));
+    if (is_prepared && result == STORE_UNAVAILABLE)
+        transport_stop(); /* this process is confined and cannot reopen it; the next one can */
+    if (result == STORE_BUSY || code == UNAVAILABLE)
+        reply_header(rq, "Retry-After", result == STORE_BUSY ? "1" : "60");
+    switch (result) {
+    case STORE_BUSY:
+        return fail(rq, code, "The gateway's database is busy; try again in a second.");
+    case STORE_FULL:
+        return fail(rq, code, "The gateway's disk is full; its operator must make room.");
+    default: return fail(rq, code, "The gateway's database cannot be used; its log says why.");
     }
+}
+
+int state_fail(struct request *rq, enum store_result result) {
+    return fail_database(rq, INTERNAL, result);
+}
+
+/* Fails the request and ends this process after it: the next process opens the new database. */
+static int fail_replaced(struct request *rq, enum failure_code code) {
+    transport_stop();
+    if (open_result != STORE_OK)
+        return fail_database(rq, code, open_result);
     log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
                 store_reason(open_store));
     reply_header(rq, "Retry-After", "1");
-    fail(rq, INTERNAL, "The gateway's database was replaced; try again in a second.");
-    return NULL;
+    return fail(rq, code, "The gateway's database was replaced; try again in a second.");
 }
 
-struct store *state_store(struct request *rq) {
+struct store *state_store(struct request *rq, enum failure_code code) {
     if (open_store && open_result == STORE_OK && store_is_alive(open_store, rq->config->database))
         return open_store;
     if (is_prepared)
-        return fail_replaced(rq);
+        return fail_replaced(rq, code), NULL;
     open_database(rq);
     if (open_result == STORE_OK)
         return open_store;
-    state_fail(rq, open_result);
+    fail_database(rq, code, open_result);
     close_store();
     return NULL;
 }
@@ -63,21 +81,6 @@ struct store *state_store(struct request *rq) {
 void state_release_view(struct request *rq) {
     (void)rq; /* a process has one store and serves one request at a time */
     store_release_view(open_store);
-}
-
-int state_fail(struct request *rq, enum store_result result) {
-    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
-                store_reason(open_store));
-    if (is_prepared && result == STORE_UNAVAILABLE)
-        transport_stop(); /* this process is confined and cannot reopen it; the next one can */
-    switch (result) {
-    case STORE_BUSY:
-        reply_header(rq, "Retry-After", "1");
-        return fail(rq, INTERNAL, "The gateway's database is busy; try again in a second.");
-    case STORE_FULL:
-        return fail(rq, INTERNAL, "The gateway's disk is full; its operator must make room.");
-    default: return fail(rq, INTERNAL, "The gateway's database cannot be used; its log says why.");
-    }
 }
 
 const struct keyring *state_keys(struct request *rq) {
@@ -99,7 +102,7 @@ const struct keyring *state_keys(struct request *rq) {
 
 /* Finds the account again in its present state. Returns false after failing the request. */
 static bool find_again(struct request *rq, struct store_account *account) {
-    struct store *store = state_store(rq);
+    struct store *store = state_store(rq, INTERNAL);
     if (!store)
         return false;
     state_release_view(rq);

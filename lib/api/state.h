@@ -13,8 +13,9 @@ void state_prepare(struct request *rq);
 
 /* Returns the open database. It is opened at the first use, and again when its file was replaced.
  * After state_prepare it cannot be reopened: then a replaced file fails the request and ends the
- * process. NULL after failing the request. Closed at the end of the process. */
-struct store *state_store(struct request *rq);
+ * process. NULL after failing the request with `code`: INTERNAL, or UNAVAILABLE, which always has
+ * `Retry-After`. Closed at the end of the process. */
+struct store *state_store(struct request *rq, enum failure_code code);
 
 /* Releases the guard's view of the database (store_hold_view). To be called before waiting for the
  * client or the platform, and when the request ends. */

@@ -126,21 +126,18 @@ int upstream_fail(struct request *rq, enum upstream_purpose purpose,
         reply_header(rq, "Retry-After", answer->retry_after);
     struct slice payload = details(rq, answer->body, &json);
     const char *text = message(rq, purpose, json);
-    if (text)
-        fail_verbatim(rq, failure_code(purpose, answer->status), text);
-    else
-        fail(rq, failure_code(purpose, answer->status), "The platform answered %d.",
-             answer->status);
-    return fail_with_details(rq, payload);
+    enum failure_code code = failure_code(purpose, answer->status);
+    return text ? fail_verbatim(rq, code, payload, text)
+                : fail_with_details(rq, code, payload, "The platform answered %d.", answer->status);
 }
 
 /* Fails for a 2xx whose body is not JSON: whether the platform carried out the call is unknown. */
 static int fail_on_nonsense(struct request *rq, enum upstream_purpose purpose,
                             const struct graph_answer *answer) {
     struct json json;
-    fail(rq, broken(purpose),
-         "The platform's answer is not JSON; whether it did what was asked is not known.");
-    return fail_with_details(rq, details(rq, answer->body, &json));
+    return fail_with_details(
+        rq, broken(purpose), details(rq, answer->body, &json),
+        "The platform's answer is not JSON; whether it did what was asked is not known.");
 }
 
 void upstream_log(struct request *rq, const struct graph_answer *answer) {

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "web/reply.h"
 #include "web/transport.h"
 
 /* A text of limited length. Its functions are async-signal-safe. */
@@ -63,16 +64,14 @@ static void write_log(const char *reason, const char *signal_name) {
 /* Writes a 500 in the error envelope, with the headers that every answer has. */
 static void write_answer(void) {
     struct text body = {.n = 0}, head = {.n = 0};
-    add(&body,
-        "{\"success\":false,\"error\":\"INTERNAL_ERROR\",\"message\":\"The gateway failed on "
-        "this request: whether it took effect is not known. Its log names the reason under "
-        "the request id ");
+    add(&body, REPLY_ERROR("INTERNAL_ERROR"));
+    add(&body, "\"The gateway failed on this request: whether it took effect is not known. Its log "
+               "names the reason under the request id ");
     add(&body, request_id);
     add(&body, ".\"}");
-    add(&head, "Status: 500 Internal Server Error\r\nContent-Type: application/json; "
-               "charset=utf-8\r\nContent-Length: ");
+    add(&head, REPLY_STATUS("500", "Internal Server Error") REPLY_TYPE(REPLY_JSON) REPLY_LENGTH);
     add_number(&head, body.n);
-    add(&head, "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ");
+    add(&head, "\r\n" REPLY_COMMON);
     add(&head, request_id);
     add(&head, "\r\n\r\n");
     transport_write_last(written(&head), request_is_head ? SLICE("") : written(&body));

@@ -30,8 +30,7 @@ static const struct {
     [UNAVAILABLE] = {503, "INTERNAL_ERROR"},
 };
 
-int fail_at(struct request *rq, enum failure_code code, const char *file, int line,
-            const char *format, ...) {
+int fail_at(struct request *rq, const struct failure *failure, const char *format, ...) {
     if (rq->failure.code)
         return -1;
     char message[1024];
@@ -39,20 +38,8 @@ int fail_at(struct request *rq, enum failure_code code, const char *file, int li
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    rq->failure.code = code;
+    rq->failure = *failure;
     rq->failure.message = arena_copy(rq->arena, slice_of(message));
-    rq->failure.site = arena_printf(rq->arena, "%s:%d", file, line);
-    return -1;
-}
-
-int fail_verbatim_at(struct request *rq, enum failure_code code, const char *file, int line,
-                     const char *message) {
-    rq->failure.is_verbatim = rq->failure.is_verbatim || !rq->failure.code;
-    return fail_at(rq, code, file, line, "%s", message);
-}
-
-int fail_with_details(struct request *rq, struct slice details) {
-    rq->failure.details = details;
     return -1;
 }
 
@@ -82,11 +69,11 @@ void request_start_issues(const struct request *rq, struct issues *issues) {
 int fail_on_issues(struct request *rq, struct issues *issues) {
     if (!issues->count)
         return 0;
+    struct slice list = issues_written(issues);
     if (issues->count == 1)
-        fail(rq, INVALID, "%s.", issues->first);
-    else
-        fail(rq, INVALID, "%s (and %zu more: see details).", issues->first, issues->count - 1);
-    return fail_with_details(rq, issues_written(issues));
+        return fail_with_details(rq, INVALID, list, "%s.", issues->first);
+    return fail_with_details(rq, INVALID, list, "%s (and %zu more: see details).", issues->first,
+                             issues->count - 1);
 }
 
 int reply_data(struct request *rq, struct slice data) {
@@ -124,21 +111,29 @@ static const char *client_message(struct request *rq) {
     return arena_printf(rq->arena, "%s (X-Request-Id: %s)", failure->message, rq->id);
 }
 
+/* The error envelope (spec 2.1). */
+static struct slice envelope(struct request *rq) {
+    const struct failure *failure = &rq->failure;
+    struct buffer out = buffer_in(rq->arena);
+    struct json_writer message;
+    json_write_start(&message, rq->arena);
+    json_write_text(&message, NULL, client_message(rq));
+    buffer_printf(&out, REPLY_ERROR("%s"), catalogue[failure->code].error);
+    buffer_add_slice(&out, json_written(&message));
+    if (!is_empty(failure->details)) {
+        buffer_add_text(&out, ",\"details\":");
+        buffer_add_slice(&out, failure->details);
+    }
+    buffer_add_char(&out, '}');
+    return buffer_slice(&out);
+}
+
 int reply_settle(struct request *rq) {
     const struct failure *failure = &rq->failure;
     if (!failure->code || rq->reply.is_settled)
         return rq->reply.status;
     rq->reply.is_settled = true;
-    struct json_writer w;
-    json_write_start(&w, rq->arena);
-    json_write_object(&w, NULL);
-    json_write_bool(&w, "success", false);
-    json_write_text(&w, "error", catalogue[failure->code].error);
-    json_write_text(&w, "message", client_message(rq));
-    if (!is_empty(failure->details))
-        json_write_raw(&w, "details", failure->details);
-    json_write_end(&w);
-    reply_body(rq, catalogue[failure->code].status, REPLY_JSON, json_written(&w));
+    reply_body(rq, catalogue[failure->code].status, REPLY_JSON, envelope(rq));
     if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard &&
         rq->route->guard->requires_token)
         reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\""); /* RFC 9110 15.5.2 */
@@ -186,15 +181,12 @@ static const char *reason(int status) {
 static struct slice head(struct request *rq, int64_t length) {
     struct buffer out = buffer_in(rq->arena);
     const struct reply *reply = &rq->reply;
-    buffer_printf(&out, "Status: %d %s\r\n", reply->status, reason(reply->status));
+    buffer_printf(&out, REPLY_STATUS("%d", "%s"), reply->status, reason(reply->status));
     if (reply->content_type)
-        buffer_printf(&out, "Content-Type: %s\r\n", reply->content_type);
+        buffer_printf(&out, REPLY_TYPE("%s"), reply->content_type);
     if (length >= 0 && reply->status != 204)
-        buffer_printf(&out, "Content-Length: %" PRId64 "\r\n", length);
-    buffer_printf(&out,
-                  "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-                  "X-Request-Id: %s\r\n",
-                  rq->id);
+        buffer_printf(&out, REPLY_LENGTH "%" PRId64 "\r\n", length);
+    buffer_printf(&out, REPLY_COMMON "%s\r\n", rq->id);
     buffer_add_slice(&out, buffer_slice(&reply->headers));
     buffer_add_text(&out, "\r\n");
     return buffer_slice(&out);

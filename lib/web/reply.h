@@ -1,11 +1,23 @@
-/* Access to the finished answer before it is written; the other functions of reply.c are in
- * request.h. */
+/* Access to the finished answer before it is written, and its fixed texts, which reply.c and
+ * crash.c write; the other functions of reply.c are in request.h. */
 #ifndef SWITCHBOARD_REPLY_H
 #define SWITCHBOARD_REPLY_H
 
 #include "web/request.h"
 
 #define REPLY_JSON "application/json; charset=utf-8"
+
+/* The header block of an answer (RFC 3875 6.3), in this order; it ends with an empty line. The
+ * length follows REPLY_LENGTH. */
+#define REPLY_STATUS(status, reason) "Status: " status " " reason "\r\n"
+#define REPLY_TYPE(type)             "Content-Type: " type "\r\n"
+#define REPLY_LENGTH                 "Content-Length: "
+
+/* The headers of every answer; the request's id follows. */
+#define REPLY_COMMON "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: "
+
+/* The beginning of the error envelope (spec 2.1); the message, as a JSON string, follows. */
+#define REPLY_ERROR(error) "{\"success\":false,\"error\":\"" error "\",\"message\":"
 
 /* If the request has failed, makes the error envelope (spec 2.1) its answer; a second call changes
  * nothing. Returns the answer's status. */

@@ -75,9 +75,9 @@ enum failure_code {
 struct failure {
     enum failure_code code; /* 0: none */
     const char *message;
-    struct slice details; /* JSON, or empty */
-    const char *site;     /* file:line of the call of fail */
+    struct slice details; /* JSON; null, "", {}, [] and no bytes are omitted (spec 2.1) */
     bool is_verbatim;     /* the message is sent unchanged */
+    const char *site;     /* FILE:LINE of the call of fail */
 };
 
 struct reply {
@@ -133,18 +133,28 @@ int serve(const struct service *service);
 /* Fails the request; after the first failure, further ones are ignored. Returns -1, so that a
  * handler can `return fail(rq, NOT_FOUND, "...")`. The message is for the client: the problem and
  * what to do about it. A 5xx adds the request's id, which the log line has too. */
-#define fail(rq, code, ...) fail_at(rq, code, __FILE__, __LINE__, __VA_ARGS__)
-int fail_at(struct request *rq, enum failure_code code, const char *file, int line,
-            const char *format, ...) __attribute__((format(printf, 5, 6)));
+#define fail(rq, status, ...)                                                                      \
+    fail_at(rq, &(struct failure){.code = (status), .site = FAILURE_SITE}, __VA_ARGS__)
 
-/* As fail, with a message that is sent unchanged: the platform's, or one that spec 4 defines. */
-#define fail_verbatim(rq, code, message) fail_verbatim_at(rq, code, __FILE__, __LINE__, message)
-int fail_verbatim_at(struct request *rq, enum failure_code code, const char *file, int line,
-                     const char *message);
+/* As fail, with the `details` of the answer: a JSON text, which must live as long as the request.
+ */
+#define fail_with_details(rq, status, json, ...)                                                   \
+    fail_at(rq, &(struct failure){.code = (status), .details = (json), .site = FAILURE_SITE},      \
+            __VA_ARGS__)
 
-/* Sets the failure's `details`, a JSON text; null, "", {} and [] are omitted from the answer
- * (spec 2.1). Returns -1. */
-int fail_with_details(struct request *rq, struct slice details);
+/* As fail_with_details, with a message that is sent unchanged: the platform's, or one that spec 4
+ * defines. */
+#define fail_verbatim(rq, status, json, text)                                                      \
+    fail_at(rq,                                                                                    \
+            &(struct failure){                                                                     \
+                .code = (status), .details = (json), .is_verbatim = true, .site = FAILURE_SITE},   \
+            "%s", text)
+
+#define FAILURE_SITE       __FILE__ ":" FAILURE_LINE(__LINE__)
+#define FAILURE_LINE(line) FAILURE_TEXT(line)
+#define FAILURE_TEXT(line) #line
+int fail_at(struct request *rq, const struct failure *failure, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Makes an empty list of issues, strict if the request is. */
 void request_start_issues(const struct request *rq, struct issues *issues);
