@@ -7,7 +7,6 @@
 #include "api/upstream.h"
 #include "base/crypto.h"
 #include "base/signals.h"
-#include "graph/media_api.h"
 
 /* --- upload --- */
 
@@ -78,8 +77,7 @@ static int send_file(struct upload *upload, struct idempotency *once) {
         .read = read_file,
         .context = &keyed,
     };
-    graph_upload(rq->config, rq->arena, &file, &answer);
-    upstream_log(rq, &answer);
+    upstream_upload(rq, &file, &answer);
     if (!answer.status && upload->is_broken)
         return upload_fail(upload);
     return upstream_read(rq, UPSTREAM_UPLOAD, &answer, &json) ? -1 : reply_media_id(rq, json);

@@ -101,3 +101,9 @@ files_with() {
     assert_equal "$(cut -d : -f 1 "$BATS_TEST_TMPDIR/others")" lib/web/serve.c
     grep -qF '"%s|%s|%s|%s|%s|%s", config->database,' "$BATS_TEST_TMPDIR/others"
 }
+
+# The functions of upstream.h release the locks of a request before they call the platform.
+@test "requests call the platform through upstream.c, and take views of the database through state.c" {
+    assert_equal "$(grep -lE '\bgraph_(call|upload|download)\(' lib/api/*.c cgi-bin/*.c)" lib/api/upstream.c
+    assert_equal "$(grep -lE '\bstore_(hold|release)_view\(' lib/api/*.c cgi-bin/*.c)" lib/api/state.c
+}

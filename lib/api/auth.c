@@ -36,7 +36,7 @@ static int authenticate(struct request *rq, struct caller *caller) {
     if (!token.p || !(caller->store = state_store(rq, INTERNAL)))
         return -1;
     crypto_sha256(token, hash);
-    store_hold_view(caller->store);
+    state_hold_view(rq);
     enum store_result result = store_authenticate(caller->store, rq->arena, hash, &caller->user);
     if (result == STORE_NOT_FOUND)
         return fail(rq, UNAUTHORIZED, "Invalid API token");
@@ -59,8 +59,6 @@ static int check_token(struct request *rq) {
     if (!rq->caller)
         json_write_text(&rq->log, "user", caller->user.id);
     rq->caller = caller;
-    if (rq->route->body != BODY_NONE) /* the client may send it slowly */
-        state_release_view(rq);
     if (!caller->user.has_valid_account)
         return fail(rq, NOT_FOUND,
                     "No messaging account with a valid platform access token is linked.");
@@ -84,7 +82,7 @@ static int check_line(struct request *rq) {
     struct json value = json_get(rq->json, "phoneNumberId");
     static const struct field fields[] = {LINE_FIELD, {0}};
     struct issues issues;
-    store_hold_view(rq->caller->store);
+    state_hold_view(rq);
     issues_start(&issues, rq->arena);
     field_check(fields, rq->json, "", &issues);
     if (fail_on_issues(rq, &issues))
@@ -93,9 +91,6 @@ static int check_line(struct request *rq) {
     return auth_choose_line(rq, id ? id : "");
 }
 
-const struct guard token_guard = {
-    .before_body = check_token, .after = state_release_view, .requires_token = true};
-const struct guard line_guard = {.before_body = check_token,
-                                 .before_fields = check_line,
-                                 .after = state_release_view,
-                                 .requires_token = true};
+const struct guard token_guard = {.before_body = check_token, .requires_token = true};
+const struct guard line_guard = {
+    .before_body = check_token, .before_fields = check_line, .requires_token = true};

@@ -2,7 +2,6 @@
 
 #include "api/mime.h"
 #include "api/upstream.h"
-#include "graph/media_api.h"
 
 /* Up to so many bytes are held back before the answer begins, so that an early failure can still be
  * answered with an error. Also, if a short body ends early, the web server may replace our
@@ -151,8 +150,7 @@ enum download_result download_stream(struct request *rq, const struct media *med
         .context = &stream,
     };
     struct graph_answer answer;
-    graph_download(rq->config, rq->arena, &download, &answer);
-    upstream_log(rq, &answer);
+    upstream_download(rq, &download, &answer);
     if (answer.status == 401 || answer.status == 404)
         return DOWNLOAD_EXPIRED;
     return end_download(&stream, &answer) ? DOWNLOAD_FAILED : DOWNLOAD_DONE;

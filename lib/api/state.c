@@ -78,9 +78,13 @@ struct store *state_store(struct request *rq, enum failure_code code) {
     return NULL;
 }
 
-void state_release_view(struct request *rq) {
-    (void)rq; /* a process has one store and serves one request at a time */
+static void release_view(void) {
     store_release_view(open_store);
+}
+
+void state_hold_view(struct request *rq) {
+    store_hold_view(open_store);
+    rq->release = release_view;
 }
 
 const struct keyring *state_keys(struct request *rq) {
@@ -105,7 +109,7 @@ static bool find_again(struct request *rq, struct store_account *account) {
     struct store *store = state_store(rq, INTERNAL);
     if (!store)
         return false;
-    state_release_view(rq);
+    request_release(rq);
     enum store_result result =
         store_find_account(store, rq->arena, account->user_id, account->id, account);
     return result == STORE_OK || state_fail(rq, result) == 0;

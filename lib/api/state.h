@@ -17,9 +17,8 @@ void state_prepare(struct request *rq);
  * `Retry-After`. Closed at the end of the process. */
 struct store *state_store(struct request *rq, enum failure_code code);
 
-/* Releases the guard's view of the database (store_hold_view). To be called before waiting for the
- * client or the platform, and when the request ends. */
-void state_release_view(struct request *rq);
+/* Takes a view of the open database (store_hold_view), which request_release releases. */
+void state_hold_view(struct request *rq);
 
 /* Fails the request for a store call that did not succeed; logs the reason. Returns -1. */
 int state_fail(struct request *rq, enum store_result result);

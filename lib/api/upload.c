@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "api/mime.h"
-#include "api/state.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/spool.h"
@@ -181,7 +180,6 @@ int upload_begin(struct upload *upload, struct request *rq, bool hashes) {
     upload->hash = hashes ? crypto_sha256_start(rq->arena) : NULL;
     if (request_check_encoding(rq))
         return -1;
-    state_release_view(rq);
     if (multipart_is(request_variable("CONTENT_TYPE")) ? take_form(upload) : take_headers(upload))
         return -1;
     if (!upload->line) /* spec 5.6: of a form, too */

@@ -1,6 +1,5 @@
 #include "api/upstream.h"
 
-#include "api/state.h"
 #include "base/utf8.h"
 
 enum {
@@ -140,7 +139,8 @@ static int fail_on_nonsense(struct request *rq, enum upstream_purpose purpose,
         "The platform's answer is not JSON; whether it did what was asked is not known.");
 }
 
-void upstream_log(struct request *rq, const struct graph_answer *answer) {
+/* Adds a call to the totals in the request's log, and sets rq->upstream_was_sent. */
+static void count_call(struct request *rq, const struct graph_answer *answer) {
     rq->upstream_calls++;
     rq->upstream_was_sent = rq->upstream_was_sent || answer->was_sent;
     rq->upstream_ms += answer->ms;
@@ -148,9 +148,23 @@ void upstream_log(struct request *rq, const struct graph_answer *answer) {
 }
 
 void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer) {
-    state_release_view(rq);
+    request_release(rq);
     graph_call(rq->config, rq->arena, call, answer);
-    upstream_log(rq, answer);
+    count_call(rq, answer);
+}
+
+void upstream_upload(struct request *rq, const struct graph_upload *upload,
+                     struct graph_answer *answer) {
+    request_release(rq);
+    graph_upload(rq->config, rq->arena, upload, answer);
+    count_call(rq, answer);
+}
+
+void upstream_download(struct request *rq, const struct graph_download *download,
+                       struct graph_answer *answer) {
+    request_release(rq);
+    graph_download(rq->config, rq->arena, download, answer);
+    count_call(rq, answer);
 }
 
 int upstream_read(struct request *rq, enum upstream_purpose purpose,

@@ -1,8 +1,10 @@
-/* Calls the platform for a request, and maps its answers to those of this API (spec 7). */
+/* Calls the platform for a request, and maps its answers to those of this API (spec 7). A request
+ * calls the platform only by these functions: each first releases its locks (request_release). */
 #ifndef SWITCHBOARD_UPSTREAM_H
 #define SWITCHBOARD_UPSTREAM_H
 
 #include "graph/graph.h"
+#include "graph/media_api.h"
 #include "web/request.h"
 
 /* The purpose of a call decides the status of its failure. A 5xx of the platform becomes 502 for
@@ -26,9 +28,11 @@ int upstream_call(struct request *rq, enum upstream_purpose purpose, const struc
  * before upstream_read or upstream_fail. */
 void upstream_ask(struct request *rq, const struct graph_call *call, struct graph_answer *answer);
 
-/* Adds a call to the totals in the request's log, and sets rq->upstream_was_sent. For calls that
- * were not made by upstream_ask. */
-void upstream_log(struct request *rq, const struct graph_answer *answer);
+/* The same for an upload (graph_upload) and for a download (graph_download). */
+void upstream_upload(struct request *rq, const struct graph_upload *upload,
+                     struct graph_answer *answer);
+void upstream_download(struct request *rq, const struct graph_download *download,
+                       struct graph_answer *answer);
 
 /* Reads the answer to a call, as upstream_call does. */
 int upstream_read(struct request *rq, enum upstream_purpose purpose,

@@ -200,15 +200,20 @@ size_t reply_write(struct request *rq) {
     return length;
 }
 
+/* Writes bytes of a streamed answer. */
+static int write_stream(struct request *rq, struct slice bytes) {
+    request_release(rq);
+    return transport_write(&bytes, 1);
+}
+
 int reply_stream(struct request *rq, int status, const char *content_type, int64_t length) {
     rq->reply.status = status;
     rq->reply.content_type = content_type;
     rq->reply.streamed = true;
-    struct slice block = head(rq, length);
-    return transport_write(&block, 1);
+    return write_stream(rq, head(rq, length));
 }
 
 int reply_more(struct request *rq, struct slice bytes) {
     rq->reply.bytes += bytes.n;
-    return transport_write(&bytes, 1);
+    return write_stream(rq, bytes);
 }

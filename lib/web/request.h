@@ -22,11 +22,9 @@ struct caller; /* the authenticated user: defined in auth.h, unknown to lib/web 
  * that is NULL is omitted. */
 struct guard {
     /* Checks token and plan (spec 5.5), before the body is read; called a second time after a body
-     * that arrived slowly. If the route takes a body, the guard must release all locks before it
-     * returns, because a client may send its body slowly. */
+     * that arrived slowly. */
     int (*before_body)(struct request *rq);
     int (*before_fields)(struct request *rq); /* after the JSON was read: ownership (spec 5.6) */
-    void (*after)(struct request *rq);        /* always called, before the answer is written */
     bool requires_token;                      /* a 401 has WWW-Authenticate (RFC 9110 15.5.2) */
 };
 
@@ -108,6 +106,7 @@ struct request {
     struct json json;       /* BODY_JSON: the object */
     bool is_strict;         /* Prefer: handling=strict: unknown fields are issues */
     struct caller *caller;  /* set by the guard */
+    void (*release)(void);  /* of the locks that the request holds; NULL: it holds none */
     struct failure failure;
     struct reply reply;
     int64_t started;        /* clock_monotonic */
@@ -181,12 +180,17 @@ int reply_stream(struct request *rq, int status, const char *content_type, int64
 /* Writes the next bytes of a streamed body. Returns 0, or -1 when the client has disconnected. */
 int reply_more(struct request *rq, struct slice bytes);
 
+/* Releases the locks that the request holds (rq->release). Called by request_read_body, the reply
+ * functions that write, the functions of upstream.h that call the platform, and at the end of the
+ * request: so no lock is held while the request waits for the client or the platform. */
+void request_release(struct request *rq);
+
 /* Returns a request header by its CGI name, such as "HTTP_X_API_TOKEN" or "CONTENT_TYPE"; NULL when
  * absent. */
 const char *request_variable(const char *name);
 
-/* Reads the next bytes of the body, as transport_read. Fails the request with 408 and returns -1
- * when the body arrives too slowly. */
+/* Reads the next bytes of the body, as transport_read, after request_release. Fails the request
+ * with 408 and returns -1 when the body arrives too slowly. */
 ssize_t request_read_body(struct request *rq, void *bytes, size_t n);
 
 /* After the end of the body: whether it is complete, that is CONTENT_LENGTH bytes long, or of any

@@ -30,7 +30,14 @@ const char *request_variable(const char *name) {
     return transport_variable(name);
 }
 
+void request_release(struct request *rq) {
+    if (rq->release)
+        rq->release();
+    rq->release = NULL;
+}
+
 ssize_t request_read_body(struct request *rq, void *bytes, size_t n) {
+    request_release(rq);
     ssize_t got = transport_read(bytes, n);
     if (got > 0)
         rq->body_read += (size_t)got;
@@ -326,10 +333,8 @@ static void serve_one(const struct service *service, struct arena *arena) {
 #endif
         if (rq.route->body == BODY_NONE)
             transport_drain(); /* before the answer: a web server may not read it while it sends */
-        const struct guard *guard = rq.route->guard;
-        answer(&rq, guard);
-        if (guard && guard->after)
-            guard->after(&rq);
+        answer(&rq, rq.route->guard);
+        request_release(&rq);
         if (!rq.reply.status && !rq.failure.code)
             fail(&rq, INTERNAL, "The gateway gave no answer.");
     }

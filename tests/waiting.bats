@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# A request that waits for its client or for the platform holds no lock of the database.
+# transports: direct
+load helpers/all
+
+setup_file() {
+    start_stack
+    make_user
+}
+
+setup() {
+    pid=''
+    mkfifo "$BATS_TEST_TMPDIR/body"
+    exec {pipe}<>"$BATS_TEST_TMPDIR/body" # open for writing too, so that the body does not end
+}
+
+teardown() {
+    exec {pipe}>&-
+    stop
+}
+
+# The body of the next request is whole: body_is TEXT
+body_is() {
+    printf '%s' "$1" >"$BATS_TEST_TMPDIR/whole"
+    exec {pipe}<"$BATS_TEST_TMPDIR/whole"
+}
+
+stop() {
+    [[ -z $pid ]] || kill -KILL "$pid" 2>/dev/null || true
+    [[ -z $pid ]] || wait "$pid" 2>/dev/null || true
+    pid=''
+}
+
+# The paths of all protected routes of a method, each `:name` replaced: paths METHOD
+paths() {
+    local file
+    for file in "$root"/cgi-bin/*.c; do
+        "$OUT/cgi-bin/$(basename "$file" .c)" </dev/null
+    done | sed -n "s|^  $1  *\(/v2/.*\)|\1|p" | sed 's|:[A-Za-z]*|1|' | grep -vE '/v2/(health|ready|version)$'
+}
+
+# Makes a commit that stays in the write-ahead log, so that its truncation needs every reader to end.
+fill_log() {
+    sqlite3 "$DB" '.dbconfig no_ckpt_on_close on' 'UPDATE user SET email = email' >/dev/null
+    [[ -s $DB-wal ]] || fail 'the write-ahead log is empty'
+}
+
+# Starts a request whose body does not arrive, or is that of body_is: start METHOD PATH [environment...]
+start() {
+    find_program "$2"
+    # shellcheck disable=SC2154  # find_program sets these
+    env -i GATEWAY_INTERFACE=CGI/1.1 "REQUEST_METHOD=$1" "SCRIPT_NAME=$script_name" "PATH_INFO=$path_info" \
+        "QUERY_STRING=" "HTTP_X_API_TOKEN=$TOKEN" "HTTP_X_PHONE_NUMBER_ID=$LINE" \
+        "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" "${@:3}" "$OUT/cgi-bin/$program" \
+        <&"$pipe" >"$BATS_TEST_TMPDIR/answer" 2>"$BATS_TEST_TMPDIR/errors" 3>&- &
+    pid=$!
+}
+
+# The process sleeps. Until it waits for its client, it has nothing to wait for.
+is_waiting() {
+    grep -q '^State:[[:space:]]*S' "/proc/$pid/status"
+}
+
+# A lock of the process on the database would block the truncation of the write-ahead log.
+assert_holds_no_lock() { # WHAT
+    assert_equal "$1 $(db 'PRAGMA wal_checkpoint(TRUNCATE)')" "$1 0|0|0"
+    kill -0 "$pid" || fail "$1: ended before the check: $(cat "$BATS_TEST_TMPDIR/answer")"
+}
+
+has_called_or_ended() {
+    something_sent || ! kill -0 "$pid" 2>/dev/null
+}
+
+@test "while the body of a request has not arrived" {
+    local path type count=0
+    for path in $(paths POST); do
+        for type in application/json image/jpeg 'multipart/form-data; boundary=x'; do
+            fill_log
+            start POST "$path" CONTENT_LENGTH=100 "CONTENT_TYPE=$type"
+            eventually is_waiting
+            assert_holds_no_lock "$path"
+            stop
+            count=$((count + 1))
+        done
+    done
+    ((count >= 45)) || fail "only $count requests"
+}
+
+@test "while the platform has not answered a request that reads" {
+    local path count=0
+    for path in $(paths GET); do
+        forget_sent
+        fault '{"times":0,"kind":"hang"}'
+        fill_log
+        start GET "$path" CONTENT_LENGTH=0
+        eventually has_called_or_ended
+        if something_sent; then
+            assert_holds_no_lock "$path"
+            count=$((count + 1))
+        fi
+        stop
+    done
+    ((count == 5)) || fail "$count routes called the platform"
+}
+
+@test "while the platform has not answered a send" {
+    local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"x\"}"
+    forget_sent
+    fault '{"times":0,"kind":"hang"}'
+    fill_log
+    body_is "$text"
+    start POST /v2/messages/send/text CONTENT_TYPE=application/json "CONTENT_LENGTH=${#text}"
+    eventually something_sent
+    assert_holds_no_lock send
+}
+
+@test "while the platform has not answered an upload" {
+    forget_sent
+    fault '{"times":0,"kind":"hang"}'
+    fill_log
+    body_is "image 123"
+    start POST /v2/media/upload CONTENT_TYPE=image/jpeg CONTENT_LENGTH=9
+    eventually something_sent
+    assert_holds_no_lock upload
+}
