@@ -9,28 +9,30 @@
 
 enum { CODE_BYTES = 32 }; /* 64 hexadecimal characters (spec 8) */
 
+static int find_webhook(struct request *rq, struct state_sealed *value) {
+    const struct caller *caller = rq->caller;
+    struct store_webhook *webhook = value->object;
+    enum store_result result =
+        store_find_webhook(caller->store, rq->arena, caller->user.id, webhook);
+    value->sealed = webhook->sealed_code;
+    return result == STORE_OK ? 0 : state_fail(rq, result);
+}
+
 /* Reads the caller's webhook and decrypts its code: empty when unset, p == NULL when it cannot be
  * decrypted. Returns 0, or -1 after failing the request. */
 static int read_webhook(struct request *rq, struct store_webhook *webhook, struct slice *code) {
-    const struct caller *caller = rq->caller;
-    const char *context = webhook_code_context(rq->arena, caller->user.id);
-    *code = SLICE("");
-    for (int i = 0; i < STATE_READINGS; i++) {
-        enum store_result result =
-            store_find_webhook(caller->store, rq->arena, caller->user.id, webhook);
-        if (result != STORE_OK)
-            return state_fail(rq, result);
-        if (!webhook->sealed_code.n)
-            return 0;
-        const struct keyring *keys = state_keys(rq);
-        if (!keys)
-            return -1;
-        *code = seal_open(keys, rq->arena, webhook->sealed_code, context);
-        if (code->p)
-            return 0;
-    }
-    log_message(LOG_ERROR, "request %s: the webhook code of user %s cannot be decrypted", rq->id,
-                caller->user.id);
+    const char *user_id = rq->caller->user.id;
+    struct state_sealed value = {.context = webhook_code_context(rq->arena, user_id),
+                                 .read_again = find_webhook,
+                                 .object = webhook};
+    if (find_webhook(rq, &value))
+        return -1;
+    *code = state_open_sealed(rq, &value);
+    if (rq->failure.code)
+        return -1;
+    if (!code->p)
+        log_message(LOG_ERROR, "request %s: the webhook code of user %s cannot be decrypted",
+                    rq->id, user_id);
     return 0;
 }
 

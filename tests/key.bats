@@ -167,6 +167,28 @@ worker() {
     assert_that '.data.webhookCode | length == 64'
 }
 
+# The key file is a FIFO at first, so that the request waits between the value and the keys.
+# bats test_tags=direct
+@test "a rotation after a request has read a value, and before it reads the keys, does not disturb it" {
+    local keys path
+    for path in /v2/webhooks/config /v2/forms; do
+        cp -p "$STACK/secret.key" "$STACK/rotated.key"
+        sed "s|$STACK/secret.key|$STACK/rotated.key|" "$SWITCHBOARD_CONFIG" >"$STACK/rotated.conf"
+        rm "$STACK/secret.key"
+        mkfifo "$STACK/secret.key"
+        request_many 1 GET "$path" -H "X-API-Token: $TOKEN" &
+        exec {keys}>"$STACK/secret.key" # waits until the request opens it
+        SWITCHBOARD_CONFIG=$STACK/rotated.conf switchboard key rotate >/dev/null
+        mv "$STACK/rotated.key" "$STACK/secret.key"
+        key_file >&"$keys"
+        exec {keys}>&-
+        wait $!
+        many=$BATS_TEST_TMPDIR/many
+        assert_equal "$path $(statuses)" "$path 1 200"
+    done
+    assert_all_open
+}
+
 # bats test_tags=direct
 @test "simultaneous rotations wait for each other" {
     local number

@@ -1,12 +1,14 @@
 #include "api/state.h"
-#include "base/seal.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "base/seal.h"
 #include "store/seal_context.h"
 #include "web/transport.h"
+
+enum { READINGS = 5 }; /* of a sealed value and the keys, until it can be decrypted */
 
 static struct store *open_store;
 static enum store_result open_result;
@@ -104,39 +106,54 @@ const struct keyring *state_keys(struct request *rq) {
     return NULL;
 }
 
-/* Finds the account again in its present state. Returns false after failing the request. */
-static bool find_again(struct request *rq, struct store_account *account) {
-    struct store *store = state_store(rq, INTERNAL);
-    if (!store)
-        return false;
-    request_release(rq);
+struct slice state_open_sealed(struct request *rq, struct state_sealed *value) {
+    const struct slice nothing = {NULL, 0};
+    for (int i = 0; i < READINGS; i++) {
+        if (i) {
+            request_release(rq); /* a view would show the old value */
+            if (value->read_again(rq, value))
+                return nothing;
+        }
+        if (!value->sealed.n)
+            return SLICE("");
+        const struct keyring *keys = state_keys(rq);
+        if (!keys)
+            return nothing;
+        struct slice text = seal_open(keys, rq->arena, value->sealed, value->context);
+        if (text.p)
+            return text;
+    }
+    return nothing;
+}
+
+static int read_token_again(struct request *rq, struct state_sealed *value) {
+    struct store_account *account = value->object;
     enum store_result result =
-        store_find_account(store, rq->arena, account->user_id, account->id, account);
-    return result == STORE_OK || state_fail(rq, result) == 0;
+        store_find_account(open_store, rq->arena, account->user_id, account->id, account);
+    value->sealed = account->sealed_token;
+    return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
 const char *state_account_token(struct request *rq, const struct store_account *account) {
-    const char *context = account_token_context(rq->arena, account->id);
     struct store_account now = *account;
-    for (int i = 0; i < STATE_READINGS && (!i || find_again(rq, &now)); i++) {
-        if (!now.sealed_token.n)
-            return fail(rq, NOT_FOUND,
-                        "The business account %s has no valid platform access token; the "
-                        "gateway's operator must set one.",
-                        account->id),
-                   NULL;
-        const struct keyring *keys = state_keys(rq);
-        if (!keys)
-            return NULL;
-        struct slice token = seal_open(keys, rq->arena, now.sealed_token, context);
-        if (token.p)
-            return token.p;
+    struct state_sealed value = {.sealed = account->sealed_token,
+                                 .context = account_token_context(rq->arena, account->id),
+                                 .read_again = read_token_again,
+                                 .object = &now};
+    struct slice token = state_open_sealed(rq, &value);
+    if (token.n)
+        return token.p;
+    if (token.p)
+        fail(rq, NOT_FOUND,
+             "The business account %s has no valid platform access token; the gateway's operator "
+             "must set one.",
+             account->id);
+    else if (!rq->failure.code) {
+        log_message(LOG_ERROR,
+                    "request %s: the platform access token of account %s cannot be decrypted",
+                    rq->id, account->id);
+        fail(rq, INTERNAL,
+             "The gateway cannot decrypt a platform access token; its log says more.");
     }
-    if (rq->failure.code)
-        return NULL;
-    log_message(LOG_ERROR,
-                "request %s: the platform access token of account %s cannot be decrypted", rq->id,
-                account->id);
-    fail(rq, INTERNAL, "The gateway cannot decrypt a platform access token; its log says more.");
     return NULL;
 }

@@ -23,13 +23,25 @@ void state_hold_view(struct request *rq);
 /* Fails the request for a store call that did not succeed; logs the reason. Returns -1. */
 int state_fail(struct request *rq, enum store_result result);
 
-/* How often a sealed value and the keys are read until the value can be decrypted: the keys may be
- * rotated between the two. */
-enum { STATE_READINGS = 5 };
-
 /* Returns the keys of the key file, which is read at the first use and when it has changed. NULL
  * after failing the request. */
 const struct keyring *state_keys(struct request *rq);
+
+/* A sealed value, and how to read it again. */
+struct state_sealed {
+    struct slice sealed; /* n == 0: there is none */
+    const char *context; /* it was sealed with (seal.h) */
+
+    /* Reads `sealed` again from the database. Returns 0, or -1 after failing the request. */
+    int (*read_again)(struct request *rq, struct state_sealed *value);
+    void *object; /* for read_again */
+};
+
+/* Decrypts the value, in the request's memory; n == 0 when there is none. If no key opens it, the
+ * keys may have been rotated since it was read: then reads it and the keys again, a few times, each
+ * time in a new state of the database. p == NULL when it cannot be decrypted, or after failing the
+ * request. */
+struct slice state_open_sealed(struct request *rq, struct state_sealed *value);
 
 /* Returns the account's platform access token, decrypted, in the request's memory. NULL after
  * failing the request: 404 when the account has no token. */
