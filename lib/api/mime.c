@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 
+#include "base/header.h"
+
 enum { LONGEST_TYPE = 255 };
 
 static const struct {
@@ -34,14 +36,6 @@ static const struct {
 
 enum { KNOWN = sizeof known / sizeof *known };
 
-/* A token of RFC 2045 5.1. */
-static bool is_token(struct slice text) {
-    for (size_t i = 0; i < text.n; i++)
-        if (!isalnum((unsigned char)text.p[i]) && !strchr("!#$%&'*+-.^_`|~", text.p[i]))
-            return false;
-    return text.n > 0;
-}
-
 const char *mime_read(struct arena *arena, const char *text) {
     struct slice rest = slice_of(text);
     struct slice type = slice_trim(slice_cut(&rest, ';'));
@@ -49,7 +43,7 @@ const char *mime_read(struct arena *arena, const char *text) {
         return NULL;
     char *copy = arena_copy(arena, type);
     struct slice subtype = {copy, type.n}, main_type = slice_cut(&subtype, '/');
-    if (!is_token(main_type) || !is_token(subtype))
+    if (!header_is_token(main_type) || !header_is_token(subtype))
         return NULL;
     for (char *p = copy; *p; p++)
         *p = (char)tolower((unsigned char)*p);

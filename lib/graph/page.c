@@ -76,7 +76,8 @@ static struct slice cut_before(struct slice *link, const char *ends) {
     return head;
 }
 
-static bool is_token(struct slice parameter) {
+/* Whether the name of the parameter is access_token. */
+static bool is_access_token(struct slice parameter) {
     for (const char *name = "access_token="; *name; name++) {
         char c = '\0';
         if (parameter.n)
@@ -100,7 +101,7 @@ static void add_link(struct buffer *out, struct slice link) {
         struct slice parameter = cut_before(&link, "&#");
         if (c == '?')
             question = mark;
-        if (is_token(parameter))
+        if (is_access_token(parameter))
             continue;
         buffer_add_slice(out, question.n ? question : mark);
         buffer_add_slice(out, parameter);

@@ -3,6 +3,7 @@
 #include <ctype.h>
 
 #include "base/buffer.h"
+#include "base/header.h"
 #include "base/utf8.h"
 
 enum { WINDOW = 128 * 1024, LONGEST_BOUNDARY = 70 };
@@ -14,13 +15,6 @@ static int fail_form(struct multipart *form, const char *error) {
 }
 
 /* --- parameters: `; name=value`, where the value is a token or a quoted string --- */
-
-static bool is_token(struct slice text) {
-    for (size_t i = 0; i < text.n; i++)
-        if (!isalnum((unsigned char)text.p[i]) && !strchr("!#$%&'*+-.^_`|~", text.p[i]))
-            return false;
-    return text.n > 0;
-}
 
 /* Takes a quoted string off the front of `*rest`; p == NULL when its closing quote is missing. A
  * backslash escapes a quote or a backslash only: some clients send whole Windows paths. */
@@ -60,7 +54,7 @@ static int take_parameter(struct arena *arena, struct slice *rest, struct slice 
     } else {
         *value = slice_trim(slice_cut(rest, ';'));
     }
-    return is_token(*name) && value->p ? 1 : -1;
+    return header_is_token(*name) && value->p ? 1 : -1;
 }
 
 static bool equals_ignoring_case(struct slice text, const char *word) {
@@ -257,7 +251,7 @@ static const char *read_line(struct arena *arena, struct slice line, struct part
     if (!memchr(line.p, ':', line.n))
         return "A part's header holds a line without a colon.";
     struct slice name = slice_cut(&line, ':'), value = slice_trim(line);
-    if (!is_token(name))
+    if (!header_is_token(name))
         return "A part's header holds a line whose name is not one.";
     if (equals_ignoring_case(name, "Content-Disposition"))
         return part->name || part->filename ? "A part has two Content-Disposition headers."
