@@ -147,9 +147,8 @@ test_failed() {
 
 @test "https: TLS before 1.2 is refused" {
     write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
-    start_tls "$PORT" '{"minVersion":"TLSv1","maxVersion":"TLSv1.1","ciphers":"DEFAULT:@SECLEVEL=0"}'
-    curl -s -o /dev/null --cacert "$STACK/tls.pem" --tlsv1.0 --tls-max 1.1 \
-        --ciphers DEFAULT:@SECLEVEL=0 "https://localhost:$TLS_PORT/curl"
+    start_old_tls "$PORT"
+    curl -s -o /dev/null --cacert "$STACK/tls.pem" "https://localhost:$TLS_PORT/curl"
     assert_equal "$(grep -c 'GET /curl' "$A_DIR/1.head")" 1
     deliver_to "https://localhost:$TLS_PORT/tls"
     assert_event "$id" state pending

@@ -75,6 +75,24 @@ assert_reached() {
     assert_nothing_sent
 }
 
+# The command line tool calls the platform here, because a CGI removes OPENSSL_CONF.
+# bats test_tags=direct
+@test "a platform that supports only TLS 1.1 is not called" {
+    stop_tls
+    start_old_tls "${SANDBOX##*:}"
+    reach "https://localhost:$TLS_PORT" "ca_file = $STACK/tls.pem"
+    curl -sf -o /dev/null --cacert "$STACK/tls.pem" "https://localhost:$TLS_PORT/_sandbox/requests"
+    run switchboard forms sync "$ACCOUNT"
+    assert_equal "$status" 1
+    [[ $output == 'switchboard: the platform could not be reached: '* ]] || fail "$output"
+    assert_nothing_sent
+    stop_tls
+    start_tls "${SANDBOX##*:}"
+    reach "https://localhost:$TLS_PORT" "ca_file = $STACK/tls.pem"
+    switchboard forms sync "$ACCOUNT"
+    assert_equal "$(sent_count)" 1
+}
+
 @test "the confined courier delivers over https to a host name" {
     start_receiver RECEIVER
     local id

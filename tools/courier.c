@@ -21,7 +21,6 @@
 #include "base/confine.h"
 #include "base/log.h"
 #include "base/product.h"
-#include "base/resolver.h"
 #include "delivery/dispatch.h"
 #include "delivery/resources.h"
 #include "delivery/wake.h"
@@ -331,7 +330,6 @@ static void confine_courier(struct courier *courier) {
     const unsigned needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | IS_RESIDENT;
     struct resources *resources = &courier->resources;
     log_open();
-    resolver_prepare();
     confine(needs, false, resources->config_path, &resources->config);
     resources->is_confined = true;
 #ifdef SWITCHBOARD_PROBE
@@ -366,7 +364,7 @@ int main(int argc, char **argv) {
     const size_t slots = dispatch_count_slots();
     if (create_pid_file(&courier))
         return fail("cannot write the pid file: ", strerror(errno));
-    bool has_curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+    bool has_curl = http_prepare();
     confine_courier(&courier);
     courier.signals = block_signals();
     if (!has_curl || courier.signals < 0 || !dispatch_open(&courier.dispatch, slots))

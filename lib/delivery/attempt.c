@@ -8,13 +8,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/product.h"
 #include "delivery/retry.h"
 #include "delivery/signature.h"
 #include "store/seal_context.h"
 
 enum {
-    CONNECT_TIMEOUT_MS = 5000,
     TOTAL_TIMEOUT_MS = 15000,
     HEADER_LIMIT = 32 * 1024,
     BODY_LIMIT = 16 * 1024,
@@ -23,14 +21,14 @@ enum {
 };
 
 bool attempt_init(struct attempt *attempt) {
-    *attempt = (struct attempt){.curl = curl_easy_init()};
+    *attempt = (struct attempt){.http.curl = curl_easy_init()};
     arena_init(&attempt->arena, MEMORY_LIMIT, NULL);
-    return attempt->curl != NULL;
+    return attempt->http.curl != NULL;
 }
 
 void attempt_free(struct attempt *attempt) {
-    curl_slist_free_all(attempt->headers);
-    curl_easy_cleanup(attempt->curl);
+    http_finish(&attempt->http);
+    curl_easy_cleanup(attempt->http.curl);
     arena_free(&attempt->arena);
     *attempt = (struct attempt){0};
 }
@@ -80,29 +78,21 @@ static int on_request(void *context, char *peer, char *own, int peer_port, int o
     return CURL_PREREQFUNC_ABORT;
 }
 
-static bool is_header(struct slice name, const char *wanted) {
-    return name.n == strlen(wanted) && strncasecmp(name.p, wanted, name.n) == 0;
-}
-
 static size_t on_header(char *bytes, size_t size, size_t n, void *context) {
     struct answer *answer = &((struct attempt *)context)->answer;
-    struct slice value = {bytes, size * n};
-    answer->header_bytes += value.n;
+    struct slice line = {bytes, size * n}, value;
+    answer->header_bytes += line.n;
     if (answer->header_bytes > HEADER_LIMIT) {
         answer->has_large_headers = true;
         return 0;
     }
-    if (slice_starts(value, SLICE("HTTP/"))) { /* drops the headers of an interim (1xx) answer */
+    if (slice_starts(line, SLICE("HTTP/"))) { /* drops the headers of an interim (1xx) answer */
         answer->wants_no_more = false;
         answer->retry_after[0] = '\0';
     }
-    while (value.n && (value.p[value.n - 1] == '\r' || value.p[value.n - 1] == '\n'))
-        value.n--;
-    struct slice name = slice_cut(&value, ':');
-    value = slice_trim(value);
-    if (is_header(name, "webhook-delivery"))
+    if (http_header_is(line, "webhook-delivery", &value))
         answer->wants_no_more = slice_equal(value, SLICE("abort-message"));
-    else if (is_header(name, "Retry-After") && value.n < sizeof answer->retry_after)
+    else if (http_header_is(line, "Retry-After", &value) && value.n < sizeof answer->retry_after)
         snprintf(answer->retry_after, sizeof answer->retry_after, "%.*s", (int)value.n, value.p);
     return size * n;
 }
@@ -119,55 +109,6 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *context) {
 }
 
 /* --- start --- */
-
-/* Sets an option of libcurl. If an option cannot be set the attempt fails, because the option may
- * be one that security depends on. */
-#define set(attempt, option, value)                                                                \
-    latch_option(attempt, curl_easy_setopt((attempt)->curl, option, value))
-
-static void latch_option(struct attempt *attempt, CURLcode code) {
-    if (!attempt->unset)
-        attempt->unset = code;
-}
-
-static void set_safety(struct attempt *attempt, const struct config *config) {
-    set(attempt, CURLOPT_NOSIGNAL, 1L);
-    set(attempt, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a name server that hangs */
-    set(attempt, CURLOPT_PROTOCOLS_STR, "http,https");
-    set(attempt, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    set(attempt, CURLOPT_FOLLOWLOCATION, 0L);
-    set(attempt, CURLOPT_PROXY, "");
-    set(attempt, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    set(attempt, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    set(attempt, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    set(attempt, CURLOPT_SSL_VERIFYPEER, 1L);
-    set(attempt, CURLOPT_SSL_VERIFYHOST, 2L);
-    set(attempt, CURLOPT_CAPATH, *config->ca_path ? config->ca_path : NULL);
-    set(attempt, CURLOPT_CAINFO, *config->ca_file ? config->ca_file : NULL);
-    set(attempt, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
-    set(attempt, CURLOPT_TIMEOUT_MS, (long)TOTAL_TIMEOUT_MS);
-    set(attempt, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
-}
-
-static void set_callbacks(struct attempt *attempt) {
-    set(attempt, CURLOPT_PRIVATE, attempt);
-    set(attempt, CURLOPT_ERRORBUFFER, attempt->detail);
-    set(attempt, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-    set(attempt, CURLOPT_OPENSOCKETDATA, attempt);
-    set(attempt, CURLOPT_PREREQFUNCTION, on_request);
-    set(attempt, CURLOPT_PREREQDATA, attempt);
-    set(attempt, CURLOPT_HEADERFUNCTION, on_header);
-    set(attempt, CURLOPT_HEADERDATA, attempt);
-    set(attempt, CURLOPT_WRITEFUNCTION, on_body);
-    set(attempt, CURLOPT_WRITEDATA, attempt);
-}
-
-static bool add_header(struct attempt *attempt, const char *line) {
-    struct curl_slist *longer = curl_slist_append(attempt->headers, line);
-    if (longer)
-        attempt->headers = longer;
-    return longer != NULL;
-}
 
 /* Decrypts the codes that sign: the webhook's code, and the previous code while it is still valid.
  * Returns their number; 0 when the webhook's code cannot be decrypted with the key file. */
@@ -189,37 +130,42 @@ static size_t open_codes(struct attempt *attempt, const struct keyring *keys,
 static bool sign(struct attempt *attempt, const struct keyring *keys) {
     struct arena *arena = &attempt->arena;
     const struct store_delivery *delivery = &attempt->delivery;
+    struct http_client *http = &attempt->http;
     int64_t seconds = attempt->started_at / 1000;
     struct slice codes[2];
     size_t count = open_codes(attempt, keys, codes);
     if (!count) {
-        snprintf(attempt->detail, sizeof attempt->detail,
+        snprintf(http->detail, sizeof http->detail,
                  "the webhook code cannot be decrypted with the present key file");
         return false;
     }
-    bool signed_whole =
-        add_header(attempt, arena_printf(arena, "webhook-id: %s", delivery->event_id)) &&
-        add_header(attempt, arena_printf(arena, "webhook-timestamp: %lld", (long long)seconds)) &&
-        add_header(attempt, arena_printf(arena, "webhook-signature: %s",
-                                         event_signature_list(arena, delivery->event_id, seconds,
-                                                              delivery->body, codes, count))) &&
-        add_header(attempt, arena_printf(arena, "X-Hub-Signature-256: %s",
-                                         event_signature_hub(arena, delivery->body, codes[0])));
+    http_add_header(http, arena_printf(arena, "webhook-id: %s", delivery->event_id));
+    http_add_header(http, arena_printf(arena, "webhook-timestamp: %lld", (long long)seconds));
+    http_add_header(http, arena_printf(arena, "webhook-signature: %s",
+                                       event_signature_list(arena, delivery->event_id, seconds,
+                                                            delivery->body, codes, count)));
+    http_add_header(http, arena_printf(arena, "X-Hub-Signature-256: %s",
+                                       event_signature_hub(arena, delivery->body, codes[0])));
     for (size_t i = 0; i < count; i++)
         crypto_wipe((void *)codes[i].p, codes[i].n);
-    return signed_whole;
+    return true;
 }
 
-static bool set_request(struct attempt *attempt, const struct keyring *keys) {
+/* Returns CURLE_OK, or why the request cannot be made. */
+static CURLcode set_request(struct attempt *attempt, const struct keyring *keys) {
     const struct store_delivery *delivery = &attempt->delivery;
-    set(attempt, CURLOPT_USERAGENT, SWITCHBOARD_NAME "/" SWITCHBOARD_VERSION);
-    set(attempt, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body.n);
-    set(attempt, CURLOPT_POSTFIELDS, delivery->body.p);
-    bool is_set = add_header(attempt, "Content-Type: application/json") &&
-                  add_header(attempt, "Expect:") && sign(attempt, keys);
-    set(attempt, CURLOPT_URL, delivery->url);
-    set(attempt, CURLOPT_HTTPHEADER, attempt->headers);
-    return is_set && !attempt->unset;
+    struct http_client *http = &attempt->http;
+    http_set(http, CURLOPT_PRIVATE, attempt);
+    http_set(http, CURLOPT_TIMEOUT_MS, (long)TOTAL_TIMEOUT_MS);
+    http_set(http, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    http_set(http, CURLOPT_OPENSOCKETDATA, attempt);
+    http_set(http, CURLOPT_URL, delivery->url);
+    http_set(http, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body.n);
+    http_set(http, CURLOPT_POSTFIELDS, delivery->body.p);
+    http_add_header(http, "Content-Type: application/json");
+    if (!sign(attempt, keys))
+        http_latch(http, CURLE_FAILED_INIT);
+    return http_ready(http);
 }
 
 /* Copies the delivery and everything that it points to into the attempt's arena. */
@@ -239,17 +185,17 @@ static struct store_delivery copy_delivery(struct arena *arena,
 
 bool attempt_start(struct attempt *attempt, CURLM *multi, const struct config *config,
                    const struct keyring *keys, const struct store_delivery *delivery) {
+    static const struct http_use use = {IDLE_SECONDS, on_header, on_body, on_request};
     attempt->delivery = copy_delivery(&attempt->arena, delivery);
     attempt->destination = attempt_destination(&attempt->arena, attempt->delivery.url);
     attempt->egress = egress_read(config->webhook_egress);
     attempt->started_at = clock_now();
     attempt->started = clock_monotonic();
-    curl_easy_reset(attempt->curl);
-    set_safety(attempt, config);
-    set_callbacks(attempt);
-    if (set_request(attempt, keys) && curl_multi_add_handle(multi, attempt->curl) == CURLM_OK)
+    http_start(&attempt->http, config, &use, attempt);
+    CURLcode code = set_request(attempt, keys);
+    if (code == CURLE_OK && curl_multi_add_handle(multi, attempt->http.curl) == CURLM_OK)
         return true;
-    attempt_end(attempt, multi, attempt->unset ? attempt->unset : CURLE_FAILED_INIT);
+    attempt_end(attempt, multi, code ? code : CURLE_FAILED_INIT);
     return false;
 }
 
@@ -268,8 +214,7 @@ static const char *explain(struct attempt *attempt, CURLcode code, int status) {
         return attempt->is_connected ? "timed out: no whole answer within 15 s"
                                      : "timed out: no connection within 5 s";
     if (code != CURLE_OK)
-        return arena_copy(arena,
-                          slice_of(*attempt->detail ? attempt->detail : curl_easy_strerror(code)));
+        return arena_copy(arena, slice_of(http_reason(&attempt->http, code)));
     if (status >= 300 && status < 400)
         return arena_printf(arena, "HTTP %d: redirects are not followed", status);
     if (attempt->answer.wants_no_more)
@@ -304,7 +249,8 @@ static enum store_verdict judge(const struct attempt *attempt, int status, int64
 static const char *peer_address(struct attempt *attempt) {
     char *address = NULL;
     if (attempt->is_connected &&
-        curl_easy_getinfo(attempt->curl, CURLINFO_PRIMARY_IP, &address) == CURLE_OK && *address)
+        curl_easy_getinfo(attempt->http.curl, CURLINFO_PRIMARY_IP, &address) == CURLE_OK &&
+        *address)
         return arena_copy(&attempt->arena, slice_of(address));
     return *attempt->refused_address ? attempt->refused_address : NULL;
 }
@@ -313,7 +259,7 @@ void attempt_end(struct attempt *attempt, CURLM *multi, CURLcode code) {
     long status = 0;
     if (code == CURLE_WRITE_ERROR && attempt->answer.is_cut)
         code = CURLE_OK; /* on_body stopped at BODY_LIMIT: the status decides */
-    curl_easy_getinfo(attempt->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(attempt->http.curl, CURLINFO_RESPONSE_CODE, &status);
     attempt->timed_out = code == CURLE_OPERATION_TIMEDOUT;
     attempt->result = (struct store_attempt){
         .event_id = attempt->delivery.event_id,
@@ -335,16 +281,13 @@ void attempt_end(struct attempt *attempt, CURLM *multi, CURLcode code) {
 }
 
 void attempt_drop(struct attempt *attempt, CURLM *multi) {
-    curl_multi_remove_handle(multi, attempt->curl);
-    curl_easy_setopt(attempt->curl, CURLOPT_ERRORBUFFER, NULL);
-    curl_easy_setopt(attempt->curl, CURLOPT_HTTPHEADER, NULL);
-    curl_slist_free_all(attempt->headers);
-    attempt->headers = NULL;
+    curl_multi_remove_handle(multi, attempt->http.curl);
+    http_finish(&attempt->http);
 }
 
 void attempt_clear(struct attempt *attempt) {
     struct arena arena = attempt->arena;
-    CURL *curl = attempt->curl;
+    CURL *curl = attempt->http.curl;
     arena_reset(&arena);
-    *attempt = (struct attempt){.arena = arena, .curl = curl};
+    *attempt = (struct attempt){.arena = arena, .http.curl = curl};
 }

@@ -8,9 +8,7 @@
 #ifndef SWITCHBOARD_DELIVERY_ATTEMPT_H
 #define SWITCHBOARD_DELIVERY_ATTEMPT_H
 
-#include <curl/curl.h>
-
-#include "base/config.h"
+#include "base/http_client.h"
 #include "base/keyring.h"
 #include "delivery/egress.h"
 #include "store/outbox.h"
@@ -32,16 +30,13 @@ struct attempt {
     struct store_delivery delivery;
     const char *destination; /* HOST:PORT */
     enum egress egress;
-    CURL *curl;     /* reused for the next attempt in this slot */
-    CURLcode unset; /* the first option that could not be set, latched; CURLE_OK: none */
-    struct curl_slist *headers;
+    struct http_client http;  /* its handle is reused for the next attempt in this slot */
     int64_t started_at;       /* wall clock, ms */
     int64_t started;          /* clock_monotonic */
     char refused_address[64]; /* "" when none was refused */
     bool is_connected;
     bool timed_out; /* valid after the end */
     struct answer answer;
-    char detail[CURL_ERROR_SIZE];
     struct store_attempt result; /* valid after the end */
 };
 

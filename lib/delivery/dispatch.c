@@ -46,7 +46,7 @@ bool dispatch_open(struct dispatch *dispatch, size_t slots) {
 
 void dispatch_close(struct dispatch *dispatch) {
     for (size_t i = 0; i < DISPATCH_SLOTS; i++)
-        if (dispatch->attempts[i].curl)
+        if (dispatch->attempts[i].http.curl)
             attempt_free(&dispatch->attempts[i]);
     curl_multi_cleanup(dispatch->multi);
     arena_free(&dispatch->planning);
@@ -258,7 +258,7 @@ static struct attempt *find_slot(struct dispatch *dispatch) {
     if (i == DISPATCH_SLOTS)
         return NULL;
     struct attempt *attempt = &dispatch->attempts[i];
-    if (!attempt->curl && !attempt_init(attempt)) {
+    if (!attempt->http.curl && !attempt_init(attempt)) {
         attempt_free(attempt);
         return NULL;
     }

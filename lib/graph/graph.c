@@ -23,14 +23,14 @@ void graph_call(const struct config *config, struct arena *arena, const struct g
     struct transfer transfer;
     transfer_start(&transfer, config, arena, call->token, answer);
     transfer.is_repeatable = strcmp(call->method, "GET") == 0;
-    transfer_set(
-        &transfer, CURLOPT_URL,
+    http_set(
+        &transfer.http, CURLOPT_URL,
         arena_printf(arena, "%s/%s/%s", config->graph_base_url, config->graph_version, call->path));
-    transfer_set(&transfer, CURLOPT_TIMEOUT_MS, (long)CALL_TIMEOUT_MS);
+    http_set(&transfer.http, CURLOPT_TIMEOUT_MS, (long)CALL_TIMEOUT_MS);
     if (call->body.p) {
-        transfer_header(&transfer, "Content-Type: application/json");
-        transfer_set(&transfer, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
-        transfer_set(&transfer, CURLOPT_POSTFIELDS, call->body.p);
+        http_add_header(&transfer.http, "Content-Type: application/json");
+        http_set(&transfer.http, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
+        http_set(&transfer.http, CURLOPT_POSTFIELDS, call->body.p);
     }
     transfer_perform(&transfer);
 }

@@ -20,9 +20,8 @@ struct graph_call {
 void graph_prepare(void);
 
 /* Makes the call and waits for the answer: at most 5 s to connect, 30 s in total. An answer with
- * more than 16 MB of body is a failure. TLS certificates are verified, redirects are not followed,
- * and the proxy variables of the environment are ignored. A POST is sent at most once. The strings
- * and the body of the answer live in `arena`. */
+ * more than 16 MB of body is a failure. TLS, redirects and proxies are as in http_client.h. A POST
+ * is sent at most once. The strings and the body of the answer live in `arena`. */
 void graph_call(const struct config *config, struct arena *arena, const struct graph_call *call,
                 struct graph_answer *answer);
 

@@ -100,25 +100,24 @@ static size_t on_read(char *bytes, size_t size, size_t count, void *context) {
 void graph_upload(const struct config *config, struct arena *arena,
                   const struct graph_upload *upload, struct graph_answer *answer) {
     struct sending sending = {.upload = upload};
+    struct http_client *http = &sending.transfer.http;
     char boundary[ID_SIZE];
     id_make(boundary, "part-", clock_now()); /* 80 random bits, so no file contains it */
     frame(&sending, arena, boundary);
     transfer_start(&sending.transfer, config, arena, upload->token, answer);
     transfer_limit_stall(&sending.transfer);
     transfer_watch(&sending.transfer);
-    transfer_header(
-        &sending.transfer,
-        arena_printf(arena, "Content-Type: multipart/form-data; boundary=%s", boundary));
-    struct transfer *transfer = &sending.transfer;
-    transfer_set(transfer, CURLOPT_URL,
-                 arena_printf(arena, "%s/%s/%s/media", config->graph_base_url,
-                              config->graph_version, graph_escape(arena, slice_of(upload->line))));
-    transfer_set(transfer, CURLOPT_POST, 1L);
-    transfer_set(transfer, CURLOPT_POSTFIELDSIZE_LARGE,
-                 (curl_off_t)sending.head.n + upload->size + (curl_off_t)sending.tail.n);
-    transfer_set(transfer, CURLOPT_UPLOAD_BUFFERSIZE, (long)STREAM_BUFFER);
-    transfer_set(transfer, CURLOPT_READFUNCTION, on_read);
-    transfer_set(transfer, CURLOPT_READDATA, &sending);
+    http_add_header(
+        http, arena_printf(arena, "Content-Type: multipart/form-data; boundary=%s", boundary));
+    http_set(http, CURLOPT_URL,
+             arena_printf(arena, "%s/%s/%s/media", config->graph_base_url, config->graph_version,
+                          graph_escape(arena, slice_of(upload->line))));
+    http_set(http, CURLOPT_POST, 1L);
+    http_set(http, CURLOPT_POSTFIELDSIZE_LARGE,
+             (curl_off_t)sending.head.n + upload->size + (curl_off_t)sending.tail.n);
+    http_set(http, CURLOPT_UPLOAD_BUFFERSIZE, (long)STREAM_BUFFER);
+    http_set(http, CURLOPT_READFUNCTION, on_read);
+    http_set(http, CURLOPT_READDATA, &sending);
     transfer_perform(&sending.transfer);
 }
 
@@ -211,14 +210,14 @@ struct receiving {
 
 static const char *header(const struct transfer *transfer, const char *name) {
     struct curl_header *found;
-    if (curl_easy_header(transfer->curl, name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
+    if (curl_easy_header(transfer->http.curl, name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
         return NULL;
     return arena_copy(transfer->arena, slice_of(found->value));
 }
 
 static int read_status(const struct transfer *transfer) {
     long status = 0;
-    curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(transfer->http.curl, CURLINFO_RESPONSE_CODE, &status);
     return (int)status;
 }
 
@@ -228,7 +227,7 @@ static void read_head(struct receiving *receiving) {
     if (receiving->has_head)
         return;
     receiving->has_head = true;
-    curl_easy_getinfo(transfer->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    curl_easy_getinfo(transfer->http.curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
     *receiving->download->head = (struct graph_head){
         .status = read_status(transfer),
         .type = header(transfer, "Content-Type"),
@@ -253,6 +252,7 @@ static size_t on_write(char *bytes, size_t size, size_t count, void *context) {
 void graph_download(const struct config *config, struct arena *arena,
                     const struct graph_download *download, struct graph_answer *answer) {
     struct receiving receiving = {.download = download};
+    struct http_client *http = &receiving.transfer.http;
     const char *failure;
     CURLU *url = allowed_url(config, arena, download->url, &failure);
     if (!url) {
@@ -262,12 +262,11 @@ void graph_download(const struct config *config, struct arena *arena,
     transfer_start(&receiving.transfer, config, arena, download->token, answer);
     transfer_limit_stall(&receiving.transfer);
     if (download->range)
-        transfer_header(&receiving.transfer, arena_printf(arena, "Range: %s", download->range));
-    struct transfer *transfer = &receiving.transfer;
-    transfer_set(transfer, CURLOPT_CURLU, url);
-    transfer_set(transfer, CURLOPT_BUFFERSIZE, (long)STREAM_BUFFER);
-    transfer_set(transfer, CURLOPT_WRITEFUNCTION, on_write);
-    transfer_set(transfer, CURLOPT_WRITEDATA, &receiving);
+        http_add_header(http, arena_printf(arena, "Range: %s", download->range));
+    http_set(http, CURLOPT_CURLU, url);
+    http_set(http, CURLOPT_BUFFERSIZE, (long)STREAM_BUFFER);
+    http_set(http, CURLOPT_WRITEFUNCTION, on_write);
+    http_set(http, CURLOPT_WRITEDATA, &receiving);
     if (transfer_perform(&receiving.transfer) == CURLE_OK)
         read_head(&receiving);
     curl_url_cleanup(url);

@@ -1,21 +1,17 @@
-/* The common part of all calls of the platform: one libcurl handle per process, its security
- * options, and the storage of the answer. Private to lib/graph. */
+/* The common part of all calls of the platform: one libcurl handle per process, and the storage of
+ * the answer. Private to lib/graph. */
 #ifndef SWITCHBOARD_TRANSFER_H
 #define SWITCHBOARD_TRANSFER_H
 
-#include <curl/curl.h>
-
 #include "base/buffer.h"
-#include "base/config.h"
+#include "base/http_client.h"
 #include "graph/answer.h"
 
 /* A call in progress. */
 struct transfer {
-    CURL *curl;      /* NULL: curl_easy_init failed */
-    CURLcode failed; /* the first error latched by transfer_latch; CURLE_OK: none */
+    struct http_client http; /* the caller sets the URL, the method, the body and the time limit */
     struct arena *arena;
     struct graph_answer *answer;
-    struct curl_slist *headers;
     struct buffer body;  /* of the answer */
     bool is_repeatable;  /* libcurl may repeat the request on a new connection */
     bool is_too_large;   /* the answer is larger than 16 MB */
@@ -27,26 +23,13 @@ struct transfer {
     bool is_stalled;
     int socket;     /* opened last for this call; -1: not known */
     bool is_paused; /* sending resumes when libcurl has read the pending input */
-    char detail[CURL_ERROR_SIZE];
 };
 
-/* Prepares the process's handle for a call: TLS verified, no redirects, no proxy, 5 s to connect,
- * the User-Agent of this program. The answer's body is stored in `answer`, at most 16 MB. `token`
- * is the bearer token of the Authorization header; NULL: no such header. The caller may set
- * `is_repeatable` afterwards. */
+/* Starts to describe a call with the process's handle (http_start). The answer's body is stored in
+ * `answer`, at most 16 MB. `token` is the bearer token of the Authorization header; NULL: no such
+ * header. The caller may set `is_repeatable` afterwards. */
 void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
                     const char *token, struct graph_answer *answer);
-
-/* Sets an option of libcurl. If an option cannot be set, transfer_perform fails without sending
- * anything, because the option may be one that security depends on. */
-#define transfer_set(transfer, option, value)                                                      \
-    transfer_latch(transfer, curl_easy_setopt((transfer)->curl, option, value))
-
-/* Latches the first error before the call; transfer_perform returns it. */
-void transfer_latch(struct transfer *transfer, CURLcode code);
-
-/* Adds a header to the request: "Name: value". */
-void transfer_header(struct transfer *transfer, const char *line);
 
 /* Appends bytes to the answer's body: the default write function. Returns what a libcurl write
  * function must return. */

@@ -33,3 +33,20 @@ start_tls() {
 stop_tls() {
     [[ ! -e $STACK/tls.pid ]] || end_helper "$STACK/tls.pid"
 }
+
+# Starts a TLS server that supports no later version than TLS 1.1, and sets OPENSSL_CONF to a file
+# that lets programs that keep the environment use it: start_old_tls PORT
+start_old_tls() {
+    export OPENSSL_CONF=$STACK/openssl.cnf
+    cat >"$OPENSSL_CONF" <<'END'
+openssl_conf = all
+[all]
+ssl_conf = modules
+[modules]
+system_default = old
+[old]
+MinProtocol = TLSv1
+CipherString = DEFAULT:@SECLEVEL=0
+END
+    start_tls "$1" '{"minVersion":"TLSv1","maxVersion":"TLSv1.1","ciphers":"DEFAULT:@SECLEVEL=0"}'
+}

@@ -1,0 +1,104 @@
+#include "base/http_client.h"
+
+#include <strings.h>
+
+#include "base/product.h"
+#include "base/resolver.h"
+
+enum { CONNECT_TIMEOUT_MS = 5000 };
+
+bool http_prepare(void) {
+    resolver_prepare();
+    return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK; /* OpenSSL reads openssl.cnf(5) */
+}
+
+void http_latch(struct http_client *client, CURLcode code) {
+    if (!client->failed)
+        client->failed = code;
+}
+
+static void set_limits(struct http_client *client, const struct http_use *use) {
+    http_set(client, CURLOPT_NOSIGNAL, 1L);
+    http_set(client, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a name server that hangs */
+    http_set(client, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    http_set(client, CURLOPT_MAXAGE_CONN, use->idle_seconds);
+}
+
+static void set_destination(struct http_client *client) {
+    http_set(client, CURLOPT_PROTOCOLS_STR, "http,https");
+    http_set(client, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    http_set(client, CURLOPT_FOLLOWLOCATION, 0L);
+    http_set(client, CURLOPT_PROXY, "");
+    http_set(client, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    http_set(client, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    http_set(client, CURLOPT_USERAGENT, SWITCHBOARD_NAME "/" SWITCHBOARD_VERSION);
+}
+
+/* By default the certificates are in a hashed directory: to load one large file takes 20 ms of CPU
+ * per process. */
+static void set_tls(struct http_client *client, const struct config *config) {
+    http_set(client, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    http_set(client, CURLOPT_SSL_VERIFYPEER, 1L);
+    http_set(client, CURLOPT_SSL_VERIFYHOST, 2L);
+    http_set(client, CURLOPT_CAPATH, *config->ca_path ? config->ca_path : NULL);
+    http_set(client, CURLOPT_CAINFO, *config->ca_file ? config->ca_file : NULL);
+}
+
+static void set_callbacks(struct http_client *client, const struct http_use *use, void *context) {
+    http_set(client, CURLOPT_ERRORBUFFER, client->detail);
+    http_set(client, CURLOPT_HEADERFUNCTION, use->on_header);
+    http_set(client, CURLOPT_HEADERDATA, context);
+    http_set(client, CURLOPT_WRITEFUNCTION, use->on_body);
+    http_set(client, CURLOPT_WRITEDATA, context);
+    http_set(client, CURLOPT_PREREQFUNCTION, use->on_request);
+    http_set(client, CURLOPT_PREREQDATA, context);
+}
+
+void http_start(struct http_client *client, const struct config *config, const struct http_use *use,
+                void *context) {
+    *client = (struct http_client){.curl = client->curl};
+    if (!client->curl) {
+        http_latch(client, CURLE_OUT_OF_MEMORY);
+        return;
+    }
+    curl_easy_reset(client->curl);
+    set_limits(client, use);
+    set_destination(client);
+    set_tls(client, config);
+    set_callbacks(client, use, context);
+    http_add_header(client, "Expect:"); /* else libcurl waits a second for 100 Continue */
+}
+
+void http_add_header(struct http_client *client, const char *line) {
+    struct curl_slist *longer = curl_slist_append(client->headers, line);
+    if (longer)
+        client->headers = longer;
+    else
+        http_latch(client, CURLE_OUT_OF_MEMORY);
+}
+
+CURLcode http_ready(struct http_client *client) {
+    http_set(client, CURLOPT_HTTPHEADER, client->headers);
+    return client->failed;
+}
+
+void http_finish(struct http_client *client) {
+    curl_easy_setopt(client->curl, CURLOPT_ERRORBUFFER, NULL);
+    curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, NULL);
+    curl_slist_free_all(client->headers);
+    client->headers = NULL;
+}
+
+bool http_header_is(struct slice line, const char *name, struct slice *value) {
+    while (line.n && (line.p[line.n - 1] == '\r' || line.p[line.n - 1] == '\n'))
+        line.n--;
+    struct slice found = slice_cut(&line, ':');
+    if (found.n != strlen(name) || strncasecmp(found.p, name, found.n) != 0)
+        return false;
+    *value = slice_trim(line);
+    return true;
+}
+
+const char *http_reason(const struct http_client *client, CURLcode code) {
+    return *client->detail ? client->detail : curl_easy_strerror(code);
+}
