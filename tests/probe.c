@@ -19,12 +19,12 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file_identity.h"
 #include "base/syscalls.h"
 #include "web/request.h"
 #include "web/transport.h"
@@ -76,8 +76,8 @@ static int try_hold(const struct trial *t) {
     if (stat(t->path, &wanted) != 0)
         return errno;
     for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
-        if (fstat(fd, &found) == 0 && found.st_ino == wanted.st_ino &&
-            found.st_dev == wanted.st_dev && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+        if (fstat(fd, &found) == 0 && file_is_same(&found, &wanted) &&
+            (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
             return 0;
     return try_open(&(struct trial){.path = t->path, .first = O_RDWR});
 }

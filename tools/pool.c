@@ -28,11 +28,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/file_identity.h"
 
 enum {
     PROCESSES_MAX = 1024,
@@ -206,10 +207,8 @@ static int make_socket(struct pool *pool, const char *path) {
 
 /* Removes the socket, unless another pool has replaced it meanwhile. */
 static void remove_socket(const struct pool *pool) {
-    struct stat found;
     const char *path = pool->options.socket;
-    if (pool->owns_socket && stat(path, &found) == 0 && found.st_ino == pool->socket_id.st_ino &&
-        found.st_dev == pool->socket_id.st_dev)
+    if (pool->owns_socket && file_is_at(&pool->socket_id, path))
         unlink(path);
 }
 
@@ -304,18 +303,13 @@ static void mark_outdated(struct pool *pool) {
         pool->slots[i].outdated = pool->slots[i].pid != 0;
 }
 
-static bool same_file(const struct stat *a, const struct stat *b) {
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 /* Marks the processes as outdated if the file has changed. A changed file counts when two checks in
  * a row find it the same: until then it may still be being written. */
 static void check_file(struct pool *pool, struct watched *file, int access_needed) {
     struct stat found;
     if (file->path == NULL || stat(file->path, &found) != 0)
         return;
-    if (!same_file(&found, &file->used) && same_file(&found, &file->seen) &&
+    if (!file_is_unchanged(&file->used, &found) && file_is_unchanged(&file->seen, &found) &&
         access(file->path, access_needed) == 0) {
         file->used = found;
         mark_outdated(pool);

@@ -1,8 +1,8 @@
 #include "api/state.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
+#include "base/file_identity.h"
 #include "base/log.h"
 #include "base/seal.h"
 #include "store/seal_context.h"
@@ -94,9 +94,7 @@ const struct keyring *state_keys(struct request *rq) {
     static struct stat read_stat;
     const char *path = rq->config->secret_key_file, *error = NULL;
     struct stat now;
-    if (keys.count && stat(path, &now) == 0 && now.st_ino == read_stat.st_ino &&
-        now.st_mtim.tv_sec == read_stat.st_mtim.tv_sec &&
-        now.st_mtim.tv_nsec == read_stat.st_mtim.tv_nsec)
+    if (keys.count && stat(path, &now) == 0 && file_is_unchanged(&read_stat, &now))
         return &keys;
     if (stat(path, &read_stat) == 0 && keyring_read(path, rq->arena, &keys, &error) == 0)
         return &keys;

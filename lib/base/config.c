@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/file_identity.h"
 #include "base/target.h"
 #include "base/url.h"
 
@@ -164,9 +164,7 @@ const struct config *config_current(const char *path, const char **error) {
     struct stat now;
     if (stat(path, &now) != 0)
         memset(&now, 0, sizeof now); /* config_read fails too and sets *error */
-    else if (strcmp(path, read_path) == 0 && now.st_ino == read_stat.st_ino &&
-             now.st_size == read_stat.st_size && now.st_mtim.tv_sec == read_stat.st_mtim.tv_sec &&
-             now.st_mtim.tv_nsec == read_stat.st_mtim.tv_nsec)
+    else if (strcmp(path, read_path) == 0 && file_is_unchanged(&read_stat, &now))
         return &config;
     else if (strcmp(path, read_path) == 0 && is_forbidden(path)) {
         *error = "the configuration was replaced by a file that this process may not read";

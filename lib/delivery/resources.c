@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/file_identity.h"
 #include "base/keyring.h"
 #include "base/log.h"
 #include "store/housekeeping.h"
@@ -90,17 +91,12 @@ struct store *resources_store(struct resources *resources) {
     return resources->store;
 }
 
-static bool is_same_file(const struct stat *a, const struct stat *b) {
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 const struct keyring *resources_keys(struct resources *resources) {
     const char *path = resources->config.secret_key_file, *error = NULL;
     struct arena arena;
     struct stat file = {0};
     bool is_there = stat(path, &file) == 0;
-    if (is_there && resources->keys.count && is_same_file(&file, &resources->keys_file))
+    if (is_there && resources->keys.count && file_is_unchanged(&resources->keys_file, &file))
         return &resources->keys;
     arena_init(&arena, 64 * 1024, NULL);
     struct keyring before = resources->keys;

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/file_identity.h"
 #include "base/target.h"
 
 enum { PATH_SIZE = sizeof((struct wake_listener *)NULL)->path };
@@ -89,9 +90,7 @@ static bool bind_address(const struct endpoint *end) {
 }
 
 static bool is_ours(const struct wake_listener *listener) {
-    struct stat now;
-    return listener->fd >= 0 && stat(listener->path, &now) == 0 &&
-           now.st_ino == listener->id.st_ino && now.st_dev == listener->id.st_dev;
+    return listener->fd >= 0 && file_is_at(&listener->id, listener->path);
 }
 
 void wake_listen(struct wake_listener *listener, const struct config *config) {

@@ -10,6 +10,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/file_identity.h"
+
 enum { WAIT_S = 2, WRITE_BYTE = 0, SYNC_BYTE = 1 }; /* the last two: which byte is locked */
 
 struct queue_counts {
@@ -99,8 +101,7 @@ void queue_open(struct queue *queue, const char *path, const struct stat *databa
     int n = snprintf(name, sizeof name, "%s.queue", path);
     queue->file = n < 0 || (size_t)n >= sizeof name ? -1 : open_file(name, database->st_mode);
     queue->counts = queue->file < 0 ? NULL : map_counts(queue->file);
-    queue->database = (unsigned long long)database->st_ino ^ (unsigned long long)database->st_dev
-                                                                 << 40;
+    queue->database = file_number(database);
     if (queue->counts && !counts_match(queue))
         claim_counts(queue);
 }

@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file_identity.h"
 #include "store/driver.h"
 #include "store/queue.h"
 
@@ -217,10 +217,6 @@ static enum store_result open_writer(const char *path, struct store **store) {
     return result;
 }
 
-static bool is_same_file(const struct stat *a, const struct stat *b) {
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
 /* SQLite opens the write-ahead log for writing even in a reader, which never writes to it: this
  * function replaces the descriptor with a read-only one. SQLite holds no locks on the log, so
  * closing its descriptor loses none; its lock on the database keeps other processes from removing
@@ -232,7 +228,7 @@ static bool make_wal_read_only(const struct connection *c) {
     if (harmless < 0 || fstat(harmless, &wanted) != 0)
         return false;
     for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS_MAX && used < 0; fd++)
-        if (fd != harmless && fstat(fd, &found) == 0 && is_same_file(&found, &wanted))
+        if (fd != harmless && fstat(fd, &found) == 0 && file_is_same(&found, &wanted))
             used = fd;
     bool done = used >= 0 && dup3(harmless, used, O_CLOEXEC) == used;
     close(harmless);
@@ -321,7 +317,7 @@ static bool is_alive(struct store *store, const char *target) {
     const struct connection *c = connection_of(store);
     struct stat now;
     bool is_there = stat(target, &now) == 0;
-    if (is_there && strcmp(c->path, target) == 0 && is_same_file(&now, &c->file))
+    if (is_there && strcmp(c->path, target) == 0 && file_is_same(&now, &c->file))
         return true;
     sql_refuse(store, STORE_UNAVAILABLE, "%s",
                is_there ? "it is another file now" : "unable to open it: it is gone");

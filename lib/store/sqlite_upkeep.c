@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_identity.h"
 #include "store/copy.h"
 #include "store/driver.h"
 #include "store/upkeep.h"
@@ -242,9 +243,8 @@ static enum store_result restore_existing(struct store *source, const char *path
 }
 
 static bool names_same_file(const char *a, const char *b) {
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_ino == second.st_ino &&
-           first.st_dev == second.st_dev;
+    struct stat first;
+    return stat(a, &first) == 0 && file_is_at(&first, b);
 }
 
 static enum store_result restore_from(struct store *source, const char *path,
