@@ -34,14 +34,12 @@ int account_add(struct invocation *call) {
     secret_wipe(&secret);
     if (secret.has_failed)
         return EXIT_FAILED;
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no user %s", account.email);
     if (result == STORE_CONFLICT)
         return fail("the business account %s is linked already; `switchboard account list` shows "
                     "the user",
                     account.waba_id);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_USER, account.email);
     if (!account.token)
         warn_missing_token(id);
     struct json_writer json = object_start(call);
@@ -64,10 +62,8 @@ int account_token(struct invocation *call) {
     secret_wipe(&secret);
     if (secret.has_failed)
         return EXIT_FAILED;
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no account %s; `switchboard account list` shows all", id);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_ACCOUNT, id);
     struct json_writer json = object_start(call);
     json_write_text(&json, "id", id);
     json_write_bool(&json, "hasToken", has_token);
@@ -93,11 +89,10 @@ int account_list(struct invocation *call) {
     size_t count;
     char user_id[ID_SIZE];
     enum store_result result = email ? store_find_user(call->store, email, user_id) : STORE_OK;
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no user %s", email);
-    if (result == STORE_OK)
-        result = store_list_accounts(call->store, &call->arena, email ? user_id : NULL, &accounts,
-                                     &count);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_USER, email);
+    result =
+        store_list_accounts(call->store, &call->arena, email ? user_id : NULL, &accounts, &count);
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = list_start(call);

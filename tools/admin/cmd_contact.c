@@ -19,10 +19,6 @@ static struct store_block read_block(struct invocation *call) {
     return block;
 }
 
-static int fail_line(const struct store_block *block) {
-    return fail("there is no line %s; `switchboard line list` shows all", block->phone_number_id);
-}
-
 static int print_block(struct invocation *call, const struct store_block *block, bool blocked) {
     struct json_writer json = object_start(call);
     json_write_text(&json, "contactId", block->contact_id);
@@ -37,19 +33,17 @@ static int print_block(struct invocation *call, const struct store_block *block,
 int contact_block(struct invocation *call) {
     struct store_block block = read_block(call);
     enum store_result result = store_block_contact(call->store, &block);
-    if (result == STORE_NOT_FOUND)
-        return fail_line(&block);
-    return result == STORE_OK ? print_block(call, &block, true) : fail_store(call, result);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_LINE, block.phone_number_id);
+    return print_block(call, &block, true);
 }
 
 int contact_unblock(struct invocation *call) {
     struct store_block block = read_block(call);
     bool was_blocked;
     enum store_result result = store_unblock_contact(call->store, &block, &was_blocked);
-    if (result == STORE_NOT_FOUND)
-        return fail_line(&block);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_LINE, block.phone_number_id);
     if (!was_blocked)
         return fail("%s is not blocked on line %s", block.phone ? block.phone : block.bsuid,
                     block.phone_number_id);
@@ -110,10 +104,7 @@ int contact_list(struct invocation *call) {
             continue;
         }
         list_abandon(&list);
-        return result == STORE_NOT_FOUND
-                   ? fail("there is no account %s; `switchboard account list` shows all",
-                          account_id)
-                   : fail_store(call, result);
+        return fail_row(call, result, ROW_ACCOUNT, account_id);
     }
     return list_close(&list);
 }

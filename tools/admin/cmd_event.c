@@ -134,18 +134,12 @@ static void print_log(struct arena *arena, const struct store_event_entry *event
     table_print(&table);
 }
 
-static int no_such_event(const char *id) {
-    return fail("there is no event %s; `switchboard event list` shows all", id);
-}
-
 int event_show(struct invocation *call) {
     struct store_event_entry event;
     enum store_result result =
         store_find_event(call->store, &call->arena, call->operands[0], &event);
-    if (result == STORE_NOT_FOUND)
-        return no_such_event(call->operands[0]);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_EVENT, call->operands[0]);
     struct json_writer json = object_start(call);
     write_event(&json, &event);
     json_write_raw(&json, "body", event.body);
@@ -170,11 +164,9 @@ static int print_replayed(struct invocation *call, size_t count) {
 
 static int replay_one(struct invocation *call, const char *id) {
     enum store_result result = store_replay_event(call->store, id, call->now);
-    if (result == STORE_NOT_FOUND)
-        return no_such_event(id);
     if (result == STORE_CONFLICT)
         return fail("the user of event %s has no webhook that it could be delivered to", id);
-    return result == STORE_OK ? print_replayed(call, 1) : fail_store(call, result);
+    return result == STORE_OK ? print_replayed(call, 1) : fail_row(call, result, ROW_EVENT, id);
 }
 
 static int replay_range(struct invocation *call) {
@@ -224,10 +216,9 @@ int event_resume(struct invocation *call) {
 static int find_recipient(struct invocation *call, const char *email, char id[ID_SIZE]) {
     struct store_webhook webhook;
     enum store_result result = store_find_user(call->store, email, id);
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no user %s", email);
-    if (result == STORE_OK)
-        result = store_find_webhook(call->store, &call->arena, id, &webhook);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_USER, email);
+    result = store_find_webhook(call->store, &call->arena, id, &webhook);
     if (result != STORE_OK)
         return fail_store(call, result);
     if (!*webhook.url || !webhook.sealed_code.n)
@@ -256,10 +247,8 @@ static int set_enabled(struct invocation *call, bool enabled) {
     const char *type = call->operands[0], *email = call->operands[1];
     enum store_result result =
         store_upsert_wants_message_status(call->store, email, enabled, call->now);
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no user %s", email);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_USER, email);
     struct json_writer json = object_start(call);
     json_write_text(&json, "email", email);
     json_write_text(&json, "type", type);

@@ -18,7 +18,7 @@ static int find_account(struct invocation *call, struct store_account *account) 
     for (size_t i = 0; i < count; i++)
         if (strcmp(all[i].id, id) == 0)
             return *account = all[i], EXIT_DONE;
-    return fail("there is no account %s; `switchboard account list` shows all", id);
+    return fail_missing(ROW_ACCOUNT, id);
 }
 
 static int fail_answer(struct invocation *call, const struct graph_answer *answer) {

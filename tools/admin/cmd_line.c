@@ -5,10 +5,6 @@
 #include "store/admin.h"
 #include "store/listing.h"
 
-static int fail_account(const char *account_id) {
-    return fail("there is no account %s; `switchboard account list` shows all", account_id);
-}
-
 int line_add(struct invocation *call) {
     char new_id[ID_SIZE], id[ID_SIZE];
     id_make(new_id, "lin_", call->now);
@@ -25,13 +21,11 @@ int line_add(struct invocation *call) {
         .now = call->now,
     };
     enum store_result result = store_insert_line(call->store, &line, id);
-    if (result == STORE_NOT_FOUND)
-        return fail_account(line.account_id);
     if (result == STORE_CONFLICT)
         return fail("the line %s exists already; `switchboard line list` shows its account",
                     line.phone_number_id);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_ACCOUNT, line.account_id);
     struct json_writer json = object_start(call);
     json_write_text(&json, "id", id);
     json_write_text(&json, "accountId", line.account_id);
@@ -43,10 +37,8 @@ int line_add(struct invocation *call) {
 int line_archive(struct invocation *call) {
     const char *phone_number_id = call->operands[0];
     enum store_result result = store_archive_line(call->store, phone_number_id, call->now);
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no line %s; `switchboard line list` shows all", phone_number_id);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_LINE, phone_number_id);
     struct json_writer json = object_start(call);
     json_write_text(&json, "phoneNumberId", phone_number_id);
     json_write_bool(&json, "isArchived", true);
@@ -94,10 +86,8 @@ int line_list(struct invocation *call) {
     size_t count;
     enum store_result result =
         store_list_account_lines(call->store, arena, account_id, &lines, &count);
-    if (result == STORE_NOT_FOUND)
-        return fail_account(account_id);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_ACCOUNT, account_id);
     struct json_writer json = list_start(call);
     struct table table =
         TABLE(arena, "PHONE NUMBER ID", "NUMBER", "NAME", "ACCOUNT", "PLATFORM", "STATE");

@@ -36,11 +36,9 @@ static void print_messages(struct list *list, const struct store_message *messag
 static int fail_listing(struct invocation *call, const struct list *list,
                         enum store_result result) {
     const char *contact_id = call->options[OPTION_CONTACT];
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no contact %s; `switchboard contact list` shows all", contact_id);
     if (result == STORE_CONFLICT)
         return fail("contact %s has no message %s", contact_id, list->page.after);
-    return fail_store(call, result);
+    return fail_row(call, result, ROW_CONTACT, contact_id);
 }
 
 int message_list(struct invocation *call) {

@@ -29,10 +29,8 @@ int plan_set(struct invocation *call) {
     if (call->options[OPTION_ENDS])
         clock_parse(call->options[OPTION_ENDS], &plan.ends_at);
     enum store_result result = store_set_plan(call->store, &plan);
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no user %s", plan.email);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_USER, plan.email);
     warn_of_plan(&plan);
     const char *ends = time_text(&call->arena, plan.ends_at);
     struct json_writer json = object_start(call);

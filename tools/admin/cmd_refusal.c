@@ -58,9 +58,7 @@ int refusal_list(struct invocation *call) {
 static int find(struct invocation *call, struct store_refusal *refusal) {
     const char *id = call->operands[0];
     enum store_result result = store_find_refusal(call->store, &call->arena, id, refusal);
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no refused payload %s; `switchboard refusal list` shows all", id);
-    return result == STORE_OK ? EXIT_DONE : fail_store(call, result);
+    return result == STORE_OK ? EXIT_DONE : fail_row(call, result, ROW_REFUSAL, id);
 }
 
 int refusal_show(struct invocation *call) {

@@ -37,10 +37,8 @@ int token_regenerate(struct invocation *call) {
     enum store_result result = store_replace_token(call->store, email, token.hash, call->now);
     if (result == STORE_OK)
         result = store_find_user(call->store, email, user_id);
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no user %s", email);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_USER, email);
     token_print(call, user_id, email, &token);
     crypto_wipe(&token, sizeof token);
     return EXIT_DONE;

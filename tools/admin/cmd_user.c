@@ -30,10 +30,8 @@ int user_add(struct invocation *call) {
 int user_delete(struct invocation *call) {
     const char *email = call->operands[0];
     enum store_result result = store_delete_user(call->store, email, call->now);
-    if (result == STORE_NOT_FOUND)
-        return fail("there is no user %s", email);
     if (result != STORE_OK)
-        return fail_store(call, result);
+        return fail_row(call, result, ROW_USER, email);
     struct json_writer json = object_start(call);
     json_write_text(&json, "email", email);
     json_write_bool(&json, "deleted", true);

@@ -136,9 +136,19 @@ int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int fail_usage(struct invocation *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Prints the meaning of a store result. A command that can name the missing or conflicting row
- * handles STORE_NOT_FOUND and STORE_CONFLICT itself. */
+/* Prints the meaning of a store result. A command that can name the missing row calls fail_row; one
+ * that can name the conflicting row handles STORE_CONFLICT itself. */
 int fail_store(const struct invocation *call, enum store_result result);
+
+/* The kinds of rows that a command line names. */
+enum row_kind { ROW_USER, ROW_ACCOUNT, ROW_LINE, ROW_CONTACT, ROW_EVENT, ROW_REFUSAL };
+
+/* Prints that there is no row of the kind with that name (an email address, an id). */
+int fail_missing(enum row_kind kind, const char *name);
+
+/* The same when the result is STORE_NOT_FOUND, else fail_store. */
+int fail_row(const struct invocation *call, enum store_result result, enum row_kind kind,
+             const char *name);
 
 /* Prints a line that begins with "switchboard: warning: ". */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

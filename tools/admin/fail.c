@@ -59,3 +59,22 @@ int fail_store(const struct invocation *call, enum store_result result) {
     return fail("database %s: %s%s%s", call->config.database_name,
                 result == STORE_OK ? "" : meanings[result], *reason ? ": " : "", reason);
 }
+
+int fail_missing(enum row_kind kind, const char *name) {
+    static const struct {
+        const char *what, *noun; /* the noun of the command that lists them; NULL: not shown */
+    } kinds[] = {
+        [ROW_USER] = {"user", NULL},      [ROW_ACCOUNT] = {"account", "account"},
+        [ROW_LINE] = {"line", "line"},    [ROW_CONTACT] = {"contact", "contact"},
+        [ROW_EVENT] = {"event", "event"}, [ROW_REFUSAL] = {"refused payload", "refusal"},
+    };
+    if (!kinds[kind].noun)
+        return fail("there is no %s %s", kinds[kind].what, name);
+    return fail("there is no %s %s; `switchboard %s list` shows all", kinds[kind].what, name,
+                kinds[kind].noun);
+}
+
+int fail_row(const struct invocation *call, enum store_result result, enum row_kind kind,
+             const char *name) {
+    return result == STORE_NOT_FOUND ? fail_missing(kind, name) : fail_store(call, result);
+}
