@@ -92,14 +92,13 @@ files_with() {
         "$(files_with '#include "store/(sql|driver)\.h"' | xargs -n 1 | grep -v ^lib/store/)" ''
 }
 
-# A URL may hold a password: it is passed to these functions only. In web/serve.c it is compared.
+# A URL may hold a password: it is passed to these functions only.
 @test "the target of the database is never printed" {
     local called='(store_[a-z_]+|target_(file|name)|strcmp)\([^()]*(->|\.)database\b[^()]*\)'
     sources | xargs grep -HE '\b(config|[ab])(->|\.)database\b' >"$BATS_TEST_TMPDIR/uses"
     (($(grep -cE "$called" "$BATS_TEST_TMPDIR/uses") >= 15))
-    grep -vE "$called" "$BATS_TEST_TMPDIR/uses" >"$BATS_TEST_TMPDIR/others"
-    assert_equal "$(cut -d : -f 1 "$BATS_TEST_TMPDIR/others")" lib/web/serve.c
-    grep -qF '"%s|%s|%s|%s|%s|%s", config->database,' "$BATS_TEST_TMPDIR/others"
+    grep -vE "$called" "$BATS_TEST_TMPDIR/uses" >"$BATS_TEST_TMPDIR/others" || true
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/others")" ''
 }
 
 # The functions of upstream.h release the locks of a request before they call the platform.

@@ -331,7 +331,7 @@ static void confine_courier(struct courier *courier) {
     struct resources *resources = &courier->resources;
     log_open();
     confine(needs, false, resources->config_path, &resources->config);
-    resources->is_confined = true;
+    resources->needs = needs;
 #ifdef SWITCHBOARD_PROBE
     probe_process(needs, &resources->config, resources->config_path);
 #endif

@@ -13,26 +13,30 @@
 enum { LARGEST_FILE = 1024 * 1024 };
 
 #define KEY(name, kind, preset, meaning)                                                           \
-    { #name, offsetof(struct config, name), kind, preset, meaning }
+    { #name, offsetof(struct config, name), kind, preset, meaning, NEEDS_NOTHING }
+#define PATH(name, preset, needs, meaning)                                                         \
+    { #name, offsetof(struct config, name), CONFIG_PATH, preset, meaning, needs }
 
 const struct config_key config_keys[] = {
-    KEY(database, CONFIG_TARGET, "/var/lib/switchboard/switchboard.db", "the SQLite database"),
-    KEY(secret_key_file, CONFIG_PATH, "/etc/switchboard/secret.key",
-        "the keys that encrypt platform tokens and webhook codes at rest"),
+    {"database", offsetof(struct config, database), CONFIG_TARGET,
+     "/var/lib/switchboard/switchboard.db", "the SQLite database",
+     READS_DATABASE | WRITES_DATABASE},
+    PATH(secret_key_file, "/etc/switchboard/secret.key", USES_KEYS,
+         "the keys that encrypt platform tokens and webhook codes at rest"),
     KEY(graph_base_url, CONFIG_URL, "https://graph.facebook.com", "base URL of the platform's API"),
     KEY(graph_version, CONFIG_VERSION, "v26.0", "version of the Graph API"),
     KEY(app_secret, CONFIG_SECRET, "", "the platform app's secret; signs its webhooks"),
     KEY(verify_token, CONFIG_SECRET, "", "the token that verifies the webhook URL at the platform"),
     KEY(environment, CONFIG_TEXT, "production", "nodeEnv of GET /v2/version"),
-    KEY(ca_path, CONFIG_PATH, "/etc/ssl/certs", "hashed directory of trusted certificates"),
-    KEY(ca_file, CONFIG_PATH, "", "file of trusted certificates, used when set"),
+    PATH(ca_path, "/etc/ssl/certs", CALLS_PLATFORM, "hashed directory of trusted certificates"),
+    PATH(ca_file, "", CALLS_PLATFORM, "file of trusted certificates, used when set"),
     KEY(media_hosts, CONFIG_HOSTS, "*.fbsbx.com *.fbcdn.net",
         "hosts besides the platform's own that receive its token for a media download"),
     KEY(webhook_egress, CONFIG_EGRESS, "public",
         "where events may be delivered: public, or private for loopback and private networks too"),
-    KEY(log_file, CONFIG_PATH, "", "the log; empty: standard error"),
-    KEY(spool_dir, CONFIG_PATH, "/var/lib/switchboard/spool",
-        "directory of the temporary files of multipart uploads"),
+    PATH(log_file, "", NEEDS_NOTHING, "the log; empty: standard error"),
+    PATH(spool_dir, "/var/lib/switchboard/spool", SPOOLS_FILES,
+         "directory of the temporary files of multipart uploads"),
     {0},
 };
 
@@ -53,6 +57,15 @@ static const char **member_of(struct config *config, const struct config_key *ke
 
 const char *config_value(const struct config *config, const struct config_key *key) {
     return *(const char *const *)(const void *)((const char *)config + key->member);
+}
+
+const char *config_paths(const struct config *config, unsigned needs, struct arena *arena) {
+    struct buffer paths = buffer_in(arena);
+    for (const struct config_key *key = config_keys; key->name; key++)
+        if ((key->kind == CONFIG_PATH || key->kind == CONFIG_TARGET) &&
+            (!key->needs || key->needs & needs))
+            buffer_printf(&paths, "%s\n", config_value(config, key));
+    return paths.p;
 }
 
 static bool is_version(const char *value) {

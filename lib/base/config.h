@@ -4,6 +4,7 @@
 #define SWITCHBOARD_CONFIG_H
 
 #include "base/arena.h"
+#include "base/need.h"
 
 #define CONFIG_DEFAULT_PATH "/etc/switchboard/switchboard.conf"
 
@@ -45,6 +46,7 @@ struct config_key {
     enum config_kind kind;
     const char *preset; /* the default */
     const char *meaning;
+    unsigned needs; /* of a path: processes with one of them use it; NEEDS_NOTHING: all do */
 };
 
 extern const struct config_key config_keys[]; /* ends with a NULL name */
@@ -55,6 +57,12 @@ int config_read(const char *path, struct arena *arena, struct config *config, co
 
 /* Returns the value of one key. */
 const char *config_value(const struct config *config, const struct config_key *key);
+
+/* Returns the paths that a process with `needs` uses, as one text in `arena`. A confined process
+ * can use only the files of the configuration that it was confined to; those of two configurations
+ * are the same when the texts are equal. Never print it: the target of the database may hold a
+ * password. */
+const char *config_paths(const struct config *config, unsigned needs, struct arena *arena);
 
 /* Returns the configuration of this process, read from `path` at the first call and again at each
  * call after the file has changed. Its strings live until the next call. Returns NULL with `*error`

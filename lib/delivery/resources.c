@@ -14,12 +14,12 @@ enum {
     LOG_AGAIN_MS = 60 * 1000, /* between two logs of the same failure */
 };
 
-/* Whether the two name different files: a confined process can open only those it was confined to.
- */
-static bool names_other_files(const struct config *a, const struct config *b) {
-    return strcmp(a->database, b->database) != 0 || strcmp(a->log_file, b->log_file) != 0 ||
-           strcmp(a->secret_key_file, b->secret_key_file) != 0 ||
-           strcmp(a->ca_path, b->ca_path) != 0 || strcmp(a->ca_file, b->ca_file) != 0;
+/* Whether `next` names another file than the present configuration, to which the process is
+ * confined. */
+static bool names_other_files(const struct resources *resources, const struct config *next,
+                              struct arena *arena) {
+    return strcmp(config_paths(next, resources->needs, arena),
+                  config_paths(&resources->config, resources->needs, arena)) != 0;
 }
 
 int resources_configure(struct resources *resources, const char **error) {
@@ -30,7 +30,7 @@ int resources_configure(struct resources *resources, const char **error) {
     arena_reset(next);
     if (config_read(resources->config_path, next, &config, error))
         return -1;
-    if (resources->is_confined && names_other_files(&config, &resources->config)) {
+    if (resources->needs && names_other_files(resources, &config, next)) {
         *error = "it names other files than those which this courier is confined to: restart it";
         return -1;
     }

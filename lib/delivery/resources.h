@@ -11,7 +11,7 @@
 
 struct resources {
     const char *config_path;
-    bool is_confined;       /* the process is confined to the files of `config`: confine.h */
+    unsigned needs;         /* those that the process is confined to (confine.h); 0: not yet */
     struct arena arenas[2]; /* memory of the configuration in use and of the next one */
     struct config config;
     struct store *store;

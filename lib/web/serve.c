@@ -237,9 +237,7 @@ static const char *config_path(void) {
 static char confined_to[6 * 4096];
 
 static const char *list_paths(struct request *rq) {
-    const struct config *config = rq->config;
-    return arena_printf(rq->arena, "%s|%s|%s|%s|%s|%s", config->database, config->secret_key_file,
-                        config->log_file, config->spool_dir, config->ca_path, config->ca_file);
+    return config_paths(rq->config, ~0u, rq->arena);
 }
 
 /* Confines the process at its first request. Opens the log first, because its path is not among

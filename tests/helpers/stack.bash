@@ -51,7 +51,7 @@ END
 settle_pools() {
     local paths pid_file pool some child children=()
     [[ $TRANSPORT == fcgi ]] || return 0
-    paths=$(grep -E '^(database|secret_key_file|log_file|spool_dir|ca_path|ca_file) ' "$SWITCHBOARD_CONFIG")
+    paths=$(grep -E '^[a-z_]+ = /' "$SWITCHBOARD_CONFIG") # the values that are paths
     [[ $paths != "$(cat "$STACK/paths" 2>/dev/null)" ]] || return 0
     printf '%s\n' "$paths" >"$STACK/paths"
     for pid_file in "$STACK"/apache/*.pid; do

@@ -160,6 +160,37 @@ static void check_current(void) {
     CHECK_HOLDS(error, "cannot read");
 }
 
+/* Whether two configurations that differ in one key have the same paths for processes with the
+ * needs. */
+static bool has_same_paths(const char *key, unsigned needs) {
+    struct config before, after;
+    const char *error;
+    CHECK_INTEGER(read_text(SLICE(""), &before, &error), 0);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i].key, key) == 0)
+            CHECK_INTEGER(read_text(slice_of(arena_printf(&arena, "%s = %s", key, keys[i].good)),
+                                    &after, &error),
+                          0);
+    return strcmp(config_paths(&before, needs, &arena), config_paths(&after, needs, &arena)) == 0;
+}
+
+static void check_paths(void) {
+    static const struct {
+        const char *key;
+        unsigned needs;
+    } rows[] = {{"database", READS_DATABASE},   {"database", WRITES_DATABASE},
+                {"secret_key_file", USES_KEYS}, {"ca_path", CALLS_PLATFORM},
+                {"ca_file", CALLS_PLATFORM},    {"spool_dir", SPOOLS_FILES}};
+    const unsigned others = NOTIFIES_COURIER | DETECTS_TYPES | IS_RESIDENT;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CHECK_INTEGER_AS(rows[i].key, has_same_paths(rows[i].key, rows[i].needs), false);
+        CHECK_INTEGER_AS(rows[i].key, has_same_paths(rows[i].key, others), true);
+    }
+    CHECK_INTEGER(has_same_paths("log_file", NEEDS_NOTHING), false);
+    CHECK_INTEGER(has_same_paths("app_secret", ~0u), true);
+    CHECK_INTEGER(has_same_paths("graph_base_url", ~0u), true);
+}
+
 int main(void) {
     int fd = mkstemp(path);
     close(fd);
@@ -169,6 +200,7 @@ int main(void) {
     check_versions();
     check_lines();
     check_current();
+    check_paths();
     arena_free(&arena);
     unlink(path);
     return check_failures();
