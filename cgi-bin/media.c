@@ -69,7 +69,7 @@ static int send_file(struct upload *upload, struct idempotency *once) {
     if (!(token = state_account_token(rq, &line->account)) || !(type = upload_type(upload)))
         return -1;
     struct graph_upload file = {
-        .line = line->phone_number_id,
+        .phone_number_id = line->phone_number_id,
         .token = token,
         .type = type,
         .name = upload->name,

@@ -9,7 +9,7 @@
 
 enum {
     CONFIG_LIMIT = 4 * 1024 * 1024,
-    LOCK_TIMEOUT_MS = 1000,   /* short, because transfers stand still meanwhile */
+    LOCK_TIMEOUT_MS = 1000,   /* short, because no transfer advances during it */
     RETRY_MS = 1000,          /* after a failure of the database */
     LOG_AGAIN_MS = 60 * 1000, /* between two logs of the same failure */
 };

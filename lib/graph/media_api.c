@@ -111,7 +111,7 @@ void graph_upload(const struct config *config, struct arena *arena,
         http, arena_printf(arena, "Content-Type: multipart/form-data; boundary=%s", boundary));
     http_set(http, CURLOPT_URL,
              arena_printf(arena, "%s/%s/%s/media", config->graph_base_url, config->graph_version,
-                          graph_escape(arena, slice_of(upload->line))));
+                          graph_escape(arena, slice_of(upload->phone_number_id))));
     http_set(http, CURLOPT_POST, 1L);
     http_set(http, CURLOPT_POSTFIELDSIZE_LARGE,
              (curl_off_t)sending.head.n + upload->size + (curl_off_t)sending.tail.n);

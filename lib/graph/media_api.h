@@ -9,11 +9,11 @@
 
 /* A file to upload to the platform. */
 struct graph_upload {
-    const char *line;  /* the phone number id of the line that it is uploaded for */
-    const char *token; /* the platform access token; never logged */
-    const char *type;  /* the MIME type of the file, without parameters */
-    const char *name;  /* the name of the file, any text */
-    int64_t size;      /* bytes */
+    const char *phone_number_id; /* the id of the line that it is uploaded for */
+    const char *token;           /* the platform access token; never logged */
+    const char *type;            /* the MIME type of the file, without parameters */
+    const char *name;            /* the name of the file, any text */
+    int64_t size;                /* bytes */
 
     /* Reads up to `n` bytes of the file into `bytes` and returns their number. If it returns 0 or
      * -1 before `size` bytes were read, the call is aborted, and the platform does not receive a

@@ -35,7 +35,7 @@ static void list_column(struct store *store, struct arena *arena, struct column 
         const char *owner = column_text(&column->list, 0, arena);
         struct store_sealed sealed = {.what = column->what,
                                       .owner = owner,
-                                      .place = column->seal_context(arena, owner),
+                                      .seal_context = column->seal_context(arena, owner),
                                       .value = column_blob(&column->list, 1, arena)};
         buffer_add(rows, &sealed, sizeof sealed);
     }
@@ -55,7 +55,7 @@ enum store_result store_list_sealed(struct store *store, struct arena *arena,
     return sql_result(store);
 }
 
-/* Seals the values of a column again; false when `reseal` said stop. */
+/* Seals the values of a column again; false when `reseal` stopped it. */
 static bool reseal_column(struct store *store, struct arena *arena, struct column *column,
                           const struct store_resealing *resealing, size_t *changed) {
     struct buffer rows = buffer_in(arena);

@@ -5,9 +5,9 @@
 #include "store/store.h"
 
 struct store_sealed {
-    const char *what;  /* description, such as "platform access token of account" */
-    const char *owner; /* the account's or user's id */
-    const char *place; /* its context (seal_context.h) */
+    const char *what;         /* description, such as "platform access token of account" */
+    const char *owner;        /* the account's or user's id */
+    const char *seal_context; /* with which it is sealed (seal_context.h) */
     struct slice value;
 };
 
@@ -28,7 +28,7 @@ struct store_resealing {
 };
 
 /* Seals every value again in one transaction. `*changed`: the number of values that differ.
- * STORE_CONFLICT: one of the three functions said stop. */
+ * STORE_CONFLICT: one of the three functions stopped it. */
 enum store_result store_reseal(struct store *store, struct arena *arena,
                                const struct store_resealing *resealing, size_t *changed);
 

@@ -91,7 +91,8 @@ static void call_platform(void) {
 }
 
 static void upload(void) {
-    const struct graph_upload file = {.token = "t", .line = "1", .name = "n", .type = "text/plain"};
+    const struct graph_upload file = {
+        .token = "t", .phone_number_id = "1", .name = "n", .type = "text/plain"};
     struct graph_answer answer;
     graph_upload(&config, &arena, &file, &answer);
 }

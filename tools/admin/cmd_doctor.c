@@ -220,8 +220,8 @@ static void check_refusals(struct report *report) {
             count, time_text(&call->arena, refusals[0].last_at), refusals[0].reason);
 }
 
-/* Reports the updates of the last 30 days that named a line of ours and another account than the
- * line's. */
+/* Reports the updates of the last 30 days that named a line of this gateway and another account
+ * than the line's. */
 static void check_foreign(struct report *report) {
     struct invocation *call = report->call;
     struct store_foreign *foreign;

@@ -28,8 +28,9 @@ static int fail_answer(struct invocation *call, const struct graph_answer *answe
         return fail("the platform could not be reached: %s", answer->failure);
     if (json_read(&call->arena, answer->body, &body, &error))
         return fail("the platform answered %d without JSON", answer->status);
-    const char *said = json_text(json_find(body, "error.message"), &call->arena);
-    return fail("the platform answered %d: %s", answer->status, said ? said : "no list of flows");
+    const char *message = json_text(json_find(body, "error.message"), &call->arena);
+    return fail("the platform answered %d: %s", answer->status,
+                message ? message : "no list of flows");
 }
 
 static int get_page(struct invocation *call, const char *token, struct graph_page_request *wanted,

@@ -22,7 +22,7 @@ static size_t opening_key(struct invocation *call, const struct keyring *ring,
     size_t i = 0;
     for (struct keyring alone = {.count = 1}; i < ring->count; i++) {
         alone.keys[0] = ring->keys[i];
-        struct slice secret = seal_open(&alone, &call->arena, value->value, value->place);
+        struct slice secret = seal_open(&alone, &call->arena, value->value, value->seal_context);
         crypto_wipe(&alone, sizeof alone.keys);
         if (secret.p) {
             crypto_wipe((void *)(uintptr_t)secret.p, secret.n);
@@ -64,7 +64,7 @@ static struct slice reseal(void *context, const struct store_sealed *value) {
     struct arena *arena = &round->call->arena;
     if (value->value.n && (uint8_t)value->value.p[0] == round->newest)
         return value->value;
-    struct slice secret = seal_open(&round->ring, arena, value->value, value->place);
+    struct slice secret = seal_open(&round->ring, arena, value->value, value->seal_context);
     if (!secret.p) {
         fail("the %s %s cannot be opened with any key of %s: restore the key, or replace the "
              "value; nothing was changed",
@@ -72,7 +72,7 @@ static struct slice reseal(void *context, const struct store_sealed *value) {
         round->has_failed = true;
         return secret;
     }
-    struct slice sealed = seal_secret(&round->ring, arena, secret, value->place);
+    struct slice sealed = seal_secret(&round->ring, arena, secret, value->seal_context);
     crypto_wipe((void *)(uintptr_t)secret.p, secret.n);
     return sealed;
 }

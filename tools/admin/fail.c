@@ -5,21 +5,21 @@
 #include "command.h"
 
 /* Prints one line. Control characters become `?`, so that a value cannot break the line. */
-__attribute__((format(printf, 2, 0))) static void say(const char *before, const char *format,
-                                                      va_list args) {
-    char line[4096];
-    vsnprintf(line, sizeof line, format, args);
-    for (char *p = line; *p; p++)
+__attribute__((format(printf, 2, 0))) static void print_message(const char *before,
+                                                                const char *format, va_list args) {
+    char text[4096];
+    vsnprintf(text, sizeof text, format, args);
+    for (char *p = text; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
             *p = '?';
     fflush(stdout);
-    fprintf(stderr, "%s%s\n", before, line);
+    fprintf(stderr, "%s%s\n", before, text);
 }
 
 int fail(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say("switchboard: ", format, args);
+    print_message("switchboard: ", format, args);
     va_end(args);
     return EXIT_FAILED;
 }
@@ -27,14 +27,14 @@ int fail(const char *format, ...) {
 void warn(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say("switchboard: warning: ", format, args);
+    print_message("switchboard: warning: ", format, args);
     va_end(args);
 }
 
 int fail_usage(struct invocation *call, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say("switchboard: ", format, args);
+    print_message("switchboard: ", format, args);
     va_end(args);
     if (call->command)
         fprintf(stderr, "usage: %s\n", command_usage(&call->arena, call->command));
