@@ -21,6 +21,7 @@
 #include "base/confine.h"
 #include "base/log.h"
 #include "base/product.h"
+#include "base/signals.h"
 #include "delivery/dispatch.h"
 #include "delivery/resources.h"
 #include "delivery/wake.h"
@@ -337,19 +338,6 @@ static void confine_courier(struct courier *courier) {
 #endif
 }
 
-/* Blocks the signals for this thread and all later ones. Returns the descriptor that they are read
- * from; -1 on failure. */
-static int block_signals(void) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    signal(SIGPIPE, SIG_IGN);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 int main(int argc, char **argv) {
     static struct courier courier;
     const char *error;
@@ -366,7 +354,8 @@ int main(int argc, char **argv) {
         return fail("cannot write the pid file: ", strerror(errno));
     bool has_curl = http_prepare();
     confine_courier(&courier);
-    courier.signals = block_signals();
+    signal(SIGPIPE, SIG_IGN);
+    courier.signals = signals_open((const int[]){SIGTERM, SIGINT, SIGHUP, 0});
     if (!has_curl || courier.signals < 0 || !dispatch_open(&courier.dispatch, slots))
         return fail("", "out of memory or descriptors");
     if (write_pid(&courier))

@@ -1,6 +1,7 @@
 #include "base/signals.h"
 
 #include <stddef.h>
+#include <sys/signalfd.h>
 
 void signals_block(sigset_t *before) {
     sigset_t held;
@@ -12,4 +13,13 @@ void signals_block(sigset_t *before) {
 
 void signals_restore(const sigset_t *before) {
     sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+int signals_open(const int *list) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (; *list; list++)
+        sigaddset(&set, *list);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
