@@ -296,7 +296,7 @@ static const struct trial trials[] = {
     {"read /etc/hosts", CALLS_PLATFORM, READ("/etc/hosts")},
     {"list the certificates", CALLS_PLATFORM, LIST("{certificates}")},
     {"read shared libraries", CALLS_PLATFORM, READ("/usr/lib/os-release")},
-    {"read what libmagic reads", DETECTS_TYPES | LOOKS | CALLS_PLATFORM,
+    {"read what libmagic reads", DETECTS_TYPES | IS_DETECTOR | CALLS_PLATFORM,
      READ("/usr/share/misc/magic.mgc")},
     {"open /dev/tty", NONE, WRITE("/dev/tty")},
     {"change a mode", NONE, try_at, "{database}", .call = SYS_fchmodat, .first = 0660},
@@ -490,7 +490,7 @@ static void list_calls(unsigned needs, struct buffer *out) {
 static void try_detector(const struct subject *subject, struct buffer *out) {
     struct subject child = *subject;
     int ends[2];
-    child.needs = LOOKS;
+    child.needs = IS_DETECTOR;
     child.prefix = "detector: ";
     if (pipe2(ends, O_CLOEXEC) != 0)
         return;

@@ -227,5 +227,5 @@ void confine_detector(int out) {
     struct ruleset rules = ruleset_start(NEEDS_NOTHING);
     allow_all(&rules, type_paths);
     ruleset_enforce(&rules);
-    syscalls_restrict(LOOKS);
+    syscalls_restrict(IS_DETECTOR);
 }

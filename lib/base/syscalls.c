@@ -130,9 +130,9 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(fcntl)},
 #endif
     /* files */
-    {CALL(open), .needs = FILES | LISTENS | LOOKS, .argument = 1, .mask = FOR_WRITING,
+    {CALL(open), .needs = FILES | LISTENS | IS_DETECTOR, .argument = 1, .mask = FOR_WRITING,
      .value = O_RDONLY},
-    {CALL(openat), .needs = FILES | LISTENS | LOOKS, .argument = 2, .mask = FOR_WRITING,
+    {CALL(openat), .needs = FILES | LISTENS | IS_DETECTOR, .argument = 2, .mask = FOR_WRITING,
      .value = O_RDONLY},
     /* files of SQLite and of the spool directory */
     {CALL(open), .needs = WRITES_FILES},
@@ -145,8 +145,8 @@ static const struct allowed_call allowed_calls[] = {
      .value = 0},
     {CALL(fcntl), .needs = FILES | NOTIFIES_COURIER},
     {CALL(lstat), .needs = FILES},
-    {CALL(access), .needs = FILES | LOOKS},
-    {CALL(faccessat), .needs = FILES | LOOKS},
+    {CALL(access), .needs = FILES | IS_DETECTOR},
+    {CALL(faccessat), .needs = FILES | IS_DETECTOR},
     {CALL(getcwd), .needs = FILES},
     {CALL(getuid), .needs = FILES},
     {CALL(geteuid), .needs = FILES},
