@@ -86,6 +86,7 @@ LIBRARY_SOURCES := $(wildcard lib/*/*.c)
 LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema.o \
     $(if $(PROBE),$(BUILD)/tests/probe.o)
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
+POOL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/supervisor/*.c))
 SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 TEST_HELPERS := $(addprefix $(BUILD)/helpers/,account ask batch crowd extremes fcgi json peak receiver without_landlock)
@@ -148,7 +149,7 @@ $(OUT)/tools/courier: $(BUILD)/tools/courier.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^ $(if $(PROBE),$(FCGI)) $(SQLITE) $(SODIUM) $(CURL)
 
-$(OUT)/tools/pool: $(BUILD)/tools/pool.o
+$(OUT)/tools/pool: $(BUILD)/tools/pool.o $(POOL_OBJECTS) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(DYNAMIC) -o $@ $^
 

@@ -138,6 +138,20 @@ assert_load() {
     done
 }
 
+@test "--help describes every option, and without arguments the usage is printed" {
+    local option
+    run "$OUT/tools/pool" --help
+    assert_equal "$status" 0
+    for option in socket processes max-processes calm max-requests grace pid-file watch help version; do
+        grep -qE -- "^  --$option( |\$)" <<<"$output" || fail "--$option is not described: $output"
+    done
+    run "$OUT/tools/pool"
+    assert_equal "$status" 2
+    [[ $output == *'usage: pool --socket PATH --processes N '* ]] || fail "$output"
+    run "$OUT/tools/pool" --version
+    assert_equal "$status $output" "0 $("$OUT/tools/switchboard" --version)"
+}
+
 @test "SIGTERM to every process under load fails no request" {
     keep_asking /v2/version 1
     keep_asking /v2/version 2

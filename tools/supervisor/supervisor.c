@@ -1,0 +1,145 @@
+#include "supervisor.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/signals.h"
+
+enum { TICK_MS = 1000 /* between the checks of the watched files */ };
+
+int supervisor_watch(struct supervisor *supervisor, const char *path, int access) {
+    return watched_open(&supervisor->watched[supervisor->watched_count++], path, access);
+}
+
+int supervisor_block_signals(struct supervisor *supervisor) {
+    static const int read_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0};
+    supervisor->signals = signals_open(read_signals);
+    return supervisor->signals < 0 ? -1 : 0;
+}
+
+/* --- the processes --- */
+
+static struct worker *find_worker(struct supervisor *supervisor, pid_t pid) {
+    for (long i = 0; i < supervisor->sizing.most; i++)
+        if (supervisor->workers[i].pid == pid)
+            return &supervisor->workers[i];
+    return NULL;
+}
+
+static void reap(struct supervisor *supervisor, int64_t now) {
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        struct worker *worker = find_worker(supervisor, pid);
+        if (worker)
+            worker_record_end(worker, supervisor->program[0], status, now);
+    }
+}
+
+static void mark_outdated(struct supervisor *supervisor) {
+    for (long i = 0; i < supervisor->sizing.most; i++)
+        supervisor->workers[i].is_outdated = supervisor->workers[i].pid != 0;
+}
+
+/* Ends the first outdated process. They are replaced one at a time: the next one is ended when the
+ * successor of the last one has started. */
+static void replace_outdated(struct supervisor *supervisor, int64_t now) {
+    for (long i = 0; i < supervisor->sizing.size; i++) {
+        struct worker *worker = &supervisor->workers[i];
+        if (worker->is_outdated)
+            worker_end(worker, supervisor->grace_ms, now);
+        if (worker->is_outdated || !worker->pid)
+            return;
+    }
+}
+
+static void check_files(struct supervisor *supervisor) {
+    for (size_t i = 0; i < supervisor->watched_count; i++)
+        if (watched_changed(&supervisor->watched[i]))
+            mark_outdated(supervisor);
+}
+
+/* --- their number --- */
+
+static bool has_free_processor(const struct supervisor *supervisor) {
+    long runnable = 0;
+    for (long i = 0; i < supervisor->sizing.size && runnable < supervisor->processors; i++)
+        runnable += worker_is_runnable(&supervisor->workers[i]);
+    return runnable < supervisor->processors;
+}
+
+/* Returns the milliseconds until the next call. */
+static int64_t adjust_size(struct supervisor *supervisor, int64_t now) {
+    if (supervisor->sizing.least == supervisor->sizing.most)
+        return TICK_MS;
+    bool is_waiting = listener_has_waiting(supervisor->listener);
+    bool is_short = is_waiting && has_free_processor(supervisor);
+    return sizing_sample(&supervisor->sizing, is_waiting, is_short, now);
+}
+
+/* Starts the processes that are due, and ends those above the size. Returns the milliseconds until
+ * the next call. */
+static int64_t keep_running(struct supervisor *supervisor, int64_t now) {
+    int64_t wait = adjust_size(supervisor, now);
+    long size = supervisor->sizing.size;
+    for (long i = size; i < supervisor->sizing.most; i++)
+        worker_end(&supervisor->workers[i], supervisor->grace_ms, now);
+    for (long i = 0; i < size; i++) {
+        struct worker *worker = &supervisor->workers[i];
+        if (!worker->pid && worker->start_at <= now)
+            worker_start(worker, supervisor->program, supervisor->listener->fd, now);
+        if (!worker->pid && worker->start_at - now < wait)
+            wait = worker->start_at - now;
+    }
+    replace_outdated(supervisor, now);
+    return wait;
+}
+
+/* Ends every process. Returns whether one is left. */
+static bool end_all(struct supervisor *supervisor, int64_t now) {
+    bool is_left = false;
+    for (long i = 0; i < supervisor->sizing.most; i++) {
+        worker_end(&supervisor->workers[i], supervisor->grace_ms, now);
+        is_left = is_left || supervisor->workers[i].pid;
+    }
+    return is_left;
+}
+
+/* --- the main loop --- */
+
+/* Waits for a signal, at most `wait_ms`. SIGCHLD only ends the wait. */
+static void take_signals(struct supervisor *supervisor, int64_t wait_ms) {
+    struct pollfd signals = {.fd = supervisor->signals, .events = POLLIN};
+    struct signalfd_siginfo caught;
+    poll(&signals, 1, (int)wait_ms);
+    while (read(supervisor->signals, &caught, sizeof caught) == sizeof caught) {
+        if (caught.ssi_signo == SIGHUP)
+            mark_outdated(supervisor);
+        else if (caught.ssi_signo != SIGCHLD)
+            supervisor->is_stopping = true;
+    }
+}
+
+void supervisor_run(struct supervisor *supervisor) {
+    int64_t now = clock_monotonic();
+    int64_t next_check = now + TICK_MS;
+    supervisor->sizing.size = supervisor->sizing.least;
+    supervisor->sizing.calm_since = now;
+    supervisor->processors = sysconf(_SC_NPROCESSORS_ONLN);
+    for (;; now = clock_monotonic()) {
+        int64_t wait = TICK_MS;
+        reap(supervisor, now);
+        if (now >= next_check) {
+            check_files(supervisor);
+            next_check = now + TICK_MS;
+        }
+        if (!supervisor->is_stopping)
+            wait = keep_running(supervisor, now);
+        else if (!end_all(supervisor, now))
+            return;
+        take_signals(supervisor, wait);
+    }
+}

@@ -1,0 +1,37 @@
+/* Runs the processes of a pool: starts, replaces and ends them until a signal ends the pool. */
+#ifndef SWITCHBOARD_SUPERVISOR_H
+#define SWITCHBOARD_SUPERVISOR_H
+
+#include "listener.h"
+#include "sizing.h"
+#include "watched.h"
+#include "worker.h"
+
+enum { WORKERS_MAX = 1024, WATCHED_MAX = 2 };
+
+struct supervisor {
+    char **program; /* path and arguments, as execv(3) takes them */
+    const struct listener *listener;
+    int64_t grace_ms; /* between SIGTERM and SIGKILL to a process */
+    struct watched watched[WATCHED_MAX];
+    size_t watched_count;
+    struct worker workers[WORKERS_MAX]; /* the first sizing.size run, up to sizing.most may end */
+    struct sizing sizing;
+    long processors; /* of the machine */
+    int signals;     /* their descriptor */
+    bool is_stopping;
+};
+
+/* Has the processes replaced when the file at `path` has changed and permits `access`, as access(2)
+ * takes it. At most WATCHED_MAX files. Returns 0, or -1 with errno when it cannot be found. */
+int supervisor_watch(struct supervisor *supervisor, const char *path, int access);
+
+/* Blocks the signals that supervisor_run reads: SIGTERM and SIGINT end the pool, SIGHUP replaces
+ * the processes. Returns 0, or -1 with errno. */
+int supervisor_block_signals(struct supervisor *supervisor);
+
+/* Runs the processes. Returns when the pool was ended by a signal and no process is left. The
+ * caller has set program, listener, grace_ms and the limits of sizing. */
+void supervisor_run(struct supervisor *supervisor);
+
+#endif
