@@ -2,6 +2,7 @@
 # `make install`: the installed programs work from their installation directory.
 # transports: cgi fcgi
 load helpers/all
+load helpers/background
 
 setup_file() {
     start_stack
@@ -55,39 +56,22 @@ start_installed() {
     done
 }
 
-# Requests PATH again and again until the file `enough` exists; records the status of each answer.
-keep_requesting() { # NAME PATH [curl's options...]
-    (
-        until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
-            curl -s -o /dev/null -w '%{http_code}\n' --max-time 60 -H "X-API-Token: $TOKEN" "${@:3}" "$BASE$2" || true
-        done >"$BATS_TEST_TMPDIR/load.$1"
-    ) 3>&- &
-    loads+=($!)
-}
-
-requested_more_than() { # NUMBER: each of them
-    local file
-    for file in "$BATS_TEST_TMPDIR"/load.*; do
-        (($(wc -l <"$file") > $1)) || return 1
-    done
-}
-
 @test "three upgrades under load cause no failed request" {
-    local turn loads=() text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
+    local turn token="X-API-Token: $TOKEN"
+    local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
     for turn in 1 2 3; do
-        keep_requesting "me$turn" /v2/me
+        in_background "me$turn" print_status /v2/me -H "$token"
     done
     for turn in 1 2; do
-        keep_requesting "send$turn" /v2/messages/send/text -H 'Content-Type: application/json' -d "$text"
+        in_background "send$turn" print_status /v2/messages/send/text -H "$token" \
+            -H 'Content-Type: application/json' -d "$text"
     done
     for turn in 1 2 3; do
-        eventually requested_more_than $((turn * 5))
+        eventually each_ran_more_than $((turn * 5))
         DESTDIR=$STAGE PREFIX=/opt/sb "$root/tools/install"
     done
-    eventually requested_more_than 25
-    touch "$BATS_TEST_TMPDIR/enough"
-    wait "${loads[@]}"
-    assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/load.*)" 200
+    eventually each_ran_more_than 25
+    end_background 200
     assert_equal "$(find "$STAGE" -name '.new-*')" ''
 }
 

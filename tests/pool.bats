@@ -2,6 +2,7 @@
 # The pools of FastCGI processes: start, end and replacement of processes while requests are answered.
 # transports: fcgi
 load helpers/all
+load helpers/background
 
 # Starts a pool for one test, beside those of the stack: start_pool PROCESSES [option...]
 start_pool() {
@@ -24,39 +25,18 @@ teardown() {
     "$root/tools/private-apache" stop --dir "$STACK/apache"
 }
 
-children() {
-    cat "/proc/$1/task/$1/children"
+# Requests the version repeatedly, so many requests at a time: ask_for_version COUNT
+ask_for_version() {
+    local number
+    for ((number = 0; number < $1; number++)); do
+        in_background "version$number" print_status /v2/version
+    done
 }
 
-has_children() {
-    (($(children "$1" | wc -w) == $2))
-}
-
-# The process id of the stack's pool of a program.
-pool_of() {
-    cat "$STACK/apache/$1.pid"
-}
-
-# Requests PATH without a pause until the file `enough` exists, and counts the answers by status.
-keep_asking() {
-    (
-        until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
-            curl -s -o /dev/null -w '%{http_code}\n' --max-time 600 "$BASE$1" || true
-        done >"$BATS_TEST_TMPDIR/load.$2"
-    ) 3>&- &
-    loads+=($!)
-}
-
-asked_enough() {
-    (($(cat "$BATS_TEST_TMPDIR"/load.* | wc -l) > 20))
-}
-
-# There were requests of keep_asking(), and all got 200.
-assert_load() {
-    eventually asked_enough
-    touch "$BATS_TEST_TMPDIR/enough"
-    wait "${loads[@]}"
-    assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/load.*)" 200
+# There were enough of these requests, and all got 200.
+assert_all_served() {
+    eventually each_ran_more_than 8
+    end_background 200
 }
 
 @test "a pool keeps its number of processes when they are killed" {
@@ -82,7 +62,7 @@ assert_load() {
     kill -TERM "$pool"
     wait "$pool"
     for child in $processes; do
-        [[ ! -e /proc/$child/exe ]] || fail "process $child still runs"
+        is_gone "$child" || fail "process $child still runs"
     done
     [[ ! -e $BATS_TEST_TMPDIR/s && ! -e $BATS_TEST_TMPDIR/pid ]]
     pool=''
@@ -95,7 +75,7 @@ assert_load() {
     processes=$(children "$pool")
     kill -9 "$pool"
     for child in $processes; do
-        eventually test ! -e "/proc/$child/exe"
+        eventually is_gone "$child"
     done
     rm "$BATS_TEST_TMPDIR/pid"
     start_pool 2 -- "$OUT/cgi-bin/health"
@@ -153,9 +133,7 @@ assert_load() {
 }
 
 @test "SIGTERM to every process under load fails no request" {
-    keep_asking /v2/version 1
-    keep_asking /v2/version 2
-    keep_asking /v2/version 3
+    ask_for_version 3
     local round child
     for round in 1 2 3 4 5; do
         sleep 0.2
@@ -163,7 +141,7 @@ assert_load() {
             kill -TERM "$child" || true
         done
     done
-    assert_load
+    assert_all_served
 }
 
 @test "SIGHUP replaces every process and fails no request" {
@@ -171,16 +149,11 @@ assert_load() {
     pool_pid=$(pool_of version)
     eventually has_children "$pool_pid" 2
     before=$(children "$pool_pid")
-    keep_asking /v2/version 1
-    keep_asking /v2/version 2
+    ask_for_version 2
     sleep 0.2
     kill -HUP "$pool_pid"
-    replaced() {
-        has_children "$pool_pid" 2 && [[ " $(children "$pool_pid") " != *" ${before%% *} "* ]] &&
-            [[ " $(children "$pool_pid") " != *" $(cut -d ' ' -f 2 <<<"$before") "* ]]
-    }
-    eventually replaced
-    assert_load
+    eventually has_other_children "$pool_pid" 2 "$before"
+    assert_all_served
 }
 
 @test "a new file of the program replaces every process and fails no request" {
@@ -193,25 +166,19 @@ assert_load() {
     pool_pid=$(pool_of version)
     eventually has_children "$pool_pid" 2
     before=$(children "$pool_pid")
-    keep_asking /v2/version 1
-    keep_asking /v2/version 2
+    ask_for_version 2
     cp "$home/cgi-bin/version" "$home/cgi-bin/new"
     mv "$home/cgi-bin/new" "$home/cgi-bin/version"
-    replaced() {
-        has_children "$pool_pid" 2 && [[ " $(children "$pool_pid") " != *" ${before%% *} "* ]] &&
-            [[ " $(children "$pool_pid") " != *" $(cut -d ' ' -f 2 <<<"$before") "* ]]
-    }
-    eventually replaced
-    assert_load
+    eventually has_other_children "$pool_pid" 2 "$before"
+    assert_all_served
 }
 
 @test "processes that end after every 5 requests fail no request" {
     "$root/tools/private-apache" stop --dir "$STACK/apache"
     start_apache --recycle 5
-    keep_asking /v2/version 1
-    keep_asking /v2/version 2
+    ask_for_version 2
     sleep 2
-    assert_load
+    assert_all_served
     if grep "ended with" "$STACK/apache/pool.log"; then
         fail "a process that reached its limit of requests counts as failed"
     fi
@@ -252,7 +219,7 @@ assert_load() {
     local pid
     pid=$(pool_of version)
     kill "$pid"
-    eventually test ! -e "/proc/$pid/exe"
+    eventually is_gone "$pid"
     request GET /v2/version
     assert_error 503 INTERNAL_ERROR Retry-After
     assert_header Retry-After 1

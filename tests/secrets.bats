@@ -60,11 +60,9 @@ assert_leak() {
 
 # The processes of messages that serve this file's requests.
 processes_of_messages() {
-    local pid children
+    local pid
     if [[ $TRANSPORT == fcgi ]]; then
-        pid=$(cat "$STACK/apache/messages.pid")
-        read -ra children <"/proc/$pid/task/$pid/children" || true # no newline
-        printf '%s\n' "${children[@]}"
+        children "$(pool_of messages)" | tr ' ' '\n'
         return
     fi
     stat -c %N /proc/[0-9]*/exe 2>/dev/null | sed -n "s|^'/proc/\([0-9]*\)/exe' -> '.*/cgi-bin/messages'$|\1|p" |

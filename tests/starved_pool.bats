@@ -8,10 +8,10 @@ load helpers/sweep
 # Restarts PROGRAM's pool with one process whose N-th allocation fails: starve_pool PROGRAM N
 starve_pool() {
     local pid_file=$STACK/apache/$1.pid socket pid
-    socket=$(tr '\0' '\n' <"/proc/$(cat "$pid_file")/cmdline" | sed -n '/^--socket$/{n;p}')
-    pid=$(cat "$pid_file")
+    pid=$(pool_of "$1")
+    socket=$(tr '\0' '\n' <"/proc/$pid/cmdline" | sed -n '/^--socket$/{n;p}')
     kill "$pid"
-    eventually test ! -e "/proc/$pid/exe"
+    eventually is_gone "$pid"
     starving "$2"
     printf '#!/bin/sh\nmkdir "%s.begun" 2>/dev/null || exec "%s"\nexec %s "%s"\n' "$STACK/$1" "$OUT/cgi-bin/$1" \
         "$(printf '"%s" ' "${starve[@]}")" "$starved/cgi-bin/$1" >"$STACK/$1"
@@ -20,13 +20,6 @@ starve_pool() {
     "$OUT/tools/pool" --socket "$socket" --processes 1 --pid-file "$pid_file" -- "$STACK/$1" \
         >>"$STACK/starved_pool.log" 2>&1 3>&- &
     eventually test -s "$STACK/starve"
-}
-
-# The id of the process that serves PROGRAM.
-server_of() {
-    local pool
-    pool=$(cat "$STACK/apache/$1.pid")
-    cat "/proc/$pool/task/$pool/children"
 }
 
 # Fails up to MOST of the allocations of REQUEST in PROGRAM, one by one, and repeats the request each time:
@@ -43,7 +36,7 @@ starve_first() {
     for ((number = 1; number <= total; number += step)); do
         starve_pool "$program" "$number"
         tried=$((tried + 1))
-        server=$(server_of "$program")
+        server=$(children "$(pool_of "$program")")
         "$@"
         read_tally
         ((failed)) || continue # the request made fewer allocations than before
@@ -53,7 +46,7 @@ starve_first() {
             assert_error "$status" INTERNAL_ERROR
             refused=$((refused + 1))
         fi
-        [[ $(server_of "$program") != "$server" ]] || lived=$((lived + 1))
+        [[ $(children "$(pool_of "$program")") != "$server" ]] || lived=$((lived + 1))
         "$@"
         [[ $status == 200 ]] || fail_answer "after allocation $number of $program"
         assert_success

@@ -7,13 +7,13 @@ die() {
     exit 1
 }
 
-# Waits until a command succeeds: wait_until SECONDS COMMAND...
+# Runs a command every 20 ms until it succeeds. Fails after SECONDS: wait_until SECONDS COMMAND...
 wait_until() {
     local deadline=$((SECONDS + $1))
     shift
     until "$@"; do
         ((SECONDS < deadline)) || return 1
-        sleep 0.05
+        sleep 0.02
     done
 }
 

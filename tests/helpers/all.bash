@@ -21,6 +21,10 @@ root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 : "${OUT:=$root}" # where the executables are: the tree, or build/sanitize
 : "${HELPERS:=$root/build/plain/helpers}" # where the test programs are
 
+# shellcheck source=tools/common.bash
+. "$root/tools/common.bash"
+# shellcheck source=tests/helpers/waiting.bash
+. "$root/tests/helpers/waiting.bash"
 # shellcheck source=tests/helpers/stack.bash
 . "$root/tests/helpers/stack.bash"
 # shellcheck source=tests/helpers/request.bash

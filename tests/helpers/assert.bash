@@ -6,14 +6,10 @@ fail() {
     return 1
 }
 
-# Runs a command until it succeeds, for ten minutes at most (enough for an overloaded machine):
-# eventually COMMAND...
-eventually() {
-    local deadline=$((SECONDS + 600))
-    until "$@"; do
-        ((SECONDS < deadline)) || fail "not within ten minutes: $*"
-        sleep 0.02
-    done
+refute() { # COMMAND...: it must fail
+    if "$@"; then
+        fail "expected this to fail: $*"
+    fi
 }
 
 # Fails with a message and the answer: status, headers and the first 2000 bytes of the body.

@@ -49,7 +49,7 @@ END
 # confined to the files that its configuration named at its start. Sends SIGHUP to the pools, so that
 # the tests need not wait until the pools detect the change.
 settle_pools() {
-    local paths pid_file pool some child children=()
+    local paths pid_file pool some process processes=()
     [[ $TRANSPORT == fcgi ]] || return 0
     paths=$(grep -E '^[a-z_]+ = /' "$SWITCHBOARD_CONFIG") # the values that are paths
     [[ $paths != "$(cat "$STACK/paths" 2>/dev/null)" ]] || return 0
@@ -57,12 +57,12 @@ settle_pools() {
     for pid_file in "$STACK"/apache/*.pid; do
         [[ -s $pid_file && $pid_file != */httpd.pid ]] || continue
         pool=$(cat "$pid_file")
-        read -ra some <"/proc/$pool/task/$pool/children" || true
-        children+=("${some[@]}")
+        read -ra some < <(children "$pool") || true # no newline
+        processes+=("${some[@]}")
         kill -HUP "$pool"
     done
-    for child in "${children[@]}"; do
-        eventually test ! -e "/proc/$child/exe"
+    for process in "${processes[@]}"; do
+        eventually is_gone "$process"
     done
 }
 
