@@ -3,6 +3,7 @@
 # transports: direct
 # starts first
 bats_require_minimum_version 1.5.0
+load helpers/assert
 
 setup_file() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
@@ -13,15 +14,6 @@ setup_file() {
     audit_status=0
     OUT=$audited ASK=$HELPERS/ask VERBOSE=1 "$root/tests/audit" >"$report" 2>&1 || audit_status=$?
     export audit_status
-}
-
-fail() {
-    printf '%s\n' "$*" >&2
-    return 1
-}
-
-assert_equal() { # ACTUAL EXPECTED
-    [[ $1 == "$2" ]] || fail "expected: $2"$'\n'"actual:   $1"
 }
 
 # Prints the outcome of a trial. The report's lines are `PROGRAM KIND VERDICT OUTCOME ERROR TRIAL`; the

@@ -11,15 +11,10 @@ setup() {
     db "DELETE FROM flow; DELETE FROM flow_response; DELETE FROM flow_reply_count; DELETE FROM flow_token"
 }
 
-# Prints its arguments, separated by commas.
-list() {
-    local IFS=,
-    printf '%s' "$*"
-}
-
 # Replaces the account's flows in the sandbox: have_flows ITEM...
 have_flows() {
-    sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$(list "$@")]}" >/dev/null
+    sandbox POST flows \
+        "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$(comma_list "$@")]}" >/dev/null
 }
 
 # Replaces the account's flows by COUNT generated ones, named bulk_1, bulk_2, ...: have_many_flows COUNT
@@ -34,12 +29,6 @@ flow() {
         "$1" "$2" "${3-PUBLISHED}"
 }
 
-# Sets the platform's next answer, byte for byte: answers STATUS TEXT
-answers() {
-    fault "$(jq -nc --argjson status "$1" --arg body "$2" \
-        '{status: $status, body: $body, headers: {"Content-Type": "application/json"}}')"
-}
-
 # Replaces the account's flows and lists them, so that they are stored as rows: listed ITEM...
 listed() {
     have_flows "$@"
@@ -49,21 +38,6 @@ listed() {
 
 ids() {
     jq -r '[.data.items[].id] | join(" ")' "$body"
-}
-
-query_sent() {
-    sandbox GET requests/last | jq -r '.query // ""'
-}
-
-token_sent() {
-    sandbox GET requests/last | jq -r .headers.authorization
-}
-
-# Makes a second account with a line for the user of this file: SECOND_ACCOUNT, SECOND_LINE, ...
-make_second_account() {
-    put SECOND_EMAIL "$EMAIL"
-    make_account SECOND_
-    make_line SECOND_
 }
 
 # --- GET /v2/forms ---
@@ -94,7 +68,7 @@ make_second_account() {
     done
     assert_equal "$pages" 3
     assert_equal "$(cat "$BATS_TEST_TMPDIR/names")" "$(printf 'bulk_%d\n' {1..30})"
-    answers 200 '{"data":[]}'
+    platform_answers 200 '{"data":[]}'
     api GET '/v2/forms?after=a%26b%3D%2B'
     assert_equal "$(query_sent)" 'limit=25&after=a%26b%3D%2B'
 }
@@ -113,7 +87,7 @@ make_second_account() {
 
 @test "items and paging are returned byte for byte, except for an access_token" {
     local items='[ {"id":"1","name":"\u0041\/","big":9007199254740993,"nul":"a\u0000b","k":1,"k":2,"huge":1e400} , 7]'
-    answers 200 "{\"data\": $items ,\"paging\":{ \"cursors\":{\"after\":\"Q\\/=\"},\"next\":\"https:\\/\\/x?access_token=A&after=Q\" }}"
+    platform_answers 200 "{\"data\": $items ,\"paging\":{ \"cursors\":{\"after\":\"Q\\/=\"},\"next\":\"https:\\/\\/x?access_token=A&after=Q\" }}"
     api GET /v2/forms
     assert_success
     assert_body_is "{\"success\":true,\"data\":{\"items\":$items,\"paging\":{ \"cursors\":{\"after\":\"Q\\/=\"},\"next\":\"https:\\/\\/x?after=Q\" }}}"
@@ -203,7 +177,7 @@ make_second_account() {
     while read -r upstream expected code; do
         for path in /v2/forms /v2/forms/51; do
             printf 'case: %s %s\n' "$path" "$upstream"
-            answers "$upstream" "$payload"
+            platform_answers "$upstream" "$payload"
             api GET "$path"
             assert_error "$expected" "$code" '(#7) No/way'
             grep -qF -- "\"details\":$payload}" "$body" || fail_answer "expected the payload in details"
@@ -236,13 +210,13 @@ make_second_account() {
 @test "an answer that is not a list, or not a flow, is 500 with the answer in details, unless it is empty" {
     local answer
     for answer in '{}' '[]' '{"data":{}}' 5; do
-        answers 200 "$answer"
+        platform_answers 200 "$answer"
         api GET /v2/forms
         assert_error 500 INTERNAL_ERROR 'no list'
         assert_details "$answer"
     done
     for answer in '[]' 5 '"x"' null; do
-        answers 200 "$answer"
+        platform_answers 200 "$answer"
         api GET /v2/forms/51
         assert_error 500 INTERNAL_ERROR 'no flow'
         assert_details "$answer"
@@ -259,7 +233,7 @@ make_second_account() {
     assert_sent_to 51
     assert_equal "$(query_sent)" ''
     local object='{ "id":"51", "name":"\u0046\/", "big":9007199254740993,"nul":"a\u0000b","k":1,"k":2,"huge":1e400}'
-    answers 200 "$object"
+    platform_answers 200 "$object"
     api GET /v2/forms/51
     assert_body_is "{\"success\":true,\"data\":$object}"
 }
@@ -296,7 +270,7 @@ make_second_account() {
 }
 
 @test "search is never taken for a flow id" {
-    answers 200 "$(flow search Trap)"
+    platform_answers 200 "$(flow search Trap)"
     api GET /v2/forms/search
     assert_success
     assert_json .data '{"items":[]}'
@@ -337,14 +311,14 @@ $ACCOUNT|52|Second|DRAFT"
 
 # bats test_tags=direct
 @test "an object that is not a flow is passed on and not stored" {
-    answers 200 '{"data":[7,{},{"id":"1"},{"name":"x"},{"id":5,"name":"x"},{"id":"","name":"x"},
+    platform_answers 200 '{"data":[7,{},{"id":"1"},{"name":"x"},{"id":5,"name":"x"},{"id":"","name":"x"},
         {"id":"2\u0000","name":"x"},{"id":"3","name":"no status"}]}'
     api GET /v2/forms
     assert_success
     assert_that '.data.items | length == 8'
     assert_equal "$(db 'SELECT flow_id, name, status FROM flow')" '3|no status|'
     # a node of another type, read by its id
-    answers 200 '{"id":"4","name":"Some business","currency":"EUR"}'
+    platform_answers 200 '{"id":"4","name":"Some business","currency":"EUR"}'
     api GET /v2/forms/4
     assert_success
     assert_equal "$(db 'SELECT count(*) FROM flow WHERE flow_id = 4')" 0
@@ -368,7 +342,7 @@ $ACCOUNT|52|Second|DRAFT"
 # bats test_tags=direct
 @test "a search item is the row, with validation as the platform sent it" {
     local errors='[ {"error":"INVALID_PROPERTY","message":"a\/b","line_start":9007199254740993} ]'
-    answers 200 "{\"data\":[{\"id\":\"51\",\"name\":\"First \\u00e9\",\"status\":\"DRAFT\",\"validation_errors\":$errors}]}"
+    platform_answers 200 "{\"data\":[{\"id\":\"51\",\"name\":\"First \\u00e9\",\"status\":\"DRAFT\",\"validation_errors\":$errors}]}"
     api GET /v2/forms
     assert_success
     api GET /v2/forms/search
@@ -501,7 +475,7 @@ phoneNumberId=$SECOND_LINE 52"
 @test "a flow of two accounts is a row of each" {
     make_second_account
     listed "$(flow 51 Mine)"
-    answers 200 "$(flow 51 Theirs)"
+    platform_answers 200 "$(flow 51 Theirs)"
     api GET "/v2/forms/51?accountId=$SECOND_ACCOUNT"
     assert_success
     api GET /v2/forms/search

@@ -442,8 +442,8 @@ END
     for ((number = 1; number <= 100; number++)); do
         statuses+=("{\"id\":\"wamid.s$number\",\"status\":\"sent\",\"timestamp\":\"1780000000\",\"recipient_id\":\"16505551000\"}")
     done
-    take "$(payload "$(change messages "\"messages\":[$(listed "${messages[@]}")]")" \
-        "$(change messages "\"statuses\":[$(listed "${statuses[@]}")]")")"
+    take "$(payload "$(change messages "\"messages\":[$(comma_list "${messages[@]}")]")" \
+        "$(change messages "\"statuses\":[$(comma_list "${statuses[@]}")]")")"
     assert_equal "$(contacts | jq length)" 10
     assert_equal "$(events 'select(.type == "message.received").data.message.id')" \
         "$(seq -f '"wamid.%.0f"' 900)"
@@ -1036,7 +1036,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     for ((number = 1; number <= 30; number++)); do
         entries+=("{\"id\":\"66$number\",\"changes\":[$changes]}")
     done
-    take "{\"entry\":[$(listed "${entries[@]}")]}"
+    take "{\"entry\":[$(comma_list "${entries[@]}")]}"
     take "$(WABA=$(printf '7%.0s' {1..3000}) payload "$changes")"
     assert_equal "$(db "SELECT count(*), max(length(waba_id)) FROM foreign_waba JOIN line l ON l.id = line_id WHERE phone_number_id = '$LINE'")" '10|128'
 }

@@ -6,12 +6,6 @@ rename_account() { # NAME
     db "UPDATE account SET name = '$1' WHERE id = '$ACCOUNT'"
 }
 
-assert_named() { # NAME
-    api GET /v2/me
-    assert_success
-    assert_text '.data.accounts[0].displayName' "$1"
-}
-
 @test "a request reads every earlier commit, in any state of the write-ahead log" {
     make_user
     rename_account one

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # `switchboard restore`: a backup replaces the database while the service runs.
 load helpers/all
+load helpers/background
 
 setup() {
     rm -f "$STACK"/{copy,other,damaged} "$DB.before-restore"
@@ -11,12 +12,6 @@ backup_named() { # NAME: a backup whose account has that name
     db "UPDATE account SET name = '$1' WHERE id = '$ACCOUNT'"
     rm -f "$STACK/copy"
     switchboard backup "$STACK/copy" >/dev/null
-}
-
-assert_named() { # NAME
-    api GET /v2/me
-    assert_success
-    assert_text '.data.accounts[0].displayName' "$1"
 }
 
 refuses() { # PART FILE
@@ -88,32 +83,26 @@ refuses() { # PART FILE
     assert_equal "$(ls "$BATS_TEST_TMPDIR/state")" new.db
 }
 
+# Makes a request whose answer has a directory of its own, and prints the status:
+# ask_api NAME METHOD PATH [option of api...]
+ask_api() {
+    answer_dir=$BATS_TEST_TMPDIR/answer.$1
+    mkdir -p "$answer_dir"
+    api "${@:2}"
+    printf '%s\n' "$status"
+}
+
 @test "a restore under load fails no request, and every commit is in one of the two databases" {
-    local loads=() turn text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230007\",\"text\":\"x\"}" sent=0 kept
+    local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230007\",\"text\":\"x\"}" sent=0 kept
     backup_named 'then'
     db "UPDATE account SET name = 'now' WHERE id = '$ACCOUNT'"
-    for turn in 1 2; do
-        (
-            answer_dir=$BATS_TEST_TMPDIR/load.$turn
-            mkdir "$answer_dir"
-            until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
-                if ((turn == 1)); then
-                    api GET /v2/me
-                else
-                    api POST /v2/messages/send/text -d "$text"
-                fi
-                printf '%s\n' "$status"
-            done >"$BATS_TEST_TMPDIR/statuses.$turn"
-        ) 3>&- &
-        loads+=($!)
-    done
-    eventually grep -q 200 "$BATS_TEST_TMPDIR/statuses.2"
+    in_background me ask_api me GET /v2/me
+    in_background send ask_api send POST /v2/messages/send/text -d "$text"
+    eventually grep -q 200 "$BATS_TEST_TMPDIR/background.send"
     run switchboard restore "$STACK/copy"
     assert_equal "$status" 0
-    touch "$BATS_TEST_TMPDIR/enough"
-    wait "${loads[@]}"
-    assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/statuses.*)" 200
-    sent=$(wc -l <"$BATS_TEST_TMPDIR/statuses.2")
+    end_background 200
+    sent=$(wc -l <"$BATS_TEST_TMPDIR/background.send")
     kept=$(sqlite3 "$DB.before-restore" "SELECT count(*) FROM message WHERE line_id = (SELECT id FROM line WHERE phone_number_id = '$LINE')")
     assert_equal "$((kept + $(db "SELECT count(*) FROM message WHERE line_id = (SELECT id FROM line WHERE phone_number_id = '$LINE')")))" "$sent"
     assert_named 'then'

@@ -100,12 +100,6 @@ stored() {
     grep -rqaF -e "$1" "$STACK"
 }
 
-refute() { # COMMAND...: it must fail
-    if "$@"; then
-        fail "expected this to fail: $*"
-    fi
-}
-
 mode() {
     stat -c %a "$1"
 }

@@ -12,15 +12,10 @@ setup() {
         '{"templatePageCap":0,"templatePageCapSilent":false,"pagingToken":false}' >/dev/null
 }
 
-# The arguments, separated by commas.
-list() {
-    local IFS=,
-    printf '%s' "$*"
-}
-
 # Replaces the account's templates upstream: have_templates ITEM...
 have_templates() {
-    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$(list "$@")]}" >/dev/null
+    sandbox POST templates \
+        "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[$(comma_list "$@")]}" >/dev/null
 }
 
 # The same with COUNT templates named bulk_1, bulk_2, ...
@@ -43,15 +38,9 @@ odd_template() {
         '"again":1,"again":2,"huge":1e400,"zero":-0.0 }'
 }
 
-# Sets the platform's next answer, byte for byte: answers STATUS TEXT
-answers() {
-    fault "$(jq -nc --argjson status "$1" --arg body "$2" \
-        '{status: $status, body: $body, headers: {"Content-Type": "application/json"}}')"
-}
-
 # The body of a send, with members as JSON texts: sending [MEMBER...]
 sending() {
-    printf '{"phoneNumberId":"%s"%s}' "$LINE" "${1+,$(list "$@")}"
+    printf '{"phoneNumberId":"%s"%s}' "$LINE" "${1+,$(comma_list "$@")}"
 }
 
 # The request upstream for a send to $PHONE: upstream_send NAME LANGUAGE [MEMBERS]
@@ -62,15 +51,6 @@ upstream_send() {
 
 names() {
     jq -r '.data.items[].name' "$body"
-}
-
-# The query of the last request upstream.
-query_sent() {
-    sandbox GET requests/last | jq -r '.query // ""'
-}
-
-token_sent() {
-    sandbox GET requests/last | jq -r .headers.authorization
 }
 
 # --- GET /v2/templates ---
@@ -97,7 +77,7 @@ token_sent() {
 
 @test "items and paging are returned byte for byte" {
     local paging='{ "cursors":{"before":"QQ==","after":"Q\/=="}, "next":"https:\/\/x\/y?limit=1&after=Q" }'
-    answers 200 "{\"data\": [$(odd_template) , 7, null],\"paging\": $paging}"
+    platform_answers 200 "{\"data\": [$(odd_template) , 7, null],\"paging\": $paging}"
     api GET /v2/templates
     assert_success
     assert_body_is "{\"success\":true,\"data\":{\"items\":[$(odd_template) , 7, null],\"paging\":$paging}}"
@@ -111,7 +91,7 @@ token_sent() {
     assert_equal "$(query_sent)" limit=2
     api GET "/v2/templates?after=$(jq -r .data.paging.cursors.after "$body")"
     assert_equal "$(names)" bulk_3
-    answers 200 '{"data":[]}'
+    platform_answers 200 '{"data":[]}'
     api GET '/v2/templates?after=a%26fields%3Did%2B%2F%3D&limit=7&limit=8'
     assert_success
     assert_equal "$(query_sent)" 'limit=7&after=a%26fields%3Did%2B%2F%3D'
@@ -165,7 +145,7 @@ token_sent() {
 link_becomes() {
     local before='{ "cursors" : {"after":"Q\u0041"}, "a\"b\n":1e400, "previous":' between=' , "next" : '
     printf 'case: %s\n' "$1"
-    answers 200 "{\"data\":[],\"paging\":$before\"$1\"$between\"$1\" }}"
+    platform_answers 200 "{\"data\":[],\"paging\":$before\"$1\"$between\"$1\" }}"
     api GET /v2/templates
     assert_success
     assert_body_is "{\"success\":true,\"data\":{\"items\":[],\"paging\":$before\"$2\"$between\"$2\" }}}"
@@ -193,7 +173,7 @@ link_becomes() {
     local paging
     for paging in null '"x"' '[{"next":"?access_token=A"}]' '{"next":null,"previous":[1]}' '{}'; do
         printf 'case: %s\n' "$paging"
-        answers 200 "{\"data\":[],\"paging\":$paging}"
+        platform_answers 200 "{\"data\":[],\"paging\":$paging}"
         api GET /v2/templates
         assert_body_is "{\"success\":true,\"data\":{\"items\":[],\"paging\":$paging}}"
     done
@@ -229,14 +209,14 @@ link_becomes() {
     expected="{\"success\":true,\"data\":{\"items\":[$(odd_template),$(template odd_two)],\"paging\":"
     [[ $(head -c ${#expected} "$body") == "$(head -c ${#expected} <<<"$expected")" ]] ||
         fail_answer "expected it to begin with $expected"
-    answers 200 "{\"data\":[5,{},{\"name\":7},{\"name\":null},$(odd_template),{\"name\":\"\\u006fdd\"}]}"
+    platform_answers 200 "{\"data\":[5,{},{\"name\":7},{\"name\":null},$(odd_template),{\"name\":\"\\u006fdd\"}]}"
     api GET '/v2/templates?search=odd'
     assert_body_is "{\"success\":true,\"data\":{\"items\":[$(odd_template),{\"name\":\"\\u006fdd\"}]}}"
 }
 
 # bats test_tags=direct
 @test "search compares characters beyond ASCII exactly" {
-    answers 200 '{"data":[{"name":"caf\u00e9 x"},{"name":"CAFÉ"},{"name":"cafe"}]}'
+    platform_answers 200 '{"data":[{"name":"caf\u00e9 x"},{"name":"CAFÉ"},{"name":"cafe"}]}'
     api GET '/v2/templates?search=CAF%C3%A9'
     assert_body_is '{"success":true,"data":{"items":[{"name":"caf\u00e9 x"}]}}'
     api GET '/v2/templates?search=caf%C3'
@@ -268,13 +248,6 @@ link_becomes() {
     assert_equal "$(names)" first_one
     api GET /v2/templates/second_one
     assert_error 404 NOT_FOUND
-}
-
-# Creates a second account with a line for the file's user: SECOND_ACCOUNT, SECOND_LINE, ...
-make_second_account() {
-    put SECOND_EMAIL "$EMAIL"
-    make_account SECOND_
-    make_line SECOND_
 }
 
 # bats test_tags=direct
@@ -338,7 +311,7 @@ failures() {
     while read -r upstream expected code; do
         for path in /v2/templates /v2/templates/x; do
             printf 'case: %s %s\n' "$path" "$upstream"
-            answers "$upstream" "$payload"
+            platform_answers "$upstream" "$payload"
             api GET "$path"
             assert_error "$expected" "$code" '(#7) No/way'
             grep -qF -- "\"details\":$payload}" "$body" || fail_answer "expected the payload in details"
@@ -364,11 +337,11 @@ failures() {
 
 # bats test_tags=direct
 @test "an answer that is not JSON is 500, with its beginning as a string in details" {
-    answers 200 '<html>oops</html>'
+    platform_answers 200 '<html>oops</html>'
     api GET /v2/templates
     assert_error 500 INTERNAL_ERROR 'not JSON'
     assert_json .details '<html>oops</html>'
-    answers 502 "<html>$(printf 'x%.0s' {1..5000})"
+    platform_answers 502 "<html>$(printf 'x%.0s' {1..5000})"
     api GET /v2/templates
     assert_error 500 INTERNAL_ERROR 502
     assert_that '.details | startswith("<html>x") and length == 1024'
@@ -387,7 +360,7 @@ failures() {
     for answer in '{}' '[]' '{"data":{}}' '{"data":null}' '5'; do
         for path in /v2/templates /v2/templates/x; do
             printf 'case: %s %s\n' "$path" "$answer"
-            answers 200 "$answer"
+            platform_answers 200 "$answer"
             api GET "$path"
             assert_error 500 INTERNAL_ERROR 'no list'
             assert_details "$answer"
@@ -479,7 +452,7 @@ failures() {
     assert_text .data.name 'café au lait'
     api GET '/v2/templates/a+b%26c'
     assert_success
-    answers 200 '{"data":[{"name":"caf\u00e9 \ud83d\ude00"}]}'
+    platform_answers 200 '{"data":[{"name":"caf\u00e9 \ud83d\ude00"}]}'
     api GET /v2/templates/caf%C3%A9%20%F0%9F%98%80
     assert_body_is '{"success":true,"data":{"name":"caf\u00e9 \ud83d\ude00"}}'
 }
@@ -559,7 +532,7 @@ assert_window() {
 # bats test_tags=direct
 @test "the search stops at pages that never end" {
     local page='{"data":[],"paging":{"cursors":{"after":"Q"},"next":"https://x/?after=Q"}}'
-    answers 200 "$page"
+    platform_answers 200 "$page"
     api GET /v2/templates/x
     assert_error 404 NOT_FOUND 'Template not found'
     assert_equal "$(sent_count)" 1
@@ -569,10 +542,10 @@ assert_window() {
 @test "a page with more templates than requested does not extend the window" {
     local items
     items=$(printf '{"name":"n%d"},' {1..201})
-    answers 200 "{\"data\":[${items%,}]}"
+    platform_answers 200 "{\"data\":[${items%,}]}"
     api GET /v2/templates/n200
     assert_success
-    answers 200 "{\"data\":[${items%,}]}"
+    platform_answers 200 "{\"data\":[${items%,}]}"
     api GET /v2/templates/n201
     assert_error 404 NOT_FOUND
 }
@@ -629,7 +602,7 @@ assert_window() {
         {"type":"carousel","cards":[{"card_index":0,"components":[{"type":"body","parameters":[]}]}]},
         {"type":"limited_time_offer","parameters":[{"type":"limited_time_offer",
             "limited_time_offer":{"expiration_time_ms":1790000000000}}]}, 5, null, "made up"]'
-    answers 200 '{"messaging_product":"whatsapp","contacts":[],"messages":[{"id":"wamid.all.kinds"}]}'
+    platform_answers 200 '{"messaging_product":"whatsapp","contacts":[],"messages":[{"id":"wamid.all.kinds"}]}'
     api POST /v2/templates/send \
         -d "$(sending "\"to\":\"$PHONE\"" '"templateName":"all"' "\"components\":$components")"
     assert_success
@@ -863,7 +836,7 @@ refused() {
     assert_success
     assert_sent_to "$LINE/messages"
     assert_sent "$(upstream_send hello en_US)"
-    answers 200 '{"messages":[{"id":"wamid.test.send"}]}'
+    platform_answers 200 '{"messages":[{"id":"wamid.test.send"}]}'
     api POST '/v2/templates/caf%C3%A9%20%221%22/test-send' \
         -d "$(sending "\"to\":\"$PHONE\"" '"language":"de"' '"components":[ ]')"
     assert_success

@@ -56,3 +56,23 @@ put() {
     printf -v "$1" '%s' "$2"
     export "${1?}"
 }
+
+# Makes a second account with a line for the user of make_user: SECOND_ACCOUNT, SECOND_LINE, ...
+make_second_account() {
+    put SECOND_EMAIL "$EMAIL"
+    make_account SECOND_
+    make_line SECOND_
+}
+
+# Expects that GET /v2/me shows NAME as the name of the user's first account.
+assert_named() { # NAME
+    api GET /v2/me
+    assert_success
+    assert_text '.data.accounts[0].displayName' "$1"
+}
+
+# Prints its arguments, separated by commas.
+comma_list() {
+    local IFS=,
+    printf '%s' "$*"
+}

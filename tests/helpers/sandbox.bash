@@ -36,6 +36,12 @@ fault() {
     sandbox POST faults "$1" >/dev/null
 }
 
+# Sets the platform's next answer, byte for byte: platform_answers STATUS TEXT
+platform_answers() {
+    fault "$(jq -nc --argjson status "$1" --arg body "$2" \
+        '{status: $status, body: $body, headers: {"Content-Type": "application/json"}}')"
+}
+
 # Prints how many requests the platform received; QUERY such as `path=/messages`: sent_count [QUERY]
 sent_count() {
     local answer
@@ -55,6 +61,16 @@ something_sent() {
 # Prints the body of the last request, unchanged: sent [QUERY]
 sent() {
     sandbox GET "requests/last/body?${1-}"
+}
+
+# Prints the query of the last request; nothing when it has none.
+query_sent() {
+    sandbox GET requests/last | jq -r '.query // ""'
+}
+
+# Prints the header Authorization of the last request.
+token_sent() {
+    sandbox GET requests/last | jq -r .headers.authorization
 }
 
 assert_sent() { # TEXT [QUERY]: the exact body that the platform received last

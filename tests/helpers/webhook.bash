@@ -41,15 +41,10 @@ take() {
     assert_body_is '{"success":true,"data":{"received":true}}'
 }
 
-# Prints its arguments, separated by commas.
-listed() {
-    local IFS=,
-    printf '%s' "$*"
-}
-
 # Prints a webhook payload with changes of the account: payload CHANGE...
 payload() {
-    printf '{"object":"whatsapp_business_account","entry":[{"id":"%s","changes":[%s]}]}' "$WABA" "$(listed "$@")"
+    printf '{"object":"whatsapp_business_account","entry":[{"id":"%s","changes":[%s]}]}' \
+        "$WABA" "$(comma_list "$@")"
 }
 
 # Prints a change of the line: change FIELD MEMBERS-OF-VALUE
