@@ -2,6 +2,8 @@
 #ifndef SWITCHBOARD_SUPERVISOR_H
 #define SWITCHBOARD_SUPERVISOR_H
 
+#include <stddef.h>
+
 #include "listener.h"
 #include "sizing.h"
 #include "watched.h"
