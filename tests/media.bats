@@ -88,6 +88,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
 
 # --- POST /v2/media/upload, a form ---
 
+# bats test_tags=route
 @test "a form with file and phoneNumberId is uploaded byte for byte and answered with the media id" {
     local photo
     photo=$(photo)
@@ -96,10 +97,11 @@ assert_refused() { # STATUS [MESSAGE-PART]
     assert_conventions
     assert_equal "$(sent_count)" 1
     assert_sent_to "$LINE/media"
-    assert_equal "$(sandbox GET requests/last | jq -r .headers.authorization)" "Bearer $PLATFORM_TOKEN"
+    assert_equal "$(token_sent)" "Bearer $PLATFORM_TOKEN"
     assert_equal "$(uploaded .phoneNumberId)" "$LINE"
 }
 
+# bats test_tags=direct
 @test "the file may come before phoneNumberId and type, and among unknown fields" {
     local photo
     photo=$(photo)
@@ -115,6 +117,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
     assert_equal "$(uploaded .phoneNumberId)" "$SECOND_LINE"
 }
 
+# bats test_tags=direct
 @test "phoneNumberId of a form may come as a header instead (spec 5.6)" {
     local photo header
     photo=$(photo)
@@ -127,6 +130,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
     done
 }
 
+# bats test_tags=route
 @test "a chunked form is accepted like one with Content-Length" {
     local photo
     photo=$(photo 300000)
@@ -138,6 +142,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
     assert_uploaded "$photo" image/jpeg
 }
 
+# bats test_tags=direct
 @test "the form that curl -F sends is accepted" {
     local photo
     photo=$(photo)
@@ -149,6 +154,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
     assert_uploaded "$photo" image/jpeg
 }
 
+# bats test_tags=direct
 @test "boundaries of 1 to 70 characters, quoted or not, separate the parts" {
     local photo type
     photo=$(photo)
@@ -163,6 +169,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
     done
 }
 
+# bats test_tags=direct
 @test "file names keep their UTF-8, filename* takes precedence, and no name can add a header" {
     local photo name wanted
     photo=$(photo)
@@ -191,6 +198,7 @@ END
 
 # --- POST /v2/media/upload, a raw body ---
 
+# bats test_tags=route
 @test "a raw body is uploaded byte for byte, with the name in X-Filename, else file" {
     local photo
     photo=$(photo)
@@ -210,6 +218,7 @@ END
     assert_equal "$(uploaded .phoneNumberId)" "$SECOND_LINE"
 }
 
+# bats test_tags=direct
 @test "a raw body is never written to the disk" {
     local photo
     photo=$(photo 500000)
@@ -316,6 +325,7 @@ END
 
 # --- authorization ---
 
+# bats test_tags=direct
 @test "a missing phoneNumberId is 400 in both modes" {
     local photo
     photo=$(photo)
@@ -352,6 +362,7 @@ END
     done
 }
 
+# bats test_tags=route
 @test "the token is checked before the body, and a body of any size gets its answer" {
     local try
     for try in 1 2 3; do
@@ -363,6 +374,7 @@ END
     assert_nothing_sent
 }
 
+# bats test_tags=route
 @test "POST /v2/media is 404, and upload accepts POST alone" {
     api POST /v2/media -d '{}'
     assert_error 404 NOT_FOUND
@@ -372,6 +384,7 @@ END
 
 # --- sizes ---
 
+# bats test_tags=route
 @test "a raw body without Content-Length is 411" {
     upload_raw "$(photo)" image/jpeg -H 'Transfer-Encoding: chunked'
     assert_refused 411 Content-Length
@@ -388,6 +401,7 @@ END
     assert_memory
 }
 
+# bats test_tags=route
 @test "one byte more is 413 in both modes, and nothing is sent" {
     local file=$BATS_TEST_TMPDIR/larger
     { cat "$(big)"; printf x; } >"$file"
@@ -583,6 +597,7 @@ assert_nothing_completed() {
     assert_equal "$(sandbox GET requests | jq '[.[] | select(.complete)] | length')" 0
 }
 
+# bats test_tags=route
 @test "a raw body shorter than its Content-Length is 400 where the client still listens, and never uploaded" {
     local n photo before
     photo=$(photo 2000000)
@@ -635,6 +650,7 @@ assert_nothing_completed() {
 END
 }
 
+# bats test_tags=direct
 @test "the message of a failed upload is the platform's, without additions, and never empty (spec 4.6)" {
     local photo
     photo=$(photo)
@@ -686,6 +702,7 @@ END
     assert_json .details '{"success":true}'
 }
 
+# bats test_tags=direct
 @test "an upload is sent once, whatever its result" {
     fault '{"kind":"reset"}'
     upload_raw "$(photo)" image/jpeg
@@ -864,6 +881,7 @@ assert_replayed() { # [STATUS]
     assert_equal "$(sent_count)" 2
 }
 
+# bats test_tags=direct
 @test "100 MB with an Idempotency-Key take at most 16 MB of memory, and a raw body is not written to the disk" {
     local key big
     big=$(big)

@@ -33,6 +33,7 @@ asked() {
 
 DOWNLOAD='"match":{"path":"whatsapp_business"}' # matches the request to the media URL, for faults
 
+# bats test_tags=route
 @test "a download returns the platform's bytes with type, length and disposition (spec 4.6)" {
     local id
     id=$(have_media '"mimeType":"image/png","size":70000,"seed":7')
@@ -67,7 +68,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # matches the request to the med
     assert_content "$id"
     assert_equal "$(sandbox GET requests | jq -r '.[].path' | head -n 1)" "/v26.0/$id"
     assert_equal "$(sent_count)" 2
-    assert_equal "$(sandbox GET requests/last | jq -r .headers.authorization)" "Bearer $FIRST_TOKEN"
+    assert_equal "$(token_sent)" "Bearer $FIRST_TOKEN"
     [[ $(sandbox GET requests/last | jq -r '.headers["user-agent"]') == switchboard/* ]]
 }
 
@@ -78,7 +79,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # matches the request to the med
     download "$id"
     assert_content "$id"
     assert_equal "$(asked)" "$FIRST_TOKEN"$'\n'"$SECOND_TOKEN"
-    assert_equal "$(sandbox GET requests/last | jq -r .headers.authorization)" "Bearer $SECOND_TOKEN"
+    assert_equal "$(token_sent)" "Bearer $SECOND_TOKEN"
 }
 
 # bats test_tags=direct
@@ -196,6 +197,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # matches the request to the med
     assert_nothing_sent
 }
 
+# bats test_tags=route
 @test "HEAD has the headers of GET and no body" {
     local id
     id=$(have_media '"size":3000000,"mimeType":"video/mp4"')
@@ -209,6 +211,7 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # matches the request to the med
 
 # --- ranges ---
 
+# bats test_tags=route
 @test "a Range is passed through: 206 with Content-Range" {
     local id range wanted
     id=$(have_media '"size":100000,"seed":3')
@@ -284,6 +287,7 @@ END
     assert_equal "$(sent_count path=/v26.0/1\&method=GET)" "$(sent_count "path=/v26.0/$id")"
 }
 
+# bats test_tags=route
 @test "a download that breaks off later is shorter than its Content-Length, and the connection is closed" {
     local id n got
     id=$(have_media '"size":3000000')
@@ -453,6 +457,7 @@ assert_stalled() {
     assert_upstream_ms 30000 32000
 }
 
+# bats test_tags=route
 @test "a client that closes the connection ends the download" {
     local path
     path=/v2/media/$(have_media "\"size\":$LIMIT")/download

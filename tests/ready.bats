@@ -48,6 +48,7 @@ refused() {
     ! grep -qF "$STACK" "$body" || fail_answer 'the answer contains a path'
 }
 
+# bats test_tags=route
 @test "GET /v2/ready is 200 when database, keys, disk and courier are in order" {
     assert_ready
 }
@@ -57,6 +58,7 @@ refused() {
     assert_success
 }
 
+# bats test_tags=route
 @test "another method is 404 with Allow, HEAD is GET without the body, OPTIONS is 204" {
     assert_methods /v2/ready GET
 }
@@ -69,6 +71,7 @@ refused() {
     assert_request_ids GET /v2/ready
 }
 
+# bats test_tags=route
 @test "a missing database is 503, and 200 as soon as it is back" {
     mv "$DB" "$DB.away"
     refused database 'switchboard doctor' courier 'Not known'
@@ -218,6 +221,7 @@ END
     assert_ready
 }
 
+# bats test_tags=route
 @test "64 concurrent requests get 64 answers" {
     request_many 64 GET /v2/ready
     assert_equal "$(statuses)" '64 200'
