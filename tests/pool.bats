@@ -19,6 +19,13 @@ setup() {
     forget_sent
 }
 
+# The pool of start_pool has logged only JSON lines, and one of this level with this message:
+# assert_logged LEVEL MESSAGE
+assert_logged() {
+    jq -se --arg level "$1" --arg message "$2" 'any(.level == $level and .message == $message)' \
+        "$BATS_TEST_TMPDIR/pool.log" >/dev/null || fail "$(cat "$BATS_TEST_TMPDIR/pool.log")"
+}
+
 # Restarts the pools of the stack for the next test.
 teardown() {
     [[ -z ${pool-} ]] || kill "$pool" 2>/dev/null || true
@@ -104,7 +111,15 @@ assert_all_served() {
     for number in 1 2 3 4; do
         ((at[number] - at[number - 1] >= 50 << number)) || fail "started at: ${at[*]}"
     done
-    grep -q 'ended with status 3' "$BATS_TEST_TMPDIR/pool.log"
+    assert_logged warn "$BATS_TEST_TMPDIR/dies: process ended with status 3"
+}
+
+@test "a program that cannot be run is logged with the reason" {
+    printf 'x' >"$BATS_TEST_TMPDIR/unfit"
+    start_pool 1 -- "$BATS_TEST_TMPDIR/unfit"
+    eventually grep -q 'ended with' "$BATS_TEST_TMPDIR/pool.log"
+    assert_logged error "cannot run $BATS_TEST_TMPDIR/unfit: Permission denied"
+    assert_logged warn "$BATS_TEST_TMPDIR/unfit: process ended with status 127"
 }
 
 @test "wrong options are reported with exit status 2" {
