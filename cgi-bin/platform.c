@@ -78,7 +78,8 @@ static int check_signature_header(struct request *rq) {
     return read_signature(given) ? 0 : fail_unsigned(rq);
 }
 
-static const struct guard signature_guard = {.before_body = check_signature_header};
+static const struct guard signature_guard = {.before_body = check_signature_header,
+                                             .requires = REQUIRES_SIGNATURE};
 
 /* Fails for a payload that could not be stored. */
 static int fail_ingest(struct request *rq, struct store *store, enum store_result result) {

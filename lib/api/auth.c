@@ -91,6 +91,7 @@ static int check_line(struct request *rq) {
     return auth_choose_line(rq, id ? id : "");
 }
 
-const struct guard token_guard = {.before_body = check_token, .requires_token = true};
-const struct guard line_guard = {
-    .before_body = check_token, .before_fields = check_line, .requires_token = true};
+const struct guard token_guard = {.before_body = check_token, .requires = REQUIRES_TOKEN};
+const struct guard line_guard = {.before_body = check_token,
+                                 .before_fields = check_line,
+                                 .requires = REQUIRES_TOKEN | REQUIRES_LINE};

@@ -135,7 +135,7 @@ int reply_settle(struct request *rq) {
     rq->reply.is_settled = true;
     reply_body(rq, catalogue[failure->code].status, REPLY_JSON, envelope(rq));
     if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard &&
-        rq->route->guard->requires_token)
+        rq->route->guard->requires & REQUIRES_TOKEN)
         reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\""); /* RFC 9110 15.5.2 */
     return rq->reply.status;
 }

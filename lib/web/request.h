@@ -18,6 +18,13 @@
 struct request;
 struct caller; /* the authenticated user: defined in auth.h, unknown to lib/web */
 
+/* What a guard requires of a request. The description of the routes (describe.h) lists it. */
+enum requirement {
+    REQUIRES_TOKEN = 1,     /* an API token; a 401 has WWW-Authenticate (RFC 9110 15.5.2) */
+    REQUIRES_LINE = 2,      /* phoneNumberId in the JSON body, a line of the caller (spec 5.6) */
+    REQUIRES_SIGNATURE = 4, /* the platform's signature of the body (spec 6) */
+};
+
 /* The authorization of a route. Each step returns 0, or -1 after it has failed the request; a step
  * that is NULL is omitted. */
 struct guard {
@@ -25,7 +32,7 @@ struct guard {
      * that arrived slowly. */
     int (*before_body)(struct request *rq);
     int (*before_fields)(struct request *rq); /* after the JSON was read: ownership (spec 5.6) */
-    bool requires_token;                      /* a 401 has WWW-Authenticate (RFC 9110 15.5.2) */
+    unsigned requires;                        /* enum requirement */
 };
 
 /* How a route receives its body. */

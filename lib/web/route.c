@@ -26,6 +26,12 @@ bool route_matches(const char *pattern, const char *path,
     return !p.p && !q.p;
 }
 
+size_t route_body_limit(const struct route *route) {
+    return route->body == BODY_JSON  ? JSON_BODY_LIMIT
+           : route->body == BODY_RAW ? route->body_limit
+                                     : 0;
+}
+
 /* Returns the methods of this path, for `Allow` (RFC 9110 10.2.1); NULL for an unknown path. */
 static const char *allowed_methods(struct request *rq, const struct route *routes) {
     static const char *const methods[] = {"GET", "POST", "DELETE"};

@@ -10,6 +10,9 @@
 bool route_matches(const char *pattern, const char *path,
                    struct slice parameters[MAX_PATH_PARAMETERS]);
 
+/* The most bytes that a body may have: of a BODY_JSON or a BODY_RAW route; else 0. */
+size_t route_body_limit(const struct route *route);
+
 /* Sets rq->route and returns 0. Answers OPTIONS itself: then it returns 0 with the route NULL.
  * Fails with 404 when the path is unknown, and, with `Allow`, when it does not have the method. */
 int route_choose(struct request *rq, const struct route *routes);

@@ -11,6 +11,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "web/crash.h"
+#include "web/describe.h"
 #include "web/prefer.h"
 #include "web/reply.h"
 #include "web/route.h"
@@ -53,16 +54,10 @@ bool request_body_is_complete(const struct request *rq) {
     return rq->content_length < 0 || (int64_t)rq->body_read == rq->content_length;
 }
 
-static size_t body_limit(const struct route *route) {
-    return route->body == BODY_JSON  ? JSON_BODY_LIMIT
-           : route->body == BODY_RAW ? route->body_limit
-                                     : 0;
-}
-
 /* Reads the body up to one byte beyond the route's limit, or not at all when Content-Length exceeds
  * the limit; check_size refuses both. */
 static void read_body(struct request *rq) {
-    size_t limit = body_limit(rq->route);
+    size_t limit = route_body_limit(rq->route);
     if (rq->content_length <= (int64_t)limit) {
         struct buffer body = buffer_in(rq->arena);
         size_t step = rq->content_length > 0 ? (size_t)rq->content_length + 1 : 16384;
@@ -77,7 +72,7 @@ static void read_body(struct request *rq) {
 }
 
 static int check_size(struct request *rq) {
-    size_t limit = body_limit(rq->route);
+    size_t limit = route_body_limit(rq->route);
     if (rq->failure.code) /* the body arrived too slowly */
         return -1;
     if (rq->content_length > (int64_t)limit || rq->body.n > limit)
@@ -345,22 +340,10 @@ static void serve_one(const struct service *service, struct arena *arena) {
     crash_set_request(NULL, false);
 }
 
-/* Prints routes and permissions, for a user who starts the executable without a web server. */
-static int describe(const struct service *service) {
-    printf("switchboard %s: a CGI executable; see apache.conf. Its routes:\n", service->name);
-    for (const struct route *route = service->routes; route->method; route++)
-        printf("  %-7s%s\n", route->method, route->path);
-    puts("Besides answering requests, it may:");
-    for (unsigned need = 1; need <= service->needs; need <<= 1)
-        if (service->needs & need)
-            printf("  %s\n", confine_meaning(need));
-    return 0;
-}
-
 int serve(const struct service *service) {
     environment_limit();
     if (!getenv("GATEWAY_INTERFACE") && !transport_is_fastcgi())
-        return describe(service);
+        return describe_service(service);
     static struct arena arena;
     confine_memory();
     arena_init(&arena, REQUEST_MEMORY_CAP, on_exhausted);
