@@ -5,6 +5,8 @@
 bats_require_minimum_version 1.5.0
 load helpers/assert
 
+load helpers/routes
+
 setup_file() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     export root
@@ -37,6 +39,11 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
     done
 }
 
+# Prints the executables besides the given ones, so that a new one is expected to be refused.
+all_but() {
+    executables | grep -vxF "$(printf '%s\n' "$@")"
+}
+
 @test "every executable can do what it declares, and nothing else" {
     ((audit_status == 0)) || fail "$(cat "$report")"
     grep -qE '^[0-9]{4} trials: .* 0 surprises$' "$report"
@@ -53,7 +60,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 
 @test "no program starts programs, opens foreign files or makes memory executable" {
     local program
-    for program in health version ready me messages templates forms media webhooks platform root; do
+    for program in $(executables); do
         assert_outcome refused "$program" execve
         assert_outcome refused "$program" 'read /etc/passwd'
         assert_outcome refused "$program" 'make memory executable'
@@ -63,11 +70,11 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 }
 
 @test "only the programs that call the platform reach the network" {
-    local program
-    for program in health version ready me webhooks platform root; do
+    local program calling=(messages templates forms media)
+    for program in $(all_but "${calling[@]}"); do
         assert_outcome refused "$program" 'connect to loopback TCP'
     done
-    for program in messages templates forms media; do
+    for program in "${calling[@]}"; do
         assert_outcome possible "$program" 'connect to loopback TCP'
         assert_outcome refused "$program" 'bind a TCP port'
     done
@@ -75,7 +82,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 
 @test "no program reaches a stream socket of another service by its path" {
     local program
-    for program in health version me messages templates forms media webhooks platform root courier; do
+    for program in $(all_but ready) courier; do
         assert_outcome refused "$program" 'connect to a stream socket by its path'
         assert_outcome refused "$program" 'connect one of a pair of sockets to a path'
     done
@@ -85,7 +92,7 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 
 @test "no program maps code, not even from files that it may write" {
     local program
-    for program in health version me messages templates forms media webhooks platform root courier; do
+    for program in $(all_but ready) courier; do
         assert_outcome refused "$program" 'map a library as code'
         assert_outcome refused "$program" 'map a file that it may write as code'
         assert_outcome refused "$program" 'map empty memory as code'
@@ -93,12 +100,12 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 }
 
 @test "only the programs that encrypt or decrypt tokens and codes read the key file" {
-    local program
-    for program in health version me platform ready root; do
+    local program reading=(messages templates forms media webhooks)
+    for program in $(all_but "${reading[@]}"); do
         assert_outcome refused "$program" 'read the key file'
         assert_outcome refused "$program" 'read beside the configuration'
     done
-    for program in messages templates forms media webhooks courier; do
+    for program in "${reading[@]}" courier; do
         assert_outcome possible "$program" 'read the key file'
     done
 }
@@ -150,10 +157,13 @@ assert_outcome() { # OUTCOME PROGRAM TRIAL
 }
 
 @test "the table lists every route, need and library, and the numbers of system calls and of lines" {
+    local file method path more
     grep -qE '^me +GET +/v2/me +read the database +libsqlite3, static +[0-9]+/[0-9]+ +[0-9]+\+[0-9]+$' "$report"
     grep -qE '^ +POST +/v2/messages/send/text +call the platform +' "$report"
     grep -qE '^health .* only answer +libfcgi, static ' "$report"
-    local file
+    while read -r method path more; do
+        grep -qE "^[a-z]* +$method +$path( |\$)" "$report" || fail "the table lacks $method $path"
+    done < <(routes)
     for file in "$root"/cgi-bin/*.c; do
         grep -q "^$(basename "$file" .c) " "$report" || fail "the table has no row for $file"
     done

@@ -332,11 +332,6 @@ assert_unauthorized() {
     assert_success
 }
 
-@test "another method is 404 with Allow, HEAD is GET without the body, OPTIONS is 204" {
-    make_user
-    assert_methods /v2/me GET
-}
-
 @test "similar paths are 404, with a token or without (spec 7)" {
     make_user
     assert_no_other_paths /v2/me

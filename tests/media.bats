@@ -375,11 +375,9 @@ END
 }
 
 # bats test_tags=route
-@test "POST /v2/media is 404, and upload accepts POST alone" {
+@test "POST /v2/media is 404" {
     api POST /v2/media -d '{}'
     assert_error 404 NOT_FOUND
-    assert_methods /v2/media/upload POST
-    assert_methods /v2/media/1/download GET || [[ $status == 404 ]]
 }
 
 # --- sizes ---

@@ -58,11 +58,6 @@ refused() {
     assert_success
 }
 
-# bats test_tags=route
-@test "another method is 404 with Allow, HEAD is GET without the body, OPTIONS is 204" {
-    assert_methods /v2/ready GET
-}
-
 @test "similar paths are 404" {
     assert_no_other_paths /v2/ready
 }

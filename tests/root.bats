@@ -97,10 +97,6 @@ assert_index() {
     done
 }
 
-@test "another method is 404 with Allow, HEAD is GET without the body, OPTIONS is 204" {
-    assert_methods / GET
-}
-
 @test "X-Request-Id is taken from the request when it is harmless, else generated" {
     assert_request_ids GET /
 }

@@ -284,18 +284,6 @@ link_becomes() {
     assert_nothing_sent
 }
 
-@test "every route needs a token" {
-    local route
-    for route in 'GET /v2/templates' 'GET /v2/templates/x' 'POST /v2/templates/send' \
-        'POST /v2/templates/x/test-send'; do
-        printf 'case: %s\n' "$route"
-        # shellcheck disable=SC2086  # method and path
-        request $route
-        assert_error 401 UNAUTHORIZED 'Missing API token'
-    done
-    assert_nothing_sent
-}
-
 # --- the platform's failures (spec 7) ---
 
 # The answer to each status of the platform, for the routes that read: STATUS EXPECTED CODE

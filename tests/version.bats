@@ -44,10 +44,6 @@ load helpers/conventions
     assert_success
 }
 
-@test "another method is 404 with Allow, HEAD is GET without the body, OPTIONS is 204" {
-    assert_methods /v2/version GET
-}
-
 @test "similar paths are 404 (spec 7)" {
     assert_no_other_paths /v2/version
 }

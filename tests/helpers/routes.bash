@@ -1,0 +1,126 @@
+# shellcheck shell=bash
+# The routes of the programs, as the programs describe them (lib/web/describe.h), and requests made
+# from that description: a test of every route names none. `load helpers/routes` after helpers/all.
+#
+# Only sample values stand here: one for each `:name` segment of a path, and one for each field that
+# the program checks by code or whose value must exist.
+
+# Prints the names of the executables: one for each source file.
+executables() {
+    local file
+    for file in "$root"/cgi-bin/*.c; do
+        file=${file##*/}
+        printf '%s\n' "${file%.c}"
+    done
+}
+
+# Prints the description of the routes, one JSON object a line: {executable, method, path, requires:
+# [], body, limit, dispatches, query: [FIELD...], members: [FIELD...], one_of: [[PATH...]...]}.
+# FIELD is {path, type, required, may_be_empty, checked, from, to, values}. A route that dispatches
+# has the fields of the first route below it, as a sample. describe_routes [EXECUTABLE...]
+describe_routes() {
+    local executable
+    # shellcheck disable=SC2046  # names without spaces
+    (($#)) || set -- $(executables)
+    for executable; do
+        printf '%s\n' "= $executable"
+        "$OUT/cgi-bin/$executable" </dev/null || return
+    done | jq -cnR '
+        def rule($fields): $fields | map(if . == "may be empty" then {may_be_empty: true}
+            elif startswith("from ") then {from: .[5:] | tonumber}
+            elif startswith("to ") then {to: .[3:] | tonumber}
+            elif startswith("one of ") then {values: .[7:] | split(" ")}
+            else {(.): true} end) | add // {};
+        def field: capture("^(?<path>[^:]*): (?<type>[^,]*)(, )?(?<rules>.*)$")
+            | {path, type} + rule(.rules | split(", ") | map(select(. != "")));
+        def part: capture("^ {4}(?<kind>one of|[a-z]+) *(?<text>.*)$");
+        reduce inputs as $line ({routes: [], program: ""};
+            if $line | startswith("= ") then .program = $line[2:]
+            elif $line | test("^  [A-Z]") then .routes += [{executable: .program, requires: [],
+                    body: "none", limit: 0, dispatches: false, query: [], members: [], one_of: []}
+                + ($line | capture("^ *(?<method>[A-Z]+) +(?<path>.*)$"))]
+            elif $line | startswith("    ") then ($line | part) as $part | .routes[-1] |= (
+                if $part.kind == "requires" then .requires = ($part.text | split(" "))
+                elif $part.kind == "body" then . + ($part.text
+                    | capture("^(?<body>[a-z]+)(, at most (?<limit>[0-9]+) bytes)?$")
+                    | .limit |= ((. // "0") | tonumber))
+                elif $part.kind == "dispatches" then .dispatches = true
+                elif $part.kind == "query" then .query += [$part.text | field]
+                elif $part.kind == "member" then .members += [$part.text | field]
+                elif $part.kind == "one of" then .one_of += [$part.text | split(" ")]
+                else error("unknown part: \($line)") end)
+            else . end) | .routes as $all | $all[]
+        | if .dispatches then . + (first(.path as $path | $all[]
+            | select(.path | startswith($path + "/"))) | {members, one_of}) else . end'
+}
+
+# Prints a line `METHOD PATH PROTECTION BODY EXECUTABLE` for each route; PROTECTION is `-`, or the
+# requirements joined by commas: routes [EXECUTABLE...]
+routes() {
+    describe_routes "$@" | jq -r '[.method, .path, if .requires == [] then "-" else
+        (.requires | join(",")) end, .body, .executable] | join(" ")'
+}
+
+# jq functions that make requests from a description. They need the arguments of `samples`.
+# shellcheck disable=SC2016,SC2034  # jq expands them; tests use them
+sample_functions='
+    def segments: {name: "greeting", mediaId: "7001", flowId: "7002"};
+    def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
+        contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
+        language: "en_US", webhookUrl: "http://127.0.0.1:9/hook", webhookCode: "code"};
+
+    # the path with a sample for each segment; a segment without one is an error
+    def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
+        .name as $name | segments[$name] // error("no sample for the segment :\($name)"));
+    # the path as a regular expression
+    def pattern: "^\(gsub(":[A-Za-z]+"; "[^/]*"))$";
+
+    def last_name: split(".") | last;
+    def sample($field): if $field.values then $field.values[0]
+        elif known[$field.path | last_name] then known[$field.path | last_name]
+        elif $field.checked then error("no sample for the field \($field.path)")
+        elif $field.type == "integer" then [$field.from // 0, 1] | max
+        elif $field.type == "string or number" then "1" else "x" end;
+
+    # Whether the field is an array whose items have fields.
+    def has_items($route): "\(.path)[]." as $start
+        | any($route.members[]; .path | startswith($start));
+
+    # An object of the fields below `$prefix`: all of them, or the required ones. The first of
+    # alternatives is required.
+    def object($route; $prefix; $all):
+        [$route.members[] | select(.path | startswith($prefix)
+            and (.[($prefix | length):] | contains(".") | not))] as $fields
+        | [$fields[] | select($all or .required or (.path | IN($route.one_of[][0])))] as $fields
+        | reduce $fields[] as $field ({};
+            .[$field.path | last_name] =
+                if $field.type == "object" then object($route; $field.path + "."; $all)
+                elif $field | has_items($route)
+                then [range([$field.from // 0, 1] | max)
+                    | object($route; $field.path + "[]."; $all)]
+                elif $field.type == "array" then []
+                else sample($field) end);
+    def least_body: object(.; ""; false);
+    def whole_body: object(.; ""; true);
+
+    # `rows[].id` as a path of jq and as the path of an issue, with the first item of the array
+    def keys_of: [splits("\\.") | if endswith("[]") then .[:-2], 0 else . end];
+    def place: gsub("\\[\\]"; "[0]");'
+
+# Runs jq with these functions: samples PROGRAM [option of jq...] <DESCRIPTION
+samples() {
+    jq "${@:2}" --arg line "${LINE-}" "$sample_functions $1"
+}
+
+# Lets the platform have the objects that the samples name.
+have_samples() {
+    sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"7001\",\"mimeType\":\"image/png\",
+        \"size\":10}" >/dev/null
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{
+        \"name\":\"greeting\",\"components\":[{\"type\":\"BODY\",\"text\":\"Hi\"}],
+        \"language\":\"en_US\",\"status\":\"APPROVED\",\"category\":\"UTILITY\",
+        \"id\":\"7003\"}]}" >/dev/null
+    sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"7002\",
+        \"name\":\"f\",\"status\":\"PUBLISHED\",\"categories\":[],
+        \"validation_errors\":[]}]}" >/dev/null
+}

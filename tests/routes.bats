@@ -1,0 +1,479 @@
+#!/usr/bin/env bats
+# The rules that hold for every route, tested for each route that the programs describe
+# (helpers/routes.bash): a new route is tested here without being named. The effect of a route is
+# tested in the file of its program.
+# shellcheck disable=SC2016,SC2034,SC2153,SC2154  # $ is of jq; each_route sets the variables
+load helpers/all
+load helpers/batch
+load helpers/conventions
+load helpers/routes
+load helpers/webhook
+
+setup_file() {
+    start_stack
+    export ROUTES=$BATS_FILE_TMPDIR/routes
+    describe_routes >"$ROUTES"
+    make_user GONE_
+    switchboard user delete "$GONE_EMAIL"
+    make_user LATE_
+    switchboard plan set "$LATE_EMAIL" Premium --ends 2020-01-01
+    make_user OTHER_
+    make_user
+    have_samples
+    db "INSERT INTO heartbeat VALUES ('courier', 1, $(date +%s)000)" # or /v2/ready answers 503
+    printf '{}' >"$BATS_FILE_TMPDIR/payload"
+    SIGNATURE=$(sign "$BATS_FILE_TMPDIR/payload")
+    export SIGNATURE
+}
+
+is_json='.body == "json"'
+needs_token='.requires | index("token")'
+needs_line='.requires | index("line")'
+has_members='.body == "json" and (.dispatches | not) and .members != []'
+
+# Calls a function for each route that FILTER, a jq condition, selects, and fails if there is none:
+# each_route FUNCTION [FILTER]. Sets for the function `method`, `route` (the path with its `:name`
+# segments), `url` (with samples in their place), `kind` and `limit` of the body, and `sample` (the
+# smallest valid body).
+each_route() {
+    local method route url kind limit sample selected=0
+    while IFS=$'\t' read -r method route url kind limit sample <&4; do
+        printf 'case: %s %s\n' "$method" "$url"
+        "$1"
+        selected=$((selected + 1))
+    done 4< <(samples "select(${2-true}) | [.method, .path, sample_path, .body, (.limit | tostring),
+        (least_body | tojson)] | join(\"\\t\")" -r <"$ROUTES")
+    ((selected > 0)) || fail "no route is selected by: ${2-}"
+    printf '# %d routes: %s\n' "$selected" "$BATS_TEST_DESCRIPTION" >&3
+}
+
+# Sends the sample of the route: send_sample [option of request...]
+send_sample() {
+    local given=()
+    case $kind in
+    json) given=(-d "$sample") ;;
+    raw) given=(-d "@$BATS_FILE_TMPDIR/payload" -H "X-Hub-Signature-256: $SIGNATURE") ;;
+    file) given=(-d 'a file' -H 'Content-Type: text/plain' -H "X-Phone-Number-Id: $LINE") ;;
+    esac
+    request "$method" "$url" "${given[@]}" "$@"
+}
+
+# Checks that the log line of the last request has its method, the route and the status.
+assert_logged() {
+    log_of_request >"$BATS_TEST_TMPDIR/line"
+    grep -qF "\"method\":\"$method\"" "$BATS_TEST_TMPDIR/line" &&
+        grep -qF "\"route\":\"$route\",\"status\":$status," "$BATS_TEST_TMPDIR/line" ||
+        fail "expected $method, $route and $status: $(cat "$BATS_TEST_TMPDIR/line")"
+}
+
+# The answer is an error in the envelope with the headers of every answer; the log has its route:
+assert_refused() { # STATUS CODE [MESSAGE-PART]
+    assert_error "$@"
+    assert_conventions
+    assert_logged
+}
+
+stored() {
+    db 'SELECT (SELECT count(*) FROM contact), (SELECT count(*) FROM message),
+        (SELECT count(*) FROM idempotency)'
+}
+
+# --- the description ---
+
+is_served() {
+    local program script_name path_info
+    find_program "$url"
+    assert_equal "$program" "$(jq -r --arg method "$method" --arg route "$route" \
+        'select(.method == $method and .path == $route).executable' "$ROUTES")"
+}
+
+@test "every executable describes its routes, and apache.conf sends their paths to it" {
+    each_route is_served
+    assert_equal "$(jq -r .executable "$ROUTES" | sort -u)" "$(executables | sort)"
+    # under FastCGI all but two are pools
+    assert_equal "$(sed -n 's/^ *<Files "\([a-z]*\)">$/\1/p' "$root/apache.conf" | sort)" \
+        "$(executables | sort | grep -vxE 'media|ready')"
+    assert_equal "$(jq -r '"\(.method) \(.path)"' "$ROUTES" | sort | uniq -d)" ''
+}
+
+@test "the description has requirement, kind and limit of the body, and the rules of every field" {
+    jq -cS 'select(.path == "/v2/messages/send/media") | del(.executable)' "$ROUTES" \
+        >"$BATS_TEST_TMPDIR/found"
+    jq -cS . >"$BATS_TEST_TMPDIR/wanted" <<'END'
+{"method": "POST", "path": "/v2/messages/send/media", "requires": ["token", "line"], "body": "json",
+ "limit": 2097152, "dispatches": false, "query": [], "one_of": [["to", "recipient"]],
+ "members": [{"path": "phoneNumberId", "type": "string", "required": true},
+  {"path": "to", "type": "string", "checked": true},
+  {"path": "recipient", "type": "string", "checked": true},
+  {"path": "contextMessageWamid", "type": "string"},
+  {"path": "media", "type": "object", "required": true},
+  {"path": "media.type", "type": "string", "required": true,
+   "values": ["image", "video", "audio", "document"]},
+  {"path": "media.mediaId", "type": "string", "required": true},
+  {"path": "media.caption", "type": "string"},
+  {"path": "media.filename", "type": "string"}]}
+END
+    diff "$BATS_TEST_TMPDIR/wanted" "$BATS_TEST_TMPDIR/found"
+    assert_equal "$(routes platform)" 'GET /platform/webhook - none platform
+POST /platform/webhook signature raw platform'
+    assert_equal "$(routes media | head -n 1)" 'POST /v2/media/upload token file media'
+    assert_equal "$(jq -c 'select(.path == "/v2/forms/search").query[1]' "$ROUTES")" \
+        '{"path":"limit","type":"integer","from":1,"to":50}'
+    # only these paths are public (spec 5.4)
+    assert_equal "$(routes | awk '$3 == "-" { print $2 }' | sort | xargs)" \
+        '/ /platform/webhook /v2/health /v2/ready /v2/version'
+    # every route that sends needs a line (spec 5.6)
+    assert_equal "$(routes messages | awk '$3 != "token,line"')" ''
+    assert_equal "$(routes | awk '$2 ~ /send/ && $3 != "token,line"')" ''
+}
+
+# --- success ---
+
+# The answers that are no envelope; the platform's verification has its parameters.
+answers_sample() {
+    [[ $route != /platform/webhook || $method != GET ]] ||
+        url+='?hub.mode=subscribe&hub.challenge=5&hub.verify_token=test-verify-token'
+    number=$((number + 1))
+    send_sample --as "$TOKEN" -H "X-Request-Id: sample-$number"
+    case $method\ $route in
+    'GET /' | 'GET /platform/webhook' | 'GET /v2/media/:mediaId/download') assert_status 200 ;;
+    *) assert_success ;;
+    esac
+    assert_conventions
+    assert_header X-Request-Id "sample-$number"
+    assert_logged
+}
+
+# Every route answers the request with the required fields alone.
+@test "every route accepts the smallest request by its description" {
+    local number=1000
+    each_route answers_sample
+}
+
+# bats test_tags=direct
+@test "every send accepts a request with all fields of its description" {
+    local number=0
+    accepts_all() {
+        sample=$(samples 'select(.path == $route) | whole_body | tojson' -r \
+            --arg route "$route" <"$ROUTES")
+        send_sample --as "$TOKEN" -H 'Prefer: handling=strict'
+        assert_success
+        assert_header Preference-Applied handling=strict
+        assert_sent_json .context.message_id wamid.x=
+        number=$((number + 1))
+        assert_equal "$(sent_count)" "$number"
+    }
+    each_route accepts_all "$needs_line"
+}
+
+# --- authorization (spec 5) ---
+
+@test "every protected route refuses a missing, a wrong and a deleted user's token (spec 5.4)" {
+    local before token
+    before=$(stored)
+    needs_its_token() {
+        send_sample
+        assert_refused 401 UNAUTHORIZED 'Missing API token'
+        assert_header WWW-Authenticate
+        for token in wrong "$GONE_TOKEN"; do
+            send_sample --as "$token"
+            assert_refused 401 UNAUTHORIZED 'Invalid API token'
+            assert_header WWW-Authenticate
+        done
+    }
+    each_route needs_its_token "$needs_token"
+    assert_nothing_sent
+    assert_equal "$(stored)" "$before"
+}
+
+# bats test_tags=direct
+@test "every protected route refuses a user whose plan has ended (spec 5.5)" {
+    needs_a_plan() {
+        send_sample --as "$LATE_TOKEN"
+        assert_refused 403 PLAN_EXPIRED
+        refute_header WWW-Authenticate
+    }
+    each_route needs_a_plan "$needs_token"
+    assert_nothing_sent
+}
+
+@test "every route that requires a signature refuses a request without it or with another one" {
+    needs_its_signature() {
+        request "$method" "$url" -d '{}'
+        assert_refused 401 UNAUTHORIZED
+        refute_header WWW-Authenticate
+        request "$method" "$url" -d '{ }' -H "X-Hub-Signature-256: $SIGNATURE"
+        assert_refused 401 UNAUTHORIZED
+    }
+    each_route needs_its_signature '.requires | index("signature")'
+}
+
+# bats test_tags=direct
+@test "every send refuses a missing line and one of another user first (spec 5.6)" {
+    local before own=\"phoneNumberId\":\"$LINE\"
+    before=$(stored)
+    needs_its_line() {
+        [[ $sample == *"$own"* ]] || fail "the sample has no line: $sample"
+        request "$method" "$url" -d '{"to":5}' --as "$TOKEN"
+        assert_refused 400 VALIDATION_ERROR
+        assert_json '[.details[] | "\(.path):\(.code)"]' '["phoneNumberId:required"]'
+        request "$method" "$url" --as "$TOKEN" \
+            -d "${sample/"$own"/"\"phoneNumberId\":\"$OTHER_LINE\""}"
+        assert_refused 403 FORBIDDEN phoneNumberId
+        request "$method" "$url" -d "{\"phoneNumberId\":\"$OTHER_LINE\",\"to\":5}" --as "$TOKEN"
+        assert_refused 403 FORBIDDEN phoneNumberId
+    }
+    each_route needs_its_line "$needs_line"
+    assert_nothing_sent
+    assert_equal "$(stored)" "$before"
+}
+
+# bats test_tags=direct
+@test "every send refuses a blocked contact, and the platform is not called (spec 3, 4.3)" {
+    local before
+    switchboard contact block "$LINE" +15550007000
+    before=$(stored)
+    refuses_blocked() {
+        send_sample --as "$TOKEN"
+        assert_refused 403 FORBIDDEN 'The contact is blocked on this line'
+        refute_header WWW-Authenticate
+    }
+    each_route refuses_blocked "$needs_line"
+    switchboard contact unblock "$LINE" +15550007000
+    assert_nothing_sent
+    assert_equal "$(stored)" "$before"
+}
+
+# --- methods and paths (spec 7, RFC 9110) ---
+
+# Prints a line `URL METHOD...` for each path, with the methods of all routes that match the path.
+paths() {
+    samples '. as $all | [.[] | sample_path] | unique[] | . as $url
+        | [$all[] | select(.path | pattern as $pattern | $url | test($pattern)).method] as $has
+        | [$url, (("GET", "POST", "DELETE") | select(IN($has[])))] | join(" ")' -rs <"$ROUTES"
+}
+
+@test "every path refuses other methods with 404 and Allow, and answers OPTIONS with 204" {
+    local url methods count=0
+    while read -r url methods <&4; do
+        # shellcheck disable=SC2086  # words
+        assert_methods "$url" $methods
+        count=$((count + 1))
+    done 4< <(paths)
+    assert_equal "$count" "$(samples sample_path -r <"$ROUTES" | sort -u | wc -l)"
+    assert_nothing_sent
+}
+
+@test "every GET route answers HEAD with the same status and length (RFC 9110 9.3.2)" {
+    heads() {
+        local wanted length
+        send_sample --as "$TOKEN"
+        wanted=$status length=$(header Content-Length)
+        request HEAD "$url" --as "$TOKEN"
+        assert_status "$wanted"
+        assert_header Content-Length "$length"
+        [[ ! -s $body ]] || fail_answer 'expected no body'
+    }
+    each_route heads '.method == "GET"'
+}
+
+# Prints the paths that resemble those of routes and match none.
+similar_paths() {
+    samples '([.[].path | pattern] | join("|")) as $known | [.[] | sample_path | select(. != "/")
+        | (. + "/", . + "/x", . + "x", . + ";x", sub("/v2/"; "/V2/"), sub("/v2/"; "/v1/"))]
+        | unique[] | select(test($known) | not)' -rs <"$ROUTES"
+}
+
+@test "a path with a slash at its end, or that resembles one of a route, is 404 (spec 7)" {
+    local url count=0
+    while read -r url <&4; do
+        printf 'case: %s\n' "$url"
+        request GET "$url"
+        assert_error 404 NOT_FOUND 'no such route'
+        refute_header Allow
+        assert_conventions
+        count=$((count + 1))
+    done 4< <(similar_paths)
+    ((count > $(wc -l <"$ROUTES"))) || fail "only $count paths"
+}
+
+# --- the body ---
+
+@test "every route with a JSON body refuses other types, codings, and what is no object" {
+    local before
+    before=$(stored)
+    refuses_body() {
+        send_sample --as "$TOKEN" -H 'Content-Type: text/plain'
+        assert_refused 415 VALIDATION_ERROR 'Content-Type: application/json'
+        send_sample --as "$TOKEN" -H 'Content-Encoding: gzip'
+        assert_refused 415 VALIDATION_ERROR Content-Encoding
+        request "$method" "$url" -d "${sample%?}" --as "$TOKEN"
+        assert_refused 400 VALIDATION_ERROR 'not valid JSON'
+        request "$method" "$url" -d "[$sample]" --as "$TOKEN"
+        assert_refused 400 VALIDATION_ERROR 'must be a JSON object, not array'
+    }
+    each_route refuses_body "$is_json"
+    assert_nothing_sent
+    assert_equal "$(stored)" "$before"
+}
+
+@test "every route refuses a body that is one byte larger than its limit (spec 8)" {
+    local large=$BATS_TEST_TMPDIR/large
+    refuses_large() {
+        head -c "$limit" /dev/zero | tr '\0' ' ' >"$large"
+        printf '{' >>"$large"
+        request "$method" "$url" -d "@$large" --as "$TOKEN" -H "X-Hub-Signature-256: $SIGNATURE"
+        assert_refused 413 VALIDATION_ERROR "larger than $limit bytes"
+    }
+    each_route refuses_large '.limit > 0'
+    assert_nothing_sent
+}
+
+# --- the fields ---
+
+# jq program: the rows for check_bodies, one wrong value in each.
+wrong_fields='
+    def wrong: {string: [null, true, 5, ["x"], {a: 1}], object: [null, false, 5, "x", []],
+        array: [null, true, 5, "x", {a: 1}], integer: [null, true, "x", [], {}],
+        "string or number": [null, true, ["x"], {a: 1}]};
+    def row($issue): "400\t\($issue)\t\(tojson)";
+    select(.path == $route and .method == $method) | . as $described | whole_body as $whole
+    | (.members[] | . as $field | (.path | keys_of) as $keys | (.path | place) as $place
+        | def with($value; $code): $whole | setpath($keys; $value) | row("\($place):\($code)");
+        ($whole | getpath($keys)) as $given
+        | (wrong[.type][] | with(.; "invalid_type")),
+        (select(.required) | $whole | delpaths([$keys]) | row("\($place):required")),
+        (select((.type | startswith("string")) and (.may_be_empty | not)) | with(""; "empty")),
+        (select(.values) | with("no such value"; "invalid_value")),
+        (select(.type == "integer" and .from) | with(.from - 1; "out_of_range")),
+        (select(.type == "integer" and .to) | with(.to + 1; "out_of_range")),
+        (select(.type == "array" and .from) | with($given[:.from - 1]; "too_few")),
+        (select(.type == "array" and .to) | with([range(.to + 1) | $given[0]]; "too_many")),
+        (select(has_items($described))
+            | $whole | setpath($keys + [0]; "x") | row("\($place)[0]:invalid_type"))),
+    (.one_of[] as $names | $whole | delpaths([$names[] | keys_of])
+        | row("\($names[0] | place):one_of"))'
+
+# bats test_tags=direct
+@test "every route refuses wrong types, missing fields and invalid values (spec 4.3)" {
+    local before cases=0 table=$BATS_TEST_TMPDIR/table
+    before=$(stored)
+    refuses_fields() {
+        samples "$wrong_fields" -r --arg route "$route" --arg method "$method" <"$ROUTES" >"$table"
+        check_bodies "$method" "$url" --as "$TOKEN" <"$table"
+        cases=$((cases + $(wc -l <"$table")))
+    }
+    each_route refuses_fields "$has_members"
+    printf '# %d bodies\n' "$cases" >&3
+    assert_nothing_sent
+    assert_equal "$(stored)" "$before"
+}
+
+# jq program: the rows with an unknown member in each object, then one with all of them.
+unknown_members='
+    select(.path == $route and .method == $method) | . as $described | whole_body as $whole
+    | ["", (.members[] | select(.type == "object").path + "."),
+        (.members[] | select(has_items($described)).path + "[].") | . + "unknown"] as $paths
+    | ($paths[] as $path | $whole | setpath($path | keys_of; {a: [1, null]})
+        | "400\t\($path | place):unknown_field\t\(tojson)"),
+    (reduce $paths[] as $path ($whole; setpath($path | keys_of; {a: [1, null]}))
+        | "200\t-\t\(tojson)")'
+
+# bats test_tags=direct
+@test "every route ignores unknown members, and refuses them under handling=strict (RFC 7240)" {
+    local table=$BATS_TEST_TMPDIR/table
+    unknown_are_ignored() {
+        samples "$unknown_members" -r --arg route "$route" --arg method "$method" <"$ROUTES" \
+            >"$table"
+        check_bodies "$method" "$url" --as "$TOKEN" -H 'Prefer: handling=strict' \
+            < <(grep ^400 "$table")
+        check_bodies "$method" "$url" --as "$TOKEN" < <(grep ^200 "$table")
+    }
+    each_route unknown_are_ignored "$has_members"
+}
+
+# jq program: lines `URL ISSUE PREFERENCE`, one wrong parameter in each.
+wrong_parameters='
+    select(.query != []) | sample_path as $url | (.query[] | . as $field
+        | def with($value; $code): "\($field.path)=\($value) \($field.path):\($code) lenient";
+        (select(.type == "integer") | with("x", "", "1.5", "%20"; "invalid_type")),
+        (select(.type == "integer" and .from) | with(.from - 1; "out_of_range")),
+        (select(.type == "integer" and .to) | with(.to + 1; "out_of_range")),
+        (select(.type == "string" and (.may_be_empty | not)) | with(""; "empty")),
+        (select(.values) | with("no%20such"; "invalid_value")),
+        (select(.required) | "unknown= \(.path):required lenient")),
+    "un%20known=x un known:unknown_field strict" | "\($url)?\(.)"'
+
+# bats test_tags=direct
+@test "every route refuses invalid query parameters, and unknown ones under handling=strict" {
+    local line place issue preference count=0
+    while IFS= read -r line <&4; do
+        printf 'case: %s\n' "$line"
+        place=${line%% *} preference=${line##* } issue=${line#* }
+        issue=${issue% *}
+        request GET "$place" --as "$TOKEN" -H "Prefer: handling=$preference"
+        assert_error 400 VALIDATION_ERROR
+        assert_json '[.details[] | "\(.path):\(.code)"]' "[\"$issue\"]"
+        assert_conventions
+        if [[ $preference == strict ]]; then
+            assert_header Preference-Applied handling=strict
+        else
+            refute_header Preference-Applied
+        fi
+        count=$((count + 1))
+    done 4< <(samples "$wrong_parameters" -r <"$ROUTES")
+    ((count > 30)) || fail "only $count queries"
+    assert_nothing_sent
+}
+
+# --- the sends ---
+
+# bats test_tags=direct
+@test "every send under an Idempotency-Key goes out once, and another body under the key is 422" {
+    local number=0
+    goes_out_once() {
+        number=$((number + 1))
+        send_sample --as "$TOKEN" -H "Idempotency-Key: every-$number"
+        assert_success
+        refute_header Idempotent-Replayed
+        cp "$body" "$BATS_TEST_TMPDIR/first"
+        send_sample --as "$TOKEN" -H "Idempotency-Key: every-$number"
+        assert_status 200
+        assert_header Idempotent-Replayed true
+        assert_body_is "@$BATS_TEST_TMPDIR/first"
+        request "$method" "$url" -d "${sample%?},\"ignored\":1}" --as "$TOKEN" \
+            -H "Idempotency-Key: every-$number"
+        assert_refused 422 VALIDATION_ERROR 'another body'
+        send_sample --as "$TOKEN" -H 'Idempotency-Key: a b'
+        assert_refused 400 VALIDATION_ERROR Idempotency-Key
+        assert_equal "$(sent_count)" "$number"
+    }
+    each_route goes_out_once "$needs_line"
+}
+
+# The routes below a dispatching route are its kinds.
+# bats test_tags=direct
+@test "a route that dispatches sends the body of every route below it likewise (spec 4.3)" {
+    local kind_url text count=0
+    dispatches() {
+        while IFS=$'\t' read -r kind_url text <&5; do
+            printf 'kind: %s\n' "$kind_url"
+            api POST "$kind_url" -d "$text"
+            assert_success
+            sent >"$BATS_TEST_TMPDIR/wanted"
+            api POST "$url" -d "$text"
+            assert_success
+            sent >"$BATS_TEST_TMPDIR/found"
+            cmp "$BATS_TEST_TMPDIR/wanted" "$BATS_TEST_TMPDIR/found" ||
+                fail "$url and $kind_url differ"
+            count=$((count + 1))
+        done 5< <(samples 'select(.path | startswith($route))
+            | "\(sample_path)\t\(whole_body | tojson)"' -r --arg route "$route/" <"$ROUTES")
+        api POST "$url" -d "{\"phoneNumberId\":\"$LINE\"}"
+        assert_error 400 VALIDATION_ERROR 'Unsupported message payload.'
+        assert_equal "$(jq -r '.details[].kind' "$body" | sort -u)" \
+            "$(jq -r '.path' "$ROUTES" | sed -n "s|^$route/||p" | sort)"
+        assert_equal "$(sent_count)" $((2 * count))
+    }
+    each_route dispatches .dispatches
+}
