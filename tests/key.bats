@@ -169,7 +169,7 @@ worker() {
 
 # The key file is a FIFO at first, so that the request waits between the value and the keys.
 # bats test_tags=direct
-@test "a rotation after a request has read a value, and before it reads the keys, does not disturb it" {
+@test "a rotation between the readings of a value and of the keys does not disturb a request" {
     local keys path
     for path in /v2/webhooks/config /v2/forms; do
         cp -p "$STACK/secret.key" "$STACK/rotated.key"

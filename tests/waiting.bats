@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# A request that waits for its client or for the platform holds no lock of the database.
+# A request that waits for its client or for the platform holds no lock of the database, and waits
+# for its client only for a limited time.
 # transports: direct
 load helpers/all
 
@@ -9,7 +10,7 @@ setup_file() {
 }
 
 setup() {
-    pid=''
+    pid='' answer=$BATS_TEST_TMPDIR/answer
     mkfifo "$BATS_TEST_TMPDIR/body"
     exec {pipe}<>"$BATS_TEST_TMPDIR/body" # open for writing too, so that the body does not end
 }
@@ -36,23 +37,26 @@ paths() {
     local file
     for file in "$root"/cgi-bin/*.c; do
         "$OUT/cgi-bin/$(basename "$file" .c)" </dev/null
-    done | sed -n "s|^  $1  *\(/v2/.*\)|\1|p" | sed 's|:[A-Za-z]*|1|' | grep -vE '/v2/(health|ready|version)$'
+    done | sed -n "s|^  $1  *\(/v2/.*\)|\1|p" | sed 's|:[A-Za-z]*|1|' |
+        grep -vE '/v2/(health|ready|version)$'
 }
 
-# Makes a commit that stays in the write-ahead log, so that its truncation needs every reader to end.
+# Makes a commit that stays in the write-ahead log: its truncation then needs every reader to end.
 fill_log() {
     sqlite3 "$DB" '.dbconfig no_ckpt_on_close on' 'UPDATE user SET email = email' >/dev/null
     [[ -s $DB-wal ]] || fail 'the write-ahead log is empty'
 }
 
-# Starts a request whose body does not arrive, or is that of body_is: start METHOD PATH [environment...]
+# Starts a request whose body does not arrive, or is that of body_is:
+# start METHOD PATH [environment...]
 start() {
     find_program "$2"
     # shellcheck disable=SC2154  # find_program sets these
-    env -i GATEWAY_INTERFACE=CGI/1.1 "REQUEST_METHOD=$1" "SCRIPT_NAME=$script_name" "PATH_INFO=$path_info" \
-        "QUERY_STRING=" "HTTP_X_API_TOKEN=$TOKEN" "HTTP_X_PHONE_NUMBER_ID=$LINE" \
+    env -i GATEWAY_INTERFACE=CGI/1.1 "REQUEST_METHOD=$1" "SCRIPT_NAME=$script_name" \
+        "PATH_INFO=$path_info" QUERY_STRING= "HTTP_X_API_TOKEN=$TOKEN" \
+        "HTTP_X_PHONE_NUMBER_ID=$LINE" \
         "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" "${@:3}" "$OUT/cgi-bin/$program" \
-        <&"$pipe" >"$BATS_TEST_TMPDIR/answer" 2>"$BATS_TEST_TMPDIR/errors" 3>&- &
+        <&"$pipe" >"$answer" 2>"$BATS_TEST_TMPDIR/errors" 3>&- &
     pid=$!
 }
 
@@ -64,7 +68,7 @@ is_waiting() {
 # A lock of the process on the database would block the truncation of the write-ahead log.
 assert_holds_no_lock() { # WHAT
     assert_equal "$1 $(db 'PRAGMA wal_checkpoint(TRUNCATE)')" "$1 0|0|0"
-    kill -0 "$pid" || fail "$1: ended before the check: $(cat "$BATS_TEST_TMPDIR/answer")"
+    kill -0 "$pid" || fail "$1: ended before the check: $(cat "$answer")"
 }
 
 has_called_or_ended() {
@@ -122,4 +126,25 @@ has_called_or_ended() {
     start POST /v2/media/upload CONTENT_TYPE=image/jpeg CONTENT_LENGTH=9
     eventually something_sent
     assert_holds_no_lock upload
+}
+
+@test "a body that stops arriving is 408 after 30 seconds, and a second for each 10,000 bytes" {
+    local bytes pids=() begin=${EPOCHREALTIME/[.,]/} took
+    for bytes in 0 50000; do
+        exec {pipe}>&-
+        rm "$BATS_TEST_TMPDIR/body"
+        mkfifo "$BATS_TEST_TMPDIR/body"
+        exec {pipe}<>"$BATS_TEST_TMPDIR/body"
+        answer=$BATS_TEST_TMPDIR/answer.$bytes
+        start POST /v2/messages/send/text CONTENT_TYPE=application/json CONTENT_LENGTH=100000
+        pids+=("$pid")
+        head -c "$bytes" /dev/zero >&"$pipe"
+    done
+    for bytes in 0 50000; do
+        wait "${pids[0]}"
+        pids=("${pids[@]:1}")
+        took=$(((${EPOCHREALTIME/[.,]/} - begin) / 1000 - bytes / 10))
+        ((took >= 29900 && took < 33000)) || fail "$bytes bytes: $took ms"
+        grep -q '^Status: 408 Request Timeout' "$BATS_TEST_TMPDIR/answer.$bytes"
+    done
 }

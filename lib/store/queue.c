@@ -43,11 +43,13 @@ static void on_alarm(int signal) {
 static bool wait_for_lock(int file, off_t byte) {
     struct sigaction action = {.sa_handler = on_alarm}, before; /* without SA_RESTART */
     const struct itimerval limit = {.it_value.tv_sec = WAIT_S}, none = {0};
+    struct itimerval timer_before; /* the caller's */
     sigaction(SIGALRM, &action, &before);
-    setitimer(ITIMER_REAL, &limit, NULL);
+    setitimer(ITIMER_REAL, &limit, &timer_before);
     bool locked = set_lock(file, F_OFD_SETLKW, F_WRLCK, byte);
     setitimer(ITIMER_REAL, &none, NULL);
     sigaction(SIGALRM, &before, NULL);
+    setitimer(ITIMER_REAL, &timer_before, NULL);
     return locked;
 }
 

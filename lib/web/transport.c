@@ -20,7 +20,7 @@ enum {
     LISTENER = STDIN_FILENO, /* of a FastCGI process (FastCGI 1.0, 2.2) */
     HEAD_MS = 5000,  /* time limit for the head of a FastCGI request: Apache sends it at once */
     DRAIN_MS = 1000, /* time limit for the drain of a CGI; then it shuts standard input down */
-    ALARM_INTERVAL_US = 100 * 1000, /* SIGALRM repeats: one may come just before the read */
+    REPEAT_MS = 100, /* after the time limit SIGALRM repeats: one may come just before the read */
 };
 
 static enum { UNKNOWN, CGI, FASTCGI } kind;
@@ -31,23 +31,48 @@ static long requests_left = -1;
 static int executable = -1; /* descriptor of the file that this process executes */
 static bool is_answering;   /* a part of an answer was written, or there is no request */
 static volatile sig_atomic_t is_terminated;
-static volatile sig_atomic_t is_late; /* the request exceeded its time limit */
-static int64_t time_left_ms;          /* of that limit; only the time of reads counts */
+static volatile sig_atomic_t is_late;    /* the request exceeded its time limit */
+static volatile int64_t time_left_ms;    /* of that limit, before this read; only reads count */
+static volatile int64_t read_since;      /* clock_monotonic at the start of this read */
+static volatile sig_atomic_t is_reading; /* a read is running */
+static volatile sig_atomic_t is_armed;   /* the timer will send SIGALRM */
 
 static void on_terminate(int signal) {
     (void)signal;
     is_terminated = 1;
 }
 
-/* Ends a blocked read. In a CGI the signal interrupts it. libfcgi would drop the connection on an
+static void set_timer(int64_t ms) {
+    const struct itimerval timer = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
+    is_armed = ms > 0;
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void stop_timer(void) {
+    if (is_armed)
+        set_timer(0);
+}
+
+static int64_t left_of_read(void) {
+    return time_left_ms - (clock_monotonic() - read_since);
+}
+
+/* The timer is started once for a body, since its time limit only moves later: by received bytes,
+ * and by the time between reads. If the limit has moved, starts the timer for the rest. Else ends
+ * the blocked read. In a CGI the signal interrupts it. libfcgi would drop the connection on an
  * interruption, so its reads restart, and the shutdown makes them end after the bytes that have
  * arrived. */
 static void on_alarm(int signal) {
     (void)signal;
     int saved = errno;
-    is_late = 1;
-    if (kind == FASTCGI)
-        shutdown(fastcgi.ipcFd, SHUT_RD);
+    is_armed = 0;
+    if (is_reading) { /* else the next read starts the timer */
+        int64_t left = left_of_read();
+        is_late = is_late || left <= 0;
+        if (is_late && kind == FASTCGI)
+            shutdown(fastcgi.ipcFd, SHUT_RD);
+        set_timer(is_late ? REPEAT_MS : left);
+    }
     errno = saved;
 }
 
@@ -57,21 +82,16 @@ static void watch_time(void) {
     sigaction(SIGALRM, &action, NULL);
 }
 
-/* Starts the timer for a read. Returns the start time for finish_waiting. */
-static int64_t start_waiting(void) {
-    struct itimerval timer = {.it_interval.tv_usec = ALARM_INTERVAL_US};
-    timer.it_value.tv_sec = time_left_ms / 1000;
-    timer.it_value.tv_usec = time_left_ms % 1000 * 1000;
-    if (time_left_ms <= 0)
-        timer.it_value.tv_usec = 1; /* 0 would disarm the timer */
-    setitimer(ITIMER_REAL, &timer, NULL);
-    return clock_monotonic();
+static void start_read(void) {
+    read_since = clock_monotonic();
+    is_reading = 1;
+    if (!is_armed)
+        set_timer(time_left_ms > 0 ? time_left_ms : 1);
 }
 
-static void finish_waiting(int64_t started) {
-    static const struct itimerval none;
-    setitimer(ITIMER_REAL, &none, NULL);
-    time_left_ms -= clock_monotonic() - started;
+static void end_read(void) {
+    is_reading = 0;
+    time_left_ms = left_of_read();
 }
 
 /* A FastCGI process ends after its current request on SIGTERM, after SWITCHBOARD_MAX_REQUESTS
@@ -130,9 +150,10 @@ static int accept_connection(void) {
 static bool read_head(int connection) {
     fastcgi.ipcFd = connection;
     fastcgi.keepConnection = 1; /* else libfcgi closes it at once */
-    int64_t started = start_waiting();
+    start_read();
     bool is_read = FCGX_Accept_r(&fastcgi) >= 0;
-    finish_waiting(started);
+    end_read();
+    stop_timer();
     fastcgi.keepConnection = 0; /* one request each: an idle connection would occupy a process */
     return is_read && !is_late;
 }
@@ -185,11 +206,13 @@ static ssize_t read_some(void *bytes, size_t n) {
 ssize_t transport_read(void *bytes, size_t n) {
     if (at_end)
         return 0;
-    int64_t started = start_waiting();
+    start_read();
     ssize_t got = read_some(bytes, n);
-    finish_waiting(started);
+    end_read();
     time_left_ms += got > 0 ? got * 1000 / TRANSPORT_LEAST_RATE : 0;
     at_end = got == 0 || is_late;
+    if (at_end || got < 0)
+        stop_timer();
     return got;
 }
 
@@ -199,8 +222,10 @@ bool transport_is_late(void) {
 
 void transport_drain(void) {
     static char dropped[16384]; /* static, so it is not cleared on each call */
-    if (kind == CGI && time_left_ms > DRAIN_MS)
+    if (kind == CGI && !at_end && time_left_ms > DRAIN_MS) {
         time_left_ms = DRAIN_MS;
+        stop_timer(); /* it was started for a later end */
+    }
     while (transport_read(dropped, sizeof dropped) > 0)
         ;
     if (kind == CGI && is_late && shutdown(STDIN_FILENO, SHUT_RD) == 0)
