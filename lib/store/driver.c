@@ -96,9 +96,11 @@ enum store_result sql_refuse(struct store *store, enum store_result result, cons
 /* --- statements --- */
 
 bool sql_prepare(struct store *store, struct statement *statement) {
-    if (statement->prepared)
+    if (statement->prepared && statement->store == store)
         return true;
-    if (!store->driver->prepare(store, statement))
+    if (statement->prepared) /* it would run on the other database */
+        sql_abandon(store);
+    if (store->failure || !store->driver->prepare(store, statement))
         return false;
     statement->store = store;
     statement->next = store->prepared;

@@ -78,7 +78,8 @@ const struct driver *driver_of(const char *target);
  * without memory. Returns the failure. */
 enum store_result driver_refuse(const char *target, struct store **store);
 
-/* Prepares the statement, if it is not prepared yet; false on failure. */
+/* Prepares the statement, if it is not prepared yet; false on failure. A statement that is prepared
+ * on another open store is a failure. */
 bool sql_prepare(struct store *store, struct statement *statement);
 
 #endif

@@ -91,8 +91,50 @@ static void check_locks(void) {
     CHECK_INTEGER(store.failure, STORE_OK);
 }
 
+/* --- statements --- */
+
+static bool prepare_anything(struct store *store, struct statement *statement) {
+    (void)store;
+    statement->prepared = statement;
+    return true;
+}
+
+static void start_nothing(struct store *store, struct statement *statement,
+                          const struct parameter *parameters, size_t count) {
+    (void)store, (void)statement, (void)parameters, (void)count;
+}
+
+static bool has_no_row(struct store *store, struct statement *statement) {
+    (void)store, (void)statement;
+    return false;
+}
+
+static void stop_nothing(struct statement *statement) {
+    (void)statement;
+}
+
+static const struct driver with_statements = {
+    .prepare = prepare_anything,
+    .start = start_nothing,
+    .row = has_no_row,
+    .stop = stop_nothing,
+};
+
+/* A statement that is prepared on one store does not run on another. */
+static void check_two_stores(void) {
+    static struct statement s = {.sql = "SELECT 1"};
+    struct store first = {.driver = &with_statements}, second = first;
+    CHECK(sql_run(&first, &s, TEXT("a")));
+    CHECK(sql_run(&first, &s, TEXT("a")));
+    CHECK(!sql_run(&second, &s, TEXT("a")));
+    CHECK_INTEGER(sql_result(&second), STORE_UNKNOWN);
+    CHECK(sql_run(&first, &s, TEXT("a")));
+    CHECK_INTEGER(sql_result(&first), STORE_OK);
+}
+
 int main(void) {
     check_targets();
     check_locks();
+    check_two_stores();
     return check_failures();
 }
