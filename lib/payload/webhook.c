@@ -320,27 +320,28 @@ static const char *reply_token(struct walk *w, struct json message) {
     return text(w, response, "flow_token");
 }
 
-static void set_flow(struct walk *w, struct store_update *update, struct json message) {
-    update->is_flow_reply = json_equals(json_find(message, "interactive.type"), "nfm_reply");
-    if (update->is_flow_reply)
-        update->flow_token = reply_token(w, message);
-    if (!update->is_outgoing)
+static void set_flow(struct walk *w, struct update_message *to, struct json message) {
+    to->is_flow_reply = json_equals(json_find(message, "interactive.type"), "nfm_reply");
+    if (to->is_flow_reply)
+        to->flow_token = reply_token(w, message);
+    if (!to->is_outgoing)
         return;
-    update->object_id = text(w, message, "interactive.action.parameters.flow_id");
-    update->flow_token = text(w, message, "interactive.action.parameters.flow_token");
+    to->flow_id = text(w, message, "interactive.action.parameters.flow_id");
+    to->flow_token = text(w, message, "interactive.action.parameters.flow_token");
 }
 
 /* Reads the members that all kinds of messages have. A message without an id becomes an
  * UPDATE_OTHER; returns false then. */
 static bool read_message(struct walk *w, struct json message, struct store_update *update) {
     const char *type = text(w, message, "type");
+    struct update_message *to = &update->message;
     update->body = json_raw(message);
-    update->wamid = text(w, message, "id");
-    update->type = type ? type : "unknown";
-    update->timestamp = timestamp(w, json_get(message, "timestamp"));
-    update->context_wamid = text(w, message, "context.id");
-    if (update->wamid && w->phone_number_id) {
-        set_flow(w, update, message);
+    to->wamid = text(w, message, "id");
+    to->type = type ? type : "unknown";
+    to->timestamp = timestamp(w, json_get(message, "timestamp"));
+    to->context_wamid = text(w, message, "context.id");
+    if (to->wamid && w->phone_number_id) {
+        set_flow(w, to, message);
         return true;
     }
     add_other(w, message);
@@ -365,12 +366,13 @@ static void set_old_bsuid(struct walk *w, struct store_identity *who, struct jso
 
 /* Reads the identities before and after a change, from the keys of every generation of payloads.
  * Returns false when the message is not a change of identity. */
-static bool read_identity_change(struct walk *w, struct json message, struct store_update *update) {
+static bool read_identity_change(struct walk *w, struct json message,
+                                 struct update_identity *change) {
     struct json system = json_get(message, "system");
     bool is_id = json_equals(json_get(system, "type"), "user_changed_user_id");
     bool is_number = json_equals(json_get(system, "type"), "user_changed_number") ||
                      json_is(json_get(system, "new_wa_id"));
-    struct store_identity *before = &update->before, *who = &update->who;
+    struct store_identity *before = &change->before, *after = &change->after;
     if (!is_id && !is_number)
         return false;
     set_id(w, before, json_get(message, "from"));
@@ -379,49 +381,54 @@ static bool read_identity_change(struct walk *w, struct json message, struct sto
         set_old_bsuid(w, before, system);
     set_id(w, before, json_get(system, "previous_user_id"));
     set_parent(w, before, json_get(system, "previous_parent_user_id"));
-    set_id(w, who, json_get(system, "new_wa_id"));
-    set_id(w, who, json_get(system, "wa_id"));
-    set_id(w, who, json_get(system, "user_id"));
-    set_parent(w, who, json_get(system, "parent_user_id"));
-    update->type = is_number ? "number_change" : "user_id_update";
+    set_id(w, after, json_get(system, "new_wa_id"));
+    set_id(w, after, json_get(system, "wa_id"));
+    set_id(w, after, json_get(system, "user_id"));
+    set_parent(w, after, json_get(system, "parent_user_id"));
+    change->reason = is_number ? "number_change" : "user_id_update";
     return before->phone || before->bsuid || before->parent_bsuid;
 }
 
 /* A system message is stored, but not as a message of the thread. A change of identity is applied.
  */
 static void add_system(struct walk *w, struct json message, const char *wamid) {
-    struct store_update update = {.body = json_raw(message),
-                                  .key = message_key(w, wamid),
-                                  .timestamp = timestamp(w, json_get(message, "timestamp"))};
-    bool is_change = read_identity_change(w, message, &update);
-    update.kind = is_change ? UPDATE_IDENTITY : UPDATE_OTHER;
-    if (!is_change)
-        update.who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
+    struct store_update update = {
+        .kind = UPDATE_IDENTITY,
+        .body = json_raw(message),
+        .key = message_key(w, wamid),
+        .identity = {.at = timestamp(w, json_get(message, "timestamp"))},
+    };
+    if (!read_identity_change(w, message, &update.identity)) {
+        update.kind = UPDATE_OTHER;
+        update.other = (struct update_other){
+            who_is(w, message, "from", "from_user_id", "from_parent_user_id")};
+    }
     add(w, &update);
 }
 
 static void add_message(struct walk *w, struct json message) {
     struct store_update update = {.kind = UPDATE_MESSAGE};
+    struct update_message *to = &update.message;
     if (!read_message(w, message, &update))
         return;
-    if (strcmp(update.type, "system") == 0) {
-        add_system(w, message, update.wamid);
+    if (strcmp(to->type, "system") == 0) {
+        add_system(w, message, to->wamid);
         return;
     }
-    update.who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
-    add_only_card(w, &update.who);
-    update.is_event = makes_event(message, update.type);
+    to->who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
+    add_only_card(w, &to->who);
+    to->is_event = makes_event(message, to->type);
     struct json referral = json_get(message, "referral");
     if (json_type(referral) == JSON_OBJECT)
-        update.referral = json_raw(referral);
+        to->referral = json_raw(referral);
     add(w, &update);
 }
 
 static void add_echo(struct walk *w, struct json message) {
-    struct store_update update = {.kind = UPDATE_ECHO, .is_outgoing = true};
+    struct store_update update = {.kind = UPDATE_ECHO, .message = {.is_outgoing = true}};
     if (!read_message(w, message, &update))
         return;
-    update.who = who_is(w, message, "to", "to_user_id", "to_parent_user_id");
+    update.message.who = who_is(w, message, "to", "to_user_id", "to_parent_user_id");
     add(w, &update);
 }
 
@@ -440,18 +447,17 @@ static const char *old_status(struct walk *w, struct json message) {
 static void add_old_message(struct walk *w, struct json message,
                             const struct store_identity *other_side) {
     struct store_update update = {.kind = UPDATE_HISTORY};
+    struct update_message *to = &update.message;
     struct store_identity from = {0};
     set_id(w, &from, json_get(message, "from"));
-    update.is_outgoing =
-        json_is(json_get(message, "to")) ||
-        (from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0);
+    to->is_outgoing = json_is(json_get(message, "to")) ||
+                      (from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0);
     if (!read_message(w, message, &update))
         return;
-    update.status = update.is_outgoing ? old_status(w, message) : NULL;
-    update.who = other_side ? *other_side
-                 : update.is_outgoing
-                     ? who_is(w, message, "to", "to_user_id", "to_parent_user_id")
-                     : who_is(w, message, "from", "from_user_id", "from_parent_user_id");
+    to->status = to->is_outgoing ? old_status(w, message) : NULL;
+    to->who = other_side        ? *other_side
+              : to->is_outgoing ? who_is(w, message, "to", "to_user_id", "to_parent_user_id")
+                                : who_is(w, message, "from", "from_user_id", "from_parent_user_id");
     add(w, &update);
 }
 
@@ -506,45 +512,51 @@ static void add_status(struct walk *w, struct json status) {
     struct store_update update = {
         .kind = UPDATE_STATUS,
         .body = json_raw(status),
-        .wamid = text(w, status, "id"),
-        .status = text(w, status, "status"),
-        .recipient = "",
-        .timestamp = timestamp(w, json_get(status, "timestamp")),
-        .errors = json_raw(json_get(status, "errors")),
-        .tracking = text(w, status, "biz_opaque_callback_data"),
-        .is_outgoing = true,
+        .status =
+            {
+                .wamid = text(w, status, "id"),
+                .status = text(w, status, "status"),
+                .recipient = "",
+                .timestamp = timestamp(w, json_get(status, "timestamp")),
+                .errors = json_raw(json_get(status, "errors")),
+                .tracking = text(w, status, "biz_opaque_callback_data"),
+            },
     };
-    if (!update.wamid || !update.status || !w->phone_number_id) {
+    struct update_status *to = &update.status;
+    if (!to->wamid || !to->status || !w->phone_number_id) {
         add_other(w, status);
         return;
     }
-    for (size_t i = 0; i < 4 && !*update.recipient; i++)
+    for (size_t i = 0; i < 4 && !*to->recipient; i++)
         if (text(w, status, recipients[i]))
-            update.recipient = text(w, status, recipients[i]);
-    update.who = who_received(w, status, &update.is_participant);
+            to->recipient = text(w, status, recipients[i]);
+    to->who = who_received(w, status, &to->is_participant);
     add(w, &update);
 }
 
 /* --- changes of identity, leads, preferences --- */
 
 static void add_id_update(struct walk *w, struct json element) {
-    struct store_update update = {.kind = UPDATE_IDENTITY,
-                                  .type = "user_id_update",
-                                  .body = json_raw(element),
-                                  .timestamp = timestamp(w, json_get(element, "timestamp"))};
-    set_id(w, &update.before, json_get(element, "wa_id"));
-    update.who = update.before;
-    set_id(w, &update.before, json_find(element, "user_id.previous"));
-    set_parent(w, &update.before, json_find(element, "parent_user_id.previous"));
-    set_id(w, &update.who, json_find(element, "user_id.current"));
-    set_parent(w, &update.who, json_find(element, "parent_user_id.current"));
-    complete(w, &update.who, json_get(element, "wa_id"), json_find(element, "user_id.current"));
+    struct store_update update = {
+        .kind = UPDATE_IDENTITY,
+        .body = json_raw(element),
+        .identity = {.reason = "user_id_update",
+                     .at = timestamp(w, json_get(element, "timestamp"))},
+    };
+    struct store_identity *before = &update.identity.before, *after = &update.identity.after;
+    set_id(w, before, json_get(element, "wa_id"));
+    *after = *before;
+    set_id(w, before, json_find(element, "user_id.previous"));
+    set_parent(w, before, json_find(element, "parent_user_id.previous"));
+    set_id(w, after, json_find(element, "user_id.current"));
+    set_parent(w, after, json_find(element, "parent_user_id.current"));
+    complete(w, after, json_get(element, "wa_id"), json_find(element, "user_id.current"));
     add(w, &update);
 }
 
 static void add_automatic_event(struct walk *w, struct json element) {
     struct store_update update = {
-        .kind = UPDATE_LEAD, .body = json_raw(element), .wamid = text(w, element, "id")};
+        .kind = UPDATE_LEAD, .body = json_raw(element), .lead = {text(w, element, "id")}};
     if (json_equals(json_get(element, "event_name"), "LeadSubmitted") && w->phone_number_id)
         add(w, &update);
     else
@@ -553,7 +565,7 @@ static void add_automatic_event(struct walk *w, struct json element) {
 
 static void add_preference(struct walk *w, struct json element) {
     struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
-    update.who = who_is(w, element, "wa_id", "user_id", "parent_user_id");
+    update.other.who = who_is(w, element, "wa_id", "user_id", "parent_user_id");
     add(w, &update);
 }
 
@@ -561,11 +573,19 @@ static void add_preference(struct walk *w, struct json element) {
 static void add_state_sync(struct walk *w, struct json element) {
     struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
     struct json contact = json_get(element, "contact");
-    set_id(w, &update.who, json_get(contact, "phone_number"));
-    set_id(w, &update.who, json_get(contact, "user_id"));
-    set_parent(w, &update.who, json_get(contact, "parent_user_id"));
-    set_profile(w, &update.who, contact);
+    set_id(w, &update.other.who, json_get(contact, "phone_number"));
+    set_id(w, &update.other.who, json_get(contact, "user_id"));
+    set_parent(w, &update.other.who, json_get(contact, "parent_user_id"));
+    set_profile(w, &update.other.who, contact);
     add(w, &update);
+}
+
+/* The whole value of a change as one update. */
+static void add_whole(struct walk *w) {
+    struct store_update update = {
+        .kind = UPDATE_OTHER, .body = json_raw(w->value), .key = timed_key(w)};
+    if (update.body.n)
+        add(w, &update);
 }
 
 /* --- templates and flows --- */
@@ -585,17 +605,21 @@ static void add_template(struct walk *w, const char *status, const char *categor
         .kind = UPDATE_TEMPLATE,
         .body = json_raw(w->value),
         .key = timed_key(w),
-        .name = text(w, w->value, "message_template_name"),
-        .language = language(w, "message_template_language"),
-        .status = text(w, w->value, status),
-        .category = text(w, w->value, category),
-        .reason = text(w, w->value, "reason"),
+        .template =
+            {
+                .name = text(w, w->value, "message_template_name"),
+                .language = language(w, "message_template_language"),
+                .status = text(w, w->value, status),
+                .category = text(w, w->value, category),
+                .reason = text(w, w->value, "reason"),
+            },
     };
     if (json_integer(json_get(w->value, "message_template_id"), &id))
-        update.object_id = arena_printf(w->arena, "%lld", (long long)id);
-    if (!update.name || !update.language)
-        update.kind = UPDATE_OTHER;
-    add(w, &update);
+        update.template.template_id = arena_printf(w->arena, "%lld", (long long)id);
+    if (update.template.name && update.template.language)
+        add(w, &update);
+    else
+        add_whole(w);
 }
 
 static void add_template_status(struct walk *w) {
@@ -611,12 +635,13 @@ static void add_flow(struct walk *w) {
         .kind = UPDATE_FLOW,
         .body = json_raw(w->value),
         .key = timed_key(w),
-        .object_id = text(w, w->value, "flow_id"),
-        .status = text(w, w->value, "new_status"),
+        .flow = {.flow_id = text(w, w->value, "flow_id"),
+                 .status = text(w, w->value, "new_status")},
     };
-    if (!update.object_id || !update.status)
-        update.kind = UPDATE_OTHER;
-    add(w, &update);
+    if (update.flow.flow_id && update.flow.status)
+        add(w, &update);
+    else
+        add_whole(w);
 }
 
 /* --- the walk --- */
@@ -647,13 +672,6 @@ static const struct {
     {"template_category_update", add_template_category},
     {"flows", add_flow},
 };
-
-static void add_whole(struct walk *w) {
-    struct store_update update = {
-        .kind = UPDATE_OTHER, .body = json_raw(w->value), .key = timed_key(w)};
-    if (update.body.n)
-        add(w, &update);
-}
 
 /* Reads the members of a change that all its elements share. */
 static void enter_change(struct walk *w, struct json change) {

@@ -171,9 +171,10 @@ static bool handle_other(struct ingest *in, struct store_update *update) {
     struct contact contact;
     if (!insert_platform_update(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    if (!update->who.phone || !update->who.bsuid)
+    const struct store_identity *who = &update->other.who;
+    if (!who->phone || !who->bsuid)
         return true;
-    return identity_resolve(in->store, in->arena, in->owner.account_id, &update->who, NULL, in->now,
+    return identity_resolve(in->store, in->arena, in->owner.account_id, who, NULL, in->now,
                             &contact);
 }
 
@@ -214,34 +215,30 @@ static bool insert_lead(struct ingest *in, const char *contact_id, const char *s
     return true;
 }
 
-/* Inserts the lead, and the event lead.created once per contact and source. Without a configured
- * webhook only the lead is inserted. */
-static bool add_lead(struct ingest *in, const struct store_update *update,
-                     const struct contact *contact, const char *thread_id, const char *source) {
+/* Inserts the lead from the event's source, and the event lead.created once per contact and source.
+ * Without a configured webhook only the lead is inserted. */
+static bool add_lead(struct ingest *in, struct store_event *event, const struct contact *contact,
+                     const char *thread_id) {
     bool is_first;
-    if (!insert_lead(in, contact->id, source, &is_first))
+    event->type = "lead.created";
+    if (!insert_lead(in, contact->id, event->source, &is_first))
         return false;
-    if (!is_first || !in->owner.wants_events)
-        return true;
-    struct store_event event = {
-        .type = "lead.created",
-        .source = source,
-        .wamid = update->wamid,
-        .referral = strcmp(source, "ad") == 0 ? update->referral : (struct slice){NULL, 0},
-        .lead_event = update->kind == UPDATE_LEAD ? update->body : (struct slice){NULL, 0},
-    };
-    return add_event(in, &event, contact, thread_id);
+    return !is_first || !in->owner.wants_events || add_event(in, event, contact, thread_id);
 }
 
 static bool add_message_events(struct ingest *in, const struct store_update *update,
                                const struct contact *contact, const char *thread_id) {
-    if (!update->is_event || in->owner.is_archived)
+    const struct update_message *message = &update->message;
+    if (!message->is_event || in->owner.is_archived)
         return true;
     struct store_event event = {.type = "message.received", .message = update->body};
+    struct store_event lead = {.source = "new_contact", .wamid = message->wamid};
+    struct store_event ad = {
+        .source = "ad", .wamid = message->wamid, .referral = message->referral};
     if (in->owner.wants_events && !add_event(in, &event, contact, thread_id))
         return false;
-    return add_lead(in, update, contact, thread_id, "new_contact") &&
-           (!update->referral.n || add_lead(in, update, contact, thread_id, "ad"));
+    return add_lead(in, &lead, contact, thread_id) &&
+           (!message->referral.n || add_lead(in, &ad, contact, thread_id));
 }
 
 /* --- messages --- */
@@ -274,41 +271,44 @@ static const char *const message_sources[] = {
     [UPDATE_MESSAGE] = "webhook",
     [UPDATE_ECHO] = "echo",
     [UPDATE_HISTORY] = "history",
-    [UPDATE_STATUS] = "status",
 };
 
+/* The status that a message of a webhook payload is inserted with. */
 static const char *first_status(const struct store_update *update) {
-    if (!update->is_outgoing)
+    if (!update->message.is_outgoing)
         return "received";
-    if (update->kind == UPDATE_STATUS)
-        return "accepted"; /* handle_status raises it */
-    return update->kind == UPDATE_HISTORY && update->status ? update->status : "sent";
+    return update->kind == UPDATE_HISTORY && update->message.status ? update->message.status
+                                                                    : "sent";
 }
 
-static bool upsert_thread(struct ingest *in, const struct store_update *update,
-                          const struct contact *contact, char id[ID_SIZE]) {
+static bool upsert_thread(struct ingest *in, const char *contact_id, int64_t at, char id[ID_SIZE]) {
     const struct thread thread = {.new_id = new_id(in, "thr_"),
                                   .user_id = in->owner.user_id,
                                   .line_id = in->owner.line_id,
-                                  .contact_id = contact->id,
-                                  .at = update->timestamp};
+                                  .contact_id = contact_id,
+                                  .at = at};
     return thread_upsert(in->store, &thread, id);
 }
 
-static bool insert_message(struct ingest *in, const struct store_update *update,
-                           const char *message_id, const char *thread_id) {
+/* A message to insert. */
+struct message_row {
+    const char *id, *thread_id, *source, *status;
+    const struct update_message *message;
+    struct slice body;
+};
+
+static bool insert_message(struct ingest *in, const struct message_row *row) {
     static struct statement s = {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
             "status_at, timestamp, context_wamid, body, created_at, user_id) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13)"};
-    return sql_run(in->store, &s, TEXT(message_id), TEXT(thread_id), TEXT(in->owner.line_id),
-                   TEXT(update->wamid), TEXT(update->is_outgoing ? "out" : "in"),
-                   TEXT(message_sources[update->kind]), TEXT(update->type),
-                   TEXT(first_status(update)), INTEGER(update->timestamp),
-                   TEXT(update->context_wamid),
-                   BLOB(update->kind == UPDATE_STATUS ? SLICE("") : update->body), INTEGER(in->now),
-                   TEXT(in->owner.user_id));
+    const struct update_message *message = row->message;
+    return sql_run(in->store, &s, TEXT(row->id), TEXT(row->thread_id), TEXT(in->owner.line_id),
+                   TEXT(message->wamid), TEXT(message->is_outgoing ? "out" : "in"),
+                   TEXT(row->source), TEXT(message->type), TEXT(row->status),
+                   INTEGER(message->timestamp), TEXT(message->context_wamid), BLOB(row->body),
+                   INTEGER(in->now), TEXT(in->owner.user_id));
 }
 
 /* Completes a stored message: one that is known only from a status, an old media message whose
@@ -321,15 +321,16 @@ static bool complete_message(struct ingest *in, struct store_update *update,
                "timestamp = ?6 WHERE id = ?1 AND ((source = 'status' AND ?2 <> 'status') "
                "OR (type = 'media_placeholder' AND ?3 <> 'media_placeholder') "
                "OR (source = 'history' AND ?2 = 'webhook'))"};
+    const struct update_message *message = &update->message;
     if (!sql_run(in->store, &s, TEXT(known->id), TEXT(message_sources[update->kind]),
-                 TEXT(update->type), BLOB(update->body), TEXT(update->context_wamid),
-                 INTEGER(update->timestamp)))
+                 TEXT(message->type), BLOB(update->body), TEXT(message->context_wamid),
+                 INTEGER(message->timestamp)))
         return false;
     update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
     return true;
 }
 
-static bool insert_flow_reply(struct ingest *in, const struct store_update *update,
+static bool insert_flow_reply(struct ingest *in, const struct update_message *message,
                               const char *message_id) {
     static struct statement s = {
         .sql = "INSERT INTO flow_response (message_id, account_id, flow_id) VALUES (?1, ?2, "
@@ -342,29 +343,27 @@ static bool insert_flow_reply(struct ingest *in, const struct store_update *upda
                "ON CONFLICT (account_id, flow_id) DO UPDATE "
                "SET responses = flow_reply_count.responses + 1"};
     return sql_run(in->store, &s, TEXT(message_id), TEXT(in->owner.account_id),
-                   TEXT(update->context_wamid), TEXT(update->flow_token)) &&
+                   TEXT(message->context_wamid), TEXT(message->flow_token)) &&
            (!sql_changes(in->store) || sql_run(in->store, &count, TEXT(message_id)));
 }
 
 /* Replies to a message that opened a flow name the message's id, the flow token, or both. */
-static bool upsert_flow_token(struct ingest *in, const struct store_update *update,
-                              const char *token) {
+static bool upsert_flow_token(struct ingest *in, const char *token, const char *flow_id) {
     static struct statement s = {.sql = "INSERT INTO flow_token (account_id, token, flow_id) "
                                         "VALUES (?1, ?2, ?3) "
                                         "ON CONFLICT (account_id, token) DO UPDATE "
                                         "SET flow_id = excluded.flow_id"};
-    return !token ||
-           sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(token), TEXT(update->object_id));
+    return !token || sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(token), TEXT(flow_id));
 }
 
-static bool add_flow_rows(struct ingest *in, const struct store_update *update,
+static bool add_flow_rows(struct ingest *in, const struct update_message *message,
                           const char *message_id) {
-    if (update->is_flow_reply)
-        return insert_flow_reply(in, update, message_id);
-    if (!update->is_outgoing || !update->object_id)
+    if (message->is_flow_reply)
+        return insert_flow_reply(in, message, message_id);
+    if (!message->is_outgoing || !message->flow_id)
         return true;
-    return upsert_flow_token(in, update, update->wamid) &&
-           upsert_flow_token(in, update, update->flow_token);
+    return upsert_flow_token(in, message->wamid, message->flow_id) &&
+           upsert_flow_token(in, message->flow_token, message->flow_id);
 }
 
 /* Handles an update for a message that is stored already: usually a duplicate. */
@@ -375,40 +374,45 @@ static bool handle_known(struct ingest *in, struct store_update *update, struct 
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
-    if (!add_flow_rows(in, update, known->id))
+    if (!add_flow_rows(in, &update->message, known->id))
         return false;
     if (!is_late)
         return true;
-    return identity_resolve(in->store, in->arena, in->owner.account_id, &update->who, NULL, in->now,
-                            &contact) &&
-           find_message(in, update->wamid, known) &&
+    return identity_resolve(in->store, in->arena, in->owner.account_id, &update->message.who, NULL,
+                            in->now, &contact) &&
+           find_message(in, update->message.wamid, known) &&
            contact_read(in->store, in->arena, known->contact_id, &contact) &&
            add_message_events(in, update, &contact, known->thread_id);
 }
 
 static bool handle_message(struct ingest *in, struct store_update *update) {
+    const struct update_message *message = &update->message;
     struct known known;
     struct contact contact;
     bool unused;
-    if (!find_message(in, update->wamid, &known))
+    if (!find_message(in, message->wamid, &known))
         return false;
     if (known.id[0])
         return handle_known(in, update, &known);
-    if (!identity_resolve(in->store, in->arena, in->owner.account_id, &update->who,
+    if (!identity_resolve(in->store, in->arena, in->owner.account_id, &message->who,
                           new_id(in, "con_"), in->now, &contact))
         return false;
     if (!contact.id)
         return insert_platform_update(in, update, OUTCOME_NO_CONTACT);
-    const char *message_id = new_id(in, "msg_");
-    if (!upsert_thread(in, update, &contact, known.thread_id) ||
-        !insert_message(in, update, message_id, known.thread_id) ||
-        !add_flow_rows(in, update, message_id))
+    const struct message_row row = {.id = new_id(in, "msg_"),
+                                    .thread_id = known.thread_id,
+                                    .source = message_sources[update->kind],
+                                    .status = first_status(update),
+                                    .message = message,
+                                    .body = update->body};
+    if (!upsert_thread(in, contact.id, message->timestamp, known.thread_id) ||
+        !insert_message(in, &row) || !add_flow_rows(in, message, row.id))
         return false;
     update->outcome = OUTCOME_STORED;
     if (update->kind == UPDATE_MESSAGE)
         return add_message_events(in, update, &contact, known.thread_id);
     /* a contact that wrote before is not a new contact later */
-    return update->is_outgoing || insert_lead(in, contact.id, "new_contact", &unused);
+    return message->is_outgoing || insert_lead(in, contact.id, "new_contact", &unused);
 }
 
 /* --- statuses --- */
@@ -424,7 +428,7 @@ static int status_rank(const char *status) {
     return -1;
 }
 
-static bool raise_status(struct ingest *in, const struct store_update *update,
+static bool raise_status(struct ingest *in, const struct update_status *status,
                          const char *message_id) {
     static struct statement read = {.sql = "SELECT status FROM message WHERE id = ?1 "
                                            "AND direction = 'out'"};
@@ -435,12 +439,12 @@ static bool raise_status(struct ingest *in, const struct store_update *update,
         return !sql_failed(in->store);
     const char *shown = column_text(&read, 0, in->arena);
     sql_stop(&read);
-    if (status_rank(update->status) <= status_rank(shown))
+    if (status_rank(status->status) <= status_rank(shown))
         return true;
     struct slice none = {NULL, 0};
-    bool is_failure = strcmp(update->status, "failed") == 0;
-    return sql_run(in->store, &write, TEXT(message_id), TEXT(update->status),
-                   INTEGER(update->timestamp), BLOB(is_failure ? update->errors : none));
+    bool is_failure = strcmp(status->status, "failed") == 0;
+    return sql_run(in->store, &write, TEXT(message_id), TEXT(status->status),
+                   INTEGER(status->timestamp), BLOB(is_failure ? status->errors : none));
 }
 
 static bool insert_status(struct ingest *in, struct store_update *update, const char *message_id) {
@@ -449,23 +453,32 @@ static bool insert_status(struct ingest *in, struct store_update *update, const 
             "INSERT INTO message_status (user_id, message_id, status, recipient, timestamp, body, "
             "received_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
             "ON CONFLICT (message_id, status, recipient) DO NOTHING"};
-    if (!sql_run(in->store, &s, TEXT(in->owner.user_id), TEXT(message_id), TEXT(update->status),
-                 TEXT(update->recipient), INTEGER(update->timestamp), BLOB(update->body),
+    const struct update_status *status = &update->status;
+    if (!sql_run(in->store, &s, TEXT(in->owner.user_id), TEXT(message_id), TEXT(status->status),
+                 TEXT(status->recipient), INTEGER(status->timestamp), BLOB(update->body),
                  INTEGER(in->now)))
         return false;
     update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
     return true;
 }
 
-/* Inserts a message that is known only from its status: its type and body are unknown. */
-static bool insert_missing_message(struct ingest *in, const struct store_update *update,
+/* Inserts a message that is known only from its status: its type and body are unknown.
+ * raise_status sets its status. */
+static bool insert_missing_message(struct ingest *in, const struct update_status *status,
                                    const struct contact *contact, struct known *made) {
-    struct store_update message = *update;
-    message.type = "unknown";
-    message.is_outgoing = true;
+    const struct update_message message = {.wamid = status->wamid,
+                                           .type = "unknown",
+                                           .timestamp = status->timestamp,
+                                           .is_outgoing = true};
+    const struct message_row row = {.id = made->id,
+                                    .thread_id = made->thread_id,
+                                    .source = "status",
+                                    .status = "accepted",
+                                    .message = &message,
+                                    .body = SLICE("")};
     id_make(made->id, "msg_", in->now);
-    return upsert_thread(in, update, contact, made->thread_id) &&
-           insert_message(in, &message, made->id, made->thread_id);
+    return upsert_thread(in, contact->id, status->timestamp, made->thread_id) &&
+           insert_message(in, &row);
 }
 
 static bool add_status_event(struct ingest *in, const struct store_update *update,
@@ -489,14 +502,14 @@ static void add_known_identities(struct store_identity *who, const struct contac
 }
 
 /* Finds the contact that the status is about; its id is NULL when there is none. */
-static bool resolve_recipient(struct ingest *in, const struct store_update *update,
+static bool resolve_recipient(struct ingest *in, const struct update_status *status,
                               const struct known *known, struct contact *contact) {
-    struct store_identity who = update->who;
+    struct store_identity who = status->who;
     struct contact own;
-    const char *made_id = known->id[0] && !update->is_participant ? NULL : new_id(in, "con_");
+    const char *made_id = known->id[0] && !status->is_participant ? NULL : new_id(in, "con_");
     if (!contact_read(in->store, in->arena, known->contact_id, &own))
         return false;
-    if (own.id && !update->is_participant)
+    if (own.id && !status->is_participant)
         add_known_identities(&who, &own);
     if (!identity_resolve(in->store, in->arena, in->owner.account_id, &who, made_id, in->now,
                           contact))
@@ -508,13 +521,13 @@ static bool resolve_recipient(struct ingest *in, const struct store_update *upda
 
 /* The status proves that the platform accepted the send: stores its wamid with the idempotency key,
  * if the key holds no successful answer. */
-static bool update_idempotency_key(struct ingest *in, const struct store_update *update) {
+static bool update_idempotency_key(struct ingest *in, const struct update_status *status) {
     static struct statement s = {
         .sql = "UPDATE idempotency SET wamid = ?3, wa_id = ?4 WHERE request_id = ?1 "
                "AND user_id = ?2 AND wamid IS NULL AND coalesce(status, 0) <> 200"};
-    return !update->tracking ||
-           sql_run(in->store, &s, TEXT(update->tracking), TEXT(in->owner.user_id),
-                   TEXT(update->wamid), TEXT(update->is_participant ? NULL : update->who.phone));
+    return !status->tracking ||
+           sql_run(in->store, &s, TEXT(status->tracking), TEXT(in->owner.user_id),
+                   TEXT(status->wamid), TEXT(status->is_participant ? NULL : status->who.phone));
 }
 
 /* Whether this very status is stored: then the update is a repetition. Another body may have
@@ -524,8 +537,8 @@ static bool find_same_status(struct ingest *in, const struct store_update *updat
     static struct statement s = {
         .sql = "SELECT 1 FROM message_status WHERE message_id = ?1 AND status = ?2 "
                "AND recipient = ?3 AND body = ?4"};
-    sql_start(in->store, &s, TEXT(message_id), TEXT(update->status), TEXT(update->recipient),
-              BLOB(update->body));
+    sql_start(in->store, &s, TEXT(message_id), TEXT(update->status.status),
+              TEXT(update->status.recipient), BLOB(update->body));
     if ((*is_same = sql_row(in->store, &s)))
         sql_stop(&s);
     return !sql_failed(in->store);
@@ -541,38 +554,39 @@ static bool insert_known_status(struct ingest *in, struct store_update *update,
 }
 
 static bool handle_status(struct ingest *in, struct store_update *update) {
+    const struct update_status *status = &update->status;
     struct known known;
     struct contact contact;
     bool is_repeated;
-    if (!update_idempotency_key(in, update) || !find_message(in, update->wamid, &known))
+    if (!update_idempotency_key(in, status) || !find_message(in, status->wamid, &known))
         return false;
     const bool is_known = known.id[0];
     if (is_known && !insert_known_status(in, update, known.id, &is_repeated))
         return false;
     if (is_known && is_repeated)
         return true;
-    if (!resolve_recipient(in, update, &known, &contact))
+    if (!resolve_recipient(in, status, &known, &contact))
         return false;
     if (!contact.id)
         return insert_platform_update(in, update, OUTCOME_NO_CONTACT);
     /* read again: merging contacts may have changed the message's thread */
-    if (is_known ? !find_message(in, update->wamid, &known)
-                 : !insert_missing_message(in, update, &contact, &known) ||
+    if (is_known ? !find_message(in, status->wamid, &known)
+                 : !insert_missing_message(in, status, &contact, &known) ||
                        !insert_status(in, update, known.id))
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
-    return raise_status(in, update, known.id) &&
+    return raise_status(in, status, known.id) &&
            add_status_event(in, update, &contact, known.thread_id);
 }
 
 /* --- identities and leads --- */
 
 static bool handle_identity(struct ingest *in, struct store_update *update) {
-    struct identity_change change = {.before = &update->before,
-                                     .after = &update->who,
-                                     .reason = update->type,
-                                     .at = update->timestamp};
+    struct identity_change change = {.before = &update->identity.before,
+                                     .after = &update->identity.after,
+                                     .reason = update->identity.reason,
+                                     .at = update->identity.at};
     if (!insert_platform_update(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
     return identity_change(in->store, in->arena, in->owner.account_id, &change, new_id(in, "con_"),
@@ -580,21 +594,20 @@ static bool handle_identity(struct ingest *in, struct store_update *update) {
 }
 
 static bool handle_lead(struct ingest *in, struct store_update *update) {
+    const char *wamid = update->lead.wamid;
     struct known known = {0};
     struct contact contact = {0};
     if (!insert_platform_update(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
     if (in->owner.is_archived)
         return true;
-    if (update->wamid && !find_message(in, update->wamid, &known))
+    if (wamid && !find_message(in, wamid, &known))
         return false;
+    struct store_event event = {
+        .type = "lead.created", .source = "lead_event", .wamid = wamid, .lead_event = update->body};
     if (known.id[0])
         return contact_read(in->store, in->arena, known.contact_id, &contact) &&
-               add_lead(in, update, &contact, known.thread_id, "lead_event");
-    struct store_event event = {.type = "lead.created",
-                                .source = "lead_event",
-                                .wamid = update->wamid,
-                                .lead_event = update->body};
+               add_lead(in, &event, &contact, known.thread_id);
     return !in->owner.wants_events || add_event(in, &event, NULL, NULL);
 }
 
@@ -612,9 +625,10 @@ static bool handle_template(struct ingest *in, struct store_update *update) {
                "ELSE excluded.reason END, updated_at = excluded.updated_at"};
     if (!insert_platform_update(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    return sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(update->name),
-                   TEXT(update->language), TEXT(update->object_id), TEXT(update->status),
-                   TEXT(update->category), TEXT(update->reason), INTEGER(in->now));
+    const struct update_template *state = &update->template;
+    return sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(state->name),
+                   TEXT(state->language), TEXT(state->template_id), TEXT(state->status),
+                   TEXT(state->category), TEXT(state->reason), INTEGER(in->now));
 }
 
 static bool handle_flow(struct ingest *in, struct store_update *update) {
@@ -622,8 +636,8 @@ static bool handle_flow(struct ingest *in, struct store_update *update) {
                                         "WHERE account_id = ?1 AND flow_id = ?2"};
     if (!insert_platform_update(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    return sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(update->object_id),
-                   TEXT(update->status), INTEGER(in->now));
+    return sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(update->flow.flow_id),
+                   TEXT(update->flow.status), INTEGER(in->now));
 }
 
 /* --- all updates --- */

@@ -11,7 +11,7 @@ enum store_update_kind {
     UPDATE_ECHO,     /* a message that the business sent from its phone app */
     UPDATE_HISTORY,  /* an old message, incoming or outgoing */
     UPDATE_STATUS,   /* a status of an outgoing message */
-    UPDATE_IDENTITY, /* the person's identity changed from `before` to `who` */
+    UPDATE_IDENTITY, /* a person's identity changed */
     UPDATE_LEAD,     /* automatic_events LeadSubmitted */
     UPDATE_TEMPLATE, /* a template's status or category */
     UPDATE_FLOW,     /* a flow's status */
@@ -26,6 +26,55 @@ enum store_outcome {
     OUTCOME_REFUSED,    /* it violated a constraint of the database: stored as UPDATE_OTHER */
 };
 
+/* UPDATE_MESSAGE, UPDATE_ECHO and UPDATE_HISTORY. */
+struct update_message {
+    struct store_identity who; /* the person on the other side */
+    const char *wamid, *type;
+    const char *context_wamid; /* NULL: not a reply */
+    int64_t timestamp;         /* ms; when it was sent */
+    bool is_outgoing;
+    bool is_event;          /* it causes the event message.received; UPDATE_MESSAGE only */
+    struct slice referral;  /* the ad that led to it; n == 0: none */
+    const char *status;     /* of an outgoing message of the history; NULL: unknown */
+    bool is_flow_reply;     /* it replies to a flow */
+    const char *flow_id;    /* of the flow that it opens; NULL: none */
+    const char *flow_token; /* of the flow that it opens or replies to; NULL: none */
+};
+
+struct update_status {
+    struct store_identity who; /* the recipient */
+    const char *wamid, *status;
+    const char *recipient; /* as the platform names it; "" when it does not */
+    bool is_participant;   /* the recipient is a participant of a group */
+    const char *tracking;  /* the request id that the send carried; NULL: none */
+    int64_t timestamp;     /* ms */
+    struct slice errors;   /* JSON array; n == 0: none */
+};
+
+struct update_identity {
+    struct store_identity before, after;
+    const char *reason; /* number_change, user_id_update */
+    int64_t at;         /* when it changed, ms */
+};
+
+struct update_lead {
+    const char *wamid; /* of the message that led to it; NULL: unknown */
+};
+
+/* The state of a template; members that are not reported are NULL. */
+struct update_template {
+    const char *name, *language; /* never NULL */
+    const char *template_id, *status, *category, *reason;
+};
+
+struct update_flow {
+    const char *flow_id, *status;
+};
+
+struct update_other {
+    struct store_identity who; /* a person's identities, which belong together */
+};
+
 struct store_update {
     enum store_update_kind kind;
     const char *field;           /* changes[].field */
@@ -33,23 +82,15 @@ struct store_update {
     const char *phone_number_id; /* NULL: about the account, not about a line */
     struct slice body;           /* the platform's JSON object, byte for byte */
     const char *key;             /* identifies the update; NULL: the hash of `body` does */
-    struct store_identity who, before;
-    const char *wamid;
-    const char *type; /* of a message */
-    const char *context_wamid;
-    int64_t timestamp;      /* ms; when it happened */
-    bool is_outgoing;       /* history */
-    bool is_event;          /* a message that causes the event message.received */
-    struct slice referral;  /* the ad that led to it */
-    const char *flow_token; /* of a flow reply, or of a message that opens a flow */
-    bool is_flow_reply;
-    const char *status;    /* a status; a template's or flow's state */
-    const char *recipient; /* of a status: as the platform names it; "" when it does not */
-    bool is_participant;   /* of a status: the recipient is a participant of a group */
-    const char *tracking;  /* of a status: the request id that the send carried; NULL: none */
-    struct slice errors;
-    const char *name, *language, *category, *reason; /* templates, flows */
-    const char *object_id;      /* of a template or flow; of the flow that a message opens */
+    union {                      /* the member of the kind */
+        struct update_message message;
+        struct update_status status;
+        struct update_identity identity;
+        struct update_lead lead;
+        struct update_template template;
+        struct update_flow flow;
+        struct update_other other;
+    };
     enum store_outcome outcome; /* set by store_ingest */
 };
 

@@ -9,11 +9,11 @@ static void message_of(struct store_update *update, const char *wamid) {
         .waba_id = waba,
         .phone_number_id = line_name,
         .body = slice_of(arena_printf(&arena, "{\"id\":\"%s\"}", wamid)),
-        .who = {.phone = "15550000001"},
-        .wamid = wamid,
-        .type = "text",
-        .timestamp = now,
-        .is_event = true,
+        .message = {.who = {.phone = "15550000001"},
+                    .wamid = wamid,
+                    .type = "text",
+                    .timestamp = now,
+                    .is_event = true},
     };
 }
 
@@ -85,7 +85,7 @@ static void check_memory(void) {
     make_account();
     for (int i = 0; i < PEOPLE; i++) {
         message_of(&updates[i], arena_printf(&arena, "wamid.%d", i));
-        updates[i].who.phone = arena_printf(&arena, "1555%d", 10000 + i);
+        updates[i].message.who.phone = arena_printf(&arena, "1555%d", 10000 + i);
     }
     arena_init(&small, 64 * 1024, NULL); /* a full arena ends the process */
     check_ok(store_ingest(store, &small, updates, PEOPLE, now, event_body, &events));
