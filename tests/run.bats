@@ -260,6 +260,7 @@ make_barred_tree() {
     chmod +x "$BATS_TEST_TMPDIR/bin/unshare"
     make_tree "$barred/src"
     cp "$root/Makefile" "$barred/src/"
+    install -D "$root/tests/rules.mk" "$barred/src/tests/rules.mk"
     # the build, which would take a minute
     printf '#!/bin/sh\necho setup was reached\nexit 9\n' >"$barred/src/tools/setup"
     chmod +x "$barred/src/tools/setup"

@@ -1,0 +1,120 @@
+# The programs of the tests: unit tests, helpers, fuzz targets, benchmarks, the soak and probes.
+# Included by the Makefile, whose rule links the programs.
+
+# --- Debian packages ----------------------------------------------------------------------------
+NPM := $(if $(shell command -v npm),,nodejs npm)
+TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime $(NPM)
+FUZZ_PACKAGES := clang libclang-rt-14-dev
+COVERAGE_PACKAGES := gcovr
+BENCH_PACKAGES := wrk sqlite3
+# For the controls in Node; better-sqlite3 is compiled.
+CONTROL_PACKAGES = g++ make python3 $(NPM) $(if $(NPM),libnode-dev)
+
+# --- Unit tests and helpers ---------------------------------------------------------------------
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
+$(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
+$(UNIT_TESTS): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
+
+TEST_HELPERS := $(addprefix $(BUILD)/helpers/,account ask batch crowd extremes fcgi json peak \
+    receiver without_landlock)
+$(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
+$(TEST_HELPERS): LIBS = -lpthread -lcjson
+
+# --- Starved programs: the executables, in which any allocation can be made to fail --------------
+# tests/helpers/starve.c. None of them is static, so that the allocations of shared libraries can be
+# made to fail too.
+STARVER := $(BUILD)/tests/helpers/starve.o
+STARVED := $(BUILD)/starved
+STARVED_CGI := $(patsubst %,$(STARVED)/cgi-bin/%,$(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA))
+STARVED_PROGRAMS := $(STARVED_CGI) $(STARVED)/tools/courier
+$(STARVED_CGI): $(STARVED)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(STARVER) $(LIBRARY)
+$(STARVED_CGI): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL) $(MAGIC)
+$(STARVED)/tools/courier: $(BUILD)/tools/courier.o $(STARVER) $(LIBRARY)
+$(STARVED)/tools/courier: LIBS = $(SQLITE) $(SODIUM) $(CURL)
+$(STARVED_PROGRAMS): FORM = $(DYNAMIC) -Wl,--wrap=main
+
+# The sweeps of `make torture`, which tries all their points; `make test` tries a part of them.
+TORTURE := key_killed idempotency_killed platform_sweep courier_sweep torture_send torture_upload \
+    torture_memory starved_pool
+
+# --- The soak: random traffic and random failures for SOAK_SECONDS, default five minutes ---------
+SOAK := $(BUILD)/soak
+SOAK_PROGRAMS := $(addprefix $(SOAK)/,traffic receiver hunter verify)
+SOAK_TRAFFIC := traffic clients configurator platform mail exchange world listener
+$(SOAK)/traffic: $(patsubst %,$(BUILD)/tests/soak/%.o,$(SOAK_TRAFFIC))
+$(SOAK)/receiver: $(patsubst %,$(BUILD)/tests/soak/%.o,receiver listener)
+$(SOAK)/hunter: $(BUILD)/tests/soak/hunter.o
+$(SOAK)/verify: $(BUILD)/tests/soak/verify.o
+$(SOAK_PROGRAMS): $(BUILD)/tests/soak/history.o $(LIBRARY)
+$(SOAK_PROGRAMS): LIBS = $(SODIUM) $(CURL) -lpthread
+
+# --- Benchmarks: the programs for comparison are built with the same flags as ours ---------------
+BENCH := $(BUILD)/bench
+BENCH_ALL := $(patsubst tests/bench/%.c,$(BENCH)/%,$(wildcard tests/bench/*.c))
+BENCH_BARE := $(filter %_cgi %_fcgi,$(BENCH_ALL))
+BENCH_LINKED := $(filter-out $(BENCH_BARE) %/unconfined,$(BENCH_ALL))
+# The same executables without confinement.
+BENCH_UNCONFINED := $(addprefix $(BENCH)/unconfined_,health me messages)
+BENCH_PROGRAMS := $(BENCH_BARE) $(BENCH_LINKED) $(BENCH_UNCONFINED)
+$(BENCH_BARE): $(BENCH)/%: $(BUILD)/tests/bench/%.o
+$(BENCH_LINKED): $(BENCH)/%: $(BUILD)/tests/bench/%.o $(LIBRARY)
+$(BENCH_UNCONFINED): $(BENCH)/unconfined_%: $(BUILD)/cgi-bin/%.o $(BUILD)/tests/bench/unconfined.o \
+    $(LIBRARY)
+$(BENCH_BARE) $(BENCH)/unconfined_health $(BENCH)/unconfined_me: FORM = $(STATIC)
+$(filter %_fcgi,$(BENCH_BARE)): LIBS = $(FCGI)
+$(BENCH_LINKED): LIBS = $(SODIUM)
+$(BENCH_UNCONFINED): LIBS = $(FCGI) $(SQLITE) $(SODIUM)
+$(BENCH)/unconfined_messages: LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
+
+# --- Probes: executables that try what they may not do, and a control without confinement ---------
+PROBE_CONTROL := build/probe/control
+$(PROBE_CONTROL).o: tests/probe.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -DPROBE_CONTROL -c -o $@ $<
+
+$(PROBE_CONTROL): $(PROBE_CONTROL).o $(LIBRARY)
+$(PROBE_CONTROL): LIBS = $(FCGI) $(SODIUM)
+
+# The audit uses the installed form of the executables: with SANITIZE=1 they are built without it.
+probes: $(if $(filter 1,$(SANITIZE)),,$(PROBE_CONTROL)) $(BUILD)/helpers/ask
+	@$(if $(filter 1,$(SANITIZE)),$(BUILD_ALL) SANITIZE= all $(PROBE_CONTROL))
+	@$(BUILD_ALL) SANITIZE= PROBE=1 all
+
+# --- Fuzz targets: clang builds them and a library for them ---------------------------------------
+FUZZ := build/fuzz
+FUZZ_FLAGS := $(LANGUAGE) -O1 -g -fno-omit-frame-pointer \
+    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FUZZ_SOURCES := $(filter-out lib/api/mime_detect.c,$(LIBRARY_SOURCES))
+FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(FUZZ)/%.o) $(FUZZ)/lib/store/schema.o
+FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/*.c))
+
+$(FUZZ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)clang $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
+
+$(FUZZ)/lib/store/schema.o: $(BUILD)/lib/store/schema.c
+	@mkdir -p $(@D)
+	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
+
+$(FUZZ)/libswitchboard.a: $(FUZZ_OBJECTS)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(FUZZ_TARGETS): $(FUZZ)/%: $(FUZZ)/tests/fuzz/%.o $(FUZZ)/libswitchboard.a
+	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(FCGI) $(SQLITE) $(SODIUM) -lcjson
+
+# --- Libraries that receivers of events use, at the versions of tests/package-lock.json -----------
+NODE_MODULES := build/npm/node_modules/.package-lock.json
+$(NODE_MODULES): tests/package.json tests/package-lock.json
+	@mkdir -p build/npm
+	@cp $^ build/npm
+	$(Q)cd build/npm && npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+# --- What the suite needs, and what the Makefile's rule links ------------------------------------
+SUITE_PROGRAMS := $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) $(NODE_MODULES)
+suite-programs: $(SUITE_PROGRAMS)
+TEST_BINARIES := $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) \
+    $(BENCH_PROGRAMS) $(PROBE_CONTROL)
+
+.PHONY: probes suite-programs
