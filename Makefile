@@ -158,8 +158,19 @@ run: ## install missing packages, build, start everything, send a message
 stop: ## stop the programs that `make run` started
 	@tools/stop
 
-test: ## install missing packages, build, run the whole suite
-	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES)
+format: ## format every C file by .clang-format
+	@tools/setup $(LINT_PACKAGES)
+	@tests/lint/files c | xargs clang-format -i
+
+lint: ## check the form of every file: format, warnings, functions, includes, words
+	@tools/setup $(PACKAGES) $(LINT_PACKAGES)
+	@$(BUILD_ALL) lint-reports
+	@tests/lint/run $(LINT)
+
+test: ## install missing packages, check the form, build, run the whole suite
+	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(LINT_PACKAGES) $(FUZZ_PACKAGES)
+	@$(MAKE) -s --no-print-directory lint || \
+	    { echo 'test: the suite did not run: correct what lint found'; exit 1; }
 	@$(BUILD_ALL) all probes $(SUITE_PROGRAMS) $(FUZZ_TARGETS)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
@@ -217,7 +228,7 @@ clean: ## remove all built files
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-.PHONY: all run stop test test-full torture fuzz audit bench bench-quick growth \
+.PHONY: all run stop format lint test test-full torture fuzz audit bench bench-quick growth \
     coverage soak install clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)

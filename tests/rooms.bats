@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
-# The directories of the code (README, "How it is made") and what each may include. The sandbox is separate.
+# The directories of the code and what each may include: tests/lint/rooms.bash.
 # transports: direct
 load helpers/all
+load lint/rooms
 
 setup_file() {
     :
@@ -15,62 +16,18 @@ setup() {
     cd "$root"
 }
 
-# A directory and the directories that it may include besides itself.
-rooms='base
-web base
-store base
-graph base
-payload base web store
-api base web store graph payload
-delivery base store
-cgi-bin base web store graph payload api delivery
-tools base web store graph payload delivery'
-
-sources() {
-    find lib cgi-bin tools -name '*.[ch]' -not -path 'tools/sandbox/*'
-}
-
-# Lines `FILE INCLUDED`, both as paths.
-includes() {
-    sources | xargs grep -H '^#include "' | sed 's/^\([^:]*\):#include "\(.*\)"$/\1 \2/' |
-        while read -r file included; do
-            if [[ -e lib/$included ]]; then
-                printf '%s lib/%s\n' "$file" "$included"
-            else
-                printf '%s %s/%s\n' "$file" "$(dirname "$file")" "$included"
-            fi
-        done
-}
-
-# Prints the lines of standard input whose include the table does not allow.
-climbing() {
-    awk -v rooms="$rooms" '
-        function room(path, part) { split(path, part, "/"); return part[part[1] == "lib" ? 2 : 1] }
-        BEGIN {
-            n = split(rooms, row, "\n")
-            for (i = 1; i <= n; i++) {
-                m = split(row[i], name, " ")
-                for (j = 1; j <= m; j++)
-                    allowed[name[1], name[j]] = 1
-            }
-        }
-        !((room($1), room($2)) in allowed)'
-}
-
-# Prints the files of an include cycle of standard input, if any; a source and its header count as one.
-circles() {
-    sed 's/\.[ch]\b//g' | awk '$1 != $2' | sort -u | tsort 2>&1 >/dev/null || true
-}
-
 @test "every include is of the same directory or one below" {
     (($(includes | wc -l) > 300))
     assert_equal "$(includes | climbing)" ''
-    assert_equal "$(echo lib/base/log.c lib/store/store.h | climbing)" 'lib/base/log.c lib/store/store.h'
+    local up='lib/base/log.c lib/store/store.h'
+    assert_equal "$(climbing <<<"$up")" "$up"
 }
 
 @test "there is no include cycle" {
     assert_equal "$(includes | circles)" ''
-    assert_equal "$(printf '%s\n' 'lib/a.c lib/b.h' 'lib/b.c lib/a.h' | circles | grep -c 'lib/[ab]$')" 2
+    local circle='lib/a.c lib/b.h
+lib/b.c lib/a.h'
+    assert_equal "$(circles <<<"$circle" | grep -c 'lib/[ab]$')" 2
 }
 
 @test "no two files have the same name" {

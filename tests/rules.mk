@@ -1,9 +1,10 @@
-# The programs of the tests: unit tests, helpers, fuzz targets, benchmarks, the soak and probes.
-# Included by the Makefile, whose rule links the programs.
+# The programs of the tests: unit tests, helpers, fuzz targets, benchmarks, the soak, probes, and
+# the compilation that `make lint` does. Included by the Makefile, whose rule links the programs.
 
 # --- Debian packages ----------------------------------------------------------------------------
 NPM := $(if $(shell command -v npm),,nodejs npm)
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime $(NPM)
+LINT_PACKAGES := clang clang-format shellcheck
 FUZZ_PACKAGES := clang libclang-rt-14-dev
 COVERAGE_PACKAGES := gcovr
 BENCH_PACKAGES := wrk sqlite3
@@ -117,4 +118,23 @@ suite-programs: $(SUITE_PROGRAMS)
 TEST_BINARIES := $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) \
     $(BENCH_PROGRAMS) $(PROBE_CONTROL)
 
-.PHONY: probes suite-programs
+# --- Lint: reports of gcc and clang about each C file, of shellcheck about each script ---
+# A report is made again when its file, a header of it or the flags change.
+LINT := build/lint
+ifneq ($(filter lint-reports,$(MAKECMDGOALS)),)
+LINT_C := $(patsubst %,$(LINT)/%,$(filter %.c,$(shell tests/lint/files c)))
+LINT_SHELL := $(patsubst %,$(LINT)/%.shell,$(shell tests/lint/files shell))
+lint-reports: $(LINT_C) $(LINT_SHELL)
+
+$(LINT_C): $(LINT)/%.c: %.c Makefile tests/rules.mk tests/lint/compile
+	@mkdir -p $(@D)
+	@tests/lint/compile $@ $< $(LANGUAGE) $(WARNINGS)
+
+$(LINT_SHELL): $(LINT)/%.shell: % tests/lint/shellcheck $(wildcard tests/.shellcheckrc)
+	@mkdir -p $(@D)
+	@tests/lint/shellcheck $@ $<
+
+-include $(LINT_C:%=%.d)
+endif
+
+.PHONY: probes suite-programs lint-reports

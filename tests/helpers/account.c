@@ -92,9 +92,10 @@ int main(int argc, char **argv) {
         perror("account: fork");
         return 1;
     }
-    signal(SIGTERM, pass_on);
-    signal(SIGINT, pass_on);
-    signal(SIGHUP, pass_on);
+    struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
     int was_ended = watch(strtol(argv[1], NULL, 10), argv[2], &status);
     write_result(argv[3]);
     return was_ended ? 124 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

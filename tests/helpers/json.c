@@ -99,7 +99,7 @@ static const cJSON *at(const cJSON *value, const char *path) {
             size_t n = *path == '[' ? strspn(path + 1, "0123456789") : 0;
             if (n == 0 || n > 6 || path[1 + n] != ']' || !cJSON_IsArray(value))
                 return NULL;
-            value = cJSON_GetArrayItem(value, atoi(path + 1));
+            value = cJSON_GetArrayItem(value, (int)strtol(path + 1, NULL, 10));
             path += n + 2;
         }
     }

@@ -69,7 +69,7 @@ static bool reply(int fd, int status) {
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
         return false;
     }
-    int n = snprintf(text, sizeof text, "HTTP/1.1 %d Told\r\nContent-Length: 0\r\n\r\n", status);
+    int n = snprintf(text, sizeof text, "HTTP/1.1 %d Answer\r\nContent-Length: 0\r\n\r\n", status);
     return send(fd, text, (size_t)n, MSG_NOSIGNAL) == n;
 }
 

@@ -42,9 +42,9 @@ static inline void open_state(void) {
     int from, to;
     if (access("/dev/shm", W_OK) == 0) /* faster than a disk */
         temporary = "/dev/shm";
-    snprintf(database, sizeof database, "%s/unit-XXXXXX", temporary ? temporary : "/tmp");
+    int n = snprintf(database, sizeof database, "%s/unit-XXXXXX", temporary ? temporary : "/tmp");
     check(mkdtemp(database) != NULL, "%s", database);
-    strcat(database, "/db");
+    snprintf(database + n, sizeof database - (size_t)n, "/db");
     arena_init(&arena, 64 * 1024 * 1024, NULL);
     check_ok(store_migrate(database, &from, &to, &store));
     struct store_new_user user = {.id = "usr_1", .email = "ann@example.org", .now = now};

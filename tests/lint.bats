@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# `make lint` and `make format`: each class of slip is found, with its file and line.
+# transports: direct
+load helpers/all
+
+setup_file() {
+    :
+}
+
+teardown_file() {
+    :
+}
+
+# A small project with the rules of this one, whose packages need no check.
+setup() {
+    tree=$BATS_TEST_TMPDIR/tree
+    mkdir -p "$tree"/{lib/base,lib/store,tests,tools}
+    cp "$root/Makefile" "$root/.clang-format" "$tree"
+    cp -r "$root/tests/lint" "$root/tests/rules.mk" "$tree/tests/"
+    put tests/lint/exempt '# of this tree'
+    put tools/setup '#!/bin/bash'
+    put tests/run '#!/bin/bash' 'echo the suite'
+    chmod +x "$tree"/{tools/setup,tests/run}
+    put lib/base/clean.h '/* Clean. */' 'int clean(int number);'
+    put lib/base/clean.c '#include "base/clean.h"' '' 'int clean(int number) {' \
+        '    return number;' '}'
+    put tools/clean '#!/bin/bash' 'cd "$(dirname "$0")" || exit'
+    put tests/clean.bats '@test "a request is answered" {' '    echo nobody' '}'
+}
+
+put() { # FILE LINE...
+    printf '%s\n' "${@:2}" >"$tree/$1"
+}
+
+lint() {
+    run make -s -C "$tree" lint
+}
+
+# The findings of all checks, or of those that a pattern matches: findings [PATTERN]
+findings() {
+    grep -vE '^(lint|make(\[[0-9]\])?): ' <<<"$output" | grep -e "${1-}" || true
+}
+
+assert_finding() { # LINE: the only one
+    assert_equal "$status" 2
+    assert_equal "$(findings)" "$1"
+    [[ $output == *$'\nlint: 1 findings'* ]]
+}
+
+of_nobody='the word "nobody"; write "no user", "no program", or the party that is meant'
+
+a() { # NUMBER: so many letters
+    printf '%*s' "$1" '' | tr ' ' a
+}
+
+@test "a clean tree has no findings, and make format changes nothing" {
+    lint
+    assert_equal "$status" 0
+    [[ $output =~ ^'lint: no findings in '[0-9]+' files'$ ]] || fail "$output"
+    cp -r "$tree/lib" "$tree/before"
+    make -s -C "$tree" format
+    diff -r "$tree/lib" "$tree/before"
+}
+
+@test "code that differs from .clang-format is found, and make format corrects it" {
+    put lib/base/clean.c '#include "base/clean.h"' '' 'int clean(int number) { return  number; }'
+    lint
+    assert_finding 'lib/base/clean.c:3: the format differs from .clang-format; run: make format'
+    make -s -C "$tree" format
+    lint
+    assert_equal "$status" 0
+}
+
+@test "lines over 100 columns are found, in C, scripts, SQL and Makefile; characters count, not bytes" {
+    put lib/base/long.h '' "/* $(a 94) */" "/* $(a 95) */"
+    put tests/long.bash '# shellcheck shell=bash' "# $(a 98)" "# $(a 99)" "# $(a 97)é"
+    put tests/long.bats "    $(a 97)" "@test \"$(a 99)\" {"
+    put schema.sql "-- $(a 98)"
+    printf '\t%s\n' "$(a 92)" "$(a 93)" >"$tree/tests/long.mk"
+    put README.md "$(a 101)"
+    lint
+    assert_equal "$(findings 'a line of')" \
+        'lib/base/long.h:3: a line of 101 columns; wrap it at 100
+schema.sql:1: a line of 101 columns; wrap it at 100
+tests/long.bash:3: a line of 101 columns; wrap it at 100
+tests/long.bats:1: a line of 101 columns; wrap it at 100
+tests/long.mk:2: a line of 101 columns; wrap it at 100'
+}
+
+@test "a table between its marks may have long lines, and the lines after it may not" {
+    put lib/base/table.h '/* clang-format off */' "/* $(a 95) */" '/* clang-format on */' \
+        "/* $(a 95) */"
+    put tests/table.bash '# lint: long lines' "# $(a 99)" '# lint: end' "# $(a 99)"
+    put schema.sql '-- lint: long lines' "-- $(a 99)" '-- lint: end' "-- $(a 99)"
+    lint
+    assert_equal "$(findings 'a line of')" \
+        'lib/base/table.h:4: a line of 101 columns; wrap it at 100
+schema.sql:4: a line of 102 columns; wrap it at 100
+tests/table.bash:4: a line of 101 columns; wrap it at 100'
+}
+
+@test "an include that climbs is found" {
+    put lib/store/up.h '/* Above base. */'
+    put lib/base/climb.c '#include "base/clean.h"' '#include "store/up.h"'
+    lint
+    assert_finding "lib/base/climb.c:2: includes lib/store/up.h, which is not below it; \
+move the code (tests/lint/rooms.bash lists the order)"
+}
+
+@test "each banned function is found, with the reason and the replacement" {
+    local name reason use rest n=0 expected=''
+    while IFS=$'\t' read -r name reason use rest; do
+        printf 'int %s(...);\nint n = %s(a, b);\n' "x_$name" "$name" >>"$tree/lib/base/call.h"
+        n=$((n + 2))
+        expected+="lib/base/call.h:$n: calls $name, which $reason; use $use"$'\n'
+    done < <(grep -v '^#' "$tree/tests/lint/banned")
+    ((n > 60))
+    lint
+    assert_equal "$(findings ': calls')" "${expected%$'\n'}"
+}
+
+@test "a banned name in a comment, a text, a member or a longer name is not a call of it" {
+    put lib/base/call.h '/* strcpy(a, b) */' '/* In a comment of two lines' ' * strcpy(a, b) */' \
+        'extern int *my_strcpy(char *);' '#define CALL "strcpy(a, b)"' "#define QUOTE '\"'" \
+        '#define SIGNAL signal(SIGPIPE, SIG_IGN)' '#define ARROW a->system(b)' \
+        '#define SCAN sscanf(text, "%*s %31s %7[a-z]", a, b)' '#define AFTER "\"" /* " */ system(b)'
+    lint
+    assert_equal "$(findings ': calls')" 'lib/base/call.h:10: calls system, which starts a shell; '\
+'use posix_spawn or execve with a list of arguments'
+}
+
+@test "warnings of gcc and of clang are found, again until they are corrected" {
+    local expected="lib/base/gcc.c:1: gcc: ‘static’ is not at beginning of declaration \
+[-Wold-style-declaration]
+lib/base/self.c:2: clang: explicitly assigning value of variable of type 'int' to itself \
+[-Wself-assign]"
+    put lib/base/gcc.c 'const static int number = 1;' 'int get(void) {' '    return number;' '}'
+    put lib/base/self.c 'int same(int number) {' '    number = number;' '    return number;' '}'
+    lint
+    assert_equal "$(findings)" "$expected"
+    lint
+    assert_equal "$(findings)" "$expected"
+    sed -i 's/const static/static const/' "$tree/lib/base/gcc.c"
+    lint
+    assert_finding "${expected#*$'\n'}"
+}
+
+@test "code that does not compile is found once a header changes" {
+    lint
+    assert_equal "$status" 0
+    put lib/base/clean.h '/* Clean. */' 'int clean(long number);'
+    lint
+    assert_equal "$(findings)" 'lib/base/clean.c:3: clang: conflicting types for '\''clean'\''
+lib/base/clean.c:3: gcc: conflicting types for ‘clean’; have ‘int(int)’'
+}
+
+@test "words that plain English does without are found in comments, documents and titles of tests" {
+    put lib/base/word.h '/* The row of nobody. */'
+    put tests/word.bats '@test "Nobody is asked" {' '    echo nobody' '}'
+    put README.md 'What whoever-is-there gets.' 'Newsletters are retold.'
+    lint
+    assert_equal "$(findings)" "README.md:1: the word \"whoever\"; write the party that is meant: \
+the program that, the user who
+lib/base/word.h:1: $of_nobody
+tests/word.bats:1: $of_nobody"
+}
+
+@test "what shellcheck warns of is found, and a shellcheck that cannot run is no clean tree" {
+    put tools/unsafe '#!/bin/bash' 'cd "$1"'
+    lint
+    assert_finding "tools/unsafe:2: shellcheck: \
+Use 'cd ... || exit' or 'cd ... || return' in case cd fails. [SC2164]"
+    put tools/unsafe '#!/bin/bash' 'cd "$1" || exit'
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\nexit 127\n' >"$BATS_TEST_TMPDIR/bin/shellcheck"
+    chmod +x "$BATS_TEST_TMPDIR/bin/shellcheck"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH lint
+    assert_equal "$status" 2
+    [[ $output == *'shellcheck cannot check tools/unsafe'* ]] || fail "$output"
+}
+
+@test "an exemption leaves a line out, and one that no line needs is found" {
+    put lib/base/word.h '/* The row of nobody. */'
+    put tests/lint/exempt $'word\tlib/base/word.h\tof nobody\ta reason' \
+        $'long\tlib/base/\t-\ta reason'
+    lint
+    assert_finding 'tests/lint/exempt:2: lib/base/ needs no exemption from `long`; remove the line'
+}
+
+@test "the files are those of git: not built ones, and new ones too" {
+    git -C "$tree" init -q
+    put .gitignore '/build/' '/made.c'
+    put made.c '/* nobody */'
+    put new.c '/* nobody */'
+    lint
+    assert_finding "new.c:1: $of_nobody"
+}
+
+@test "make test does not run the suite while lint has findings" {
+    put lib/base/word.h '/* The row of nobody. */'
+    run make -s -C "$tree" test
+    assert_equal "$status" 2
+    [[ $output == "lib/base/word.h:1: $of_nobody"$'\nlint: 1 findings\n'* ]] || fail "$output"
+    [[ $output == *$'\ntest: the suite did not run: correct what lint found\n'* ]] || fail "$output"
+    [[ $output != *'the suite'$'\n'* ]]
+}
