@@ -70,6 +70,12 @@ FLAGS += -enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clan
 endif
 endif
 
+# The directory of the build does not stand in the executables: the same source gives the same bytes
+# anywhere. A debugger is started in the project's directory. Counted lines need their full paths.
+ifneq ($(COVERAGE),1)
+FLAGS += -ffile-prefix-map=$(CURDIR)=.
+endif
+
 # Debian packages to build and run; tests/rules.mk lists those of the tests.
 PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
     libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
