@@ -18,8 +18,8 @@ wait_until() {
 }
 
 # Prints a directory for unix sockets: DIR itself, or a private one below /tmp if the path of DIR is
-# so long that its sockets would exceed the 107 bytes of sun_path. DIR/sockets holds the directory in
-# use; release_sockets removes it. claim_sockets DIR
+# so long that its sockets would exceed the 107 bytes of sun_path. DIR/sockets holds the directory
+# in use; release_sockets removes it. claim_sockets DIR
 claim_sockets() {
     local dir=$1
     if [[ ! -d $(cat "$dir/sockets" 2>/dev/null) ]]; then
@@ -71,15 +71,16 @@ end_process() {
 end_orphans() {
     local word=$1 file pids=()
     while IFS= read -r file; do
-        { tr '\0' '\n' <"$file"; } 2>/dev/null | grep -qFx -e "$word" && pids+=("$(basename "$(dirname "$file")")")
+        { tr '\0' '\n' <"$file"; } 2>/dev/null | grep -qFx -e "$word" &&
+            pids+=("$(basename "$(dirname "$file")")")
     done < <(grep -lsF -e "$word" /proc/[0-9]*/cmdline)
     ((${#pids[@]} == 0)) || kill -KILL "${pids[@]}" 2>/dev/null || true
 }
 
 # Apache does not serve requests as root. For root this sets service=() to the words that start a
-# command as www-data: in a user namespace, in which the files stay root's; or, if namespaces are not
-# permitted, as the real user www-data, who then gets the ownership of DIR. For other users the array
-# is empty. choose_service_user DIR
+# command as www-data: in a user namespace, in which the files stay root's; or, if namespaces are
+# not permitted, as the real user www-data, who then gets the ownership of DIR. For other users the
+# array is empty. choose_service_user DIR
 choose_service_user() {
     find_service_user
     [[ ${service[0]-} != setpriv ]] || chown -R 33:33 "$1"
@@ -96,12 +97,13 @@ find_service_user() {
         return 0
     fi
     setpriv --reuid=$id --regid=$id --clear-groups true 2>/dev/null ||
-        die "root may neither create a user namespace nor become www-data here; run this as an ordinary user"
+        die "root may neither create a user namespace nor become www-data here;" \
+            "run this as an ordinary user"
     service=(setpriv "--reuid=$id" "--regid=$id" --clear-groups)
 }
 
-# Prints the first directory on the path to DIR, including DIR, that the service's user may not enter;
-# prints nothing if it may enter all. Call find_service_user first. barred_directory DIR
+# Prints the first directory on the path to DIR, including DIR, that the service's user may not
+# enter; prints nothing if it may enter all. Call find_service_user first. barred_directory DIR
 barred_directory() {
     local path='' part parts
     IFS=/ read -ra parts <<<"${1#/}"

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# One measurement: load by wrk, and the CPU time and the memory of the server side under it. Each measurement
-# is a line of JSON in $runs.
+# One measurement: load by wrk, and the CPU time and the memory of the server side under it. Each
+# measurement is a line of JSON in $runs.
 #
-# CPU time is that of the whole server side except the platform: Apache, CGI processes, pools, controls,
-# courier. It is read from a control group of the benchmark (version 2, or the version 2 part beside version
-# 1), since only a control group counts children that no process waits for, such as mod_cgid's. Where no
-# control group can be created, it is the busy time of the whole machine minus that of the load generator
-# and the sandbox, which is correct only when nothing else runs.
+# CPU time is that of the whole server side except the platform: Apache, CGI processes, pools,
+# controls, courier. It is read from a control group of the benchmark (version 2, or the version 2
+# part beside version 1), since only a control group counts children that no process waits for, such
+# as mod_cgid's. Where no control group can be created, it is the busy time of the whole machine
+# minus that of the load generator and the sandbox, which is correct only when nothing else runs.
 #
-# Memory is the sum of the proportional set sizes (PSS) of the processes that run the measured program: CGI
-# processes that are alive at the time of the sample, a pool with its supervisor, a control with its workers.
-# Apache's own memory is the same for all and left out. Where the kernel does not show an ordinary user the
-# PSS of processes that are not dumpable, it is their resident set size, which counts shared pages several
-# times.
+# Memory is the sum of the proportional set sizes (PSS) of the processes that run the measured
+# program: CGI processes that are alive at the time of the sample, a pool with its supervisor, a
+# control with its workers. Apache's own memory is the same for all and left out. Where the kernel
+# does not show an ordinary user the PSS of processes that are not dumpable, it is their resident
+# set size, which counts shared pages several times.
 
 group_dir='' watcher=''
 
@@ -95,7 +95,8 @@ memory_of() {
     done
     ((${#files[@]})) || { printf 0; return; }
     if [[ $memory_kind == pss ]]; then
-        { cat "${files[@]}" || true; } 2>/dev/null | awk '/^Pss:/ { sum += $2 } END { printf "%d", sum }'
+        { cat "${files[@]}" || true; } 2>/dev/null |
+            awk '/^Pss:/ { sum += $2 } END { printf "%d", sum }'
     else
         { cat "${files[@]/%smaps_rollup/statm}" || true; } 2>/dev/null |
             awk -v page="$(getconf PAGESIZE)" '{ sum += $2 } END { printf "%d", sum * page / 1024 }'
@@ -108,8 +109,8 @@ choose_memory_kind() {
     (($(processes_of fcgi:me | memory_of) > 0)) || memory_kind=rss
 }
 
-# Appends each new peak of the memory of GROUP as a line to $bench/peak, so that the last line is complete
-# at any time: watch_memory GROUP, end_watch.
+# Appends each new peak of the memory of GROUP as a line to $bench/peak, so that the last line is
+# complete at any time: watch_memory GROUP, end_watch.
 watch_memory() {
     printf '0\n' >"$bench/peak"
     (
@@ -133,8 +134,8 @@ end_watch() {
 
 # --- load ---
 
-# contender NAME GROUP URL KIND [ARGUMENT...]: defines a contender; GROUP as in processes_of, KIND and its
-# arguments as in load.lua.
+# contender NAME GROUP URL KIND [ARGUMENT...]: defines a contender; GROUP as in processes_of, KIND
+# and its arguments as in load.lua.
 declare -A group=() target=() kind=()
 contender() {
     group[$1]=$2
@@ -146,7 +147,8 @@ contender() {
 load() {
     local found
     # shellcheck disable=SC2086  # kind has several arguments
-    found=$(wrk -t 1 -c "$2" -d "${3}s" --timeout 30s -s "$here/load.lua" "${target[$1]}" -- ${kind[$1]} \
+    found=$(wrk -t 1 -c "$2" -d "${3}s" --timeout 30s -s "$here/load.lua" "${target[$1]}" -- \
+        ${kind[$1]} \
         2>&1) || die "wrk failed on ${target[$1]}: $found"
     sed -n 's/^RESULT //p' <<<"$found"
 }
@@ -183,7 +185,8 @@ in_turn() {
     done
 }
 
-# Records a figure that is not a result of load; MOST is its upper limit: fact NAME VALUE UNIT [MOST]
+# Records a figure that is not a result of load; MOST is its upper limit: fact NAME VALUE UNIT
+# [MOST]
 fact() {
     jq -nc --arg name "$1" --argjson value "$2" --arg unit "$3" --argjson most "${4:-null}" \
         '{name: $name, value: $value, unit: $unit, most: $most}' >>"$facts"

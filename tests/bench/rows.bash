@@ -19,7 +19,8 @@ name_contenders() {
     contender platform none "$sandbox/v26.0/$line/messages" upstream "$platform_token"
     for name in "${controls[@]}"; do
         contender "$name me" "node:$name" "$fcgi/bench/$name/v2/me" get "$token"
-        contender "$name send" "node:$name" "$fcgi/bench/$name/v2/messages/send/text" send "$token" "$line"
+        contender "$name send" "node:$name" "$fcgi/bench/$name/v2/messages/send/text" send \
+            "$token" "$line"
     done
 }
 
@@ -34,7 +35,8 @@ row_memory() {
         kib=$(processes_of "fcgi:$name" | memory_of)
         total=$((total + kib))
     done
-    fact "idle memory, FastCGI: nine pools of $pool processes and the courier" "$(in_mib "$total")" MB 40
+    fact "idle memory, FastCGI: nine pools of $pool processes and the courier" \
+        "$(in_mib "$total")" MB 40
 }
 
 in_mib() {
@@ -47,7 +49,8 @@ row_public() {
     for connections in "${all_connections[@]}"; do
         row='get'
         in_turn "$connections" "$rounds" 2 'bare CGI' 'CGI health' 'CGI me'
-        in_turn "$connections" "$rounds" 2 'bare FastCGI' 'FastCGI health' 'FastCGI me' "${controls[@]/%/ me}"
+        in_turn "$connections" "$rounds" 2 'bare FastCGI' 'FastCGI health' 'FastCGI me' \
+            "${controls[@]/%/ me}"
     done
 }
 
@@ -83,7 +86,8 @@ row_webhook() {
     for connections in "${all_connections[@]}"; do
         for ((round = 0; round < rounds; round++)); do
             for name in 'bare reader' 'CGI webhook' 'FastCGI webhook'; do
-                "$BENCH_BIN/webhooks" 20000 "$((count++))x" "$app_secret" "$waba" "$line" >"$world/webhooks"
+                "$BENCH_BIN/webhooks" 20000 "$((count++))x" "$app_secret" "$waba" "$line" \
+                    >"$world/webhooks"
                 measure "$name" "$connections" 2
             done
         done
@@ -93,7 +97,8 @@ row_webhook() {
 
 # A run must not reach the end of its list, since it would then repeat webhooks, which are cheaper.
 check_webhooks() {
-    jq -e -s 'map(select(.row == "inbound webhook" and .requests >= 20000)) == []' "$runs" >/dev/null ||
+    jq -e -s 'map(select(.row == "inbound webhook" and .requests >= 20000)) == []' "$runs" \
+        >/dev/null ||
         die 'a run took in all its webhooks: the lists are too short for this machine'
 }
 
@@ -121,7 +126,8 @@ row_events() {
 post_webhooks() {
     local signature body
     while IFS=$'\t' read -r signature body; do
-        printf 'next\nurl = "%s/platform/webhook"\nheader = "X-Hub-Signature-256: %s"\n' "$fcgi" "$signature"
+        printf 'next\nurl = "%s/platform/webhook"\nheader = "X-Hub-Signature-256: %s"\n' "$fcgi" \
+            "$signature"
         printf 'header = "Content-Type: application/json"\ndata = "%s"\n' "${body//\"/\\\"}"
         printf 'output = /dev/null\nsilent\nfail\nshow-error\n'
     done <"$1" >"$world/webhooks.curl"
@@ -147,14 +153,17 @@ row_media() {
         transfer 'upload to the platform' -F messaging_product=whatsapp -F type=video/mp4 \
             -F "file=@$file;type=video/mp4" -H "Authorization: Bearer $platform_token" \
             "$sandbox/v26.0/$line/media"
-        transfer 'raw upload' -T "$file" -X POST -H 'Content-Type: video/mp4' -H "X-Phone-Number-Id: $line" \
+        transfer 'raw upload' -T "$file" -X POST -H 'Content-Type: video/mp4' -H \
+            "X-Phone-Number-Id: $line" \
             -H "X-API-Token: $token" "$cgi/v2/media/upload"
         transfer 'multipart upload' -F "file=@$file;type=video/mp4" -F "phoneNumberId=$line" \
             -H "X-API-Token: $token" "$cgi/v2/media/upload"
         media=$(jq -r .data.mediaId "$world/answer")
         transfer 'download from the platform' -H "Authorization: Bearer $platform_token" \
-            "$(curl -sS -H "Authorization: Bearer $platform_token" "$sandbox/v26.0/$media" | jq -r .url)"
-        transfer 'download' -H "X-API-Token: $token" "$cgi/v2/media/$media/download?phoneNumberId=$line"
+            "$(curl -sS -H "Authorization: Bearer $platform_token" "$sandbox/v26.0/$media" |
+            jq -r .url)"
+        transfer 'download' -H "X-API-Token: $token" \
+            "$cgi/v2/media/$media/download?phoneNumberId=$line"
         cmp -s "$file" "$world/answer" || die 'the download is not what was uploaded'
         for name in $(jq -r '.. | .id? // empty' <<<"$(curl -sS "$sandbox/_sandbox/media")"); do
             curl -sS -o /dev/null -X DELETE "$sandbox/_sandbox/media/$name"
@@ -169,7 +178,8 @@ transfer() {
     shift
     watch_memory cgi:media
     before=$(server_cpu)
-    seconds=$(curl -sS --fail --max-time 120 -H 'Expect:' -o "$world/answer" -w '%{time_total}' "$@") ||
+    seconds=$(curl -sS --fail --max-time 120 -H 'Expect:' -o "$world/answer" -w '%{time_total}' \
+        "$@") ||
         die "the transfer failed: $name"
     after=$(server_cpu)
     end_watch
@@ -180,7 +190,8 @@ transfer() {
     printf '%-16s %-28s %s s\n' '100 MB' "$name" "$seconds" >&2
 }
 
-# The memory of a pool over 100,000 requests: `me`, and `messages` with a platform that answers at once.
+# The memory of a pool over 100,000 requests: `me`, and `messages` with a platform that answers at
+# once.
 row_flat() {
     local name early late
     for name in me messages; do
@@ -214,7 +225,8 @@ row_start() {
         fact "start, answer and end of $program: median" "$wall" us
         fact "start, answer and end of $program: CPU" "$cpu" us
     done < <(
-        export GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1 REQUEST_METHOD=GET SCRIPT_NAME=/v2/me \
+        export GATEWAY_INTERFACE=CGI/1.1 SERVER_PROTOCOL=HTTP/1.1 REQUEST_METHOD=GET \
+            SCRIPT_NAME=/v2/me \
             QUERY_STRING='' REMOTE_ADDR=127.0.0.1 UNIQUE_ID=bench "HTTP_X_API_TOKEN=$token" \
             "SWITCHBOARD_CONFIG=$world/switchboard.conf"
         "$BENCH_BIN/spawn" "$starts" \
@@ -222,6 +234,7 @@ row_start() {
     )
     for program in health me messages; do
         fact "confinement of $program, of the median" "$(awk -v with="${median[$program]}" \
-            -v without="${median[unconfined_$program]}" 'BEGIN { printf "%.0f", with - without }')" us 600
+            -v without="${median[unconfined_$program]}" \
+            'BEGIN { printf "%.0f", with - without }')" us 600
     done
 }

@@ -1,19 +1,21 @@
 # shellcheck shell=bash
 # The measured installation: an Apache for plain CGI and one for FastCGI, both with the repository's
-# apache.conf and the locations of the minimal programs; the sandbox as the platform; the courier; the Node
-# controls. Everything is below $world, on the disk of the checkout, since commits wait for the disk.
+# apache.conf and the locations of the minimal programs; the sandbox as the platform; the courier;
+# the Node controls. Everything is below $world, on the disk of the checkout, since commits wait for
+# the disk.
 
 email=bench@example.org app_secret=bench-app-secret
 waba=102290129340398 line=106540352242922 platform_token=sandbox-token-1
 second_waba=202290129340398 second_line=206540352242922 second_platform_token=sandbox-token-2
 
-# Copies the programs as an installation does: the page cache holds a file that the linker wrote in smaller
-# pieces than a copied one, so that it starts up to 8 % slower.
+# Copies the programs as an installation does: the page cache holds a file that the linker wrote in
+# smaller pieces than a copied one, so that it starts up to 8 % slower.
 install_programs() {
     local program
     rm -rf "${bench:?}/home"
     mkdir -p "$bench/home/cgi-bin" "$bench/home/tools"
-    for program in "$root"/cgi-bin/* "$BENCH_BIN"/*_cgi "$BENCH_BIN"/*_fcgi "$BENCH_BIN"/unconfined_*; do
+    for program in "$root"/cgi-bin/* "$BENCH_BIN"/*_cgi "$BENCH_BIN"/*_fcgi \
+        "$BENCH_BIN"/unconfined_*; do
         [[ ! -x $program ]] || cp "$program" "$bench/home/cgi-bin/"
     done
     cp "$root/tools/pool" "$root/tools/courier" "$bench/home/tools/"
@@ -50,7 +52,8 @@ switchboard() {
 make_account() {
     local account
     account=$(printf %s "$4" | switchboard account add $email --waba-id "$1" --name "$3")
-    switchboard line add "$account" --phone-number-id "$2" --number "+1555010$5" --name "$3" >/dev/null
+    switchboard line add "$account" --phone-number-id "$2" --number "+1555010$5" --name "$3" \
+        >/dev/null
 }
 
 make_user() {
@@ -88,18 +91,21 @@ write_extra() {
 }
 
 # One Apache process has threads for all connections. A process without a free thread closes idle
-# connections, and a client that is just sending its next request on one has a failure that the gateway did
-# not cause.
+# connections, and a client that is just sending its next request on one has a failure that the
+# gateway did not cause.
 start_apaches() {
     local options=(--config "$world/switchboard.conf" --home "$bench/home" --threads 256)
-    (in_group "$root/tools/private-apache" start --dir "$world/cgi" "${options[@]}" --extra "$world/cgi.conf")
+    (in_group "$root/tools/private-apache" start --dir "$world/cgi" "${options[@]}" --extra \
+        "$world/cgi.conf")
     (in_group "$root/tools/private-apache" start --dir "$world/fcgi" "${options[@]}" \
         --extra "$world/fcgi.conf" --module proxy_http --fcgi "$pool" --fcgi-max "$pool_max")
-    in_group "${service[@]}" "$bench/home/tools/pool" --socket "$sockets/hello_fcgi.sock" --processes "$pool" \
+    in_group "${service[@]}" "$bench/home/tools/pool" --socket "$sockets/hello_fcgi.sock" \
+        --processes "$pool" \
         --pid-file "$world/fcgi/hello_fcgi.pid" -- "$bench/home/cgi-bin/hello_fcgi" </dev/null \
         >"$world/pool.log" 2>&1 &
     started+=($!)
-    wait_until 10 test -S "$sockets/hello_fcgi.sock" || die 'the pool of the bare program did not start'
+    wait_until 10 test -S "$sockets/hello_fcgi.sock" ||
+        die 'the pool of the bare program did not start'
     cgi=http://127.0.0.1:$(cat "$world/cgi/port")
     fcgi=http://127.0.0.1:$(cat "$world/fcgi/port")
 }
@@ -117,7 +123,8 @@ install_controls() {
         cd "$node"
         export npm_config_build_from_source=true JOBS=max
         [[ ! -e /usr/include/node/node.h ]] || export npm_config_nodedir=/usr
-        npm ci >"$bench/npm.log" 2>&1 && node -e 'require("better-sqlite3")(":memory:")' >>"$bench/npm.log" 2>&1
+        npm ci >"$bench/npm.log" 2>&1 &&
+            node -e 'require("better-sqlite3")(":memory:")' >>"$bench/npm.log" 2>&1
     ) || die "npm could not install the controls: see $bench/npm.log"
     cp "$node/package-lock.json" "$node/node_modules/.installed"
 }
@@ -133,7 +140,8 @@ start_control() {
         "WORKERS=$workers" node "$bench/node/$name.js" >"$dir/out" 2>&1 &
     printf '%s\n' $! >"$dir/pid"
     started+=($!)
-    wait_until 20 test -S "$sockets/$name.sock" || die "the control $name did not start: see $dir/out"
+    wait_until 20 test -S "$sockets/$name.sock" ||
+        die "the control $name did not start: see $dir/out"
     chmod 666 "$sockets/$name.sock"
 }
 
@@ -157,7 +165,8 @@ check_control() {
     cmp -s <(answer_of "$fcgi/v2/me") <(answer_of "$fcgi/bench/$name/v2/me") ||
         die "the control $name answers GET /v2/me with other bytes"
     for try in first second; do
-        answer_of -H 'Content-Type: application/json' -d "$body" "$fcgi/bench/$name/v2/messages/send/text" |
+        answer_of -H 'Content-Type: application/json' -d "$body" \
+            "$fcgi/bench/$name/v2/messages/send/text" |
             jq -e '.success and (.data.messages[0].id | startswith("wamid."))' >/dev/null ||
             die "the control $name refuses the $try send"
     done

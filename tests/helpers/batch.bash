@@ -94,7 +94,8 @@ send_bodies_http() {
     for ((number = 1; ; number++)); do
         [[ -e $batch/$number.in ]] || break
         ((number == 1)) || printf 'next\n'
-        printf 'url = "%s"\nrequest = "%s"\nsilent\ngloboff\nmax-time = 600\n' "$BASE$path" "$method"
+        printf 'url = "%s"\nrequest = "%s"\nsilent\ngloboff\nmax-time = 600\n' "$BASE$path" \
+            "$method"
         printf 'header = "%s"\n' 'Expect:' "${header_list[@]}"
         printf 'data-binary = "@%s"\noutput = "%s"\n' "$batch/$number.in" "$batch/$number.out"
         printf 'write-out = "%%{http_code}\\n"\n'
@@ -118,5 +119,6 @@ send_bodies_direct() {
         ${SWITCHBOARD_CONFINE_KILLS+"SWITCHBOARD_CONFINE_KILLS=$SWITCHBOARD_CONFINE_KILLS"}
     )
     header_variables
-    env -i "${common[@]}" "${variables[@]}" "$HELPERS/batch" "$batch" "$OUT/cgi-bin/$program" 2>>"$STACK/stderr.log"
+    env -i "${common[@]}" "${variables[@]}" "$HELPERS/batch" "$batch" "$OUT/cgi-bin/$program" \
+        2>>"$STACK/stderr.log"
 }

@@ -7,8 +7,8 @@ export NODE_MODULES=$root/build/npm/node_modules
 # An SQL expression: the current time in milliseconds since 1970.
 db_now="CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
-# Starts a receiver called NAME: start_receiver NAME [PORT]. Sets and exports NAME_URL (without a path)
-# and NAME_DIR, the directory of its records.
+# Starts a receiver called NAME: start_receiver NAME [PORT]. Sets and exports NAME_URL (without a
+# path) and NAME_DIR, the directory of its records.
 start_receiver() {
     local dir=$STACK/receivers/$1
     mkdir -p "$dir"
@@ -94,13 +94,14 @@ make_consumer() {
 set_webhook() {
     local token=$1_TOKEN
     request POST /v2/webhooks/config --as "${!token}" \
-        -d "$(jq -nc --arg url "$2" --arg code "${3-secret of $1}" '{webhookUrl: $url, webhookCode: $code}')"
+        -d "$(jq -nc --arg url "$2" --arg code "${3-secret of $1}" \
+        '{webhookUrl: $url, webhookCode: $code}')"
     assert_success
 }
 
-# Prints an SQL expression for the id of an event that was created at the time MS, the SEQUENCE-th at
-# that time. Like the ids that the programs make, these ids sort by creation time.
-# event_id_sql MS SEQUENCE
+# Prints an SQL expression for the id of an event that was created at the time MS, the SEQUENCE-th
+# at that time. Like the ids that the programs make, these ids sort by creation time. event_id_sql
+# MS SEQUENCE
 event_id_sql() {
     local shift digits="'0123456789abcdefghjkmnpqrstvwxyz'"
     printf "'evt_'"
@@ -145,8 +146,9 @@ start_courier() {
     eventually test -s "$STACK/$name.pid"
 }
 
-# Has the resident courier deliver events to the hosts of the webhooks, so that it makes 8 attempts at a
-# time there afterwards. The receivers must answer at once. Removes these events: warm_up NAME...
+# Has the resident courier deliver events to the hosts of the webhooks, so that it makes 8 attempts
+# at a time there afterwards. The receivers must answer at once. Removes these events: warm_up
+# NAME...
 warm_up() {
     local name
     for name; do
@@ -208,8 +210,8 @@ assert_between() { # NUMBER LEAST MOST
     (($1 >= $2 && $1 <= $3)) || fail "expected $1 to be from $2 to $3"
 }
 
-# Starts a stack for a test file, with a receiver and a consumer for each NAME. The consumers' webhooks
-# are not configured. start_courier_stack NAME...
+# Starts a stack for a test file, with a receiver and a consumer for each NAME. The consumers'
+# webhooks are not configured. start_courier_stack NAME...
 start_courier_stack() {
     local name
     start_stack

@@ -34,7 +34,8 @@ teardown() {
     assert_equal "$(ls -A "$SPOOL")" ''
 }
 
-# Makes a file of binary data and prints its path; COUNT is the number of random bytes: photo [COUNT]
+# Makes a file of binary data and prints its path; COUNT is the number of random bytes: photo
+# [COUNT]
 photo() {
     local file=$BATS_TEST_TMPDIR/photo
     { printf '\xff\xd8\xff\xe0\0\x10JFIF\0'; head -c "${1-5000}" /dev/urandom; } >"$file"
@@ -43,11 +44,12 @@ photo() {
 
 # Uploads a file as the raw request body: upload_raw FILE TYPE [option of request...]
 upload_raw() {
-    api POST /v2/media/upload -H "Content-Type:${2:+ $2}" -H "X-Phone-Number-Id: $LINE" -d "@$1" "${@:3}"
+    api POST /v2/media/upload -H "Content-Type:${2:+ $2}" -H "X-Phone-Number-Id: $LINE" -d "@$1" \
+        "${@:3}"
 }
 
-# Starts a watcher that writes the largest resident memory of any `media` process from now on, in KB, to
-# the file $memory.
+# Starts a watcher that writes the largest resident memory of any `media` process from now on, in
+# KB, to the file $memory.
 watch_memory() {
     memory=$BATS_TEST_TMPDIR/memory
     (
@@ -74,6 +76,7 @@ assert_memory() {
     peak=$(cat "$memory")
     ((peak > 4000)) || fail "the watcher saw no process of media: the peak is $peak KB"
     # a sanitizer build needs more memory, so its peak is not checked
-    [[ $OUT != "$root" ]] || ((peak < 16384)) || fail "expected less than 16384 KB of memory, not $peak"
+    [[ $OUT != "$root" ]] || ((peak < 16384)) ||
+        fail "expected less than 16384 KB of memory, not $peak"
 }
 

@@ -49,8 +49,8 @@ keep_secret() {
     printf '%s\t%s\n' "$1" "$2" >>"$BATS_RUN_TMPDIR/secrets"
 }
 
-# Records the webhook codes of the request and of the answer. (Uses a pipe: a process substitution would
-# overwrite the caller's $!.)
+# Records the webhook codes of the request and of the answer. (Uses a pipe: a process substitution
+# would overwrite the caller's $!.)
 keep_codes() {
     local file code
     for file in "$body" ${has_data:+"$data"}; do
@@ -133,8 +133,8 @@ raw_request() {
     exec {socket}<&-
 }
 
-# Runs the program with the environment that mod_cgid sets (RFC 3875 4.1), and with the words of a query
-# without `=` as arguments (4.4).
+# Runs the program with the environment that mod_cgid sets (RFC 3875 4.1), and with the words of a
+# query without `=` as arguments (4.4).
 request_direct() {
     local program variables=() arguments=() query='' uri=$path word
     if [[ $path == *\?* ]]; then
@@ -153,7 +153,8 @@ request_direct() {
         ${ASAN_OPTIONS+"ASAN_OPTIONS=$ASAN_OPTIONS"} ${UBSAN_OPTIONS+"UBSAN_OPTIONS=$UBSAN_OPTIONS"}
         ${SWITCHBOARD_CONFINE_KILLS+"SWITCHBOARD_CONFINE_KILLS=$SWITCHBOARD_CONFINE_KILLS"}
     )
-    [[ -z $path_info ]] || variables+=("PATH_INFO=$path_info" "PATH_TRANSLATED=$OUT/cgi-bin/root$path_info")
+    [[ -z $path_info ]] ||
+        variables+=("PATH_INFO=$path_info" "PATH_TRANSLATED=$OUT/cgi-bin/root$path_info")
     header_variables
     if [[ -n $query && $query != *=* ]]; then
         for word in ${query//+/ }; do
@@ -173,7 +174,8 @@ request_direct() {
 # Sets program, script_name and path_info for a path, according to apache.conf: find_program PATH
 find_program() {
     local directive prefix file
-    ((${#script_aliases[@]})) || mapfile -t script_aliases < <(grep '^ScriptAlias ' "$root/apache.conf")
+    ((${#script_aliases[@]})) ||
+        mapfile -t script_aliases < <(grep '^ScriptAlias ' "$root/apache.conf")
     for directive in "${script_aliases[@]}"; do
         read -r _ prefix file <<<"$directive"
         if [[ $prefix == / || $1 == "$prefix" || $1 == "$prefix"/* ]]; then
@@ -235,7 +237,8 @@ decode_percent() {
     printf -v decoded '%b' "${decoded//%/\\x}"
 }
 
-# Splits the output of a CGI (RFC 3875 6) into $headers and $body; $status is 500 if it has no header.
+# Splits the output of a CGI (RFC 3875 6) into $headers and $body; $status is 500 if it has no
+# header.
 split_answer() {
     local LC_ALL=C # lengths are bytes
     local line answer head='' length=0 text

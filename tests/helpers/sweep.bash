@@ -9,8 +9,8 @@
 #                     runs the program on a captured request, under COMMAND if given; sets $answer (the
 #                     file with its output) and $code (its exit status)
 #
-# A sweep tries all points, or every k-th, in order. SWEEP_POINTS is the maximum number of points and
-# replaces each sweep's default; without it `make test` tries a fifth of the default and `make
+# A sweep tries all points, or every k-th, in order. SWEEP_POINTS is the maximum number of points
+# and replaces each sweep's default; without it `make test` tries a fifth of the default and `make
 # test-full` all of it. `make torture` tries each point. A sweep prints a summary with `say_sweep`;
 # tests/run shows these lines and adds up the numbers in their brackets.
 
@@ -22,7 +22,8 @@ starved=${HELPERS%/helpers}/starved
 
 capture_request() {
     local name=$1 stand_in=$STACK/stand-in program
-    unset SWITCHBOARD_CONFINE_KILLS # strace injects an error by an invalid call, which the filter kills
+    # strace injects an error by an invalid call, which the filter kills
+    unset SWITCHBOARD_CONFINE_KILLS
     mkdir -p "$stand_in/cgi-bin"
     # shellcheck disable=SC2016  # the stand-in expands $0
     printf '#!/bin/bash\nenv -0 >%q\nbasename "$0" >%q\nexec cat >%q\n' "$STACK/$name.variables" \
@@ -53,7 +54,8 @@ answered() { # STATUS
     [[ $line == 'Status: '$1' '* ]]
 }
 
-# Succeeds if the answer is complete: a head, and a body of the announced length that is an envelope.
+# Succeeds if the answer is complete: a head, and a body of the announced length that is an
+# envelope.
 is_envelope() {
     local line length='' body
     {
@@ -66,11 +68,12 @@ is_envelope() {
     } <"$answer"
     LC_ALL=C eval '[[ ${#body} == "$length" ]]' || return 1
     [[ $body == '{"success":true,"data":'*'}' ]] && answered 200 && return 0
-    jq -e '.success == false and (.error | length > 0) and (.message | length > 0)' >/dev/null 2>&1 <<<"$body"
+    jq -e '.success == false and (.error | length > 0) and (.message | length > 0)' >/dev/null \
+        2>&1 <<<"$body"
 }
 
-# Expects a complete answer; or no answer and a failure exit status, so that Apache answers instead; or
-# no answer because the write itself failed: assert_outcome WHAT [NAME-OF-THE-CALL]
+# Expects a complete answer; or no answer and a failure exit status, so that Apache answers instead;
+# or no answer because the write itself failed: assert_outcome WHAT [NAME-OF-THE-CALL]
 assert_outcome() {
     if [[ -s $answer ]]; then
         is_envelope || fail "$1: status $code, an incomplete answer: $(cat "$answer" "$stderr")"
@@ -95,8 +98,8 @@ restore() {
 # --- points ---
 
 # Sets the `step` between points so that at most MOST of COUNT points are tried, and `which` to a
-# description of it: choose_step COUNT MOST. Without TEST_FULL the maximum is a fifth of MOST, but not
-# less than 16.
+# description of it: choose_step COUNT MOST. Without TEST_FULL the maximum is a fifth of MOST, but
+# not less than 16.
 choose_step() {
     local most=${SWEEP_POINTS:-$2}
     if [[ -z ${SWEEP_POINTS-}${TEST_FULL-} ]] && ((most > 16)); then
@@ -120,7 +123,8 @@ say_sweep() {
 
 # --- system calls ---
 
-# strace, as a COMMAND of send_captured. LeakSanitizer does not work under it, so it is switched off.
+# strace, as a COMMAND of send_captured. LeakSanitizer does not work under it, so it is switched
+# off.
 tracing=(env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} strace -qq)
 
 # Prints the calls of a trace, from the first call named FIRST on: lines `NAME N`, the N-th call of
@@ -135,7 +139,8 @@ injection() {
     inject=(-o /dev/null -e "trace=$1" -e "inject=$1:$3:when=$2")
 }
 
-# Prints the errors to inject at a call: errors_of NAME. If every point is tried, improbable errors too.
+# Prints the errors to inject at a call: errors_of NAME. If every point is tried, improbable errors
+# too.
 errors_of() {
     [[ $1 != brk ]] || return 0 # it reports failure by its result, not by an error
     if is_thorough; then
@@ -171,10 +176,11 @@ list_errors() {
 
 # --- memory ---
 
-# Sets `starve`, a COMMAND of send_captured that makes the N-th allocation fail, or HOW-MANY from the N-th
-# on; only allocations of more than OVER bytes count: starving N [HOW-MANY [OVER]]
+# Sets `starve`, a COMMAND of send_captured that makes the N-th allocation fail, or HOW-MANY from
+# the N-th on; only allocations of more than OVER bytes count: starving N [HOW-MANY [OVER]]
 starving() {
-    starve=(env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} "STARVE_FILE=$STACK/starve"
+    starve=(env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} \
+        "STARVE_FILE=$STACK/starve"
         "STARVE_AT=$1" "STARVE_FOR=${2-1}" "STARVE_OVER=${3-0}")
 }
 

@@ -1,5 +1,5 @@
--- The history of a soak from its files, beside the gateway's database `g`. Only the checker reads it.
--- `is_event`: whether the message causes an event.
+-- The history of a soak from its files, beside the gateway's database `g`. Only the checker reads
+-- it. `is_event`: whether the message causes an event.
 CREATE TABLE exchange (began INTEGER, ended INTEGER, who TEXT, what TEXT, failure INTEGER,
     status INTEGER, request_id TEXT, problem TEXT);
 CREATE TABLE send (at INTEGER, who TEXT, marker TEXT, key TEXT, attempt INTEGER, failure INTEGER,

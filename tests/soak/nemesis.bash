@@ -44,7 +44,8 @@ make_plan() {
     while ((at < $1 * 1000 - 1000)); do
         local which=$((RANDOM % ${#bag[@]})) stretch=$RANDOM number=$RANDOM
         read -r least most <<<"${length[which]}"
-        printf '%s %s %s %s\n' "$at" "${bag[which]}" $((least + stretch % (most - least + 1))) "$number"
+        printf '%s %s %s %s\n' "$at" "${bag[which]}" $((least + stretch % (most - least + 1))) \
+            "$number"
         at=$((at + 200 + RANDOM % 1800))
     done
 }
@@ -76,7 +77,8 @@ follow_plan() {
     sandbox DELETE faults >/dev/null
 }
 
-# A deed does not overlap itself, and Apache and pools are not started while Apache is being stopped.
+# A deed does not overlap itself, and Apache and pools are not started while Apache is being
+# stopped.
 may_begin() {
     [[ -z ${active[$1]-} ]] || return 1
     [[ $1 != graceful && $1 != kill_pool ]] || [[ -z ${active[stop_apache]-} ]]
@@ -122,8 +124,8 @@ end_pause_courier() {
 
 # --- programs behind Apache ---
 
-# The parent process of programs: the pool of one executable, or mod_cgid's daemon, which is the only child
-# of Apache with a single thread: parent_of_programs NUMBER
+# The parent process of programs: the pool of one executable, or mod_cgid's daemon, which is the
+# only child of Apache with a single thread: parent_of_programs NUMBER
 parent_of_programs() {
     local child names=(me messages messages platform platform platform templates webhooks)
     if [[ $transport == fcgi ]]; then
@@ -198,7 +200,8 @@ end_fill_disk() {
 
 # Locks the database by a process that does not use the gateway's queue: hold SQL MS
 hold() {
-    printf '.timeout 5000\n%s\n.system sleep %s\nROLLBACK;\n' "$1" "$(printf '%d.%03d' $(($2 / 1000)) $(($2 % 1000)))" |
+    printf '.timeout 5000\n%s\n.system sleep %s\nROLLBACK;\n' "$1" \
+        "$(printf '%d.%03d' $(($2 / 1000)) $(($2 % 1000)))" |
         sqlite3 "$dir/state/switchboard.db" >/dev/null 2>>"$dir/hold.log" &
     locker_pids+=($!)
 }
@@ -213,7 +216,8 @@ begin_hold_reader() {
 
 # --- the operator ---
 
-# Runs the CLI as the owner of the files. It may fail while the database is locked or the disk is full.
+# Runs the CLI as the owner of the files. It may fail while the database is locked or the disk is
+# full.
 administer() {
     "${service[@]}" "$OUT/tools/switchboard" "$@" >>"$dir/administer.log" 2>&1 &
     locker_pids+=($!)

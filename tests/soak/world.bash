@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# The installation under test: an Apache with the repository's apache.conf, the sandbox as the platform, the
-# courier, the receiver; database and spool on a small file system of their own, where mounting is allowed.
+# The installation under test: an Apache with the repository's apache.conf, the sandbox as the
+# platform, the courier, the receiver; database and spool on a small file system of their own, where
+# mounting is allowed.
 
 app_secret=soak-app-secret-0123456789abcdef verify_token=soak-verify-token-0123456789
 waba=(102290129340398 202290129340398 302290129340398)
@@ -53,7 +54,8 @@ start_sandbox() {
     sandbox_pid=$!
     wait_until 20 test -s "$dir/sandbox.port" || die 'the sandbox did not start'
     sandbox_url=http://127.0.0.1:$(cat "$dir/sandbox.port")
-    sandbox POST accounts "{\"wabaId\":\"${waba[2]}\",\"token\":\"${platform_token[2]}\",\"name\":\"Third\",
+    sandbox POST accounts \
+        "{\"wabaId\":\"${waba[2]}\",\"token\":\"${platform_token[2]}\",\"name\":\"Third\",
         \"phones\":[{\"id\":\"${line[2]}\",\"displayNumber\":\"15550100003\"}]}" >/dev/null
 }
 
@@ -67,8 +69,10 @@ start_receiver() {
 # Creates an account of a user with a line: make_account EMAIL NUMBER
 make_account() {
     local account
-    account=$(printf %s "${platform_token[$2]}" | switchboard account add "$1" --waba-id "${waba[$2]}" --name "Shop $2")
-    switchboard line add "$account" --phone-number-id "${line[$2]}" --number "+1555010000$2" >/dev/null
+    account=$(printf %s "${platform_token[$2]}" |
+        switchboard account add "$1" --waba-id "${waba[$2]}" --name "Shop $2")
+    switchboard line add "$account" --phone-number-id "${line[$2]}" --number "+1555010000$2" \
+        >/dev/null
 }
 
 make_users() {
@@ -94,7 +98,8 @@ start_apache() {
     [[ $transport != fcgi ]] || options+=(--fcgi 2 --fcgi-max 8)
     for ((try = 0; try < 20; try++)); do
         port=$((30000 + SRANDOM % 2700))
-        if "$root/tools/private-apache" start "${options[@]}" --port "$port" 2>"$dir/start.log"; then
+        if "$root/tools/private-apache" start "${options[@]}" --port "$port" \
+            2>"$dir/start.log"; then
             apache_options=("${options[@]}" --port "$port")
             return
         fi
@@ -107,17 +112,22 @@ set_first_webhook() {
     printf 'A\tfirst-code-of-A-made-up-here\n' >"$dir/code.tsv"
     curl -sS --max-time 30 -H "X-API-Token: $token_a" -H 'Content-Type: application/json' \
         -d "{\"webhookUrl\":\"$receiver_url/A/0\",\"webhookCode\":\"first-code-of-A-made-up-here\"}" \
-        "http://127.0.0.1:$port/v2/webhooks/config" | jq -e .success >/dev/null || die 'the webhook cannot be set'
+        "http://127.0.0.1:$port/v2/webhooks/config" | jq -e .success >/dev/null ||
+        die 'the webhook cannot be set'
 }
 
 start_traffic() { # SECONDS
-    SOAK_DIR=$dir SOAK_BASE=http://127.0.0.1:$port SOAK_APP_SECRET=$app_secret SOAK_RECEIVER=$receiver_url \
+    SOAK_DIR=$dir SOAK_BASE=http://127.0.0.1:$port SOAK_APP_SECRET=$app_secret \
+        SOAK_RECEIVER=$receiver_url \
         SOAK_TOKEN_A=$token_a SOAK_TOKEN_B=$token_b SOAK_WABA_1=${waba[0]} SOAK_LINE_1=${line[0]} \
-        SOAK_WABA_2=${waba[1]} SOAK_LINE_2=${line[1]} SOAK_WABA_3=${waba[2]} SOAK_LINE_3=${line[2]} \
+        SOAK_WABA_2=${waba[1]} SOAK_LINE_2=${line[1]} SOAK_WABA_3=${waba[2]} \
+        SOAK_LINE_3=${line[2]} \
         "$SOAK_BIN/traffic" "$1" "$seed" >"$dir/traffic.log" 2>&1 &
     traffic_pid=$!
-    wait_until 20 test -s "$dir/platform.port" || die "the traffic did not start: $(cat "$dir/traffic.log")"
-    sandbox POST settings "{\"automaticStatuses\":true,\"statusDelayMs\":60,\"webhookRetries\":8,\"webhookRetryMs\":200,
+    wait_until 20 test -s "$dir/platform.port" ||
+        die "the traffic did not start: $(cat "$dir/traffic.log")"
+    sandbox POST settings \
+        "{\"automaticStatuses\":true,\"statusDelayMs\":60,\"webhookRetries\":8,\"webhookRetryMs\":200,
         \"webhookUrl\":\"http://127.0.0.1:$(cat "$dir/platform.port")/\"}" >/dev/null
     touch "$dir/begin"
 }
@@ -139,7 +149,8 @@ start_world() {
 
 # Prints what no log may contain: secrets, webhook codes, texts of messages, markers and keys.
 list_secrets() {
-    printf '%s\n' "$token_a" "$token_b" "${platform_token[@]}" "$app_secret" "$verify_token" 'Grüße' 'Gr\u00fc' \
+    printf '%s\n' "$token_a" "$token_b" "${platform_token[@]}" "$app_secret" "$verify_token" \
+        'Grüße' 'Gr\u00fc' \
         soak-0 soak-1 soak-2 soak-3 soak-4 soak-5 key-0- key-1- key-2- key-3- key-4- key-5- \
         file-0- file-1- file-2- file-3- file-4- file-5-
     switchboard key list --json >"$dir/keys.json"
@@ -181,7 +192,8 @@ is_log_empty() {
     [[ ! -s $dir/state/switchboard.db-wal ]]
 }
 
-# Measures the idle courier. After a checkpoint that a reader blocked it waits 10 s before the next one.
+# Measures the idle courier. After a checkpoint that a reader blocked it waits 10 s before the next
+# one.
 observe_rest() {
     sleep 2.5 # two rounds of housekeeping
     watch_wal
