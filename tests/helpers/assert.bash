@@ -38,7 +38,8 @@ header() {
     return 0
 }
 
-# Sets `value` to the values of a header, one a line; fails when the header is absent: read_header NAME
+# Sets `value` to the values of a header, one a line; fails when the header is absent: read_header
+# NAME
 read_header() {
     local line text found=''
     value=''
@@ -73,15 +74,16 @@ quick_check() {
     [[ -x $HELPERS/json ]] && "$HELPERS/json" "$body" "$@" 2>/dev/null
 }
 
-# Compares the value at a jq path. An EXPECTED that is valid JSON is that value (true, 17, null, "17",
-# [1,2]); any other EXPECTED is a string.
+# Compares the value at a jq path. An EXPECTED that is valid JSON is that value (true, 17, null,
+# "17", [1,2]); any other EXPECTED is a string.
 assert_json() { # PATH EXPECTED
     local found expected=$2
     ! quick_check is "$1" "$2" || return 0
     jq -e . >/dev/null 2>&1 <<<"$expected" || [[ $expected == false || $expected == null ]] ||
         expected=$(jq -n --arg text "$2" '$text')
     found=$(jq -c "$1" "$body" 2>&1) || true
-    [[ $found == "$(jq -c . <<<"$expected")" ]] || fail_answer "expected $1 to be $expected, not $found"
+    [[ $found == "$(jq -c . <<<"$expected")" ]] ||
+        fail_answer "expected $1 to be $expected, not $found"
 }
 
 # Like assert_json, but EXPECTED is always a string, even if it consists of digits.
