@@ -45,8 +45,10 @@ make_line() {
     number=$(next_number)
     put "${prefix}LINE" "8000$number"
     # the sandbox replaces all phones of an account at once: send the existing ones and this one
-    sandbox POST accounts "$(sandbox GET accounts | jq -c --arg waba "${!waba}" --arg token "${!token}" \
-        --arg id "8000$number" --arg display "+1555$((1000000 + number))" '{wabaId: $waba, token: $token,
+    sandbox POST accounts "$(sandbox GET accounts |
+        jq -c --arg waba "${!waba}" --arg token "${!token}" \
+        --arg id "8000$number" --arg display "+1555$((1000000 + number))" \
+        '{wabaId: $waba, token: $token,
             phones: ([.[] | select(.account.wabaId == $waba).phones[]] + [{id: $id, displayNumber: $display}])}')" >/dev/null
     switchboard line add "${!account}" --phone-number-id "8000$number" \
         --number "+1555$((1000000 + number))" "$@" >/dev/null
