@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Controls the sandbox, which replaces the platform: the requests that it received, and the faults that
-# it simulates. `graph-sandbox --help` lists its control calls.
+# Controls the sandbox, which replaces the platform: the requests that it received, and the faults
+# that it simulates. `graph-sandbox --help` lists its control calls.
 
-# Calls a path below /_sandbox/: sandbox METHOD PATH [BODY]; with @FILE, the body is a file. The shell
-# makes the request without a process of its own, because every test makes several calls.
+# Calls a path below /_sandbox/: sandbox METHOD PATH [BODY]; with @FILE, the body is a file. The
+# shell makes the request without a process of its own, because every test makes several calls.
 sandbox() {
     local LC_ALL=C # lengths are bytes
     local socket line text=${3-} length
