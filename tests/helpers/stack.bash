@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # The stack of a test file: sandbox, database, Apache.
 
-# Starts the stack and exports STACK (its directory), SANDBOX (URL), DB, SWITCHBOARD_CONFIG, LOG, and
-# BASE (URL; empty over `direct`). Passes options to private-apache: start_stack --extra FILE
+# Starts the stack and exports STACK (its directory), SANDBOX (URL), DB, SWITCHBOARD_CONFIG, LOG,
+# and BASE (URL; empty over `direct`). Passes options to private-apache: start_stack --extra FILE
 start_stack() {
     export STACK=$BATS_FILE_TMPDIR/stack
     mkdir -p "$STACK"
@@ -27,8 +27,8 @@ start_sandbox() {
     export SANDBOX
 }
 
-# Writes the configuration. Lines given as arguments come last, and so replace those of the same key:
-# write_config 'key = v'
+# Writes the configuration. Lines given as arguments come last, and so replace those of the same
+# key: write_config 'key = v'
 write_config() {
     cat >"$SWITCHBOARD_CONFIG" <<END
 database = $DB
@@ -46,8 +46,8 @@ END
 }
 
 # Replaces the FastCGI processes if the configuration names other files now, because a process is
-# confined to the files that its configuration named at its start. Sends SIGHUP to the pools, so that
-# the tests need not wait until the pools detect the change.
+# confined to the files that its configuration named at its start. Sends SIGHUP to the pools, so
+# that the tests need not wait until the pools detect the change.
 settle_pools() {
     local paths pid_file pool some process processes=()
     [[ $TRANSPORT == fcgi ]] || return 0
@@ -88,7 +88,8 @@ switchboard() {
 
 # Prints the newest schema version, the last of tests/schemas.
 newest_schema() {
-    printf '%s\n' "$root"/tests/schemas/v*.sql | sed 's/.*v\([0-9]*\)\.sql$/\1/' | sort -n | tail -n 1
+    printf '%s\n' "$root"/tests/schemas/v*.sql | sed 's/.*v\([0-9]*\)\.sql$/\1/' | sort -n |
+        tail -n 1
 }
 
 # Runs SQL on the stack's database and prints the rows, columns separated by `|`: db 'SELECT ...'
