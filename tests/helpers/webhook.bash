@@ -6,8 +6,8 @@ P1=16505550001 P2=16505550002 P3=16505550003
 B1=US.10000000000000000001 B2=US.10000000000000000002 B3=US.10000000000000000003
 PARENT=US.ENT.20000000000000000001 PARENT2=US.ENT.20000000000000000002
 
-# Makes an account with a line for the user of make_user, and sets ACCOUNT, WABA and LINE. Does not add
-# them to the sandbox, as make_account and make_line do.
+# Makes an account with a line for the user of make_user, and sets ACCOUNT, WABA and LINE. Does not
+# add them to the sandbox, as make_account and make_line do.
 make_account_line() {
     local number
     number=$(next_number)
@@ -95,11 +95,12 @@ contacts() {
     switchboard contact list --account "$ACCOUNT" --json
 }
 
-# Expects one contact, with the identities PHONE/BSUID; "none" stands for a missing one. Sets `contact`
-# to its id.
+# Expects one contact, with the identities PHONE/BSUID; "none" stands for a missing one. Sets
+# `contact` to its id.
 assert_only_contact() {
     local found
-    found=$(contacts | jq -r '"id " + (.[0].id // ""), (.[] | "\(.phone // "none")/\(.userId // "none")")')
+    found=$(contacts | jq -r \
+        '"id " + (.[0].id // ""), (.[] | "\(.phone // "none")/\(.userId // "none")")')
     contact=${found%%$'\n'*}
     found=${found#"$contact"}
     contact=${contact#id }
@@ -133,7 +134,8 @@ events() {
 # Expects events of these types, in order; a lead's type is followed by its source:
 # assert_events message.received lead.created/new_contact ...
 assert_events() {
-    assert_equal "$(events '.type + (if .data.source then "/" + .data.source else "" end)' | tr -d '"')" \
+    assert_equal "$(events '.type + (if .data.source then "/" + .data.source else "" end)' |
+        tr -d '"')" \
         "$(printf '%s\n' "$@")"
 }
 
