@@ -38,6 +38,14 @@ static bool find_user(struct store *store, const char *email, char id[ID_SIZE]) 
     return read_id(store, &s, id);
 }
 
+/* Finds the user and locks it until the transaction ends. */
+static bool lock_user(struct store *store, const char *email, char id[ID_SIZE]) {
+    if (!find_user(store, email, id))
+        return false;
+    sql_lock(store, LOCK_USER, NULL, &(const char *){id}, 1);
+    return !sql_failed(store);
+}
+
 enum store_result store_insert_user(struct store *store, const struct store_new_user *user) {
     static struct statement add = {
         .sql = "INSERT INTO \"user\" (id, email, created_at) VALUES (?1, ?2, ?3) "
@@ -55,7 +63,7 @@ enum store_result store_delete_user(struct store *store, const char *email, int6
     static struct statement delete_token = {.sql = "DELETE FROM api_token WHERE user_id = ?1"};
     static struct statement mark = {.sql = "UPDATE \"user\" SET deleted_at = ?2 WHERE id = ?1"};
     char id[ID_SIZE];
-    bool found = sql_begin(store) && find_user(store, email, id);
+    bool found = sql_begin(store) && lock_user(store, email, id);
     if (found && sql_run(store, &delete_token, TEXT(id)))
         sql_run(store, &mark, TEXT(id), INTEGER(now));
     return commit_found(store, found);
@@ -81,7 +89,7 @@ enum store_result store_set_plan(struct store *store, const struct store_new_pla
                "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (user_id, is_addon, name) "
                "DO UPDATE SET ends_at = excluded.ends_at, created_at = excluded.created_at"};
     char id[ID_SIZE];
-    bool found = sql_begin(store) && find_user(store, plan->email, id);
+    bool found = sql_begin(store) && lock_user(store, plan->email, id);
     if (found && (plan->is_addon || sql_run(store, &delete_primary, TEXT(id))))
         sql_run(store, &set, TEXT(id), TEXT(plan->name), INTEGER(plan->is_addon),
                 plan->ends_at == INT64_MAX ? NO_INTEGER : INTEGER(plan->ends_at),
@@ -98,7 +106,9 @@ enum store_result store_insert_account(struct store *store,
         .sql = "UPDATE \"user\" SET default_account_id = ?2 "
                "WHERE id = ?1 AND (?3 = 1 OR default_account_id IS NULL)"};
     char user_id[ID_SIZE];
-    bool found = sql_begin(store) && find_user(store, account->email, user_id);
+    bool found = sql_begin(store) && lock_user(store, account->email, user_id);
+    if (found && account->token)
+        sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
     if (found &&
         sql_run(store, &add, TEXT(account->id), TEXT(user_id), TEXT(account->waba_id),
                 TEXT(account->name), BLOB(sql_seal(store, account->token)), INTEGER(account->now)))
@@ -110,17 +120,22 @@ enum store_result store_insert_account(struct store *store,
 enum store_result store_set_account_token(struct store *store, const char *account_id,
                                           const struct store_secret *token) {
     static struct statement set = {.sql = "UPDATE account SET access_token = ?2 WHERE id = ?1"};
-    bool found = sql_begin(store) &&
-                 sql_run(store, &set, TEXT(account_id), BLOB(sql_seal(store, token))) &&
-                 sql_changes(store) > 0;
+    bool found = sql_begin(store);
+    if (found)
+        sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
+    found = found && sql_run(store, &set, TEXT(account_id), BLOB(sql_seal(store, token))) &&
+            sql_changes(store) > 0;
     return commit_found(store, found);
 }
 
-/* Finds the user of an account. */
-static bool find_user_of(struct store *store, const char *account_id, char user_id[ID_SIZE]) {
+/* Finds the user of an account and locks it until the transaction ends. */
+static bool lock_user_of(struct store *store, const char *account_id, char user_id[ID_SIZE]) {
     static struct statement s = {.sql = "SELECT user_id FROM account WHERE id = ?1"};
     sql_start(store, &s, TEXT(account_id));
-    return read_id(store, &s, user_id);
+    if (!read_id(store, &s, user_id))
+        return false;
+    sql_lock(store, LOCK_USER, NULL, &(const char *){user_id}, 1);
+    return !sql_failed(store);
 }
 
 static bool upsert_line(struct store *store, const struct store_new_line *line, char id[ID_SIZE]) {
@@ -147,7 +162,7 @@ enum store_result store_insert_line(struct store *store, const struct store_new_
         .sql = "UPDATE \"user\" SET primary_line_id = ?2 "
                "WHERE id = ?1 AND (?3 = 1 OR primary_line_id IS NULL)"};
     char user_id[ID_SIZE];
-    bool found = sql_begin(store) && find_user_of(store, line->account_id, user_id);
+    bool found = sql_begin(store) && lock_user_of(store, line->account_id, user_id);
     bool written = found && upsert_line(store, line, id);
     if (written)
         sql_run(store, &set_primary, TEXT(user_id), TEXT(id), INTEGER(line->make_primary));
@@ -171,18 +186,21 @@ struct owner {
     char user_id[ID_SIZE], account_id[ID_SIZE], line_id[ID_SIZE];
 };
 
-static bool find_owner(struct store *store, const char *phone_number_id, struct owner *owner) {
+/* Finds the owner of a block, and locks the identity of the contact until the transaction ends. */
+static bool find_owner(struct store *store, const struct store_block *block, struct owner *owner) {
     static struct statement s = {
         .sql = "SELECT a.user_id, a.id, l.id FROM line l JOIN account a ON a.id = l.account_id "
                "WHERE l.phone_number_id = ?1"};
-    sql_start(store, &s, TEXT(phone_number_id));
+    const char *const identities[] = {block->phone, block->bsuid};
+    sql_start(store, &s, TEXT(block->phone_number_id));
     if (!sql_row(store, &s))
         return false;
     column_id(&s, 0, owner->user_id);
     column_id(&s, 1, owner->account_id);
     column_id(&s, 2, owner->line_id);
     sql_stop(&s);
-    return true;
+    sql_lock(store, LOCK_IDENTITY, owner->account_id, identities, 2);
+    return !sql_failed(store);
 }
 
 /* Finds the contact of the block, or inserts it. */
@@ -205,7 +223,7 @@ enum store_result store_block_contact(struct store *store, struct store_block *b
         .sql = "INSERT INTO contact_block (user_id, line_id, contact_id, created_at) "
                "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (line_id, contact_id) DO NOTHING"};
     struct owner owner;
-    bool found = sql_begin(store) && find_owner(store, block->phone_number_id, &owner);
+    bool found = sql_begin(store) && find_owner(store, block, &owner);
     if (found && find_or_insert_contact(store, owner.account_id, block))
         sql_run(store, &add, TEXT(owner.user_id), TEXT(owner.line_id), TEXT(block->contact_id),
                 INTEGER(block->now));
@@ -218,7 +236,7 @@ enum store_result store_unblock_contact(struct store *store, struct store_block 
         .sql = "DELETE FROM contact_block WHERE line_id = ?1 AND contact_id = ?2"};
     struct owner owner;
     const char *identity = block->phone ? block->phone : block->bsuid;
-    bool found = sql_begin(store) && find_owner(store, block->phone_number_id, &owner);
+    bool found = sql_begin(store) && find_owner(store, block, &owner);
     *was_blocked = found && contact_find(store, owner.account_id, identity, block->contact_id) &&
                    sql_run(store, &delete_block, TEXT(owner.line_id), TEXT(block->contact_id)) &&
                    sql_changes(store) > 0;

@@ -106,23 +106,27 @@ enum { REPLAYED_AT_ONCE = 500 }; /* per transaction: a short one, since other wr
     "WHERE NOT (state = 'pending' AND lease_until > ?1) AND EXISTS (SELECT 1 FROM webhook w "      \
     "  WHERE w.user_id = event.user_id AND w.url <> '' AND w.code IS NOT NULL) "
 
-/* Whether the event exists, and whether its user has a webhook. */
-static bool find_target(struct store *store, const char *id, bool *has_webhook) {
+/* Whether the event exists, and whether its user has a webhook. Locks the user until the
+ * transaction ends. */
+static bool lock_target(struct store *store, const char *id, bool *has_webhook) {
     static struct statement s = {
-        .sql = "SELECT w.url <> '' AND w.code IS NOT NULL FROM event e "
+        .sql = "SELECT e.user_id, w.url <> '' AND w.code IS NOT NULL FROM event e "
                "LEFT JOIN webhook w ON w.user_id = e.user_id WHERE e.id = ?1"};
+    char user_id[ID_SIZE];
     sql_start(store, &s, TEXT(id));
     if (!sql_row(store, &s))
         return false;
-    *has_webhook = column_integer(&s, 0) != 0;
+    column_id(&s, 0, user_id);
+    *has_webhook = column_integer(&s, 1) != 0;
     sql_stop(&s);
-    return true;
+    sql_lock(store, LOCK_USER, NULL, &(const char *){user_id}, 1);
+    return !sql_failed(store);
 }
 
 enum store_result store_replay_event(struct store *store, const char *id, int64_t now) {
     static struct statement s = {.sql = REPLAY "AND id = ?2"};
     bool has_webhook = false;
-    bool found = sql_begin(store) && find_target(store, id, &has_webhook);
+    bool found = sql_begin(store) && lock_target(store, id, &has_webhook);
     if (found)
         sql_run(store, &s, INTEGER(now), TEXT(id));
     enum store_result result = sql_commit(store);
@@ -147,6 +151,23 @@ static bool find_last(struct store *store, const char *first, const char *end, c
     return read_optional_id(store, &s, id);
 }
 
+/* Locks the users of the events in [first, last], at most REPLAYED_AT_ONCE + 1, until the
+ * transaction ends. */
+static bool lock_users(struct store *store, const char *first, const char *last) {
+    static struct statement s = {
+        .sql = "SELECT user_id FROM event WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3"};
+    char ids[REPLAYED_AT_ONCE + 1][ID_SIZE];
+    const char *users[REPLAYED_AT_ONCE + 1];
+    size_t count = 0;
+    sql_start(store, &s, TEXT(first), TEXT(last), INTEGER(REPLAYED_AT_ONCE + 1));
+    for (; sql_row(store, &s); count++) {
+        column_id(&s, 0, ids[count]);
+        users[count] = ids[count];
+    }
+    sql_lock(store, LOCK_USER, NULL, users, count);
+    return !sql_failed(store);
+}
+
 /* Replays the first events in [first, last]. `next` is the first one after them, "" at the end. */
 static enum store_result replay_batch(struct store *store, char first[ID_SIZE], const char *last,
                                       int64_t now, size_t *count, char next[ID_SIZE]) {
@@ -157,8 +178,9 @@ static enum store_result replay_batch(struct store *store, char first[ID_SIZE], 
         sql_start(store, &find, TEXT(first), TEXT(last), INTEGER(REPLAYED_AT_ONCE));
         if (!read_optional_id(store, &find, next))
             *next = '\0';
-        if (sql_run(store, &replay, INTEGER(now), TEXT(first), TEXT(*next ? next : last),
-                    TEXT(next)))
+        const char *end = *next ? next : last;
+        if (lock_users(store, first, end) &&
+            sql_run(store, &replay, INTEGER(now), TEXT(first), TEXT(end), TEXT(next)))
             *count += (size_t)sql_changes(store);
     }
     return sql_commit(store);
@@ -183,16 +205,20 @@ enum store_result store_replay_events(struct store *store, int64_t since, int64_
     return result;
 }
 
-/* Lists the emails of the users whose webhook is suspended. */
-static void read_suspended(struct store *store, struct arena *arena, struct buffer *emails) {
-    static struct statement s = {.sql = "SELECT u.email FROM webhook w JOIN \"user\" u "
+/* Lists the emails of the users whose webhook is suspended, and locks the users until the
+ * transaction ends. */
+static void lock_suspended(struct store *store, struct arena *arena, struct buffer *emails) {
+    static struct statement s = {.sql = "SELECT u.email, u.id FROM webhook w JOIN \"user\" u "
                                         "ON u.id = w.user_id WHERE w.suspended_at IS NOT NULL "
                                         "ORDER BY u.email"};
+    struct buffer ids = buffer_in(arena);
     sql_start_with(store, &s, NULL, 0);
     while (sql_row(store, &s)) {
-        const char *email = column_text(&s, 0, arena);
+        const char *email = column_text(&s, 0, arena), *id = column_text(&s, 1, arena);
         buffer_add(emails, &email, sizeof email);
+        buffer_add(&ids, &id, sizeof id);
     }
+    sql_lock(store, LOCK_USER, NULL, (const char *const *)(void *)ids.p, ids.n / sizeof(char *));
 }
 
 enum store_result store_resume_webhooks(struct store *store, struct arena *arena, int64_t now,
@@ -206,7 +232,7 @@ enum store_result store_resume_webhooks(struct store *store, struct arena *arena
                "next_probe_at = NULL, updated_at = ?1 WHERE suspended_at IS NOT NULL"};
     struct buffer rows = buffer_in(arena);
     if (sql_begin(store)) {
-        read_suspended(store, arena, &rows);
+        lock_suspended(store, arena, &rows);
         if (sql_run(store, &drain, INTEGER(now)))
             sql_run(store, &resume, INTEGER(now));
     }

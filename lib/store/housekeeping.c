@@ -37,6 +37,13 @@ enum store_result store_find_heartbeat(struct store *store, const char *name, in
     return sql_result(store);
 }
 
+/* Begins a transaction of the regular work, which one courier does at a time. */
+static bool begin_chore(struct store *store) {
+    if (sql_begin(store))
+        sql_lock(store, LOCK_CHORES, NULL, NULL, 0);
+    return !sql_failed(store);
+}
+
 /* Deletes events that ended in `state` at `until` or before, oldest first. */
 static enum store_result prune_state(struct store *store, const char *state, int64_t until,
                                      size_t *removed) {
@@ -52,7 +59,7 @@ static enum store_result prune_state(struct store *store, const char *state, int
         return sql_result(store); /* without taking the write lock */
     sql_stop(&find);
     const struct parameter old[] = {TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)};
-    if (sql_begin(store) && sql_run(store, &attempts, old[0], old[1], old[2]) &&
+    if (begin_chore(store) && sql_run(store, &attempts, old[0], old[1], old[2]) &&
         sql_run(store, &events, old[0], old[1], old[2]))
         *removed = (size_t)sql_changes(store);
     return sql_commit(store);
@@ -68,7 +75,7 @@ static enum store_result prune_keys(struct store *store, int64_t before, size_t 
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
-    if (sql_begin(store) && sql_run(store, &keys, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
+    if (begin_chore(store) && sql_run(store, &keys, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
         *removed = (size_t)sql_changes(store);
     return sql_commit(store);
 }
@@ -109,8 +116,8 @@ static enum store_result repair_events(struct store *store, const char *user_id,
     static struct statement s = {
         .sql = "UPDATE event SET next_attempt_at = ?1 WHERE id IN (SELECT id FROM event "
                "WHERE user_id = ?3 AND state = 'pending' AND next_attempt_at > ?2 LIMIT ?4)"};
-    if (sql_begin(store) && sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait),
-                                    TEXT(user_id), INTEGER(ROWS_AT_ONCE)))
+    if (begin_chore(store) && sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait),
+                                      TEXT(user_id), INTEGER(ROWS_AT_ONCE)))
         *mended = (size_t)sql_changes(store);
     return sql_commit(store);
 }
@@ -132,7 +139,7 @@ static enum store_result repair_webhooks(struct store *store, int64_t now, size_
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
-    if (sql_begin(store) && sql_run(store, &mend, times[0], times[1]))
+    if (begin_chore(store) && sql_run(store, &mend, times[0], times[1]))
         *mended = (size_t)sql_changes(store);
     return sql_commit(store);
 }

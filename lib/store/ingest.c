@@ -26,7 +26,6 @@ struct ingest {
         const char *line_id, *waba_id; /* a line, and the WABA id of another account */
         int64_t count;                 /* of skipped updates */
     } foreign[MOST_FOREIGN];
-    const char *waba_id, *phone_number_id; /* of the update that `owner` was found for */
     struct owner {
         const char *user_id, *account_id, *waba_id;
         const char *line_id, *phone_number_id; /* NULL: the update is about the account */
@@ -35,6 +34,13 @@ struct ingest {
         bool wants_events; /* a webhook URL and code are configured */
         bool wants_status;
     } owner;
+};
+
+/* Consecutive updates with the same owner: those before the index `end` that are in no run before.
+ */
+struct run {
+    struct owner owner;
+    size_t end;
 };
 
 /* Stores an update of one kind and sets its outcome. Returns false when the store failed. */
@@ -63,9 +69,9 @@ static void read_owner(struct ingest *in, struct statement *s) {
     };
 }
 
-/* Finds the line, or the account where the update names no line. is_foreign: the line belongs to
- * another account than the entry's WABA id. user_id stays NULL when there is no such line or
- * account. */
+/* Finds the owner of an update: the line, or the account where it names no line. is_foreign: the
+ * line belongs to another account than the entry's WABA id. user_id stays NULL when there is no
+ * such line or account. */
 static bool find_owner(struct ingest *in, const struct store_update *update) {
     static struct statement by_line = {
         .sql = "SELECT " OWNER_COLUMNS ", l.id, l.phone_number_id, l.archived_at IS NOT NULL "
@@ -75,12 +81,7 @@ static bool find_owner(struct ingest *in, const struct store_update *update) {
     static struct statement by_account = {
         .sql = "SELECT " OWNER_COLUMNS " FROM account a JOIN \"user\" u ON u.id = a.user_id "
                "LEFT JOIN webhook w ON w.user_id = a.user_id WHERE a.waba_id = ?1"};
-    if (is_equal_or_both_null(update->waba_id, in->waba_id) &&
-        is_equal_or_both_null(update->phone_number_id, in->phone_number_id))
-        return true; /* the previous update has the same owner */
     in->owner = (struct owner){0};
-    in->waba_id = update->waba_id;
-    in->phone_number_id = update->phone_number_id;
     struct statement *s = update->phone_number_id ? &by_line : &by_account;
     sql_start(in->store, s,
               TEXT(update->phone_number_id ? update->phone_number_id : update->waba_id));
@@ -95,6 +96,22 @@ static bool find_owner(struct ingest *in, const struct store_update *update) {
             update->waba_id && !is_equal_or_both_null(update->waba_id, in->owner.waba_id);
     }
     sql_stop(s);
+    return true;
+}
+
+/* Finds the owners of all updates; false on failure. Adds the runs to `runs`. */
+static bool find_owners(struct ingest *in, const struct store_update *updates, size_t count,
+                        struct buffer *runs) {
+    for (size_t i = 0; i < count;) {
+        const struct store_update *first = &updates[i];
+        if (!find_owner(in, first) || !sql_is_within_limit(in->store))
+            return false;
+        while (i < count && is_equal_or_both_null(updates[i].waba_id, first->waba_id) &&
+               is_equal_or_both_null(updates[i].phone_number_id, first->phone_number_id))
+            i++;
+        const struct run run = {in->owner, i};
+        buffer_add(runs, &run, sizeof run);
+    }
     return true;
 }
 
@@ -656,8 +673,6 @@ static bool handle(struct ingest *in, struct store_update *update) {
     static struct statement save = {.sql = "SAVEPOINT one_update"};
     static struct statement undo = {.sql = "ROLLBACK TO one_update"};
     static struct statement release = {.sql = "RELEASE one_update"};
-    if (!find_owner(in, update))
-        return false;
     if (!in->owner.user_id || in->owner.is_foreign) {
         update->outcome = OUTCOME_NO_OWNER;
         return !in->owner.is_foreign || count_foreign(in, update);
@@ -679,6 +694,109 @@ static bool handle(struct ingest *in, struct store_update *update) {
     return !sql_row(in->store, &release) && !sql_failed(in->store);
 }
 
+/* --- locks --- */
+
+/* The identities and the ids of messages that the updates of an account name. */
+struct names {
+    const char **identities, **messages; /* NULL: the names are only counted */
+    size_t identity_count, message_count;
+};
+
+static void add_message_id(struct names *names, const char *wamid) {
+    if (wamid && names->messages)
+        names->messages[names->message_count] = wamid;
+    names->message_count += wamid != NULL;
+}
+
+static void add_who(struct names *names, const struct store_identity *who) {
+    const char *const identities[] = {who->phone, who->bsuid, who->parent_bsuid};
+    for (size_t i = 0; i < 3; i++) {
+        if (identities[i] && names->identities)
+            names->identities[names->identity_count] = identities[i];
+        names->identity_count += identities[i] != NULL;
+    }
+}
+
+static void add_names(struct names *names, const struct store_update *update) {
+    switch (update->kind) {
+    case UPDATE_MESSAGE:
+    case UPDATE_ECHO:
+    case UPDATE_HISTORY:
+        add_who(names, &update->message.who);
+        add_message_id(names, update->message.wamid);
+        return;
+    case UPDATE_STATUS:
+        add_who(names, &update->status.who);
+        add_message_id(names, update->status.wamid);
+        return;
+    case UPDATE_IDENTITY:
+        add_who(names, &update->identity.before);
+        add_who(names, &update->identity.after);
+        return;
+    case UPDATE_LEAD: add_message_id(names, update->lead.wamid); return;
+    case UPDATE_OTHER: add_who(names, &update->other.who); return;
+    case UPDATE_TEMPLATE:
+    case UPDATE_FLOW: return;
+    }
+}
+
+/* Adds the names of all updates of the account. */
+static void add_all_names(struct names *names, const char *account_id,
+                          const struct store_update *updates, const struct run *runs,
+                          size_t count) {
+    for (size_t run = 0, i = 0; run < count; i = runs[run++].end)
+        for (; i < runs[run].end && is_set_and_equal(runs[run].owner.account_id, account_id); i++)
+            add_names(names, &updates[i]);
+}
+
+/* Finds the account with the least id after `after`; NULL: there is none. */
+static const char *next_account(const struct run *runs, size_t count, const char *after) {
+    const char *least = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *id = runs[i].owner.account_id;
+        if (id && strcmp(id, after) > 0 && (!least || strcmp(id, least) < 0))
+            least = id;
+    }
+    return least;
+}
+
+/* Locks what the updates name before anything of it is read, account by account in the order of
+ * their ids, so that payloads with the same names wait for each other in the same order. Without
+ * names a lock would be that of the whole account. */
+static void lock_updates(struct ingest *in, const struct store_update *updates,
+                         const struct run *runs, size_t count) {
+    for (const char *id = ""; (id = next_account(runs, count, id));) {
+        struct names names = {0};
+        add_all_names(&names, id, updates, runs, count);
+        names.identities = arena_alloc(in->arena, names.identity_count * sizeof(char *));
+        names.messages = arena_alloc(in->arena, names.message_count * sizeof(char *));
+        names.identity_count = names.message_count = 0;
+        add_all_names(&names, id, updates, runs, count);
+        if (names.identity_count)
+            sql_lock(in->store, LOCK_IDENTITY, id, names.identities, names.identity_count);
+        if (names.message_count)
+            sql_lock(in->store, LOCK_MESSAGE, id, names.messages, names.message_count);
+        arena_reset(in->arena);
+    }
+}
+
+static bool handle_all(struct ingest *in, struct store_update *updates, size_t count) {
+    struct buffer found = buffer_in(in->lasting);
+    if (!find_owners(in, updates, count, &found))
+        return false;
+    const struct run *runs = (const struct run *)(void *)found.p;
+    lock_updates(in, updates, runs, found.n / sizeof *runs);
+    for (size_t i = 0; i < count; i++) {
+        if (i == runs->end)
+            runs++;
+        in->owner = runs->owner;
+        if (!handle(in, &updates[i]) || !sql_is_within_limit(in->store))
+            return false;
+        arena_reset(in->arena);
+    }
+    return upsert_all_foreign(in);
+}
+
 enum store_result store_ingest(struct store *store, struct arena *arena,
                                struct store_update *updates, size_t count, int64_t now,
                                event_writer *write, size_t *events) {
@@ -686,14 +804,9 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
     arena_init(&scratch, arena->cap, arena->exhausted);
     struct ingest in = {
         .store = store, .lasting = arena, .arena = &scratch, .now = now, .write = write};
-    bool ok = sql_begin(store);
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = handle(&in, &updates[i]) && sql_is_within_limit(store);
-        arena_reset(&scratch);
-    }
-    arena_free(&scratch);
-    if (!ok || !upsert_all_foreign(&in))
+    if (!sql_begin(store) || !handle_all(&in, updates, count))
         sql_abandon(store);
+    arena_free(&scratch);
     *events = in.events;
     return sql_commit(store);
 }

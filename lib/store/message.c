@@ -42,6 +42,17 @@ static bool upsert_flow_token(struct store *store, const struct store_send *send
                    TEXT(send->template_language));
 }
 
+/* Locks the recipient's identities, which another transaction could insert as a new contact or
+ * merge, and the message's id, which its status could insert. */
+static bool begin_send(struct store *store, const struct store_send *send) {
+    const char *const identities[] = {send->phone, send->wa_id, send->bsuid};
+    if (!sql_begin(store))
+        return false;
+    sql_lock(store, LOCK_IDENTITY, send->account_id, identities, 3);
+    sql_lock(store, LOCK_MESSAGE, send->account_id, &send->wamid, 1);
+    return !sql_failed(store);
+}
+
 enum store_result store_insert_send(struct store *store, const struct store_send *send) {
     static struct statement insert = {
         .sql =
@@ -57,7 +68,7 @@ enum store_result store_insert_send(struct store *store, const struct store_send
                                   .line_id = send->line_id,
                                   .contact_id = contact_id,
                                   .at = send->now};
-    if (sql_begin(store) && find_or_insert_contact(store, send, contact_id) &&
+    if (begin_send(store, send) && find_or_insert_contact(store, send, contact_id) &&
         thread_upsert(store, &thread, thread_id) && upsert_flow_token(store, send, send->wamid) &&
         upsert_flow_token(store, send, send->flow_token))
         sql_run(store, &insert, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),

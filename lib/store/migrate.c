@@ -273,6 +273,7 @@ static enum store_result switch_to_wal(struct store *store) {
 /* Migrates with the write lock: another process may have migrated since `*from` was read. */
 static enum store_result migrate(struct store *store, int *from) {
     if (sql_begin(store)) {
+        sql_lock(store, LOCK_SCHEMA, NULL, NULL, 0);
         *from = (int)sql_integer(store, "PRAGMA user_version");
         if (*from == 0)
             create_schema(store);

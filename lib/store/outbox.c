@@ -336,11 +336,28 @@ static bool end_attempt(struct store *store, const struct store_exchange *exchan
            update_after_failure(store, attempt, exchange->now);
 }
 
+/* Locks the users of the attempts and of the shares, so that one courier at a time leases a user's
+ * events and no other process changes the webhook meanwhile. */
+static bool begin_exchange(struct store *store, struct arena *arena,
+                           const struct store_exchange *exchange) {
+    const size_t count = exchange->attempt_count + exchange->share_count;
+    const char **users = arena_alloc(arena, count * sizeof *users);
+    size_t n = 0;
+    if (!sql_begin(store))
+        return false;
+    for (size_t i = 0; i < exchange->attempt_count; i++)
+        users[n++] = exchange->attempts[i].user_id;
+    for (size_t i = 0; i < exchange->share_count; i++)
+        users[n++] = exchange->shares[i].user_id;
+    sql_lock(store, LOCK_USER, NULL, users, n);
+    return !sql_failed(store);
+}
+
 enum store_result store_exchange_events(struct store *store, struct arena *arena,
                                         const struct store_exchange *exchange,
                                         struct store_delivery **deliveries, size_t *count) {
     struct buffer rows = buffer_in(arena);
-    bool ok = sql_begin(store);
+    bool ok = begin_exchange(store, arena, exchange);
     for (size_t i = 0; ok && i < exchange->attempt_count; i++)
         ok = end_attempt(store, exchange, &exchange->attempts[i]);
     for (size_t i = 0; ok && i < exchange->share_count; i++)

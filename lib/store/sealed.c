@@ -80,6 +80,7 @@ enum store_result store_reseal(struct store *store, struct arena *arena,
     bool goes_on = true;
     *changed = 0;
     if (sql_begin(store)) {
+        sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
         goes_on = resealing->begin(resealing->context);
         for (size_t i = 0; i < COLUMN_COUNT && goes_on; i++)
             goes_on = reseal_column(store, arena, &columns[i], resealing, changed);

@@ -15,6 +15,18 @@ enum store_result store_find_webhook(struct store *store, struct arena *arena, c
     return sql_result(store);
 }
 
+/* Begins a change of the user's webhook, which the delivery of events reads. `code` NULL: none is
+ * sealed. */
+static bool begin_change(struct store *store, const char *user_id,
+                         const struct store_secret *code) {
+    if (!sql_begin(store))
+        return false;
+    sql_lock(store, LOCK_USER, NULL, &user_id, 1);
+    if (code)
+        sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
+    return !sql_failed(store);
+}
+
 /* Sets the code; the former code still signs for a while. Needs an open transaction. A repetition
  * of the call finds its own value: that replaces nothing. */
 static bool replace_code(struct store *store, const char *user_id, const struct store_secret *code,
@@ -32,7 +44,7 @@ static bool replace_code(struct store *store, const char *user_id, const struct 
 
 enum store_result store_upsert_webhook_code(struct store *store, const char *user_id,
                                             const struct store_secret *code, int64_t now) {
-    if (sql_begin(store))
+    if (begin_change(store, user_id, code))
         replace_code(store, user_id, code, now);
     return sql_commit(store);
 }
@@ -46,7 +58,7 @@ enum store_result store_upsert_webhook(struct store *store, const char *user_id,
     static struct statement due_now = {
         .sql = "UPDATE event SET next_attempt_at = ?2 "
                "WHERE user_id = ?1 AND state = 'pending' AND next_attempt_at > ?2"};
-    if (sql_begin(store) && (!code || replace_code(store, user_id, code, now)) &&
+    if (begin_change(store, user_id, code) && (!code || replace_code(store, user_id, code, now)) &&
         sql_run(store, &set_url, TEXT(user_id), TEXT(url), INTEGER(now)))
         sql_run(store, &due_now, TEXT(user_id), INTEGER(now));
     return sql_commit(store);
@@ -60,7 +72,7 @@ enum store_result store_delete_webhook(struct store *store, const char *user_id,
     static struct statement cancel = {.sql =
                                           "UPDATE event SET state = 'cancelled', finished_at = ?2 "
                                           "WHERE user_id = ?1 AND state = 'pending'"};
-    if (sql_begin(store) && sql_run(store, &clear, TEXT(user_id), INTEGER(now)))
+    if (begin_change(store, user_id, NULL) && sql_run(store, &clear, TEXT(user_id), INTEGER(now)))
         sql_run(store, &cancel, TEXT(user_id), INTEGER(now));
     return sql_commit(store);
 }
