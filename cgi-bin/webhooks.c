@@ -123,8 +123,16 @@ static const char *check_code(struct slice code) {
 }
 
 static const struct field config_fields[] = {
-    {.name = "webhookUrl", .type = FIELD_STRING, .required = true, .check = url_check},
-    {.name = "webhookCode", .type = FIELD_STRING, .required = true, .check = check_code},
+    {.name = "webhookUrl",
+     .type = FIELD_STRING,
+     .required = true,
+     .check = url_check,
+     .example = "https://example.org/hook"},
+    {.name = "webhookCode",
+     .type = FIELD_STRING,
+     .required = true,
+     .check = check_code,
+     .example = "s3cret"},
     {0},
 };
 

@@ -20,7 +20,8 @@ setup_file() {
     make_user OTHER_
     make_user
     have_samples
-    db "INSERT INTO heartbeat VALUES ('courier', 1, $(date +%s)000)" # or /v2/ready answers 503
+    # without a heartbeat /v2/ready answers 503; this one stays valid for the whole file
+    db "INSERT INTO heartbeat VALUES ('courier', 1, $(($(date +%s) + 86400))000)"
     printf '{}' >"$BATS_FILE_TMPDIR/payload"
     SIGNATURE=$(sign "$BATS_FILE_TMPDIR/payload")
     export SIGNATURE
@@ -159,7 +160,8 @@ answers_sample() {
         send_sample --as "$TOKEN" -H 'Prefer: handling=strict'
         assert_success
         assert_header Preference-Applied handling=strict
-        assert_sent_json .context.message_id wamid.x=
+        [[ $sample != *'"contextMessageWamid"'* ]] ||
+            assert_sent_json .context.message_id wamid.x=
         number=$((number + 1))
         assert_equal "$(sent_count)" "$number"
     }

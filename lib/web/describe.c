@@ -82,6 +82,8 @@ static void print_field(const char *kind, const char *path, const struct field *
         printf(", to %" PRId64, field->max);
     if (field->values)
         print_list(", one of", "", field->values);
+    if (field->example)
+        printf(", as %s", field->example);
     puts("");
 }
 

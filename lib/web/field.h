@@ -26,6 +26,8 @@ struct field {
                                    NULL: not checked */
     const char *const *values;  /* strings: the allowed values; ends with NULL */
     const char *const *names;   /* FIELD_ONE_OF: the alternatives; ends with NULL */
+    const char *example;        /* strings: a value that the platform or `check` accepts, for the
+                                   description        of the routes (describe.h); NULL: any text */
     const char *(*check)(struct slice text); /* strings: returns NULL when valid, else the problem,
                                                 which follows the field's name ("must be ...") */
 };

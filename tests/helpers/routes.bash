@@ -2,8 +2,9 @@
 # The routes of the programs, as the programs describe them (lib/web/describe.h), and requests made
 # from that description: a test of every route names none. `load helpers/routes` after helpers/all.
 #
-# Only sample values stand here: one for each `:name` segment of a path, and one for each field that
-# the program checks by code or whose value must exist.
+# Only sample values stand here: one for each `:name` segment of a path, for each field whose value
+# must exist, and for the fields that all sends share. Any other field has the example of its
+# description, else "x".
 
 # Prints the names of the executables: one for each source file.
 executables() {
@@ -16,8 +17,8 @@ executables() {
 
 # Prints the description of the routes, one JSON object a line: {executable, method, path, requires:
 # [], body, limit, dispatches, query: [FIELD...], members: [FIELD...], one_of: [[PATH...]...]}.
-# FIELD is {path, type, required, may_be_empty, checked, from, to, values}. A route that dispatches
-# has the fields of the first route below it, as a sample. describe_routes [EXECUTABLE...]
+# FIELD is {path, type, required, may_be_empty, checked, from, to, values, example}. A route that
+# dispatches has the fields of the first route below it: describe_routes [EXECUTABLE...]
 describe_routes() {
     local executable
     # shellcheck disable=SC2046  # names without spaces
@@ -26,13 +27,14 @@ describe_routes() {
         printf '%s\n' "= $executable"
         "$OUT/cgi-bin/$executable" </dev/null || return
     done | jq -cnR '
-        def rule($fields): $fields | map(if . == "may be empty" then {may_be_empty: true}
+        def rule: if . == "may be empty" then {may_be_empty: true}
             elif startswith("from ") then {from: .[5:] | tonumber}
             elif startswith("to ") then {to: .[3:] | tonumber}
             elif startswith("one of ") then {values: .[7:] | split(" ")}
-            else {(.): true} end) | add // {};
-        def field: capture("^(?<path>[^:]*): (?<type>[^,]*)(, )?(?<rules>.*)$")
-            | {path, type} + rule(.rules | split(", ") | map(select(. != "")));
+            elif startswith("as ") then {example: .[3:]}
+            else {(.): true} end;
+        def field: capture("^(?<path>[^:]*): (?<type>[^,]*)(?<rules>.*)$")
+            | {path, type} + (.rules | [splits(", ") | select(. != "") | rule] | add // {});
         def part: capture("^ {4}(?<kind>one of|[a-z]+) *(?<text>.*)$");
         reduce inputs as $line ({routes: [], program: ""};
             if $line | startswith("= ") then .program = $line[2:]
@@ -67,7 +69,7 @@ sample_functions='
     def segments: {name: "greeting", mediaId: "7001", flowId: "7002"};
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
-        language: "en_US", webhookUrl: "http://127.0.0.1:9/hook", webhookCode: "code"};
+        language: "en_US"};
 
     # the path with a sample for each segment; a segment without one is an error
     def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
@@ -78,6 +80,7 @@ sample_functions='
     def last_name: split(".") | last;
     def sample($field): if $field.values then $field.values[0]
         elif known[$field.path | last_name] then known[$field.path | last_name]
+        elif $field.example then $field.example
         elif $field.checked then error("no sample for the field \($field.path)")
         elif $field.type == "integer" then [$field.from // 0, 1] | max
         elif $field.type == "string or number" then "1" else "x" end;
