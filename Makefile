@@ -148,7 +148,7 @@ $(OUT)/tools/courier: LIBS = $(if $(PROBE),$(FCGI)) $(SQLITE) $(SODIUM) $(CURL)
 
 $(OUT)/tools/pool: $(BUILD)/tools/pool.o $(POOL_OBJECTS) $(LIBRARY)
 
-$(OUT)/tools/graph-sandbox: $(SANDBOX_OBJECTS)
+$(OUT)/tools/graph-sandbox: $(SANDBOX_OBJECTS) $(LIBRARY)
 $(OUT)/tools/graph-sandbox: LIBS = -lmicrohttpd -lcjson -lpthread $(SODIUM) $(CURL)
 
 # --- What users call ----------------------------------------------------------------------------

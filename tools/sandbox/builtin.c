@@ -1,12 +1,13 @@
 #include "builtin.h"
 
-#include "control.h"
-#include "json.h"
-
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "base/buffer.h"
+#include "fixtures.h"
+#include "memory.h"
+
+enum { READ_SIZE = 65536 };
 
 static const char *fixtures_path;
 
@@ -102,45 +103,41 @@ void builtin_fixtures(const char *path) {
     fixtures_path = path;
 }
 
-static int load(const char *name, struct slice text) {
-    char *problem = control_load(text);
-
-    if (problem != NULL) {
+static bool load(struct arena *arena, const char *name, struct slice text) {
+    const char *problem = fixtures_load(arena, text);
+    if (problem)
         fprintf(stderr, "graph-sandbox: %s: %s\n", name, problem);
-        free(problem);
-        return -1;
-    }
-    return 0;
+    return !problem;
 }
 
-static int load_file(const char *path) {
-    struct bytes text = {0};
+/* Appends the content of the file. Returns false after a message on stderr. */
+static bool read_file(const char *path, struct buffer *text) {
     FILE *file = fopen(path, "r");
-    int result = -1;
-    size_t got;
-
-    if (file == NULL) {
+    if (!file) {
         fprintf(stderr, "graph-sandbox: %s: %s\n", path, strerror(errno));
-        return -1;
+        return false;
     }
-    while ((got = fread(bytes_room(&text, 65536), 1, 65536, file)) > 0) {
-        bytes_commit(&text, got);
-    }
-    if (ferror(file) != 0) {
+    size_t got;
+    while ((got = fread(buffer_reserve(text, READ_SIZE), 1, READ_SIZE, file)) > 0)
+        text->n += got;
+    bool good = ferror(file) == 0;
+    if (!good)
         fprintf(stderr, "graph-sandbox: %s: cannot be read\n", path);
-    } else {
-        result = load(path, (struct slice){text.data == NULL ? "" : text.data, text.length});
-    }
     fclose(file);
-    bytes_release(&text);
-    return result;
+    return good;
 }
 
-int builtin_load(void) {
-    if (load("built-in state", (struct slice){builtin_state, sizeof builtin_state - 1}) != 0) {
-        return -1;
-    }
-    return fixtures_path == NULL ? 0 : load_file(fixtures_path);
+static bool load_file(struct arena *arena, const char *path) {
+    struct buffer text = buffer_in(arena);
+    return read_file(path, &text) && load(arena, path, buffer_slice(&text));
+}
+
+bool builtin_load(void) {
+    struct arena *arena = memory_open();
+    bool good = load(arena, "built-in state", SLICE(builtin_state)) &&
+                (!fixtures_path || load_file(arena, fixtures_path));
+    memory_close(arena);
+    return good;
 }
 
 void builtin_help(void) {

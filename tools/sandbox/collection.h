@@ -1,56 +1,41 @@
-/* The lists that the platform returns in pages: templates and flows. Items are stored and returned
- * byte for byte. All calls are made under the state lock. */
+/* The items of the lists that the platform returns in pages: templates and flows. Items are stored
+ * and returned byte for byte. All calls are made under the lock of the state, those that change it
+ * under the write lock. */
 #ifndef SANDBOX_COLLECTION_H
 #define SANDBOX_COLLECTION_H
 
-#include "accounts.h"
-#include "exchange.h"
+#include "account.h"
 
 struct item {
-    uint64_t serial; /* grows with each item: the order of the list */
-    char *waba_id;
-    char *id;
-    char *raw;
-    size_t length;
+    int64_t serial; /* grows with each item: the order of the list */
+    const char *waba_id;
+    const char *id;
+    struct slice raw; /* the item's JSON */
 };
 
 struct collection {
-    const char *edge;
-    const char *default_fields; /* comma-separated; NULL gives out the whole item */
+    const char *default_fields; /* comma-separated; NULL prints the whole item */
+    /* Appends the i-th generated item as JSON. */
+    void (*make)(struct buffer *out, const char *prefix, int64_t i);
+    struct arena *arena; /* of the items; NULL: there are none */
     struct item *items;
     size_t count;
     size_t capacity;
-    uint64_t last_serial;
+    int64_t last_serial;
 };
 
-/* Adds the items of a control call: {wabaId, items: [...], generate: {count, ...}, replace}. `make`
- * appends the i-th generated item as JSON. Returns NULL, or an error text that the caller frees. */
-char *collection_put(struct collection *collection, struct slice call,
-                     void (*make)(struct bytes *out, const char *prefix, uint64_t i));
+/* Adds the items of a control call: {wabaId, items: [...], generate: {count, ...}, replace}; `call`
+ * is valid JSON. Returns NULL, or in `arena` the text of an error; the items before the wrong one
+ * are added then. */
+const char *collection_put(struct arena *arena, struct collection *collection, struct slice call);
 
-/* Adds the objects of a JSON array to an account's list. Returns NULL, or an error text that the
- * caller frees. */
-char *collection_add(struct collection *collection, const char *waba_id, struct slice items);
-
-struct slice item_slice(const struct item *item);
+/* Returns the item with this id, or NULL. */
 const struct item *collection_find(const struct collection *collection, const char *id);
+
+/* Returns the account of the item with this id, or NULL. */
 const struct account *collection_owner(const struct collection *collection, const char *id);
 
-/* Deletes all items, or those of one account. */
+/* Deletes the items of one account, or with NULL all. */
 void collection_clear(struct collection *collection, const char *waba_id);
-
-struct page_rules {
-    uint64_t cap; /* largest page, 0 = none */
-    bool silent;  /* a limit above the cap is lowered; else it is error 1 */
-    bool (*wanted)(const struct exchange *exchange, struct slice item); /* or NULL */
-};
-
-/* Answers with a page of an account's items, by limit, after, before and fields of the query. */
-void collection_page(struct exchange *exchange, const struct collection *collection,
-                     const struct account *account, const struct page_rules *rules);
-
-/* Appends the item with the fields that the query selects. */
-void item_print(struct exchange *exchange, const struct collection *collection,
-                const struct item *item);
 
 #endif

@@ -1,20 +1,13 @@
-/* The control calls below /_sandbox/, which the real platform does not have. */
+/* The control calls below /_sandbox/: their dispatch and their description. */
 #ifndef SANDBOX_CONTROL_H
 #define SANDBOX_CONTROL_H
 
 #include "exchange.h"
 
-/* Answers a control call. */
+/* Answers a control call, or holds the connection until its job answers it (STAGE_WAITING). */
 void control_answer(struct exchange *exchange);
 
-/* Prints the table of calls. */
+/* Prints the table of calls, for --help. */
 void control_help(void);
-
-/* Loads a fixtures text. Returns NULL, or an error text that the caller frees. Takes the state
- * lock. */
-char *control_load(struct slice text);
-
-/* Deletes state, records and faults. Takes the state lock. */
-void control_clear(void);
 
 #endif

@@ -1,77 +1,66 @@
 #include "exchange.h"
 
-#include "faults.h"
-#include "media.h"
-
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-struct exchange *exchange_new(const char *target) {
-    struct exchange *exchange = memory_new(sizeof *exchange);
+#include "memory.h"
 
-    exchange->target = memory_text(target);
+struct exchange *exchange_new(const char *target) {
+    struct arena *arena = memory_open();
+    struct exchange *exchange = arena_alloc(arena, sizeof *exchange);
+    exchange->arena = arena;
+    exchange->target = arena_copy(arena, slice_of(target));
+    exchange->body = buffer_in(arena);
+    exchange->reply.arena = memory_open();
+    reply_clear(&exchange->reply);
     return exchange;
 }
 
-/* Decodes percent escapes; an invalid one is kept unchanged. */
-static char *decode_segment(const char *text, size_t length) {
-    char *segment = memory_piece(text, length);
-
-    MHD_http_unescape(segment);
-    return segment;
-}
-
+/* Splits the path and decodes the percent escapes of each segment; an invalid one is kept. */
 static void split_path(struct exchange *exchange) {
     const char *at = exchange->path;
-
     while (*at == '/' && exchange->segment_count < SEGMENTS_MAX) {
         size_t length = strcspn(at + 1, "/");
-
-        exchange->segments[exchange->segment_count++] = decode_segment(at + 1, length);
+        char *segment = arena_copy(exchange->arena, (struct slice){at + 1, length});
+        MHD_http_unescape(segment);
+        exchange->segments[exchange->segment_count++] = segment;
         at += 1 + length;
     }
 }
 
 void exchange_begin(struct exchange *exchange, struct MHD_Connection *connection,
                     const char *method) {
-    char *question = strchr(exchange->target, '?');
-    size_t length =
-        question == NULL ? strlen(exchange->target) : (size_t)(question - exchange->target);
-
+    size_t length = strcspn(exchange->target, "?");
     exchange->connection = connection;
-    exchange->method = memory_text(method);
-    exchange->path = memory_piece(exchange->target, length);
-    exchange->query = question == NULL ? "" : question + 1;
+    exchange->method = arena_copy(exchange->arena, slice_of(method));
+    exchange->path = arena_copy(exchange->arena, (struct slice){exchange->target, length});
+    exchange->query = exchange->target[length] ? exchange->target + length + 1 : "";
     exchange->control = strncmp(exchange->path, "/_sandbox/", 10) == 0;
-    crypto_hash_sha256_init(&exchange->digest);
+    exchange->digest = crypto_sha256_start(exchange->arena);
     split_path(exchange);
     exchange->stage = STAGE_READING;
 }
 
 void exchange_free(struct exchange *exchange) {
-    free(exchange->target);
-    free(exchange->method);
-    free(exchange->path);
-    for (size_t i = 0; i < exchange->segment_count; i++) {
-        free(exchange->segments[i]);
-    }
-    bytes_release(&exchange->body);
-    upload_free(exchange->upload);
     cJSON_Delete(exchange->json);
-    fault_drop(exchange->fault);
-    reply_clear(&exchange->reply);
-    free(exchange);
+    if (exchange->reply.source.release)
+        exchange->reply.source.release(exchange->reply.source.state);
+    memory_close(exchange->reply.arena);
+    memory_close(exchange->arena);
 }
 
-void exchange_read(struct exchange *exchange, const char *data, size_t length) {
-    exchange->body_length += length;
-    crypto_hash_sha256_update(&exchange->digest, (const unsigned char *)data, length);
-    if (exchange->upload != NULL) {
-        upload_feed(exchange->upload, data, length);
-    } else if (exchange->body_length <= BODY_MAX) {
-        bytes_append(&exchange->body, data, length);
-    }
+void exchange_count(struct exchange *exchange, struct slice piece) {
+    exchange->body_length += (int64_t)piece.n;
+    if (!exchange->recorded) /* the record ends the digest */
+        crypto_sha256_add(exchange->digest, piece);
+}
+
+void exchange_store(struct exchange *exchange, struct slice piece) {
+    if (exchange->body_length <= BODY_MAX)
+        buffer_add_slice(&exchange->body, piece);
+}
+
+struct slice exchange_body(const struct exchange *exchange) {
+    return buffer_slice(&exchange->body);
 }
 
 const char *exchange_header(const struct exchange *exchange, const char *name) {
@@ -84,10 +73,8 @@ const char *exchange_parameter(const struct exchange *exchange, const char *name
 
 const char *exchange_token(const struct exchange *exchange) {
     const char *value = exchange_header(exchange, "Authorization");
-
-    if (value == NULL || strncasecmp(value, "Bearer ", 7) != 0) {
+    if (!value || strncasecmp(value, "Bearer ", 7) != 0)
         return NULL;
-    }
     return value + 7 + strspn(value + 7, " ");
 }
 
@@ -96,14 +83,12 @@ const char *exchange_segment(const struct exchange *exchange, size_t i) {
 }
 
 void reply_clear(struct reply *reply) {
-    bytes_release(&reply->body);
-    bytes_release(&reply->headers);
-    if (reply->source.release != NULL) {
+    if (reply->source.release)
         reply->source.release(reply->source.state);
-    }
-    memset(reply, 0, sizeof *reply);
+    *reply = (struct reply){
+        .arena = reply->arena, .body = buffer_in(reply->arena), .headers = buffer_in(reply->arena)};
 }
 
 void reply_header(struct reply *reply, const char *name, const char *value) {
-    bytes_format(&reply->headers, "%s: %s\n", name, value);
+    buffer_printf(&reply->headers, "%s: %s\n", name, value);
 }

@@ -2,12 +2,13 @@
 #ifndef SANDBOX_EXCHANGE_H
 #define SANDBOX_EXCHANGE_H
 
-#include "bytes.h"
-#include "json.h"
-
 #include <microhttpd.h>
-#include <sodium.h>
 #include <sys/types.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/buffer.h"
+#include "base/crypto.h"
 
 enum { SEGMENTS_MAX = 8, BODY_MAX = 32 << 20 };
 
@@ -16,20 +17,21 @@ struct upload;
 
 /* A source of the bytes of an answer, used instead of `body`. */
 struct source {
-    uint64_t length;
+    int64_t length;
     /* Writes up to `room` bytes from `position` to `out`. Returns their number, or -1. */
-    ssize_t (*read)(void *state, uint64_t position, char *out, size_t room);
+    ssize_t (*read)(void *state, int64_t position, char *out, size_t room);
     void (*release)(void *state); /* may be NULL */
     void *state;
 };
 
 struct reply {
+    struct arena *arena; /* of the answer's bytes; it outlives the request while they are sent */
     int status;
-    const char *type; /* Content-Type */
+    const char *type; /* Content-Type, static; NULL: none, or one of `headers` */
     bool unsized;     /* chunked, without Content-Length */
-    struct bytes body;
-    struct source source; /* used instead of body when read is set */
-    struct bytes headers; /* further lines, each `Name: value\n` */
+    struct buffer body;
+    struct source source;  /* used instead of body when read is set */
+    struct buffer headers; /* further lines, each `Name: value\n` */
 };
 
 enum exchange_stage {
@@ -40,44 +42,54 @@ enum exchange_stage {
 };
 
 struct exchange {
+    struct arena *arena; /* of all that lives as long as the request, and of the struct itself */
     struct MHD_Connection *connection;
     enum exchange_stage stage;
     bool control;  /* below /_sandbox/ */
     bool complete; /* the whole request was read */
     bool recorded;
-    char *target; /* request target as received */
-    char *method;
-    char *path;                   /* target without query, still percent-encoded */
-    const char *query;            /* the text after '?', or "" */
-    char *segments[SEGMENTS_MAX]; /* path, split at '/' and then decoded */
+    const char *target; /* request target as received */
+    const char *method;
+    const char *path;                   /* target without query, still percent-encoded */
+    const char *query;                  /* the text after '?', or "" */
+    const char *segments[SEGMENTS_MAX]; /* path, split at '/' and then decoded */
     size_t segment_count;
-    struct bytes body; /* up to BODY_MAX; empty for a streamed upload */
-    uint64_t body_length;
-    crypto_hash_sha256_state digest;
-    struct upload *upload; /* streamed multipart body, or NULL */
+    struct buffer body;  /* up to BODY_MAX; empty for an upload */
+    int64_t body_length; /* as received */
+    struct crypto_sha256 *digest;
+    struct upload *upload; /* of graph_routes.c: the body goes there; NULL: it goes to `body` */
+    struct fault *fault;   /* of server.c: applies to this request; NULL: none */
     cJSON *json;           /* body as valid JSON, or NULL */
-    struct fault *fault;   /* the fault that applies to this request, or NULL */
     struct reply reply;
 };
 
-/* exchange_new makes an exchange from the request target, when the request line is known;
- * exchange_begin adds method and connection, when the headers are; exchange_free frees it. */
+/* Makes an exchange when the request line is received; `target` is copied. */
 struct exchange *exchange_new(const char *target);
+
+/* Adds connection and method when the headers are received. */
 void exchange_begin(struct exchange *exchange, struct MHD_Connection *connection,
                     const char *method);
+
+/* Frees the exchange. Upload and fault are their owners' to free before. */
 void exchange_free(struct exchange *exchange);
 
-/* Adds a piece of the body, or passes it to the upload. */
-void exchange_read(struct exchange *exchange, const char *data, size_t length);
+/* Counts and hashes a piece of the body. */
+void exchange_count(struct exchange *exchange, struct slice piece);
 
-/* Return a request header, or a decoded query parameter; NULL if absent. */
+/* Stores a piece of the body, which was counted; beyond BODY_MAX it is dropped. */
+void exchange_store(struct exchange *exchange, struct slice piece);
+
+/* Returns the stored body. */
+struct slice exchange_body(const struct exchange *exchange);
+
+/* Return a request header, or a decoded query parameter; NULL when it is absent. */
 const char *exchange_header(const struct exchange *exchange, const char *name);
 const char *exchange_parameter(const struct exchange *exchange, const char *name);
 
-/* The token of `Authorization: Bearer <token>`, or NULL. */
+/* Returns the token of `Authorization: Bearer <token>`, or NULL. */
 const char *exchange_token(const struct exchange *exchange);
 
-/* Returns path segment i, "" beyond the end. */
+/* Returns path segment `i`, "" beyond the end. */
 const char *exchange_segment(const struct exchange *exchange, size_t i);
 
 /* Discards the answer made so far. */

@@ -1,11 +1,13 @@
 #include "faults.h"
 
-#include "graph_error.h"
-#include "messages.h"
-
+#include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "addressee.h"
+#include "base/crypto.h"
+#include "json_fields.h"
+#include "memory.h"
+#include "text.h"
 
 static const char *const kind_names[] = {
     [FAULT_NONE] = "none",         [FAULT_HANG] = "hang",
@@ -52,153 +54,123 @@ static const struct json_field match_fields[] = {
 static struct {
     pthread_mutex_t lock;
     struct fault *first;
-    uint64_t last_id;
+    int64_t last_id;
 } faults = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void fault_free(struct fault *fault) {
-    json_fields_release(fault, fault_fields);
-    json_fields_release(fault, match_fields);
-    bytes_release(&fault->body);
-    bytes_release(&fault->headers);
-    free(fault);
-}
-
-static char *read_kind(struct fault *fault, const cJSON *json) {
+static const char *read_kind(struct fault *fault, const cJSON *json) {
     const char *name = json_text(json, "kind");
-
-    if (name == NULL) {
+    if (!name)
         return NULL;
-    }
     for (int kind = 0; kind < KIND_COUNT; kind++) {
         if (strcmp(kind_names[kind], name) == 0) {
             fault->kind = (enum fault_kind)kind;
             return NULL;
         }
     }
-    return memory_format("kind '%s' is not known", name);
+    return arena_printf(fault->arena, "kind '%s' is not known", name);
 }
 
-static char *read_body(struct fault *fault, const cJSON *json) {
+static const char *read_body(struct fault *fault, const cJSON *json) {
     const char *text = json_text(json, "body");
     const char *base64 = json_text(json, "bodyBase64");
-
-    if (text != NULL) {
-        bytes_text(&fault->body, text);
-    } else if (base64 != NULL) {
-        size_t room = strlen(base64);
-        size_t length;
-
-        if (sodium_base642bin((unsigned char *)bytes_room(&fault->body, room), room, base64, room,
-                              NULL, &length, NULL, sodium_base64_VARIANT_ORIGINAL) != 0) {
-            return memory_text("bodyBase64 is not Base64");
-        }
-        bytes_commit(&fault->body, length);
-    }
-    fault->has_body = text != NULL || base64 != NULL;
-    return NULL;
+    if (text)
+        fault->body = slice_of(text_copy(fault->arena, text));
+    else if (base64)
+        fault->body = crypto_unbase64(fault->arena, slice_of(base64));
+    return base64 && !fault->body.p ? "bodyBase64 is not Base64" : NULL;
 }
 
-static char *read_headers(struct fault *fault, const cJSON *json) {
+static const char *read_headers(struct fault *fault, const cJSON *json) {
     const cJSON *header;
-
-    cJSON_ArrayForEach(header, cJSON_GetObjectItemCaseSensitive(json, "headers")) {
-        if (!cJSON_IsString(header) || header->string == NULL ||
-            strpbrk(header->valuestring, "\r\n") != NULL) {
-            return memory_text("headers must be an object of one-line strings");
-        }
-        bytes_format(&fault->headers, "%s: %s\n", header->string, header->valuestring);
+    cJSON_ArrayForEach(header, json_get(json, "headers")) {
+        if (!cJSON_IsString(header) || !header->string || strpbrk(header->valuestring, "\r\n"))
+            return "headers must be an object of one-line strings";
+        buffer_printf(&fault->headers, "%s: %s\n", header->string, header->valuestring);
     }
     return NULL;
 }
 
-static char *fault_read(struct fault *fault, const cJSON *json) {
-    const cJSON *match = cJSON_GetObjectItemCaseSensitive(json, "match");
-    const cJSON *seconds = cJSON_GetObjectItemCaseSensitive(json, "seconds");
-    char *problem = json_fill(fault, fault_fields, json);
-
-    if (problem == NULL && match != NULL) {
-        problem = json_fill(fault, match_fields, match);
-    }
-    if (problem == NULL) {
-        problem = read_kind(fault, json);
-    }
-    if (problem == NULL) {
-        problem = read_body(fault, json);
-    }
-    if (problem == NULL) {
-        problem = read_headers(fault, json);
-    }
-    if (cJSON_IsNumber(seconds) && seconds->valuedouble > 0) {
-        fault->milliseconds = (uint64_t)(seconds->valuedouble * 1000);
-    }
-    if (problem == NULL && fault->status != 0 && (fault->status < 200 || fault->status > 599)) {
-        problem = memory_text("status must be 200 to 599");
-    }
+static const char *fault_read(struct fault *fault, const cJSON *json) {
+    static const char *(*const parts[])(struct fault *, const cJSON *) = {read_kind, read_body,
+                                                                          read_headers};
+    const cJSON *match = json_get(json, "match");
+    const cJSON *seconds = json_get(json, "seconds");
+    const char *problem = json_fill(fault->arena, fault, fault_fields, json);
+    if (!problem && match)
+        problem = json_fill(fault->arena, fault, match_fields, match);
+    for (size_t i = 0; !problem && i < sizeof parts / sizeof *parts; i++)
+        problem = parts[i](fault, json);
+    if (!problem && fault->status != 0 && (fault->status < 200 || fault->status > 599))
+        problem = "status must be 200 to 599";
+    if (cJSON_IsNumber(seconds) && seconds->valuedouble > 0)
+        fault->milliseconds = (int64_t)(seconds->valuedouble * 1000);
     fault->has_code = cJSON_HasObjectItem(json, "code");
     fault->has_bytes = cJSON_HasObjectItem(json, "bytes");
     return problem;
 }
 
-char *fault_add(const cJSON *json, uint64_t *id) {
-    struct fault *fault = memory_new(sizeof *fault);
-    struct fault **link = &faults.first;
-    char *problem;
+static struct fault *fault_new(void) {
+    struct arena *arena = memory_open();
+    struct fault *fault = arena_alloc(arena, sizeof *fault);
+    *fault =
+        (struct fault){.arena = arena, .times = 1, .references = 1, .headers = buffer_in(arena)};
+    return fault;
+}
 
-    fault->times = 1;
-    fault->references = 1;
-    problem = fault_read(fault, json);
-    if (problem != NULL) {
-        fault_free(fault);
+const char *fault_add(struct arena *arena, const cJSON *json, int64_t *id) {
+    struct fault *fault = fault_new();
+    const char *problem = fault_read(fault, json);
+    if (problem) {
+        problem = arena_copy(arena, slice_of(problem));
+        memory_close(fault->arena);
         return problem;
     }
     pthread_mutex_lock(&faults.lock);
+    struct fault **link = &faults.first;
     fault->id = *id = ++faults.last_id;
-    while (*link != NULL) {
+    while (*link)
         link = &(*link)->next;
-    }
     *link = fault;
     pthread_mutex_unlock(&faults.lock);
     return NULL;
 }
 
 static void drop_locked(struct fault *fault) {
-    if (--fault->references == 0) {
-        fault_free(fault);
-    }
+    if (--fault->references == 0)
+        memory_close(fault->arena);
 }
 
 void fault_drop(struct fault *fault) {
-    if (fault != NULL) {
-        pthread_mutex_lock(&faults.lock);
-        drop_locked(fault);
-        pthread_mutex_unlock(&faults.lock);
-    }
+    if (!fault)
+        return;
+    pthread_mutex_lock(&faults.lock);
+    drop_locked(fault);
+    pthread_mutex_unlock(&faults.lock);
 }
 
 void fault_clear(void) {
     pthread_mutex_lock(&faults.lock);
-    while (faults.first != NULL) {
+    while (faults.first) {
         struct fault *gone = faults.first;
-
         faults.first = gone->next;
         drop_locked(gone);
     }
     pthread_mutex_unlock(&faults.lock);
 }
 
-void fault_list(struct bytes *out) {
+void fault_list(struct buffer *out) {
     pthread_mutex_lock(&faults.lock);
-    bytes_text(out, "[");
-    for (const struct fault *fault = faults.first; fault != NULL; fault = fault->next) {
-        bytes_format(out, "%s{\"id\":%llu,\"kind\":\"%s\",\"hits\":%llu,\"match\":",
-                     fault == faults.first ? "" : ",", (unsigned long long)fault->id,
-                     kind_names[fault->kind], (unsigned long long)fault->hits);
+    buffer_add_text(out, "[");
+    for (const struct fault *fault = faults.first; fault; fault = fault->next) {
+        buffer_printf(out, "%s{\"id\":%" PRId64 ",\"kind\":\"%s\",\"hits\":%" PRId64 ",\"match\":",
+                      fault == faults.first ? "" : ",", fault->id, kind_names[fault->kind],
+                      fault->hits);
         json_fields_print(out, fault, match_fields);
-        bytes_text(out, ",\"settings\":");
+        buffer_add_text(out, ",\"settings\":");
         json_fields_print(out, fault, fault_fields);
-        bytes_text(out, "}");
+        buffer_add_text(out, "}");
     }
-    bytes_text(out, "]");
+    buffer_add_text(out, "]");
     pthread_mutex_unlock(&faults.lock);
 }
 
@@ -206,21 +178,17 @@ static bool acts_early(const struct fault *fault) {
     return fault->early || fault->kind == FAULT_RESET_BEFORE;
 }
 
-static bool hits_recipient(const struct fault *fault, struct exchange *exchange) {
-    return fault->recipient == NULL || message_is_for(exchange->json, fault->recipient);
-}
-
-static bool fault_hits(const struct fault *fault, struct exchange *exchange, bool early) {
+static bool fault_hits(const struct fault *fault, const struct exchange *exchange, bool early) {
     return acts_early(fault) == early && text_matches(exchange->method, fault->method) &&
            text_contains(exchange->target, fault->path) &&
            text_matches(exchange_token(exchange), fault->token) &&
-           hits_recipient(fault, exchange) && text_contains(exchange->body.data, fault->within);
+           (!fault->recipient || send_is_for(exchange->arena, exchange->json, fault->recipient)) &&
+           text_contains(exchange->body.p, fault->within);
 }
 
 /* Counts a hit and removes a fault that is used up. Returns false if the request is one to skip. */
 static bool count_hit(struct fault **link) {
     struct fault *fault = *link;
-
     if (fault->skip > 0) {
         fault->skip--;
         return false;
@@ -234,13 +202,11 @@ static bool count_hit(struct fault **link) {
     return true;
 }
 
-struct fault *fault_take(struct exchange *exchange, bool early) {
+struct fault *fault_take(const struct exchange *exchange, bool early) {
     struct fault *taken = NULL;
-
     pthread_mutex_lock(&faults.lock);
-    for (struct fault **link = &faults.first; *link != NULL; link = &(*link)->next) {
+    for (struct fault **link = &faults.first; *link; link = &(*link)->next) {
         struct fault *fault = *link;
-
         if (fault_hits(fault, exchange, early) && count_hit(link)) {
             taken = fault;
             break;
@@ -248,63 +214,4 @@ struct fault *fault_take(struct exchange *exchange, bool early) {
     }
     pthread_mutex_unlock(&faults.lock);
     return taken;
-}
-
-bool fault_replaces(const struct fault *fault) {
-    return fault->status != 0 || fault->has_code || fault->has_body ||
-           fault->kind == FAULT_GARBAGE || fault->kind == FAULT_HTML || fault->kind == FAULT_HUGE;
-}
-
-static ssize_t read_huge(void *state, uint64_t position, char *out, size_t room) {
-    static const char head[] = "{\"data\":[],\"filler\":\"";
-    uint64_t length = *(uint64_t *)state;
-
-    for (size_t i = 0; i < room; i++, position++) {
-        if (position < sizeof head - 1) {
-            out[i] = head[position];
-        } else {
-            out[i] = position + 2 == length ? '"' : position + 1 == length ? '}' : 'x';
-        }
-    }
-    return (ssize_t)room;
-}
-
-static void answer_huge(const struct fault *fault, struct reply *reply) {
-    uint64_t *length = memory_new(sizeof *length);
-
-    *length = fault->has_bytes && fault->bytes > 64 ? fault->bytes : 64 << 20;
-    reply->source = (struct source){*length, read_huge, free, length};
-}
-
-static const char html_page[] =
-    "<!DOCTYPE html>\n<html lang=\"en\"><head><title>Error</title></head>\n"
-    "<body><h1>Sorry, something went wrong.</h1>\n"
-    "<p>We're working on it and we'll get it fixed as soon as we can.</p></body></html>\n";
-
-void fault_answer(struct exchange *exchange) {
-    static const char garbage[] = "{\"messages\":[{\"id\":\xff\xfe\x00 wamid\"]]\x1f\x8b";
-    const struct fault *fault = exchange->fault;
-    struct reply *reply = &exchange->reply;
-
-    if (fault->has_code) {
-        reply_error_as(exchange, (int)fault->code, (int)fault->subcode, fault->message,
-                       fault->details);
-    } else {
-        reply->status = fault->kind == FAULT_HTML ? 502 : 200;
-        reply->type = "application/json; charset=UTF-8";
-    }
-    if (fault->status != 0) {
-        reply->status = (int)fault->status;
-    }
-    if (fault->has_body) {
-        bytes_release(&reply->body);
-        bytes_append(&reply->body, fault->body.data, fault->body.length);
-    } else if (fault->kind == FAULT_HTML) {
-        reply->type = "text/html; charset=utf-8";
-        bytes_text(&reply->body, html_page);
-    } else if (fault->kind == FAULT_GARBAGE) {
-        bytes_append(&reply->body, garbage, sizeof garbage - 1);
-    } else if (fault->kind == FAULT_HUGE) {
-        answer_huge(fault, reply);
-    }
 }

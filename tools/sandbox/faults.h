@@ -20,53 +20,49 @@ enum fault_kind {
 };
 
 struct fault {
-    uint64_t id;
+    struct arena *arena; /* of the struct, its texts and its bytes */
+    int64_t id;
     enum fault_kind kind;
-    uint64_t times; /* number of requests to hit; 0 = all */
-    uint64_t skip;  /* number of matching requests not to hit first */
-    uint64_t hits;
+    int64_t times; /* number of requests to hit; 0 = all */
+    int64_t skip;  /* number of matching requests not to hit first */
+    int64_t hits;
     bool early; /* answer before the body is read */
-    uint64_t status;
-    uint64_t code; /* error body of the platform, 0 = none */
-    uint64_t subcode;
-    uint64_t milliseconds;
-    uint64_t bytes;
+    int64_t status;
+    int64_t code; /* error body of the platform, 0 = none */
+    int64_t subcode;
+    int64_t milliseconds;
+    int64_t bytes;
     bool has_bytes;
     bool has_code;
-    char *message;
-    char *details;
-    char *method; /* conditions; NULL matches every request */
-    char *path;
-    char *recipient;
-    char *token;
-    char *within; /* substring of the request body */
-    struct bytes body;
-    bool has_body;
-    struct bytes headers; /* lines for reply.headers */
-    unsigned references;
+    const char *message;
+    const char *details;
+    const char *method; /* conditions; NULL matches every request */
+    const char *path;
+    const char *recipient;
+    const char *token;
+    const char *within;    /* substring of the request body */
+    struct slice body;     /* p NULL: none given */
+    struct buffer headers; /* lines for reply.headers */
+    unsigned references;   /* by the list and by exchanges */
     struct fault *next;
 };
 
-/* Adds the fault that json describes (see the control table). Returns NULL, or an error text that
- * the caller frees; *id is the fault's number. */
-char *fault_add(const cJSON *json, uint64_t *id);
+/* Adds the fault that `json` describes (see the table in control_calls.c). Returns NULL and sets
+ * `*id` to the fault's number, or in `arena` the text of an error. */
+const char *fault_add(struct arena *arena, const cJSON *json, int64_t *id);
 
 /* Deletes all faults. */
 void fault_clear(void);
 
 /* Appends the faults that are not used up as a JSON array. */
-void fault_list(struct bytes *out);
+void fault_list(struct buffer *out);
 
-/* Returns the first fault that applies to this request and counts the hit; NULL if there is none.
- * With `early`, before the body is read, only faults that act early apply. The caller drops the
- * fault. */
-struct fault *fault_take(struct exchange *exchange, bool early);
+/* Returns the first fault that applies to this request and counts the hit; NULL when there is none.
+ * With `early`, before the body is read, only faults that act early apply. The caller calls
+ * fault_drop. */
+struct fault *fault_take(const struct exchange *exchange, bool early);
+
+/* Ends the use of a fault that fault_take returned; NULL is allowed. */
 void fault_drop(struct fault *fault);
-
-/* True if the fault answers instead of the platform, so that the request is not carried out. */
-bool fault_replaces(const struct fault *fault);
-
-/* Makes the fault's answer, which replaces the platform's. */
-void fault_answer(struct exchange *exchange);
 
 #endif

@@ -1,9 +1,10 @@
 #include "graph_error.h"
 
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "json_print.h"
 
 struct graph_error {
     int code;
@@ -143,51 +144,44 @@ static const struct graph_error errors[] = {
 static const struct graph_error *error_find(int code) {
     static const struct graph_error unknown = {
         -1, 400, 0, false, false, "An unknown error occurred", NULL, NULL};
-
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        if (errors[i].code == code) {
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].code == code)
             return &errors[i];
-        }
-    }
     return &unknown;
 }
 
-void trace_id(char out[24]) {
+void trace_id(char out[TRACE_ID_SIZE]) {
     unsigned char noise[15];
-
-    randombytes_buf(noise, sizeof noise);
+    crypto_random(noise, sizeof noise);
     out[0] = 'A';
     sodium_bin2base64(out + 1, 22, noise, sizeof noise, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-static void quote(struct bytes *out, const char *name, const char *text) {
-    bytes_format(out, "\"%s\":", name);
-    json_quote(out, text, strlen(text));
+static void quote(struct buffer *out, const char *name, const char *text) {
+    buffer_printf(out, "\"%s\":", name);
+    json_quote_text(out, text);
 }
 
-static void error_tail(struct bytes *out, const struct graph_error *error, int subcode,
+static void error_tail(struct buffer *out, const struct graph_error *error, int subcode,
                        const char *details) {
-    char trace[24];
-
+    char trace[TRACE_ID_SIZE];
     trace_id(trace);
-    if (details != NULL) {
-        bytes_text(out, ",\"error_data\":{\"messaging_product\":\"whatsapp\",");
+    if (details) {
+        buffer_add_text(out, ",\"error_data\":{\"messaging_product\":\"whatsapp\",");
         quote(out, "details", details);
-        bytes_text(out, "}");
+        buffer_add_text(out, "}");
     }
-    if (subcode != 0) {
-        bytes_format(out, ",\"error_subcode\":%d", subcode);
-    }
-    if (error->user_message != NULL) {
-        bytes_text(out, ",");
+    if (subcode != 0)
+        buffer_printf(out, ",\"error_subcode\":%d", subcode);
+    if (error->user_message) {
+        buffer_add_text(out, ",");
         quote(out, "error_user_title", error->message);
-        bytes_text(out, ",");
+        buffer_add_text(out, ",");
         quote(out, "error_user_msg", error->user_message);
     }
-    if (error->transient) {
-        bytes_text(out, ",\"is_transient\":true");
-    }
-    bytes_format(out, ",\"fbtrace_id\":\"%s\"}}", trace);
+    if (error->transient)
+        buffer_add_text(out, ",\"is_transient\":true");
+    buffer_printf(out, ",\"fbtrace_id\":\"%s\"}}", trace);
 }
 
 void reply_error_as(struct exchange *exchange, int code, int subcode, const char *message,
@@ -195,85 +189,74 @@ void reply_error_as(struct exchange *exchange, int code, int subcode, const char
     const struct graph_error *error = error_find(code);
     struct reply *reply = &exchange->reply;
     bool other = code == 2 || subcode == 33;
-    char *text = message != NULL ? memory_text(message)
-                 : error->plain  ? memory_text(error->message)
-                                 : memory_format("(#%d) %s", code, error->message);
-
+    if (!message)
+        message = error->plain ? error->message
+                               : arena_printf(exchange->arena, "(#%d) %s", code, error->message);
     reply_clear(reply);
     reply->status = error->status;
     reply->type = "application/json; charset=UTF-8";
-    bytes_text(&reply->body, "{\"error\":{");
-    quote(&reply->body, "message", text);
-    bytes_format(&reply->body, ",\"type\":\"%s\",\"code\":%d",
-                 other ? "GraphMethodException" : "OAuthException", code);
+    buffer_add_text(&reply->body, "{\"error\":{");
+    quote(&reply->body, "message", message);
+    buffer_printf(&reply->body, ",\"type\":\"%s\",\"code\":%d",
+                  other ? "GraphMethodException" : "OAuthException", code);
     error_tail(&reply->body, error, subcode != 0 ? subcode : error->subcode,
-               details != NULL ? details : error->details);
-    if (reply->status == 401) {
-        char *challenge =
-            memory_format("OAuth \"Facebook Platform\" \"invalid_token\" \"%s\"", text);
+               details ? details : error->details);
+    if (reply->status == 401)
+        buffer_printf(&reply->headers,
+                      "WWW-Authenticate: OAuth \"Facebook Platform\" \"invalid_token\" \"%s\"\n",
+                      message);
+}
 
-        reply_header(reply, "WWW-Authenticate", challenge);
-        free(challenge);
-    }
-    free(text);
+static const char *format_text(struct arena *arena, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    size_t size = (size_t)(length < 0 ? 0 : length) + 1;
+    char *text = arena_alloc(arena, size);
+    vsnprintf(text, size, format, again);
+    va_end(again);
+    return text;
 }
 
 void reply_error(struct exchange *exchange, int code, const char *format, ...) {
     va_list arguments;
-    char *message = NULL;
-
     va_start(arguments, format);
-    if (vasprintf(&message, format, arguments) < 0) {
-        abort();
-    }
+    const char *message = format_text(exchange->arena, format, arguments);
     va_end(arguments);
     reply_error_as(exchange, code, 0, message, NULL);
-    free(message);
 }
 
 void reply_error_details(struct exchange *exchange, int code, const char *format, ...) {
     va_list arguments;
-    char *details = NULL;
-
     va_start(arguments, format);
-    if (vasprintf(&details, format, arguments) < 0) {
-        abort();
-    }
+    const char *details = format_text(exchange->arena, format, arguments);
     va_end(arguments);
     reply_error_as(exchange, code, 0, NULL, details);
-    free(details);
 }
 
 void reply_unknown_object(struct exchange *exchange, const char *id) {
-    char *verb = memory_text(exchange->method);
-    char *message;
-
-    for (char *at = verb; *at != '\0'; at++) {
-        if (*at >= 'A' && *at <= 'Z') {
+    char *verb = arena_copy(exchange->arena, slice_of(exchange->method));
+    for (char *at = verb; *at; at++)
+        if (*at >= 'A' && *at <= 'Z')
             *at = (char)(*at - 'A' + 'a');
-        }
-    }
-    message = memory_format(
+    const char *message = arena_printf(
+        exchange->arena,
         "Unsupported %s request. Object with ID '%s' does not exist, cannot be loaded due to "
         "missing permissions, or does not support this operation. Please read the Graph API "
         "documentation at https://developers.facebook.com/docs/graph-api",
         verb, id);
     reply_error_as(exchange, 100, 33, message, NULL);
-    free(message);
-    free(verb);
 }
 
-void graph_error_webhook(struct bytes *out, int code, const char *details) {
+void graph_error_webhook(struct buffer *out, int code) {
     const struct graph_error *error = error_find(code);
-    const char *text = details != NULL ? details : error->details;
-
-    bytes_format(out, "{\"code\":%d,", code);
+    buffer_printf(out, "{\"code\":%d,", code);
     quote(out, "title", error->message);
-    bytes_text(out, ",");
+    buffer_add_text(out, ",");
     quote(out, "message", error->message);
-    bytes_text(out, ",\"error_data\":{");
-    quote(out, "details", text != NULL ? text : error->message);
-    bytes_text(out, "},");
+    buffer_add_text(out, ",\"error_data\":{");
+    quote(out, "details", error->details ? error->details : error->message);
+    buffer_add_text(out, "},");
     quote(out, "href", "/documentation/business-messaging/whatsapp/support/error-codes");
-    bytes_text(out, "}");
+    buffer_add_text(out, "}");
 }

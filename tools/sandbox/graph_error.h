@@ -4,14 +4,18 @@
 
 #include "exchange.h"
 
-/* Answers with the error of that code. HTTP status and type come from the table, and so do message
- * and details if NULL, and the subcode if 0. Unknown codes are 400. */
+enum { TRACE_ID_SIZE = 24 };
+
+/* Replaces the answer by the error of that code. HTTP status and type come from a table, and so do
+ * message and details when NULL, and the subcode when 0. An unknown code has status 400. */
 void reply_error_as(struct exchange *exchange, int code, int subcode, const char *message,
                     const char *details);
 
-/* The same with a message, or with details below the table's message. */
+/* The same with a formatted message. */
 void reply_error(struct exchange *exchange, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same with formatted details below the message of the table. */
 void reply_error_details(struct exchange *exchange, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -19,9 +23,9 @@ void reply_error_details(struct exchange *exchange, int code, const char *format
 void reply_unknown_object(struct exchange *exchange, const char *id);
 
 /* Appends the error object of a webhook: code, title, message, error_data, href. */
-void graph_error_webhook(struct bytes *out, int code, const char *details);
+void graph_error_webhook(struct buffer *out, int code);
 
-/* Writes a trace id in the platform's form, for answers and headers, to the 24 bytes of out. */
-void trace_id(char out[24]);
+/* Writes a random trace id in the platform's form, for answers and headers. */
+void trace_id(char out[TRACE_ID_SIZE]);
 
 #endif

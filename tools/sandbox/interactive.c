@@ -1,9 +1,8 @@
-/* Interactive messages: the six kinds and their limits. */
-#include "graph_error.h"
-#include "messages.h"
+#include "interactive.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "graph_error.h"
+#include "json_fields.h"
+#include "media_reference.h"
 
 #define END                                                                                        \
     { .name = NULL }
@@ -204,10 +203,6 @@ static const struct rule carousel_rules_all[] = {
     END,
 };
 
-static const cJSON *member(const cJSON *object, const char *name) {
-    return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 static bool refuse(struct send *send, const char *details) {
     reply_error_details(send->exchange, 131009, "%s", details);
     return false;
@@ -217,61 +212,44 @@ static bool refuse(struct send *send, const char *details) {
  * holds the object with that text, NULL for the list's object itself. */
 static bool texts_unique(const cJSON *list, const char *inner, const char *name) {
     const cJSON *a;
-
     cJSON_ArrayForEach(a, list) {
-        const char *text = json_text(inner == NULL ? a : member(a, inner), name);
-
-        for (const cJSON *b = a->next; b != NULL; b = b->next) {
-            if (strcmp(text, json_text(inner == NULL ? b : member(b, inner), name)) == 0) {
+        const char *text = json_text(!inner ? a : json_get(a, inner), name);
+        for (const cJSON *b = a->next; b; b = b->next)
+            if (strcmp(text, json_text(!inner ? b : json_get(b, inner), name)) == 0)
                 return false;
-            }
-        }
     }
     return true;
 }
 
 static bool header_check(struct send *send, const cJSON *header) {
     const char *type = json_text(header, "type");
-    const cJSON *content = type == NULL ? NULL : member(header, type);
-    char *path;
-    bool good;
-
-    if (header == NULL) {
+    const cJSON *content = !type ? NULL : json_get(header, type);
+    if (!header)
         return true;
-    }
-    if (content == NULL) {
+    if (!content)
         return refuse(send, "The header has no content of its type.");
-    }
-    if (cJSON_IsString(content)) {
+    if (cJSON_IsString(content))
         return true;
-    }
-    path = memory_format("interactive.header.%s", type);
-    good = media_reference_check(send, path, content);
-    free(path);
-    return good;
+    const char *path = arena_printf(send->exchange->arena, "interactive.header.%s", type);
+    return media_reference_check(send, path, content);
 }
 
 static bool button_check(struct send *send, const cJSON *interactive) {
-    const cJSON *buttons = member(member(interactive, "action"), "buttons");
-
-    if (!texts_unique(buttons, "reply", "title")) {
+    const cJSON *buttons = json_get(json_get(interactive, "action"), "buttons");
+    if (!texts_unique(buttons, "reply", "title"))
         return refuse(send, "Duplicated title of button.");
-    }
-    if (!texts_unique(buttons, "reply", "id")) {
+    if (!texts_unique(buttons, "reply", "id"))
         return refuse(send, "Duplicated id of button.");
-    }
-    return header_check(send, member(interactive, "header"));
+    return header_check(send, json_get(interactive, "header"));
 }
 
 /* True if every section has a title, or if there is only one section. */
 static bool section_titles_given(const cJSON *sections) {
     const cJSON *section;
     bool given = true;
-
     cJSON_ArrayForEach(section, sections) {
         const char *title = json_text(section, "title");
-
-        given = given && title != NULL && *title != '\0';
+        given = given && title && *title != '\0';
     }
     return given || cJSON_GetArraySize(sections) < 2;
 }
@@ -282,11 +260,9 @@ static int section_items(const cJSON *sections, const char *name, bool *unique) 
     const cJSON *section;
     cJSON *all = cJSON_CreateArray();
     int count;
-
     cJSON_ArrayForEach(section, sections) {
         cJSON *item;
-
-        cJSON_ArrayForEach(item, member(section, name)) {
+        cJSON_ArrayForEach(item, json_get(section, name)) {
             cJSON_AddItemReferenceToArray(all, item);
         }
     }
@@ -297,51 +273,41 @@ static int section_items(const cJSON *sections, const char *name, bool *unique) 
 }
 
 static bool list_check(struct send *send, const cJSON *interactive) {
-    const cJSON *sections = member(member(interactive, "action"), "sections");
+    const cJSON *sections = json_get(json_get(interactive, "action"), "sections");
     bool unique;
-
-    if (section_items(sections, "rows", &unique) > ROWS_MAX) {
+    if (section_items(sections, "rows", &unique) > ROWS_MAX)
         return refuse(send, "Total row count exceeds the allowed 10.");
-    }
-    if (!unique) {
+    if (!unique)
         return refuse(send, "Duplicated row id.");
-    }
     return section_titles_given(sections) ||
            refuse(send, "Section title is required when there is more than one section.");
 }
 
 static bool product_list_check(struct send *send, const cJSON *interactive) {
-    const cJSON *sections = member(member(interactive, "action"), "sections");
+    const cJSON *sections = json_get(json_get(interactive, "action"), "sections");
     bool unique;
-
-    if (section_items(sections, "product_items", &unique) > PRODUCTS_MAX) {
+    if (section_items(sections, "product_items", &unique) > PRODUCTS_MAX)
         return refuse(send, "Total product count exceeds the allowed 30.");
-    }
     return section_titles_given(sections) ||
            refuse(send, "Section title is required when there is more than one section.");
 }
 
 static bool carousel_check(struct send *send, const cJSON *interactive) {
-    const cJSON *cards = member(member(interactive, "action"), "cards");
-    const char *catalog = json_text(member(cards->child, "action"), "catalog_id");
+    const cJSON *cards = json_get(json_get(interactive, "action"), "cards");
+    const char *catalog = json_text(json_get(cards->child, "action"), "catalog_id");
     unsigned seen = 0;
     const cJSON *card;
-
     cJSON_ArrayForEach(card, cards) {
-        double index = member(card, "card_index")->valuedouble;
+        double index = json_get(card, "card_index")->valuedouble;
         unsigned bit;
-
-        if (!(index >= 0 && index <= 9) || index != (int)index) {
+        if (!(index >= 0 && index <= 9) || index != (int)index)
             return refuse(send, "card_index must be 0 to 9.");
-        }
         bit = 1U << (int)index;
-        if ((seen & bit) != 0) {
+        if ((seen & bit) != 0)
             return refuse(send, "Duplicated card_index.");
-        }
         seen |= bit;
-        if (strcmp(json_text(member(card, "action"), "catalog_id"), catalog) != 0) {
+        if (strcmp(json_text(json_get(card, "action"), "catalog_id"), catalog) != 0)
             return refuse(send, "All cards must have the same catalog_id.");
-        }
     }
     return true;
 }
@@ -356,10 +322,8 @@ bool interactive_check(struct send *send, const cJSON *interactive) {
         {"carousel", carousel_rules_all, carousel_check},
     };
     const struct message_type *kind = kinds;
-
-    while (strcmp(kind->name, json_text(interactive, "type")) != 0) {
+    while (strcmp(kind->name, json_text(interactive, "type")) != 0)
         kind++;
-    }
     return rules_check(send->exchange, "interactive", interactive, kind->rules) &&
-           (kind->check == NULL || kind->check(send, interactive));
+           (!kind->check || kind->check(send, interactive));
 }

@@ -1,11 +1,13 @@
-/* The rules for each type of message, with the limits of the platform's documentation. */
-#include "graph_error.h"
-#include "media.h"
-#include "messages.h"
+#include "message_types.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "graph_error.h"
+#include "interactive.h"
+#include "json_fields.h"
+#include "media_reference.h"
+#include "template_send.h"
 
 #define END                                                                                        \
     { .name = NULL }
@@ -93,36 +95,17 @@ static const struct rule template_rules[] = {
     END,
 };
 
-bool media_reference_check(struct send *send, const char *path, const cJSON *object) {
-    const char *id = json_text(object, "id");
-    const char *link = json_text(object, "link");
-
-    if ((id == NULL) == (link == NULL)) {
-        reply_error_details(send->exchange, 131009, "%s needs exactly one of id and link.", path);
-        return false;
-    }
-    if (id != NULL && !media_usable(id, send->account)) {
-        reply_error(send->exchange, 100,
-                    "Param %s.id is not a valid whatsapp business account media attachment ID",
-                    path);
-        return false;
-    }
-    return true;
-}
-
 static bool media_check(struct send *send, const cJSON *content) {
     return media_reference_check(send, send->type, content);
 }
 
 static bool coordinate_check(struct send *send, const cJSON *content, const char *name,
                              double limit) {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(content, name);
+    const cJSON *value = json_get(content, name);
     char *end = NULL;
     double degrees = cJSON_IsNumber(value) ? value->valuedouble : strtod(value->valuestring, &end);
-
-    if ((end == NULL || *end == '\0') && fabs(degrees) <= limit) {
+    if ((!end || *end == '\0') && fabs(degrees) <= limit)
         return true;
-    }
     reply_error_details(send->exchange, 131009, "location.%s is not within -%g to %g.", name, limit,
                         limit);
     return false;
@@ -134,23 +117,20 @@ static bool location_check(struct send *send, const cJSON *content) {
 }
 
 static bool reaction_check(struct send *send, const cJSON *content) {
-    if (strncmp(json_text(content, "message_id"), "wamid.", 6) == 0) {
+    if (strncmp(json_text(content, "message_id"), "wamid.", 6) == 0)
         return true;
-    }
     reply_error_details(send->exchange, 131009, "reaction.message_id is not a message id.");
     return false;
 }
 
 static bool contacts_check(struct send *send, const cJSON *content) {
     const cJSON *item;
-
     if (!cJSON_IsArray(content) || cJSON_GetArraySize(content) == 0) {
         reply_error(send->exchange, 100, "(#100) Param contacts must be a non-empty array.");
         return false;
     }
     cJSON_ArrayForEach(item, content) {
-        const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
-
+        const cJSON *name = json_get(item, "name");
         if (json_text(name, "formatted_name") == NULL) {
             reply_error(send->exchange, 100,
                         "(#100) The parameter contacts['name']['formatted_name'] is required.");

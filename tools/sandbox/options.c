@@ -1,15 +1,16 @@
 #include "options.h"
 
-#include "builtin.h"
-#include "control.h"
-#include "media.h"
-#include "recorder.h"
-#include "state.h"
-
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "builtin.h"
+#include "control.h"
+#include "media_spool.h"
+#include "recorder.h"
+#include "settings.h"
 
 static const struct {
     struct option option;
@@ -44,34 +45,27 @@ static void print_help(void) {
     control_help();
 }
 
-static uint64_t read_number(const char *name, const char *text, uint64_t limit) {
+static int64_t read_number(const char *name, const char *text, int64_t limit) {
     char *end;
-    unsigned long long number;
-
     errno = 0;
-    number = strtoull(text, &end, 10);
+    int64_t number = strtoll(text, &end, 10);
     if (errno != 0 || end == text || *end != '\0' || *text == '-' || number > limit) {
-        fprintf(stderr, "graph-sandbox: --%s takes a number up to %llu, not '%s'\n", name,
-                (unsigned long long)limit, text);
+        fprintf(stderr, "graph-sandbox: --%s takes a number up to %" PRId64 ", not '%s'\n", name,
+                limit, text);
         exit(2);
     }
     return number;
-}
-
-static void set_text(char **target, const char *text) {
-    free(*target);
-    *target = memory_text(text);
 }
 
 static void option_apply(struct options *options, int which) {
     switch (which) {
     case 'p': options->port = (uint16_t)read_number("port", optarg, 65535); break;
     case 'f': options->port_file = optarg; break;
-    case 'd': media_directory(optarg); break;
+    case 'd': spool_directory(optarg); break;
     case 'x': builtin_fixtures(optarg); break;
-    case 's': set_text(&settings.app_secret, optarg); break;
-    case 'w': set_text(&settings.webhook_url, optarg); break;
-    case 'v': set_text(&settings.verify_token, optarg); break;
+    case 's': settings.app_secret = optarg; break;
+    case 'w': settings.webhook_url = optarg; break;
+    case 'v': settings.verify_token = optarg; break;
     case 'l': settings.latency_ms = read_number("latency", optarg, 3600000); break;
     case 'r': recorder_limit(read_number("record-bytes", optarg, UINT32_MAX)); break;
     case 'h': print_help(); exit(0);
@@ -87,22 +81,19 @@ static void set_defaults(void) {
     settings.webhook_retry_ms = 200;
     settings.webhook_timeout_ms = 20000;
     settings.status_delay_ms = 50;
-    set_text(&settings.app_secret, "sandbox-app-secret");
-    set_text(&settings.verify_token, "sandbox-verify-token");
+    settings.app_secret = "sandbox-app-secret";
+    settings.verify_token = "sandbox-verify-token";
 }
 
 void options_read(struct options *options, int argc, char **argv) {
     struct option table[KNOWN + 1] = {0};
     int which;
-
     *options = (struct options){0};
     set_defaults();
-    for (size_t i = 0; i < KNOWN; i++) {
+    for (size_t i = 0; i < KNOWN; i++)
         table[i] = options_known[i].option;
-    }
-    while ((which = getopt_long(argc, argv, "", table, NULL)) != -1) {
+    while ((which = getopt_long(argc, argv, "", table, NULL)) != -1)
         option_apply(options, which);
-    }
     if (optind < argc) {
         fprintf(stderr, "graph-sandbox: '%s' is not an option; see --help\n", argv[optind]);
         exit(2);

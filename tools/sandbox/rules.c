@@ -1,29 +1,22 @@
 #include "rules.h"
 
 #include "graph_error.h"
+#include "json_fields.h"
+#include "text.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+/* Whether `choices`, "a|b|c", holds `text`. */
 static bool is_choice(const char *choices, const char *text) {
-    size_t length = strlen(text);
-
-    while (choices != NULL) {
-        if (strncmp(choices, text, length) == 0 &&
-            (choices[length] == '|' || choices[length] == '\0')) {
+    struct slice rest = slice_of(choices);
+    while (rest.n > 0)
+        if (slice_equal(slice_cut(&rest, '|'), slice_of(text)))
             return true;
-        }
-        choices = strchr(choices, '|');
-        choices = choices == NULL ? NULL : choices + 1;
-    }
     return false;
 }
 
 static bool check_string(struct exchange *exchange, const char *path, const cJSON *value,
                          const struct rule *rule) {
     size_t characters = text_characters(value->valuestring);
-
-    if (rule->choices != NULL && !is_choice(rule->choices, value->valuestring)) {
+    if (rule->choices && !is_choice(rule->choices, value->valuestring)) {
         reply_error(exchange, 100, "(#100) Param %s must be one of {%s} - got \"%.100s\".", path,
                     rule->choices, value->valuestring);
         return false;
@@ -46,8 +39,6 @@ static bool check_list(struct exchange *exchange, const char *path, const cJSON 
     size_t count = (size_t)cJSON_GetArraySize(list);
     const cJSON *item;
     size_t index = 0;
-    bool good = true;
-
     if (count < rule->min || (rule->max > 0 && count > rule->max)) {
         reply_error_details(exchange, 131009,
                             "Invalid count of %s. Min allowed: %zu, max allowed: %zu, given: %zu",
@@ -55,18 +46,13 @@ static bool check_list(struct exchange *exchange, const char *path, const cJSON 
         return false;
     }
     cJSON_ArrayForEach(item, list) {
-        char *item_path = memory_format("%s[%zu]", path, index++);
-
+        const char *item_path = arena_printf(exchange->arena, "%s[%zu]", path, index++);
         if (!cJSON_IsObject(item)) {
             reply_error(exchange, 100, "(#100) Param %s must be a JSON object.", item_path);
-            good = false;
-        } else if (rule->members != NULL) {
-            good = rules_check(exchange, item_path, item, rule->members);
-        }
-        free(item_path);
-        if (!good) {
             return false;
         }
+        if (rule->members && !rules_check(exchange, item_path, item, rule->members))
+            return false;
     }
     return true;
 }
@@ -89,38 +75,31 @@ static bool check_value(struct exchange *exchange, const char *path, const cJSON
     static const char *const names[] = {"a string",  "a string or number", "a number",
                                         "a boolean", "a JSON object",      "an array",
                                         "anything"};
-
     if (!kind_fits(value, rule->kind)) {
         reply_error(exchange, 100, "(#100) Param %s must be %s.", path, names[rule->kind]);
         return false;
     }
-    if (cJSON_IsString(value)) {
+    if (cJSON_IsString(value))
         return check_string(exchange, path, value, rule);
-    }
-    if (rule->kind == RULE_LIST) {
+    if (rule->kind == RULE_LIST)
         return check_list(exchange, path, value, rule);
-    }
-    if (rule->kind == RULE_OBJECT && rule->members != NULL) {
+    if (rule->kind == RULE_OBJECT && rule->members)
         return rules_check(exchange, path, value, rule->members);
-    }
     return true;
 }
 
 /* Returns the rule for a member, or the rule that ends the table. */
 static const struct rule *rule_find(const struct rule *rules, const char *name) {
-    while (rules->name != NULL && strcmp(rules->name, RULE_OPEN) != 0 &&
-           strcmp(rules->name, name) != 0) {
+    while (rules->name && strcmp(rules->name, RULE_OPEN) != 0 && strcmp(rules->name, name) != 0)
         rules++;
-    }
     return rules;
 }
 
 static bool check_unknown(struct exchange *exchange, const char *path, const cJSON *object,
                           const struct rule *rules) {
     const cJSON *item;
-
     cJSON_ArrayForEach(item, object) {
-        if (rule_find(rules, item->string)->name == NULL) {
+        if (!rule_find(rules, item->string)->name) {
             reply_error(exchange, 100, "(#100) Unexpected key \"%.100s\" on param \"%s\".",
                         item->string, path);
             return false;
@@ -129,27 +108,23 @@ static bool check_unknown(struct exchange *exchange, const char *path, const cJS
     return true;
 }
 
+static bool check_member(struct exchange *exchange, const char *path, const cJSON *value,
+                         const struct rule *rule) {
+    const char *member = arena_printf(exchange->arena, "%s['%s']", path, rule->name);
+    if (value)
+        return check_value(exchange, member, value, rule);
+    if (rule->required)
+        reply_error(exchange, 100, "(#100) The parameter %s is required.", member);
+    return !rule->required;
+}
+
 bool rules_check(struct exchange *exchange, const char *path, const cJSON *object,
                  const struct rule *rules) {
-    for (const struct rule *rule = rules; rule->name != NULL; rule++) {
-        const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, rule->name);
-        char *member_path;
-        bool good = true;
-
-        if (strcmp(rule->name, RULE_OPEN) == 0) {
+    for (const struct rule *rule = rules; rule->name; rule++) {
+        if (strcmp(rule->name, RULE_OPEN) == 0)
             return true;
-        }
-        member_path = memory_format("%s['%s']", path, rule->name);
-        if (value != NULL) {
-            good = check_value(exchange, member_path, value, rule);
-        } else if (rule->required) {
-            reply_error(exchange, 100, "(#100) The parameter %s is required.", member_path);
-            good = false;
-        }
-        free(member_path);
-        if (!good) {
+        if (!check_member(exchange, path, json_get(object, rule->name), rule))
             return false;
-        }
     }
     return check_unknown(exchange, path, object, rules);
 }

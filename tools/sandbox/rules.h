@@ -27,8 +27,8 @@ struct rule {
 /* Ends a rule table whose object may hold further members. */
 #define RULE_OPEN "..."
 
-/* Checks object, which is at `path` in the request, against rules (ended by a NULL name, or by a
- * rule with the name RULE_OPEN). Returns false after answering with an error. */
+/* Checks `object`, which is at `path` in the request, against `rules` (ended by a NULL name, or by
+ * a rule with the name RULE_OPEN). Returns false after answering with an error. */
 bool rules_check(struct exchange *exchange, const char *path, const cJSON *object,
                  const struct rule *rules);
 

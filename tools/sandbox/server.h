@@ -1,18 +1,15 @@
 /* The HTTP server: a small pool of event-driven threads. Hangs and delays hold connections, but no
- * threads. */
+ * threads. It owns the exchanges and the faults that apply to them. */
 #ifndef SANDBOX_SERVER_H
 #define SANDBOX_SERVER_H
 
 #include <stdint.h>
 
-/* Listens on 127.0.0.1 at that port (0: any free port). Returns the port, or 0 after a message on
+/* Listens on 127.0.0.1 at `port` (0: any free port). Returns the port, or 0 after a message on
  * stderr. */
 uint16_t server_start(uint16_t port);
 
-/* Stops at once and closes the connections of waiting clients. Call timer_stop first. */
+/* Stops at once and closes the connections of waiting clients. Call timer_stop before. */
 void server_stop(void);
-
-/* The port listened on. */
-uint16_t server_port(void);
 
 #endif

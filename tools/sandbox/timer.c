@@ -1,20 +1,20 @@
 #include "timer.h"
 
-#include "bytes.h"
-
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "memory.h"
 
 /* Connections with a longer delay are watched, to free them when the client closes them. */
 enum { WATCH_AFTER_MS = 500 };
 
 struct held {
     struct MHD_Connection *connection;
-    uint64_t due;
+    int64_t due;
     int watch; /* socket, or -1 */
 };
 
@@ -30,24 +30,8 @@ static struct {
     size_t watched;
 } timer = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = -1};
 
-static uint64_t clock_read(clockid_t id) {
-    struct timespec now;
-
-    clock_gettime(id, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-uint64_t clock_monotonic(void) {
-    return clock_read(CLOCK_MONOTONIC);
-}
-
-uint64_t clock_unix(void) {
-    return clock_read(CLOCK_REALTIME);
-}
-
 static void heap_swap(size_t a, size_t b) {
     struct held kept = timer.heap[a];
-
     timer.heap[a] = timer.heap[b];
     timer.heap[b] = kept;
 }
@@ -62,15 +46,11 @@ static void heap_up(size_t at) {
 static void heap_down(size_t at) {
     for (;;) {
         size_t least = at;
-
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
-            if (child < timer.count && timer.heap[child].due < timer.heap[least].due) {
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++)
+            if (child < timer.count && timer.heap[child].due < timer.heap[least].due)
                 least = child;
-            }
-        }
-        if (least == at) {
+        if (least == at)
             return;
-        }
         heap_swap(at, least);
         at = least;
     }
@@ -78,7 +58,6 @@ static void heap_down(size_t at) {
 
 static struct held heap_remove(size_t at) {
     struct held gone = timer.heap[at];
-
     timer.heap[at] = timer.heap[--timer.count];
     if (at < timer.count) {
         heap_down(at);
@@ -91,10 +70,7 @@ static struct held heap_remove(size_t at) {
 static void heap_add(struct held held) {
     if (timer.count == timer.capacity) {
         timer.capacity = timer.capacity == 0 ? 64 : 2 * timer.capacity;
-        timer.heap = realloc(timer.heap, timer.capacity * sizeof *timer.heap);
-        if (timer.heap == NULL) {
-            abort();
-        }
+        timer.heap = memory_resize(timer.heap, timer.capacity * sizeof *timer.heap);
     }
     timer.heap[timer.count++] = held;
     timer.watched += held.watch >= 0;
@@ -103,41 +79,32 @@ static void heap_add(struct held held) {
 
 static void wake_thread(void) {
     uint64_t one = 1;
-
-    if (write(timer.wake, &one, sizeof one) < 0) {
+    if (write(timer.wake, &one, sizeof one) < 0)
         abort();
-    }
 }
 
 static bool client_left(int socket) {
     struct pollfd watch = {.fd = socket, .events = POLLRDHUP};
-
     return poll(&watch, 1, 0) > 0;
 }
 
 /* Resumes the connections that are due or were closed by the client; all when the sandbox ends. */
 static void resume_due(void) {
-    uint64_t now = clock_monotonic();
-
-    while (timer.count > 0 && (timer.stopped || timer.heap[0].due <= now)) {
+    int64_t now = clock_monotonic();
+    while (timer.count > 0 && (timer.stopped || timer.heap[0].due <= now))
         MHD_resume_connection(heap_remove(0).connection);
-    }
-    for (size_t i = timer.watched == 0 ? timer.count : 0; i < timer.count;) {
-        if (timer.heap[i].watch >= 0 && client_left(timer.heap[i].watch)) {
+    for (size_t i = timer.watched == 0 ? timer.count : 0; i < timer.count;)
+        if (timer.heap[i].watch >= 0 && client_left(timer.heap[i].watch))
             MHD_resume_connection(heap_remove(i).connection);
-        } else {
+        else
             i++;
-        }
-    }
 }
 
 static int next_wait(void) {
-    uint64_t now = clock_monotonic();
-    uint64_t wait = timer.watched > 0 ? 100 : 60000;
-
+    int64_t now = clock_monotonic();
+    int64_t wait = timer.watched > 0 ? 100 : 60000;
     if (timer.count > 0) {
-        uint64_t due = timer.heap[0].due;
-
+        int64_t due = timer.heap[0].due;
         wait = due <= now ? 0 : due - now < wait ? due - now : wait;
     }
     return (int)wait;
@@ -150,11 +117,9 @@ static void *timer_run(void *unused) {
         struct pollfd wake = {.fd = timer.wake, .events = POLLIN};
         uint64_t count;
         int wait = next_wait();
-
         pthread_mutex_unlock(&timer.lock);
-        if (poll(&wake, 1, wait) > 0 && read(timer.wake, &count, sizeof count) < 0) {
+        if (poll(&wake, 1, wait) > 0 && read(timer.wake, &count, sizeof count) < 0)
             abort();
-        }
         pthread_mutex_lock(&timer.lock);
         resume_due();
     }
@@ -162,12 +127,11 @@ static void *timer_run(void *unused) {
     return NULL;
 }
 
-int timer_start(void) {
+bool timer_start(void) {
     timer.wake = eventfd(0, EFD_CLOEXEC);
-    if (timer.wake < 0) {
-        return -1;
-    }
-    return pthread_create(&timer.thread, NULL, timer_run, NULL) == 0 ? 0 : -1;
+    if (timer.wake < 0)
+        return false;
+    return pthread_create(&timer.thread, NULL, timer_run, NULL) == 0;
 }
 
 void timer_stop(void) {
@@ -182,35 +146,29 @@ void timer_stop(void) {
 
 bool timer_stopped(void) {
     bool stopped;
-
     pthread_mutex_lock(&timer.lock);
     stopped = timer.stopped;
     pthread_mutex_unlock(&timer.lock);
     return stopped;
 }
 
-bool timer_hold(struct MHD_Connection *connection, uint64_t milliseconds) {
+bool timer_hold(struct MHD_Connection *connection, int64_t milliseconds) {
     struct held held = {.connection = connection, .due = TIMER_FOREVER, .watch = -1};
-    bool first;
-
-    if (milliseconds != TIMER_FOREVER) {
+    if (milliseconds != TIMER_FOREVER)
         held.due = clock_monotonic() + milliseconds;
-    }
-    if (milliseconds > WATCH_AFTER_MS) {
+    if (milliseconds > WATCH_AFTER_MS)
         held.watch =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    }
     pthread_mutex_lock(&timer.lock);
     if (timer.stopped) {
         pthread_mutex_unlock(&timer.lock);
         return false;
     }
     MHD_suspend_connection(connection);
-    first = timer.count == 0 || held.due < timer.heap[0].due || timer.watched == 0;
+    bool first = timer.count == 0 || held.due < timer.heap[0].due || timer.watched == 0;
     heap_add(held);
-    if (first) {
+    if (first)
         wake_thread();
-    }
     pthread_mutex_unlock(&timer.lock);
     return true;
 }

@@ -8,21 +8,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TIMER_FOREVER UINT64_MAX
+/* A delay that ends only with the sandbox, or when the client closes the connection. */
+#define TIMER_FOREVER INT64_MAX
 
-/* Start and end the thread that resumes connections. timer_stop resumes all held connections; after
- * it timer_hold returns false. */
-int timer_start(void);
+/* Starts the thread that resumes connections. Returns false when it cannot be started. */
+bool timer_start(void);
+
+/* Resumes all held connections and ends the thread. After it timer_hold returns false. */
 void timer_stop(void);
 
-/* Suspends the connection for that many milliseconds. Returns false if the sandbox is ending. */
-bool timer_hold(struct MHD_Connection *connection, uint64_t milliseconds);
+/* Suspends the connection for that many milliseconds. Returns false when the sandbox ends. */
+bool timer_hold(struct MHD_Connection *connection, int64_t milliseconds);
 
-/* True after timer_stop was called. */
+/* Whether timer_stop was called. */
 bool timer_stopped(void);
-
-/* Milliseconds of the monotonic clock, and of Unix time. */
-uint64_t clock_monotonic(void);
-uint64_t clock_unix(void);
 
 #endif

@@ -1,6 +1,5 @@
 #include "webhook_kinds.h"
 
-#include <stddef.h>
 #include <string.h>
 
 /* The sender and the time of an inbound message: the start of each element. */
@@ -228,10 +227,16 @@ const struct webhook_kind webhook_kinds[] = {
 };
 
 const struct webhook_kind *webhook_kind_find(const char *name) {
-    for (const struct webhook_kind *kind = webhook_kinds; kind->name != NULL; kind++) {
-        if (name != NULL && strcmp(kind->name, name) == 0) {
+    for (const struct webhook_kind *kind = webhook_kinds; kind->name; kind++)
+        if (name && strcmp(kind->name, name) == 0)
             return kind;
-        }
-    }
     return NULL;
+}
+
+void webhook_kinds_list(struct buffer *out) {
+    buffer_add_text(out, "[");
+    for (const struct webhook_kind *kind = webhook_kinds; kind->name; kind++)
+        buffer_printf(out, "%s{\"kind\":\"%s\",\"field\":\"%s\"}", kind == webhook_kinds ? "" : ",",
+                      kind->name, kind->field);
+    buffer_add_text(out, "]");
 }

@@ -2,7 +2,7 @@
 #ifndef SANDBOX_WEBHOOK_KINDS_H
 #define SANDBOX_WEBHOOK_KINDS_H
 
-#include <stdbool.h>
+#include "base/buffer.h"
 
 enum webhook_contact {
     CONTACT_NONE,
@@ -12,7 +12,7 @@ enum webhook_contact {
 };
 
 /* A kind of update. In its templates ' means ", and a string value may hold
- *   ${x}    variable x (webhook_build.h); a member with no other text is left out if x is not set
+ *   ${x}    variable x (webhook_update.h); a member with no other text is left out if x is not set
  *   #{x}    the same as a number
  *   @error  the error object of the update's `code`
  * Numbers and ids in templates are invented. */
@@ -29,7 +29,10 @@ struct webhook_kind {
 /* All kinds, ended by a NULL name. */
 extern const struct webhook_kind webhook_kinds[];
 
-/* Finds a kind by its name; NULL if there is none. */
+/* Returns the kind of this name, or NULL. */
 const struct webhook_kind *webhook_kind_find(const char *name);
+
+/* Appends all kinds with their fields as a JSON array. */
+void webhook_kinds_list(struct buffer *out);
 
 #endif

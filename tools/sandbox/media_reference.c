@@ -1,0 +1,21 @@
+#include "media_reference.h"
+
+#include "graph_error.h"
+#include "json_fields.h"
+#include "media_object.h"
+
+bool media_reference_check(struct send *send, const char *path, const cJSON *object) {
+    const char *id = json_text(object, "id");
+    const char *link = json_text(object, "link");
+    if ((!id) == (!link)) {
+        reply_error_details(send->exchange, 131009, "%s needs exactly one of id and link.", path);
+        return false;
+    }
+    if (id && !media_usable(id, send->account)) {
+        reply_error(send->exchange, 100,
+                    "Param %s.id is not a valid whatsapp business account media attachment ID",
+                    path);
+        return false;
+    }
+    return true;
+}

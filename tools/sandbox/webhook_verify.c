@@ -1,0 +1,80 @@
+#include "webhook_verify.h"
+
+#include <sodium.h>
+
+#include "json_fields.h"
+#include "json_print.h"
+#include "settings.h"
+#include "webhook_job.h"
+
+struct verification {
+    const char *url;
+    const char *verify_token;
+    const char *challenge;
+    const char *mode;
+};
+
+static const struct json_field verification_fields[] = {
+    {"url", JSON_TEXT, offsetof(struct verification, url)},
+    {"verifyToken", JSON_TEXT, offsetof(struct verification, verify_token)},
+    {"challenge", JSON_TEXT, offsetof(struct verification, challenge)},
+    {"mode", JSON_TEXT, offsetof(struct verification, mode)},
+    {NULL, JSON_ELSEWHERE, 0},
+};
+
+/* Appends text with all but unreserved characters percent-encoded. */
+static void add_encoded(struct buffer *out, const char *text) {
+    for (; *text != '\0'; text++)
+        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~", *text))
+            buffer_add(out, text, 1);
+        else
+            buffer_printf(out, "%%%02X", (unsigned char)*text);
+}
+
+static const char *verification_url(struct arena *arena, const struct verification *options) {
+    struct buffer url = buffer_in(arena);
+    const char *base = options->url ? options->url : settings.webhook_url;
+    const char *token = options->verify_token ? options->verify_token : settings.verify_token;
+    buffer_printf(&url, "%s%chub.mode=", base, strchr(base, '?') ? '&' : '?');
+    add_encoded(&url, options->mode ? options->mode : "subscribe");
+    buffer_add_text(&url, "&hub.challenge=");
+    if (options->challenge)
+        add_encoded(&url, options->challenge);
+    else
+        buffer_printf(&url, "%u", randombytes_random());
+    buffer_add_text(&url, "&hub.verify_token=");
+    add_encoded(&url, token ? token : "");
+    return url.p;
+}
+
+static struct job *verification_job(struct exchange *exchange, const struct verification *options) {
+    struct job *job = job_new();
+    struct buffer ids = buffer_in(job->arena);
+    const char *url = verification_url(job->arena, options);
+    buffer_add_char(&ids, '[');
+    json_quote_text(&ids, url);
+    buffer_add_char(&ids, ']');
+    job->posts = arena_alloc(job->arena, sizeof *job->posts);
+    job->count = 1;
+    job->posts[0] = (struct post){.get = true, .url = url, .ids = buffer_slice(&ids)};
+    job->rules = send_rules_default();
+    job->rules.retries = 0;
+    job->exchange = exchange;
+    return job;
+}
+
+const char *webhook_verify(struct exchange *exchange) {
+    struct verification options = {0};
+    const char *problem =
+        exchange->json ? json_fill(exchange->arena, &options, verification_fields, exchange->json)
+                       : NULL;
+    if (problem)
+        return problem;
+    if (!options.url && !settings.webhook_url)
+        return "no url here, and no webhookUrl in the settings";
+    struct job *job = verification_job(exchange, &options);
+    if (job_start(job))
+        return NULL;
+    job_free(job);
+    return "too many webhook calls at once";
+}
