@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The directories of the code (doc/development.md) and what each may include. The sandbox is
-# separate. tests/lint/run and tests/rooms.bats source this file, in the project's directory.
+# The directories of the code (doc/development.md) and what each may include. tests/lint/run and
+# tests/rooms.bats source this file, in the project's directory.
 
 # A directory and the directories that it may include besides itself.
 rooms='base
@@ -11,10 +11,11 @@ payload base web store
 api base web store graph payload
 delivery base store
 cgi-bin base web store graph payload api delivery
-tools base web store graph payload delivery'
+tools base web store graph payload delivery
+sandbox base'
 
 sources() {
-    find lib cgi-bin tools -name '*.[ch]' -not -path 'tools/sandbox/*' 2>/dev/null
+    find lib cgi-bin tools -name '*.[ch]' 2>/dev/null
 }
 
 # Lines `FILE INCLUDED LINE`, both as paths, with the number of the line in FILE.
@@ -35,7 +36,7 @@ climbing() {
     awk -v rooms="$rooms" '
         function room(path, part) {
             split(path, part, "/")
-            return part[part[1] == "lib" ? 2 : 1]
+            return part[part[1] == "lib" || part[2] == "sandbox" ? 2 : 1]
         }
         BEGIN {
             n = split(rooms, row, "\n")
