@@ -6,16 +6,16 @@
 #     cgi      a private Apache with the repository's apache.conf
 #     fcgi     the same Apache, with the executables as FastCGI pools
 # A line `# transports: cgi fcgi` in a file limits it to those transports.
-# A line `# bats test_tags=direct` before a test limits it to `direct` in `make test`; `make test-full`
-# runs it over each transport. It marks tests of how a program processes values that it has already
-# read: fields of a parsed body, rows of the database, answers of the platform. Tests without it run
-# over each transport: one successful answer and each kind of failure of every executable, and
-# everything that involves the web server: methods, paths, headers, percent-encoded queries, lengths
-# and streams, replayed answers, simultaneous requests, processes that serve several requests, and
-# outages of the platform.
-# A line `# bats test_tags=route` is for the programs that are plain CGIs under `fcgi` too, media and
-# ready. It marks the tests that show that their routes work beside the pools; in `make test` the
-# other tests of the file do not run over fcgi, where they would repeat those over cgi.
+# A line `# bats test_tags=direct` before a test limits it to `direct` in `make test`; `make
+# test-full` runs it over each transport. It marks tests of how a program processes values that it
+# has already read: fields of a parsed body, rows of the database, answers of the platform. Tests
+# without it run over each transport: one successful answer and each kind of failure of every
+# executable, and everything that involves the web server: methods, paths, headers, percent-encoded
+# queries, lengths and streams, replayed answers, simultaneous requests, processes that serve
+# several requests, and outages of the platform.
+# A line `# bats test_tags=route` is for the programs that are plain CGIs under `fcgi` too, media
+# and ready. It marks the tests that show that their routes work beside the pools; in `make test`
+# the other tests of the file do not run over fcgi, where they would repeat those over cgi.
 #
 # Each file has its own stack (sandbox, database, Apache), which all its tests share.
 

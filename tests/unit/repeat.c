@@ -527,11 +527,11 @@ static const char *const payloads[] = {
     CHANGE("automatic_events",
            "\"automatic_events\":[{\"id\":\"m1\",\"event_name\":\"LeadSubmitted\"," WHEN
            "\"ctwa_clid\":\"c\"}]"),
-    "{\"field\":\"message_template_status_update\",\"value\":{\"event\":\"APPROVED\","
-    "\"message_template_id\":5,\"message_template_name\":\"t\","
-    "\"message_template_language\":\"en\"}}",
-    "{\"field\":\"flows\",\"value\":{\"event\":\"FLOW_STATUS_CHANGE\",\"flow_id\":\"f1\","
-    "\"old_status\":\"DRAFT\",\"new_status\":\"PUBLISHED\"}}",
+    ("{\"field\":\"message_template_status_update\",\"value\":{\"event\":\"APPROVED\","
+     "\"message_template_id\":5,\"message_template_name\":\"t\","
+     "\"message_template_language\":\"en\"}}"),
+    ("{\"field\":\"flows\",\"value\":{\"event\":\"FLOW_STATUS_CHANGE\",\"flow_id\":\"f1\","
+     "\"old_status\":\"DRAFT\",\"new_status\":\"PUBLISHED\"}}"),
     "{\"field\":\"something\",\"value\":{\"a\":1}}",
 };
 

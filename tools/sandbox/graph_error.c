@@ -207,7 +207,8 @@ void reply_error_as(struct exchange *exchange, int code, int subcode, const char
                       message);
 }
 
-static const char *format_text(struct arena *arena, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static const char *
+format_text(struct arena *arena, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
