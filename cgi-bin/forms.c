@@ -27,7 +27,7 @@ static const struct field list_query[] = {
     {0},
 };
 
-static int get_forms(struct request *rq) {
+static int get_flows(struct request *rq) {
     struct store_account account;
     if (selector_choose(rq, &account))
         return -1;
@@ -110,7 +110,7 @@ static bool is_flow_id(struct slice id) {
     return id.n <= 128;
 }
 
-static int get_form(struct request *rq) {
+static int get_flow(struct request *rq) {
     struct slice id = rq->parameters[0];
     struct store_account account;
     struct store_flow flow;
@@ -138,11 +138,11 @@ static int get_form(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/forms",
-     .guard = &token_guard, .handle = get_forms, .query = list_query},
+     .guard = &token_guard, .handle = get_flows, .query = list_query},
     {.method = "GET", .path = "/v2/forms/search",
      .guard = &token_guard, .handle = get_search, .query = search_query},
     {.method = "GET", .path = "/v2/forms/:flowId",
-     .guard = &token_guard, .handle = get_form, .query = detail_query},
+     .guard = &token_guard, .handle = get_flow, .query = detail_query},
     {0},
 };
 /* clang-format on */

@@ -84,7 +84,7 @@ static int send_file(struct upload *upload, struct idempotency *once) {
 }
 
 /* Sends the file under an idempotency key. Whether the body equals that of the first request is
- * known only at its end, so it is hashed while it is sent. If the key has an answer already, the
+ * known only at its end, so it is hashed while it is sent. If the key has a reply already, the
  * body is read and hashed, but not sent. */
 static int send_file_once(struct upload *upload) {
     struct request *rq = upload->rq;

@@ -22,11 +22,11 @@
 static struct {
     struct store *store;
     enum store_result opened;
-    const char *keys, *disk;
+    const char *key_file, *disk;
 } found;
 
 /* Checks the key file without reading it, since this program decrypts nothing. */
-static const char *check_keys(const char *path) {
+static const char *check_key_file(const char *path) {
     struct stat file;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool is_there = fd >= 0 && fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0;
@@ -54,7 +54,7 @@ static const char *check_disk(const char *path, const char *absent) {
 static void inspect(struct request *rq) {
     const struct config *config = rq->config;
     found.opened = store_open_for_reading(config->database, &found.store);
-    found.keys = check_keys(config->secret_key_file);
+    found.key_file = check_key_file(config->secret_key_file);
     const char *file = target_file(config->database);
     found.disk = file ? check_disk(file, NULL) : NULL; /* `database` reports a missing file */
     if (!found.disk)
@@ -107,7 +107,7 @@ static struct slice write_checks(struct arena *arena, const struct check *checks
     return json_written(&w);
 }
 
-static int answer(struct request *rq, const struct check *checks, size_t count) {
+static int reply_checks(struct request *rq, const struct check *checks, size_t count) {
     struct buffer failed = buffer_in(rq->arena);
     for (size_t i = 0; i < count; i++)
         if (checks[i].problem)
@@ -132,11 +132,11 @@ static int get_ready(struct request *rq) {
     transport_stop();
     const struct check checks[] = {
         {"database", database_problem(result)},
-        {"keys", found.keys},
+        {"keys", found.key_file},
         {"disk", found.disk},
         {"courier", courier_problem(rq, result, beat_at)},
     };
-    return answer(rq, checks, sizeof checks / sizeof *checks);
+    return reply_checks(rq, checks, sizeof checks / sizeof *checks);
 }
 
 /* clang-format off */

@@ -3,8 +3,8 @@
 #include "api/mime.h"
 #include "api/upstream.h"
 
-/* Up to so many bytes are held back before the answer begins, so that an early failure can still be
- * answered with an error. Also, if a short body ends early, the web server may replace our
+/* Up to so many bytes are held back before the reply begins, so that it can still be an error after
+ * an early failure. Also, if a short body ends early, the web server may replace our
  * Content-Length with the real length. */
 enum { HELD_BACK = 64 * 1024 };
 
@@ -18,7 +18,7 @@ struct stream {
     bool is_client_gone;
 };
 
-/* --- the head of the answer --- */
+/* --- the head of the reply --- */
 
 /* The Content-Type of the download, if it is valid in a header; else the type in the platform's
  * media object. */
@@ -58,7 +58,7 @@ static int fail_download(struct request *rq, const char *reason) {
     return fail_verbatim(rq, BAD_GATEWAY, SLICE(""), "Failed to download media");
 }
 
-static int begin_answer(struct stream *stream, int64_t length) {
+static int begin_reply(struct stream *stream, int64_t length) {
     struct request *rq = stream->rq;
     const struct graph_head *head = &stream->head;
     const char *type = content_type(stream);
@@ -92,7 +92,7 @@ static int write_stream(void *context, struct slice bytes) {
         buffer_add_slice(&stream->held, bytes);
         return 0;
     }
-    if (!has_begun && (begin_answer(stream, content_length(stream)) ||
+    if (!has_begun && (begin_reply(stream, content_length(stream)) ||
                        write_more(stream, buffer_slice(&stream->held))))
         return -1;
     return write_more(stream, bytes);
@@ -117,7 +117,7 @@ static int end_download(struct stream *stream, const struct graph_answer *answer
     if (rq->reply.streamed)
         return end_stream(stream, answer);
     if (answer->status == 200 || answer->status == 206) {
-        if (!begin_answer(stream, (int64_t)stream->held.n))
+        if (!begin_reply(stream, (int64_t)stream->held.n))
             write_more(stream, buffer_slice(&stream->held));
         return 0;
     }
@@ -128,7 +128,7 @@ static int end_download(struct stream *stream, const struct graph_answer *answer
     return fail(rq, RANGE_NOT_SATISFIABLE, "The file does not have the bytes of this Range.");
 }
 
-/* The value of the Range header, if it is passed on; NULL: the whole file. Our answers have no
+/* The value of the Range header, if it is passed on; NULL: the whole file. Our replies have no
  * validators, so an If-Range never matches and its Range is ignored (RFC 9110 13.1.5). An invalid
  * Range is ignored too. */
 static const char *wanted_range(const struct request *rq) {

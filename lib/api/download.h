@@ -14,14 +14,14 @@ struct media {
 };
 
 enum download_result {
-    DOWNLOAD_DONE,    /* answered */
-    DOWNLOAD_EXPIRED, /* the URL is no longer valid; the request is not answered yet */
+    DOWNLOAD_DONE,    /* replied */
+    DOWNLOAD_EXPIRED, /* the URL is no longer valid; there is no reply yet */
     DOWNLOAD_FAILED,  /* the request has failed */
 };
 
-/* Answers with the file: 200 with the whole file, or 206 with the bytes of a Range header. The
+/* Replies with the file: 200 with the whole file, or 206 with the bytes of a Range header. The
  * query's `disposition` is copied to Content-Disposition. Content-Length is always sent: if the
- * download breaks off, the body is shorter, or the answer is 502 when no byte was sent yet. */
+ * download breaks off, the body is shorter, or the reply is 502 when no byte was sent yet. */
 enum download_result download_stream(struct request *rq, const struct media *media);
 
 #endif

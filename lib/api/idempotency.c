@@ -58,10 +58,10 @@ static int fail_on_another_body(struct request *rq) {
                 "This Idempotency-Key was used with another body; use a new key.");
 }
 
-/* Fails for a key without an answer: its first request still runs, or was interrupted. The present
+/* Fails for a key without a reply: its first request still runs, or was interrupted. The present
  * time decides, not rq->now: the body of this request may have arrived slowly, so the first request
  * may have begun after this one. */
-static int fail_unanswered(struct request *rq, const struct idempotency *idempotency) {
+static int fail_without_reply(struct request *rq, const struct idempotency *idempotency) {
     int64_t silence = clock_now() - idempotency->stored.started_at;
     /* negative: the clock was set back */
     if (silence < HEARTBEAT_TIMEOUT_MS && silence > -HEARTBEAT_TIMEOUT_MS) {
@@ -89,12 +89,12 @@ static enum idempotency_state find_state(struct request *rq, const struct idempo
     if (stored->wamid && stored->status != 200)
         return IDEMPOTENCY_ACCEPTED;
     if (stored->status)
-        return IDEMPOTENCY_ANSWERED;
+        return IDEMPOTENCY_REPLIED;
     if (fingerprint && memcmp(stored->fingerprint, unread, CRYPTO_HASH_SIZE) != 0 &&
         !is_same_body(rq, stored, fingerprint))
         fail_on_another_body(rq);
     else
-        fail_unanswered(rq, idempotency);
+        fail_without_reply(rq, idempotency);
     return IDEMPOTENCY_FAILED;
 }
 
@@ -142,16 +142,15 @@ static void log_failure(struct request *rq, enum store_result result) {
                     rq->id, store_reason(rq->caller->store));
 }
 
-/* Stores the final answer. Tries twice, because a lack of memory may be temporary. */
-static void save_answer(struct request *rq, const struct idempotency *idempotency,
-                        const unsigned char *fingerprint, int status) {
+/* Stores the final reply. Tries twice, because a lack of memory may be temporary. */
+static void save_reply(struct request *rq, const struct idempotency *idempotency,
+                       const unsigned char *fingerprint, int status) {
     struct store *store = rq->caller->store;
-    struct slice answer = reply_bytes(rq);
+    struct slice reply = reply_bytes(rq);
     enum store_result result =
-        store_update_idempotency_key(store, &idempotency->key, fingerprint, status, answer);
+        store_update_idempotency_key(store, &idempotency->key, fingerprint, status, reply);
     if (result == STORE_UNKNOWN)
-        result =
-            store_update_idempotency_key(store, &idempotency->key, fingerprint, status, answer);
+        result = store_update_idempotency_key(store, &idempotency->key, fingerprint, status, reply);
     log_failure(rq, result);
 }
 
@@ -173,12 +172,12 @@ void idempotency_end(struct request *rq, const struct idempotency *idempotency,
         log_failure(rq, store_delete_idempotency_key(store, &idempotency->key));
         return;
     }
-    save_answer(rq, idempotency, fingerprint, reply_settle(rq));
+    save_reply(rq, idempotency, fingerprint, reply_settle(rq));
 }
 
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency,
                         struct slice data) {
     reply_data(rq, data);
-    save_answer(rq, idempotency, idempotency->stored.fingerprint, 200);
+    save_reply(rq, idempotency, idempotency->stored.fingerprint, 200);
     return 0;
 }

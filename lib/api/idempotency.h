@@ -1,5 +1,5 @@
 /* `Idempotency-Key`, an optional header of all sends and uploads: requests with the same key and
- * the same body are carried out once, and get the same answer for 24 h. A key belongs to a user and
+ * the same body are carried out once, and get the same reply for 24 h. A key belongs to a user and
  * to the route of its first request; on other routes it is refused. Requests without the header are
  * not affected. */
 #ifndef SWITCHBOARD_IDEMPOTENCY_H
@@ -17,8 +17,8 @@ struct idempotency {
 enum idempotency_state {
     IDEMPOTENCY_FAILED = -1, /* the request has failed */
     IDEMPOTENCY_NEW,         /* the key was stored now, or the request has none: carry it out */
-    IDEMPOTENCY_ANSWERED,    /* the answer is stored: call idempotency_replay */
-    IDEMPOTENCY_ACCEPTED,    /* the answer was lost, but a status shows that the platform accepted
+    IDEMPOTENCY_REPLIED,     /* the reply is stored: call idempotency_replay */
+    IDEMPOTENCY_ACCEPTED,    /* the platform's answer was lost, but a status shows that it accepted
                                 the message: call idempotency_check_body and idempotency_resolve */
 };
 
@@ -32,13 +32,13 @@ void idempotency_fingerprint(const struct request *rq, unsigned char fingerprint
 
 /* Stores the request's key, or finds what is stored for it. `fingerprint` is that of the body; NULL
  * when the body was not read yet. Fails the request with 400 for an invalid key; 422 when the key's
- * first request was on another route or, if `fingerprint` is given and no answer is stored, had
+ * first request was on another route or, if `fingerprint` is given and no reply is stored, had
  * another body; and 409 when the first request still runs or has an unknown outcome
  * (`details.outcome`: running or unknown). */
 enum idempotency_state idempotency_begin(struct request *rq, const unsigned char *fingerprint,
                                          struct idempotency *idempotency);
 
-/* Answers with the stored answer and `Idempotent-Replayed: true`. Fails with 422 when the first
+/* Replies with the stored reply and `Idempotent-Replayed: true`. Fails with 422 when the first
  * request had another body. */
 int idempotency_replay(struct request *rq, const struct idempotency *idempotency,
                        const unsigned char fingerprint[32]);
@@ -47,7 +47,7 @@ int idempotency_replay(struct request *rq, const struct idempotency *idempotency
  * so that other requests with the key see that this one still runs. */
 void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency);
 
-/* Ends a request that idempotency_begin started: stores its answer, or deletes the key when no
+/* Ends a request that idempotency_begin started: stores its reply, or deletes the key when no
  * request was sent to the platform. `fingerprint` NULL: the body was incomplete, so nothing was
  * carried out, and the key is deleted. */
 void idempotency_end(struct request *rq, const struct idempotency *idempotency,
@@ -58,8 +58,8 @@ void idempotency_end(struct request *rq, const struct idempotency *idempotency,
 int idempotency_check_body(struct request *rq, const struct idempotency *idempotency,
                            const unsigned char fingerprint[32]);
 
-/* For IDEMPOTENCY_ACCEPTED, after idempotency_check_body: answers 200 with `data` and stores this
- * answer, which later requests get. Returns 0. */
+/* For IDEMPOTENCY_ACCEPTED, after idempotency_check_body: replies 200 with `data` and stores this
+ * reply, which later requests get. Returns 0. */
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency,
                         struct slice data);
 

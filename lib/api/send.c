@@ -49,8 +49,8 @@ static struct json replied_message(const struct sending *sending) {
 }
 
 /* The body of the call to the platform. With a key it has the id of the first request, which the
- * platform copies into the message's statuses, so that a status identifies a send whose answer was
- * lost. */
+ * platform copies into the message's statuses, so that a status identifies a send whose answer from
+ * the platform was lost. */
 static struct slice payload(const struct sending *sending) {
     struct request *rq = sending->rq;
     const struct message_kind *kind = sending->kind;
@@ -90,7 +90,7 @@ static const char *normalized_phone(struct json contact, struct arena *arena) {
 struct accepted {
     const char *wamid;
     struct slice sent;   /* the body of the call */
-    struct json contact; /* the first contact in the answer */
+    struct json contact; /* the first contact in the platform's answer */
     int64_t at;
 };
 
@@ -162,7 +162,7 @@ static int deliver(const struct sending *sending) {
 }
 
 /* Delivers under an idempotency key. Signals are blocked, so that the process does not end between
- * the call of the platform and storing the answer. */
+ * the call of the platform and storing the reply. */
 static int deliver_once(const struct sending *sending) {
     sigset_t before;
     signals_block(&before);
@@ -199,7 +199,7 @@ static struct slice rebuild_answer(const struct sending *sending) {
 }
 
 /* Handles a key whose first request had an unknown outcome until a status showed its message.
- * Answers and records as the first request would have done. */
+ * Replies and records as the first request would have done. */
 static int resolve(const struct sending *sending) {
     struct request *rq = sending->rq;
     const struct store_idempotency *stored = &sending->once.stored;
@@ -225,7 +225,7 @@ int send_message(struct request *rq, const struct message_kind *kind) {
     idempotency_fingerprint(rq, sending.fingerprint);
     switch (idempotency_begin(rq, sending.fingerprint, &sending.once)) {
     case IDEMPOTENCY_NEW: return deliver_once(&sending);
-    case IDEMPOTENCY_ANSWERED: return idempotency_replay(rq, &sending.once, sending.fingerprint);
+    case IDEMPOTENCY_REPLIED: return idempotency_replay(rq, &sending.once, sending.fingerprint);
     case IDEMPOTENCY_ACCEPTED: return resolve(&sending);
     case IDEMPOTENCY_FAILED: break;
     }

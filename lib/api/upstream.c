@@ -123,11 +123,11 @@ int upstream_fail(struct request *rq, enum upstream_purpose purpose,
         return fail_without_answer(rq, purpose, answer);
     if (answer->retry_after)
         reply_header(rq, "Retry-After", answer->retry_after);
-    struct slice payload = details(rq, answer->body, &json);
+    struct slice body = details(rq, answer->body, &json);
     const char *text = message(rq, purpose, json);
     enum failure_code code = failure_code(purpose, answer->status);
-    return text ? fail_verbatim(rq, code, payload, text)
-                : fail_with_details(rq, code, payload, "The platform answered %d.", answer->status);
+    return text ? fail_verbatim(rq, code, body, text)
+                : fail_with_details(rq, code, body, "The platform answered %d.", answer->status);
 }
 
 /* Fails for a 2xx whose body is not JSON: whether the platform carried out the call is unknown. */

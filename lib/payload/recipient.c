@@ -6,7 +6,7 @@ enum { FEWEST_DIGITS = 5, MOST_DIGITS = 20, LONGEST_BSUID = 128 };
 
 const char *const recipient_names[] = {"to", "recipient", NULL};
 
-static bool has_form(struct slice text, bool any_case) {
+static bool is_bsuid(struct slice text, bool any_case) {
     int (*is_country)(int) = any_case ? isalpha : isupper;
     if (text.n < 4 || !is_country((unsigned char)text.p[0]) ||
         !is_country((unsigned char)text.p[1]) || text.p[2] != '.')
@@ -24,7 +24,7 @@ static bool has_form(struct slice text, bool any_case) {
 }
 
 bool recipient_is_bsuid(struct slice text) {
-    return has_form(text, false);
+    return is_bsuid(text, false);
 }
 
 static bool is_digit(char c) {
@@ -44,7 +44,7 @@ const char *recipient_check_to(struct slice text) {
     size_t digits = 0;
     for (size_t i = 0; i < text.n; i++)
         digits += is_digit(text.p[i]);
-    if (has_form(slice_trim(text), true))
+    if (is_bsuid(slice_trim(text), true))
         return "is a business-scoped user id: send it as recipient";
     if (digits < FEWEST_DIGITS || digits > MOST_DIGITS)
         return "must be a phone number of 5 to 20 digits with its country code";

@@ -62,7 +62,7 @@ static void write_log(const char *reason, const char *signal_name) {
 }
 
 /* Writes a 500 in the error envelope, with the headers that every answer has. */
-static void write_answer(void) {
+static void write_reply(void) {
     struct text body = {.n = 0}, head = {.n = 0};
     add(&body, REPLY_ERROR("INTERNAL_ERROR"));
     add(&body, "\"The gateway failed on this request: whether it took effect is not known. Its log "
@@ -80,7 +80,7 @@ static void write_answer(void) {
 static void report(const char *reason, const char *signal_name) {
     write_log(reason, signal_name);
     if (request_id[0])
-        write_answer();
+        write_reply();
 }
 
 _Noreturn void crash_exit(const char *reason) {

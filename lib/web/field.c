@@ -106,14 +106,14 @@ static bool is_among(struct slice text, const char *const *values) {
 
 static void check_text(const struct field *field, struct slice text, const struct path *path,
                        struct issues *issues) {
-    const char *wrong;
+    const char *problem;
     if (!text.n && !field->may_be_empty)
         issues_add(issues, path_text(issues, path), "empty", "must not be empty");
     else if (field->values && !is_among(text, field->values))
         issues_add(issues, path_text(issues, path), "invalid_value", "must be %s",
                    alternatives(issues, field->values));
-    else if (field->check && (wrong = field->check(text)))
-        issues_add(issues, path_text(issues, path), "invalid_value", "%s", wrong);
+    else if (field->check && (problem = field->check(text)))
+        issues_add(issues, path_text(issues, path), "invalid_value", "%s", problem);
 }
 
 /* Decodes the string, which takes memory, only when its content is checked. Otherwise only its

@@ -284,9 +284,9 @@ static const char *read_header(struct arena *arena, struct slice lines, struct p
         line.n--;
         if (memchr(line.p, '\r', line.n) || memchr(line.p, '\0', line.n))
             return "A part's header holds a control character.";
-        const char *wrong = read_line(arena, line, part);
-        if (wrong)
-            return wrong;
+        const char *problem = read_line(arena, line, part);
+        if (problem)
+            return problem;
     }
     return part->name ? NULL : "A part has no Content-Disposition with a name.";
 }
@@ -346,9 +346,9 @@ int multipart_next(struct multipart *form, struct part *part) {
     if (take_header(form, &lines))
         return -1;
     *part = (struct part){.length = -1};
-    const char *wrong = read_header(form->arena, lines, part);
-    if (wrong)
-        return fail_form(form, wrong);
+    const char *problem = read_header(form->arena, lines, part);
+    if (problem)
+        return fail_form(form, problem);
     /* Skips the empty line, which a part without content may omit (RFC 2046 5.1.1). */
     if (fill_to(form, form->delimiter_length))
         return -1;

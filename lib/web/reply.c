@@ -130,9 +130,9 @@ static struct slice envelope(struct request *rq) {
 
 int reply_settle(struct request *rq) {
     const struct failure *failure = &rq->failure;
-    if (!failure->code || rq->reply.is_settled)
+    if (!failure->code || rq->reply.has_envelope)
         return rq->reply.status;
-    rq->reply.is_settled = true;
+    rq->reply.has_envelope = true;
     reply_body(rq, catalogue[failure->code].status, REPLY_JSON, envelope(rq));
     if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard &&
         rq->route->guard->requires & REQUIRES_TOKEN)

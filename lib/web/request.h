@@ -90,7 +90,7 @@ struct reply {
     const char *content_type;
     struct buffer headers;  /* additional header lines, each ended by CR LF */
     struct slice pieces[3]; /* the body, in order */
-    bool is_settled;        /* the error envelope has become the answer */
+    bool has_envelope;      /* the body is the error envelope */
     bool streamed;          /* the handler writes the body with reply_more */
     size_t bytes;           /* of the body, written so far */
 };

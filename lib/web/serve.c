@@ -179,7 +179,7 @@ static int take_body(struct request *rq, const struct guard *guard) {
 }
 
 /* Runs all steps from the guard to the handler. Clients may rely on the order of the checks. */
-static int answer(struct request *rq, const struct guard *guard) {
+static int run_steps(struct request *rq, const struct guard *guard) {
     if (guard && guard->before_body && guard->before_body(rq))
         return -1;
     if (take_body(rq, guard))
@@ -325,8 +325,8 @@ static void serve_one(const struct service *service, struct arena *arena) {
         probe_run(&rq);
 #endif
         if (rq.route->body == BODY_NONE)
-            transport_drain(); /* before the answer: a web server may not read it while it sends */
-        answer(&rq, rq.route->guard);
+            transport_drain(); /* before the reply: a web server may not read it while it sends */
+        run_steps(&rq, rq.route->guard);
         request_release(&rq);
         if (!rq.reply.status && !rq.failure.code)
             fail(&rq, INTERNAL, "The gateway gave no answer.");

@@ -29,7 +29,7 @@ static bool served; /* a CGI has accepted its one request */
 static bool at_end; /* of the current request's body */
 static long requests_left = -1;
 static int executable = -1; /* descriptor of the file that this process executes */
-static bool is_answering;   /* a part of an answer was written, or there is no request */
+static bool is_replying;    /* a part of a reply was written, or there is no request */
 static volatile sig_atomic_t is_terminated;
 static volatile sig_atomic_t is_late;    /* the request exceeded its time limit */
 static volatile int64_t time_left_ms;    /* of that limit, before this read; only reads count */
@@ -185,7 +185,7 @@ bool transport_accept(void) {
     if (requests_left-- <= 0 || was_replaced())
         return false;
     bool accepted = accept_fastcgi();
-    is_answering = !accepted;
+    is_replying = !accepted;
     return accepted;
 }
 
@@ -267,7 +267,7 @@ static int write_cgi(const struct slice *pieces, size_t count) {
 }
 
 int transport_write(const struct slice *pieces, size_t count) {
-    is_answering = true;
+    is_replying = true;
     return kind == FASTCGI ? write_fastcgi(pieces, count) : write_cgi(pieces, count);
 }
 
@@ -311,9 +311,9 @@ static void wait_for_hangup(int connection) {
 void transport_write_last(struct slice head, struct slice body) {
     enum { END_REQUEST = 3, OUTPUT = 6 };
     static const char completed[8];
-    if (is_answering || kind == UNKNOWN)
+    if (is_replying || kind == UNKNOWN)
         return;
-    is_answering = true;
+    is_replying = true;
     if (kind == FASTCGI) {
         write_record(OUTPUT, head.p, head.n);
         write_record(OUTPUT, body.p, body.n);
@@ -328,7 +328,7 @@ void transport_write_last(struct slice head, struct slice body) {
 }
 
 void transport_finish(void) {
-    is_answering = true;
+    is_replying = true;
     if (kind != FASTCGI)
         return;
     /* Without FCGX_Detach, libfcgi waits until the web server closes the connection. That is needed
