@@ -40,9 +40,9 @@ static int refuse_blocked(const struct sending *sending) {
     return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
 }
 
-/* The id of the message that this one replies to; absent when there is none, or when the kind
- * cannot be a reply. */
-static struct json replied_message(const struct sending *sending) {
+/* The id of the message that this one quotes; absent when there is none, or when the kind
+ * cannot quote one. */
+static struct json quoted_message(const struct sending *sending) {
     static const char name[] = "contextMessageWamid";
     return field_is_declared(sending->kind->fields, SLICE(name)) ? json_get(sending->rq->json, name)
                                                                  : (struct json){0};
@@ -54,7 +54,7 @@ static struct json replied_message(const struct sending *sending) {
 static struct slice payload(const struct sending *sending) {
     struct request *rq = sending->rq;
     const struct message_kind *kind = sending->kind;
-    struct json context = replied_message(sending);
+    struct json context = quoted_message(sending);
     struct json_writer out;
     json_write_start(&out, rq->arena);
     json_write_object(&out, NULL);
@@ -109,7 +109,7 @@ static void record(const struct sending *sending, const struct accepted *accepte
         .bsuid = sending->phone ? NULL : sending->bsuid,
         .wamid = accepted->wamid,
         .type = kind->type,
-        .context_wamid = json_text(replied_message(sending), rq->arena),
+        .context_wamid = json_text(quoted_message(sending), rq->arena),
         .body = accepted->sent,
         .now = accepted->at,
     };

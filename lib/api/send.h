@@ -10,7 +10,7 @@
 /* The fields that all kinds of messages have (spec 4.3). */
 #define SEND_FIELDS LINE_FIELD, RECIPIENT_FIELDS
 
-/* The field of a kind that can be a reply to a message. In a kind without it the member is unknown
+/* The field of a kind that can quote an earlier message. In a kind without it the member is unknown
  * and has no effect. */
 #define CONTEXT_FIELD {.name = "contextMessageWamid", .type = FIELD_STRING}
 /* clang-format on */
