@@ -62,8 +62,8 @@ send_sample() {
 # Checks that the log line of the last request has its method, the route and the status.
 assert_logged() {
     log_of_request >"$BATS_TEST_TMPDIR/line"
-    grep -qF "\"method\":\"$method\"" "$BATS_TEST_TMPDIR/line" &&
-        grep -qF "\"route\":\"$route\",\"status\":$status," "$BATS_TEST_TMPDIR/line" ||
+    { grep -qF "\"method\":\"$method\"" "$BATS_TEST_TMPDIR/line" &&
+        grep -qF "\"route\":\"$route\",\"status\":$status," "$BATS_TEST_TMPDIR/line"; } ||
         fail "expected $method, $route and $status: $(cat "$BATS_TEST_TMPDIR/line")"
 }
 
