@@ -306,7 +306,7 @@ enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *sto
                                     struct resources *resources, bool may_take) {
     struct store_attempt results[DISPATCH_SLOTS];
     struct store_exchange exchange = {
-        .owner = dispatch->courier_id,
+        .courier = dispatch->courier_id,
         .now = clock_now(),
         .attempts = results,
         .attempt_count = results_of(dispatch, results),

@@ -91,7 +91,7 @@ static bool update_lease(struct store *store, struct arena *arena, const char *i
                "RETURNING type, body, attempts"};
     const int64_t now = exchange->now;
     sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(id),
-              INTEGER(now + OUTBOX_LEASE_MS), TEXT(exchange->owner));
+              INTEGER(now + OUTBOX_LEASE_MS), TEXT(exchange->courier));
     if (!(*is_leased = sql_row(store, &s)))
         return !sql_failed(store);
     delivery->event_id = id;
@@ -274,15 +274,15 @@ static bool end_delivered(struct store *store, const struct store_attempt *attem
 }
 
 /* Makes the event pending again, or dead. */
-static bool end_failed(struct store *store, const char *owner, const struct store_attempt *attempt,
-                       int64_t now) {
+static bool end_failed(struct store *store, const char *courier,
+                       const struct store_attempt *attempt, int64_t now) {
     static struct statement s = {
         .sql = "UPDATE event SET state = ?3, finished_at = ?4, next_attempt_at = "
                "coalesce(?5, next_attempt_at), attempts = attempts - ?6, lease_until = 0, "
                "lease_owner = NULL, last_status = ?7, last_error = ?8 "
                "WHERE id = ?1 AND state = 'pending' AND lease_owner = ?2"};
     bool is_over = attempt->verdict != VERDICT_RETRY;
-    return sql_run(store, &s, TEXT(attempt->event_id), TEXT(owner),
+    return sql_run(store, &s, TEXT(attempt->event_id), TEXT(courier),
                    TEXT(is_over ? "dead" : "pending"), is_over ? INTEGER(now) : NO_INTEGER,
                    is_over ? NO_INTEGER : INTEGER(attempt->next_attempt_at),
                    INTEGER(attempt->is_probe && !is_over ? 1 : 0),
@@ -332,7 +332,7 @@ static bool end_attempt(struct store *store, const struct store_exchange *exchan
     if (attempt->verdict == VERDICT_DELIVERED)
         return end_delivered(store, attempt, exchange->now) &&
                update_after_success(store, attempt, exchange->now);
-    return end_failed(store, exchange->owner, attempt, exchange->now) &&
+    return end_failed(store, exchange->courier, attempt, exchange->now) &&
            update_after_failure(store, attempt, exchange->now);
 }
 
@@ -368,12 +368,12 @@ enum store_result store_exchange_events(struct store *store, struct arena *arena
     return result;
 }
 
-enum store_result store_release_event(struct store *store, const char *owner,
+enum store_result store_release_event(struct store *store, const char *courier,
                                       const char *event_id) {
     static struct statement s = {
         .sql = "UPDATE event SET lease_until = 0, lease_owner = NULL, attempts = attempts - 1 "
                "WHERE id = ?1 AND lease_owner = ?2 AND state = 'pending'"};
     if (sql_begin(store))
-        sql_run(store, &s, TEXT(event_id), TEXT(owner));
+        sql_run(store, &s, TEXT(event_id), TEXT(courier));
     return sql_commit(store);
 }

@@ -60,7 +60,7 @@ struct store_attempt {
 
 /* The attempts that a courier reports, and the events that it requests. */
 struct store_exchange {
-    const char *owner; /* id of the courier: unique, never changed while it runs */
+    const char *courier; /* its id: unique, never changed while it runs */
     int64_t now;
     const struct store_attempt *attempts; /* ended attempts */
     size_t attempt_count;
@@ -84,7 +84,7 @@ struct store_delivery {
  * those that the first call leased wait until their lease ends.
  *
  * Every attempt is inserted into event_attempt, and the webhook's success or failure is updated. A
- * successful attempt always counts; a failed one only while `owner` still holds the lease. An
+ * successful attempt always counts; a failed one only while `courier` still holds the lease. An
  * attempt that began before its webhook was changed does not count for the webhook. A failed probe
  * does not count as an attempt of its event.
  *
@@ -100,6 +100,7 @@ enum store_result store_exchange_events(struct store *store, struct arena *arena
                                         struct store_delivery **deliveries, size_t *count);
 
 /* Returns a leased event to the queue without counting an attempt. */
-enum store_result store_release_event(struct store *store, const char *owner, const char *event_id);
+enum store_result store_release_event(struct store *store, const char *courier,
+                                      const char *event_id);
 
 #endif

@@ -221,7 +221,7 @@ static enum store_result insert_event(void) {
 }
 
 static struct store_attempt attempt;
-static struct store_exchange exchange = {.owner = "cou_1", .attempts = &attempt};
+static struct store_exchange exchange = {.courier = "cou_1", .attempts = &attempt};
 
 /* Leases the event to the courier, as the deliveries before an attempt do. */
 static void lease(int64_t at) {
@@ -229,7 +229,7 @@ static void lease(int64_t at) {
     size_t count;
     const struct store_share share = {.user_id = "usr_1", .limit = 1};
     struct store_exchange leasing = {
-        .owner = "cou_1", .now = at, .shares = &share, .share_count = 1};
+        .courier = "cou_1", .now = at, .shares = &share, .share_count = 1};
     check_ok(store_exchange_events(store, &arena, &leasing, &deliveries, &count));
     check(count == 1 && strcmp(deliveries[0].event_id, event_id) == 0, "%zu leased", count);
     attempt = (struct store_attempt){.event_id = event_id,
