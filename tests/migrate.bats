@@ -112,8 +112,8 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
     assert_equal "$(db 'SELECT * FROM flow_reply_count ORDER BY flow_id')" $'acc_1|f1|5\nacc_1|f2|3'
 }
 
-# Prints SQL that fills a database of version 1 or 2: two users, each with an account, a line and SIZE
-# contacts; each contact has a thread, two messages, a status, a flow reply, a block, a lead and an
+# Prints SQL that fills a database of version 1 or 2: two users, each with an account, a line and
+# SIZE contacts; each contact has a thread, two messages, a status, a flow reply, a block, a lead and an
 # event with its attempt. fill_old SIZE
 fill_old() {
     cat <<END
@@ -137,8 +137,8 @@ INSERT INTO message SELECT 'msg_' || k || j, 'thr_' || k, 'lin_' || u, k || j, '
 INSERT INTO message_status SELECT id, 'failed', 'r', status_at, body, created_at FROM message
     WHERE id LIKE '%a';
 INSERT INTO flow_response SELECT 'msg_' || k || 'b', 'acc_' || u, n % 3 FROM n;
-INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at)
-    SELECT 'evt_' || k, 'usr_' || u, n, 'ping', 'con_' || k, x'', 'pending', n, n FROM n;
+INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at,
+    created_at) SELECT 'evt_' || k, 'usr_' || u, n, 'ping', 'con_' || k, x'', 'pending', n, n FROM n;
 INSERT INTO event_attempt SELECT 'evt_' || k, 1, n, 2, 500, 'HTTP 500', '::1', x'00ff' FROM n;
 COMMIT;
 END

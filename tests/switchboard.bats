@@ -819,10 +819,10 @@ make_conversations() {
             ('con_2', '$second', NULL, 'US.2', NULL, NULL, 2, 2);
         INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
             SELECT 'thr_' || phone_number_id, (SELECT id FROM user), id, 'con_1', 1, 1 FROM line;
-        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status, status_at,
-            timestamp, body, error, created_at)
-            SELECT 'msg_' || n.n, t.user_id, t.id, t.line_id, 'wamid.' || n.n, n.way, 'api', 'text', n.status, 1, n.at,
-                x'', n.error, 1
+        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status,
+            status_at, timestamp, body, error, created_at)
+            SELECT 'msg_' || n.n, t.user_id, t.id, t.line_id, 'wamid.' || n.n, n.way, 'api', 'text',
+                n.status, 1, n.at, x'', n.error, 1
             FROM (SELECT 'b' AS n, 'out' AS way, 'failed' AS status, 1790000000002 AS at,
                       CAST('[{\"code\":131062,\"n\":9007199254740993}]' AS BLOB) AS error, '8001' AS line
                   UNION ALL SELECT 'd', 'in', 'received', 1790000000001, NULL, '8002'
@@ -899,10 +899,12 @@ make_many() {
     db "CREATE TEMP TABLE n AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000) SELECT n FROM n;
         INSERT INTO contact (id, account_id, phone, created_at, updated_at)
             SELECT printf('con_%08d', n), '$ACCOUNT', printf('1555%08d', n), 1, 1 FROM n;
-        INSERT INTO thread SELECT 'thr_1', (SELECT id FROM user), id, 'con_00000001', 1, 1 FROM line;
-        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp,
-            body, created_at)
-            SELECT printf('msg_%08d', n), user_id, 'thr_1', line_id, n, 'in', 'webhook', 'text', 'received', 1, n / 2, x'', 1
+        INSERT INTO thread
+            SELECT 'thr_1', (SELECT id FROM user), id, 'con_00000001', 1, 1 FROM line;
+        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status,
+            status_at, timestamp, body, created_at)
+            SELECT printf('msg_%08d', n), user_id, 'thr_1', line_id, n, 'in', 'webhook', 'text',
+                'received', 1, n / 2, x'', 1
             FROM n, thread;
         INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, last_error, created_at)
             SELECT printf('evt_%08d', n), u.id, n, 'ping', x'', 'pending', 1, 'HTTP 500', 1 FROM n, user u"

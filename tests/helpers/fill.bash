@@ -39,19 +39,22 @@ INSERT INTO contact (id, account_id, phone, bsuid, name, created_at, updated_at)
     SELECT 'con_' || suffix, account_id, printf('1777%09d', i), printf('US.7%09d', i), 'Person ' || i, i, i FROM row;
 INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
     SELECT 'thr_' || suffix, user_id, line_id, 'con_' || suffix, i, i FROM row;
-INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp, body,
-        created_at)
-    SELECT 'msg_' || printf('%026d', 3 * i + j), user_id, 'thr_' || suffix, line_id, printf('wamid.fill%09d', 3 * i + j), 'out',
+INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status,
+        status_at, timestamp, body, created_at)
+    SELECT 'msg_' || printf('%026d', 3 * i + j), user_id, 'thr_' || suffix, line_id,
+    printf('wamid.fill%09d', 3 * i + j), 'out',
     'api', 'text', 'delivered', 1, 3 * i + j, CAST('{"type":"text","text":{"body":"Your order is on its way."}}' AS BLOB), 1
     FROM row, (SELECT 0 AS j UNION ALL SELECT 1 UNION ALL SELECT 2);
 INSERT INTO message_status (user_id, message_id, status, recipient, timestamp, body, received_at)
-    SELECT user_id, id, 'delivered', '', 1, CAST('{"status":"delivered"}' AS BLOB), 1 FROM message WHERE id < 'msg_0~';
+    SELECT user_id, id, 'delivered', '', 1, CAST('{"status":"delivered"}' AS BLOB), 1 FROM message
+    WHERE id < 'msg_0~';
 INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempts, next_attempt_at, last_status,
         created_at, finished_at)
     SELECT 'evt_' || suffix, user_id, i, 'message.received', 'con_' || suffix,
     CAST('{"type":"message.received","data":{"note":"about as long as such a thing is, or half of it"}}' AS BLOB),
     'done', 1, i, 200, i, (SELECT yesterday FROM at) FROM row;
-INSERT INTO event_attempt (user_id, event_id, attempt, started_at, duration_ms, http_status, address)
+INSERT INTO event_attempt (user_id, event_id, attempt, started_at, duration_ms, http_status,
+        address)
     SELECT user_id, 'evt_' || suffix, 1, i, 10, 200, '127.0.0.1' FROM row;
 INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempts, next_attempt_at, created_at)
     SELECT 'evt_1' || substr(suffix, 2), user_id, $size + i, 'message.received', 'con_' || suffix,

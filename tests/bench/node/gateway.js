@@ -90,8 +90,8 @@ const upsertThread = db.prepare(`
 const insertMessage = db.prepare(`
     INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status,
                          status_at, timestamp, context_wamid, body, created_at)
-    VALUES (@id, @user, @thread, @line, @wamid, 'out', 'api', 'text', 'accepted', @now, @now, @context, @body,
-            @now)
+    VALUES (@id, @user, @thread, @line, @wamid, 'out', 'api', 'text', 'accepted', @now, @now,
+            @context, @body, @now)
     ON CONFLICT (line_id, wamid) DO UPDATE SET thread_id = excluded.thread_id, source = 'api',
         type = excluded.type, body = excluded.body, context_wamid = excluded.context_wamid
     WHERE message.source = 'status'`);
