@@ -1031,3 +1031,12 @@ END
     run "$OUT/tools/graph-sandbox" --port 99999
     assert_equal "$status" 2
 }
+
+@test "control calls: a refused call changes neither settings nor accounts" {
+    before=$(sandbox GET settings)$(sandbox GET accounts)
+    sandbox POST settings '{"latencyMs":5000,"quake":1}' | jq -e .error
+    sandbox POST accounts '{"wabaId":"102290129340398","name":"Wings","phones":[{"id":"1"}]}' |
+        jq -e .error
+    sandbox POST accounts '{"wabaId":"99","token":"t","wings":2}' | jq -e .error
+    assert_equal "$(sandbox GET settings)$(sandbox GET accounts)" "$before"
+}

@@ -28,7 +28,7 @@ static struct record_filter read_filter(const struct exchange *exchange) {
     const char *last = exchange_parameter(exchange, "last");
     return (struct record_filter){.path = exchange_parameter(exchange, "path"),
                                   .method = exchange_parameter(exchange, "method"),
-                                  .last = !last ? 0 : strtoll(last, NULL, 10)};
+                                  .last = last ? strtoll(last, NULL, 10) : 0};
 }
 
 /* The id in the path; `last` is 0, which selects the newest. */

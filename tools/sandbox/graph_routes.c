@@ -163,15 +163,15 @@ static struct target target_find(const char *id, const char *token) {
         target.node = NODE_ME;
         return target;
     }
-    if ((target.account = account_by_waba(id)) != NULL)
+    if ((target.account = account_by_waba(id)))
         target.node = NODE_WABA;
-    else if ((target.account = account_by_phone(id, &target.phone)) != NULL)
+    else if ((target.account = account_by_phone(id, &target.phone)))
         target.node = NODE_PHONE;
-    else if ((target.account = media_owner(id)) != NULL)
+    else if ((target.account = media_owner(id)))
         target.node = NODE_MEDIA;
-    else if ((target.account = flow_owner(id)) != NULL)
+    else if ((target.account = flow_owner(id)))
         target.node = NODE_FLOW;
-    else if ((target.account = template_owner(id)) != NULL)
+    else if ((target.account = template_owner(id)))
         target.node = NODE_TEMPLATE;
     if (!target.account || strcmp(target.account->token, token) != 0)
         target.node = NODE_NONE;
@@ -196,22 +196,20 @@ static void route_answer(struct exchange *exchange) {
     const char *edge = exchange_segment(exchange, 2);
     const char *method = strcmp(exchange->method, "HEAD") == 0 ? "GET" : exchange->method;
     struct target target = target_find(id, exchange_token(exchange));
-    const struct route *route;
     bool known;
     if (target.node == NODE_NONE) {
         reply_unknown_object(exchange, id);
         return;
     }
-    route = route_find(method, target.node, edge, &known);
+    const struct route *route = route_find(method, target.node, edge, &known);
     if (route && exchange->segment_count <= 3) {
         route->answer(exchange, &target);
     } else if (known && exchange->segment_count <= 3) {
         reply_unknown_object(exchange, id);
     } else {
         reply_error(exchange, 100,
-                    "(#100) Tried accessing nonexisting field (%.100s) on node type "
-                    "(%s)",
-                    edge, node_names[target.node]);
+                    "(#100) Tried accessing nonexisting field (%.100s) on node type (%s)", edge,
+                    node_names[target.node]);
     }
 }
 

@@ -213,9 +213,9 @@ static bool refuse(struct send *send, const char *details) {
 static bool texts_unique(const cJSON *list, const char *inner, const char *name) {
     const cJSON *a;
     cJSON_ArrayForEach(a, list) {
-        const char *text = json_text(!inner ? a : json_get(a, inner), name);
+        const char *text = json_text(inner ? json_get(a, inner) : a, name);
         for (const cJSON *b = a->next; b; b = b->next)
-            if (strcmp(text, json_text(!inner ? b : json_get(b, inner), name)) == 0)
+            if (strcmp(text, json_text(inner ? json_get(b, inner) : b, name)) == 0)
                 return false;
     }
     return true;
@@ -223,7 +223,7 @@ static bool texts_unique(const cJSON *list, const char *inner, const char *name)
 
 static bool header_check(struct send *send, const cJSON *header) {
     const char *type = json_text(header, "type");
-    const cJSON *content = !type ? NULL : json_get(header, type);
+    const cJSON *content = type ? json_get(header, type) : NULL;
     if (!header)
         return true;
     if (!content)

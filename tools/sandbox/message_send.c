@@ -37,7 +37,7 @@ static bool check_recipient(struct send *send) {
                     kind_text ? kind_text : "");
     } else if (!to && !recipient) {
         reply_error(send->exchange, 100, "The parameter to is required.");
-    } else if (to && (!cJSON_IsString(to) || strpbrk(to->valuestring, "0123456789") == NULL)) {
+    } else if (to && (!cJSON_IsString(to) || !strpbrk(to->valuestring, "0123456789"))) {
         reply_error_details(send->exchange, 131009, "Parameter 'to' is not a phone number.");
     } else if (!to && !is_bsuid(cJSON_GetStringValue(recipient))) {
         reply_error_details(send->exchange, 131009,

@@ -131,7 +131,7 @@ static bool contacts_check(struct send *send, const cJSON *content) {
     }
     cJSON_ArrayForEach(item, content) {
         const cJSON *name = json_get(item, "name");
-        if (json_text(name, "formatted_name") == NULL) {
+        if (!json_text(name, "formatted_name")) {
             reply_error(send->exchange, 100,
                         "(#100) The parameter contacts['name']['formatted_name'] is required.");
             return false;

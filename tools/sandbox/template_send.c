@@ -97,8 +97,7 @@ static bool parameter_check(struct send *send, const char *where, const cJSON *p
         if (!type || strcasecmp(type, parameter_types[i].type) != 0)
             continue;
         if (!needs ? !cJSON_IsString(content)
-                   : !cJSON_IsObject(content) ||
-                         (*needs != '\0' && json_get(content, needs) == NULL)) {
+                   : !cJSON_IsObject(content) || (*needs != '\0' && !json_get(content, needs))) {
             reply_error_details(send->exchange, 131008,
                                 "%s: the content of a %s parameter is missing.", where, type);
             return false;
@@ -217,7 +216,7 @@ static bool carousel_check(struct send *send, const cJSON *definition, const cJS
 
 static bool component_check(struct send *send, const cJSON *definition, const cJSON *components) {
     const char *type = json_text(definition, "type");
-    const cJSON *given = !type ? NULL : find_type(components, type);
+    const cJSON *given = type ? find_type(components, type) : NULL;
     const cJSON *parameters = json_get(given, "parameters");
     if (text_is(definition, "type", "BUTTONS"))
         return buttons_check(send, definition, components);
@@ -239,7 +238,7 @@ static bool components_check(struct send *send, const cJSON *definitions, const 
     cJSON_ArrayForEach(item, components) {
         const char *type = json_text(item, "type");
         const char *wanted = text_is(item, "type", "button") ? "BUTTONS" : type;
-        if (!type || find_type(definitions, wanted) == NULL) {
+        if (!type || !find_type(definitions, wanted)) {
             return refuse_count(send, type ? type : "component",
                                 cJSON_GetArraySize(json_get(item, "parameters")), 0);
         }

@@ -127,7 +127,7 @@ static bool read_batch(const char *text, enum batch *batch) {
                                         [BATCH_MESSAGES] = "messages"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!text || strcmp(text, names[i]) == 0) {
-            *batch = !text ? BATCH_POSTS : (enum batch)i;
+            *batch = text ? (enum batch)i : BATCH_POSTS;
             return true;
         }
     }
