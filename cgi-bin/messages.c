@@ -68,6 +68,20 @@ static void write_location(struct json_writer *out, struct request *rq) {
         send_copy(out, member->name, object, member->name);
 }
 
+/* --- reaction: an empty emoji removes it --- */
+
+static const struct field reaction_fields[] = {
+    SEND_FIELDS,
+    {.name = "messageId", .type = FIELD_STRING, .required = true, .example = "wamid.x="},
+    {.name = "emoji", .type = FIELD_STRING, .required = true, .may_be_empty = true},
+    {0},
+};
+
+static void write_reaction(struct json_writer *out, struct request *rq) {
+    send_copy(out, "message_id", rq->json, "messageId");
+    send_copy(out, "emoji", rq->json, "emoji");
+}
+
 /* --- interactive: the common part of all kinds --- */
 
 /* Writes {"text": VALUE} under `name`, with the value of `member`; nothing when it is absent. */
@@ -364,13 +378,15 @@ static const struct kind {
      {{"bodyText", STRING}, {"buttons", ARRAY}}},
     {DISPATCHER "/interactive/list", {"interactive", list_fields, write_list, NULL},
      {{"bodyText", STRING}, {"buttonText", ANYTHING}, {"sections", ARRAY}}},
-    /* last, since footerText is an optional field of other kinds too */
+    /* after the other kinds in which footerText is an optional field */
     {DISPATCHER "/interactive/catalog-message",
      {"interactive", catalog_fields, write_catalog, NULL},
      {{"bodyText", STRING}, {"thumbnailProductRetailerId", ANYTHING}}},
     {DISPATCHER "/interactive/catalog-message",
      {"interactive", catalog_fields, write_catalog, NULL},
      {{"bodyText", STRING}, {"footerText", ANYTHING}}},
+    {DISPATCHER "/reaction", {"reaction", reaction_fields, write_reaction, NULL},
+     {{"messageId", STRING}, {"emoji", STRING}}},
 };
 /* clang-format on */
 

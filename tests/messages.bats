@@ -164,6 +164,30 @@ END
 }
 
 # bats test_tags=direct
+@test "send/reaction: an empty emoji removes the reaction; contextMessageWamid is no field of it" {
+    local id='"messageId":"wamid.x="' context='"contextMessageWamid":"wamid.y="'
+    local upstream=',"type":"reaction","reaction":{"message_id":"wamid.x=","emoji":'
+    assert_sends reaction "$id,\"emoji\":\"\\ud83d\\ude00\"" "$upstream\"\\ud83d\\ude00\"}"
+    assert_sends reaction "\"emoji\":\"\",$id" "$upstream\"\"}"
+    assert_sends '' "$id,\"emoji\":\"\"" "$upstream\"\"}"
+    assert_sends reaction "$id,\"emoji\":\"x\",$context" "$upstream\"x\"}"
+    assert_equal "$(db "SELECT count(*) FROM message WHERE context_wamid = 'wamid.y='")" 0
+    forget_sent
+    check_bodies POST /v2/messages/send/reaction --as "$TOKEN" <<END
+400	messageId:required	{$who,"emoji":"x"}
+400	messageId:empty	{$who,"messageId":"","emoji":"x"}
+400	messageId:invalid_type	{$who,"messageId":5,"emoji":"x"}
+400	emoji:required	{$who,$id}
+400	emoji:invalid_type	{$who,$id,"emoji":null}
+400	to:one_of	{"phoneNumberId":"$LINE",$id,"emoji":""}
+400	phoneNumberId:required	{"to":"$to",$id,"emoji":""}
+END
+    send reaction "{$who,$id,\"emoji\":\"x\",$context}" -H 'Prefer: handling=strict'
+    assert_error 400 VALIDATION_ERROR 'contextMessageWamid is not a field of this request'
+    assert_nothing_sent
+}
+
+# bats test_tags=direct
 @test "send/interactive/catalog-message (spec 4.3)" {
     assert_sends interactive/catalog-message '"bodyText":"B"' ',"type":"interactive","interactive":{"type":"catalog_message","body":{"text":"B"},"action":{"name":"catalog_message"}}'
     assert_sends interactive/catalog-message '"thumbnailProductRetailerId":"t","footerText":"F","bodyText":"B"' ',"type":"interactive","interactive":{"type":"catalog_message","body":{"text":"B"},"footer":{"text":"F"},"action":{"name":"catalog_message","parameters":{"thumbnail_product_retailer_id":"t"}}}'
@@ -420,9 +444,9 @@ END
         assert_status 400
         assert_error 400 VALIDATION_ERROR
         assert_text .message 'Unsupported message payload.'
-        assert_that '.details | length == 10'
+        assert_that '.details | length == 11'
     done
-    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}}]'
+    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}}]'
     send '' "{\"phoneNumberId\":\"$LINE\"}"
     assert_text .message 'Unsupported message payload.'
     assert_untouched
