@@ -10,7 +10,7 @@ enum { STREAM_BUFFER = 256 * 1024, LONGEST_NAME = 240 };
 /* --- upload --- */
 
 /* An upload in progress. */
-struct sending {
+struct upload {
     const struct graph_upload *upload;
     struct transfer transfer;
     struct slice head, tail; /* the parts of the body before and after the file */
@@ -40,17 +40,17 @@ static const char *safe_name(struct arena *arena, const char *name) {
 
 /* Sets the parts of the body before and after the file. The platform takes the type of the file
  * from the Content-Type of its part alone. */
-static void frame(struct sending *sending, struct arena *arena, const char *boundary) {
-    const struct graph_upload *upload = sending->upload;
-    sending->head = slice_of(arena_printf(
+static void frame(struct upload *form, struct arena *arena, const char *boundary) {
+    const struct graph_upload *upload = form->upload;
+    form->head = slice_of(arena_printf(
         arena,
         "--%s\r\nContent-Disposition: form-data; name=\"messaging_product\"\r\n\r\nwhatsapp\r\n"
         "--%s\r\nContent-Disposition: form-data; name=\"type\"\r\n\r\n%s\r\n"
         "--%s\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n"
         "Content-Type: %s\r\n\r\n",
         boundary, boundary, upload->type, boundary, safe_name(arena, upload->name), upload->type));
-    sending->tail = slice_of(arena_printf(arena, "\r\n--%s--\r\n", boundary));
-    sending->left = upload->size;
+    form->tail = slice_of(arena_printf(arena, "\r\n--%s--\r\n", boundary));
+    form->left = upload->size;
 }
 
 static size_t take(struct slice *rest, char *bytes, size_t room) {
@@ -62,21 +62,21 @@ static size_t take(struct slice *rest, char *bytes, size_t room) {
 
 /* Fills the whole buffer if there are enough bytes: few large writes to the platform are faster
  * than many small ones. */
-static size_t fill(struct sending *sending, char *bytes, size_t room) {
-    size_t n = take(&sending->head, bytes, room);
-    while (sending->left && n < room) {
+static size_t fill(struct upload *form, char *bytes, size_t room) {
+    size_t n = take(&form->head, bytes, room);
+    while (form->left && n < room) {
         size_t more = room - n;
-        if ((int64_t)more > sending->left)
-            more = (size_t)sending->left;
-        ssize_t got = sending->upload->read(sending->upload->context, bytes + n, more);
+        if ((int64_t)more > form->left)
+            more = (size_t)form->left;
+        ssize_t got = form->upload->read(form->upload->context, bytes + n, more);
         if (got <= 0)
             return CURL_READFUNC_ABORT;
-        sending->left -= got;
+        form->left -= got;
         n += (size_t)got;
     }
-    if (!sending->left)
-        n += take(&sending->tail, bytes + n, room - n);
-    transfer_moved(&sending->transfer);
+    if (!form->left)
+        n += take(&form->tail, bytes + n, room - n);
+    transfer_moved(&form->transfer);
     return n;
 }
 
@@ -84,29 +84,29 @@ static size_t fill(struct sending *sending, char *bytes, size_t room) {
  * connection. Sending would then fail and the answer would be lost. So when input is pending, the
  * transfer is paused until libcurl has read it. */
 static size_t on_read(char *bytes, size_t size, size_t count, void *context) {
-    struct sending *sending = context;
+    struct upload *form = context;
     size_t room = size * count;
-    if (sending->held.n)
-        return take(&sending->held, bytes, room);
-    size_t n = fill(sending, bytes, room);
-    if (n == 0 || n == CURL_READFUNC_ABORT || !transfer_has_input(&sending->transfer))
+    if (form->held.n)
+        return take(&form->held, bytes, room);
+    size_t n = fill(form, bytes, room);
+    if (n == 0 || n == CURL_READFUNC_ABORT || !transfer_has_input(&form->transfer))
         return n;
-    char *held = arena_alloc(sending->transfer.arena, n);
+    char *held = arena_alloc(form->transfer.arena, n);
     memcpy(held, bytes, n);
-    sending->held = (struct slice){held, n};
-    return transfer_pause(&sending->transfer);
+    form->held = (struct slice){held, n};
+    return transfer_pause(&form->transfer);
 }
 
 void graph_upload(const struct config *config, struct arena *arena,
                   const struct graph_upload *upload, struct graph_answer *answer) {
-    struct sending sending = {.upload = upload};
-    struct http_client *http = &sending.transfer.http;
+    struct upload form = {.upload = upload};
+    struct http_client *http = &form.transfer.http;
     char boundary[ID_SIZE];
     id_make(boundary, "part-", clock_now()); /* 80 random bits, so no file contains it */
-    frame(&sending, arena, boundary);
-    transfer_start(&sending.transfer, config, arena, upload->token, answer);
-    transfer_limit_stall(&sending.transfer);
-    transfer_watch(&sending.transfer);
+    frame(&form, arena, boundary);
+    transfer_start(&form.transfer, config, arena, upload->token, answer);
+    transfer_limit_stall(&form.transfer);
+    transfer_watch(&form.transfer);
     http_add_header(
         http, arena_printf(arena, "Content-Type: multipart/form-data; boundary=%s", boundary));
     http_set(http, CURLOPT_URL,
@@ -114,11 +114,11 @@ void graph_upload(const struct config *config, struct arena *arena,
                           graph_escape(arena, slice_of(upload->phone_number_id))));
     http_set(http, CURLOPT_POST, 1L);
     http_set(http, CURLOPT_POSTFIELDSIZE_LARGE,
-             (curl_off_t)sending.head.n + upload->size + (curl_off_t)sending.tail.n);
+             (curl_off_t)form.head.n + upload->size + (curl_off_t)form.tail.n);
     http_set(http, CURLOPT_UPLOAD_BUFFERSIZE, (long)STREAM_BUFFER);
     http_set(http, CURLOPT_READFUNCTION, on_read);
-    http_set(http, CURLOPT_READDATA, &sending);
-    transfer_perform(&sending.transfer);
+    http_set(http, CURLOPT_READDATA, &form);
+    transfer_perform(&form.transfer);
 }
 
 /* --- the hosts that may receive the token --- */
