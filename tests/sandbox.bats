@@ -135,6 +135,7 @@ hmac() { # KEY, body on standard input
 @test "tokens: a missing, unknown, expired and revoked one have different errors" {
     fetch "$SANDBOX/v26.0/me"
     assert_refused 400 2500
+    sandbox POST tokens '{"token":"strange","state":"valid"}' >/dev/null
     token=strange graph GET me
     assert_refused 401 190 'Cannot parse'
     assert_header WWW-Authenticate
@@ -1038,5 +1039,7 @@ END
     sandbox POST accounts '{"wabaId":"102290129340398","name":"Wings","phones":[{"id":"1"}]}' |
         jq -e .error
     sandbox POST accounts '{"wabaId":"99","token":"t","wings":2}' | jq -e .error
+    sandbox POST accounts '{"wabaId":"102290129340398","token":null}' |
+        jq -e '.error == "an account needs a token"'
     assert_equal "$(sandbox GET settings)$(sandbox GET accounts)" "$before"
 }

@@ -14,9 +14,11 @@ struct token_override {
 static struct token_override *overrides; /* the newest first */
 
 enum token_state token_check(const char *token) {
-    for (const struct token_override *override = overrides; override; override = override->next)
-        if (strcmp(override->token, token) == 0)
-            return override->state;
+    const struct token_override *override = overrides;
+    while (override && strcmp(override->token, token) != 0)
+        override = override->next;
+    if (override && override->state != TOKEN_VALID)
+        return override->state;
     return account_by_token(token) ? TOKEN_VALID : TOKEN_UNKNOWN;
 }
 

@@ -10,8 +10,8 @@ enum token_state { TOKEN_UNKNOWN, TOKEN_VALID, TOKEN_EXPIRED, TOKEN_REVOKED };
 /* Returns the state of a token. */
 enum token_state token_check(const char *token);
 
-/* Sets the state of a token: {token, state: valid|expired|revoked}. Returns NULL, or the text of an
- * error. */
+/* Sets the state of a token: {token, state: valid|expired|revoked}; a valid token is one of an
+ * account. Returns NULL, or the text of an error. */
 const char *token_put(const cJSON *json);
 
 /* Deletes the states that token_put set. */

@@ -68,6 +68,8 @@ const char *account_put(struct arena *arena, const cJSON *json) {
         return "a new account needs a token";
     struct account *account = account_copy(old);
     const char *problem = json_fill(account->arena, account, account_fields, json);
+    if (!problem && !account->token)
+        problem = "an account needs a token";
     if (!problem && phones)
         problem = read_phones(account, phones);
     if (problem) {
