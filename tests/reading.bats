@@ -16,7 +16,8 @@ rename_account() { # NAME
     assert_named two
     # a killed writer leaves a write-ahead log and a wal-index without an owner
     # shellcheck disable=SC2016  # for the shell that sqlite3 starts
-    sqlite3 "$DB" "UPDATE account SET name = 'three' WHERE id = '$ACCOUNT'" '.shell kill -KILL $PPID' || true
+    sqlite3 -cmd '.timeout 60000' "$DB" \
+        "UPDATE account SET name = 'three' WHERE id = '$ACCOUNT'" '.shell kill -KILL $PPID' || true
     [[ -s $DB-wal ]] || fail 'the killed writer left no write-ahead log'
     assert_named three
     # an invalid wal-index: SQLite's change counter differs in its two copies
@@ -25,7 +26,7 @@ rename_account() { # NAME
     [[ $status == 200 ]] || { [[ $TRANSPORT == fcgi && $status == 500 ]] && sleep 1; }
     assert_named three
     # the snapshot of another reader blocks the truncation of the write-ahead log
-    sqlite3 "$DB" 'BEGIN' 'SELECT count(*) FROM account' '.shell sleep 2' 3>&- >/dev/null &
+    sqlite3 -cmd '.timeout 60000' "$DB" 'BEGIN' 'SELECT count(*) FROM account' '.shell sleep 2' 3>&- >/dev/null &
     rename_account four
     db 'PRAGMA wal_checkpoint(PASSIVE)' >/dev/null
     assert_named four

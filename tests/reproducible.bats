@@ -15,23 +15,28 @@ setup() {
     :
 }
 
-# Builds a program and an object of the library in a copy of the source: build DIRECTORY
+# A program that needs no library of the project, so that it is built quickly.
+program=build/plain/helpers/account
+objects=(build/plain/lib/base/config.o build/plain/tools/pool.o)
+
+# Builds the program and the objects in a copy of the source: build DIRECTORY
 build() {
-    mkdir -p "$1/tests" "$1/tools"
+    mkdir -p "$1/tests/helpers" "$1/tools"
     cp -r "$root/Makefile" "$root/lib" "$1/"
     cp "$root/tests/rules.mk" "$1/tests/"
-    cp "$root/tools/pool.c" "$1/tools/"
-    make -s -C "$1" tools/pool OUT=. SANITIZE= PROBE= COVERAGE= V= BUILD=build/plain \
-        build/plain/lib/base/config.o
+    cp "$root/tests/helpers/account.c" "$1/tests/helpers/"
+    cp -r "$root/tools/pool.c" "$root/tools/supervisor" "$1/tools/"
+    make -s -C "$1" "$program" "${objects[@]}" OUT=. SANITIZE= PROBE= COVERAGE= V= BUILD=build/plain
 }
 
 @test "builds in two directories are identical, and do not contain the name of their directory" {
-    local one=$BATS_TEST_TMPDIR/one two=$BATS_TEST_TMPDIR/a/longer/name
+    local one=$BATS_TEST_TMPDIR/one two=$BATS_TEST_TMPDIR/a/longer/name file
     build "$one"
     build "$two"
-    cmp "$one/tools/pool" "$two/tools/pool"
-    cmp "$one/build/plain/lib/base/config.o" "$two/build/plain/lib/base/config.o"
-    readelf --debug-dump=info "$one/tools/pool" | grep -q 'DW_AT_comp_dir'
-    grep -aqF 'tools/pool.c' "$one/tools/pool"
-    ! grep -aqF "$BATS_TEST_TMPDIR" "$one/tools/pool" || fail "the executable has its directory"
+    for file in "$program" "${objects[@]}"; do
+        cmp "$one/$file" "$two/$file"
+    done
+    readelf --debug-dump=info "$one/$program" | grep -q 'DW_AT_comp_dir'
+    grep -aqF 'tests/helpers/account.c' "$one/$program"
+    ! grep -aqF "$BATS_TEST_TMPDIR" "$one/$program" || fail "the executable has its directory"
 }
