@@ -470,15 +470,13 @@ static int post_any_message(struct request *rq) {
 static const struct field no_fields[] = {{0}}; /* post_any_message checks those of the kind */
 
 /* The dispatcher's route, that of each kind, and the empty row that ends a table. */
+/* clang-format off */
 static struct route routes[1 + KINDS + 1] = {
-    {.method = "POST",
-     .path = DISPATCHER,
-     .guard = &line_guard,
-     .handle = post_any_message,
-     .body = BODY_JSON,
-     .fields = no_fields,
-     .handler_checks_fields = true},
+    {.method = "POST", .path = DISPATCHER,
+     .guard = &line_guard, .handle = post_any_message, .body = BODY_JSON,
+     .fields = no_fields, .handler_checks_fields = true},
 };
+/* clang-format on */
 
 static void add_routes(void) {
     size_t count = 1;

@@ -119,6 +119,20 @@ move the code (tests/lint/rooms.bash lists the order)"
     assert_equal "$(findings ': calls')" "${expected%$'\n'}"
 }
 
+@test "a row of the routes in another layout is found" {
+    local first='    {.method = "GET", .path = "/v2/clean",' table='static const int rows[] = {'
+    mkdir "$tree/cgi-bin"
+    put cgi-bin/clean.c '/* clang-format off */' "/*$table" "$first" '     .guard = &guard},' \
+        '};*/' '/* clang-format on */'
+    lint
+    assert_equal "$(findings layout)" ''
+    put cgi-bin/clean.c '/* clang-format off */' "/*$table" "$first .guard = &guard}," '};*/' \
+        '/* clang-format on */'
+    lint
+    [[ $(findings layout) == 'cgi-bin/clean.c:3: a row of the routes in another layout; '* ]]
+    [[ $(findings layout) == *' `{.method = "GET", .path = "/v2/...",`, between '* ]]
+}
+
 @test "a banned name in a comment, a text, a member or a longer name is not a call of it" {
     put lib/base/call.h '/* strcpy(a, b) */' '/* In a comment of two lines' ' * strcpy(a, b) */' \
         'extern int *my_strcpy(char *);' '#define CALL "strcpy(a, b)"' "#define QUOTE '\"'" \

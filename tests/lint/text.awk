@@ -139,6 +139,12 @@ length($0) > 93 && columns($0) > 100 && !may_be_long() && !is_exempt("long", $0)
 
 is_c { check_calls(code_of($0), $0) }
 
+FILENAME ~ /^cgi-bin\/.*\.c$/ && /^ *\{\.method = "/ &&
+    !/^    \{\.method = "[A-Z]+", \.path = ("[^"]+"|[A-Z]+),$/ {
+    report("a row of the routes in another layout; begin it with a line of its own, " \
+           "`{.method = \"GET\", .path = \"/v2/...\",`, between the marks of clang-format")
+}
+
 # In a bats file: comments and titles, because the rest is also data of the tests.
 !is_bats || /^[ \t]*#|^@test/ { check_words($0) }
 
