@@ -3,6 +3,7 @@
  * the dispatcher are made. send.h sends, records and answers all kinds in the same way. */
 #include "api/send.h"
 #include "api/upstream.h"
+#include "base/url.h"
 
 /* --- text --- */
 
@@ -21,9 +22,25 @@ static void write_text(struct json_writer *out, struct request *rq) {
 
 static const char *const media_types[] = {"image", "video", "audio", "document", NULL};
 
+static const char *const media_sources[] = {"mediaId", "link", NULL};
+
+/* clang-format off */
+/* The fields of media: the id of an upload, or a URL that the platform fetches. */
+#define MEDIA_SOURCE_FIELDS                                                                        \
+    {.name = "mediaId", .type = FIELD_STRING},                                                     \
+    {.name = "link", .type = FIELD_STRING, .check = url_check,                                     \
+     .example = "https://example.com/a"},                                                          \
+    {.type = FIELD_ONE_OF, .names = media_sources, .max = 1}
+/* clang-format on */
+
+static void write_media_source(struct json_writer *out, struct json media) {
+    send_copy(out, "id", media, "mediaId");
+    send_copy(out, "link", media, "link");
+}
+
 static const struct field media_members[] = {
     {.name = "type", .type = FIELD_STRING, .required = true, .values = media_types},
-    {.name = "mediaId", .type = FIELD_STRING, .required = true},
+    MEDIA_SOURCE_FIELDS,
     {.name = "caption", .type = FIELD_STRING},
     {.name = "filename", .type = FIELD_STRING},
     {0},
@@ -38,7 +55,7 @@ static const struct field media_fields[] = {
 
 static void write_media(struct json_writer *out, struct request *rq) {
     struct json media = json_get(rq->json, "media"), type = json_get(media, "type");
-    send_copy(out, "id", media, "mediaId");
+    write_media_source(out, media);
     if (json_equals(type, "document"))
         send_copy(out, "filename", media, "filename");
     if (!json_equals(type, "audio"))

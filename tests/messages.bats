@@ -131,7 +131,6 @@ check_fields() { # PATH FULL <FIELDS
     check_fields media "{$who,\"media\":{\"type\":\"document\",\"mediaId\":\"7001\",\"caption\":\"c\",\"filename\":\"f\"}}" <<'END'
 media object required
 media.type string required
-media.mediaId string required
 media.caption string optional
 media.filename string optional
 END
@@ -140,6 +139,43 @@ END
             printf '400\tmedia.type:invalid_value\t{%s,"media":{"type":"%s","mediaId":"7001"}}\n' "$who" "$type"
         done
     )
+}
+
+# bats test_tags=direct
+@test "send/media: exactly one of mediaId and link; the platform gets the link unchanged" {
+    local link='"link":"https:\/\/example.com\/a%20b?c=1&d=\u0065#f"' long url type
+    for type in image video document; do
+        assert_sends media "\"media\":{$link,\"caption\":\"A\",\"type\":\"$type\"}" \
+            ",\"type\":\"$type\",\"$type\":{$link,\"caption\":\"A\"}"
+    done
+    assert_sends media "\"media\":{\"type\":\"audio\",$link}" ",\"type\":\"audio\",\"audio\":{$link}"
+    assert_sends '' '"media":{"type":"video","link":"HTTP://[::1]:8080"}' \
+        ',"type":"video","video":{"link":"HTTP://[::1]:8080"}'
+    forget_sent
+    long=https://example.com/$(printf 'a%.0s' {1..2029})
+    {
+        for url in example.com /a ftp://example.com/a //example.com/a https:// http:///a data:,a \
+            https://user@example.com/ https://u:p@example.com/ 'https://example.com/a b' \
+            https://exämple.com/ https://example.com/ä https://example.com:0/ "$long" \
+            'https://example.com/%2'; do
+            printf '400\tmedia.link:invalid_value\t{%s,"media":{"type":"image","link":"%s"}}\n' \
+                "$who" "$url"
+        done
+        cat <<END
+400	media.mediaId:one_of	{$who,"media":{"type":"image"}}
+400	media.mediaId:one_of	{$who,"media":{"type":"image","id":"7001"}}
+400	media.link:one_of	{$who,"media":{"type":"image","mediaId":"7001",$link}}
+400	media.link:one_of	{$who,"media":{"type":"image",$link,"mediaId":"7001"}}
+400	media.link:empty	{$who,"media":{"type":"image","link":""}}
+400	media.link:invalid_type	{$who,"media":{"type":"image","link":null}}
+400	media.link:invalid_type,media.link:one_of	{$who,"media":{"type":"image","link":5,"mediaId":"7001"}}
+400	media.mediaId:empty	{$who,"media":{"type":"image","mediaId":""}}
+END
+    } >"$BATS_TEST_TMPDIR/links"
+    check_bodies POST /v2/messages/send/media --as "$TOKEN" <"$BATS_TEST_TMPDIR/links"
+    send media "{$who,\"media\":{\"type\":\"image\",\"mediaId\":\"7001\",$link}}"
+    assert_issue media.link 'must be left out: send only mediaId or link'
+    assert_nothing_sent
 }
 
 # bats test_tags=direct
@@ -412,7 +448,7 @@ END
 @test "send: the condition alone selects the kind, and errors inside are issues with their path (spec 4.3)" {
     check_bodies POST /v2/messages/send --as "$TOKEN" <<END
 400	text:empty	{$who,"text":"","media":{"type":"image","mediaId":"7001"}}
-400	media.type:required,media.mediaId:required	{$who,"media":{},"location":{"latitude":1,"longitude":2}}
+400	media.type:required,media.mediaId:one_of	{$who,"media":{},"location":{"latitude":1,"longitude":2}}
 400	location.latitude:required,location.longitude:required	{$who,"location":{}}
 400	catalogId:invalid_type,productRetailerId:invalid_type	{$who,"bodyText":"B","catalogId":5,"productRetailerId":null}
 400	bodyText:empty	{$who,"bodyText":"","catalogId":"c","productRetailerId":"p"}

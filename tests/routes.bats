@@ -102,7 +102,9 @@ is_served() {
         >"$BATS_TEST_TMPDIR/found"
     jq -cS . >"$BATS_TEST_TMPDIR/wanted" <<'END'
 {"method": "POST", "path": "/v2/messages/send/media", "requires": ["token", "line"], "body": "json",
- "limit": 2097152, "dispatches": false, "query": [], "one_of": [["to", "recipient"]],
+ "limit": 2097152, "dispatches": false, "query": [],
+ "one_of": [["to", "recipient"], ["media.mediaId", "media.link"]],
+ "exclusive": [["media.mediaId", "media.link"]],
  "members": [{"path": "phoneNumberId", "type": "string", "required": true},
   {"path": "to", "type": "string", "checked": true},
   {"path": "recipient", "type": "string", "checked": true},
@@ -110,7 +112,8 @@ is_served() {
   {"path": "media", "type": "object", "required": true},
   {"path": "media.type", "type": "string", "required": true,
    "values": ["image", "video", "audio", "document"]},
-  {"path": "media.mediaId", "type": "string", "required": true},
+  {"path": "media.mediaId", "type": "string"},
+  {"path": "media.link", "type": "string", "checked": true, "example": "https://example.com/a"},
   {"path": "media.caption", "type": "string"},
   {"path": "media.filename", "type": "string"}]}
 END
@@ -341,8 +344,9 @@ wrong_fields='
         array: [null, true, 5, "x", {a: 1}], integer: [null, true, "x", [], {}],
         "string or number": [null, true, ["x"], {a: 1}]};
     def row($issue): "400\t\($issue)\t\(tojson)";
-    select(.path == $route and .method == $method) | . as $described | whole_body as $whole
+    select(.path == $route and .method == $method) | . as $described
     | (.members[] | . as $field | (.path | keys_of) as $keys | (.path | place) as $place
+        | ($described | whole_body($field.path)) as $whole
         | def with($value; $code): $whole | setpath($keys; $value) | row("\($place):\($code)");
         ($whole | getpath($keys)) as $given
         | (wrong[.type][] | with(.; "invalid_type")),
@@ -355,8 +359,13 @@ wrong_fields='
         (select(.type == "array" and .to) | with([range(.to + 1) | $given[0]]; "too_many")),
         (select(has_items($described))
             | $whole | setpath($keys + [0]; "x") | row("\($place)[0]:invalid_type"))),
-    (.one_of[] as $names | $whole | delpaths([$names[] | keys_of])
-        | row("\($names[0] | place):one_of"))'
+    (.one_of[] as $names | whole_body | delpaths([$names[] | keys_of])
+        | row("\($names[0] | place):one_of")),
+    (.exclusive[] as $names | ($names[1] | keys_of) as $keys
+        | ($described | whole_body($names[1]) | getpath($keys)) as $second
+        | whole_body | setpath($keys; $second)
+        | row([$described.exclusive[] | select(index([$names[1]])) | "\($names[1] | place):one_of"]
+            | join(",")))'
 
 # bats test_tags=direct
 @test "every route refuses wrong types, missing fields and invalid values (spec 4.3)" {

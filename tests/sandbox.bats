@@ -275,6 +275,18 @@ hmac() { # KEY, body on standard input
     assert_refused 400 131009
 }
 
+@test "media: a link instead of the id, which must be an http or https URL" {
+    local type
+    for type in image video audio document sticker; do
+        send "\"type\":\"$type\",\"$type\":{\"link\":\"https://example.com/a\"}"
+        assert_accepted
+        send "\"type\":\"$type\",\"$type\":{\"link\":\"example.com/a\"}"
+        assert_refused 400 100 "Param $type.link is not a valid URI."
+        send "\"type\":\"$type\",\"$type\":{\"link\":\"http://x/\",\"id\":\"1100000000000001\"}"
+        assert_refused 400 131009 'exactly one of id and link'
+    done
+}
+
 @test "location and reaction" {
     send '"type":"location","location":{"latitude":"52.5","longitude":13.25,"name":"n"}'
     assert_accepted

@@ -69,7 +69,7 @@ static void print_field(const char *kind, const char *path, const struct field *
                                         [FIELD_ARRAY] = "array"};
     if (field->type == FIELD_ONE_OF) {
         print_list("    one of   ", path, field->names);
-        puts("");
+        puts(field->max ? ", exactly" : "");
         return;
     }
     printf("    %-10s%s%s: %s", kind, path, field->name, types[field->type]);

@@ -16,7 +16,7 @@
  *         dispatches                      the members depend on the body
  *         query     NAME: TYPE[, RULE]...
  *         member    PATH: TYPE[, RULE]... PATH is such as media.type, sections[].rows[].id
- *         one of    PATH...               at least one of these members is required
+ *         one of    PATH...[, exactly]    at least one, or exactly one, of these members is required
  *     Besides answering requests, it may:
  *       PERMISSION
  *

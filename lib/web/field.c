@@ -205,12 +205,17 @@ static const struct field *row_of(const struct field *fields, struct json member
 
 static void check_one_of(const struct field *field, struct json object, const struct path *path,
                          struct issues *issues) {
-    for (const char *const *name = field->names; *name; name++)
-        if (json_is(json_get(object, *name)))
-            return;
+    int64_t present = 0;
+    for (const char *const *name = field->names; *name; name++) {
+        struct path place = {.outer = path, .name = *name};
+        if (json_is(json_get(object, *name)) && ++present > field->max && field->max)
+            issues_add(issues, path_text(issues, &place), "one_of",
+                       "must be left out: send only %s", alternatives(issues, field->names));
+    }
     struct path first = {.outer = path, .name = field->names[0]};
-    issues_add(issues, path_text(issues, &first), "one_of", "one of %s is required",
-               alternatives(issues, field->names));
+    if (!present)
+        issues_add(issues, path_text(issues, &first), "one_of", "one of %s is required",
+                   alternatives(issues, field->names));
 }
 
 /* Adds an issue for each member without a row. The path has the name as in the body, with its

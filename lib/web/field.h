@@ -12,7 +12,8 @@ enum field_type {
     FIELD_STRING_OR_NUMBER, /* either; forwarded unchanged */
     FIELD_OBJECT,
     FIELD_ARRAY,
-    FIELD_ONE_OF, /* not a field itself: at least one of `names` must be present */
+    FIELD_ONE_OF, /* not a field itself: at least one of `names` must be present; with max 1 exactly
+                     one */
 };
 
 /* One row of a table; a table ends with an empty row. */

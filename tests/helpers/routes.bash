@@ -16,9 +16,11 @@ executables() {
 }
 
 # Prints the description of the routes, one JSON object a line: {executable, method, path, requires:
-# [], body, limit, dispatches, query: [FIELD...], members: [FIELD...], one_of: [[PATH...]...]}.
+# [], body, limit, dispatches, query: [FIELD...], members: [FIELD...], one_of: [[PATH...]...],
+# exclusive: [[PATH...]...]}.
 # FIELD is {path, type, required, may_be_empty, checked, from, to, values, example}. A route that
-# dispatches has the fields of the first route below it: describe_routes [EXECUTABLE...]
+# dispatches has the fields of the first route below it. `exclusive` holds those of `one_of` of
+# which exactly one may be present: describe_routes [EXECUTABLE...]
 describe_routes() {
     local executable
     # shellcheck disable=SC2046  # names without spaces
@@ -39,7 +41,8 @@ describe_routes() {
         reduce inputs as $line ({routes: [], program: ""};
             if $line | startswith("= ") then .program = $line[2:]
             elif $line | test("^  [A-Z]") then .routes += [{executable: .program, requires: [],
-                    body: "none", limit: 0, dispatches: false, query: [], members: [], one_of: []}
+                    body: "none", limit: 0, dispatches: false, query: [], members: [], one_of: [],
+                    exclusive: []}
                 + ($line | capture("^ *(?<method>[A-Z]+) +(?<path>.*)$"))]
             elif $line | startswith("    ") then ($line | part) as $part | .routes[-1] |= (
                 if $part.kind == "requires" then .requires = ($part.text | split(" "))
@@ -49,11 +52,13 @@ describe_routes() {
                 elif $part.kind == "dispatches" then .dispatches = true
                 elif $part.kind == "query" then .query += [$part.text | field]
                 elif $part.kind == "member" then .members += [$part.text | field]
-                elif $part.kind == "one of" then .one_of += [$part.text | split(" ")]
+                elif $part.kind == "one of" then ($part.text | rtrimstr(", exactly") | split(" "))
+                    as $names | .one_of += [$names]
+                    | if $part.text | endswith(", exactly") then .exclusive += [$names] else . end
                 else error("unknown part: \($line)") end)
             else . end) | .routes as $all | $all[]
         | if .dispatches then . + (first(.path as $path | $all[]
-            | select(.path | startswith($path + "/"))) | {members, one_of}) else . end'
+            | select(.path | startswith($path + "/"))) | {members, one_of, exclusive}) else . end'
 }
 
 # Prints a line `METHOD PATH PROTECTION BODY EXECUTABLE` for each route; PROTECTION is `-`, or the
@@ -89,22 +94,31 @@ sample_functions='
     def has_items($route): "\(.path)[]." as $start
         | any($route.members[]; .path | startswith($start));
 
+    # Whether the field has to be absent because another one of its alternatives is present: the
+    # one with the path `$chosen` or above it, else the first one.
+    def is_excluded($route; $chosen): .path as $path
+        | any($route.exclusive[] | select(index([$path]));
+            (first(.[] | select(. as $name | $chosen == $name
+                or ($chosen | startswith($name + ".", $name + "[]")))) // .[0]) != $path);
+
     # An object of the fields below `$prefix`: all of them, or the required ones. The first of
     # alternatives is required.
-    def object($route; $prefix; $all):
+    def object($route; $prefix; $all; $chosen):
         [$route.members[] | select(.path | startswith($prefix)
-            and (.[($prefix | length):] | contains(".") | not))] as $fields
+            and (.[($prefix | length):] | contains(".") | not))
+            | select(is_excluded($route; $chosen) | not)] as $fields
         | [$fields[] | select($all or .required or (.path | IN($route.one_of[][0])))] as $fields
         | reduce $fields[] as $field ({};
             .[$field.path | last_name] =
-                if $field.type == "object" then object($route; $field.path + "."; $all)
+                if $field.type == "object" then object($route; $field.path + "."; $all; $chosen)
                 elif $field | has_items($route)
                 then [range([$field.from // 0, 1] | max)
-                    | object($route; $field.path + "[]."; $all)]
+                    | object($route; $field.path + "[]."; $all; $chosen)]
                 elif $field.type == "array" then []
                 else sample($field) end);
-    def least_body: object(.; ""; false);
-    def whole_body: object(.; ""; true);
+    def least_body: object(.; ""; false; "");
+    def whole_body($chosen): object(.; ""; true; $chosen);
+    def whole_body: whole_body("");
 
     # `rows[].id` as a path of jq and as the path of an issue, with the first item of the array
     def keys_of: [splits("\\.") | if endswith("[]") then .[:-2], 0 else . end];

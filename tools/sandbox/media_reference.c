@@ -1,8 +1,14 @@
 #include "media_reference.h"
 
+#include <strings.h>
+
 #include "graph_error.h"
 #include "json_fields.h"
 #include "media_object.h"
+
+static bool is_url(const char *text) {
+    return strncasecmp(text, "http://", 7) == 0 || strncasecmp(text, "https://", 8) == 0;
+}
 
 bool media_reference_check(struct send *send, const char *path, const cJSON *object) {
     const char *id = json_text(object, "id");
@@ -15,6 +21,10 @@ bool media_reference_check(struct send *send, const char *path, const cJSON *obj
         reply_error(send->exchange, 100,
                     "Param %s.id is not a valid whatsapp business account media attachment ID",
                     path);
+        return false;
+    }
+    if (link && !is_url(link)) {
+        reply_error(send->exchange, 100, "(#100) Param %s.link is not a valid URI.", path);
         return false;
     }
     return true;
