@@ -62,6 +62,24 @@ static void write_media(struct json_writer *out, struct request *rq) {
         send_copy(out, "caption", media, "caption");
 }
 
+/* --- sticker --- */
+
+static const struct field sticker_members[] = {
+    MEDIA_SOURCE_FIELDS,
+    {0},
+};
+
+static const struct field sticker_fields[] = {
+    SEND_FIELDS,
+    CONTEXT_FIELD,
+    {.name = "sticker", .type = FIELD_OBJECT, .required = true, .fields = sticker_members},
+    {0},
+};
+
+static void write_sticker(struct json_writer *out, struct request *rq) {
+    write_media_source(out, json_get(rq->json, "sticker"));
+}
+
 /* --- location --- */
 
 static const struct field location_members[] = {
@@ -404,6 +422,8 @@ static const struct kind {
      {{"bodyText", STRING}, {"footerText", ANYTHING}}},
     {DISPATCHER "/reaction", {"reaction", reaction_fields, write_reaction, NULL},
      {{"messageId", STRING}, {"emoji", STRING}}},
+    {DISPATCHER "/sticker", {"sticker", sticker_fields, write_sticker, NULL},
+     {{"sticker", OBJECT}}},
 };
 /* clang-format on */
 

@@ -186,6 +186,22 @@ END
 }
 
 # bats test_tags=direct
+@test "send/sticker: exactly one of mediaId and link" {
+    assert_sends sticker '"sticker":{"mediaId":"7001"}' ',"type":"sticker","sticker":{"id":"7001"}'
+    assert_sends sticker '"sticker":{"link":"https://example.com/a.webp","caption":"c"}' \
+        ',"type":"sticker","sticker":{"link":"https://example.com/a.webp"}'
+    check_fields sticker "{$who,\"sticker\":{\"mediaId\":\"7001\"}}" <<<'sticker object required'
+    forget_sent
+    check_bodies POST /v2/messages/send/sticker --as "$TOKEN" <<END
+400	sticker.mediaId:one_of	{$who,"sticker":{}}
+400	sticker.mediaId:empty	{$who,"sticker":{"mediaId":""}}
+400	sticker.link:one_of	{$who,"sticker":{"mediaId":"7001","link":"https://example.com/a"}}
+400	sticker.link:invalid_value	{$who,"sticker":{"link":"example.com/a"}}
+END
+    assert_nothing_sent
+}
+
+# bats test_tags=direct
 @test "send/location: latitude and longitude are strings or numbers and are sent unchanged (spec 4.3)" {
     assert_sends location '"location":{"latitude":"37.44216251868683","longitude":"-122.1615"}' ',"type":"location","location":{"latitude":"37.44216251868683","longitude":"-122.1615"}'
     assert_sends location '"location":{"address":"A 1","name":"N","longitude":-122.10,"latitude":3.70E+1}' ',"type":"location","location":{"latitude":3.70E+1,"longitude":-122.10,"name":"N","address":"A 1"}'
@@ -400,6 +416,8 @@ shape() {
     list) printf '"bodyText":"B","buttonText":"Go","sections":[{"title":"T","rows":[{"id":"i","title":"R"}]}]' ;;
     thumbnail) printf '"bodyText":"B","thumbnailProductRetailerId":"t"' ;;
     footer) printf '"bodyText":"B","footerText":"F"' ;;
+    reaction) printf '"messageId":"wamid.x=","emoji":""' ;;
+    sticker) printf '"sticker":{"mediaId":"7001"}' ;;
     esac
 }
 
@@ -426,14 +444,18 @@ thumbnail interactive/catalog-message
 footer interactive/catalog-message
 buttons interactive/button
 list interactive/list
+reaction reaction
+sticker sticker
 END
 }
 
 # bats test_tags=direct
-@test "send: the first condition of the table wins, and the catalog message comes last" {
-    local order=(text media location product cards products buttons list thumbnail) i j expected
+@test "send: the first condition of the table wins, and of the interactive kinds the catalog message is the last" {
+    local order=(text media location product cards products buttons list thumbnail
+        reaction sticker) i j expected
     local -A types=([text]=text [media]=image [location]=location [product]=product [cards]=carousel
-        [products]=product_list [buttons]=button [list]=list [thumbnail]=catalog_message [footer]=catalog_message)
+        [products]=product_list [buttons]=button [list]=list [thumbnail]=catalog_message
+        [reaction]=reaction [sticker]=sticker)
     for ((i = 0; i < ${#order[@]}; i++)); do
         for ((j = i + 1; j < ${#order[@]}; j++)); do
             send '' "{$who,$(shape "${order[j]}"),$(shape "${order[i]}"),\"footerText\":\"F\"}"
@@ -480,9 +502,9 @@ END
         assert_status 400
         assert_error 400 VALIDATION_ERROR
         assert_text .message 'Unsupported message payload.'
-        assert_that '.details | length == 11'
+        assert_that '.details | length == 12'
     done
-    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}}]'
+    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}}]'
     send '' "{\"phoneNumberId\":\"$LINE\"}"
     assert_text .message 'Unsupported message payload.'
     assert_untouched
