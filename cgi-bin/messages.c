@@ -117,6 +117,122 @@ static void write_reaction(struct json_writer *out, struct request *rq) {
     send_copy(out, "emoji", rq->json, "emoji");
 }
 
+/* --- contacts: the platform's names in camelCase --- */
+
+#define REQUIRED_TEXT(member)                                                                      \
+    { .name = member, .type = FIELD_STRING, .required = true }
+#define OPTIONAL_TEXT(member)                                                                      \
+    { .name = member, .type = FIELD_STRING }
+
+static const struct field contact_name_members[] = {
+    REQUIRED_TEXT("formattedName"),
+    OPTIONAL_TEXT("firstName"),
+    OPTIONAL_TEXT("lastName"),
+    OPTIONAL_TEXT("middleName"),
+    OPTIONAL_TEXT("suffix"),
+    OPTIONAL_TEXT("prefix"),
+    {0},
+};
+
+static const struct field contact_phone_members[] = {
+    OPTIONAL_TEXT("phone"),
+    OPTIONAL_TEXT("type"),
+    OPTIONAL_TEXT("waId"),
+    {0},
+};
+
+static const struct field contact_email_members[] = {
+    OPTIONAL_TEXT("email"),
+    OPTIONAL_TEXT("type"),
+    {0},
+};
+
+static const struct field contact_url_members[] = {
+    OPTIONAL_TEXT("url"),
+    OPTIONAL_TEXT("type"),
+    {0},
+};
+
+static const struct field contact_address_members[] = {
+    OPTIONAL_TEXT("street"),  OPTIONAL_TEXT("city"),
+    OPTIONAL_TEXT("state"),   OPTIONAL_TEXT("zip"),
+    OPTIONAL_TEXT("country"), OPTIONAL_TEXT("countryCode"),
+    OPTIONAL_TEXT("type"),    {0},
+};
+
+static const struct field contact_org_members[] = {
+    OPTIONAL_TEXT("company"),
+    OPTIONAL_TEXT("department"),
+    OPTIONAL_TEXT("title"),
+    {0},
+};
+
+static const struct field contact_members[] = {
+    {.name = "name", .type = FIELD_OBJECT, .required = true, .fields = contact_name_members},
+    {.name = "phones", .type = FIELD_ARRAY, .fields = contact_phone_members},
+    {.name = "emails", .type = FIELD_ARRAY, .fields = contact_email_members},
+    {.name = "urls", .type = FIELD_ARRAY, .fields = contact_url_members},
+    {.name = "addresses", .type = FIELD_ARRAY, .fields = contact_address_members},
+    {.name = "org", .type = FIELD_OBJECT, .fields = contact_org_members},
+    OPTIONAL_TEXT("birthday"),
+    {0},
+};
+
+static const struct field contacts_fields[] = {
+    SEND_FIELDS,
+    CONTEXT_FIELD,
+    {.name = "contacts",
+     .type = FIELD_ARRAY,
+     .required = true,
+     .min = 1,
+     .max = 257, /* the platform's limit */
+     .fields = contact_members},
+    {0},
+};
+
+/* Returns a name in camelCase as the platform writes it: waId as wa_id. */
+static const char *snake_case(struct arena *arena, const char *name) {
+    struct buffer out = buffer_in(arena);
+    for (; *name; name++)
+        buffer_printf(&out, *name >= 'A' && *name <= 'Z' ? "_%c" : "%c", *name | 0x20);
+    return buffer_slice(&out).p;
+}
+
+/* Writes the members of `object` that have a row, at any depth, in the order of the rows and under
+ * the platform's names. */
+static void write_declared(struct json_writer *out, struct request *rq, struct json object,
+                           const struct field *rows) {
+    for (const struct field *row = rows; row->type; row++) {
+        const char *name = snake_case(rq->arena, row->name);
+        struct json value = json_get(object, row->name);
+        if (!row->fields || !json_is(value)) {
+            send_copy(out, name, object, row->name);
+        } else if (row->type == FIELD_OBJECT) {
+            json_write_object(out, name);
+            write_declared(out, rq, value, row->fields);
+            json_write_end(out);
+        } else {
+            json_write_array(out, name);
+            for (struct json i = json_first(value); json_is(i); i = json_next(i)) {
+                json_write_object(out, NULL);
+                write_declared(out, rq, i, row->fields);
+                json_write_end(out);
+            }
+            json_write_end(out);
+        }
+    }
+}
+
+static void write_contacts(struct json_writer *out, struct request *rq) {
+    struct json contacts = json_get(rq->json, "contacts");
+    for (struct json contact = json_first(contacts); json_is(contact);
+         contact = json_next(contact)) {
+        json_write_object(out, NULL);
+        write_declared(out, rq, contact, contact_members);
+        json_write_end(out);
+    }
+}
+
 /* --- interactive: the common part of all kinds --- */
 
 /* Writes {"text": VALUE} under `name`, with the value of `member`; nothing when it is absent. */
@@ -174,11 +290,6 @@ static void write_sections(struct json_writer *out, struct request *rq, const ch
     }
     json_write_end(out);
 }
-
-#define REQUIRED_TEXT(member)                                                                      \
-    { .name = member, .type = FIELD_STRING, .required = true }
-#define OPTIONAL_TEXT(member)                                                                      \
-    { .name = member, .type = FIELD_STRING }
 
 /* --- catalog message --- */
 
@@ -395,35 +506,39 @@ static const struct kind {
     struct message_kind message;
     struct condition conditions[CONDITIONS_MAX];
 } kinds[] = {
-    {DISPATCHER "/text", {"text", text_fields, write_text, NULL},
+    {DISPATCHER "/text", {"text", text_fields, write_text, NULL, false},
      {{"text", STRING}}},
-    {DISPATCHER "/media", {NULL, media_fields, write_media, NULL}, /* media.type is the type */
+    /* media.type is the type */
+    {DISPATCHER "/media", {NULL, media_fields, write_media, NULL, false},
      {{"media", OBJECT}}},
-    {DISPATCHER "/location", {"location", location_fields, write_location, NULL},
+    {DISPATCHER "/location", {"location", location_fields, write_location, NULL, false},
      {{"location", OBJECT}}},
-    {DISPATCHER "/interactive/product", {"interactive", product_fields, write_product, NULL},
+    {DISPATCHER "/interactive/product", {"interactive", product_fields, write_product, NULL, false},
      {{"bodyText", STRING}, {"catalogId", ANYTHING}, {"productRetailerId", ANYTHING}}},
     {DISPATCHER "/interactive/product-carousel",
-     {"interactive", carousel_fields, write_carousel, NULL},
+     {"interactive", carousel_fields, write_carousel, NULL, false},
      {{"bodyText", STRING}, {"cards", ARRAY}}},
     {DISPATCHER "/interactive/product-list",
-     {"interactive", product_list_fields, write_product_list, NULL},
+     {"interactive", product_list_fields, write_product_list, NULL, false},
      {{"bodyText", STRING}, {"catalogId", ANYTHING}, {"sections", ARRAY}}},
-    {DISPATCHER "/interactive/button", {"interactive", buttons_fields, write_buttons, NULL},
+    {DISPATCHER "/interactive/button", {"interactive", buttons_fields, write_buttons, NULL, false},
      {{"bodyText", STRING}, {"buttons", ARRAY}}},
-    {DISPATCHER "/interactive/list", {"interactive", list_fields, write_list, NULL},
+    {DISPATCHER "/interactive/list", {"interactive", list_fields, write_list, NULL, false},
      {{"bodyText", STRING}, {"buttonText", ANYTHING}, {"sections", ARRAY}}},
     /* after the other kinds in which footerText is an optional field */
     {DISPATCHER "/interactive/catalog-message",
-     {"interactive", catalog_fields, write_catalog, NULL},
+     {"interactive", catalog_fields, write_catalog, NULL, false},
      {{"bodyText", STRING}, {"thumbnailProductRetailerId", ANYTHING}}},
     {DISPATCHER "/interactive/catalog-message",
-     {"interactive", catalog_fields, write_catalog, NULL},
+     {"interactive", catalog_fields, write_catalog, NULL, false},
      {{"bodyText", STRING}, {"footerText", ANYTHING}}},
-    {DISPATCHER "/reaction", {"reaction", reaction_fields, write_reaction, NULL},
+    {DISPATCHER "/reaction", {"reaction", reaction_fields, write_reaction, NULL, false},
      {{"messageId", STRING}, {"emoji", STRING}}},
-    {DISPATCHER "/sticker", {"sticker", sticker_fields, write_sticker, NULL},
+    {DISPATCHER "/sticker", {"sticker", sticker_fields, write_sticker, NULL, false},
      {{"sticker", OBJECT}}},
+    {DISPATCHER "/contacts",
+     {"contacts", contacts_fields, write_contacts, NULL, true},
+     {{"contacts", ARRAY}}},
 };
 /* clang-format on */
 

@@ -211,8 +211,10 @@ static void complete_record(struct request *rq, struct store_send *send) {
     send->flow_token = flow_token(rq);
 }
 
-static const struct message_kind template = {"template", send_fields, write_template,
-                                             complete_record};
+static const struct message_kind template = {.type = "template",
+                                             .fields = send_fields,
+                                             .write = write_template,
+                                             .complete_record = complete_record};
 
 static int post_template(struct request *rq) {
     return send_message(rq, &template);

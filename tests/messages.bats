@@ -216,6 +216,36 @@ END
 }
 
 # bats test_tags=direct
+@test "send/contacts: the platform gets the declared members under its own names, in their order" {
+    local all='{"name":{"formattedName":"A B","firstName":"A","lastName":"B","middleName":"M","suffix":"S","prefix":"P"},"phones":[{"phone":"+1","type":"Home","waId":"1"},{"phone":"+2"}],"emails":[{"email":"a@b","type":"Work"}],"urls":[{"url":"https://b","type":"Company"}],"addresses":[{"street":"1","city":"C","state":"S","zip":"Z","country":"N","countryCode":"us","type":"Home"}],"org":{"company":"C","department":"D","title":"T"},"birthday":"1999-01-23"}'
+    assert_sends contacts '"contacts":[{"x":1,"name":{"formattedName":"A\u00e9"}},{"phones":[],"name":{"lastName":"L","formattedName":"B","x":1},"birthday":"2000-12-31"}]' \
+        ',"type":"contacts","contacts":[{"name":{"formatted_name":"A\u00e9"}},{"name":{"formatted_name":"B","last_name":"L"},"phones":[],"birthday":"2000-12-31"}]'
+    assert_sends contacts "\"contacts\":[$all]" ",\"type\":\"contacts\",\"contacts\":[$(sed \
+        's/formattedName/formatted_name/; s/firstName/first_name/; s/lastName/last_name/; s/middleName/middle_name/; s/waId/wa_id/; s/countryCode/country_code/' <<<"$all")]"
+    check_fields contacts "{$who,\"contacts\":[{\"name\":{\"formattedName\":\"a\"}},$all]}" <<'END'
+contacts array required
+contacts.0 object optional
+contacts.1.name object required
+contacts.1.name.formattedName string required
+contacts.1.name.prefix string optional
+contacts.1.phones array optional
+contacts.1.phones.0 object optional
+contacts.1.phones.0.waId string optional
+contacts.1.emails.0.email string optional
+contacts.1.urls.0.url string optional
+contacts.1.addresses.0.countryCode string optional
+contacts.1.org object optional
+contacts.1.org.title string optional
+contacts.1.birthday string optional
+END
+    check_bodies POST /v2/messages/send/contacts --as "$TOKEN" <<END
+400	contacts:too_few	{$who,"contacts":[]}
+200	-	{$who,"contacts":$(items 257 '{"name":{"formattedName":"#"}}')}
+400	contacts:too_many	{$who,"contacts":$(items 258 '{"name":{"formattedName":"#"}}')}
+END
+}
+
+# bats test_tags=direct
 @test "send/reaction: an empty emoji removes the reaction; contextMessageWamid is no field of it" {
     local id='"messageId":"wamid.x="' context='"contextMessageWamid":"wamid.y="'
     local upstream=',"type":"reaction","reaction":{"message_id":"wamid.x=","emoji":'
@@ -418,6 +448,7 @@ shape() {
     footer) printf '"bodyText":"B","footerText":"F"' ;;
     reaction) printf '"messageId":"wamid.x=","emoji":""' ;;
     sticker) printf '"sticker":{"mediaId":"7001"}' ;;
+    contacts) printf '"contacts":[{"name":{"formattedName":"A"}}]' ;;
     esac
 }
 
@@ -446,16 +477,17 @@ buttons interactive/button
 list interactive/list
 reaction reaction
 sticker sticker
+contacts contacts
 END
 }
 
 # bats test_tags=direct
 @test "send: the first condition of the table wins, and of the interactive kinds the catalog message is the last" {
     local order=(text media location product cards products buttons list thumbnail
-        reaction sticker) i j expected
+        reaction sticker contacts) i j expected
     local -A types=([text]=text [media]=image [location]=location [product]=product [cards]=carousel
         [products]=product_list [buttons]=button [list]=list [thumbnail]=catalog_message
-        [reaction]=reaction [sticker]=sticker)
+        [reaction]=reaction [sticker]=sticker [contacts]=contacts)
     for ((i = 0; i < ${#order[@]}; i++)); do
         for ((j = i + 1; j < ${#order[@]}; j++)); do
             send '' "{$who,$(shape "${order[j]}"),$(shape "${order[i]}"),\"footerText\":\"F\"}"
@@ -502,9 +534,9 @@ END
         assert_status 400
         assert_error 400 VALIDATION_ERROR
         assert_text .message 'Unsupported message payload.'
-        assert_that '.details | length == 12'
+        assert_that '.details | length == 13'
     done
-    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}}]'
+    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
     send '' "{\"phoneNumberId\":\"$LINE\"}"
     assert_text .message 'Unsupported message payload.'
     assert_untouched

@@ -300,6 +300,30 @@ hmac() { # KEY, body on standard input
     assert_refused 400 100 context
 }
 
+@test "contacts: 1 to 257, each with a formatted name and known members" {
+    local one='{"name":{"formatted_name":"A","first_name":"A"},"phones":[{"phone":"+1","type":"Home","wa_id":"1"}],"emails":[{"email":"a@b"}],"urls":[{"url":"b"}],"addresses":[{"city":"c","country_code":"us"}],"org":{"company":"c"},"birthday":"1999-01-23"}'
+    local change
+    send "\"type\":\"contacts\",\"contacts\":[$one,$one]"
+    assert_accepted
+    send "\"type\":\"contacts\",\"contacts\":$(jq -c '[range(257) as $i | .]' <<<"$one")"
+    assert_accepted
+    send "\"type\":\"contacts\",\"contacts\":$(jq -c '[range(258) as $i | .]' <<<"$one")"
+    assert_refused 400 131009 257
+    for change in 'del(.name)' 'del(.name.formatted_name)' '.name.formattedName = "A"' \
+        '.phones = {}' '.phones[0].waId = "1"' '.addresses[0].city = 5' '.org = []' '.x = 1'; do
+        send "\"type\":\"contacts\",\"contacts\":[$(jq -c "$change" <<<"$one")]"
+        assert_refused 400 100 'contacts[0]'
+    done
+    for change in 23.1.1999 1999-1-23 19990123 1999-01-2x; do
+        send "\"type\":\"contacts\",\"contacts\":[$(jq -c ".birthday = \"$change\"" <<<"$one")]"
+        assert_refused 400 131009 birthday
+    done
+    send '"type":"contacts","contacts":[]'
+    assert_refused 400 100 non-empty
+    send '"type":"contacts","contacts":["x"]'
+    assert_refused 400 100 'must be a JSON object'
+}
+
 # Reply buttons with the given titles.
 buttons() {
     jq -nc '{type: "button", body: {text: "b"}, action: {buttons: [$ARGS.positional | to_entries[] |

@@ -70,7 +70,10 @@ static struct slice payload(const struct sending *sending) {
         json_write_end(&out);
     }
     json_write_text(&out, "type", kind->type);
-    json_write_object(&out, kind->type);
+    if (kind->is_array)
+        json_write_array(&out, kind->type);
+    else
+        json_write_object(&out, kind->type);
     kind->write(&out, rq);
     json_write_end(&out);
     if (sending->once.key.key)

@@ -20,11 +20,14 @@ struct message_kind {
     const char *type;           /* the platform's message type */
     const struct field *fields; /* of the request's body: SEND_FIELDS and those of the kind */
 
-    /* Writes the members of the platform's object that is named `type`, from the request's body. */
+    /* Writes the members of the platform's object that is named `type`, or the items of its array,
+     * from the request's body. */
     void (*write)(struct json_writer *out, struct request *rq);
 
     /* Sets the members of the record that only this kind has; NULL: there are none. */
     void (*complete_record)(struct request *rq, struct store_send *send);
+
+    bool is_array; /* the platform's value is an array, not an object */
 };
 
 /* Sends a message of the kind from the request's checked body through caller->line. Returns 0 with

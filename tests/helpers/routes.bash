@@ -74,7 +74,7 @@ sample_functions='
     def segments: {name: "greeting", mediaId: "7001", flowId: "7002"};
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
-        language: "en_US"};
+        language: "en_US", birthday: "1999-01-23"};
 
     # the path with a sample for each segment; a segment without one is an error
     def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";

@@ -14,6 +14,8 @@
 #define OPEN                                                                                       \
     { .name = RULE_OPEN }
 
+enum { CONTACTS_MAX = 257 };
+
 static const struct rule text_rules[] = {
     {.name = "body", .kind = RULE_STRING, .required = true, .min = 1, .max = 4096},
     {.name = "preview_url", .kind = RULE_FLAG},
@@ -59,6 +61,52 @@ static const struct rule location_rules[] = {
 static const struct rule reaction_rules[] = {
     {.name = "message_id", .kind = RULE_STRING, .required = true, .min = 1},
     {.name = "emoji", .kind = RULE_STRING, .required = true},
+    END,
+};
+
+#define TEXT_RULE(member)                                                                          \
+    { .name = member, .kind = RULE_STRING }
+
+static const struct rule contact_name_rules[] = {
+    {.name = "formatted_name", .kind = RULE_STRING, .required = true, .min = 1},
+    TEXT_RULE("first_name"),
+    TEXT_RULE("last_name"),
+    TEXT_RULE("middle_name"),
+    TEXT_RULE("suffix"),
+    TEXT_RULE("prefix"),
+    END,
+};
+
+static const struct rule contact_phone_rules[] = {
+    TEXT_RULE("phone"),
+    TEXT_RULE("type"),
+    TEXT_RULE("wa_id"),
+    END,
+};
+
+static const struct rule contact_email_rules[] = {TEXT_RULE("email"), TEXT_RULE("type"), END};
+static const struct rule contact_url_rules[] = {TEXT_RULE("url"), TEXT_RULE("type"), END};
+
+static const struct rule contact_address_rules[] = {
+    TEXT_RULE("street"),  TEXT_RULE("city"),         TEXT_RULE("state"), TEXT_RULE("zip"),
+    TEXT_RULE("country"), TEXT_RULE("country_code"), TEXT_RULE("type"),  END,
+};
+
+static const struct rule contact_org_rules[] = {
+    TEXT_RULE("company"),
+    TEXT_RULE("department"),
+    TEXT_RULE("title"),
+    END,
+};
+
+static const struct rule contact_rules[] = {
+    {.name = "name", .kind = RULE_OBJECT, .required = true, .members = contact_name_rules},
+    {.name = "phones", .kind = RULE_LIST, .members = contact_phone_rules},
+    {.name = "emails", .kind = RULE_LIST, .members = contact_email_rules},
+    {.name = "urls", .kind = RULE_LIST, .members = contact_url_rules},
+    {.name = "addresses", .kind = RULE_LIST, .members = contact_address_rules},
+    {.name = "org", .kind = RULE_OBJECT, .members = contact_org_rules},
+    TEXT_RULE("birthday"),
     END,
 };
 
@@ -123,19 +171,42 @@ static bool reaction_check(struct send *send, const cJSON *content) {
     return false;
 }
 
+/* Whether the text has the form YYYY-MM-DD. */
+static bool is_date(const char *text) {
+    return strlen(text) == 10 && text[4] == '-' && text[7] == '-' &&
+           strspn(text, "0123456789-") == 10 && strspn(text, "0123456789") == 4 &&
+           strspn(text + 5, "0123456789") == 2 && strspn(text + 8, "0123456789") == 2;
+}
+
+static bool contact_check(struct send *send, const cJSON *contact, int index) {
+    const char *path = arena_printf(send->exchange->arena, "contacts[%d]", index);
+    const char *birthday = json_text(contact, "birthday");
+    if (!cJSON_IsObject(contact)) {
+        reply_error(send->exchange, 100, "(#100) Param %s must be a JSON object.", path);
+        return false;
+    }
+    if (!rules_check(send->exchange, path, contact, contact_rules))
+        return false;
+    if (!birthday || is_date(birthday))
+        return true;
+    reply_error_details(send->exchange, 131009, "%s.birthday is not YYYY-MM-DD.", path);
+    return false;
+}
+
 static bool contacts_check(struct send *send, const cJSON *content) {
-    const cJSON *item;
-    if (!cJSON_IsArray(content) || cJSON_GetArraySize(content) == 0) {
+    int count = cJSON_GetArraySize(content), index = 0;
+    const cJSON *contact;
+    if (!cJSON_IsArray(content) || count == 0) {
         reply_error(send->exchange, 100, "(#100) Param contacts must be a non-empty array.");
         return false;
     }
-    cJSON_ArrayForEach(item, content) {
-        const cJSON *name = json_get(item, "name");
-        if (!json_text(name, "formatted_name")) {
-            reply_error(send->exchange, 100,
-                        "(#100) The parameter contacts['name']['formatted_name'] is required.");
+    if (count > CONTACTS_MAX) {
+        reply_error_details(send->exchange, 131009, "More than %d contacts.", CONTACTS_MAX);
+        return false;
+    }
+    cJSON_ArrayForEach(contact, content) {
+        if (!contact_check(send, contact, index++))
             return false;
-        }
     }
     return true;
 }
