@@ -481,6 +481,38 @@ static void write_list(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
+/* --- button that opens a URL --- */
+
+/* Writes the button's action, whose object is open already. */
+static void write_url_button(struct json_writer *out, struct json object) {
+    json_write_text(out, "name", "cta_url");
+    json_write_object(out, "parameters");
+    send_copy(out, "display_text", object, "buttonText");
+    send_copy(out, "url", object, "url");
+    json_write_end(out);
+}
+
+static const struct field cta_url_fields[] = {
+    SEND_FIELDS,
+    CONTEXT_FIELD,
+    REQUIRED_TEXT("bodyText"),
+    REQUIRED_TEXT("buttonText"),
+    {.name = "url",
+     .type = FIELD_STRING,
+     .required = true,
+     .check = url_check,
+     .example = "https://example.com/a"},
+    OPTIONAL_TEXT("headerText"),
+    OPTIONAL_TEXT("footerText"),
+    {0},
+};
+
+static void write_cta_url(struct json_writer *out, struct request *rq) {
+    open_interactive(out, rq, "cta_url", cta_url_fields);
+    write_url_button(out, rq->json);
+    json_write_end(out);
+}
+
 /* --- the kinds --- */
 
 enum shape { NOTHING, ANYTHING, STRING, ARRAY, OBJECT };
@@ -525,6 +557,9 @@ static const struct kind {
      {{"bodyText", STRING}, {"buttons", ARRAY}}},
     {DISPATCHER "/interactive/list", {"interactive", list_fields, write_list, NULL, false},
      {{"bodyText", STRING}, {"buttonText", ANYTHING}, {"sections", ARRAY}}},
+    {DISPATCHER "/interactive/cta-url",
+     {"interactive", cta_url_fields, write_cta_url, NULL, false},
+     {{"bodyText", STRING}, {"buttonText", ANYTHING}, {"url", ANYTHING}}},
     /* after the other kinds in which footerText is an optional field */
     {DISPATCHER "/interactive/catalog-message",
      {"interactive", catalog_fields, write_catalog, NULL, false},

@@ -358,6 +358,28 @@ sections.1.rows.0.description string optional
 END
 }
 
+# bats test_tags=direct
+@test "send/interactive/cta-url: a button that opens a URL" {
+    assert_sends interactive/cta-url '"url":"https:\/\/example.com","buttonText":"Go","bodyText":"B"' \
+        ',"type":"interactive","interactive":{"type":"cta_url","body":{"text":"B"},"action":{"name":"cta_url","parameters":{"display_text":"Go","url":"https:\/\/example.com"}}}'
+    assert_sends interactive/cta-url '"bodyText":"B","buttonText":"Go","url":"http://x/?a=1","footerText":"F","headerText":"H"' \
+        ',"type":"interactive","interactive":{"type":"cta_url","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"name":"cta_url","parameters":{"display_text":"Go","url":"http://x/?a=1"}}}'
+    check_fields interactive/cta-url "{$who,\"bodyText\":\"b\",\"buttonText\":\"g\",\"url\":\"https://x/\",\"headerText\":\"h\",\"footerText\":\"f\"}" <<'END'
+bodyText string required
+buttonText string required
+url string required
+headerText string optional
+footerText string optional
+END
+    forget_sent
+    check_bodies POST /v2/messages/send/interactive/cta-url --as "$TOKEN" <<END
+400	url:invalid_value	{$who,"bodyText":"b","buttonText":"g","url":"example.com"}
+400	url:invalid_value	{$who,"bodyText":"b","buttonText":"g","url":"tel:5551234"}
+400	url:invalid_value	{$who,"bodyText":"b","buttonText":"g","url":"https://u:p@example.com/"}
+END
+    assert_nothing_sent
+}
+
 # --- 4.3, 8: numbers of items ---
 
 # An array of COUNT copies of TEXT: items COUNT TEXT
@@ -446,6 +468,7 @@ shape() {
     list) printf '"bodyText":"B","buttonText":"Go","sections":[{"title":"T","rows":[{"id":"i","title":"R"}]}]' ;;
     thumbnail) printf '"bodyText":"B","thumbnailProductRetailerId":"t"' ;;
     footer) printf '"bodyText":"B","footerText":"F"' ;;
+    url) printf '"bodyText":"B","buttonText":"Go","url":"https://example.com/"' ;;
     reaction) printf '"messageId":"wamid.x=","emoji":""' ;;
     sticker) printf '"sticker":{"mediaId":"7001"}' ;;
     contacts) printf '"contacts":[{"name":{"formattedName":"A"}}]' ;;
@@ -475,6 +498,7 @@ thumbnail interactive/catalog-message
 footer interactive/catalog-message
 buttons interactive/button
 list interactive/list
+url interactive/cta-url
 reaction reaction
 sticker sticker
 contacts contacts
@@ -483,11 +507,11 @@ END
 
 # bats test_tags=direct
 @test "send: the first condition of the table wins, and of the interactive kinds the catalog message is the last" {
-    local order=(text media location product cards products buttons list thumbnail
+    local order=(text media location product cards products buttons list url thumbnail
         reaction sticker contacts) i j expected
     local -A types=([text]=text [media]=image [location]=location [product]=product [cards]=carousel
         [products]=product_list [buttons]=button [list]=list [thumbnail]=catalog_message
-        [reaction]=reaction [sticker]=sticker [contacts]=contacts)
+        [reaction]=reaction [sticker]=sticker [url]=cta_url [contacts]=contacts)
     for ((i = 0; i < ${#order[@]}; i++)); do
         for ((j = i + 1; j < ${#order[@]}; j++)); do
             send '' "{$who,$(shape "${order[j]}"),$(shape "${order[i]}"),\"footerText\":\"F\"}"
@@ -534,9 +558,9 @@ END
         assert_status 400
         assert_error 400 VALIDATION_ERROR
         assert_text .message 'Unsupported message payload.'
-        assert_that '.details | length == 13'
+        assert_that '.details | length == 14'
     done
-    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
+    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/cta-url","members":{"bodyText":"string","buttonText":"any","url":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
     send '' "{\"phoneNumberId\":\"$LINE\"}"
     assert_text .message 'Unsupported message payload.'
     assert_untouched

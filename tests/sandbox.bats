@@ -416,6 +416,25 @@ carousel() {
     assert_refused 400 100 footer
 }
 
+@test "a button that opens a URL: short label, http or https URL, any header" {
+    local button='{"type":"cta_url","body":{"text":"b"},"action":{"name":"cta_url","parameters":{"display_text":"Go","url":"https://example.com"}}}'
+    local change
+    send_interactive "$button"
+    assert_accepted
+    send_interactive "$(jq -c '.footer.text = "f" | .header = {type: "image", image: {id: "1100000000000001"}}' <<<"$button")"
+    assert_accepted
+    for change in 'del(.body)' '.action.name = "url"' 'del(.action.parameters)' \
+        'del(.action.parameters.url)' '.action.parameters.display_text = "123456789012345678901"' \
+        '.action.parameters.x = 1' '.x = 1' '.body.text = "x" * 1025' '.footer.text = "x" * 61'; do
+        send_interactive "$(jq -c "$change" <<<"$button")"
+        assert_refused 400 100 interactive
+    done
+    send_interactive "$(jq -c '.action.parameters.url = "example.com"' <<<"$button")"
+    assert_refused 400 131009 'not a valid URL'
+    send_interactive "$(jq -c '.header = {type: "video", video: {}}' <<<"$button")"
+    assert_refused 400 131009 'exactly one of id and link'
+}
+
 @test "templates: name, language and parameters must match" {
     send_template '{"name":"hello_world","language":{"code":"en_US"}}'
     assert_accepted

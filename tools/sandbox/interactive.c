@@ -196,6 +196,27 @@ static const struct rule catalog_rules_all[] = {
     END,
 };
 
+static const struct rule url_button_rules[] = {
+    {.name = "display_text", .kind = RULE_STRING, .required = true, .min = 1, .max = 20},
+    {.name = "url", .kind = RULE_STRING, .required = true, .min = 1},
+    END,
+};
+
+static const struct rule cta_url_action[] = {
+    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "cta_url"},
+    {.name = "parameters", .kind = RULE_OBJECT, .required = true, .members = url_button_rules},
+    END,
+};
+
+static const struct rule cta_url_rules_all[] = {
+    TYPE,
+    {.name = "header", .kind = RULE_OBJECT, .members = any_header},
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
+    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = cta_url_action},
+    END,
+};
+
 static const struct rule carousel_rules_all[] = {
     TYPE,
     {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
@@ -241,6 +262,17 @@ static bool button_check(struct send *send, const cJSON *interactive) {
     if (!texts_unique(buttons, "reply", "id"))
         return refuse(send, "Duplicated id of button.");
     return header_check(send, json_get(interactive, "header"));
+}
+
+/* Checks the URL of a button's action. */
+static bool button_url_check(struct send *send, const cJSON *action) {
+    const char *url = json_text(json_get(action, "parameters"), "url");
+    return is_web_url(url) || refuse(send, "The URL of the button is not a valid URL.");
+}
+
+static bool cta_url_check(struct send *send, const cJSON *interactive) {
+    return button_url_check(send, json_get(interactive, "action")) &&
+           header_check(send, json_get(interactive, "header"));
 }
 
 /* True if every section has a title, or if there is only one section. */
@@ -320,6 +352,7 @@ bool interactive_check(struct send *send, const cJSON *interactive) {
         {"product_list", product_list_rules_all, product_list_check},
         {"catalog_message", catalog_rules_all, NULL},
         {"carousel", carousel_rules_all, carousel_check},
+        {"cta_url", cta_url_rules_all, cta_url_check},
     };
     const struct message_type *kind = kinds;
     while (strcmp(kind->name, json_text(interactive, "type")) != 0)

@@ -6,7 +6,7 @@
 #include "json_fields.h"
 #include "media_object.h"
 
-static bool is_url(const char *text) {
+bool is_web_url(const char *text) {
     return strncasecmp(text, "http://", 7) == 0 || strncasecmp(text, "https://", 8) == 0;
 }
 
@@ -23,7 +23,7 @@ bool media_reference_check(struct send *send, const char *path, const cJSON *obj
                     path);
         return false;
     }
-    if (link && !is_url(link)) {
+    if (link && !is_web_url(link)) {
         reply_error(send->exchange, 100, "(#100) Param %s.link is not a valid URI.", path);
         return false;
     }

@@ -8,4 +8,7 @@
  * that it owns, or a link. Returns false after answering with an error. */
 bool media_reference_check(struct send *send, const char *path, const cJSON *object);
 
+/* Whether the text begins as an http or https URL. */
+bool is_web_url(const char *text);
+
 #endif

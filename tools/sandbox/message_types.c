@@ -114,7 +114,7 @@ static const struct rule interactive_rules[] = {
     {.name = "type",
      .kind = RULE_STRING,
      .required = true,
-     .choices = "button|list|product|product_list|catalog_message|carousel"},
+     .choices = "button|list|product|product_list|catalog_message|carousel|cta_url"},
     {.name = "action", .kind = RULE_OBJECT, .required = true},
     OPEN,
 };
