@@ -513,6 +513,52 @@ static void write_cta_url(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
+/* --- flow: its replies are counted for it (spec 2.6) --- */
+
+static const char *const flow_modes[] = {"published", "draft", NULL};
+static const char *const flow_actions[] = {"navigate", "data_exchange", NULL};
+
+static const struct field flow_fields[] = {
+    SEND_FIELDS,
+    CONTEXT_FIELD,
+    REQUIRED_TEXT("bodyText"),
+    REQUIRED_TEXT("buttonText"),
+    REQUIRED_TEXT("flowId"),
+    OPTIONAL_TEXT("headerText"),
+    OPTIONAL_TEXT("footerText"),
+    OPTIONAL_TEXT("flowToken"),
+    {.name = "flowMode", .type = FIELD_STRING, .values = flow_modes},
+    {.name = "flowAction", .type = FIELD_STRING, .values = flow_actions},
+    OPTIONAL_TEXT("flowScreen"),
+    {.name = "flowData", .type = FIELD_OBJECT},
+    {0},
+};
+
+static void write_flow(struct json_writer *out, struct request *rq) {
+    open_interactive(out, rq, "flow", flow_fields);
+    json_write_text(out, "name", "flow");
+    json_write_object(out, "parameters");
+    json_write_text(out, "flow_message_version", "3");
+    send_copy(out, "flow_id", rq->json, "flowId");
+    send_copy(out, "flow_cta", rq->json, "buttonText");
+    send_copy(out, "flow_token", rq->json, "flowToken");
+    send_copy(out, "mode", rq->json, "flowMode");
+    send_copy(out, "flow_action", rq->json, "flowAction");
+    if (json_is(json_get(rq->json, "flowScreen")) || json_is(json_get(rq->json, "flowData"))) {
+        json_write_object(out, "flow_action_payload");
+        send_copy(out, "screen", rq->json, "flowScreen");
+        send_copy(out, "data", rq->json, "flowData");
+        json_write_end(out);
+    }
+    json_write_end(out);
+    json_write_end(out);
+}
+
+static void record_flow(struct request *rq, struct store_send *send) {
+    send->flow_id = json_text(json_get(rq->json, "flowId"), rq->arena);
+    send->flow_token = json_text(json_get(rq->json, "flowToken"), rq->arena);
+}
+
 /* --- the kinds --- */
 
 enum shape { NOTHING, ANYTHING, STRING, ARRAY, OBJECT };
@@ -560,6 +606,8 @@ static const struct kind {
     {DISPATCHER "/interactive/cta-url",
      {"interactive", cta_url_fields, write_cta_url, NULL, false},
      {{"bodyText", STRING}, {"buttonText", ANYTHING}, {"url", ANYTHING}}},
+    {DISPATCHER "/interactive/flow", {"interactive", flow_fields, write_flow, record_flow, false},
+     {{"bodyText", STRING}, {"flowId", ANYTHING}}},
     /* after the other kinds in which footerText is an optional field */
     {DISPATCHER "/interactive/catalog-message",
      {"interactive", catalog_fields, write_catalog, NULL, false},

@@ -575,6 +575,23 @@ send_flow() {
 }
 
 # bats test_tags=direct
+@test "a reply counts for the flow of a flow message, by the message or by its flow_token" {
+    local flow='"bodyText":"B","buttonText":"Go","flowId":"62"'
+    learn_flows
+    api POST /v2/messages/send/interactive/flow \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"$PHONE\",$flow}"
+    assert_success
+    receive_reply "$(jq -r '.data.messages[0].id' "$body")" '{"stars":"5"}'
+    assert_responses 62 1
+    api POST /v2/messages/send -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"$PHONE\",
+        \"flowToken\":\"token-of-message\",$flow}"
+    assert_success
+    receive_reply wamid.unknown '{"flow_token":"token-of-message"}'
+    assert_responses 62 2
+    assert_responses 61 0
+}
+
+# bats test_tags=direct
 @test "the answered message has priority over the flow_token" {
     learn_flows
     send_flow ask token-both

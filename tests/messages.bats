@@ -11,6 +11,8 @@ setup_file() {
     start_stack
     make_user
     sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"7001\",\"mimeType\":\"image/png\",\"size\":10}" >/dev/null
+    sandbox POST flows "{\"wabaId\":\"$WABA\",\"items\":[{\"id\":\"7002\",\"name\":\"f\",
+        \"status\":\"PUBLISHED\"}]}" >/dev/null
     fault '{"match":{"recipient":"15550009999"},"kind":"hang"}'
     mkdir "$BATS_FILE_TMPDIR/hang"
     (
@@ -380,6 +382,38 @@ END
     assert_nothing_sent
 }
 
+# bats test_tags=direct
+@test "send/interactive/flow: opens a flow of the platform; its token and its data are sent unchanged" {
+    local flow=',"type":"interactive","interactive":{"type":"flow","body":{"text":"B"},"action":{"name":"flow","parameters":{"flow_message_version":"3","flow_id":"7002","flow_cta":"Go"'
+    assert_sends interactive/flow '"flowId":"7002","buttonText":"Go","bodyText":"B"' "$flow}}}"
+    assert_sends interactive/flow '"bodyText":"B","buttonText":"Go","flowId":"7002","flowScreen":"S"' \
+        "$flow,\"flow_action_payload\":{\"screen\":\"S\"}}}}"
+    assert_sends interactive/flow '"flowToken":"t \u0041","flowMode":"published","flowAction":"data_exchange","bodyText":"B","buttonText":"Go","flowId":"7002"' \
+        "$flow,\"flow_token\":\"t \\u0041\",\"mode\":\"published\",\"flow_action\":\"data_exchange\"}}}"
+    assert_sends interactive/flow '"headerText":"H","footerText":"F","bodyText":"B","buttonText":"Go","flowId":"7002","flowAction":"navigate","flowData":{ "n":9007199254740993,"x":[1e400]},"flowScreen":"S"' \
+        "${flow/'"body":{"text":"B"}'/'"header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"}'},\"flow_action\":\"navigate\",\"flow_action_payload\":{\"screen\":\"S\",\"data\":{ \"n\":9007199254740993,\"x\":[1e400]}}}}}"
+    check_fields interactive/flow "{$who,\"bodyText\":\"b\",\"buttonText\":\"g\",\"flowId\":\"7002\",\"headerText\":\"h\",\"footerText\":\"f\",\"flowToken\":\"t\",\"flowMode\":\"published\",\"flowAction\":\"navigate\",\"flowScreen\":\"S\",\"flowData\":{\"a\":1}}" <<'END'
+bodyText string required
+buttonText string required
+flowId string required
+headerText string optional
+footerText string optional
+flowToken string optional
+flowMode string optional
+flowAction string optional
+flowScreen string optional
+flowData object optional
+END
+    forget_sent
+    check_bodies POST /v2/messages/send/interactive/flow --as "$TOKEN" <<END
+400	flowMode:invalid_value	{$who,"bodyText":"b","buttonText":"g","flowId":"7002","flowMode":"Draft"}
+400	flowAction:invalid_value	{$who,"bodyText":"b","buttonText":"g","flowId":"7002","flowAction":"open"}
+END
+    assert_nothing_sent
+    send interactive/flow "{$who,\"bodyText\":\"b\",\"buttonText\":\"g\",\"flowId\":\"7999\"}"
+    assert_error 400 VALIDATION_ERROR 'Parameter value is not valid'
+}
+
 # --- 4.3, 8: numbers of items ---
 
 # An array of COUNT copies of TEXT: items COUNT TEXT
@@ -469,6 +503,7 @@ shape() {
     thumbnail) printf '"bodyText":"B","thumbnailProductRetailerId":"t"' ;;
     footer) printf '"bodyText":"B","footerText":"F"' ;;
     url) printf '"bodyText":"B","buttonText":"Go","url":"https://example.com/"' ;;
+    flow) printf '"bodyText":"B","buttonText":"Go","flowId":"7002"' ;;
     reaction) printf '"messageId":"wamid.x=","emoji":""' ;;
     sticker) printf '"sticker":{"mediaId":"7001"}' ;;
     contacts) printf '"contacts":[{"name":{"formattedName":"A"}}]' ;;
@@ -499,6 +534,7 @@ footer interactive/catalog-message
 buttons interactive/button
 list interactive/list
 url interactive/cta-url
+flow interactive/flow
 reaction reaction
 sticker sticker
 contacts contacts
@@ -507,11 +543,11 @@ END
 
 # bats test_tags=direct
 @test "send: the first condition of the table wins, and of the interactive kinds the catalog message is the last" {
-    local order=(text media location product cards products buttons list url thumbnail
+    local order=(text media location product cards products buttons list url flow thumbnail
         reaction sticker contacts) i j expected
     local -A types=([text]=text [media]=image [location]=location [product]=product [cards]=carousel
         [products]=product_list [buttons]=button [list]=list [thumbnail]=catalog_message
-        [reaction]=reaction [sticker]=sticker [url]=cta_url [contacts]=contacts)
+        [reaction]=reaction [sticker]=sticker [url]=cta_url [flow]=flow [contacts]=contacts)
     for ((i = 0; i < ${#order[@]}; i++)); do
         for ((j = i + 1; j < ${#order[@]}; j++)); do
             send '' "{$who,$(shape "${order[j]}"),$(shape "${order[i]}"),\"footerText\":\"F\"}"
@@ -558,9 +594,9 @@ END
         assert_status 400
         assert_error 400 VALIDATION_ERROR
         assert_text .message 'Unsupported message payload.'
-        assert_that '.details | length == 14'
+        assert_that '.details | length == 15'
     done
-    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/cta-url","members":{"bodyText":"string","buttonText":"any","url":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
+    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/cta-url","members":{"bodyText":"string","buttonText":"any","url":"any"}},{"kind":"interactive/flow","members":{"bodyText":"string","flowId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
     send '' "{\"phoneNumberId\":\"$LINE\"}"
     assert_text .message 'Unsupported message payload.'
     assert_untouched

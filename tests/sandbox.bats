@@ -435,6 +435,41 @@ carousel() {
     assert_refused 400 131009 'exactly one of id and link'
 }
 
+@test "a flow: published and of this account, or a draft in draft mode; version 3" {
+    local flow='{"type":"flow","body":{"text":"b"},"action":{"name":"flow","parameters":{"flow_message_version":"3","flow_id":"81","flow_cta":"Go"}}}'
+    local change
+    sandbox POST flows "{\"wabaId\":\"$WABA\",\"items\":[{\"id\":\"81\",\"status\":\"PUBLISHED\"},
+        {\"id\":\"82\",\"status\":\"DRAFT\"},{\"id\":\"83\",\"status\":\"BLOCKED\"},
+        {\"id\":\"84\",\"status\":\"THROTTLED\"}]}" >/dev/null
+    sandbox POST flows "{\"wabaId\":\"$OTHER_WABA\",\"items\":[{\"id\":\"85\",
+        \"status\":\"PUBLISHED\"}]}" >/dev/null
+    for change in . '.header = {type: "text", text: "h"} | .footer.text = "f"' \
+        '.action.parameters += {flow_token: "t", mode: "published", flow_action: "data_exchange"}' \
+        '.action.parameters += {flow_action_payload: {screen: "S", data: {a: 1}}}' \
+        '.action.parameters += {flow_id: "82", mode: "draft"}' \
+        '.action.parameters |= (del(.flow_id) | .flow_name = "f")'; do
+        send_interactive "$(jq -c "$change" <<<"$flow")"
+        assert_accepted
+    done
+    for change in 'del(.body)' '.action.parameters.flow_message_version = "2"' \
+        'del(.action.parameters.flow_cta)' '.action.parameters.mode = "x"' \
+        '.action.parameters.flow_action = "x"' '.action.parameters.flow_action_payload = "S"' \
+        '.action.name = "x"' '.action.parameters.x = 1'; do
+        send_interactive "$(jq -c "$change" <<<"$flow")"
+        assert_refused 400 100 interactive
+    done
+    for change in 'del(.flow_id)' '.flow_name = "f"' '.flow_id = "85"' '.flow_id = "99"' \
+        '.flow_id = "82"' '.mode = "draft"' '.flow_action_payload.data = {}' \
+        '.flow_action = "data_exchange" | .flow_action_payload.screen = "S"'; do
+        send_interactive "$(jq -c ".action.parameters |= ($change)" <<<"$flow")"
+        assert_refused 400 131009
+    done
+    send_interactive "$(jq -c '.action.parameters.flow_id = "83"' <<<"$flow")"
+    assert_refused 400 132068 blocked
+    send_interactive "$(jq -c '.action.parameters.flow_id = "84"' <<<"$flow")"
+    assert_refused 400 132069 throttled
+}
+
 @test "templates: name, language and parameters must match" {
     send_template '{"name":"hello_world","language":{"code":"en_US"}}'
     assert_accepted

@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "store/contact.h"
+#include "store/flow_token.h"
 #include "store/identity.h"
 #include "store/outbox_entry.h"
 
@@ -364,23 +365,16 @@ static bool insert_flow_reply(struct ingest *in, const struct update_message *me
            (!sql_changes(in->store) || sql_run(in->store, &count, TEXT(message_id)));
 }
 
-/* Replies to a message that opened a flow name the message's id, the flow token, or both. */
-static bool upsert_flow_token(struct ingest *in, const char *token, const char *flow_id) {
-    static struct statement s = {.sql = "INSERT INTO flow_token (account_id, token, flow_id) "
-                                        "VALUES (?1, ?2, ?3) "
-                                        "ON CONFLICT (account_id, token) DO UPDATE "
-                                        "SET flow_id = excluded.flow_id"};
-    return !token || sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(token), TEXT(flow_id));
-}
-
 static bool add_flow_rows(struct ingest *in, const struct update_message *message,
                           const char *message_id) {
     if (message->is_flow_reply)
         return insert_flow_reply(in, message, message_id);
     if (!message->is_outgoing || !message->flow_id)
         return true;
-    return upsert_flow_token(in, message->wamid, message->flow_id) &&
-           upsert_flow_token(in, message->flow_token, message->flow_id);
+    /* replies name the message's id, the flow token, or both */
+    const char *account_id = in->owner.account_id;
+    return flow_token_upsert(in->store, account_id, message->wamid, message->flow_id) &&
+           flow_token_upsert(in->store, account_id, message->flow_token, message->flow_id);
 }
 
 /* Handles an update for a message that is stored already: usually a duplicate. */

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "store/flow_token.h"
+
 /* Finds the recipient's contact by the platform's phone or by the caller's, or inserts it. The
  * platform may normalize a phone (Brazil, Mexico): then both spellings lead to the contact. */
 static bool find_or_insert_contact(struct store *store, const struct store_send *send,
@@ -28,8 +30,8 @@ static bool find_or_insert_contact(struct store *store, const struct store_send 
            contact_upsert_alias(store, send->account_id, send->phone, id, send->now);
 }
 
-/* For a template that opens a flow: its replies will name the message's id, the flow token, or
- * both. */
+/* For a flow, or a template that opens one: its replies will name the message's id, the flow token,
+ * or both. */
 static bool upsert_flow_token(struct store *store, const struct store_send *send,
                               const char *token) {
     static struct statement s = {
@@ -37,6 +39,8 @@ static bool upsert_flow_token(struct store *store, const struct store_send *send
                "FROM template WHERE account_id = ?1 AND name = ?3 AND language = ?4 "
                "AND flow_id IS NOT NULL ON CONFLICT (account_id, token) DO UPDATE "
                "SET flow_id = excluded.flow_id"};
+    if (send->flow_id)
+        return flow_token_upsert(store, send->account_id, token, send->flow_id);
     return !send->template_name || !token ||
            sql_run(store, &s, TEXT(send->account_id), TEXT(token), TEXT(send->template_name),
                    TEXT(send->template_language));

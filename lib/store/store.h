@@ -148,7 +148,9 @@ struct store_send {
     const char *context_wamid;                     /* NULL: not a reply */
     struct slice body;                             /* the body sent to the platform */
     const char *template_name, *template_language; /* of a template message; else NULL */
-    const char *flow_token;                        /* the token in its flow button; NULL: none */
+    const char *flow_id;                           /* the flow that it opens; NULL: none, or the
+                                                      template's */
+    const char *flow_token;                        /* the token of its flow; NULL: none */
     int64_t now;
     char new_contact_id[ID_SIZE], new_thread_id[ID_SIZE], message_id[ID_SIZE];
 };

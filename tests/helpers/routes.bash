@@ -74,7 +74,7 @@ sample_functions='
     def segments: {name: "greeting", mediaId: "7001", flowId: "7002"};
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
-        language: "en_US", birthday: "1999-01-23"};
+        language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1}};
 
     # the path with a sample for each segment; a segment without one is an error
     def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
@@ -110,7 +110,9 @@ sample_functions='
         | [$fields[] | select($all or .required or (.path | IN($route.one_of[][0])))] as $fields
         | reduce $fields[] as $field ({};
             .[$field.path | last_name] =
-                if $field.type == "object" then object($route; $field.path + "."; $all; $chosen)
+                if $field.type == "object" and known[$field.path | last_name]
+                then known[$field.path | last_name]
+                elif $field.type == "object" then object($route; $field.path + "."; $all; $chosen)
                 elif $field | has_items($route)
                 then [range([$field.from // 0, 1] | max)
                     | object($route; $field.path + "[]."; $all; $chosen)]

@@ -1,8 +1,10 @@
 #include "interactive.h"
 
+#include "flow_list.h"
 #include "graph_error.h"
 #include "json_fields.h"
 #include "media_reference.h"
+#include "text.h"
 
 #define END                                                                                        \
     { .name = NULL }
@@ -217,6 +219,39 @@ static const struct rule cta_url_rules_all[] = {
     END,
 };
 
+static const struct rule flow_payload_rules[] = {
+    {.name = "screen", .kind = RULE_STRING, .min = 1},
+    {.name = "data", .kind = RULE_OBJECT},
+    END,
+};
+
+static const struct rule flow_parameters[] = {
+    {.name = "flow_message_version", .kind = RULE_STRING, .required = true, .choices = "3"},
+    {.name = "flow_id", .kind = RULE_STRING, .min = 1},
+    {.name = "flow_name", .kind = RULE_STRING, .min = 1},
+    {.name = "flow_cta", .kind = RULE_STRING, .required = true, .min = 1},
+    {.name = "flow_token", .kind = RULE_STRING, .min = 1},
+    {.name = "mode", .kind = RULE_STRING, .choices = "draft|published"},
+    {.name = "flow_action", .kind = RULE_STRING, .choices = "navigate|data_exchange"},
+    {.name = "flow_action_payload", .kind = RULE_OBJECT, .members = flow_payload_rules},
+    END,
+};
+
+static const struct rule flow_action[] = {
+    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "flow"},
+    {.name = "parameters", .kind = RULE_OBJECT, .required = true, .members = flow_parameters},
+    END,
+};
+
+static const struct rule flow_rules_all[] = {
+    TYPE,
+    {.name = "header", .kind = RULE_OBJECT, .members = any_header},
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
+    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = flow_action},
+    END,
+};
+
 static const struct rule carousel_rules_all[] = {
     TYPE,
     {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
@@ -273,6 +308,42 @@ static bool button_url_check(struct send *send, const cJSON *action) {
 static bool cta_url_check(struct send *send, const cJSON *interactive) {
     return button_url_check(send, json_get(interactive, "action")) &&
            header_check(send, json_get(interactive, "header"));
+}
+
+/* Checks that the flow belongs to the account and may be opened. A flow that is given by its name
+ * is not looked up. */
+static bool flow_usable(struct send *send, const cJSON *parameters) {
+    const char *id = json_text(parameters, "flow_id"), *mode = json_text(parameters, "mode");
+    const struct item *item = id ? collection_find(&flows, id) : NULL;
+    if (!id)
+        return true;
+    if (!item || collection_owner(&flows, id) != send->account)
+        return refuse(send, "The flow_id belongs to no flow of this account.");
+    cJSON *flow = cJSON_ParseWithLength(item->raw.p, item->raw.n);
+    const char *status = json_text(flow, "status");
+    bool draft = text_matches(status, "DRAFT"), published = text_matches(status, "PUBLISHED");
+    bool blocked = text_matches(status, "BLOCKED"), throttled = text_matches(status, "THROTTLED");
+    cJSON_Delete(flow);
+    if (blocked || throttled) {
+        reply_error_as(send->exchange, blocked ? 132068 : 132069, 0, NULL, NULL);
+        return false;
+    }
+    return (mode && strcmp(mode, "draft") == 0 ? draft : published) ||
+           refuse(send, "The flow is not in the mode of the message.");
+}
+
+static bool flow_check(struct send *send, const cJSON *interactive) {
+    const cJSON *parameters = json_get(json_get(interactive, "action"), "parameters");
+    const cJSON *payload = json_get(parameters, "flow_action_payload");
+    const cJSON *data = json_get(payload, "data");
+    const char *action = json_text(parameters, "flow_action");
+    if (!json_get(parameters, "flow_id") == !json_get(parameters, "flow_name"))
+        return refuse(send, "Exactly one of flow_id and flow_name is required.");
+    if (payload && action && strcmp(action, "data_exchange") == 0)
+        return refuse(send, "flow_action_payload is not allowed with data_exchange.");
+    if (data && !data->child)
+        return refuse(send, "The data of flow_action_payload must not be empty.");
+    return flow_usable(send, parameters) && header_check(send, json_get(interactive, "header"));
 }
 
 /* True if every section has a title, or if there is only one section. */
@@ -353,6 +424,7 @@ bool interactive_check(struct send *send, const cJSON *interactive) {
         {"catalog_message", catalog_rules_all, NULL},
         {"carousel", carousel_rules_all, carousel_check},
         {"cta_url", cta_url_rules_all, cta_url_check},
+        {"flow", flow_rules_all, flow_check},
     };
     const struct message_type *kind = kinds;
     while (strcmp(kind->name, json_text(interactive, "type")) != 0)

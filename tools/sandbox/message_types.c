@@ -114,7 +114,8 @@ static const struct rule interactive_rules[] = {
     {.name = "type",
      .kind = RULE_STRING,
      .required = true,
-     .choices = "button|list|product|product_list|catalog_message|carousel|cta_url"},
+     .choices = "button|list|product|product_list|catalog_message|carousel|cta_url|"
+                "flow"},
     {.name = "action", .kind = RULE_OBJECT, .required = true},
     OPEN,
 };
