@@ -559,12 +559,31 @@ static void record_flow(struct request *rq, struct store_send *send) {
     send->flow_token = json_text(json_get(rq->json, "flowToken"), rq->arena);
 }
 
+/* --- request for the recipient's location --- */
+
+static const struct field location_request_fields[] = {
+    SEND_FIELDS,
+    CONTEXT_FIELD,
+    REQUIRED_TEXT("bodyText"),
+    {.name = "locationRequest", .type = FIELD_BOOLEAN}, /* selects the kind in the dispatcher */
+    {0},
+};
+
+static void write_location_request(struct json_writer *out, struct request *rq) {
+    open_interactive(out, rq, "location_request_message", location_request_fields);
+    json_write_text(out, "name", "send_location");
+    json_write_end(out);
+}
+
 /* --- the kinds --- */
 
-enum shape { NOTHING, ANYTHING, STRING, ARRAY, OBJECT };
+enum shape { NOTHING, ANYTHING, STRING, ARRAY, OBJECT, TRUTH };
 
-static const char *const shape_names[] = {
-    [ANYTHING] = "any", [STRING] = "string", [ARRAY] = "array", [OBJECT] = "object"};
+static const char *const shape_names[] = {[ANYTHING] = "any",
+                                          [STRING] = "string",
+                                          [ARRAY] = "array",
+                                          [OBJECT] = "object",
+                                          [TRUTH] = "true"};
 
 enum { CONDITIONS_MAX = 3 };
 
@@ -608,6 +627,9 @@ static const struct kind {
      {{"bodyText", STRING}, {"buttonText", ANYTHING}, {"url", ANYTHING}}},
     {DISPATCHER "/interactive/flow", {"interactive", flow_fields, write_flow, record_flow, false},
      {{"bodyText", STRING}, {"flowId", ANYTHING}}},
+    {DISPATCHER "/interactive/location-request",
+     {"interactive", location_request_fields, write_location_request, NULL, false},
+     {{"bodyText", STRING}, {"locationRequest", TRUTH}}},
     /* after the other kinds in which footerText is an optional field */
     {DISPATCHER "/interactive/catalog-message",
      {"interactive", catalog_fields, write_catalog, NULL, false},
@@ -636,6 +658,7 @@ static bool has_shape(struct json value, enum shape shape) {
     case STRING: return json_type(value) == JSON_STRING;
     case ARRAY: return json_type(value) == JSON_ARRAY;
     case OBJECT: return json_type(value) == JSON_OBJECT;
+    case TRUTH: return json_type(value) == JSON_TRUE;
     }
     return false;
 }

@@ -414,6 +414,23 @@ END
     assert_error 400 VALIDATION_ERROR 'Parameter value is not valid'
 }
 
+# bats test_tags=direct
+@test "send/interactive/location-request: asks for a location; locationRequest is for the dispatcher alone" {
+    local upstream=',"type":"interactive","interactive":{"type":"location_request_message","body":{"text":"B"},"action":{"name":"send_location"}}'
+    assert_sends interactive/location-request '"bodyText":"B"' "$upstream"
+    assert_sends interactive/location-request '"footerText":"F","bodyText":"B","locationRequest":true' "$upstream"
+    assert_sends '' '"footerText":"F","bodyText":"B","locationRequest":true' "$upstream"
+    check_fields interactive/location-request "{$who,\"bodyText\":\"b\"}" <<<'bodyText string required'
+    forget_sent
+    check_bodies POST /v2/messages/send/interactive/location-request --as "$TOKEN" <<END
+400	locationRequest:invalid_type	{$who,"bodyText":"b","locationRequest":"true"}
+END
+    check_bodies POST /v2/messages/send --as "$TOKEN" <<END
+400	bodyText:empty	{$who,"bodyText":"","locationRequest":true}
+END
+    assert_nothing_sent
+}
+
 # --- 4.3, 8: numbers of items ---
 
 # An array of COUNT copies of TEXT: items COUNT TEXT
@@ -504,6 +521,7 @@ shape() {
     footer) printf '"bodyText":"B","footerText":"F"' ;;
     url) printf '"bodyText":"B","buttonText":"Go","url":"https://example.com/"' ;;
     flow) printf '"bodyText":"B","buttonText":"Go","flowId":"7002"' ;;
+    where) printf '"bodyText":"B","locationRequest":true' ;;
     reaction) printf '"messageId":"wamid.x=","emoji":""' ;;
     sticker) printf '"sticker":{"mediaId":"7001"}' ;;
     contacts) printf '"contacts":[{"name":{"formattedName":"A"}}]' ;;
@@ -535,6 +553,7 @@ buttons interactive/button
 list interactive/list
 url interactive/cta-url
 flow interactive/flow
+where interactive/location-request
 reaction reaction
 sticker sticker
 contacts contacts
@@ -543,11 +562,12 @@ END
 
 # bats test_tags=direct
 @test "send: the first condition of the table wins, and of the interactive kinds the catalog message is the last" {
-    local order=(text media location product cards products buttons list url flow thumbnail
+    local order=(text media location product cards products buttons list url flow where thumbnail
         reaction sticker contacts) i j expected
     local -A types=([text]=text [media]=image [location]=location [product]=product [cards]=carousel
         [products]=product_list [buttons]=button [list]=list [thumbnail]=catalog_message
-        [reaction]=reaction [sticker]=sticker [url]=cta_url [flow]=flow [contacts]=contacts)
+        [reaction]=reaction [sticker]=sticker [url]=cta_url [flow]=flow [contacts]=contacts
+        [where]=location_request_message)
     for ((i = 0; i < ${#order[@]}; i++)); do
         for ((j = i + 1; j < ${#order[@]}; j++)); do
             send '' "{$who,$(shape "${order[j]}"),$(shape "${order[i]}"),\"footerText\":\"F\"}"
@@ -584,7 +604,7 @@ END
     local text before
     before=$(recorded)
     for text in '' ',"text":5' ',"text":null' ',"text":["x"]' ',"media":"7001"' ',"media":[]' ',"location":"1,2"' \
-        ',"bodyText":"B"' ',"bodyText":5,"catalogId":"c","productRetailerId":"p"' \
+        ',"bodyText":"B"' ',"bodyText":"B","locationRequest":false' ',"bodyText":5,"catalogId":"c","productRetailerId":"p"' \
         ',"catalogId":"c","productRetailerId":"p"' ',"bodyText":"B","catalogId":"c"' \
         ',"bodyText":"B","productRetailerId":"p"' ',"bodyText":"B","cards":{}' ',"bodyText":"B","buttons":{}' \
         ',"bodyText":"B","sections":[]' ',"bodyText":"B","buttonText":"g"' ',"footerText":"F"' \
@@ -594,9 +614,9 @@ END
         assert_status 400
         assert_error 400 VALIDATION_ERROR
         assert_text .message 'Unsupported message payload.'
-        assert_that '.details | length == 15'
+        assert_that '.details | length == 16'
     done
-    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/cta-url","members":{"bodyText":"string","buttonText":"any","url":"any"}},{"kind":"interactive/flow","members":{"bodyText":"string","flowId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
+    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/cta-url","members":{"bodyText":"string","buttonText":"any","url":"any"}},{"kind":"interactive/flow","members":{"bodyText":"string","flowId":"any"}},{"kind":"interactive/location-request","members":{"bodyText":"string","locationRequest":"true"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
     send '' "{\"phoneNumberId\":\"$LINE\"}"
     assert_text .message 'Unsupported message payload.'
     assert_untouched

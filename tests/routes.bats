@@ -342,6 +342,7 @@ similar_paths() {
 wrong_fields='
     def wrong: {string: [null, true, 5, ["x"], {a: 1}], object: [null, false, 5, "x", []],
         array: [null, true, 5, "x", {a: 1}], integer: [null, true, "x", [], {}],
+        boolean: [null, "true", 1, [], {}],
         "string or number": [null, true, ["x"], {a: 1}]};
     def row($issue): "400\t\($issue)\t\(tojson)";
     select(.path == $route and .method == $method) | . as $described

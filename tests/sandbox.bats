@@ -470,6 +470,18 @@ carousel() {
     assert_refused 400 132069 throttled
 }
 
+@test "a request for a location: a body and no header or footer" {
+    local request='{"type":"location_request_message","body":{"text":"b"},"action":{"name":"send_location"}}'
+    local change
+    send_interactive "$request"
+    assert_accepted
+    for change in 'del(.body)' 'del(.action)' '.action.name = "x"' '.action.x = 1' \
+        '.footer.text = "f"' '.header = {type: "text", text: "h"}' '.body.text = "x" * 1025'; do
+        send_interactive "$(jq -c "$change" <<<"$request")"
+        assert_refused 400 100 interactive
+    done
+}
+
 @test "templates: name, language and parameters must match" {
     send_template '{"name":"hello_world","language":{"code":"en_US"}}'
     assert_accepted

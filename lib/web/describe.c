@@ -65,6 +65,7 @@ static void print_field(const char *kind, const char *path, const struct field *
     static const char *const types[] = {[FIELD_STRING] = "string",
                                         [FIELD_INTEGER] = "integer",
                                         [FIELD_STRING_OR_NUMBER] = "string or number",
+                                        [FIELD_BOOLEAN] = "boolean",
                                         [FIELD_OBJECT] = "object",
                                         [FIELD_ARRAY] = "array"};
     if (field->type == FIELD_ONE_OF) {

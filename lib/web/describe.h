@@ -20,7 +20,7 @@
  *     Besides answering requests, it may:
  *       PERMISSION
  *
- * TYPE is string, integer, string or number, object, or array. RULE is required, may be empty,
+ * TYPE is string, integer, string or number, boolean, object, or array. RULE is required, may be empty,
  * checked (by code), `from N` and `to N` (the value of an integer, the items of an array),
  * `one of VALUE...`, or, as the last one, `as EXAMPLE`. */
 /* clang-format on */

@@ -45,6 +45,7 @@ static const char *type_wanted(const struct field *field) {
         [FIELD_STRING] = "a string",
         [FIELD_INTEGER] = "an integer",
         [FIELD_STRING_OR_NUMBER] = "a string or a number",
+        [FIELD_BOOLEAN] = "true or false",
         [FIELD_OBJECT] = "an object",
         [FIELD_ARRAY] = "an array",
     };
@@ -56,6 +57,7 @@ static bool has_type(const struct field *field, enum json_type type) {
     case FIELD_STRING: return type == JSON_STRING;
     case FIELD_INTEGER: return type == JSON_NUMBER;
     case FIELD_STRING_OR_NUMBER: return type == JSON_STRING || type == JSON_NUMBER;
+    case FIELD_BOOLEAN: return type == JSON_TRUE || type == JSON_FALSE;
     case FIELD_OBJECT: return type == JSON_OBJECT;
     case FIELD_ARRAY: return type == JSON_ARRAY;
     case FIELD_ONE_OF: break;

@@ -10,6 +10,7 @@ enum field_type {
     FIELD_STRING = 1,
     FIELD_INTEGER,          /* in queries: decimal digits with an optional sign */
     FIELD_STRING_OR_NUMBER, /* either; forwarded unchanged */
+    FIELD_BOOLEAN,
     FIELD_OBJECT,
     FIELD_ARRAY,
     FIELD_ONE_OF, /* not a field itself: at least one of `names` must be present; with max 1 exactly

@@ -89,6 +89,12 @@ static const struct {
     {{.name = "v", .type = FIELD_STRING_OR_NUMBER, .required = true},
      "{\"v\":{}}",
      "v:invalid_type"},
+    {{.name = "b", .type = FIELD_BOOLEAN, .required = true}, "{\"b\":true}", ""},
+    {{.name = "b", .type = FIELD_BOOLEAN, .required = true}, "{\"b\":false}", ""},
+    {{.name = "b", .type = FIELD_BOOLEAN, .required = true}, "{}", "b:required"},
+    {{.name = "b", .type = FIELD_BOOLEAN}, "{\"b\":\"true\"}", "b:invalid_type"},
+    {{.name = "b", .type = FIELD_BOOLEAN}, "{\"b\":1}", "b:invalid_type"},
+    {{.name = "b", .type = FIELD_BOOLEAN}, "{\"b\":null}", "b:invalid_type"},
     {{.name = "o", .type = FIELD_OBJECT, .required = true, .fields = row_fields},
      "{\"o\":{}}",
      "o.id:required"},
@@ -112,6 +118,10 @@ static const struct {
      "s[0].title:empty s[0].rows:too_few s[1].rows[1].id:required s[1].rows[1].n:out_of_range"},
     {{.type = FIELD_ONE_OF, .names = either}, "{\"c\":null}", ""},
     {{.type = FIELD_ONE_OF, .names = either}, "{\"d\":1}", "a:one_of"},
+    {{.type = FIELD_ONE_OF, .names = either}, "{\"c\":1,\"a\":1}", ""},
+    {{.type = FIELD_ONE_OF, .names = either, .max = 1}, "{\"c\":null}", ""},
+    {{.type = FIELD_ONE_OF, .names = either, .max = 1}, "{\"d\":1}", "a:one_of"},
+    {{.type = FIELD_ONE_OF, .names = either, .max = 1}, "{\"c\":1,\"a\":1}", "c:one_of"},
 };
 
 /* The issues as `path:code`, separated by spaces. */

@@ -252,6 +252,18 @@ static const struct rule flow_rules_all[] = {
     END,
 };
 
+static const struct rule send_location_action[] = {
+    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "send_location"},
+    END,
+};
+
+static const struct rule location_request_rules_all[] = {
+    TYPE,
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = send_location_action},
+    END,
+};
+
 static const struct rule carousel_rules_all[] = {
     TYPE,
     {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
@@ -425,6 +437,7 @@ bool interactive_check(struct send *send, const cJSON *interactive) {
         {"carousel", carousel_rules_all, carousel_check},
         {"cta_url", cta_url_rules_all, cta_url_check},
         {"flow", flow_rules_all, flow_check},
+        {"location_request_message", location_request_rules_all, NULL},
     };
     const struct message_type *kind = kinds;
     while (strcmp(kind->name, json_text(interactive, "type")) != 0)
