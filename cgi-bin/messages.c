@@ -575,6 +575,41 @@ static void write_location_request(struct json_writer *out, struct request *rq) 
     json_write_end(out);
 }
 
+/* --- request for the recipient's address --- */
+
+static const struct field saved_address_members[] = {
+    REQUIRED_TEXT("id"),
+    {.name = "value", .type = FIELD_OBJECT, .required = true},
+    {0},
+};
+
+static const struct field address_fields[] = {
+    SEND_FIELDS,
+    CONTEXT_FIELD,
+    REQUIRED_TEXT("bodyText"),
+    {.name = "country", .type = FIELD_STRING, .required = true, .example = "IN"},
+    OPTIONAL_TEXT("headerText"),
+    OPTIONAL_TEXT("footerText"),
+    {.name = "values", .type = FIELD_OBJECT},
+    {.name = "validationErrors", .type = FIELD_OBJECT},
+    {.name = "savedAddresses", .type = FIELD_ARRAY, .fields = saved_address_members},
+    {0},
+};
+
+static void write_address(struct json_writer *out, struct request *rq) {
+    struct json saved = json_get(rq->json, "savedAddresses");
+    open_interactive(out, rq, "address_message", address_fields);
+    json_write_text(out, "name", "address_message");
+    json_write_object(out, "parameters");
+    send_copy(out, "country", rq->json, "country");
+    send_copy(out, "values", rq->json, "values");
+    send_copy(out, "validation_errors", rq->json, "validationErrors");
+    if (json_is(saved))
+        write_items(out, "saved_addresses", saved, saved_address_members);
+    json_write_end(out);
+    json_write_end(out);
+}
+
 /* --- the kinds --- */
 
 enum shape { NOTHING, ANYTHING, STRING, ARRAY, OBJECT, TRUTH };
@@ -630,6 +665,9 @@ static const struct kind {
     {DISPATCHER "/interactive/location-request",
      {"interactive", location_request_fields, write_location_request, NULL, false},
      {{"bodyText", STRING}, {"locationRequest", TRUTH}}},
+    {DISPATCHER "/interactive/address",
+     {"interactive", address_fields, write_address, NULL, false},
+     {{"bodyText", STRING}, {"country", ANYTHING}}},
     /* after the other kinds in which footerText is an optional field */
     {DISPATCHER "/interactive/catalog-message",
      {"interactive", catalog_fields, write_catalog, NULL, false},

@@ -431,6 +431,26 @@ END
     assert_nothing_sent
 }
 
+# bats test_tags=direct
+@test "send/interactive/address: asks for an address, with values, saved addresses and errors" {
+    assert_sends interactive/address '"country":"IN","bodyText":"B"' \
+        ',"type":"interactive","interactive":{"type":"address_message","body":{"text":"B"},"action":{"name":"address_message","parameters":{"country":"IN"}}}'
+    assert_sends interactive/address '"savedAddresses":[{"x":1,"value":{"city":"M\u0075mbai"},"id":"a"},{"id":"b","value":{}}],"validationErrors":{"in_pin_code":"no"},"values":{ "name":"N","in_pin_code":"666666"},"footerText":"F","headerText":"H","country":"IN","bodyText":"B"' \
+        ',"type":"interactive","interactive":{"type":"address_message","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"name":"address_message","parameters":{"country":"IN","values":{ "name":"N","in_pin_code":"666666"},"validation_errors":{"in_pin_code":"no"},"saved_addresses":[{"id":"a","value":{"city":"M\u0075mbai"}},{"id":"b","value":{}}]}}}'
+    check_fields interactive/address "{$who,\"bodyText\":\"b\",\"country\":\"IN\",\"headerText\":\"h\",\"footerText\":\"f\",\"values\":{},\"validationErrors\":{},\"savedAddresses\":[{\"id\":\"i\",\"value\":{}}]}" <<'END'
+bodyText string required
+country string required
+headerText string optional
+footerText string optional
+values object optional
+validationErrors object optional
+savedAddresses array optional
+savedAddresses.0 object optional
+savedAddresses.0.id string required
+savedAddresses.0.value object required
+END
+}
+
 # --- 4.3, 8: numbers of items ---
 
 # An array of COUNT copies of TEXT: items COUNT TEXT
@@ -522,6 +542,7 @@ shape() {
     url) printf '"bodyText":"B","buttonText":"Go","url":"https://example.com/"' ;;
     flow) printf '"bodyText":"B","buttonText":"Go","flowId":"7002"' ;;
     where) printf '"bodyText":"B","locationRequest":true' ;;
+    address) printf '"bodyText":"B","country":"IN"' ;;
     reaction) printf '"messageId":"wamid.x=","emoji":""' ;;
     sticker) printf '"sticker":{"mediaId":"7001"}' ;;
     contacts) printf '"contacts":[{"name":{"formattedName":"A"}}]' ;;
@@ -554,6 +575,7 @@ list interactive/list
 url interactive/cta-url
 flow interactive/flow
 where interactive/location-request
+address interactive/address
 reaction reaction
 sticker sticker
 contacts contacts
@@ -562,12 +584,12 @@ END
 
 # bats test_tags=direct
 @test "send: the first condition of the table wins, and of the interactive kinds the catalog message is the last" {
-    local order=(text media location product cards products buttons list url flow where thumbnail
+    local order=(text media location product cards products buttons list url flow where address thumbnail
         reaction sticker contacts) i j expected
     local -A types=([text]=text [media]=image [location]=location [product]=product [cards]=carousel
         [products]=product_list [buttons]=button [list]=list [thumbnail]=catalog_message
         [reaction]=reaction [sticker]=sticker [url]=cta_url [flow]=flow [contacts]=contacts
-        [where]=location_request_message)
+        [where]=location_request_message [address]=address_message)
     for ((i = 0; i < ${#order[@]}; i++)); do
         for ((j = i + 1; j < ${#order[@]}; j++)); do
             send '' "{$who,$(shape "${order[j]}"),$(shape "${order[i]}"),\"footerText\":\"F\"}"
@@ -614,9 +636,9 @@ END
         assert_status 400
         assert_error 400 VALIDATION_ERROR
         assert_text .message 'Unsupported message payload.'
-        assert_that '.details | length == 16'
+        assert_that '.details | length == 17'
     done
-    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/cta-url","members":{"bodyText":"string","buttonText":"any","url":"any"}},{"kind":"interactive/flow","members":{"bodyText":"string","flowId":"any"}},{"kind":"interactive/location-request","members":{"bodyText":"string","locationRequest":"true"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
+    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/cta-url","members":{"bodyText":"string","buttonText":"any","url":"any"}},{"kind":"interactive/flow","members":{"bodyText":"string","flowId":"any"}},{"kind":"interactive/location-request","members":{"bodyText":"string","locationRequest":"true"}},{"kind":"interactive/address","members":{"bodyText":"string","country":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
     send '' "{\"phoneNumberId\":\"$LINE\"}"
     assert_text .message 'Unsupported message payload.'
     assert_untouched

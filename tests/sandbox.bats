@@ -482,6 +482,25 @@ carousel() {
     done
 }
 
+@test "a request for an address: the country and the fields of an address" {
+    local request='{"type":"address_message","body":{"text":"b"},"action":{"name":"address_message","parameters":{"country":"IN"}}}'
+    local change
+    for change in . '.header = {type: "text", text: "h"} | .footer.text = "f"' \
+        '.action.parameters += {values: {city: "c"}, validation_errors: {in_pin_code: "e"}}' \
+        '.action.parameters.saved_addresses = [{id: "a", value: {city: "c", state: "s"}}]'; do
+        send_interactive "$(jq -c "$change" <<<"$request")"
+        assert_accepted
+    done
+    for change in 'del(.body)' 'del(.action.parameters.country)' '.action.name = "x"' \
+        '.action.parameters.country = "IND"' '.action.parameters.values.town = "x"' \
+        '.action.parameters.validation_errors.city = 5' '.action.parameters.saved_addresses = {}' \
+        '.action.parameters.saved_addresses = [{value: {}}]' '.action.parameters.x = 1' \
+        '.action.parameters.saved_addresses = [{id: "a", value: "x"}]'; do
+        send_interactive "$(jq -c "$change" <<<"$request")"
+        assert_refused 400 100 interactive
+    done
+}
+
 @test "templates: name, language and parameters must match" {
     send_template '{"name":"hello_world","language":{"code":"en_US"}}'
     assert_accepted

@@ -264,6 +264,49 @@ static const struct rule location_request_rules_all[] = {
     END,
 };
 
+#define ADDRESS_FIELD(member)                                                                      \
+    { .name = member, .kind = RULE_STRING }
+
+/* The fields of an address, as values and as errors. */
+static const struct rule address_rules[] = {
+    ADDRESS_FIELD("name"),         ADDRESS_FIELD("phone_number"),
+    ADDRESS_FIELD("in_pin_code"),  ADDRESS_FIELD("sg_post_code"),
+    ADDRESS_FIELD("house_number"), ADDRESS_FIELD("floor_number"),
+    ADDRESS_FIELD("tower_number"), ADDRESS_FIELD("building_name"),
+    ADDRESS_FIELD("address"),      ADDRESS_FIELD("landmark_area"),
+    ADDRESS_FIELD("unit_number"),  ADDRESS_FIELD("city"),
+    ADDRESS_FIELD("state"),        END,
+};
+
+static const struct rule saved_address_rules[] = {
+    {.name = "id", .kind = RULE_STRING, .required = true, .min = 1},
+    {.name = "value", .kind = RULE_OBJECT, .required = true, .members = address_rules},
+    END,
+};
+
+static const struct rule address_parameters[] = {
+    {.name = "country", .kind = RULE_STRING, .required = true, .min = 2, .max = 2},
+    {.name = "values", .kind = RULE_OBJECT, .members = address_rules},
+    {.name = "validation_errors", .kind = RULE_OBJECT, .members = address_rules},
+    {.name = "saved_addresses", .kind = RULE_LIST, .members = saved_address_rules},
+    END,
+};
+
+static const struct rule address_action[] = {
+    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "address_message"},
+    {.name = "parameters", .kind = RULE_OBJECT, .required = true, .members = address_parameters},
+    END,
+};
+
+static const struct rule address_rules_all[] = {
+    TYPE,
+    {.name = "header", .kind = RULE_OBJECT, .members = any_header},
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
+    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = address_action},
+    END,
+};
+
 static const struct rule carousel_rules_all[] = {
     TYPE,
     {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
@@ -358,6 +401,10 @@ static bool flow_check(struct send *send, const cJSON *interactive) {
     return flow_usable(send, parameters) && header_check(send, json_get(interactive, "header"));
 }
 
+static bool address_check(struct send *send, const cJSON *interactive) {
+    return header_check(send, json_get(interactive, "header"));
+}
+
 /* True if every section has a title, or if there is only one section. */
 static bool section_titles_given(const cJSON *sections) {
     const cJSON *section;
@@ -437,6 +484,7 @@ bool interactive_check(struct send *send, const cJSON *interactive) {
         {"carousel", carousel_rules_all, carousel_check},
         {"cta_url", cta_url_rules_all, cta_url_check},
         {"flow", flow_rules_all, flow_check},
+        {"address_message", address_rules_all, address_check},
         {"location_request_message", location_request_rules_all, NULL},
     };
     const struct message_type *kind = kinds;

@@ -115,7 +115,7 @@ static const struct rule interactive_rules[] = {
      .kind = RULE_STRING,
      .required = true,
      .choices = "button|list|product|product_list|catalog_message|carousel|cta_url|"
-                "flow|location_request_message"},
+                "flow|location_request_message|address_message"},
     {.name = "action", .kind = RULE_OBJECT, .required = true},
     OPEN,
 };
