@@ -236,12 +236,12 @@ static void write_contacts(struct json_writer *out, struct request *rq) {
 /* --- interactive: the common part of all kinds --- */
 
 /* Writes {"text": VALUE} under `name`, with the value of `member`; nothing when it is absent. */
-static void write_part(struct json_writer *out, const char *name, struct request *rq,
+static void write_part(struct json_writer *out, const char *name, struct json object,
                        const char *member) {
-    if (!json_is(json_get(rq->json, member)))
+    if (!json_is(json_get(object, member)))
         return;
     json_write_object(out, name);
-    send_copy(out, "text", rq->json, member);
+    send_copy(out, "text", object, member);
     json_write_end(out);
 }
 
@@ -257,9 +257,9 @@ static void open_interactive(struct json_writer *out, struct request *rq, const 
         send_copy(out, "text", rq->json, "headerText");
         json_write_end(out);
     }
-    write_part(out, "body", rq, "bodyText");
+    write_part(out, "body", rq->json, "bodyText");
     if (field_is_declared(fields, SLICE("footerText")))
-        write_part(out, "footer", rq, "footerText");
+        write_part(out, "footer", rq->json, "footerText");
     json_write_object(out, "action");
 }
 
@@ -427,20 +427,24 @@ static const struct field buttons_fields[] = {
     {0},
 };
 
-static void write_buttons(struct json_writer *out, struct request *rq) {
-    struct json buttons = json_get(rq->json, "buttons");
-    open_interactive(out, rq, "button", buttons_fields);
+/* Writes the array `buttons`, each with the platform's type of the button. */
+static void write_reply_buttons(struct json_writer *out, struct json buttons, const char *type) {
     json_write_array(out, "buttons");
     for (struct json button = json_first(buttons); json_is(button); button = json_next(button)) {
         json_write_object(out, NULL);
-        json_write_text(out, "type", "reply");
-        json_write_object(out, "reply");
+        json_write_text(out, "type", type);
+        json_write_object(out, type);
         send_copy(out, "id", button, "id");
         send_copy(out, "title", button, "title");
         json_write_end(out);
         json_write_end(out);
     }
     json_write_end(out);
+}
+
+static void write_buttons(struct json_writer *out, struct request *rq) {
+    open_interactive(out, rq, "button", buttons_fields);
+    write_reply_buttons(out, json_get(rq->json, "buttons"), "reply");
     json_write_end(out);
 }
 
@@ -610,6 +614,82 @@ static void write_address(struct json_writer *out, struct request *rq) {
     json_write_end(out);
 }
 
+/* --- media carousel --- */
+
+static const char *const card_media_types[] = {"image", "video", NULL};
+static const char *const card_actions[] = {"url", "buttons", NULL};
+static const char *const card_labels[] = {"buttonText", "buttons", NULL};
+
+static const struct field card_media_members[] = {
+    {.name = "type", .type = FIELD_STRING, .required = true, .values = card_media_types},
+    MEDIA_SOURCE_FIELDS,
+    {0},
+};
+
+/* A card has url and buttonText, or buttons. */
+static const struct field media_card_members[] = {
+    {.name = "media", .type = FIELD_OBJECT, .required = true, .fields = card_media_members},
+    OPTIONAL_TEXT("bodyText"),
+    OPTIONAL_TEXT("buttonText"),
+    {.name = "url", .type = FIELD_STRING, .check = url_check, .example = "https://example.com/a"},
+    {.name = "buttons", .type = FIELD_ARRAY, .min = 1, .fields = button_members},
+    {.type = FIELD_ONE_OF, .names = card_actions, .max = 1},
+    {.type = FIELD_ONE_OF, .names = card_labels, .max = 1},
+    {0},
+};
+
+static const struct field media_carousel_fields[] = {
+    SEND_FIELDS,
+    CONTEXT_FIELD,
+    REQUIRED_TEXT("bodyText"),
+    {.name = "mediaCards",
+     .type = FIELD_ARRAY,
+     .required = true,
+     .min = 2,
+     .max = 10, /* the platform's limit */
+     .fields = media_card_members},
+    {0},
+};
+
+static void write_card_header(struct json_writer *out, struct request *rq, struct json media) {
+    const char *type = json_text(json_get(media, "type"), rq->arena);
+    json_write_object(out, "header");
+    json_write_text(out, "type", type);
+    json_write_object(out, type);
+    write_media_source(out, media);
+    json_write_end(out);
+    json_write_end(out);
+}
+
+static void write_card_action(struct json_writer *out, struct json card) {
+    struct json buttons = json_get(card, "buttons");
+    json_write_object(out, "action");
+    if (json_is(buttons))
+        write_reply_buttons(out, buttons, "quick_reply");
+    else
+        write_url_button(out, card);
+    json_write_end(out);
+}
+
+/* The platform's type of a card is cta_url with either kind of buttons. */
+static void write_media_carousel(struct json_writer *out, struct request *rq) {
+    struct json cards = json_get(rq->json, "mediaCards");
+    int64_t index = 0;
+    open_interactive(out, rq, "carousel", media_carousel_fields);
+    json_write_array(out, "cards");
+    for (struct json card = json_first(cards); json_is(card); card = json_next(card)) {
+        json_write_object(out, NULL);
+        json_write_integer(out, "card_index", index++);
+        json_write_text(out, "type", "cta_url");
+        write_card_header(out, rq, json_get(card, "media"));
+        write_part(out, "body", card, "bodyText");
+        write_card_action(out, card);
+        json_write_end(out);
+    }
+    json_write_end(out);
+    json_write_end(out);
+}
+
 /* --- the kinds --- */
 
 enum shape { NOTHING, ANYTHING, STRING, ARRAY, OBJECT, TRUTH };
@@ -668,6 +748,9 @@ static const struct kind {
     {DISPATCHER "/interactive/address",
      {"interactive", address_fields, write_address, NULL, false},
      {{"bodyText", STRING}, {"country", ANYTHING}}},
+    {DISPATCHER "/interactive/media-carousel",
+     {"interactive", media_carousel_fields, write_media_carousel, NULL, false},
+     {{"bodyText", STRING}, {"mediaCards", ARRAY}}},
     /* after the other kinds in which footerText is an optional field */
     {DISPATCHER "/interactive/catalog-message",
      {"interactive", catalog_fields, write_catalog, NULL, false},

@@ -451,6 +451,53 @@ savedAddresses.0.value object required
 END
 }
 
+# bats test_tags=direct
+@test "send/interactive/media-carousel: cards of media, each with a URL or with reply buttons" {
+    local card='{"media":{"type":"image","link":"https://x/"},"url":"https://y/","buttonText":"Go"}'
+    local replies='{"media":{"type":"image","link":"https://x/"},"buttons":[{"id":"i","title":"T"}]}'
+    local change
+    assert_sends interactive/media-carousel "\"mediaCards\":[$card,{\"buttonText\":\"Up\",\"url\":\"http://z\",\"bodyText\":\"C\",\"media\":{\"mediaId\":\"7001\",\"type\":\"video\",\"caption\":\"c\"},\"x\":1}],\"footerText\":\"F\",\"bodyText\":\"B\"" \
+        ',"type":"interactive","interactive":{"type":"carousel","body":{"text":"B"},"action":{"cards":[{"card_index":0,"type":"cta_url","header":{"type":"image","image":{"link":"https://x/"}},"action":{"name":"cta_url","parameters":{"display_text":"Go","url":"https://y/"}}},{"card_index":1,"type":"cta_url","header":{"type":"video","video":{"id":"7001"}},"body":{"text":"C"},"action":{"name":"cta_url","parameters":{"display_text":"Up","url":"http://z"}}}]}}'
+    assert_sends interactive/media-carousel "\"bodyText\":\"B\",\"mediaCards\":[$replies,$replies]" \
+        ",\"type\":\"interactive\",\"interactive\":{\"type\":\"carousel\",\"body\":{\"text\":\"B\"},\"action\":{\"cards\":$(items 2 '{"card_index":#,"type":"cta_url","header":{"type":"image","image":{"link":"https://x/"}},"action":{"buttons":[{"type":"quick_reply","quick_reply":{"id":"i","title":"T"}}]}}')}}"
+    check_fields interactive/media-carousel "{$who,\"bodyText\":\"b\",\"mediaCards\":[$card,$card,${card/'"url"'/'"bodyText":"c","url"'}]}" <<'END'
+bodyText string required
+mediaCards array required
+mediaCards.0 object optional
+mediaCards.2.media object required
+mediaCards.2.media.type string required
+mediaCards.2.bodyText string optional
+END
+    check_bodies POST /v2/messages/send/interactive/media-carousel --as "$TOKEN" <<END
+400	mediaCards:too_few	{$who,"bodyText":"b","mediaCards":[$card]}
+200	-	{$who,"bodyText":"b","mediaCards":$(items 10 "$card")}
+400	mediaCards:too_many	{$who,"bodyText":"b","mediaCards":$(items 11 "$card")}
+END
+    forget_sent
+    while IFS=$'\t' read -r change issues; do
+        printf '400\t%s\t{%s,"bodyText":"b","mediaCards":[%s,%s]}\n' "$issues" "$who" "$card" \
+            "$(jq -c "$change" <<<"$card")"
+    done >"$BATS_TEST_TMPDIR/cards" <<'END'
+del(.url)	mediaCards[1].url:one_of
+del(.buttonText)	mediaCards[1].buttonText:one_of
+del(.url, .buttonText)	mediaCards[1].url:one_of,mediaCards[1].buttonText:one_of
+.buttons = [{id: "i", title: "t"}]	mediaCards[1].buttons:one_of,mediaCards[1].buttons:one_of
+del(.url, .buttonText) | .buttons = []	mediaCards[1].buttons:too_few
+del(.url, .buttonText) | .buttons = [{id: "i"}]	mediaCards[1].buttons[0].title:required
+.url = "example.com"	mediaCards[1].url:invalid_value
+.media.type = "document"	mediaCards[1].media.type:invalid_value
+del(.media.link)	mediaCards[1].media.mediaId:one_of
+.media.mediaId = "7001"	mediaCards[1].media.link:one_of
+.media.link = "x"	mediaCards[1].media.link:invalid_value
+END
+    check_bodies POST /v2/messages/send/interactive/media-carousel --as "$TOKEN" \
+        <"$BATS_TEST_TMPDIR/cards"
+    assert_nothing_sent
+    # the platform enforces its own rules
+    send interactive/media-carousel "{$who,\"bodyText\":\"b\",\"mediaCards\":[$card,$replies]}"
+    assert_error 400 VALIDATION_ERROR 'Parameter value is not valid'
+}
+
 # --- 4.3, 8: numbers of items ---
 
 # An array of COUNT copies of TEXT: items COUNT TEXT
@@ -527,6 +574,7 @@ END
 # --- 4.3: the smart dispatcher ---
 
 # Bodies for the dispatcher, one of each kind; the names are those of the routes.
+media_card='{"media":{"type":"image","link":"https://x/"},"url":"https://y/","buttonText":"Go"}'
 shape() {
     case $1 in
     text) printf '"text":"T"' ;;
@@ -543,6 +591,7 @@ shape() {
     flow) printf '"bodyText":"B","buttonText":"Go","flowId":"7002"' ;;
     where) printf '"bodyText":"B","locationRequest":true' ;;
     address) printf '"bodyText":"B","country":"IN"' ;;
+    panels) printf '"bodyText":"B","mediaCards":[%s,%s]' "$media_card" "$media_card" ;;
     reaction) printf '"messageId":"wamid.x=","emoji":""' ;;
     sticker) printf '"sticker":{"mediaId":"7001"}' ;;
     contacts) printf '"contacts":[{"name":{"formattedName":"A"}}]' ;;
@@ -576,6 +625,7 @@ url interactive/cta-url
 flow interactive/flow
 where interactive/location-request
 address interactive/address
+panels interactive/media-carousel
 reaction reaction
 sticker sticker
 contacts contacts
@@ -584,12 +634,13 @@ END
 
 # bats test_tags=direct
 @test "send: the first condition of the table wins, and of the interactive kinds the catalog message is the last" {
-    local order=(text media location product cards products buttons list url flow where address thumbnail
+    local order=(text media location product cards products buttons list url flow where address panels thumbnail
         reaction sticker contacts) i j expected
     local -A types=([text]=text [media]=image [location]=location [product]=product [cards]=carousel
         [products]=product_list [buttons]=button [list]=list [thumbnail]=catalog_message
         [reaction]=reaction [sticker]=sticker [url]=cta_url [flow]=flow [contacts]=contacts
-        [where]=location_request_message [address]=address_message)
+        [where]=location_request_message [address]=address_message
+        [panels]=carousel)
     for ((i = 0; i < ${#order[@]}; i++)); do
         for ((j = i + 1; j < ${#order[@]}; j++)); do
             send '' "{$who,$(shape "${order[j]}"),$(shape "${order[i]}"),\"footerText\":\"F\"}"
@@ -636,9 +687,9 @@ END
         assert_status 400
         assert_error 400 VALIDATION_ERROR
         assert_text .message 'Unsupported message payload.'
-        assert_that '.details | length == 17'
+        assert_that '.details | length == 18'
     done
-    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/cta-url","members":{"bodyText":"string","buttonText":"any","url":"any"}},{"kind":"interactive/flow","members":{"bodyText":"string","flowId":"any"}},{"kind":"interactive/location-request","members":{"bodyText":"string","locationRequest":"true"}},{"kind":"interactive/address","members":{"bodyText":"string","country":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
+    assert_json .details '[{"kind":"text","members":{"text":"string"}},{"kind":"media","members":{"media":"object"}},{"kind":"location","members":{"location":"object"}},{"kind":"interactive/product","members":{"bodyText":"string","catalogId":"any","productRetailerId":"any"}},{"kind":"interactive/product-carousel","members":{"bodyText":"string","cards":"array"}},{"kind":"interactive/product-list","members":{"bodyText":"string","catalogId":"any","sections":"array"}},{"kind":"interactive/button","members":{"bodyText":"string","buttons":"array"}},{"kind":"interactive/list","members":{"bodyText":"string","buttonText":"any","sections":"array"}},{"kind":"interactive/cta-url","members":{"bodyText":"string","buttonText":"any","url":"any"}},{"kind":"interactive/flow","members":{"bodyText":"string","flowId":"any"}},{"kind":"interactive/location-request","members":{"bodyText":"string","locationRequest":"true"}},{"kind":"interactive/address","members":{"bodyText":"string","country":"any"}},{"kind":"interactive/media-carousel","members":{"bodyText":"string","mediaCards":"array"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","thumbnailProductRetailerId":"any"}},{"kind":"interactive/catalog-message","members":{"bodyText":"string","footerText":"any"}},{"kind":"reaction","members":{"messageId":"string","emoji":"string"}},{"kind":"sticker","members":{"sticker":"object"}},{"kind":"contacts","members":{"contacts":"array"}}]'
     send '' "{\"phoneNumberId\":\"$LINE\"}"
     assert_text .message 'Unsupported message payload.'
     assert_untouched

@@ -501,6 +501,46 @@ carousel() {
     done
 }
 
+@test "media carousels: 2 to 10 cards with an image or a video, and the same buttons on each" {
+    local url='{"card_index":0,"type":"cta_url","header":{"type":"image","image":{"link":"https://x/"}},"body":{"text":"c"},"action":{"name":"cta_url","parameters":{"display_text":"Go","url":"https://y/"}}}'
+    local replies='{"card_index":0,"type":"cta_url","header":{"type":"video","video":{"id":"1100000000000002"}},"action":{"buttons":[{"type":"quick_reply","quick_reply":{"id":"i","title":"T"}}]}}'
+    local change
+    panels() { # CHANGE CARD...
+        send_interactive "$(jq -nc --argjson cards "$(jq -sc . <<<"${*:2}")" "{type: \"carousel\",
+            body: {text: \"b\"}, action: {cards: [\$cards | to_entries[] | .value.card_index = .key
+            | .value]}} | $1")"
+    }
+    panels . "$url" "$url"
+    assert_accepted
+    panels . "$replies" "$replies"
+    assert_accepted
+    panels '.action.cards[1].body.text = "a\nb\nc"' "$url" "$url"
+    assert_accepted
+    for change in 'del(.body)' '.footer.text = "f"' '.action.cards[1].header.type = "document"' \
+        'del(.action.cards[1].header)' '.action.cards[1].type = "product"' \
+        '.action.cards[1].body.text = "x" * 161' '.action.cards[1].x = 1' \
+        '.action.cards[1].action.parameters.display_text = "123456789012345678901"' \
+        '.action.cards[1].action.buttons = [{type: "reply", reply: {}}]'; do
+        panels "$change" "$url" "$url"
+        assert_refused 400 100 interactive
+    done
+    for change in 'del(.action.cards[1])' '.action.cards[1].card_index = 0' \
+        '.action.cards[1].header.type = "video"' '.action.cards[1].header.image = {}' \
+        '.action.cards[1].body.text = "a\nb\nc\nd"' 'del(.action.cards[1].action.name)' \
+        'del(.action.cards[1].action.parameters)' '.action.cards[1].action = {}' \
+        '.action.cards[1].action.parameters.url = "y"' \
+        '.action.cards[1].action.buttons = [{type: "quick_reply", quick_reply: {id: "i", title: "t"}}]'; do
+        panels "$change" "$url" "$url"
+        assert_refused 400 131009
+    done
+    panels . "$url" "$replies"
+    assert_refused 400 131009 'same type and number'
+    panels '.action.cards[1].action.buttons += .action.cards[1].action.buttons' "$replies" "$replies"
+    assert_refused 400 131009 'same type and number'
+    panels '.action.cards = [range(11) as $i | .action.cards[0]]' "$url" "$url"
+    assert_refused 400 131009
+}
+
 @test "templates: name, language and parameters must match" {
     send_template '{"name":"hello_world","language":{"code":"en_US"}}'
     assert_accepted

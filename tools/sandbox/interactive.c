@@ -1,10 +1,12 @@
 #include "interactive.h"
 
+#include "carousel.h"
 #include "flow_list.h"
 #include "graph_error.h"
 #include "json_fields.h"
 #include "media_reference.h"
 #include "text.h"
+#include "url_button.h"
 
 #define END                                                                                        \
     { .name = NULL }
@@ -138,23 +140,6 @@ static const struct rule catalog_action[] = {
     END,
 };
 
-static const struct rule card_rules[] = {
-    {.name = "card_index", .kind = RULE_NUMBER, .required = true},
-    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "product"},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = product_action},
-    END,
-};
-
-static const struct rule carousel_action[] = {
-    {.name = "cards",
-     .kind = RULE_LIST,
-     .required = true,
-     .min = 2,
-     .max = 10,
-     .members = card_rules},
-    END,
-};
-
 static const struct rule button_rules_all[] = {
     TYPE,
     {.name = "header", .kind = RULE_OBJECT, .members = any_header},
@@ -195,12 +180,6 @@ static const struct rule catalog_rules_all[] = {
     {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
     {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
     {.name = "action", .kind = RULE_OBJECT, .required = true, .members = catalog_action},
-    END,
-};
-
-static const struct rule url_button_rules[] = {
-    {.name = "display_text", .kind = RULE_STRING, .required = true, .min = 1, .max = 20},
-    {.name = "url", .kind = RULE_STRING, .required = true, .min = 1},
     END,
 };
 
@@ -307,13 +286,6 @@ static const struct rule address_rules_all[] = {
     END,
 };
 
-static const struct rule carousel_rules_all[] = {
-    TYPE,
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = carousel_action},
-    END,
-};
-
 static bool refuse(struct send *send, const char *details) {
     reply_error_details(send->exchange, 131009, "%s", details);
     return false;
@@ -354,14 +326,8 @@ static bool button_check(struct send *send, const cJSON *interactive) {
     return header_check(send, json_get(interactive, "header"));
 }
 
-/* Checks the URL of a button's action. */
-static bool button_url_check(struct send *send, const cJSON *action) {
-    const char *url = json_text(json_get(action, "parameters"), "url");
-    return is_web_url(url) || refuse(send, "The URL of the button is not a valid URL.");
-}
-
 static bool cta_url_check(struct send *send, const cJSON *interactive) {
-    return button_url_check(send, json_get(interactive, "action")) &&
+    return url_button_check(send, json_get(interactive, "action")) &&
            header_check(send, json_get(interactive, "header"));
 }
 
@@ -454,26 +420,6 @@ static bool product_list_check(struct send *send, const cJSON *interactive) {
            refuse(send, "Section title is required when there is more than one section.");
 }
 
-static bool carousel_check(struct send *send, const cJSON *interactive) {
-    const cJSON *cards = json_get(json_get(interactive, "action"), "cards");
-    const char *catalog = json_text(json_get(cards->child, "action"), "catalog_id");
-    unsigned seen = 0;
-    const cJSON *card;
-    cJSON_ArrayForEach(card, cards) {
-        double index = json_get(card, "card_index")->valuedouble;
-        unsigned bit;
-        if (!(index >= 0 && index <= 9) || index != (int)index)
-            return refuse(send, "card_index must be 0 to 9.");
-        bit = 1U << (int)index;
-        if ((seen & bit) != 0)
-            return refuse(send, "Duplicated card_index.");
-        seen |= bit;
-        if (strcmp(json_text(json_get(card, "action"), "catalog_id"), catalog) != 0)
-            return refuse(send, "All cards must have the same catalog_id.");
-    }
-    return true;
-}
-
 bool interactive_check(struct send *send, const cJSON *interactive) {
     static const struct message_type kinds[] = {
         {"button", button_rules_all, button_check},
@@ -481,14 +427,15 @@ bool interactive_check(struct send *send, const cJSON *interactive) {
         {"product", product_rules_all, NULL},
         {"product_list", product_list_rules_all, product_list_check},
         {"catalog_message", catalog_rules_all, NULL},
-        {"carousel", carousel_rules_all, carousel_check},
         {"cta_url", cta_url_rules_all, cta_url_check},
         {"flow", flow_rules_all, flow_check},
         {"address_message", address_rules_all, address_check},
         {"location_request_message", location_request_rules_all, NULL},
     };
-    const struct message_type *kind = kinds;
-    while (strcmp(kind->name, json_text(interactive, "type")) != 0)
+    const char *type = json_text(interactive, "type");
+    const struct message_type *kind =
+        strcmp(type, "carousel") == 0 ? carousel_kind(interactive) : kinds;
+    while (strcmp(kind->name, type) != 0)
         kind++;
     return rules_check(send->exchange, "interactive", interactive, kind->rules) &&
            (!kind->check || kind->check(send, interactive));
