@@ -1,6 +1,7 @@
 /* POST /v2/messages/...: free-form messages (spec 4.3). Each kind is a table of fields, a function
  * that writes the platform's object, and a row of `kinds`, from which its route and its place in
  * the dispatcher are made. send.h sends, records and answers all kinds in the same way. */
+#include "api/read_receipt.h"
 #include "api/send.h"
 #include "api/upstream.h"
 #include "base/url.h"
@@ -848,17 +849,23 @@ static int post_any_message(struct request *rq) {
 
 static const struct field no_fields[] = {{0}}; /* post_any_message checks those of the kind */
 
-/* The dispatcher's route, that of each kind, and the empty row that ends a table. */
+enum { OTHER_ROUTES = 2 };
+
+/* The dispatcher's route, that of read receipts, that of each kind, and the empty row that ends a
+ * table. */
 /* clang-format off */
-static struct route routes[1 + KINDS + 1] = {
+static struct route routes[OTHER_ROUTES + KINDS + 1] = {
     {.method = "POST", .path = DISPATCHER,
      .guard = &line_guard, .handle = post_any_message, .body = BODY_JSON,
      .fields = no_fields, .handler_checks_fields = true},
+    {.method = "POST", .path = "/v2/messages/read",
+     .guard = &line_guard, .handle = read_receipt_send, .body = BODY_JSON,
+     .fields = read_receipt_fields},
 };
 /* clang-format on */
 
 static void add_routes(void) {
-    size_t count = 1;
+    size_t count = OTHER_ROUTES;
     for (size_t i = 0; i < KINDS; i++)
         if (i == 0 || strcmp(kinds[i].path, kinds[i - 1].path) != 0)
             routes[count++] = (struct route){.method = "POST",

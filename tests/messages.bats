@@ -498,6 +498,78 @@ END
     assert_error 400 VALIDATION_ERROR 'Parameter value is not valid'
 }
 
+# --- read receipts ---
+
+# The answer is 200; the platform received exactly UPSTREAM, and its answer is the data:
+assert_marks() { # OUR-MEMBERS UPSTREAM
+    api POST /v2/messages/read -d "{\"phoneNumberId\":\"$LINE\",$1}" "${@:3}"
+    assert_success
+    assert_conventions
+    assert_body_is '{"success":true,"data":{"success":true}}'
+    assert_sent "$2"
+    assert_sent_to "$LINE/messages"
+}
+
+@test "read: marks a message as read, with a typing indicator if asked, and nothing is recorded" {
+    local before id='"messageId":"wamid.HBg\/+\u0041=="'
+    local read='{"messaging_product":"whatsapp","status":"read","message_id":"wamid.HBg\/+\u0041=="'
+    before=$(recorded)
+    assert_marks "$id" "$read}"
+    assert_marks "$id,\"typing\":false" "$read}"
+    assert_marks "\"typing\":true,$id" "$read,\"typing_indicator\":{\"type\":\"text\"}}"
+    assert_marks "$id,\"to\":5,\"recipient\":5" "$read}"
+    assert_equal "$(recorded)" "$before"
+}
+
+# bats test_tags=direct
+@test "read: wrong fields are issues, and the platform's refusal is passed on" {
+    local line="\"phoneNumberId\":\"$LINE\"" before
+    before=$(recorded)
+    check_bodies POST /v2/messages/read --as "$TOKEN" <<END
+400	phoneNumberId:required	{"messageId":"wamid.x="}
+400	messageId:required	{$line}
+400	messageId:empty	{$line,"messageId":""}
+400	messageId:invalid_type	{$line,"messageId":5}
+400	typing:invalid_type	{$line,"messageId":"wamid.x=","typing":"true"}
+400	typing:invalid_type	{$line,"messageId":"wamid.x=","typing":null}
+END
+    api POST /v2/messages/read -d "{$line,\"messageId\":\"wamid.x=\",\"to\":\"1\"}" \
+        -H 'Prefer: handling=strict'
+    assert_error 400 VALIDATION_ERROR 'to is not a field of this request'
+    assert_nothing_sent
+    api POST /v2/messages/read -d "{$line,\"messageId\":\"mid.x\"}"
+    assert_error 400 VALIDATION_ERROR message_id
+    assert_json .details.error.code 100
+    fault '{"match":{"path":"messages"},"kind":"reset"}'
+    api POST /v2/messages/read -d "{$line,\"messageId\":\"wamid.x=\"}"
+    assert_error 502 INTERNAL_ERROR 'whether it did what was asked is not known'
+    assert_equal "$(recorded)" "$before"
+}
+
+# bats test_tags=direct
+@test "read: a message of a blocked contact is 403, and the platform is not called (spec 4.3)" {
+    local wamid
+    send text "{$who,\"text\":\"x\"}"
+    wamid=$(jq -r '.data.messages[0].id' "$body")
+    forget_sent
+    switchboard contact block "$LINE" "+$to"
+    api POST /v2/messages/read -d "{\"phoneNumberId\":\"$LINE\",\"messageId\":\"$wamid\"}"
+    assert_error 403 FORBIDDEN 'The contact is blocked on this line'
+    assert_nothing_sent
+    switchboard contact unblock "$LINE" "+$to"
+    assert_marks "\"messageId\":\"$wamid\"" \
+        "{\"messaging_product\":\"whatsapp\",\"status\":\"read\",\"message_id\":\"$wamid\"}"
+}
+
+# bats test_tags=direct
+@test "read: an Idempotency-Key has no effect" {
+    local read='{"messaging_product":"whatsapp","status":"read","message_id":"wamid.x="}'
+    assert_marks '"messageId":"wamid.x="' "$read" -H 'Idempotency-Key: read-1'
+    assert_marks '"messageId":"wamid.x="' "$read" -H 'Idempotency-Key: read-1'
+    refute_header Idempotent-Replayed
+    assert_equal "$(sent_count)" 2
+}
+
 # --- 4.3, 8: numbers of items ---
 
 # An array of COUNT copies of TEXT: items COUNT TEXT

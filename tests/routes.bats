@@ -30,6 +30,7 @@ setup_file() {
 is_json='.body == "json"'
 needs_token='.requires | index("token")'
 needs_line='.requires | index("line")'
+sends_message="($needs_line) and any(.members[]; .path == \"to\")"
 has_members='.body == "json" and (.dispatches | not) and .members != []'
 
 # Calls a function for each route that FILTER, a jq condition, selects, and fails if there is none:
@@ -245,7 +246,7 @@ answers_sample() {
         assert_refused 403 FORBIDDEN 'The contact is blocked on this line'
         refute_header WWW-Authenticate
     }
-    each_route refuses_blocked "$needs_line"
+    each_route refuses_blocked "$sends_message"
     switchboard contact unblock "$LINE" +15550007000
     assert_nothing_sent
     assert_equal "$(stored)" "$before"
@@ -462,7 +463,7 @@ wrong_parameters='
         assert_refused 400 VALIDATION_ERROR Idempotency-Key
         assert_equal "$(sent_count)" "$number"
     }
-    each_route goes_out_once "$needs_line"
+    each_route goes_out_once "$sends_message"
 }
 
 # The routes below a dispatching route are its kinds.

@@ -592,9 +592,18 @@ carousel() {
     assert_json .contacts '[{"input":"+16505551234","wa_id":"16505559999"}]'
 }
 
-@test "marking as read answers success" {
-    post "$LINE/messages" '{"messaging_product":"whatsapp","status":"read","message_id":"wamid.x"}'
+@test "marking as read answers success, also with a typing indicator of text" {
+    local read='{"messaging_product":"whatsapp","status":"read","message_id":"wamid.x"}' change
+    post "$LINE/messages" "$read"
     assert_json . '{"success":true}'
+    post "$LINE/messages" "${read%?},\"typing_indicator\":{\"type\":\"text\"}}"
+    assert_json . '{"success":true}'
+    for change in '.status = "delivered"' 'del(.message_id)' '.message_id = "x"' '.message_id = 5' \
+        '.typing_indicator = true' '.typing_indicator = {}' '.typing_indicator.type = "audio"' \
+        '.to = "1"'; do
+        post "$LINE/messages" "$(jq -c "$change" <<<"$read")"
+        assert_refused 400 100
+    done
 }
 
 # --- Recorded requests --------------------------------------------------------------------------

@@ -83,3 +83,18 @@ enum store_result store_is_blocked(struct store *store, const char *line_id, con
     }
     return sql_result(store);
 }
+
+enum store_result store_is_sender_blocked(struct store *store, const char *line_id,
+                                          const char *wamid, bool *blocked) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM message m JOIN thread t ON t.id = m.thread_id "
+               "JOIN contact_block b ON b.line_id = m.line_id AND b.contact_id = t.contact_id "
+               "WHERE m.line_id = ?1 AND m.wamid = ?2"};
+    *blocked = false;
+    if (!wamid)
+        return sql_result(store);
+    sql_start(store, &s, TEXT(line_id), TEXT(wamid));
+    if ((*blocked = sql_row(store, &s)))
+        sql_stop(&s);
+    return sql_result(store);
+}

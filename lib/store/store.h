@@ -138,6 +138,11 @@ enum store_result store_find_account(struct store *store, struct arena *arena, c
 enum store_result store_is_blocked(struct store *store, const char *line_id, const char *account_id,
                                    const char *phone, const char *bsuid, bool *blocked);
 
+/* Whether the message with this wamid is stored for the line, and its contact is blocked on the
+ * line. `wamid` may be NULL. */
+enum store_result store_is_sender_blocked(struct store *store, const char *line_id,
+                                          const char *wamid, bool *blocked);
+
 /* A send that the platform accepted. */
 struct store_send {
     const char *user_id, *account_id, *line_id;

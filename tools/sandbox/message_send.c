@@ -142,9 +142,24 @@ static void answer_send(struct send *send) {
         statuses_after_send(send, digits, wamid);
 }
 
+static const struct rule typing_rules[] = {
+    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "text"},
+    {.name = NULL},
+};
+
+static const struct rule read_rules[] = {
+    {.name = "messaging_product", .kind = RULE_STRING},
+    {.name = "status", .kind = RULE_ANY},
+    {.name = "message_id", .kind = RULE_ANY},
+    {.name = "typing_indicator", .kind = RULE_OBJECT, .members = typing_rules},
+    {.name = NULL},
+};
+
 /* Answers the request that marks a message as read, which uses the same edge. */
 static void answer_read(struct send *send) {
     const char *id = json_text(send->body, "message_id");
+    if (!rules_check(send->exchange, "message", send->body, read_rules))
+        return;
     if (!text_matches(json_text(send->body, "status"), "read"))
         reply_error(send->exchange, 100, "(#100) Param status must be one of {read}.");
     else if (!id || strncmp(id, "wamid.", 6) != 0)
