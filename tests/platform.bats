@@ -305,10 +305,12 @@ document "document":{"filename":"menu.pdf","mime_type":"application\/pdf","sha25
 sticker "sticker":{"mime_type":"image\/webp","sha256":"aGFzaA==","id":"414","animated":false}
 audio "audio":{"mime_type":"audio\/ogg; codecs=opus","sha256":"aGFzaA==","id":"415","voice":true}
 location "location":{"latitude":52.50,"longitude":-13.40}
+location "context":{"from":"15550100001","id":"wamid.x"},"location":{"latitude":40.782910059774,"longitude":-73.959075808525,"name":"Museum"}
 contacts "contacts":[{"name":{"formatted_name":"Zo\u00eb"},"phones":[{"wa_id":"16505550177"}],"origin":"other"}]
 interactive "context":{"from":"15550100001","id":"wamid.x"},"interactive":{"type":"button_reply","button_reply":{"id":"yes","title":"Yes"}}
 interactive "context":{"from":"15550100001","id":"wamid.x"},"interactive":{"type":"list_reply","list_reply":{"id":"a","title":"A","description":"B"}}
 interactive "context":{"id":"wamid.x"},"interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent","response_json":"{\"flow_token\":\"t\"}"}}
+interactive "context":{"from":"15550100001","id":"wamid.x"},"interactive":{"type":"nfm_reply","nfm_reply":{"response_json":"{\"saved_address_id\":\"a\",\"values\":{\"city\":\"Mumbai\"}}","body":"Mumbai","name":"address_message"}}
 interactive "errors":[{"code":131051,"title":"Unsupported"}]
 button "context":{"from":"15550100001","id":"wamid.x"},"button":{"payload":"yes","text":"Yes"}
 order "order":{"catalog_id":"510","text":"","product_items":[{"product_retailer_id":"tea-7","quantity":2,"item_price":12.50,"currency":"EUR"}]}
@@ -1143,6 +1145,14 @@ flow_counts() {
     assert_json '.data.items[0]._count' '{"responses":2}'
     assert_equal "$(events .type | sort | uniq -c | tr -s ' ')" \
         "$(printf ' 1 "lead.created"\n 4 "message.received"')"
+}
+
+# bats test_tags=direct
+@test "the reply to a request for an address is an event, and is not counted for a flow" {
+    take "$(payload "$(inbound wamid.1 $P1 $B1 '"context":{"id":"wamid.a"},"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"response_json":"{\"values\":{\"city\":\"Mumbai\"}}","body":"Mumbai","name":"address_message"}}')")"
+    assert_equal "$(events .type | sort)" "$(printf '"lead.created"\n"message.received"')"
+    assert_equal "$(flow_counts)" ''
+    assert_no_update_twice
 }
 
 # bats test_tags=direct

@@ -320,8 +320,14 @@ static const char *reply_token(struct walk *w, struct json message) {
     return text(w, response, "flow_token");
 }
 
+/* Replies to a request for an address have the form of flow replies, and another name. */
+static bool is_flow_reply(struct json message) {
+    return json_equals(json_find(message, "interactive.type"), "nfm_reply") &&
+           !json_equals(json_find(message, "interactive.nfm_reply.name"), "address_message");
+}
+
 static void set_flow(struct walk *w, struct update_message *to, struct json message) {
-    to->is_flow_reply = json_equals(json_find(message, "interactive.type"), "nfm_reply");
+    to->is_flow_reply = is_flow_reply(message);
     if (to->is_flow_reply)
         to->flow_token = reply_token(w, message);
     if (!to->is_outgoing)
