@@ -3,6 +3,7 @@
  * answer the platform sends the payload again. A payload that is too large to be processed is
  * stored unread as a refusal, for the operator, since sending it again would not help. */
 #include "api/state.h"
+#include "base/counters.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "delivery/wake.h"
@@ -92,6 +93,8 @@ static int fail_ingest(struct request *rq, struct store *store, enum store_resul
 static void log_outcomes(struct request *rq, const struct store_update *updates, size_t count,
                          size_t events) {
     static const char *const names[] = {"stored", "duplicate", "not_ours", "nobody", "refused"};
+    static const char *const labels[] = {"stored", "duplicate", "not_ours", "no_contact",
+                                         "refused"};
     int64_t counts[sizeof names / sizeof *names] = {0};
     size_t logged = 0;
     for (size_t i = 0; i < count; i++) {
@@ -102,8 +105,10 @@ static void log_outcomes(struct request *rq, const struct store_update *updates,
                         updates[i].phone_number_id ? updates[i].phone_number_id : "none");
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (counts[i])
+        if (counts[i]) {
             json_write_integer(&rq->log, names[i], counts[i]);
+            counters_add(COUNTERS_INBOUND_UPDATES, labels[i], (uint64_t)counts[i]);
+        }
     json_write_integer(&rq->log, "events", (int64_t)events);
 }
 
@@ -123,6 +128,7 @@ static int refuse(struct request *rq, struct store *store, int64_t updates, cons
                 "see `switchboard refusal list`",
                 rq->id, rq->body.n, reason);
     json_write_text(&rq->log, "payload_refused", reason);
+    counters_add(COUNTERS_INBOUND_REFUSALS, "", 1);
     return reply_received(rq);
 }
 

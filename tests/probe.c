@@ -273,6 +273,11 @@ static const struct trial trials[] = {
     {"map shared memory for writing", WRITES_DATABASE, .try = try_share},
     {"make a file beside the database", WRITES_DATABASE, MAKE("{database}-made")},
     {"remove a file beside the database", WRITES_DATABASE, REMOVE("{database}-probe")},
+    {"read the counters' file", NONE, READ("{metrics}")},
+    {"write the counters' file", NONE, WRITE("{metrics}")},
+    {"have the counters' file open for writing", NONE, HOLD("{metrics}")},
+    {"make a file beside the counters", NONE, MAKE("{metrics}-made")},
+    {"remove a file beside the counters", NONE, REMOVE("{metrics}-probe")},
     {"list the directory of the database", CALLS_PLATFORM, LIST("{state}"),
      .also = WRITES_DATABASE},
     {"make a nameless file in the spool", SPOOLS_FILES, NAMELESS("{spool}")},
@@ -408,13 +413,10 @@ static void expand(const char *path, const struct config *config, const char *co
     const struct {
         const char *name, *value;
     } names[] = {
-        {"{config}", config_path},
-        {"{keys}", config->secret_key_file},
-        {"{log}", config->log_file},
-        {"{database}", config->database},
-        {"{spool}", config->spool_dir},
-        {"{certificates}", config->ca_path},
-        {"{state}", state},
+        {"{config}", config_path},           {"{keys}", config->secret_key_file},
+        {"{log}", config->log_file},         {"{database}", config->database},
+        {"{spool}", config->spool_dir},      {"{certificates}", config->ca_path},
+        {"{metrics}", config->metrics_file}, {"{state}", state},
         {"{socket}", socket_name},
     };
     snprintf(out, size, "%s", path);

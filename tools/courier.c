@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/confine.h"
+#include "base/counters.h"
 #include "base/log.h"
 #include "base/product.h"
 #include "base/signals.h"
@@ -326,11 +327,20 @@ static int write_pid(struct courier *courier) {
     return close(courier->pid_fd) != 0 || failed ? -1 : 0;
 }
 
+static void open_counters(const struct config *config) {
+    char problem[COUNTERS_PROBLEM_SIZE];
+    counters_open(config->metrics_file, problem);
+    if (*problem)
+        log_message(LOG_WARN, "%s", problem);
+    counters_add(COUNTERS_STARTS, "courier", 1);
+}
+
 /* Confines the process to what delivering needs. */
 static void confine_courier(struct courier *courier) {
     const unsigned needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | IS_RESIDENT;
     struct resources *resources = &courier->resources;
     log_open();
+    open_counters(&resources->config);
     confine(needs, false, resources->config_path, &resources->config);
     resources->needs = needs;
 #ifdef SWITCHBOARD_PROBE

@@ -1,5 +1,6 @@
 #include "api/upstream.h"
 
+#include "base/counters.h"
 #include "base/utf8.h"
 
 enum {
@@ -139,8 +140,18 @@ static int fail_on_nonsense(struct request *rq, enum upstream_purpose purpose,
         "The platform's answer is not JSON; whether it did what was asked is not known.");
 }
 
-/* Adds a call to the totals in the request's log, and sets rq->upstream_was_sent. */
+/* The values of the label of COUNTERS_UPSTREAM_CALLS. */
+static const char *outcome(const struct graph_answer *answer) {
+    if (!answer->status)
+        return answer->was_sent ? "unanswered" : "unreached";
+    return answer->status < 300 ? "success" : answer->status < 500 ? "refused" : "failed";
+}
+
+/* Adds a call to the counters and to the totals in the request's log, and sets
+ * rq->upstream_was_sent. */
 static void count_call(struct request *rq, const struct graph_answer *answer) {
+    counters_add(COUNTERS_UPSTREAM_CALLS, outcome(answer), 1);
+    counters_observe(COUNTERS_UPSTREAM_TIME, "", answer->ms * 1000);
     rq->upstream_calls++;
     rq->upstream_was_sent = rq->upstream_was_sent || answer->was_sent;
     rq->upstream_ms += answer->ms;

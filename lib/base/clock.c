@@ -17,6 +17,12 @@ int64_t clock_monotonic(void) {
     return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t clock_monotonic_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 /* Writes `value` as `digits` digits and returns the address after them. */
 static char *put_digits(char *p, int digits, int64_t value) {
     for (int i = digits; i-- > 0; value /= 10)

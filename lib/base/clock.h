@@ -14,6 +14,9 @@ int64_t clock_now(void);
  * meaning. */
 int64_t clock_monotonic(void);
 
+/* The same in microseconds. */
+int64_t clock_monotonic_us(void);
+
 /* Writes `ms` as ISO 8601 in UTC with milliseconds. Times outside of the years 0000 to 9999 are
  * clamped. */
 void clock_format(int64_t ms, char text[CLOCK_ISO8601_SIZE]);

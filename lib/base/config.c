@@ -17,6 +17,9 @@ enum { LARGEST_FILE = 1024 * 1024 };
 #define PATH(name, preset, needs, meaning)                                                         \
     { #name, offsetof(struct config, name), CONFIG_PATH, preset, meaning, needs }
 
+/* Its directory is that of the database, unless the key is set. */
+#define METRICS_FILE "/var/lib/switchboard/metrics"
+
 const struct config_key config_keys[] = {
     {"database", offsetof(struct config, database), CONFIG_TARGET,
      "/var/lib/switchboard/switchboard.db", "the SQLite database",
@@ -37,6 +40,11 @@ const struct config_key config_keys[] = {
     PATH(log_file, "", NEEDS_NOTHING, "the log; empty: standard error"),
     PATH(spool_dir, "/var/lib/switchboard/spool", SPOOLS_FILES,
          "directory of the temporary files of multipart uploads"),
+    {"metrics_file", offsetof(struct config, metrics_file), CONFIG_OPTION, METRICS_FILE,
+     "the counters of GET /metrics; the default is beside the database; empty: none are kept",
+     NEEDS_NOTHING},
+    KEY(metrics_token, CONFIG_SECRET, "",
+        "the token that GET /metrics requires; without one it answers local clients only"),
     {0},
 };
 
@@ -45,6 +53,7 @@ static const char *const kind_rules[] = {
     [CONFIG_TARGET] = "an absolute path",
     [CONFIG_SECRET] = "any text",
     [CONFIG_PATH] = "an absolute path",
+    [CONFIG_OPTION] = "an absolute path, or to nothing",
     [CONFIG_URL] = "a URL that begins with http:// or https:// and has no query",
     [CONFIG_VERSION] = "a Graph API version such as v26.0",
     [CONFIG_HOSTS] = "host names separated by spaces",
@@ -62,7 +71,8 @@ const char *config_value(const struct config *config, const struct config_key *k
 const char *config_paths(const struct config *config, unsigned needs, struct arena *arena) {
     struct buffer paths = buffer_in(arena);
     for (const struct config_key *key = config_keys; key->name; key++)
-        if ((key->kind == CONFIG_PATH || key->kind == CONFIG_TARGET) &&
+        if ((key->kind == CONFIG_PATH || key->kind == CONFIG_OPTION ||
+             key->kind == CONFIG_TARGET) &&
             (!key->needs || key->needs & needs))
             buffer_printf(&paths, "%s\n", config_value(config, key));
     return paths.p;
@@ -83,6 +93,7 @@ static bool is_valid(const struct config_key *key, const char *value) {
     case CONFIG_SECRET: return true;
     case CONFIG_TARGET: return target_file(value) || target_scheme(value);
     case CONFIG_PATH: return value[0] == '/' || (!value[0] && !key->preset[0]);
+    case CONFIG_OPTION: return value[0] == '/' || !value[0];
     case CONFIG_URL: return !url_check(slice_of(value)) && !strpbrk(value, "?#");
     case CONFIG_VERSION: return is_version(value);
     case CONFIG_HOSTS:
@@ -141,6 +152,16 @@ static int read_file(const char *path, struct buffer *text) {
     return failed ? -1 : 0;
 }
 
+/* Puts the file of the counters beside the database, if it is not set and the database is. */
+static void place_metrics(struct config *config, struct arena *arena) {
+    static const char preset[] = METRICS_FILE;
+    const char *database = target_file(config->database);
+    const char *slash = database ? strrchr(database, '/') : NULL;
+    if (slash && strcmp(config->metrics_file, preset) == 0)
+        config->metrics_file =
+            arena_printf(arena, "%.*s/metrics", (int)(slash - database), database);
+}
+
 int config_read(const char *path, struct arena *arena, struct config *config, const char **error) {
     for (const struct config_key *key = config_keys; key->name; key++)
         *member_of(config, key) = key->preset;
@@ -159,6 +180,7 @@ int config_read(const char *path, struct arena *arena, struct config *config, co
         }
     }
     config->database_name = target_name(arena, config->database);
+    place_metrics(config, arena);
     return 0;
 }
 

@@ -24,6 +24,8 @@ struct config {
     const char *webhook_egress;
     const char *log_file;
     const char *spool_dir;
+    const char *metrics_file; /* "": nothing is counted */
+    const char *metrics_token;
     const char
         *database_name; /* of `database`, to be printed and logged instead of it (target.h) */
 };
@@ -34,6 +36,7 @@ enum config_kind {
     CONFIG_TARGET,  /* an absolute path, or a URL, which may hold a password (target.h) */
     CONFIG_SECRET,  /* anything; never printed */
     CONFIG_PATH,    /* an absolute path, or empty where the default is empty */
+    CONFIG_OPTION,  /* an absolute path, or empty */
     CONFIG_URL,     /* http:// or https://; trailing slashes are removed */
     CONFIG_VERSION, /* vMAJOR.MINOR */
     CONFIG_HOSTS,   /* host names separated by spaces; each may begin with `*.` */

@@ -2,7 +2,8 @@
 #ifndef SWITCHBOARD_NEED_H
 #define SWITCHBOARD_NEED_H
 
-/* A permission. Every executable may read its configuration, write its log and answer. */
+/* A permission. Every executable may read its configuration, write its log, answer, and count in
+ * the file of the counters, which it mapped before the confinement (counters.h). */
 enum need {
     NEEDS_NOTHING = 0,
     READS_DATABASE = 1 << 0,   /* the database, opened before the confinement */

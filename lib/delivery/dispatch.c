@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/counters.h"
 #include "base/log.h"
 
 enum {
@@ -212,6 +213,7 @@ static enum store_result plan(struct dispatch *dispatch, struct store *store,
     return result;
 }
 
+/* Logs and counts an attempt that has ended. */
 static void log_end(const struct dispatch *dispatch, const struct attempt *attempt) {
     static const char *const verdicts[] = {
         [VERDICT_DELIVERED] = "delivered",
@@ -222,6 +224,8 @@ static void log_end(const struct dispatch *dispatch, const struct attempt *attem
     const struct store_attempt *result = &attempt->result;
     struct arena arena;
     struct json_writer line;
+    counters_add(COUNTERS_ATTEMPTS, verdicts[result->verdict], 1);
+    counters_observe(COUNTERS_ATTEMPT_TIME, "", result->duration_ms * 1000);
     arena_init(&arena, 64 * 1024, NULL);
     log_start(&line, &arena, result->verdict == VERDICT_DELIVERED ? LOG_INFO : LOG_WARN);
     json_write_text(&line, "courier", dispatch->courier_id);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/counters.h"
 #include "base/log.h"
 #include "web/reply.h"
 #include "web/transport.h"
@@ -79,6 +80,7 @@ static void write_reply(void) {
 
 static void report(const char *reason, const char *signal_name) {
     write_log(reason, signal_name);
+    counters_add(COUNTERS_CRASHES, program_name, 1);
     if (request_id[0])
         write_reply();
 }

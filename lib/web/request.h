@@ -117,6 +117,7 @@ struct request {
     struct failure failure;
     struct reply reply;
     int64_t started;        /* clock_monotonic */
+    int64_t started_us;     /* clock_monotonic_us, for the metrics */
     int64_t now;            /* clock_now at the start */
     bool upstream_was_sent; /* the platform may have carried out a call */
     int upstream_calls;     /* to the platform, for the log */

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/confine.h"
+#include "base/counters.h"
 #include "base/environment.h"
 #include "base/id.h"
 #include "base/log.h"
@@ -258,6 +259,22 @@ static int check_paths(struct request *rq) {
                 "The gateway is starting anew with another configuration; try again.");
 }
 
+/* Maps the table of the counters at the first request, before the process is confined. A problem
+ * becomes a member of the request's log line, so that a CGI writes no line more for each request.
+ */
+static void open_counters(const struct service *service, struct request *rq) {
+    static bool is_tried;
+    char problem[COUNTERS_PROBLEM_SIZE];
+    if (is_tried || !rq->config)
+        return;
+    is_tried = true;
+    counters_open(rq->config->metrics_file, problem);
+    if (*problem)
+        json_write_text(&rq->log, "metrics", problem);
+    if (transport_is_fastcgi())
+        counters_add(COUNTERS_STARTS, service->name, 1);
+}
+
 static int load_config(struct request *rq) {
     const char *error = NULL;
     rq->config = config_current(config_path(), &error);
@@ -276,6 +293,7 @@ static int load_config(struct request *rq) {
 
 static void start(struct request *rq) {
     rq->started = clock_monotonic();
+    rq->started_us = clock_monotonic_us();
     rq->now = clock_now();
     const char *method = request_variable("REQUEST_METHOD");
     rq->head = method && strcmp(method, "HEAD") == 0;
@@ -292,6 +310,21 @@ static void start(struct request *rq) {
     log_start(&rq->log, rq->arena, LOG_INFO);
     json_write_text(&rq->log, "request_id", rq->id);
     json_write_string(&rq->log, "method", (struct slice){rq->method, strnlen(rq->method, 16)});
+}
+
+/* Counts the request. The labels are bounded: the template of the route, never the path, and the
+ * methods of routes. */
+static void count_request(const struct request *rq) {
+    static const char *const methods[] = {"GET", "POST", "DELETE", "OPTIONS"};
+    char labels[COUNTERS_LABELS_SIZE];
+    const char *method = "other", *route = rq->route ? rq->route->path : "none";
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(rq->method, methods[i]) == 0)
+            method = methods[i];
+    snprintf(labels, sizeof labels, "%s %s %d", method, route, rq->reply.status);
+    counters_add(COUNTERS_REQUESTS, labels, 1);
+    snprintf(labels, sizeof labels, "%s %s", method, route);
+    counters_observe(COUNTERS_REQUEST_TIME, labels, clock_monotonic_us() - rq->started_us);
 }
 
 static void log_request(struct request *rq) {
@@ -319,7 +352,9 @@ static void log_request(struct request *rq) {
 static void serve_one(const struct service *service, struct arena *arena) {
     struct request rq = {.arena = arena, .needs = service->needs};
     start(&rq);
-    if (load_config(&rq) == 0 && route_choose(&rq, service->routes) == 0 && rq.route) {
+    bool is_configured = load_config(&rq) == 0;
+    open_counters(service, &rq);
+    if (is_configured && route_choose(&rq, service->routes) == 0 && rq.route) {
         confine_once(service, &rq);
 #ifdef SWITCHBOARD_PROBE
         probe_run(&rq);
@@ -332,10 +367,11 @@ static void serve_one(const struct service *service, struct arena *arena) {
             fail(&rq, INTERNAL, "The gateway gave no answer.");
     }
     transport_drain();
-    if (!rq.reply.streamed) {
+    if (!rq.reply.streamed)
         reply_settle(&rq);
+    count_request(&rq); /* before the answer: a client that has it finds it counted */
+    if (!rq.reply.streamed)
         rq.reply.bytes = reply_write(&rq);
-    }
     log_request(&rq);
     crash_set_request(NULL, false);
 }

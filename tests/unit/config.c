@@ -39,6 +39,8 @@ static const struct {
     {"webhook_egress", "public", "private", "Public"},
     {"log_file", "", "/var/log/x", "x.log"},
     {"spool_dir", "/var/lib/switchboard/spool", "/spool", "./spool"},
+    {"metrics_file", "/var/lib/switchboard/metrics", "", "metrics"},
+    {"metrics_token", "", "secret", NULL},
 };
 
 static void check_keys(void) {
@@ -55,7 +57,7 @@ static void check_keys(void) {
         CHECK_INTEGER_AS(key->name, read_text(slice_of(line), &config, &error), 0);
         CHECK_TEXT_AS(key->name, config_value(&config, key), keys[count].good);
         for (const struct config_key *other = config_keys; other->name; other++)
-            if (other != key)
+            if (other != key && strcmp(other->name, "metrics_file") != 0)
                 CHECK_TEXT_AS(other->name, config_value(&config, other), other->preset);
 
         if (!keys[count].bad)
@@ -178,17 +180,37 @@ static void check_paths(void) {
     static const struct {
         const char *key;
         unsigned needs;
-    } rows[] = {{"database", READS_DATABASE},   {"database", WRITES_DATABASE},
-                {"secret_key_file", USES_KEYS}, {"ca_path", CALLS_PLATFORM},
-                {"ca_file", CALLS_PLATFORM},    {"spool_dir", SPOOLS_FILES}};
+    } rows[] = {{"secret_key_file", USES_KEYS},
+                {"ca_path", CALLS_PLATFORM},
+                {"ca_file", CALLS_PLATFORM},
+                {"spool_dir", SPOOLS_FILES}};
     const unsigned others = NOTIFIES_COURIER | DETECTS_TYPES | IS_RESIDENT;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CHECK_INTEGER_AS(rows[i].key, has_same_paths(rows[i].key, rows[i].needs), false);
         CHECK_INTEGER_AS(rows[i].key, has_same_paths(rows[i].key, others), true);
     }
     CHECK_INTEGER(has_same_paths("log_file", NEEDS_NOTHING), false);
+    CHECK_INTEGER(has_same_paths("metrics_file", NEEDS_NOTHING), false);
+    CHECK_INTEGER(has_same_paths("database", NEEDS_NOTHING), false); /* metrics_file is beside it */
     CHECK_INTEGER(has_same_paths("app_secret", ~0u), true);
     CHECK_INTEGER(has_same_paths("graph_base_url", ~0u), true);
+}
+
+/* The counters are beside the database, unless the key says where. */
+static void check_metrics_file(void) {
+    struct config config;
+    const char *error;
+    CHECK_INTEGER(read_text(SLICE("database = /a b/c.db\n"), &config, &error), 0);
+    CHECK_TEXT(config.metrics_file, "/a b/metrics");
+    CHECK_INTEGER(read_text(SLICE("database = /c.db\n"), &config, &error), 0);
+    CHECK_TEXT(config.metrics_file, "/metrics");
+    CHECK_INTEGER(read_text(SLICE("metrics_file = /m/x\ndatabase = /a/c.db\n"), &config, &error),
+                  0);
+    CHECK_TEXT(config.metrics_file, "/m/x");
+    CHECK_INTEGER(read_text(SLICE("database = /a/c.db\nmetrics_file =\n"), &config, &error), 0);
+    CHECK_TEXT(config.metrics_file, "");
+    CHECK_INTEGER(read_text(SLICE("database = postgresql://h/d\n"), &config, &error), 0);
+    CHECK_TEXT(config.metrics_file, "/var/lib/switchboard/metrics");
 }
 
 int main(void) {
@@ -201,6 +223,7 @@ int main(void) {
     check_lines();
     check_current();
     check_paths();
+    check_metrics_file();
     arena_free(&arena);
     unlink(path);
     return check_failures();

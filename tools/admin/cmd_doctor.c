@@ -73,7 +73,8 @@ static void check_config(struct report *report) {
     const struct config *config = &call->config;
     struct stat file;
     add(report, OK, "config", "%s", call->config_path);
-    if ((is_set(config->app_secret) || is_set(config->verify_token)) &&
+    if ((is_set(config->app_secret) || is_set(config->verify_token) ||
+         is_set(config->metrics_token)) &&
         stat(call->config_path, &file) == 0 && file.st_mode & S_IRWXO)
         add(report, WARN, "config mode", "it holds secrets and all users may read it: chmod o= %s",
             call->config_path);
