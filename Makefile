@@ -82,7 +82,7 @@ PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-open
 
 # The executables, grouped by the libraries that they link.
 CGI_PLAIN := root health version
-CGI_STORE := me ready webhooks platform
+CGI_STORE := me ready metrics webhooks platform
 CGI_GRAPH := messages templates forms
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)

@@ -107,22 +107,23 @@ repeat() {
     printf "%$2s" '' | tr ' ' "$1"
 }
 
-@test "media and ready, which are no pools, get a body while it arrives" {
+@test "media, ready and metrics, which are no pools, get a body while it arrives" {
     local name path socket dir=$BATS_TEST_TMPDIR/receiving options=()
     [[ $TRANSPORT != fcgi ]] || options=(--fcgi 1)
     mkdir -p "$dir/cgi-bin"
     : >"$dir/cgi-bin/health" # private-apache needs it
-    for name in media ready; do
+    for name in media ready metrics; do
         printf '#!/bin/sh\nhead -c 5 >%s\ncat >&2\n' "$dir/$name" >"$dir/cgi-bin/$name"
         printf 'printf "Content-Type: text/plain\\r\\n\\r\\n%s"\n' "$name" >>"$dir/cgi-bin/$name"
         chmod +x "$dir/cgi-bin/$name"
     done
     "$root/tools/private-apache" start --dir "$dir/apache" --home "$dir" \
         --config "$SWITCHBOARD_CONFIG" "${options[@]}" 3>&-
-    for path in media/upload ready; do
-        name=${path%/*}
+    for path in v2/media/upload v2/ready metrics; do
+        name=${path#v2/}
+        name=${name%/*}
         exec {socket}<>"/dev/tcp/127.0.0.1/$(cat "$dir/apache/port")"
-        printf 'POST /v2/%s HTTP/1.0\r\nContent-Length: 10\r\n\r\nfirst' "$path" >&"$socket"
+        printf 'POST /%s HTTP/1.0\r\nContent-Length: 10\r\n\r\nfirst' "$path" >&"$socket"
         eventually grep -q first "$dir/$name"
         printf 'later' >&"$socket"
         [[ $(cat <&"$socket") == *"$name" ]] || fail "$name did not answer"

@@ -112,7 +112,7 @@ all_but() {
 
 @test "a program that only reads the database cannot write it" {
     local program
-    for program in me ready; do
+    for program in me ready metrics; do
         assert_outcome refused "$program" 'open the database for writing'
         assert_outcome refused "$program" 'make a file beside the database'
         assert_outcome refused "$program" 'have the database open for writing'
@@ -124,6 +124,17 @@ all_but() {
     assert_outcome possible messages 'open the database for writing'
     assert_outcome refused health 'open the database for reading'
     assert_outcome refused health 'read the key file'
+}
+
+@test "every program counts in a file that it has mapped, and cannot open, read or replace it" {
+    local program
+    for program in $(executables) courier; do
+        assert_outcome refused "$program" "read the counters' file"
+        assert_outcome refused "$program" "write the counters' file"
+        assert_outcome refused "$program" "have the counters' file open for writing"
+        assert_outcome refused "$program" 'make a file beside the counters'
+        assert_outcome refused "$program" 'remove a file beside the counters'
+    done
 }
 
 @test "the courier writes the database and its log, makes connections, and does nothing else" {

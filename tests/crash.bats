@@ -47,6 +47,24 @@ assert_crash() { # NAME REASON SIGNAL
     assert_crash crash-exhaust 'out of memory health' -
 }
 
+@test "a crash is counted by its program, and the request is not counted as answered" {
+    counted() {
+        request GET /metrics
+        assert_status 200
+        sed -n -e 's/^switchboard_crashes_total{program="health"} //p' "$body"
+        grep -c 'route="/v2/health",status="500"' "$body" || true
+    }
+    local before after
+    request GET /v2/health -H 'X-Probe: abort'
+    assert_status 500
+    mapfile -t before < <(counted)
+    request GET /v2/health -H 'X-Probe: fault'
+    request GET /v2/health -H 'X-Probe: abort'
+    mapfile -t after < <(counted)
+    assert_equal "${after[0]}" $((before[0] + 2))
+    assert_equal "${after[1]}" 0
+}
+
 @test "the answer to HEAD has no body" {
     request HEAD /v2/health -H 'X-Probe: abort' -H 'X-Request-Id: crash-head'
     assert_status 500
