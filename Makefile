@@ -225,6 +225,9 @@ soak: ## run five minutes of random traffic, kills, full disk and locks, then ch
 	@$(BUILD_ALL) all $(SOAK_PROGRAMS)
 	@OUT=$(OUT) SOAK_BIN=$(SOAK) tests/soak/run
 
+man: all ## write the manual pages to build/man, the shell completions to build/completion
+	@tools/manual $(OUT) build
+
 install: all ## install below DESTDIR and PREFIX
 	@OUT='$(OUT)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install
 
@@ -235,6 +238,6 @@ help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 .PHONY: all run stop format lint test test-full torture fuzz audit bench bench-quick growth \
-    coverage soak install clean help
+    coverage soak man install clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)

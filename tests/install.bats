@@ -35,6 +35,15 @@ start_installed() {
     "$STAGE/opt/sb/bin/switchboard" --version | grep -q switchboard
 }
 
+@test "the manual pages and the completions are installed" {
+    local share=$STAGE/opt/sb/share
+    assert_equal "$(cd "$share/man" && echo */*)" \
+        'man5/switchboard.conf.5 man8/switchboard-courier.8 man8/switchboard-pool.8 man8/switchboard.8'
+    "$OUT/tools/switchboard" manual switchboard | cmp - "$share/man/man8/switchboard.8"
+    "$OUT/tools/switchboard" completion bash | cmp - "$share/bash-completion/completions/switchboard"
+    "$OUT/tools/switchboard" completion zsh | cmp - "$share/zsh/vendor-completions/_switchboard"
+}
+
 @test "the units start programs at their installed paths" {
     local unit program
     for unit in "$STAGE"/opt/sb/lib/systemd/system/*.service; do

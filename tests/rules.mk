@@ -3,7 +3,8 @@
 
 # --- Debian packages ----------------------------------------------------------------------------
 NPM := $(if $(shell command -v npm),,nodejs npm)
-TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime $(NPM)
+TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime man-db \
+    mandoc zsh $(NPM)
 LINT_PACKAGES := clang clang-format shellcheck
 FUZZ_PACKAGES := clang libclang-rt-14-dev
 COVERAGE_PACKAGES := gcovr

@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +17,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/config_path.h"
 #include "base/confine.h"
 #include "base/counters.h"
 #include "base/log.h"
-#include "base/product.h"
+#include "base/program.h"
 #include "base/signals.h"
 #include "delivery/dispatch.h"
 #include "delivery/resources.h"
@@ -268,44 +268,60 @@ static int finish(struct courier *courier) {
 
 /* --- the command line --- */
 
-static void print_help(void) {
-    puts("usage: courier [--config FILE] [--pid-file FILE] [--once]\n"
-         "\n"
-         "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no more\n"
-         "events, waits at most 14 s for deliveries in flight, and exits with status 0. On SIGHUP\n"
-         "it reads the configuration again; if that names other files, restart the courier, since\n"
-         "it is confined to the files it started with. Several couriers may run at once.\n"
-         "\n"
-         "  --config FILE    the configuration file; default: $SWITCHBOARD_CONFIG, then\n"
-         "                   " CONFIG_DEFAULT_PATH "\n"
-         "  --pid-file FILE  write the process id there; removed at the end\n"
-         "  --once           deliver what is due, then exit: for cron\n"
-         "  --help           print this text\n"
-         "  --version        print name and version");
-}
+#define MEMBER(name) offsetof(struct courier, name)
+
+static const struct program_option rules[] = {
+    {.name = "config",
+     .value = "FILE",
+     .member = MEMBER(resources.config_path),
+     .meaning = "the configuration file"},
+    {.name = "pid-file",
+     .value = "FILE",
+     .member = MEMBER(pid_file),
+     .meaning = "write the process id there; removed at the end"},
+    {.name = "once", .member = MEMBER(once), .meaning = "deliver what is due, then exit: for cron"},
+    {0},
+};
+
+static const struct manual_item statuses[] = {
+    {"0", "ended by a signal, or with --once, nothing is due any more"},
+    {"1", "the configuration is invalid, or with --once, the database or the\n"
+          "key file cannot be used; the log has the reason"},
+    {"2", "wrong usage"},
+    {0},
+};
+
+static const struct program program = {
+    .name = "courier",
+    .options = rules,
+    .manual = {
+        .page = "switchboard-courier",
+        .section = "8",
+        .summary = "delivers the outbound events of Switchboard",
+        .synopsis = "courier [--config FILE] [--pid-file FILE] [--once]",
+        .description =
+            "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no "
+            "more\n"
+            "events, waits at most 14 s for deliveries in flight, and exits with status 0. On "
+            "SIGHUP\n"
+            "it reads the configuration again; if that names other files, restart the courier, "
+            "since\n"
+            "it is confined to the files it started with. Several couriers may run at once.",
+        .environment = config_path_environment,
+        .files = config_path_files,
+        .statuses = statuses,
+        .see_also = "switchboard(8), switchboard-pool(8), switchboard.conf(5)",
+    }};
 
 /* Returns -1 to go on, else the exit status. */
 static int read_options(int argc, char **argv, struct courier *courier) {
-    static const struct option table[] = {
-        {"config", required_argument, NULL, 'c'}, {"pid-file", required_argument, NULL, 'p'},
-        {"once", no_argument, NULL, 'o'},         {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0},
-    };
-    const char *from_environment = getenv("SWITCHBOARD_CONFIG");
-    courier->resources.config_path =
-        from_environment && *from_environment ? from_environment : CONFIG_DEFAULT_PATH;
-    for (int name; (name = getopt_long(argc, argv, "", table, NULL)) != -1;)
-        switch (name) {
-        case 'c': courier->resources.config_path = optarg; break;
-        case 'p': courier->pid_file = optarg; break;
-        case 'o': courier->once = true; break;
-        case 'h': print_help(); return 0;
-        case 'v': puts(SWITCHBOARD_NAME " " SWITCHBOARD_VERSION); return 0;
-        default: return 2;
-        }
-    if (optind == argc)
+    int operand, status = program_read_options(&program, argc, argv, courier, &operand);
+    if (status >= 0)
+        return status;
+    courier->resources.config_path = config_path_of(courier->resources.config_path);
+    if (operand == argc)
         return -1;
-    fail("see --help; unexpected argument: ", argv[optind]);
+    fail("see --help; unexpected argument: ", argv[operand]);
     return 2;
 }
 

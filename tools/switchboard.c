@@ -8,6 +8,7 @@
 #include "admin/command.h"
 #include "admin/nouns.h"
 #include "base/clock.h"
+#include "base/config_path.h"
 #include "base/confine.h"
 #include "base/product.h"
 #include "base/target.h"
@@ -210,15 +211,22 @@ const struct command commands[] = {
                 "transaction. Owner and mode stay. The restored secrets open only with the key\n"
                 "file of the backup's time. If there is no database, it is created with the owner\n"
                 "and group of its directory."},
+
+    {.noun = "manual", .needs = NEEDS_NO_FILE, .run = manual_run,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_PAGE},
+     .summary = "print the manual page switchboard(8) or switchboard.conf(5)",
+     .details = "`switchboard manual switchboard.conf | man -l -` shows it."},
+    {.noun = "completion", .needs = NEEDS_NO_FILE, .run = completion_run,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_SHELL},
+     .summary = "print the completion of this command for bash or zsh",
+     .details = "bash reads it by `source <(switchboard completion bash)`; zsh as the file\n"
+                "_switchboard in a directory of fpath."},
     {0},
 };
 /* clang-format on */
 
 static int find_config(struct invocation *call) {
-    const char *error, *from_environment = getenv("SWITCHBOARD_CONFIG");
-    const char *path = call->options[OPTION_CONFIG];
-    if (!path)
-        path = from_environment && *from_environment ? from_environment : CONFIG_DEFAULT_PATH;
+    const char *error, *path = config_path_of(call->options[OPTION_CONFIG]);
     call->config_path = path;
     if (call->command->needs < NEEDS_CONFIG)
         return EXIT_DONE;

@@ -60,6 +60,10 @@ static const char *const kind_rules[] = {
     [CONFIG_EGRESS] = "public or private",
 };
 
+const char *config_form(const struct config_key *key) {
+    return kind_rules[key->kind];
+}
+
 static const char **member_of(struct config *config, const struct config_key *key) {
     return (const char **)(void *)((char *)config + key->member);
 }

@@ -58,6 +58,9 @@ extern const struct config_key config_keys[]; /* ends with a NULL name */
  * `*error` (in `arena`) naming the line, what is wrong with it and what is allowed there. */
 int config_read(const char *path, struct arena *arena, struct config *config, const char **error);
 
+/* Returns the form that a key's value must have, to follow "must be"; a static string. */
+const char *config_form(const struct config_key *key);
+
 /* Returns the value of one key. */
 const char *config_value(const struct config *config, const struct config_key *key);
 

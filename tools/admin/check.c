@@ -69,9 +69,25 @@ static const char *check_time(const char *text) {
                                   : "must be ISO 8601, such as 2027-01-31 or 2027-01-31T18:00:00Z";
 }
 
+static bool is_choice(enum value_kind kind, const char *text) {
+    struct slice rest = slice_of(value_choices(kind));
+    while (rest.n)
+        if (slice_equal(slice_cut(&rest, ' '), slice_of(text)))
+            return true;
+    return false;
+}
+
 static const char *check_event_type(const char *text) {
-    return strcmp(text, "message.status") == 0 ? NULL
-                                               : "must be message.status; others are always on";
+    return is_choice(VALUE_EVENT_TYPE, text) ? NULL
+                                             : "must be message.status; others are always on";
+}
+
+static const char *check_page(const char *text) {
+    return is_choice(VALUE_PAGE, text) ? NULL : "must be switchboard or switchboard.conf";
+}
+
+static const char *check_shell(const char *text) {
+    return is_choice(VALUE_SHELL, text) ? NULL : "must be bash or zsh";
 }
 
 static const char *check_file(const char *text) {
@@ -81,28 +97,35 @@ static const char *check_file(const char *text) {
 static const struct {
     const char *name;
     const char *(*check)(const char *text);
+    const char *choices;
 } kinds[] = {
-    [VALUE_ACCOUNT_ID] = {"ACCOUNT_ID", check_id},
-    [VALUE_CONFIG] = {"FILE", check_file},
-    [VALUE_CONTACT_ID] = {"ID", check_id},
-    [VALUE_EMAIL] = {"EMAIL", check_email},
-    [VALUE_EVENT_ID] = {"ID", check_id},
-    [VALUE_EVENT_TYPE] = {"TYPE", check_event_type},
-    [VALUE_FILE] = {"FILE", check_file},
-    [VALUE_IDENTITY] = {"PHONE_OR_BSUID", check_identity},
-    [VALUE_LABEL] = {"NAME", check_label},
-    [VALUE_LIMIT] = {"N", check_limit},
-    [VALUE_NUMBER] = {"+E164", check_number},
-    [VALUE_PHONE_NUMBER_ID] = {"PHONE_NUMBER_ID", check_digits},
-    [VALUE_PLAN] = {"NAME", check_label},
-    [VALUE_PLATFORM_TYPE] = {"TYPE", check_label},
-    [VALUE_ROW_ID] = {"ID", check_id},
-    [VALUE_TIME] = {"ISO8601", check_time},
-    [VALUE_WABA_ID] = {"WABA_ID", check_digits},
+    [VALUE_ACCOUNT_ID] = {"ACCOUNT_ID", check_id, NULL},
+    [VALUE_CONFIG] = {"FILE", check_file, NULL},
+    [VALUE_CONTACT_ID] = {"ID", check_id, NULL},
+    [VALUE_EMAIL] = {"EMAIL", check_email, NULL},
+    [VALUE_EVENT_ID] = {"ID", check_id, NULL},
+    [VALUE_EVENT_TYPE] = {"TYPE", check_event_type, "message.status"},
+    [VALUE_FILE] = {"FILE", check_file, NULL},
+    [VALUE_IDENTITY] = {"PHONE_OR_BSUID", check_identity, NULL},
+    [VALUE_LABEL] = {"NAME", check_label, NULL},
+    [VALUE_LIMIT] = {"N", check_limit, NULL},
+    [VALUE_NUMBER] = {"+E164", check_number, NULL},
+    [VALUE_PAGE] = {"PAGE", check_page, "switchboard switchboard.conf"},
+    [VALUE_PHONE_NUMBER_ID] = {"PHONE_NUMBER_ID", check_digits, NULL},
+    [VALUE_PLAN] = {"NAME", check_label, NULL},
+    [VALUE_PLATFORM_TYPE] = {"TYPE", check_label, NULL},
+    [VALUE_ROW_ID] = {"ID", check_id, NULL},
+    [VALUE_SHELL] = {"SHELL", check_shell, "bash zsh"},
+    [VALUE_TIME] = {"ISO8601", check_time, NULL},
+    [VALUE_WABA_ID] = {"WABA_ID", check_digits, NULL},
 };
 
 const char *value_name(enum value_kind kind) {
     return kinds[kind].name;
+}
+
+const char *value_choices(enum value_kind kind) {
+    return kinds[kind].choices;
 }
 
 const char *value_check(enum value_kind kind, const char *text) {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/config.h"
+#include "base/manual.h"
 #include "store/store.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -30,12 +31,15 @@ enum value_kind {
     VALUE_LABEL,
     VALUE_LIMIT,
     VALUE_NUMBER,
+    VALUE_PAGE,
     VALUE_PHONE_NUMBER_ID,
     VALUE_PLAN,
     VALUE_PLATFORM_TYPE,
     VALUE_ROW_ID,
+    VALUE_SHELL,
     VALUE_TIME,
     VALUE_WABA_ID,
+    VALUE_COUNT,
 };
 
 enum option {
@@ -119,10 +123,23 @@ int parse_words(struct invocation *call, int argc, char **argv);
 /* The name of a kind of value in usage lines, such as "EMAIL". */
 const char *value_name(enum value_kind kind);
 
+/* The values of a kind that has only these, separated by spaces; NULL: others are valid too. */
+const char *value_choices(enum value_kind kind);
+
 /* Returns NULL if `text` has the form of its kind, else the rest of an error ("must be ..."). */
 const char *value_check(enum value_kind kind, const char *text);
 
 /* --- help.c --- */
+
+/* The texts of --help and of switchboard(8) that are not in the tables above. */
+extern const struct manual tool_manual;
+
+/* The options that every command takes, and those of the tool without a command. */
+#define COMMON_OPTIONS (OPTION(CONFIG) | OPTION(JSON) | OPTION(HELP))
+#define TOOL_OPTIONS   (COMMON_OPTIONS | OPTION(VERSION))
+
+/* Returns an option and the name of its value. */
+const char *option_term(struct arena *arena, int option);
 
 /* The one usage line of a command. */
 const char *command_usage(struct arena *arena, const struct command *command);

@@ -1,7 +1,29 @@
 /* --help and usage lines, built from the tables of commands and options. */
 #include <stdio.h>
 
+#include "base/config_path.h"
+#include "base/program.h"
 #include "command.h"
+
+static const struct manual_item statuses[] = {
+    {"0", "done"},
+    {"1", "failed, or a check of `doctor` failed"},
+    {"2", "wrong usage"},
+    {0},
+};
+
+const struct manual tool_manual = {
+    .page = "switchboard",
+    .section = "8",
+    .summary = "administers a Switchboard gateway",
+    .synopsis = "switchboard COMMAND [OPTIONS]",
+    .description =
+        "Administers a Switchboard gateway: its database, users, business accounts and lines.",
+    .environment = config_path_environment,
+    .files = config_path_files,
+    .statuses = statuses,
+    .see_also = "switchboard-courier(8), switchboard-pool(8), switchboard.conf(5)",
+};
 
 static void add_option(struct buffer *usage, int option, bool is_required) {
     const struct option_rule *rule = &option_rules[option];
@@ -27,16 +49,17 @@ const char *command_usage(struct arena *arena, const struct command *command) {
     return usage.p;
 }
 
+const char *option_term(struct arena *arena, int option) {
+    const struct option_rule *rule = &option_rules[option];
+    if (rule->value == VALUE_NONE)
+        return rule->name;
+    return arena_printf(arena, "%s %s", rule->name, value_name(rule->value));
+}
+
 static void print_options(struct arena *arena, unsigned options) {
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const struct option_rule *rule = &option_rules[i];
-        if (!(options & 1u << i))
-            continue;
-        const char *shown = rule->value == VALUE_NONE
-                                ? rule->name
-                                : arena_printf(arena, "%s %s", rule->name, value_name(rule->value));
-        printf("  %-34s %s\n", shown, rule->meaning);
-    }
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (options & 1u << i)
+            printf("  %-34s %s\n", option_term(arena, i), option_rules[i].meaning);
 }
 
 static void print_command(struct arena *arena, const struct command *command) {
@@ -46,7 +69,7 @@ static void print_command(struct arena *arena, const struct command *command) {
     putchar('\n');
     print_options(arena, command->required);
     print_options(arena, command->options);
-    print_options(arena, OPTION(CONFIG) | OPTION(JSON) | OPTION(HELP));
+    print_options(arena, COMMON_OPTIONS);
 }
 
 /* Prints the commands of one noun, or all if `noun` is NULL. Returns their number. */
@@ -61,16 +84,14 @@ static int print_list(struct arena *arena, const char *noun) {
 }
 
 static void print_tool(struct arena *arena) {
-    printf(
-        "usage: switchboard COMMAND [OPTIONS]\n\n"
-        "Administers a Switchboard gateway: its database, users, business accounts and lines.\n\n"
-        "Commands (`switchboard COMMAND --help` prints details):\n");
+    printf("usage: %s\n\n%s\n\nCommands (`switchboard COMMAND --help` prints details):\n",
+           tool_manual.synopsis, tool_manual.description);
     print_list(arena, NULL);
     printf("\nOptions, at any position:\n");
-    print_options(arena, OPTION(CONFIG) | OPTION(JSON) | OPTION(HELP) | OPTION(VERSION));
-    printf("\nThe configuration file is --config FILE, else $SWITCHBOARD_CONFIG, else\n"
-           "%s. Exit status: 0 done, 1 failed, 2 wrong usage.\n",
-           CONFIG_DEFAULT_PATH);
+    print_options(arena, TOOL_OPTIONS);
+    program_print_items("Environment", tool_manual.environment);
+    program_print_items("Files", tool_manual.files);
+    program_print_items("Exit status", tool_manual.statuses);
 }
 
 void help_print(struct invocation *call) {

@@ -47,4 +47,7 @@ int doctor_run(struct invocation *call);
 int backup_run(struct invocation *call);
 int restore_run(struct invocation *call);
 
+int manual_run(struct invocation *call);
+int completion_run(struct invocation *call);
+
 #endif

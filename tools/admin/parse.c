@@ -89,8 +89,7 @@ static const char *explain_unknown(struct invocation *call) {
 
 static const char *check_options(struct invocation *call) {
     const struct command *command = call->command;
-    unsigned allowed =
-        command->options | command->required | OPTION(CONFIG) | OPTION(JSON) | OPTION(HELP);
+    unsigned allowed = command->options | command->required | COMMON_OPTIONS;
     for (int i = 0; i < OPTION_COUNT; i++) {
         const struct option_rule *rule = &option_rules[i];
         const char *wrong = NULL;

@@ -1,0 +1,14 @@
+/* Which configuration file a program that is started by a command line reads. */
+#ifndef SWITCHBOARD_CONFIG_PATH_H
+#define SWITCHBOARD_CONFIG_PATH_H
+
+#include "base/manual.h"
+
+/* For the manual pages and --help of these programs. */
+extern const struct manual_item config_path_environment[], config_path_files[];
+
+/* Returns the path given by --config, which may be NULL; else that of the environment, else the
+ * default. */
+const char *config_path_of(const char *option);
+
+#endif
