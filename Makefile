@@ -15,6 +15,8 @@ TRANSPORT ?= cgi
 GRAPH_BASE_URL ?=
 # For `make test`: files to run.
 TESTS   ?=
+# For `make audit`: names of executables; empty: all of them.
+ONLY    ?=
 # For `make growth`: numbers of contacts; directory of the databases, default ./build/growth.
 GROWTH_SIZES ?= 1000 100000 1000000
 GROWTH_DIR ?=
@@ -194,10 +196,11 @@ fuzz: ## run hostile input against every parser, FUZZ_SECONDS each
 	@$(BUILD_ALL) $(FUZZ_TARGETS)
 	@tests/fuzz/run $(FUZZ) $(FUZZ_SECONDS)
 
-audit: ## print and check what each executable can do; V=1 prints every call and trial
+audit: ## print and check what each executable can do; V=1 prints every trial, ONLY=me all of `me`
 	@tools/setup $(PACKAGES) binutils
 	@$(BUILD_ALL) all probes
-	@OUT=$(OUT) ASK=$(BUILD)/helpers/ask VERBOSE=$(V) tests/audit
+	@OUT=$(OUT) OBJECTS=$(BUILD) ASK=$(BUILD)/helpers/ask VERBOSE=$(V) ONLY='$(ONLY)' \
+	    tests/audit
 
 bench: ## measure against bare programs and Node, 10 minutes
 	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES)

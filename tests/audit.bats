@@ -190,3 +190,82 @@ all_but() {
     OUT=$audited PROBES=$probes ASK=$HELPERS/ask "$root/tests/audit" >"$BATS_TEST_TMPDIR/out" 2>&1 || status=$?
     ((status == 1)) || fail "expected the audit to fail"
 }
+
+# Audits the named executables alone: audit_only NAMES [VERBOSE]. Sets $status and the file $only.
+audit_only() {
+    local objects=build/plain
+    [[ $audited == "$root" ]] || objects=build/probe/objects
+    only=$BATS_TEST_TMPDIR/only status=0
+    OUT=$audited OBJECTS=$root/$objects ASK=$HELPERS/ask ONLY=$1 VERBOSE=${2-} "$root/tests/audit" \
+        >"$only" 2>&1 || status=$?
+}
+
+# Prints the entries of a list of the report, without their indent: entries TITLE
+entries() {
+    awk -v title="$1" 'index($0, title) == 1 { found = 1; next } found && !/^  / { exit }
+        found { sub(/^ */, ""); print }' "$only"
+}
+
+@test "ONLY prints all that an executable holds, and nothing of others" {
+    audit_only me
+    ((status == 0)) || fail "$(cat "$only")"
+    assert_equal "$(entries routes:)" 'GET    /v2/me'
+    assert_equal "$(entries 'besides answering')" 'read the database'
+    assert_equal "$(entries 'files that it may open')" $'database\nlog_file'
+    entries libraries: | grep -qx 'libsqlite3, static'
+    entries 'system calls as cgi' | grep -qw openat
+    entries 'lines of its source' | grep -qx "$(wc -l <"$root/cgi-bin/me.c") cgi-bin/me.c"
+    entries 'SQL statements: ' | grep -qx 'BEGIN'
+    grep -qE '^[0-9]{3} trials: .* 0 surprises$' "$only"
+    ! grep -q '^messages\|^health\|POST' "$only" || fail "another program is in the report"
+    ! grep -q '^me  *cgi' "$only" || fail "trials without V=1"
+}
+
+@test "ONLY lists exactly the SQL statements of the linked sources" {
+    local program file
+    for program in me webhooks courier health; do
+        audit_only "$program"
+        ((status == 0)) || fail "$(cat "$only")"
+        entries 'SQL statements: ' | LC_ALL=C sort >"$BATS_TEST_TMPDIR/listed"
+        # the statements of the sources, by the preprocessor
+        entries 'lines of its source' | sed -n 's/^[0-9]* \(.*\.c\)$/\1/p' | while read -r file; do
+            gcc -E -P -std=c11 -D_GNU_SOURCE -I"$root/lib" "$root/$file" 2>/dev/null |
+                awk -f "$root/tests/helpers/statements.awk" | sed -n 's/^statement\t//p'
+        done | LC_ALL=C sort -u >"$BATS_TEST_TMPDIR/written"
+        # every one is listed; others are not statements that are prepared for reuse: the pragmas,
+        # the transactions and the migration
+        assert_equal "$(LC_ALL=C comm -13 "$BATS_TEST_TMPDIR"/{listed,written})" ''
+        assert_equal "$(LC_ALL=C comm -23 "$BATS_TEST_TMPDIR"/{listed,written} |
+            grep -vE '^(PRAGMA|BEGIN|COMMIT|ROLLBACK|SELECT 1 FROM sqlite_schema)')" ''
+        [[ $program == health || -s $BATS_TEST_TMPDIR/written ]] || fail "no statements of $program"
+    done
+    assert_equal "$(grep -c 'SQL' "$only")" 0 # health has none
+}
+
+@test "V=1 with ONLY prints the trials of these executables alone" {
+    audit_only health,courier 1
+    ((status == 0)) || fail "$(cat "$only")"
+    assert_equal "$(awk '$2 ~ /^(cgi|fastcgi|resident)$/ { print $1 }' "$only" | sort -u)" $'courier\nhealth'
+    (($(grep -c '^courier *resident *declared ' "$only") >= 100))
+    entries 'files that it may open' | grep -qx log_file
+}
+
+@test "ONLY with a name of no executable prints the names" {
+    audit_only 'me nothing'
+    assert_equal "$status" 2
+    assert_equal "$(cat "$only")" "audit: there is no executable nothing; ONLY takes names of: $(
+        sed -n 's/^ScriptAlias .*\/cgi-bin\/\([a-z]*\)\/\{0,1\}"$/\1/p' "$root/apache.conf" | tr '\n' ' ')courier"
+}
+
+@test "the audit fails when the objects are not those of the executable" {
+    local objects=$BATS_TEST_TMPDIR/objects
+    [[ $audited == "$root" ]] || skip "the build with sanitizers has the objects elsewhere"
+    mkdir -p "$objects"
+    cp -r "$root/build/plain"/{lib,cgi-bin} "$objects"
+    cp "$objects/lib/store/housekeeping.o" "$objects/lib/store/access.o"
+    status=0
+    OUT=$audited OBJECTS=$objects ASK=$HELPERS/ask ONLY=me "$root/tests/audit" >"$BATS_TEST_TMPDIR/out" 2>&1 ||
+        status=$?
+    ((status == 1)) || fail "expected the audit to fail"
+    grep -q '^audit: me was not linked from ' "$BATS_TEST_TMPDIR/out" || fail "$(cat "$BATS_TEST_TMPDIR/out")"
+}

@@ -512,6 +512,14 @@ static void try_detector(const struct subject *subject, struct buffer *out) {
     waitpid(pid, NULL, 0);
 }
 
+/* Lists the keys of the configuration whose files the process may open. */
+static void list_files(unsigned needs, struct buffer *out) {
+    for (const struct config_key *key = config_keys; key->name; key++)
+        if ((key->kind == CONFIG_PATH || key->kind == CONFIG_TARGET) &&
+            (!key->needs || key->needs & needs))
+            buffer_printf(out, "file\t%s\n", key->name);
+}
+
 static void report_limits(struct request *rq) {
     unsigned listens = transport_is_fastcgi() ? LISTENS : 0;
     struct subject subject = {rq->needs | listens, rq->config, getenv("SWITCHBOARD_CONFIG"),
@@ -519,6 +527,7 @@ static void report_limits(struct request *rq) {
     struct buffer out = buffer_in(rq->arena);
     buffer_add_text(&out, "Content-Type: text/plain\r\n\r\n");
     list_calls(subject.needs, &out);
+    list_files(subject.needs, &out);
     try_all(&subject, &out);
     if (rq->needs & DETECTS_TYPES)
         try_detector(&subject, &out);
@@ -539,6 +548,7 @@ void probe_process(unsigned needs, const struct config *config, const char *conf
         if (needs & need)
             buffer_printf(&out, "may\t%s\n", confine_meaning(need));
     list_calls(needs, &out);
+    list_files(needs, &out);
     try_all(&(struct subject){needs, config, config_path, socket_name, ""}, &out);
     _exit(write(STDOUT_FILENO, out.p, out.n) == (ssize_t)out.n ? 0 : 1);
 }
