@@ -17,6 +17,8 @@ GRAPH_BASE_URL ?=
 TESTS   ?=
 # For `make audit`: names of executables; empty: all of them.
 ONLY    ?=
+# For `make sbom`: build/static-curl/MANIFEST of a build with the static libcurl.
+MANIFEST ?=
 # For `make growth`: numbers of contacts; directory of the databases, default ./build/growth.
 GROWTH_SIZES ?= 1000 100000 1000000
 GROWTH_DIR ?=
@@ -231,6 +233,15 @@ soak: ## run five minutes of random traffic, kills, full disk and locks, then ch
 man: all ## write the manual pages to build/man, the shell completions to build/completion
 	@tools/manual $(OUT) build
 
+# The programs are linked again, which gives the same bytes, with a map of what is in each.
+sbom: all ## write the bill of materials and the licences of what is linked to build/sbom
+	@tools/setup $(PACKAGES) binutils
+	@rm -rf build/sbom
+	@$(BUILD_ALL) OUT=build/sbom/linked 'LINK=$(LINK) -Wl,-Map=$$@.map' installed
+	@tools/sbom build/sbom/linked $(OUT) build/sbom $(MANIFEST)
+
+installed: $(filter-out %/graph-sandbox,$(BINARIES))
+
 install: all ## install below DESTDIR and PREFIX
 	@OUT='$(OUT)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install
 
@@ -241,6 +252,6 @@ help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 .PHONY: all run stop format lint test test-full torture fuzz audit bench bench-quick growth \
-    coverage soak man install clean help
+    coverage soak man sbom installed install clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)

@@ -8,7 +8,7 @@ setup_file() {
     start_stack
     make_user
     "$root/tools/private-apache" stop --dir "$STACK/apache"
-    export STAGE=$BATS_FILE_TMPDIR/stage
+    export STAGE=$BATS_FILE_TMPDIR/stage SBOM=$BATS_FILE_TMPDIR/sbom
     DESTDIR=$STAGE PREFIX=/opt/sb "$root/tools/install"
     start_installed
 }
@@ -42,6 +42,24 @@ start_installed() {
     "$OUT/tools/switchboard" manual switchboard | cmp - "$share/man/man8/switchboard.8"
     "$OUT/tools/switchboard" completion bash | cmp - "$share/bash-completion/completions/switchboard"
     "$OUT/tools/switchboard" completion zsh | cmp - "$share/zsh/vendor-completions/_switchboard"
+}
+
+@test "the bill of materials is installed, if it is of the installed programs" {
+    local stage=$BATS_TEST_TMPDIR/stage file
+    mkdir -p "$SBOM"
+    for file in "$OUT"/cgi-bin/*[a-z] "$OUT"/tools/{switchboard,pool}; do
+        [[ ! -x $file ]] || printf '"%s"\n' "$(sha256sum <"$file" | cut -d ' ' -f 1)"
+    done >"$SBOM/switchboard.spdx.json"
+    printf 'licences\n' >"$SBOM/LICENSES"
+    DESTDIR=$stage "$root/tools/install"
+    assert_equal "$(cat "$stage/usr/share/doc/switchboard/LICENSES")" licences
+    cmp "$SBOM/switchboard.spdx.json" "$stage/usr/share/doc/switchboard/switchboard.spdx.json"
+    sed -i 1d "$SBOM/switchboard.spdx.json"
+    run env DESTDIR="$stage-2" "$root/tools/install"
+    rm -r "$SBOM"
+    assert_equal "$status $output" \
+        "0 $SBOM/switchboard.spdx.json is not of these programs and is not installed; run make sbom"
+    [[ ! -e $stage-2/usr/share/doc ]]
 }
 
 @test "the units start programs at their installed paths" {
