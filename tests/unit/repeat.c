@@ -423,6 +423,18 @@ static void check_send(const char *wamid, const char *phone, const char *wa_id, 
     REPEAT(insert_send);
 }
 
+/* A send of a flow has a flow instead of a template. */
+static void check_flow_send(void) {
+    send.wamid = "wamid.4";
+    send.template_name = send.template_language = NULL;
+    send.flow_id = "f2";
+    send.flow_token = "token-2";
+    id_make(send.message_id, "msg_", now);
+    REPEAT(insert_send);
+    check(contains("flow_token.token:3 token-2\n"), "the token of the flow is stored");
+    check(contains("flow_token.flow_id:3 f2\n"), "its flow is stored");
+}
+
 static const char *refusal_id = "ref_1";
 static int64_t refused_at;
 
@@ -467,6 +479,7 @@ static void check_rest(void) {
     check_send("wamid.1", "15550000001", "15550000002", NULL);
     check_send("wamid.2", "15550000001", "15550000002", NULL);
     check_send("wamid.3", NULL, NULL, "US.1");
+    check_flow_send();
     refused_at = now;
     REPEAT(upsert_refusal);
     refusal_id = "ref_2";
