@@ -387,14 +387,18 @@ wrong_fields='
     assert_equal "$(stored)" "$before"
 }
 
-# jq program: the rows with an unknown member in each object, then one with all of them.
+# jq program: the rows with an unknown member in each object that has fields, then one with all of
+# them.
 unknown_members='
     select(.path == $route and .method == $method) | . as $described | whole_body as $whole
-    | ["", (.members[] | select(.type == "object").path + "."),
+    | ["", (.members[] | select(.type == "object").path + "."
+            | select(. as $start | any($described.members[]; .path | startswith($start)))),
         (.members[] | select(has_items($described)).path + "[].") | . + "unknown"] as $paths
-    | ($paths[] as $path | $whole | setpath($path | keys_of; {a: [1, null]})
+    | ($paths[] as $path | $described | whole_body($path)
+        | setpath($path | keys_of; {a: [1, null]})
         | "400\t\($path | place):unknown_field\t\(tojson)"),
-    (reduce $paths[] as $path ($whole; setpath($path | keys_of; {a: [1, null]}))
+    (reduce ($paths[] | select(keys_of[:-1] as $keys | $whole | getpath($keys))) as $path
+            ($whole; setpath($path | keys_of; {a: [1, null]}))
         | "200\t-\t\(tojson)")'
 
 # bats test_tags=direct
