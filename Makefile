@@ -245,6 +245,9 @@ installed: $(filter-out %/graph-sandbox,$(BINARIES))
 install: all ## install below DESTDIR and PREFIX
 	@OUT='$(OUT)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install
 
+uninstall: ## remove the installed files, except those that were edited
+	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/uninstall
+
 clean: ## remove all built files
 	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
 
@@ -252,6 +255,6 @@ help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 .PHONY: all run stop format lint test test-full torture fuzz audit bench bench-quick growth \
-    coverage soak man sbom installed install clean help
+    coverage soak man sbom installed install uninstall clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)

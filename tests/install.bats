@@ -138,3 +138,68 @@ memory_of() {
     grep -qx 'Environment=SWITCHBOARD_CONFIG=/etc/switchboard/switchboard.conf' "$pool"
     grep -q '^ExecStart=.* --watch ${SWITCHBOARD_CONFIG} ' "$pool"
 }
+
+# Installs into a directory of its own and prints its name: install_in NAME
+install_in() {
+    DESTDIR=$BATS_TEST_TMPDIR/$1 PREFIX=/opt/sb "$root/tools/install" >&2
+    printf '%s\n' "$BATS_TEST_TMPDIR/$1"
+}
+
+@test "the list of the installed files has each of them once, with its checksum" {
+    local stage list=opt/sb/share/switchboard/installed.sha256
+    stage=$(install_in list)
+    assert_equal "$(cut -c 67- "$stage/$list" | sort)" \
+        "$(cd "$stage" && find . -type f ! -path "./$list" | cut -c 2- | sort)"
+    sed "s|  /|  $stage/|" "$stage/$list" | sha256sum --check --quiet
+}
+
+@test "an uninstallation removes every installed file and empty directory" {
+    local stage
+    stage=$(install_in all)
+    run env DESTDIR="$stage" PREFIX=/opt/sb "$root/tools/uninstall"
+    assert_equal "$status" 0
+    assert_equal "$output" 'Removed the installed files.'
+    assert_equal "$(find "$stage" ! -type d)" ''
+    [[ ! -e $stage/opt/sb && ! -e $stage/etc/switchboard ]]
+}
+
+@test "an uninstallation keeps edited files, keys and data, and names them" {
+    local stage
+    stage=$(install_in edited)
+    printf '# edited\n' >>"$stage/etc/switchboard/apache.conf"
+    printf 'app_secret = x\n' >>"$stage/etc/switchboard/switchboard.conf"
+    printf 'key\n' >"$stage/etc/switchboard/secret.key"
+    mkdir -p "$stage/var/lib/switchboard"
+    printf 'data\n' >"$stage/var/lib/switchboard/switchboard.db"
+    run env DESTDIR="$stage" PREFIX=/opt/sb "$root/tools/uninstall"
+    assert_equal "$status" 0
+    assert_equal "$(sort <<<"$output")" "$(printf '%s\n' \
+        "Kept: $stage/etc/switchboard" \
+        "Kept: $stage/etc/switchboard/apache.conf (edited)" \
+        "Kept: $stage/etc/switchboard/switchboard.conf (edited)" \
+        "Kept: $stage/var/lib/switchboard" \
+        'Removed the installed files.')"
+    assert_equal "$(cd "$stage" && find . -type f | sort)" "$(printf '%s\n' \
+        ./etc/switchboard/apache.conf ./etc/switchboard/secret.key \
+        ./etc/switchboard/switchboard.conf ./var/lib/switchboard/switchboard.db)"
+}
+
+@test "an installation over an edited one keeps the edited files, and so does its uninstallation" {
+    local stage conf
+    stage=$(install_in again)
+    conf=$stage/etc/switchboard/switchboard.conf
+    printf 'app_secret = x\n' >"$conf"
+    printf 'rotate by hand\n' >"$stage/etc/logrotate.d/switchboard"
+    install_in again
+    assert_equal "$(<"$conf")" 'app_secret = x'
+    assert_equal "$(<"$stage/etc/logrotate.d/switchboard")" 'rotate by hand'
+    DESTDIR=$stage PREFIX=/opt/sb "$root/tools/uninstall"
+    assert_equal "$(<"$conf")" 'app_secret = x'
+    assert_equal "$(<"$stage/etc/logrotate.d/switchboard")" 'rotate by hand'
+}
+
+@test "an uninstallation without an installation says what is missing" {
+    run env DESTDIR="$BATS_TEST_TMPDIR/none" PREFIX=/opt/sb "$root/tools/uninstall"
+    assert_equal "$status" 1
+    [[ $output == "uninstall: $BATS_TEST_TMPDIR/none/opt/sb/share/switchboard/installed.sha256 is missing: "* ]]
+}
