@@ -83,6 +83,8 @@ endif
 # Debian packages to build and run; tests/rules.mk lists those of the tests.
 PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
     libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
+# Those that `make deb` needs besides; the build dependencies in debian/control are of PACKAGES.
+DEB_PACKAGES := build-essential debhelper lintian
 
 # The executables, grouped by the libraries that they link.
 CGI_PLAIN := root health version
@@ -248,6 +250,15 @@ install: all ## install below DESTDIR and PREFIX
 uninstall: ## remove the installed files, except those that were edited
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/uninstall
 
+deb: ## build the Debian packages in build/deb
+	@tools/setup $(PACKAGES) $(DEB_PACKAGES)
+	@debian/build
+
+package-test: ## install, upgrade, remove and purge the packages in a root directory of their own
+	@tools/setup $(PACKAGES) $(DEB_PACKAGES) debootstrap systemd-container
+	@debian/build
+	@tests/package/run
+
 clean: ## remove all built files
 	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
 
@@ -255,6 +266,6 @@ help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 .PHONY: all run stop format lint test test-full torture fuzz audit bench bench-quick growth \
-    coverage soak man sbom installed install uninstall clean help
+    coverage soak man sbom installed install uninstall deb package-test clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)
