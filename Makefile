@@ -7,6 +7,8 @@ PREFIX  = /usr
 DESTDIR =
 SANITIZE ?=
 PROBE ?=
+# 1: libcurl is linked statically too, into programs in build/static (doc/hosting.md).
+STATIC_CURL ?=
 V =
 PORT    ?= 8080
 RUN_DIR ?= ./run
@@ -37,6 +39,7 @@ HARDENING := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong \
     -fno-strict-overflow -fno-strict-aliasing
 LANGUAGE := -std=c11 -D_GNU_SOURCE -Ilib
 FLAGS := $(LANGUAGE) -fPIE $(WARNINGS) -Werror -MMD -MP
+STATIC_LIBCURL := build/static-curl
 LINK  := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed
 # An executable without shared libraries starts fastest: all except those that call the platform.
 STATIC := -static-pie -Wl,--no-warnings
@@ -67,6 +70,13 @@ DYNAMIC += --coverage
 else
 FLAGS += $(HARDENING)
 endif
+ifeq ($(STATIC_CURL),1)
+# Executables that need no shared library: they start faster, and run under another C library.
+BUILD := build/static/objects
+OUT   := build/static
+FLAGS += -DSWITCHBOARD_STATIC -isystem $(STATIC_LIBCURL)/include
+DYNAMIC := $(STATIC)
+endif
 FLAGS += -ftrivial-auto-var-init=zero
 # clang 14 accepts this flag only with a second one
 ifneq ($(findstring clang,$(CC)),)
@@ -92,7 +102,7 @@ CGI_STORE := me ready metrics webhooks platform
 CGI_GRAPH := messages templates forms
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
-TOOLS := switchboard pool graph-sandbox courier
+TOOLS := switchboard pool courier $(if $(filter 1,$(STATIC_CURL)),,graph-sandbox)
 BINARIES := $(CGI:%=$(OUT)/cgi-bin/%) $(TOOLS:%=$(OUT)/tools/%)
 
 LIBRARY := $(BUILD)/libswitchboard.a
@@ -108,6 +118,13 @@ SQLITE := -l:libsqlite3.a -lm
 SODIUM := -l:libsodium.a
 CURL   := -lcurl
 MAGIC  := -lmagic
+ifeq ($(STATIC_CURL),1)
+CURL   := $(STATIC_LIBCURL)/lib/libcurl.a -l:libcares.a -l:libssl.a -l:libcrypto.a
+MAGIC  := -l:libmagic.a -l:libz.a -l:libbz2.a -l:liblzma.a
+PACKAGES += dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-dev liblzma-dev libmagic-mgc
+# libcurl's headers come with the library.
+$(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(BUILD)/tools/courier.o: | $(STATIC_LIBCURL)/lib/libcurl.a
+endif
 
 all: $(BINARIES) ## build all programs
 
@@ -131,6 +148,19 @@ $(LIBRARY): $(LIBRARY_OBJECTS)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
+$(STATIC_LIBCURL)/lib/libcurl.a:
+	@tools/static-curl $(STATIC_LIBCURL)
+
+# The versions of what is linked statically; made again with each new version of a package.
+MANIFEST := $(if $(filter 1,$(STATIC_CURL)),$(STATIC_LIBCURL)/MANIFEST)
+$(BUILD)/linked.c: tools/linked $(if $(MANIFEST),$(STATIC_LIBCURL)/lib/libcurl.a) \
+    $(wildcard /var/lib/dpkg/status)
+	@mkdir -p $(@D)
+	@tools/linked $(MANIFEST) > $@
+
+$(BUILD)/linked.o: $(BUILD)/linked.c
+	$(Q)$(CC) $(FLAGS) -Itools $(CFLAGS) -c -o $@ $<
+
 # --- Executables --------------------------------------------------------------------------------
 # One rule links all of them, those of the tests too. A program has its objects as prerequisites,
 # its libraries in LIBS, and in FORM whether it is static.
@@ -146,7 +176,8 @@ $(CGI_STORE:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI) $(SQLITE) $(SODIUM)
 $(CGI_GRAPH:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 $(CGI_MEDIA:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL) $(MAGIC)
 
-$(OUT)/tools/switchboard: $(BUILD)/tools/switchboard.o $(ADMIN_OBJECTS) $(LIBRARY)
+$(OUT)/tools/switchboard: $(BUILD)/tools/switchboard.o $(ADMIN_OBJECTS) $(BUILD)/linked.o \
+    $(LIBRARY)
 $(OUT)/tools/switchboard: LIBS = $(SQLITE) $(SODIUM) $(CURL)
 
 $(OUT)/tools/courier: $(BUILD)/tools/courier.o $(LIBRARY)

@@ -1266,6 +1266,19 @@ finds() {
     finds FAIL spool 'is not a directory'
 }
 
+@test "--version names the libraries inside, and doctor those of which Debian has newer packages" {
+    switchboard --version >"$BATS_TEST_TMPDIR/version"
+    grep -qx "  with SQLite $(dpkg-query -W -f '${Version}' libsqlite3-dev)" \
+        "$BATS_TEST_TMPDIR/version"
+    grep -q '^  with libsodium [0-9]' "$BATS_TEST_TMPDIR/version"
+    finds ok libraries 'those linked into the programs are up to date'
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\n[ "$4" != libsqlite3-0 ] || echo 99.1\n' >"$BATS_TEST_TMPDIR/bin/dpkg-query"
+    chmod +x "$BATS_TEST_TMPDIR/bin/dpkg-query"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH finds warn libraries 'SQLite'
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH finds warn libraries '(Debian has 99.1)'
+}
+
 @test "doctor reports a platform that does not answer" {
     finds FAIL upstream '127.0.0.1:1: Connection refused'
     write_config 'graph_base_url = https://a..b'

@@ -6,18 +6,19 @@
 #include <unistd.h>
 
 #include "admin/command.h"
+#include "admin/linked.h"
 #include "admin/nouns.h"
 #include "base/clock.h"
 #include "base/config_path.h"
 #include "base/confine.h"
-#include "base/product.h"
 #include "base/target.h"
 
 const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_CONFIG] = {"--config", VALUE_CONFIG, "the configuration file"},
     [OPTION_JSON] = {"--json", VALUE_NONE, "print JSON for programs"},
     [OPTION_HELP] = {"--help", VALUE_NONE, "print this text"},
-    [OPTION_VERSION] = {"--version", VALUE_NONE, "print name and version"},
+    [OPTION_VERSION] = {"--version", VALUE_NONE,
+                        "print name and version, and those of the libraries inside"},
     [OPTION_ACCOUNT] = {"--account", VALUE_ACCOUNT_ID, "only rows of this business account"},
     [OPTION_ADDON] = {"--addon", VALUE_NONE, "an add-on beside the primary plan"},
     [OPTION_AFTER] = {"--after", VALUE_ROW_ID, "only rows after the row with this id"},
@@ -252,7 +253,7 @@ static int run(struct invocation *call, int argc, char **argv) {
     if (call->options[OPTION_HELP])
         return help_print(call), EXIT_DONE;
     if (!call->command)
-        return puts(SWITCHBOARD_NAME " " SWITCHBOARD_VERSION), EXIT_DONE;
+        return linked_print(), EXIT_DONE;
     if ((status = find_config(call)) != EXIT_DONE || (status = open_store(call)) != EXIT_DONE)
         return status;
     return call->command->run(call);

@@ -1,5 +1,13 @@
 #include "base/resolver.h"
 
+#ifdef SWITCHBOARD_STATIC
+
+/* A static program resolves host names by c-ares, which has no modules. */
+void resolver_prepare(void) {
+}
+
+#else
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <features.h>
@@ -58,3 +66,5 @@ void resolver_prepare(void) {
             load_modules(line);
     }
 }
+
+#endif

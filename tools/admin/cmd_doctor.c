@@ -16,6 +16,7 @@
 #include "base/seal.h"
 #include "base/target.h"
 #include "command.h"
+#include "linked.h"
 #include "nouns.h"
 #include "output.h"
 #include "platform_probe.h"
@@ -276,7 +277,7 @@ static void check_spool(struct report *report) {
 static void check_upstream(struct report *report) {
     struct invocation *call = report->call;
     const char *peer;
-    const char *wrong = platform_probe(&call->arena, call->config.graph_base_url, &peer);
+    const char *wrong = platform_probe(&call->arena, &call->config, &peer);
     if (wrong)
         add(report, FAIL, "upstream", "%s: %s", peer, wrong);
     else
@@ -419,10 +420,22 @@ static void check_types(struct report *report) {
         type_databases[0]);
 }
 
+/* Compares the libraries that are linked statically with Debian's. */
+static void check_linked(struct report *report) {
+    const char *outdated = linked_outdated(&report->call->arena);
+    if (outdated && *outdated)
+        add(report, WARN, "libraries",
+            "Debian has newer packages than those linked into the programs: build and install them "
+            "again: %s",
+            outdated);
+    else if (outdated)
+        add(report, OK, "libraries", "those linked into the programs are up to date");
+}
+
 static void (*const checks[])(struct report *report) = {
     check_config, check_keys,  check_unopened, check_open,     check_database,
     check_tokens, check_disk,  check_spool,    check_upstream, check_confinement,
-    check_access, check_types, check_refusals, check_foreign,
+    check_access, check_types, check_refusals, check_foreign,  check_linked,
 };
 
 int doctor_run(struct invocation *call) {

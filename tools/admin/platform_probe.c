@@ -1,12 +1,8 @@
 #include "platform_probe.h"
 
-#include <errno.h>
-#include <netdb.h>
-#include <signal.h>
-#include <stdio.h>
 #include <strings.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "base/http_client.h"
 
 enum { SECONDS = 5 };
 
@@ -27,50 +23,39 @@ static struct peer read_url(struct arena *arena, const char *url) {
     return (struct peer){arena_copy(arena, host), port.n ? arena_copy(arena, port) : usual_port};
 }
 
-/* Tries every address of the host. Returns NULL, or the reason why the last one failed. */
-static const char *try_connect(const struct peer *peer) {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *addresses = NULL;
-    int failed = getaddrinfo(peer->host, peer->port, &hints, &addresses);
-    const char *reason = failed ? gai_strerror(failed) : "no address";
-    for (struct addrinfo *a = addresses; a && reason; a = a->ai_next) {
-        int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        reason = fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) == 0 ? NULL : strerror(errno);
-        if (fd >= 0)
-            close(fd);
-    }
-    if (addresses)
-        freeaddrinfo(addresses);
-    return reason;
+/* Returns NULL, or the reason why the last address of the host failed. */
+static const char *try_connect(struct arena *arena, struct http_client *http, const char *url) {
+    long error = 0;
+    http_set(http, CURLOPT_URL, url);
+    http_set(http, CURLOPT_CONNECT_ONLY, 1L);
+    http_set(http, CURLOPT_TIMEOUT_MS, (long)SECONDS * 1000);
+    CURLcode code = http_ready(http);
+    if (code == CURLE_OK)
+        code = curl_easy_perform(http->curl);
+    if (code == CURLE_OK)
+        return NULL;
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        return arena_printf(arena, "no connection within %d s", SECONDS);
+    curl_easy_getinfo(http->curl, CURLINFO_OS_ERRNO, &error);
+    return arena_copy(arena,
+                      slice_of(code == CURLE_COULDNT_CONNECT && error ? strerror((int)error)
+                                                                      : http_reason(http, code)));
 }
 
-/* Connects and writes the failure to the pipe. Runs in a child process, because getaddrinfo has no
- * timeout: alarm(2) ends the process. */
-static void run_child(int out, const struct peer *peer) {
-    alarm(SECONDS);
-    const char *reason = try_connect(peer);
-    if (reason && write(out, reason, strlen(reason)) < 0)
-        _exit(2);
-    _exit(reason ? 1 : 0);
-}
-
-const char *platform_probe(struct arena *arena, const char *url, const char **peer_name) {
-    struct peer peer = read_url(arena, url);
-    int ends[2], status = 0;
-    char reason[256];
+const char *platform_probe(struct arena *arena, const struct config *config,
+                           const char **peer_name) {
+    static const struct http_use use = {0};
+    struct peer peer = read_url(arena, config->graph_base_url);
+    const char *reason = "out of memory";
     *peer_name =
         arena_printf(arena, strchr(peer.host, ':') ? "[%s]:%s" : "%s:%s", peer.host, peer.port);
-    pid_t child = pipe(ends) == 0 ? fork() : -1;
-    if (child < 0)
-        return arena_copy(arena, slice_of(strerror(errno)));
-    if (child == 0)
-        run_child(ends[1], &peer);
-    close(ends[1]);
-    ssize_t n = read(ends[0], reason, sizeof reason);
-    close(ends[0]);
-    waitpid(child, &status, 0);
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        return arena_printf(arena, "no connection within %d s", SECONDS);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return NULL;
-    return n > 0 ? arena_copy(arena, (struct slice){reason, (size_t)n}) : "it could not be tried";
+    struct http_client http = {.curl = http_prepare() ? curl_easy_init() : NULL};
+    if (!http.curl)
+        return reason;
+    http_start(&http, config, &use, NULL);
+    /* plain TCP: a handshake of TLS would be a use of the certificates */
+    reason = try_connect(arena, &http, arena_printf(arena, "http://%s/", *peer_name));
+    http_finish(&http);
+    curl_easy_cleanup(http.curl);
+    return reason;
 }
