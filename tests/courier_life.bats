@@ -57,6 +57,26 @@ is_done() { # COUNT
     assert_equal "$(switchboard doctor --json | jq -r '.[] | select(.check == "courier").status')" ok
 }
 
+@test "--for delivers events that come while it runs, within a second, and ends after its time" {
+    local begun id
+    run courier --for 0s
+    assert_equal "$status $output" '2 courier: --for takes 1s to 86400s, not 0s'
+    run courier --for 5m
+    assert_equal "$status" 2
+    run courier --for 5 --once
+    assert_equal "$status $output" '2 courier: --once and --for exclude each other'
+    begun=$SECONDS
+    start_courier courier --for 4s
+    eventually test -S "$DB.wake"
+    id=$(add_events A)
+    eventually event_is "$id" done
+    (($(event "$id" "$db_now - created_at") < 3000))
+    wait "$(cat "$STACK/courier.job")"
+    ((SECONDS - begun >= 4 && SECONDS - begun < 30))
+    [[ ! -e $DB.wake && ! -e $STACK/courier.pid ]] || fail 'the courier left a file'
+    grep -q ' ends' "$LOG"
+}
+
 @test "a resident courier delivers committed events, writes its pid file and its heartbeat" {
     start_courier
     assert_equal "$(cat "$STACK/courier.pid")" "$(cat "$STACK/courier.job")"

@@ -499,7 +499,7 @@ static void try_detector(const struct subject *subject, struct buffer *out) {
     pid_t pid = fork();
     if (pid == 0) {
         struct buffer own = buffer_in(out->arena);
-        confine_detector(ends[1]);
+        confine_detector(ends[1], NULL);
         try_all(&child, &own);
         _exit(write(ends[1], own.p, own.n) == (ssize_t)own.n ? 0 : 1);
     }

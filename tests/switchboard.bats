@@ -1108,7 +1108,7 @@ finds() {
     cli doctor
     local key count=0
     for key in database secret_key_file graph_base_url graph_version app_secret verify_token environment \
-        ca_path ca_file media_hosts webhook_egress log_file spool_dir; do
+        ca_path ca_file media_hosts webhook_egress log_file spool_dir magic_file public_url document_root; do
         assert_equal "$(grep -c "^ok  *config.$key " "$body")" 1
         ((++count))
     done
@@ -1273,7 +1273,7 @@ finds() {
     grep -q '^  with libsodium [0-9]' "$BATS_TEST_TMPDIR/version"
     finds ok libraries 'those linked into the programs are up to date'
     mkdir -p "$BATS_TEST_TMPDIR/bin"
-    printf '#!/bin/sh\n[ "$4" != libsqlite3-0 ] || echo 99.1\n' >"$BATS_TEST_TMPDIR/bin/dpkg-query"
+    printf '#!/bin/sh\n[ "$4" != libsqlite3-0 ] || printf 99.1\n' >"$BATS_TEST_TMPDIR/bin/dpkg-query"
     chmod +x "$BATS_TEST_TMPDIR/bin/dpkg-query"
     PATH=$BATS_TEST_TMPDIR/bin:$PATH finds warn libraries 'SQLite'
     PATH=$BATS_TEST_TMPDIR/bin:$PATH finds warn libraries '(Debian has 99.1)'

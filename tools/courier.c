@@ -1,6 +1,6 @@
 /* courier: delivers outbound events to the users' webhooks (spec 6).
  *
- *     courier [--config FILE] [--pid-file FILE] [--once]
+ *     courier [--config FILE] [--pid-file FILE] [--once | --for TIME]
  *
  * One resident process. It looks for due events when it is notified through the wake socket
  * (wake.h), and once a second. Several couriers may run at once: they share the work by leases in
@@ -45,6 +45,8 @@ struct courier {
     const char *pid_file; /* NULL: none */
     int pid_fd;
     bool once;
+    const char *duration; /* --for; NULL: none */
+    int64_t lasts;        /* ms after which it stops by itself; 0: it does not */
     struct resources resources;
     struct dispatch dispatch;
     struct wake_listener wake;
@@ -191,6 +193,8 @@ static void tick(struct courier *courier, int64_t now) {
             courier->is_stopping = true;
         return;
     }
+    if (courier->lasts && !courier->is_stopping && now - courier->started >= courier->lasts)
+        stop(courier);
     if (!courier->is_stopping) {
         wake_listen(&courier->wake, &courier->resources.config);
         maintain(courier, now);
@@ -279,12 +283,17 @@ static const struct program_option rules[] = {
      .value = "FILE",
      .member = MEMBER(pid_file),
      .meaning = "write the process id there; removed at the end"},
-    {.name = "once", .member = MEMBER(once), .meaning = "deliver what is due, then exit: for cron"},
+    {.name = "once", .member = MEMBER(once), .meaning = "deliver what is due, then exit"},
+    {.name = "for",
+     .value = "TIME",
+     .member = MEMBER(duration),
+     .meaning = "end after TIME, such as 60s, as by SIGTERM. By cron, once a minute:\n"
+                "the next courier begins when this one ends"},
     {0},
 };
 
 static const struct manual_item statuses[] = {
-    {"0", "ended by a signal, or with --once, nothing is due any more"},
+    {"0", "ended by a signal or after --for, or with --once, nothing is due any more"},
     {"1", "the configuration is invalid, or with --once, the database or the\n"
           "key file cannot be used; the log has the reason"},
     {"2", "wrong usage"},
@@ -298,7 +307,7 @@ static const struct program program = {
         .page = "switchboard-courier",
         .section = "8",
         .summary = "delivers the outbound events of Switchboard",
-        .synopsis = "courier [--config FILE] [--pid-file FILE] [--once]",
+        .synopsis = "courier [--config FILE] [--pid-file FILE] [--once | --for TIME]",
         .description =
             "Delivers outbound events to the users' webhooks, until SIGTERM: then it takes no "
             "more\n"
@@ -313,12 +322,25 @@ static const struct program program = {
         .see_also = "switchboard(8), switchboard-pool(8), switchboard.conf(5)",
     }};
 
+/* Reads the value of --for: seconds, from 1 to 86400, with or without an `s`. Returns 0 on error.
+ */
+static int64_t read_duration(const char *text) {
+    char *end;
+    long seconds = strtol(text, &end, 10);
+    bool is_number = *text >= '0' && *text <= '9' && (!*end || strcmp(end, "s") == 0);
+    return is_number && seconds >= 1 && seconds <= 86400 ? seconds * INT64_C(1000) : 0;
+}
+
 /* Returns -1 to go on, else the exit status. */
 static int read_options(int argc, char **argv, struct courier *courier) {
     int operand, status = program_read_options(&program, argc, argv, courier, &operand);
     if (status >= 0)
         return status;
     courier->resources.config_path = config_path_of(courier->resources.config_path);
+    if (courier->duration && !(courier->lasts = read_duration(courier->duration)))
+        return fail("--for takes 1s to 86400s, not ", courier->duration), 2;
+    if (courier->once && courier->lasts)
+        return fail("", "--once and --for exclude each other"), 2;
     if (operand == argc)
         return -1;
     fail("see --help; unexpected argument: ", argv[operand]);

@@ -24,8 +24,10 @@ enum { MIME_DETECT_SIZE = 64 * 1024 };
 
 /* Returns the type of a file that begins with `head`, detected by libmagic, in `arena`. If the
  * content is ambiguous (a .docx is a zip archive), the extension of `name` decides.
- * application/octet-stream when no type is detected. Takes about 15 ms, in a child process, because
- * the content may be hostile and libmagic's tables are large. */
-const char *mime_detect(struct arena *arena, struct slice head, const char *name);
+ * `database` is the configuration's magic_file. application/octet-stream when no type is detected.
+ * Takes about 15 ms, in a child process, because the content may be hostile and libmagic's tables
+ * are large. */
+const char *mime_detect(struct arena *arena, struct slice head, const char *name,
+                        const char *database);
 
 #endif

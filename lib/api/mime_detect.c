@@ -40,26 +40,27 @@ static const struct {
 };
 
 /* Runs in the child process: writes the type that libmagic detects to `out`, and exits. */
-static _Noreturn void detect(struct slice head, int out) {
+static _Noreturn void detect(struct slice head, const char *database, int out) {
     struct rlimit limit = {CPU_SECONDS, CPU_SECONDS};
     setrlimit(RLIMIT_CPU, &limit);
-    confine_detector(out);
+    confine_detector(out, database);
     clearenv(); /* libmagic reads files that MAGIC and HOME name */
     magic_t magic = magic_open(MAGIC_MIME_TYPE);
-    const char *found =
-        magic && magic_load(magic, NULL) == 0 ? magic_buffer(magic, head.p, head.n) : NULL;
+    const char *found = magic && magic_load(magic, *database ? database : NULL) == 0
+                            ? magic_buffer(magic, head.p, head.n)
+                            : NULL;
     bool done = found && write(out, found, strlen(found)) > 0;
     _exit(done ? 0 : 1);
 }
 
-static const char *detect_in_child(struct arena *arena, struct slice head) {
+static const char *detect_in_child(struct arena *arena, struct slice head, const char *database) {
     char answer[ANSWER_SIZE];
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return NULL;
     pid_t child = fork();
     if (child == 0)
-        detect(head, ends[1]);
+        detect(head, database, ends[1]);
     close(ends[1]);
     ssize_t n = 0;
     if (child > 0)
@@ -86,8 +87,9 @@ static bool may_be(const char *found, const char *by_name) {
     return mime_is_generic(found);
 }
 
-const char *mime_detect(struct arena *arena, struct slice head, const char *name) {
-    const char *found = detect_in_child(arena, head), *by_name = mime_of_name(name);
+const char *mime_detect(struct arena *arena, struct slice head, const char *name,
+                        const char *database) {
+    const char *found = detect_in_child(arena, head, database), *by_name = mime_of_name(name);
     found = found ? by_alias(found) : "application/octet-stream";
     return by_name && may_be(found, by_name) ? by_name : found;
 }

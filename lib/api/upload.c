@@ -213,7 +213,7 @@ const char *upload_type(struct upload *upload) {
         return hint;
     if (type && !mime_is_generic(type))
         return type;
-    return mime_detect(arena, look_ahead(upload), upload->name);
+    return mime_detect(arena, look_ahead(upload), upload->name, upload->rq->config->magic_file);
 }
 
 ssize_t upload_read(void *context, void *bytes, size_t n) {

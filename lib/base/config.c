@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -45,6 +48,10 @@ const struct config_key config_keys[] = {
      NEEDS_NOTHING},
     KEY(metrics_token, CONFIG_SECRET, "",
         "the token that GET /metrics requires; without one it answers local clients only"),
+    PATH(magic_file, "", DETECTS_TYPES, "libmagic's database of file types; empty: the system's"),
+    KEY(public_url, CONFIG_URL, "", "the URL under which clients reach the gateway; for doctor"),
+    PATH(document_root, "", NEEDS_NOTHING,
+         "the directory that the web server serves as public_url; for doctor"),
     {0},
 };
 
@@ -62,6 +69,53 @@ static const char *const kind_rules[] = {
 
 const char *config_form(const struct config_key *key) {
     return kind_rules[key->kind];
+}
+
+/* Opens the configuration file without waiting, if it were a pipe, and checks its owner and mode.
+ */
+static bool is_trusted(const char *path, const struct stat *program) {
+    struct stat file;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_found = fd >= 0 && fstat(fd, &file) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is_found && S_ISREG(file.st_mode) && file.st_uid == program->st_uid &&
+           !(file.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Writes the path of the configuration file beside the program. Returns false if there is none. */
+static bool find_beside(char *path, size_t size) {
+    static const char *const places[] = {"../switchboard.conf",
+                                         "../../switchboard/switchboard.conf",
+                                         "../.switchboard/switchboard.conf"};
+    char program[PATH_MAX], found[PATH_MAX];
+    struct stat file;
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (n <= 0 || stat("/proc/self/exe", &file) != 0)
+        return false;
+    program[n] = '\0';
+    char *slash = strrchr(program, '/');
+    if (!slash)
+        return false;
+    slash[1] = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (snprintf(path, size, "%s%s", program, places[i]) < (int)size &&
+            is_trusted(path, &file) && realpath(path, found))
+            return snprintf(path, size, "%s", found) > 0;
+    *path = '\0';
+    return false;
+}
+
+const char *config_find(void) {
+    static char beside[PATH_MAX + 64];
+    if (getauxval(AT_SECURE))
+        return CONFIG_DEFAULT_PATH;
+    const char *path = getenv("SWITCHBOARD_CONFIG");
+    if (path && *path)
+        return path;
+    if (!*beside && !find_beside(beside, sizeof beside))
+        snprintf(beside, sizeof beside, "%s", CONFIG_DEFAULT_PATH);
+    return beside;
 }
 
 static const char **member_of(struct config *config, const struct config_key *key) {
@@ -99,6 +153,9 @@ static bool is_valid(const struct config_key *key, const char *value) {
     case CONFIG_PATH: return value[0] == '/' || (!value[0] && !key->preset[0]);
     case CONFIG_OPTION: return value[0] == '/' || !value[0];
     case CONFIG_URL: return !url_check(slice_of(value)) && !strpbrk(value, "?#");
+    case CONFIG_URL:
+        return (!value[0] && !key->preset[0]) ||
+               (!url_check(slice_of(value)) && !strpbrk(value, "?#"));
     case CONFIG_VERSION: return is_version(value);
     case CONFIG_HOSTS:
         return value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,7 +1,5 @@
 #include "base/config_path.h"
 
-#include <stdlib.h>
-
 #include "base/config.h"
 
 #define VARIABLE "SWITCHBOARD_CONFIG"
@@ -12,13 +10,12 @@ const struct manual_item config_path_environment[] = {
 };
 
 const struct manual_item config_path_files[] = {
-    {CONFIG_DEFAULT_PATH, "the configuration file, without --config and " VARIABLE},
+    {"../switchboard.conf",
+     "the configuration file beside the program, without --config and\n" VARIABLE},
+    {CONFIG_DEFAULT_PATH, "the configuration file without any of these"},
     {0},
 };
 
 const char *config_path_of(const char *option) {
-    const char *from_environment = getenv(VARIABLE);
-    if (option)
-        return option;
-    return from_environment && *from_environment ? from_environment : CONFIG_DEFAULT_PATH;
+    return option ? option : config_find();
 }

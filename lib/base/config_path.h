@@ -7,8 +7,7 @@
 /* For the manual pages and --help of these programs. */
 extern const struct manual_item config_path_environment[], config_path_files[];
 
-/* Returns the path given by --config, which may be NULL; else that of the environment, else the
- * default. */
+/* Returns the path given by --config; NULL: that of config_find. */
 const char *config_path_of(const char *option);
 
 #endif

@@ -206,8 +206,10 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
     }
     if (needs & SPOOLS_FILES)
         allow_path(&rules, config->spool_dir, READ | CHANGE);
-    if (needs & DETECTS_TYPES)
+    if (needs & DETECTS_TYPES) {
         allow_all(&rules, type_paths);
+        allow_path(&rules, config->magic_file, READ);
+    }
     if (needs & IS_RESIDENT) {
         allow_directory_of(&rules, target_file(config->database), MAKE_SOCKETS);
         allow_directory_of(&rules, config->log_file, READ | CHANGE);
@@ -218,7 +220,7 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
     syscalls_restrict(needs | (listens ? LISTENS : 0));
 }
 
-void confine_detector(int out) {
+void confine_detector(int out, const char *magic_file) {
     if (!is_supported)
         return;
     if (out > 0)
@@ -226,6 +228,7 @@ void confine_detector(int out) {
     close_range((unsigned)out + 1, ~0u, 0);
     struct ruleset rules = ruleset_start(NEEDS_NOTHING);
     allow_all(&rules, type_paths);
+    allow_path(&rules, magic_file, READ);
     ruleset_enforce(&rules);
     syscalls_restrict(IS_DETECTOR);
 }

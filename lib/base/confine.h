@@ -37,7 +37,7 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
 void confine_removable(const char *path);
 
 /* Confines the child process of a process with DETECTS_TYPES further: closes all descriptors but
- * `out`; the child can read the files of libmagic, write to `out`, and exit. */
-void confine_detector(int out);
+ * `out`; the child can read the files of libmagic and `magic_file`, write to `out`, and exit. */
+void confine_detector(int out, const char *magic_file);
 
 #endif

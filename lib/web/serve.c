@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -220,15 +219,6 @@ static int64_t content_length(void) {
     return errno || *end || n < 0 ? INT64_MAX : n;
 }
 
-/* Returns the path of the configuration file, from the process's environment: for a CGI that is set
- * by the web server's SetEnv, for a FastCGI process by its pool. Never from a parameter of a
- * FastCGI request, because any program that can open the pool's socket can set it. In a setuid or
- * setgid process the environment is ignored, because any user can set it. */
-static const char *config_path(void) {
-    const char *path = getauxval(AT_SECURE) ? NULL : getenv("SWITCHBOARD_CONFIG");
-    return path && *path ? path : CONFIG_DEFAULT_PATH;
-}
-
 /* The paths that the process was confined to, as one text; empty before the confinement. */
 static char confined_to[6 * 4096];
 
@@ -244,7 +234,7 @@ static void confine_once(const struct service *service, struct request *rq) {
     log_open();
     if (service->prepare)
         service->prepare(rq);
-    confine(service->needs, transport_is_fastcgi(), config_path(), rq->config);
+    confine(service->needs, transport_is_fastcgi(), config_find(), rq->config);
     snprintf(confined_to, sizeof confined_to, "%s", list_paths(rq));
 }
 
@@ -277,7 +267,9 @@ static void open_counters(const struct service *service, struct request *rq) {
 
 static int load_config(struct request *rq) {
     const char *error = NULL;
-    rq->config = config_current(config_path(), &error);
+    /* Never from a parameter of a FastCGI request, because any program that can open the pool's
+     * socket can set it. */
+    rq->config = config_current(config_find(), &error);
     if (error && confined_to[0])
         transport_stop(); /* the file may have been replaced: only a new process can read that */
     if (!rq->config) {

@@ -396,28 +396,32 @@ static void check_access(struct report *report) {
             strerror(verdict.error));
 }
 
-/* The path that libmagic opens, and the path of Debian's file. */
-static const char *const type_databases[] = {"/usr/share/misc/magic.mgc",
-                                             "/usr/lib/file/magic.mgc"};
+static bool is_type_database(const char *path) {
+    static const unsigned char magic[] = {0x1c, 0x04, 0x1e, 0xf1}; /* magic(5), little-endian */
+    unsigned char found[sizeof magic] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, found, sizeof found);
+    if (fd >= 0)
+        close(fd);
+    return n == sizeof found && memcmp(found, magic, sizeof found) == 0;
+}
 
 /* Checks libmagic's database. Without it an upload without a type is application/octet-stream. */
 static void check_types(struct report *report) {
-    static const unsigned char magic[] = {0x1c, 0x04, 0x1e, 0xf1}; /* magic(5), little-endian */
-    for (size_t i = 0; i < sizeof type_databases / sizeof *type_databases; i++) {
-        unsigned char found[sizeof magic] = {0};
-        int fd = open(type_databases[i], O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd < 0 ? -1 : read(fd, found, sizeof found);
-        if (fd >= 0)
-            close(fd);
-        if (n == sizeof found && memcmp(found, magic, sizeof found) == 0) {
-            add(report, OK, "file types", "libmagic's database is %s", type_databases[i]);
-            return;
-        }
-    }
-    add(report, WARN, "file types",
-        "%s is missing or not a database of libmagic: files uploaded without a type become "
-        "application/octet-stream; install libmagic-mgc",
-        type_databases[0]);
+    /* the path that libmagic opens, and the path of Debian's file */
+    static const char *const usual[] = {"/usr/share/misc/magic.mgc", "/usr/lib/file/magic.mgc"};
+    const char *own = report->call->config.magic_file;
+    const char *const *paths = *own ? &own : usual;
+    const char *found = NULL;
+    for (size_t i = 0; !found && i < (*own ? 1 : sizeof usual / sizeof *usual); i++)
+        found = is_type_database(paths[i]) ? paths[i] : NULL;
+    if (found)
+        add(report, OK, "file types", "libmagic's database is %s", found);
+    else
+        add(report, WARN, "file types",
+            "%s is missing or not a database of libmagic: files uploaded without a type become "
+            "application/octet-stream; %s",
+            paths[0], *own ? "correct magic_file" : "install libmagic-mgc");
 }
 
 /* Compares the libraries that are linked statically with Debian's. */

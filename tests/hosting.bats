@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# Hosting: what a program does where there is no root. The parts that need no archive;
+# tests/hosting/archive.bats has those of `make hosting`.
+# transports: direct
+load helpers/all
+
+setup_file() {
+    start_stack
+    make_user
+}
+
+# Makes a file with the first bytes of a JPEG and prints its path.
+photo() {
+    { printf '\xff\xd8\xff\xe0\0\x10JFIF\0'; head -c 500 /dev/urandom; } >"$BATS_TEST_TMPDIR/photo"
+    printf '%s' "$BATS_TEST_TMPDIR/photo"
+}
+
+# Prints the configuration file that a program finds beside itself: found_by PROGRAM
+found_by() {
+    (unset SWITCHBOARD_CONFIG; "$1" doctor --json) 2>/dev/null | jq -r '.[0].detail'
+}
+
+@test "without SWITCHBOARD_CONFIG a program takes the configuration beside it" {
+    local home=$BATS_TEST_TMPDIR/home place
+    mkdir -p "$home"/{public_html/v2,public_html/.switchboard,switchboard/bin}
+    cp "$OUT/tools/switchboard" "$home/public_html/v2/"
+    cp "$OUT/tools/switchboard" "$home/switchboard/bin/"
+    [[ $(found_by "$home/switchboard/bin/switchboard") == */etc/switchboard/switchboard.conf* ]]
+    printf 'environment = test\n' >"$home/public_html/.switchboard/switchboard.conf"
+    assert_equal "$(found_by "$home/public_html/v2/switchboard")" \
+        "$home/public_html/.switchboard/switchboard.conf"
+    printf 'environment = test\n' >"$home/switchboard/switchboard.conf"
+    for place in public_html/v2 switchboard/bin; do
+        assert_equal "$(found_by "$home/$place/switchboard")" "$home/switchboard/switchboard.conf"
+    done
+    assert_equal "$(switchboard doctor --json | jq -r '.[0].detail')" "$SWITCHBOARD_CONFIG"
+}
+
+@test "a configuration beside the program that another user may have written is not used" {
+    local home=$BATS_TEST_TMPDIR/home
+    mkdir -p "$home/bin"
+    cp "$OUT/tools/switchboard" "$home/bin/"
+    printf 'environment = test\n' >"$home/switchboard.conf"
+    assert_equal "$(found_by "$home/bin/switchboard")" "$home/switchboard.conf"
+    chmod g+w "$home/switchboard.conf"
+    [[ $(found_by "$home/bin/switchboard") == */etc/switchboard/switchboard.conf* ]]
+    chmod g-w "$home/switchboard.conf"
+    ((EUID == 0)) || return 0
+    chown nobody "$home/switchboard.conf"
+    [[ $(found_by "$home/bin/switchboard") == */etc/switchboard/switchboard.conf* ]]
+}
+
+@test "a setgid program ignores the configuration beside it" {
+    ((EUID == 0)) || skip 'only root makes a program setgid of another group'
+    local home=$BATS_TEST_TMPDIR/home
+    mkdir -p "$home/bin"
+    cp "$OUT/tools/switchboard" "$home/bin/"
+    printf 'environment = test\n' >"$home/switchboard.conf"
+    chgrp nogroup "$home/bin/switchboard"
+    chmod 2755 "$home/bin/switchboard"
+    [[ $(found_by "$home/bin/switchboard") == */etc/switchboard/switchboard.conf* ]]
+}
+
+@test "magic_file names the database of file types, and doctor says when it cannot be used" {
+    local magic=$BATS_TEST_TMPDIR/magic.mgc
+    write_config "magic_file = $magic" "spool_dir = $STACK"
+    run switchboard doctor
+    [[ $output == *"warn  file types"*"$magic is missing or not a database of libmagic"* ]]
+    api POST /v2/media/upload -H 'Content-Type:' -H "X-Phone-Number-Id: $LINE" -d "@$(photo)"
+    assert_error 400 VALIDATION_ERROR "Received file of type 'application/octet-stream'"
+    cp -L /usr/share/misc/magic.mgc "$magic"
+    run switchboard doctor
+    [[ $output == *"ok    file types"*"libmagic's database is $magic"* ]]
+    api POST /v2/media/upload -H 'Content-Type:' -H "X-Phone-Number-Id: $LINE" -d "@$(photo)"
+    assert_success
+}
