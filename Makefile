@@ -96,6 +96,10 @@ PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-open
 # Those that `make deb` needs besides; the build dependencies in debian/control are of PACKAGES.
 DEB_PACKAGES := build-essential debhelper lintian
 
+# For STATIC_CURL=1.
+STATIC_PACKAGES := dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-dev liblzma-dev libmagic-mgc \
+    binutils
+
 # The executables, grouped by the libraries that they link.
 CGI_PLAIN := root health version
 CGI_STORE := me ready metrics webhooks platform
@@ -103,6 +107,8 @@ CGI_GRAPH := messages templates forms
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
 TOOLS := switchboard pool courier $(if $(filter 1,$(STATIC_CURL)),,graph-sandbox)
+# Small programs of the archive for a web host.
+HOSTING_PROGRAMS := $(OUT)/tools/fetch $(OUT)/tools/probe
 BINARIES := $(CGI:%=$(OUT)/cgi-bin/%) $(TOOLS:%=$(OUT)/tools/%)
 
 LIBRARY := $(BUILD)/libswitchboard.a
@@ -121,7 +127,7 @@ MAGIC  := -lmagic
 ifeq ($(STATIC_CURL),1)
 CURL   := $(STATIC_LIBCURL)/lib/libcurl.a -l:libcares.a -l:libssl.a -l:libcrypto.a
 MAGIC  := -l:libmagic.a -l:libz.a -l:libbz2.a -l:liblzma.a
-PACKAGES += dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-dev liblzma-dev libmagic-mgc
+PACKAGES += $(STATIC_PACKAGES)
 # libcurl's headers come with the library.
 $(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(BUILD)/tools/courier.o: | $(STATIC_LIBCURL)/lib/libcurl.a
 endif
@@ -165,7 +171,7 @@ $(BUILD)/linked.o: $(BUILD)/linked.c
 # One rule links all of them, those of the tests too. A program has its objects as prerequisites,
 # its libraries in LIBS, and in FORM whether it is static.
 FORM = $(DYNAMIC)
-$(BINARIES) $(TEST_BINARIES):
+$(BINARIES) $(TEST_BINARIES) $(HOSTING_PROGRAMS):
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(FORM) -o $@ $^ $(LIBS)
 
@@ -182,6 +188,11 @@ $(OUT)/tools/switchboard: LIBS = $(SQLITE) $(SODIUM) $(CURL)
 
 $(OUT)/tools/courier: $(BUILD)/tools/courier.o $(LIBRARY)
 $(OUT)/tools/courier: LIBS = $(if $(PROBE),$(FCGI)) $(SQLITE) $(SODIUM) $(CURL)
+
+hosting-programs: $(HOSTING_PROGRAMS)
+$(HOSTING_PROGRAMS): $(OUT)/tools/%: $(BUILD)/tools/hosting/%.o
+$(OUT)/tools/fetch: LIBS = $(CURL)
+$(BUILD)/tools/hosting/fetch.o: | $(if $(filter 1,$(STATIC_CURL)),$(STATIC_LIBCURL)/lib/libcurl.a)
 
 $(OUT)/tools/pool: $(BUILD)/tools/pool.o $(POOL_OBJECTS) $(LIBRARY)
 
@@ -218,7 +229,7 @@ test: ## install missing packages, check the form, build, run the whole suite
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
 test-full: export TEST_FULL = 1
-test-full: test ## run the long forms too: every test over each transport, five times the points
+test-full: test hosting-test ## run the long forms too: every test over each transport, five times the points
 
 torture: ## kill programs at every system call, fail every call and every allocation
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
@@ -290,13 +301,26 @@ package-test: ## install, upgrade, remove and purge the packages in a root direc
 	@debian/build
 	@tests/package/run
 
+hosting: ## pack build/hosting/*.tar.gz, for an account of a web host without root
+	@tools/setup $(PACKAGES) $(STATIC_PACKAGES)
+	@tools/static-curl $(STATIC_LIBCURL)
+	@$(BUILD_ALL) STATIC_CURL=1 all hosting-programs
+	@tools/hosting/pack build/static $(STATIC_LIBCURL)/MANIFEST build/hosting
+
+hosting-test: hosting ## install the archive at web hosts: mod_cgid, mod_cgi, suEXEC, an empty chroot
+	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(HOSTING_TEST_PACKAGES)
+	@$(BUILD_ALL) all $(TEST_HELPERS)
+	@ARCHIVE=$$(ls -t $(CURDIR)/build/hosting/*.tar.gz | head -n 1) OUT=$(OUT) TRANSPORTS=direct \
+	    HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run tests/hosting/archive.bats
+
 clean: ## remove all built files
 	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
 
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-.PHONY: all run stop format lint test test-full torture fuzz audit bench bench-quick growth \
-    coverage soak man sbom installed install uninstall deb package-test clean help
+.PHONY: all hosting hosting-programs hosting-test run stop format lint test test-full torture fuzz \
+    audit bench bench-quick growth coverage soak man sbom installed install uninstall deb \
+    package-test clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)

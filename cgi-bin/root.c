@@ -104,5 +104,5 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(void) {
-    return serve(&(struct service){.name = "root", .routes = routes});
+    return serve(&(struct service){.name = "root", .routes = routes, .is_catch_all = true});
 }

@@ -41,6 +41,7 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_UNREGISTERED] = {"--unregistered", VALUE_NONE,
                              "the line is not registered with the platform yet"},
     [OPTION_UNTIL] = {"--until", VALUE_TIME, "events created before that time"},
+    [OPTION_URL] = {"--url", VALUE_URL, "look at the gateway under this URL; default: public_url"},
     [OPTION_WABA_ID] = {"--waba-id", VALUE_WABA_ID, "the platform's id of the business account"},
 };
 
@@ -193,12 +194,14 @@ const struct command commands[] = {
                 "open only with the key file of their time: keep that file as long as the\n"
                 "backups, and apart from them."},
 
-    {.noun = "doctor", .needs = NEEDS_NO_FILE, .run = doctor_run, .options = OPTION(FULL),
+    {.noun = "doctor", .needs = NEEDS_NO_FILE, .run = doctor_run,
+     .options = OPTION(FULL) | OPTION(URL),
      .summary = "show the configuration and check the installation",
      .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1. Only\n"
                 "the tables of users, accounts and lines are checked for damage, so the time does\n"
                 "not grow with the traffic. --full checks the whole database, and every reference\n"
-                "from one row to another."},
+                "from one row to another. With --url or public_url the web server is asked too: whether\n"
+                "the programs answer, the token reaches them, and no private file is served."},
     {.noun = "backup", .needs = NEEDS_STORE, .run = backup_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
      .summary = "write a checked copy of the database to a new file",

@@ -152,7 +152,6 @@ static bool is_valid(const struct config_key *key, const char *value) {
     case CONFIG_TARGET: return target_file(value) || target_scheme(value);
     case CONFIG_PATH: return value[0] == '/' || (!value[0] && !key->preset[0]);
     case CONFIG_OPTION: return value[0] == '/' || !value[0];
-    case CONFIG_URL: return !url_check(slice_of(value)) && !strpbrk(value, "?#");
     case CONFIG_URL:
         return (!value[0] && !key->preset[0]) ||
                (!url_check(slice_of(value)) && !strpbrk(value, "?#"));

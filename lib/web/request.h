@@ -132,6 +132,7 @@ struct service {
     unsigned needs;             /* enum need: all other permissions are dropped (confine.h) */
     void (*prepare)(struct request *rq); /* called once before the confinement, to open what a
                                             confined process cannot open; NULL: none */
+    bool is_catch_all; /* a rewrite may call it by its own name: its path is PATH_INFO then */
 };
 
 /* Serves the routes until there are no more requests. Returns the exit status for main. */

@@ -283,7 +283,13 @@ static int load_config(struct request *rq) {
     return 0;
 }
 
-static void start(struct request *rq) {
+/* Whether the last part of the path is the name of the program. */
+static bool is_named(const char *script, const char *name) {
+    const char *slash = script ? strrchr(script, '/') : NULL;
+    return slash && strcmp(slash + 1, name) == 0;
+}
+
+static void start(const struct service *service, struct request *rq) {
     rq->started = clock_monotonic();
     rq->started_us = clock_monotonic_us();
     rq->now = clock_now();
@@ -297,7 +303,9 @@ static void start(struct request *rq) {
     /* The web server has decoded these paths, merged slashes and resolved dot segments; REQUEST_URI
      * is unchanged (RFC 3875 4.1.5). */
     const char *script = request_variable("SCRIPT_NAME"), *info = request_variable("PATH_INFO");
-    rq->path = arena_printf(rq->arena, "%s%s", script ? script : "", info ? info : "");
+    bool is_rewritten = service->is_catch_all && is_named(script, service->name);
+    rq->path =
+        arena_printf(rq->arena, "%s%s", script && !is_rewritten ? script : "", info ? info : "");
     rq->content_length = content_length();
     log_start(&rq->log, rq->arena, LOG_INFO);
     json_write_text(&rq->log, "request_id", rq->id);
@@ -343,7 +351,7 @@ static void log_request(struct request *rq) {
 
 static void serve_one(const struct service *service, struct arena *arena) {
     struct request rq = {.arena = arena, .needs = service->needs};
-    start(&rq);
+    start(service, &rq);
     bool is_configured = load_config(&rq) == 0;
     open_counters(service, &rq);
     if (is_configured && route_choose(&rq, service->routes) == 0 && rq.route) {

@@ -1,5 +1,6 @@
 /* The form of each kind of value on the command line. */
 #include "base/clock.h"
+#include "base/url.h"
 #include "base/utf8.h"
 #include "command.h"
 #include "payload/recipient.h"
@@ -94,6 +95,13 @@ static const char *check_file(const char *text) {
     return *text ? NULL : "must be the path of a file";
 }
 
+static const char *check_url(const char *text) {
+    size_t n = strlen(text);
+    return !url_check(slice_of(text)) && !strpbrk(text, "?#") && text[n - 1] != '/'
+               ? NULL
+               : "must be such as https://api.example.org, without a slash at its end";
+}
+
 static const struct {
     const char *name;
     const char *(*check)(const char *text);
@@ -117,6 +125,7 @@ static const struct {
     [VALUE_ROW_ID] = {"ID", check_id, NULL},
     [VALUE_SHELL] = {"SHELL", check_shell, "bash zsh"},
     [VALUE_TIME] = {"ISO8601", check_time, NULL},
+    [VALUE_URL] = {"URL", check_url, NULL},
     [VALUE_WABA_ID] = {"WABA_ID", check_digits, NULL},
 };
 

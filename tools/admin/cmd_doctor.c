@@ -16,6 +16,7 @@
 #include "base/seal.h"
 #include "base/target.h"
 #include "command.h"
+#include "doctor.h"
 #include "linked.h"
 #include "nouns.h"
 #include "output.h"
@@ -32,22 +33,10 @@ enum {
     FOREIGN_SHOWN_DAYS = 30,
 };
 
-enum level { OK, WARN, FAIL };
-
 static const char *const level_words[] = {[OK] = "ok", [WARN] = "warn", [FAIL] = "FAIL"};
 
-struct report {
-    struct invocation *call;
-    struct json_writer json;
-    struct table table;
-    bool has_keys;
-    struct keyring keys;
-    enum level worst;
-};
-
-/* Adds a line to the report. `what` is the fixed name of the check; the detail is free text. */
-__attribute__((format(printf, 4, 5))) static void add(struct report *report, enum level level,
-                                                      const char *what, const char *format, ...) {
+void report_add(struct report *report, enum level level, const char *what, const char *format,
+                ...) {
     char detail[1024];
     va_list args;
     va_start(args, format);
@@ -73,42 +62,44 @@ static void check_config(struct report *report) {
     struct invocation *call = report->call;
     const struct config *config = &call->config;
     struct stat file;
-    add(report, OK, "config", "%s", call->config_path);
+    report_add(report, OK, "config", "%s", call->config_path);
     if ((is_set(config->app_secret) || is_set(config->verify_token) ||
          is_set(config->metrics_token)) &&
         stat(call->config_path, &file) == 0 && file.st_mode & S_IRWXO)
-        add(report, WARN, "config mode", "it holds secrets and all users may read it: chmod o= %s",
-            call->config_path);
+        report_add(report, WARN, "config mode",
+                   "it holds secrets and all users may read it: chmod o= %s", call->config_path);
     for (const struct config_key *key = config_keys; key->name; key++) {
         const char *value = config_value(config, key), *what;
         what = arena_printf(&call->arena, "config.%s", key->name);
         const char *shown = key->kind == CONFIG_SECRET   ? (is_set(value) ? "set" : "unset")
                             : key->kind == CONFIG_TARGET ? target_name(&call->arena, value)
                                                          : value;
-        add(report, OK, what, "%s%s", shown,
-            strcmp(value, key->preset) ? ""
-            : is_set(shown)            ? " (default)"
-                                       : "(default)");
+        report_add(report, OK, what, "%s%s", shown,
+                   strcmp(value, key->preset) ? ""
+                   : is_set(shown)            ? " (default)"
+                                              : "(default)");
     }
     if (!is_set(config->app_secret))
-        add(report, WARN, "app_secret", "unset: webhooks of the platform are refused");
+        report_add(report, WARN, "app_secret", "unset: webhooks of the platform are refused");
     if (!is_set(config->verify_token))
-        add(report, WARN, "verify_token", "unset: the platform cannot verify the webhook URL");
+        report_add(report, WARN, "verify_token",
+                   "unset: the platform cannot verify the webhook URL");
 }
 
 /* Checks that other users have no access to the file. Returns false if there is no file. */
 static bool check_mode(struct report *report, const char *what, const char *path) {
     struct stat file;
     if (stat(path, &file) != 0) {
-        add(report, FAIL, what, "%s: %s; `switchboard init` creates it", path, strerror(errno));
+        report_add(report, FAIL, what, "%s: %s; `switchboard init` creates it", path,
+                   strerror(errno));
         return false;
     }
     unsigned mode = file.st_mode & 07777;
     if (mode & S_IRWXO)
-        add(report, FAIL, what, "%s has mode %04o, open to all users: chmod o= %s", path, mode,
-            path);
+        report_add(report, FAIL, what, "%s has mode %04o, open to all users: chmod o= %s", path,
+                   mode, path);
     else
-        add(report, OK, what, "%s has mode %04o", path, mode);
+        report_add(report, OK, what, "%s has mode %04o", path, mode);
     return true;
 }
 
@@ -120,10 +111,10 @@ static void check_keys(struct report *report) {
     report->has_keys =
         keyring_read(call->config.secret_key_file, &call->arena, &report->keys, &error) == 0;
     if (report->has_keys)
-        add(report, OK, "key file", "%zu key%s", report->keys.count,
-            report->keys.count == 1 ? "" : "s");
+        report_add(report, OK, "key file", "%zu key%s", report->keys.count,
+                   report->keys.count == 1 ? "" : "s");
     else
-        add(report, FAIL, "key file", "%s", error);
+        report_add(report, FAIL, "key file", "%s", error);
 }
 
 static void add_findings(struct report *report, const struct store_finding *findings,
@@ -131,7 +122,7 @@ static void add_findings(struct report *report, const struct store_finding *find
     static const enum level levels[] = {
         [FINDING_OK] = OK, [FINDING_WARNING] = WARN, [FINDING_FAULT] = FAIL};
     for (size_t i = 0; i < count; i++)
-        add(report, levels[findings[i].level], findings[i].what, "%s", findings[i].detail);
+        report_add(report, levels[findings[i].level], findings[i].what, "%s", findings[i].detail);
 }
 
 static void check_unopened(struct report *report) {
@@ -149,21 +140,26 @@ static void check_open(struct report *report) {
         return;
     if (store_open(call->config.database, &call->store) == STORE_OK)
         return;
-    add(report, FAIL, "database", "%s", store_reason(call->store));
+    report_add(report, FAIL, "database", "%s", store_reason(call->store));
     store_close(call->store);
     call->store = NULL;
 }
 
 static void check_courier(struct report *report, int64_t beat_at) {
     if (beat_at == INT64_MIN) {
-        add(report, WARN, "courier", "it has never run: events are not delivered");
+        report_add(report, WARN, "courier",
+                   "it has never run: events are not delivered; start switchboard-courier, or let "
+                   "cron start `courier --for 60s` each minute");
         return;
     }
     long long silent = (report->call->now - beat_at) / 1000;
     if (silent > COURIER_SILENT_S)
-        add(report, WARN, "courier", "silent for %lld s: events are not delivered", silent);
+        report_add(report, WARN, "courier",
+                   "silent for %lld s: events are not delivered; start switchboard-courier, or "
+                   "correct the line of cron",
+                   silent);
     else
-        add(report, OK, "courier", "alive %lld s ago", silent < 0 ? 0 : silent);
+        report_add(report, OK, "courier", "alive %lld s ago", silent < 0 ? 0 : silent);
 }
 
 static void check_database(struct report *report) {
@@ -176,7 +172,7 @@ static void check_database(struct report *report) {
     bool is_full = call->options[OPTION_FULL] != NULL;
     if (store_find_heartbeat(call->store, "courier", &beat_at) != STORE_OK ||
         store_inspect(call->store, &call->arena, is_full, &findings, &count) != STORE_OK) {
-        add(report, FAIL, "database", "%s", store_reason(call->store));
+        report_add(report, FAIL, "database", "%s", store_reason(call->store));
         return;
     }
     add_findings(report, findings, count);
@@ -200,8 +196,8 @@ static void check_tokens(struct report *report) {
         sealed++;
         opened += token.p != NULL;
     }
-    add(report, opened == sealed ? OK : FAIL, "platform tokens",
-        "%zu of %zu open with the key file", opened, sealed);
+    report_add(report, opened == sealed ? OK : FAIL, "platform tokens",
+               "%zu of %zu open with the key file", opened, sealed);
 }
 
 /* Reports the payloads of the platform that were too large to process. */
@@ -212,11 +208,12 @@ static void check_refusals(struct report *report) {
     if (!call->store)
         return;
     if (store_list_refusals(call->store, &call->arena, &refusals, &count) != STORE_OK)
-        add(report, FAIL, "refused payloads", "%s", store_reason(call->store));
+        report_add(report, FAIL, "refused payloads", "%s", store_reason(call->store));
     else if (!count)
-        add(report, OK, "refused payloads", "none");
+        report_add(report, OK, "refused payloads", "none");
     else
-        add(report, WARN, "refused payloads",
+        report_add(
+            report, WARN, "refused payloads",
             "payloads of the platform that were kept and not processed: %zu, the last at %s: %s; "
             "see `switchboard refusal list`, then retry or drop them",
             count, time_text(&call->arena, refusals[0].last_at), refusals[0].reason);
@@ -232,9 +229,10 @@ static void check_foreign(struct report *report) {
     if (!call->store)
         return;
     if (store_list_foreign_wabas(call->store, &call->arena, since, &foreign, &count) != STORE_OK)
-        add(report, FAIL, "foreign WABA id", "%s", store_reason(call->store));
+        report_add(report, FAIL, "foreign WABA id", "%s", store_reason(call->store));
     for (size_t i = 0; i < count; i++)
-        add(report, WARN, "foreign WABA id",
+        report_add(
+            report, WARN, "foreign WABA id",
             "line %s of account %s: %lld update%s named account %s and %s skipped, the last at %s; "
             "has the line moved to that account?",
             foreign[i].phone_number_id, foreign[i].own_waba_id, (long long)foreign[i].count,
@@ -247,11 +245,11 @@ static void check_space(struct report *report, const char *what, const char *pat
     if (statvfs(path, &disk) != 0)
         return; /* check_mode or check_spool reports the missing file */
     int64_t room = (int64_t)(disk.f_bavail * disk.f_frsize) / mib;
-    add(report,
-        room < DISK_NONE_MIB  ? FAIL
-        : room < DISK_LOW_MIB ? WARN
-                              : OK,
-        what, "%lld MiB free around %s", (long long)room, path);
+    report_add(report,
+               room < DISK_NONE_MIB  ? FAIL
+               : room < DISK_LOW_MIB ? WARN
+                                     : OK,
+               what, "%lld MiB free around %s", (long long)room, path);
 }
 
 static void check_disk(struct report *report) {
@@ -265,13 +263,14 @@ static void check_spool(struct report *report) {
     const char *path = report->call->config.spool_dir;
     struct stat found;
     if (stat(path, &found) != 0)
-        add(report, FAIL, "spool", "%s: %s; `switchboard init` creates it", path, strerror(errno));
+        report_add(report, FAIL, "spool", "%s: %s; `switchboard init` creates it", path,
+                   strerror(errno));
     else if (!S_ISDIR(found.st_mode))
-        add(report, FAIL, "spool", "%s is not a directory", path);
+        report_add(report, FAIL, "spool", "%s is not a directory", path);
     else if (access(path, W_OK | X_OK) != 0)
-        add(report, FAIL, "spool", "%s: %s", path, strerror(errno));
+        report_add(report, FAIL, "spool", "%s: %s", path, strerror(errno));
     else
-        add(report, OK, "spool", "%s is writable", path);
+        report_add(report, OK, "spool", "%s is writable", path);
 }
 
 static void check_upstream(struct report *report) {
@@ -279,23 +278,26 @@ static void check_upstream(struct report *report) {
     const char *peer;
     const char *wrong = platform_probe(&call->arena, &call->config, &peer);
     if (wrong)
-        add(report, FAIL, "upstream", "%s: %s", peer, wrong);
+        report_add(report, FAIL, "upstream", "%s: %s", peer, wrong);
     else
-        add(report, OK, "upstream", "%s accepts connections", peer);
+        report_add(report, OK, "upstream", "%s accepts connections", peer);
 }
 
 /* Reports which means of confinement the kernel has (confine.h). */
 static void check_confinement(struct report *report) {
     struct confinement kernel = confine_support();
     if (kernel.has_seccomp)
-        add(report, OK, "seccomp", "each program is confined to the system calls it needs");
+        report_add(report, OK, "seccomp", "each program is confined to the system calls it needs");
     else
-        add(report, WARN, "seccomp", "not in this kernel: programs may make any system call");
+        report_add(report, WARN, "seccomp",
+                   "not in this kernel: programs may make any system call");
     if (kernel.landlock_abi >= 1)
-        add(report, OK, "landlock", "version %d: each program is confined to the files it needs%s",
-            kernel.landlock_abi, kernel.landlock_abi >= 4 ? ", and to its use of TCP" : "");
+        report_add(report, OK, "landlock",
+                   "version %d: each program is confined to the files it needs%s",
+                   kernel.landlock_abi, kernel.landlock_abi >= 4 ? ", and to its use of TCP" : "");
     else
-        add(report, WARN, "landlock",
+        report_add(
+            report, WARN, "landlock",
             "not in this kernel, or switched off: programs may read every file that their user "
             "may, and programs that write files may change every such file");
 }
@@ -381,14 +383,16 @@ static void check_access(struct report *report) {
     else if (!try_as(is_shared ? ANOTHER_USER : owner.st_uid, owner.st_gid, files, count,
                      &verdict) ||
              (verdict.file < 0 && !try_as(owner.st_uid, owner.st_gid, files, count, &verdict))) {
-        add(report, WARN, "access", "cannot check the rights of user %ld", (long)owner.st_uid);
+        report_add(report, WARN, "access", "cannot check the rights of user %ld",
+                   (long)owner.st_uid);
         return;
     }
     if (verdict.file < 0)
-        add(report, OK, "access", "the service's user %ld and group %ld may use their files",
-            (long)owner.st_uid, (long)owner.st_gid);
+        report_add(report, OK, "access", "the service's user %ld and group %ld may use their files",
+                   (long)owner.st_uid, (long)owner.st_gid);
     else
-        add(report, FAIL, "access",
+        report_add(
+            report, FAIL, "access",
             "the service's user %ld and group %ld, the owners of the %s directory, cannot use %s: "
             "%s; give it the owner, group and mode of the other files",
             (long)owner.st_uid, (long)owner.st_gid,
@@ -416,9 +420,10 @@ static void check_types(struct report *report) {
     for (size_t i = 0; !found && i < (*own ? 1 : sizeof usual / sizeof *usual); i++)
         found = is_type_database(paths[i]) ? paths[i] : NULL;
     if (found)
-        add(report, OK, "file types", "libmagic's database is %s", found);
+        report_add(report, OK, "file types", "libmagic's database is %s", found);
     else
-        add(report, WARN, "file types",
+        report_add(
+            report, WARN, "file types",
             "%s is missing or not a database of libmagic: files uploaded without a type become "
             "application/octet-stream; %s",
             paths[0], *own ? "correct magic_file" : "install libmagic-mgc");
@@ -428,12 +433,13 @@ static void check_types(struct report *report) {
 static void check_linked(struct report *report) {
     const char *outdated = linked_outdated(&report->call->arena);
     if (outdated && *outdated)
-        add(report, WARN, "libraries",
+        report_add(
+            report, WARN, "libraries",
             "Debian has newer packages than those linked into the programs: build and install them "
             "again: %s",
             outdated);
     else if (outdated)
-        add(report, OK, "libraries", "those linked into the programs are up to date");
+        report_add(report, OK, "libraries", "those linked into the programs are up to date");
 }
 
 static void (*const checks[])(struct report *report) = {
@@ -448,7 +454,7 @@ int doctor_run(struct invocation *call) {
     report.json = list_start(call);
     report.table = table_start(&call->arena, 3, NULL);
     if (config_read(call->config_path, &call->arena, &call->config, &error) != 0)
-        add(&report, FAIL, "config", "%s", error);
+        report_add(&report, FAIL, "config", "%s", error);
     else
         for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
             checks[i](&report);

@@ -38,6 +38,7 @@ enum value_kind {
     VALUE_ROW_ID,
     VALUE_SHELL,
     VALUE_TIME,
+    VALUE_URL,
     VALUE_WABA_ID,
     VALUE_COUNT,
 };
@@ -65,6 +66,7 @@ enum option {
     OPTION_SINCE,
     OPTION_UNREGISTERED,
     OPTION_UNTIL,
+    OPTION_URL,
     OPTION_WABA_ID,
     OPTION_COUNT,
 };

@@ -1,0 +1,185 @@
+/* The checks of doctor that ask the web server: whether programs answer, whether the token reaches
+ * them, whether private files are served, and whether suEXEC would refuse the programs. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/http_client.h"
+#include "base/target.h"
+#include "doctor.h"
+
+enum { TIMEOUT_MS = 20000, COMPARED = 64, BODY_LIMIT = 4096 };
+
+struct site {
+    struct report *report;
+    struct arena *arena;
+    struct http_client http;
+    const char *url;
+    char body[BODY_LIMIT + 1]; /* of the last answer, its beginning */
+    size_t length;
+};
+
+static size_t on_body(char *bytes, size_t size, size_t n, void *context) {
+    struct site *site = context;
+    size_t given = size * n, room = BODY_LIMIT - site->length;
+    memcpy(site->body + site->length, bytes, given < room ? given : room);
+    site->length += given < room ? given : room;
+    return given;
+}
+
+static size_t on_header(char *bytes, size_t size, size_t n, void *context) {
+    (void)bytes, (void)context;
+    return size * n;
+}
+
+/* Returns the status of GET `path`; 0 with the reason in `body` when there is no answer. `header`
+ * is `Name: value`, or NULL. */
+static long get(struct site *site, const char *path, const char *header) {
+    static const struct http_use use = {.on_header = on_header, .on_body = on_body};
+    long status = 0;
+    site->length = 0;
+    http_start(&site->http, &site->report->call->config, &use, site);
+    http_set(&site->http, CURLOPT_URL, arena_printf(site->arena, "%s%s", site->url, path));
+    http_set(&site->http, CURLOPT_TIMEOUT_MS, (long)TIMEOUT_MS);
+    if (header)
+        http_add_header(&site->http, header);
+    CURLcode code = http_ready(&site->http);
+    if (code == CURLE_OK)
+        code = curl_easy_perform(site->http.curl);
+    curl_easy_getinfo(site->http.curl, CURLINFO_RESPONSE_CODE, &status);
+    if (code != CURLE_OK && !status)
+        site->length =
+            (size_t)snprintf(site->body, sizeof site->body, "%s", http_reason(&site->http, code));
+    site->body[site->length] = '\0';
+    http_finish(&site->http);
+    return status;
+}
+
+/* What to do about a status of a program that does not answer. */
+static const char *advice(long status) {
+    switch (status) {
+    case 0: return "";
+    case 403:
+        return ": the web server may not run or read it: check the modes, and Options ExecCGI";
+    case 404: return ": it is not there: is this the URL of the document root?";
+    case 500:
+        return ": the error log of the web server names the reason; suEXEC refuses programs and "
+               "directories that the group or others may write";
+    default: return ": no program of the gateway answered";
+    }
+}
+
+static bool check_health(struct site *site) {
+    long status = get(site, "/v2/health", NULL);
+    bool answers = status == 200 && strstr(site->body, "\"success\":true");
+    if (answers)
+        report_add(site->report, OK, "site", "%s/v2/health answers", site->url);
+    else if (!status)
+        report_add(site->report, FAIL, "site", "%s/v2/health: %s", site->url, site->body);
+    else
+        report_add(site->report, FAIL, "site", "%s/v2/health answers %ld%s", site->url, status,
+                   advice(status));
+    return answers;
+}
+
+/* Whether a token in this header reaches the program, which refuses it as unknown. */
+static bool passes(struct site *site, const char *header) {
+    return get(site, "/v2/me", header) == 401 && strstr(site->body, "Invalid API token");
+}
+
+static void check_token_headers(struct site *site) {
+    bool bearer = passes(site, "Authorization: Bearer of-doctor");
+    bool plain = passes(site, "X-API-Token: of-doctor");
+    if (bearer && plain)
+        report_add(site->report, OK, "token headers", "Authorization and X-API-Token arrive");
+    else if (plain)
+        report_add(site->report, WARN, "token headers",
+                   "only X-API-Token arrives: clients must use it, or .htaccess needs `CGIPassAuth "
+                   "On`");
+    else
+        report_add(site->report, FAIL, "token headers",
+                   "no token arrives: GET /v2/me does not answer 401 to an unknown one");
+}
+
+/* Whether the last answer begins as the file does. An empty file is not recognized. */
+static bool is_content_of(const struct site *site, const char *path) {
+    char beginning[COMPARED];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, beginning, sizeof beginning);
+    if (fd >= 0)
+        close(fd);
+    return n > 0 && site->length >= (size_t)n && memcmp(site->body, beginning, (size_t)n) == 0;
+}
+
+/* Fetches the file under each URL that a directory on its path could have as its document root.
+ * Returns false after adding a failure. */
+static bool is_private(struct site *site, const char *path) {
+    for (const char *rest = strchr(path, '/'); rest; rest = strchr(rest + 1, '/'))
+        if (get(site, rest, NULL) == 200 && is_content_of(site, path)) {
+            report_add(site->report, FAIL, "private files",
+                       "%s%s serves %s to everyone: move it out of the served directory, replace "
+                       "all keys and tokens",
+                       site->url, rest, path);
+            return false;
+        }
+    return true;
+}
+
+static void check_private_files(struct site *site) {
+    const struct invocation *call = site->report->call;
+    const char *database = target_file(call->config.database);
+    const char *const files[] = {
+        database ? database : "", database ? arena_printf(site->arena, "%s-wal", database) : "",
+        call->config.secret_key_file, call->config_path, call->config.log_file};
+    bool all = true;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        all = is_private(site, files[i]) && all;
+    if (all)
+        report_add(site->report, OK, "private files",
+                   "the web server serves none of database, keys, configuration and log");
+}
+
+static void check_owner_alone(struct site *site, const char *path) {
+    struct stat file;
+    if (stat(path, &file) == 0 && file.st_mode & (S_IWGRP | S_IWOTH))
+        report_add(site->report, WARN, "suEXEC",
+                   "%s has mode %04o: suEXEC starts no program there: chmod go-w %s", path,
+                   (unsigned)(file.st_mode & 07777), path);
+}
+
+static void check_modes(struct site *site) {
+    static const char *const directories[] = {"v2", "platform"};
+    const char *root = site->report->call->config.document_root;
+    for (size_t i = 0; *root && i < sizeof directories / sizeof *directories; i++) {
+        const char *path = arena_printf(site->arena, "%s/%s", root, directories[i]);
+        DIR *directory = opendir(path);
+        check_owner_alone(site, path);
+        for (struct dirent *entry; directory && (entry = readdir(directory));)
+            if (entry->d_name[0] != '.')
+                check_owner_alone(site, arena_printf(site->arena, "%s/%s", path, entry->d_name));
+        if (directory)
+            closedir(directory);
+    }
+}
+
+void doctor_check_site(struct report *report) {
+    struct invocation *call = report->call;
+    const char *given = call->options[OPTION_URL];
+    struct site *site = arena_alloc(&call->arena, sizeof *site);
+    *site = (struct site){.report = report, .arena = &call->arena};
+    site->url = given ? given : call->config.public_url;
+    if (!*site->url)
+        return;
+    check_modes(site);
+    site->http.curl = http_prepare() ? curl_easy_init() : NULL;
+    if (!site->http.curl) {
+        report_add(report, FAIL, "site", "out of memory");
+        return;
+    }
+    if (check_health(site))
+        check_token_headers(site);
+    check_private_files(site);
+    curl_easy_cleanup(site->http.curl);
+}
