@@ -8,6 +8,8 @@
 start_hoster() {
     local dir=$STACK/hoster try name extra=${4-}
     find_service_user
+    runner=("${service[@]}") # of Apache; `service` is that of the customer
+    [[ -z ${HOSTER_SETUP-} ]] || "$HOSTER_SETUP"
     mkdir -p "$STACK/home/public_html" "$dir"
     modules="mpm_$1 $2 authz_core rewrite env headers unique_id dir mime reqtimeout ${HOSTER_MODULES-}"
     for ((try = 0; try < 50; try++)); do
@@ -40,8 +42,7 @@ DocumentRoot "$STACK/home/public_html"
 END
             printf '%s\n' "${HOSTER_LINES-}"
         } >"$dir/httpd.conf"
-        ${HOSTER_AS_ROOT:+env} ${HOSTER_AS_ROOT:-"${service[@]}"} \
-            /usr/sbin/apache2 -f "$dir/httpd.conf" -k start >"$dir/start.log" 2>&1 3>&- && break
+        "${runner[@]}" /usr/sbin/apache2 -f "$dir/httpd.conf" -k start >"$dir/start.log" 2>&1 3>&- && break
         grep -q 'Address already in use' "$dir/start.log" || fail "$(cat "$dir/start.log")"
     done
     HOSTER=http://127.0.0.1:$port

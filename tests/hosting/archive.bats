@@ -31,6 +31,7 @@ setup() {
 teardown() {
     stop_receivers
     stop_hoster
+    [[ $STACK != /var/www/* ]] || rm -rf "$STACK"
 }
 
 # The options that make the sandbox the platform, and its first user.
@@ -86,7 +87,7 @@ assert_event_goes_out() {
     assert_success
     take "$(payload "$(inbound "wamid.in$RANDOM" "$P1" "$B1")")"
     cron=$(sed -n 's/^ *\* \* \* \* \* //p' "${1-$STACK/crontab.new}")
-    [[ $cron == *'courier --for 60s'* ]] || fail "no line for cron: $install_output"
+    [[ $cron == *'/bin/courier --config '*' --for 60s'* ]] || fail "no line for cron: $install_output"
     as_customer sh -c "${cron/60s/3s}" 3>&-
     has_received A 1
 }
@@ -122,4 +123,243 @@ assert_private_files() {
     assert_private_files
     printf '%s\n' "$install_output" >"$BATS_TEST_TMPDIR/output"
     assert_works "$BATS_TEST_TMPDIR/output"
+}
+
+# Prints what doctor found, from the account's own program: doctor_of_home [option...]
+doctor_of_home() {
+    as_customer "$home/bin/switchboard" doctor "$@" 2>&1 || true
+}
+
+@test "where .htaccess may hold no Options, the host's own ExecCGI is used, or the reason is given" {
+    start_hoster event cgid 'AuthConfig FileInfo'
+    upload_archive
+    run install_archive
+    assert_equal "$status" 1
+    [[ $output == *'The host must allow CGI there: Options ExecCGI, or AllowOverride with Options'* ]] ||
+        fail "$output"
+    assert_equal "$(ls -A "$STACK/home/public_html")" ''
+    stop_hoster
+    start_hoster event cgid 'AuthConfig FileInfo' 'Options +ExecCGI'
+    install_all
+    install_output=$output
+    assert_works
+}
+
+@test "where the host does not follow links, .htaccess allows those of the owner, for mod_rewrite" {
+    start_hoster event cgid All 'Options None'
+    install_all
+    install_output=$output
+    grep -qx 'Options +SymLinksIfOwnerMatch' "$STACK/home/public_html/.htaccess"
+    assert_works
+}
+
+@test "where .htaccess may hold no CGIPassAuth, a rewrite passes the header Authorization" {
+    start_hoster event cgid 'FileInfo Options'
+    install_all
+    install_output=$output
+    ! grep -rqs CGIPassAuth "$STACK/home/public_html" || fail 'CGIPassAuth is not allowed here'
+    [[ $output != *'token headers'* ]] || fail "$output"
+    assert_works
+}
+
+@test "without mod_rewrite, or with another host's directory, the script says what is missing" {
+    start_hoster event cgid 'AuthConfig Options'
+    upload_archive
+    run install_archive
+    assert_equal "$status" 1
+    [[ $output == *'the host must load mod_rewrite and set AllowOverride FileInfo'* ]] ||
+        fail "$output"
+    mkdir "$STACK/home/elsewhere"
+    run install_archive --document-root "$STACK/home/elsewhere"
+    assert_equal "$status" 1
+    [[ $output == *"does not serve $STACK/home/elsewhere"* ]] || fail "$output"
+    run install_archive --url "$HOSTER/below"
+    [[ $output == *'the gateway needs a host (or a subdomain) of its own'* ]] || fail "$output"
+    [[ ! -e $STACK/home/switchboard ]]
+}
+
+@test "where only the served directory can be written, it holds keys and database, and denies them" {
+    start_hoster event cgid
+    : >"$STACK/home/switchboard" # beside the document root nothing can be made
+    install_all --set 'environment = inside'
+    install_output=$output
+    home=$STACK/home/public_html/.switchboard
+    export DB=$home/switchboard.db
+    assert_private_files
+    assert_works
+    run doctor_of_home
+    [[ $output == *'ok  private files'* ]] || fail "$output"
+    # the trap: the file that denies it is lost
+    rm "$home/.htaccess"
+    run doctor_of_home
+    [[ $output == *"FAIL  private files"*"$HOSTER/.switchboard/switchboard.db serves $DB to everyone"* ]] ||
+        fail "$output"
+}
+
+@test "a directory that the group may write, wrong modes and no cron: doctor names each" {
+    start_hoster event cgid
+    install_all
+    [[ $output == *'warn  courier'*'let cron start `courier --for 60s` each minute'* ]] || fail "$output"
+    chmod 775 "$STACK/home/public_html/v2"
+    chmod 644 "$home/secret.key"
+    chmod 644 "$STACK/home/public_html/v2/health"
+    run doctor_of_home --url "$HOSTER"
+    [[ $output == *"warn  suEXEC"*"$STACK/home/public_html/v2 has mode 0775"*'chmod go-w'* ]] || fail "$output"
+    [[ $output == *"FAIL  key file mode"*'open to all users'* ]] || fail "$output"
+    [[ $output == *"FAIL  site"*"/v2/health answers "*[45]0[03]* ]] || fail "$output"
+    run doctor_of_home --url http://127.0.0.1:1
+    [[ $output == *"FAIL  site"*'http://127.0.0.1:1/v2/health: '* ]] || fail "$output"
+}
+
+@test "a second installation keeps data and configuration; a downgrade is refused with the reason" {
+    local before
+    start_hoster event cgid
+    install_all
+    install_output=$output
+    printf 'environment = kept\n' >>"$home/switchboard.conf"
+    printf '# of the customer\n' >>"$STACK/home/public_html/.htaccess"
+    before=$(sha256sum "$home/secret.key" "$home/switchboard.conf")
+    printf '0.0.9 1\n' >"$home/version"
+    run install_archive
+    assert_equal "$status" 0
+    assert_equal "$(sha256sum "$home/secret.key" "$home/switchboard.conf")" "$before"
+    assert_equal "$(grep -c 'BEGIN switchboard' "$STACK/home/public_html/.htaccess")" 1
+    grep -qx '# of the customer' "$STACK/home/public_html/.htaccess"
+    assert_equal "$(grep -c courier "$STACK/crontab.new")" 1
+    assert_works
+    printf '9.0.0 99\n' >"$home/version"
+    before=$(find "$STACK/home/public_html" -type f -exec ls -i {} + | sort)
+    run install_archive
+    assert_equal "$status" 1
+    [[ $output == *'version 9.0.0 is installed'*'Nothing was changed'* ]] || fail "$output"
+    printf '%s 99\n' "$(sed -n 's/^version //p' "$unpacked/MANIFEST")" >"$home/version"
+    run install_archive
+    [[ $output == *'has schema version 99, and this archive reads up to'* ]] || fail "$output"
+    assert_equal "$(find "$STACK/home/public_html" -type f -exec ls -i {} + | sort)" "$before"
+}
+
+@test "a wrong archive is refused: another architecture, incomplete, damaged" {
+    start_hoster event cgid
+    upload_archive
+    sed -i 's/^architecture .*/architecture m68k/' "$unpacked/MANIFEST"
+    run install_archive
+    [[ $status == 1 && $output == *'this archive is for m68k, and this machine is '* ]] || fail "$output"
+    upload_archive
+    rm "$unpacked/programs/media"
+    run install_archive
+    [[ $status == 1 && $output == *'the archive is incomplete, programs/media is missing'* ]] || fail "$output"
+    upload_archive
+    printf x >>"$unpacked/programs/media"
+    run install_archive
+    [[ $status == 1 && $output == *'programs/media was damaged on its way'* ]] || fail "$output"
+    assert_equal "$(ls -A "$STACK/home/public_html")" ''
+}
+
+# --- suEXEC: a real Apache of root, whose programs run as the user of the document root ---
+
+# Sets the stack for a customer `nobody` of an Apache that runs as www-data: below /var/www, the
+# only directory that Debian's suexec serves.
+begin_customer() {
+    ((EUID == 0)) || skip 'only root starts an Apache with several users'
+    export STACK=/var/www/switchboard-test-$$
+    mkdir -p "$STACK/home/public_html" "$STACK/bin"
+    chown -R 65534:65534 "$STACK/home"
+    chmod 755 "$STACK"
+    export HOSTER_SETUP=as_nobody CUSTOMER_PATH=/usr/bin:/bin
+    HOSTER_LINES=$'User www-data\nGroup www-data'
+}
+
+as_nobody() {
+    runner=(env)
+    service=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+}
+
+# Unpacks the archive where the user of the account may read it.
+install_as_nobody() {
+    upload_archive
+    chown -R 65534:65534 "$STACK/home"
+    run install_archive "${sandbox_options[@]/SANDBOX/$SANDBOX}" "$@" <<<sandbox-token-1
+}
+
+@test "where programs run as the server's common user the script refuses, because of the keys" {
+    begin_customer
+    start_hoster event cgid
+    install_as_nobody
+    assert_equal "$status" 1
+    [[ $output == *'runs programs as user 33, not as you (user 65534)'*'could read the keys'* ]] ||
+        fail "$output"
+    assert_equal "$(ls -A "$STACK/home/public_html")" ''
+    [[ ! -e $STACK/home/switchboard ]]
+}
+
+@test "under suEXEC: everything works; a directory that the group may write is named" {
+    begin_customer
+    mkdir -p /var/log/apache2 # suexec logs there, or starts nothing
+    [[ -u /usr/lib/apache2/suexec-pristine ]] || skip 'suexec is not setuid here'
+    HOSTER_LINES+=$'\nSuexecUserGroup nobody nogroup' HOSTER_MODULES=suexec
+    start_hoster prefork cgi
+    install_as_nobody
+    [[ $status == 0 ]] || fail "$output; $(tail -n 3 "$STACK/hoster/error.log")"
+    printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/output"
+    install_output=$output home=$STACK/home/switchboard
+    TOKEN=$(sed -n 's/^API token of .*: //p' <<<"$output") LINE=106540352242922
+    export DB=$home/switchboard.db
+    assert_private_files
+    assert_works "$BATS_TEST_TMPDIR/output"
+    chmod 775 "$STACK/home/public_html/v2"
+    run doctor_of_home
+    [[ $output == *"FAIL  site"*'/v2/health answers 500'*'suEXEC refuses programs and directories'* ]] ||
+        fail "$output"
+    [[ $output == *"warn  suEXEC"*'chmod go-w'* ]] || fail "$output"
+}
+
+# --- an empty root directory ---
+
+# Makes the root directory $cage, with busybox and two devices. The account's directory has the same
+# path inside and outside, so that Apache outside serves it.
+make_cage() {
+    cage=$STACK/cage
+    rm -rf "$cage"
+    mkdir -p "$cage"/{bin,dev,tmp} "$cage$STACK/home"
+    cp "$(command -v busybox)" "$cage/bin/"
+    chroot "$cage" /bin/busybox --install -s /bin
+    rm "$cage/bin/crontab"
+    cp -a /dev/null /dev/urandom "$cage/dev/"
+    ln -sfn "$cage$STACK/home" "$STACK/home"
+}
+
+in_cage() {
+    if [[ ${service[0]} == unshare ]]; then
+        service+=("--root=$cage" --wd=/)
+    else
+        service=(chroot --userspec=33:33 "$cage")
+    fi
+}
+
+# Runs a program of the account in the empty root directory, as a CGI: cage_cgi PROGRAM METHOD
+# PATH-INFO [TEXT]. Its answer goes to $BATS_TEST_TMPDIR/answer.
+cage_cgi() {
+    local text=${4-}
+    printf '%s' "$text" | "${service[@]}" env -i GATEWAY_INTERFACE=CGI/1.1 "REQUEST_METHOD=$2" \
+        "SCRIPT_NAME=/v2/$1" "PATH_INFO=$3" CONTENT_TYPE=application/json \
+        "CONTENT_LENGTH=${#text}" "HTTP_X_API_TOKEN=$TOKEN" \
+        "SWITCHBOARD_CONFIG=$home/switchboard.conf" "$STACK/home/public_html/v2/$1" \
+        >"$BATS_TEST_TMPDIR/answer"
+}
+
+@test "in an empty root directory, with a shell alone: the script and the programs need nothing else" {
+    ((EUID == 0)) || skip 'only root changes the root directory'
+    make_cage
+    export HOSTER_SETUP=in_cage CUSTOMER_PATH=/bin HOSTER_SHELL=sh
+    start_hoster event cgid
+    install_all
+    install_output=$output
+    printf '%s\n' "$install_output" >"$BATS_TEST_TMPDIR/output"
+    cage_cgi me GET ''
+    grep -q '^Status: 200' "$BATS_TEST_TMPDIR/answer" || fail "$(cat "$BATS_TEST_TMPDIR/answer")"
+    cage_cgi messages POST /send/text \
+        "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"from the cage\"}"
+    grep -q '^Status: 200' "$BATS_TEST_TMPDIR/answer" || fail "$(cat "$BATS_TEST_TMPDIR/answer")"
+    assert_sent_json .text.body '"from the cage"'
+    assert_works "$BATS_TEST_TMPDIR/output" # programs outside of it, the courier in it
 }

@@ -443,9 +443,9 @@ static void check_linked(struct report *report) {
 }
 
 static void (*const checks[])(struct report *report) = {
-    check_config, check_keys,  check_unopened, check_open,     check_database,
-    check_tokens, check_disk,  check_spool,    check_upstream, check_confinement,
-    check_access, check_types, check_refusals, check_foreign,  check_linked,
+    check_config,   check_keys,    check_unopened, check_open,        check_database, check_tokens,
+    check_disk,     check_spool,   check_upstream, check_confinement, check_access,   check_types,
+    check_refusals, check_foreign, check_linked,   doctor_check_site,
 };
 
 int doctor_run(struct invocation *call) {

@@ -182,13 +182,14 @@ try_cgi() {
 }
 
 look_at_server() {
-    allows 'SetHandler cgi-script' || allows 'RewriteEngine On' ||
-        die "the web server takes no SetHandler in .htaccess ($status): the host must set" \
-            "AllowOverride FileInfo (better: All) for $root"
-    allows 'RewriteEngine On' ||
-        die "the web server takes no RewriteRule in .htaccess ($status): the host must load" \
-            "mod_rewrite and set AllowOverride FileInfo for $root"
-    options='' pass=''
+    links='' options='' pass=''
+    if ! allows 'RewriteEngine On'; then
+        links='Options +SymLinksIfOwnerMatch' # mod_rewrite needs this or FollowSymLinks
+        allows "$links${newline}RewriteEngine On" ||
+            die "the web server takes no RewriteRule in .htaccess ($status): the host must load" \
+                "mod_rewrite and set AllowOverride FileInfo (better: All) and Options" \
+                "FollowSymLinks for $root"
+    fi
     ! allows 'Options +ExecCGI' || options='Options +ExecCGI'
     ! allows 'CGIPassAuth On' || pass='CGIPassAuth On'
     (umask 022 && cp "$here/programs/probe" "$probe/probe" && chmod 755 "$probe/probe") ||
@@ -340,7 +341,8 @@ put_programs() {
             die "cannot write $root/$directory/.htaccess"
     done
     { [ ! -f "$root/.htaccess" ] || sed '/^# BEGIN switchboard/,/^# END switchboard/d' \
-        "$root/.htaccess"; cat "$here/htaccess.root"; } >"$root/.htaccess.new" &&
+        "$root/.htaccess"; sed "s/^RewriteEngine/$links\\
+RewriteEngine/" "$here/htaccess.root"; } >"$root/.htaccess.new" &&
         mv "$root/.htaccess.new" "$root/.htaccess" || die "cannot write $root/.htaccess"
     umask 077
 }
@@ -348,7 +350,7 @@ put_programs() {
 # --- cron, the first user, the end ---
 
 put_cron() {
-    cron="* * * * * $home/bin/courier --for 60s 2>>$home/courier.log"
+    cron="* * * * * $home/bin/courier --config $home/switchboard.conf --for 60s 2>>$home/courier.log"
     if command -v crontab >/dev/null 2>&1 &&
         { crontab -l 2>/dev/null | grep -vF "$home/bin/courier"; say "$cron"; } | crontab - \
             2>/dev/null; then
@@ -359,21 +361,25 @@ put_cron() {
     fi
 }
 
+# The programs find the configuration beside them by /proc, which is not everywhere.
+switchboard() {
+    "$home/bin/switchboard" --config "$home/switchboard.conf" "$@"
+}
+
 make_user() {
     [ -n "$email" ] || return 0
-    switchboard=$home/bin/switchboard
-    api_token=$("$switchboard" user add "$email") || die "the user was not made"
-    "$switchboard" plan set "$email" Premium >/dev/null || die "the plan was not set"
-    account=$("$switchboard" account add "$email" --waba-id "$waba" --name "${name:-$email}") ||
+    api_token=$(switchboard user add "$email") || die "the user was not made"
+    switchboard plan set "$email" Premium >/dev/null || die "the plan was not set"
+    account=$(switchboard account add "$email" --waba-id "$waba" --name "${name:-$email}") ||
         die "the account was not made"
-    "$switchboard" line add "$account" --phone-number-id "$line" --number "$number" >/dev/null ||
+    switchboard line add "$account" --phone-number-id "$line" --number "$number" >/dev/null ||
         die "the line was not made"
     say "API token of $email, shown once: $api_token"
 }
 
 finish() {
     say "installed version $(manifest version) in $home after $(($(date +%s) - started)) s"
-    "$home/bin/switchboard" doctor >"$home/doctor.log" 2>&1
+    switchboard doctor >"$home/doctor.log" 2>&1
     result=$?
     grep -E '^(warn|FAIL)' "$home/doctor.log"
     [ $result = 0 ] || die "something is wrong; correct the lines that begin with FAIL, then run" \
