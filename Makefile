@@ -97,8 +97,8 @@ PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-open
 DEB_PACKAGES := build-essential debhelper lintian
 
 # For STATIC_CURL=1.
-STATIC_PACKAGES := dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-dev liblzma-dev libmagic-mgc \
-    binutils
+STATIC_PACKAGES := binutils dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-dev liblzma-dev \
+    libmagic-mgc
 
 # The executables, grouped by the libraries that they link.
 CGI_PLAIN := root health version
@@ -229,7 +229,7 @@ test: ## install missing packages, check the form, build, run the whole suite
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
 
 test-full: export TEST_FULL = 1
-test-full: test hosting-test ## run the long forms too: every test over each transport, five times the points
+test-full: test hosting-test ## run the long forms too: each test over each transport, and web hosts
 
 torture: ## kill programs at every system call, fail every call and every allocation
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
@@ -307,7 +307,7 @@ hosting: ## pack build/hosting/*.tar.gz, for an account of a web host without ro
 	@$(BUILD_ALL) STATIC_CURL=1 all hosting-programs
 	@tools/hosting/pack build/static $(STATIC_LIBCURL)/MANIFEST build/hosting
 
-hosting-test: hosting ## install the archive at web hosts: mod_cgid, mod_cgi, suEXEC, an empty chroot
+hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, chroot
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(HOSTING_TEST_PACKAGES)
 	@$(BUILD_ALL) all $(TEST_HELPERS)
 	@ARCHIVE=$$(ls -t $(CURDIR)/build/hosting/*.tar.gz | head -n 1) OUT=$(OUT) TRANSPORTS=direct \

@@ -11,7 +11,8 @@ start_hoster() {
     runner=("${service[@]}") # of Apache; `service` is that of the customer
     [[ -z ${HOSTER_SETUP-} ]] || "$HOSTER_SETUP"
     mkdir -p "$STACK/home/public_html" "$dir"
-    modules="mpm_$1 $2 authz_core rewrite env headers unique_id dir mime reqtimeout ${HOSTER_MODULES-}"
+    modules="mpm_$1 $2 authz_core rewrite env headers unique_id dir mime reqtimeout"
+    modules+=" ${HOSTER_MODULES-}"
     for ((try = 0; try < 50; try++)); do
         port=$((30000 + RANDOM % 10000))
         {
@@ -42,12 +43,21 @@ DocumentRoot "$STACK/home/public_html"
 END
             printf '%s\n' "${HOSTER_LINES-}"
         } >"$dir/httpd.conf"
-        "${runner[@]}" /usr/sbin/apache2 -f "$dir/httpd.conf" -k start >"$dir/start.log" 2>&1 3>&- && break
+        "${runner[@]}" /usr/sbin/apache2 -f "$dir/httpd.conf" -k start >"$dir/start.log" \
+            2>&1 3>&- && break
         grep -q 'Address already in use' "$dir/start.log" || fail "$(cat "$dir/start.log")"
     done
     HOSTER=http://127.0.0.1:$port
     export HOSTER BASE=$HOSTER TRANSPORT=cgi
     eventually test -s "$dir/httpd.pid"
+}
+
+# Expects that the output holds each of the texts: output_has TEXT...
+output_has() {
+    local part
+    for part; do
+        [[ $output == *"$part"* ]] || fail "expected: $part"$'\n'"in: $output"
+    done
 }
 
 stop_hoster() {

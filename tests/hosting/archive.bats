@@ -18,9 +18,10 @@ setup_file() {
 
 setup() {
     forget_sent
-    rm -rf "$STACK/home" "$STACK/hoster"
-    # a crontab of this test, not of the machine
+    rm -rf "${STACK:?}/home" "$STACK/hoster"
     mkdir -p "$STACK/bin"
+    # a crontab of this test, not of the machine
+    # shellcheck disable=SC2016  # the variable is the script's
     printf '#!/bin/sh\n[ "$1" != - ] && { cat "%s"; exit; }\ncat >"%s"\n' "$STACK/crontab" \
         "$STACK/crontab.new" >"$STACK/bin/crontab"
     chmod 755 "$STACK/bin/crontab"
@@ -57,7 +58,8 @@ assert_works() {
     assert_success
     api GET /v2/me
     assert_success
-    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
+    api POST /v2/messages/send/text \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
     assert_success
     assert_sent_to "$LINE/messages"
     api POST /v2/media/upload -H 'Content-Type:' -H "X-Phone-Number-Id: $LINE" \
@@ -83,11 +85,13 @@ assert_works() {
 assert_event_goes_out() {
     local WABA=102290129340398 cron
     start_receiver A
-    api POST /v2/webhooks/config -d "{\"webhookUrl\":\"$A_URL\",\"webhookCode\":\"a code of a receiver\"}"
+    api POST /v2/webhooks/config \
+        -d "{\"webhookUrl\":\"$A_URL\",\"webhookCode\":\"a code of a receiver\"}"
     assert_success
     take "$(payload "$(inbound "wamid.in$RANDOM" "$P1" "$B1")")"
     cron=$(sed -n 's/^ *\* \* \* \* \* //p' "${1-$STACK/crontab.new}")
-    [[ $cron == *'/bin/courier --config '*' --for 60s'* ]] || fail "no line for cron: $install_output"
+    [[ $cron == *'/bin/courier --config '*' --for 60s'* ]] ||
+        fail "no line for cron: $install_output"
     as_customer sh -c "${cron/60s/3s}" 3>&-
     has_received A 1
 }
@@ -135,8 +139,7 @@ doctor_of_home() {
     upload_archive
     run install_archive
     assert_equal "$status" 1
-    [[ $output == *'The host must allow CGI there: Options ExecCGI, or AllowOverride with Options'* ]] ||
-        fail "$output"
+    output_has 'The host must allow CGI there: Options ExecCGI, or AllowOverride with Options'
     assert_equal "$(ls -A "$STACK/home/public_html")" ''
     stop_hoster
     start_hoster event cgid 'AuthConfig FileInfo' 'Options +ExecCGI'
@@ -192,19 +195,19 @@ doctor_of_home() {
     # the trap: the file that denies it is lost
     rm "$home/.htaccess"
     run doctor_of_home
-    [[ $output == *"FAIL  private files"*"$HOSTER/.switchboard/switchboard.db serves $DB to everyone"* ]] ||
-        fail "$output"
+    output_has 'FAIL  private files' "$HOSTER/.switchboard/switchboard.db serves $DB to the world"
 }
 
 @test "a directory that the group may write, wrong modes and no cron: doctor names each" {
     start_hoster event cgid
     install_all
-    [[ $output == *'warn  courier'*'let cron start `courier --for 60s` each minute'* ]] || fail "$output"
+    # shellcheck disable=SC2016  # doctor's text
+    output_has 'warn  courier' 'let cron start `courier --for 60s` each minute'
     chmod 775 "$STACK/home/public_html/v2"
     chmod 644 "$home/secret.key"
     chmod 644 "$STACK/home/public_html/v2/health"
     run doctor_of_home --url "$HOSTER"
-    [[ $output == *"warn  suEXEC"*"$STACK/home/public_html/v2 has mode 0775"*'chmod go-w'* ]] || fail "$output"
+    output_has 'warn  suEXEC' "$STACK/home/public_html/v2 has mode 0775" 'chmod go-w'
     [[ $output == *"FAIL  key file mode"*'open to all users'* ]] || fail "$output"
     [[ $output == *"FAIL  site"*"/v2/health answers "*[45]0[03]* ]] || fail "$output"
     run doctor_of_home --url http://127.0.0.1:1
@@ -243,11 +246,13 @@ doctor_of_home() {
     upload_archive
     sed -i 's/^architecture .*/architecture m68k/' "$unpacked/MANIFEST"
     run install_archive
-    [[ $status == 1 && $output == *'this archive is for m68k, and this machine is '* ]] || fail "$output"
+    assert_equal "$status" 1
+    output_has 'this archive is for m68k, and this machine is '
     upload_archive
     rm "$unpacked/programs/media"
     run install_archive
-    [[ $status == 1 && $output == *'the archive is incomplete, programs/media is missing'* ]] || fail "$output"
+    assert_equal "$status" 1
+    output_has 'the archive is incomplete, programs/media is missing'
     upload_archive
     printf x >>"$unpacked/programs/media"
     run install_archive
@@ -257,25 +262,25 @@ doctor_of_home() {
 
 # --- suEXEC: a real Apache of root, whose programs run as the user of the document root ---
 
-# Sets the stack for a customer `nobody` of an Apache that runs as www-data: below /var/www, the
-# only directory that Debian's suexec serves.
+# Sets the stack for a customer with the user id 65534 of an Apache that runs as www-data: below
+# /var/www, the only directory that Debian's suexec serves.
 begin_customer() {
     ((EUID == 0)) || skip 'only root starts an Apache with several users'
     export STACK=/var/www/switchboard-test-$$
     mkdir -p "$STACK/home/public_html" "$STACK/bin"
     chown -R 65534:65534 "$STACK/home"
     chmod 755 "$STACK"
-    export HOSTER_SETUP=as_nobody CUSTOMER_PATH=/usr/bin:/bin
+    export HOSTER_SETUP=as_other CUSTOMER_PATH=/usr/bin:/bin
     HOSTER_LINES=$'User www-data\nGroup www-data'
 }
 
-as_nobody() {
+as_other() {
     runner=(env)
     service=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 }
 
 # Unpacks the archive where the user of the account may read it.
-install_as_nobody() {
+install_as_other() {
     upload_archive
     chown -R 65534:65534 "$STACK/home"
     run install_archive "${sandbox_options[@]/SANDBOX/$SANDBOX}" "$@" <<<sandbox-token-1
@@ -284,7 +289,7 @@ install_as_nobody() {
 @test "where programs run as the server's common user the script refuses, because of the keys" {
     begin_customer
     start_hoster event cgid
-    install_as_nobody
+    install_as_other
     assert_equal "$status" 1
     [[ $output == *'runs programs as user 33, not as you (user 65534)'*'could read the keys'* ]] ||
         fail "$output"
@@ -296,9 +301,9 @@ install_as_nobody() {
     begin_customer
     mkdir -p /var/log/apache2 # suexec logs there, or starts nothing
     [[ -u /usr/lib/apache2/suexec-pristine ]] || skip 'suexec is not setuid here'
-    HOSTER_LINES+=$'\nSuexecUserGroup nobody nogroup' HOSTER_MODULES=suexec
+    HOSTER_LINES+=$'\nSuexecUserGroup #65534 #65534' HOSTER_MODULES=suexec
     start_hoster prefork cgi
-    install_as_nobody
+    install_as_other
     [[ $status == 0 ]] || fail "$output; $(tail -n 3 "$STACK/hoster/error.log")"
     printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/output"
     install_output=$output home=$STACK/home/switchboard
@@ -308,8 +313,7 @@ install_as_nobody() {
     assert_works "$BATS_TEST_TMPDIR/output"
     chmod 775 "$STACK/home/public_html/v2"
     run doctor_of_home
-    [[ $output == *"FAIL  site"*'/v2/health answers 500'*'suEXEC refuses programs and directories'* ]] ||
-        fail "$output"
+    output_has 'FAIL  site' '/v2/health answers 500' 'suEXEC refuses programs and directories'
     [[ $output == *"warn  suEXEC"*'chmod go-w'* ]] || fail "$output"
 }
 

@@ -119,7 +119,7 @@ static bool is_private(struct site *site, const char *path) {
     for (const char *rest = strchr(path, '/'); rest; rest = strchr(rest + 1, '/'))
         if (get(site, rest, NULL) == 200 && is_content_of(site, path)) {
             report_add(site->report, FAIL, "private files",
-                       "%s%s serves %s to everyone: move it out of the served directory, replace "
+                       "%s%s serves %s to the world: move it out of the served directory, replace "
                        "all keys and tokens",
                        site->url, rest, path);
             return false;

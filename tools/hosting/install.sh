@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs Switchboard into an account of a web host with Apache, without root:
 #
-#     tar xzf switchboard-*.tar.gz && cd switchboard-* && sh install.sh --url https://api.example.org
+#     tar xzf switchboard-*.tar.gz
+#     cd switchboard-*-* && sh install.sh --url https://api.example.org
 #
 # Needs a POSIX shell with the usual small programs, and nothing else. It finds out by requests to
 # --url what the web server allows, and asks no question. `sh install.sh --help` lists the options.
@@ -45,7 +46,8 @@ read_options() {
     while [ $# -gt 0 ]; do
         case $1 in
         --help) usage; exit 0 ;;
-        --url | --document-root | --set | --email | --waba-id | --phone-number-id | --number | --name)
+        --url | --document-root | --set | --email | --waba-id | --phone-number-id | --number | \
+            --name)
             [ $# -ge 2 ] || die "$1 needs a value; see --help" ;;
         *) die "there is no option $1; see --help" ;;
         esac
@@ -146,8 +148,9 @@ find_document_root() {
     if [ -n "$root" ]; then
         [ -d "$root" ] || die "there is no directory $root"
         root=$(cd "$root" && pwd)
-        is_served "$root" || die "$url does not serve $root: a file that was put there was answered" \
-            "with $status. Give the directory that this host serves, and a URL that works from here"
+        is_served "$root" ||
+            die "$url does not serve $root: a file that was put there was answered with $status." \
+                "Give the directory that this host serves, and a URL that works from here"
         return
     fi
     host=${url#*://}
@@ -205,14 +208,14 @@ look_at_server() {
     case $body in
     *'authorization yes'*) return ;;
     esac
-    rewrite='RewriteEngine On'$newline'RewriteRule .* - [E=HTTP_AUTHORIZATION:%{HTTP:Authorization}]'
+    rewrite=RewriteEngine\ On$newline'RewriteRule .* - [E=HTTP_AUTHORIZATION:%{HTTP:Authorization}]'
     if try_cgi "$handler$newline$rewrite"; then
         case $body in
         *'authorization yes'*) return ;; # htaccess.root has the rule
         esac
     fi
-    say 'warning: the header Authorization does not reach programs here (no CGIPassAuth, no rewrite):'
-    say '         clients must send the API token as X-API-Token'
+    say 'warning: the header Authorization does not reach programs here, neither by CGIPassAuth nor'
+    say '         by a rewrite: clients must send the API token as X-API-Token'
 }
 
 # --- files ---
@@ -290,7 +293,7 @@ find_certificates() {
 write_configuration() {
     [ ! -f "$home/switchboard.conf" ] || return 0
     token=$(od -An -N 24 -tx1 /dev/urandom | tr -d ' \n')
-    cat >"$home/switchboard.conf.new" <<END && mv "$home/switchboard.conf.new" "$home/switchboard.conf"
+    cat >"$home/conf.new" <<END && mv "$home/conf.new" "$home/switchboard.conf"
 # Every key and its meaning: $home/bin/switchboard doctor
 database = $home/switchboard.db
 secret_key_file = $home/secret.key
@@ -350,7 +353,8 @@ RewriteEngine/" "$here/htaccess.root"; } >"$root/.htaccess.new" &&
 # --- cron, the first user, the end ---
 
 put_cron() {
-    cron="* * * * * $home/bin/courier --config $home/switchboard.conf --for 60s 2>>$home/courier.log"
+    cron="* * * * * $home/bin/courier --config $home/switchboard.conf --for 60s"
+    cron="$cron 2>>$home/courier.log"
     if command -v crontab >/dev/null 2>&1 &&
         { crontab -l 2>/dev/null | grep -vF "$home/bin/courier"; say "$cron"; } | crontab - \
             2>/dev/null; then
