@@ -310,8 +310,9 @@ hosting: ## pack build/hosting/*.tar.gz, for an account of a web host without ro
 hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, chroot
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(HOSTING_TEST_PACKAGES)
 	@$(BUILD_ALL) all $(TEST_HELPERS)
-	@ARCHIVE=$$(ls -t $(CURDIR)/build/hosting/*.tar.gz | head -n 1) OUT=$(OUT) TRANSPORTS=direct \
-	    HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run tests/hosting/archive.bats
+	@ARCHIVE=$$(ls -t $(CURDIR)/build/hosting/*.tar.gz | head -n 1) \
+	    OUT=$(OUT) TRANSPORTS=direct HELPERS=$(CURDIR)/$(BUILD)/helpers \
+	    tests/run tests/hosting/archive.bats
 
 clean: ## remove all built files
 	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
