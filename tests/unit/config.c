@@ -41,6 +41,9 @@ static const struct {
     {"spool_dir", "/var/lib/switchboard/spool", "/spool", "./spool"},
     {"metrics_file", "/var/lib/switchboard/metrics", "", "metrics"},
     {"metrics_token", "", "secret", NULL},
+    {"magic_file", "", "/magic.mgc", "magic.mgc"},
+    {"public_url", "", "https://api.example.org", "api.example.org"},
+    {"document_root", "", "/srv/www", "www"},
 };
 
 static void check_keys(void) {
