@@ -147,9 +147,10 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(void) {
+int main(int argc, char **argv) {
     return serve(&(struct service){.name = "forms",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .prepare = upstream_prepare});
+                                   .prepare = upstream_prepare},
+                 argc, argv);
 }

@@ -14,6 +14,6 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(void) {
-    return serve(&(struct service){.name = "health", .routes = routes});
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "health", .routes = routes}, argc, argv);
 }

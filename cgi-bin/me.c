@@ -99,7 +99,9 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(void) {
-    return serve(&(struct service){
-        .name = "me", .routes = routes, .needs = READS_DATABASE, .prepare = state_prepare});
+int main(int argc, char **argv) {
+    return serve(
+        &(struct service){
+            .name = "me", .routes = routes, .needs = READS_DATABASE, .prepare = state_prepare},
+        argc, argv);
 }

@@ -219,10 +219,11 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(void) {
+int main(int argc, char **argv) {
     return serve(&(struct service){.name = "media",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
                                             SPOOLS_FILES | DETECTS_TYPES,
-                                   .prepare = upstream_prepare});
+                                   .prepare = upstream_prepare},
+                 argc, argv);
 }

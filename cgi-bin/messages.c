@@ -4,7 +4,6 @@
 #include "api/read_receipt.h"
 #include "api/send.h"
 #include "api/upstream.h"
-#include "base/url.h"
 
 /* --- text --- */
 
@@ -29,7 +28,7 @@ static const char *const media_sources[] = {"mediaId", "link", NULL};
 /* The fields of media: the id of an upload, or a URL that the platform fetches. */
 #define MEDIA_SOURCE_FIELDS                                                                        \
     {.name = "mediaId", .type = FIELD_STRING},                                                     \
-    {.name = "link", .type = FIELD_STRING, .check = url_check,                                     \
+    {.name = "link", .type = FIELD_STRING, .rule = &field_url_rule,                                \
      .example = "https://example.com/a"},                                                          \
     {.type = FIELD_ONE_OF, .names = media_sources, .max = 1}
 /* clang-format on */
@@ -505,7 +504,7 @@ static const struct field cta_url_fields[] = {
     {.name = "url",
      .type = FIELD_STRING,
      .required = true,
-     .check = url_check,
+     .rule = &field_url_rule,
      .example = "https://example.com/a"},
     OPTIONAL_TEXT("headerText"),
     OPTIONAL_TEXT("footerText"),
@@ -632,7 +631,10 @@ static const struct field media_card_members[] = {
     {.name = "media", .type = FIELD_OBJECT, .required = true, .fields = card_media_members},
     OPTIONAL_TEXT("bodyText"),
     OPTIONAL_TEXT("buttonText"),
-    {.name = "url", .type = FIELD_STRING, .check = url_check, .example = "https://example.com/a"},
+    {.name = "url",
+     .type = FIELD_STRING,
+     .rule = &field_url_rule,
+     .example = "https://example.com/a"},
     {.name = "buttons", .type = FIELD_ARRAY, .min = 1, .fields = button_members},
     {.type = FIELD_ONE_OF, .names = card_actions, .max = 1},
     {.type = FIELD_ONE_OF, .names = card_labels, .max = 1},
@@ -807,18 +809,22 @@ static void write_conditions(struct json_writer *out, const struct kind *kind) {
     json_write_end(out);
 }
 
-/* `details` lists every kind by its path below the dispatcher's, with its conditions. */
+/* Writes every kind: its path below the dispatcher's, and its conditions. */
+static void write_kinds(struct json_writer *out, const char *name) {
+    json_write_array(out, name);
+    for (size_t i = 0; i < KINDS; i++) {
+        json_write_object(out, NULL);
+        json_write_text(out, "kind", kinds[i].path + strlen(DISPATCHER "/"));
+        write_conditions(out, &kinds[i]);
+        json_write_end(out);
+    }
+    json_write_end(out);
+}
+
 static int fail_unsupported(struct request *rq) {
     struct json_writer details;
     json_write_start(&details, rq->arena);
-    json_write_array(&details, NULL);
-    for (size_t i = 0; i < KINDS; i++) {
-        json_write_object(&details, NULL);
-        json_write_text(&details, "kind", kinds[i].path + strlen(DISPATCHER "/"));
-        write_conditions(&details, &kinds[i]);
-        json_write_end(&details);
-    }
-    json_write_end(&details);
+    write_kinds(&details, NULL);
     return fail_with_details(rq, INVALID, json_written(&details), "Unsupported message payload.");
 }
 
@@ -862,7 +868,7 @@ static const struct route read_receipt_route = {.method = "POST",
 static struct route routes[1 + KINDS + 1 + 1] = {
     {.method = "POST", .path = DISPATCHER,
      .guard = &line_guard, .handle = post_any_message, .body = BODY_JSON,
-     .fields = no_fields, .handler_checks_fields = true},
+     .fields = no_fields, .write_kinds = write_kinds},
 };
 /* clang-format on */
 
@@ -880,10 +886,11 @@ static void add_routes(void) {
     routes[count] = read_receipt_route;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     add_routes();
     return serve(&(struct service){.name = "messages",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .prepare = upstream_prepare});
+                                   .prepare = upstream_prepare},
+                 argc, argv);
 }

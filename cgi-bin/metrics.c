@@ -327,7 +327,9 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(void) {
-    return serve(&(struct service){
-        .name = "metrics", .routes = routes, .needs = READS_DATABASE, .prepare = measure});
+int main(int argc, char **argv) {
+    return serve(
+        &(struct service){
+            .name = "metrics", .routes = routes, .needs = READS_DATABASE, .prepare = measure},
+        argc, argv);
 }

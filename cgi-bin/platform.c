@@ -187,7 +187,9 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(void) {
-    return serve(&(struct service){
-        .name = "platform", .routes = routes, .needs = WRITES_DATABASE | NOTIFIES_COURIER});
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "platform",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | NOTIFIES_COURIER},
+                 argc, argv);
 }

@@ -147,7 +147,9 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(void) {
-    return serve(&(struct service){
-        .name = "ready", .routes = routes, .needs = READS_DATABASE, .prepare = inspect});
+int main(int argc, char **argv) {
+    return serve(
+        &(struct service){
+            .name = "ready", .routes = routes, .needs = READS_DATABASE, .prepare = inspect},
+        argc, argv);
 }

@@ -103,6 +103,7 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(void) {
-    return serve(&(struct service){.name = "root", .routes = routes, .is_catch_all = true});
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "root", .routes = routes, .is_catch_all = true}, argc,
+                 argv);
 }

@@ -21,6 +21,6 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(void) {
-    return serve(&(struct service){.name = "version", .routes = routes});
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "version", .routes = routes}, argc, argv);
 }

@@ -3,7 +3,6 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/seal.h"
-#include "base/url.h"
 #include "store/seal_context.h"
 #include "store/webhook_config.h"
 
@@ -118,20 +117,19 @@ static int post_generate_code(struct request *rq) {
     return reply_data(rq, json_written(&data));
 }
 
-static const char *check_code(struct slice code) {
-    return code.n > 1024 ? "must be at most 1024 bytes long" : NULL;
-}
+static const struct text_rule code_rule = {.meaning = "a secret of at most 1024 bytes",
+                                           .longest = 1024};
 
 static const struct field config_fields[] = {
     {.name = "webhookUrl",
      .type = FIELD_STRING,
      .required = true,
-     .check = url_check,
+     .rule = &field_url_rule,
      .example = "https://example.org/hook"},
     {.name = "webhookCode",
      .type = FIELD_STRING,
      .required = true,
-     .check = check_code,
+     .rule = &code_rule,
      .example = "s3cret"},
     {0},
 };
@@ -152,7 +150,9 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(void) {
-    return serve(&(struct service){
-        .name = "webhooks", .routes = routes, .needs = WRITES_DATABASE | USES_KEYS});
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "webhooks",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | USES_KEYS},
+                 argc, argv);
 }

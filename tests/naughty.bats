@@ -87,13 +87,13 @@ check_answers() {
 # the components of a template.
 # shellcheck disable=SC2016  # $ is part of the jq program
 bodies() {
-    samples 'select(.members != [] and (.dispatches | not)) | . as $described
+    samples 'select(.members != [] and .kinds == []) | . as $described
         | ["phoneNumberId", "to", "recipient", "contextMessageWamid"] as $shared
         | [.members[] | select(.type | startswith("string")) | select(.path | IN($shared[]) | not)]
         | map(.path |= keys_of) | . as $strings | ($described | whole_body) as $whole
-        | reduce ($strings[] | select(.values or .checked | not).path) as $path
+        | reduce ($strings[] | select(.values or .meaning | not).path) as $path
             ($whole | del(.[$shared[]]); setpath($path; "T"))
-        | ., setpath($strings[] | select(.values or .checked).path; "T")
+        | ., setpath($strings[] | select(.values or .meaning).path; "T")
         | {path: ($described | sample_path), body: .}' -c <"$ROUTES"
     cat <<'END'
 {"path":"/v2/messages/send/media","body":{"media":{"type":"document","mediaId":"T","caption":"T","filename":"T"}}}

@@ -31,7 +31,7 @@ is_json='.body == "json"'
 needs_token='.requires | index("token")'
 needs_line='.requires | index("line")'
 sends_message="($needs_line) and any(.members[]; .path == \"to\")"
-has_members='.body == "json" and (.dispatches | not) and .members != []'
+has_members='.body == "json" and .kinds == [] and .members != []'
 
 # Calls a function for each route that FILTER, a jq condition, selects, and fails if there is none:
 # each_route FUNCTION [FILTER]. Sets for the function `method`, `route` (the path with its `:name`
@@ -102,19 +102,23 @@ is_served() {
     jq -cS 'select(.path == "/v2/messages/send/media") | del(.executable)' "$ROUTES" \
         >"$BATS_TEST_TMPDIR/found"
     jq -cS . >"$BATS_TEST_TMPDIR/wanted" <<'END'
-{"method": "POST", "path": "/v2/messages/send/media", "requires": ["token", "line"], "body": "json",
- "limit": 2097152, "dispatches": false, "query": [],
+{"method": "POST", "path": "/v2/messages/send/media", "segments": [], "requires": ["token", "line"],
+ "body": "json", "limit": 2097152, "query": [], "kinds": [],
  "one_of": [["to", "recipient"], ["media.mediaId", "media.link"]],
  "exclusive": [["media.mediaId", "media.link"]],
  "members": [{"path": "phoneNumberId", "type": "string", "required": true},
-  {"path": "to", "type": "string", "checked": true},
-  {"path": "recipient", "type": "string", "checked": true},
+  {"path": "to", "type": "string", "pattern": "^([^0-9]*[0-9]){5,20}[^0-9]*$",
+   "meaning": "a phone number of 5 to 20 digits with its country code"},
+  {"path": "recipient", "type": "string", "meaning": "a business-scoped user id",
+   "pattern": "^[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128}$"},
   {"path": "contextMessageWamid", "type": "string"},
   {"path": "media", "type": "object", "required": true},
   {"path": "media.type", "type": "string", "required": true,
    "values": ["image", "video", "audio", "document"]},
   {"path": "media.mediaId", "type": "string"},
-  {"path": "media.link", "type": "string", "checked": true, "example": "https://example.com/a"},
+  {"path": "media.link", "type": "string", "longest": 2048, "example": "https://example.com/a",
+   "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]",
+   "meaning": "an absolute http: or https: URL without user name and password"},
   {"path": "media.caption", "type": "string"},
   {"path": "media.filename", "type": "string"}]}
 END
@@ -128,10 +132,29 @@ POST /platform/webhook signature raw platform'
     assert_equal "$(routes | awk '$3 == "-" { print $2 }' | sort | xargs)" \
         '/ /metrics /platform/webhook /v2/health /v2/ready /v2/version'
     # only this route leaves its fields to the handler, so the tests of fields leave out no other
-    assert_equal "$(jq -r 'select(.dispatches).path' "$ROUTES")" /v2/messages/send
+    assert_equal "$(jq -r 'select(.kinds != []).path' "$ROUTES")" /v2/messages/send
     # every route that sends needs a line (spec 5.6)
     assert_equal "$(routes messages | awk '$3 != "token,line"')" ''
     assert_equal "$(routes | awk '$2 ~ /send/ && $3 != "token,line"')" ''
+}
+
+# A web server may make arguments of a query string without `=` (RFC 3875 4.4).
+@test "a query cannot ask an executable for its description, nor can an unknown argument" {
+    local executable count=0
+    for executable in $(executables); do
+        request GET "/v2/$executable?--describe"
+        [[ $(<"$body") != *'"executable"'* ]] || fail_answer 'expected no description'
+        GATEWAY_INTERFACE=CGI/1.1 REQUEST_METHOD=GET SCRIPT_NAME=/none QUERY_STRING=--describe \
+            "$OUT/cgi-bin/$executable" --describe </dev/null >"$BATS_TEST_TMPDIR/out"
+        grep -q '^Status: [45]' "$BATS_TEST_TMPDIR/out" ||
+            fail "$executable: $(cat "$BATS_TEST_TMPDIR/out")"
+        run "$OUT/cgi-bin/$executable" --descirbe </dev/null
+        assert_equal "$status" 2
+        assert_equal "$output" "$executable: unknown argument --descirbe: give none for text, \
+or --describe for JSON"
+        count=$((count + 1))
+    done
+    ((count > 10)) || fail "only $count executables"
 }
 
 # --- success ---
@@ -358,6 +381,8 @@ wrong_fields='
         (select(.required) | $whole | delpaths([$keys]) | row("\($place):required")),
         (select((.type | startswith("string")) and (.may_be_empty | not)) | with(""; "empty")),
         (select(.values) | with("no such value"; "invalid_value")),
+        (select(.longest) | with("x" * (.longest + 1); "invalid_value")),
+        (select(.pattern) | with("no match"; "invalid_value")),
         (select(.type == "integer" and .from) | with(.from - 1; "out_of_range")),
         (select(.type == "integer" and .to) | with(.to + 1; "out_of_range")),
         (select(.type == "array" and .from) | with($given[:.from - 1]; "too_few")),
@@ -497,5 +522,5 @@ wrong_parameters='
             "$(jq -r '.path' "$ROUTES" | sed -n "s|^$route/||p" | sort)"
         assert_equal "$(sent_count)" $((2 * count))
     }
-    each_route dispatches .dispatches
+    each_route dispatches '.kinds != []'
 }

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <strings.h>
 
-enum { LONGEST_URL = 2048, LONGEST_HOST = 253 };
+enum { LONGEST_HOST = 253 };
 
 static bool is_port(struct slice text) {
     long port = 0;
@@ -73,7 +73,7 @@ const char *url_check(struct slice text) {
                                                                             : 0;
     if (!scheme)
         return "must be an absolute URL that begins with http:// or https://";
-    if (text.n > LONGEST_URL)
+    if (text.n > URL_LONGEST)
         return "must be at most 2048 characters long";
     const char *wrong = check_characters(text);
     if (wrong)

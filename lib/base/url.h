@@ -4,6 +4,11 @@
 
 #include "base/slice.h"
 
+enum { URL_LONGEST = 2048 }; /* bytes */
+
+/* A regular expression (ECMA 262) that every valid URL matches. */
+#define URL_PATTERN "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]"
+
 /* Returns NULL when `text` is an absolute http: or https: URL that can be requested unchanged; else
  * the problem as a static string, which follows the field's name ("must ..."). */
 const char *url_check(struct slice text);

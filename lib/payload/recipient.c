@@ -40,7 +40,7 @@ char *recipient_digits(struct arena *arena, struct slice phone) {
     return digits;
 }
 
-const char *recipient_check_to(struct slice text) {
+static const char *check_to(struct slice text) {
     size_t digits = 0;
     for (size_t i = 0; i < text.n; i++)
         digits += is_digit(text.p[i]);
@@ -51,8 +51,20 @@ const char *recipient_check_to(struct slice text) {
     return NULL;
 }
 
-const char *recipient_check_bsuid(struct slice text) {
+static const char *check_bsuid(struct slice text) {
     return recipient_is_bsuid(text)
                ? NULL
                : "must be a business-scoped user id such as US.13491208655302741918";
 }
+
+const struct text_rule recipient_to_rule = {
+    .meaning = "a phone number of 5 to 20 digits with its country code",
+    .pattern = "^([^0-9]*[0-9]){5,20}[^0-9]*$",
+    .check = check_to,
+};
+
+const struct text_rule recipient_bsuid_rule = {
+    .meaning = "a business-scoped user id",
+    .pattern = "^[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128}$",
+    .check = check_bsuid,
+};

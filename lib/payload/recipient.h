@@ -11,19 +11,17 @@ bool recipient_is_bsuid(struct slice text);
 /* Returns the digits of `phone` without all other characters (spec 2.3), in `arena`. */
 char *recipient_digits(struct arena *arena, struct slice phone);
 
-/* The checks of the fields `to` and `recipient` (field.h): NULL when the text is valid, else what
- * is wrong with it. A BSUID in `to`, in upper or lower case, is refused: its digits would be the
- * phone of another person, and the platform would answer 200. */
-const char *recipient_check_to(struct slice text);
-const char *recipient_check_bsuid(struct slice text);
+/* The rules of the fields `to` and `recipient`. A BSUID in `to`, in upper or lower case, is
+ * refused: its digits would be the phone of another person, and the platform would answer 200. */
+extern const struct text_rule recipient_to_rule, recipient_bsuid_rule;
 
 extern const char *const recipient_names[]; /* to, recipient */
 
 /* clang-format off */
 /* The fields of a recipient: `to`, `recipient`, or both. */
 #define RECIPIENT_FIELDS                                                                           \
-    {.name = "to", .type = FIELD_STRING, .check = recipient_check_to},                             \
-    {.name = "recipient", .type = FIELD_STRING, .check = recipient_check_bsuid},                   \
+    {.name = "to", .type = FIELD_STRING, .rule = &recipient_to_rule},                              \
+    {.name = "recipient", .type = FIELD_STRING, .rule = &recipient_bsuid_rule},                    \
     {.type = FIELD_ONE_OF, .names = recipient_names}
 /* clang-format on */
 

@@ -6,8 +6,11 @@
 
 /* clang-format off */
 /* Prints the routes of the service and its permissions on standard output, for a user who starts
- * the executable without a web server and for the tests. Everything comes from the tables. Returns
- * 0, the exit status. The form:
+ * the executable without a web server, for the reference and for the tests. Everything comes from
+ * the tables. `argc`, `argv`: those of main. Returns the exit status: 0; 2 after a message on
+ * standard error when an argument is unknown.
+ *
+ * Without an argument, it prints text:
  *
  *     switchboard NAME: a CGI executable; see apache.conf. Its routes:
  *       METHOD PATH
@@ -20,10 +23,27 @@
  *     Besides answering requests, it may:
  *       PERMISSION
  *
- * TYPE is string, integer, string or number, boolean, object, or array. RULE is required, may be empty,
- * checked (by code), `from N` and `to N` (the value of an integer, the items of an array),
- * `one of VALUE...`, or, as the last one, `as EXAMPLE`. */
+ * TYPE is string, integer, string or number, boolean, object, or array. RULE is required, may be
+ * empty, `at most N bytes`, `from N` and `to N` (the value of an integer, the items of an array),
+ * `one of VALUE...`, `must be MEANING`, or, as the last one, `as EXAMPLE`.
+ *
+ * With the argument --describe, it prints a JSON object:
+ *
+ *     {"executable": NAME,
+ *      "may": [PERMISSION...],
+ *      "failures": [{"status": 400, "error": "VALIDATION_ERROR"}...],  every failure there is
+ *      "routes": [{"method": ..., "path": ..., "segments": [NAME...],
+ *                  "requires": [REQUIREMENT...],
+ *                  "body": KIND, "limit": BYTES,       "none" without a body; 0: no limit
+ *                  "query": [FIELD...], "members": [FIELD...], "one_of": [[PATH...]...],
+ *                  "exclusive": [[PATH...]...],        those of one_of with ", exactly"
+ *                  "kinds": [{"kind": NAME, "members": {NAME: TYPE...}}...]}]}
+ *
+ * FIELD is {path, type} and, each only where it applies, required (true), may_be_empty (true),
+ * from, to, values (an array), longest (bytes), pattern, meaning (of the rule) and example. `kinds`
+ * is empty unless the route dispatches: then it lists in their order the routes below its path, and
+ * the members, with their types, by which each is chosen. */
 /* clang-format on */
-int describe_service(const struct service *service);
+int describe(const struct service *service, int argc, char **argv);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/url.h"
 #include "base/utf8.h"
 
 enum { NAME_SHOWN = 100 }; /* bytes of an unknown field's name that an issue shows */
@@ -114,15 +115,25 @@ static void check_text(const struct field *field, struct slice text, const struc
     else if (field->values && !is_among(text, field->values))
         issues_add(issues, path_text(issues, path), "invalid_value", "must be %s",
                    alternatives(issues, field->values));
-    else if (field->check && (problem = field->check(text)))
+    else if (field->rule && field->rule->longest && text.n > field->rule->longest)
+        issues_add(issues, path_text(issues, path), "invalid_value",
+                   "must be at most %zu bytes long", field->rule->longest);
+    else if (field->rule && field->rule->check && (problem = field->rule->check(text)))
         issues_add(issues, path_text(issues, path), "invalid_value", "%s", problem);
 }
+
+const struct text_rule field_url_rule = {
+    .meaning = "an absolute http: or https: URL without user name and password",
+    .pattern = URL_PATTERN,
+    .longest = URL_LONGEST,
+    .check = url_check,
+};
 
 /* Decodes the string, which takes memory, only when its content is checked. Otherwise only its
  * length counts. */
 static void check_string(const struct field *field, struct json value, const struct path *path,
                          struct issues *issues) {
-    bool is_decoded = field->values || field->check;
+    bool is_decoded = field->values || field->rule;
     check_text(field, is_decoded ? json_string(value, issues->arena) : json_inside(value), path,
                issues);
 }

@@ -17,21 +17,34 @@ enum field_type {
                      one */
 };
 
+/* A rule for the content of a string. Its members are part of the description of the routes. */
+struct text_rule {
+    const char *meaning; /* what the text must be, such as `an absolute URL` */
+    const char *pattern; /* a regular expression (ECMA 262) that every valid text matches; `check`
+                            may require more. NULL: none */
+    size_t longest;      /* bytes; 0: any length */
+    const char *(*check)(struct slice text); /* returns NULL when valid, else the problem, which
+                                                follows the field's name ("must be ..."); NULL: the
+                                                length alone counts */
+};
+
+/* An absolute http: or https: URL; see url_check. */
+extern const struct text_rule field_url_rule;
+
 /* One row of a table; a table ends with an empty row. */
 struct field {
     const char *name;
     enum field_type type;
     bool required;
-    bool may_be_empty;          /* strings: "" is allowed */
-    int64_t min, max;           /* arrays: items; integers: value. max 0: no upper bound */
-    const struct field *fields; /* members of an object, or of every item of an array of objects;
-                                   NULL: not checked */
-    const char *const *values;  /* strings: the allowed values; ends with NULL */
-    const char *const *names;   /* FIELD_ONE_OF: the alternatives; ends with NULL */
-    const char *example;        /* strings: a value that the platform or `check` accepts, for the
-                                   description        of the routes (describe.h); NULL: any text */
-    const char *(*check)(struct slice text); /* strings: returns NULL when valid, else the problem,
-                                                which follows the field's name ("must be ...") */
+    bool may_be_empty;            /* strings: "" is allowed */
+    int64_t min, max;             /* arrays: items; integers: value. max 0: no upper bound */
+    const struct field *fields;   /* members of an object, or of every item of an array of objects;
+                                     NULL: not checked */
+    const char *const *values;    /* strings: the allowed values; ends with NULL */
+    const char *const *names;     /* FIELD_ONE_OF: the alternatives; ends with NULL */
+    const char *example;          /* strings: a value that the platform or `rule` accepts, for the
+                                     description of the routes (describe.h); NULL: any text */
+    const struct text_rule *rule; /* strings; NULL: any text */
 };
 
 enum {

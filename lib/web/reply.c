@@ -30,6 +30,17 @@ static const struct {
     [UNAVAILABLE] = {503, "INTERNAL_ERROR"},
 };
 
+void reply_write_failures(struct json_writer *out, const char *name) {
+    json_write_array(out, name);
+    for (size_t i = 1; i < sizeof catalogue / sizeof *catalogue; i++) {
+        json_write_object(out, NULL);
+        json_write_integer(out, "status", catalogue[i].status);
+        json_write_text(out, "error", catalogue[i].error);
+        json_write_end(out);
+    }
+    json_write_end(out);
+}
+
 int fail_at(struct request *rq, const struct failure *failure, const char *format, ...) {
     if (rq->failure.code)
         return -1;

@@ -29,4 +29,8 @@ struct slice reply_bytes(struct request *rq);
 /* Writes the settled answer in one call. Returns the length of its body in bytes. */
 size_t reply_write(struct request *rq);
 
+/* Writes every failure (enum failure_code), an array of {"status", "error"}. `name`: as for
+ * json_write_array. */
+void reply_write_failures(struct json_writer *out, const char *name);
+
 #endif

@@ -51,9 +51,12 @@ struct route {
     const struct field *query; /* of the query string; NULL: it is ignored */
     enum body body;
     const struct field *fields; /* of a BODY_JSON body */
-    bool handler_checks_fields; /* the handler checks them, by a table that depends on the body */
-    size_t body_limit;          /* of a BODY_RAW body, bytes */
-    const void *data;           /* private data of the handler */
+    /* Writes the array of the kinds that the handler chooses from by the body, each an object with
+     * its `kind` and the `members` that select it; the handler then checks the fields of the kind.
+     * NULL: the fields do not depend on the body. `name`: as for json_write_array. */
+    void (*write_kinds)(struct json_writer *out, const char *name);
+    size_t body_limit; /* of a BODY_RAW body, bytes */
+    const void *data;  /* private data of the handler */
 };
 
 /* The failures: HTTP status and `error` code (spec 7). */
@@ -135,8 +138,11 @@ struct service {
     bool is_catch_all; /* a rewrite may call it by its own name: its path is PATH_INFO then */
 };
 
-/* Serves the routes until there are no more requests. Returns the exit status for main. */
-int serve(const struct service *service);
+/* Serves the routes until there are no more requests. Without a web server, it prints the
+ * description of the service instead: as text, or as JSON with the argument --describe
+ * (describe.h). A web server may make arguments of a query string (RFC 3875 4.4): under one they
+ * have no effect. `argc`, `argv`: those of main. Returns the exit status for main. */
+int serve(const struct service *service, int argc, char **argv);
 
 /* Fails the request; after the first failure, further ones are ignored. Returns -1, so that a
  * handler can `return fail(rq, NOT_FOUND, "...")`. The message is for the client: the problem and

@@ -151,7 +151,7 @@ static int check_fields(struct request *rq) {
     request_start_issues(rq, &issues);
     if (rq->route->query)
         field_check_query(rq->route->query, &rq->query, &issues);
-    if (rq->route->body == BODY_JSON && json_is(rq->json) && !rq->route->handler_checks_fields)
+    if (rq->route->body == BODY_JSON && json_is(rq->json) && !rq->route->write_kinds)
         field_check(rq->route->fields, rq->json, "", &issues);
     return fail_on_issues(rq, &issues);
 }
@@ -376,10 +376,10 @@ static void serve_one(const struct service *service, struct arena *arena) {
     crash_set_request(NULL, false);
 }
 
-int serve(const struct service *service) {
+int serve(const struct service *service, int argc, char **argv) {
     environment_limit();
     if (!getenv("GATEWAY_INTERFACE") && !transport_is_fastcgi())
-        return describe_service(service);
+        return describe(service, argc, argv);
     static struct arena arena;
     confine_memory();
     arena_init(&arena, REQUEST_MEMORY_CAP, on_exhausted);

@@ -15,50 +15,18 @@ executables() {
     done
 }
 
-# Prints the description of the routes, one JSON object a line: {executable, method, path, requires:
-# [], body, limit, dispatches, query: [FIELD...], members: [FIELD...], one_of: [[PATH...]...],
-# exclusive: [[PATH...]...]}.
-# FIELD is {path, type, required, may_be_empty, checked, from, to, values, example}. A route that
-# dispatches has the fields of the first route below it. `exclusive` holds those of `one_of` of
-# which exactly one may be present: describe_routes [EXECUTABLE...]
+# Prints the description of the routes (lib/web/describe.h), one JSON object a line, each with the
+# name of its `executable`. A route that dispatches has the fields of the first route below it:
+# describe_routes [EXECUTABLE...]
 describe_routes() {
     local executable
     # shellcheck disable=SC2046  # names without spaces
     (($#)) || set -- $(executables)
     for executable; do
-        printf '%s\n' "= $executable"
-        "$OUT/cgi-bin/$executable" </dev/null || return
-    done | jq -cnR '
-        def rule: if . == "may be empty" then {may_be_empty: true}
-            elif startswith("from ") then {from: .[5:] | tonumber}
-            elif startswith("to ") then {to: .[3:] | tonumber}
-            elif startswith("one of ") then {values: .[7:] | split(" ")}
-            elif startswith("as ") then {example: .[3:]}
-            else {(.): true} end;
-        def field: capture("^(?<path>[^:]*): (?<type>[^,]*)(?<rules>.*)$")
-            | {path, type} + (.rules | [splits(", ") | select(. != "") | rule] | add // {});
-        def part: capture("^ {4}(?<kind>one of|[a-z]+) *(?<text>.*)$");
-        reduce inputs as $line ({routes: [], program: ""};
-            if $line | startswith("= ") then .program = $line[2:]
-            elif $line | test("^  [A-Z]") then .routes += [{executable: .program, requires: [],
-                    body: "none", limit: 0, dispatches: false, query: [], members: [], one_of: [],
-                    exclusive: []}
-                + ($line | capture("^ *(?<method>[A-Z]+) +(?<path>.*)$"))]
-            elif $line | startswith("    ") then ($line | part) as $part | .routes[-1] |= (
-                if $part.kind == "requires" then .requires = ($part.text | split(" "))
-                elif $part.kind == "body" then . + ($part.text
-                    | capture("^(?<body>[a-z]+)(, at most (?<limit>[0-9]+) bytes)?$")
-                    | .limit |= ((. // "0") | tonumber))
-                elif $part.kind == "dispatches" then .dispatches = true
-                elif $part.kind == "query" then .query += [$part.text | field]
-                elif $part.kind == "member" then .members += [$part.text | field]
-                elif $part.kind == "one of" then ($part.text | rtrimstr(", exactly") | split(" "))
-                    as $names | .one_of += [$names]
-                    | if $part.text | endswith(", exactly") then .exclusive += [$names] else . end
-                else error("unknown part: \($line)") end)
-            else . end) | .routes as $all | $all[]
-        | if .dispatches then . + (first(.path as $path | $all[]
-            | select(.path | startswith($path + "/"))) | {members, one_of, exclusive}) else . end'
+        "$OUT/cgi-bin/$executable" --describe </dev/null || return
+    done | jq -cs '[.[] | {executable} + .routes[]] as $all | $all[]
+        | if .kinds == [] then . else . + (first(.path as $path | $all[]
+            | select(.path | startswith($path + "/"))) | {members, one_of, exclusive}) end'
 }
 
 # Prints a line `METHOD PATH PROTECTION BODY EXECUTABLE` for each route; PROTECTION is `-`, or the
@@ -86,7 +54,7 @@ sample_functions='
     def sample($field): if $field.values then $field.values[0]
         elif known[$field.path | last_name] then known[$field.path | last_name]
         elif $field.example then $field.example
-        elif $field.checked then error("no sample for the field \($field.path)")
+        elif $field.meaning then error("no sample for the field \($field.path)")
         elif $field.type == "integer" then [$field.from // 0, 1] | max
         elif $field.type == "string or number" then "1"
         elif $field.type == "boolean" then true else "x" end;

@@ -11,6 +11,8 @@ static const char *check_even(struct slice text) {
     return text.n % 2 ? "must have an even length" : NULL;
 }
 
+static const struct text_rule even = {.meaning = "even", .longest = 4, .check = check_even};
+
 static const char *const colours[] = {"red", "green", "blue", NULL};
 static const char *const either[] = {"a", "b", "c", NULL};
 
@@ -68,9 +70,11 @@ static const struct {
     {{.name = "s", .type = FIELD_STRING, .values = colours},
      "{\"s\":\"green\\u0000\"}",
      "s:invalid_value"},
-    {{.name = "s", .type = FIELD_STRING, .check = check_even}, "{\"s\":\"\\u00e9\"}", ""},
-    {{.name = "s", .type = FIELD_STRING, .check = check_even},
-     "{\"s\":\"abc\"}",
+    {{.name = "s", .type = FIELD_STRING, .rule = &even}, "{\"s\":\"\\u00e9\"}", ""},
+    {{.name = "s", .type = FIELD_STRING, .rule = &even}, "{\"s\":\"abc\"}", "s:invalid_value"},
+    {{.name = "s", .type = FIELD_STRING, .rule = &even}, "{\"s\":\"\\u00e9bc\"}", ""},
+    {{.name = "s", .type = FIELD_STRING, .rule = &even},
+     "{\"s\":\"\\u00e9bcde\"}",
      "s:invalid_value"},
     {{.name = "n", .type = FIELD_INTEGER, .min = 1, .max = 50}, "{\"n\":1}", ""},
     {{.name = "n", .type = FIELD_INTEGER, .min = 1, .max = 50}, "{\"n\":50}", ""},

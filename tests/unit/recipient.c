@@ -48,12 +48,13 @@ int main(void) {
     arena_init(&arena, 1024 * 1024, NULL);
     for (size_t i = 0; i < sizeof bsuids / sizeof *bsuids; i++) {
         CHECK_INTEGER_AS(bsuids[i], recipient_is_bsuid(slice_of(bsuids[i])), true);
-        CHECK_TEXT_AS(bsuids[i], recipient_check_bsuid(slice_of(bsuids[i])), NULL);
-        CHECK_HOLDS_AS(bsuids[i], recipient_check_to(slice_of(bsuids[i])), "recipient");
+        CHECK_TEXT_AS(bsuids[i], (*recipient_bsuid_rule.check)(slice_of(bsuids[i])), NULL);
+        CHECK_HOLDS_AS(bsuids[i], (*recipient_to_rule.check)(slice_of(bsuids[i])), "recipient");
     }
     for (size_t i = 0; i < sizeof not_bsuids / sizeof *not_bsuids; i++) {
         CHECK_INTEGER_AS(not_bsuids[i], recipient_is_bsuid(slice_of(not_bsuids[i])), false);
-        CHECK_HOLDS_AS(not_bsuids[i], recipient_check_bsuid(slice_of(not_bsuids[i])), "US.");
+        CHECK_HOLDS_AS(not_bsuids[i], (*recipient_bsuid_rule.check)(slice_of(not_bsuids[i])),
+                       "US.");
     }
     CHECK(!recipient_is_bsuid(SLICE("US.1\0")) && !recipient_is_bsuid(slice_of(NULL)));
 
@@ -65,7 +66,7 @@ int main(void) {
     CHECK(!recipient_is_bsuid((struct slice){longest, most + 1}));
 
     for (size_t i = 0; i < sizeof phones / sizeof *phones; i++) {
-        const char *wrong = recipient_check_to(phones[i].to);
+        const char *wrong = (*recipient_to_rule.check)(phones[i].to);
         CHECK_INTEGER_AS(phones[i].to.p, wrong != NULL, phones[i].digits == NULL);
         if (phones[i].digits)
             CHECK_TEXT(recipient_digits(&arena, phones[i].to), phones[i].digits);
