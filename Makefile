@@ -314,6 +314,14 @@ hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, chroot
 	    OUT=$(OUT) TRANSPORTS=direct HELPERS=$(CURDIR)/$(BUILD)/helpers \
 	    tests/run tests/hosting/archive.bats
 
+doc: ## write the reference to build/doc: OpenAPI, HTML, man page, Postman collection, llms.txt
+	@tools/setup $(PACKAGES)
+	@$(BUILD_ALL) all
+	@OUT=$(OUT) tools/reference/build build/doc
+	@printf '%s\n' build/doc/switchboard-api.7 build/doc/htdocs/openapi.json \
+	    build/doc/htdocs/docs/index.html build/doc/htdocs/docs/postman.json \
+	    build/doc/htdocs/docs/llms.txt
+
 clean: ## remove all built files
 	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
 
@@ -321,7 +329,7 @@ help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 .PHONY: all hosting hosting-programs hosting-test run stop format lint test test-full torture fuzz \
-    audit bench bench-quick growth coverage soak man sbom installed install uninstall deb \
+    audit bench bench-quick growth coverage soak man sbom installed install uninstall doc deb \
     package-test clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)

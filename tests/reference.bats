@@ -1,0 +1,182 @@
+#!/usr/bin/env bats
+# The reference: the pages of doc/api, joined with what the programs print (tools/reference)
+# bats file_tags=direct
+# shellcheck disable=SC2016  # $ is of jq
+load helpers/all
+load helpers/routes
+
+setup_file() {
+    start_stack
+    make_user
+    have_samples
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"items\":[{\"name\":\"order_ready\",
+        \"components\":[{\"type\":\"BODY\",\"text\":\"Order {{1}} is ready\"}],
+        \"language\":\"en_US\",\"status\":\"APPROVED\",\"category\":\"UTILITY\",
+        \"id\":\"7004\"}]}" >/dev/null
+    export DOC=$BATS_FILE_TMPDIR/doc
+    "$root/tools/reference/build" "$DOC"
+}
+
+# Compares the programs of $1 with the pages of $2, and expects exactly these problems, one a line:
+problems_are() { # OUT PAGES TEXT
+    local result=0
+    OUT=$1 PAGES=$2 "$root/tools/reference/build" "$BATS_TEST_TMPDIR/checked" --check \
+        2>"$BATS_TEST_TMPDIR/problems" || result=$?
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/problems")" "$3"
+    assert_equal "$result" "$([[ -z $3 ]] && echo 0 || echo 1)"
+}
+
+# Makes $pages, a copy of the pages in which sed has changed one: changed_page PAGE SCRIPT
+changed_page() {
+    pages=$BATS_TEST_TMPDIR/pages
+    rm -rf "$pages"
+    cp -r "$root/doc/api" "$pages"
+    sed -i "$2" "$pages/$1"
+    ! cmp -s "$root/doc/api/$1" "$pages/$1" || fail "the page did not change: $1"
+}
+
+# --- both sides ---
+
+@test "the pages and the programs have the same routes, fields, statuses and error codes" {
+    problems_are "$OUT" "$root/doc/api" ''
+}
+
+@test "a field that was added to a table without a text is reported, with the page to write in" {
+    local built=$BATS_TEST_TMPDIR/built library options=() program
+    library=$(dirname "$HELPERS")/libswitchboard.a
+    [[ $OUT != *sanitize* ]] || options=(-fsanitize=address -fsanitize=undefined)
+    [[ $OUT != *coverage* ]] || options=(--coverage)
+    mkdir -p "$built/cgi-bin"
+    for program in $(executables); do
+        ln -s "$(realpath "$OUT/cgi-bin/$program")" "$built/cgi-bin/$program"
+    done
+    rm "$built/cgi-bin/root"
+    sed 's|{.name = "format",|{.name = "planted", .type = FIELD_STRING},\n    &|' \
+        "$root/cgi-bin/root.c" >"$BATS_TEST_TMPDIR/root.c"
+    gcc -std=c11 -D_GNU_SOURCE -I "$root/lib" "${options[@]}" -o "$built/cgi-bin/root" \
+        "$BATS_TEST_TMPDIR/root.c" "$library" -l:libfcgi.a
+    problems_are "$built" "$root/doc/api" \
+        'doc/api/root.md: no text for query `planted` of GET /: add a row to its table `query`'
+}
+
+@test "a section, a text or a schema that a page lacks is reported, with the place" {
+    local pages
+    changed_page messages.md '/^| `text` |/d'
+    problems_are "$OUT" "$pages" 'doc/api/messages.md: no text for field `text` of POST'` \
+        `' /v2/messages/send/text: add a row to its table `field`'
+    changed_page forms.md '/^| `flowId` |/d'
+    problems_are "$OUT" "$pages" 'doc/api/forms.md: no text for segment `flowId` of GET'` \
+        `' /v2/forms/:flowId: add a row to its table `segment`'
+    changed_page me.md 's|^### GET /v2/me$|### The account|'
+    problems_are "$OUT" "$pages" 'doc/api/me.md: no schema for the answer of GET /v2/me: add'` \
+        `' ```json data
+doc/api/me.md: no section for GET /v2/me: add `### GET /v2/me`'
+    changed_page health.md 's|^```json data$|```json|'
+    problems_are "$OUT" "$pages" \
+        'doc/api/health.md: no schema for the answer of GET /v2/health: add ```json data'
+    changed_page webhooks.md '0,/^```json request$/s//```json/'
+    problems_are "$OUT" "$pages" 'doc/api/webhooks.md: no example for the body of POST'` \
+        `' /v2/webhooks/config: add ```json request'
+    changed_page media.md '/^| 416 |/d'
+    problems_are "$OUT" "$pages" \
+        'doc/api/README.md: no text for 416 VALIDATION_ERROR: add a row to a table `status`'
+}
+
+@test "a section or a text without a counterpart in the programs is reported, with the place" {
+    local pages
+    changed_page messages.md 's/^| `text` |.*/&\n| `colour` | The colour. |/'
+    problems_are "$OUT" "$pages" 'doc/api/messages.md: the field `colour` of `### POST'` \
+        `' /v2/messages/send/text` is in no table of the program: remove the row'
+    changed_page version.md 's|^### GET /v2/version$|### GET /v2/versions\n\nVersions.\n\n&|'
+    problems_are "$OUT" "$pages" \
+        'doc/api/version.md: `### GET /v2/versions` is no route of the program: remove the section'
+    changed_page ready.md 's/^| 503 | INTERNAL_ERROR/| 503 | NOT_READY/'
+    problems_are "$OUT" "$pages" 'doc/api/ready.md: 503 NOT_READY of `### GET /v2/ready` is no'` \
+        `' failure of the programs: correct the row'
+    changed_page README.md 's/^### Every route that sends$/### Every route that sings/'
+    OUT=$OUT PAGES=$pages run "$root/tools/reference/build" "$BATS_TEST_TMPDIR/checked" --check
+    assert_equal "$status" 1
+    [[ $output == *'`### Every route that sings` names no group of routes'* ]] || fail "$output"
+}
+
+# The numbers of headings, and of the items of the numbered list below one.
+clauses() {
+    awk 'FNR == 1 { clause = "" }
+        /^##+ / { clause = $2 ~ /^[0-9.]+$/ ? $2 : ""; if (clause) print clause }
+        /^[0-9]+\. / && clause { print clause "." $1 + 0 }' "$root"/doc/api/*.md | sort -u
+}
+
+@test "every clause that code, tests and configuration cite is in the reference" {
+    local cited
+    cited=$(cd "$root" && tests/lint/files text | xargs grep -hoE '\bspec [0-9]+(\.[0-9]+)*' |
+        sed 's/^spec //' | sort -u)
+    (($(wc -l <<<"$cited") > 20)) || fail "only these are cited: $cited"
+    assert_equal "$(comm -23 <(printf '%s\n' "$cited") <(clauses))" ''
+}
+
+# --- the forms ---
+
+@test "the reference is the same for the same sources" {
+    "$root/tools/reference/build" "$BATS_TEST_TMPDIR/again"
+    diff -r "$DOC" "$BATS_TEST_TMPDIR/again"
+}
+
+@test "the OpenAPI document has every route with its statuses and its fields, and every event" {
+    local document=$DOC/htdocs/openapi.json
+    assert_equal "$(jq -r '.openapi, .servers[0].url' "$document")" $'3.1.0\n/'
+    assert_equal "$(jq -r '.paths | to_entries[] | .key as $path | .value | keys[]
+        | "\(ascii_upcase) \($path | gsub("[{](?<name>[a-zA-Z]+)[}]"; ":\(.name)"))"' "$document" |
+        sort)" "$(describe_routes | jq -r '"\(.method) \(.path)"' | sort)"
+    assert_equal "$(jq -c '.webhooks | keys' "$document")" \
+        '["lead.created","message.received","message.status"]'
+    assert_equal "$(jq -c '.components.schemas.PostMessagesSendInteractiveButtonWithTo
+        | [.required, (.properties.buttons
+        | .minItems, .maxItems, .items.required)]' "$document")" \
+        '[["phoneNumberId","bodyText","buttons","to"],1,3,["id","title"]]'
+    jq -c '.paths["/v2/forms/search"].get
+        | [.parameters[] | select(.name == "limit").schema], (.responses | keys)' "$document" \
+        >"$BATS_TEST_TMPDIR/found"
+    assert_equal "$(xargs <"$BATS_TEST_TMPDIR/found")" \
+        '[{type:integer,minimum:1,maximum:50}] [200,400,401,403,404,500,503]'
+    # every reference leads to a schema
+    assert_equal "$(jq -r '(.components.schemas | keys) as $known | .. | objects["$ref"] // empty
+        | select(startswith("#/components/schemas/")) | sub(".*/"; "")
+        | select(IN($known[]) | not)' "$document")" ''
+}
+
+@test "the HTML page has no script and no style of its own, and all its links lead somewhere" {
+    local page=$DOC/htdocs/docs/index.html
+    ! grep -nE '<script|<style| style=| on[a-z]+=|javascript:' "$page" || fail 'active content'
+    assert_equal "$(grep -o ' id="[^"]*"' "$page" | sort | uniq -d)" ''
+    assert_equal "$(comm -23 <(grep -o 'href="#[^"]*"' "$page" | sed 's/.*#\(.*\)"/\1/' | sort -u) \
+        <(grep -o ' id="[^"]*"' "$page" | sed 's/.*"\(.*\)"/\1/' | sort -u))" ''
+    while IFS= read -r route; do
+        grep -qF ">$route</h3>" "$page" || fail "no section for $route"
+    done < <(describe_routes | jq -r '"\(.method) \(.path)"')
+}
+
+@test "the Postman collection and llms.txt have every route, the manual page every field" {
+    local count
+    count=$(describe_routes | wc -l)
+    assert_equal "$(jq '[.item[].item[]] | length' "$DOC/htdocs/docs/postman.json")" "$count"
+    assert_equal "$(grep -cE '^- \[(GET|POST|DELETE) ' "$DOC/htdocs/docs/llms.txt")" "$count"
+    describe_routes | jq -r '.members[].path' | sort -u | while IFS= read -r field; do
+        grep -qxF "$field" "$DOC/switchboard-api.7" || fail "no $field in the manual page"
+    done
+}
+
+# --- the examples ---
+
+@test "the gateway accepts every example of a body as it stands, for the user's own line" {
+    local route url example count=0
+    while IFS=$'\t' read -r route url example <&4; do
+        printf 'case: %s\n' "$route"
+        request POST "$url" --as "$TOKEN" -d "${example//15550001000/$LINE}"
+        assert_success
+        count=$((count + 1))
+    done 4< <(jq -r '.paths | to_entries[] | .key as $path | .value.post // empty
+        | .requestBody.content["application/json"].example // empty
+        | ["POST \($path)", ($path | sub("[{]name[}]"; "greeting")), tojson] | @tsv' \
+        "$DOC/htdocs/openapi.json")
+    ((count > 14)) || fail "only $count examples"
+}

@@ -1,0 +1,45 @@
+# Functions that html.jq, man.jq, postman.jq and llms.jq share: include "common";
+
+def id: "\(.method) \(.path)";
+def anchor: ascii_downcase | gsub("[^a-z0-9]+"; "-") | sub("^-"; "") | sub("-$"; "");
+def plain: gsub("\\[(?<text>[^\\]]+)\\]\\([^)]+\\)"; .text) | split("`") | join("")
+    | split("**") | join("");
+
+# The type of a field and its rules, in words.
+def rules: [.type, (select(.required) | "required"), (select(.may_be_empty) | "may be empty"),
+    (select(.from) | if .type == "array" then "at least \(.from)" else "from \(.from)" end),
+    (select(.to) | if .type == "array" then "at most \(.to)" else "to \(.to)" end),
+    (select(.values) | "one of " + (.values | join(", "))),
+    (select(.longest) | "at most \(.longest) bytes"), (select(.meaning) | .meaning)] | join("; ");
+
+# The request as a command. BASE_URL and TOKEN are variables of the user's shell.
+def command:
+    "curl" + (if .method == "GET" then "" else " -X \(.method)" end) + " \"$BASE_URL\(.path
+        | gsub(":(?<name>[A-Za-z]+)"; "$\(.name | ascii_upcase)"))\""
+    + (if any(.requires[]; . == "token") then " -H \"Authorization: Bearer $TOKEN\"" else "" end)
+    + (if .body == "json" then " \\\n    -H 'Content-Type: application/json' \\\n    -d '"
+        + (.request // {} | tojson) + "'"
+        elif .body == "file" then " \\\n    -F phoneNumberId=\"$LINE\" -F file=@picture.png"
+        else "" end);
+
+# The route of a heading; null if it names none.
+def route_of($routes): . as $text | first($routes[] | select(id == $text)) // null;
+
+# The tables of a route: [{head, rows}], the rows of each with the texts of all scopes.
+def route_tables:
+    def table($head; $rows): select($rows != []) | {$head, $rows};
+    table(["in the path", "meaning"]; [.segments[] | ["`\(.path)`", .text]]),
+    table(["query", "type", "meaning"]; [.query[] | ["`\(.path)`", rules, .text]]),
+    table(["header", "meaning"]; [.headers[] | ["`\(.path)`", .text]]),
+    table(["part of the form", "meaning"]; [.parts[] | ["`\(.path)`", .text]]),
+    table(["field", "type", "meaning"]; [.members[] | ["`\(.path)`", rules, .text]]),
+    table(["kind", "chosen by"]; [.kinds[] | ["`\(.kind)`", ([.members | to_entries[]
+        | "`\(.key)`" + (if .value == "any" then "" else ": \(.value)" end)] | join(", "))]]),
+    table(["status", "error", "when"]; [.answers[] | ["\(.status)", (.types | join(", ")), .text]]
+        + (.errors | sort_by(.status) | map(["\(.status)", "`\(.error)`", .text])));
+def alternatives: .one_of[] | "At least one of " + (map("`\(.)`") | join(", ")) + " is required.";
+
+# Whether the block stands in the section of a route because the generator reads it.
+def is_source: (.kind == "table" and (.head[0]
+        | IN("field", "query", "segment", "header", "part", "status")))
+    or (.kind == "code" and .info == "json request");

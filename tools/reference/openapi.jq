@@ -1,0 +1,162 @@
+# Makes the OpenAPI 3.1 document of the reference that reference.jq printed.
+
+def words: [splits("[^A-Za-z0-9]+") | select(. != "" and . != "v2")];
+def capital: (.[:1] | ascii_upcase) + .[1:];
+# such as PostMessagesSendText
+def operation: "\(.method | ascii_downcase)/\(.path)" | words | map(capital) | join("");
+# such as GetV2Me: $ref to a schema
+def reference($name): {"$ref": "#/components/schemas/\($name)"};
+
+# --- the fields of the programs as JSON Schema ---
+
+def plain: split("`") | join("");
+def text_rules: (if .may_be_empty then {} else {minLength: 1} end)
+    + (if .values then {enum: .values} else {} end)
+    + (if .longest then {maxLength: .longest} else {} end)
+    + (if .pattern then {pattern} else {} end)
+    + (if .example then {examples: [.example]} else {} end);
+def described: if .text then
+        {description: (.text + (if .meaning then " It must be \(.meaning)." else "" end) | plain)}
+    else {} end;
+
+# The object of the members whose paths start with the prefix.
+def object($members; $prefix):
+    [$members[] | select(.path | startswith($prefix))
+        | .name = .path[($prefix | length):] | select(.name | contains(".") | not)] as $own
+    | {type: "object",
+        properties: ([$own[] | {key: .name, value: (. as $field | described + (
+            if .type == "string" then {type: "string"} + text_rules
+            elif .type == "integer" then {type: "integer", minimum: (.from // 0)}
+                + (if .to then {maximum: .to} else {} end)
+            elif .type == "string or number" then {type: ["string", "number"], minLength: 1}
+            elif .type == "object" then object($members; .path + ".")
+            else {type: "array"}
+                + (if .from then {minItems: .from} else {} end)
+                + (if .to then {maxItems: .to} else {} end)
+                + (if any($members[]; .path | startswith($field.path + "[]."))
+                    then {items: object($members; $field.path + "[].")} else {} end) end))}]
+            | from_entries)}
+    | if any($own[]; .required) then .required = [$own[] | select(.required).name] else . end;
+
+# The schemas of a body, by name. Of alternatives each has a schema of its own: generators of types
+# take an `anyOf` of required members for an unknown type.
+def bodies: operation as $name | object(.members; "") as $all
+    | if .one_of == [] then {"\($name)Body": $all}
+    else [.one_of[0][] | . as $member | {key: "\($name)With\($member | capital)",
+            value: ($all | .required = ((.required // []) + [$member]))}] as $each
+        | ($each | from_entries) + {"\($name)Body": {anyOf: [$each[] | reference(.key)]}} end;
+
+# --- operations ---
+
+def url: gsub(":(?<name>[A-Za-z]+)"; "{\(.name)}");
+def query_schema: if .type == "integer" then {type: "integer", minimum: (.from // 0)}
+        + (if .to then {maximum: .to} else {} end) else {type: "string"} + text_rules end;
+def parameter($in; $schema): {name: .path, in: $in, description: (.text // "" | plain), $schema}
+    + (if $in == "path" or .required then {required: true} else {} end);
+def strict: {name: "Prefer", in: "header", schema: {type: "string", examples: ["handling=strict"]},
+    description: "handling=strict makes unknown members and query parameters an error."};
+def parameters:
+    [.segments[] | parameter("path"; {type: "string", minLength: 1})]
+    + [.query[] | parameter("query"; query_schema)]
+    + [.headers[] | parameter("header"; {type: "string"})]
+    + (if .body == "json" or .query != [] then [strict] else [] end);
+
+def request_body:
+    if .body == "json" then {requestBody: {required: (.members != [] or .kinds != []), content:
+        {"application/json": ({schema: reference("\(operation)Body")}
+            + (if .request then {example: .request} else {} end))}}}
+    elif .body == "file" then {requestBody: {required: true, content: {
+        "multipart/form-data": {schema: {type: "object", required: ["file"], properties:
+            ([.parts[] | {key: .path, value: ({description: (.text | plain)}
+                + {type: "string"} + (if .path == "file"
+                    then {contentMediaType: "application/octet-stream"} else {} end))}]
+                | from_entries)}},
+        "*/*": {schema: {type: "string", contentMediaType: "application/octet-stream"}}}}}
+    elif .body == "raw" then {requestBody: {required: true, content:
+        {"application/json": {schema: {type: "object", "x-passthrough": true}}}}}
+    else {} end;
+
+def envelope: {type: "object", required: ["success", "data"],
+    properties: {success: {const: true}, data: .}, unevaluatedProperties: false};
+def headers: {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}};
+def answer($types; $data): {headers: headers, content: ([$types[]
+    | {key: ., value: {schema: (if . == "application/json" then $data | envelope
+        elif . == "*/*" then {type: "string", contentMediaType: "application/octet-stream"}
+        else {type: "string"} end)}}] | from_entries)};
+
+def answers: .data as $data
+    | (if any(.answers[]; .status == 200) then {}
+        else {"200": ({description: "Done."} + answer(["application/json"]; $data))} end)
+    + ([.answers[] | {key: "\(.status)", value: ({description: .text} + answer(.types; $data))}]
+        | from_entries);
+def refusals: [.errors | group_by(.status)[] | {key: "\(.[0].status)", value: {
+        description: ([.[] | "\(.error): \(.text)"] | map(plain) | join(" ")),
+        headers: (headers + (if .[0].status == 401
+            then {"WWW-Authenticate": {schema: {type: "string"}}} else {} end)),
+        content: {"application/json": {schema: {allOf: [reference("Error"),
+            {properties: {error: {enum: ([.[].error] | unique)}}}]}}}}}] | from_entries;
+
+def security: if any(.requires[]; . == "token") then [{bearer: []}, {apiToken: []}] else [] end;
+
+def operation_object($tags): {
+        operationId: operation,
+        summary: (.summary | plain),
+        description: ((.text | map(plain) | join("\n\n"))
+            + (if .kinds == [] then "" else "\n\nThe kinds in their order: "
+                + ([.kinds[] | "\(.kind) (\([.members | to_entries[] | "\(.key): \(.value)"]
+                    | join(", ")))"] | join("; ")) + "." end)),
+        tags: [$tags[.page]],
+        security: security}
+    + (parameters | if . == [] then {} else {parameters: .} end)
+    + request_body
+    + {responses: (answers + refusals)};
+
+# --- the document ---
+
+def event_headers: [
+    {name: "webhook-id", text: "The same on every attempt."},
+    {name: "webhook-timestamp", text: "Seconds since 1970, of the attempt."},
+    {name: "webhook-signature", text: "The signatures by Standard Webhooks."},
+    {name: "X-Hub-Signature-256", text: "sha256= and the HMAC-SHA256 of the body with the code."}
+    | {name, in: "header", required: true, description: .text, schema: {type: "string"}}];
+def event: {post: {
+    operationId: ("event/\(.type)" | words | map(capital) | join("")),
+    summary: (.text[0] // .type | plain | sub("\\.$"; "")),
+    tags: ["Events"],
+    security: [],
+    parameters: event_headers,
+    requestBody: {required: true, content: {"application/json": {schema: {type: "object",
+        required: ["type", "timestamp", "data"], properties: {type: {const: .type},
+            timestamp: {type: "string", format: "date-time"}, data: .data},
+        unevaluatedProperties: false}}}},
+    responses: {"2XX": {description: "The event is delivered."},
+        "410": {description: "Deliveries are suspended."},
+        "4XX": {description: "The event is delivered again later."}}}};
+
+. as $all | ([.pages[] | {key: .page, value: .title}] | from_entries) as $tags
+| {
+    openapi: "3.1.0",
+    info: {title: "Switchboard", version: .version,
+        description: "An HTTP JSON gateway in front of the WhatsApp Business Cloud API.",
+        license: {name: "MIT", identifier: "MIT"}},
+    servers: [{url: "/", description: "The host of this document."}],
+    tags: [.pages[] | select(.page as $page | any($all.routes[]; .page == $page)
+            or $page == "events.md")
+        | {name: .title, description: "The routes of \(.title | ascii_downcase)."}],
+    paths: (.routes | group_by(.path) | [.[] | {key: (.[0].path | url),
+        value: ([.[] | {key: (.method | ascii_downcase), value: operation_object($tags)}]
+            | from_entries)}] | from_entries),
+    webhooks: ([.events[] | {key: .type, value: event}] | from_entries),
+    components: {
+        securitySchemes: {
+            bearer: {type: "http", scheme: "bearer"},
+            apiToken: {type: "apiKey", in: "header", name: "X-API-Token"}},
+        headers: {"X-Request-Id": {description: "The id of the request, as in the log.",
+            schema: {type: "string"}}},
+        schemas: (.schemas
+            + ([.routes[] | select(.body == "json" and .kinds == []) | bodies] | add)
+            + ([.routes[] | select(.kinds != []) | . as $route
+                | {key: "\(operation)Body", value: {anyOf: [$all.routes[]
+                    | select(.path | startswith($route.path + "/"))
+                    | reference("\(operation)Body")]}}]
+                | from_entries))}}
