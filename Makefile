@@ -111,6 +111,10 @@ TOOLS := switchboard pool courier $(if $(filter 1,$(STATIC_CURL)),,graph-sandbox
 HOSTING_PROGRAMS := $(OUT)/tools/fetch $(OUT)/tools/probe
 BINARIES := $(CGI:%=$(OUT)/cgi-bin/%) $(TOOLS:%=$(OUT)/tools/%)
 
+# The reference of the API; $(OUT)/htdocs, which Apache serves, is a link to a part of it.
+DOC := $(if $(filter .,$(OUT)),build/doc,$(BUILD)/doc)
+REFERENCE := $(DOC)/htdocs/openapi.json
+
 LIBRARY := $(BUILD)/libswitchboard.a
 LIBRARY_SOURCES := $(wildcard lib/*/*.c)
 LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema.o \
@@ -132,7 +136,7 @@ PACKAGES += $(STATIC_PACKAGES)
 $(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(BUILD)/tools/courier.o: | $(STATIC_LIBCURL)/lib/libcurl.a
 endif
 
-all: $(BINARIES) ## build all programs
+all: $(BINARIES) $(REFERENCE) ## build all programs and the reference of the API
 
 include tests/rules.mk
 
@@ -198,6 +202,12 @@ $(OUT)/tools/pool: $(BUILD)/tools/pool.o $(POOL_OBJECTS) $(LIBRARY)
 
 $(OUT)/tools/graph-sandbox: $(SANDBOX_OBJECTS) $(LIBRARY)
 $(OUT)/tools/graph-sandbox: LIBS = -lmicrohttpd -lcjson -lpthread $(SODIUM) $(CURL)
+
+# --- The reference ------------------------------------------------------------------------------
+$(REFERENCE): $(CGI:%=$(OUT)/cgi-bin/%) $(wildcard doc/api/*.md tools/reference/*) \
+    lib/base/product.h
+	$(Q)OUT=$(OUT) tools/reference/build $(DOC)
+	@ln -sfnr $(DOC)/htdocs $(OUT)/htdocs
 
 # --- What users call ----------------------------------------------------------------------------
 export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL GROWTH_SIZES GROWTH_DIR
@@ -317,13 +327,11 @@ hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, chroot
 doc: ## write the reference to build/doc: OpenAPI, HTML, man page, Postman collection, llms.txt
 	@tools/setup $(PACKAGES)
 	@$(BUILD_ALL) all
-	@OUT=$(OUT) tools/reference/build build/doc
-	@printf '%s\n' build/doc/switchboard-api.7 build/doc/htdocs/openapi.json \
-	    build/doc/htdocs/docs/index.html build/doc/htdocs/docs/postman.json \
-	    build/doc/htdocs/docs/llms.txt
+	@OUT=$(OUT) tools/reference/build $(DOC) --check
+	@find $(DOC) -type f | sort
 
 clean: ## remove all built files
-	rm -rf build $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
+	rm -rf build htdocs $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
 
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20

@@ -14,14 +14,15 @@ static const char page[] =
     "<li><a href=\"/v2/health\">/v2/health</a>: is it up</li>\n"
     "<li><a href=\"/v2/ready\">/v2/ready</a>: is it able to work, and if not, what to do</li>\n"
     "<li><a href=\"/v2/version\">/v2/version</a>: which version</li>\n"
+    "<li><a href=\"/v2/docs/\">/v2/docs/</a>: the reference of every route; "
+    "<a href=\"/v2/openapi.json\">/v2/openapi.json</a>: the same for programs</li>\n"
     "<li><a href=\"/?format=json\">/?format=json</a>: this list for programs</li>\n"
     "</ul>\n"
     "<p>To begin: send <code>Authorization: Bearer TOKEN</code> (from <code>switchboard user "
     "add</code>)\n"
     "to <a href=\"/v2/me\">/v2/me</a>, which lists your accounts and lines; then\n"
     "<code>{\"phoneNumberId\":\"...\",\"to\":\"+1...\",\"text\":\"...\"}</code> to "
-    "<code>POST /v2/messages/send/text</code>.\n"
-    "The README describes every route.</p>\n"
+    "<code>POST /v2/messages/send/text</code>.</p>\n"
     "</body>\n"
     "</html>\n";
 
@@ -85,6 +86,8 @@ static int get_root(struct request *rq) {
     json_write_text(&data, "health", "/v2/health");
     json_write_text(&data, "version", "/v2/version");
     json_write_text(&data, "me", "/v2/me");
+    json_write_text(&data, "reference", "/v2/docs/");
+    json_write_text(&data, "openapi", "/v2/openapi.json");
     json_write_end(&data);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));

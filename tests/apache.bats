@@ -107,6 +107,60 @@ repeat() {
     printf "%$2s" '' | tr ' ' "$1"
 }
 
+# --- the reference ---
+
+# Requests a file of the reference and checks its headers: reference_file PATH TYPE FILE
+reference_file() {
+    request GET "$1"
+    assert_status 200
+    assert_header Content-Type "$2"
+    assert_header Cache-Control no-cache
+    assert_header X-Content-Type-Options nosniff
+    assert_header Content-Security-Policy \
+        "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+    assert_header ETag
+    assert_header X-Request-Id
+    cmp "$body" "$OUT/htdocs/$3"
+}
+
+@test "the reference is public, static files with an ETag and a content security policy" {
+    local etag link
+    reference_file /v2/openapi.json 'application/json; charset=utf-8' openapi.json
+    jq -e '.openapi == "3.1.0" and .servers == [{url: "/", description: "The host of this document."}]' \
+        "$body" >/dev/null
+    etag=$(header ETag)
+    request GET /v2/openapi.json -H "If-None-Match: $etag"
+    assert_status 304
+    request HEAD /v2/openapi.json
+    assert_status 200
+    assert_header ETag "$etag"
+    reference_file /v2/docs/ 'text/html; charset=utf-8' docs/index.html
+    for link in $(grep -oE '(href)="[^#"h][^"]*"' "$body" | cut -d'"' -f2 | sort -u); do
+        request GET "/v2/docs/$link"
+        assert_status 200
+    done
+    reference_file /v2/docs/style.css 'text/css; charset=utf-8' docs/style.css
+    reference_file /v2/docs/postman.json 'application/json; charset=utf-8' docs/postman.json
+    reference_file /v2/docs/llms.txt 'text/plain; charset=utf-8' docs/llms.txt
+    request GET /v2/docs
+    assert_status 301
+    [[ $(header Location) == */v2/docs/ ]] || fail_answer 'expected a slash at the end'
+}
+
+@test "an unknown file of the reference is 404 in the envelope, another method 405" {
+    request GET /v2/docs/none
+    assert_error 404 NOT_FOUND
+    assert_conventions
+    raw 'GET /v2/docs/../../cgi-bin/root HTTP/1.1'
+    assert_error 404 NOT_FOUND
+    request POST /v2/openapi.json -d '{}'
+    assert_error 405 NOT_FOUND
+    assert_conventions
+    # a list of the directory is no answer
+    request GET /v2/openapi.json/x
+    assert_error 404 NOT_FOUND
+}
+
 @test "media, ready and metrics, which are no pools, get a body while it arrives" {
     local name path socket dir=$BATS_TEST_TMPDIR/receiving options=()
     [[ $TRANSPORT != fcgi ]] || options=(--fcgi 1)

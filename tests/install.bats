@@ -27,18 +27,29 @@ start_installed() {
     assert_success
 }
 
+@test "the installed reference is served" {
+    request GET /v2/openapi.json
+    assert_status 200
+    cmp "$body" "$OUT/htdocs/openapi.json"
+    request GET /v2/docs/
+    assert_status 200
+}
+
 @test "every executable of apache.conf that was built is installed, and nothing else" {
     assert_equal "$(ls "$STAGE/opt/sb/lib/switchboard/cgi-bin")" \
         "$(find "$OUT/cgi-bin" -type f -perm -u+x -printf '%f\n' | sort)"
     cmp "$root/apache.conf" "$STAGE/etc/switchboard/apache.conf"
     cmp "$root/schema.sql" "$STAGE/opt/sb/share/switchboard/schema.sql"
+    diff -r "$OUT/htdocs/" "$STAGE/opt/sb/lib/switchboard/htdocs"
+    grep -q '^.TH SWITCHBOARD' "$STAGE/opt/sb/share/man/man7/switchboard-api.7"
     "$STAGE/opt/sb/bin/switchboard" --version | grep -q switchboard
 }
 
 @test "the manual pages and the completions are installed" {
     local share=$STAGE/opt/sb/share
     assert_equal "$(cd "$share/man" && echo */*)" \
-        'man5/switchboard.conf.5 man8/switchboard-courier.8 man8/switchboard-pool.8 man8/switchboard.8'
+        'man5/switchboard.conf.5 man7/switchboard-api.7'` \
+        `' man8/switchboard-courier.8 man8/switchboard-pool.8 man8/switchboard.8'
     "$OUT/tools/switchboard" manual switchboard | cmp - "$share/man/man8/switchboard.8"
     "$OUT/tools/switchboard" completion bash | cmp - "$share/bash-completion/completions/switchboard"
     "$OUT/tools/switchboard" completion zsh | cmp - "$share/zsh/vendor-completions/_switchboard"

@@ -3,7 +3,7 @@
 load helpers/all
 load helpers/conventions
 
-json='{"success":true,"data":{"name":"switchboard","versions":["v2"],"docs":{"health":"/v2/health","version":"/v2/version","me":"/v2/me"}}}'
+json='{"success":true,"data":{"name":"switchboard","versions":["v2"],"docs":{"health":"/v2/health","version":"/v2/version","me":"/v2/me","reference":"/v2/docs/","openapi":"/v2/openapi.json"}}}'
 
 assert_page() {
     assert_status 200
@@ -24,7 +24,7 @@ assert_index() {
     local link
     request GET /
     assert_page
-    for link in /v2/health /v2/ready /v2/version /v2/me '/?format=json'; do
+    for link in /v2/health /v2/ready /v2/version /v2/me /v2/docs/ /v2/openapi.json '/?format=json'; do
         grep -qF "href=\"$link\"" "$body" || fail_answer "expected a link to $link"
     done
     grep -qF 'POST /v2/messages/send/text' "$body"

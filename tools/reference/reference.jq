@@ -122,3 +122,4 @@ def problems($scopes; $failures): . as $routes
     $pages
 }
 | .problems = ([.routes | problems($scopes; $failures)] | unique)
+| .routes |= map((.members, .query, .segments) |= map(.text //= ""))
