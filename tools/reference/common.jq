@@ -37,7 +37,9 @@ def route_tables:
         | "`\(.key)`" + (if .value == "any" then "" else ": \(.value)" end)] | join(", "))]]),
     table(["status", "error", "when"]; [.answers[] | ["\(.status)", (.types | join(", ")), .text]]
         + (.errors | sort_by(.status) | map(["\(.status)", "`\(.error)`", .text])));
-def alternatives: .one_of[] | "At least one of " + (map("`\(.)`") | join(", ")) + " is required.";
+def alternatives: .exclusive as $exclusive | .one_of[]
+    | (if IN($exclusive[]) then "Exactly" else "At least" end) + " one of "
+        + (map("`\(.)`") | join(", ")) + " is required.";
 
 # Whether the block stands in the section of a route because the generator reads it.
 def is_source: (.kind == "table" and (.head[0]

@@ -19,30 +19,45 @@ def described: if .text then
         {description: (.text + (if .meaning then " It must be \(.meaning)." else "" end) | plain)}
     else {} end;
 
-# The object of the members whose paths start with the prefix.
-def object($members; $prefix):
-    [$members[] | select(.path | startswith($prefix))
-        | .name = .path[($prefix | length):] | select(.name | contains(".") | not)] as $own
-    | {type: "object",
-        properties: ([$own[] | {key: .name, value: (. as $field | described + (
-            if .type == "string" then {type: "string"} + text_rules
-            elif .type == "integer" then {type: "integer", minimum: (.from // 0)}
-                + (if .to then {maximum: .to} else {} end)
-            elif .type == "string or number" then {type: ["string", "number"], minLength: 1}
-            elif .type == "object" then object($members; .path + ".")
-            else {type: "array"}
-                + (if .from then {minItems: .from} else {} end)
-                + (if .to then {maxItems: .to} else {} end)
-                + (if any($members[]; .path | startswith($field.path + "[]."))
-                    then {items: object($members; $field.path + "[].")} else {} end) end))}]
-            | from_entries)}
-    | if any($own[]; .required) then .required = [$own[] | select(.required).name] else . end;
+# Every choice of one of each of the alternatives of which exactly one may be present, as {chosen,
+# excluded}, without the contradictory ones.
+def choices: if . == [] then {chosen: [], excluded: []}
+    else .[0] as $names | (.[1:] | choices) as $rest | $names[]
+        | {chosen: ($rest.chosen + [.]), excluded: ($rest.excluded + ($names - [.]))}
+        | select(.chosen - .excluded == .chosen) end;
+
+# The object of the members whose paths start with the prefix. With alternatives of which exactly
+# one may be present, it has a schema for each choice.
+def object($route; $prefix):
+    def value: . as $field
+        | if .type == "string" then {type: "string"} + text_rules
+        elif .type == "integer" then {type: "integer", minimum: (.from // 0)}
+            + (if .to then {maximum: .to} else {} end)
+        elif .type == "string or number" then {type: ["string", "number"], minLength: 1}
+        elif .type == "boolean" then {type: "boolean"}
+        elif .type == "object" then object($route; .path + ".")
+        else {type: "array"}
+            + (if .from then {minItems: .from} else {} end)
+            + (if .to then {maxItems: .to} else {} end)
+            + (if any($route.members[]; .path | startswith($field.path + "[]."))
+                then {items: object($route; $field.path + "[].")} else {} end) end;
+    def is_own: startswith($prefix) and (.[($prefix | length):] | contains(".") | not);
+    [$route.members[] | select(.path | is_own) | .name = .path[($prefix | length):]] as $own
+    | [[$route.exclusive[] | select(.[0] | is_own)] | choices
+        | . as $choice | [$own[] | select(.path | IN($choice.excluded[]) | not)]
+        | {type: "object", properties: ([.[] | {key: .name, value: (described + value)}]
+                | from_entries)}
+            + ([.[] | select(.required or (.path | IN($choice.chosen[]))).name]
+                | if . == [] then {} else {required: .} end)] as $each
+    | if $own == [] and $prefix != "" then {type: "object", additionalProperties: true}
+    elif $each | length == 1 then $each[0] else {oneOf: $each} end;
 
 # The schemas of a body, by name. Of alternatives each has a schema of its own: generators of types
 # take an `anyOf` of required members for an unknown type.
-def bodies: operation as $name | object(.members; "") as $all
-    | if .one_of == [] then {"\($name)Body": $all}
-    else [.one_of[0][] | . as $member | {key: "\($name)With\($member | capital)",
+def bodies: operation as $name | object(.; "") as $all
+    | [.one_of[] | select(all(.[]; contains(".") | not))] as $one_of
+    | if $one_of == [] then {"\($name)Body": $all}
+    else [$one_of[0][] | . as $member | {key: "\($name)With\($member | capital)",
             value: ($all | .required = ((.required // []) + [$member]))}] as $each
         | ($each | from_entries) + {"\($name)Body": {anyOf: [$each[] | reference(.key)]}} end;
 

@@ -21,12 +21,16 @@ def scopes: .page as $page
 
 def id: "\(.method) \(.path)";
 
+# Whether the route sends a message or a file: an Idempotency-Key counts.
+def sends: any(.requires[]; . == "line")
+    and (.body != "json" or .kinds != [] or any(.members[]; .path == "to"));
+
 # Whether the scope describes the route.
 def covers($scope): . as $route | $scope.name as $name
     | if $name == "Every route" then $scope.page | IN("README.md", $route.page)
     elif $name == "Every route that requires a token" then any($route.requires[]; . == "token")
-    elif $name | IN("Every route that requires a line", "Every route that sends") then
-        any($route.requires[]; . == "line")
+    elif $name == "Every route that requires a line" then any($route.requires[]; . == "line")
+    elif $name == "Every route that sends" then sends
     elif $name == "Every route with a JSON body" then $route.body == "json"
     elif $name == "Every route that takes a query" then $route.query != []
     elif $name == "Every route that calls the platform" then
