@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The reference: the pages of doc/api, joined with what the programs print (tools/reference)
-# bats file_tags=direct
+# transports: direct
 # shellcheck disable=SC2016  # $ is of jq
 load helpers/all
 load helpers/routes
@@ -133,6 +133,19 @@ clauses() {
         | [.required, (.properties.buttons
         | .minItems, .maxItems, .items.required)]' "$document")" \
         '[["phoneNumberId","bodyText","buttons","to"],1,3,["id","title"]]'
+    # of the alternatives of which exactly one may be present, each has a schema of its own
+    assert_equal "$(jq -c '.components.schemas
+        | .PostMessagesSendInteractiveMediaCarouselWithTo.properties.mediaCards.items.oneOf[]
+        | .required, (.properties | keys)' "$document")" '["media","buttonText","url"]
+["bodyText","buttonText","media","url"]
+["media","buttons"]
+["bodyText","buttons","media"]'
+    assert_equal "$(jq -c '[.paths["/v2/messages/send/sticker", "/v2/messages/read"].post
+        | any(.parameters[]; .name == "Idempotency-Key")]' "$document")" '[true,false]'
+    assert_equal "$(jq -c '.paths["/metrics"].get | .security, (.responses["200"].content | keys),
+        (.responses | keys)' "$document")" '[]
+["text/plain"]
+["200","400","401","403","500","503"]'
     jq -c '.paths["/v2/forms/search"].get
         | [.parameters[] | select(.name == "limit").schema], (.responses | keys)' "$document" \
         >"$BATS_TEST_TMPDIR/found"
