@@ -50,8 +50,8 @@ const struct config_key config_keys[] = {
         "the token that GET /metrics requires; without one it answers local clients only"),
     PATH(magic_file, "", DETECTS_TYPES, "libmagic's database of file types; empty: the system's"),
     KEY(public_url, CONFIG_URL, "", "the URL under which clients reach the gateway; for doctor"),
-    PATH(document_root, "", NEEDS_NOTHING,
-         "the directory that the web server serves as public_url; for doctor"),
+    KEY(document_root, CONFIG_FOR_CLI, "",
+        "the directory that the web server serves as public_url; for doctor"),
     {0},
 };
 
@@ -61,6 +61,7 @@ static const char *const kind_rules[] = {
     [CONFIG_SECRET] = "any text",
     [CONFIG_PATH] = "an absolute path",
     [CONFIG_OPTION] = "an absolute path, or to nothing",
+    [CONFIG_FOR_CLI] = "an absolute path, or to nothing",
     [CONFIG_URL] = "a URL that begins with http:// or https:// and has no query",
     [CONFIG_VERSION] = "a Graph API version such as v26.0",
     [CONFIG_HOSTS] = "host names separated by spaces",
@@ -151,7 +152,8 @@ static bool is_valid(const struct config_key *key, const char *value) {
     case CONFIG_SECRET: return true;
     case CONFIG_TARGET: return target_file(value) || target_scheme(value);
     case CONFIG_PATH: return value[0] == '/' || (!value[0] && !key->preset[0]);
-    case CONFIG_OPTION: return value[0] == '/' || !value[0];
+    case CONFIG_OPTION:
+    case CONFIG_FOR_CLI: return value[0] == '/' || !value[0];
     case CONFIG_URL:
         return (!value[0] && !key->preset[0]) ||
                (!url_check(slice_of(value)) && !strpbrk(value, "?#"));

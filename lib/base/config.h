@@ -40,6 +40,7 @@ enum config_kind {
     CONFIG_SECRET,  /* anything; never printed */
     CONFIG_PATH,    /* an absolute path, or empty where the default is empty */
     CONFIG_OPTION,  /* an absolute path, or empty */
+    CONFIG_FOR_CLI, /* an absolute path, or empty; only the CLI uses it */
     CONFIG_URL,     /* http:// or https://; trailing slashes are removed */
     CONFIG_VERSION, /* vMAJOR.MINOR */
     CONFIG_HOSTS,   /* host names separated by spaces; each may begin with `*.` */
