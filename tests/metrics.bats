@@ -183,7 +183,7 @@ route_sample() { # METHOD ROUTE STATUS
 
 @test "the state of the queue, of the courier and of the files is measured" {
     local age version
-    version=$(switchboard --version | cut -d ' ' -f 2)
+    version=$(switchboard --version | head -n 1 | cut -d ' ' -f 2)
     db "DELETE FROM event_attempt; DELETE FROM event; DELETE FROM heartbeat"
     scrape
     assert_equal "$(value_of switchboard_events_pending)" 0

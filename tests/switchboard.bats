@@ -340,7 +340,10 @@ switchboard.db.queue"
 @test "--help needs no configuration and changes nothing" {
     SWITCHBOARD_CONFIG=/nowhere done_quietly user delete ann@example.org --help
     SWITCHBOARD_CONFIG=/nowhere done_quietly --version
-    prints 'switchboard 0.1.0'
+    assert_equal "$(head -n 1 "$body")" 'switchboard 0.1.0'
+    # and the libraries that are linked statically
+    assert_equal "$(tail -n +2 "$body" | sed 's/ [0-9][^ ]*$//' | xargs)" \
+        'with SQLite with libsodium with libfcgi'
 }
 
 # --- users and tokens (spec 5) ---
