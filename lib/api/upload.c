@@ -8,6 +8,7 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/spool.h"
+#include "base/write_all.h"
 #include "web/multipart.h"
 
 enum {
@@ -42,15 +43,7 @@ static int open_spool(struct upload *upload) {
 }
 
 static int write_spool(struct upload *upload, struct slice bytes) {
-    while (bytes.n) {
-        ssize_t wrote = write(upload->spool, bytes.p, bytes.n);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return fail_spool(upload->rq, "a file cannot be written");
-        bytes = slice_skip(bytes, (size_t)wrote);
-    }
-    return 0;
+    return write_all(upload->spool, bytes) ? 0 : fail_spool(upload->rq, "a file cannot be written");
 }
 
 static int take_file(struct upload *upload, struct multipart *form, const struct part *part) {

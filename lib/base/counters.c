@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file_identity.h"
+#include "base/write_all.h"
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "the counters need 64-bit atomic operations");
 
@@ -120,19 +121,6 @@ static int map(int fd) {
     return table ? 0 : errno;
 }
 
-static bool write_all(int fd, const void *bytes, size_t n) {
-    const char *p = bytes;
-    while (n) {
-        ssize_t wrote = write(fd, p, n);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return false;
-        p += wrote, n -= (size_t)wrote;
-    }
-    return true;
-}
-
 /* Writes an empty table to the new file `path`. The bytes are written rather than left out, because
  * the first access to a page for which the disk has no space would raise SIGBUS. */
 static bool write_empty(const char *path) {
@@ -143,7 +131,7 @@ static bool write_empty(const char *path) {
     if (fd < 0)
         return false;
     fchmod(fd, MODE); /* the umask may have cleared bits */
-    bool is_written = write_all(fd, &empty, sizeof empty);
+    bool is_written = write_all(fd, (struct slice){(const char *)&empty, sizeof empty});
     int failed = errno;
     close(fd);
     errno = failed;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/write_all.h"
 
 enum {
     MAX_PIECES = 8,
@@ -271,18 +272,6 @@ int transport_write(const struct slice *pieces, size_t count) {
     return kind == FASTCGI ? write_fastcgi(pieces, count) : write_cgi(pieces, count);
 }
 
-static void write_raw(int fd, const void *bytes, size_t n) {
-    const char *p = bytes;
-    while (n) {
-        ssize_t wrote = write(fd, p, n);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return;
-        p += wrote, n -= (size_t)wrote;
-    }
-}
-
 /* Writes a record of the FastCGI protocol (FastCGI 1.0, 3.3); `n` is at most 65,535 bytes. */
 static void write_record(unsigned char type, const void *content, size_t n) {
     unsigned id = (unsigned)fastcgi.requestId;
@@ -292,8 +281,8 @@ static void write_record(unsigned char type, const void *content, size_t n) {
                                      (unsigned char)id,
                                      (unsigned char)(n >> 8),
                                      (unsigned char)n};
-    write_raw(fastcgi.ipcFd, header, sizeof header);
-    write_raw(fastcgi.ipcFd, content, n);
+    write_all(fastcgi.ipcFd, (struct slice){(const char *)header, sizeof header});
+    write_all(fastcgi.ipcFd, (struct slice){content, n});
 }
 
 /* Reads and drops input until the web server closes the connection. If this process closed it first
@@ -323,8 +312,8 @@ void transport_write_last(struct slice head, struct slice body) {
         return;
     }
     transport_drain();
-    write_raw(STDOUT_FILENO, head.p, head.n);
-    write_raw(STDOUT_FILENO, body.p, body.n);
+    write_all(STDOUT_FILENO, head);
+    write_all(STDOUT_FILENO, body);
 }
 
 void transport_finish(void) {
