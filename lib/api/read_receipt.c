@@ -1,5 +1,6 @@
 #include "api/read_receipt.h"
 
+#include "api/send.h"
 #include "api/upstream.h"
 
 const struct field read_receipt_fields[] = {
@@ -11,12 +12,10 @@ const struct field read_receipt_fields[] = {
 
 static int refuse_blocked(struct request *rq) {
     const char *wamid = json_text(json_get(rq->json, "messageId"), rq->arena);
-    bool blocked;
+    bool blocked = false;
     enum store_result result =
         store_is_sender_blocked(rq->caller->store, rq->caller->line.id, wamid, &blocked);
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
+    return send_check_blocked(rq, result, blocked);
 }
 
 static struct slice payload(struct request *rq) {

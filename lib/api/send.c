@@ -29,15 +29,19 @@ static void read_recipient(struct sending *sending) {
     sending->bsuid = json_text(json_get(rq->json, "recipient"), rq->arena);
 }
 
-static int refuse_blocked(const struct sending *sending) {
-    struct request *rq = sending->rq;
-    const struct store_line *line = &rq->caller->line;
-    bool blocked;
-    enum store_result result = store_is_blocked(rq->caller->store, line->id, line->account_id,
-                                                sending->phone, sending->bsuid, &blocked);
+int send_check_blocked(struct request *rq, enum store_result result, bool blocked) {
     if (result != STORE_OK)
         return state_fail(rq, result);
     return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
+}
+
+static int refuse_blocked(const struct sending *sending) {
+    struct request *rq = sending->rq;
+    const struct store_line *line = &rq->caller->line;
+    bool blocked = false;
+    enum store_result result = store_is_blocked(rq->caller->store, line->id, line->account_id,
+                                                sending->phone, sending->bsuid, &blocked);
+    return send_check_blocked(rq, result, blocked);
 }
 
 /* The id of the message that this one quotes; absent when there is none, or when the kind

@@ -119,8 +119,7 @@ struct request {
     void (*release)(void);  /* of the locks that the request holds; NULL: it holds none */
     struct failure failure;
     struct reply reply;
-    int64_t started;        /* clock_monotonic */
-    int64_t started_us;     /* clock_monotonic_us, for the metrics */
+    int64_t started;        /* clock_monotonic_us */
     int64_t now;            /* clock_now at the start */
     bool upstream_was_sent; /* the platform may have carried out a call */
     int upstream_calls;     /* to the platform, for the log */

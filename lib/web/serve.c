@@ -290,8 +290,7 @@ static bool is_named(const char *script, const char *name) {
 }
 
 static void start(const struct service *service, struct request *rq) {
-    rq->started = clock_monotonic();
-    rq->started_us = clock_monotonic_us();
+    rq->started = clock_monotonic_us();
     rq->now = clock_now();
     const char *method = request_variable("REQUEST_METHOD");
     rq->head = method && strcmp(method, "HEAD") == 0;
@@ -324,7 +323,7 @@ static void count_request(const struct request *rq) {
     snprintf(labels, sizeof labels, "%s %s %d", method, route, rq->reply.status);
     counters_add(COUNTERS_REQUESTS, labels, 1);
     snprintf(labels, sizeof labels, "%s %s", method, route);
-    counters_observe(COUNTERS_REQUEST_TIME, labels, clock_monotonic_us() - rq->started_us);
+    counters_observe(COUNTERS_REQUEST_TIME, labels, clock_monotonic_us() - rq->started);
 }
 
 static void log_request(struct request *rq) {
@@ -334,7 +333,7 @@ static void log_request(struct request *rq) {
     else
         json_write_string(line, "path", (struct slice){rq->path, strnlen(rq->path, 200)});
     json_write_integer(line, "status", rq->reply.status);
-    json_write_integer(line, "ms", clock_monotonic() - rq->started);
+    json_write_integer(line, "ms", (clock_monotonic_us() - rq->started) / 1000);
     if (rq->upstream_calls) {
         json_write_integer(line, "upstream_calls", rq->upstream_calls);
         json_write_integer(line, "upstream_status", rq->upstream_status);
