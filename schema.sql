@@ -7,8 +7,9 @@
 -- `switchboard init` creates this schema, or migrates an older database to it by the numbered steps
 -- in lib/store/migrate.c. A test compares the result of these steps with this file.
 --
--- Each row that belongs to one customer has the customer's user_id, or the account_id of an
--- account, which belongs to one customer for good: so the rows can be divided by customer.
+-- Each row that belongs to one customer has the customer's user_id, or the account_id of an account
+-- (foreign_waba: the line_id of a line), which belongs to one customer for good: so the rows can be
+-- divided by customer.
 
 -- A customer, with one API token. A deleted user loses the token and keeps its row, so that its id
 -- is not used again (spec 5).

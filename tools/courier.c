@@ -293,9 +293,10 @@ static const struct program_option rules[] = {
 };
 
 static const struct manual_item statuses[] = {
-    {"0", "ended by a signal or after --for, or with --once, nothing is due any more"},
-    {"1", "the configuration is invalid, or with --once, the database or the\n"
-          "key file cannot be used; the log has the reason"},
+    {"0", "ended by a signal or after --for, or with --once, nothing is due any more\n"
+          "or 5 minutes are over"},
+    {"1", "it cannot begin: standard error has the reason; or with --once, the\n"
+          "database or the key file cannot be used: the log has the reason"},
     {"2", "wrong usage"},
     {0},
 };

@@ -1,6 +1,7 @@
 #include "api/upstream.h"
 
 #include "base/counters.h"
+#include "base/http_client.h"
 #include "base/utf8.h"
 
 enum {
@@ -55,7 +56,7 @@ static enum failure_code failure_code(enum upstream_purpose purpose, int status)
 
 void upstream_prepare(struct request *rq) {
     (void)rq;
-    graph_prepare();
+    http_prepare();
 }
 
 static bool is_blank(struct slice text) {

@@ -15,10 +15,6 @@ struct graph_call {
     struct slice body;  /* JSON, of a POST; p == NULL: no body */
 };
 
-/* Loads the modules that name resolution and TLS are configured to use. Must be called before
- * confine. */
-void graph_prepare(void);
-
 /* Makes the call and waits for the answer: at most 5 s to connect, 30 s in total. An answer with
  * more than 16 MB of body is a failure. TLS, redirects and proxies are as in http_client.h. A POST
  * is sent at most once. The strings and the body of the answer live in `arena`. */

@@ -57,10 +57,6 @@ static int on_progress(void *context, curl_off_t to_receive, curl_off_t received
     return transfer->is_stalled;
 }
 
-void graph_prepare(void) {
-    http_prepare();
-}
-
 void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
                     const char *token, struct graph_answer *answer) {
     static const struct http_use use = {IDLE_SECONDS, on_header, on_body, on_request};

@@ -13,15 +13,6 @@ static enum store_result commit_found(struct store *store, bool found) {
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
-/* Copies the first column of the only row into `id`. */
-static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
-    if (!sql_row(store, s))
-        return false;
-    column_id(s, 0, id);
-    sql_stop(s);
-    return true;
-}
-
 /* Copies the id from INSERT ... RETURNING, and runs the statement to its end: SQLite writes when
  * the last step is done. */
 static bool read_returned(struct store *store, struct statement *s, char id[ID_SIZE]) {
@@ -35,7 +26,7 @@ static bool find_user(struct store *store, const char *email, char id[ID_SIZE]) 
     static struct statement s = {
         .sql = "SELECT id FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL"};
     sql_start(store, &s, TEXT(email));
-    return read_id(store, &s, id);
+    return sql_read_id(store, &s, id);
 }
 
 /* Finds the user and locks it until the transaction ends. */
@@ -132,7 +123,7 @@ enum store_result store_set_account_token(struct store *store, const char *accou
 static bool lock_user_of(struct store *store, const char *account_id, char user_id[ID_SIZE]) {
     static struct statement s = {.sql = "SELECT user_id FROM account WHERE id = ?1"};
     sql_start(store, &s, TEXT(account_id));
-    if (!read_id(store, &s, user_id))
+    if (!sql_read_id(store, &s, user_id))
         return false;
     sql_lock(store, LOCK_USER, NULL, &(const char *){user_id}, 1);
     return !sql_failed(store);

@@ -22,15 +22,6 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
     return true;
 }
 
-/* Copies the first column of the only row into `id`. */
-static bool read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
-    if (!sql_row(store, s))
-        return false;
-    column_id(s, 0, id);
-    sql_stop(s);
-    return true;
-}
-
 bool contact_find(struct store *store, const char *account_id, const char *identity,
                   char id[ID_SIZE]) {
     static struct statement s = {
@@ -40,7 +31,7 @@ bool contact_find(struct store *store, const char *account_id, const char *ident
                "UNION ALL SELECT contact_id FROM contact_alias "
                "          WHERE account_id = ?1 AND identity = ?2 LIMIT 1"};
     sql_start(store, &s, TEXT(account_id), TEXT(identity));
-    return read_id(store, &s, id);
+    return sql_read_id(store, &s, id);
 }
 
 bool contact_upsert_alias(struct store *store, const char *account_id, const char *identity,

@@ -145,6 +145,14 @@ bool column_id(struct statement *statement, int column, char id[ID_SIZE]) {
     return bytes.p;
 }
 
+bool sql_read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
+    if (!sql_row(store, s))
+        return false;
+    bool has_id = column_id(s, 0, id);
+    sql_stop(s);
+    return has_id;
+}
+
 int64_t column_integer(struct statement *statement, int column) {
     return statement->store->driver->integer(statement, column);
 }

@@ -1,7 +1,7 @@
 /* Internal to the store: what a kind of database provides. The use-cases run the same statements on
  * all of them (sql.h). A driver is a file that defines a struct driver; a row of drivers.c picks it
- * by the target. What only the CLI needs is in struct upkeep (upkeep.h), so that the other programs
- * do not contain it. */
+ * by the target. What only the CLI needs is in struct upkeep (upkeep.h), which a row of upkeep.c
+ * picks by the driver, so that the other programs do not contain it. */
 #ifndef SWITCHBOARD_STORE_DRIVER_H
 #define SWITCHBOARD_STORE_DRIVER_H
 

@@ -18,7 +18,9 @@ enum { DRIVER_COUNT = sizeof drivers / sizeof *drivers };
 
 const struct driver *driver_of(const char *target) {
     size_t n = target_scheme(target);
-    for (size_t i = 0; i < DRIVER_COUNT && (n || target_file(target)); i++)
+    if (!n && !target_file(target))
+        return NULL;
+    for (size_t i = 0; i < DRIVER_COUNT; i++)
         if (strlen(drivers[i].scheme) == n && strncmp(drivers[i].scheme, target, n) == 0)
             return drivers[i].driver;
     return NULL;

@@ -106,8 +106,8 @@ enum { REPLAYED_AT_ONCE = 500 }; /* per transaction: a short one, since other wr
     "WHERE NOT (state = 'pending' AND lease_until > ?1) AND EXISTS (SELECT 1 FROM webhook w "      \
     "  WHERE w.user_id = event.user_id AND w.url <> '' AND w.code IS NOT NULL) "
 
-/* Whether the event exists, and whether its user has a webhook. Locks the user until the
- * transaction ends. */
+/* Whether the event exists, and whether its user had a webhook before the lock, which only chooses
+ * the result of the call. Locks the user until the transaction ends. */
 static bool lock_target(struct store *store, const char *id, bool *has_webhook) {
     static struct statement s = {
         .sql = "SELECT e.user_id, w.url <> '' AND w.code IS NOT NULL FROM event e "
@@ -135,20 +135,11 @@ enum store_result store_replay_event(struct store *store, const char *id, int64_
     return !found ? STORE_NOT_FOUND : has_webhook ? STORE_OK : STORE_CONFLICT;
 }
 
-/* Reads the id from the only row of the statement; false: it is NULL, or there is no row. */
-static bool read_optional_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
-    if (!sql_row(store, s))
-        return false;
-    bool has_id = column_id(s, 0, id);
-    sql_stop(s);
-    return has_id;
-}
-
 /* Finds the last existing event in [first, end). */
 static bool find_last(struct store *store, const char *first, const char *end, char id[ID_SIZE]) {
     static struct statement s = {.sql = "SELECT max(id) FROM event WHERE id >= ?1 AND id < ?2"};
     sql_start(store, &s, TEXT(first), TEXT(end));
-    return read_optional_id(store, &s, id);
+    return sql_read_id(store, &s, id);
 }
 
 /* Locks the users of the events in [first, last], at most REPLAYED_AT_ONCE + 1, until the
@@ -164,7 +155,8 @@ static bool lock_users(struct store *store, const char *first, const char *last)
         column_id(&s, 0, ids[count]);
         users[count] = ids[count];
     }
-    sql_lock(store, LOCK_USER, NULL, users, count);
+    if (count)
+        sql_lock(store, LOCK_USER, NULL, users, count);
     return !sql_failed(store);
 }
 
@@ -176,7 +168,7 @@ static enum store_result replay_batch(struct store *store, char first[ID_SIZE], 
     static struct statement replay = {.sql = REPLAY "AND id >= ?2 AND id <= ?3 AND id <> ?4"};
     if (sql_begin(store)) {
         sql_start(store, &find, TEXT(first), TEXT(last), INTEGER(REPLAYED_AT_ONCE));
-        if (!read_optional_id(store, &find, next))
+        if (!sql_read_id(store, &find, next))
             *next = '\0';
         const char *end = *next ? next : last;
         if (lock_users(store, first, end) &&
@@ -218,7 +210,9 @@ static void lock_suspended(struct store *store, struct arena *arena, struct buff
         buffer_add(emails, &email, sizeof email);
         buffer_add(&ids, &id, sizeof id);
     }
-    sql_lock(store, LOCK_USER, NULL, (const char *const *)(void *)ids.p, ids.n / sizeof(char *));
+    if (ids.n)
+        sql_lock(store, LOCK_USER, NULL, (const char *const *)(void *)ids.p,
+                 ids.n / sizeof(char *));
 }
 
 enum store_result store_resume_webhooks(struct store *store, struct arena *arena, int64_t now,

@@ -277,9 +277,9 @@ static bool find_message(struct ingest *in, const char *wamid, struct known *kno
     sql_start(in->store, &s, TEXT(in->owner.line_id), TEXT(wamid));
     if (!sql_row(in->store, &s))
         return !sql_failed(in->store);
-    snprintf(known->id, ID_SIZE, "%s", column_text(&s, 0, in->arena));
-    snprintf(known->contact_id, ID_SIZE, "%s", column_text(&s, 1, in->arena));
-    snprintf(known->thread_id, ID_SIZE, "%s", column_text(&s, 2, in->arena));
+    column_id(&s, 0, known->id);
+    column_id(&s, 1, known->contact_id);
+    column_id(&s, 2, known->thread_id);
     known->is_history = column_integer(&s, 3) != 0;
     sql_stop(&s);
     return true;

@@ -78,7 +78,8 @@ static const char *const to_2[] = {
 #define USER_OF_LINE                                                                               \
     "(SELECT a.user_id FROM line l JOIN account a ON a.id = l.account_id WHERE l.id = line_id)"
 
-/* Version 2 to 3: every row names its customer. NOT NULL columns cannot be added to a table with
+/* Version 2 to 3: the rows that named only a line, contact, message or event name their customer
+ * too. NOT NULL columns cannot be added to a table with
  * rows, so the tables are copied. flow_response has no new column, but it references `message`:
  * dropping that table deletes its rows, which the references of the old flow_response forbid. A
  * renamed table keeps the references to it. The copies are made first, since a message's statuses
@@ -273,7 +274,6 @@ static enum store_result switch_to_wal(struct store *store) {
 /* Migrates with the write lock: another process may have migrated since `*from` was read. */
 static enum store_result migrate(struct store *store, int *from) {
     if (sql_begin(store)) {
-        sql_lock(store, LOCK_SCHEMA, NULL, NULL, 0);
         *from = (int)sql_integer(store, "PRAGMA user_version");
         if (*from == 0)
             create_schema(store);

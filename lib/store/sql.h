@@ -85,16 +85,20 @@ enum sql_lock_kind {
     LOCK_USER,     /* the events, plan and webhook of users; without an owner */
     LOCK_KEYS,     /* the keys that seal secrets; without an owner and names */
     LOCK_CHORES,   /* the regular work of one courier; without an owner and names */
-    LOCK_SCHEMA,   /* the schema; without an owner and names */
 };
 
 /* Takes the locks `names` of this kind and owner (NULL: none) until the open transaction ends, so
  * that no other transaction has one of them meanwhile; with `count` 0 it takes one lock for kind
  * and owner. NULL names are skipped. The function sorts the names, so that all transactions take
- * them in the same order: call it once for each kind, before the first read. A failure fails the
- * transaction. SQLite has one writer at a time: there it does nothing. */
+ * them in the same order: call it once for each kind, before the transaction reads what the
+ * lock protects, except to find the names. A failure fails the transaction. SQLite has one writer
+ * at a time: there it does nothing. */
 void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
               const char *const *names, size_t count);
+
+/* Copies the id in the first column of the only row, and ends the statement. False: it is NULL, or
+ * there is no row; without one `id` is unchanged. */
+bool sql_read_id(struct store *store, struct statement *s, char id[ID_SIZE]);
 
 /* Seals a secret within the open transaction, which fails if sealing fails. NULL stays NULL. */
 struct slice sql_seal(struct store *store, const struct store_secret *secret);

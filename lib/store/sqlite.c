@@ -14,7 +14,6 @@
 enum {
     BUSY_TIMEOUT_MS = 5000,
     LONGEST_VALUE = 8 * 1024 * 1024,
-    WAL_TOO_LONG = 64 * 1024 * 1024,
     DESCRIPTORS_MAX = 1024,
     STEPS_PER_CHECK = 1000, /* of SQLite's virtual machine, between two checks of the limit */
     WORK_OF_PAGE = 10,      /* cost of a page in the cache, in steps */

@@ -15,7 +15,6 @@
 enum {
     PATH_SIZE = 4096 + 64,
     BUSY_LIMIT_MS = 10 * 1000,
-    WAL_LONG_MIB = 64, /* a longer write-ahead log: no process checkpoints it */
 };
 
 static enum store_result refuse_file(struct store *store, const char *did, const char *path) {
@@ -345,7 +344,7 @@ static enum store_result inspect(struct store *store, struct arena *arena, bool 
 static void examine(const char *path, struct arena *arena, struct buffer *findings) {
     struct stat wal = {0};
     stat(arena_printf(arena, "%s-wal", path), &wal);
-    bool is_long = wal.st_size > (off_t)WAL_LONG_MIB * 1024 * 1024;
+    bool is_long = wal.st_size > WAL_TOO_LONG;
     add_finding(
         findings, is_long ? FINDING_WARNING : FINDING_OK, "write-ahead log",
         arena_printf(arena, "%lld bytes%s", (long long)wal.st_size,
@@ -357,8 +356,7 @@ static void examine(const char *path, struct arena *arena, struct buffer *findin
 static void list_files(const char *path, struct arena *arena, struct buffer *files) {
     const char *slash = strrchr(path, '/');
     const struct store_file all[] = {
-        {slash ? arena_printf(arena, "%.*s", (int)(slash - path) + 1, path) : ".",
-         R_OK | W_OK | X_OK, false},
+        {arena_printf(arena, "%.*s", (int)(slash - path) + 1, path), R_OK | W_OK | X_OK, false},
         {path, R_OK | W_OK, true},
         {arena_printf(arena, "%s-wal", path), R_OK | W_OK, true},
         {arena_printf(arena, "%s-shm", path), R_OK | W_OK, true},

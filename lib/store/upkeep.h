@@ -39,7 +39,7 @@ struct store_file {
     bool may_be_missing; /* it is created when it is needed */
 };
 
-/* Lists the files and directories that the programs use for the database at `target`; none for a
+/* Lists the files and directories that the programs need for the database at `target`; none for a
  * database on a server. */
 void store_list_files(const char *target, struct arena *arena, struct store_file **files,
                       size_t *count);
