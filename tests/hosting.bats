@@ -74,3 +74,9 @@ found_by() {
     api POST /v2/media/upload -H 'Content-Type:' -H "X-Phone-Number-Id: $LINE" -d "@$(photo)"
     assert_success
 }
+
+@test "doctor --url of a host that does not answer says nothing of its files" {
+    run switchboard doctor --json --url http://127.0.0.1:1
+    assert_equal "$(jq -r '.[] | select(.check == "site").status' <<<"$output")" fail
+    assert_equal "$(jq -r '.[] | select(.check == "private files").status' <<<"$output")" ''
+}

@@ -71,16 +71,17 @@ static const char *advice(long status) {
     }
 }
 
-static bool check_health(struct site *site) {
-    long status = get(site, "/v2/health", NULL);
-    bool answers = status == 200 && strstr(site->body, "\"success\":true");
+/* `*status` is 0 when the web server does not answer. */
+static bool check_health(struct site *site, long *status) {
+    *status = get(site, "/v2/health", NULL);
+    bool answers = *status == 200 && strstr(site->body, "\"success\":true");
     if (answers)
         report_add(site->report, OK, "site", "%s/v2/health answers", site->url);
-    else if (!status)
+    else if (!*status)
         report_add(site->report, FAIL, "site", "%s/v2/health: %s", site->url, site->body);
     else
-        report_add(site->report, FAIL, "site", "%s/v2/health answers %ld%s", site->url, status,
-                   advice(status));
+        report_add(site->report, FAIL, "site", "%s/v2/health answers %ld%s", site->url, *status,
+                   advice(*status));
     return answers;
 }
 
@@ -98,6 +99,10 @@ static void check_token_headers(struct site *site) {
         report_add(site->report, WARN, "token headers",
                    "only X-API-Token arrives: clients must use it, or .htaccess needs `CGIPassAuth "
                    "On`");
+    else if (bearer)
+        report_add(site->report, FAIL, "token headers",
+                   "only Authorization arrives: GET /v2/me does not answer 401 to an unknown "
+                   "X-API-Token");
     else
         report_add(site->report, FAIL, "token headers",
                    "no token arrives: GET /v2/me does not answer 401 to an unknown one");
@@ -178,8 +183,10 @@ void doctor_check_site(struct report *report) {
         report_add(report, FAIL, "site", "out of memory");
         return;
     }
-    if (check_health(site))
+    long status;
+    if (check_health(site, &status))
         check_token_headers(site);
-    check_private_files(site);
+    if (status) /* without an answer nothing is known about the files */
+        check_private_files(site);
     curl_easy_cleanup(site->http.curl);
 }
