@@ -19,8 +19,6 @@ GRAPH_BASE_URL ?=
 TESTS   ?=
 # For `make audit`: names of executables; empty: all of them.
 ONLY    ?=
-# For `make sbom`: build/static-curl/MANIFEST of a build with the static libcurl.
-MANIFEST ?=
 # For `make growth`: numbers of contacts; directory of the databases, default ./build/growth.
 GROWTH_SIZES ?= 1000 100000 1000000
 GROWTH_DIR ?=
@@ -133,7 +131,8 @@ CURL   := $(STATIC_LIBCURL)/lib/libcurl.a -l:libcares.a -l:libssl.a -l:libcrypto
 MAGIC  := -l:libmagic.a -l:libz.a -l:libbz2.a -l:liblzma.a
 PACKAGES += $(STATIC_PACKAGES)
 # libcurl's headers come with the library.
-$(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(BUILD)/tools/courier.o: | $(STATIC_LIBCURL)/lib/libcurl.a
+$(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(BUILD)/tools/courier.o $(BUILD)/tools/hosting/fetch.o: | \
+    $(STATIC_LIBCURL)/lib/libcurl.a
 endif
 
 all: $(BINARIES) $(REFERENCE) ## build all programs and the reference of the API
@@ -196,7 +195,6 @@ $(OUT)/tools/courier: LIBS = $(if $(PROBE),$(FCGI)) $(SQLITE) $(SODIUM) $(CURL)
 hosting-programs: $(HOSTING_PROGRAMS)
 $(HOSTING_PROGRAMS): $(OUT)/tools/%: $(BUILD)/tools/hosting/%.o
 $(OUT)/tools/fetch: LIBS = $(CURL)
-$(BUILD)/tools/hosting/fetch.o: | $(if $(filter 1,$(STATIC_CURL)),$(STATIC_LIBCURL)/lib/libcurl.a)
 
 $(OUT)/tools/pool: $(BUILD)/tools/pool.o $(POOL_OBJECTS) $(LIBRARY)
 
@@ -335,6 +333,9 @@ clean: ## remove all built files
 
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+
+# A recipe that fails leaves no half-written file, which would look newer than its sources.
+.DELETE_ON_ERROR:
 
 .PHONY: all hosting hosting-programs hosting-test run stop format lint test test-full torture fuzz \
     audit bench bench-quick growth coverage soak man sbom installed install uninstall doc deb \

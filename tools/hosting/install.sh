@@ -42,7 +42,7 @@ newline='
 '
 
 read_options() {
-    url='' root='' lines='' email='' waba='' line='' number='' name=''
+    url='' root='' lines='' email='' waba='' line='' number='' name='' status=none body=''
     while [ $# -gt 0 ]; do
         case $1 in
         --help) usage; exit 0 ;;
@@ -70,9 +70,10 @@ read_options() {
     http://?* | https://?*) ;;
     *) die "--url must begin with http:// or https://, not $url" ;;
     esac
-    [ -z "$email" ] || [ -n "$waba" ] && [ -n "$line" ] && [ -n "$number" ] ||
-        [ -z "$email$waba$line$number" ] ||
-        die "--email, --waba-id, --phone-number-id and --number belong together"
+    case ${email:+e}${waba:+w}${line:+l}${number:+n} in
+    '' | ewln) ;;
+    *) die "--email, --waba-id, --phone-number-id and --number belong together" ;;
+    esac
     [ "$(id -u)" != 0 ] || die "run this as the user of the account, not as root"
 }
 
@@ -147,6 +148,7 @@ find_document_root() {
     nonce=$(od -An -N 8 -tx1 /dev/urandom | tr -d ' \n')
     if [ -n "$root" ]; then
         [ -d "$root" ] || die "there is no directory $root"
+        [ -w "$root" ] || die "you may not write the directory $root"
         root=$(cd "$root" && pwd)
         is_served "$root" ||
             die "$url does not serve $root: a file that was put there was answered with $status." \
@@ -294,7 +296,7 @@ write_configuration() {
     [ ! -f "$home/switchboard.conf" ] || return 0
     token=$(od -An -N 24 -tx1 /dev/urandom | tr -d ' \n')
     cat >"$home/conf.new" <<END && mv "$home/conf.new" "$home/switchboard.conf"
-# Every key and its meaning: $home/bin/switchboard doctor
+# Every key and its meaning: $home/bin/switchboard manual switchboard.conf
 database = $home/switchboard.db
 secret_key_file = $home/secret.key
 log_file = $home/switchboard.log
@@ -303,7 +305,7 @@ magic_file = $home/magic.mgc
 public_url = $url
 document_root = $root
 verify_token = $token
-$(find_certificates)
+$certificates
 $lines
 END
 }
@@ -396,6 +398,9 @@ trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 read_options "$@"
 check_archive
+certificates=$(find_certificates)
+CA_FILE=${CA_FILE-${certificates#ca_file = }} # for programs/fetch
+export CA_FILE
 find_document_root
 look_at_server
 clean_up

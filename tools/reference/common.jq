@@ -1,4 +1,4 @@
-# Functions that html.jq, man.jq, postman.jq and llms.jq share: include "common";
+# Functions that html.jq, man.jq, openapi.jq, postman.jq and llms.jq share: include "common";
 
 def id: "\(.method) \(.path)";
 def anchor: ascii_downcase | gsub("[^a-z0-9]+"; "-") | sub("^-"; "") | sub("-$"; "");

@@ -1,4 +1,5 @@
 # Makes the OpenAPI 3.1 document of the reference that reference.jq printed.
+include "common";
 
 def words: [splits("[^A-Za-z0-9]+") | select(. != "" and . != "v2")];
 def capital: (.[:1] | ascii_upcase) + .[1:];
@@ -9,7 +10,6 @@ def reference($name): {"$ref": "#/components/schemas/\($name)"};
 
 # --- the fields of the programs as JSON Schema ---
 
-def plain: split("`") | join("");
 def text_rules: (if .may_be_empty then {} else {minLength: 1} end)
     + (if .values then {enum: .values} else {} end)
     + (if .longest then {maxLength: .longest} else {} end)
