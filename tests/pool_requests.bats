@@ -37,8 +37,7 @@ write_evil() {
 
 # The names of the pools in apache.conf.
 pools() {
-    # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
-    sed -n 's/^ *SetHandler "proxy:unix:${SWITCHBOARD_RUN}\/\([a-z]*\)\.sock.*/\1/p' "$root/apache.conf"
+    pooled_in "$root/apache.conf"
 }
 
 # Sends one request to a pool's socket and sets $answer: ask POOL [option or NAME=VALUE...]

@@ -7,6 +7,23 @@ die() {
     exit 1
 }
 
+# Prints the version of the product: product_version ROOT
+product_version() {
+    sed -n 's/^#define SWITCHBOARD_VERSION *"\(.*\)"$/\1/p' "$1/lib/base/product.h"
+}
+
+# Prints `PATH PROGRAM` for each route of an apache.conf, without that of `/`: routed_in FILE
+routed_in() {
+    # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
+    sed -n 's|^ScriptAlias \(/[^ ]*[^ /]\) *"${SWITCHBOARD_HOME}/cgi-bin/\([a-z]*\)".*|\1 \2|p' "$1"
+}
+
+# Prints the programs that an apache.conf runs as pools: pooled_in FILE
+pooled_in() {
+    # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
+    sed -n 's|^ *SetHandler "proxy:unix:${SWITCHBOARD_RUN}/\([a-z]*\)\.sock.*|\1|p' "$1"
+}
+
 # Runs a command every 20 ms until it succeeds. Fails after SECONDS: wait_until SECONDS COMMAND...
 wait_until() {
     local deadline=$((SECONDS + $1))

@@ -26,16 +26,17 @@ name_contenders() {
 
 # The memory of the idle programs before the first load, as `make run` starts them.
 row_memory() {
-    local name total=0 kib
+    local name total=0 kib pools=0
     sleep 1
     kib=$(processes_of courier | memory_of)
     fact 'idle memory, CGI: the courier' "$(in_mib "$kib")" MB 8
     total=$kib
-    for name in root health version me messages templates forms webhooks platform; do
+    for name in $(pooled_in "$root/apache.conf"); do
+        pools=$((pools + 1))
         kib=$(processes_of "fcgi:$name" | memory_of)
         total=$((total + kib))
     done
-    fact "idle memory, FastCGI: nine pools of $pool processes and the courier" \
+    fact "idle memory, FastCGI: $pools pools of $pool processes and the courier" \
         "$(in_mib "$total")" MB 40
 }
 

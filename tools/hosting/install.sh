@@ -333,13 +333,18 @@ init() {
 # Real files, because suEXEC starts no symbolic links, in directories that only the owner may write.
 put_programs() {
     umask 022
-    mkdir -p "$root/v2" "$root/platform" && chmod 755 "$root/v2" "$root/platform" ||
-        die "cannot create $root/v2"
-    for program in health version ready me messages templates forms media webhooks root; do
-        put 755 "$here/programs/$program" "$root/v2/$program"
+    routes=$(manifest route)
+    directories=$(say "$routes" | sed 's|/[^/]*$||' | sort -u)
+    for directory in $directories; do
+        mkdir -p "$root/$directory" && chmod 755 "$root/$directory" ||
+            die "cannot create $root/$directory"
     done
-    put 755 "$here/programs/platform" "$root/platform/webhook"
-    for directory in v2 platform; do
+    while read -r path program; do
+        put 755 "$here/programs/$program" "$root/$path"
+    done <<END
+$routes
+END
+    for directory in $directories; do
         { say "$options"; say "$pass"; cat "$here/htaccess.programs"; } \
             >"$root/$directory/.htaccess.new" &&
             mv "$root/$directory/.htaccess.new" "$root/$directory/.htaccess" ||
