@@ -10,6 +10,9 @@
 #     new_batch, send_bodies METHOD PATH [option...], issues_of_batch
 #         the same in steps, for bodies that are not one line of text: sends the files
 #         $batch/NUMBER.in, counted from 1; writes each answer to NUMBER.status and NUMBER.out.
+#
+# Over `direct` a FastCGI process answers all bodies of a batch, since most programs take longer to
+# start than to answer; in `make test-full` each body has a process of its own.
 
 new_batch() {
     batch=$BATS_TEST_TMPDIR/batch
@@ -119,6 +122,6 @@ send_bodies_direct() {
         ${SWITCHBOARD_CONFINE_KILLS+"SWITCHBOARD_CONFINE_KILLS=$SWITCHBOARD_CONFINE_KILLS"}
     )
     header_variables
-    env -i "${common[@]}" "${variables[@]}" "$HELPERS/batch" "$batch" "$OUT/cgi-bin/$program" \
-        2>>"$STACK/stderr.log"
+    env -i "${common[@]}" "${variables[@]}" "$HELPERS/batch" ${TEST_FULL:+--cgi} "$batch" \
+        "$OUT/cgi-bin/$program" 2>>"$STACK/stderr.log"
 }
