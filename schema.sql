@@ -29,8 +29,50 @@ CREATE UNIQUE INDEX user_email ON "user" (email) WHERE deleted_at IS NULL;
 CREATE TABLE api_token (
     user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
     hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the token
+    created_at INTEGER NOT NULL,
+    last4      TEXT                                -- its last characters; NULL: made before version 4
+) STRICT;
+
+-- The password of a user, for the dashboard. Only its hash is stored.
+CREATE TABLE user_password (
+    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
+    hash       TEXT NOT NULL,                      -- argon2id, with its parameters and salt
     created_at INTEGER NOT NULL
 ) STRICT;
+
+-- The sessions of the dashboard. Only the hash of a cookie's value is stored.
+CREATE TABLE session (
+    id           TEXT PRIMARY KEY,                 -- ses_...
+    user_id      TEXT NOT NULL REFERENCES "user" (id),
+    hash         BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the cookie's value
+    is_by_link   INTEGER NOT NULL CHECK (is_by_link IN (0, 1)),  -- logged in by a link
+    address      TEXT NOT NULL,                    -- of the client at the login
+    agent        TEXT NOT NULL,                    -- its User-Agent
+    created_at   INTEGER NOT NULL,
+    last_seen_at INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL                  -- unless it is renewed
+) STRICT;
+CREATE INDEX session_user ON session (user_id, created_at);
+CREATE INDEX session_age ON session (expires_at);
+
+-- The link that logs a user in once. A new link replaces it.
+CREATE TABLE login_link (
+    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the link's value
+    expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX login_link_age ON login_link (expires_at);
+
+-- Failed logins, by account and by client address. An email address is stored as its hash, because
+-- it may be that of no user.
+CREATE TABLE login_failure (
+    subject       TEXT PRIMARY KEY,                -- email:SHA-256, or address:NETWORK
+    failures      INTEGER NOT NULL,
+    attempt_id    TEXT NOT NULL,                   -- of the attempt that was counted last
+    blocked_until INTEGER NOT NULL,                -- no attempt counts before; 0: not blocked
+    forget_at     INTEGER NOT NULL                 -- the failures do not count any more
+) STRICT;
+CREATE INDEX login_failure_age ON login_failure (forget_at);
 
 -- The plans of a user: at most one primary plan, which decides on access (spec 5), and add-ons.
 CREATE TABLE plan (

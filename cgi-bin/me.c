@@ -94,7 +94,7 @@ static int get_me(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/me",
-     .guard = &token_guard, .handle = get_me},
+     .guard = &caller_guard, .handle = get_me},
     {0},
 };
 /* clang-format on */

@@ -212,9 +212,9 @@ static int get_download(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "POST", .path = "/v2/media/upload",
-     .guard = &token_guard, .handle = post_upload, .body = BODY_STREAM},
+     .guard = &caller_guard, .handle = post_upload, .body = BODY_STREAM},
     {.method = "GET", .path = "/v2/media/:mediaId/download",
-     .guard = &token_guard, .handle = get_download, .query = download_query},
+     .guard = &caller_guard, .handle = get_download, .query = download_query},
     {0},
 };
 /* clang-format on */

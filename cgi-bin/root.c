@@ -56,7 +56,7 @@ static bool accepts_json(const char *accept) {
 /* Answers a request whose method the web server refused (apache.conf, ErrorDocument 405). Apache's
  * own answer would have an empty Allow header. */
 static int refuse_method(struct request *rq) {
-    static const char allow[] = "GET, HEAD, POST, DELETE, OPTIONS";
+    static const char allow[] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
     reply_header(rq, "Allow", allow);
     return fail(rq, METHOD_NOT_ALLOWED,
                 "No route answers this method: use one of those in the "

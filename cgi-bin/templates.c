@@ -228,9 +228,9 @@ static int post_test_send(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/templates",
-     .guard = &token_guard, .handle = get_templates, .query = list_query},
+     .guard = &caller_guard, .handle = get_templates, .query = list_query},
     {.method = "GET", .path = "/v2/templates/:name",
-     .guard = &token_guard, .handle = get_template, .query = lookup_query},
+     .guard = &caller_guard, .handle = get_template, .query = lookup_query},
     {.method = "POST", .path = "/v2/templates/send",
      .guard = &line_guard, .handle = post_template, .body = BODY_JSON, .fields = send_fields},
     {.method = "POST", .path = "/v2/templates/:name/test-send",

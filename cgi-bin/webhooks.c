@@ -139,13 +139,13 @@ static const struct field no_fields[] = {{0}};
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/webhooks/config",
-     .guard = &token_guard, .handle = get_config},
+     .guard = &caller_guard, .handle = get_config},
     {.method = "POST", .path = "/v2/webhooks/config",
-     .guard = &token_guard, .handle = post_config, .body = BODY_JSON, .fields = config_fields},
+     .guard = &caller_guard, .handle = post_config, .body = BODY_JSON, .fields = config_fields},
     {.method = "DELETE", .path = "/v2/webhooks/config",
-     .guard = &token_guard, .handle = delete_config},
+     .guard = &caller_guard, .handle = delete_config},
     {.method = "POST", .path = "/v2/webhooks/generate-code",
-     .guard = &token_guard, .handle = post_generate_code, .body = BODY_JSON, .fields = no_fields},
+     .guard = &caller_guard, .handle = post_generate_code, .body = BODY_JSON, .fields = no_fields},
     {0},
 };
 /* clang-format on */

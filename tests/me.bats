@@ -174,7 +174,7 @@ assert_unauthorized() {
     local value
     request GET /v2/me
     assert_unauthorized
-    assert_body_is '{"success":false,"error":"UNAUTHORIZED","message":"Missing API token","details":{"hint":"Send the token as the header Authorization: Bearer API_TOKEN, or as the header X-API-Token: API_TOKEN."}}'
+    assert_body_is '{"success":false,"error":"UNAUTHORIZED","message":"Missing API token","details":{"hint":"Send the token as the header Authorization: Bearer API_TOKEN, or as the header X-API-Token: API_TOKEN; the cookie of a session counts only together with the headers X-Switchboard: 1 and Sec-Fetch-Site: same-origin."}}'
     for value in Bearer 'Bearer ' "Basic $TOKEN" "$TOKEN" "Bearer$TOKEN" "Token $TOKEN"; do
         request GET /v2/me -H "Authorization: $value"
         assert_unauthorized

@@ -28,7 +28,7 @@ setup_file() {
 }
 
 is_json='.body == "json"'
-needs_token='.requires | index("token")'
+needs_caller='.requires | index("either")'
 needs_line='.requires | index("line")'
 sends_message="($needs_line) and any(.members[]; .path == \"to\")"
 has_members='.body == "json" and .kinds == [] and .members != []'
@@ -102,7 +102,7 @@ is_served() {
     jq -cS 'select(.path == "/v2/messages/send/media") | del(.executable)' "$ROUTES" \
         >"$BATS_TEST_TMPDIR/found"
     jq -cS . >"$BATS_TEST_TMPDIR/wanted" <<'END'
-{"method": "POST", "path": "/v2/messages/send/media", "segments": [], "requires": ["token", "line"],
+{"method": "POST", "path": "/v2/messages/send/media", "segments": [], "requires": ["either", "line"],
  "body": "json", "limit": 2097152, "query": [], "kinds": [],
  "one_of": [["to", "recipient"], ["media.mediaId", "media.link"]],
  "exclusive": [["media.mediaId", "media.link"]],
@@ -125,7 +125,7 @@ END
     diff "$BATS_TEST_TMPDIR/wanted" "$BATS_TEST_TMPDIR/found"
     assert_equal "$(routes platform)" 'GET /platform/webhook - none platform
 POST /platform/webhook signature raw platform'
-    assert_equal "$(routes media | head -n 1)" 'POST /v2/media/upload token file media'
+    assert_equal "$(routes media | head -n 1)" 'POST /v2/media/upload either file media'
     assert_equal "$(jq -c 'select(.path == "/v2/forms/search").query[1]' "$ROUTES")" \
         '{"path":"limit","type":"integer","from":1,"to":50}'
     # only these paths are public (spec 5.4)
@@ -134,8 +134,8 @@ POST /platform/webhook signature raw platform'
     # only this route leaves its fields to the handler, so the tests of fields leave out no other
     assert_equal "$(jq -r 'select(.kinds != []).path' "$ROUTES")" /v2/messages/send
     # every route that sends needs a line (spec 5.6)
-    assert_equal "$(routes messages | awk '$3 != "token,line"')" ''
-    assert_equal "$(routes | awk '$2 ~ /send/ && $3 != "token,line"')" ''
+    assert_equal "$(routes messages | awk '$3 != "either,line"')" ''
+    assert_equal "$(routes | awk '$2 ~ /send/ && $3 != "either,line"')" ''
 }
 
 # A web server may make arguments of a query string without `=` (RFC 3875 4.4).
@@ -214,7 +214,7 @@ answers_sample() {
             assert_header WWW-Authenticate
         done
     }
-    each_route needs_its_token "$needs_token"
+    each_route needs_its_token "$needs_caller"
     assert_nothing_sent
     assert_equal "$(stored)" "$before"
 }
@@ -226,7 +226,7 @@ answers_sample() {
         assert_refused 403 PLAN_EXPIRED
         refute_header WWW-Authenticate
     }
-    each_route needs_a_plan "$needs_token"
+    each_route needs_a_plan "$needs_caller"
     assert_nothing_sent
 }
 

@@ -1,5 +1,6 @@
 #include "api/auth.h"
 
+#include "api/session.h"
 #include "base/crypto.h"
 
 /* The token of `Authorization: Bearer TOKEN`; empty when there is none. The scheme is not case
@@ -12,34 +13,60 @@ static struct slice bearer_token(const char *authorization) {
     return slice_trim(slice_skip(rest, 7));
 }
 
-/* The token of the request, from either header; p == NULL after failing the request. */
-static struct slice find_token(struct request *rq) {
+/* Sets *token to the token of the request, from either header; p == NULL when there is none.
+ * Returns 0, or -1 after failing the request. */
+static int find_token(struct request *rq, struct slice *token) {
     struct slice bearer = bearer_token(request_variable("HTTP_AUTHORIZATION"));
     struct slice plain = slice_trim(slice_of(request_variable("HTTP_X_API_TOKEN")));
-    if (bearer.n && plain.n && !crypto_equal(bearer, plain)) {
-        fail(rq, UNAUTHORIZED,
-             "Authorization and X-API-Token hold different tokens; send the token in one of them.");
-        return (struct slice){NULL, 0};
-    }
-    if (bearer.n || plain.n)
-        return bearer.n ? bearer : plain;
-    fail_with_details(rq, UNAUTHORIZED,
-                      SLICE("{\"hint\":\"Send the token as the header Authorization: Bearer "
-                            "API_TOKEN, or as the header X-API-Token: API_TOKEN.\"}"),
-                      "Missing API token");
-    return (struct slice){NULL, 0};
+    if (bearer.n && plain.n && !crypto_equal(bearer, plain))
+        return fail(
+            rq, UNAUTHORIZED,
+            "Authorization and X-API-Token hold different tokens; send the token in one of them.");
+    *token = bearer.n ? bearer : plain;
+    if (!token->n)
+        token->p = NULL;
+    return 0;
+}
+
+static int fail_without(struct request *rq) {
+    if (rq->route->guard->requires & REQUIRES_SESSION)
+        return fail_with_details(rq, UNAUTHORIZED,
+                                 SLICE("{\"hint\":\"Log in by POST /v2/session; " SESSION_RULE
+                                       ". An API token does not count here.\"}"),
+                                 "Missing session");
+    return fail_with_details(
+        rq, UNAUTHORIZED,
+        SLICE("{\"hint\":\"Send the token as the header Authorization: Bearer API_TOKEN, or as the "
+              "header X-API-Token: API_TOKEN; " SESSION_RULE ".\"}"),
+        "Missing API token");
+}
+
+/* Finds the user of the token or of the session. */
+static enum store_result find_user(struct request *rq, struct caller *caller, struct slice token,
+                                   struct slice cookie) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    crypto_sha256(token.p ? token : cookie, hash);
+    return token.p ? store_authenticate(caller->store, rq->arena, hash, &caller->user)
+                   : store_authenticate_session(caller->store, rq->arena, hash, rq->now,
+                                                &caller->user, &caller->session);
 }
 
 static int authenticate(struct request *rq, struct caller *caller) {
-    unsigned char hash[CRYPTO_HASH_SIZE];
-    struct slice token = find_token(rq);
-    if (!token.p || !(caller->store = state_store(rq, INTERNAL)))
+    struct slice token, cookie = {NULL, 0};
+    if (find_token(rq, &token))
         return -1;
-    crypto_sha256(token, hash);
+    if (!token.p)
+        cookie = session_cookie(rq);
+    if (rq->route->guard->requires & REQUIRES_SESSION ? !cookie.p : !token.p && !cookie.p)
+        return fail_without(rq);
+    if (!(caller->store = state_store(rq, INTERNAL)))
+        return -1;
     state_hold_view(rq);
-    enum store_result result = store_authenticate(caller->store, rq->arena, hash, &caller->user);
+    enum store_result result = find_user(rq, caller, token, cookie);
+    rq->has_session = !token.p;
     if (result == STORE_NOT_FOUND)
-        return fail(rq, UNAUTHORIZED, "Invalid API token");
+        return fail(rq, UNAUTHORIZED,
+                    token.p ? "Invalid API token" : "The session has ended; log in again.");
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
@@ -52,17 +79,31 @@ static int check_plan(struct request *rq, const struct store_user *user) {
     return 0;
 }
 
-static int check_token(struct request *rq) {
+static int check_caller(struct request *rq) {
     struct caller *caller = arena_alloc(rq->arena, sizeof *caller);
     if (authenticate(rq, caller))
         return -1;
-    if (!rq->caller)
+    if (!rq->caller) {
         json_write_text(&rq->log, "user", caller->user.id);
+        if (caller->session.id)
+            json_write_text(&rq->log, "session", caller->session.id);
+    }
     rq->caller = caller;
-    if (!caller->user.has_valid_account)
+    return 0;
+}
+
+static int check_account(struct request *rq) {
+    if (check_caller(rq))
+        return -1;
+    if (!rq->caller->user.has_valid_account)
         return fail(rq, NOT_FOUND,
                     "No messaging account with a valid platform access token is linked.");
-    return check_plan(rq, &caller->user);
+    return check_plan(rq, &rq->caller->user);
+}
+
+static int check_overview(struct request *rq) {
+    struct slice token;
+    return find_token(rq, &token) || token.p ? check_account(rq) : check_caller(rq);
 }
 
 int auth_choose_line(struct request *rq, const char *phone_number_id) {
@@ -91,7 +132,9 @@ static int check_line(struct request *rq) {
     return auth_choose_line(rq, id ? id : "");
 }
 
-const struct guard token_guard = {.before_body = check_token, .requires = REQUIRES_TOKEN};
-const struct guard line_guard = {.before_body = check_token,
+const struct guard caller_guard = {.before_body = check_account, .requires = REQUIRES_EITHER};
+const struct guard line_guard = {.before_body = check_account,
                                  .before_fields = check_line,
-                                 .requires = REQUIRES_TOKEN | REQUIRES_LINE};
+                                 .requires = REQUIRES_EITHER | REQUIRES_LINE};
+const struct guard overview_guard = {.before_body = check_overview, .requires = REQUIRES_EITHER};
+const struct guard session_guard = {.before_body = check_caller, .requires = REQUIRES_SESSION};

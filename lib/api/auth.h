@@ -4,20 +4,30 @@
 
 #include "api/state.h"
 
-/* The authenticated caller of a protected route. */
+/* The authenticated caller of a protected route: by the API token, or by the session of the
+ * dashboard (session.h). A request with a token and a session is one with a token. */
 struct caller {
     struct store *store;
     struct store_user user;
-    struct store_line line; /* set by auth_choose_line, and so by line_guard */
+    struct store_session session; /* id NULL: the caller has sent a token */
+    struct store_line line;       /* set by auth_choose_line, and so by line_guard */
 };
 
-/* The guard of a protected route: checks token, linked account and plan (spec 5.5). */
-extern const struct guard token_guard;
+/* The guard of a protected route: checks token or session, linked account and plan (spec 5.5). */
+extern const struct guard caller_guard;
 
 /* The guard of a protected route that sends through a line: also checks that `phoneNumberId` of the
  * JSON body names a line of one of the caller's accounts (spec 5.6). The table of the route's body
  * must have LINE_FIELD. */
 extern const struct guard line_guard;
+
+/* The guard of a route that shows the state of the account: token or session; with a session,
+ * account and plan are not checked, so that the dashboard can say what is missing. */
+extern const struct guard overview_guard;
+
+/* The guard of a route of the session itself: a token does not count, and account and plan are not
+ * checked. */
+extern const struct guard session_guard;
 
 #define LINE_FIELD                                                                                 \
     { .name = "phoneNumberId", .type = FIELD_STRING, .required = true }

@@ -34,26 +34,61 @@ static struct store_line read_line(struct statement *s, struct arena *arena) {
     "l.is_coexisting, l.platform_type, l.created_at, l.archived_at"
 enum { LINE_COLUMN_COUNT = 10 };
 
+#define USER_COLUMNS                                                                               \
+    "u.id, u.email, u.default_account_id, u.primary_line_id, p.name, p.ends_at, "                  \
+    "EXISTS (SELECT 1 FROM account a "                                                             \
+    "        WHERE a.user_id = u.id AND a.access_token IS NOT NULL) "
+enum { USER_COLUMN_COUNT = 7 };
+
+static struct store_user read_user(struct statement *s, struct arena *arena) {
+    return (struct store_user){
+        .id = column_text(s, 0, arena),
+        .email = column_text(s, 1, arena),
+        .default_account_id = column_text(s, 2, arena),
+        .primary_line_id = column_text(s, 3, arena),
+        .plan_name = column_text(s, 4, arena),
+        .plan_ends_at = column_is_null(s, 5) ? INT64_MAX : column_integer(s, 5),
+        .has_valid_account = column_integer(s, 6) != 0,
+    };
+}
+
+#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), 32}))
+
 enum store_result store_authenticate(struct store *store, struct arena *arena,
                                      const unsigned char token_hash[32], struct store_user *user) {
-    static struct statement s = {
-        .sql = "SELECT u.id, u.email, u.default_account_id, u.primary_line_id, p.name, p.ends_at, "
-               "EXISTS (SELECT 1 FROM account a "
-               "        WHERE a.user_id = u.id AND a.access_token IS NOT NULL) "
-               "FROM api_token t JOIN \"user\" u ON u.id = t.user_id "
-               "LEFT JOIN plan p ON p.user_id = u.id AND p.is_addon = 0 "
-               "WHERE t.hash = ?1 AND u.deleted_at IS NULL"};
-    sql_start(store, &s, BLOB(((struct slice){(const char *)token_hash, 32})));
+    static struct statement s = {.sql = "SELECT " USER_COLUMNS
+                                        "FROM api_token t JOIN \"user\" u ON u.id = t.user_id "
+                                        "LEFT JOIN plan p ON p.user_id = u.id AND p.is_addon = 0 "
+                                        "WHERE t.hash = ?1 AND u.deleted_at IS NULL"};
+    sql_start(store, &s, HASH(token_hash));
     bool found = sql_row(store, &s);
     if (found) {
-        *user = (struct store_user){
-            .id = column_text(&s, 0, arena),
-            .email = column_text(&s, 1, arena),
-            .default_account_id = column_text(&s, 2, arena),
-            .primary_line_id = column_text(&s, 3, arena),
-            .plan_name = column_text(&s, 4, arena),
-            .plan_ends_at = column_is_null(&s, 5) ? INT64_MAX : column_integer(&s, 5),
-            .has_valid_account = column_integer(&s, 6) != 0,
+        *user = read_user(&s, arena);
+        sql_stop(&s);
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+enum store_result store_authenticate_session(struct store *store, struct arena *arena,
+                                             const unsigned char hash[32], int64_t now,
+                                             struct store_user *user,
+                                             struct store_session *session) {
+    static struct statement s = {
+        .sql = "SELECT " USER_COLUMNS ", s.id, s.created_at, s.last_seen_at, s.expires_at, "
+               "s.is_by_link FROM session s JOIN \"user\" u ON u.id = s.user_id "
+               "LEFT JOIN plan p ON p.user_id = u.id AND p.is_addon = 0 "
+               "WHERE s.hash = ?1 AND s.expires_at > ?2 AND u.deleted_at IS NULL"};
+    sql_start(store, &s, HASH(hash), INTEGER(now));
+    bool found = sql_row(store, &s);
+    if (found) {
+        *user = read_user(&s, arena);
+        *session = (struct store_session){
+            .id = column_text(&s, USER_COLUMN_COUNT, arena),
+            .created_at = column_integer(&s, USER_COLUMN_COUNT + 1),
+            .last_seen_at = column_integer(&s, USER_COLUMN_COUNT + 2),
+            .expires_at = column_integer(&s, USER_COLUMN_COUNT + 3),
+            .is_by_link = column_integer(&s, USER_COLUMN_COUNT + 4) != 0,
         };
         sql_stop(&s);
     }

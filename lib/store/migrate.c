@@ -186,6 +186,28 @@ static const char *const to_3[] = {
     NULL,
 };
 
+/* Version 3 to 4. */
+static const char *const to_4[] = {
+    /* sessions of the dashboard */
+    "ALTER TABLE api_token ADD COLUMN last4 TEXT",
+    "CREATE TABLE user_password (user_id TEXT PRIMARY KEY REFERENCES user (id), "
+    "hash TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT",
+    "CREATE TABLE session (id TEXT PRIMARY KEY, user_id TEXT NOT NULL REFERENCES user (id), "
+    "hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), "
+    "is_by_link INTEGER NOT NULL CHECK (is_by_link IN (0, 1)), address TEXT NOT NULL, "
+    "agent TEXT NOT NULL, created_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL, "
+    "expires_at INTEGER NOT NULL) STRICT",
+    "CREATE INDEX session_user ON session (user_id, created_at)",
+    "CREATE INDEX session_age ON session (expires_at)",
+    "CREATE TABLE login_link (user_id TEXT PRIMARY KEY REFERENCES user (id), "
+    "hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), expires_at INTEGER NOT NULL) STRICT",
+    "CREATE INDEX login_link_age ON login_link (expires_at)",
+    "CREATE TABLE login_failure (subject TEXT PRIMARY KEY, failures INTEGER NOT NULL, "
+    "attempt_id TEXT NOT NULL, blocked_until INTEGER NOT NULL, forget_at INTEGER NOT NULL) STRICT",
+    "CREATE INDEX login_failure_age ON login_failure (forget_at)",
+    NULL,
+};
+
 /* The numbered steps: `sql` migrates version to - 1 to version `to`. schema.sql is the result of
  * all steps; a test compares the two. */
 static const struct {
@@ -194,6 +216,7 @@ static const struct {
 } steps[] = {
     {2, to_2},
     {3, to_3},
+    {4, to_4},
 };
 
 /* Creates an empty file; SQLite gives its -wal and -shm the same mode. */

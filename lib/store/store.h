@@ -99,6 +99,22 @@ struct store_user {
 enum store_result store_authenticate(struct store *store, struct arena *arena,
                                      const unsigned char token_hash[32], struct store_user *user);
 
+/* A session of the dashboard (session.h has the calls that change one). */
+struct store_session {
+    const char *id;
+    int64_t created_at;   /* the login */
+    int64_t last_seen_at; /* the login, or the last renewal */
+    int64_t expires_at;   /* it ends then, unless it is renewed */
+    bool is_by_link;      /* the login was by a link, not by the password */
+};
+
+/* Finds the user, who is not deleted, and the session whose value has this SHA-256 and that has not
+ * ended, or STORE_NOT_FOUND. */
+enum store_result store_authenticate_session(struct store *store, struct arena *arena,
+                                             const unsigned char hash[32], int64_t now,
+                                             struct store_user *user,
+                                             struct store_session *session);
+
 struct store_account {
     const char *id, *user_id, *waba_id, *name;
     struct slice sealed_token; /* n == 0: no valid platform access token */

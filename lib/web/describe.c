@@ -11,7 +11,7 @@ enum {
     DESCRIPTION_MEMORY = 16 * 1024 * 1024, /* for the JSON form */
 };
 
-static const char *const requirements[] = {"token", "line", "signature"};
+static const char *const requirements[] = {"either", "line", "signature", "session"};
 static const char *const bodies[] = {
     [BODY_NONE] = "none", [BODY_JSON] = "json", [BODY_RAW] = "raw", [BODY_STREAM] = "file"};
 static const char *const types[] = {[FIELD_STRING] = "string",

@@ -14,7 +14,8 @@
  *
  *     switchboard NAME: a CGI executable; see apache.conf. Its routes:
  *       METHOD PATH
- *         requires  REQUIREMENT...        token, line, signature; no line when there is none
+ *         requires  REQUIREMENT...        either (API token or session), line, signature, session; no
+ *                                         line when there is none
  *         body      KIND, at most N bytes json, raw, or file (no limit); no line without a body
  *         dispatches                      the members depend on the body
  *         query     NAME: TYPE[, RULE]...

@@ -25,6 +25,7 @@ static const struct {
     [UNSUPPORTED_TYPE] = {415, "VALIDATION_ERROR"},
     [RANGE_NOT_SATISFIABLE] = {416, "VALIDATION_ERROR"},
     [UNPROCESSABLE] = {422, "VALIDATION_ERROR"},
+    [RATE_LIMITED] = {429, "RATE_LIMITED"},
     [INTERNAL] = {500, "INTERNAL_ERROR"},
     [BAD_GATEWAY] = {502, "INTERNAL_ERROR"},
     [UNAVAILABLE] = {503, "INTERNAL_ERROR"},
@@ -146,7 +147,7 @@ int reply_settle(struct request *rq) {
     rq->reply.has_envelope = true;
     reply_body(rq, catalogue[failure->code].status, REPLY_JSON, envelope(rq));
     if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard &&
-        rq->route->guard->requires & REQUIRES_TOKEN)
+        rq->route->guard->requires & REQUIRES_EITHER)
         reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\""); /* RFC 9110 15.5.2 */
     return rq->reply.status;
 }
@@ -178,6 +179,7 @@ static const char *reason(int status) {
         {415, "Unsupported Media Type"},
         {416, "Range Not Satisfiable"},
         {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
         {500, "Internal Server Error"},
         {502, "Bad Gateway"},
         {503, "Service Unavailable"},

@@ -20,15 +20,16 @@ struct caller; /* the authenticated user: defined in auth.h, unknown to lib/web 
 
 /* What a guard requires of a request. The description of the routes (describe.h) lists it. */
 enum requirement {
-    REQUIRES_TOKEN = 1,     /* an API token; a 401 has WWW-Authenticate (RFC 9110 15.5.2) */
+    REQUIRES_EITHER = 1,    /* API token or session; a 401 has WWW-Authenticate (RFC 9110 15.5.2) */
     REQUIRES_LINE = 2,      /* phoneNumberId in the JSON body, a line of the caller (spec 5.6) */
     REQUIRES_SIGNATURE = 4, /* the platform's signature of the body (spec 6) */
+    REQUIRES_SESSION = 8,   /* a session of the dashboard; a token does not count */
 };
 
 /* The authorization of a route. Each step returns 0, or -1 after it has failed the request; a step
  * that is NULL is omitted. */
 struct guard {
-    /* Checks token and plan (spec 5.5), before the body is read; called a second time after a body
+    /* Checks caller and plan (spec 5.5), before the body is read; called a second time after a body
      * that arrived slowly. */
     int (*before_body)(struct request *rq);
     int (*before_fields)(struct request *rq); /* after the JSON was read: ownership (spec 5.6) */
@@ -75,6 +76,7 @@ enum failure_code {
     UNSUPPORTED_TYPE,      /* 415 VALIDATION_ERROR */
     RANGE_NOT_SATISFIABLE, /* 416 VALIDATION_ERROR */
     UNPROCESSABLE,         /* 422 VALIDATION_ERROR */
+    RATE_LIMITED,          /* 429 RATE_LIMITED */
     INTERNAL,              /* 500 INTERNAL_ERROR */
     BAD_GATEWAY,           /* 502 INTERNAL_ERROR */
     UNAVAILABLE,           /* 503 INTERNAL_ERROR */
@@ -116,6 +118,7 @@ struct request {
     struct json json;       /* BODY_JSON: the object */
     bool is_strict;         /* Prefer: handling=strict: unknown fields are issues */
     struct caller *caller;  /* set by the guard */
+    bool has_session;       /* the guard looked for a session: the request has no token */
     void (*release)(void);  /* of the locks that the request holds; NULL: it holds none */
     struct failure failure;
     struct reply reply;

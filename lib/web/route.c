@@ -34,7 +34,7 @@ size_t route_body_limit(const struct route *route) {
 
 /* Returns the methods of this path, for `Allow` (RFC 9110 10.2.1); NULL for an unknown path. */
 static const char *allowed_methods(struct request *rq, const struct route *routes) {
-    static const char *const methods[] = {"GET", "POST", "DELETE"};
+    static const char *const methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
     struct buffer allow = buffer_in(rq->arena);
     struct slice unused[MAX_PATH_PARAMETERS];
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {

@@ -314,7 +314,7 @@ static void start(const struct service *service, struct request *rq) {
 /* Counts the request. The labels are bounded: the template of the route, never the path, and the
  * methods of routes. */
 static void count_request(const struct request *rq) {
-    static const char *const methods[] = {"GET", "POST", "DELETE", "OPTIONS"};
+    static const char *const methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
     char labels[COUNTERS_LABELS_SIZE];
     const char *method = "other", *route = rq->route ? rq->route->path : "none";
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)

@@ -16,7 +16,9 @@ def rules: [.type, (select(.required) | "required"), (select(.may_be_empty) | "m
 def command:
     "curl" + (if .method == "GET" then "" else " -X \(.method)" end) + " \"$BASE_URL\(.path
         | gsub(":(?<name>[A-Za-z]+)"; "$\(.name | ascii_upcase)"))\""
-    + (if any(.requires[]; . == "token") then " -H \"Authorization: Bearer $TOKEN\"" else "" end)
+    + (if any(.requires[]; . == "either") then " -H \"Authorization: Bearer $TOKEN\""
+        elif any(.requires[]; . == "session") then " \\\n    -b \"__Host-switchboard=$SESSION\""
+            + " -H 'X-Switchboard: 1' -H 'Sec-Fetch-Site: same-origin'" else "" end)
     + (if .body == "json" then " \\\n    -H 'Content-Type: application/json' \\\n    -d '"
         + (.request // {} | tojson) + "'"
         elif .body == "file" then " \\\n    -F phoneNumberId=\"$LINE\" -F file=@picture.png"

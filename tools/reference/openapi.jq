@@ -111,7 +111,9 @@ def refusals: [.errors | group_by(.status)[] | {key: "\(.[0].status)", value: {
         content: {"application/json": {schema: {allOf: [reference("Error"),
             {properties: {error: {enum: ([.[].error] | unique)}}}]}}}}}] | from_entries;
 
-def security: if any(.requires[]; . == "token") then [{bearer: []}, {apiToken: []}] else [] end;
+def security: if any(.requires[]; . == "either")
+    then [{bearer: []}, {apiToken: []}, {session: [], dashboard: []}]
+    elif any(.requires[]; . == "session") then [{session: [], dashboard: []}] else [] end;
 
 def operation_object($tags): {
         operationId: operation,
@@ -165,7 +167,11 @@ def event: {post: {
     components: {
         securitySchemes: {
             bearer: {type: "http", scheme: "bearer"},
-            apiToken: {type: "apiKey", in: "header", name: "X-API-Token"}},
+            apiToken: {type: "apiKey", in: "header", name: "X-API-Token"},
+            session: {type: "apiKey", in: "cookie", name: "__Host-switchboard",
+                description: "The session of the dashboard. It counts only with X-Switchboard."},
+            dashboard: {type: "apiKey", in: "header", name: "X-Switchboard",
+                description: "1; and Sec-Fetch-Site: same-origin, which the browser adds."}},
         headers: {"X-Request-Id": {description: "The id of the request, as in the log.",
             schema: {type: "string"}}},
         schemas: (.schemas

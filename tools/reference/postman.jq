@@ -15,7 +15,7 @@ def request: {
             | {key: .path, type: (if .path == "file" then "file" else "text" end), value: "",
                 description: .text}]}}
         else {} end)
-    + (if any(.requires[]; . == "token") then {} else {auth: {type: "noauth"}} end);
+    + (if any(.requires[]; . == "either") then {} else {auth: {type: "noauth"}} end);
 
 . as $all | {
     info: {name: "Switchboard", version: .version,

@@ -2,7 +2,7 @@
 # programs; lib/web/describe.h). Prints {routes, events, schemas, pages, problems}; each problem is
 # a line that says what is on one side only, and where to write.
 
-def is_scope: test("^((GET|POST|DELETE) /|Every route|No route$|Event )");
+def is_scope: test("^((GET|POST|PUT|PATCH|DELETE) /|Every route|No route$|Event )");
 def column($name): .head[0] == $name;
 
 # The parts of a page that describe one route, or a group of them.
@@ -28,7 +28,12 @@ def sends: any(.requires[]; . == "line")
 # Whether the scope describes the route.
 def covers($scope): . as $route | $scope.name as $name
     | if $name == "Every route" then $scope.page | IN("README.md", $route.page)
-    elif $name == "Every route that requires a token" then any($route.requires[]; . == "token")
+    elif $name == "Every route that requires a token or a session" then
+        any($route.requires[]; . == "either")
+    elif $name == "Every route that requires a session" then
+        any($route.requires[]; . == "session")
+    elif $name == "Every route that takes a password" then
+        any($route.members[]; .path == "password")
     elif $name == "Every route that requires a line" then any($route.requires[]; . == "line")
     elif $name == "Every route that sends" then sends
     elif $name == "Every route with a JSON body" then $route.body == "json"
@@ -37,7 +42,8 @@ def covers($scope): . as $route | $scope.name as $name
         any($route.may[]; . == "call the platform")
     else $name == ($route | id) end;
 
-def known_groups: ["Every route", "Every route that requires a token",
+def known_groups: ["Every route", "Every route that requires a token or a session",
+    "Every route that requires a session", "Every route that takes a password",
     "Every route that requires a line", "Every route that sends", "Every route with a JSON body",
     "Every route that takes a query", "Every route that calls the platform", "No route"];
 
@@ -74,7 +80,7 @@ def problems($scopes; $failures): . as $routes
         | (select(any($scopes[]; .name == $id and .page == $page) | not)
             | "doc/api/\($page): no section for \($id): add `### \($id)`")),
     ($scopes[] | .name as $name | .page as $page
-        | select($name | test("^(GET|POST|DELETE) /"))
+        | select($name | test("^(GET|POST|PUT|PATCH|DELETE) /"))
         | select(any($routes[]; id == $name and .page == $page) | not)
         | "doc/api/\($page): `### \($name)` is no route of the program: remove the section"),
     ($scopes[] | select(.name | startswith("Every route"))

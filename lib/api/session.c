@@ -1,0 +1,56 @@
+#include "api/session.h"
+
+/* Returns the value of the cookie; p == NULL if there is none, or more than one, of which a browser
+ * sends only one. */
+static struct slice find_cookie(const char *header) {
+    struct slice rest = slice_of(header), found = {NULL, 0};
+    while (rest.n) {
+        struct slice value = slice_trim(slice_cut(&rest, ';'));
+        struct slice name = slice_cut(&value, '=');
+        if (!slice_equal(name, SLICE(SESSION_COOKIE)))
+            continue;
+        if (found.p)
+            return (struct slice){NULL, 0};
+        found = value;
+    }
+    return found.n ? found : (struct slice){NULL, 0};
+}
+
+static bool has_value(const char *variable, const char *value) {
+    const char *given = request_variable(variable);
+    return given && strcmp(given, value) == 0;
+}
+
+/* Whether the request is to a page's own origin: `origin` is that of public_url, or without one
+ * that which the request names. A browser writes an origin in lower case and without a default
+ * port, and so it writes Host. */
+static bool is_own_origin(const struct request *rq, const char *origin) {
+    const char *public_url = rq->config->public_url;
+    const char *scheme = request_variable("REQUEST_SCHEME"), *host = request_variable("HTTP_HOST");
+    if (*public_url) {
+        const char *authority = strstr(public_url, "://");
+        size_t n = authority ? (size_t)(authority + 3 - public_url) : 0;
+        n += strcspn(public_url + n, "/");
+        return slice_equal(slice_of(origin), (struct slice){public_url, n});
+    }
+    return scheme && host && strcmp(origin, arena_printf(rq->arena, "%s://%s", scheme, host)) == 0;
+}
+
+struct slice session_cookie(const struct request *rq) {
+    const struct slice none = {NULL, 0};
+    const char *site = request_variable("HTTP_SEC_FETCH_SITE");
+    const char *origin = request_variable("HTTP_ORIGIN");
+    if (!has_value("HTTP_X_SWITCHBOARD", "1"))
+        return none;
+    if (site ? strcmp(site, "same-origin") != 0 : !origin || !is_own_origin(rq, origin))
+        return none;
+    return find_cookie(request_variable("HTTP_COOKIE"));
+}
+
+bool session_is_foreign(const struct request *rq) {
+    const char *site = request_variable("HTTP_SEC_FETCH_SITE");
+    const char *origin = request_variable("HTTP_ORIGIN");
+    if (site)
+        return strcmp(site, "same-origin") != 0;
+    return origin && !is_own_origin(rq, origin);
+}

@@ -1,0 +1,25 @@
+/* The session of a request: its cookie, and the headers without which the cookie does not count. A
+ * browser adds the cookie to every request to the gateway, also to those that a page of another
+ * site makes; only the gateway's own page can add these headers. */
+#ifndef SWITCHBOARD_SESSION_H
+#define SWITCHBOARD_SESSION_H
+
+#include "web/request.h"
+
+#define SESSION_COOKIE "__Host-switchboard"
+
+/* What a request with a session needs, for the message of a 401. */
+#define SESSION_RULE                                                                               \
+    "the cookie of a session counts only together with the headers X-Switchboard: 1 and "          \
+    "Sec-Fetch-Site: same-origin"
+
+/* Returns the value of the session's cookie if it counts: the request has one such cookie, the
+ * header `X-Switchboard: 1`, and `Sec-Fetch-Site: same-origin`; or, without Sec-Fetch-Site, an
+ * Origin that is the gateway's own. Else p == NULL. Nothing is known about the session itself. */
+struct slice session_cookie(const struct request *rq);
+
+/* Whether the browser says that a page of another origin made the request. A request without the
+ * headers of a browser is not from another page. */
+bool session_is_foreign(const struct request *rq);
+
+#endif
