@@ -315,12 +315,16 @@ hosting: ## pack build/hosting/*.tar.gz, for an account of a web host without ro
 	@$(BUILD_ALL) STATIC_CURL=1 all hosting-programs
 	@tools/hosting/pack build/static $(STATIC_LIBCURL)/MANIFEST build/hosting
 
-hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, chroot
+hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, chroot, Debian 11
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(HOSTING_TEST_PACKAGES)
 	@$(BUILD_ALL) all $(TEST_HELPERS)
+	@tests/hosting/debian11 build/debian11
+	@: >build/hosting/times
 	@ARCHIVE=$$(ls -t $(CURDIR)/build/hosting/*.tar.gz | head -n 1) \
+	    DEBIAN11=$(CURDIR)/build/debian11 TIMES=$(CURDIR)/build/hosting/times \
 	    OUT=$(OUT) TRANSPORTS=direct HELPERS=$(CURDIR)/$(BUILD)/helpers \
 	    tests/run tests/hosting/archive.bats
+	@cat build/hosting/times
 
 doc: ## write the reference to build/doc: OpenAPI, HTML, man page, Postman collection, llms.txt
 	@tools/setup $(PACKAGES)

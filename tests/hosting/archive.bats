@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The archive of `make hosting`, installed by its script at a web host. Run by `make hosting-test`,
-# which sets ARCHIVE.
+# which sets ARCHIVE, DEBIAN11 (a root directory, complete if it has the file `complete`) and TIMES
+# (a file for the times that it prints).
 # transports: direct
 BATS_TEST_DIRNAME=$(cd "$BATS_TEST_DIRNAME/.." && pwd) # where the helpers are
 load helpers/all
@@ -49,6 +50,19 @@ install_all() {
     TOKEN=$(sed -n 's/^API token of .*: //p' <<<"$output")
     LINE=106540352242922 ACCOUNT=''
     export DB=$home/switchboard.db
+}
+
+# The same; adds the time from the packed archive to the first answer to $TIMES, and sets
+# `install_output`: install_timed HOST
+install_timed() {
+    local started=$EPOCHREALTIME answered
+    install_all
+    install_output=$output
+    request GET /v2/me -H "X-API-Token: $TOKEN"
+    answered=$EPOCHREALTIME
+    assert_success
+    printf '%s: %s s from the archive to the first answer\n' "$1" \
+        "$(awk -v a="$started" -v b="$answered" 'BEGIN { printf "%.1f", b - a }')" >>"$TIMES"
 }
 
 # The whole path of a message, each step through the hoster's Apache.
@@ -106,9 +120,7 @@ assert_private_files() {
 
 @test "one command installs on event MPM and mod_cgid: me, send, upload, download, inbound, event out" {
     start_hoster event cgid
-    install_all
-    install_output=$output
-    printf '# %s\n' "$(grep '^installed' <<<"$output")" >&3
+    install_timed 'this machine'
     assert_equal "$(head -n 1 "$STACK/crontab.new")" '0 3 * * * other'
     assert_private_files
     assert_works
@@ -366,4 +378,48 @@ cage_cgi() {
     grep -q '^Status: 200' "$BATS_TEST_TMPDIR/answer" || fail "$(cat "$BATS_TEST_TMPDIR/answer")"
     assert_sent_json .text.body '"from the cage"'
     assert_works "$BATS_TEST_TMPDIR/output" # programs outside of it, the courier in it
+}
+
+# --- another Debian ---
+
+# Makes the root directory $cage, a copy of Debian 11 without its caches. The account's directory
+# and Apache's have the same paths inside and outside.
+make_debian11() {
+    cage=$STACK/debian11
+    rm -rf "$cage"
+    cp -a --reflink=auto "$DEBIAN11" "$cage"
+    mkdir -p "$cage$STACK"/{home/public_html,hoster}
+    chown -R 33:33 "$cage$STACK"
+    ln -sfn "$cage$STACK/home" "$STACK/home"
+    ln -sfn "$cage$STACK/hoster" "$STACK/hoster"
+}
+
+# Apache, the script, the programs and cron's line run there, as the user www-data. The mount of
+# /proc ends with their processes.
+# shellcheck disable=SC2016  # expanded by the inner shell
+in_debian11() {
+    service=(unshare --mount sh -c 'root=$1
+        shift
+        mount --rbind /proc "$root/proc" && mount --rbind /dev "$root/dev" &&
+            exec chroot --userspec=33:33 "$root" "$@"' sh "$cage")
+    runner=("${service[@]}")
+}
+
+@test "on Debian 11, with its Apache and C library: me, send, upload, download, inbound, event out" {
+    [[ -e $DEBIAN11/complete ]] || skip 'there is no root directory of Debian 11'
+    make_debian11
+    rm -f "$cage/usr/bin/crontab"
+    export HOSTER_SETUP=in_debian11 CUSTOMER_PATH=/usr/bin:/bin HOSTER_SHELL=sh
+    start_hoster event cgid
+    assert_equal "$("${service[@]}" cut -d . -f 1 /etc/debian_version)" 11
+    # the usual build does not start there
+    cp "$OUT/cgi-bin/messages" "$cage/tmp/messages"
+    run "${service[@]}" /tmp/messages --describe
+    [[ $status != 0 && $output == *'error while loading shared libraries'* ||
+        $output == *GLIBC_2.3* ]] || fail "$output"
+    install_timed 'Debian 11'
+    printf '%s\n' "$install_output" >"$BATS_TEST_TMPDIR/output"
+    assert_private_files
+    assert_works "$BATS_TEST_TMPDIR/output"
+    [[ $install_output != *FAIL* ]] || fail "$install_output"
 }
