@@ -257,7 +257,8 @@ audit: ## print and check what each executable can do; V=1 prints every trial, O
 	    tests/audit
 
 bench: ## measure against bare programs and Node, 10 minutes
-	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES)
+	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES) $(STATIC_PACKAGES)
+	@$(BUILD_ALL) STATIC_CURL=1 all
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
 	@BENCH_BIN=$(BENCH) tests/bench/run
 

@@ -80,7 +80,7 @@ below() {
 # The process ids of cgi:PROGRAM, fcgi:PROGRAM, node:CONTROL, courier or nothing.
 processes_of() {
     case $1 in
-    cgi:*) below "$(cat "$world/cgi/httpd.pid")" "${1#*:}" ;;
+    cgi:* | static:*) below "$(cat "$world/${1%%:*}/httpd.pid")" "${1#*:}" ;;
     fcgi:*) below "$(cat "$world/fcgi/${1#*:}.pid")" ;;
     node:*) below "$(cat "$world/${1#*:}/pid")" ;;
     courier) printf '%s\n' "$courier_pid" ;;

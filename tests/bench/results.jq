@@ -36,6 +36,8 @@ def promises: [
    of: "FastCGI send", over: "fastify send", key: "p99_ms", most: {"32": 1.0}},
   {name: "CGI send / FastCGI send, platform 0 ms", row: "send, platform 0 ms", of: "CGI send",
    over: "FastCGI send"},
+  {name: "static CGI send / CGI send", row: "send by a static CGI", of: "static CGI send",
+   over: "CGI send"},
   {name: "CGI webhook / bare reader", row: "inbound webhook", of: "CGI webhook", over: "bare reader"},
   {name: "FastCGI webhook / bare reader", row: "inbound webhook", of: "FastCGI webhook",
    over: "bare reader"},

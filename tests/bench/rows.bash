@@ -74,6 +74,17 @@ row_send() {
     set_latency 0
 }
 
+# The same by a CGI that was built with STATIC_CURL=1, in turn with the usual one.
+row_static() {
+    local connections
+    # shellcheck disable=SC2154  # set by start_static
+    contender 'static CGI send' static:messages "$static/v2/messages/send/text" send "$token" "$line"
+    row='send by a static CGI'
+    for connections in "${all_connections[@]}"; do
+        in_turn "$connections" "$send_rounds" "$send_seconds" 'CGI send' 'static CGI send'
+    done
+}
+
 # One client: the additional time of a send, compared with the same call to the platform directly.
 row_added() {
     row='one send at a time'

@@ -19,6 +19,11 @@ install_programs() {
         [[ ! -x $program ]] || cp "$program" "$bench/home/cgi-bin/"
     done
     cp "$root/tools/pool" "$root/tools/courier" "$bench/home/tools/"
+    rm -rf "$bench/static"
+    [[ " ${rows[*]-} " == *' static '* ]] || return 0
+    mkdir -p "$bench/static/cgi-bin"
+    cp "$root"/build/static/cgi-bin/* "$bench/static/cgi-bin/" ||
+        die 'the static programs are not built: make STATIC_CURL=1'
 }
 
 write_config() {
@@ -104,10 +109,18 @@ start_apaches() {
         --pid-file "$world/fcgi/hello_fcgi.pid" -- "$bench/home/cgi-bin/hello_fcgi" </dev/null \
         >"$world/pool.log" 2>&1 &
     started+=($!)
-    wait_until 10 test -S "$sockets/hello_fcgi.sock" ||
+    wait_until 30 test -S "$sockets/hello_fcgi.sock" ||
         die 'the pool of the bare program did not start'
     cgi=http://127.0.0.1:$(cat "$world/cgi/port")
+    [[ ! -d $bench/static ]] || start_static
     fcgi=http://127.0.0.1:$(cat "$world/fcgi/port")
+}
+
+# The Apache of the programs that were built with STATIC_CURL=1.
+start_static() {
+    (in_group "$root/tools/private-apache" start --dir "$world/static" --threads 256 \
+        --config "$world/switchboard.conf" --home "$bench/static")
+    static=http://127.0.0.1:$(cat "$world/static/port")
 }
 
 # --- the controls ---
@@ -230,6 +243,7 @@ stop_world() {
     [[ -n ${world-} ]] || return 0
     "$root/tools/private-apache" stop --dir "$world/cgi" || true
     "$root/tools/private-apache" stop --dir "$world/fcgi" || true
+    [[ ! -d $world/static ]] || "$root/tools/private-apache" stop --dir "$world/static" || true
     kill "${started[@]}" 2>/dev/null || true
     wait_until 20 all_ended || kill -KILL "${started[@]}" 2>/dev/null || true
     leave_group
