@@ -4,7 +4,7 @@
 # --- Debian packages ----------------------------------------------------------------------------
 NPM := $(if $(shell command -v npm),,nodejs npm)
 HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap
-TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime man-db \
+TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime gojq man-db \
     mandoc zsh $(NPM)
 LINT_PACKAGES := clang clang-format shellcheck
 FUZZ_PACKAGES := clang libclang-rt-14-dev

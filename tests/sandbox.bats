@@ -88,7 +88,7 @@ assert_refused() {
     assert_status "$1"
     assert_json .error.code "$2"
     assert_that '.error | (.type | test("Exception$")) and (.fbtrace_id | length > 10)'
-    [[ -z ${3-} ]] || [[ $(jq -r '.error | .message, .error_data.details' "$body") == *"$3"* ]] ||
+    [[ -z ${3-} ]] || [[ $(gojq -r '.error | .message, .error_data.details' "$body") == *"$3"* ]] ||
         fail_answer "expected an error that contains: $3"
 }
 
@@ -98,7 +98,7 @@ webhook() { # JSON: asks for webhooks, prints the report
 
 # The body of a webhook call.
 built() {
-    webhook "$(jq -c '. + {build: true}' <<<"$1")" | jq -r '.posts[0].body'
+    webhook "$(gojq -c '. + {build: true}' <<<"$1")" | gojq -r '.posts[0].body'
 }
 
 # A receiver of webhooks: the sandbox itself, below /inbox.
@@ -177,7 +177,7 @@ hmac() { # KEY, body on standard input
         assert_header "$name"
     done
     assert_header Content-Type 'application/json; charset=UTF-8'
-    header x-business-use-case-usage | jq -e ".\"$WABA\"[0].estimated_time_to_regain_access == 0"
+    header x-business-use-case-usage | gojq -e ".\"$WABA\"[0].estimated_time_to_regain_access == 0"
 }
 
 # --- Sends --------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ hmac() { # KEY, body on standard input
     local ids=''
     for _ in 1 2 3 4 5; do
         send "$text"
-        ids+=$(jq .messages[0].id "$body")$'\n'
+        ids+=$(gojq .messages[0].id "$body")$'\n'
     done
     assert_equal "$(sort -u <<<"$ids" | grep -c wamid)" 5
 }
@@ -215,7 +215,7 @@ hmac() { # KEY, body on standard input
     assert_json .contacts '[{"input":"US.134","wa_id":"134"}]'
     send "$text"
     eventually inbox_holds 3
-    sandbox GET 'requests?path=/inbox' | jq -e 'all(.body | contains("16505551234"))'
+    sandbox GET 'requests?path=/inbox' | gojq -e 'all(.body | contains("16505551234"))'
 }
 
 @test "envelope: missing and wrong members are refused" {
@@ -305,17 +305,17 @@ hmac() { # KEY, body on standard input
     local change
     send "\"type\":\"contacts\",\"contacts\":[$one,$one]"
     assert_accepted
-    send "\"type\":\"contacts\",\"contacts\":$(jq -c '[range(257) as $i | .]' <<<"$one")"
+    send "\"type\":\"contacts\",\"contacts\":$(gojq -c '[range(257) as $i | .]' <<<"$one")"
     assert_accepted
-    send "\"type\":\"contacts\",\"contacts\":$(jq -c '[range(258) as $i | .]' <<<"$one")"
+    send "\"type\":\"contacts\",\"contacts\":$(gojq -c '[range(258) as $i | .]' <<<"$one")"
     assert_refused 400 131009 257
     for change in 'del(.name)' 'del(.name.formatted_name)' '.name.formattedName = "A"' \
         '.phones = {}' '.phones[0].waId = "1"' '.addresses[0].city = 5' '.org = []' '.x = 1'; do
-        send "\"type\":\"contacts\",\"contacts\":[$(jq -c "$change" <<<"$one")]"
+        send "\"type\":\"contacts\",\"contacts\":[$(gojq -c "$change" <<<"$one")]"
         assert_refused 400 100 'contacts[0]'
     done
     for change in 23.1.1999 1999-1-23 19990123 1999-01-2x; do
-        send "\"type\":\"contacts\",\"contacts\":[$(jq -c ".birthday = \"$change\"" <<<"$one")]"
+        send "\"type\":\"contacts\",\"contacts\":[$(gojq -c ".birthday = \"$change\"" <<<"$one")]"
         assert_refused 400 131009 birthday
     done
     send '"type":"contacts","contacts":[]'
@@ -326,7 +326,7 @@ hmac() { # KEY, body on standard input
 
 # Reply buttons with the given titles.
 buttons() {
-    jq -nc '{type: "button", body: {text: "b"}, action: {buttons: [$ARGS.positional | to_entries[] |
+    gojq -nc '{type: "button", body: {text: "b"}, action: {buttons: [$ARGS.positional | to_entries[] |
         {type: "reply", reply: {id: "\(.key)", title: .value}}]}}' --args "$@"
 }
 
@@ -343,15 +343,15 @@ buttons() {
     assert_refused 400 131009 Duplicated
     send_interactive "$(buttons 123456789012345678901)"
     assert_refused 400 100 20
-    send_interactive "$(buttons Yes | jq -c 'del(.body)')"
+    send_interactive "$(buttons Yes | gojq -c 'del(.body)')"
     assert_refused 400 100 body
-    send_interactive "$(buttons Yes | jq -c '.header = {type: "image", image: {id: "9"}}')"
+    send_interactive "$(buttons Yes | gojq -c '.header = {type: "image", image: {id: "9"}}')"
     assert_refused 400 100 'media attachment ID'
 }
 
 # A list whose sections have the given numbers of rows.
 list() {
-    jq -nc '{type: "list", body: {text: "b"}, action: {button: "Open", sections: [$ARGS.positional |
+    gojq -nc '{type: "list", body: {text: "b"}, action: {button: "Open", sections: [$ARGS.positional |
         to_entries[] | .key as $s | {title: "S\($s)", rows: [range(.value | tonumber) |
         {id: "\($s)-\(.)", title: "R\(.)"}]}]}}' --args "$@"
 }
@@ -365,11 +365,11 @@ list() {
     assert_refused 400 131009
     send_interactive "$(list)"
     assert_refused 400 131009
-    send_interactive "$(list 2 2 | jq -c '.action.sections[1].rows[0].id = "0-0"')"
+    send_interactive "$(list 2 2 | gojq -c '.action.sections[1].rows[0].id = "0-0"')"
     assert_refused 400 131009 Duplicated
-    send_interactive "$(list 2 2 | jq -c 'del(.action.sections[1].title)')"
+    send_interactive "$(list 2 2 | gojq -c 'del(.action.sections[1].title)')"
     assert_refused 400 131009 title
-    send_interactive "$(list 1 | jq -c '.action.button = "123456789012345678901"')"
+    send_interactive "$(list 1 | gojq -c '.action.button = "123456789012345678901"')"
     assert_refused 400 100 20
 }
 
@@ -381,22 +381,22 @@ list() {
     local products='{"type":"product_list","header":{"type":"text","text":"h"},"body":{"text":"b"},"action":{"catalog_id":"1","sections":[{"title":"t","product_items":[{"product_retailer_id":"a"}]}]}}'
     send_interactive "$products"
     assert_accepted
-    send_interactive "$(jq -c 'del(.header)' <<<"$products")"
+    send_interactive "$(gojq -c 'del(.header)' <<<"$products")"
     assert_refused 400 100 header
-    send_interactive "$(jq -c '.action.sections[0].product_items = []' <<<"$products")"
+    send_interactive "$(gojq -c '.action.sections[0].product_items = []' <<<"$products")"
     assert_refused 400 131009
-    send_interactive "$(jq -c '.action.sections[0].product_items = [range(31) | {product_retailer_id: "\(.)"}]' <<<"$products")"
+    send_interactive "$(gojq -c '.action.sections[0].product_items = [range(31) | {product_retailer_id: "\(.)"}]' <<<"$products")"
     assert_refused 400 131009
     local catalog='{"type":"catalog_message","body":{"text":"b"},"action":{"name":"catalog_message"}}'
     send_interactive "$catalog"
     assert_accepted
-    send_interactive "$(jq -c '.action.parameters = {}' <<<"$catalog")"
+    send_interactive "$(gojq -c '.action.parameters = {}' <<<"$catalog")"
     assert_refused 400 100 thumbnail_product_retailer_id
 }
 
 # A carousel with the given catalogs.
 carousel() {
-    jq -nc '{type: "carousel", body: {text: "b"}, action: {cards: [$ARGS.positional | to_entries[] |
+    gojq -nc '{type: "carousel", body: {text: "b"}, action: {cards: [$ARGS.positional | to_entries[] |
         {card_index: .key, type: "product", action: {product_retailer_id: "p", catalog_id: .value}}]}}' \
         --args "$@"
 }
@@ -410,9 +410,9 @@ carousel() {
     assert_refused 400 131009
     send_interactive "$(carousel 1 2)"
     assert_refused 400 131009 catalog_id
-    send_interactive "$(carousel 1 1 | jq -c '.action.cards[1].card_index = 0')"
+    send_interactive "$(carousel 1 1 | gojq -c '.action.cards[1].card_index = 0')"
     assert_refused 400 131009 card_index
-    send_interactive "$(carousel 1 1 | jq -c '.footer = {text: "f"}')"
+    send_interactive "$(carousel 1 1 | gojq -c '.footer = {text: "f"}')"
     assert_refused 400 100 footer
 }
 
@@ -421,17 +421,17 @@ carousel() {
     local change
     send_interactive "$button"
     assert_accepted
-    send_interactive "$(jq -c '.footer.text = "f" | .header = {type: "image", image: {id: "1100000000000001"}}' <<<"$button")"
+    send_interactive "$(gojq -c '.footer.text = "f" | .header = {type: "image", image: {id: "1100000000000001"}}' <<<"$button")"
     assert_accepted
     for change in 'del(.body)' '.action.name = "url"' 'del(.action.parameters)' \
         'del(.action.parameters.url)' '.action.parameters.display_text = "123456789012345678901"' \
         '.action.parameters.x = 1' '.x = 1' '.body.text = "x" * 1025' '.footer.text = "x" * 61'; do
-        send_interactive "$(jq -c "$change" <<<"$button")"
+        send_interactive "$(gojq -c "$change" <<<"$button")"
         assert_refused 400 100 interactive
     done
-    send_interactive "$(jq -c '.action.parameters.url = "example.com"' <<<"$button")"
+    send_interactive "$(gojq -c '.action.parameters.url = "example.com"' <<<"$button")"
     assert_refused 400 131009 'not a valid URL'
-    send_interactive "$(jq -c '.header = {type: "video", video: {}}' <<<"$button")"
+    send_interactive "$(gojq -c '.header = {type: "video", video: {}}' <<<"$button")"
     assert_refused 400 131009 'exactly one of id and link'
 }
 
@@ -448,25 +448,25 @@ carousel() {
         '.action.parameters += {flow_action_payload: {screen: "S", data: {a: 1}}}' \
         '.action.parameters += {flow_id: "82", mode: "draft"}' \
         '.action.parameters |= (del(.flow_id) | .flow_name = "f")'; do
-        send_interactive "$(jq -c "$change" <<<"$flow")"
+        send_interactive "$(gojq -c "$change" <<<"$flow")"
         assert_accepted
     done
     for change in 'del(.body)' '.action.parameters.flow_message_version = "2"' \
         'del(.action.parameters.flow_cta)' '.action.parameters.mode = "x"' \
         '.action.parameters.flow_action = "x"' '.action.parameters.flow_action_payload = "S"' \
         '.action.name = "x"' '.action.parameters.x = 1'; do
-        send_interactive "$(jq -c "$change" <<<"$flow")"
+        send_interactive "$(gojq -c "$change" <<<"$flow")"
         assert_refused 400 100 interactive
     done
     for change in 'del(.flow_id)' '.flow_name = "f"' '.flow_id = "85"' '.flow_id = "99"' \
         '.flow_id = "82"' '.mode = "draft"' '.flow_action_payload.data = {}' \
         '.flow_action = "data_exchange" | .flow_action_payload.screen = "S"'; do
-        send_interactive "$(jq -c ".action.parameters |= ($change)" <<<"$flow")"
+        send_interactive "$(gojq -c ".action.parameters |= ($change)" <<<"$flow")"
         assert_refused 400 131009
     done
-    send_interactive "$(jq -c '.action.parameters.flow_id = "83"' <<<"$flow")"
+    send_interactive "$(gojq -c '.action.parameters.flow_id = "83"' <<<"$flow")"
     assert_refused 400 132068 blocked
-    send_interactive "$(jq -c '.action.parameters.flow_id = "84"' <<<"$flow")"
+    send_interactive "$(gojq -c '.action.parameters.flow_id = "84"' <<<"$flow")"
     assert_refused 400 132069 throttled
 }
 
@@ -477,7 +477,7 @@ carousel() {
     assert_accepted
     for change in 'del(.body)' 'del(.action)' '.action.name = "x"' '.action.x = 1' \
         '.footer.text = "f"' '.header = {type: "text", text: "h"}' '.body.text = "x" * 1025'; do
-        send_interactive "$(jq -c "$change" <<<"$request")"
+        send_interactive "$(gojq -c "$change" <<<"$request")"
         assert_refused 400 100 interactive
     done
 }
@@ -488,7 +488,7 @@ carousel() {
     for change in . '.header = {type: "text", text: "h"} | .footer.text = "f"' \
         '.action.parameters += {values: {city: "c"}, validation_errors: {in_pin_code: "e"}}' \
         '.action.parameters.saved_addresses = [{id: "a", value: {city: "c", state: "s"}}]'; do
-        send_interactive "$(jq -c "$change" <<<"$request")"
+        send_interactive "$(gojq -c "$change" <<<"$request")"
         assert_accepted
     done
     for change in 'del(.body)' 'del(.action.parameters.country)' '.action.name = "x"' \
@@ -496,7 +496,7 @@ carousel() {
         '.action.parameters.validation_errors.city = 5' '.action.parameters.saved_addresses = {}' \
         '.action.parameters.saved_addresses = [{value: {}}]' '.action.parameters.x = 1' \
         '.action.parameters.saved_addresses = [{id: "a", value: "x"}]'; do
-        send_interactive "$(jq -c "$change" <<<"$request")"
+        send_interactive "$(gojq -c "$change" <<<"$request")"
         assert_refused 400 100 interactive
     done
 }
@@ -506,7 +506,7 @@ carousel() {
     local replies='{"card_index":0,"type":"cta_url","header":{"type":"video","video":{"id":"1100000000000002"}},"action":{"buttons":[{"type":"quick_reply","quick_reply":{"id":"i","title":"T"}}]}}'
     local change
     panels() { # CHANGE CARD...
-        send_interactive "$(jq -nc --argjson cards "$(jq -sc . <<<"${*:2}")" "{type: \"carousel\",
+        send_interactive "$(gojq -nc --argjson cards "$(gojq -sc . <<<"${*:2}")" "{type: \"carousel\",
             body: {text: \"b\"}, action: {cards: [\$cards | to_entries[] | .value.card_index = .key
             | .value]}} | $1")"
     }
@@ -554,9 +554,9 @@ carousel() {
     local full='{"name":"order_shipped","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ada"},{"type":"currency","currency":{"fallback_value":"1","code":"EUR","amount_1000":9007199254740993}}]},{"type":"button","sub_type":"url","index":"0","parameters":[{"type":"text","text":"x"}]}]}'
     send_template "$full"
     assert_accepted
-    send_template "$(jq -c '.components[1].index = 0' <<<"$full")"
+    send_template "$(gojq -c '.components[1].index = 0' <<<"$full")"
     assert_accepted
-    send_template "$(jq -c 'del(.components[1])' <<<"$full")"
+    send_template "$(gojq -c 'del(.components[1])' <<<"$full")"
     assert_refused 400 131008 button
     send_template '{"name":"hello_world","language":{"code":"de"},"components":[{"type":"header","parameters":[{"type":"text","text":"x"}]}]}'
     assert_refused 400 132000
@@ -568,11 +568,11 @@ carousel() {
     local full='{"name":"table_reserved","language":{"code":"en_US"},"components":[{"type":"header","parameters":[{"type":"image","image":{"id":"1100000000000001"}}]},{"type":"body","parameters":[{"type":"text","parameter_name":"guests","text":"4"},{"type":"text","parameter_name":"day","text":"Friday"}]}]}'
     send_template "$full"
     assert_accepted
-    send_template "$(jq -c '.components[1].parameters[0].parameter_name = "people"' <<<"$full")"
+    send_template "$(gojq -c '.components[1].parameters[0].parameter_name = "people"' <<<"$full")"
     assert_refused 400 132018 people
-    send_template "$(jq -c '.components[0].parameters[0] = {type: "text", text: "x"}' <<<"$full")"
+    send_template "$(gojq -c '.components[0].parameters[0] = {type: "text", text: "x"}' <<<"$full")"
     assert_refused 400 132012
-    send_template "$(jq -c '.components[0].parameters[0].image.id = "9"' <<<"$full")"
+    send_template "$(gojq -c '.components[0].parameters[0].image.id = "9"' <<<"$full")"
     assert_refused 400 100 'media attachment ID'
 }
 
@@ -601,7 +601,7 @@ carousel() {
     for change in '.status = "delivered"' 'del(.message_id)' '.message_id = "x"' '.message_id = 5' \
         '.typing_indicator = true' '.typing_indicator = {}' '.typing_indicator.type = "audio"' \
         '.to = "1"'; do
-        post "$LINE/messages" "$(jq -c "$change" <<<"$read")"
+        post "$LINE/messages" "$(gojq -c "$change" <<<"$read")"
         assert_refused 400 100
     done
 }
@@ -626,9 +626,9 @@ carousel() {
     assert_equal "$(sent_count)" 2
     assert_equal "$(sent_count path=/flows)" 1
     assert_equal "$(sent_count method=POST)" 1
-    assert_equal "$(sandbox GET 'requests?last=1' | jq -c 'map(.method)')" '["GET"]'
+    assert_equal "$(sandbox GET 'requests?last=1' | gojq -c 'map(.method)')" '["GET"]'
     post "$LINE/messages" $'\xff\xfe'
-    assert_equal "$(sandbox GET requests/last | jq .body)" null
+    assert_equal "$(sandbox GET requests/last | gojq .body)" null
     assert_equal "$(sent | od -An -tx1)" ' ff fe'
     sandbox DELETE requests >/dev/null
     assert_nothing_sent
@@ -708,7 +708,7 @@ carousel() {
     fault '{"kind":"garbage"}'
     send "$text"
     assert_status 200
-    ! jq -e . "$body" 2>/dev/null || fail_answer 'expected no JSON'
+    ! gojq -e . "$body" 2>/dev/null || fail_answer 'expected no JSON'
     fault '{"kind":"huge","bytes":3000000}'
     send "$text"
     assert_equal "$(wc -c <"$body")" 3000000
@@ -719,10 +719,10 @@ carousel() {
     fault '{"kind":"reset"}'
     send "$text"
     assert_equal "$code" 56
-    assert_equal "$(sandbox GET requests/last | jq .complete)" true
+    assert_equal "$(sandbox GET requests/last | gojq .complete)" true
     fault '{"kind":"reset_before"}'
     send "$text"
-    assert_equal "$(sandbox GET requests/last | jq .complete)" false
+    assert_equal "$(sandbox GET requests/last | gojq .complete)" false
     fault '{"kind":"truncate","bytes":10}'
     send "$text"
     assert_equal "$code" 18
@@ -783,17 +783,17 @@ carousel() {
     assert_that '.paging | has("next") and (has("previous") | not)'
     assert_that '.paging.next | contains("limit=3") and contains("fields=name") and contains("access_token=")'
     local after
-    after=$(jq -r .paging.cursors.after "$body")
+    after=$(gojq -r .paging.cursors.after "$body")
     graph GET "$WABA/message_templates?limit=3&after=$after"
     assert_json '.data | map(.name)' '["bulk_4","bulk_5","bulk_6"]'
     local before
-    before=$(jq -r .paging.cursors.before "$body")
-    fetch_as "$(jq -r .paging.next "$body")"
+    before=$(gojq -r .paging.cursors.before "$body")
+    fetch_as "$(gojq -r .paging.next "$body")"
     assert_json '.data | map(.name)' '["bulk_7"]'
     assert_that '.paging | has("cursors") and (has("next") | not)'
     graph GET "$WABA/message_templates?limit=3&before=$before"
     assert_json '.data | map(.name)' '["bulk_1","bulk_2","bulk_3"]'
-    graph GET "$WABA/message_templates?after=$(jq -r .paging.cursors.after "$body")x"
+    graph GET "$WABA/message_templates?after=$(gojq -r .paging.cursors.after "$body")x"
     assert_refused 400 100 cursors
     graph GET "$WABA/message_templates?limit=ten"
     assert_refused 400 100 limit
@@ -868,7 +868,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     upload "$BATS_TEST_TMPDIR/photo;filename=my photo.jpg" image/jpeg -F type=image/jpeg
     assert_status 200
     local id
-    id=$(jq -r .id "$body")
+    id=$(gojq -r .id "$body")
     sandbox GET "media/$id" >"$body"
     assert_text .filename 'my photo.jpg'
     assert_text .mimeType image/jpeg
@@ -879,7 +879,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     sandbox GET "media/$id/content" | cmp - "$BATS_TEST_TMPDIR/photo"
     send "\"type\":\"image\",\"image\":{\"id\":\"$id\"}"
     assert_accepted
-    sandbox GET requests?last=2 | jq -e '.[0] | .complete and .bodyLength > 300000 and .body == null'
+    sandbox GET requests?last=2 | gojq -e '.[0] | .complete and .bodyLength > 300000 and .body == null'
 }
 
 @test "upload: the type is that of the part, without parameters; product and file are required" {
@@ -923,9 +923,9 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     head -c 104857600 /dev/zero | tr '\0' a >"$BATS_TEST_TMPDIR/file"
     upload "$BATS_TEST_TMPDIR/file" video/mp4
     assert_status 200
-    graph GET "$(jq -r .id "$body")"
+    graph GET "$(gojq -r .id "$body")"
     assert_json .file_size 104857600
-    url=$(jq -r .url "$body")
+    url=$(gojq -r .url "$body")
     curl -sS -H "Authorization: Bearer $token" "$url" | cmp - "$BATS_TEST_TMPDIR/file"
     printf x >>"$BATS_TEST_TMPDIR/file"
     upload "$BATS_TEST_TMPDIR/file" video/mp4
@@ -941,7 +941,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     upload "$BATS_TEST_TMPDIR/file" video/mp4
     ((code != 0)) || fail 'expected a broken connection'
     eventually something_sent
-    assert_equal "$(sandbox GET requests/last | jq .complete)" false
+    assert_equal "$(sandbox GET requests/last | gojq .complete)" false
     assert_equal "$(find "$STACK" -name 'upload.*' | wc -l)" 0
 }
 
@@ -952,8 +952,8 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_json .file_size 49664
     assert_json .mime_type image/jpeg
     local url digest
-    url=$(jq -r .url "$body")
-    digest=$(jq -r .sha256 "$body")
+    url=$(gojq -r .url "$body")
+    digest=$(gojq -r .sha256 "$body")
     grep -qF '\/' "$body"
     [[ $url != *"/v26.0/"* ]] || fail "the URL is not on another path: $url"
     graph GET "1100000000000001?phone_number_id=$OTHER_LINE"
@@ -979,19 +979,19 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
 @test "media: URLs expire after a time and on request" {
     graph GET 1100000000000001
     local url
-    url=$(jq -r .url "$body")
+    url=$(gojq -r .url "$body")
     sandbox POST media/expire '{}' >/dev/null
     fetch_as "$url"
     assert_status 404
     sandbox POST settings '{"mediaUrlSeconds":0}' >/dev/null
     graph GET 1100000000000001
-    url=$(jq -r .url "$body")
+    url=$(gojq -r .url "$body")
     sleep 1.1
     fetch_as "$url"
     assert_status 404
     sandbox POST settings '{"mediaUrlSeconds":300}' >/dev/null
     graph GET 1100000000000001
-    url=$(jq -r .url "$body")
+    url=$(gojq -r .url "$body")
     fetch_as "$url"
     assert_status 200
 }
@@ -999,13 +999,13 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
 @test "media: ranges, no length, deletion, a connection that breaks during the body" {
     local made url
     made=$(sandbox POST media "{\"wabaId\":\"$WABA\",\"size\":100000,\"seed\":5,\"withoutLength\":true}")
-    graph GET "$(jq -r .id <<<"$made")"
-    url=$(jq -r .url "$body")
+    graph GET "$(gojq -r .id <<<"$made")"
+    url=$(gojq -r .url "$body")
     fetch_as "$url"
     cp "$body" "$BATS_TEST_TMPDIR/all"
     assert_header Transfer-Encoding chunked
     refute_header Content-Length
-    assert_equal "$(sha256sum <"$BATS_TEST_TMPDIR/all" | cut -d' ' -f1)" "$(jq -r .sha256 <<<"$made")"
+    assert_equal "$(sha256sum <"$BATS_TEST_TMPDIR/all" | cut -d' ' -f1)" "$(gojq -r .sha256 <<<"$made")"
     fetch_as "$url" -r 777-1776
     assert_status 206
     assert_header Content-Range 'bytes 777-1776/100000'
@@ -1016,7 +1016,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_status 416
     graph GET 1100000000000002
     fault '{"match":{"path":"attachments"},"kind":"truncate"}'
-    fetch_as "$(jq -r .url "$body")"
+    fetch_as "$(gojq -r .url "$body")"
     assert_equal "$code" 18
     graph DELETE 1100000000000002
     assert_json . '{"success":true}'
@@ -1034,7 +1034,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     grep -qF '"body":"caf\u00e9 \ud83d\ude00 https:\/\/tea.example\/x"' "$BATS_TEST_TMPDIR/inbox"
     [[ $(cat "$BATS_TEST_TMPDIR/inbox") == '{"object":"whatsapp_business_account","entry":[{"id":"'$WABA'","changes":[{"value":{"messaging_product":"whatsapp","metadata":{"display_phone_number":"15550100001","phone_number_id":"'$LINE'"},"contacts":['* ]] ||
         fail 'not the order in which they were sent'
-    assert_equal "$(sandbox GET requests/last | jq -r '.headers["x-hub-signature-256"]')" \
+    assert_equal "$(sandbox GET requests/last | gojq -r '.headers["x-hub-signature-256"]')" \
         "sha256=$(hmac test-app-secret <"$BATS_TEST_TMPDIR/inbox")"
 }
 
@@ -1045,7 +1045,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
         assert_text '.entry[0].changes[0].field' "$field"
         assert_that '[.. | strings | select(test("\\$\\{|#\\{|@error"))] == []'
         count=$((count + 1))
-    done < <(sandbox GET webhooks/kinds | jq -r '.[] | .kind + " " + .field')
+    done < <(sandbox GET webhooks/kinds | gojq -r '.[] | .kind + " " + .field')
     ((count > 50)) || fail "only $count kinds"
 }
 
@@ -1093,12 +1093,12 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     open_inbox
     webhook '{"body":"{\"a\": 9007199254740993 }","signature":"wrong"}' >/dev/null
     assert_sent '{"a": 9007199254740993 }' path=/inbox
-    [[ $(sandbox GET requests/last | jq -r '.headers["x-hub-signature-256"]') != \
+    [[ $(sandbox GET requests/last | gojq -r '.headers["x-hub-signature-256"]') != \
         "sha256=$(sent | hmac test-app-secret)" ]] || fail 'the signature is right'
     webhook '{"kind":"text","signature":"missing"}' >/dev/null
-    sandbox GET requests/last | jq -e '.headers | has("x-hub-signature-256") | not'
+    sandbox GET requests/last | gojq -e '.headers | has("x-hub-signature-256") | not'
     webhook '{"kind":"text","signature":"sha1=00"}' >/dev/null
-    sandbox GET requests/last | jq -e '.headers["x-hub-signature-256"] == "sha1=00"'
+    sandbox GET requests/last | gojq -e '.headers["x-hub-signature-256"] == "sha1=00"'
 }
 
 @test "webhooks: batches of entries, changes and messages" {
@@ -1109,7 +1109,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_json '.entry | map(.changes | length)' '[3,1]'
     built "{\"batch\":\"messages\",$updates}" >"$body"
     assert_json '.entry | map(.changes | map(.value | (.messages // .statuses) | length))' '[[2,1],[1]]'
-    assert_equal "$(webhook "{\"build\":true,$updates}" | jq '.posts | length')" 4
+    assert_equal "$(webhook "{\"build\":true,$updates}" | gojq '.posts | length')" 4
     webhook '{"kind":"text","count":1000,"batch":"messages","build":true}' >"$body"
     assert_that '.posts | length == 1 and (.[0].ids | unique | length == 1000)'
 }
@@ -1118,7 +1118,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     open_inbox
     webhook '{"kind":"text","count":5,"duplicates":2,"parallel":4}' >"$body"
     assert_that '.posts | length == 15 and all(.delivered) and ([.[].ids[0]] | unique | length == 5)'
-    assert_equal "$(sandbox GET 'requests?path=/inbox' | jq 'map(.body) | unique | length')" 5
+    assert_equal "$(sandbox GET 'requests?path=/inbox' | gojq 'map(.body) | unique | length')" 5
     webhook '{"updates":[{"kind":"status_sent","id":"wamid.1"},{"kind":"status_read","id":"wamid.2"}],"reorder":"reverse"}' >"$body"
     assert_json '.posts | map(.ids[0])' '["wamid.2","wamid.1"]'
 }
@@ -1130,11 +1130,11 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     fault '{"match":{"path":"/inbox"},"times":0,"status":200}'
     webhook '{"kind":"text","retries":5,"retryMs":10}' >"$body"
     assert_json '.posts[0].attempts | map(.status)' '[503,503,200]'
-    assert_equal "$(sandbox GET 'requests?path=/inbox' | jq 'map(.body) | unique | length')" 1
+    assert_equal "$(sandbox GET 'requests?path=/inbox' | gojq 'map(.body) | unique | length')" 1
     webhook '{"kind":"text","retries":1,"retryMs":10,"url":"http://127.0.0.1:1/"}' >"$body"
     assert_json '.posts[0].delivered' false
     assert_json '.posts[0].attempts | map(.status)' '[0,0]'
-    assert_equal "$(sandbox GET webhooks | jq 'length')" 2
+    assert_equal "$(sandbox GET webhooks | gojq 'length')" 2
 }
 
 @test "webhooks: statuses of an accepted send are sent when enabled" {
@@ -1142,10 +1142,10 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     sandbox POST settings '{"automaticStatuses":true,"statusDelayMs":20}' >/dev/null
     send "\"biz_opaque_callback_data\":\"ref-1\",$text"
     local id
-    id=$(jq -r .messages[0].id "$body")
+    id=$(gojq -r .messages[0].id "$body")
     eventually inbox_holds 3
     sandbox GET 'requests?path=/inbox' |
-        jq -c 'map(.body | fromjson | .entry[0].changes[0].value.statuses[0])' >"$body"
+        gojq -c 'map(.body | fromjson | .entry[0].changes[0].value.statuses[0])' >"$body"
     assert_json 'map(.status)' '["sent","delivered","read"]'
     assert_that "all(.id == \"$id\" and .biz_opaque_callback_data == \"ref-1\" and .recipient_id == \"16505551234\")"
     assert_that 'all(has("conversation") | not)'
@@ -1191,9 +1191,9 @@ END
 }
 
 @test "control calls: errors are reported, and --help lists every call" {
-    assert_equal "$(sandbox POST faults '{"kind":"quake"}' | jq -r .error)" "kind 'quake' is not known"
-    assert_equal "$(sandbox POST settings '{"latencyMs":"x"}' | jq -r .error)" "'latencyMs' must be a whole number"
-    assert_equal "$(sandbox POST webhooks '{"kind":"text","wings":2,"build":true}' | jq -r .error)" "'wings' is not known here"
+    assert_equal "$(sandbox POST faults '{"kind":"quake"}' | gojq -r .error)" "kind 'quake' is not known"
+    assert_equal "$(sandbox POST settings '{"latencyMs":"x"}' | gojq -r .error)" "'latencyMs' must be a whole number"
+    assert_equal "$(sandbox POST webhooks '{"kind":"text","wings":2,"build":true}' | gojq -r .error)" "'wings' is not known here"
     assert_equal "$(curl -sS -o /dev/null -w '%{http_code}' "$SANDBOX/_sandbox/nothing")" 404
     assert_equal "$(curl -sS -o /dev/null -w '%{http_code}' -X PUT "$SANDBOX/_sandbox/faults")" 405
     run "$OUT/tools/graph-sandbox" --help
@@ -1205,11 +1205,11 @@ END
 
 @test "control calls: a refused call changes neither settings nor accounts" {
     before=$(sandbox GET settings)$(sandbox GET accounts)
-    sandbox POST settings '{"latencyMs":5000,"quake":1}' | jq -e .error
+    sandbox POST settings '{"latencyMs":5000,"quake":1}' | gojq -e .error
     sandbox POST accounts '{"wabaId":"102290129340398","name":"Wings","phones":[{"id":"1"}]}' |
-        jq -e .error
-    sandbox POST accounts '{"wabaId":"99","token":"t","wings":2}' | jq -e .error
+        gojq -e .error
+    sandbox POST accounts '{"wabaId":"99","token":"t","wings":2}' | gojq -e .error
     sandbox POST accounts '{"wabaId":"102290129340398","token":null}' |
-        jq -e '.error == "an account needs a token"'
+        gojq -e '.error == "an account needs a token"'
     assert_equal "$(sandbox GET settings)$(sandbox GET accounts)" "$before"
 }

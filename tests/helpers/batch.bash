@@ -66,7 +66,7 @@ issues_of_batch() {
         [[ -e $batch/$number.status ]] || break
         read_text "$batch/$number.out"
         printf '%s\n' "${text//$'\n'/ }"
-    done | jq -Rr 'try (fromjson | if .success then "-"
+    done | gojq -Rr 'try (fromjson | if .success then "-"
         elif (.details | type) == "array" then [.details[] | "\(.path):\(.code)"] | join(",")
         else .error // "no envelope" end) catch "no JSON"'
 }

@@ -54,7 +54,7 @@ assert_request_ids() { # METHOD PATH [option...]
     for id in x req-1.A_z "$(printf 'a%.0s' {1..64})"; do
         request "$@" -H "X-Request-Id: $id"
         assert_header X-Request-Id "$id"
-        assert_equal "$(log_of_request | jq -r .request_id)" "$id"
+        assert_equal "$(log_of_request | gojq -r .request_id)" "$id"
     done
     for id in "$(printf 'a%.0s' {1..65})" 'a b' 'a"b' 'a,b' 'a/b' "$(printf 'a\xc3\xa9')" ''; do
         request "$@" -H "X-Request-Id: $id"
@@ -78,7 +78,7 @@ log_of_request() {
 # and libcurl's timers have a coarse resolution. assert_upstream_ms LEAST [MOST]
 assert_upstream_ms() {
     local ms
-    ms=$(log_of_request | jq .upstream_ms)
+    ms=$(log_of_request | gojq .upstream_ms)
     ((ms >= $1 && ms <= ${2-$(($1 + 1000))})) ||
         fail_answer "expected the platform to take from $1 to ${2-$(($1 + 1000))} ms, not $ms"
 }

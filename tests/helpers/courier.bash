@@ -94,7 +94,7 @@ make_consumer() {
 set_webhook() {
     local token=$1_TOKEN
     request POST /v2/webhooks/config --as "${!token}" \
-        -d "$(jq -nc --arg url "$2" --arg code "${3-secret of $1}" \
+        -d "$(gojq -nc --arg url "$2" --arg code "${3-secret of $1}" \
         '{webhookUrl: $url, webhookCode: $code}')"
     assert_success
 }

@@ -46,7 +46,7 @@ make_line() {
     put "${prefix}LINE" "8000$number"
     # the sandbox replaces all phones of an account at once: send the existing ones and this one
     sandbox POST accounts "$(sandbox GET accounts |
-        jq -c --arg waba "${!waba}" --arg token "${!token}" \
+        gojq -c --arg waba "${!waba}" --arg token "${!token}" \
         --arg id "8000$number" --arg display "+1555$((1000000 + number))" \
         '{wabaId: $waba, token: $token,
             phones: ([.[] | select(.account.wabaId == $waba).phones[]] + [{id: $id, displayNumber: $display}])}')" >/dev/null

@@ -54,7 +54,7 @@ keep_secret() {
 keep_codes() {
     local file code
     for file in "$body" ${has_data:+"$data"}; do
-        { jq -r '.. | .webhookCode? | strings' "$file" 2>/dev/null || true; } |
+        { gojq -r '.. | .webhookCode? | strings' "$file" 2>/dev/null || true; } |
             while IFS= read -r code; do
                 keep_secret 'webhook code' "$code"
             done

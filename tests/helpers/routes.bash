@@ -32,7 +32,7 @@ describe_routes() {
 # Prints a line `METHOD PATH PROTECTION BODY EXECUTABLE` for each route; PROTECTION is `-`, or the
 # requirements joined by commas: routes [EXECUTABLE...]
 routes() {
-    describe_routes "$@" | jq -r '[.method, .path, if .requires == [] then "-" else
+    describe_routes "$@" | gojq -r '[.method, .path, if .requires == [] then "-" else
         (.requires | join(",")) end, .body, .executable] | join(" ")'
 }
 

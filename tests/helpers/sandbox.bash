@@ -38,7 +38,7 @@ fault() {
 
 # Sets the platform's next answer, byte for byte: platform_answers STATUS TEXT
 platform_answers() {
-    fault "$(jq -nc --argjson status "$1" --arg body "$2" \
+    fault "$(gojq -nc --argjson status "$1" --arg body "$2" \
         '{status: $status, body: $body, headers: {"Content-Type": "application/json"}}')"
 }
 
@@ -49,7 +49,7 @@ sent_count() {
     if [[ $answer =~ ^\{\"count\":([0-9]+)\}$ ]]; then
         printf '%s\n' "${BASH_REMATCH[1]}"
     else
-        jq .count <<<"$answer"
+        gojq .count <<<"$answer"
     fi
 }
 
@@ -65,12 +65,12 @@ sent() {
 
 # Prints the query of the last request; nothing when it has none.
 query_sent() {
-    sandbox GET requests/last | jq -r '.query // ""'
+    sandbox GET requests/last | gojq -r '.query // ""'
 }
 
 # Prints the header Authorization of the last request.
 token_sent() {
-    sandbox GET requests/last | jq -r .headers.authorization
+    sandbox GET requests/last | gojq -r .headers.authorization
 }
 
 assert_sent() { # TEXT [QUERY]: the exact body that the platform received last
@@ -81,7 +81,7 @@ assert_sent() { # TEXT [QUERY]: the exact body that the platform received last
 
 assert_sent_to() { # PATH: the path of the last request, without the version
     local found
-    found=$(sandbox GET requests/last | jq -r .path)
+    found=$(sandbox GET requests/last | gojq -r .path)
     [[ ${found#/v*/} == "${1#/}" ]] || fail "expected a request to $1, not $found"
 }
 

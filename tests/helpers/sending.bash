@@ -129,7 +129,7 @@ check_repeated() { # WHAT KEY STORED ANSWERED-WAMID
 # each request has the expected content.
 sent_to() {
     sandbox GET 'requests?path=/messages' >"$STACK/requests"
-    jq -e --arg line "$LINE" --arg token "Bearer $PLATFORM_TOKEN" \
+    gojq -e --arg line "$LINE" --arg token "Bearer $PLATFORM_TOKEN" \
         'all(.[]; (.body | fromjson) as $body
         | .complete and .method == "POST" and (.path | endswith("/" + $line + "/messages"))
         and .headers.authorization == $token and .headers["content-type"] == "application/json"
@@ -138,7 +138,7 @@ sent_to() {
             recipient_type: "individual", to: $body.to, type: "text", text: {body: "Is it open?"}})' \
         "$STACK/requests" >/dev/null ||
         fail 'the platform received a request that is not the message'
-    jq -r '.[].body | fromjson.to' "$STACK/requests" | sort | uniq -c | awk '{ print $2, $1 }'
+    gojq -r '.[].body | fromjson.to' "$STACK/requests" | sort | uniq -c | awk '{ print $2, $1 }'
 }
 
 # Compares the requests that the platform received with the results of the rounds: no message was

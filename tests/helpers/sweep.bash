@@ -68,7 +68,7 @@ is_envelope() {
     } <"$answer"
     LC_ALL=C eval '[[ ${#body} == "$length" ]]' || return 1
     [[ $body == '{"success":true,"data":'*'}' ]] && answered 200 && return 0
-    jq -e '.success == false and (.error | length > 0) and (.message | length > 0)' >/dev/null \
+    gojq -e '.success == false and (.error | length > 0) and (.message | length > 0)' >/dev/null \
         2>&1 <<<"$body"
 }
 

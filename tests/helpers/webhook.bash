@@ -99,7 +99,7 @@ contacts() {
 # `contact` to its id.
 assert_only_contact() {
     local found
-    found=$(contacts | jq -r \
+    found=$(contacts | gojq -r \
         '"id " + (.[0].id // ""), (.[] | "\(.phone // "none")/\(.userId // "none")")')
     contact=${found%%$'\n'*}
     found=${found#"$contact"}
@@ -109,7 +109,7 @@ assert_only_contact() {
 
 # Expects these contacts, in any order: assert_contacts PHONE/BSUID...
 assert_contacts() {
-    assert_equal "$(contacts | jq -r '.[] | "\(.phone // "none")/\(.userId // "none")"' | sort)" \
+    assert_equal "$(contacts | gojq -r '.[] | "\(.phone // "none")/\(.userId // "none")"' | sort)" \
         "$(printf '%s\n' "$@" | sort)"
 }
 
@@ -120,7 +120,7 @@ messages() {
 
 # Expects these messages of `contact`, in order: assert_messages 'wamid in text received' ...
 assert_messages() {
-    assert_equal "$(messages | jq -r '.[] | "\(.wamid) \(.direction) \(.type) \(.status)"')" \
+    assert_equal "$(messages | gojq -r '.[] | "\(.wamid) \(.direction) \(.type) \(.status)"')" \
         "$(printf '%s\n' "$@")"
 }
 
