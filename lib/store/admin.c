@@ -4,6 +4,7 @@
 
 #include "base/crypto.h"
 #include "store/contact.h"
+#include "store/session.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
 
@@ -42,11 +43,12 @@ enum store_result store_insert_user(struct store *store, const struct store_new_
         .sql = "INSERT INTO \"user\" (id, email, created_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (id) DO NOTHING"};
     static struct statement add_token = {
-        .sql = "INSERT INTO api_token (user_id, hash, created_at) VALUES (?1, ?2, ?3) "
+        .sql = "INSERT INTO api_token (user_id, hash, created_at, last4) VALUES (?1, ?2, ?3, ?4) "
                "ON CONFLICT (user_id) DO NOTHING"};
     if (sql_begin(store) &&
         sql_run(store, &add, TEXT(user->id), TEXT(user->email), INTEGER(user->now)))
-        sql_run(store, &add_token, TEXT(user->id), HASH(user->token_hash), INTEGER(user->now));
+        sql_run(store, &add_token, TEXT(user->id), HASH(user->token_hash), INTEGER(user->now),
+                TEXT(user->token_last4));
     return sql_commit(store);
 }
 
@@ -55,20 +57,21 @@ enum store_result store_delete_user(struct store *store, const char *email, int6
     static struct statement mark = {.sql = "UPDATE \"user\" SET deleted_at = ?2 WHERE id = ?1"};
     char id[ID_SIZE];
     bool found = sql_begin(store) && lock_user(store, email, id);
-    if (found && sql_run(store, &delete_token, TEXT(id)))
+    if (found && sql_run(store, &delete_token, TEXT(id)) && store_end_logins(store, id))
         sql_run(store, &mark, TEXT(id), INTEGER(now));
     return commit_found(store, found);
 }
 
 enum store_result store_replace_token(struct store *store, const char *email,
                                       const unsigned char token_hash[CRYPTO_HASH_SIZE],
-                                      int64_t now) {
+                                      const char *last4, int64_t now) {
     static struct statement replace = {
-        .sql = "UPDATE api_token SET hash = ?2, created_at = ?3 WHERE user_id = "
+        .sql = "UPDATE api_token SET hash = ?2, created_at = ?3, last4 = ?4 WHERE user_id = "
                "(SELECT id FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL)"};
-    bool found = sql_begin(store) &&
-                 sql_run(store, &replace, TEXT(email), HASH(token_hash), INTEGER(now)) &&
-                 sql_changes(store) > 0;
+    bool found =
+        sql_begin(store) &&
+        sql_run(store, &replace, TEXT(email), HASH(token_hash), INTEGER(now), TEXT(last4)) &&
+        sql_changes(store) > 0;
     return commit_found(store, found);
 }
 

@@ -12,25 +12,27 @@
 
 /* --- users, tokens, plans (spec 5) --- */
 
-/* A user and its API token, of which only the SHA-256 is kept. */
+/* A user and its API token, of which only the SHA-256 and the last characters are kept. */
 struct store_new_user {
     const char *id, *email;
     unsigned char token_hash[CRYPTO_HASH_SIZE];
+    const char *token_last4; /* its last characters; NULL: not known */
     int64_t now;
 };
 
 /* STORE_CONFLICT: another user has the email. */
 enum store_result store_insert_user(struct store *store, const struct store_new_user *user);
 
-/* Marks the user as deleted and deletes its token, which stops working at once (spec 5.3). The
- * user's row, accounts and data stay. STORE_NOT_FOUND: no such user. */
+/* Marks the user as deleted and deletes its token, which stops working at once (spec 5.3), its
+ * password and its sessions. The user's row, accounts and data stay. STORE_NOT_FOUND: no such user.
+ */
 enum store_result store_delete_user(struct store *store, const char *email, int64_t now);
 
 /* Replaces the token's hash in one statement: the old token stops working when the new one starts
  * (spec 3). STORE_NOT_FOUND: no such user. */
 enum store_result store_replace_token(struct store *store, const char *email,
                                       const unsigned char token_hash[CRYPTO_HASH_SIZE],
-                                      int64_t now);
+                                      const char *last4, int64_t now);
 
 struct store_new_plan {
     const char *email, *name;

@@ -1,6 +1,7 @@
 #include "store/housekeeping.h"
 
 #include "store/idempotency_key.h"
+#include "store/session.h"
 #include "store/sql.h"
 
 #define DAYS (24 * 60 * 60 * INT64_C(1000))
@@ -87,6 +88,8 @@ enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t
         result = prune_state(store, kept[i].state, now - kept[i].kept, removed);
     if (result == STORE_OK && !*removed)
         result = prune_keys(store, now - IDEMPOTENCY_KEPT_MS, removed);
+    if (result == STORE_OK && !*removed)
+        result = store_delete_old_logins(store, now, ROWS_AT_ONCE, removed);
     return result;
 }
 

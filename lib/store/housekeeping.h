@@ -16,8 +16,8 @@ enum store_result store_find_heartbeat(struct store *store, const char *name, in
 
 /* Deletes at most 500 old rows in one transaction: events, with their attempts, 7 days after they
  * were delivered or cancelled and 30 days after they were given up; idempotency keys after 24
- * hours. Without such rows the write lock is not taken. `*removed` is their number: call again
- * until it is 0. */
+ * hours; sessions, login links and failures that have ended. Without such rows the write lock is
+ * not taken. `*removed` is their number: call again until it is 0. */
 enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t *removed);
 
 /* Repairs times that were written before the clock was set back, and that are further ahead than

@@ -83,6 +83,7 @@ enum sql_lock_kind {
     LOCK_IDENTITY, /* phones, BSUIDs and other identities of persons; the owner is the account */
     LOCK_MESSAGE,  /* ids of messages; the owner is the account */
     LOCK_USER,     /* the events, plan and webhook of users; without an owner */
+    LOCK_LOGIN,    /* the failures of logins; without an owner */
     LOCK_KEYS,     /* the keys that seal secrets; without an owner and names */
     LOCK_CHORES,   /* the regular work of one courier; without an owner and names */
 };

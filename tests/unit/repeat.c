@@ -93,7 +93,8 @@ static enum store_result insert_user(void) {
 }
 
 static enum store_result replace_token(void) {
-    return store_replace_token(store, BOB, (const unsigned char[CRYPTO_HASH_SIZE]){2}, now + 1);
+    return store_replace_token(store, BOB, (const unsigned char[CRYPTO_HASH_SIZE]){2}, "abcd",
+                               now + 1);
 }
 
 static enum store_result set_plan(void) {

@@ -2,23 +2,11 @@
 #include "cmd_token.h"
 #include "base/crypto.h"
 
-#include <stdio.h>
-
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
 #include "store/admin.h"
 #include "store/listing.h"
-
-void token_make(struct token *token) {
-    unsigned char bytes[32];
-    crypto_random(bytes, sizeof bytes);
-    size_t n = (size_t)snprintf(token->text, sizeof token->text, "sb_");
-    for (size_t i = 0; i < sizeof bytes; i++, n += 2)
-        snprintf(token->text + n, sizeof token->text - n, "%02x", bytes[i]);
-    crypto_sha256(slice_of(token->text), token->hash);
-    crypto_wipe(bytes, sizeof bytes);
-}
 
 void token_print(struct invocation *call, const char *user_id, const char *email,
                  const struct token *token) {
@@ -34,7 +22,8 @@ int token_regenerate(struct invocation *call) {
     struct token token;
     char user_id[ID_SIZE];
     token_make(&token);
-    enum store_result result = store_replace_token(call->store, email, token.hash, call->now);
+    enum store_result result =
+        store_replace_token(call->store, email, token.hash, token.last4, call->now);
     if (result == STORE_OK)
         result = store_find_user(call->store, email, user_id);
     if (result != STORE_OK)

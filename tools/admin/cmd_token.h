@@ -1,18 +1,8 @@
-/* API tokens: `sb_` and 64 hexadecimal digits of 32 random bytes (spec 5.1). */
+/* Prints API tokens. */
 #ifndef SWITCHBOARD_ADMIN_TOKEN_H
 #define SWITCHBOARD_ADMIN_TOKEN_H
 
-#include "base/crypto.h"
-
-enum { TOKEN_SIZE = 3 + 64 + 1 };
-
-/* A new token, and its hash, which is stored. */
-struct token {
-    char text[TOKEN_SIZE];
-    unsigned char hash[CRYPTO_HASH_SIZE];
-};
-
-void token_make(struct token *token);
+#include "base/token.h"
 
 /* Prints the token and its user. The token is not stored, so it cannot be printed again. */
 struct invocation;

@@ -14,6 +14,7 @@ int user_add(struct invocation *call) {
     id_make(id, "usr_", call->now);
     token_make(&token);
     user.id = id;
+    user.token_last4 = token.last4;
     memcpy(user.token_hash, token.hash, sizeof user.token_hash);
     enum store_result result = store_insert_user(call->store, &user);
     if (result == STORE_CONFLICT)

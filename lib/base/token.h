@@ -1,0 +1,19 @@
+/* API tokens: `sb_` and 64 hexadecimal digits of 32 random bytes (spec 5.1). */
+#ifndef SWITCHBOARD_TOKEN_H
+#define SWITCHBOARD_TOKEN_H
+
+#include "base/crypto.h"
+
+enum { TOKEN_SIZE = 3 + 64 + 1, TOKEN_LAST_SIZE = 4 + 1 };
+
+/* A new token, and what is stored of it: its hash, and its last characters, which identify it in
+ * the dashboard. */
+struct token {
+    char text[TOKEN_SIZE];
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    char last4[TOKEN_LAST_SIZE];
+};
+
+void token_make(struct token *token);
+
+#endif

@@ -1,0 +1,349 @@
+#include "store/session.h"
+
+#include "store/sql.h"
+
+#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
+
+#define MINUTES (60 * INT64_C(1000))
+
+/* Commits; STORE_NOT_FOUND when the row that the call needs was not found. */
+static enum store_result commit_found(struct store *store, bool found) {
+    enum store_result result = sql_commit(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+/* The result of reading one row. */
+static enum store_result result_found(struct store *store, bool found) {
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+/* --- limits --- */
+
+struct failures {
+    int64_t count, blocked_until, forget_at;
+    bool is_counted; /* the attempt was counted already */
+};
+
+/* Reads the failures of a subject; none when they do not count any more. */
+static bool read_failures(struct store *store, const char *subject,
+                          const struct store_attempt *attempt, struct failures *failures) {
+    static struct statement s = {
+        .sql = "SELECT failures, blocked_until, forget_at, attempt_id = ?2 FROM login_failure "
+               "WHERE subject = ?1"};
+    *failures = (struct failures){0};
+    sql_start(store, &s, TEXT(subject), TEXT(attempt->id));
+    if (sql_row(store, &s)) {
+        if (column_integer(&s, 2) > attempt->now)
+            *failures = (struct failures){
+                .count = column_integer(&s, 0),
+                .blocked_until = column_integer(&s, 1),
+                .forget_at = column_integer(&s, 2),
+                .is_counted = column_integer(&s, 3) != 0,
+            };
+        sql_stop(&s);
+    }
+    return !sql_failed(store);
+}
+
+static bool write_failures(struct store *store, const char *subject,
+                           const struct store_attempt *attempt, const struct failures *failures) {
+    static struct statement s = {
+        .sql = "INSERT INTO login_failure (subject, failures, attempt_id, blocked_until, "
+               "forget_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (subject) DO UPDATE SET "
+               "failures = excluded.failures, attempt_id = excluded.attempt_id, "
+               "blocked_until = excluded.blocked_until, forget_at = excluded.forget_at"};
+    return sql_run(store, &s, TEXT(subject), INTEGER(failures->count), TEXT(attempt->id),
+                   INTEGER(failures->blocked_until), INTEGER(failures->forget_at));
+}
+
+static bool is_blocked(const struct failures *failures, const struct store_attempt *attempt) {
+    return failures->blocked_until > attempt->now && !failures->is_counted;
+}
+
+/* Counts a failure of the account, and blocks it. */
+static bool count_account(struct store *store, const struct store_attempt *attempt,
+                          struct failures *failures) {
+    static const int minutes[] = {1, 2, 4, 8, 15};
+    enum { STEPS = sizeof minutes / sizeof *minutes };
+    if (failures->is_counted)
+        return true;
+    int64_t step = ++failures->count - LOGIN_ACCOUNT_FAILURES;
+    if (step >= 0)
+        failures->blocked_until = attempt->now + minutes[step < STEPS ? step : STEPS - 1] * MINUTES;
+    failures->forget_at = attempt->now + LOGIN_FORGET_MS;
+    return write_failures(store, attempt->account, attempt, failures);
+}
+
+enum store_result store_begin_attempt(struct store *store, const struct store_attempt *attempt,
+                                      int64_t *blocked_until) {
+    struct failures account = {0}, address = {0};
+    *blocked_until = 0;
+    if (!sql_begin(store))
+        return sql_commit(store);
+    sql_lock(store, LOCK_LOGIN, NULL, (const char *const[]){attempt->account, attempt->address}, 2);
+    bool done = read_failures(store, attempt->address, attempt, &address) &&
+                (!attempt->account || read_failures(store, attempt->account, attempt, &account));
+    if (done && is_blocked(&account, attempt))
+        *blocked_until = account.blocked_until;
+    if (done && is_blocked(&address, attempt) && address.blocked_until > *blocked_until)
+        *blocked_until = address.blocked_until;
+    if (done && !*blocked_until && attempt->account)
+        count_account(store, attempt, &account);
+    return sql_commit(store);
+}
+
+enum store_result store_fail_attempt(struct store *store, const struct store_attempt *attempt) {
+    struct failures address;
+    if (sql_begin(store)) {
+        sql_lock(store, LOCK_LOGIN, NULL, &attempt->address, 1);
+        if (read_failures(store, attempt->address, attempt, &address) && !address.is_counted) {
+            if (!address.count++)
+                address.forget_at = attempt->now + LOGIN_ADDRESS_MS;
+            if (address.count >= LOGIN_ADDRESS_FAILURES)
+                address.blocked_until = address.forget_at;
+            write_failures(store, attempt->address, attempt, &address);
+        }
+    }
+    return sql_commit(store);
+}
+
+enum store_result store_clear_attempts(struct store *store, const struct store_attempt *attempt) {
+    static struct statement s = {.sql = "DELETE FROM login_failure WHERE subject = ?1"};
+    if (sql_begin(store))
+        sql_run(store, &s, TEXT(attempt->account));
+    return sql_commit(store);
+}
+
+/* --- passwords --- */
+
+enum store_result store_find_login(struct store *store, struct arena *arena, const char *email,
+                                   const char **user_id, const char **hash) {
+    static struct statement s = {
+        .sql = "SELECT u.id, p.hash FROM \"user\" u LEFT JOIN user_password p ON p.user_id = u.id "
+               "WHERE u.email = ?1 AND u.deleted_at IS NULL"};
+    *user_id = *hash = NULL;
+    sql_start(store, &s, TEXT(email));
+    bool found = sql_row(store, &s);
+    if (found) {
+        *user_id = column_text(&s, 0, arena);
+        *hash = column_text(&s, 1, arena);
+        sql_stop(&s);
+    }
+    return result_found(store, found);
+}
+
+enum store_result store_find_password(struct store *store, struct arena *arena, const char *user_id,
+                                      const char **hash) {
+    static struct statement s = {.sql = "SELECT hash FROM user_password WHERE user_id = ?1"};
+    *hash = NULL;
+    sql_start(store, &s, TEXT(user_id));
+    if (sql_row(store, &s)) {
+        *hash = column_text(&s, 0, arena);
+        sql_stop(&s);
+    }
+    return sql_result(store);
+}
+
+enum store_result store_rehash_password(struct store *store, const char *user_id, const char *old,
+                                        const char *hash) {
+    static struct statement s = {
+        .sql = "UPDATE user_password SET hash = ?3 WHERE user_id = ?1 AND hash = ?2"};
+    if (sql_begin(store))
+        sql_run(store, &s, TEXT(user_id), TEXT(old), TEXT(hash));
+    return sql_commit(store);
+}
+
+/* --- sessions --- */
+
+/* Finds a user who is not deleted, and locks the user until the transaction ends. */
+static bool lock_user(struct store *store, const char *user_id) {
+    static struct statement s = {
+        .sql = "SELECT id FROM \"user\" WHERE id = ?1 AND deleted_at IS NULL"};
+    char id[ID_SIZE];
+    sql_lock(store, LOCK_USER, NULL, &user_id, 1);
+    sql_start(store, &s, TEXT(user_id));
+    return sql_read_id(store, &s, id);
+}
+
+/* When a session expires that began at `created_at` and is seen at `now`. */
+static int64_t expiry(int64_t created_at, int64_t now) {
+    int64_t idle = now + SESSION_IDLE_MS, longest = created_at + SESSION_LONGEST_MS;
+    return idle < longest ? idle : longest;
+}
+
+static bool insert_session(struct store *store, const struct store_new_session *session) {
+    static struct statement add = {
+        .sql = "INSERT INTO session (id, user_id, hash, is_by_link, address, agent, created_at, "
+               "last_seen_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8) "
+               "ON CONFLICT (id) DO NOTHING"};
+    static struct statement remove = {
+        .sql = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE user_id = ?1 "
+               "ORDER BY created_at DESC LIMIT -1 OFFSET ?2)"};
+    return sql_run(store, &add, TEXT(session->id), TEXT(session->user_id), HASH(session->hash),
+                   INTEGER(session->is_by_link), TEXT(session->address), TEXT(session->agent),
+                   INTEGER(session->now), INTEGER(expiry(session->now, session->now))) &&
+           sql_run(store, &remove, TEXT(session->user_id), INTEGER(SESSIONS_MAX));
+}
+
+enum store_result store_insert_session(struct store *store,
+                                       const struct store_new_session *session) {
+    bool found = sql_begin(store) && lock_user(store, session->user_id);
+    if (found)
+        insert_session(store, session);
+    return commit_found(store, found);
+}
+
+static bool delete_sessions(struct store *store, const char *user_id) {
+    static struct statement s = {.sql = "DELETE FROM session WHERE user_id = ?1"};
+    return sql_run(store, &s, TEXT(user_id));
+}
+
+static bool delete_link(struct store *store, const char *user_id) {
+    static struct statement s = {.sql = "DELETE FROM login_link WHERE user_id = ?1"};
+    return sql_run(store, &s, TEXT(user_id));
+}
+
+bool store_end_logins(struct store *store, const char *user_id) {
+    static struct statement s = {.sql = "DELETE FROM user_password WHERE user_id = ?1"};
+    return delete_sessions(store, user_id) && delete_link(store, user_id) &&
+           sql_run(store, &s, TEXT(user_id));
+}
+
+enum store_result store_set_password(struct store *store, const char *user_id, const char *hash,
+                                     const struct store_new_session *session, int64_t now) {
+    static struct statement set = {
+        .sql = "INSERT INTO user_password (user_id, hash, created_at) VALUES (?1, ?2, ?3) "
+               "ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, "
+               "created_at = excluded.created_at"};
+    bool found = sql_begin(store) && lock_user(store, user_id);
+    if (found && sql_run(store, &set, TEXT(user_id), TEXT(hash), INTEGER(now)) &&
+        delete_sessions(store, user_id) && delete_link(store, user_id) && session)
+        insert_session(store, session);
+    return commit_found(store, found);
+}
+
+enum store_result store_insert_link(struct store *store, const char *email,
+                                    const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now) {
+    static struct statement s = {
+        .sql = "INSERT INTO login_link (user_id, hash, expires_at) "
+               "SELECT id, ?2, ?3 FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL "
+               "ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, "
+               "expires_at = excluded.expires_at"};
+    bool found = sql_begin(store) &&
+                 sql_run(store, &s, TEXT(email), HASH(hash), INTEGER(now + LINK_MS)) &&
+                 sql_changes(store) > 0;
+    return commit_found(store, found);
+}
+
+/* Finds the user of the link. */
+static const char *find_link(struct store *store, struct arena *arena,
+                             const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now) {
+    static struct statement s = {
+        .sql = "SELECT user_id FROM login_link WHERE hash = ?1 AND expires_at > ?2"};
+    sql_start(store, &s, HASH(hash), INTEGER(now));
+    if (!sql_row(store, &s))
+        return NULL;
+    const char *user_id = column_text(&s, 0, arena);
+    sql_stop(&s);
+    return user_id;
+}
+
+enum store_result store_use_link(struct store *store, struct arena *arena,
+                                 const unsigned char hash[CRYPTO_HASH_SIZE],
+                                 struct store_new_session *session) {
+    bool found = false;
+    if (sql_begin(store)) {
+        session->user_id = find_link(store, arena, hash, session->now);
+        found = session->user_id && lock_user(store, session->user_id);
+        if (found && delete_link(store, session->user_id))
+            insert_session(store, session);
+    }
+    return commit_found(store, found);
+}
+
+enum store_result store_list_sessions(struct store *store, struct arena *arena, const char *user_id,
+                                      int64_t now, struct store_session_entry **sessions,
+                                      size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT id, created_at, last_seen_at, expires_at, is_by_link, address, agent "
+               "FROM session WHERE user_id = ?1 AND expires_at > ?2 ORDER BY created_at DESC"};
+    struct buffer rows = buffer_in(arena);
+    *count = 0;
+    sql_start(store, &s, TEXT(user_id), INTEGER(now));
+    while (sql_row(store, &s)) {
+        struct store_session_entry entry = {
+            .session = {.id = column_text(&s, 0, arena),
+                        .created_at = column_integer(&s, 1),
+                        .last_seen_at = column_integer(&s, 2),
+                        .expires_at = column_integer(&s, 3),
+                        .is_by_link = column_integer(&s, 4) != 0},
+            .address = column_text(&s, 5, arena),
+            .agent = column_text(&s, 6, arena),
+        };
+        buffer_add(&rows, &entry, sizeof entry);
+        ++*count;
+    }
+    *sessions = (struct store_session_entry *)(void *)rows.p;
+    return sql_result(store);
+}
+
+enum store_result store_renew_session(struct store *store, struct store_session *session,
+                                      int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE session SET last_seen_at = ?2, expires_at = ?3 WHERE id = ?1"};
+    if (now - session->last_seen_at < SESSION_RENEWAL_MS)
+        return STORE_OK;
+    session->last_seen_at = now;
+    session->expires_at = expiry(session->created_at, now);
+    bool found =
+        sql_begin(store) &&
+        sql_run(store, &s, TEXT(session->id), INTEGER(now), INTEGER(session->expires_at)) &&
+        sql_changes(store) > 0;
+    return commit_found(store, found);
+}
+
+enum store_result store_delete_session(struct store *store, const char *user_id, const char *id) {
+    static struct statement s = {.sql = "DELETE FROM session WHERE id = ?2 AND user_id = ?1"};
+    bool found =
+        sql_begin(store) && sql_run(store, &s, TEXT(user_id), TEXT(id)) && sql_changes(store) > 0;
+    return commit_found(store, found);
+}
+
+enum store_result store_delete_other_sessions(struct store *store, const char *user_id,
+                                              const char *kept, size_t *count) {
+    static struct statement s = {.sql = "DELETE FROM session WHERE user_id = ?1 AND id <> ?2"};
+    *count = 0;
+    if (sql_begin(store) && sql_run(store, &s, TEXT(user_id), TEXT(kept)))
+        *count = (size_t)sql_changes(store);
+    return sql_commit(store);
+}
+
+/* --- old rows --- */
+
+enum store_result store_delete_old_logins(struct store *store, int64_t now, int64_t most,
+                                          size_t *removed) {
+    static struct statement find = {
+        .sql = "SELECT 1 WHERE EXISTS (SELECT 1 FROM session WHERE expires_at <= ?1) "
+               "OR EXISTS (SELECT 1 FROM login_link WHERE expires_at <= ?1) "
+               "OR EXISTS (SELECT 1 FROM login_failure WHERE forget_at <= ?1)"};
+    static struct statement old[] = {
+        {.sql = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= ?1 "
+                "ORDER BY expires_at LIMIT ?2)"},
+        {.sql = "DELETE FROM login_link WHERE user_id IN (SELECT user_id FROM login_link "
+                "WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"},
+        {.sql = "DELETE FROM login_failure WHERE subject IN (SELECT subject FROM login_failure "
+                "WHERE forget_at <= ?1 ORDER BY forget_at LIMIT ?2)"},
+    };
+    *removed = 0;
+    sql_start(store, &find, INTEGER(now));
+    if (!sql_row(store, &find))
+        return sql_result(store); /* without taking the write lock */
+    sql_stop(&find);
+    if (sql_begin(store))
+        sql_lock(store, LOCK_CHORES, NULL, NULL, 0);
+    for (size_t i = 0; i < sizeof old / sizeof *old && !sql_failed(store); i++)
+        if (sql_run(store, &old[i], INTEGER(now), INTEGER(most)))
+            *removed += (size_t)sql_changes(store);
+    return sql_commit(store);
+}

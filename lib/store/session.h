@@ -1,0 +1,122 @@
+/* Logins to the dashboard: passwords, links, failures, and sessions (spec 5). The caller hashes
+ * passwords and the values of cookies and links. */
+#ifndef SWITCHBOARD_STORE_SESSION_H
+#define SWITCHBOARD_STORE_SESSION_H
+
+#include "base/crypto.h"
+#include "store/store.h"
+
+enum {
+    SESSION_IDLE_MS = 12 * 60 * 60 * 1000,        /* a session ends so long after it was seen */
+    SESSION_LONGEST_MS = 7 * 24 * 60 * 60 * 1000, /* and so long after its login */
+    SESSION_RENEWAL_MS = 60 * 1000,               /* it is written that it was seen, this often */
+    SESSIONS_MAX = 50,                            /* of a user: a further login ends the oldest */
+    LINK_MS = 15 * 60 * 1000,                     /* how long a link can be used */
+    LOGIN_ACCOUNT_FAILURES = 5,                   /* then the account is blocked, see below */
+    LOGIN_ADDRESS_FAILURES = 20,                  /* within LOGIN_ADDRESS_MS */
+    LOGIN_ADDRESS_MS = 15 * 60 * 1000,
+    LOGIN_FORGET_MS = 60 * 60 * 1000, /* the failures of an account count until then */
+};
+
+/* --- limits --- */
+
+/* An attempt to log in. */
+struct store_attempt {
+    const char *id;      /* of this attempt */
+    const char *account; /* NULL: by a link, which has no account before it is found */
+    const char *address; /* the network of the client */
+    int64_t now;
+};
+
+/* Counts the attempt as a failure of the account before the password is checked, so that attempts
+ * at the same time cannot exceed the limit. After 5 failures the account is blocked for 1 minute,
+ * after each further one for 2, 4, 8, then 15 minutes. `*blocked_until` is the time until which the
+ * account or the address is blocked, and nothing was counted; 0: the attempt may go on. */
+enum store_result store_begin_attempt(struct store *store, const struct store_attempt *attempt,
+                                      int64_t *blocked_until);
+
+/* Counts a failure of the address. */
+enum store_result store_fail_attempt(struct store *store, const struct store_attempt *attempt);
+
+/* Deletes the failures of the account: the password was right. */
+enum store_result store_clear_attempts(struct store *store, const struct store_attempt *attempt);
+
+/* --- passwords --- */
+
+/* Finds the user with this email, who is not deleted, and the hash of the password; `*hash` NULL:
+ * the user has none. */
+enum store_result store_find_login(struct store *store, struct arena *arena, const char *email,
+                                   const char **user_id, const char **hash);
+
+/* Finds the hash of the user's password; NULL: there is none. */
+enum store_result store_find_password(struct store *store, struct arena *arena, const char *user_id,
+                                      const char **hash);
+
+/* Replaces the hash `old` of a password by one of the same password with other parameters. */
+enum store_result store_rehash_password(struct store *store, const char *user_id, const char *old,
+                                        const char *hash);
+
+/* --- sessions --- */
+
+struct store_new_session {
+    const char *id, *user_id;
+    unsigned char hash[CRYPTO_HASH_SIZE]; /* of the cookie's value */
+    bool is_by_link;
+    const char *address, *agent; /* of the client */
+    int64_t now;
+};
+
+/* Inserts a session; if the user has SESSIONS_MAX, the oldest ends. STORE_NOT_FOUND: the user was
+ * deleted. */
+enum store_result store_insert_session(struct store *store,
+                                       const struct store_new_session *session);
+
+/* Sets the password and ends all sessions and the link of the user, then inserts `session` (NULL:
+ * none). STORE_NOT_FOUND: the user was deleted. */
+enum store_result store_set_password(struct store *store, const char *user_id, const char *hash,
+                                     const struct store_new_session *session, int64_t now);
+
+/* Inserts the link's hash; a former link of the user cannot be used any more. STORE_NOT_FOUND: no
+ * such user. */
+enum store_result store_insert_link(struct store *store, const char *email,
+                                    const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now);
+
+/* Uses the link: deletes it and inserts `session` for its user; session->user_id is not read, and
+ * set to the id of the user, in `arena`. STORE_NOT_FOUND: there is no such link, or its time is
+ * over. */
+enum store_result store_use_link(struct store *store, struct arena *arena,
+                                 const unsigned char hash[CRYPTO_HASH_SIZE],
+                                 struct store_new_session *session);
+
+/* A session in a list. */
+struct store_session_entry {
+    struct store_session session;
+    const char *address, *agent;
+};
+
+/* Lists the user's sessions, newest first; there are SESSIONS_MAX at most. */
+enum store_result store_list_sessions(struct store *store, struct arena *arena, const char *user_id,
+                                      int64_t now, struct store_session_entry **sessions,
+                                      size_t *count);
+
+/* Sets that the session was seen at `now`, and when it expires, in `session` too. Does not write
+ * when that was done less than SESSION_RENEWAL_MS ago. */
+enum store_result store_renew_session(struct store *store, struct store_session *session,
+                                      int64_t now);
+
+/* Ends a session of the user. STORE_NOT_FOUND: it is no session of this user, or has ended. */
+enum store_result store_delete_session(struct store *store, const char *user_id, const char *id);
+
+/* Ends the user's sessions except `kept`; `*count` is their number. */
+enum store_result store_delete_other_sessions(struct store *store, const char *user_id,
+                                              const char *kept, size_t *count);
+
+/* Ends what lets the user log in: password, link and sessions; within the open transaction. */
+bool store_end_logins(struct store *store, const char *user_id);
+
+/* Deletes at most `most` sessions and links that have ended and failures that do not count any
+ * more. As store_delete_old_rows, which calls it. */
+enum store_result store_delete_old_logins(struct store *store, int64_t now, int64_t most,
+                                          size_t *removed);
+
+#endif
