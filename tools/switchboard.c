@@ -41,7 +41,7 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_UNREGISTERED] = {"--unregistered", VALUE_NONE,
                              "the line is not registered with the platform yet"},
     [OPTION_UNTIL] = {"--until", VALUE_TIME, "events created before that time"},
-    [OPTION_URL] = {"--url", VALUE_URL, "look at the gateway under this URL; default: public_url"},
+    [OPTION_URL] = {"--url", VALUE_URL, "the URL of the gateway; default: public_url"},
     [OPTION_WABA_ID] = {"--waba-id", VALUE_WABA_ID, "the platform's id of the business account"},
 };
 
@@ -65,11 +65,21 @@ const struct command commands[] = {
                 "`switchboard token regenerate`."},
     {.noun = "user", .verb = "delete", .needs = NEEDS_STORE, .run = user_delete,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
-     .summary = "delete a user; the API token stops working at once",
+     .summary = "delete a user; the API token stops working at once, and all sessions end",
      .details = "The data of the user's business accounts stays in the database. The email may be\n"
                 "used again."},
     {.noun = "user", .verb = "list", .needs = NEEDS_STORE, .run = user_list,
      .summary = "list users and their plans"},
+    {.noun = "user", .verb = "login-link", .needs = NEEDS_STORE, .run = user_login_link,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL}, .options = OPTION(URL),
+     .summary = "print a link that logs the user in to the dashboard",
+     .details = "It can be used once, and within 15 minutes. A former link of the user cannot be\n"
+                "used any more. Its base is --url or public_url."},
+    {.noun = "user", .verb = "password", .needs = NEEDS_STORE, .run = user_password,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "set a user's password for the dashboard, from standard input",
+     .details = "One line of at least 12 characters and at most 128 bytes. All sessions of the\n"
+                "user end; the API token stays."},
 
     {.noun = "token", .verb = "regenerate", .needs = NEEDS_STORE, .run = token_regenerate,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},

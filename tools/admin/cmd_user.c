@@ -1,11 +1,15 @@
 /* switchboard user */
 #include "base/crypto.h"
+#include "base/password.h"
+#include "base/utf8.h"
 #include "cmd_token.h"
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "secret.h"
 #include "store/admin.h"
 #include "store/listing.h"
+#include "store/session.h"
 
 int user_add(struct invocation *call) {
     struct store_new_user user = {.email = call->operands[0], .now = call->now};
@@ -37,6 +41,71 @@ int user_delete(struct invocation *call) {
     json_write_text(&json, "email", email);
     json_write_bool(&json, "deleted", true);
     return object_print(call, &json, "deleted user %s", email);
+}
+
+/* Reads the password; the end of the line is not part of it. Returns EXIT_DONE, or EXIT_FAILED
+ * after printing the reason. */
+static int read_password(char *text, size_t size, struct slice *password) {
+    ssize_t n = secret_read("password", text, size);
+    if (n < 0)
+        return EXIT_FAILED;
+    *password = (struct slice){text, (size_t)n};
+    if (password->n && password->p[password->n - 1] == '\n')
+        password->n--;
+    if (password->n && password->p[password->n - 1] == '\r')
+        password->n--;
+    if (memchr(password->p, '\n', password->n) || !utf8_valid(*password))
+        return fail("the password on standard input must be one line of UTF-8");
+    const char *problem = password_problem(*password);
+    return problem ? fail("the password on standard input must be %s", problem) : EXIT_DONE;
+}
+
+static int set_password(struct invocation *call, const char *email, struct slice password) {
+    char user_id[ID_SIZE], hash[PASSWORD_HASH_SIZE];
+    enum store_result result = store_find_user(call->store, email, user_id);
+    if (result == STORE_OK && !password_hash(password, hash))
+        return fail("too little memory to hash a password: 19 MiB are needed");
+    if (result == STORE_OK)
+        result = store_set_password(call->store, user_id, hash, NULL, call->now);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_USER, email);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "email", email);
+    json_write_bool(&json, "passwordIsSet", true);
+    return object_print(call, &json, "set the password of %s; all sessions have ended", email);
+}
+
+int user_password(struct invocation *call) {
+    char text[PASSWORD_LONGEST + 64];
+    struct slice password;
+    int status = read_password(text, sizeof text, &password);
+    if (status == EXIT_DONE)
+        status = set_password(call, call->operands[0], password);
+    crypto_wipe(text, sizeof text);
+    return status;
+}
+
+int user_login_link(struct invocation *call) {
+    const char *email = call->operands[0], *base = call->options[OPTION_URL];
+    unsigned char random[32], hash[CRYPTO_HASH_SIZE];
+    struct slice url = slice_of(base ? base : call->config.public_url);
+    if (!url.n)
+        return fail_usage(call, "give --url, or set public_url in %s", call->config_path);
+    while (url.n && url.p[url.n - 1] == '/')
+        url.n--;
+    crypto_random(random, sizeof random);
+    const char *value = crypto_hex(&call->arena, random, sizeof random);
+    crypto_sha256(slice_of(value), hash);
+    enum store_result result = store_insert_link(call->store, email, hash, call->now);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_USER, email);
+    const char *link =
+        arena_printf(&call->arena, "%.*s/dashboard/#/login/%s", (int)url.n, url.p, value);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "email", email);
+    json_write_text(&json, "url", link);
+    json_write_time(&json, "expiresAt", call->now + LINK_MS);
+    return object_print(call, &json, "%s", link);
 }
 
 static void write_user(struct json_writer *json, const struct store_user_entry *user) {

@@ -9,6 +9,8 @@ int init_run(struct invocation *call);
 int user_add(struct invocation *call);
 int user_delete(struct invocation *call);
 int user_list(struct invocation *call);
+int user_login_link(struct invocation *call);
+int user_password(struct invocation *call);
 int token_regenerate(struct invocation *call);
 int plan_set(struct invocation *call);
 

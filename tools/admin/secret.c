@@ -31,7 +31,7 @@ static ssize_t read_input(char *text, size_t size, bool one_line) {
 
 /* Reads a line from the terminal with echo off. Signals from the keyboard are off too, so that none
  * ends the program before echo is on again. */
-static ssize_t read_terminal(char *text, size_t size) {
+static ssize_t read_terminal(const char *what, char *text, size_t size) {
     struct termios before, silent;
     bool is_known = tcgetattr(STDIN_FILENO, &before) == 0;
     if (is_known) {
@@ -39,11 +39,19 @@ static ssize_t read_terminal(char *text, size_t size) {
         silent.c_lflag &= (tcflag_t) ~(tcflag_t)(ECHO | ISIG);
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
     }
-    fputs("platform access token: ", stderr);
+    fprintf(stderr, "%s: ", what);
     ssize_t n = read_input(text, size, true);
     fputc('\n', stderr);
     if (is_known)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+    return n;
+}
+
+ssize_t secret_read(const char *what, char *text, size_t size) {
+    ssize_t n =
+        isatty(STDIN_FILENO) ? read_terminal(what, text, size) : read_input(text, size, false);
+    if (n < 0)
+        fail("cannot read the %s from standard input: %s", what, strerror(errno));
     return n;
 }
 
@@ -71,11 +79,9 @@ static const char *check_token(struct slice token) {
 
 int secret_read_token(struct invocation *call, const char *account_id, struct secret *secret) {
     *secret = (struct secret){.call = call, .account_id = account_id};
-    ssize_t n = isatty(STDIN_FILENO) ? read_terminal(secret->text, sizeof secret->text)
-                                     : read_input(secret->text, sizeof secret->text, false);
+    ssize_t n = secret_read("platform access token", secret->text, sizeof secret->text);
     if (n < 0)
-        return fail("cannot read the platform access token from standard input: %s",
-                    strerror(errno));
+        return EXIT_FAILED;
     secret->token = trim((struct slice){secret->text, (size_t)n});
     const char *wrong = check_token(secret->token);
     if (!wrong)

@@ -1,11 +1,17 @@
-/* Platform access tokens: reads them from standard input, and opens those of the database. */
+/* Secrets: reads them from standard input; platform access tokens: opens those of the database. */
 #ifndef SWITCHBOARD_ADMIN_SECRET_H
 #define SWITCHBOARD_ADMIN_SECRET_H
+
+#include <sys/types.h>
 
 #include "store/store.h"
 
 struct invocation;
 struct store_account;
+
+/* Reads up to `size` bytes of standard input, to its end; at a terminal one line, after the prompt
+ * `what`, with echo off. Returns their number, or -1 after printing the reason. */
+ssize_t secret_read(const char *what, char *text, size_t size);
 
 /* A platform access token that was read and is to be stored. */
 struct secret {

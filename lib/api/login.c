@@ -1,0 +1,191 @@
+#include "api/login.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/state.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/password.h"
+#include "base/target.h"
+
+enum {
+    TURNS = 2, /* hashes at the same time: each takes a processor and 19 MiB */
+    TURN_WAIT_MS = 1000,
+    TURN_POLL_MS = 10,
+    NETWORK_BYTES = 8, /* of an IPv6 address: a client has all addresses of its /64 */
+};
+
+/* --- turns --- */
+
+static int locks[TURNS] = {-1, -1};
+static int taken = -1; /* the index of the turn that this process has; -1: none */
+
+/* The locks are files beside the database, which all processes of this machine share. */
+static int open_lock(struct request *rq, int number) {
+    enum { MODE = 0660 };
+    const char *database = target_file(rq->config->database);
+    const char *path = database
+                           ? arena_printf(rq->arena, "%s-login-%d", database, number)
+                           : arena_printf(rq->arena, "%s/login-%d", rq->config->spool_dir, number);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, MODE);
+    if (fd >= 0)
+        fchmod(fd, MODE); /* the umask may have cleared bits; fails for a file of another user */
+    else
+        log_message(LOG_ERROR, "cannot open %s: %s", path, strerror(errno));
+    return fd;
+}
+
+void login_prepare(struct request *rq) {
+    for (int i = 0; i < TURNS; i++)
+        locks[i] = open_lock(rq, i + 1);
+}
+
+/* A lock of the open file, so that it ends with the process, and no other process of it. */
+static bool set_lock(int fd, short type) {
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+    return fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
+static bool try_turn(void) {
+    for (int i = 0; i < TURNS && taken < 0; i++)
+        if (set_lock(locks[i], F_WRLCK))
+            taken = i;
+    return taken >= 0;
+}
+
+int login_take_turn(struct request *rq) {
+    if (locks[0] < 0 || locks[1] < 0)
+        return fail(rq, INTERNAL,
+                    "The gateway cannot open the lock files of logins; its log says why.");
+    request_release(rq);
+    int64_t began = clock_monotonic();
+    while (!try_turn()) {
+        if (clock_monotonic() - began >= TURN_WAIT_MS) {
+            reply_header(rq, "Retry-After", "1");
+            return fail(rq, RATE_LIMITED,
+                        "Too many logins at the same time; try again in a second.");
+        }
+        nanosleep(&(struct timespec){.tv_nsec = TURN_POLL_MS * 1000 * 1000}, NULL);
+    }
+    return 0;
+}
+
+void login_end_turn(void) {
+    if (taken >= 0)
+        set_lock(locks[taken], F_UNLCK);
+    taken = -1;
+}
+
+/* --- the client --- */
+
+const char *login_address(struct request *rq) {
+    const char *address = request_variable("REMOTE_ADDR");
+    struct in6_addr bytes;
+    if (address && inet_pton(AF_INET6, address, &bytes) == 1 && IN6_IS_ADDR_V4MAPPED(&bytes)) {
+        char text[INET_ADDRSTRLEN];
+        return arena_copy(rq->arena,
+                          slice_of(inet_ntop(AF_INET, bytes.s6_addr + 12, text, sizeof text)));
+    }
+    return address && *address ? arena_copy(rq->arena, slice_of(address)) : "unknown";
+}
+
+/* The network of the client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+static const char *network(struct request *rq) {
+    const char *address = login_address(rq);
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr bytes;
+    if (inet_pton(AF_INET6, address, &bytes) != 1)
+        return arena_printf(rq->arena, "address:%s", address);
+    memset(bytes.s6_addr + NETWORK_BYTES, 0, sizeof bytes.s6_addr - NETWORK_BYTES);
+    inet_ntop(AF_INET6, &bytes, text, sizeof text);
+    return arena_printf(rq->arena, "address:%s/64", text);
+}
+
+/* --- attempts --- */
+
+/* `email` NULL: by a link. */
+static struct store_attempt start_attempt(struct request *rq, const char *email) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    char *id = arena_alloc(rq->arena, ID_SIZE);
+    struct store_attempt attempt = {.id = id, .address = network(rq), .now = rq->now};
+    id_make(id, "att_", rq->now);
+    if (email) {
+        crypto_sha256(slice_of(email), hash);
+        attempt.account =
+            arena_printf(rq->arena, "email:%s", crypto_hex(rq->arena, hash, sizeof hash));
+    }
+    return attempt;
+}
+
+/* The line of the request in the log then has the address, for programs such as fail2ban. */
+static void log_failure(struct request *rq) {
+    json_write_text(&rq->log, "login_failed_from", login_address(rq));
+}
+
+static int fail_blocked(struct request *rq, int64_t blocked_until) {
+    long long seconds = (long long)(blocked_until - rq->now + 999) / 1000;
+    log_failure(rq);
+    reply_header(rq, "Retry-After", arena_printf(rq->arena, "%lld", seconds));
+    return fail(rq, RATE_LIMITED,
+                "Too many failed logins: try again in %lld seconds. Until then the right password "
+                "is refused too.",
+                seconds);
+}
+
+static int begin(struct request *rq, struct store *store, const struct store_attempt *attempt) {
+    int64_t blocked_until;
+    enum store_result result = store_begin_attempt(store, attempt, &blocked_until);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return blocked_until ? fail_blocked(rq, blocked_until) : 0;
+}
+
+static int refuse(struct request *rq, struct store *store, const struct store_attempt *attempt,
+                  enum failure_code code, const char *message) {
+    enum store_result result = store_fail_attempt(store, attempt);
+    log_failure(rq);
+    return result == STORE_OK ? fail(rq, code, "%s", message) : state_fail(rq, result);
+}
+
+/* Replaces a hash with other parameters. */
+static enum store_result renew_hash(struct store *store, const struct login *login,
+                                    struct slice password, const char *old) {
+    char hash[PASSWORD_HASH_SIZE];
+    if (!password_is_outdated(old) || !password_hash(password, hash))
+        return STORE_OK;
+    return store_rehash_password(store, login->user_id, old, hash);
+}
+
+int login_check(struct request *rq, struct store *store, struct login *login, struct slice password,
+                enum failure_code code, const char *message) {
+    const struct store_attempt attempt = start_attempt(rq, login->email);
+    const char *hash;
+    if (begin(rq, store, &attempt))
+        return -1;
+    enum store_result result =
+        store_find_login(store, rq->arena, login->email, &login->user_id, &hash);
+    if (result != STORE_OK && result != STORE_NOT_FOUND)
+        return state_fail(rq, result);
+    if (!password_matches(password, hash))
+        return refuse(rq, store, &attempt, code, message);
+    result = renew_hash(store, login, password, hash);
+    if (result == STORE_OK)
+        result = store_clear_attempts(store, &attempt);
+    return result == STORE_OK ? 0 : state_fail(rq, result);
+}
+
+int login_check_client(struct request *rq, struct store *store) {
+    const struct store_attempt attempt = start_attempt(rq, NULL);
+    return begin(rq, store, &attempt);
+}
+
+int login_refuse_client(struct request *rq, struct store *store, const char *message) {
+    const struct store_attempt attempt = start_attempt(rq, NULL);
+    return refuse(rq, store, &attempt, UNAUTHORIZED, message);
+}
