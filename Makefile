@@ -90,7 +90,7 @@ endif
 
 # Debian packages to build and run; tests/rules.mk lists those of the tests.
 PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
-    libmagic-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
+    libmagic-dev libutf8proc-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
 # Those that `make deb` needs besides; the build dependencies in debian/control are of PACKAGES.
 DEB_PACKAGES := build-essential debhelper lintian
 
@@ -122,7 +122,7 @@ POOL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/supervisor/*.c))
 SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 
 FCGI   := -l:libfcgi.a
-SQLITE := -l:libsqlite3.a -lm
+SQLITE := -l:libsqlite3.a -lm -l:libutf8proc.a
 SODIUM := -l:libsodium.a
 CURL   := -lcurl
 MAGIC  := -lmagic

@@ -19,6 +19,7 @@ CREATE TABLE "user" (
     default_account_id TEXT,                       -- for requests that name no account (spec 2.2)
     primary_line_id    TEXT REFERENCES line (id),  -- the workspace's primary line (spec 2.2)
     event_sequence     INTEGER NOT NULL DEFAULT 0, -- the last `data.sequence` given to an event
+    change_sequence    INTEGER NOT NULL DEFAULT 0, -- the last number given to thread.changed
     created_at         INTEGER NOT NULL,
     deleted_at         INTEGER,
     FOREIGN KEY (id, default_account_id) REFERENCES account (user_id, id)
@@ -130,6 +131,16 @@ CREATE TABLE contact (
 ) STRICT;
 CREATE INDEX contact_parent ON contact (account_id, parent_bsuid) WHERE parent_bsuid IS NOT NULL;
 
+-- The words by which a contact is found: those of its name and user name, and its phone's digits,
+-- without case and accents (lib/store/contact_term.c).
+CREATE TABLE contact_term (
+    account_id TEXT NOT NULL REFERENCES account (id),
+    term       TEXT NOT NULL,
+    contact_id TEXT NOT NULL REFERENCES contact (id),
+    PRIMARY KEY (account_id, term, contact_id)
+) STRICT;
+CREATE INDEX contact_term_contact ON contact_term (contact_id, term);
+
 -- Other identities that lead to a contact: spellings of a phone that the platform normalizes (a send
 -- to `phone` was answered with another wa_id), and former identities after a change or a merge.
 CREATE TABLE contact_alias (
@@ -174,10 +185,25 @@ CREATE TABLE thread (
     contact_id      TEXT NOT NULL REFERENCES contact (id),
     created_at      INTEGER NOT NULL,
     last_message_at INTEGER NOT NULL,
+    last_inbound_at INTEGER,                                -- by the platform's clock; NULL: never
+    unread          INTEGER NOT NULL DEFAULT 0,             -- incoming messages not marked as read
+    changed         INTEGER NOT NULL DEFAULT 0,             -- user.change_sequence of its last change
     UNIQUE (line_id, contact_id),
     UNIQUE (id, line_id)
 ) STRICT;
 CREATE INDEX thread_contact ON thread (contact_id);
+CREATE INDEX thread_recent ON thread (user_id, last_message_at, id);
+CREATE INDEX thread_recent_line ON thread (line_id, last_message_at, id);
+CREATE INDEX thread_recent_unread ON thread (user_id, last_message_at, id) WHERE unread > 0;
+CREATE INDEX thread_changed ON thread (user_id, changed);
+
+-- Ids of threads that were merged into another thread, because their contacts were merged.
+CREATE TABLE thread_alias (
+    id        TEXT PRIMARY KEY,                             -- thr_... of the thread that is gone
+    user_id   TEXT NOT NULL REFERENCES "user" (id),
+    thread_id TEXT NOT NULL REFERENCES thread (id)          -- the thread that remained
+) STRICT;
+CREATE INDEX thread_alias_thread ON thread_alias (thread_id);
 
 -- An incoming or outgoing message, identified by its line and the platform's message id.
 CREATE TABLE message (
@@ -197,10 +223,12 @@ CREATE TABLE message (
     body          BLOB NOT NULL,      -- in: the message object; out: the body sent; '': unknown
     error         BLOB,               -- the platform's `errors` of a failed message
     created_at    INTEGER NOT NULL,
+    changed       INTEGER NOT NULL DEFAULT 0, -- user.change_sequence of its last change
     UNIQUE (line_id, wamid),
     FOREIGN KEY (thread_id, line_id) REFERENCES thread (id, line_id)
 ) STRICT;
-CREATE INDEX message_thread ON message (thread_id, timestamp);
+CREATE INDEX message_thread ON message (thread_id, timestamp, id);
+CREATE INDEX message_changed ON message (thread_id, changed, id);
 
 -- The statuses that the platform reported for a message, each once.
 CREATE TABLE message_status (

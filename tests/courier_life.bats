@@ -528,7 +528,7 @@ wal_is_empty() {
     courier_once
     # the events of one contact are in the order of their sequence numbers
     assert_equal "$(for number in 3 4; do received_header A $number webhook-id; done)" "${ids[0]}"$'\n'"${ids[1]}"
-    db "DELETE FROM contact_merge; DELETE FROM contact"
+    db "DELETE FROM contact_merge; DELETE FROM contact_term; DELETE FROM contact"
 }
 
 @test "a replay of many events uses short transactions and counts all events" {

@@ -2150,6 +2150,7 @@ lose_answer() {
 # The state after a process that died between the platform's answer and the record: lose_record
 lose_record() {
     db "PRAGMA foreign_keys = ON; DELETE FROM message WHERE wamid = '$wamid'; DELETE FROM thread WHERE contact_id IN
+        (SELECT id FROM contact WHERE phone = '$to'); DELETE FROM contact_term WHERE contact_id IN
         (SELECT id FROM contact WHERE phone = '$to'); DELETE FROM contact WHERE phone = '$to'"
 }
 

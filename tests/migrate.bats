@@ -112,6 +112,31 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
     assert_equal "$(db 'SELECT * FROM flow_reply_count ORDER BY flow_id')" $'acc_1|f1|5\nacc_1|f2|3'
 }
 
+@test "the migration to version 4 finds the last inbound message, and indexes the words of every contact" {
+    old_database "$DB" 3
+    db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
+        INSERT INTO account (id, user_id, waba_id, name, created_at) VALUES ('acc_1', 'usr_1', '1', 'A', 1);
+        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, created_at)
+            VALUES ('lin_1', 'acc_1', '1', '+1', 1, 0, 1);
+        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1234)
+        INSERT INTO contact (id, account_id, phone, name, created_at, updated_at)
+            SELECT printf('con_%04d', n), 'acc_1', 15550000000 + n, 'Zoë Nº' || n, 1, 1 FROM n;
+        INSERT INTO thread SELECT 'thr' || substr(id, 4), 'usr_1', 'lin_1', id, 1, 9 FROM contact WHERE id < 'con_0003';
+        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status, status_at,
+            timestamp, body, created_at) VALUES
+            ('msg_1', 'usr_1', 'thr_0001', 'lin_1', 'a', 'in', 'webhook', 'text', 'received', 1, 5, x'', 1),
+            ('msg_2', 'usr_1', 'thr_0001', 'lin_1', 'b', 'in', 'webhook', 'text', 'received', 1, 7, x'', 1),
+            ('msg_3', 'usr_1', 'thr_0001', 'lin_1', 'c', 'out', 'api', 'text', 'sent', 1, 9, x'', 1),
+            ('msg_4', 'usr_1', 'thr_0002', 'lin_1', 'd', 'out', 'api', 'text', 'sent', 1, 9, x'', 1)"
+    switchboard init
+    assert_equal "$(db 'SELECT id, last_inbound_at, unread, changed FROM thread ORDER BY id')" \
+        $'thr_0001|7|0|0\nthr_0002||0|0'
+    assert_equal "$(db 'SELECT change_sequence FROM user')" 0
+    assert_equal "$(db "SELECT term, count(*) FROM contact_term WHERE account_id = 'acc_1' AND term = 'zoe'")" 'zoe|1234'
+    assert_equal "$(db "SELECT group_concat(term) FROM contact_term WHERE contact_id = 'con_1234' ORDER BY term")" \
+        '15550001234,no1234,zoe'
+}
+
 # Prints SQL that fills a database of version 1 or 2: two users, each with an account, a line and
 # SIZE contacts; each contact has a thread, two messages, a status, a flow reply, a block, a lead and an
 # event with its attempt. fill_old SIZE

@@ -296,7 +296,10 @@ flat() {
     texts_of "$root"/lib/store/*.c >"$BATS_TEST_TMPDIR/all"
     local far=9000000000000 one="'con_00000000000000000000000005'" two="'con_00000000000000000000000006'"
     flat 'UPDATE event SET contact_id = ?2 WHERE contact_id = ?1' "$one" "$two"
-    flat 'UPDATE message SET thread_id' "$one" "$two"
+    flat 'UPDATE message SET changed = ?3' "$one" "$two" 7
+    flat 'UPDATE thread_alias SET thread_id' "$one" "$two"
+    flat 'UPDATE thread SET last_message_at' "$one" "$two"
+    flat 'UPDATE thread SET changed = ?3 WHERE line_id' "'lin_fill'" "$one" 7
     flat 'UPDATE contact_merge SET contact_id' "$one" "$two"
     flat 'DELETE FROM contact WHERE id = ?1' "'con_none'" "$two"
     local users

@@ -343,7 +343,7 @@ switchboard.db.queue"
     assert_equal "$(head -n 1 "$body")" 'switchboard 0.1.0'
     # and the libraries that are linked statically
     assert_equal "$(tail -n +2 "$body" | sed 's/ [0-9][^ ]*$//' | xargs)" \
-        'with SQLite with libsodium with libfcgi'
+        'with SQLite with libsodium with libfcgi with utf8proc'
 }
 
 # --- users and tokens (spec 5) ---
@@ -902,7 +902,7 @@ make_many() {
     db "CREATE TEMP TABLE n AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000) SELECT n FROM n;
         INSERT INTO contact (id, account_id, phone, created_at, updated_at)
             SELECT printf('con_%08d', n), '$ACCOUNT', printf('1555%08d', n), 1, 1 FROM n;
-        INSERT INTO thread
+        INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
             SELECT 'thr_1', (SELECT id FROM user), id, 'con_00000001', 1, 1 FROM line;
         INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status,
             status_at, timestamp, body, created_at)

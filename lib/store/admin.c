@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "base/crypto.h"
+#include "store/change.h"
 #include "store/contact.h"
+#include "store/contact_term.h"
 #include "store/session.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
@@ -209,7 +211,9 @@ static bool find_or_insert_contact(struct store *store, const char *account_id,
         return true;
     }
     return sql_run(store, &add, TEXT(block->contact_id), TEXT(account_id), TEXT(block->phone),
-                   TEXT(block->bsuid), INTEGER(block->now));
+                   TEXT(block->bsuid), INTEGER(block->now)) &&
+           contact_term_insert(store, account_id,
+                               &(struct contact){.id = block->contact_id, .phone = block->phone});
 }
 
 enum store_result store_block_contact(struct store *store, struct store_block *block) {
@@ -218,9 +222,11 @@ enum store_result store_block_contact(struct store *store, struct store_block *b
                "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (line_id, contact_id) DO NOTHING"};
     struct owner owner;
     bool found = sql_begin(store) && find_owner(store, block, &owner);
-    if (found && find_or_insert_contact(store, owner.account_id, block))
+    if (found && find_or_insert_contact(store, owner.account_id, block) &&
         sql_run(store, &add, TEXT(owner.user_id), TEXT(owner.line_id), TEXT(block->contact_id),
-                INTEGER(block->now));
+                INTEGER(block->now)) &&
+        sql_changes(store))
+        change_thread_of(store, owner.user_id, owner.line_id, block->contact_id);
     return commit_found(store, found);
 }
 
@@ -234,5 +240,7 @@ enum store_result store_unblock_contact(struct store *store, struct store_block 
     *was_blocked = found && contact_find(store, owner.account_id, identity, block->contact_id) &&
                    sql_run(store, &delete_block, TEXT(owner.line_id), TEXT(block->contact_id)) &&
                    sql_changes(store) > 0;
+    if (*was_blocked)
+        change_thread_of(store, owner.user_id, owner.line_id, block->contact_id);
     return commit_found(store, found);
 }

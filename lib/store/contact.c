@@ -45,13 +45,19 @@ bool contact_upsert_alias(struct store *store, const char *account_id, const cha
 
 bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]) {
     static struct statement s = {
-        .sql = "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (line_id, contact_id) DO UPDATE "
+        .sql = "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at, "
+               "changed, last_inbound_at, unread) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8) "
+               "ON CONFLICT (line_id, contact_id) DO UPDATE "
                "SET last_message_at = CASE WHEN excluded.last_message_at > thread.last_message_at "
-               "THEN excluded.last_message_at ELSE thread.last_message_at END "
+               "THEN excluded.last_message_at ELSE thread.last_message_at END, "
+               "last_inbound_at = CASE WHEN thread.last_inbound_at IS NULL "
+               "OR excluded.last_inbound_at > thread.last_inbound_at "
+               "THEN excluded.last_inbound_at ELSE thread.last_inbound_at END, "
+               "unread = thread.unread + excluded.unread, changed = excluded.changed "
                "RETURNING id"};
     sql_start(store, &s, TEXT(thread->new_id), TEXT(thread->user_id), TEXT(thread->line_id),
-              TEXT(thread->contact_id), INTEGER(thread->at));
+              TEXT(thread->contact_id), INTEGER(thread->at), INTEGER(thread->change),
+              thread->is_inbound ? INTEGER(thread->at) : NO_INTEGER, INTEGER(thread->is_unread));
     if (!sql_row(store, &s))
         return false;
     column_id(&s, 0, id);

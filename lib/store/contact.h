@@ -30,15 +30,18 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
 bool contact_find(struct store *store, const char *account_id, const char *identity,
                   char id[ID_SIZE]);
 
-/* A thread, and the time of a message in it (ms). */
+/* A thread, and a message in it. */
 struct thread {
     const char *new_id; /* its id if it is new */
     const char *user_id, *line_id, *contact_id;
-    int64_t at;
+    int64_t at;      /* the message's time, ms */
+    int64_t change;  /* the number of this change (change.h) */
+    bool is_inbound; /* the message is from the contact */
+    bool is_unread;  /* it counts as unread */
 };
 
-/* Upserts the thread of the line and the contact; `at` becomes the time of its last message if it
- * is later. The thread's id is written to `id`. */
+/* Upserts the thread of the line and the contact; `at` becomes the time of its last message, and of
+ * its last inbound one, if it is later. The thread's id is written to `id`. */
 bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]);
 
 /* Upserts an alias: `identity` leads to the contact too. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/crypto.h"
+#include "store/change.h"
 #include "store/contact.h"
 #include "store/flow_token.h"
 #include "store/identity.h"
@@ -299,34 +300,62 @@ static const char *first_status(const struct store_update *update) {
                                                                     : "sent";
 }
 
-static bool upsert_thread(struct ingest *in, const char *contact_id, int64_t at, char id[ID_SIZE]) {
-    const struct thread thread = {.new_id = new_id(in, "thr_"),
-                                  .user_id = in->owner.user_id,
-                                  .line_id = in->owner.line_id,
-                                  .contact_id = contact_id,
-                                  .at = at};
-    return thread_upsert(in->store, &thread, id);
-}
-
 /* A message to insert. */
 struct message_row {
     const char *id, *thread_id, *source, *status;
     const struct update_message *message;
     struct slice body;
+    int64_t change;
 };
+
+/* Whether the message counts as unread: the contact wrote it now, as opposed to the history of the
+ * business app, and it is a message of its own. store_mark_read counts the same ones. */
+static bool is_unread(const struct store_update *update) {
+    static const char *const silent[] = {"edit", "revoke", "reaction"};
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+        if (strcmp(update->message.type, silent[i]) == 0)
+            return false;
+    return update->kind == UPDATE_MESSAGE;
+}
+
+/* Upserts the thread of a new message, and takes the number of the change, which `row` gets. */
+static bool upsert_thread(struct ingest *in, const char *contact_id, bool counts_as_unread,
+                          struct message_row *row, char id[ID_SIZE]) {
+    struct thread thread = {.new_id = new_id(in, "thr_"),
+                            .user_id = in->owner.user_id,
+                            .line_id = in->owner.line_id,
+                            .contact_id = contact_id,
+                            .at = row->message->timestamp,
+                            .is_inbound = !row->message->is_outgoing,
+                            .is_unread = counts_as_unread};
+    if (!change_next(in->store, in->owner.user_id, &thread.change) ||
+        !thread_upsert(in->store, &thread, id))
+        return false;
+    row->change = thread.change;
+    return true;
+}
 
 static bool insert_message(struct ingest *in, const struct message_row *row) {
     static struct statement s = {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
-            "status_at, timestamp, context_wamid, body, created_at, user_id) "
-            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13)"};
+            "status_at, timestamp, context_wamid, body, created_at, user_id, changed) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14)"};
     const struct update_message *message = row->message;
     return sql_run(in->store, &s, TEXT(row->id), TEXT(row->thread_id), TEXT(in->owner.line_id),
                    TEXT(message->wamid), TEXT(message->is_outgoing ? "out" : "in"),
                    TEXT(row->source), TEXT(message->type), TEXT(row->status),
                    INTEGER(message->timestamp), TEXT(message->context_wamid), BLOB(row->body),
-                   INTEGER(in->now), TEXT(in->owner.user_id));
+                   INTEGER(in->now), TEXT(in->owner.user_id), INTEGER(row->change));
+}
+
+/* Gives the stored message and its thread the next number of a change. */
+static bool change_message(struct ingest *in, const struct known *known) {
+    static struct statement s = {.sql = "UPDATE message SET changed = ?2 WHERE id = ?1"};
+    int64_t change;
+    return change_next(in->store, in->owner.user_id, &change) &&
+           sql_run(in->store, &s, TEXT(known->id), INTEGER(change)) &&
+           change_thread(in->store, known->thread_id, change);
 }
 
 /* Completes a stored message: one that is known only from a status, an old media message whose
@@ -345,7 +374,7 @@ static bool complete_message(struct ingest *in, struct store_update *update,
                  INTEGER(message->timestamp)))
         return false;
     update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
-    return true;
+    return update->outcome == OUTCOME_DUPLICATE || change_message(in, known);
 }
 
 static bool insert_flow_reply(struct ingest *in, const struct update_message *message,
@@ -377,6 +406,11 @@ static bool add_flow_rows(struct ingest *in, const struct update_message *messag
            flow_token_upsert(in->store, account_id, message->flow_token, message->flow_id);
 }
 
+static bool raise_unread(struct ingest *in, const char *thread_id) {
+    static struct statement s = {.sql = "UPDATE thread SET unread = unread + 1 WHERE id = ?1"};
+    return sql_run(in->store, &s, TEXT(thread_id));
+}
+
 /* Handles an update for a message that is stored already: usually a duplicate. */
 static bool handle_known(struct ingest *in, struct store_update *update, struct known *known) {
     struct contact contact;
@@ -393,6 +427,7 @@ static bool handle_known(struct ingest *in, struct store_update *update, struct 
                             in->now, &contact) &&
            find_message(in, update->message.wamid, known) &&
            contact_read(in->store, in->arena, known->contact_id, &contact) &&
+           (!is_unread(update) || raise_unread(in, known->thread_id)) &&
            add_message_events(in, update, &contact, known->thread_id);
 }
 
@@ -410,13 +445,13 @@ static bool handle_message(struct ingest *in, struct store_update *update) {
         return false;
     if (!contact.id)
         return insert_platform_update(in, update, OUTCOME_NO_CONTACT);
-    const struct message_row row = {.id = new_id(in, "msg_"),
-                                    .thread_id = known.thread_id,
-                                    .source = message_sources[update->kind],
-                                    .status = first_status(update),
-                                    .message = message,
-                                    .body = update->body};
-    if (!upsert_thread(in, contact.id, message->timestamp, known.thread_id) ||
+    struct message_row row = {.id = new_id(in, "msg_"),
+                              .thread_id = known.thread_id,
+                              .source = message_sources[update->kind],
+                              .status = first_status(update),
+                              .message = message,
+                              .body = update->body};
+    if (!upsert_thread(in, contact.id, is_unread(update), &row, known.thread_id) ||
         !insert_message(in, &row) || !add_flow_rows(in, message, row.id))
         return false;
     update->outcome = OUTCOME_STORED;
@@ -439,23 +474,32 @@ static int status_rank(const char *status) {
     return -1;
 }
 
+/* Raises the message's status to a status that was inserted, and gives message and thread the next
+ * number of a change. */
 static bool raise_status(struct ingest *in, const struct update_status *status,
-                         const char *message_id) {
+                         const struct known *known) {
     static struct statement read = {.sql = "SELECT status FROM message WHERE id = ?1 "
                                            "AND direction = 'out'"};
     static struct statement write = {.sql = "UPDATE message SET status = ?2, status_at = ?3, "
-                                            "error = ?4 WHERE id = ?1"};
-    sql_start(in->store, &read, TEXT(message_id));
-    if (!sql_row(in->store, &read))
-        return !sql_failed(in->store);
-    const char *shown = column_text(&read, 0, in->arena);
-    sql_stop(&read);
-    if (status_rank(status->status) <= status_rank(shown))
-        return true;
+                                            "error = ?4, changed = ?5 WHERE id = ?1"};
+    static struct statement touch = {.sql = "UPDATE message SET changed = ?2 WHERE id = ?1"};
+    const char *shown = NULL;
+    int64_t change;
+    if (!change_next(in->store, in->owner.user_id, &change) ||
+        !change_thread(in->store, known->thread_id, change))
+        return false;
+    sql_start(in->store, &read, TEXT(known->id));
+    if (sql_row(in->store, &read)) {
+        shown = column_text(&read, 0, in->arena);
+        sql_stop(&read);
+    }
+    if (!shown || status_rank(status->status) <= status_rank(shown))
+        return sql_run(in->store, &touch, TEXT(known->id), INTEGER(change));
     struct slice none = {NULL, 0};
     bool is_failure = strcmp(status->status, "failed") == 0;
-    return sql_run(in->store, &write, TEXT(message_id), TEXT(status->status),
-                   INTEGER(status->timestamp), BLOB(is_failure ? status->errors : none));
+    return sql_run(in->store, &write, TEXT(known->id), TEXT(status->status),
+                   INTEGER(status->timestamp), BLOB(is_failure ? status->errors : none),
+                   INTEGER(change));
 }
 
 static bool insert_status(struct ingest *in, struct store_update *update, const char *message_id) {
@@ -481,15 +525,14 @@ static bool insert_missing_message(struct ingest *in, const struct update_status
                                            .type = "unknown",
                                            .timestamp = status->timestamp,
                                            .is_outgoing = true};
-    const struct message_row row = {.id = made->id,
-                                    .thread_id = made->thread_id,
-                                    .source = "status",
-                                    .status = "accepted",
-                                    .message = &message,
-                                    .body = SLICE("")};
+    struct message_row row = {.id = made->id,
+                              .thread_id = made->thread_id,
+                              .source = "status",
+                              .status = "accepted",
+                              .message = &message,
+                              .body = SLICE("")};
     id_make(made->id, "msg_", in->now);
-    return upsert_thread(in, contact->id, status->timestamp, made->thread_id) &&
-           insert_message(in, &row);
+    return upsert_thread(in, contact->id, false, &row, made->thread_id) && insert_message(in, &row);
 }
 
 static bool add_status_event(struct ingest *in, const struct store_update *update,
@@ -587,7 +630,7 @@ static bool handle_status(struct ingest *in, struct store_update *update) {
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
-    return raise_status(in, status, known.id) &&
+    return raise_status(in, status, &known) &&
            add_status_event(in, update, &contact, known.thread_id);
 }
 

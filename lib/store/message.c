@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "store/change.h"
+#include "store/contact_term.h"
 #include "store/flow_token.h"
 
 /* Finds the recipient's contact by the platform's phone or by the caller's, or inserts it. The
@@ -23,7 +25,9 @@ static bool find_or_insert_contact(struct store *store, const struct store_send 
     } else {
         snprintf(id, ID_SIZE, "%s", send->new_contact_id);
         if (!sql_run(store, &insert, TEXT(id), TEXT(send->account_id), TEXT(phone),
-                     TEXT(phone ? NULL : send->bsuid), INTEGER(send->now)))
+                     TEXT(phone ? NULL : send->bsuid), INTEGER(send->now)) ||
+            !contact_term_insert(store, send->account_id,
+                                 &(struct contact){.id = id, .phone = phone}))
             return false;
     }
     return !phone || strcmp(phone, send->phone) == 0 ||
@@ -61,22 +65,24 @@ enum store_result store_insert_send(struct store *store, const struct store_send
     static struct statement insert = {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
-            "status_at, timestamp, context_wamid, body, created_at, user_id) "
-            "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9) "
+            "status_at, timestamp, context_wamid, body, created_at, user_id, changed) "
+            "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9, ?10) "
             "ON CONFLICT (line_id, wamid) DO UPDATE SET thread_id = excluded.thread_id, "
             "source = 'api', type = excluded.type, body = excluded.body, "
-            "context_wamid = excluded.context_wamid WHERE message.source = 'status'"};
+            "context_wamid = excluded.context_wamid, changed = excluded.changed "
+            "WHERE message.source = 'status'"};
     char contact_id[ID_SIZE], thread_id[ID_SIZE];
-    const struct thread thread = {.new_id = send->new_thread_id,
-                                  .user_id = send->user_id,
-                                  .line_id = send->line_id,
-                                  .contact_id = contact_id,
-                                  .at = send->now};
+    struct thread thread = {.new_id = send->new_thread_id,
+                            .user_id = send->user_id,
+                            .line_id = send->line_id,
+                            .contact_id = contact_id,
+                            .at = send->now};
     if (begin_send(store, send) && find_or_insert_contact(store, send, contact_id) &&
+        change_next(store, send->user_id, &thread.change) &&
         thread_upsert(store, &thread, thread_id) && upsert_flow_token(store, send, send->wamid) &&
         upsert_flow_token(store, send, send->flow_token))
         sql_run(store, &insert, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
                 TEXT(send->wamid), TEXT(send->type), INTEGER(send->now), TEXT(send->context_wamid),
-                BLOB(send->body), TEXT(send->user_id));
+                BLOB(send->body), TEXT(send->user_id), INTEGER(thread.change));
     return sql_commit(store);
 }

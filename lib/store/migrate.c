@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/contact_term.h"
 #include "store/copy.h"
 #include "store/schema.h"
 
@@ -205,18 +206,43 @@ static const char *const to_4[] = {
     "CREATE TABLE login_failure (subject TEXT PRIMARY KEY, failures INTEGER NOT NULL, "
     "attempt_id TEXT NOT NULL, blocked_until INTEGER NOT NULL, forget_at INTEGER NOT NULL) STRICT",
     "CREATE INDEX login_failure_age ON login_failure (forget_at)",
+    /* --- the inbox: what is unread, what changed, and the words by which contacts are found.
+     * Messages from before count as read and unchanged. */
+    "ALTER TABLE user ADD COLUMN change_sequence INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE thread ADD COLUMN last_inbound_at INTEGER",
+    "ALTER TABLE thread ADD COLUMN unread INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE thread ADD COLUMN changed INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE message ADD COLUMN changed INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX thread_recent ON thread (user_id, last_message_at, id)",
+    "CREATE INDEX thread_recent_line ON thread (line_id, last_message_at, id)",
+    "CREATE INDEX thread_recent_unread ON thread (user_id, last_message_at, id) WHERE unread > 0",
+    "CREATE INDEX thread_changed ON thread (user_id, changed)",
+    "DROP INDEX message_thread",
+    "CREATE INDEX message_thread ON message (thread_id, timestamp, id)",
+    "CREATE INDEX message_changed ON message (thread_id, changed, id)",
+    "UPDATE thread SET last_inbound_at = (SELECT m.timestamp FROM message m "
+    "WHERE m.thread_id = thread.id AND m.direction = 'in' "
+    "ORDER BY m.timestamp DESC, m.id DESC LIMIT 1)",
+    "CREATE TABLE thread_alias (id TEXT PRIMARY KEY, user_id TEXT NOT NULL REFERENCES user (id), "
+    "thread_id TEXT NOT NULL REFERENCES thread (id)) STRICT",
+    "CREATE INDEX thread_alias_thread ON thread_alias (thread_id)",
+    "CREATE TABLE contact_term (account_id TEXT NOT NULL REFERENCES account (id), "
+    "term TEXT NOT NULL, contact_id TEXT NOT NULL REFERENCES contact (id), "
+    "PRIMARY KEY (account_id, term, contact_id)) STRICT",
+    "CREATE INDEX contact_term_contact ON contact_term (contact_id, term)",
     NULL,
 };
 
 /* The numbered steps: `sql` migrates version to - 1 to version `to`. schema.sql is the result of
- * all steps; a test compares the two. */
+ * all steps; a test compares the two. `fill` then writes what SQL cannot compute. */
 static const struct {
     int to;
     const char *const *sql;
+    bool (*fill)(struct store *store); /* NULL: nothing */
 } steps[] = {
-    {2, to_2},
-    {3, to_3},
-    {4, to_4},
+    {2, to_2, NULL},
+    {3, to_3, NULL},
+    {4, to_4, contact_term_fill},
 };
 
 /* Creates an empty file; SQLite gives its -wal and -shm the same mode. */
@@ -249,7 +275,8 @@ static bool run_step(struct store *store, const char *const *sql) {
 static void run_steps(struct store *store, int version) {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i].to > version &&
-            (!run_step(store, steps[i].sql) || !set_version(store, steps[i].to)))
+            (!run_step(store, steps[i].sql) || (steps[i].fill && !steps[i].fill(store)) ||
+             !set_version(store, steps[i].to)))
             return;
 }
 

@@ -1,5 +1,8 @@
 #include "store/person.h"
 
+#include "store/change.h"
+#include "store/contact_term.h"
+
 static bool has_identity(const struct contact *contact, const char *identity) {
     return is_set_and_equal(contact->phone, identity) ||
            is_set_and_equal(contact->bsuid, identity) ||
@@ -45,15 +48,44 @@ bool person_insert_change(struct person *p, const struct contact *before) {
     return insert_merge(p, before, NULL, p->contact.id, p->reason);
 }
 
+/* The threads of the contact `from` (?1) on lines where the contact `to` (?2) has a thread too. */
+#define DOUBLE_THREADS                                                                             \
+    "(SELECT f.id FROM thread f JOIN thread t ON t.line_id = f.line_id AND t.contact_id = ?2 "     \
+    " WHERE f.contact_id = ?1)"
+
+/* Takes a number of a change for the user of the account. */
+static bool take_change(struct person *p, int64_t *change) {
+    static struct statement s = {.sql = "SELECT user_id FROM account WHERE id = ?1"};
+    char user_id[ID_SIZE];
+    sql_start(p->store, &s, TEXT(p->account_id));
+    return sql_read_id(p->store, &s, user_id) && change_next(p->store, user_id, change);
+}
+
+/* Moves the messages of double threads. All get one number of a change. */
+static bool move_messages(struct person *p, const char *from, const char *to) {
+    static struct statement s = {
+        .sql = "UPDATE message SET changed = ?3, thread_id = (SELECT t.id FROM thread t "
+               "  WHERE t.contact_id = ?2 AND t.line_id = message.line_id) "
+               "WHERE thread_id IN " DOUBLE_THREADS};
+    int64_t change;
+    return take_change(p, &change) && sql_run(p->store, &s, TEXT(from), TEXT(to), INTEGER(change));
+}
+
 /* Moves all rows of the contact `from` to the contact `to` and deletes `from`. Two threads of one
- * line are merged. */
+ * line are merged; the id of the one that is deleted becomes an alias of the other. */
 static bool move_rows(struct store *store, const char *from, const char *to) {
     static struct statement steps[] = {
-        {.sql = "UPDATE message SET thread_id = (SELECT t.id FROM thread t "
-                "  WHERE t.contact_id = ?2 AND t.line_id = message.line_id) "
-                "WHERE thread_id IN (SELECT f.id FROM thread f JOIN thread t "
-                "  ON t.line_id = f.line_id AND t.contact_id = ?2 WHERE f.contact_id = ?1)"},
+        {.sql = "UPDATE thread_alias SET thread_id = (SELECT t.id FROM thread f JOIN thread t "
+                "  ON t.line_id = f.line_id AND t.contact_id = ?2 "
+                "  WHERE f.id = thread_alias.thread_id) WHERE thread_id IN " DOUBLE_THREADS},
+        {.sql = "INSERT INTO thread_alias (id, user_id, thread_id) "
+                "SELECT f.id, f.user_id, t.id FROM thread f JOIN thread t "
+                "ON t.line_id = f.line_id AND t.contact_id = ?2 WHERE f.contact_id = ?1"},
         {.sql = "UPDATE thread SET last_message_at = (SELECT max(u.last_message_at) FROM thread u "
+                "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)), "
+                "last_inbound_at = (SELECT max(u.last_inbound_at) FROM thread u "
+                "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)), "
+                "unread = (SELECT CAST(coalesce(sum(unread), 0) AS BIGINT) FROM thread u "
                 "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)) "
                 "WHERE contact_id = ?2"},
         {.sql = "DELETE FROM thread WHERE contact_id = ?1 AND line_id IN "
@@ -71,6 +103,7 @@ static bool move_rows(struct store *store, const char *from, const char *to) {
         {.sql = "UPDATE event SET contact_id = ?2 WHERE contact_id = ?1 AND state = 'pending'"},
         {.sql = "DELETE FROM contact_block WHERE contact_id = ?1 AND ?2 <> ''"},
         {.sql = "DELETE FROM lead WHERE contact_id = ?1 AND ?2 <> ''"},
+        {.sql = "DELETE FROM contact_term WHERE contact_id = ?1 AND ?2 <> ''"},
         {.sql = "DELETE FROM contact WHERE id = ?1 AND ?2 <> ''"},
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -97,7 +130,8 @@ bool person_include(struct person *p, const struct contact *other) {
     }
     struct contact kept = is_older(own, other) ? *own : *other;
     struct contact gone = is_older(own, other) ? *other : *own;
-    if (!move_rows(p->store, gone.id, kept.id) ||
+    if (!move_messages(p, gone.id, kept.id) || !move_rows(p->store, gone.id, kept.id) ||
+        !change_contact(p->store, p->arena, kept.id) ||
         !insert_merge(p, &gone, gone.id, kept.id, p->reason))
         return false;
     kept.username = first_of(kept.username, gone.username);
@@ -111,11 +145,15 @@ bool person_clear_phone(struct person *p, const struct contact *from, const char
         .sql = "DELETE FROM contact_alias WHERE account_id = ?1 AND identity = ?2"};
     static struct statement clear = {
         .sql = "UPDATE contact SET phone = NULL, updated_at = ?2 WHERE id = ?1"};
+    struct contact without = *from;
+    without.phone = NULL;
     if (!sql_run(p->store, &delete_alias, TEXT(p->account_id), TEXT(phone)))
         return false;
     return !is_set_and_equal(from->phone, phone) || /* `from` was found by an alias only */
            (insert_merge(p, from, NULL, from->id, "recycled_phone") &&
-            sql_run(p->store, &clear, TEXT(from->id), INTEGER(p->now)));
+            sql_run(p->store, &clear, TEXT(from->id), INTEGER(p->now)) &&
+            contact_term_replace(p->store, p->account_id, &without) &&
+            change_contact(p->store, p->arena, from->id));
 }
 
 bool person_insert(struct person *p, const char *new_id, const struct store_identity *who) {
@@ -125,7 +163,8 @@ bool person_insert(struct person *p, const char *new_id, const struct store_iden
     return sql_run(p->store, &s, TEXT(new_id), TEXT(p->account_id), TEXT(who->phone),
                    TEXT(who->bsuid), TEXT(who->parent_bsuid), TEXT(who->username), TEXT(who->name),
                    INTEGER(p->now)) &&
-           contact_read(p->store, p->arena, new_id, &p->contact);
+           contact_read(p->store, p->arena, new_id, &p->contact) &&
+           contact_term_insert(p->store, p->account_id, &p->contact);
 }
 
 /* Sets the contact's phone and BSUID to those of `who`; the other columns only where `who` has a
@@ -146,7 +185,9 @@ static bool update_contact(struct person *p, const struct store_identity *who) {
         is_equal_or_both_null(was.name, c->name))
         return true;
     return sql_run(p->store, &s, TEXT(c->id), TEXT(c->phone), TEXT(c->bsuid), TEXT(c->parent_bsuid),
-                   TEXT(c->username), TEXT(c->name), INTEGER(p->now));
+                   TEXT(c->username), TEXT(c->name), INTEGER(p->now)) &&
+           contact_term_replace(p->store, p->account_id, c) &&
+           change_contact(p->store, p->arena, c->id);
 }
 
 /* Points every identity that leads to no contact at this one. */

@@ -61,6 +61,13 @@ INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempt
     CAST('{"type":"message.received","data":{}}' AS BLOB), 'pending', 1, (SELECT now FROM at) + 3600000, i FROM row
     WHERE i <= $size / 10;
 UPDATE user SET event_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owner);
+INSERT INTO contact_term SELECT account_id, term, 'con_' || suffix
+    FROM row, (SELECT 'person' AS term UNION ALL SELECT '') WHERE term <> '' OR i <= $size;
+UPDATE contact_term SET term = printf('1777%09d', CAST(substr(contact_id, 5) AS INTEGER)) WHERE term = '';
+UPDATE thread SET unread = 1 WHERE rowid % 10 = 1;
+UPDATE thread SET changed = rowid WHERE rowid % 100 = 1;
+UPDATE user SET change_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owner);
+INSERT INTO thread_alias SELECT 'thr_gone' || i, user_id, 'thr_' || suffix FROM row WHERE i <= $share;
 INSERT INTO contact_alias SELECT account_id, printf('1666%09d', i), 'con_' || suffix, 1 FROM row WHERE i <= $share;
 INSERT INTO contact_merge (id, account_id, contact_id, merged_id, reason, created_at)
     SELECT 'mrg_' || suffix, account_id, 'con_' || suffix, 'con_gone' || i, 'same_payload', 1 FROM row WHERE i <= $share;

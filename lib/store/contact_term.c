@@ -1,0 +1,158 @@
+#include "store/contact_term.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <utf8proc.h>
+
+#include "base/utf8.h"
+
+enum { MOST_PARTS = 32 }; /* of one character: the longest decomposition has 18 */
+
+/* Whether words consist of the character: a letter or a number. */
+static bool is_of_word(int32_t code) {
+    switch (utf8proc_category(code)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO: return true;
+    default: return false;
+    }
+}
+
+/* Ends the word: it becomes a term unless it is empty or a term already. */
+static void end_word(struct terms *terms, char word[TERM_SIZE], size_t *length) {
+    word[*length] = '\0';
+    bool is_new = *length > 0 && terms->count < MOST_TERMS;
+    for (size_t i = 0; is_new && i < terms->count; i++)
+        is_new = strcmp(terms->text[i], word) != 0;
+    if (is_new)
+        memcpy(terms->text[terms->count++], word, TERM_SIZE);
+    *length = 0;
+}
+
+/* A word in progress. */
+struct word {
+    char text[TERM_SIZE];
+    size_t length;
+    bool is_full; /* the rest of the word is dropped */
+};
+
+static void add_code(struct terms *terms, struct word *word, int32_t code) {
+    char bytes[4];
+    if (code < 0x80 ? !isalnum(code) : !is_of_word(code)) {
+        end_word(terms, word->text, &word->length);
+        word->is_full = false;
+        return;
+    }
+    size_t n = utf8_put((uint32_t)code, bytes);
+    word->is_full = word->is_full || word->length + n >= TERM_SIZE;
+    if (word->is_full)
+        return;
+    memcpy(word->text + word->length, bytes, n);
+    word->length += n;
+}
+
+/* Adds the folded form of the first character of the text, and returns its length. An invalid byte
+ * counts as a separator. */
+static size_t add_character(struct terms *terms, struct word *word, const char *text, size_t n) {
+    int32_t code, parts[MOST_PARTS];
+    int boundary = 0;
+    if ((unsigned char)*text < 0x80) {
+        add_code(terms, word, tolower((unsigned char)*text));
+        return 1;
+    }
+    utf8proc_ssize_t length =
+        utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)n, &code);
+    if (length < 1) {
+        add_code(terms, word, ' ');
+        return 1;
+    }
+    utf8proc_ssize_t count =
+        utf8proc_decompose_char(code, parts, MOST_PARTS,
+                                UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD |
+                                    UTF8PROC_STRIPMARK | UTF8PROC_IGNORE,
+                                &boundary);
+    for (utf8proc_ssize_t i = 0; i < count && i < MOST_PARTS; i++)
+        add_code(terms, word, parts[i]);
+    return (size_t)length;
+}
+
+void terms_add(struct terms *terms, const char *text) {
+    struct word word = {.length = 0};
+    size_t n = text ? strlen(text) : 0;
+    for (size_t i = 0; i < n && terms->count < MOST_TERMS;)
+        i += add_character(terms, &word, text + i, n - i);
+    end_word(terms, word.text, &word.length);
+}
+
+bool contact_term_insert(struct store *store, const char *account_id,
+                         const struct contact *contact) {
+    static struct statement s = {
+        .sql = "INSERT INTO contact_term (account_id, term, contact_id) VALUES (?1, ?2, ?3) "
+               "ON CONFLICT (account_id, term, contact_id) DO NOTHING"};
+    struct terms terms;
+    terms.count = 0;
+    terms_add(&terms, contact->phone);
+    terms_add(&terms, contact->username);
+    terms_add(&terms, contact->name);
+    for (size_t i = 0; i < terms.count; i++)
+        if (!sql_run(store, &s, TEXT(account_id), TEXT(terms.text[i]), TEXT(contact->id)))
+            return false;
+    return true;
+}
+
+bool contact_term_delete(struct store *store, const char *contact_id) {
+    static struct statement s = {.sql = "DELETE FROM contact_term WHERE contact_id = ?1"};
+    return sql_run(store, &s, TEXT(contact_id));
+}
+
+bool contact_term_replace(struct store *store, const char *account_id,
+                          const struct contact *contact) {
+    return contact_term_delete(store, contact->id) &&
+           contact_term_insert(store, account_id, contact);
+}
+
+/* A contact and its account. */
+struct member {
+    struct contact contact;
+    const char *account_id;
+};
+
+/* Inserts the terms of a page of contacts after the id `last`, which becomes the id of the page's
+ * last one; false at the end or on failure. */
+static bool fill_page(struct store *store, struct arena *arena, char last[ID_SIZE]) {
+    static struct statement s = {.sql = "SELECT id, account_id, phone, username, name FROM contact "
+                                        "WHERE id > ?1 ORDER BY id LIMIT 100"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(last));
+    while (sql_row(store, &s)) {
+        const struct member member = {.contact.id = column_text(&s, 0, arena),
+                                      .account_id = column_text(&s, 1, arena),
+                                      .contact.phone = column_text(&s, 2, arena),
+                                      .contact.username = column_text(&s, 3, arena),
+                                      .contact.name = column_text(&s, 4, arena)};
+        buffer_add(&rows, &member, sizeof member);
+    }
+    const struct member *members = (const struct member *)(const void *)rows.p;
+    size_t count = rows.n / sizeof *members;
+    for (size_t i = 0; i < count; i++)
+        if (!contact_term_insert(store, members[i].account_id, &members[i].contact))
+            return false;
+    if (count)
+        snprintf(last, ID_SIZE, "%s", members[count - 1].contact.id);
+    return count > 0;
+}
+
+bool contact_term_fill(struct store *store) {
+    struct arena arena;
+    char last[ID_SIZE] = "";
+    arena_init(&arena, 512 * 1024 * 1024, NULL);
+    while (fill_page(store, &arena, last))
+        arena_reset(&arena);
+    arena_free(&arena);
+    return !sql_failed(store);
+}
