@@ -287,6 +287,8 @@ CREATE TABLE flow_response (
     account_id TEXT NOT NULL REFERENCES account (id),
     flow_id    TEXT                   -- NULL: unknown
 ) STRICT;
+CREATE INDEX flow_response_list ON flow_response (account_id, flow_id, message_id)
+    WHERE flow_id IS NOT NULL;
 
 -- The number of rows in flow_response for each flow; raised in the transaction that inserts one.
 CREATE TABLE flow_reply_count (
@@ -346,6 +348,11 @@ CREATE INDEX event_unordered ON event (user_id, next_attempt_at, sequence)
     WHERE state = 'pending' AND (attempts > 0 OR contact_id IS NULL);
 CREATE INDEX event_finished ON event (state, finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX event_failed ON event (id) WHERE last_error IS NOT NULL;
+CREATE INDEX event_owner ON event (user_id, id); -- the lists of a user: all, by state, by type, failed
+CREATE INDEX event_owner_pending ON event (user_id, id) WHERE state = 'pending';
+CREATE INDEX event_owner_finished ON event (user_id, state, id) WHERE finished_at IS NOT NULL;
+CREATE INDEX event_owner_type ON event (user_id, type, id);
+CREATE INDEX event_owner_failed ON event (user_id, id) WHERE last_error IS NOT NULL;
 
 -- Where the next share of a user's events starts, when the last share did not cover all of them.
 CREATE TABLE event_turn (
@@ -395,6 +402,18 @@ CREATE TABLE idempotency (
 ) STRICT;
 CREATE INDEX idempotency_age ON idempotency (created_at);
 CREATE INDEX idempotency_open ON idempotency (request_id) WHERE coalesce(status, 0) <> 200;
+
+-- What passed through a line in an hour; raised in the transaction of the cause, in the hour in which
+-- the gateway recorded it. Rows exist only for counts above 0.
+CREATE TABLE usage (
+    user_id TEXT NOT NULL REFERENCES "user" (id),
+    hour    INTEGER NOT NULL,         -- since 1970: milliseconds divided by 3600000
+    line_id TEXT NOT NULL REFERENCES line (id),
+    measure TEXT NOT NULL CHECK (measure IN ('in', 'out', 'sent', 'delivered', 'read', 'failed',
+                'marketing', 'utility', 'authentication', 'service')),
+    count   INTEGER NOT NULL,
+    PRIMARY KEY (user_id, hour, line_id, measure)
+) STRICT;
 
 -- Heartbeats of resident processes: the courier's.
 CREATE TABLE heartbeat (

@@ -525,6 +525,7 @@ static void add_status(struct walk *w, struct json status) {
                 .recipient = "",
                 .timestamp = timestamp(w, json_get(status, "timestamp")),
                 .errors = json_raw(json_get(status, "errors")),
+                .category = text(w, status, "pricing.category"),
                 .tracking = text(w, status, "biz_opaque_callback_data"),
             },
     };

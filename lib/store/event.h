@@ -6,7 +6,7 @@
 
 /* The contents of an event. A member that does not apply is NULL or empty. */
 struct store_event {
-    const char *type;    /* message.received, lead.created, message.status, ping */
+    const char *type;    /* message.received, lead.created, message.status, webhook.test */
     const char *user_id; /* the owner of the webhook */
     int64_t sequence;    /* data.sequence; set by the store */
     int64_t now;
@@ -25,11 +25,5 @@ struct store_event {
 
 /* Makes the body of an event whose sequence is set; the result is in `arena`. */
 typedef struct slice event_writer(struct arena *arena, const struct store_event *event);
-
-/* Inserts the event into its user's outbox in a transaction of its own, whether a webhook is
- * configured or not: for `switchboard event test`. `id` is the new event's id, evt_... */
-enum store_result store_insert_event(struct store *store, struct arena *arena,
-                                     struct store_event *event, const char *id,
-                                     event_writer *write);
 
 #endif

@@ -9,6 +9,7 @@
 #include "store/flow_token.h"
 #include "store/identity.h"
 #include "store/outbox_entry.h"
+#include "store/usage_tally.h"
 
 enum {
     FOREIGN_WABAS_KEPT = 10, /* for each line */
@@ -23,6 +24,7 @@ struct ingest {
     int64_t now;
     event_writer *write;
     size_t events;
+    struct usage_tally usage;
     size_t foreign_count;
     struct foreign {
         const char *line_id, *waba_id; /* a line, and the WABA id of another account */
@@ -160,6 +162,17 @@ static bool count_foreign(struct ingest *in, const struct store_update *update) 
         in->foreign[in->foreign_count++] = (struct foreign){in->owner.line_id, update->waba_id, 0};
     in->foreign[i].count++;
     return true;
+}
+
+/* --- usage --- */
+
+/* Counts a message of the update's line. */
+static bool count_usage(struct ingest *in, enum usage_measure measure) {
+    struct usage_line *line =
+        usage_of_line(in->store, &in->usage, in->owner.user_id, in->owner.line_id);
+    if (line && measure < USAGE_MEASURES)
+        line->counts[measure]++;
+    return line != NULL;
 }
 
 /* --- other updates: stored once, as they are --- */
@@ -423,12 +436,23 @@ static bool handle_known(struct ingest *in, struct store_update *update, struct 
         return false;
     if (!is_late)
         return true;
-    return identity_resolve(in->store, in->arena, in->owner.account_id, &update->message.who, NULL,
+    return count_usage(in, USAGE_IN) &&
+           identity_resolve(in->store, in->arena, in->owner.account_id, &update->message.who, NULL,
                             in->now, &contact) &&
            find_message(in, update->message.wamid, known) &&
            contact_read(in->store, in->arena, known->contact_id, &contact) &&
            (!is_unread(update) || raise_unread(in, known->thread_id)) &&
            add_message_events(in, update, &contact, known->thread_id);
+}
+
+/* Counts a new message. One from the phone app is sent when it arrives here; old ones do not count.
+ */
+static bool count_message(struct ingest *in, const struct store_update *update) {
+    if (update->kind == UPDATE_HISTORY)
+        return true;
+    if (!update->message.is_outgoing)
+        return count_usage(in, USAGE_IN);
+    return count_usage(in, USAGE_OUT) && count_usage(in, USAGE_SENT);
 }
 
 static bool handle_message(struct ingest *in, struct store_update *update) {
@@ -452,7 +476,8 @@ static bool handle_message(struct ingest *in, struct store_update *update) {
                               .message = message,
                               .body = update->body};
     if (!upsert_thread(in, contact.id, is_unread(update), &row, known.thread_id) ||
-        !insert_message(in, &row) || !add_flow_rows(in, message, row.id))
+        !insert_message(in, &row) || !add_flow_rows(in, message, row.id) ||
+        !count_message(in, update))
         return false;
     update->outcome = OUTCOME_STORED;
     if (update->kind == UPDATE_MESSAGE)
@@ -464,6 +489,7 @@ static bool handle_message(struct ingest *in, struct store_update *update) {
 /* --- statuses --- */
 
 /* A message's status never goes back. Only a status that proves delivery replaces `failed`. */
+enum { RANK_SENT = 1, RANK_FAILED, RANK_DELIVERED, RANK_READ };
 static const char *const status_ranks[] = {"accepted",  "sent", "failed",
                                            "delivered", "read", "played"};
 
@@ -472,6 +498,17 @@ static int status_rank(const char *status) {
         if (strcmp(status, status_ranks[i]) == 0)
             return i;
     return -1;
+}
+
+/* Counts the states that a message reaches when its rank rises; each once, because it never falls.
+ * The platform names the category with the status that proves delivery. */
+static bool count_rise(struct ingest *in, const struct update_status *status, int from, int to) {
+    if (to == RANK_FAILED)
+        return count_usage(in, USAGE_FAILED);
+    return (from >= RANK_SENT || to < RANK_SENT || count_usage(in, USAGE_SENT)) &&
+           (from >= RANK_DELIVERED || to < RANK_DELIVERED ||
+            (count_usage(in, USAGE_DELIVERED) && count_usage(in, usage_find(status->category)))) &&
+           (from >= RANK_READ || to < RANK_READ || count_usage(in, USAGE_READ));
 }
 
 /* Raises the message's status to a status that was inserted, and gives message and thread the next
@@ -493,8 +530,11 @@ static bool raise_status(struct ingest *in, const struct update_status *status,
         shown = column_text(&read, 0, in->arena);
         sql_stop(&read);
     }
-    if (!shown || status_rank(status->status) <= status_rank(shown))
+    const int to = status_rank(status->status), from = shown ? status_rank(shown) : to;
+    if (to <= from)
         return sql_run(in->store, &touch, TEXT(known->id), INTEGER(change));
+    if (!count_rise(in, status, from, to))
+        return false;
     struct slice none = {NULL, 0};
     bool is_failure = strcmp(status->status, "failed") == 0;
     return sql_run(in->store, &write, TEXT(known->id), TEXT(status->status),
@@ -532,7 +572,8 @@ static bool insert_missing_message(struct ingest *in, const struct update_status
                               .message = &message,
                               .body = SLICE("")};
     id_make(made->id, "msg_", in->now);
-    return upsert_thread(in, contact->id, false, &row, made->thread_id) && insert_message(in, &row);
+    return upsert_thread(in, contact->id, false, &row, made->thread_id) &&
+           insert_message(in, &row) && count_usage(in, USAGE_OUT);
 }
 
 static bool add_status_event(struct ingest *in, const struct store_update *update,
@@ -704,6 +745,23 @@ static handler *const handlers[] = {
     [UPDATE_OTHER] = handle_other,
 };
 
+/* The usage of the update's line. Its line may have none yet, and an update may have no line. */
+static bool copy_usage(struct ingest *in, struct usage_line *copy) {
+    const struct usage_line *line =
+        in->owner.line_id
+            ? usage_of_line(in->store, &in->usage, in->owner.user_id, in->owner.line_id)
+            : NULL;
+    if (line)
+        *copy = *line;
+    return line || !in->owner.line_id;
+}
+
+/* Restores the usage of the update's line, whose update is undone. */
+static void restore_usage(struct ingest *in, const struct usage_line *copy) {
+    if (in->owner.line_id)
+        *usage_of_line(in->store, &in->usage, in->owner.user_id, in->owner.line_id) = *copy;
+}
+
 /* Handles one update within a savepoint: an update that violates a constraint is stored as it is,
  * and the other updates of the payload are kept. */
 static bool handle(struct ingest *in, struct store_update *update) {
@@ -715,6 +773,9 @@ static bool handle(struct ingest *in, struct store_update *update) {
         return !in->owner.is_foreign || count_foreign(in, update);
     }
     size_t events = in->events;
+    struct usage_line usage;
+    if (!copy_usage(in, &usage))
+        return false;
     sql_start_with(in->store, &save, NULL, 0);
     if (sql_row(in->store, &save) || sql_failed(in->store))
         return false;
@@ -723,6 +784,7 @@ static bool handle(struct ingest *in, struct store_update *update) {
             return false;
         sql_result(in->store); /* clears the error */
         in->events = events;
+        restore_usage(in, &usage);
         sql_start_with(in->store, &undo, NULL, 0);
         if (sql_row(in->store, &undo) || !insert_platform_update(in, update, OUTCOME_REFUSED))
             return false;
@@ -831,7 +893,7 @@ static bool handle_all(struct ingest *in, struct store_update *updates, size_t c
             return false;
         arena_reset(in->arena);
     }
-    return upsert_all_foreign(in);
+    return upsert_all_foreign(in) && usage_write(in->store, &in->usage);
 }
 
 enum store_result store_ingest(struct store *store, struct arena *arena,
@@ -839,8 +901,12 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
                                event_writer *write, size_t *events) {
     struct arena scratch;
     arena_init(&scratch, arena->cap, arena->exhausted);
-    struct ingest in = {
-        .store = store, .lasting = arena, .arena = &scratch, .now = now, .write = write};
+    struct ingest in = {.store = store,
+                        .lasting = arena,
+                        .arena = &scratch,
+                        .now = now,
+                        .write = write,
+                        .usage = {.now = now}};
     if (!sql_begin(store) || !handle_all(&in, updates, count))
         sql_abandon(store);
     arena_free(&scratch);

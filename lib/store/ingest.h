@@ -46,6 +46,7 @@ struct update_status {
     const char *wamid, *status;
     const char *recipient; /* as the platform names it; "" when it does not */
     bool is_participant;   /* the recipient is a participant of a group */
+    const char *category;  /* `pricing.category`; NULL: none */
     const char *tracking;  /* the request id that the send carried; NULL: none */
     int64_t timestamp;     /* ms */
     struct slice errors;   /* JSON array; n == 0: none */

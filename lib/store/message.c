@@ -6,6 +6,7 @@
 #include "store/change.h"
 #include "store/contact_term.h"
 #include "store/flow_token.h"
+#include "store/usage_tally.h"
 
 /* Finds the recipient's contact by the platform's phone or by the caller's, or inserts it. The
  * platform may normalize a phone (Brazil, Mexico): then both spellings lead to the contact. */
@@ -61,8 +62,20 @@ static bool begin_send(struct store *store, const struct store_send *send) {
     return !sql_failed(store);
 }
 
-enum store_result store_insert_send(struct store *store, const struct store_send *send) {
-    static struct statement insert = {
+/* Counts the message unless its status, which arrived first, has counted it. */
+static bool count_send(struct store *store, const struct store_send *send) {
+    struct usage_tally usage = {.now = send->now};
+    struct usage_line *line = usage_of_line(store, &usage, send->user_id, send->line_id);
+    if (!line)
+        return false;
+    line->counts[USAGE_OUT]++;
+    return usage_write(store, &usage);
+}
+
+/* Inserts the message, or completes one that is known from its status only. */
+static bool insert_message(struct store *store, const struct store_send *send,
+                           const char *thread_id, int64_t change, bool *is_new) {
+    static struct statement s = {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
             "status_at, timestamp, context_wamid, body, created_at, user_id, changed) "
@@ -70,8 +83,21 @@ enum store_result store_insert_send(struct store *store, const struct store_send
             "ON CONFLICT (line_id, wamid) DO UPDATE SET thread_id = excluded.thread_id, "
             "source = 'api', type = excluded.type, body = excluded.body, "
             "context_wamid = excluded.context_wamid, changed = excluded.changed "
-            "WHERE message.source = 'status'"};
+            "WHERE message.source = 'status' RETURNING id"};
+    char id[ID_SIZE] = "";
+    sql_start(store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
+              TEXT(send->wamid), TEXT(send->type), INTEGER(send->now), TEXT(send->context_wamid),
+              BLOB(send->body), TEXT(send->user_id), INTEGER(change));
+    const bool is_changed = sql_row(store, &s);
+    if (is_changed)
+        column_id(&s, 0, id);
+    *is_new = is_changed && strcmp(id, send->message_id) == 0;
+    return !(is_changed && sql_row(store, &s)) && !sql_failed(store);
+}
+
+enum store_result store_insert_send(struct store *store, const struct store_send *send) {
     char contact_id[ID_SIZE], thread_id[ID_SIZE];
+    bool is_new;
     struct thread thread = {.new_id = send->new_thread_id,
                             .user_id = send->user_id,
                             .line_id = send->line_id,
@@ -80,9 +106,8 @@ enum store_result store_insert_send(struct store *store, const struct store_send
     if (begin_send(store, send) && find_or_insert_contact(store, send, contact_id) &&
         change_next(store, send->user_id, &thread.change) &&
         thread_upsert(store, &thread, thread_id) && upsert_flow_token(store, send, send->wamid) &&
-        upsert_flow_token(store, send, send->flow_token))
-        sql_run(store, &insert, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
-                TEXT(send->wamid), TEXT(send->type), INTEGER(send->now), TEXT(send->context_wamid),
-                BLOB(send->body), TEXT(send->user_id), INTEGER(thread.change));
+        upsert_flow_token(store, send, send->flow_token) &&
+        insert_message(store, send, thread_id, thread.change, &is_new) && is_new)
+        count_send(store, send);
     return sql_commit(store);
 }

@@ -187,6 +187,19 @@ static const char *const to_3[] = {
     NULL,
 };
 
+/* The hour of a time, and the sum of a measure over the selected rows `r`. */
+#define HOUR(time) "(" time ") / 3600000"
+#define COUNT_USAGE(measure, time, rows)                                                           \
+    "INSERT INTO usage (user_id, hour, line_id, measure, count) SELECT user_id, " HOUR(            \
+        time) " AS hour, line_id, " measure ", count(*) FROM (" rows ") r GROUP BY 1, 2, 3, 4"
+
+/* The first status of each message that proves that it reached a state, with the message's owner.
+ * Without an aggregate of min, SQLite would take the body of any row. */
+#define FIRST_STATUS(states)                                                                       \
+    "SELECT m.user_id, m.line_id, min(s.received_at) AS at, s.body FROM message_status s "         \
+    "JOIN message m ON m.id = s.message_id WHERE m.direction = 'out' AND s.status IN (" states     \
+    ") GROUP BY s.message_id"
+
 /* Version 3 to 4. */
 static const char *const to_4[] = {
     /* sessions of the dashboard */
@@ -230,6 +243,38 @@ static const char *const to_4[] = {
     "term TEXT NOT NULL, contact_id TEXT NOT NULL REFERENCES contact (id), "
     "PRIMARY KEY (account_id, term, contact_id)) STRICT",
     "CREATE INDEX contact_term_contact ON contact_term (contact_id, term)",
+    /* the operations: a user's events by state, type and failure */
+    "CREATE INDEX event_owner ON event (user_id, id)",
+    "CREATE INDEX event_owner_pending ON event (user_id, id) WHERE state = 'pending'",
+    "CREATE INDEX event_owner_finished ON event (user_id, state, id) "
+    "WHERE finished_at IS NOT NULL",
+    "CREATE INDEX event_owner_type ON event (user_id, type, id)",
+    "CREATE INDEX event_owner_failed ON event (user_id, id) WHERE last_error IS NOT NULL",
+    /* the answers to a form */
+    "CREATE INDEX flow_response_list ON flow_response (account_id, flow_id, message_id) "
+    "WHERE flow_id IS NOT NULL",
+    /* usage, counted from the stored messages and statuses */
+    "CREATE TABLE usage (user_id TEXT NOT NULL REFERENCES user (id), hour INTEGER NOT NULL, "
+    "line_id TEXT NOT NULL REFERENCES line (id), measure TEXT NOT NULL CHECK (measure IN "
+    "('in', 'out', 'sent', 'delivered', 'read', 'failed', 'marketing', 'utility', "
+    "'authentication', 'service')), count INTEGER NOT NULL, "
+    "PRIMARY KEY (user_id, hour, line_id, measure)) STRICT",
+    COUNT_USAGE("direction", "created_at", "SELECT * FROM message WHERE source <> 'history'"),
+    COUNT_USAGE("'sent'", "at",
+                "SELECT user_id, line_id, created_at AS at FROM message WHERE source = 'echo' "
+                "UNION ALL SELECT user_id, line_id, at FROM (" FIRST_STATUS(
+                    "'sent', 'delivered', 'read', 'played'") " HAVING m.source <> 'echo')"),
+    COUNT_USAGE("'delivered'", "at", FIRST_STATUS("'delivered', 'read', 'played'")),
+    COUNT_USAGE("'read'", "at", FIRST_STATUS("'read', 'played'")),
+    COUNT_USAGE("'failed'", "at", FIRST_STATUS("'failed'")),
+    COUNT_USAGE(
+        "category", "at",
+        "SELECT user_id, line_id, at, "
+        "CASE WHEN json_valid(CAST(body AS TEXT)) "
+        "THEN json_extract(CAST(body AS TEXT), '$.pricing.category') END AS category "
+        "FROM (" FIRST_STATUS("'delivered', 'read', 'played'") ") WHERE category IN "
+                                                               "('marketing', 'utility', "
+                                                               "'authentication', 'service')"),
     NULL,
 };
 

@@ -1,5 +1,15 @@
 #include "store/outbox_entry.h"
 
+bool outbox_has_target(struct store *store, const char *user_id) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM webhook WHERE user_id = ?1 AND url <> '' AND code IS NOT NULL"};
+    sql_start(store, &s, TEXT(user_id));
+    const bool is_set = sql_row(store, &s);
+    if (is_set)
+        sql_stop(&s);
+    return is_set;
+}
+
 /* Sets the event's sequence to its user's next one; *is_new is false when the event is stored. */
 static bool next_sequence(struct store *store, struct store_event *event, const char *id,
                           bool *is_new) {
@@ -24,12 +34,4 @@ bool outbox_add(struct store *store, struct arena *arena, struct store_event *ev
     return !is_new || sql_run(store, &s, TEXT(id), TEXT(event->user_id), INTEGER(event->sequence),
                               TEXT(event->type), TEXT(event->contact.id), BLOB(write(arena, event)),
                               INTEGER(event->now));
-}
-
-enum store_result store_insert_event(struct store *store, struct arena *arena,
-                                     struct store_event *event, const char *id,
-                                     event_writer *write) {
-    if (sql_begin(store))
-        outbox_add(store, arena, event, id, write);
-    return sql_commit(store);
 }

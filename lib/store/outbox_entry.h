@@ -5,6 +5,9 @@
 #include "store/event.h"
 #include "store/sql.h"
 
+/* Whether the user's events can be delivered: URL and code of the webhook are set. */
+bool outbox_has_target(struct store *store, const char *user_id);
+
 /* Gives the event its user's next sequence, makes its body with `write` and inserts it, due at
  * once. Does nothing when an event with this id is stored. */
 bool outbox_add(struct store *store, struct arena *arena, struct store_event *event, const char *id,

@@ -82,6 +82,8 @@ INSERT INTO idempotency (user_id, route, key, fingerprint, request_id, status, a
 INSERT INTO flow_token SELECT account_id, 'token' || i, i % 50 FROM row WHERE i <= $share;
 INSERT INTO flow_response SELECT 'msg_' || printf('%026d', 3 * i), account_id, i % 50 FROM row WHERE i <= $share;
 INSERT INTO flow_reply_count SELECT account_id, flow_id, count(*) FROM flow_response GROUP BY 1, 2;
+INSERT INTO usage (user_id, hour, line_id, measure, count)
+    SELECT user_id, i, line_id, 'in', 1 FROM row WHERE i <= $share;
 $numbers 50) INSERT INTO flow SELECT account_id, i - 1, 'Flow ' || i, 'flow ' || i, 'PUBLISHED', CAST('[]' AS BLOB), i, i
     FROM n JOIN owner ON k = 0;
 COMMIT;

@@ -4,6 +4,8 @@
 
 #include "account_line.h"
 #include "store/event_admin.h"
+#include "store/event_replay.h"
+#include "store/event_test.h"
 #include "store/flow.h"
 #include "store/housekeeping.h"
 #include "store/idempotency_key.h"
@@ -217,8 +219,7 @@ static enum store_result want_status(void) {
 static const char *event_id = "evt_00000000000000000000000001";
 
 static enum store_result insert_event(void) {
-    struct store_event event = {.type = "ping", .user_id = "usr_1", .now = now};
-    return store_insert_event(store, &arena, &event, event_id, event_body);
+    return store_insert_test_event(store, &arena, "usr_1", event_id, now, event_body);
 }
 
 static struct store_attempt attempt;
@@ -254,7 +255,7 @@ static enum store_result release_event(void) {
 }
 
 static enum store_result replay_event(void) {
-    return store_replay_event(store, event_id, now + 20 * HOUR);
+    return store_replay_event(store, NULL, event_id, now + 20 * HOUR);
 }
 
 static enum store_result replay_events(void) {

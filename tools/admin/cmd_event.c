@@ -8,8 +8,10 @@
 #include "output.h"
 #include "payload/event_body.h"
 #include "store/event_admin.h"
+#include "store/event_log.h"
+#include "store/event_replay.h"
+#include "store/event_test.h"
 #include "store/listing.h"
-#include "store/webhook_config.h"
 
 /* --- list and show --- */
 
@@ -137,7 +139,7 @@ static void print_log(struct arena *arena, const struct store_event_entry *event
 int event_show(struct invocation *call) {
     struct store_event_entry event;
     enum store_result result =
-        store_find_event(call->store, &call->arena, call->operands[0], &event);
+        store_find_event(call->store, &call->arena, NULL, call->operands[0], &event);
     if (result != STORE_OK)
         return fail_row(call, result, ROW_EVENT, call->operands[0]);
     struct json_writer json = object_start(call);
@@ -163,7 +165,7 @@ static int print_replayed(struct invocation *call, size_t count) {
 }
 
 static int replay_one(struct invocation *call, const char *id) {
-    enum store_result result = store_replay_event(call->store, id, call->now);
+    enum store_result result = store_replay_event(call->store, NULL, id, call->now);
     if (result == STORE_CONFLICT)
         return fail("the user of event %s has no webhook that it could be delivered to", id);
     return result == STORE_OK ? print_replayed(call, 1) : fail_row(call, result, ROW_EVENT, id);
@@ -212,29 +214,16 @@ int event_resume(struct invocation *call) {
     return object_print(call, &json, "resumed:%s", count ? names.p : " nothing was suspended");
 }
 
-/* Finds the id of the user, who must have a webhook. Returns EXIT_DONE, or fails. */
-static int find_recipient(struct invocation *call, const char *email, char id[ID_SIZE]) {
-    struct store_webhook webhook;
-    enum store_result result = store_find_user(call->store, email, id);
+int event_test(struct invocation *call) {
+    const char *email = call->operands[0];
+    char user_id[ID_SIZE], id[ID_SIZE];
+    enum store_result result = store_find_user(call->store, email, user_id);
     if (result != STORE_OK)
         return fail_row(call, result, ROW_USER, email);
-    result = store_find_webhook(call->store, &call->arena, id, &webhook);
-    if (result != STORE_OK)
-        return fail_store(call, result);
-    if (!*webhook.url || !webhook.sealed_code.n)
-        return fail("%s has no webhook; POST /v2/webhooks/config sets one", email);
-    return EXIT_DONE;
-}
-
-int event_test(struct invocation *call) {
-    char user_id[ID_SIZE], id[ID_SIZE];
-    struct store_event event = {.type = "ping", .user_id = user_id, .now = call->now};
-    int status = find_recipient(call, call->operands[0], user_id);
-    if (status != EXIT_DONE)
-        return status;
     id_make(id, "evt_", call->now);
-    enum store_result result =
-        store_insert_event(call->store, &call->arena, &event, id, event_body);
+    result = store_insert_test_event(call->store, &call->arena, user_id, id, call->now, event_body);
+    if (result == STORE_CONFLICT)
+        return fail("%s has no webhook; POST /v2/webhooks/config sets one", email);
     if (result != STORE_OK)
         return fail_store(call, result);
     wake_notify(&call->config);

@@ -1,0 +1,58 @@
+/* Reading the events of the outbox and the attempts to deliver them: for the operator those of all
+ * users, for a user the own ones. Like listing.h. */
+#ifndef SWITCHBOARD_STORE_EVENT_LOG_H
+#define SWITCHBOARD_STORE_EVENT_LOG_H
+
+#include "store/listing.h"
+
+struct store_event_attempt {
+    int attempt; /* counted from the first attempt; a replay does not reset it */
+    int64_t started_at, duration_ms;
+    int status;                  /* HTTP status; 0: no answer */
+    const char *error, *address; /* NULL: none */
+    struct slice response_head;  /* p == NULL: none */
+};
+
+struct store_event_entry {
+    const char *id, *email, *type;
+    const char *state; /* as in the table event, or suspended: pending, but its webhook is */
+    int64_t sequence;
+    int attempts; /* since the last replay */
+    int64_t created_at;
+    int64_t next_attempt_at; /* INT64_MAX: no more attempts */
+    int64_t finished_at;     /* INT64_MAX: not finished */
+    int last_status;         /* 0: none */
+    const char *last_error;  /* NULL: the last attempt did not fail */
+    struct slice body;       /* store_find_event only, and so are the attempts */
+    const struct store_event_attempt *log;
+    size_t log_count;
+};
+
+/* Lists events in the order of their ids, which is the order of their creation; with `failed` only
+ * those whose last attempt failed. `page->after` need not exist. */
+enum store_result store_list_events(struct store *store, struct arena *arena, bool failed,
+                                    const struct store_page *page,
+                                    struct store_event_entry **events, size_t *count);
+
+/* What a list of a user's events contains. */
+struct store_event_filter {
+    const char *state, *type; /* NULL: any; `state` as in the table event */
+    bool failed;              /* only those whose last attempt failed */
+    int64_t since, until;     /* created at `since` or later, and before `until` */
+};
+
+/* Lists the user's events that match the filter, the newest first: at most `page->limit` of those
+ * older than the event `page->after`, which need not exist; NULL: the newest ones. An index answers
+ * each single condition; further ones are compared row by row. */
+enum store_result store_list_user_events(struct store *store, struct arena *arena,
+                                         const char *user_id,
+                                         const struct store_event_filter *filter,
+                                         const struct store_page *page,
+                                         struct store_event_entry **events, size_t *count);
+
+/* Finds an event of the user, or of any user with `user_id` NULL, with its body and its attempts,
+ * oldest first. STORE_NOT_FOUND: there is none. */
+enum store_result store_find_event(struct store *store, struct arena *arena, const char *user_id,
+                                   const char *id, struct store_event_entry *event);
+
+#endif

@@ -1,0 +1,56 @@
+#include "store/usage.h"
+
+#include "store/usage_tally.h"
+
+const char *const usage_names[USAGE_MEASURES] = {
+    [USAGE_IN] = "in",
+    [USAGE_OUT] = "out",
+    [USAGE_SENT] = "sent",
+    [USAGE_DELIVERED] = "delivered",
+    [USAGE_READ] = "read",
+    [USAGE_FAILED] = "failed",
+    [USAGE_MARKETING] = "marketing",
+    [USAGE_UTILITY] = "utility",
+    [USAGE_AUTHENTICATION] = "authentication",
+    [USAGE_SERVICE] = "service",
+};
+
+enum usage_measure usage_find(const char *name) {
+    size_t i = 0;
+    while (i < USAGE_MEASURES && (!name || strcmp(usage_names[i], name) != 0))
+        i++;
+    return (enum usage_measure)i;
+}
+
+enum store_result store_sum_usage(struct store *store, const char *user_id, const char *line_id,
+                                  int64_t first, int64_t length, struct usage_period *periods,
+                                  size_t count) {
+    static struct statement s = {
+        .sql = "SELECT hour, measure, count FROM usage WHERE user_id = ?1 AND hour >= ?2 "
+               "AND hour < ?3 AND (line_id = ?4 OR ?4 IS NULL)"};
+    struct arena arena;
+    arena_init(&arena, 1024 * 1024, NULL);
+    sql_start(store, &s, TEXT(user_id), INTEGER(first), INTEGER(first + (int64_t)count * length),
+              TEXT(line_id));
+    while (sql_row(store, &s)) {
+        const enum usage_measure measure = usage_find(column_text(&s, 1, &arena));
+        if (measure < USAGE_MEASURES)
+            periods[(column_integer(&s, 0) - first) / length].counts[measure] +=
+                column_integer(&s, 2);
+        arena_reset(&arena);
+    }
+    arena_free(&arena);
+    return sql_result(store);
+}
+
+enum store_result store_check_line(struct store *store, const char *user_id, const char *line_id) {
+    static struct statement s = {.sql =
+                                     "SELECT 1 FROM line l JOIN account a "
+                                     "ON a.id = l.account_id WHERE l.id = ?1 AND a.user_id = ?2"};
+    sql_start(store, &s, TEXT(line_id), TEXT(user_id));
+    const bool found = sql_row(store, &s);
+    if (found)
+        sql_stop(&s);
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}

@@ -1,0 +1,43 @@
+/* What passed through a user's lines, counted for each hour (table usage). */
+#ifndef SWITCHBOARD_STORE_USAGE_H
+#define SWITCHBOARD_STORE_USAGE_H
+
+#include "store/store.h"
+
+enum { USAGE_HOUR_MS = 60 * 60 * 1000 };
+
+/* A message counts once for each measure, in the hour in which the gateway recorded it. Old
+ * messages of a history are not counted. */
+enum usage_measure {
+    USAGE_IN,        /* incoming messages */
+    USAGE_OUT,       /* outgoing ones, by this API, from the phone app or by another program */
+    USAGE_SENT,      /* outgoing ones with this status or a later one */
+    USAGE_DELIVERED, /* the same */
+    USAGE_READ,      /* the same */
+    USAGE_FAILED,    /* that failed, even when they were delivered later */
+    USAGE_MARKETING, /* delivered ones of this category in the platform's `pricing` */
+    USAGE_UTILITY,
+    USAGE_AUTHENTICATION,
+    USAGE_SERVICE,
+    USAGE_MEASURES
+};
+
+/* The names in the table. */
+extern const char *const usage_names[USAGE_MEASURES];
+
+/* The sums of consecutive periods, for example of days. */
+struct usage_period {
+    int64_t counts[USAGE_MEASURES];
+};
+
+/* Adds the counts of the hours from `first` on to the `count` periods of `length` hours each, for
+ * one line, or all lines of the user with `line_id` NULL. An hour is milliseconds since 1970
+ * divided by USAGE_HOUR_MS. */
+enum store_result store_sum_usage(struct store *store, const char *user_id, const char *line_id,
+                                  int64_t first, int64_t length, struct usage_period *periods,
+                                  size_t count);
+
+/* Whether the user has the line; an archived one, too. STORE_NOT_FOUND: no. */
+enum store_result store_check_line(struct store *store, const char *user_id, const char *line_id);
+
+#endif
