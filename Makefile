@@ -109,9 +109,10 @@ TOOLS := switchboard pool courier $(if $(filter 1,$(STATIC_CURL)),,graph-sandbox
 HOSTING_PROGRAMS := $(OUT)/tools/fetch $(OUT)/tools/probe
 BINARIES := $(CGI:%=$(OUT)/cgi-bin/%) $(TOOLS:%=$(OUT)/tools/%)
 
-# The reference of the API; $(OUT)/htdocs, which Apache serves, is a link to a part of it.
+# The reference of the API. Apache serves $(OUT)/htdocs, which holds links to it and the dashboard.
 DOC := $(if $(filter .,$(OUT)),build/doc,$(BUILD)/doc)
 REFERENCE := $(DOC)/htdocs/openapi.json
+SERVED := $(OUT)/htdocs/openapi.json
 
 LIBRARY := $(BUILD)/libswitchboard.a
 LIBRARY_SOURCES := $(wildcard lib/*/*.c)
@@ -135,7 +136,7 @@ $(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(BUILD)/tools/courier.o $(BUILD)/tools/host
     $(STATIC_LIBCURL)/lib/libcurl.a
 endif
 
-all: $(BINARIES) $(REFERENCE) ## build all programs and the reference of the API
+all: $(BINARIES) $(SERVED) ## build all programs and the reference of the API
 
 include tests/rules.mk
 
@@ -205,7 +206,11 @@ $(OUT)/tools/graph-sandbox: LIBS = -lmicrohttpd -lcjson -lpthread $(SODIUM) $(CU
 $(REFERENCE): $(CGI:%=$(OUT)/cgi-bin/%) $(wildcard doc/api/*.md tools/reference/*) \
     lib/base/product.h
 	$(Q)OUT=$(OUT) tools/reference/build $(DOC)
-	@ln -sfnr $(DOC)/htdocs $(OUT)/htdocs
+
+$(SERVED): $(REFERENCE)
+	@mkdir -p $(OUT)/htdocs
+	@ln -sfnr $(DOC)/htdocs/docs $(DOC)/htdocs/openapi.json $(if $(filter .,$(OUT)),,\
+	    htdocs/dashboard) $(OUT)/htdocs
 
 # --- What users call ----------------------------------------------------------------------------
 export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL GROWTH_SIZES GROWTH_DIR
@@ -334,7 +339,7 @@ doc: ## write the reference to build/doc: OpenAPI, HTML, man page, Postman colle
 	@find $(DOC) -type f | sort
 
 clean: ## remove all built files
-	rm -rf build htdocs $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
+	rm -rf build htdocs/docs htdocs/openapi.json $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
 
 help:
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20

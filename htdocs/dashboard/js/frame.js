@@ -1,0 +1,111 @@
+// The frame around the pages: navigation, account, place of the messages.
+import {el, fill} from './dom.js';
+import {icon} from './icons.js';
+import {LANGUAGES, chooseLanguage, language, t} from './i18n.js';
+import {session} from './session.js';
+import {button} from './ui.js';
+
+// The groups of the navigation: title, then pages with their icons.
+const MENU = [
+    [null, [['overview', 'overview'], ['inbox', 'inbox']]],
+    ['nav.messaging', [['lines', 'lines'], ['templates', 'templates'], ['forms', 'forms'],
+        ['usage', 'usage']]],
+    ['nav.developers', [['api', 'key'], ['webhook', 'webhook'], ['events', 'events'],
+        ['requests', 'log']]],
+];
+
+const app = document.getElementById('app');
+
+function menuItem(name, drawing) {
+    return el('li', {}, el('a', {href: `#/${name}`, data: {menu: name}}, icon(drawing),
+        el('span', {}, t(`nav.${name}`))));
+}
+
+function navigation() {
+    return el('div', {class: 'nav'}, MENU.map(([title, items]) => [
+        title && el('p', {class: 'nav-title'}, t(title)),
+        el('ul', {}, items.map(([name, drawing]) => menuItem(name, drawing))),
+    ]));
+}
+
+// `redraw` opens the page again in the new language.
+export function languageChoice(redraw) {
+    return el('label', {class: 'language'}, el('span', {class: 'off-screen'}, t('nav.language')),
+        el('select', {
+            value: language(),
+            on: {
+                async change(event) {
+                    await chooseLanguage(event.currentTarget.value);
+                    await redraw();
+                },
+            },
+        }, Object.entries(LANGUAGES).map(([code, name]) =>
+            el('option', {value: code, lang: code}, name))));
+}
+
+function accountBox({redraw, logOut}) {
+    const {user} = session();
+    return el('div', {class: 'account'},
+        el('a', {href: '#/sessions', class: 'account-name', data: {menu: 'sessions'}},
+            icon('person'), el('span', {title: user.email}, user.email)),
+        el('div', {class: 'account-row'}, languageChoice(redraw),
+            button(t('nav.logout'), logOut,
+                {kind: 'quiet', icon: 'logout', isIconOnly: true})));
+}
+
+function brand() {
+    return el('a', {class: 'brand', href: '#/overview'},
+        el('img', {src: 'icon.svg', alt: '', width: 24, height: 24}), 'Switchboard');
+}
+
+function toasts() {
+    return el('div', {id: 'toasts', role: 'status', 'aria-live': 'polite'});
+}
+
+function menuButton(side) {
+    const node = button(t('nav.menu'), () => {
+        const isOpen = side.classList.toggle('open');
+        node.setAttribute('aria-expanded', String(isOpen));
+    }, {kind: 'quiet', icon: 'menu', isIconOnly: true, 'aria-expanded': 'false'});
+    node.id = 'menu-button';
+    return node;
+}
+
+// Builds the frame and returns its empty <main>; actions: redraw() and logOut().
+export function buildFrame(actions) {
+    const side = el('nav', {class: 'side', id: 'side', 'aria-label': t('nav.label')},
+        navigation(), accountBox(actions));
+    fill(app,
+        el('a', {class: 'skip', href: '#main', on: {click: skip}}, t('nav.skip')),
+        el('div', {class: 'frame'},
+            el('header', {class: 'top'}, brand(), menuButton(side)),
+            side, el('main', {id: 'main', tabindex: '-1'})),
+        toasts());
+    return document.getElementById('main');
+}
+
+// The hash names the page, so the link may not change it.
+function skip(event) {
+    event.preventDefault();
+    document.getElementById('main').focus();
+}
+
+// The same without navigation, for pages without a session.
+export function buildPublic() {
+    return fill(app, el('main', {id: 'main', class: 'public', tabindex: '-1'}), toasts())
+        .firstChild;
+}
+
+export function closeMenu() {
+    document.getElementById('side')?.classList.remove('open');
+    document.getElementById('menu-button')?.setAttribute('aria-expanded', 'false');
+}
+
+export function markMenu(route) {
+    for (const item of app.querySelectorAll('[data-menu]')) {
+        if (item.dataset.menu === route.menu)
+            item.setAttribute('aria-current', 'page');
+        else
+            item.removeAttribute('aria-current');
+    }
+}
