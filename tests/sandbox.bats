@@ -935,6 +935,22 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
         fail "the file was held in memory: $(grep VmHWM "/proc/$pid/status")"
 }
 
+@test "media: a control call gives its bytes as Base64, which a reset deletes" {
+    head -c 5000 /dev/urandom >"$BATS_TEST_TMPDIR/photo"
+    sandbox POST media "{\"phoneNumberId\":\"$LINE\",\"id\":\"77\",\"mimeType\":\"image/png\",
+        \"base64\":\"$(base64 -w 0 "$BATS_TEST_TMPDIR/photo")\"}" >"$body"
+    assert_json .size 5000
+    assert_text .sha256 "$(sha256sum <"$BATS_TEST_TMPDIR/photo" | cut -d' ' -f1)"
+    sandbox GET media/77/content | cmp - "$BATS_TEST_TMPDIR/photo"
+    local wrong
+    for wrong in '' 'A' '!!!!'; do
+        sandbox POST media "{\"phoneNumberId\":\"$LINE\",\"base64\":\"$wrong\"}" >"$body" || true
+        assert_that '.error | contains("Base64")'
+    done
+    sandbox POST reset >/dev/null
+    assert_equal "$(find "$STACK" -name 'upload.*' | wc -l)" 0
+}
+
 @test "media: an interrupted upload leaves nothing" {
     head -c 2000000 /dev/zero >"$BATS_TEST_TMPDIR/file"
     fault '{"kind":"reset_before","bytes":500000}'

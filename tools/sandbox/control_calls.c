@@ -250,8 +250,9 @@ const struct control_call control_calls[] = {
     {"DELETE", "flows", LOCK_WRITE, flows_clear, "as templates"},
     {"GET", "media", LOCK_READ, media_all, "all media: owner, type, size, sha256, part headers"},
     {"POST", "media", LOCK_WRITE, media_put,
-     "add media of pseudo-random bytes, which are not stored: {wabaId or phoneNumberId, id, "
-     "mimeType, size, seed, withoutLength (download chunked)}"},
+     "add media: {wabaId or phoneNumberId, id, mimeType, base64 (its bytes; without it "
+     "pseudo-random bytes, which are not stored, of:) size, seed, withoutLength (download "
+     "chunked)}"},
     {"POST", "media/expire", LOCK_WRITE, media_expire, "expire all media URLs returned so far"},
     {"GET", "media/*", LOCK_READ, media_one, "one media object"},
     {"GET", "media/*/content", LOCK_READ, media_content, "its bytes"},

@@ -5,6 +5,8 @@
 #include <sodium.h>
 #include <unistd.h>
 
+#include "base/crypto.h"
+#include "base/write_all.h"
 #include "media_spool.h"
 #include "memory.h"
 #include "random_bytes.h"
@@ -22,6 +24,7 @@ static const struct json_field media_fields[] = {
     {"size", JSON_NUMBER, offsetof(struct media, size)},
     {"seed", JSON_NUMBER, offsetof(struct media, seed)},
     {"withoutLength", JSON_FLAG, offsetof(struct media, unsized)},
+    {"base64", JSON_ELSEWHERE, 0},
     {NULL, JSON_ELSEWHERE, 0},
 };
 
@@ -148,14 +151,39 @@ static const char *complete(struct arena *arena, struct media *media) {
     return NULL;
 }
 
+/* Spools the bytes of a control call as the media's file. */
+static const char *spool_bytes(struct arena *arena, struct media *media, const char *base64) {
+    struct slice bytes = crypto_unbase64(arena, slice_of(base64));
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    if (!bytes.p || bytes.n == 0)
+        return "base64 is not Base64 of at least one byte";
+    int file = spool_create(arena, &media->path);
+    bool written = file >= 0 && write_all(file, bytes);
+    if (file >= 0)
+        close(file);
+    if (!written) {
+        if (media->path)
+            unlink(media->path);
+        return "the sandbox cannot spool the file";
+    }
+    crypto_sha256(bytes, hash);
+    media->size = (int64_t)bytes.n;
+    media->sha256 = crypto_hex(arena, hash, sizeof hash);
+    return NULL;
+}
+
 const char *media_make(struct arena *arena, const cJSON *json, const struct media **made) {
     struct media media = {.size = 1024, .seed = 1};
+    const char *base64 = json_text(json, "base64");
     const char *problem = json_fill(arena, &media, media_fields, json);
     if (!problem)
         problem = complete(arena, &media);
+    if (!problem && base64)
+        problem = spool_bytes(arena, &media, base64);
     if (problem)
         return problem;
-    media.sha256 = random_bytes_sha256(arena, media.seed, media.size);
+    if (!base64)
+        media.sha256 = random_bytes_sha256(arena, media.seed, media.size);
     *made = media_add(&media);
     return NULL;
 }

@@ -41,8 +41,8 @@ bool media_usable(const char *id, const struct account *account);
 const struct media *media_add(const struct media *media);
 
 /* Makes media of pseudo-random bytes: {wabaId, phoneNumberId, id, mimeType, size, seed,
- * withoutLength}; only wabaId or phoneNumberId is needed. Returns NULL and sets `*made`, or in
- * `arena` the text of an error. */
+ * withoutLength, base64}; only wabaId or phoneNumberId is needed. With `base64` the media has these
+ * bytes, which are spooled. Returns NULL and sets `*made`, or in `arena` the text of an error. */
 const char *media_make(struct arena *arena, const cJSON *json, const struct media **made);
 
 /* Appends one media as JSON. */
