@@ -15,6 +15,8 @@ RUN_DIR ?= ./run
 # For `make run`: cgi or fcgi; the platform's URL instead of the sandbox.
 TRANSPORT ?= cgi
 GRAPH_BASE_URL ?=
+# For `make run`: 0 starts a new RUN_DIR without conversations.
+DEMO ?= 1
 # For `make test`: files to run.
 TESTS   ?=
 # For `make audit`: names of executables; empty: all of them.
@@ -213,7 +215,7 @@ $(SERVED): $(REFERENCE)
 	    htdocs/dashboard) $(OUT)/htdocs
 
 # --- What users call ----------------------------------------------------------------------------
-export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL GROWTH_SIZES GROWTH_DIR
+export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL DEMO GROWTH_SIZES GROWTH_DIR
 BUILD_ALL = $(MAKE) -s --no-print-directory -j$$(nproc)
 
 run: ## install missing packages, build, start everything, send a message

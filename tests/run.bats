@@ -15,6 +15,7 @@ setup_file() {
     export TREE=$BATS_FILE_TMPDIR/tree
     make_tree "$TREE"
     unset GRAPH_BASE_URL SWITCHBOARD_CONFIG
+    export DEMO=0 # tests/demo.bats has the conversations
 }
 
 teardown_file() {
@@ -314,7 +315,7 @@ make_barred_tree() {
 
 @test "wrong settings are reported in one line" {
     local setting
-    for setting in PORT=0 PORT=70000 PORT=web TRANSPORT=carrier-pigeon GRAPH_BASE_URL=example.org \
+    for setting in PORT=0 PORT=70000 PORT=web DEMO=no TRANSPORT=carrier-pigeon GRAPH_BASE_URL=example.org \
         "RUN_DIR=$BATS_TEST_TMPDIR/a\"b" RUN_DIR=/proc/nowhere; do
         run env "$setting" "$TREE/tools/run" --check
         assert_equal "$status" 1
