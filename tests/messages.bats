@@ -58,11 +58,11 @@ assert_sends() {
     send "$1" "{$who,$2}"
     assert_success
     assert_conventions
-    wamid=$(jq -r '.data.messages[0].id' "$body")
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
     assert_body_is "{\"success\":true,\"data\":{\"messaging_product\":\"whatsapp\",\"contacts\":[{\"input\":\"$to\",\"wa_id\":\"$to\"}],\"messages\":[{\"id\":\"$wamid\"}]}}"
     assert_sent "$up$3}"
     assert_sent_to "$LINE/messages"
-    type=$(sent | jq -r .type)
+    type=$(sent | gojq -r .type)
     assert_equal "$(db "SELECT m.direction, m.source, m.type, m.status, c.phone, c.bsuid IS NULL, a.id,
         l.phone_number_id, CAST(m.body AS TEXT) FROM message m JOIN thread t ON t.id = m.thread_id
         JOIN contact c ON c.id = t.contact_id JOIN line l ON l.id = m.line_id
@@ -74,13 +74,13 @@ assert_sends() {
 # input is `PATH TYPE required|optional`, PATH as sections.0.title. Each field is left out, given each wrong
 # type, and empty: variants FULL <FIELDS
 variants() {
-    jq -R . | jq -s -r --argjson full "$1" '
+    jq -nRr --argjson full "$1" '
         def wrong: {string: [null, true, 5, ["x"], {a: 1}], object: [null, false, 5, "x", []],
             array: [null, true, 5, "x", {a: 1}], scalar: [null, true, ["x"], {a: 1}]};
         def place: map(if type == "number" then "[\(.)]" else ".\(.)" end) | join("") | ltrimstr(".");
         def row($status; $issues): "\($status)\t\($issues)\t\(tojson)";
         ($full | row(200; "-")),
-        (.[] | split(" ") | . as [$dotted, $type, $need]
+        (inputs | split(" ") | . as [$dotted, $type, $need]
             | ($dotted | split(".") | map(tonumber? // .)) as $path | ($path | place) as $place
             | ($full | delpaths([$path])
                 | if $need == "required" then row(400; "\($place):required") else row(200; "-") end),
@@ -95,7 +95,7 @@ check_fields() { # PATH FULL <FIELDS
     local before sent
     forget_sent
     before=$(db 'SELECT count(*) FROM message')
-    { variants "$2"; variants "$2" <<<'phoneNumberId string required'; } | sort -u >"$BATS_TEST_TMPDIR/table"
+    { cat && printf 'phoneNumberId string required\n'; } | variants "$2" | sort -u >"$BATS_TEST_TMPDIR/table"
     {
         cat "$BATS_TEST_TMPDIR/table"
         jq -r --argjson full "$2" -n '$full | del(.to) | "400\tto:one_of\t\(tojson)",
@@ -103,11 +103,11 @@ check_fields() { # PATH FULL <FIELDS
             (.to = null | "400\tto:invalid_type\t\(tojson)"), (.to = "" | "400\tto:empty\t\(tojson)"),
             (.to = 15551234567 | "400\tto:invalid_type\t\(tojson)"),
             (.recipient = {} | "400\trecipient:invalid_type\t\(tojson)"),
-            (.recipient = "" | "400\trecipient:empty\t\(tojson)")'
-        jq -r --argjson full "$2" -n '$full | (.contextMessageWamid = "wamid.x=" | "200\t-\t\(tojson)"),
+            (.recipient = "" | "400\trecipient:empty\t\(tojson)"),
+            ($full | (.contextMessageWamid = "wamid.x=" | "200\t-\t\(tojson)"),
             (.contextMessageWamid = "" | "400\tcontextMessageWamid:empty\t\(tojson)"),
             (.contextMessageWamid = null | "400\tcontextMessageWamid:invalid_type\t\(tojson)"),
-            (.unknown = {a: [1, null]} | "200\t-\t\(tojson)")'
+            (.unknown = {a: [1, null]} | "200\t-\t\(tojson)"))'
     } >"$BATS_TEST_TMPDIR/all"
     check_bodies POST "/v2/messages/send/$1" --as "$TOKEN" <"$BATS_TEST_TMPDIR/all"
     sent=$(grep -c ^200 "$BATS_TEST_TMPDIR/all")
@@ -550,7 +550,7 @@ END
 @test "read: a message of a blocked contact is 403, and the platform is not called (spec 4.3)" {
     local wamid
     send text "{$who,\"text\":\"x\"}"
-    wamid=$(jq -r '.data.messages[0].id' "$body")
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
     forget_sent
     switchboard contact block "$LINE" "+$to"
     api POST /v2/messages/read -d "{\"phoneNumberId\":\"$LINE\",\"messageId\":\"$wamid\"}"
@@ -707,20 +707,26 @@ END
 # bats test_tags=direct
 @test "send: the first condition of the table wins, and of the interactive kinds the catalog message is the last" {
     local order=(text media location product cards products buttons list url flow where address panels thumbnail
-        reaction sticker contacts) i j expected
+        reaction sticker contacts) i j number=0
     local -A types=([text]=text [media]=image [location]=location [product]=product [cards]=carousel
         [products]=product_list [buttons]=button [list]=list [thumbnail]=catalog_message
         [reaction]=reaction [sticker]=sticker [url]=cta_url [flow]=flow [contacts]=contacts
         [where]=location_request_message [address]=address_message
         [panels]=carousel)
+    new_batch
     for ((i = 0; i < ${#order[@]}; i++)); do
         for ((j = i + 1; j < ${#order[@]}; j++)); do
-            send '' "{$who,$(shape "${order[j]}"),$(shape "${order[i]}"),\"footerText\":\"F\"}"
-            assert_status 200
-            expected=${types[${order[i]}]}
-            assert_sent_json '.interactive.type // .type' "$expected"
+            number=$((number + 1))
+            printf '{%s,%s,%s,"footerText":"F"}' "$who" "$(shape "${order[j]}")" \
+                "$(shape "${order[i]}")" >"$batch/$number.in"
+            printf '%s\n' "${types[${order[i]}]}" >>"$batch/expected"
         done
     done
+    send_bodies POST /v2/messages/send --as "$TOKEN"
+    assert_equal "$(batch_lines status | sort | uniq -c | xargs)" "$number 200"
+    sandbox GET 'requests?path=/messages' |
+        gojq -r '.[].body | fromjson | .interactive.type // .type' >"$batch/found"
+    diff "$batch/expected" "$batch/found"
 }
 
 # bats test_tags=direct
@@ -889,7 +895,7 @@ END
     for bsuid in US.13491208655302741918 PE.aBcXyZ09 GB.ENT.aB1 "BR.$(printf 'x%.0s' {1..128})"; do
         send text "{\"phoneNumberId\":\"$LINE\",\"recipient\":\"$bsuid\",\"text\":\"x\"}"
         assert_success
-        wamid=$(jq -r '.data.messages[0].id' "$body")
+        wamid=$(gojq -r '.data.messages[0].id' "$body")
         assert_body_is "{\"success\":true,\"data\":{\"messaging_product\":\"whatsapp\",\"contacts\":[{\"input\":\"$bsuid\",\"user_id\":\"$bsuid\"}],\"messages\":[{\"id\":\"$wamid\"}]}}"
         assert_sent "{\"messaging_product\":\"whatsapp\",\"recipient_type\":\"individual\",\"recipient\":\"$bsuid\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
         assert_equal "$(db "SELECT c.phone IS NULL, c.bsuid FROM message m JOIN thread t ON t.id = m.thread_id
@@ -910,7 +916,7 @@ END
     assert_success
     assert_sent "$up,\"recipient\":\"US.77\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
     assert_that ".data.contacts == [{\"input\":\"$to\",\"wa_id\":\"$to\"}]"
-    wamid=$(jq -r '.data.messages[0].id' "$body")
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
     assert_equal "$(db "SELECT c.phone, c.bsuid IS NULL FROM message m JOIN thread t ON t.id = m.thread_id
         JOIN contact c ON c.id = t.contact_id WHERE m.wamid = '$wamid'")" "$to|1"
     check_bodies POST /v2/messages/send/text --as "$TOKEN" <<END
@@ -926,7 +932,7 @@ END
     send text "{$who,\"contextMessageWamid\":\"$id\",\"text\":\"x\"}"
     assert_success
     assert_sent "$up,\"context\":{\"message_id\":\"$id\"},\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
-    assert_equal "$(db "SELECT context_wamid FROM message WHERE wamid = '$(jq -r '.data.messages[0].id' "$body")'")" 'wamid.HBgL/+A=='
+    assert_equal "$(db "SELECT context_wamid FROM message WHERE wamid = '$(gojq -r '.data.messages[0].id' "$body")'")" 'wamid.HBgL/+A=='
     send text "{\"phoneNumberId\":\"$LINE\",\"recipient\":\"US.5\",\"contextMessageWamid\":\"$id\",\"text\":\"x\"}"
     assert_sent "{\"messaging_product\":\"whatsapp\",\"recipient_type\":\"individual\",\"recipient\":\"US.5\",\"context\":{\"message_id\":\"$id\"},\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
 }
@@ -960,7 +966,7 @@ END
     make_line ''
     send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$to\",\"text\":\"x\"}"
     assert_success
-    assert_equal "$(sandbox GET requests/last | jq -r .headers.authorization)" "Bearer $PLATFORM_TOKEN"
+    assert_equal "$(sandbox GET requests/last | gojq -r .headers.authorization)" "Bearer $PLATFORM_TOKEN"
     assert_equal "$(db "SELECT count(*), count(DISTINCT account_id) FROM contact WHERE phone = '$to'")" '2|2'
 }
 
@@ -982,7 +988,7 @@ END
 @test "64 parallel sends to one new contact: 64 answers, one contact, one thread, 64 messages (spec 1)" {
     request_many 64 POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" --as "$TOKEN"
     assert_equal "$(statuses)" '64 200'
-    assert_equal "$(cat "$many"/*/body | jq -r '.data.messages[0].id' | sort -u | wc -l)" 64
+    assert_equal "$(cat "$many"/*/body | gojq -r '.data.messages[0].id' | sort -u | wc -l)" 64
     assert_equal "$(db "SELECT count(DISTINCT c.id), count(DISTINCT t.id), count(DISTINCT m.wamid), count(*) FROM contact c
         JOIN thread t ON t.contact_id = c.id JOIN message m ON m.thread_id = t.id WHERE c.phone = '$to'")" '1|1|64|64'
     assert_equal "$(sent_count)" 64
@@ -995,7 +1001,7 @@ END
     send text "{$who,\"text\":\"x\"}"
     db 'DROP TRIGGER no_room'
     assert_success
-    wamid=$(jq -r '.data.messages[0].id' "$body")
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
     assert_equal "$(recorded)" "$before" # no part of the record either
     grep -F "\"level\":\"error\"" "$LOG" | grep -F "request $(header X-Request-Id): $wamid was accepted but not recorded" |
         grep -F 'no room here'
@@ -1008,7 +1014,7 @@ END
     hold_database
     send text "{$who,\"text\":\"x\"}"
     assert_success
-    grep -F "request $(header X-Request-Id): $(jq -r '.data.messages[0].id' "$body") was accepted but not recorded" "$LOG" |
+    grep -F "request $(header X-Request-Id): $(gojq -r '.data.messages[0].id' "$body") was accepted but not recorded" "$LOG" |
         grep -F 'locked'
     release_database
 }
@@ -1074,7 +1080,7 @@ END
     send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$to\",\"text\":\"x\"}"
     assert_success
     assert_sent_to "$LINE/messages"
-    sandbox GET requests/last | jq -e ".headers.authorization == \"Bearer $PLATFORM_TOKEN\"
+    sandbox GET requests/last | gojq -e ".headers.authorization == \"Bearer $PLATFORM_TOKEN\"
         and .headers.\"content-type\" == \"application/json\" and (.headers.\"user-agent\" | startswith(\"switchboard/\"))
         and .method == \"POST\" and .query == \"\" and (.path | startswith(\"/v26.0/\"))"
     ! sandbox GET requests/last | grep -F "$TOKEN" || fail 'the API token was sent upstream'
@@ -1304,7 +1310,7 @@ padded() {
         number=$((number + 2))
     done >"$batch/expected"
     send_bodies POST /v2/messages/send/text --as "$TOKEN"
-    paste -d ' ' <(batch_lines status) <(batch_lines out | jq -r '.error + " " + (.message | capture("(?<at>line .*)").at)') >"$batch/found"
+    paste -d ' ' <(batch_lines status) <(batch_lines out | gojq -r '.error + " " + (.message | capture("(?<at>line .*)").at)') >"$batch/found"
     diff "$batch/expected" "$batch/found"
     assert_untouched
 }
@@ -1519,7 +1525,7 @@ END
         done <"$BATS_TEST_TMPDIR/taken" >&2
         fail 'these texts were not refused'
     fi
-    assert_equal "$(batch_lines out | jq -r .error | sort | uniq -c | sed 's/^ *//')" \
+    assert_equal "$(batch_lines out | gojq -r .error | sort | uniq -c | sed 's/^ *//')" \
         "$(wc -l <"$texts") VALIDATION_ERROR"
     assert_untouched
 }
@@ -1723,7 +1729,7 @@ END
         answer_with 400 "{\"error\":{\"message\":\"(#$code) Words \\u00e9\",\"code\":$code}}"
         send text "{$who,\"text\":\"x\"}"
         assert_error 400 VALIDATION_ERROR "$part"
-        jq -e --arg words "(#$code) Words é. " '.message | startswith($words)' "$body" >/dev/null || fail_answer "$code"
+        gojq -e --arg words "(#$code) Words é. " '.message | startswith($words)' "$body" >/dev/null || fail_answer "$code"
         assert_body_is "{\"success\":false,\"error\":\"VALIDATION_ERROR\",\"message\":$(jq -c .message "$body"),\"details\":{\"error\":{\"message\":\"(#$code) Words \\u00e9\",\"code\":$code}}}"
         count=$((count + 1))
     done <<'END'
@@ -1916,7 +1922,7 @@ END
     send text "{$who,\"text\":\"x\"}"
     write_config
     assert_success
-    assert_equal "$(sandbox GET requests/last | jq -r .path)" "/v25.0/$LINE/messages"
+    assert_equal "$(sandbox GET requests/last | gojq -r .path)" "/v25.0/$LINE/messages"
 }
 
 # --- Idempotency-Key ---
@@ -2160,9 +2166,9 @@ lose_record() {
     send text "{$who,\"text\":\"x\",\"contextMessageWamid\":\"wamid.before\"}" -H "Idempotency-Key: $key"
     assert_success
     cp "$body" "$BATS_TEST_TMPDIR/first"
-    wamid=$(jq -r '.data.messages[0].id' "$body")
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
     sent=$(sent)
-    tracking=$(jq -r .biz_opaque_callback_data <<<"$sent")
+    tracking=$(gojq -r .biz_opaque_callback_data <<<"$sent")
     lose_answer
     lose_record
     send text "{$who,\"text\":\"x\",\"contextMessageWamid\":\"wamid.before\"}" -H "Idempotency-Key: $key"
@@ -2191,8 +2197,8 @@ lose_record() {
 @test "an answer that a status settles has the platform's spelling of the phone in wa_id" {
     local key="key-$RANDOM$RANDOM" wamid tracking
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
-    wamid=$(jq -r '.data.messages[0].id' "$body")
-    tracking=$(sent | jq -r .biz_opaque_callback_data)
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
+    tracking=$(sent | gojq -r .biz_opaque_callback_data)
     lose_answer
     lose_record
     take "$(payload "$(status_of "$wamid" delivered "\"recipient_id\":\"9$to\",\"biz_opaque_callback_data\":\"$tracking\"")")"
@@ -2209,8 +2215,8 @@ lose_record() {
     who="\"phoneNumberId\":\"$LINE\",\"recipient\":\"$bsuid\""
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     cp "$body" "$BATS_TEST_TMPDIR/first"
-    wamid=$(jq -r '.data.messages[0].id' "$body")
-    tracking=$(sent | jq -r .biz_opaque_callback_data)
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
+    tracking=$(sent | gojq -r .biz_opaque_callback_data)
     lose_answer
     take "$(payload "$(status_of "$wamid" delivered "\"recipient_user_id\":\"$bsuid\",\"biz_opaque_callback_data\":\"$tracking\"")")"
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
@@ -2223,8 +2229,8 @@ lose_record() {
     local key="key-$RANDOM$RANDOM" wamid tracking
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     cp "$body" "$BATS_TEST_TMPDIR/first"
-    wamid=$(jq -r '.data.messages[0].id' "$body")
-    tracking=$(sent | jq -r .biz_opaque_callback_data)
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
+    tracking=$(sent | gojq -r .biz_opaque_callback_data)
     # a status does not change the answer of a send that succeeded
     take "$(payload "$(status_of wamid.other sent "\"recipient_id\":\"$to\",\"biz_opaque_callback_data\":\"$tracking\"")")"
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
@@ -2233,7 +2239,7 @@ lose_record() {
     fault '{"kind":"truncate"}'
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_error 502 INTERNAL_ERROR
-    tracking=$(sent | jq -r .biz_opaque_callback_data)
+    tracking=$(sent | gojq -r .biz_opaque_callback_data)
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_error 502 INTERNAL_ERROR
     # a status of another user's line is no proof
@@ -2300,9 +2306,9 @@ lose_record() {
 assert_names_request() {
     local id
     id=$(header X-Request-Id)
-    jq -e --arg last " (X-Request-Id: $id)" '.message | endswith($last)' "$body" >/dev/null ||
+    gojq -e --arg last " (X-Request-Id: $id)" '.message | endswith($last)' "$body" >/dev/null ||
         fail_answer "expected the message to contain $id"
-    log_of_request | jq -e '.status >= 500 and (.error | contains("X-Request-Id") | not)'
+    log_of_request | gojq -e '.status >= 500 and (.error | contains("X-Request-Id") | not)'
 }
 
 @test "the message of a 5xx of ours contains the request id, a message of the platform is unchanged" {
@@ -2347,18 +2353,18 @@ assert_names_request() {
     user=$(db "SELECT user_id FROM account WHERE id = '$ACCOUNT'")
     send text "{$who,\"text\":\"$text\"}"
     assert_success
-    log_of_request | jq -e --arg user "$user" --arg line "$line" '.user == $user and .line == $line
+    log_of_request | gojq -e --arg user "$user" --arg line "$line" '.user == $user and .line == $line
         and .route == "/v2/messages/send/text" and .method == "POST" and .status == 200
         and .upstream_calls == 1 and .upstream_status == 200 and (.upstream_ms | type) == "number"
         and .bytes_in > 50 and .bytes_out > 50 and (has("error") | not)'
     answer_with 400 '{"error":{"message":"the reason","code":100}}'
     send text "{$who,\"text\":\"$text\"}"
-    log_of_request | jq -e '.status == 400 and .error == "the reason" and .upstream_status == 400'
+    log_of_request | gojq -e '.status == 400 and .error == "the reason" and .upstream_status == 400'
     fault '{"kind":"reset"}'
     send text "{$who,\"text\":\"$text\"}"
-    log_of_request | jq -e '.status == 502 and .upstream_status == 0'
+    log_of_request | gojq -e '.status == 502 and .upstream_status == 0'
     send text "{$who,\"text\":5,\"$text\":1}"
-    log_of_request | jq -e '.status == 400 and .upstream_calls == null'
+    log_of_request | gojq -e '.status == 400 and .upstream_calls == null'
     send text "{$who,\"text\":\"$text}"
     assert_error 400 VALIDATION_ERROR
     assert_not_logged "$text" "$to" "$TOKEN" "$PLATFORM_TOKEN" test-app-secret "$(cut -d ' ' -f 2 "$STACK/secret.key")"
