@@ -293,12 +293,17 @@ soak: ## run five minutes of random traffic, kills, full disk and locks, then ch
 man: all ## write the manual pages to build/man, the shell completions to build/completion
 	@tools/manual $(OUT) build
 
-# The programs are linked again, which gives the same bytes, with a map of what is in each.
 sbom: all ## write the bill of materials and the licences of what is linked to build/sbom
 	@tools/setup $(PACKAGES) binutils
 	@rm -rf build/sbom
-	@$(BUILD_ALL) OUT=build/sbom/linked 'LINK=$(LINK) -Wl,-Map=$$@.map' installed
+	@$(BUILD_ALL) MAPPED=build/sbom/linked mapped
 	@tools/sbom build/sbom/linked $(OUT) build/sbom $(MANIFEST)
+
+# The programs are linked again in MAPPED, which gives the same bytes, with a map of what is in
+# each.
+mapped:
+	@$(BUILD_ALL) OUT=$(MAPPED) 'LINK=$(LINK) -Wl,-Map=$$@.map' installed \
+	    $(if $(filter 1,$(STATIC_CURL)),hosting-programs)
 
 installed: $(filter-out %/graph-sandbox,$(BINARIES))
 
@@ -321,7 +326,9 @@ hosting: ## pack build/hosting/*.tar.gz, for an account of a web host without ro
 	@tools/setup $(PACKAGES) $(STATIC_PACKAGES)
 	@tools/static-curl $(STATIC_LIBCURL)
 	@$(BUILD_ALL) STATIC_CURL=1 all hosting-programs
-	@tools/hosting/pack build/static $(STATIC_LIBCURL)/MANIFEST build/hosting
+	@$(BUILD_ALL) STATIC_CURL=1 MAPPED=build/hosting/linked mapped
+	@tools/hosting/pack build/static build/hosting/linked $(STATIC_LIBCURL)/MANIFEST \
+	    build/hosting
 
 hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, chroot, Debian 11
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(HOSTING_TEST_PACKAGES)
@@ -349,8 +356,8 @@ help:
 # A recipe that fails leaves no half-written file, which would look newer than its sources.
 .DELETE_ON_ERROR:
 
-.PHONY: all hosting hosting-programs hosting-test run stop format lint test test-full torture fuzz \
-    audit bench bench-quick growth coverage soak man sbom installed install uninstall doc deb \
-    package-test clean help
+.PHONY: all hosting hosting-programs hosting-test mapped run stop format lint test test-full \
+    torture fuzz audit bench bench-quick growth coverage soak man sbom installed install uninstall \
+    doc deb package-test clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)

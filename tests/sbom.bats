@@ -7,7 +7,7 @@ setup_file() {
     export SBOM=$BATS_FILE_TMPDIR/sbom
     [[ $OUT -ef $root ]] || return 0 # see setup
     # as `make sbom`, but with the result in a directory of the test
-    make -s -C "$root" OUT="$SBOM/linked" "LINK=$(link_flags) -Wl,-Map=\$@.map" installed
+    make -s -C "$root" MAPPED="$SBOM/linked" mapped
     bill
 }
 
@@ -18,10 +18,6 @@ teardown_file() {
 setup() {
     [[ $OUT -ef $root ]] || skip "the programs that are installed are those of the default build"
     document=$SBOM/switchboard.spdx.json
-}
-
-link_flags() {
-    sed -n 's/^LINK  *:= //p' "$root/Makefile"
 }
 
 # Makes the bill: bill [MANIFEST]
@@ -219,4 +215,16 @@ END
     cp "$SBOM/linked/cgi-bin/me" "$BATS_TEST_TMPDIR/linked/cgi-bin/health"
     run "$root/tools/sbom" "$BATS_TEST_TMPDIR/linked" "$root" "$BATS_TEST_TMPDIR"
     [[ $status == 1 && $output == *'cgi-bin/health differs; run make all'* ]] || fail "$output"
+}
+
+@test "of shipped programs the bill has those that are there, with the checksums of their bytes" {
+    local shipped=$BATS_TEST_TMPDIR/shipped
+    mkdir "$shipped"
+    strip -o "$shipped/me" "$root/cgi-bin/me"
+    strip -o "$shipped/courier" "$root/tools/courier"
+    SHIPPED=$shipped run "$root/tools/sbom" "$SBOM/linked" "$root" "$BATS_TEST_TMPDIR/bill"
+    assert_equal "$status" 0
+    document=$BATS_TEST_TMPDIR/bill/switchboard.spdx.json
+    assert_equal "$(jq -r '.files[] | "\(.checksums[1].checksumValue)  \(.fileName)"' "$document")" \
+        "$(cd "$shipped" && sha256sum me courier | sed 's|me$|./cgi-bin/me|; s|courier|./tools/&|')"
 }

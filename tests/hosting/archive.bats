@@ -253,6 +253,23 @@ doctor_of_home() {
     assert_equal "$(find "$STACK/home/public_html" -type f -exec ls -i {} + | sort)" "$before"
 }
 
+@test "the archive has the bill of materials and the licences of its programs" {
+    local program bill
+    start_hoster event cgid
+    upload_archive
+    bill=$unpacked/switchboard.spdx.json
+    for program in "$unpacked"/programs/*; do
+        grep -q "\"$(sha256sum <"$program" | cut -d ' ' -f 1)\"" "$bill" ||
+            fail "${program##*/} is not in the bill"
+    done
+    assert_equal "$(jq '.files | length' "$bill")" "$(ls "$unpacked/programs" | wc -l)"
+    assert_equal "$(jq -r '[.relationships[].relationshipType] | unique | join(" ")' "$bill")" \
+        'CONTAINS DESCRIBES STATIC_LINK'
+    for program in curl libssl-dev libc-ares-dev libsqlite3-dev libc6-dev; do
+        grep -qx "===== $program =====" "$unpacked/LICENSES" || fail "no licence of $program"
+    done
+}
+
 @test "a wrong archive is refused: another architecture, incomplete, damaged" {
     start_hoster event cgid
     upload_archive
