@@ -759,14 +759,15 @@ half_closed_request() {
     grep -qF " $(header X-Request-Id) " "$STACK/apache/switchboard_access.log"
 }
 
-@test "apache.conf can be included in several virtual hosts with one Define in each" {
-    local dir=$BATS_TEST_TMPDIR module
+@test "apache.conf can be included in several virtual hosts, and a Define is for one of them" {
+    local dir=$BATS_TEST_TMPDIR module pools
     {
         printf 'ServerRoot "%s"\nPidFile "%s/pid"\nListen 127.0.0.1:1\nErrorLog "%s/log"\n' "$dir" "$dir" "$dir"
-        for module in mpm_event authz_core alias cgid env headers info reqtimeout setenvif unique_id; do
+        for module in mpm_event authz_core alias buffer cgid env headers info proxy proxy_fcgi \
+            reqtimeout setenvif unique_id; do
             printf 'LoadModule %s_module /usr/lib/apache2/modules/mod_%s.so\n' "$module" "$module"
         done
-        printf 'ServerName x\nDefine SWITCHBOARD_LOG %s\n' "$dir"
+        printf 'ServerName x\nDefine SWITCHBOARD_LOG %s\nDefine SWITCHBOARD_FCGI\n' "$dir"
         printf '<VirtualHost *>\nServerName a\nDefine SWITCHBOARD_HOME %s\nInclude %s/apache.conf\n</VirtualHost>\n' "$root" "$root"
         printf 'Define SWITCHBOARD_LOG %s\n' "$dir"
         printf '<VirtualHost *>\nServerName b\nDefine SWITCHBOARD_HOME %s/other\nInclude %s/apache.conf\n</VirtualHost>\n' "$dir" "$root"
@@ -776,6 +777,12 @@ half_closed_request() {
     grep -qF "<Directory \"$root/cgi-bin\">" <<<"$output"
     grep -qF "<Directory \"$dir/other/cgi-bin\">" <<<"$output"
     grep -qF 'SWITCHBOARD_CONFIG "/etc/switchboard/switchboard.conf"' <<<"$output"
+    # FastCGI is for the first of them
+    pools=$(pooled_in "$root/apache.conf" | wc -l)
+    ((pools > 8))
+    assert_equal "$(grep -c 'SetHandler "proxy:unix:' <<<"$output")" "$pools"
+    grep -qF 'SetHandler "proxy:unix:/run/switchboard/me.sock|fcgi://me/"' \
+        <<<"${output%%"$dir/other/cgi-bin"*}"
 }
 
 @test "a body that stops arriving is 408 after 20 seconds" {
