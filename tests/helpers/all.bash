@@ -13,9 +13,10 @@
 # executable, and everything that involves the web server: methods, paths, headers, percent-encoded
 # queries, lengths and streams, replayed answers, simultaneous requests, processes that serve
 # several requests, and outages of the platform.
-# A line `# bats test_tags=route` is for the programs that are plain CGIs under `fcgi` too, media,
-# ready and metrics. It marks the tests that show that their routes work beside the pools; in `make
-# test` the other tests of the file do not run over fcgi, where they would repeat those over cgi.
+# A line `# bats test_tags=route` marks what FastCGI can change, in a file whose other tests would
+# repeat those over cgi: in `make test` only the tests with this tag run over fcgi. For the programs
+# that are plain CGIs under `fcgi` too, media, ready and metrics, they show that their routes work
+# beside the pools.
 #
 # Each file has its own stack (sandbox, database, Apache), which all its tests share.
 

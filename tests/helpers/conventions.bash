@@ -3,14 +3,27 @@
 
 # Checks the headers that every answer has, and that Content-Length is the length of the body.
 assert_conventions() {
+    local value size
     assert_header Cache-Control no-store
     assert_header X-Content-Type-Options nosniff
-    [[ $(header X-Request-Id) =~ ^[A-Za-z0-9._@-]{1,64}$ ]] || fail_answer 'expected an X-Request-Id'
+    { read_header X-Request-Id && [[ $value =~ ^[A-Za-z0-9._@-]{1,64}$ ]]; } ||
+        fail_answer 'expected an X-Request-Id'
     if [[ $status == 204 ]]; then
         refute_header Content-Type
         [[ ! -s $body ]] || fail_answer 'expected no body'
     elif [[ -s $body ]]; then
-        assert_header Content-Length "$(stat -c %s "$body")"
+        measure_body
+        assert_header Content-Length "$size"
+    fi
+}
+
+# Sets `size` to the number of bytes of the body.
+measure_body() {
+    local LC_ALL=C text
+    if IFS= read -r -d '' -n 65536 text <"$body"; then
+        size=$(stat -c %s "$body") # it is long, or has a NUL
+    else
+        size=${#text}
     fi
 }
 
@@ -66,10 +79,16 @@ assert_request_ids() { # METHOD PATH [option...]
 # Prints the log line of the last request, a JSON object. Waits for it, because the program writes it
 # after the answer.
 log_of_request() {
-    local id
-    id=$(header X-Request-Id)
-    eventually grep -qF "\"request_id\":\"$id\"" "$LOG"
-    grep -F "\"request_id\":\"$id\"" "$LOG" | tail -n 1
+    local value
+    read_header X-Request-Id
+    eventually print_last_line_with "\"request_id\":\"$value\""
+}
+
+# Prints the last line of the log with this text; fails if there is none.
+print_last_line_with() {
+    local found
+    found=$(grep -F "$1" "$LOG") || return 1
+    printf '%s\n' "${found##*$'\n'}"
 }
 
 # Checks the upstream time of the last request as the program measured it: from the start of its first
