@@ -126,7 +126,7 @@ reference_file() {
 @test "the reference is public, static files with an ETag and a content security policy" {
     local etag link
     reference_file /v2/openapi.json 'application/json; charset=utf-8' openapi.json
-    jq -e '.openapi == "3.1.0" and .servers == [{url: "/", description: "The host of this document."}]' \
+    gojq -e '.openapi == "3.1.0" and .servers == [{url: "/", description: "The host of this document."}]' \
         "$body" >/dev/null
     etag=$(header ETag)
     request GET /v2/openapi.json -H "If-None-Match: $etag"
@@ -642,7 +642,7 @@ half_closed_request() {
         lines=$(wc -l <"$log")
         api GET "$path"
         refute_header X-Injected
-        log_of_request | jq -e .request_id >/dev/null
+        log_of_request | gojq -e .request_id >/dev/null
         assert_equal "$(tail -n +$((lines + 1)) "$log" | grep -vc '^{.*}$')" 0
     done
     jq -e . "$log" >/dev/null

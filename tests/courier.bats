@@ -110,12 +110,12 @@ verifies() {
     local old new
     request POST /v2/webhooks/config --as "$A_TOKEN" -d "{\"webhookUrl\":\"$A_URL\",\"webhookCode\":\"first\"}"
     request POST /v2/webhooks/generate-code --as "$A_TOKEN" -d '{}'
-    old=$(jq -r .data.webhookCode "$body")
+    old=$(gojq -r .data.webhookCode "$body")
     add_events A
     courier_once
     verifies A 1 "$old"
     request POST /v2/webhooks/generate-code --as "$A_TOKEN" -d '{}'
-    new=$(jq -r .data.webhookCode "$body")
+    new=$(gojq -r .data.webhookCode "$body")
     [[ $new != "$old" ]]
     add_events A
     courier_once
@@ -153,7 +153,7 @@ verifies() {
     assert_event "$id" state 'done'
     assert_event "$id" attempts 3
     switchboard event show "$id" --json >"$BATS_TEST_TMPDIR/event"
-    jq -e '.state == "done" and .lastError == null and .lastStatus == 200
+    gojq -e '.state == "done" and .lastError == null and .lastStatus == 200
         and (.attemptLog | map([.attempt, .status, .error, .response, .address])) ==
             [[1, 500, "HTTP 500", "broken", "127.0.0.1"], [2, 500, "HTTP 500", "broken", "127.0.0.1"],
              [3, 200, null, "", "127.0.0.1"]]' "$BATS_TEST_TMPDIR/event" || fail "$(cat "$BATS_TEST_TMPDIR/event")"
@@ -311,7 +311,7 @@ END
         db "UPDATE event SET next_attempt_at = next_attempt_at + 3600000 WHERE id = '$id'"
     done
     assert_equal "$(received_count A elsewhere)" 0
-    switchboard event list --failed --json | jq -e 'length == 14
+    switchboard event list --failed --json | gojq -e 'length == 14
         and (.[0] | .state == "pending" and .lastStatus == 300 and .lastError == "HTTP 300: redirects are not followed")'
 }
 
@@ -460,7 +460,7 @@ first_failed() {
     courier_once
     assert_event "${ids[0]}" 'state || attempts || last_status' dead1410
     assert_equal "$(received_count A)" 1
-    switchboard event list --json | jq -e '[.[].state] == ["dead", "suspended", "suspended", "suspended"]'
+    switchboard event list --json | gojq -e '[.[].state] == ["dead", "suspended", "suspended", "suspended"]'
     assert_between "$(db "SELECT next_probe_at - $db_now FROM webhook")" 3590000 3600000
     request GET /v2/webhooks/config --as "$A_TOKEN"
     assert_json .data.webhookUrl "$A_URL/gone"
@@ -479,7 +479,7 @@ first_failed() {
     db 'UPDATE webhook SET next_probe_at = 0'
     courier_once
     assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'done'")" 3
-    switchboard event list --json | jq -e '[.[].state] == ["dead", "done", "done", "done"]'
+    switchboard event list --json | gojq -e '[.[].state] == ["dead", "done", "done", "done"]'
     assert_equal "$(db 'SELECT suspended_at, next_probe_at, failing_since FROM webhook')" '||'
 }
 
@@ -524,7 +524,7 @@ first_failed() {
     request GET /v2/webhooks/config --as "$A_TOKEN"
     assert_json .data.webhookUrl "$A_URL/no"
     assert_json .data.webhookCode 'secret of A'
-    switchboard event list --json | jq -e '[.[].state] == ["suspended", "suspended"]'
+    switchboard event list --json | gojq -e '[.[].state] == ["suspended", "suspended"]'
     # new events queue; a failed probe does not count as an attempt, and the next probe is another event
     add_events A 2 >/dev/null
     make_due
@@ -580,7 +580,7 @@ first_failed() {
     assert_equal "$(received_count A)" 1
     assert_equal "$(db 'SELECT DISTINCT state FROM event')" cancelled
     assert_equal "$(db 'SELECT event_id FROM event_attempt')" "${ids[0]}"
-    switchboard event list --json | jq -e 'map(.nextAttemptAt) == [null, null, null, null]'
+    switchboard event list --json | gojq -e 'map(.nextAttemptAt) == [null, null, null, null]'
 }
 
 @test "URL and code are those at the time of the attempt, not of the event" {

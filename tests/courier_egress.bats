@@ -36,7 +36,7 @@ assert_blocked() { # URL
     [[ $shown == '["pending",1,null,"blocked_address: '*" is not allowed with webhook_egress = "* ]] ||
         fail "$1 was not refused: $shown"
     switchboard event list --failed | grep -F "$id" | grep -qF blocked_address
-    switchboard event show "$id" --json | jq -e '.attemptLog | length == 1 and .[0].address != null and .[0].status == null' >/dev/null
+    switchboard event show "$id" --json | gojq -e '.attemptLog | length == 1 and .[0].address != null and .[0].status == null' >/dev/null
 }
 
 loopback=(

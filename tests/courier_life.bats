@@ -54,7 +54,7 @@ is_done() { # COUNT
     assert_event "${ids[99]}" 'state || attempts' pending0
     courier_once
     assert_equal "$(received_count A)" 99
-    assert_equal "$(switchboard doctor --json | jq -r '.[] | select(.check == "courier").status')" ok
+    assert_equal "$(switchboard doctor --json | gojq -r '.[] | select(.check == "courier").status')" ok
 }
 
 @test "--for delivers events that come while it runs, within a second, and ends after its time" {
@@ -94,7 +94,7 @@ is_done() { # COUNT
     start_courier
     id=$(switchboard event test a@example.org)
     eventually is_done 1
-    jq -e '.type == "webhook.test" and (.timestamp | test("^20..-..-..T..:..:..\\....Z$")) and (.data.sequence | type) == "number"' "$A_DIR/1.body"
+    gojq -e '.type == "webhook.test" and (.timestamp | test("^20..-..-..T..:..:..\\....Z$")) and (.data.sequence | type) == "number"' "$A_DIR/1.body"
     assert_equal "$(received_header A 1 webhook-id)" "$id"
     run switchboard event test b@example.org
     assert_equal "$status" 1
@@ -175,7 +175,7 @@ is_done() { # COUNT
     assert_equal "$(received_count B)" 60
     assert_equal "$(db 'SELECT count(*), max(attempt) FROM event_attempt')" '255|1'
     assert_equal "$(grep -c '"verdict":"delivered"' "$LOG")" 255
-    assert_equal "$(jq -r 'select(.verdict) | .courier' "$LOG" | sort -u | wc -l)" 2
+    assert_equal "$(gojq -r 'select(.verdict) | .courier' "$LOG" | sort -u | wc -l)" 2
 }
 
 @test "SIGHUP reads the configuration again; an invalid one changes nothing" {
@@ -453,16 +453,16 @@ wal_is_empty() {
     db "UPDATE event SET next_attempt_at = $db_now + 60000 WHERE id = '${ids[1]}'"
     courier_once
     switchboard event list --json >"$BATS_TEST_TMPDIR/list"
-    jq -e --arg id "${ids[0]}" 'length == 2 and .[0].id == $id and (.[0] | .type == "message.received"
+    gojq -e --arg id "${ids[0]}" 'length == 2 and .[0].id == $id and (.[0] | .type == "message.received"
         and .state == "pending" and .attempts == 1 and (.nextAttemptAt | test("^20.*Z$")) and .lastStatus == 503
         and .lastError == "HTTP 503" and (.createdAt | test("^20.*Z$")) and .email == "a@example.org")
         and (.[1] | .attempts == 0 and .lastStatus == null and .lastError == null)' "$BATS_TEST_TMPDIR/list" ||
         fail "$(cat "$BATS_TEST_TMPDIR/list")"
-    assert_equal "$(switchboard event list --failed --json | jq -r '.[].id')" "${ids[0]}"
+    assert_equal "$(switchboard event list --failed --json | gojq -r '.[].id')" "${ids[0]}"
     assert_equal "$(switchboard event list | wc -l)" 3
     switchboard event list --failed | grep -F "${ids[0]}" | grep -q 'pending .* 503 .*HTTP 503'
     switchboard event show "${ids[0]}" --json >"$BATS_TEST_TMPDIR/event"
-    jq -e '.body.data.note == "größer ☃" and .attemptLog[0].response == "come back later"' "$BATS_TEST_TMPDIR/event"
+    gojq -e '.body.data.note == "größer ☃" and .attemptLog[0].response == "come back later"' "$BATS_TEST_TMPDIR/event"
     switchboard event show "${ids[0]}" | grep -q 'come back later'
     run switchboard event show evt_none
     assert_equal "$status" 1
@@ -551,12 +551,12 @@ wal_is_empty() {
     local ids
     mapfile -t ids < <(add_events A 7)
     db "UPDATE event SET last_error = 'HTTP 500' WHERE id IN ('${ids[1]}', '${ids[4]}', '${ids[6]}')"
-    assert_equal "$(switchboard event list --json | jq -r '.[].id')" "$(printf '%s\n' "${ids[@]}")"
-    assert_equal "$(switchboard event list --limit 3 --json | jq -r '.[].id')" "$(printf '%s\n' "${ids[@]:0:3}")"
-    assert_equal "$(switchboard event list --after "${ids[2]}" --limit 3 --json | jq -r '.[].id')" \
+    assert_equal "$(switchboard event list --json | gojq -r '.[].id')" "$(printf '%s\n' "${ids[@]}")"
+    assert_equal "$(switchboard event list --limit 3 --json | gojq -r '.[].id')" "$(printf '%s\n' "${ids[@]:0:3}")"
+    assert_equal "$(switchboard event list --after "${ids[2]}" --limit 3 --json | gojq -r '.[].id')" \
         "$(printf '%s\n' "${ids[@]:3:3}")"
     assert_equal "$(switchboard event list --after "${ids[6]}" --json)" '[]'
-    assert_equal "$(switchboard event list --failed --after "${ids[1]}" --json | jq -r '.[].id')" \
+    assert_equal "$(switchboard event list --failed --after "${ids[1]}" --json | gojq -r '.[].id')" \
         "${ids[4]}"$'\n'"${ids[6]}"
     assert_equal "$(switchboard event list --limit 2 | wc -l)" 3
 }

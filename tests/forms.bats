@@ -37,7 +37,7 @@ listed() {
 }
 
 ids() {
-    jq -r '[.data.items[].id] | join(" ")' "$body"
+    gojq -r '[.data.items[].id] | join(" ")' "$body"
 }
 
 # --- GET /v2/forms ---
@@ -61,10 +61,10 @@ ids() {
     while ((++pages < 10)); do
         api GET "/v2/forms?limit=12$after"
         assert_success
-        jq -r '.data.items[].name' "$body" >>"$BATS_TEST_TMPDIR/names"
+        gojq -r '.data.items[].name' "$body" >>"$BATS_TEST_TMPDIR/names"
         assert_equal "$(query_sent)" "limit=12$after"
         [[ $(jq '.data.items | length' "$body") == 12 ]] || break
-        after=\&after=$(jq -r .data.paging.cursors.after "$body")
+        after=\&after=$(gojq -r .data.paging.cursors.after "$body")
     done
     assert_equal "$pages" 3
     assert_equal "$(cat "$BATS_TEST_TMPDIR/names")" "$(printf 'bulk_%d\n' {1..30})"
@@ -446,7 +446,7 @@ search_finds() {
         printf 'case: %s\n' "$query"
         api GET "/v2/forms/search?$query"
         assert_success
-        assert_equal "$(jq -r '[.data.items[].id] | sort | join(" ")' "$body")" "$expected"
+        assert_equal "$(gojq -r '[.data.items[].id] | sort | join(" ")' "$body")" "$expected"
     done <<<"q=same 51 52
 q=published 51 52
 accountId=$ACCOUNT 51
@@ -514,7 +514,7 @@ receive_reply() {
 redeliver() {
     local built=$BATS_TEST_TMPDIR/built
     request POST /platform/webhook -d "@$built.body" \
-        -H "X-Hub-Signature-256: $(jq -r '.posts[0].signature' "$built")"
+        -H "X-Hub-Signature-256: $(gojq -r '.posts[0].signature' "$built")"
     assert_status 200
 }
 
@@ -548,7 +548,7 @@ send_flow() {
     api POST /v2/templates/send \
         -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"$PHONE\",\"templateName\":\"$1\"$button}"
     assert_success
-    wamid=$(jq -r '.data.messages[0].id' "$body")
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
 }
 
 # bats test_tags=direct
@@ -581,7 +581,7 @@ send_flow() {
     api POST /v2/messages/send/interactive/flow \
         -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"$PHONE\",$flow}"
     assert_success
-    receive_reply "$(jq -r '.data.messages[0].id' "$body")" '{"stars":"5"}'
+    receive_reply "$(gojq -r '.data.messages[0].id' "$body")" '{"stars":"5"}'
     assert_responses 62 1
     api POST /v2/messages/send -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"$PHONE\",
         \"flowToken\":\"token-of-message\",$flow}"

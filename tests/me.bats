@@ -347,10 +347,10 @@ assert_unauthorized() {
 @test "the log contains the user and no token" {
     make_user
     api GET /v2/me
-    log_of_request | jq -e ".user == \"$(column user id email "$EMAIL")\" and .status == 200
+    log_of_request | gojq -e ".user == \"$(column user id email "$EMAIL")\" and .status == 200
         and .route == \"/v2/me\" and (has(\"error\") | not)"
     request GET /v2/me -H 'X-API-Token: a-wrong-secret'
-    log_of_request | jq -e '.status == 401 and .error == "Invalid API token"
+    log_of_request | gojq -e '.status == 401 and .error == "Invalid API token"
         and (.at | test("^lib/api/auth[.]c:[0-9]+$")) and (has("user") | not)'
     assert_not_logged "$TOKEN" a-wrong-secret "$PLATFORM_TOKEN"
 }

@@ -61,7 +61,7 @@ big() {
 
 # A member of the sandbox's record of the last upload: uploaded JQ-PATH
 uploaded() {
-    sandbox GET "media/$(jq -r .data.mediaId "$body")" | jq -r "$1"
+    sandbox GET "media/$(gojq -r .data.mediaId "$body")" | gojq -r "$1"
 }
 
 # The answer is 200, and the platform has exactly these bytes with this type and name.
@@ -75,7 +75,7 @@ assert_uploaded() { # FILE TYPE [NAME]
 }
 
 uploads() {
-    sandbox GET media | jq '[.[] | select(.partHeaders)] | length'
+    sandbox GET media | gojq '[.[] | select(.partHeaders)] | length'
 }
 
 # The answer is 4xx in the envelope; nothing was sent to the platform or written to the disk.
@@ -150,7 +150,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
         "$SANDBOX/v26.0/form" # the sandbox records the request
     sent >"$BATS_TEST_TMPDIR/form"
     api POST /v2/media/upload -d "@$BATS_TEST_TMPDIR/form" \
-        -H "Content-Type: $(sandbox GET requests/last | jq -r '.headers["content-type"]')"
+        -H "Content-Type: $(sandbox GET requests/last | gojq -r '.headers["content-type"]')"
     assert_uploaded "$photo" image/jpeg
 }
 
@@ -592,7 +592,7 @@ no_upload_runs() {
 # No upload is running, and the platform received no complete request.
 assert_nothing_completed() {
     eventually no_upload_runs
-    assert_equal "$(sandbox GET requests | jq '[.[] | select(.complete)] | length')" 0
+    assert_equal "$(sandbox GET requests | gojq '[.[] | select(.complete)] | length')" 0
 }
 
 # bats test_tags=route
@@ -818,7 +818,7 @@ assert_replayed() { # [STATUS]
     assert_nothing_completed
     upload_again() { # the interrupted upload may still be running
         upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
-        [[ $status != 409 || $(jq -r .details.outcome "$body") != running ]]
+        [[ $status != 409 || $(gojq -r .details.outcome "$body") != running ]]
     }
     eventually upload_again
     assert_uploaded "$photo" image/jpeg file

@@ -9,7 +9,7 @@ load helpers/media
 
 # Creates media of the first account upstream and prints the id: have_media [MEMBERS]
 have_media() {
-    sandbox POST media "{\"wabaId\":\"$WABA\"${1:+,$1}}" | jq -r .id
+    sandbox POST media "{\"wabaId\":\"$WABA\"${1:+,$1}}" | gojq -r .id
 }
 
 # Downloads into $body: download ID [QUERY [option of request...]]
@@ -27,7 +27,7 @@ assert_content() { # ID
 
 # The tokens of the calls for the media below the version, in order.
 asked() {
-    sandbox GET requests | jq -r '.[] | select(.path | startswith("/v")) | .headers.authorization' |
+    sandbox GET requests | gojq -r '.[] | select(.path | startswith("/v")) | .headers.authorization' |
         sed 's/^Bearer //'
 }
 
@@ -66,10 +66,10 @@ DOWNLOAD='"match":{"path":"whatsapp_business"}' # matches the request to the med
     id=$(have_media '"size":5')
     download "$id"
     assert_content "$id"
-    assert_equal "$(sandbox GET requests | jq -r '.[].path' | head -n 1)" "/v26.0/$id"
+    assert_equal "$(sandbox GET requests | gojq -r '.[].path' | head -n 1)" "/v26.0/$id"
     assert_equal "$(sent_count)" 2
     assert_equal "$(token_sent)" "Bearer $FIRST_TOKEN"
-    [[ $(sandbox GET requests/last | jq -r '.headers["user-agent"]') == switchboard/* ]]
+    [[ $(sandbox GET requests/last | gojq -r '.headers["user-agent"]') == switchboard/* ]]
 }
 
 # bats test_tags=direct
@@ -247,7 +247,7 @@ END
     for range in 'bytes=a-b' 'lines=1-2' 'bytes' "bytes=0-1$(printf ',0-1%.0s' {1..100})"; do
         download "$id" '' -H "Range: $range"
         assert_content "$id"
-        assert_equal "$(sandbox GET requests/last | jq '.headers.range')" null
+        assert_equal "$(sandbox GET requests/last | gojq '.headers.range')" null
     done
     download "$id" '' -H 'Range: bytes=0-1' -H 'If-Range: "x"'
     assert_content "$id"
@@ -299,7 +299,7 @@ END
         got=$(stat -c %s "$body")
         ((got <= n)) || fail "expected at most $n bytes, not $got"
         assert_upstream_ms 0 20000
-        log_of_request | jq -e '.error | startswith("The download broke off")'
+        log_of_request | gojq -e '.error | startswith("The download broke off")'
     done
 }
 
@@ -307,18 +307,18 @@ END
     local id
     id=$(have_media '"size":300000,"withoutLength":true')
     for size in 299999 300001 100000; do
-        fault "$(jq -nc --arg id "$id" --argjson size $size --arg url "$(url_of "$id")" \
+        fault "$(gojq -nc --arg id "$id" --argjson size $size --arg url "$(url_of "$id")" \
             '{body: ({url: $url, file_size: $size} | tostring)}')"
         download "$id"
         assert_status 200
         assert_header Content-Length $size
         (($(stat -c %s "$body") < size || size > 300000))
-        log_of_request | jq -e '.error | startswith("The download broke off")'
+        log_of_request | gojq -e '.error | startswith("The download broke off")'
     done
 }
 
 url_of() {
-    curl -s -H "Authorization: Bearer $PLATFORM_TOKEN" "$SANDBOX/v26.0/$1" | jq -r .url
+    curl -s -H "Authorization: Bearer $PLATFORM_TOKEN" "$SANDBOX/v26.0/$1" | gojq -r .url
 }
 
 # bats test_tags=direct
@@ -331,7 +331,7 @@ url_of() {
     download "$id"
     assert_content "$id"
     id=$(have_media '"size":60000,"withoutLength":true')
-    fault "$(jq -nc --arg url "$(url_of "$id")" '{body: ({url: $url} | tostring)}')"
+    fault "$(gojq -nc --arg url "$(url_of "$id")" '{body: ({url: $url} | tostring)}')"
     download "$id"
     assert_content "$id"
 }
@@ -339,7 +339,7 @@ url_of() {
 @test "a large file of unknown length is 502: an answer always has Content-Length" {
     local id
     id=$(have_media '"size":300000,"withoutLength":true')
-    fault "$(jq -nc --arg url "$(url_of "$id")" '{body: ({url: $url} | tostring)}')"
+    fault "$(gojq -nc --arg url "$(url_of "$id")" '{body: ({url: $url} | tostring)}')"
     download "$id"
     assert_error 502 INTERNAL_ERROR 'Failed to download media'
 }
@@ -359,7 +359,7 @@ url_of() {
     local id sent stated wanted
     while IFS='|' read -r sent stated wanted; do
         id=$(have_media "\"size\":5,\"mimeType\":\"$sent\"")
-        fault "$(jq -nc --arg url "$(url_of "$id")" --arg type "$stated" \
+        fault "$(gojq -nc --arg url "$(url_of "$id")" --arg type "$stated" \
             '{body: ({url: $url, mime_type: $type} | tostring), match: {path: "/v26.0/"}}')"
         download "$id"
         assert_status 200
@@ -378,7 +378,7 @@ END
         printf 'case: %s %s\n' "$hosts" "$host"
         write_config "spool_dir = $SPOOL" "media_hosts = ${hosts//,/ }"
         forget_sent
-        fault "$(jq -nc --arg url "http://$host/elsewhere" '{body: ({url: $url, file_size: 5} | tostring)}')"
+        fault "$(gojq -nc --arg url "http://$host/elsewhere" '{body: ({url: $url, file_size: 5} | tostring)}')"
         download 1
         assert_error 502 INTERNAL_ERROR 'Failed to download media'
         assert_equal "$(sent_count path=elsewhere)" 0
@@ -394,14 +394,14 @@ localhost:1 localhost:$port
 localhos,ocalhost localhost:$port
 END
     write_config "spool_dir = $SPOOL" "media_hosts = *.fbsbx.com LOCALHOST"
-    fault "$(jq -nc --arg url "http://localhost:$port/elsewhere" '{body: ({url: $url, file_size: 5} | tostring)}')"
+    fault "$(gojq -nc --arg url "http://localhost:$port/elsewhere" '{body: ({url: $url, file_size: 5} | tostring)}')"
     fault '{"status":200,"body":"12345","match":{"path":"elsewhere"}}'
     download 1
     assert_status 200
     assert_body_is 12345
     assert_equal "$(sent_count path=elsewhere)" 1
     for host in ftp://127.0.0.1:$port file:///etc/passwd 127.0.0.1:$port ''; do
-        fault "$(jq -nc --arg url "$host" '{body: ({url: $url, file_size: 5} | tostring), times: 2}')"
+        fault "$(gojq -nc --arg url "$host" '{body: ({url: $url, file_size: 5} | tostring), times: 2}')"
         download 1
         [[ $status == 502 || $status == 404 ]] || fail_answer "expected a failure for $host"
         sandbox DELETE faults >/dev/null
@@ -468,7 +468,7 @@ assert_stalled() {
         curl -s -H 'X-Request-Id: leaver' -H "X-API-Token: $TOKEN" "$BASE$path"
     fi | head -c 100000 >/dev/null
     eventually grep '"request_id":"leaver"' "$LOG"
-    grep '"request_id":"leaver"' "$LOG" | jq -e '.error == "The client left."'
+    grep '"request_id":"leaver"' "$LOG" | gojq -e '.error == "The client left."'
 }
 
 # --- log ---
@@ -476,9 +476,9 @@ assert_stalled() {
 @test "the log contains bytes and calls, and no secret" {
     local id
     upload_raw "$(photo)" image/jpeg
-    log_of_request | jq -e '.route == "/v2/media/upload" and .bytes_in == 5011 and .upstream_status == 200'
+    log_of_request | gojq -e '.route == "/v2/media/upload" and .bytes_in == 5011 and .upstream_status == 200'
     id=$(have_media '"size":5')
     download "$id"
-    log_of_request | jq -e '.route == "/v2/media/:mediaId/download" and .bytes_out == 5 and .upstream_calls == 2'
+    log_of_request | gojq -e '.route == "/v2/media/:mediaId/download" and .bytes_out == 5 and .upstream_calls == 2'
     assert_not_logged "$TOKEN" "$FIRST_TOKEN" "$SECOND_TOKEN" "$id" whatsapp_business/attachments
 }

@@ -330,7 +330,7 @@ END
     done < <(messages_of_every_type)
     take "$(payload "${changes[@]}")"
     assert_only_contact $P1/$B1
-    assert_equal "$(messages | jq -r '.[].wamid')" "$(printf '%s\n' "${ids[@]}")"
+    assert_equal "$(messages | gojq -r '.[].wamid')" "$(printf '%s\n' "${ids[@]}")"
     assert_equal "$(db "SELECT CAST(m.body AS TEXT) FROM message m JOIN thread t ON t.id = m.thread_id
         WHERE t.contact_id = '$contact' ORDER BY m.id")" "$(printf '%s\n' "${expected[@]}")"
     assert_equal "$(db "SELECT substr(CAST(body AS TEXT), instr(CAST(body AS TEXT), '\"message\":') + 10)
@@ -344,8 +344,8 @@ END
     make_account '' && make_line ''
     built=$(sandbox POST webhooks "$(sandbox GET webhooks/kinds | jq -c --arg line "$LINE" \
         --arg waba "$WABA" '{build: true, updates: map({kind, phoneNumberId: $line, wabaId: $waba})}')")
-    mapfile -t bodies < <(jq -r '.posts[].body' <<<"$built")
-    mapfile -t signatures < <(jq -r '.posts[].signature' <<<"$built")
+    mapfile -t bodies < <(gojq -r '.posts[].body' <<<"$built")
+    mapfile -t signatures < <(gojq -r '.posts[].signature' <<<"$built")
     ((${#bodies[@]} > 40))
     before=$(stored)
     for number in "${!bodies[@]}"; do
@@ -374,7 +374,7 @@ END
     assert_equal "$(jq -c 'del(.timestamp, .data.sequence, .data.message)' <<<"$body")" \
         "{\"type\":\"message.received\",\"data\":{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",\"phone\":\"$P1\",\"userId\":\"$B1\",\"username\":\"ann\",\"name\":\"Ann\"},\"threadId\":$(contacts | jq -c '.[0].threads[0].id')}}"
     [[ $body == *'"message":'"$(message wamid.1 $P1 $B1 '"type":"text","text":{"body":"caf\u00e9"}')"'}}' ]]
-    [[ $(jq -r .timestamp <<<"$body") =~ ^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z$ ]]
+    [[ $(gojq -r .timestamp <<<"$body") =~ ^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z$ ]]
 }
 
 # bats test_tags=direct
@@ -418,7 +418,7 @@ END
     take "$(payload "$one" "$(inbound wamid.1 $P1 $B1)")"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.1 in text received' 'wamid.1 in text received'
-    assert_equal "$(contacts | jq -c '[.[0].threads[].phoneNumberId] | sort')" "[\"$line\",\"$LINE\"]"
+    assert_equal "$(contacts | gojq -c '[.[0].threads[].phoneNumberId] | sort')" "[\"$line\",\"$LINE\"]"
     assert_events message.received lead.created/new_contact message.received
 }
 
@@ -446,7 +446,7 @@ END
     done
     take "$(payload "$(change messages "\"messages\":[$(comma_list "${messages[@]}")]")" \
         "$(change messages "\"statuses\":[$(comma_list "${statuses[@]}")]")")"
-    assert_equal "$(contacts | jq length)" 10
+    assert_equal "$(contacts | gojq length)" 10
     assert_equal "$(events 'select(.type == "message.received").data.message.id')" \
         "$(seq -f '"wamid.%.0f"' 900)"
     assert_equal "$(events 'select(.type == "lead.created").data.contact.phone' | sort -u | wc -l)" 10
@@ -477,15 +477,15 @@ END
     take "$(payload "$(inbound wamid.1 $P1 '')")"
     assert_only_contact $P1/none
     older=$contact
-    thread=$(contacts | jq -r '.[0].threads[0].id')
+    thread=$(contacts | gojq -r '.[0].threads[0].id')
     take "$(payload "$(inbound wamid.2 '' $B1)")"
     assert_contacts $P1/none none/$B1
     take "$(payload "$(inbound wamid.3 $P1 $B1)")"
     assert_only_contact $P1/$B1
     assert_equal "$contact" "$older"
-    assert_equal "$(contacts | jq -r '.[0].threads[].id')" "$thread"
+    assert_equal "$(contacts | gojq -r '.[0].threads[].id')" "$thread"
     assert_messages 'wamid.1 in text received' 'wamid.2 in text received' 'wamid.3 in text received'
-    assert_equal "$(messages | jq -r '.[].threadId' | sort -u)" "$thread"
+    assert_equal "$(messages | gojq -r '.[].threadId' | sort -u)" "$thread"
     assert_equal "$(db "SELECT contact_id, reason, phone, bsuid, merged_id IS NOT NULL FROM contact_merge WHERE account_id = '$ACCOUNT'")" \
         "$older|same_payload||$B1|1"
     assert_events message.received lead.created/new_contact message.received \
@@ -499,8 +499,8 @@ END
     take "$(payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)" \
         "$(LINE=$two inbound wamid.3 '' $B1)" "$(inbound wamid.4 $P1 $B1)")"
     assert_only_contact $P1/$B1
-    assert_equal "$(contacts | jq -c '[.[0].threads[].phoneNumberId] | sort')" "[\"$one\",\"$two\"]"
-    assert_equal "$(messages | jq -r '.[].wamid')" "$(printf 'wamid.%s\n' 1 2 3 4)"
+    assert_equal "$(contacts | gojq -c '[.[0].threads[].phoneNumberId] | sort')" "[\"$one\",\"$two\"]"
+    assert_equal "$(messages | gojq -r '.[].wamid')" "$(printf 'wamid.%s\n' 1 2 3 4)"
 }
 
 @test "a merge moves pending events to the remaining contact and leaves finished ones unchanged" {
@@ -540,14 +540,14 @@ END
 check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     local older
     take "$(payload "$3")"
-    older=$(contacts | jq -r '.[0].id')
+    older=$(contacts | gojq -r '.[0].id')
     take "$(payload "$2")"
     assert_no_update_twice
     take "$(payload "$4")"
     assert_only_contact "$1"
     assert_equal "$contact" "$older"
     assert_messages 'wamid.1 in text received' 'wamid.2 in text received'
-    assert_equal "$(contacts | jq '.[0].threads | length')" 1
+    assert_equal "$(contacts | gojq '.[0].threads | length')" 1
     assert_events message.received lead.created/new_contact message.received
     assert_equal "$(db "SELECT contact_id, reason, phone, bsuid FROM contact_merge WHERE account_id = '$ACCOUNT'")" \
         "$older|${5}"
@@ -624,7 +624,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"recipient\":\"$B1\",\"text\":\"x\"}"
     assert_success
     assert_only_contact $P2/$B2
-    assert_equal "$(messages | jq -c '[.[].direction]')" '["in","out"]'
+    assert_equal "$(messages | gojq -c '[.[].direction]')" '["in","out"]'
 }
 
 @test "concurrent messages and changes of identity of one person end in one contact" {
@@ -648,7 +648,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     wait
     assert_equal "$(cat "$BATS_TEST_TMPDIR"/answer-*/status | sort | uniq -c | tr -s ' ')" ' 16 200'
     assert_only_contact $P2/$B2
-    assert_equal "$(messages | jq -r '.[].wamid' | sort)" "$(printf 'wamid.%d\n' 1 2 3 4 5 6 7)"
+    assert_equal "$(messages | gojq -r '.[].wamid' | sort)" "$(printf 'wamid.%d\n' 1 2 3 4 5 6 7)"
     assert_equal "$(events .data.message.id | grep -c wamid)" 6
 }
 
@@ -686,7 +686,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 @test "each message of a payload is matched with its own element of contacts" {
     take "$(payload "$(change messages "\"contacts\":[$(card $P1 $B1 '"profile":{"name":"Ann"}'),$(card '' $B2 '"profile":{"name":"Ben"}'),$(card $P3 $B3 '"profile":{"name":"Cat"}')],\"messages\":[$(message wamid.3 $P3 ''),$(message wamid.2 '' $B2),$(message wamid.1 '' $B1),$(message wamid.0 $P2 '')]")")"
     assert_contacts $P1/$B1 none/$B2 $P3/$B3 $P2/none
-    assert_equal "$(contacts | jq -r '.[] | "\(.phone) \(.name)"' | sort)" \
+    assert_equal "$(contacts | gojq -r '.[] | "\(.phone) \(.name)"' | sort)" \
         "$(printf '%s\n' "$P1 Ann" "$P2 null" "$P3 Cat" 'null Ben' | sort)"
 }
 
@@ -694,10 +694,10 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 @test "a single element of contacts belongs to a single message, even with another spelling of the phone" {
     take "$(payload "$(inbound wamid.1 5511987654321 '' '"type":"text"' "$(card 551187654321 $B1)")")"
     assert_only_contact 5511987654321/$B1
-    assert_equal "$(contacts | jq -r '.[0].name')" 'Ann Example'
+    assert_equal "$(contacts | gojq -r '.[0].name')" 'Ann Example'
     take "$(payload "$(inbound wamid.2 $P2 $B2 '"type":"text"' "$(card $P3 $B3 '"profile":{"name":"Cat"}')")")"
     assert_contacts 5511987654321/$B1 $P2/$B2
-    assert_equal "$(contacts | jq -r '.[1].name')" null
+    assert_equal "$(contacts | gojq -r '.[1].name')" null
 }
 
 # bats test_tags=direct
@@ -710,7 +710,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 @test "an empty phone is no identity and matches nothing" {
     take "$(payload "$(change messages "\"contacts\":[{\"profile\":{\"name\":\"Ann\"},\"wa_id\":\"\",\"user_id\":\"$B1\"},{\"profile\":{\"name\":\"Ben\"},\"wa_id\":\"\",\"user_id\":\"$B2\"}],\"messages\":[{\"from\":\"\",\"from_user_id\":\"$B2\",\"id\":\"wamid.1\",\"timestamp\":\"1780000000\",\"type\":\"text\"}]")")"
     assert_only_contact none/$B2
-    assert_equal "$(contacts | jq -r '.[0].name')" Ben
+    assert_equal "$(contacts | gojq -r '.[0].name')" Ben
 }
 
 # bats test_tags=direct
@@ -734,7 +734,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     take "$(payload "$(change user_preferences "\"contacts\":[$(card $P1 $B1)],\"user_preferences\":[{\"wa_id\":\"$P1\",\"user_id\":\"$B1\",\"detail\":\"x\",\"category\":\"marketing_messages\",\"value\":\"stop\",\"timestamp\":1780000000}]")" \
         "$(change smb_app_state_sync "\"state_sync\":[{\"type\":\"contact\",\"contact\":{\"full_name\":\"Ben\",\"phone_number\":\"$P2\",\"user_id\":\"$B2\",\"username\":\"@ben\"},\"action\":\"add\",\"metadata\":{\"timestamp\":\"1780000000\"}},{\"type\":\"contact\",\"contact\":{\"phone_number\":\"$P3\",\"user_id\":\"$B3\"},\"action\":\"add\"}]")")"
     assert_contacts $P1/$B1 $P2/$B2
-    assert_equal "$(contacts | jq -r '.[1].username')" ben
+    assert_equal "$(contacts | gojq -r '.[1].username')" ben
     assert_equal "$(db "SELECT field, count(*) FROM platform_update WHERE account_id = '$ACCOUNT' GROUP BY field")" \
         "$(printf 'smb_app_state_sync|2\nuser_preferences|1')"
     assert_no_update_twice
@@ -746,7 +746,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
 send_text() {
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",$1,\"text\":\"x\"}"
     assert_success
-    wamid=$(jq -r '.data.messages[0].id' "$body")
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
 }
 
 # bats test_tags=direct
@@ -826,7 +826,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     assert_messages 'wamid.1 out unknown failed' 'wamid.2 out unknown delivered'
     take "$(payload "$(status_of wamid.1 delivered "\"recipient_id\":\"$P1\"")")"
     assert_messages 'wamid.1 out unknown delivered' 'wamid.2 out unknown delivered'
-    assert_equal "$(messages | jq -c '[.[].error]')" '[null,null]'
+    assert_equal "$(messages | gojq -c '[.[].error]')" '[null,null]'
     assert_equal "$(states wamid.1)" "$(printf '%s\n' delivered failed sent)"
     assert_equal "$(states wamid.2)" "$(printf '%s\n' delivered failed)"
 }
@@ -916,7 +916,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     take "$(payload "$(history 1 "$(old_in wamid.3 1760000300),$(old_out wamid.4 1760000400 '"type":"text","text":{"body":"y"}' READ)")")"
     take "$(payload "$(history 0 "$(old_in wamid.1 1760000100),$(old_out wamid.2 1760000200 '"type":"text","text":{"body":"y"}' DELIVERED),$(old_out wamid.5 1760000500 '"type":"text","text":{"body":"y"}' ERROR)")")"
     assert_only_contact $P1/$B1
-    assert_equal "$(contacts | jq -r '.[0].username')" ann
+    assert_equal "$(contacts | gojq -r '.[0].username')" ann
     assert_messages 'wamid.1 in text received' 'wamid.2 out text delivered' \
         'wamid.3 in text received' 'wamid.4 out text read' 'wamid.5 out text sent'
     assert_no_events
@@ -935,7 +935,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     take "$(payload "$media")"
     take "$(payload "$(history 0 "{\"from\":\"$P1\",\"id\":\"wamid.1\",\"timestamp\":\"1760000100\",\"type\":\"media_placeholder\"},$(old_out wamid.2 1760000200 '"type":"media_placeholder"' READ)")")"
     assert_only_contact $P1/$B1
-    assert_equal "$(messages | jq -r '.[] | "\(.wamid) \(.direction) \(.type)"' | sort)" \
+    assert_equal "$(messages | gojq -r '.[] | "\(.wamid) \(.direction) \(.type)"' | sort)" \
         "$(printf 'wamid.1 in image\nwamid.2 out video')"
     assert_equal "$(db "SELECT CAST(body AS TEXT) FROM message WHERE wamid = 'wamid.1' ORDER BY id DESC LIMIT 1")" \
         "$(message wamid.1 $P1 '' '"type":"image","image":{"id":"41"}')"

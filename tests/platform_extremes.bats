@@ -61,11 +61,11 @@ assert_stored_or_kept() { # SHAPE
     id=$(refusal_id)
     if [[ -n $id ]]; then
         switchboard refusal show "$id" | cmp - "$payload"
-        grep '/platform/webhook' "$LOG" | tail -n 1 | jq -e '.payload_refused | length > 0' >/dev/null
+        grep '/platform/webhook' "$LOG" | tail -n 1 | gojq -e '.payload_refused | length > 0' >/dev/null
         switchboard refusal drop "$id" >/dev/null
     elif [[ $1 != entries_of_nothing ]]; then
         grep '/platform/webhook' "$LOG" | tail -n 1 |
-            jq -e '(.stored // 0) + (.duplicate // 0) + (.nobody // 0) + (.not_ours // 0) > 0' >/dev/null ||
+            gojq -e '(.stored // 0) + (.duplicate // 0) + (.nobody // 0) + (.not_ours // 0) > 0' >/dev/null ||
             fail "$1: neither stored nor kept"
     fi
 }
@@ -170,7 +170,7 @@ sweep() {
     take "@$payload"
     take "@$payload"
     id=$(refusal_id)
-    switchboard refusal list --json | jq -e --arg id "$id" --argjson size "$(stat -c %s "$payload")" \
+    switchboard refusal list --json | gojq -e --arg id "$id" --argjson size "$(stat -c %s "$payload")" \
         'length == 1 and (.[0] | .id == $id and .count == 2 and .updates == 10500 and .size == $size and .lastAt >= .firstAt)'
     switchboard doctor >"$BATS_TEST_TMPDIR/doctor" || true
     grep -E "^warn +refused payloads +payloads of the platform that were kept and not processed: 1, the last at 20[^ ]+: it holds more than 10000 updates; see .switchboard refusal list." "$BATS_TEST_TMPDIR/doctor"
@@ -230,6 +230,6 @@ sweep() {
     local name
     name=$(printf 'é%.0s' {1..600})
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"text"' "$(card $P1 $B1 "\"profile\":{\"name\":\"x$name\"}")")")"
-    assert_equal "$(contacts | jq -r '.[0].name')" "x$(printf 'é%.0s' {1..511})"
+    assert_equal "$(contacts | gojq -r '.[0].name')" "x$(printf 'é%.0s' {1..511})"
     assert_equal "$(events 'select(.type == "message.received").data.contact.name | length')" 512
 }

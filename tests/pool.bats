@@ -22,7 +22,7 @@ setup() {
 # The pool of start_pool has logged only JSON lines, and one of this level with this message:
 # assert_logged LEVEL MESSAGE
 assert_logged() {
-    jq -se --arg level "$1" --arg message "$2" 'any(.level == $level and .message == $message)' \
+    gojq -se --arg level "$1" --arg message "$2" 'any(.level == $level and .message == $message)' \
         "$BATS_TEST_TMPDIR/pool.log" >/dev/null || fail "$(cat "$BATS_TEST_TMPDIR/pool.log")"
 }
 
@@ -313,9 +313,9 @@ ask_in_turn() { # PREFIX N
         for ((n = 0; n < count; n++)); do
             case $((n % 4)) in
             0) cmp "$BATS_TEST_TMPDIR/$me" "$turns/${prefix:-FIRST_}$n" ;;
-            1) jq -e ".success and .data.contacts[0].input == \"1555100$((1000 + n))\"" "$turns/${prefix:-FIRST_}$n" ;;
-            2) jq -e '.error == "VALIDATION_ERROR" and [.details[].path] == ["text"]' "$turns/${prefix:-FIRST_}$n" ;;
-            3) jq -e '.error == "UNAUTHORIZED"' "$turns/${prefix:-FIRST_}$n" ;;
+            1) gojq -e ".success and .data.contacts[0].input == \"1555100$((1000 + n))\"" "$turns/${prefix:-FIRST_}$n" ;;
+            2) gojq -e '.error == "VALIDATION_ERROR" and [.details[].path] == ["text"]' "$turns/${prefix:-FIRST_}$n" ;;
+            3) gojq -e '.error == "UNAUTHORIZED"' "$turns/${prefix:-FIRST_}$n" ;;
             esac >/dev/null || fail "${!email}, request $n: $(cat "$turns/${prefix:-FIRST_}$n")"
         done
         # on the user's own line, with the account's own token

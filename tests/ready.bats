@@ -35,12 +35,12 @@ refused() {
     assert_that '.details.ready == false and (.details.checks | keys == ["courier", "database", "disk", "keys"])'
     while (($#)); do
         names+=("$1")
-        reason=$(jq -r --arg name "$1" '.details.checks[$name]' "$body")
+        reason=$(gojq -r --arg name "$1" '.details.checks[$name]' "$body")
         [[ $reason == *"$2"* ]] || fail_answer "expected $1 to contain: $2"
         [[ $reason != *"$STACK"* && $reason != */switchboard.* ]] || fail_answer 'the answer contains a path'
         shift 2
     done
-    assert_equal "$(jq -r '.details.checks | to_entries[] | select(.value != "ok").key' "$body" | sort | xargs)" \
+    assert_equal "$(gojq -r '.details.checks | to_entries[] | select(.value != "ok").key' "$body" | sort | xargs)" \
         "$(printf '%s\n' "${names[@]}" | sort | xargs)"
     for name in "${names[@]}"; do
         assert_that ".message | contains(\"$name\")"
@@ -78,7 +78,7 @@ refused() {
     mv "$DB" "$DB.away"
     refused database missing courier 'Not known'
     mv "$DB.away" "$DB"
-    log_of_request | jq -e '.status == 503 and (.error | startswith("Not ready"))'
+    log_of_request | gojq -e '.status == 503 and (.error | startswith("Not ready"))'
     grep -F "$(header X-Request-Id)" "$LOG" | grep -qF "database $DB: "
 }
 

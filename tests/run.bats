@@ -84,6 +84,7 @@ assert_idle() {
     assert_equal "$found" ''
 }
 
+# bats test_tags=route
 @test "one command starts everything, sends a message and shows it" {
     run_demo
     [[ $output == *'POST http://127.0.0.1:'"$PORT"'/v2/messages/send/text'* ]]
@@ -129,6 +130,7 @@ assert_idle() {
     assert_equal "$(grep -o '"success":true' "$BATS_TEST_TMPDIR/answers" | wc -l)" 3
 }
 
+# bats test_tags=route
 @test "a second run keeps the data and starts the programs that do not run" {
     run_demo
     use_demo
@@ -157,6 +159,7 @@ assert_idle() {
     assert_equal "$("$SWITCHBOARD" message list --contact "$contact" --json | jq length)" "$runs"
 }
 
+# bats test_tags=route
 @test "stop ends every program and keeps the data, which the next run uses" {
     run_demo
     use_demo
@@ -177,6 +180,7 @@ assert_idle() {
     [[ ! -e $BATS_TEST_TMPDIR/nowhere ]]
 }
 
+# bats test_tags=route
 @test "two runs side by side are independent" {
     run_demo
     local first=$RUN_DIR first_port=$PORT
@@ -191,6 +195,7 @@ assert_idle() {
     run ! listens "$first_port"
 }
 
+# bats test_tags=route
 @test "a run with another port on the same directory moves the service to that port" {
     run_demo
     local before=$PORT
@@ -294,6 +299,7 @@ make_barred_tree() {
     rm -rf "$barred" "$open"
 }
 
+# bats test_tags=route
 @test "a port in use is reported in one line, and nothing stays running" {
     run_demo
     RUN_DIR=$BATS_TEST_TMPDIR/second
@@ -326,6 +332,7 @@ make_barred_tree() {
     done
 }
 
+# bats test_tags=route
 @test "a long path, and one with a space, are accepted" {
     RUN_DIR="$BATS_TEST_TMPDIR/with space/$(printf 'deep%.0s' {1..25})"
     also=$RUN_DIR
@@ -339,6 +346,7 @@ make_barred_tree() {
     [[ ! -e $RUN_DIR/apache/sockets ]]
 }
 
+# bats test_tags=route
 @test "it runs as an ordinary user" {
     local home as_user=()
     home=$(mktemp -d "${TMPDIR:-/tmp}/user-XXXXXX")
@@ -358,6 +366,7 @@ make_barred_tree() {
     rm -rf "$home"
 }
 
+# bats test_tags=route
 @test "no secret is in the arguments of a process" {
     run_demo
     use_demo

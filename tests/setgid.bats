@@ -149,7 +149,7 @@ first_line() {
     send_text
     assert_success
     assert_equal "$(sent_count path=/messages)" 1
-    assert_equal "$(switchboard contact list --json | jq -r '.[].phone')" 15551230001
+    assert_equal "$(switchboard contact list --json | gojq -r '.[].phone')" 15551230001
 }
 
 @test "the user who starts a program can neither read nor write these files directly" {
@@ -187,8 +187,8 @@ first_line() {
     cgi media POST /upload "${variables[@]}" HTTP_X_PHONE_NUMBER_ID="$LINE" CONTENT_LENGTH=15 \
         < <(printf '%%PDF-1.4\n%%\n1 0 ')
     assert_success
-    id=$(jq -r .data.mediaId "$body")
-    assert_equal "$(sandbox GET media | jq -r --arg id "$id" '.[] | select(.id == $id).mimeType')" application/pdf
+    id=$(gojq -r .data.mediaId "$body")
+    assert_equal "$(sandbox GET media | gojq -r --arg id "$id" '.[] | select(.id == $id).mimeType')" application/pdf
     assert_equal "$(find "$own" -type f -printf '%f ')" 'switchboard.conf '
     # a copy of the program uses the caller's configuration, and is not setgid
     as_root cp --no-preserve=mode "$JAIL/usr/lib/switchboard/cgi-bin/version" "$JAIL/usr/lib/switchboard/cgi-bin/version.copy"
@@ -228,8 +228,8 @@ END
 @test "doctor checks access as the service's user: a database that only root can use is a failure" {
     local db=$JAIL/var/lib/switchboard/switchboard.db
     run switchboard doctor --json
-    jq -e 'map(select(.check == "access")) == [{"status":"ok","check":"access","detail":"the service'"'"'s user '$service_user' and group '$service_group' may use their files"}]' <<<"$output"
-    jq -e 'map(select(.check == "file types" and .status == "ok")) | length == 1' <<<"$output"
+    gojq -e 'map(select(.check == "access")) == [{"status":"ok","check":"access","detail":"the service'"'"'s user '$service_user' and group '$service_group' may use their files"}]' <<<"$output"
+    gojq -e 'map(select(.check == "file types" and .status == "ok")) | length == 1' <<<"$output"
     as_root chown 0:0 "$db"
     as_root chmod 600 "$db"
     as_root mv "$JAIL/usr/share/misc/magic.mgc" "$JAIL/usr/share/misc/magic.away"

@@ -50,7 +50,7 @@ upstream_send() {
 }
 
 names() {
-    jq -r '.data.items[].name' "$body"
+    gojq -r '.data.items[].name' "$body"
 }
 
 # --- GET /v2/templates ---
@@ -89,7 +89,7 @@ names() {
     assert_success
     assert_equal "$(names)" $'bulk_1\nbulk_2'
     assert_equal "$(query_sent)" limit=2
-    api GET "/v2/templates?after=$(jq -r .data.paging.cursors.after "$body")"
+    api GET "/v2/templates?after=$(gojq -r .data.paging.cursors.after "$body")"
     assert_equal "$(names)" bulk_3
     platform_answers 200 '{"data":[]}'
     api GET '/v2/templates?after=a%26fields%3Did%2B%2F%3D&limit=7&limit=8'
@@ -106,8 +106,8 @@ names() {
         api GET "/v2/templates?limit=25$after"
         assert_success
         names >>"$BATS_TEST_TMPDIR/names"
-        [[ $(jq -r '.data.paging.next // ""' "$body") ]] || break
-        after=\&after=$(jq -r .data.paging.cursors.after "$body")
+        [[ $(gojq -r '.data.paging.next // ""' "$body") ]] || break
+        after=\&after=$(gojq -r .data.paging.cursors.after "$body")
     done
     assert_equal "$pages" 3
     assert_equal "$(cat "$BATS_TEST_TMPDIR/names")" "$(printf 'bulk_%d\n' {1..60})"
@@ -134,7 +134,7 @@ names() {
     assert_success
     assert_that '.data.paging.next | startswith("http://") and contains("limit=1&after=QVFI")'
     assert_that '.data.paging.next | contains("access_token") | not'
-    api GET "/v2/templates?limit=1&after=$(jq -r .data.paging.cursors.after "$body")"
+    api GET "/v2/templates?limit=1&after=$(gojq -r .data.paging.cursors.after "$body")"
     assert_that '.data.paging | has("next") and has("previous")'
     if grep -q -e access_token -e "$PLATFORM_TOKEN" "$body"; then
         fail_answer 'the answer contains the token'
@@ -464,12 +464,12 @@ assert_window() {
     api GET /v2/templates/bulk_200
     assert_success
     assert_text .data.name bulk_200
-    assert_equal "$(sandbox GET requests | jq -r '[.[].query | capture("limit=(?<n>[0-9]+)").n] | join(" ")')" "$1"
+    assert_equal "$(sandbox GET requests | gojq -r '[.[].query | capture("limit=(?<n>[0-9]+)").n] | join(" ")')" "$1"
     sandbox DELETE requests >/dev/null
     api GET /v2/templates/bulk_201
     assert_error 404 NOT_FOUND
     assert_text .message 'Template not found'
-    assert_equal "$(sandbox GET requests | jq -r '[.[].query | capture("limit=(?<n>[0-9]+)").n] | join(" ")')" "$1"
+    assert_equal "$(sandbox GET requests | gojq -r '[.[].query | capture("limit=(?<n>[0-9]+)").n] | join(" ")')" "$1"
     sandbox DELETE requests >/dev/null
 }
 
@@ -504,7 +504,7 @@ assert_window() {
     api GET /v2/templates/x
     assert_error 500 INTERNAL_ERROR
     assert_json .details.error.code 1
-    assert_equal "$(sandbox GET requests | jq -r '[.[].query] | join(" ")')" \
+    assert_equal "$(sandbox GET requests | gojq -r '[.[].query] | join(" ")')" \
         'limit=200 limit=100 limit=50 limit=25 limit=12 limit=6 limit=3 limit=1'
 }
 
@@ -647,7 +647,7 @@ assert_window() {
     local phone=15550002222 wamid kept
     api POST /v2/templates/send -d "$(sending "\"to\":\"$phone\"" '"templateName":"hello"')"
     assert_success
-    wamid=$(jq -r '.data.messages[0].id' "$body")
+    wamid=$(gojq -r '.data.messages[0].id' "$body")
     kept="SELECT c.phone, l.phone_number_id, m.direction, m.type, m.status FROM message m
         JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id
         JOIN line l ON l.id = t.line_id WHERE m.wamid = '$wamid'"
@@ -742,7 +742,7 @@ refused() {
     printf 'case: %s %s\n' "$1" "$2"
     api POST "$1" -d "$(sending "$2")"
     assert_error 400 VALIDATION_ERROR
-    assert_equal "$(jq -r '[.details[].path] | sort | join(",")' "$body")" "$3"
+    assert_equal "$(gojq -r '[.details[].path] | sort | join(",")' "$body")" "$3"
 }
 
 # bats test_tags=direct
@@ -915,7 +915,7 @@ refused() {
     api GET /v2/templates
     assert_error 500 INTERNAL_ERROR 'cannot decrypt a platform access token'
     assert_nothing_sent
-    [[ $(jq -r '.message // ""' "$LOG" | grep -F "$(header X-Request-Id)") == *"account $ACCOUNT cannot be decrypted"* ]]
+    [[ $(gojq -r '.message // ""' "$LOG" | grep -F "$(header X-Request-Id)") == *"account $ACCOUNT cannot be decrypted"* ]]
     api POST /v2/templates/send -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"templateName\":\"t\"}"
     assert_error 500 INTERNAL_ERROR 'cannot decrypt a platform access token'
     assert_nothing_sent

@@ -113,19 +113,19 @@ END
     set_config https://example.org/ c
     api POST /v2/webhooks/generate-code -d '{}'
     assert_success
-    code=$(jq -r .data.webhookCode "$body")
+    code=$(gojq -r .data.webhookCode "$body")
     [[ $code =~ ^[0-9a-f]{64}$ ]]
     assert_body_is "{\"success\":true,\"data\":{\"webhookCode\":\"$code\"}}"
     config_is https://example.org/ "$code"
     api POST /v2/webhooks/generate-code
     assert_success
-    [[ $(jq -r .data.webhookCode "$body") != "$code" ]]
+    [[ $(gojq -r .data.webhookCode "$body") != "$code" ]]
 }
 
 @test "generate-code works without a URL, and accepts JSON alone" {
     api POST /v2/webhooks/generate-code -d '{}'
     assert_success
-    config_is '' "$(jq -r .data.webhookCode "$body")"
+    config_is '' "$(gojq -r .data.webhookCode "$body")"
     api POST /v2/webhooks/generate-code -d '{'
     assert_error 400 VALIDATION_ERROR 'line 1'
     api POST /v2/webhooks/generate-code -H 'Content-Type: text/plain' -d '{}'
@@ -137,8 +137,8 @@ END
     request_many 32 POST /v2/webhooks/generate-code -H 'Content-Type: application/json' -d '{}' --as "$TOKEN"
     assert_equal "$(statuses)" '32 200'
     api GET /v2/webhooks/config
-    stored=$(jq -r .data.webhookCode "$body")
-    assert_equal "$(cat "${many:?}"/*/body | jq -r --arg code "$stored" 'select(.data.webhookCode == $code).success')" true
+    stored=$(gojq -r .data.webhookCode "$body")
+    assert_equal "$(cat "${many:?}"/*/body | gojq -r --arg code "$stored" 'select(.data.webhookCode == $code).success')" true
 }
 
 @test "the code is stored encrypted" {
@@ -202,14 +202,14 @@ spoil_code() {
     spoil_code
     api GET /v2/webhooks/config
     assert_error 500 INTERNAL_ERROR 'set a new one'
-    [[ $(log_of_request | jq -r .error) == *'cannot decrypt the webhook code'* ]]
+    [[ $(log_of_request | gojq -r .error) == *'cannot decrypt the webhook code'* ]]
     set_config https://example.org/other n3w
     assert_success
     config_is https://example.org/other n3w
     spoil_code
     api POST /v2/webhooks/generate-code -d '{}'
     assert_success
-    config_is https://example.org/hook "$(jq -r .data.webhookCode "$body")"
+    config_is https://example.org/hook "$(gojq -r .data.webhookCode "$body")"
     spoil_code
     api DELETE /v2/webhooks/config
     assert_success
