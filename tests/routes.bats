@@ -7,6 +7,7 @@ load helpers/all
 load helpers/batch
 load helpers/conventions
 load helpers/routes
+load helpers/session
 load helpers/webhook
 
 setup_file() {
@@ -18,6 +19,8 @@ setup_file() {
     make_user LATE_
     switchboard plan set "$LATE_EMAIL" Premium --ends 2020-01-01
     make_user OTHER_
+    make_user PERSON_
+    set_password PERSON_
     make_user
     have_samples
     # without a heartbeat /v2/ready answers 503; this one stays valid for the whole file
@@ -35,19 +38,26 @@ has_members='.body == "json" and .kinds == [] and .members != []'
 
 # Calls a function for each route that FILTER, a jq condition, selects, and fails if there is none:
 # each_route FUNCTION [FILTER]. Sets for the function `method`, `route` (the path with its `:name`
-# segments), `url` (with samples in their place), `kind` and `limit` of the body, and `sample` (the
-# smallest valid body).
+# segments), `url` (with samples in their place), `kind` and `limit` of the body, `sample` (the
+# smallest valid body), and `who` (the options of a request that has the token of the user, or for a
+# route of the session a new session of another user, whose token and sessions the route may end).
 each_route() {
-    local method route url kind limit program sample selected=0
+    local method route url kind limit program requires sample who selected=0
     local -A seen=()
-    while IFS=$'\t' read -r method route url kind limit program sample <&4; do
+    while IFS=$'\t' read -r method route url kind limit program requires sample <&4; do
         [[ -z ${few-} || -z ${seen[$program]-} ]] || continue
         seen[$program]=1
         printf 'case: %s %s\n' "$method" "$url"
+        who=(--as "$TOKEN")
+        if [[ $route == /v2/session || $requires == session ]]; then
+            have_session_samples PERSON_
+            who=(--session "$SESSION")
+        fi
         "$1"
         selected=$((selected + 1))
     done 4< <(samples "select(${2-true}) | [.method, .path, sample_path, .body, (.limit | tostring),
-        .executable, (least_body | tojson)] | join(\"\\t\")" -r <"$ROUTES")
+        .executable, (.requires | join(\",\") | if . == \"\" then \"-\" else . end),
+        (least_body | tojson)] | join(\"\\t\")" -r <"$ROUTES")
     ((selected > 0)) || fail "no route is selected by: ${2-}"
     printf '# %d routes: %s\n' "$selected" "$BATS_TEST_DESCRIPTION" >&3
 }
@@ -147,7 +157,7 @@ POST /platform/webhook signature raw platform'
         '{"path":"limit","type":"integer","from":1,"to":50}'
     # only these paths are public (spec 5.4)
     assert_equal "$(routes | awk '$3 == "-" { print $2 }' | sort | xargs)" \
-        '/ /metrics /platform/webhook /v2/health /v2/ready /v2/version'
+        '/ /metrics /platform/webhook /v2/health /v2/ready /v2/session /v2/version'
     # only this route leaves its fields to the handler, so the tests of fields leave out no other
     assert_equal "$(gojq -r 'select(.kinds != []).path' "$ROUTES")" /v2/messages/send
     # every route that sends needs a line (spec 5.6)
@@ -181,7 +191,7 @@ answers_sample() {
     [[ $route != /platform/webhook || $method != GET ]] ||
         url+='?hub.mode=subscribe&hub.challenge=5&hub.verify_token=test-verify-token'
     number=$((number + 1))
-    send_sample --as "$TOKEN" -H "X-Request-Id: sample-$number"
+    send_sample "${who[@]}" -H "X-Request-Id: sample-$number"
     case $method\ $route in
     'GET /' | 'GET /metrics' | 'GET /platform/webhook' | 'GET /v2/media/:mediaId/download')
         assert_status 200
@@ -206,7 +216,7 @@ answers_sample() {
     accepts_all() {
         sample=$(samples 'select(.path == $route) | whole_body | tojson' -r \
             --arg route "$route" <"$ROUTES")
-        send_sample --as "$TOKEN" -H 'Prefer: handling=strict'
+        send_sample "${who[@]}" -H 'Prefer: handling=strict'
         assert_success
         assert_header Preference-Applied handling=strict
         [[ $sample != *'"contextMessageWamid"'* ]] ||
@@ -235,6 +245,31 @@ answers_sample() {
     each_program needs_its_token "$needs_caller"
     assert_nothing_sent
     assert_equal "$(stored)" "$before"
+}
+
+@test "every route of the session refuses a missing and an ended session, and a token (spec 5.8)" {
+    needs_its_session() {
+        send_sample
+        assert_refused 401 UNAUTHORIZED 'Missing session'
+        refute_header WWW-Authenticate
+        send_sample --as "$PERSON_TOKEN" --session "$SESSION"
+        assert_refused 401 UNAUTHORIZED 'Missing session'
+        send_sample --session "${SESSION:1}0"
+        assert_refused 401 UNAUTHORIZED 'The session has ended'
+    }
+    each_route needs_its_session '.requires | index("session")'
+}
+
+@test "every protected route accepts a session, and with a token ignores it (spec 5.8)" {
+    takes_session() {
+        have_session_samples ''
+        send_sample --session "$SESSION"
+        assert_success
+        refute_header Set-Cookie
+        send_sample --as wrong --session "$SESSION"
+        assert_refused 401 UNAUTHORIZED 'Invalid API token'
+    }
+    each_route takes_session "($needs_caller) and (.path | endswith(\"/download\") | not)"
 }
 
 # bats test_tags=direct
@@ -266,13 +301,13 @@ answers_sample() {
     before=$(stored)
     needs_its_line() {
         [[ $sample == *"$own"* ]] || fail "the sample has no line: $sample"
-        request "$method" "$url" -d '{"to":5}' --as "$TOKEN"
+        request "$method" "$url" -d '{"to":5}' "${who[@]}"
         assert_refused 400 VALIDATION_ERROR
         assert_json '[.details[] | "\(.path):\(.code)"]' '["phoneNumberId:required"]'
-        request "$method" "$url" --as "$TOKEN" \
+        request "$method" "$url" "${who[@]}" \
             -d "${sample/"$own"/"\"phoneNumberId\":\"$OTHER_LINE\""}"
         assert_refused 403 FORBIDDEN phoneNumberId
-        request "$method" "$url" -d "{\"phoneNumberId\":\"$OTHER_LINE\",\"to\":5}" --as "$TOKEN"
+        request "$method" "$url" -d "{\"phoneNumberId\":\"$OTHER_LINE\",\"to\":5}" "${who[@]}"
         assert_refused 403 FORBIDDEN phoneNumberId
     }
     each_route needs_its_line "$needs_line"
@@ -286,7 +321,7 @@ answers_sample() {
     switchboard contact block "$LINE" +15550007000
     before=$(stored)
     refuses_blocked() {
-        send_sample --as "$TOKEN"
+        send_sample "${who[@]}"
         assert_refused 403 FORBIDDEN 'The contact is blocked on this line'
         refute_header WWW-Authenticate
     }
@@ -304,7 +339,7 @@ paths() {
     samples '. as $all | [.[] | {executable, url: sample_path}] | unique
         | map(.url as $url
             | [$all[] | select(.path | pattern as $pattern | $url | test($pattern)).method] as $has
-            | .has = [("GET", "POST", "DELETE") | select(IN($has[]))])
+            | .has = [("GET", "POST", "PUT", "PATCH", "DELETE") | select(IN($has[]))])
         | if $few != "" then unique_by([.executable, .has]) else . end
         | .[] | [.url, .has[]] | join(" ")' -rs --arg few "$few" <"$ROUTES"
 }
@@ -330,9 +365,9 @@ paths() {
 @test "every GET route answers HEAD with the same status and length (RFC 9110 9.3.2)" {
     heads() {
         local wanted length
-        send_sample --as "$TOKEN"
+        send_sample "${who[@]}"
         wanted=$status length=$(header Content-Length)
-        request HEAD "$url" --as "$TOKEN"
+        request HEAD "$url" "${who[@]}"
         assert_status "$wanted"
         assert_header Content-Length "$length"
         [[ ! -s $body ]] || fail_answer 'expected no body'
@@ -372,13 +407,13 @@ similar_paths() {
     local before
     before=$(stored)
     refuses_body() {
-        send_sample --as "$TOKEN" -H 'Content-Type: text/plain'
+        send_sample "${who[@]}" -H 'Content-Type: text/plain'
         assert_refused 415 VALIDATION_ERROR 'Content-Type: application/json'
-        send_sample --as "$TOKEN" -H 'Content-Encoding: gzip'
+        send_sample "${who[@]}" -H 'Content-Encoding: gzip'
         assert_refused 415 VALIDATION_ERROR Content-Encoding
-        request "$method" "$url" -d "${sample%?}" --as "$TOKEN"
+        request "$method" "$url" -d "${sample%?}" "${who[@]}"
         assert_refused 400 VALIDATION_ERROR 'not valid JSON'
-        request "$method" "$url" -d "[$sample]" --as "$TOKEN"
+        request "$method" "$url" -d "[$sample]" "${who[@]}"
         assert_refused 400 VALIDATION_ERROR 'must be a JSON object, not array'
     }
     each_program refuses_body "$is_json"
@@ -392,7 +427,7 @@ similar_paths() {
     refuses_large() {
         head -c "$limit" /dev/zero | tr '\0' ' ' >"$large"
         printf '{' >>"$large"
-        request "$method" "$url" -d "@$large" --as "$TOKEN" -H "X-Hub-Signature-256: $SIGNATURE"
+        request "$method" "$url" -d "@$large" "${who[@]}" -H "X-Hub-Signature-256: $SIGNATURE"
         assert_refused 413 VALIDATION_ERROR "larger than $limit bytes"
     }
     each_program refuses_large '.limit > 0'
@@ -439,7 +474,7 @@ wrong_fields='
     before=$(stored)
     refuses_fields() {
         samples "$wrong_fields" -r --arg route "$route" --arg method "$method" <"$ROUTES" >"$table"
-        check_bodies "$method" "$url" --as "$TOKEN" <"$table"
+        check_bodies "$method" "$url" "${who[@]}" <"$table"
         cases=$((cases + $(wc -l <"$table")))
     }
     each_route refuses_fields "$has_members"
@@ -468,9 +503,9 @@ unknown_members='
     unknown_are_ignored() {
         samples "$unknown_members" -r --arg route "$route" --arg method "$method" <"$ROUTES" \
             >"$table"
-        check_bodies "$method" "$url" --as "$TOKEN" -H 'Prefer: handling=strict' \
+        check_bodies "$method" "$url" "${who[@]}" -H 'Prefer: handling=strict' \
             < <(grep ^400 "$table")
-        check_bodies "$method" "$url" --as "$TOKEN" < <(grep ^200 "$table")
+        check_bodies "$method" "$url" "${who[@]}" < <(grep ^200 "$table")
     }
     each_route unknown_are_ignored "$has_members"
 }
@@ -516,18 +551,18 @@ wrong_parameters='
     local number=0
     goes_out_once() {
         number=$((number + 1))
-        send_sample --as "$TOKEN" -H "Idempotency-Key: every-$number"
+        send_sample "${who[@]}" -H "Idempotency-Key: every-$number"
         assert_success
         refute_header Idempotent-Replayed
         cp "$body" "$BATS_TEST_TMPDIR/first"
-        send_sample --as "$TOKEN" -H "Idempotency-Key: every-$number"
+        send_sample "${who[@]}" -H "Idempotency-Key: every-$number"
         assert_status 200
         assert_header Idempotent-Replayed true
         assert_body_is "@$BATS_TEST_TMPDIR/first"
-        request "$method" "$url" -d "${sample%?},\"ignored\":1}" --as "$TOKEN" \
+        request "$method" "$url" -d "${sample%?},\"ignored\":1}" "${who[@]}" \
             -H "Idempotency-Key: every-$number"
         assert_refused 422 VALIDATION_ERROR 'another body'
-        send_sample --as "$TOKEN" -H 'Idempotency-Key: a b'
+        send_sample "${who[@]}" -H 'Idempotency-Key: a b'
         assert_refused 400 VALIDATION_ERROR Idempotency-Key
         assert_equal "$(sent_count)" "$number"
     }

@@ -18,7 +18,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.
 $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 $(UNIT_TESTS): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 
-TEST_HELPERS := $(addprefix $(BUILD)/helpers/,account ask batch crowd extremes fcgi json peak \
+TEST_HELPERS := $(addprefix $(BUILD)/helpers/,account ask batch crowd extremes fcgi hold json peak \
     receiver without_landlock)
 $(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
 $(TEST_HELPERS): LIBS = -lpthread -lcjson

@@ -110,10 +110,10 @@ static const char *network(struct request *rq) {
 /* --- attempts --- */
 
 /* `email` NULL: by a link. */
-static struct store_attempt start_attempt(struct request *rq, const char *email) {
+static struct store_login start_attempt(struct request *rq, const char *email) {
     unsigned char hash[CRYPTO_HASH_SIZE];
     char *id = arena_alloc(rq->arena, ID_SIZE);
-    struct store_attempt attempt = {.id = id, .address = network(rq), .now = rq->now};
+    struct store_login attempt = {.id = id, .address = network(rq), .now = rq->now};
     id_make(id, "att_", rq->now);
     if (email) {
         crypto_sha256(slice_of(email), hash);
@@ -138,17 +138,17 @@ static int fail_blocked(struct request *rq, int64_t blocked_until) {
                 seconds);
 }
 
-static int begin(struct request *rq, struct store *store, const struct store_attempt *attempt) {
+static int begin(struct request *rq, struct store *store, const struct store_login *attempt) {
     int64_t blocked_until;
-    enum store_result result = store_begin_attempt(store, attempt, &blocked_until);
+    enum store_result result = store_begin_login(store, attempt, &blocked_until);
     if (result != STORE_OK)
         return state_fail(rq, result);
     return blocked_until ? fail_blocked(rq, blocked_until) : 0;
 }
 
-static int refuse(struct request *rq, struct store *store, const struct store_attempt *attempt,
+static int refuse(struct request *rq, struct store *store, const struct store_login *attempt,
                   enum failure_code code, const char *message) {
-    enum store_result result = store_fail_attempt(store, attempt);
+    enum store_result result = store_fail_login(store, attempt);
     log_failure(rq);
     return result == STORE_OK ? fail(rq, code, "%s", message) : state_fail(rq, result);
 }
@@ -164,7 +164,7 @@ static enum store_result renew_hash(struct store *store, const struct login *log
 
 int login_check(struct request *rq, struct store *store, struct login *login, struct slice password,
                 enum failure_code code, const char *message) {
-    const struct store_attempt attempt = start_attempt(rq, login->email);
+    const struct store_login attempt = start_attempt(rq, login->email);
     const char *hash;
     if (begin(rq, store, &attempt))
         return -1;
@@ -176,16 +176,16 @@ int login_check(struct request *rq, struct store *store, struct login *login, st
         return refuse(rq, store, &attempt, code, message);
     result = renew_hash(store, login, password, hash);
     if (result == STORE_OK)
-        result = store_clear_attempts(store, &attempt);
+        result = store_clear_login_failures(store, &attempt);
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
 int login_check_client(struct request *rq, struct store *store) {
-    const struct store_attempt attempt = start_attempt(rq, NULL);
+    const struct store_login attempt = start_attempt(rq, NULL);
     return begin(rq, store, &attempt);
 }
 
 int login_refuse_client(struct request *rq, struct store *store, const char *message) {
-    const struct store_attempt attempt = start_attempt(rq, NULL);
+    const struct store_login attempt = start_attempt(rq, NULL);
     return refuse(rq, store, &attempt, UNAUTHORIZED, message);
 }

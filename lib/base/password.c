@@ -58,11 +58,11 @@ const char *password_problem(struct slice text) {
     for (size_t i = 0; i < text.n; i++)
         characters += (text.p[i] & 0xc0) != 0x80; /* not a continuation byte of UTF-8 */
     if (characters < PASSWORD_SHORTEST)
-        return "a password of at least 12 characters";
+        return "at least 12 characters long";
     if (text.n > PASSWORD_LONGEST)
-        return "a password of at most 128 bytes";
+        return "at most 128 bytes long";
     if (is_uniform(text) || is_worst(text))
-        return "a password that is not among the most frequent ones";
+        return "none of the most frequent passwords";
     return NULL;
 }
 

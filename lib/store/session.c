@@ -27,7 +27,7 @@ struct failures {
 
 /* Reads the failures of a subject; none when they do not count any more. */
 static bool read_failures(struct store *store, const char *subject,
-                          const struct store_attempt *attempt, struct failures *failures) {
+                          const struct store_login *attempt, struct failures *failures) {
     static struct statement s = {
         .sql = "SELECT failures, blocked_until, forget_at, attempt_id = ?2 FROM login_failure "
                "WHERE subject = ?1"};
@@ -47,7 +47,7 @@ static bool read_failures(struct store *store, const char *subject,
 }
 
 static bool write_failures(struct store *store, const char *subject,
-                           const struct store_attempt *attempt, const struct failures *failures) {
+                           const struct store_login *attempt, const struct failures *failures) {
     static struct statement s = {
         .sql = "INSERT INTO login_failure (subject, failures, attempt_id, blocked_until, "
                "forget_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (subject) DO UPDATE SET "
@@ -57,12 +57,12 @@ static bool write_failures(struct store *store, const char *subject,
                    INTEGER(failures->blocked_until), INTEGER(failures->forget_at));
 }
 
-static bool is_blocked(const struct failures *failures, const struct store_attempt *attempt) {
+static bool is_blocked(const struct failures *failures, const struct store_login *attempt) {
     return failures->blocked_until > attempt->now && !failures->is_counted;
 }
 
 /* Counts a failure of the account, and blocks it. */
-static bool count_account(struct store *store, const struct store_attempt *attempt,
+static bool count_account(struct store *store, const struct store_login *attempt,
                           struct failures *failures) {
     static const int minutes[] = {1, 2, 4, 8, 15};
     enum { STEPS = sizeof minutes / sizeof *minutes };
@@ -75,8 +75,8 @@ static bool count_account(struct store *store, const struct store_attempt *attem
     return write_failures(store, attempt->account, attempt, failures);
 }
 
-enum store_result store_begin_attempt(struct store *store, const struct store_attempt *attempt,
-                                      int64_t *blocked_until) {
+enum store_result store_begin_login(struct store *store, const struct store_login *attempt,
+                                    int64_t *blocked_until) {
     struct failures account = {0}, address = {0};
     *blocked_until = 0;
     if (!sql_begin(store))
@@ -93,7 +93,7 @@ enum store_result store_begin_attempt(struct store *store, const struct store_at
     return sql_commit(store);
 }
 
-enum store_result store_fail_attempt(struct store *store, const struct store_attempt *attempt) {
+enum store_result store_fail_login(struct store *store, const struct store_login *attempt) {
     struct failures address;
     if (sql_begin(store)) {
         sql_lock(store, LOCK_LOGIN, NULL, &attempt->address, 1);
@@ -108,7 +108,8 @@ enum store_result store_fail_attempt(struct store *store, const struct store_att
     return sql_commit(store);
 }
 
-enum store_result store_clear_attempts(struct store *store, const struct store_attempt *attempt) {
+enum store_result store_clear_login_failures(struct store *store,
+                                             const struct store_login *attempt) {
     static struct statement s = {.sql = "DELETE FROM login_failure WHERE subject = ?1"};
     if (sql_begin(store))
         sql_run(store, &s, TEXT(attempt->account));

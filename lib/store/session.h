@@ -21,7 +21,7 @@ enum {
 /* --- limits --- */
 
 /* An attempt to log in. */
-struct store_attempt {
+struct store_login {
     const char *id;      /* of this attempt */
     const char *account; /* NULL: by a link, which has no account before it is found */
     const char *address; /* the network of the client */
@@ -32,14 +32,15 @@ struct store_attempt {
  * at the same time cannot exceed the limit. After 5 failures the account is blocked for 1 minute,
  * after each further one for 2, 4, 8, then 15 minutes. `*blocked_until` is the time until which the
  * account or the address is blocked, and nothing was counted; 0: the attempt may go on. */
-enum store_result store_begin_attempt(struct store *store, const struct store_attempt *attempt,
-                                      int64_t *blocked_until);
+enum store_result store_begin_login(struct store *store, const struct store_login *attempt,
+                                    int64_t *blocked_until);
 
 /* Counts a failure of the address. */
-enum store_result store_fail_attempt(struct store *store, const struct store_attempt *attempt);
+enum store_result store_fail_login(struct store *store, const struct store_login *attempt);
 
 /* Deletes the failures of the account: the password was right. */
-enum store_result store_clear_attempts(struct store *store, const struct store_attempt *attempt);
+enum store_result store_clear_login_failures(struct store *store,
+                                             const struct store_login *attempt);
 
 /* --- passwords --- */
 

@@ -5,6 +5,7 @@
 #         -H 'Name: value'       a header; may be repeated
 #         -d TEXT                the body; with @FILE, the bytes of a file
 #         --as TOKEN             Authorization: Bearer TOKEN
+#         --session VALUE        the cookie of a session, with the headers that a page adds
 #     api METHOD PATH ...        the same with --as "$TOKEN", the user of the last make_user
 #
 # PATH may contain a query. A body has Content-Type: application/json unless a -H sets another one
@@ -19,6 +20,8 @@ request() {
         -H) header_list+=("$2") ;;
         -d) data=$2 has_data=1 ;;
         --as) header_list+=("Authorization: Bearer $2") ;;
+        --session) header_list+=("Cookie: __Host-switchboard=$2" 'X-Switchboard: 1'
+            'Sec-Fetch-Site: same-origin') ;;
         *) printf 'request: unknown option %s\n' "$1" >&2; return 2 ;;
         esac
         shift 2

@@ -39,10 +39,12 @@ routes() {
 # jq functions that make requests from a description. They need the arguments of `samples`.
 # shellcheck disable=SC2016,SC2034  # jq expands them; tests use them
 sample_functions='
-    def segments: {name: "greeting", mediaId: "7001", flowId: "7002"};
+    def segments: {name: "greeting", mediaId: "7001", flowId: "7002",
+        sessionId: "ses_sample"};
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
         language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1}};
+    def known_paths: {link: "sample-link"};
 
     # the path with a sample for each segment; a segment without one is an error
     def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
@@ -52,6 +54,7 @@ sample_functions='
 
     def last_name: split(".") | last;
     def sample($field): if $field.values then $field.values[0]
+        elif known_paths[$field.path] then known_paths[$field.path]
         elif known[$field.path | last_name] then known[$field.path | last_name]
         elif $field.example then $field.example
         elif $field.meaning then error("no sample for the field \($field.path)")
