@@ -122,6 +122,7 @@ all_but() {
         assert_outcome refused "$program" 'write at an offset of a file'
     done
     assert_outcome possible messages 'open the database for writing'
+    assert_outcome possible session 'open the database for writing'
     assert_outcome refused health 'open the database for reading'
     assert_outcome refused health 'read the key file'
 }
