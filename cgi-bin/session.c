@@ -1,11 +1,11 @@
 /* The sessions of the dashboard: login, list, end; the password; a new API token. */
-#include "api/session.h"
 #include "api/auth.h"
 #include "api/login.h"
+#include "api/session_cookie.h"
 #include "base/password.h"
 #include "base/token.h"
 #include "store/admin.h"
-#include "store/session.h"
+#include "store/logins.h"
 
 enum {
     VALUE_BYTES = 32,          /* of a cookie's value; its text is hexadecimal */

@@ -129,7 +129,8 @@ is_served() {
     jq -cS 'select(.path == "/v2/messages/send/media") | del(.executable)' "$ROUTES" \
         >"$BATS_TEST_TMPDIR/found"
     jq -cS . >"$BATS_TEST_TMPDIR/wanted" <<'END'
-{"method": "POST", "path": "/v2/messages/send/media", "segments": [], "requires": ["either", "line"],
+{"method": "POST", "path": "/v2/messages/send/media", "segments": [],
+ "requires": ["either", "line"],
  "body": "json", "limit": 2097152, "query": [], "kinds": [],
  "one_of": [["to", "recipient"], ["media.mediaId", "media.link"]],
  "exclusive": [["media.mediaId", "media.link"]],

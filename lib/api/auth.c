@@ -1,6 +1,6 @@
 #include "api/auth.h"
 
-#include "api/session.h"
+#include "api/session_cookie.h"
 #include "base/crypto.h"
 
 /* The token of `Authorization: Bearer TOKEN`; empty when there is none. The scheme is not case

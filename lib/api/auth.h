@@ -5,7 +5,7 @@
 #include "api/state.h"
 
 /* The authenticated caller of a protected route: by the API token, or by the session of the
- * dashboard (session.h). A request with a token and a session is one with a token. */
+ * dashboard (session_cookie.h). A request with a token and a session is one with a token. */
 struct caller {
     struct store *store;
     struct store_user user;

@@ -1,9 +1,9 @@
 /* The check of a password: at most two at the same time on this machine, and at most so many
- * failures for each account and each client (store/session.h). */
+ * failures for each account and each client (store/logins.h). */
 #ifndef SWITCHBOARD_LOGIN_H
 #define SWITCHBOARD_LOGIN_H
 
-#include "store/session.h"
+#include "store/logins.h"
 #include "web/request.h"
 
 /* Opens the lock files of the turns, before the process is confined: the `prepare` function of a

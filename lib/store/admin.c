@@ -6,7 +6,7 @@
 #include "store/change.h"
 #include "store/contact.h"
 #include "store/contact_term.h"
-#include "store/session.h"
+#include "store/logins.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
 

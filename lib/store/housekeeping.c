@@ -1,7 +1,7 @@
 #include "store/housekeeping.h"
 
 #include "store/idempotency_key.h"
-#include "store/session.h"
+#include "store/logins.h"
 #include "store/sql.h"
 
 #define DAYS (24 * 60 * 60 * INT64_C(1000))

@@ -99,7 +99,7 @@ struct store_user {
 enum store_result store_authenticate(struct store *store, struct arena *arena,
                                      const unsigned char token_hash[32], struct store_user *user);
 
-/* A session of the dashboard (session.h has the calls that change one). */
+/* A session of the dashboard (logins.h has the calls that change one). */
 struct store_session {
     const char *id;
     int64_t created_at;   /* the login */

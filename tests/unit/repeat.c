@@ -9,6 +9,7 @@
 #include "store/flow.h"
 #include "store/housekeeping.h"
 #include "store/idempotency_key.h"
+#include "store/logins.h"
 #include "store/outbox.h"
 #include "store/refusal.h"
 #include "store/sealed.h"
@@ -332,6 +333,91 @@ static void check_events(void) {
     REPEAT(repair_times);
 }
 
+/* --- logins --- */
+
+static struct store_login login = {
+    .id = "att_1", .account = "email:1", .address = "address:1", .now = 0};
+static struct store_new_session new_session = {
+    .id = "ses_1", .user_id = "usr_1", .hash = {1}, .address = "192.0.2.1", .agent = "curl"};
+static struct store_session seen = {.id = "ses_1"};
+static const unsigned char link_hash[CRYPTO_HASH_SIZE] = {3};
+
+static enum store_result begin_login(void) {
+    int64_t until;
+    enum store_result result = store_begin_login(store, &login, &until);
+    check(!until, "its own failure does not block a login");
+    return result;
+}
+
+static enum store_result fail_login(void) {
+    return store_fail_login(store, &login);
+}
+
+static enum store_result clear_failures(void) {
+    return store_clear_login_failures(store, &login);
+}
+
+static enum store_result set_password(void) {
+    return store_set_password(store, "usr_1", "hash 1", NULL, now);
+}
+
+static enum store_result rehash_password(void) {
+    return store_rehash_password(store, "usr_1", "hash 1", "hash 2");
+}
+
+static enum store_result insert_session(void) {
+    return store_insert_session(store, &new_session);
+}
+
+static enum store_result renew_session(void) {
+    seen.created_at = seen.last_seen_at = now;
+    return store_renew_session(store, &seen, now + SESSION_RENEWAL_MS);
+}
+
+static enum store_result insert_link(void) {
+    return store_insert_link(store, "ann@example.org", link_hash, now);
+}
+
+static enum store_result use_link(void) {
+    struct store_new_session session = new_session;
+    session.id = "ses_2";
+    session.hash[0] = 2;
+    return store_use_link(store, &arena, link_hash, &session);
+}
+
+static enum store_result delete_other_sessions(void) {
+    size_t count;
+    return store_delete_other_sessions(store, "usr_1", "ses_1", &count);
+}
+
+static enum store_result delete_session(void) {
+    return store_delete_session(store, "usr_1", "ses_1");
+}
+
+static enum store_result delete_old_logins(void) {
+    size_t removed;
+    return store_delete_old_logins(store, now + LOGIN_ADDRESS_MS, 500, &removed);
+}
+
+static void check_logins(void) {
+    login.now = new_session.now = now;
+    for (int i = 0; i < LOGIN_ACCOUNT_FAILURES; i++) {
+        login.id = fresh_id("att_");
+        REPEAT(begin_login);
+        REPEAT(fail_login);
+    }
+    REPEAT(clear_failures);
+    REPEAT(set_password);
+    REPEAT(rehash_password);
+    REPEAT(insert_session);
+    REPEAT(renew_session);
+    REPEAT(insert_link);
+    REPEAT_AS(use_link, STORE_NOT_FOUND);
+    REPEAT(delete_other_sessions);
+    REPEAT_AS(delete_session, STORE_NOT_FOUND);
+    REPEAT(delete_old_logins);
+}
+
 /* --- idempotency keys --- */
 
 static const struct store_idempotency_key key = {.user_id = "usr_1", .key = "k"};
@@ -589,6 +675,7 @@ int main(void) {
     check_operator();
     make_account();
     check_events();
+    check_logins();
     check_keys();
     check_rest();
     check_updates();

@@ -9,7 +9,7 @@
 #include "secret.h"
 #include "store/admin.h"
 #include "store/listing.h"
-#include "store/session.h"
+#include "store/logins.h"
 
 int user_add(struct invocation *call) {
     struct store_new_user user = {.email = call->operands[0], .now = call->now};

@@ -1,4 +1,4 @@
-#include "store/session.h"
+#include "store/logins.h"
 
 #include "store/sql.h"
 

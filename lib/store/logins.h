@@ -1,7 +1,7 @@
 /* Logins to the dashboard: passwords, links, failures, and sessions (spec 5). The caller hashes
  * passwords and the values of cookies and links. */
-#ifndef SWITCHBOARD_STORE_SESSION_H
-#define SWITCHBOARD_STORE_SESSION_H
+#ifndef SWITCHBOARD_STORE_LOGINS_H
+#define SWITCHBOARD_STORE_LOGINS_H
 
 #include "base/crypto.h"
 #include "store/store.h"

@@ -1,8 +1,8 @@
 /* The session of a request: its cookie, and the headers without which the cookie does not count. A
  * browser adds the cookie to every request to the gateway, also to those that a page of another
  * site makes; only the gateway's own page can add these headers. */
-#ifndef SWITCHBOARD_SESSION_H
-#define SWITCHBOARD_SESSION_H
+#ifndef SWITCHBOARD_SESSION_COOKIE_H
+#define SWITCHBOARD_SESSION_COOKIE_H
 
 #include "web/request.h"
 

@@ -1,4 +1,4 @@
-#include "api/session.h"
+#include "api/session_cookie.h"
 
 /* Returns the value of the cookie; p == NULL if there is none, or more than one, of which a browser
  * sends only one. */
