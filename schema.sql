@@ -53,7 +53,7 @@ CREATE TABLE session (
     last_seen_at INTEGER NOT NULL,
     expires_at   INTEGER NOT NULL                  -- unless it is renewed
 ) STRICT;
-CREATE INDEX session_user ON session (user_id, created_at);
+CREATE INDEX session_user ON session (user_id, created_at, id);
 CREATE INDEX session_age ON session (expires_at);
 
 -- The link that logs a user in once. A new link replaces it.

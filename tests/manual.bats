@@ -141,10 +141,10 @@ complete() {
 @test "bash completes commands, subcommands and options, and files where a file is expected" {
     assert_equal "$(complete switchboard us)" 'user '
     assert_equal "$(complete switchboard event re)" 'replay resume '
-    assert_equal "$(complete switchboard user '')" 'add delete list '
-    assert_equal "$(complete switchboard --json user '')" 'add delete list '
-    assert_equal "$(complete switchboard --config x user '')" 'add delete list '
-    assert_equal "$(complete switchboard --config = x user '')" 'add delete list '
+    assert_equal "$(complete switchboard user '')" 'add delete list login-link password '
+    assert_equal "$(complete switchboard --json user '')" 'add delete list login-link password '
+    assert_equal "$(complete switchboard --config x user '')" 'add delete list login-link password '
+    assert_equal "$(complete switchboard --config = x user '')" 'add delete list login-link password '
     assert_equal "$(complete switchboard message list --)" \
         '--after --config --contact --help --json --limit '
     assert_equal "$(complete switchboard message list --li)" '--limit '

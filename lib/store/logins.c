@@ -179,12 +179,13 @@ static bool insert_session(struct store *store, const struct store_new_session *
                "last_seen_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8) "
                "ON CONFLICT (id) DO NOTHING"};
     static struct statement remove = {
-        .sql = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE user_id = ?1 "
-               "ORDER BY created_at DESC LIMIT -1 OFFSET ?2)"};
+        .sql = "DELETE FROM session WHERE user_id = ?1 AND (created_at, id) < ("
+               "SELECT created_at, id FROM session WHERE user_id = ?1 "
+               "ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?2)"};
     return sql_run(store, &add, TEXT(session->id), TEXT(session->user_id), HASH(session->hash),
                    INTEGER(session->is_by_link), TEXT(session->address), TEXT(session->agent),
                    INTEGER(session->now), INTEGER(expiry(session->now, session->now))) &&
-           sql_run(store, &remove, TEXT(session->user_id), INTEGER(SESSIONS_MAX));
+           sql_run(store, &remove, TEXT(session->user_id), INTEGER(SESSIONS_MAX - 1));
 }
 
 enum store_result store_insert_session(struct store *store,
@@ -268,7 +269,8 @@ enum store_result store_list_sessions(struct store *store, struct arena *arena, 
                                       size_t *count) {
     static struct statement s = {
         .sql = "SELECT id, created_at, last_seen_at, expires_at, is_by_link, address, agent "
-               "FROM session WHERE user_id = ?1 AND expires_at > ?2 ORDER BY created_at DESC"};
+               "FROM session WHERE user_id = ?1 AND expires_at > ?2 "
+               "ORDER BY created_at DESC, id DESC"};
     struct buffer rows = buffer_in(arena);
     *count = 0;
     sql_start(store, &s, TEXT(user_id), INTEGER(now));

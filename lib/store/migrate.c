@@ -211,7 +211,7 @@ static const char *const to_4[] = {
     "is_by_link INTEGER NOT NULL CHECK (is_by_link IN (0, 1)), address TEXT NOT NULL, "
     "agent TEXT NOT NULL, created_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL, "
     "expires_at INTEGER NOT NULL) STRICT",
-    "CREATE INDEX session_user ON session (user_id, created_at)",
+    "CREATE INDEX session_user ON session (user_id, created_at, id)",
     "CREATE INDEX session_age ON session (expires_at)",
     "CREATE TABLE login_link (user_id TEXT PRIMARY KEY REFERENCES user (id), "
     "hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), expires_at INTEGER NOT NULL) STRICT",

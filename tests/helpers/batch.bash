@@ -78,6 +78,8 @@ send_bodies() {
         case $1 in
         -H) header_list+=("$2") ;;
         --as) header_list+=("Authorization: Bearer $2") ;;
+        --session) header_list+=("Cookie: __Host-switchboard=$2" 'X-Switchboard: 1'
+            'Sec-Fetch-Site: same-origin') ;;
         *) printf 'send_bodies: unknown option %s\n' "$1" >&2; return 2 ;;
         esac
         shift 2

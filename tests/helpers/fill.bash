@@ -79,6 +79,9 @@ INSERT INTO lead (user_id, contact_id, source, created_at)
 INSERT INTO idempotency (user_id, route, key, fingerprint, request_id, status, answer, created_at)
     SELECT user_id, 'POST /v2/messages/send/text', 'key' || i, zeroblob(32), 'req' || i, 200, x'', (SELECT now FROM at)
     FROM row WHERE i <= $share;
+INSERT INTO session SELECT 'ses_' || suffix, user_id, CAST(printf('%032d', i) AS BLOB), 0, '::1', '', i, i, i
+    FROM row WHERE i <= $share;
+INSERT INTO login_failure SELECT 'address:' || i, 1, 'att_' || i, 0, i FROM row WHERE i <= $share;
 INSERT INTO flow_token SELECT account_id, 'token' || i, i % 50 FROM row WHERE i <= $share;
 INSERT INTO flow_response SELECT 'msg_' || printf('%026d', 3 * i), account_id, i % 50 FROM row WHERE i <= $share;
 INSERT INTO flow_reply_count SELECT account_id, flow_id, count(*) FROM flow_response GROUP BY 1, 2;
