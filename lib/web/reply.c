@@ -167,6 +167,7 @@ static const char *reason(int status) {
         {200, "OK"},
         {204, "No Content"},
         {206, "Partial Content"},
+        {304, "Not Modified"},
         {400, "Bad Request"},
         {401, "Unauthorized"},
         {403, "Forbidden"},
@@ -197,7 +198,7 @@ static struct slice head(struct request *rq, int64_t length) {
     buffer_printf(&out, REPLY_STATUS("%d", "%s"), reply->status, reason(reply->status));
     if (reply->content_type)
         buffer_printf(&out, REPLY_TYPE("%s"), reply->content_type);
-    if (length >= 0 && reply->status != 204)
+    if (length >= 0 && reply->status != 204 && reply->status != 304)
         buffer_printf(&out, REPLY_LENGTH "%" PRId64 "\r\n", length);
     buffer_printf(&out, REPLY_COMMON "%s\r\n", rq->id);
     buffer_add_slice(&out, buffer_slice(&reply->headers));

@@ -176,13 +176,22 @@ request_direct() {
 
 # Sets program, script_name and path_info for a path, according to apache.conf: find_program PATH
 find_program() {
-    local directive prefix file
+    local directive kind prefix file expression
     ((${#script_aliases[@]})) ||
-        mapfile -t script_aliases < <(grep '^ScriptAlias ' "$root/apache.conf")
+        mapfile -t script_aliases < <(grep -E '^ScriptAlias(Match)? ' "$root/apache.conf")
     for directive in "${script_aliases[@]}"; do
-        read -r _ prefix file <<<"$directive"
+        read -r kind prefix file <<<"$directive"
+        file=${file//\"/}
+        if [[ $kind == ScriptAliasMatch ]]; then # "^PREFIX(PATH_INFO)$" ".../cgi-bin/NAME$1"
+            expression=${prefix//\"/}
+            [[ $1 =~ $expression ]] || continue
+            program=${file##*/}
+            program=${program%\$1}
+            path_info=${BASH_REMATCH[1]}
+            script_name=${1%"$path_info"}
+            return
+        fi
         if [[ $prefix == / || $1 == "$prefix" || $1 == "$prefix"/* ]]; then
-            file=${file//\"/}
             file=${file%/}
             program=${file##*/}
             script_name=${prefix%/}

@@ -1,0 +1,298 @@
+/* Threads and their messages, as an inbox reads them: /v2/threads and GET /v2/messages/:wamid. */
+#include <stdlib.h>
+
+#include "api/cursor.h"
+#include "api/inbox_json.h"
+#include "api/list.h"
+
+static const char *const booleans[] = {"true", "false", NULL};
+
+/* --- GET /v2/threads --- */
+
+static const struct field list_query[] = {
+    {.name = "lineId", .type = FIELD_STRING},
+    {.name = "q", .type = FIELD_STRING, .may_be_empty = true},
+    {.name = "unread", .type = FIELD_STRING, .values = booleans},
+    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = INBOX_LIMIT_MOST},
+    {.name = "after", .type = FIELD_STRING},
+    {0},
+};
+
+static int reply_threads(struct request *rq, const struct inbox_thread *threads, size_t count,
+                         const char *after) {
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_array(&data, "items");
+    for (size_t i = 0; i < count; i++)
+        inbox_write_thread(&data, NULL, &threads[i]);
+    json_write_end(&data);
+    inbox_write_paging(&data, after);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+/* Lists the threads, latest message first. One row more than the limit shows that there are more.
+ */
+static int list_recent(struct request *rq, struct inbox_filter *filter) {
+    struct inbox_key key;
+    struct inbox_thread *threads;
+    size_t count, limit = filter->limit;
+    int has_key = cursor_read_key(rq, "after", "threads", &key.number, &key.id);
+    if (has_key < 0)
+        return -1;
+    filter->limit++;
+    enum store_result result = inbox_list_threads(rq->caller->store, rq->arena, filter,
+                                                  has_key ? &key : NULL, &threads, &count);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    const struct inbox_thread *last = count > limit ? &threads[limit - 1] : NULL;
+    return reply_threads(
+        rq, threads, last ? limit : count,
+        last ? cursor_write_key(rq->arena, "threads", last->last_message_at, last->id) : NULL);
+}
+
+/* A place in the results of a search as a cursor. */
+static const char *write_place(struct arena *arena, const struct inbox_place *place) {
+    const char *const parts[] = {"search", place->account_id, place->term, place->contact_id,
+                                 place->thread_id ? place->thread_id : "-"};
+    return place->account_id ? cursor_write(arena, parts, 5) : NULL;
+}
+
+static int list_found(struct request *rq, const struct inbox_filter *filter, const char *q) {
+    const char *parts[5];
+    struct inbox_place next;
+    struct inbox_thread *threads;
+    size_t count;
+    const struct inbox_search search = {.user_id = filter->user_id,
+                                        .q = q,
+                                        .line_id = filter->line_id,
+                                        .is_unread = filter->is_unread,
+                                        .limit = filter->limit};
+    int has_place = cursor_read(rq, "after", "search", parts, 5);
+    if (has_place < 0)
+        return -1;
+    const struct inbox_place place = {parts[1], parts[2], parts[3],
+                                      has_place && strcmp(parts[4], "-") != 0 ? parts[4] : NULL};
+    enum store_result result = inbox_search_threads(
+        rq->caller->store, rq->arena, &search, has_place ? &place : NULL, &threads, &count, &next);
+    if (result == STORE_CONFLICT)
+        return cursor_fail(rq, "after");
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return reply_threads(rq, threads, count, write_place(rq->arena, &next));
+}
+
+static int get_threads(struct request *rq) {
+    const char *line_id = query_get(&rq->query, "lineId").p;
+    struct slice q = query_get(&rq->query, "q"), unread = query_get(&rq->query, "unread");
+    struct inbox_filter filter = {.user_id = rq->caller->user.id,
+                                  .line_id = line_id,
+                                  .is_unread = slice_equal(unread, SLICE("true")),
+                                  .limit = (size_t)list_limit(rq, INBOX_LIMIT)};
+    enum store_result result =
+        line_id ? inbox_find_line(rq->caller->store, filter.user_id, line_id) : STORE_OK;
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND, "There is no line with this lineId: GET /v2/lines lists them.");
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return q.n ? list_found(rq, &filter, q.p) : list_recent(rq, &filter);
+}
+
+/* --- one thread --- */
+
+/* Finds the thread that the path names; 0, or -1 after failing the request. */
+static int find_thread(struct request *rq, struct inbox_thread *thread) {
+    enum store_result result = inbox_find_thread(rq->caller->store, rq->arena, rq->caller->user.id,
+                                                 arena_copy(rq->arena, rq->parameters[0]), thread);
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND, "There is no thread with this id: GET /v2/threads lists them.");
+    return result == STORE_OK ? 0 : state_fail(rq, result);
+}
+
+static int get_thread(struct request *rq) {
+    struct inbox_thread thread;
+    struct json_writer data;
+    if (find_thread(rq, &thread))
+        return -1;
+    json_write_start(&data, rq->arena);
+    inbox_write_thread(&data, NULL, &thread);
+    return reply_data(rq, json_written(&data));
+}
+
+/* --- the messages of a thread --- */
+
+static const struct field messages_query[] = {
+    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = INBOX_LIMIT_MOST},
+    {.name = "before", .type = FIELD_STRING},
+    {.name = "after", .type = FIELD_STRING},
+    {.name = "changedAfter", .type = FIELD_INTEGER},
+    {0},
+};
+
+/* A page of messages: what the query asks for, and the rows. */
+struct page {
+    enum inbox_order order;
+    struct inbox_key key;
+    size_t limit;
+    struct inbox_message *messages;
+    size_t count;
+    bool has_more; /* in the direction of the order */
+};
+
+/* Reads order and key of the query. */
+static int read_wanted(struct request *rq, struct page *page) {
+    struct slice changed_after = query_get(&rq->query, "changedAfter");
+    const bool is_changed = changed_after.p;
+    *page = (struct page){.order = is_changed ? INBOX_CHANGED : INBOX_OLDER,
+                          .key = {INT64_MAX, ""},
+                          .limit = (size_t)list_limit(rq, INBOX_LIMIT)};
+    if (is_changed) /* U+007F sorts after all ids: only later changes count */
+        page->key = (struct inbox_key){strtoll(changed_after.p, NULL, 10), "\x7f"};
+    int has_after = cursor_read_key(rq, "after", is_changed ? "changed" : "messages",
+                                    &page->key.number, &page->key.id);
+    int has_before =
+        has_after ? 0 : cursor_read_key(rq, "before", "messages", &page->key.number, &page->key.id);
+    if (has_after < 0 || has_before < 0 || (is_changed && has_before))
+        return cursor_fail(rq, has_after < 0 ? "after" : "before");
+    if (has_after && !is_changed)
+        page->order = INBOX_NEWER;
+    return 0;
+}
+
+/* Reads one row more than the limit, which shows that there are more. */
+static int read_page(struct request *rq, const char *thread_id, struct page *page) {
+    enum store_result result =
+        inbox_list_messages(rq->caller->store, rq->arena, thread_id, page->order, &page->key,
+                            page->limit + 1, &page->messages, &page->count);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    page->has_more = page->count > page->limit;
+    page->count -= page->has_more;
+    return 0;
+}
+
+static const char *cursor_of(struct arena *arena, const struct page *page, size_t i) {
+    const struct inbox_message *message = &page->messages[i];
+    bool is_changed = page->order == INBOX_CHANGED;
+    return cursor_write_key(arena, is_changed ? "changed" : "messages",
+                            is_changed ? message->change : message->timestamp, message->id);
+}
+
+/* The cursors: `before` leads to older messages, `after` to newer ones, or to later changes. A
+ * direction that has no more messages now has the cursor null, except `after` of the newest page,
+ * from which later messages are read. */
+static void write_cursors(struct json_writer *w, struct arena *arena, const struct page *page) {
+    size_t last = page->count - 1;
+    const char *before = NULL, *after = NULL;
+    if (page->count && page->order == INBOX_OLDER) {
+        before = page->has_more ? cursor_of(arena, page, last) : NULL;
+        after = cursor_of(arena, page, 0);
+    } else if (page->count) {
+        before = page->order == INBOX_NEWER ? cursor_of(arena, page, 0) : NULL;
+        after = page->order == INBOX_NEWER || page->has_more ? cursor_of(arena, page, last) : NULL;
+    }
+    json_write_object(w, "paging");
+    json_write_object(w, "cursors");
+    json_write_text(w, "before", before);
+    json_write_text(w, "after", after);
+    json_write_end(w);
+    json_write_end(w);
+}
+
+static int get_messages(struct request *rq) {
+    struct inbox_thread thread;
+    struct page page;
+    struct json_writer data;
+    if (find_thread(rq, &thread) || read_wanted(rq, &page) || read_page(rq, thread.id, &page))
+        return -1;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_array(&data, "items");
+    for (size_t i = 0; i < page.count; i++) /* newest first; changes in their order */
+        inbox_write_message(&data, NULL,
+                            &page.messages[page.order == INBOX_NEWER ? page.count - 1 - i : i]);
+    json_write_end(&data);
+    write_cursors(&data, rq->arena, &page);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+/* --- GET /v2/messages/:wamid --- */
+
+/* The wamid with the letters of base64url replaced by those of base64 (RFC 4648): a path cannot
+ * hold a slash. */
+static const char *standard_wamid(struct arena *arena, const char *wamid) {
+    char *copy = arena_copy(arena, slice_of(wamid));
+    for (char *p = copy; *p; p++)
+        *p = *p == '_' ? '/' : *p == '-' ? '+' : *p;
+    return copy;
+}
+
+static enum store_result find_message(struct request *rq, struct inbox_message *message) {
+    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    const char *user_id = rq->caller->user.id;
+    struct store *store = rq->caller->store;
+    if (strncmp(id, "msg_", 4) == 0)
+        return inbox_find_message(store, rq->arena, user_id, id, NULL, message);
+    enum store_result result = inbox_find_message(store, rq->arena, user_id, NULL, id, message);
+    return result != STORE_NOT_FOUND ? result
+                                     : inbox_find_message(store, rq->arena, user_id, NULL,
+                                                          standard_wamid(rq->arena, id), message);
+}
+
+static void write_statuses(struct json_writer *w, const struct inbox_status *statuses,
+                           size_t count) {
+    json_write_array(w, "statuses");
+    for (size_t i = 0; i < count; i++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "status", statuses[i].status);
+        json_write_text(w, "recipient", *statuses[i].recipient ? statuses[i].recipient : NULL);
+        json_write_time(w, "timestamp", statuses[i].timestamp);
+        json_write_time(w, "receivedAt", statuses[i].received_at);
+        json_write_raw(w, "body", statuses[i].body);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static int get_message(struct request *rq) {
+    struct inbox_message message;
+    struct inbox_status *statuses;
+    size_t count;
+    struct json_writer data;
+    enum store_result result = find_message(rq, &message);
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND, "There is no message with this wamid.");
+    if (result == STORE_OK)
+        result = inbox_list_statuses(rq->caller->store, rq->arena, message.id, &statuses, &count);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    inbox_write_message_members(&data, &message);
+    write_statuses(&data, statuses, count);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+/* clang-format off */
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/threads",
+     .guard = &token_guard, .handle = get_threads, .query = list_query},
+    {.method = "GET", .path = "/v2/threads/:threadId",
+     .guard = &token_guard, .handle = get_thread},
+    {.method = "GET", .path = "/v2/threads/:threadId/messages",
+     .guard = &token_guard, .handle = get_messages, .query = messages_query},
+    {.method = "GET", .path = "/v2/messages/:wamid",
+     .guard = &token_guard, .handle = get_message},
+    {0},
+};
+/* clang-format on */
+
+int main(int argc, char **argv) {
+    return serve(
+        &(struct service){
+            .name = "threads", .routes = routes, .needs = READS_DATABASE, .prepare = state_prepare},
+        argc, argv);
+}

@@ -1,0 +1,28 @@
+/* Threads, messages and contacts as the answers of the inbox have them. */
+#ifndef SWITCHBOARD_API_INBOX_JSON_H
+#define SWITCHBOARD_API_INBOX_JSON_H
+
+#include "base/json.h"
+#include "store/inbox.h"
+
+enum { INBOX_LIMIT = 25, INBOX_LIMIT_MOST = 100 }; /* rows of a page: default, most */
+
+/* The platform accepts other messages than templates for so long after the contact's last one. */
+enum { SERVICE_WINDOW_MS = 24 * 60 * 60 * 1000 };
+
+/* Each writes one value; `name` as for json_write_object. */
+void inbox_write_thread(struct json_writer *w, const char *name, const struct inbox_thread *thread);
+void inbox_write_message(struct json_writer *w, const char *name,
+                         const struct inbox_message *message);
+
+/* Writes the members of an object that the caller starts and ends, so that it can add others. */
+void inbox_write_message_members(struct json_writer *w, const struct inbox_message *message);
+void inbox_write_contact_members(struct json_writer *w, const struct inbox_contact *contact);
+
+/* Writes the member `blocks`. */
+void inbox_write_blocks(struct json_writer *w, const struct inbox_block *blocks, size_t count);
+
+/* Writes the member `paging` with the cursor `after`; NULL: the page is the last one. */
+void inbox_write_paging(struct json_writer *w, const char *after);
+
+#endif
