@@ -65,12 +65,11 @@ static void read_words(struct search *search) {
         write_end(search->terms.text[0], search->end);
 }
 
-/* Whether a word of the contact begins with the term. */
-static bool has_word(struct search *search, const char *contact_id, const char *term) {
+/* Whether the contact has a term between `term` and the one before `end`. */
+static bool has_term(struct search *search, const char *contact_id, const char *term,
+                     const char *end) {
     static struct statement s = {.sql = "SELECT 1 FROM contact_term WHERE contact_id = ?1 "
                                         "AND term >= ?2 AND term < ?3 LIMIT 1"};
-    char end[TERM_SIZE + 4];
-    write_end(term, end);
     sql_start(search->store, &s, TEXT(contact_id), TEXT(term), TEXT(end));
     if (!sql_row(search->store, &s))
         return false;
@@ -81,17 +80,14 @@ static bool has_word(struct search *search, const char *contact_id, const char *
 /* Whether the candidate is a result: it has all words, and its place is that of the first of its
  * terms that match the first word. */
 static bool is_match(struct search *search, const struct inbox_place *place) {
-    static struct statement s = {.sql = "SELECT 1 FROM contact_term WHERE contact_id = ?1 "
-                                        "AND term >= ?2 AND term < ?3 LIMIT 1"};
-    sql_start(search->store, &s, TEXT(place->contact_id), TEXT(search->terms.text[0]),
-              TEXT(place->term));
-    if (sql_row(search->store, &s)) {
-        sql_stop(&s);
+    char end[TERM_SIZE + 4];
+    if (has_term(search, place->contact_id, search->terms.text[0], place->term))
         return false;
-    }
-    for (size_t i = 1; i < search->terms.count; i++)
-        if (!has_word(search, place->contact_id, search->terms.text[i]))
+    for (size_t i = 1; i < search->terms.count; i++) {
+        write_end(search->terms.text[i], end);
+        if (!has_term(search, place->contact_id, search->terms.text[i], end))
             return false;
+    }
     return !sql_failed(search->store);
 }
 
@@ -122,8 +118,9 @@ static bool is_done(const struct search *search) {
 static bool search_account(struct search *search, const char *account_id,
                            const struct inbox_place *after) {
     struct inbox_place batch[BATCH];
-    const char *term = after ? after->term : search->terms.text[0];
-    const char *contact_id = after ? after->contact_id : "";
+    const bool is_later = after && strcmp(after->term, search->terms.text[0]) >= 0;
+    const char *term = is_later ? after->term : search->terms.text[0];
+    const char *contact_id = is_later ? after->contact_id : "";
     for (size_t n = BATCH; n == BATCH;) {
         n = read_batch(search, account_id, term, contact_id, batch);
         for (size_t i = 0; i < n; i++) {

@@ -1,0 +1,192 @@
+/* GET /v2/contacts: the caller's contacts, listed, searched, and one with its blocks and threads.
+ */
+#include "api/cursor.h"
+#include "api/inbox_json.h"
+#include "api/list.h"
+
+static const struct field list_query[] = {
+    {.name = "q", .type = FIELD_STRING, .may_be_empty = true},
+    {.name = "accountId", .type = FIELD_STRING},
+    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = INBOX_LIMIT_MOST},
+    {.name = "after", .type = FIELD_STRING},
+    {0},
+};
+
+static int reply_contacts(struct request *rq, const struct inbox_contact *contacts, size_t count,
+                          const char *after) {
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_array(&data, "items");
+    for (size_t i = 0; i < count; i++) {
+        json_write_object(&data, NULL);
+        inbox_write_contact_members(&data, &contacts[i]);
+        json_write_end(&data);
+    }
+    json_write_end(&data);
+    inbox_write_paging(&data, after);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+/* --- without a search: account by account, newest first --- */
+
+/* The accounts to list: the one that the query names, or all. */
+static int list_accounts(struct request *rq, const char *account_id,
+                         struct store_account **accounts, size_t *count) {
+    struct store *store = rq->caller->store;
+    enum store_result result;
+    if (!account_id) {
+        result = store_list_accounts(store, rq->arena, rq->caller->user.id, accounts, count);
+    } else {
+        *accounts = arena_alloc(rq->arena, sizeof **accounts);
+        *count = 1;
+        result = store_find_account(store, rq->arena, rq->caller->user.id, account_id, *accounts);
+    }
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND,
+                    "There is no account with this accountId: GET /v2/me lists them.");
+    return result == STORE_OK ? 0 : state_fail(rq, result);
+}
+
+/* The account of the cursor; `count` when there is none, and 0 without a cursor. */
+static size_t first_account(const struct store_account *accounts, size_t count, const char *id) {
+    size_t i = 0;
+    while (id && i < count && strcmp(accounts[i].id, id) != 0)
+        i++;
+    return i;
+}
+
+/* Lists one row more than the limit, which shows that there are more. */
+static int list_newest(struct request *rq, const struct store_account *accounts, size_t count) {
+    const char *parts[3] = {NULL, NULL, NULL};
+    size_t limit = (size_t)list_limit(rq, INBOX_LIMIT);
+    struct buffer rows = buffer_in(rq->arena);
+    struct inbox_contact *contacts;
+    size_t n, i;
+    if (cursor_read(rq, "after", "contacts", parts, 3) < 0)
+        return -1;
+    if ((i = first_account(accounts, count, parts[1])) == count && parts[1])
+        return cursor_fail(rq, "after");
+    for (const char *after = parts[2]; i < count && rows.n / sizeof *contacts <= limit; i++) {
+        enum store_result result =
+            inbox_list_contacts(rq->caller->store, rq->arena, accounts[i].id, after,
+                                limit + 1 - rows.n / sizeof *contacts, &contacts, &n);
+        if (result != STORE_OK)
+            return state_fail(rq, result);
+        buffer_add(&rows, contacts, n * sizeof *contacts);
+        after = NULL;
+    }
+    contacts = (struct inbox_contact *)(void *)rows.p;
+    n = rows.n / sizeof *contacts;
+    if (n <= limit)
+        return reply_contacts(rq, contacts, n, NULL);
+    const char *const last[] = {"contacts", contacts[limit - 1].account_id, contacts[limit - 1].id};
+    return reply_contacts(rq, contacts, limit, cursor_write(rq->arena, last, 3));
+}
+
+/* --- a search --- */
+
+static int list_found(struct request *rq, const char *account_id, const char *q) {
+    const char *parts[4];
+    struct inbox_place next;
+    struct inbox_contact *contacts;
+    size_t count;
+    const struct inbox_search search = {.user_id = rq->caller->user.id,
+                                        .account_id = account_id,
+                                        .q = q,
+                                        .limit = (size_t)list_limit(rq, INBOX_LIMIT)};
+    int has_place = cursor_read(rq, "after", "found", parts, 4);
+    if (has_place < 0)
+        return -1;
+    const struct inbox_place place = {.account_id = has_place ? parts[1] : NULL,
+                                      .term = has_place ? parts[2] : NULL,
+                                      .contact_id = has_place ? parts[3] : NULL};
+    enum store_result result = inbox_search_contacts(
+        rq->caller->store, rq->arena, &search, has_place ? &place : NULL, &contacts, &count, &next);
+    if (result == STORE_CONFLICT)
+        return cursor_fail(rq, "after");
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    const char *const last[] = {"found", next.account_id, next.term, next.contact_id};
+    return reply_contacts(rq, contacts, count,
+                          next.account_id ? cursor_write(rq->arena, last, 4) : NULL);
+}
+
+static int get_contacts(struct request *rq) {
+    const char *account_id = query_get(&rq->query, "accountId").p;
+    struct slice q = query_get(&rq->query, "q");
+    struct store_account *accounts;
+    size_t count;
+    if (list_accounts(rq, account_id, &accounts, &count))
+        return -1;
+    return q.n ? list_found(rq, account_id, q.p) : list_newest(rq, accounts, count);
+}
+
+/* --- one contact --- */
+
+/* A contact, and what belongs to it. */
+struct whole {
+    struct inbox_contact contact;
+    struct inbox_block *blocks;
+    size_t block_count;
+    struct inbox_thread_key *threads;
+    size_t thread_count;
+};
+
+static enum store_result read_whole(struct request *rq, const char *id, struct whole *whole) {
+    struct store *store = rq->caller->store;
+    enum store_result result =
+        inbox_find_contact(store, rq->arena, rq->caller->user.id, id, &whole->contact);
+    if (result == STORE_OK)
+        result = inbox_list_blocks(store, rq->arena, whole->contact.id, &whole->blocks,
+                                   &whole->block_count);
+    if (result == STORE_OK)
+        result = inbox_list_contact_threads(store, rq->arena, whole->contact.id, &whole->threads,
+                                            &whole->thread_count);
+    return result;
+}
+
+static int get_contact(struct request *rq) {
+    struct whole whole;
+    struct json_writer data;
+    enum store_result result = read_whole(rq, arena_copy(rq->arena, rq->parameters[0]), &whole);
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND,
+                    "There is no contact with this id: GET /v2/contacts lists them.");
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    inbox_write_contact_members(&data, &whole.contact);
+    inbox_write_blocks(&data, whole.blocks, whole.block_count);
+    json_write_array(&data, "threads");
+    for (size_t i = 0; i < whole.thread_count; i++) {
+        json_write_object(&data, NULL);
+        json_write_text(&data, "id", whole.threads[i].id);
+        json_write_text(&data, "lineId", whole.threads[i].line_id);
+        json_write_time(&data, "lastMessageAt", whole.threads[i].last_message_at);
+        json_write_end(&data);
+    }
+    json_write_end(&data);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+/* clang-format off */
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/contacts",
+     .guard = &token_guard, .handle = get_contacts, .query = list_query},
+    {.method = "GET", .path = "/v2/contacts/:contactId",
+     .guard = &token_guard, .handle = get_contact},
+    {0},
+};
+/* clang-format on */
+
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "contacts",
+                                   .routes = routes,
+                                   .needs = READS_DATABASE,
+                                   .prepare = state_prepare},
+                 argc, argv);
+}

@@ -1,0 +1,139 @@
+/* /v2/lines: the caller's lines, archived ones too, and their names and states (spec 2.2). */
+#include "api/auth.h"
+#include "store/line.h"
+
+static void write_line(struct json_writer *w, const char *name, const struct owned_line *line) {
+    json_write_object(w, name);
+    json_write_text(w, "id", line->id);
+    json_write_text(w, "phoneNumberId", line->phone_number_id);
+    json_write_text(w, "phoneNumber", line->phone_number);
+    json_write_text(w, "name", line->name);
+    json_write_bool(w, "isRegistered", line->is_registered);
+    json_write_bool(w, "isCoexisting", line->is_coexisting);
+    json_write_text(w, "platformType", line->platform_type);
+    json_write_text(w, "accountId", line->account_id);
+    json_write_time(w, "createdAt", line->created_at);
+    if (line->archived_at == INT64_MIN)
+        json_write_null(w, "archivedAt");
+    else
+        json_write_time(w, "archivedAt", line->archived_at);
+    json_write_bool(w, "isPrimary", line->is_primary);
+    json_write_null(w, "quality");
+    json_write_end(w);
+}
+
+/* --- GET /v2/lines --- */
+
+static const char *const archived_values[] = {"false", "true", "all", NULL};
+
+static const struct field list_query[] = {
+    {.name = "archived", .type = FIELD_STRING, .values = archived_values},
+    {0},
+};
+
+static int get_lines(struct request *rq) {
+    struct slice archived = query_get(&rq->query, "archived");
+    const bool all = slice_equal(archived, SLICE("all"));
+    const bool wants_archived = slice_equal(archived, SLICE("true"));
+    struct owned_line *lines;
+    size_t count;
+    struct json_writer data;
+    enum store_result result =
+        store_list_owned_lines(rq->caller->store, rq->arena, rq->caller->user.id, &lines, &count);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_array(&data, "items");
+    for (size_t i = 0; i < count; i++)
+        if (all || (lines[i].archived_at != INT64_MIN) == wants_archived)
+            write_line(&data, NULL, &lines[i]);
+    json_write_end(&data);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+/* --- one line --- */
+
+static int fail_line(struct request *rq, enum store_result result) {
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND, "There is no line with this id: GET /v2/lines lists them.");
+    return state_fail(rq, result);
+}
+
+static int get_line(struct request *rq) {
+    struct owned_line line;
+    struct json_writer data;
+    enum store_result result =
+        store_find_owned_line(rq->caller->store, rq->arena, rq->caller->user.id,
+                              arena_copy(rq->arena, rq->parameters[0]), &line);
+    if (result != STORE_OK)
+        return fail_line(rq, result);
+    json_write_start(&data, rq->arena);
+    write_line(&data, NULL, &line);
+    return reply_data(rq, json_written(&data));
+}
+
+static const struct text_rule name_rule = {.meaning = "a name of at most 256 bytes",
+                                           .longest = 256};
+
+static const struct field line_fields[] = {
+    {.name = "name",
+     .type = FIELD_STRING,
+     .may_be_empty = true,
+     .rule = &name_rule,
+     .example = "Front desk"},
+    {.name = "isPrimary", .type = FIELD_BOOLEAN},
+    {.name = "isArchived", .type = FIELD_BOOLEAN},
+    {0},
+};
+
+/* Reads the change. Rules that a field table does not express become issues. */
+static int read_change(struct request *rq, struct line_change *change) {
+    struct issues issues;
+    struct json name = json_get(rq->json, "name");
+    struct json primary = json_get(rq->json, "isPrimary");
+    struct json archived = json_get(rq->json, "isArchived");
+    const char *text = json_text(name, rq->arena);
+    *change = (struct line_change){
+        .sets_name = json_type(name) == JSON_STRING,
+        .name = text && *text ? text : NULL,
+        .makes_primary = json_type(primary) == JSON_TRUE,
+        .archives = json_type(archived) == JSON_TRUE,
+        .restores = json_type(archived) == JSON_FALSE,
+        .now = rq->now,
+    };
+    request_start_issues(rq, &issues);
+    if (change->sets_name && !text)
+        issues_add(&issues, "name", "invalid_value", "must hold no NUL character");
+    if (json_type(primary) == JSON_FALSE)
+        issues_add(&issues, "isPrimary", "invalid_value",
+                   "must be true, or left out: make another line the primary one");
+    return fail_on_issues(rq, &issues);
+}
+
+static int patch_line(struct request *rq) {
+    struct line_change change;
+    if (read_change(rq, &change))
+        return -1;
+    enum store_result result = store_change_line(rq->caller->store, rq->caller->user.id,
+                                                 arena_copy(rq->arena, rq->parameters[0]), &change);
+    return result == STORE_OK ? get_line(rq) : fail_line(rq, result);
+}
+
+/* clang-format off */
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/lines",
+     .guard = &token_guard, .handle = get_lines, .query = list_query},
+    {.method = "GET", .path = "/v2/lines/:lineId",
+     .guard = &token_guard, .handle = get_line},
+    {.method = "PATCH", .path = "/v2/lines/:lineId",
+     .guard = &token_guard, .handle = patch_line, .body = BODY_JSON, .fields = line_fields},
+    {0},
+};
+/* clang-format on */
+
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "lines", .routes = routes, .needs = WRITES_DATABASE},
+                 argc, argv);
+}
