@@ -102,7 +102,8 @@ STATIC_PACKAGES := binutils dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-
 
 # The executables, grouped by the libraries that they link.
 CGI_PLAIN := root health version
-CGI_STORE := me ready metrics webhooks platform session lines threads contacts inbox changes
+CGI_STORE := me ready metrics webhooks platform session lines threads contacts inbox changes \
+    events replay responses overview
 CGI_GRAPH := messages templates forms
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)

@@ -55,7 +55,7 @@ static int get_changes(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/changes",
-     .guard = &token_guard, .handle = get_changes, .query = query},
+     .guard = &caller_guard, .handle = get_changes, .query = query},
     {0},
 };
 /* clang-format on */

@@ -176,9 +176,9 @@ static int get_contact(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/contacts",
-     .guard = &token_guard, .handle = get_contacts, .query = list_query},
+     .guard = &caller_guard, .handle = get_contacts, .query = list_query},
     {.method = "GET", .path = "/v2/contacts/:contactId",
-     .guard = &token_guard, .handle = get_contact},
+     .guard = &caller_guard, .handle = get_contact},
     {0},
 };
 /* clang-format on */

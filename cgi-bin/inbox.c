@@ -94,11 +94,11 @@ static int post_read(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "PUT", .path = "/v2/contacts/:contactId/block",
-     .guard = &token_guard, .handle = put_block, .body = BODY_JSON, .fields = block_fields},
+     .guard = &caller_guard, .handle = put_block, .body = BODY_JSON, .fields = block_fields},
     {.method = "DELETE", .path = "/v2/contacts/:contactId/block",
-     .guard = &token_guard, .handle = delete_block, .query = block_fields},
+     .guard = &caller_guard, .handle = delete_block, .query = block_fields},
     {.method = "POST", .path = "/v2/threads/:threadId/read",
-     .guard = &token_guard, .handle = post_read, .body = BODY_JSON, .fields = read_fields},
+     .guard = &caller_guard, .handle = post_read, .body = BODY_JSON, .fields = read_fields},
     {0},
 };
 /* clang-format on */

@@ -124,11 +124,11 @@ static int patch_line(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/lines",
-     .guard = &token_guard, .handle = get_lines, .query = list_query},
+     .guard = &caller_guard, .handle = get_lines, .query = list_query},
     {.method = "GET", .path = "/v2/lines/:lineId",
-     .guard = &token_guard, .handle = get_line},
+     .guard = &caller_guard, .handle = get_line},
     {.method = "PATCH", .path = "/v2/lines/:lineId",
-     .guard = &token_guard, .handle = patch_line, .body = BODY_JSON, .fields = line_fields},
+     .guard = &caller_guard, .handle = patch_line, .body = BODY_JSON, .fields = line_fields},
     {0},
 };
 /* clang-format on */

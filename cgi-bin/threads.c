@@ -279,13 +279,13 @@ static int get_message(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/threads",
-     .guard = &token_guard, .handle = get_threads, .query = list_query},
+     .guard = &caller_guard, .handle = get_threads, .query = list_query},
     {.method = "GET", .path = "/v2/threads/:threadId",
-     .guard = &token_guard, .handle = get_thread},
+     .guard = &caller_guard, .handle = get_thread},
     {.method = "GET", .path = "/v2/threads/:threadId/messages",
-     .guard = &token_guard, .handle = get_messages, .query = messages_query},
+     .guard = &caller_guard, .handle = get_messages, .query = messages_query},
     {.method = "GET", .path = "/v2/messages/:wamid",
-     .guard = &token_guard, .handle = get_message},
+     .guard = &caller_guard, .handle = get_message},
     {0},
 };
 /* clang-format on */

@@ -3,6 +3,9 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/seal.h"
+#include "delivery/wake.h"
+#include "payload/event_body.h"
+#include "store/event_test.h"
 #include "store/seal_context.h"
 #include "store/webhook_config.h"
 
@@ -117,6 +120,26 @@ static int post_generate_code(struct request *rq) {
     return reply_data(rq, json_written(&data));
 }
 
+/* The result is that of any other event: GET /v2/events/:eventId shows it. */
+static int post_test(struct request *rq) {
+    char id[ID_SIZE];
+    id_make(id, "evt_", rq->now);
+    enum store_result result = store_insert_test_event(
+        rq->caller->store, rq->arena, rq->caller->user.id, id, rq->now, event_body);
+    if (result == STORE_CONFLICT)
+        return fail(rq, CONFLICT,
+                    "There is no webhook to deliver to; POST /v2/webhooks/config sets one.");
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    wake_notify(rq->config);
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_text(&data, "eventId", id);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
 static const struct text_rule code_rule = {.meaning = "a secret of at most 1024 bytes",
                                            .longest = 1024};
 
@@ -142,6 +165,8 @@ static const struct route routes[] = {
      .guard = &caller_guard, .handle = get_config},
     {.method = "POST", .path = "/v2/webhooks/config",
      .guard = &caller_guard, .handle = post_config, .body = BODY_JSON, .fields = config_fields},
+    {.method = "POST", .path = "/v2/webhooks/test",
+     .guard = &caller_guard, .handle = post_test, .body = BODY_JSON, .fields = no_fields},
     {.method = "DELETE", .path = "/v2/webhooks/config",
      .guard = &caller_guard, .handle = delete_config},
     {.method = "POST", .path = "/v2/webhooks/generate-code",
@@ -153,6 +178,6 @@ static const struct route routes[] = {
 int main(int argc, char **argv) {
     return serve(&(struct service){.name = "webhooks",
                                    .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS},
+                                   .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER},
                  argc, argv);
 }

@@ -89,6 +89,7 @@ static int check_caller(struct request *rq) {
             json_write_text(&rq->log, "session", caller->session.id);
     }
     rq->caller = caller;
+    rq->user_id = caller->user.id;
     return 0;
 }
 

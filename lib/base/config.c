@@ -21,7 +21,8 @@ enum { LARGEST_FILE = 1024 * 1024 };
     { #name, offsetof(struct config, name), CONFIG_PATH, preset, meaning, needs }
 
 /* Its directory is that of the database, unless the key is set. */
-#define METRICS_FILE "/var/lib/switchboard/metrics"
+#define METRICS_FILE  "/var/lib/switchboard/metrics"
+#define REQUESTS_FILE "/var/lib/switchboard/requests"
 
 const struct config_key config_keys[] = {
     {"database", offsetof(struct config, database), CONFIG_TARGET,
@@ -45,6 +46,10 @@ const struct config_key config_keys[] = {
          "directory of the temporary files of multipart uploads"),
     {"metrics_file", offsetof(struct config, metrics_file), CONFIG_OPTION, METRICS_FILE,
      "the counters of GET /metrics; the default is beside the database; empty: none are kept",
+     NEEDS_NOTHING},
+    {"requests_file", offsetof(struct config, requests_file), CONFIG_OPTION, REQUESTS_FILE,
+     "the last requests, for GET /v2/requests; the default is beside the database; empty: none are "
+     "kept",
      NEEDS_NOTHING},
     KEY(metrics_token, CONFIG_SECRET, "",
         "the token that GET /metrics requires; without one it answers local clients only"),
@@ -215,14 +220,20 @@ static int read_file(const char *path, struct buffer *text) {
     return failed ? -1 : 0;
 }
 
-/* Puts the file of the counters beside the database, if it is not set and the database is. */
-static void place_metrics(struct config *config, struct arena *arena) {
-    static const char preset[] = METRICS_FILE;
+/* Returns the file that is named so beside the database, if `value` is not set and the database is.
+ */
+static const char *place(const struct config *config, struct arena *arena, const char *value,
+                         const char *preset, const char *name) {
     const char *database = target_file(config->database);
     const char *slash = database ? strrchr(database, '/') : NULL;
-    if (slash && strcmp(config->metrics_file, preset) == 0)
-        config->metrics_file =
-            arena_printf(arena, "%.*s/metrics", (int)(slash - database), database);
+    if (!slash || strcmp(value, preset) != 0)
+        return value;
+    return arena_printf(arena, "%.*s/%s", (int)(slash - database), database, name);
+}
+
+static void place_tables(struct config *config, struct arena *arena) {
+    config->metrics_file = place(config, arena, config->metrics_file, METRICS_FILE, "metrics");
+    config->requests_file = place(config, arena, config->requests_file, REQUESTS_FILE, "requests");
 }
 
 int config_read(const char *path, struct arena *arena, struct config *config, const char **error) {
@@ -243,7 +254,7 @@ int config_read(const char *path, struct arena *arena, struct config *config, co
         }
     }
     config->database_name = target_name(arena, config->database);
-    place_metrics(config, arena);
+    place_tables(config, arena);
     return 0;
 }
 

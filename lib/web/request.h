@@ -118,6 +118,7 @@ struct request {
     struct json json;       /* BODY_JSON: the object */
     bool is_strict;         /* Prefer: handling=strict: unknown fields are issues */
     struct caller *caller;  /* set by the guard */
+    const char *user_id;    /* of the authenticated caller; NULL: none. Set by the guard */
     bool has_session;       /* the guard looked for a session: the request has no token */
     void (*release)(void);  /* of the locks that the request holds; NULL: it holds none */
     struct failure failure;

@@ -10,6 +10,7 @@
 #include "base/environment.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/request_log.h"
 #include "web/crash.h"
 #include "web/describe.h"
 #include "web/prefer.h"
@@ -265,6 +266,26 @@ static void open_counters(const struct service *service, struct request *rq) {
         counters_add(COUNTERS_STARTS, service->name, 1);
 }
 
+/* Whether a route of the service authenticates a user. */
+static bool has_callers(const struct service *service) {
+    for (const struct route *route = service->routes; route->method; route++)
+        if (route->guard && route->guard->requires & REQUIRES_TOKEN)
+            return true;
+    return false;
+}
+
+/* Maps the list of the last requests, as open_counters does its table. */
+static void open_request_log(const struct service *service, struct request *rq) {
+    static bool is_tried;
+    char problem[REQUEST_LOG_PROBLEM_SIZE];
+    if (is_tried || !rq->config || !has_callers(service))
+        return;
+    is_tried = true;
+    request_log_open(rq->config->requests_file, problem);
+    if (*problem)
+        json_write_text(&rq->log, "requests", problem);
+}
+
 static int load_config(struct request *rq) {
     const char *error = NULL;
     /* Never from a parameter of a FastCGI request, because any program that can open the pool's
@@ -326,6 +347,21 @@ static void count_request(const struct request *rq) {
     counters_observe(COUNTERS_REQUEST_TIME, labels, clock_monotonic_us() - rq->started);
 }
 
+/* Records the request of an authenticated caller, for GET /v2/requests. */
+static void record_request(const struct request *rq) {
+    struct request_record record = {.time = rq->now,
+                                    .ms = (clock_monotonic_us() - rq->started) / 1000,
+                                    .status = rq->reply.status,
+                                    .is_session = rq->has_session};
+    if (!rq->user_id || !rq->route)
+        return;
+    snprintf(record.user_id, sizeof record.user_id, "%s", rq->user_id);
+    snprintf(record.id, sizeof record.id, "%s", rq->id);
+    snprintf(record.method, sizeof record.method, "%s", rq->head ? "HEAD" : rq->method);
+    snprintf(record.route, sizeof record.route, "%s", rq->route->path);
+    request_log_add(&record);
+}
+
 static void log_request(struct request *rq) {
     struct json_writer *line = &rq->log;
     if (rq->route)
@@ -353,6 +389,7 @@ static void serve_one(const struct service *service, struct arena *arena) {
     start(service, &rq);
     bool is_configured = load_config(&rq) == 0;
     open_counters(service, &rq);
+    open_request_log(service, &rq);
     if (is_configured && route_choose(&rq, service->routes) == 0 && rq.route) {
         confine_once(service, &rq);
 #ifdef SWITCHBOARD_PROBE
@@ -369,6 +406,7 @@ static void serve_one(const struct service *service, struct arena *arena) {
     if (!rq.reply.streamed)
         reply_settle(&rq);
     count_request(&rq); /* before the answer: a client that has it finds it counted */
+    record_request(&rq);
     if (!rq.reply.streamed)
         rq.reply.bytes = reply_write(&rq);
     log_request(&rq);

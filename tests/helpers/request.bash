@@ -186,8 +186,9 @@ find_program() {
             expression=${prefix//\"/}
             [[ $1 =~ $expression ]] || continue
             program=${file##*/}
+            path_info=''
+            [[ $program != *\$1 ]] || path_info=${BASH_REMATCH[1]}
             program=${program%\$1}
-            path_info=${BASH_REMATCH[1]}
             script_name=${1%"$path_info"}
             return
         fi

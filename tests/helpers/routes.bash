@@ -40,7 +40,7 @@ routes() {
 # shellcheck disable=SC2016,SC2034  # jq expands them; tests use them
 sample_functions='
     def segments: {name: "greeting", mediaId: "7001", flowId: "7002",
-        sessionId: "ses_sample"};
+        sessionId: "ses_sample", eventId: "evt_00000000000000000000000001"};
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
         language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1}};
@@ -114,4 +114,15 @@ have_samples() {
     sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"7002\",
         \"name\":\"f\",\"status\":\"PUBLISHED\",\"categories\":[],
         \"validation_errors\":[]}]}" >/dev/null
+    db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, created_at,
+            finished_at) SELECT 'evt_00000000000000000000000001', id, 1, 'message.received',
+            CAST('{}' AS BLOB), 'dead', 1, 1, 1 FROM user WHERE email = '$EMAIL';
+        UPDATE user SET event_sequence = 1 WHERE email = '$EMAIL';
+        INSERT INTO flow_reply_count VALUES ('$ACCOUNT', '7002', 0)"
+}
+
+# Sets the webhook of the user, which some routes need and DELETE /v2/webhooks/config removes.
+have_webhook() {
+    api POST /v2/webhooks/config \
+        -d '{"webhookUrl":"http://127.0.0.1:1/","webhookCode":"sample code"}'
 }

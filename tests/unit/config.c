@@ -40,6 +40,7 @@ static const struct {
     {"log_file", "", "/var/log/x", "x.log"},
     {"spool_dir", "/var/lib/switchboard/spool", "/spool", "./spool"},
     {"metrics_file", "/var/lib/switchboard/metrics", "", "metrics"},
+    {"requests_file", "/var/lib/switchboard/requests", "", "requests"},
     {"metrics_token", "", "secret", NULL},
     {"magic_file", "", "/magic.mgc", "magic.mgc"},
     {"public_url", "", "https://api.example.org", "api.example.org"},
@@ -60,7 +61,7 @@ static void check_keys(void) {
         CHECK_INTEGER_AS(key->name, read_text(slice_of(line), &config, &error), 0);
         CHECK_TEXT_AS(key->name, config_value(&config, key), keys[count].good);
         for (const struct config_key *other = config_keys; other->name; other++)
-            if (other != key && strcmp(other->name, "metrics_file") != 0)
+            if (other != key && !strstr(other->name, "s_file"))
                 CHECK_TEXT_AS(other->name, config_value(&config, other), other->preset);
 
         if (!keys[count].bad)
@@ -194,6 +195,7 @@ static void check_paths(void) {
     }
     CHECK_INTEGER(has_same_paths("log_file", NEEDS_NOTHING), false);
     CHECK_INTEGER(has_same_paths("metrics_file", NEEDS_NOTHING), false);
+    CHECK_INTEGER(has_same_paths("requests_file", NEEDS_NOTHING), false);
     CHECK_INTEGER(has_same_paths("database", NEEDS_NOTHING), false); /* metrics_file is beside it */
     CHECK_INTEGER(has_same_paths("app_secret", ~0u), true);
     CHECK_INTEGER(has_same_paths("graph_base_url", ~0u), true);
@@ -205,6 +207,7 @@ static void check_metrics_file(void) {
     const char *error;
     CHECK_INTEGER(read_text(SLICE("database = /a b/c.db\n"), &config, &error), 0);
     CHECK_TEXT(config.metrics_file, "/a b/metrics");
+    CHECK_TEXT(config.requests_file, "/a b/requests");
     CHECK_INTEGER(read_text(SLICE("database = /c.db\n"), &config, &error), 0);
     CHECK_TEXT(config.metrics_file, "/metrics");
     CHECK_INTEGER(read_text(SLICE("metrics_file = /m/x\ndatabase = /a/c.db\n"), &config, &error),
@@ -212,6 +215,8 @@ static void check_metrics_file(void) {
     CHECK_TEXT(config.metrics_file, "/m/x");
     CHECK_INTEGER(read_text(SLICE("database = /a/c.db\nmetrics_file =\n"), &config, &error), 0);
     CHECK_TEXT(config.metrics_file, "");
+    CHECK_INTEGER(read_text(SLICE("database = /a/c.db\nrequests_file =\n"), &config, &error), 0);
+    CHECK_TEXT(config.requests_file, "");
     CHECK_INTEGER(read_text(SLICE("database = postgresql://h/d\n"), &config, &error), 0);
     CHECK_TEXT(config.metrics_file, "/var/lib/switchboard/metrics");
 }

@@ -1,0 +1,89 @@
+/* /v2/events: the events of the caller's webhook and the attempts to deliver them. */
+#include "api/auth.h"
+#include "api/event_view.h"
+#include "api/paging.h"
+#include "api/period.h"
+
+static const char *const states[] = {"pending", "done", "dead", "cancelled", NULL};
+static const char *const flags[] = {"true", "false", NULL};
+
+static const struct field list_query[] = {
+    {.name = "state", .type = FIELD_STRING, .values = states},
+    {.name = "type", .type = FIELD_STRING},
+    {.name = "failed", .type = FIELD_STRING, .values = flags},
+    {.name = "since",
+     .type = FIELD_STRING,
+     .rule = &period_time_rule,
+     .example = PERIOD_TIME_EXAMPLE},
+    {.name = "until",
+     .type = FIELD_STRING,
+     .rule = &period_time_rule,
+     .example = PERIOD_TIME_EXAMPLE},
+    PAGING_FIELDS,
+    {0},
+};
+
+static int reply_events(struct request *rq, const struct store_event_entry *events, size_t count,
+                        size_t limit) {
+    const size_t shown = count < limit ? count : limit;
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_array(&data, "items");
+    for (size_t i = 0; i < shown; i++) {
+        json_write_object(&data, NULL);
+        event_view_write(&data, &events[i]);
+        json_write_end(&data);
+    }
+    json_write_end(&data);
+    paging_write(rq, &data, count > limit ? events[shown - 1].id : NULL);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+static int get_events(struct request *rq) {
+    const struct query *query = &rq->query;
+    const size_t limit = paging_limit(rq);
+    struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
+    const struct store_event_filter filter = {
+        .state = query_get(query, "state").p,
+        .type = query_get(query, "type").p,
+        .failed = slice_equal(query_get(query, "failed"), SLICE("true")),
+        .since = period_time(query_get(query, "since"), 0),
+        .until = period_time(query_get(query, "until"), INT64_MAX),
+    };
+    struct store_event_entry *events;
+    size_t count;
+    if (paging_after(rq, "evt_", &page.after))
+        return -1;
+    enum store_result result = store_list_user_events(
+        rq->caller->store, rq->arena, rq->caller->user.id, &filter, &page, &events, &count);
+    return result == STORE_OK ? reply_events(rq, events, count, limit) : state_fail(rq, result);
+}
+
+static int get_event(struct request *rq) {
+    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    struct store_event_entry event;
+    enum store_result result =
+        store_find_event(rq->caller->store, rq->arena, rq->caller->user.id, id, &event);
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND, "There is no such event; GET /v2/events lists them.");
+    return result == STORE_OK ? event_view_reply(rq, &event) : state_fail(rq, result);
+}
+
+/* clang-format off */
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/events",
+     .guard = &caller_guard, .handle = get_events, .query = list_query},
+    {.method = "GET", .path = "/v2/events/:eventId",
+     .guard = &caller_guard, .handle = get_event},
+    {0},
+};
+/* clang-format on */
+
+int main(int argc, char **argv) {
+    return serve(
+        &(struct service){
+            .name = "events", .routes = routes, .needs = READS_DATABASE, .prepare = state_prepare},
+        argc, argv);
+}

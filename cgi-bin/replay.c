@@ -1,0 +1,74 @@
+/* /v2/events/replay and /v2/events/:eventId/replay: delivers events again. */
+#include "api/auth.h"
+#include "api/event_view.h"
+#include "api/period.h"
+#include "delivery/wake.h"
+#include "store/event_replay.h"
+
+static int fail_replay(struct request *rq, enum store_result result) {
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND, "There is no such event; GET /v2/events lists them.");
+    if (result == STORE_CONFLICT)
+        return fail(rq, CONFLICT,
+                    "There is no webhook to deliver to; POST /v2/webhooks/config sets one.");
+    return state_fail(rq, result);
+}
+
+static int post_replay_one(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    struct store_event_entry event;
+    enum store_result result = store_replay_event(caller->store, caller->user.id, id, rq->now);
+    if (result == STORE_OK) {
+        wake_notify(rq->config);
+        result = store_find_event(caller->store, rq->arena, caller->user.id, id, &event);
+    }
+    return result == STORE_OK ? event_view_reply(rq, &event) : fail_replay(rq, result);
+}
+
+static int post_replay(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    const int64_t since = period_time(json_string(json_get(rq->json, "since"), rq->arena), 0);
+    size_t count;
+    bool more;
+    enum store_result result =
+        store_replay_dead_events(caller->store, caller->user.id, since, rq->now, &count, &more);
+    if (result != STORE_OK)
+        return fail_replay(rq, result);
+    wake_notify(rq->config);
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_integer(&data, "replayed", (int64_t)count);
+    json_write_bool(&data, "more", more);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+static const struct field replay_fields[] = {
+    {.name = "since",
+     .type = FIELD_STRING,
+     .required = true,
+     .rule = &period_time_rule,
+     .example = PERIOD_TIME_EXAMPLE},
+    {0},
+};
+
+static const struct field no_fields[] = {{0}};
+
+/* clang-format off */
+static const struct route routes[] = {
+    {.method = "POST", .path = "/v2/events/replay",
+     .guard = &caller_guard, .handle = post_replay, .body = BODY_JSON, .fields = replay_fields},
+    {.method = "POST", .path = "/v2/events/:eventId/replay",
+     .guard = &caller_guard, .handle = post_replay_one, .body = BODY_JSON, .fields = no_fields},
+    {0},
+};
+/* clang-format on */
+
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "replay",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | NOTIFIES_COURIER},
+                 argc, argv);
+}

@@ -1,0 +1,41 @@
+#include "api/csv.h"
+
+#include <string.h>
+
+static bool is_formula(struct slice text) {
+    return text.n && memchr("=+-@\t\r\n", text.p[0], 7);
+}
+
+static bool needs_quotes(struct slice text) {
+    for (size_t i = 0; i < text.n; i++)
+        if (memchr(",\"\r\n", text.p[i], 4))
+            return true;
+    return false;
+}
+
+static void add_character(struct buffer *line, char c) {
+    if (c == '"')
+        buffer_add_char(line, '"');
+    if (c)
+        buffer_add_char(line, c);
+    else
+        buffer_add_text(line, "\xef\xbf\xbd");
+}
+
+void csv_add(struct buffer *line, struct slice text) {
+    const bool is_quoted = needs_quotes(text);
+    if (line->n && line->p[line->n - 1] != '\n')
+        buffer_add_char(line, ',');
+    if (is_quoted)
+        buffer_add_char(line, '"');
+    if (is_formula(text))
+        buffer_add_char(line, '\'');
+    for (size_t i = 0; i < text.n; i++)
+        add_character(line, text.p[i]);
+    if (is_quoted)
+        buffer_add_char(line, '"');
+}
+
+void csv_end(struct buffer *line) {
+    buffer_add_text(line, "\r\n");
+}

@@ -1,0 +1,30 @@
+/* Pages of lists that this gateway stores. A cursor is opaque for the client: the id of the last
+ * row of a page, in base64url. */
+#ifndef SWITCHBOARD_API_PAGING_H
+#define SWITCHBOARD_API_PAGING_H
+
+#include "web/request.h"
+
+enum { PAGING_MOST = 100, PAGING_PRESET = 25 }; /* rows of a page */
+
+/* The fields of a list, for the query table of a route. */
+#define PAGING_FIELDS                                                                              \
+    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = PAGING_MOST}, {                      \
+        .name = "after", .type = FIELD_STRING                                                      \
+    }
+
+/* Returns the query's `limit`, which the field table has checked; PAGING_PRESET without one. */
+size_t paging_limit(const struct request *rq);
+
+/* Reads the query's `after`: `*after` is the text of the cursor, NULL without one. It consists of
+ * letters, digits and `_`, and begins with `prefix`. Returns 0, or -1 after failing the request
+ * with 400 because the cursor is none of this list. */
+int paging_after(struct request *rq, const char *prefix, const char **after);
+
+/* Fails the request with 400 because `after` is no cursor of the list. Returns -1. */
+int paging_fail(struct request *rq);
+
+/* Writes the member `paging`; `last` is the last row's id, NULL when no rows follow. */
+void paging_write(struct request *rq, struct json_writer *out, const char *last);
+
+#endif

@@ -1,0 +1,157 @@
+#include "base/mapped_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file_identity.h"
+#include "base/write_all.h"
+
+enum { TRIES = 64 };
+
+/* A table to be opened. */
+struct table {
+    const char *path;
+    const struct mapped_header *header;
+    size_t size;
+};
+
+sigjmp_buf mapped_file_escape;
+volatile sig_atomic_t mapped_file_is_inside; /* this process is using a table */
+static struct sigaction other_action;        /* for any other SIGBUS */
+
+static void on_bus_error(int number) {
+    if (!mapped_file_is_inside) {
+        sigaction(number, &other_action, NULL); /* the access is repeated, and raises it again */
+        return;
+    }
+    mapped_file_is_inside = 0;
+    siglongjmp(mapped_file_escape, 1);
+}
+
+static void watch_bus_errors(void) {
+    static bool is_watched;
+    struct sigaction action = {.sa_handler = on_bus_error, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    if (!is_watched)
+        sigaction(SIGBUS, &action, &other_action);
+    is_watched = true;
+}
+
+/* Checks that the open file is such a table. Reads the header instead of mapping it: a page less to
+ * fault in, for a CGI that uses one. Returns 0, EBADMSG when it is not, or errno. */
+static int check_table(int fd, const struct table *table) {
+    struct mapped_header header;
+    off_t size = lseek(fd, 0, SEEK_END);
+    if (size < 0)
+        return errno == ESPIPE ? EINVAL : errno;
+    ssize_t got = (size_t)size == table->size ? pread(fd, &header, sizeof header, 0) : 0;
+    if (got < 0)
+        return errno;
+    bool is_table =
+        got == (ssize_t)sizeof header && memcmp(&header, table->header, sizeof header) == 0;
+    return is_table ? 0 : EBADMSG;
+}
+
+/* Maps the open file; as check_table. */
+static int map(int fd, const struct table *table, void **pages) {
+    int failed = check_table(fd, table);
+    if (failed)
+        return failed;
+    *pages = mmap(NULL, table->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (*pages != MAP_FAILED)
+        return 0;
+    *pages = NULL;
+    return errno;
+}
+
+static bool write_zeros(int fd, size_t n) {
+    static const char zeros[65536];
+    while (n) {
+        const size_t step = n < sizeof zeros ? n : sizeof zeros;
+        if (!write_all(fd, (struct slice){zeros, step}))
+            return false;
+        n -= step;
+    }
+    return true;
+}
+
+/* Writes an empty table to the new file `path`. The bytes are written rather than left out, because
+ * the first access to a page for which the disk has no space would raise SIGBUS. */
+static bool write_empty(const char *path, const struct table *table) {
+    enum { MODE = 0660 }; /* programs of several users write, by their common group */
+    const struct slice header = {(const char *)table->header, sizeof *table->header};
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, MODE);
+    if (fd < 0)
+        return false;
+    fchmod(fd, MODE); /* the umask may have cleared bits */
+    bool is_written = write_all(fd, header) && write_zeros(fd, table->size - header.n);
+    int failed = errno;
+    close(fd);
+    errno = failed;
+    return is_written;
+}
+
+/* Creates the file under another name and links it, so that it is complete when it appears, and
+ * that of several processes one creates it. Returns 0 or errno. */
+static int create(const struct table *table) {
+    char name[4200];
+    snprintf(name, sizeof name, "%s.new-%ld", table->path, (long)getpid());
+    unlink(name); /* of a killed process with the same number */
+    int failed = write_empty(name, table) ? 0 : errno;
+    if (!failed && link(name, table->path) != 0 && errno != EEXIST)
+        failed = errno;
+    unlink(name);
+    return failed;
+}
+
+/* Renames the file `fd` that is not a table. Under the lock, so that no process renames the table
+ * that another one has created meanwhile. Returns 0, EAGAIN when another process does it, or errno.
+ */
+static int move_away(int fd, const char *path) {
+    char name[4200];
+    struct stat file;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &file) != 0)
+        return errno == EWOULDBLOCK ? EAGAIN : errno;
+    if (!S_ISREG(file.st_mode))
+        return EINVAL;
+    if (!file_is_at(&file, path))
+        return EAGAIN;
+    snprintf(name, sizeof name, "%s.replaced", path);
+    return rename(path, name) == 0 ? 0 : errno;
+}
+
+static int open_or_create(const struct table *table, void **pages, bool *is_replaced) {
+    int failed = EAGAIN;
+    for (int i = 0; i < TRIES && (failed == 0 || failed == EAGAIN); i++) {
+        if (failed == EAGAIN && i)
+            usleep(1000);
+        int fd = open(table->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0) {
+            failed = errno == ENOENT ? create(table) : errno;
+            continue;
+        }
+        failed = map(fd, table, pages);
+        const bool is_mapped = !failed, is_damaged = failed == EBADMSG;
+        if (is_damaged)
+            failed = move_away(fd, table->path);
+        close(fd);
+        if (is_mapped)
+            return 0;
+        *is_replaced = *is_replaced || (is_damaged && !failed);
+    }
+    return failed ? failed : EAGAIN;
+}
+
+void *mapped_file_open(const char *path, const struct mapped_header *header, size_t size,
+                       bool *is_replaced) {
+    const struct table table = {path, header, size};
+    void *pages = NULL;
+    watch_bus_errors();
+    *is_replaced = false;
+    errno = open_or_create(&table, &pages, is_replaced);
+    return pages;
+}

@@ -1,0 +1,53 @@
+/* The last requests of all processes of an installation, for GET /v2/requests: a ring of records in
+ * a memory-mapped file (configuration key `requests_file`). A process maps the file before it is
+ * confined; adding a record then needs no system call and no lock. The records survive restarts.
+ * Several processes may write at once. A record carries a checksum, so that a reader sees it whole
+ * or not at all.
+ *
+ * A record never holds a query string, a body or a token.
+ */
+#ifndef SWITCHBOARD_REQUEST_LOG_H
+#define SWITCHBOARD_REQUEST_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+
+enum {
+    REQUEST_LOG_RECORDS = 65536,
+    REQUEST_LOG_FILE_SIZE = 4096 + 65536 * 192, /* bytes */
+    REQUEST_LOG_ID_SIZE = 65,                   /* of the request's id, with the NUL */
+    REQUEST_LOG_ROUTE_SIZE = 57,                /* a longer route is cut */
+    REQUEST_LOG_METHOD_SIZE = 9,
+    REQUEST_LOG_PROBLEM_SIZE = 512, /* bytes of a message of request_log_open */
+};
+
+struct request_record {
+    uint64_t number;                      /* ascending from 1; set by request_log_add */
+    int64_t time;                         /* when the request arrived, ms */
+    int64_t ms;                           /* its duration */
+    int status;                           /* of the answer */
+    bool is_session;                      /* authorized by a session, not by the API token */
+    char user_id[ID_SIZE];                /* the caller */
+    char id[REQUEST_LOG_ID_SIZE];         /* X-Request-Id */
+    char method[REQUEST_LOG_METHOD_SIZE]; /* such as GET */
+    char route[REQUEST_LOG_ROUTE_SIZE];   /* the path of the route, with its `:name` segments */
+};
+
+/* Maps the file at `path`, and creates it when it is missing. Without a path, or when the file
+ * cannot be used, nothing is recorded. `problem` is "" or describes what is wrong. */
+void request_log_open(const char *path, char problem[REQUEST_LOG_PROBLEM_SIZE]);
+
+/* Whether requests are recorded. */
+bool request_log_is_kept(void);
+
+/* Adds a record; the oldest one is overwritten. */
+void request_log_add(const struct request_record *record);
+
+/* Finds the newest record of the user before the record *before, and sets *before to its number;
+ * UINT64_MAX: the newest one. False when there is none. */
+bool request_log_next(const char *user_id, uint64_t *before, struct request_record *record);
+
+#endif
