@@ -87,7 +87,7 @@ static int check_token(struct request *rq) {
                 "Authorization: Bearer TOKEN.");
 }
 
-static const struct guard caller_guard = {.before_body = check_token};
+static const struct guard token_guard = {.before_body = check_token};
 
 /* --- the counters --- */
 
@@ -322,7 +322,7 @@ static int get_metrics(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/metrics",
-     .guard = &caller_guard, .handle = get_metrics},
+     .guard = &token_guard, .handle = get_metrics},
     {0},
 };
 /* clang-format on */

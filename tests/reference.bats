@@ -129,7 +129,7 @@ clauses() {
         | "\(ascii_upcase) \($path | gsub("[{](?<name>[a-zA-Z]+)[}]"; ":\(.name)"))"' "$document" |
         sort)" "$(describe_routes | jq -r '"\(.method) \(.path)"' | sort)"
     assert_equal "$(jq -c '.webhooks | keys' "$document")" \
-        '["lead.created","message.received","message.status"]'
+        '["lead.created","message.received","message.status","webhook.test"]'
     assert_equal "$(jq -c '.components.schemas.PostMessagesSendInteractiveButtonWithTo
         | [.required, (.properties.buttons
         | .minItems, .maxItems, .items.required)]' "$document")" \
@@ -186,6 +186,7 @@ clauses() {
     switchboard user add "$ANN_EMAIL" >/dev/null
     set_password ANN_
     make_session ANN_
+    have_webhook
     while IFS=$'\t' read -r route url example <&4; do
         printf 'case: %s\n' "$route"
         who=(--as "$TOKEN")
@@ -195,7 +196,8 @@ clauses() {
         count=$((count + 1))
     done 4< <(jq -r '.paths | to_entries[] | .key as $path | .value.post // empty
         | .requestBody.content["application/json"].example // empty
-        | ["POST \($path)", ($path | sub("[{]name[}]"; "greeting")), tojson] | @tsv' \
+        | ["POST \($path)", ($path
+            | sub("[{]name[}]"; "greeting") | sub("[{]eventId[}]"; "evt_00000000000000000000000001")), tojson] | @tsv' \
         "$DOC/htdocs/openapi.json")
     ((count > 14)) || fail "only $count examples"
 }

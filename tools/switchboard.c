@@ -37,10 +37,10 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_PLATFORM_TYPE] = {"--platform-type", VALUE_PLATFORM_TYPE,
                               "the platform type, such as CLOUD_API"},
     [OPTION_PRIMARY] = {"--primary", VALUE_NONE, "make it the user's primary line"},
-    [OPTION_SINCE] = {"--since", VALUE_TIME, "events created at that time or later"},
+    [OPTION_SINCE] = {"--since", VALUE_TIME, "only what was created at that time or later"},
     [OPTION_UNREGISTERED] = {"--unregistered", VALUE_NONE,
                              "the line is not registered with the platform yet"},
-    [OPTION_UNTIL] = {"--until", VALUE_TIME, "events created before that time"},
+    [OPTION_UNTIL] = {"--until", VALUE_TIME, "only what was created before that time"},
     [OPTION_URL] = {"--url", VALUE_URL, "the URL of the gateway; default: public_url"},
     [OPTION_WABA_ID] = {"--waba-id", VALUE_WABA_ID, "the platform's id of the business account"},
 };
@@ -174,6 +174,13 @@ const struct command commands[] = {
     {.noun = "event", .verb = "disable", .needs = NEEDS_STORE, .run = event_disable,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
      .summary = "turn a type of event off again"},
+
+    {.noun = "usage", .needs = NEEDS_STORE, .run = usage_run,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .options = OPTION(SINCE) | OPTION(UNTIL),
+     .summary = "print how many messages passed through a user's lines on each day",
+     .details = "Days are of UTC: those of the last 30 days, or from --since on and before --until.\n"
+                "GET /v2/usage has the same numbers, for other clocks too, and says what counts."},
 
     {.noun = "refusal", .verb = "list", .needs = NEEDS_STORE, .run = refusal_list,
      .summary = "list webhook payloads of the platform that were too large to process",

@@ -37,6 +37,8 @@ int event_test(struct invocation *call);
 int event_enable(struct invocation *call);
 int event_disable(struct invocation *call);
 
+int usage_run(struct invocation *call);
+
 int refusal_list(struct invocation *call);
 int refusal_show(struct invocation *call);
 int refusal_retry(struct invocation *call);
