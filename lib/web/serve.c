@@ -269,7 +269,7 @@ static void open_counters(const struct service *service, struct request *rq) {
 /* Whether a route of the service authenticates a user. */
 static bool has_callers(const struct service *service) {
     for (const struct route *route = service->routes; route->method; route++)
-        if (route->guard && route->guard->requires & REQUIRES_TOKEN)
+        if (route->guard && route->guard->requires & (REQUIRES_EITHER | REQUIRES_SESSION))
             return true;
     return false;
 }

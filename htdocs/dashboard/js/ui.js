@@ -21,7 +21,7 @@ export function toast(text, kind = 'ok') {
 // The texts of an error: the API's message, its hint, and the id of the request.
 function errorLines(error) {
     const lines = [error.status === 0 ? t('error.network') : error.message];
-    if (error.details?.hint)
+    if (typeof error.details?.hint === 'string')
         lines.push(error.details.hint);
     return lines;
 }
@@ -211,13 +211,13 @@ export function field({label, name, type = 'text', value, hint, options, action,
     };
 }
 
-// Shows the details of a VALIDATION_ERROR at their fields; returns whether all have one.
-function placeDetails(error, fields) {
-    const name = error.details?.field ?? error.details?.path;
-    const target = name && fields.find(({input}) => input.name === name);
-    target?.setError(error.message);
-    target?.input.focus();
-    return Boolean(target);
+// Shows the issues of a VALIDATION_ERROR at their fields; returns whether all have one.
+function placeIssues(error, fields) {
+    const issues = Array.isArray(error.details) ? error.details : [];
+    const targets = issues.map(({path}) => fields.find(({input}) => input.name === path));
+    targets.forEach((target, i) => target?.setError(issues[i].message));
+    targets.find(Boolean)?.input.focus();
+    return targets.length > 0 && targets.every(Boolean);
 }
 
 // A form: form({fields, submit: 'Save', onSubmit: async () => ..., actions, kind}). An error of
@@ -231,7 +231,7 @@ export function form({fields, submit, onSubmit, actions = [], kind = 'primary', 
         try {
             await onSubmit();
         } catch (error) {
-            if (!placeDetails(error, fields.filter(({input}) => input)))
+            if (!placeIssues(error, fields.filter(({input}) => input)))
                 fill(problem, errorBox(error));
         }
     }

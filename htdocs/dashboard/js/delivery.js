@@ -1,0 +1,56 @@
+// How deliveries of events are shown: states, and the reasons of failures in words.
+import {call} from './api.js';
+import {el} from './dom.js';
+import {t} from './i18n.js';
+import {badge} from './ui.js';
+
+export const STATES = ['pending', 'done', 'dead', 'cancelled'];
+export const TYPES = ['message.received', 'message.status', 'lead.created', 'webhook.test'];
+
+const KINDS = {done: 'ok', dead: 'bad', cancelled: 'plain', pending: 'info'};
+
+// A pending event whose last attempt failed is shown as such.
+export function stateBadge(event) {
+    if (event.state === 'pending' && event.attempts > 0)
+        return badge('warn', t('events.state.retrying'));
+    return badge(KINDS[event.state] ?? 'plain', t(`events.state.${event.state}`));
+}
+
+const REASONS = [
+    [/^blocked_address/, 'blocked'],
+    [/no whole answer/, 'slow'],
+    [/no connection within|timed out/i, 'unreachable'],
+    [/certificate|SSL|TLS/i, 'tls'],
+    [/resolve/i, 'dns'],
+    [/refused|connect/i, 'refused'],
+    [/redirects/, 'redirect'],
+    [/wants no more|^HTTP 410/, 'gone'],
+    [/^HTTP 40[13]/, 'unauthorized'],
+    [/^HTTP 404/, 'notFound'],
+    [/^HTTP 429/, 'busy'],
+    [/^HTTP 4/, 'client'],
+    [/^HTTP 5/, 'server'],
+];
+
+// What a failure means and what to do; the courier's own text follows it on the page.
+export function explain(error) {
+    if (!error)
+        return null;
+    const found = REASONS.find(([pattern]) => pattern.test(error));
+    return t(`events.why.${found ? found[1] : 'other'}`);
+}
+
+// The answer of an attempt: HTTP status, or what happened instead.
+export function answerOf(status, error) {
+    if (status)
+        return el('code', {class: status < 300 ? 'good' : 'poor'}, `HTTP ${status}`);
+    return error ? el('span', {class: 'poor'}, t('events.noAnswer')) : '–';
+}
+
+export function replay(id) {
+    return call('POST', `/v2/events/${encodeURIComponent(id)}/replay`, {body: {}});
+}
+
+export function isFinished(event) {
+    return event.state !== 'pending' || event.attempts > 0;
+}

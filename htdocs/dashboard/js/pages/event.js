@@ -1,0 +1,108 @@
+// One event: what was sent, and every attempt to deliver it.
+import {call} from '../api.js';
+import {answerOf, explain, replay, stateBadge} from '../delivery.js';
+import {el, fill} from '../dom.js';
+import {icon} from '../icons.js';
+import {dateTime, milliseconds, t} from '../i18n.js';
+import {poll} from '../live.js';
+import {
+    button, card, codeBlock, copyButton, empty, errorBox, facts, heading, link, loading, moment,
+    notice, toast,
+} from '../ui.js';
+
+export const title = 'events.one';
+
+function back() {
+    return link([icon('back'), t('events.title')], '#/events');
+}
+
+function headersText(headers) {
+    return Object.entries(headers).map(([name, value]) => `${name}: ${value}`).join('\n');
+}
+
+function attempt(delivery) {
+    return el('li', {class: 'attempt'},
+        el('div', {class: 'attempt-head'},
+            el('strong', {}, t('events.attempt', {number: String(delivery.attempt)})),
+            answerOf(delivery.status, delivery.error),
+            el('span', {class: 'muted'}, milliseconds(delivery.durationMs)),
+            el('time', {class: 'muted', datetime: delivery.startedAt},
+                dateTime(delivery.startedAt))),
+        delivery.error && el('p', {}, explain(delivery.error)),
+        delivery.error && el('p', {class: 'mono small muted foreign'}, delivery.error),
+        el('details', {},
+            el('summary', {}, t('events.exchange')),
+            el('div', {class: 'stack'},
+                facts([[t('events.address'), delivery.address &&
+                    el('code', {}, delivery.address)]]),
+                el('h4', {}, t('events.headers')),
+                codeBlock(headersText(delivery.headers), t('events.headers')),
+                el('p', {class: 'hint'}, t('events.signature')),
+                el('h4', {}, t('events.response')),
+                delivery.responseHead
+                    ? codeBlock(delivery.responseHead, t('events.response'))
+                    : el('p', {class: 'muted'}, t('events.noResponse')))));
+}
+
+function summary(event) {
+    return card(null, {}, facts([
+        [t('events.column.state'), stateBadge(event)],
+        [t('events.column.attempts'), String(event.attempts)],
+        [t('events.column.created'), moment(event.createdAt, {isExact: true})],
+        [t('events.finished'), event.finishedAt && moment(event.finishedAt, {isExact: true})],
+        [t('events.column.next'), event.state === 'pending' && event.nextAttemptAt
+            ? moment(event.nextAttemptAt) : null],
+        [t('events.sequence'), String(event.sequence)],
+        ['webhook-id', el('span', {class: 'row'}, el('code', {}, event.id),
+            copyButton(event.id, t('ui.copy'), {kind: 'quiet', isIconOnly: true}))],
+    ]));
+}
+
+function draw(place, event) {
+    fill(place, summary(event),
+        event.lastError && event.state !== 'done' &&
+            notice(event.state === 'dead' ? 'bad' : 'warn', explain(event.lastError)),
+        card(t('events.attempts'), {}, event.deliveries.length
+            ? el('ol', {class: 'attempts'}, event.deliveries.toReversed().map(attempt))
+            : empty(t('events.noAttempt'))),
+        card(t('events.body'), {text: t('events.bodyText')},
+            codeBlock(JSON.stringify(event.body, null, 2), t('events.body'))));
+}
+
+export function show(root, {id}) {
+    const path = `/v2/events/${encodeURIComponent(id)}`;
+    const place = el('div', {class: 'stack'}, loading());
+    const name = el('span', {}, t('events.one'));
+    let last = '';
+
+    async function read() {
+        const event = await call('GET', path);
+        const text = JSON.stringify(event);
+        if (text === last)
+            return; // an open <details> stays open
+        last = text;
+        name.textContent = event.type;
+        draw(place, event);
+    }
+
+    const poller = poll(async () => {
+        try {
+            await read();
+        } catch (error) {
+            if (!last)
+                fill(place, errorBox(error));
+            if (error.status === 404)
+                poller.stop();
+            throw error;
+        }
+    });
+    fill(root, heading(name, {
+        above: back(),
+        actions: [button(t('events.replay'), async () => {
+            await replay(id);
+            toast(t('events.replayed', {count: 1}));
+            poller.now();
+        }, {icon: 'refresh'})],
+    }), place);
+    return poller.stop;
+}

@@ -1,0 +1,142 @@
+// The delivery log: the events of the webhook, newest first.
+import {call} from '../api.js';
+import {STATES, TYPES, answerOf, stateBadge} from '../delivery.js';
+import {el, fill} from '../dom.js';
+import {dateTime, t} from '../i18n.js';
+import {keepInAddress} from '../router.js';
+import {
+    button, choices, dialog, empty, field, form, heading, linkButton, moment, pagedTable, toast,
+} from '../ui.js';
+
+export const title = 'events.title';
+
+// The value of an <input type="datetime-local"> as ISO 8601 in UTC, and back.
+function toIso(local) {
+    const time = new Date(local);
+    return local && !Number.isNaN(time.getTime()) ? time.toISOString() : undefined;
+}
+
+function toLocal(time) {
+    const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60000);
+    return shifted.toISOString().slice(0, 16);
+}
+
+// --- Replay of all that failed -------------------------------------------------------------------
+
+// The server replays a part with each call, so that none holds the database for long.
+async function replayAll(since) {
+    let total = 0;
+    for (;;) {
+        const {replayed, more} = await call('POST', '/v2/events/replay', {body: {since}});
+        total += replayed;
+        if (!more || !replayed)
+            return total;
+    }
+}
+
+function replayDialog() {
+    const since = field({
+        label: t('events.since'), name: 'since', type: 'datetime-local', required: true,
+        value: toLocal(new Date(Date.now() - 24 * 3600 * 1000)),
+    });
+    return dialog(t('events.replayAll'), (close) => [
+        el('p', {}, t('events.replayAllText')),
+        form({
+            fields: [since], submit: t('events.replayAll'),
+            actions: [button(t('ui.cancel'), () => close())],
+            async onSubmit() {
+                const count = await replayAll(toIso(since.value));
+                toast(t('events.replayed', {count}));
+                close(true);
+            },
+        }),
+    ]);
+}
+
+// --- Filters and table ---------------------------------------------------------------------------
+
+function filterBar(filter, apply) {
+    const change = (name) => (event) => apply({[name]: event.currentTarget.value});
+    const type = field({
+        label: t('events.column.type'), type: 'select', value: filter.type ?? '',
+        options: [['', t('ui.all')], ...TYPES.map((one) => [one, one])],
+        on: {change: change('type')},
+    });
+    const since = field({
+        label: t('events.since'), type: 'datetime-local', value: filter.since ?? '',
+        on: {change: change('since')},
+    });
+    const until = field({
+        label: t('events.until'), type: 'datetime-local', value: filter.until ?? '',
+        on: {change: change('until')},
+    });
+    const states = [['', t('ui.all')],
+        ...STATES.map((state) => [state, t(`events.state.${state}`)]),
+        ['failed', t('events.failed')]];
+    return el('div', {class: 'filters'},
+        choices(t('events.column.state'), states, filter.state ?? '',
+            (state) => apply({state})),
+        type.root, since.root, until.root);
+}
+
+const COLUMNS = () => [
+    {label: t('events.column.type'), cell: (event) => el('code', {}, event.type)},
+    {label: t('events.column.state'), cell: stateBadge},
+    {
+        label: t('events.answer'), kind: 'narrow',
+        cell: (event) => answerOf(event.lastStatus, event.lastError),
+    },
+    {label: t('events.column.attempts'), kind: 'number narrow', cell: (event) => event.attempts},
+    {
+        label: t('events.column.next'), kind: 'narrow nowrap',
+        cell: (event) => moment(event.state === 'pending' && event.nextAttemptAt),
+    },
+    {
+        label: t('events.column.created'), kind: 'nowrap',
+        cell: (event) => el('time', {datetime: event.createdAt}, dateTime(event.createdAt)),
+    },
+];
+
+function queryOf(filter, after) {
+    const isFailed = filter.state === 'failed';
+    return {
+        state: isFailed ? undefined : filter.state, failed: isFailed ? 'true' : undefined,
+        type: filter.type, since: toIso(filter.since), until: toIso(filter.until),
+        limit: 50, after,
+    };
+}
+
+function showEmpty(filter) {
+    return Object.values(filter).some(Boolean)
+        ? empty(t('events.none'), null, linkButton(t('ui.reset'), '#/events'))
+        : empty(t('events.noneYet'), t('events.noneYetText'),
+            linkButton(t('events.toWebhook'), '#/webhook'));
+}
+
+export function show(root, parameters) {
+    const {state, type, since, until} = parameters;
+    const filter = {state, type, since, until};
+    const list = pagedTable({
+        caption: t('events.title'), columns: COLUMNS(),
+        href: (event) => `#/events/${event.id}`,
+        load: (after) => call('GET', '/v2/events', {query: queryOf(filter, after)}),
+        empty: () => showEmpty(filter),
+    });
+
+    function apply(changed) {
+        Object.assign(filter, changed);
+        keepInAddress('/events', filter);
+        return list.reload();
+    }
+
+    fill(root, heading(t('events.title'), {
+        text: t('events.text'),
+        actions: [
+            button(t('ui.refresh'), list.reload, {icon: 'refresh'}),
+            button(t('events.replayAll'), async () => {
+                if (await replayDialog())
+                    await list.reload();
+            }),
+        ],
+    }), filterBar(filter, apply), list.root);
+}

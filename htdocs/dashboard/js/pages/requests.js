@@ -1,0 +1,63 @@
+// The request log: the calls of the API, newest first.
+import {call} from '../api.js';
+import {el, fill} from '../dom.js';
+import {dateTime, milliseconds, t} from '../i18n.js';
+import {keepInAddress} from '../router.js';
+import {badge, button, copyButton, empty, field, form, heading, pagedTable} from '../ui.js';
+
+export const title = 'requests.title';
+
+function statusBadge({status}) {
+    return badge(status < 300 ? 'ok' : status < 400 ? 'plain' : status < 500 ? 'warn' : 'bad',
+        String(status));
+}
+
+const COLUMNS = () => [
+    {label: t('requests.status'), cell: statusBadge},
+    {
+        label: t('requests.route'), kind: 'wide',
+        cell: (one) => el('code', {}, `${one.method} ${one.route}`),
+    },
+    {label: t('requests.by'), kind: 'narrow', cell: (one) => by(one.by)},
+    {label: t('events.duration'), kind: 'number narrow', cell: (one) => milliseconds(one.ms)},
+    {
+        label: t('requests.id'), kind: 'narrow',
+        cell: (one) => el('span', {class: 'row nowrap'},
+            el('code', {class: 'cut id'}, one.requestId),
+            copyButton(one.requestId, t('requests.copyId'), {kind: 'quiet', isIconOnly: true})),
+    },
+    {
+        label: t('requests.time'), kind: 'nowrap',
+        cell: (one) => el('time', {datetime: one.time}, dateTime(one.time)),
+    },
+];
+
+function by(who) {
+    return who === 'session' || who === 'token' ? t(`requests.${who}`) : '–';
+}
+
+export function show(root, parameters) {
+    let requestId = parameters.requestId ?? '';
+    const list = pagedTable({
+        caption: t('requests.title'), columns: COLUMNS(),
+        load: (after) => call('GET', '/v2/requests', {query: {requestId, limit: 100, after}}),
+        empty: () => (requestId
+            ? empty(t('requests.notFound'), t('requests.notFoundText'))
+            : empty(t('requests.none'), t('requests.noneText'))),
+    });
+    const search = field({
+        label: t('requests.search'), name: 'requestId', type: 'search', value: requestId,
+        autocomplete: 'off', spellcheck: 'false', placeholder: 'Z0k3…',
+    });
+    fill(root, heading(t('requests.title'), {
+        text: t('requests.text'),
+        actions: [button(t('ui.refresh'), list.reload, {icon: 'refresh'})],
+    }), form({
+        fields: [search], submit: t('requests.find'), kind: '', class: 'form search-form',
+        async onSubmit() {
+            requestId = search.value.trim();
+            keepInAddress('/requests', {requestId});
+            await list.reload();
+        },
+    }), list.root);
+}
