@@ -5,8 +5,8 @@
 NPM := $(if $(shell command -v npm),,nodejs npm)
 HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime gojq man-db \
-    mandoc zsh $(NPM)
-LINT_PACKAGES := clang clang-format shellcheck
+    mandoc zsh chromium $(NPM)
+LINT_PACKAGES := clang clang-format shellcheck $(NPM)
 FUZZ_PACKAGES := clang libclang-rt-14-dev
 COVERAGE_PACKAGES := gcovr
 BENCH_PACKAGES := wrk sqlite3
@@ -106,7 +106,8 @@ $(FUZZ)/libswitchboard.a: $(FUZZ_OBJECTS)
 $(FUZZ_TARGETS): $(FUZZ)/%: $(FUZZ)/tests/fuzz/%.o $(FUZZ)/libswitchboard.a
 	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(FCGI) $(SQLITE) $(SODIUM) -lcjson
 
-# --- Libraries that receivers of events use, at the versions of tests/package-lock.json -----------
+# --- Libraries of npm, at the versions of tests/package-lock.json ---------------------------------
+# Those that receivers of events use, and those that drive Chromium.
 NODE_MODULES := build/npm/node_modules/.package-lock.json
 $(NODE_MODULES): tests/package.json tests/package-lock.json
 	@mkdir -p build/npm
@@ -126,7 +127,8 @@ LINT := build/lint
 ifneq ($(filter lint-reports,$(MAKECMDGOALS)),)
 LINT_C := $(patsubst %,$(LINT)/%,$(filter %.c,$(shell tests/lint/files c)))
 LINT_SHELL := $(patsubst %,$(LINT)/%.shell,$(shell tests/lint/files shell))
-lint-reports: $(LINT_C) $(LINT_SHELL)
+LINT_JS := $(patsubst %,$(LINT)/%.syntax,$(shell tests/lint/files js))
+lint-reports: $(LINT_C) $(LINT_SHELL) $(LINT_JS)
 
 $(LINT_C): $(LINT)/%.c: %.c Makefile tests/rules.mk tests/lint/compile
 	@mkdir -p $(@D)
@@ -135,6 +137,10 @@ $(LINT_C): $(LINT)/%.c: %.c Makefile tests/rules.mk tests/lint/compile
 $(LINT_SHELL): $(LINT)/%.shell: % tests/lint/shellcheck $(wildcard tests/.shellcheckrc)
 	@mkdir -p $(@D)
 	@tests/lint/shellcheck $@ $<
+
+$(LINT_JS): $(LINT)/%.syntax: % tests/lint/syntax
+	@mkdir -p $(@D)
+	@tests/lint/syntax $@ $<
 
 -include $(LINT_C:%=%.d)
 endif

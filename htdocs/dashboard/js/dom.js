@@ -116,6 +116,19 @@ export function morph(node, fresh) {
     return node;
 }
 
+// Moves a child. moveBefore keeps focus, selection and scroll of what it moves; browsers that lack
+// it lose them, and get the focus back.
+function place(parent, node, next) {
+    if (parent.moveBefore && node.parentNode === parent && parent.isConnected) {
+        parent.moveBefore(node, next);
+        return;
+    }
+    const focused = node.contains(document.activeElement) ? document.activeElement : null;
+    parent.insertBefore(node, next);
+    if (focused && focused !== document.activeElement)
+        focused.focus({preventScroll: true});
+}
+
 // What each keyed list was rendered from: parent -> Map(key -> {node, text}).
 const lists = new WeakMap();
 
@@ -145,7 +158,7 @@ export function update(parent, items, key, render) {
         if (node === next)
             next = next.nextSibling;
         else
-            parent.insertBefore(node, next);
+            place(parent, node, next);
     }
     lists.set(parent, after);
 }

@@ -59,8 +59,8 @@ export function has(key) {
     return key in texts;
 }
 
-// The text of a key with {name} replaced: t('events.count', {count: 3}). With a number `count` the
-// key's forms `key.one` and `key.other` are used where they exist.
+// The text of a key with {name} replaced: t('events.replayed', {count: 3}). With a number `count`
+// the key's forms `key.one` and `key.other` are used where they exist.
 export function t(key, values = {}) {
     return parts(key, values).join('');
 }

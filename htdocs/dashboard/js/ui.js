@@ -10,7 +10,7 @@ function newId(prefix) {
 
 // --- Messages ------------------------------------------------------------------------------------
 
-// Says something to everyone, screen readers included: toast('Copied.').
+// Shows a short message, which screen readers say too: toast('Copied.').
 export function toast(text, kind = 'ok') {
     const box = document.getElementById('toasts');
     const line = el('p', {class: `toast ${kind}`}, text);
