@@ -342,6 +342,11 @@ hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, chroot,
 	    tests/run tests/hosting/archive.bats
 	@cat build/hosting/times
 
+screenshots: ## write pictures of the dashboard's pages to build/screenshots
+	@tools/setup $(PACKAGES) chromium $(NPM)
+	@$(BUILD_ALL) all $(NODE_MODULES)
+	@tests/dashboard/screenshots build/screenshots
+
 doc: ## write the reference to build/doc: OpenAPI, HTML, man page, Postman collection, llms.txt
 	@tools/setup $(PACKAGES)
 	@$(BUILD_ALL) all
@@ -359,6 +364,6 @@ help:
 
 .PHONY: all hosting hosting-programs hosting-test mapped run stop format lint test test-full \
     torture fuzz audit bench bench-quick growth coverage soak man sbom installed install uninstall \
-    doc deb package-test clean help
+    doc deb package-test screenshots clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)

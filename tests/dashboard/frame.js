@@ -1,0 +1,223 @@
+// What holds for every page, and the parts that all pages are made of.
+const assert = require('node:assert/strict');
+const {createRequire} = require('node:module');
+const fs = require('node:fs');
+const {PAGES} = require('./pages.js');
+
+const axeFile = createRequire(`${process.env.NODE_MODULES}/`).resolve('axe-core/axe.min.js');
+const axe = fs.readFileSync(axeFile, 'utf8');
+
+// The findings of axe in the present page. It is injected through the debugger, which the content
+// security policy does not stop.
+async function findings(page) {
+    await page.evaluate(axe);
+    const {violations} = await page.evaluate(() => window.axe.run(document, {
+        resultTypes: ['violations'],
+    }));
+    return violations.map(({id, help, nodes}) =>
+        `${id}: ${help}\n${nodes.map(({html, failureSummary}) =>
+            `    ${html}\n    ${failureSummary}`).join('\n')}`);
+}
+
+// Opens each page: calls check(page, name) for it.
+async function eachPage({page, context, open, logIn, api, step}, check) {
+    for (const {address, name} of PAGES.filter(({isPublic}) => isPublic)) {
+        step(`page ${name}`);
+        await open(address);
+        await check(page, name);
+    }
+    await logIn();
+    for (const entry of PAGES.filter(({isPublic}) => !isPublic)) {
+        step(`page ${entry.name}`);
+        const address = entry.address ??
+            await entry.find((method, url) => api(page, method, url));
+        assert.ok(address, `there is no item for the page ${entry.name}`);
+        await open(address);
+        await check(page, entry.name);
+    }
+}
+
+// No page fails, loses its heading or is wider than the screen; axe finds nothing.
+exports.accessible = async (test, colorScheme, width) => {
+    const {page} = test;
+    await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
+    await page.setViewportSize({width: Number(width), height: 800});
+    await eachPage(test, async (_, name) => {
+        assert.equal(await page.locator('h1').count(), 1, 'a page has one heading');
+        assert.ok(!await page.getByText('This page could not be opened').count());
+        const excess = await page.evaluate(() =>
+            document.documentElement.scrollWidth - window.innerWidth);
+        assert.ok(excess <= 0, `the page is ${excess} pixels wider than the screen`);
+        const found = await findings(page);
+        assert.equal(found.length, 0, `${name}: ${found.join('\n')}`);
+    });
+};
+
+// Each page opens without an error of the API, and its heading has the focus.
+exports.opens = async (test) => {
+    await eachPage(test, async (page, name) => {
+        assert.equal(await page.locator('main .notice.bad').count(), 0,
+            await page.locator('main').innerText());
+        if (name !== 'login') {
+            assert.equal(await page.evaluate(() => document.activeElement.localName), 'h1',
+                'the heading has the focus');
+        }
+        assert.match(await page.title(), /\S · Switchboard$/);
+    });
+};
+
+// Texts of twice the size: at 1280 pixels the page has the room of 640.
+exports.zoomed = async (test) => {
+    const {page} = test;
+    await page.setViewportSize({width: 640, height: 450});
+    await eachPage(test, async () => {
+        const cut = await page.evaluate(() => [...document.querySelectorAll('main *')]
+            .filter((node) => node.childElementCount === 0 && node.textContent.trim() &&
+                getComputedStyle(node).overflowX === 'hidden' &&
+                !node.closest('.off-screen, .cut') && node.scrollWidth > node.clientWidth + 1)
+            .map((node) => node.outerHTML.slice(0, 200)));
+        assert.deepEqual(cut, []);
+        const excess = await page.evaluate(() =>
+            document.documentElement.scrollWidth - window.innerWidth);
+        assert.ok(excess <= 0, `the page is ${excess} pixels wider than the screen`);
+    });
+};
+
+// The keyboard reaches the content past the navigation, and every control of a page shows where
+// the focus is.
+exports.keyboard = async ({page, logIn, open, step}) => {
+    await logIn();
+    await open('/webhook');
+    step('the first stop is the link past the navigation');
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.className), 'skip');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+    assert.match(page.url(), /#\/webhook$/);
+    step('every stop has a visible outline');
+    const stops = new Set();
+    for (let i = 0; i < 60; i++) {
+        await page.keyboard.press('Tab');
+        const stop = await page.evaluate(() => {
+            const node = document.activeElement;
+            const {outlineStyle, outlineWidth} = getComputedStyle(node);
+            return {html: node.outerHTML.slice(0, 120), outlineStyle, outlineWidth,
+                isBody: node === document.body};
+        });
+        if (stop.isBody)
+            break;
+        assert.notEqual(stop.outlineStyle, 'none', stop.html);
+        assert.notEqual(stop.outlineWidth, '0px', stop.html);
+        stops.add(stop.html);
+    }
+    assert.ok(stops.size >= 5, `only ${stops.size} stops`);
+};
+
+// On a phone the navigation opens by its button, and closes when a page opens.
+exports.phoneMenu = async ({page, logIn, settled, step}) => {
+    await page.setViewportSize({width: 360, height: 700});
+    await logIn();
+    const menu = page.getByRole('button', {name: 'Menu'});
+    step('open the menu by the keyboard');
+    await menu.focus();
+    await page.keyboard.press('Enter');
+    assert.equal(await menu.getAttribute('aria-expanded'), 'true');
+    await page.getByRole('link', {name: 'Webhook'}).click();
+    await settled(page);
+    assert.equal(await menu.getAttribute('aria-expanded'), 'false');
+    assert.equal(await page.getByRole('link', {name: 'Webhook'}).isVisible(), false);
+    assert.equal(await page.locator('h1').innerText(), 'Webhook');
+};
+
+// The language is chosen by the user, kept over a reload, and is that of the document.
+exports.language = async ({page, logIn, open, settled, step}) => {
+    await logIn();
+    await open('/webhook');
+    await page.getByLabel('Language').selectOption('pt');
+    await page.getByRole('link', {name: 'Conversas'}).waitFor();
+    await settled(page);
+    assert.equal(await page.evaluate(() => document.documentElement.lang), 'pt');
+    step('reload');
+    await page.reload();
+    await settled(page);
+    assert.equal(await page.locator('nav').getByText('Formulários').count(), 1);
+    assert.match(page.url(), /#\/webhook$/, 'a reload shows the same page');
+};
+
+// Counts the requests of a function's duration.
+async function requestsDuring(page, work) {
+    let count = 0;
+    const listener = (request) => {
+        count += request.url().includes('/v2/') ? 1 : 0;
+    };
+    page.on('request', listener);
+    await work();
+    page.off('request', listener);
+    return count;
+}
+
+// A hidden tab sends nothing; one that is shown again asks at once.
+exports.hidden = async ({page, logIn, open, step}, address) => {
+    await page.clock.install();
+    await page.addInitScript(() => {
+        let isHidden = false;
+        Object.defineProperty(document, 'hidden', {get: () => isHidden});
+        window.hide = (value) => {
+            isHidden = value;
+            document.dispatchEvent(new Event('visibilitychange'));
+        };
+    });
+    await logIn();
+    await open(address);
+    step('a visible page polls');
+    const seen = await requestsDuring(page, () => page.clock.runFor(60000));
+    assert.ok(seen >= 1, 'the page does not poll at all');
+    step('a hidden one does not');
+    await page.evaluate(() => window.hide(true));
+    assert.equal(await requestsDuring(page, () => page.clock.runFor(600000)), 0);
+    step('shown again');
+    await page.evaluate(() => window.hide(false));
+    assert.ok(await requestsDuring(page, () => page.clock.runFor(1000)) >= 1);
+};
+
+// dom.js: keyed lists keep focus, selection, scroll and what was typed; texts are never markup.
+exports.dom = async ({page, open, step}) => {
+    await open('/login');
+    step('texts become text nodes');
+    const shown = await page.evaluate(async () => {
+        const {el} = await import('/dashboard/js/dom.js');
+        const node = el('p', {title: '"><b>'}, '<img src=x onerror=alert(1)>', ['a', null, 0]);
+        return {text: node.textContent, children: node.childElementCount, title: node.title};
+    });
+    assert.deepEqual(shown,
+        {text: '<img src=x onerror=alert(1)>a0', children: 0, title: '"><b>'});
+    step('a list keeps its nodes');
+    const list = await page.evaluate(async () => {
+        const {el, update} = await import('/dashboard/js/dom.js');
+        const clicks = [];
+        const box = el('ul', {});
+        document.querySelector('main').append(box);
+        const render = (item) => el('li', {}, el('input', {'aria-label': item.id}),
+            el('button', {on: {click: () => clicks.push(item.text)}}, item.text));
+        const show = (items) => update(box, items, ({id}) => id, render);
+        show([{id: 'a', text: '1'}, {id: 'b', text: '2'}, {id: 'c', text: '3'}]);
+        const [a, b] = box.children;
+        const input = b.querySelector('input');
+        input.value = 'half a sentence';
+        input.focus();
+        input.setSelectionRange(2, 5);
+        show([{id: 'z', text: '0'}, {id: 'b', text: 'new'}, {id: 'a', text: '1'}]);
+        b.querySelector('button').click();
+        return {
+            order: [...box.children].map((node) => node.textContent),
+            sameNodes: box.children[1] === b && box.children[2] === a,
+            hasFocus: document.activeElement === input, value: input.value,
+            selection: [input.selectionStart, input.selectionEnd], clicks,
+        };
+    });
+    assert.deepEqual(list, {
+        order: ['0', 'new', '1'], sameNodes: true, hasFocus: true, value: 'half a sentence',
+        selection: [2, 5], clicks: ['new'],
+    });
+};

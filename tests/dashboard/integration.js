@@ -1,0 +1,186 @@
+// API settings, webhook, delivery log, request log.
+const assert = require('node:assert/strict');
+
+// Whether a text stands anywhere in the page: markup, values of fields, storage.
+function holds(page, text) {
+    return page.evaluate((wanted) => [
+        document.documentElement.outerHTML,
+        ...[...document.querySelectorAll('input, textarea')].map(({value}) => value),
+        JSON.stringify({...localStorage}), JSON.stringify({...sessionStorage}),
+        document.cookie, location.href,
+    ].some((place) => place.includes(wanted)), text);
+}
+
+// Regenerates the token and returns the new one, which the dialog shows.
+async function regenerate(page) {
+    await page.getByRole('button', {name: 'Regenerate'}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Regenerate'}).click();
+    const token = await page.locator('dialog .secret').innerText();
+    assert.match(token, /^sb_[0-9a-f]{64}$/);
+    return token;
+}
+
+exports.token = async ({page, context, logIn, open, settled, step, BASE}, before) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], {origin: BASE});
+    const me = async (token) => (await context.request.get(`${BASE}/v2/me`,
+        {headers: {'X-API-Token': token}})).status();
+    await logIn();
+    await open('/api');
+    const second = await context.newPage();
+    await open('/api', second);
+    step('cancel keeps the token');
+    await page.getByRole('button', {name: 'Regenerate'}).click();
+    await page.keyboard.press('Escape');
+    assert.equal(await me(before), 200);
+    step('regenerate');
+    const token = await regenerate(page);
+    assert.equal(await me(token), 200);
+    assert.equal(await me(before), 401);
+    step('copy');
+    await page.getByRole('dialog').getByRole('button', {name: 'Copy'}).click();
+    await page.getByText('Copied.').waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), token);
+    step('closed, it is nowhere');
+    await page.getByRole('button', {name: 'I have stored it'}).click();
+    await settled(page);
+    assert.equal(await holds(page, token), false);
+    assert.equal(await holds(page, token.slice(-4)), true, 'its last 4 characters are shown');
+    await page.reload();
+    await settled(page);
+    assert.equal(await holds(page, token), false);
+    assert.equal(await holds(second, token), false);
+    step('regenerate in both tabs at the same time');
+    const tokens = await Promise.all([regenerate(page), regenerate(second)]);
+    const statuses = await Promise.all(tokens.map(me));
+    assert.deepEqual(statuses.sort(), [200, 401]);
+};
+
+exports.webhook = async ({page, logIn, open, step, settled}, url) => {
+    await logIn();
+    await open('/webhook');
+    step('set the URL');
+    await page.getByLabel('URL').fill(url);
+    await page.getByRole('button', {name: 'Save'}).click();
+    await page.getByText('The webhook was saved.').waitFor();
+    await settled(page);
+    step('the code is hidden until it is revealed');
+    const code = page.getByLabel('Code');
+    const hidden = await code.inputValue();
+    assert.doesNotMatch(hidden, /[0-9a-f]/);
+    await page.getByRole('button', {name: 'Reveal'}).click();
+    const first = await code.inputValue();
+    assert.match(first, /^[0-9a-f]{64}$/);
+    await page.getByRole('button', {name: 'Hide'}).click();
+    assert.equal(await code.inputValue(), hidden);
+    step('generate another');
+    await page.getByRole('button', {name: 'Generate a new code'}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Generate a new code'}).click();
+    await page.getByText('The new code signs events now', {exact: false}).waitFor();
+    await settled(page);
+    await page.getByRole('button', {name: 'Reveal'}).click();
+    const second = await code.inputValue();
+    assert.match(second, /^[0-9a-f]{64}$/);
+    assert.notEqual(second, first);
+    step('a bad URL is refused at its field');
+    await page.getByLabel('URL').fill('ftp://example.org/');
+    await page.getByRole('button', {name: 'Save'}).click();
+    await page.locator('.field-error:not([hidden])').waitFor();
+    assert.equal(await page.getByLabel('URL').getAttribute('aria-invalid'), 'true');
+};
+
+// Sends a test event and expects words about its result.
+exports.webhookTest = async ({page, logIn, open, step, settled}, status, words, head) => {
+    await logIn();
+    await open('/webhook');
+    step('send a test event');
+    await page.getByRole('button', {name: 'Send a test event'}).click();
+    await page.getByText('Open this event').waitFor({timeout: 20000});
+    const result = page.locator('[aria-live=polite] .stack');
+    const text = await result.innerText();
+    if (status)
+        assert.ok(text.includes(`HTTP ${status}`), text);
+    if (words)
+        assert.ok(text.includes(words), text);
+    if (head)
+        assert.ok(text.includes(head), text);
+    assert.equal(await result.locator('img, script').count(), 0);
+    step('its page');
+    await page.getByRole('link', {name: 'Open this event'}).click();
+    await settled(page);
+    await page.getByRole('heading', {name: 'webhook.test'}).waitFor();
+    await page.getByText('"type": "webhook.test"').waitFor();
+    await page.getByText('Request and answer').first().click();
+    assert.match(await page.locator('.attempt').first().innerText(), /webhook-id: evt_/);
+};
+
+// The log filters, keeps its filters over a reload, and replays.
+exports.events = async ({page, logIn, open, step, settled}, count) => {
+    await logIn();
+    await open('/events?state=dead');
+    step('dead events');
+    await page.locator('tbody tr').first().waitFor();
+    assert.equal(await page.locator('tbody tr').count(), Number(count));
+    await page.reload();
+    await settled(page);
+    assert.equal(await page.getByRole('button', {name: 'Given up'}).getAttribute('aria-pressed'),
+        'true');
+    step('a type without events');
+    await page.getByLabel('Type').selectOption('lead.created');
+    await page.getByText('No event matches.').waitFor();
+    assert.match(page.url(), /state=dead&type=lead\.created/);
+    await page.getByRole('link', {name: 'Reset filters'}).click();
+    await settled(page);
+    step('replay one');
+    await open('/events?state=dead');
+    await page.locator('tbody a').first().click();
+    await settled(page);
+    const id = page.url().split('/').pop();
+    await page.getByRole('button', {name: 'Deliver again'}).click();
+    await page.getByText('One event is delivered again.').waitFor();
+    assert.ok(page.url().endsWith(id), 'the event keeps its id');
+    step('replay all');
+    await open('/events');
+    await page.getByRole('button', {name: 'Deliver all failed again'}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Deliver all failed again'}).click();
+    await page.getByText(/(One event is|\d+ events are) delivered again\./).waitFor();
+    await open('/events?state=dead');
+    await page.getByText('No event matches.').waitFor();
+};
+
+// A suspension is shown with its reason, and ended by the user.
+exports.suspended = async ({page, logIn, open}) => {
+    await logIn();
+    await open('/webhook');
+    await page.getByText('Deliveries are suspended.').waitFor();
+    await page.getByRole('button', {name: 'Resume now'}).click();
+    await page.getByText('Deliveries go on.').waitFor();
+    await page.getByText('Deliveries are suspended.').waitFor({state: 'detached'});
+};
+
+// A failed event shows what was received, as text.
+exports.hostileAnswer = async ({page, logIn, open, settled}, id, text) => {
+    await logIn();
+    await open(`/events/${id}`);
+    await settled(page);
+    await page.getByText('Request and answer').first().click();
+    assert.ok((await page.locator('.attempts').innerText()).includes(text));
+    assert.equal(await page.locator('main img, main script').count(), 0);
+};
+
+exports.requests = async ({page, logIn, open, step, settled}, id) => {
+    await logIn();
+    await open('/requests');
+    step('the request of the token is listed');
+    await page.locator('tbody tr').first().waitFor();
+    step('search by its id');
+    await page.getByRole('searchbox').fill(id);
+    await page.getByRole('button', {name: 'Find'}).click();
+    await settled(page);
+    assert.equal(await page.locator('tbody tr').count(), 1);
+    assert.match(await page.locator('tbody').innerText(), /GET \/v2\/me/);
+    assert.match(page.url(), new RegExp(`requestId=${id}`));
+    step('an id that does not exist');
+    await page.getByRole('searchbox').fill('no-such-request');
+    await page.getByRole('button', {name: 'Find'}).click();
+    await page.getByText('No request has this id.').waitFor();
+};

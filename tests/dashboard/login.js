@@ -1,0 +1,148 @@
+// Login, logout, sessions and passwords.
+const assert = require('node:assert/strict');
+
+exports.wrongPassword = async ({page, open, settled, step, EMAIL, PASSWORD}) => {
+    await open('/login');
+    step('password managers recognise the fields');
+    const email = page.getByLabel('Email address');
+    const password = page.getByLabel('Password', {exact: true});
+    assert.equal(await email.getAttribute('autocomplete'), 'username');
+    assert.equal(await password.getAttribute('autocomplete'), 'current-password');
+    assert.equal(await password.getAttribute('type'), 'password');
+    for (const address of [EMAIL, 'stranger@example.org']) {
+        step(`wrong password of ${address}`);
+        await email.fill(address);
+        await password.fill('not the password');
+        await page.keyboard.press('Enter');
+        await page.getByText('Email address or password are wrong.').waitFor();
+        assert.match(await page.locator('.notice.bad').innerText(), /Request id/);
+        assert.equal(await password.inputValue(), '', 'the wrong password is removed');
+        assert.equal(await email.inputValue(), address);
+    }
+    step('right password');
+    await email.fill(EMAIL);
+    await password.fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.locator('.frame').waitFor();
+    await settled(page);
+    assert.match(page.url(), /#\/overview$/);
+};
+
+// The address that was wanted before the login is opened after it.
+exports.wantedPage = async ({page, open, settled, EMAIL, PASSWORD}) => {
+    await open('/sessions');
+    assert.match(page.url(), /#\/login$/);
+    await page.getByLabel('Email address').fill(EMAIL);
+    await page.getByLabel('Password', {exact: true}).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.locator('.frame').waitFor();
+    await settled(page);
+    assert.match(page.url(), /#\/sessions$/);
+};
+
+// A link logs in once; the page asks for the first password.
+exports.link = async ({page, newContext, settled, step, BASE, EMAIL}, link) => {
+    await page.goto(link);
+    await page.getByRole('heading', {name: 'Choose a password'}).waitFor();
+    const code = link.split('/').pop();
+    assert.ok(!page.url().includes(code), 'the link left the address');
+    step('two passwords that differ');
+    await page.getByLabel('New password', {exact: true}).fill('a first good password');
+    await page.getByLabel('New password again').fill('another good password');
+    await page.getByRole('button', {name: 'Set password'}).click();
+    await page.getByText('The two passwords differ.').waitFor();
+    step('set the password');
+    await page.getByLabel('New password again').fill('a first good password');
+    await page.getByRole('button', {name: 'Set password'}).click();
+    await page.waitForURL(/#\/overview$/);
+    await settled(page);
+    step('the link a second time, in another browser');
+    const other = await (await newContext()).newPage();
+    await other.goto(link);
+    await other.getByText('This link does not work any more.').waitFor();
+    assert.ok(!other.url().includes(code));
+    assert.equal(await other.locator('.frame').count(), 0);
+    step('the new password');
+    await other.getByLabel('Email address').fill(EMAIL);
+    await other.getByLabel('Password', {exact: true}).fill('a first good password');
+    await other.keyboard.press('Enter');
+    await other.locator('.frame').waitFor();
+    assert.match(other.url(), new RegExp(`^${BASE}/dashboard/#/overview$`));
+};
+
+// After the logout neither the back button nor the address shows anything.
+exports.logout = async ({page, logIn, open, step, EMAIL}) => {
+    await logIn();
+    await open('/sessions');
+    await page.getByText(EMAIL).first().waitFor();
+    await page.getByRole('button', {name: 'Log out'}).click();
+    await page.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
+    step('back');
+    await page.goBack();
+    await page.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
+    assert.ok(!(await page.content()).includes(EMAIL));
+    step('reload');
+    await page.reload();
+    await page.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
+    assert.deepEqual(await page.context().cookies(), []);
+};
+
+// A session that was ended elsewhere: the next request shows the login, and says why.
+exports.endedElsewhere = async ({page, logIn, open, newContext, settled, step}) => {
+    await logIn();
+    const other = await (await newContext()).newPage();
+    await logIn(undefined, undefined, other);
+    await open('/sessions');
+    step('end all others');
+    await page.getByRole('button', {name: 'End all others'}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'End all others'}).click();
+    await page.getByText(/sessions? (was|were) ended/).waitFor();
+    await settled(page);
+    assert.equal(await page.locator('tbody tr').count(), 1);
+    await page.getByText('This browser').waitFor();
+    step('the other browser');
+    await other.goto(`${other.url().split('#')[0]}#/sessions`);
+    await other.getByText('Your session has ended. Log in to go on.').waitFor();
+    assert.equal(await other.locator('.frame').count(), 0);
+};
+
+// The user agent of a login is a text of a stranger.
+exports.strangeAgent = async ({page, logIn, open}, agent) => {
+    await logIn();
+    await open('/sessions');
+    const shown = page.locator('tbody span[title]', {hasText: agent});
+    await shown.first().waitFor();
+    assert.equal(await page.locator('tbody img').count(), 0);
+};
+
+// After 5 failures the account is blocked for a minute, and the page says for how long.
+exports.locked = async ({page, open, step}, email) => {
+    await open('/login');
+    for (let i = 0; i < 6; i++) {
+        step(`failure ${i + 1}`);
+        await page.getByLabel('Email address').fill(email);
+        await page.getByLabel('Password', {exact: true}).fill(`wrong password ${i}`);
+        const answer = page.waitForResponse(/\/v2\/session$/);
+        await page.keyboard.press('Enter');
+        await answer;
+    }
+    await page.getByText(/Too many failed logins. Try again in \d+ seconds./).waitFor();
+};
+
+exports.password = async ({page, logIn, open, step, EMAIL}, before, after) => {
+    await logIn(EMAIL, before);
+    await open('/sessions');
+    step('too short');
+    await page.getByLabel('New password', {exact: true}).fill('short');
+    await page.getByLabel('New password again').fill('short');
+    await page.getByRole('button', {name: 'Change password'}).click();
+    assert.equal(await page.locator('input:invalid').count(), 1);
+    step('a good one');
+    await page.getByLabel('New password', {exact: true}).fill(after);
+    await page.getByLabel('New password again').fill(after);
+    await page.getByRole('button', {name: 'Change password'}).click();
+    await page.getByText('The password was changed.').waitFor();
+    step('this browser is still logged in');
+    await page.reload();
+    await page.getByRole('heading', {name: 'Account and sessions'}).waitFor();
+};
