@@ -1,0 +1,234 @@
+// A message as a bubble, by its type.
+import {el} from '../dom.js';
+import {clock, dateTime, number, t} from '../i18n.js';
+import {icon} from '../icons.js';
+import {fillText} from '../templates/definition.js';
+import {content, isMedia, kindOf, summary} from './describe.js';
+import {media} from './media.js';
+
+function text(value, className = '') {
+    return value ? el('p', {class: `foreign ${className}`}, value) : null;
+}
+
+// --- By type -------------------------------------------------------------------------------------
+
+function mediaBody(message, {phoneNumberId}) {
+    const part = content(message);
+    return [media(part, {type: message.type, label: kindOf(message), phoneNumberId}),
+        text(part.caption)];
+}
+
+function locationBody(message) {
+    const {latitude, longitude, name, address} = content(message);
+    const point = [latitude, longitude].map(Number);
+    const isPoint = point.every(Number.isFinite);
+    const map = isPoint && 'https://www.openstreetmap.org/?' +
+        new URLSearchParams({mlat: point[0], mlon: point[1]}) + `#map=16/${point.join('/')}`;
+    return el('div', {class: 'attached'}, icon('place'), el('div', {},
+        text(name, 'strong'), text(address, 'muted'),
+        isPoint && el('p', {class: 'small'}, el('a', {
+            href: map, target: '_blank', rel: 'noopener noreferrer',
+        }, t('inbox.openMap')), ' ', el('span', {class: 'muted'},
+            point.map((value) => number(value, {maximumFractionDigits: 5})).join('; ')))));
+}
+
+function card(one) {
+    const values = [one.org?.company, ...(one.phones ?? []).map(({phone}) => phone),
+        ...(one.emails ?? []).map(({email}) => email)];
+    return el('div', {class: 'attached'}, icon('person'), el('div', {},
+        text(one.name?.formatted_name, 'strong'),
+        values.filter(Boolean).map((value) => text(String(value), 'muted small'))));
+}
+
+function contactsBody(message) {
+    const cards = message.body?.contacts;
+    return Array.isArray(cards) ? cards.map(card) : text(kindOf(message));
+}
+
+function orderBody(message) {
+    const {product_items: items = [], text: note} = content(message);
+    const total = items.reduce((sum, item) => sum + item.quantity * item.item_price, 0);
+    const money = (value, currency) => {
+        try {
+            return number(value, {style: 'currency', currency});
+        } catch {
+            return `${value} ${currency ?? ''}`; // not the code of a currency
+        }
+    };
+    return [el('p', {class: 'strong'}, t('inbox.kind.order')),
+        el('ul', {class: 'rows'}, items.map((item) => el('li', {},
+            el('span', {class: 'foreign-line'}, `${item.quantity} × ${item.product_retailer_id}`),
+            el('span', {}, money(item.item_price, item.currency))))),
+        el('p', {class: 'total'}, el('span', {}, t('inbox.total')),
+            el('span', {}, money(total, items[0]?.currency))),
+        text(note)];
+}
+
+// The answers of a form: name and value; the token that identifies its use is left out.
+function answers(json) {
+    let values;
+    try {
+        values = JSON.parse(json);
+    } catch {
+        return text(json);
+    }
+    return el('dl', {class: 'answers'}, Object.entries(values ?? {})
+        .filter(([name]) => name !== 'flow_token')
+        .map(([name, value]) => el('div', {}, el('dt', {class: 'foreign-line'}, name),
+            el('dd', {class: 'foreign'}, typeof value === 'object' ? JSON.stringify(value)
+                : String(value)))));
+}
+
+// The buttons and rows that the recipient of an interactive message sees.
+function offered(action = {}) {
+    const rows = (action.sections ?? []).flatMap((section) => section.rows ?? []);
+    const list = rows.length ? rows.map((row) => [row.title, row.description])
+        : (action.buttons ?? []).map((one) => [one.reply?.title]);
+    const single = action.parameters?.display_text ?? action.parameters?.flow_cta;
+    if (single)
+        list.push([single, action.parameters.url]);
+    return list.length > 0 && el('ul', {class: 'offered'}, list.map(([title, more]) =>
+        el('li', {}, el('span', {class: 'foreign-line'}, title),
+            more && el('span', {class: 'muted small foreign-line'}, more))));
+}
+
+function interactiveBody(message) {
+    const part = content(message);
+    if (part.nfm_reply)
+        return [el('p', {class: 'strong'}, t('inbox.kind.nfm_reply')),
+            answers(part.nfm_reply.response_json)];
+    const reply = part.button_reply ?? part.list_reply;
+    if (reply)
+        return [text(reply.title, 'strong'), text(reply.description, 'muted small')];
+    return [text(part.header?.text, 'strong'), text(part.body?.text),
+        text(part.footer?.text, 'muted small'), offered(part.action),
+        !part.body?.text && text(kindOf(message))];
+}
+
+function templateBody(message, {definitionOf}) {
+    const part = content(message);
+    const definition = definitionOf(part.name, part.language?.code);
+    return [el('p', {class: 'muted small template-name'}, icon('templates'),
+        el('span', {class: 'foreign-line'}, part.name)),
+    definition ? fillText(definition, part.components ?? []).map(({kind, text: line}) =>
+        kind === 'button' ? el('ul', {class: 'offered'}, el('li', {}, line))
+            : text(line, {header: 'strong', footer: 'muted small'}[kind]))
+        : (part.components ?? []).flatMap((one) => one.parameters ?? [])
+            .map((one) => text(one.text))];
+}
+
+function adBody({referral}) {
+    return referral && el('div', {class: 'quote'},
+        el('p', {class: 'small muted'}, t('inbox.fromAd')),
+        text(referral.headline, 'strong'), text(referral.body, 'small'));
+}
+
+const BODIES = {
+    text: (message) => text(content(message).body),
+    button: (message) => text(content(message).text, 'strong'),
+    location: locationBody,
+    contacts: contactsBody,
+    order: orderBody,
+    interactive: interactiveBody,
+    template: templateBody,
+    system: (message) => text(content(message).body),
+    edit: (message) => [note(t('inbox.editedEarlier')), text(summary(message))],
+    revoke: () => note(t('inbox.deletedEarlier')),
+    reaction: (message) => text(summary(message)),
+};
+
+function note(value) {
+    return el('p', {class: 'muted note'}, value);
+}
+
+function bodyOf(message, context) {
+    if (context.isDeleted)
+        return note(t('inbox.deleted'));
+    if (context.edited)
+        return [text(context.edited)];
+    if (!message.body)
+        return note(t('inbox.unknownContent'));
+    if (isMedia(message))
+        return mediaBody(message, context);
+    const make = BODIES[message.type];
+    return make ? [adBody(message.body), make(message, context)]
+        : note(message.direction === 'in' ? t('inbox.unsupported') : kindOf(message));
+}
+
+// --- State ---------------------------------------------------------------------------------------
+
+const TICKS = {
+    accepted: ['clock', ''], sent: ['check', ''], delivered: ['checks', ''],
+    read: ['checks', 'seen'], played: ['checks', 'seen'], failed: ['alert', 'bad'],
+};
+
+export function ticks(status) {
+    const [name, kind] = TICKS[status] ?? ['clock', ''];
+    return el('span', {class: `ticks ${kind}`, data: {status}}, icon(name),
+        el('span', {class: 'off-screen'}, t(`inbox.status.${status}`)));
+}
+
+// Why the platform did not deliver it: code, title, details.
+function failure(error) {
+    const first = Array.isArray(error) ? error[0] : error;
+    if (!first)
+        return el('p', {class: 'failure'}, t('inbox.status.failed'));
+    const details = first.error_data?.details;
+    return el('div', {class: 'failure'},
+        el('p', {class: 'foreign'}, el('strong', {}, `${first.code ?? ''} `),
+            first.title ?? first.message),
+        details && details !== first.title && el('p', {class: 'foreign small'}, details));
+}
+
+function quote(contextMessage, wamid, {jumpTo}) {
+    const label = contextMessage ? summary(contextMessage) : t('inbox.quotedEarlier');
+    return el('button', {
+        type: 'button', class: 'quote', 'aria-label': t('inbox.quoted', {text: label}),
+        on: {click: () => jumpTo(wamid)},
+    }, el('span', {class: 'foreign'}, label));
+}
+
+function footer(message, context) {
+    return el('p', {class: 'meta'},
+        message.source === 'echo' && el('span', {}, t('inbox.fromApp')),
+        message.source === 'history' && el('span', {}, t('inbox.fromHistory')),
+        context.edited && el('span', {}, t('inbox.edited')),
+        el('time', {datetime: message.timestamp, title: dateTime(message.timestamp)},
+            clock(message.timestamp)),
+        message.direction === 'out' && ticks(message.status));
+}
+
+// The bubble of a message. context: {phoneNumberId, isDeleted, edited (the new text), reactions
+// [{emoji, direction}], quoted (the message that it replies to, if loaded), definitionOf(name,
+// language), jumpTo(wamid), open(message), reply(message)}.
+export function bubble(message, context) {
+    const isOut = message.direction === 'out';
+    const who = isOut ? t('inbox.you') : context.name;
+    return el('li', {
+        class: `message ${message.direction} type-${message.type}`, id: message.id,
+        data: {wamid: message.wamid},
+    },
+    el('div', {class: 'bubble'},
+        el('span', {class: 'off-screen'}, t('inbox.says', {who})),
+        message.contextWamid && !context.isDeleted &&
+            quote(context.quoted, message.contextWamid, context),
+        bodyOf(message, context),
+        message.status === 'failed' && failure(message.error),
+        footer(message, context),
+        context.reactions?.length > 0 && el('p', {class: 'reactions'},
+            context.reactions.map(({emoji, direction}) => el('span', {
+                title: t('inbox.reactionOf', {who: direction === 'out' ? t('inbox.you')
+                    : context.name}),
+            }, emoji)))),
+    el('div', {class: 'tools'},
+        !context.isDeleted && tool('reply', t('inbox.reply'), () => context.reply(message)),
+        tool('more', t('inbox.details'), () => context.open(message))));
+}
+
+// The tools of all messages are one stop of the Tab key: arrows lead to those of the others.
+function tool(name, label, onClick) {
+    return el('button', {
+        type: 'button', class: 'tool', tabindex: '-1', 'aria-label': label, title: label,
+        on: {click: onClick},
+    }, icon(name));
+}

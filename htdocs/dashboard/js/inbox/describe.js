@@ -1,0 +1,86 @@
+// What a message is in one line: for the list of threads, quotes and screen readers.
+import {has, t} from '../i18n.js';
+
+// The part of the platform's object that its type names; {} where there is none.
+export function content(message) {
+    const part = message.body?.[message.body.type ?? message.type];
+    return part && typeof part === 'object' ? part : {};
+}
+
+const MEDIA = {
+    image: 'image', video: 'video', audio: 'audio', document: 'file', sticker: 'image',
+};
+
+export function isMedia(message) {
+    return message.type in MEDIA;
+}
+
+// The name of the icon of a message, or null.
+export function iconOf(message) {
+    return MEDIA[message.type] ?? {
+        location: 'place', contacts: 'person', order: 'archive', template: 'templates',
+    }[message.type] ?? null;
+}
+
+// The kind in words: "Image", "Voice message".
+export function kindOf(message) {
+    const part = content(message);
+    const name = message.type === 'audio' && part.voice ? 'voice'
+        : message.type === 'interactive' ? part.type ?? 'interactive' : message.type;
+    return has(`inbox.kind.${name}`) ? t(`inbox.kind.${name}`) : t('inbox.kind.other', {name});
+}
+
+function interactiveText(part) {
+    return part.button_reply?.title ?? part.list_reply?.title ?? part.body?.text;
+}
+
+// Texts by type; a type that is missing, or a text that is empty, is named by its kind.
+const TEXTS = {
+    text: (part) => part.body,
+    button: (part) => part.text,
+    interactive: interactiveText,
+    template: (part) => part.name,
+    reaction: (part) => part.emoji && t('inbox.reactedWith', {emoji: part.emoji}),
+    location: (part) => part.name ?? part.address,
+    contacts: (part) => part[0]?.name?.formatted_name,
+    edit: (part) => part.message?.text?.body,
+    document: (part) => part.caption ?? part.filename,
+    image: (part) => part.caption,
+    video: (part) => part.caption,
+    order: (part) => part.text,
+    system: (part) => part.body,
+};
+
+// The first 200 characters of what the message says.
+export function summary(message) {
+    if (!message.body)
+        return t('inbox.unknownContent');
+    const text = TEXTS[message.type]?.(content(message));
+    return typeof text === 'string' && text.trim() ? text.slice(0, 200) : kindOf(message);
+}
+
+// The name of a contact: the profile's name, else user name, phone or user id.
+export function nameOf(contact) {
+    if (contact.name?.trim())
+        return contact.name;
+    if (contact.username)
+        return `@${contact.username}`;
+    return phoneText(contact.phone) ?? contact.userId ?? contact.parentUserId ?? contact.id;
+}
+
+export function phoneText(phone) {
+    return phone ? `+${phone}` : null;
+}
+
+// What identifies a contact besides its name.
+export function identityOf(contact) {
+    const parts = [phoneText(contact.phone), contact.username && `@${contact.username}`];
+    return parts.filter(Boolean).join(' · ') || contact.userId || contact.parentUserId || '';
+}
+
+// One or two letters for the round picture of a contact.
+export function initials(contact) {
+    const words = nameOf(contact).match(/[\p{L}\p{N}]+/gu) ?? ['?'];
+    return words.length > 1 && /\p{L}/u.test(words[0])
+        ? [...words[0]][0] + [...words.at(-1)][0] : [...words[0]][0];
+}

@@ -1,0 +1,79 @@
+// Dialogs of the inbox: one message with its statuses, and the contact.
+import {call} from '../api.js';
+import {el, fill} from '../dom.js';
+import {dateTime, t} from '../i18n.js';
+import {address} from '../router.js';
+import {button, codeBlock, copyButton, dialog, errorBox, facts, link, loading, moment}
+    from '../ui.js';
+import {nameOf, phoneText, summary} from './describe.js';
+import {ticks} from './bubble.js';
+
+// In a path, the / and + of Base64 are written as in its URL form.
+function pathOf(message) {
+    return `/v2/messages/${message.wamid.replaceAll('/', '_').replaceAll('+', '-')}`;
+}
+
+function history(statuses) {
+    return el('ol', {class: 'history'}, statuses.map((one) => el('li', {},
+        ticks(one.status), el('span', {class: 'strong'}, t(`inbox.status.${one.status}`)),
+        el('time', {datetime: one.timestamp, class: 'muted'}, dateTime(one.timestamp)))));
+}
+
+// Shows a message; resolves to 'reply' when the user wants to answer it.
+export function showMessage(message, {canReply}) {
+    return dialog(t('inbox.message'), (close) => {
+        const box = el('div', {class: 'stack'}, loading());
+        call('GET', pathOf(message)).then((full) => fill(box,
+            full.statuses.length > 0 && history(full.statuses),
+            full.error && codeBlock(JSON.stringify(full.error, null, 2), t('inbox.error')),
+            el('details', {}, el('summary', {}, t('inbox.source')),
+                codeBlock(JSON.stringify(full.body, null, 2), t('inbox.source')))),
+        (error) => fill(box, errorBox(error)));
+        return [
+            el('p', {class: 'foreign quoted'}, summary(message)),
+            facts([
+                [t('inbox.time'), dateTime(message.timestamp)],
+                [t('inbox.origin'), t(`inbox.from.${message.source}`)],
+                [t('inbox.wamid'), el('code', {}, message.wamid)],
+            ]),
+            box,
+            el('div', {class: 'form-actions'},
+                canReply && button(t('inbox.reply'), () => close('reply'),
+                    {kind: 'primary', icon: 'reply'}),
+                copyButton(message.wamid, t('inbox.copyId'))),
+        ];
+    }, {kind: 'large'});
+}
+
+function otherThreads(threads, lines, close) {
+    return el('ul', {class: 'plain-list'}, threads.map((thread) => el('li', {},
+        link(lines.get(thread.lineId)?.name ?? thread.lineId, address(`/inbox/${thread.id}`),
+            {on: {click: () => close()}}), ' ', moment(thread.lastMessageAt))));
+}
+
+// Shows what is stored of a contact. `lines`: Map(line id -> line).
+export function showContact(contact, lines) {
+    return dialog(nameOf(contact), (close) => {
+        const box = el('div', {class: 'stack'}, loading());
+        call('GET', `/v2/contacts/${contact.id}`).then((full) => fill(box,
+            facts([
+                [t('contact.phone'), phoneText(full.phone)],
+                [t('contact.username'), full.username && `@${full.username}`],
+                [t('contact.userId'), full.userId && el('code', {}, full.userId)],
+                [t('contact.parentUserId'), full.parentUserId &&
+                    el('code', {}, full.parentUserId)],
+                [t('contact.created'), moment(full.createdAt, {isExact: true})],
+                [t('contact.updated'), moment(full.updatedAt, {isExact: true})],
+                [t('contact.id'), el('code', {}, full.id)],
+            ]),
+            full.threads.length > 1 && el('div', {}, el('h3', {}, t('contact.threads')),
+                otherThreads(full.threads, lines, close)),
+            full.blocks.length > 0 && el('p', {}, t('contact.blockedOn', {
+                lines: full.blocks.map(({lineId}) => lines.get(lineId)?.name ?? lineId).join(', '),
+            }))),
+        (error) => fill(box, errorBox(error)));
+        return [box, el('div', {class: 'form-actions'},
+            copyButton(contact.phone ? phoneText(contact.phone) : contact.userId,
+                contact.phone ? t('contact.copyPhone') : t('contact.copyUserId')))];
+    });
+}

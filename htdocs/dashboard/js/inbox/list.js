@@ -1,0 +1,140 @@
+// The list of threads: newest first, with search, line and unread filters.
+import {call} from '../api.js';
+import {el, fill, update} from '../dom.js';
+import {clock, date, t} from '../i18n.js';
+import {icon} from '../icons.js';
+import {address} from '../router.js';
+import {button, empty, errorBox, loading} from '../ui.js';
+import {iconOf, identityOf, initials, nameOf, summary} from './describe.js';
+import {ticks} from './bubble.js';
+
+const PAGE = 40;
+
+function day(value) {
+    return new Date(value).toDateString();
+}
+
+// The time of today, the date before.
+function when(iso) {
+    return day(iso) === day(Date.now()) ? clock(iso)
+        : date(iso, {day: 'numeric', month: 'short'});
+}
+
+// The round picture of a contact, in one of six colours.
+export function avatar(contact) {
+    const sum = [...contact.id].reduce((total, letter) => total + letter.codePointAt(0), 0);
+    return el('span', {class: `avatar tone-${sum % 6}`, 'aria-hidden': 'true'}, initials(contact));
+}
+
+function preview(message) {
+    if (!message)
+        return el('span', {class: 'cut'});
+    const name = iconOf(message);
+    return el('span', {class: 'preview cut'},
+        message.direction === 'out' && ticks(message.status),
+        name && icon(name), el('bdi', {}, summary(message)));
+}
+
+function item(thread, {filters, selected, hasManyLines}) {
+    const {contact} = thread;
+    return el('li', {data: {thread: thread.id}}, el('a', {
+        href: address(`/inbox/${thread.id}`, filters),
+        class: thread.unread ? 'thread unread' : 'thread',
+        'aria-current': thread.id === selected ? 'true' : null,
+    }, avatar(contact), el('span', {class: 'thread-text'},
+        el('span', {class: 'thread-top'},
+            el('span', {class: 'cut', title: identityOf(contact)},
+                el('bdi', {class: 'thread-name'}, nameOf(contact)),
+                hasManyLines && el('span', {class: 'small muted'}, ' · ',
+                    thread.line.name ?? thread.line.phoneNumber)),
+            el('time', {class: 'small muted', datetime: thread.lastMessageAt},
+                when(thread.lastMessageAt))),
+        el('span', {class: 'thread-bottom'}, preview(thread.lastMessage),
+            thread.isBlocked && el('span', {class: 'blocked-mark', title: t('inbox.blocked')},
+                icon('block'), el('span', {class: 'off-screen'}, t('inbox.blocked'))),
+            thread.unread > 0 && el('span', {class: 'badge count'}, String(thread.unread),
+                el('span', {class: 'off-screen'}, t('inbox.unreadCount')))))));
+}
+
+function isNewer(a, b) {
+    return a.lastMessageAt === b.lastMessageAt ? a.id > b.id : a.lastMessageAt > b.lastMessageAt;
+}
+
+// threadList({filters, hasManyLines}) returns {root, change(threads), select(id), reload(),
+// drop(id)}. filters: {line, q, unread} of the address.
+export function threadList({filters, hasManyLines}) {
+    const list = el('ul', {class: 'threads'});
+    const foot = el('div', {class: 'more'});
+    const root = el('div', {class: 'thread-scroll'}, list, foot);
+    const threads = new Map();
+    let selected = null;
+    let cursor = null;
+    let turn = 0;
+
+    function draw() {
+        const items = [...threads.values()].sort((a, b) => isNewer(a, b) ? -1 : 1);
+        update(list, items.map((thread) => ({thread, isSelected: thread.id === selected})),
+            ({thread}) => thread.id,
+            ({thread}) => item(thread, {filters, selected, hasManyLines}));
+        if (cursor)
+            fill(foot, button(t('ui.more'), () => read(cursor), {kind: 'quiet'}));
+        else if (!items.length)
+            fill(foot, filters.q || filters.unread ? empty(t('inbox.noneFound'))
+                : empty(t('inbox.none'), t('inbox.noneText')));
+        else
+            fill(foot);
+    }
+
+    async function read(after) {
+        const mine = ++turn;
+        const answer = await call('GET', '/v2/threads', {query: {
+            lineId: filters.line, q: filters.q, unread: filters.unread, limit: PAGE, after}});
+        if (mine !== turn)
+            return;
+        if (!after)
+            threads.clear();
+        for (const thread of answer.items)
+            threads.set(thread.id, thread);
+        cursor = answer.items.length ? answer.paging?.cursors?.after : null;
+        draw();
+    }
+
+    async function reload() {
+        try {
+            await read();
+        } catch (error) {
+            fill(foot, errorBox(error), button(t('ui.retry'), reload));
+        }
+    }
+
+    // Whether a thread belongs to the list. A search is answered by the API only.
+    function fits(thread) {
+        return (!filters.line || thread.line.id === filters.line) &&
+            (!filters.unread || thread.unread > 0 || thread.id === selected) &&
+            (!filters.q || threads.has(thread.id));
+    }
+
+    function change(changed) {
+        for (const thread of changed) {
+            if (fits(thread))
+                threads.set(thread.id, thread);
+            else
+                threads.delete(thread.id);
+        }
+        draw();
+    }
+
+    fill(foot, loading());
+    reload();
+    return {
+        root, change, reload,
+        select(id) {
+            selected = id;
+            draw();
+        },
+        drop(id) {
+            if (threads.delete(id))
+                draw();
+        },
+    };
+}

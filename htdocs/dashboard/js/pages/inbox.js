@@ -1,0 +1,157 @@
+// The inbox: the threads of all lines, and the one that is open.
+import {call} from '../api.js';
+import {el, fill} from '../dom.js';
+import {t} from '../i18n.js';
+import {icon} from '../icons.js';
+import {threadList} from '../inbox/list.js';
+import {forgetMedia} from '../inbox/media.js';
+import {threadView} from '../inbox/thread.js';
+import {onChanges} from '../live.js';
+import {keepInAddress} from '../router.js';
+import {choices, errorBox, loading, showError} from '../ui.js';
+
+export const title = 'inbox.title';
+
+const SEARCH_AFTER = 250; // ms after the last letter
+
+function filterBar(filters, lines, onFilter) {
+    let timer;
+    const search = el('input', {
+        type: 'search', value: filters.q ?? '', placeholder: t('inbox.search'),
+        'aria-label': t('inbox.search'), autocomplete: 'off',
+        on: {
+            input() {
+                clearTimeout(timer);
+                timer = setTimeout(() => onFilter({q: search.value.trim()}), SEARCH_AFTER);
+            },
+        },
+    });
+    return el('div', {class: 'thread-filters', role: 'search'},
+        el('div', {class: 'search-box'}, icon('search'), search),
+        el('div', {class: 'row'},
+            choices(t('inbox.filter'), [['', t('ui.all')], ['true', t('inbox.unread')]],
+                filters.unread ?? '', (unread) => onFilter({unread})),
+            lines.length > 1 && el('select', {
+                'aria-label': t('inbox.line'), value: filters.line ?? '', class: 'line-choice',
+                on: {change: (event) => onFilter({line: event.currentTarget.value})},
+            }, el('option', {value: ''}, t('inbox.allLines')), lines.map((line) =>
+                el('option', {value: line.id}, line.name ?? line.phoneNumber)))));
+}
+
+export async function show(root, parameters) {
+    let {thread: wanted, ...filters} = parameters;
+    const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all', limit: 100}});
+    const byId = new Map(lines.map((line) => [line.id, line]));
+    const side = el('section', {class: 'thread-list', 'aria-labelledby': 'inbox-title'});
+    const pane = el('div', {class: 'thread-pane'});
+    let list = null;
+    let view = null;
+    let turn = 0;
+
+    function newList() {
+        list = threadList({filters, hasManyLines: lines.length > 1 && !filters.line});
+        list.select(wanted ?? null);
+        side.querySelector('.thread-scroll')?.remove();
+        side.append(list.root);
+    }
+
+    function onFilter(part) {
+        filters = {...filters, ...part};
+        keepInAddress(wanted ? `/inbox/${wanted}` : '/inbox', filters);
+        newList();
+    }
+
+    function close() {
+        view?.stop();
+        view = null;
+        turn++;
+    }
+
+    async function openThread() {
+        close();
+        const mine = turn;
+        root.classList.toggle('has-thread', Boolean(wanted));
+        list.select(wanted ?? null);
+        if (!wanted) {
+            fill(pane, el('div', {class: 'nothing-open'}, icon('inbox'),
+                el('p', {}, t('inbox.choose'))));
+            return;
+        }
+        fill(pane, loading());
+        try {
+            const thread = await call('GET', `/v2/threads/${encodeURIComponent(wanted)}`);
+            if (mine !== turn)
+                return;
+            follow(thread);
+            view = threadView({thread, lines: byId, onThread: (fresh) => list.change([fresh])});
+            fill(pane, view.root);
+            await view.load();
+            view?.focus();
+        } catch (error) {
+            if (mine === turn)
+                fill(pane, errorBox(error));
+        }
+    }
+
+    // After a merge of two contacts the id of one thread leads to the thread that remained.
+    function follow(thread) {
+        if (thread.id === wanted)
+            return false;
+        list.drop(wanted);
+        wanted = thread.id;
+        keepInAddress(`/inbox/${wanted}`, filters);
+        list.select(wanted);
+        return true;
+    }
+
+    // The open thread may have been merged into one of the threads that changed.
+    async function checkMerge(threads) {
+        if (!threads.some(({line}) => line.id === view.thread.line.id))
+            return;
+        const thread = await call('GET', `/v2/threads/${wanted}`);
+        if (follow(thread))
+            await openThread();
+    }
+
+    const stopChanges = onChanges(async (threads) => {
+        list.change(threads);
+        const mine = view && threads.find(({id}) => id === view.thread.id);
+        try {
+            if (mine) {
+                view.change(mine);
+                await view.refresh();
+            } else if (view) {
+                await checkMerge(threads);
+            }
+        } catch (error) {
+            showError(error);
+        }
+    });
+
+    root.classList.add('inbox');
+    fill(side, el('h1', {id: 'inbox-title', tabindex: '-1'}, t('inbox.title')),
+        filterBar(filters, lines.filter(({archivedAt}) => !archivedAt), onFilter));
+    fill(root, side, pane);
+    newList();
+    openThread();
+    return {
+        change({thread, ...rest}) {
+            wanted = thread;
+            if (JSON.stringify(rest) !== JSON.stringify(clean(filters))) {
+                filters = rest;
+                newList();
+            }
+            openThread();
+        },
+        stop() {
+            stopChanges();
+            close();
+            forgetMedia();
+        },
+    };
+}
+
+// The filters without empty ones, as the address has them.
+function clean(filters) {
+    return Object.fromEntries(Object.entries(filters).filter(([, value]) => value));
+}

@@ -1,0 +1,105 @@
+// The phone lines: name, state, primary line, archive.
+import {call} from '../api.js';
+import {el, fill} from '../dom.js';
+import {has, t} from '../i18n.js';
+import {badge, button, card, confirm, dialog, empty, facts, field, form, heading, moment, toast}
+    from '../ui.js';
+
+export const title = 'lines.title';
+
+const QUALITY = {GREEN: 'ok', YELLOW: 'warn', RED: 'bad'};
+
+function rename(line, save) {
+    return dialog(t('lines.rename'), (close) => {
+        const name = field({label: t('lines.name'), name: 'name', value: line.name ?? '',
+            maxlength: 100, hint: t('lines.nameHint')});
+        return form({
+            fields: [name], submit: t('ui.save'),
+            async onSubmit() {
+                await save({name: name.value.trim()});
+                close();
+            },
+            actions: [button(t('ui.cancel'), () => close())],
+        });
+    });
+}
+
+export function lineBadges(line) {
+    return el('span', {class: 'row'},
+        line.archivedAt ? badge('plain', t('lines.archived'))
+            : line.isRegistered ? badge('ok', t('lines.registered'))
+                : badge('bad', t('lines.unregistered')),
+        line.isPrimary && badge('info', t('lines.primary')),
+        line.isCoexisting && badge('plain', t('lines.coexisting')));
+}
+
+function qualityOf(line) {
+    return line.quality in QUALITY
+        ? badge(QUALITY[line.quality], has(`lines.quality.${line.quality}`)
+            ? t(`lines.quality.${line.quality}`) : line.quality)
+        : el('span', {class: 'muted'}, t('lines.quality.none'));
+}
+
+export async function show(root) {
+    const {accounts} = await call('GET', '/v2/overview');
+    const names = new Map(accounts.map((one) => [one.id, one.displayName ?? one.wabaid]));
+    const box = el('div', {class: 'stack'});
+
+    async function save(line, change, message) {
+        await call('PATCH', `/v2/lines/${line.id}`, {body: change});
+        toast(message);
+        await load(line.id);
+    }
+
+    async function archive(line) {
+        if (await confirm(t('lines.archiveTitle', {name: line.name ?? line.phoneNumber}),
+            t('lines.archiveAsk'), t('lines.archive')))
+            await save(line, {isArchived: true}, t('lines.archivedNow'));
+    }
+
+    function actions(line) {
+        if (line.archivedAt)
+            return [button(t('lines.bringBack'), () =>
+                save(line, {isArchived: false}, t('lines.back')))];
+        return [
+            button(t('lines.rename'), () => rename(line, (change) =>
+                save(line, change, t('lines.renamed')))),
+            !line.isPrimary && button(t('lines.makePrimary'), () =>
+                save(line, {isPrimary: true}, t('lines.primaryNow')), {icon: 'star'}),
+            button(t('lines.archive'), () => archive(line), {icon: 'archive'}),
+        ].filter(Boolean);
+    }
+
+    function lineCard(line) {
+        const node = card(line.name ?? line.phoneNumber, {actions: actions(line)},
+            lineBadges(line),
+            facts([
+                [t('lines.number'), line.phoneNumber],
+                [t('lines.account'), names.get(line.accountId)],
+                [t('lines.qualityName'), qualityOf(line)],
+                [t('lines.platformType'), line.platformType],
+                [t('lines.phoneNumberId'), el('code', {}, line.phoneNumberId)],
+                [t('lines.created'), moment(line.createdAt)],
+                [t('lines.archivedAt'), line.archivedAt && moment(line.archivedAt)],
+            ]));
+        node.dataset.line = line.id;
+        return node;
+    }
+
+    // After an action the focus stays in the card of its line.
+    async function load(focused) {
+        const {items} = await call('GET', '/v2/lines', {query: {archived: 'all', limit: 100}});
+        const used = items.filter(({archivedAt}) => !archivedAt);
+        const archived = items.filter(({archivedAt}) => archivedAt);
+        fill(box,
+            used.length ? used.map(lineCard)
+                : empty(t('lines.none'),
+                    t(archived.length ? 'lines.allArchived' : 'lines.noneText')),
+            archived.length > 0 && el('h2', {}, t('lines.archivedTitle')), archived.map(lineCard));
+        if (focused)
+            box.querySelector(`[data-line="${CSS.escape(focused)}"] button`)?.focus();
+    }
+
+    fill(root, heading(t('lines.title'), {text: t('lines.lead')}), box);
+    await load();
+}
