@@ -14,7 +14,8 @@ function text(value, className = '') {
 
 function mediaBody(message, {phoneNumberId}) {
     const part = content(message);
-    return [media(part, {type: message.type, label: kindOf(message), phoneNumberId}),
+    const kind = message.type === 'audio' && part.voice ? 'voice' : message.type;
+    return [media(part, {type: message.type, kind, label: kindOf(message), phoneNumberId}),
         text(part.caption)];
 }
 
@@ -105,14 +106,20 @@ function interactiveBody(message) {
         !part.body?.text && text(kindOf(message))];
 }
 
+function filledText(lines) {
+    const buttons = lines.filter(({kind}) => kind === 'button');
+    return [lines.filter(({kind}) => kind !== 'button').map(({kind, text: line}) =>
+        text(line, {header: 'strong', footer: 'muted small'}[kind])),
+    buttons.length > 0 && el('ul', {class: 'offered'}, buttons.map((one) =>
+        el('li', {}, one.text)))];
+}
+
 function templateBody(message, {definitionOf}) {
     const part = content(message);
     const definition = definitionOf(part.name, part.language?.code);
     return [el('p', {class: 'muted small template-name'}, icon('templates'),
         el('span', {class: 'foreign-line'}, part.name)),
-    definition ? fillText(definition, part.components ?? []).map(({kind, text: line}) =>
-        kind === 'button' ? el('ul', {class: 'offered'}, el('li', {}, line))
-            : text(line, {header: 'strong', footer: 'muted small'}[kind]))
+    definition ? filledText(fillText(definition, part.components ?? []))
         : (part.components ?? []).flatMap((one) => one.parameters ?? [])
             .map((one) => text(one.text))];
 }

@@ -60,8 +60,9 @@ function player(file, label) {
 
 const ICONS = {image: 'image', video: 'video', audio: 'audio', document: 'file', sticker: 'image'};
 
-// The box of a message's file: media(part, {type, label, phoneNumberId}).
-export function media(part, {type, label, phoneNumberId}) {
+// The box of a message's file: media(part, {type, kind (voice, or type), label,
+// phoneNumberId}).
+export function media(part, {type, kind, label, phoneNumberId}) {
     if (!part.id)
         return placeholder(part, type, label);
     const box = el('div', {class: `media ${type}`});
@@ -86,7 +87,7 @@ export function media(part, {type, label, phoneNumberId}) {
         show(loaded.get(part.id));
         return box;
     }
-    return fill(box, button(type === 'document' ? name : t('inbox.showFile', {kind: label}), open,
+    return fill(box, button(type === 'document' ? name : t(`inbox.open.${kind}`), open,
         {kind: 'media-open', icon: ICONS[type] ?? 'file', 'aria-label':
             type === 'document' ? t('inbox.saveNamed', {name}) : null}));
 }

@@ -37,14 +37,17 @@ function href({accountId}, template) {
 }
 
 const COLUMNS = () => [
-    {label: t('templates.name'), cell: (one) => el('span', {class: 'foreign-line'}, one.name)},
+    {label: t('templates.name'), cell: (one) =>
+        el('span', {class: 'foreign-line template-cell'}, one.name)},
     {label: t('templates.text'), kind: 'narrow wide', cell: (one) =>
         el('bdi', {class: 'clamp muted'}, textOf(one))},
     {label: t('templates.language'), cell: ({language}) => language},
     {label: t('templates.categoryName'), kind: 'narrow', cell: ({category}) =>
         word('category', category)},
     {label: t('templates.statusName'), cell: (one) =>
-        el('span', {class: 'row'}, statusBadge(one), qualityBadge(one))},
+        statusBadge(one)},
+    {label: t('templates.quality.name'), kind: 'narrow', cell: (one) =>
+        qualityBadge(one) ?? el('span', {class: 'muted'}, '–')},
 ];
 
 // The values of a member, for a select.

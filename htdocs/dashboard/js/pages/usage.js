@@ -69,8 +69,8 @@ function legend(names) {
         el('li', {}, el('span', {class: `swatch ${name}`}), t(`usage.${name}`))));
 }
 
-function row(label, entry, kind) {
-    return el('tr', {class: kind}, el('th', {scope: 'row'}, label),
+function row(label, entry) {
+    return el('tr', {}, el('th', {scope: 'row'}, label),
         MEASURES.map((name) => el('td', {class: 'number'}, number(entry[name]))),
         CATEGORIES.map((name) => el('td', {class: 'number'},
             number(entry.templates[name] ?? 0))));
@@ -86,7 +86,7 @@ function numbers({days, total}) {
                 el('th', {scope: 'col', class: 'number'}, t(`usage.${name}`))))),
         el('tbody', {}, days.toReversed().map((day) => row(
             el('time', {datetime: day.day}, dayLabel(day.day, {dateStyle: 'medium'})), day))),
-        el('tfoot', {}, row(t('usage.total'), total, 'total'))));
+        el('tfoot', {}, row(t('usage.total'), total))));
 }
 
 export async function show(root, parameters) {

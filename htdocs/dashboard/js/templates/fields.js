@@ -4,7 +4,7 @@ import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
 import {newKey} from '../inbox/outbox.js';
 import {field} from '../ui.js';
-import {components, exampleLines, lines, variables} from './definition.js';
+import {components, lines, variables} from './definition.js';
 import {preview} from './preview.js';
 
 const ACCEPTED = {
@@ -38,12 +38,16 @@ export function variableFields(definition) {
     const box = el('div', {});
     const uploads = new Map(); // file -> {key, mediaId}: a file is uploaded once
 
-    function valueOf(place, name) {
-        return list.find(({variable}) => variable.key === `${place}.${name}`)?.field.value;
+    function find(place, name) {
+        return list.find(({variable}) => variable.key === `${place}.${name}`);
     }
 
+    const valueOf = (place, name) => find(place, name)?.field.value;
+
+    // An empty field shows the example of the definition.
     function draw() {
-        fill(box, preview(list.length ? lines(definition, valueOf) : exampleLines(definition)));
+        fill(box, preview(lines(definition, (place, name) =>
+            valueOf(place, name) || find(place, name)?.variable.example)));
     }
 
     async function upload(input, phoneNumberId) {
