@@ -8,11 +8,6 @@ import {button, codeBlock, copyButton, dialog, errorBox, facts, link, loading, m
 import {nameOf, phoneText, summary} from './describe.js';
 import {ticks} from './bubble.js';
 
-// In a path, the / and + of Base64 are written as in its URL form.
-function pathOf(message) {
-    return `/v2/messages/${message.wamid.replaceAll('/', '_').replaceAll('+', '-')}`;
-}
-
 function history(statuses) {
     return el('ol', {class: 'history'}, statuses.map((one) => el('li', {},
         ticks(one.status), el('span', {class: 'strong'}, t(`inbox.status.${one.status}`)),
@@ -23,7 +18,7 @@ function history(statuses) {
 export function showMessage(message, {canReply}) {
     return dialog(t('inbox.message'), (close) => {
         const box = el('div', {class: 'stack'}, loading());
-        call('GET', pathOf(message)).then((full) => fill(box,
+        call('GET', `/v2/messages/${message.id}`).then((full) => fill(box,
             full.statuses.length > 0 && history(full.statuses),
             full.error && codeBlock(JSON.stringify(full.error, null, 2), t('inbox.error')),
             el('details', {}, el('summary', {}, t('inbox.source')),

@@ -95,7 +95,7 @@ export function threadList({filters, hasManyLines}) {
             threads.clear();
         for (const thread of answer.items)
             threads.set(thread.id, thread);
-        cursor = answer.items.length ? answer.paging?.cursors?.after : null;
+        cursor = answer.paging.cursors.after;
         draw();
     }
 
@@ -116,6 +116,7 @@ export function threadList({filters, hasManyLines}) {
 
     function change(changed) {
         for (const thread of changed) {
+            thread.formerIds.forEach((id) => threads.delete(id));
             if (fits(thread))
                 threads.set(thread.id, thread);
             else

@@ -268,7 +268,7 @@ export function messageList({thread, definitionOf, open, reply}) {
         fill(top, loading());
         try {
             const answer = await page(cursor);
-            cursor = answer.items.length ? answer.paging?.cursors?.before : null;
+            cursor = answer.paging.cursors.before;
             steady(() => {
                 fill(top);
                 add(answer.items);
@@ -284,33 +284,35 @@ export function messageList({thread, definitionOf, open, reply}) {
 
     async function load() {
         const answer = await page();
-        cursor = answer.items.length ? answer.paging?.cursors?.before : null;
+        cursor = answer.paging.cursors.before;
         add(answer.items);
-        change = Math.max(change, thread.change ?? 0);
+        change = Math.max(change, thread.change);
         showEnd();
     }
 
     // Reads what changed after the last change that was seen.
     async function refresh() {
-        for (;;) {
-            const {items} = await call('GET', `/v2/threads/${thread.id}/messages`,
-                {query: {changedAfter: change, limit: 100}});
+        const changedAfter = change;
+        let after;
+        do {
+            const {items, paging} = await call('GET', `/v2/threads/${thread.id}/messages`,
+                {query: {changedAfter, after, limit: 100}});
             // a message older than the first one here comes with its page
             const first = cursor && ids.length ? order(byId.get(ids[0]).message) : '';
             steady(() => add(items.filter((one) => byId.has(one.id) || order(one) > first ||
                 targetOf(one))));
             for (const one of items)
                 change = Math.max(change, one.change);
-            if (items.length < 100)
-                return;
-        }
+            after = paging.cursors.after;
+        } while (after);
     }
 
     return {
         root, load, refresh, showEnd, end, steady,
         redraw: () => steady(() => ids.forEach(redraw)),
         has: (wamid) => byWamid.has(wamid),
-        newest: () => ids.length ? byId.get(ids.at(-1)).message : null,
+        newest: () => [...byId.values()].reduce((last, {message}) =>
+            !last || order(message) > order(last) ? message : last, null),
         focus: () => lastRow()?.focus(),
     };
 }

@@ -118,7 +118,8 @@ export function threadView({thread: first, lines, onThread}) {
     async function markRead() {
         if (!thread.unread || document.hidden)
             return;
-        const {unread} = await call('POST', `/v2/threads/${thread.id}/read`, {body: {}});
+        const {unread} = await call('POST', `/v2/threads/${thread.id}/read`,
+            {body: {upTo: list.newest()?.id}});
         thread = {...thread, unread};
         onThread(thread);
     }

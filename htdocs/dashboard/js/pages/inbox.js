@@ -40,7 +40,7 @@ function filterBar(filters, lines, onFilter) {
 
 export async function show(root, parameters) {
     let {thread: wanted, ...filters} = parameters;
-    const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all', limit: 100}});
+    const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all'}});
     const byId = new Map(lines.map((line) => [line.id, line]));
     const side = el('section', {class: 'thread-list', 'aria-labelledby': 'inbox-title'});
     const pane = el('div', {class: 'thread-pane'});
@@ -104,24 +104,15 @@ export async function show(root, parameters) {
         return true;
     }
 
-    // The open thread may have been merged into one of the threads that changed.
-    async function checkMerge(threads) {
-        if (!threads.some(({line}) => line.id === view.thread.line.id))
-            return;
-        const thread = await call('GET', `/v2/threads/${wanted}`);
-        if (follow(thread))
-            await openThread();
-    }
-
     const stopChanges = onChanges(async (threads) => {
         list.change(threads);
-        const mine = view && threads.find(({id}) => id === view.thread.id);
+        const mine = threads.find(({id, formerIds}) => [id, ...formerIds].includes(wanted));
         try {
-            if (mine) {
+            if (mine && follow(mine)) {
+                await openThread();
+            } else if (mine && view) {
                 view.change(mine);
                 await view.refresh();
-            } else if (view) {
-                await checkMerge(threads);
             }
         } catch (error) {
             showError(error);

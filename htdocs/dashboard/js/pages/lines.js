@@ -37,7 +37,7 @@ function qualityOf(line) {
     return line.quality in QUALITY
         ? badge(QUALITY[line.quality], has(`lines.quality.${line.quality}`)
             ? t(`lines.quality.${line.quality}`) : line.quality)
-        : el('span', {class: 'muted'}, t('lines.quality.none'));
+        : line.quality;
 }
 
 export async function show(root) {
@@ -76,7 +76,7 @@ export async function show(root) {
             facts([
                 [t('lines.number'), line.phoneNumber],
                 [t('lines.account'), names.get(line.accountId)],
-                [t('lines.qualityName'), qualityOf(line)],
+                [t('lines.qualityName'), line.quality && qualityOf(line)],
                 [t('lines.platformType'), line.platformType],
                 [t('lines.phoneNumberId'), el('code', {}, line.phoneNumberId)],
                 [t('lines.created'), moment(line.createdAt)],
@@ -88,7 +88,7 @@ export async function show(root) {
 
     // After an action the focus stays in the card of its line.
     async function load(focused) {
-        const {items} = await call('GET', '/v2/lines', {query: {archived: 'all', limit: 100}});
+        const {items} = await call('GET', '/v2/lines', {query: {archived: 'all'}});
         const used = items.filter(({archivedAt}) => !archivedAt);
         const archived = items.filter(({archivedAt}) => archivedAt);
         fill(box,

@@ -66,7 +66,7 @@ function test(template, accountId, lines, own) {
 
 export async function show(root, {name, accountId, language}) {
     const [all, {items}] = await Promise.all([templatesOf({accountId}),
-        call('GET', '/v2/lines', {query: {limit: 100}})]);
+        call('GET', '/v2/lines')]);
     const template = all.find((one) => one.name === name &&
         (!language || one.language === language));
     const above = link(t('templates.title'), '#/templates');

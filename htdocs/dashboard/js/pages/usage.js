@@ -90,7 +90,7 @@ function numbers({days, total}) {
 }
 
 export async function show(root, parameters) {
-    const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all', limit: 100}});
+    const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all'}});
     const filters = {days: '30', line: '', ...parameters};
     const box = el('div', {class: 'stack'}, loading());
     const {name, offset} = zone();
