@@ -67,7 +67,8 @@ export async function show(root, parameters) {
         turn++;
     }
 
-    async function openThread() {
+    // `isByUser`: the focus goes to the thread; after a reload it stays on the page's heading.
+    async function openThread(isByUser = true) {
         close();
         const mine = turn;
         root.classList.toggle('has-thread', Boolean(wanted));
@@ -86,7 +87,8 @@ export async function show(root, parameters) {
             view = threadView({thread, lines: byId, onThread: (fresh) => list.change([fresh])});
             fill(pane, view.root);
             await view.load();
-            view?.focus();
+            if (isByUser)
+                view?.focus();
         } catch (error) {
             if (mine === turn)
                 fill(pane, errorBox(error));
@@ -124,7 +126,7 @@ export async function show(root, parameters) {
         filterBar(filters, lines.filter(({archivedAt}) => !archivedAt), onFilter));
     fill(root, side, pane);
     newList();
-    openThread();
+    openThread(false);
     return {
         change({thread, ...rest}) {
             wanted = thread;

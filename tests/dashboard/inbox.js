@@ -1,0 +1,414 @@
+// The inbox. The platform is the sandbox: it posts signed webhook payloads to the gateway.
+const assert = require('node:assert/strict');
+
+const {SANDBOX, LINE} = process.env;
+const HOOK = '/platform/webhook';
+
+// Makes a control call of the sandbox.
+async function sandbox(method, call, body) {
+    const response = await fetch(`${SANDBOX}/_sandbox/${call}`, {method,
+        body: body && JSON.stringify(body)});
+    assert.equal(response.status, 200, `${call}: ${await response.clone().text()}`);
+    return response.json();
+}
+
+// Lets the platform post one update of the line.
+async function platform(base, update) {
+    const {posts} = await sandbox('POST', 'webhooks',
+        {url: base + HOOK, phoneNumberId: LINE, ...update});
+    assert.ok(posts.every(({delivered}) => delivered), JSON.stringify(posts));
+}
+
+// Opens the thread of a person by the search of the list.
+async function openThread({page, open}, name) {
+    await open(`/inbox?q=${encodeURIComponent(name)}`);
+    await page.locator('.thread').first().click();
+    await page.locator('.thread-view .composer').waitFor();
+}
+
+const write = (page, text) => page.getByLabel('Write a message').fill(text);
+
+function bubbleOf(page, text) {
+    return page.locator('.message', {hasText: text});
+}
+
+async function sentMessages(body) {
+    const list = await sandbox('GET', 'requests?path=/messages&method=POST');
+    return list.filter((one) => one.body?.includes(body));
+}
+
+exports.statuses = async ({page, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551001', name: 'Status Reader'};
+    await platform(BASE, {...person, kind: 'text', text: 'Are you there?'});
+    await logIn();
+    await openThread({page, open}, person.name);
+    await page.evaluate(() => { window.notReloaded = true; });
+    step('send by the Enter key');
+    await write(page, 'Yes, we are.');
+    await page.keyboard.press('Enter');
+    const mine = page.locator('.message.out[data-wamid]', {hasText: 'Yes, we are.'});
+    await mine.waitFor();
+    assert.equal(await mine.locator('.ticks').getAttribute('data-status'), 'accepted');
+    const id = await mine.getAttribute('data-wamid');
+    for (const status of ['sent', 'delivered', 'read']) {
+        step(`status ${status}`);
+        await platform(BASE, {...person, kind: `status_${status}`, id});
+        await mine.locator(`.ticks[data-status="${status}"]`).waitFor();
+    }
+    assert.equal(await page.locator('.message.out').count(), 1);
+    step('a failure shows code, title and details');
+    await write(page, 'And another.');
+    await page.getByRole('button', {name: 'Send', exact: true}).click();
+    const other = page.locator('.message.out[data-wamid]', {hasText: 'And another.'});
+    await platform(BASE, {...person, kind: 'status_failed', code: 131047,
+        id: await other.getAttribute('data-wamid')});
+    await other.locator('.failure').waitFor();
+    assert.match(await other.locator('.failure').innerText(),
+        /131047 Re-engagement message\s+More than 24 hours/);
+    step('an answer appears, with its quote');
+    await platform(BASE, {...person, kind: 'text_reply', context: id, text: 'Good!'});
+    await bubbleOf(page, 'Good!').locator('.quote', {hasText: 'Yes, we are.'}).waitFor();
+    step('so does a reaction, and it goes away');
+    await platform(BASE, {...person, kind: 'reaction', context: id});
+    await mine.locator('.reactions').waitFor();
+    await platform(BASE, {...person, kind: 'reaction_emptied', context: id});
+    await mine.locator('.reactions').waitFor({state: 'detached'});
+    assert.equal(await page.evaluate(() => window.notReloaded), true);
+};
+
+// Cuts off the answers of the first `count` sends, after the gateway has carried them out.
+async function cutAnswers(page, count) {
+    let left = count;
+    await page.route('**/v2/messages/send/text', async (route) => {
+        if (left-- > 0) {
+            await route.fetch();
+            await route.abort('connectionreset');
+        } else {
+            await route.continue();
+        }
+    });
+}
+
+exports.lostAnswer = async ({page, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551002', name: 'Lost Answer'};
+    await platform(BASE, {...person, kind: 'text', text: 'Hello?'});
+    await logIn();
+    await openThread({page, open}, person.name);
+    step('one answer is lost');
+    await cutAnswers(page, 1);
+    await write(page, 'Sent once, I hope');
+    await page.keyboard.press('Enter');
+    await page.locator('.message.out[data-wamid]', {hasText: 'Sent once'}).waitFor();
+    await page.locator('.message.pending').waitFor({state: 'detached'});
+    assert.equal(await bubbleOf(page, 'Sent once').count(), 1);
+    assert.equal((await sentMessages('Sent once, I hope')).length, 1);
+    step('all answers are lost: the page says so, and asks again when the user wants it');
+    await page.unroute('**/v2/messages/send/text');
+    await cutAnswers(page, 4);
+    await page.route('**/v2/changes*', (route) => route.abort());
+    await write(page, 'Nor this twice');
+    await page.keyboard.press('Enter');
+    await page.getByText('it is not known whether this was sent').waitFor({timeout: 20000});
+    await page.unroute('**/v2/changes*');
+    const again = page.getByRole('button', {name: 'Check again'});
+    if (await again.count())
+        await again.click({timeout: 2000}).catch(() => {}); // a change may have settled it
+    await page.locator('.message.out[data-wamid]', {hasText: 'Nor this twice'}).waitFor();
+    await page.locator('.message.pending').waitFor({state: 'detached'});
+    assert.equal(await bubbleOf(page, 'Nor this twice').count(), 1);
+    assert.equal((await sentMessages('Nor this twice')).length, 1);
+    step('a refusal is shown with its reason, and can be discarded');
+    await sandbox('POST', 'faults', {match: {path: '/messages', body: 'Refused'}, code: 131056});
+    await write(page, 'Refused, alas');
+    await page.keyboard.press('Enter');
+    const refused = page.locator('.message.pending', {hasText: 'Refused, alas'});
+    await refused.locator('.failure').waitFor();
+    assert.match(await refused.locator('.failure').innerText(), /Request id/);
+    await refused.getByRole('button', {name: 'Discard'}).click();
+    await refused.waitFor({state: 'detached'});
+};
+
+// The number of unread messages that the list shows for a person; 0 without one.
+async function unreadOf(page, name) {
+    const badge = page.locator('.thread', {hasText: name}).locator('.badge.count');
+    return await badge.count() ? parseInt(await badge.innerText(), 10) : 0;
+}
+
+async function untilUnread(page, name, wanted) {
+    const end = Date.now() + 10000;
+    while (await unreadOf(page, name) !== wanted) {
+        assert.ok(Date.now() < end, `unread is ${await unreadOf(page, name)}, not ${wanted}`);
+        await page.waitForTimeout(50);
+    }
+}
+
+exports.unread = async ({page, context, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551003', name: 'Two Tabs'};
+    await platform(BASE, {...person, kind: 'text', text: 'One'});
+    await logIn();
+    const second = await context.newPage();
+    await open('/inbox');
+    await open('/inbox', second);
+    await untilUnread(page, person.name, 1);
+    step('a message arrives in both tabs');
+    await platform(BASE, {...person, kind: 'text', text: 'Two'});
+    await untilUnread(page, person.name, 2);
+    await untilUnread(second, person.name, 2);
+    step('one tab reads it');
+    await second.locator('.thread', {hasText: person.name}).click();
+    await bubbleOf(second, 'Two').waitFor();
+    await untilUnread(second, person.name, 0);
+    await untilUnread(page, person.name, 0);
+    step('what arrives in the open thread is read at once, also for the other tab');
+    await platform(BASE, {...person, kind: 'text', text: 'Three'});
+    await bubbleOf(second, 'Three').waitFor();
+    await page.locator('.thread', {hasText: 'Three'}).waitFor();
+    await untilUnread(page, person.name, 0);
+};
+
+exports.merge = async ({page, open, logIn, step, BASE}) => {
+    const phone = {phone: '16505551004', bsuid: null, name: 'Merge Phone'};
+    const bsuid = {bsuid: 'US.77000000000000001004', name: 'Merge Bsuid'};
+    await platform(BASE, {...phone, kind: 'text', text: 'From the number'});
+    await platform(BASE, {...bsuid, kind: 'text', text: 'From the user name'});
+    await logIn();
+    await openThread({page, open}, 'Merge Bsuid');
+    await bubbleOf(page, 'From the user name').waitFor();
+    const before = page.url();
+    step('the platform names both identities in one message');
+    await platform(BASE, {phone: phone.phone, bsuid: bsuid.bsuid, name: 'Merge Both', kind: 'text',
+        text: 'It is me'});
+    await bubbleOf(page, 'It is me').waitFor();
+    await bubbleOf(page, 'From the number').waitFor();
+    await bubbleOf(page, 'From the user name').waitFor();
+    assert.equal(await page.locator('#thread-name').innerText(), 'Merge Both');
+    step('the former address leads to it, and the list has it once');
+    await open('/inbox');
+    await page.goto(before);
+    await bubbleOf(page, 'It is me').waitFor();
+    await open('/inbox?q=Merge');
+    await page.locator('.thread').first().waitFor();
+    assert.equal(await page.locator('.thread').count(), 1);
+};
+
+exports.strangers = async ({page, open, logIn, step, BASE}) => {
+    const markup = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+    const long = 'a'.repeat(4096);
+    const texts = [markup, long, '\u202egnirts\u202c \u2066 end', 'nul \u0000 end', '\ud83e\uded6'];
+    const person = {phone: '16505551005', name: `Odd <b>bold</b> \u202eeman`};
+    for (const text of texts)
+        await platform(BASE, {...person, kind: 'text', text});
+    await platform(BASE, {...person, kind: 'document', text: markup,
+        message: {document: {filename: '../../<svg onload=alert(3)>.pdf'}}});
+    await platform(BASE, {...person, kind: 'contacts', message: {contacts: [
+        {name: {formatted_name: markup}, phones: [{phone: markup}]}]}});
+    await platform(BASE, {...person, kind: 'order', text: markup});
+    await platform(BASE, {...person, kind: 'nfm_reply',
+        flowResponse: JSON.stringify({[markup]: markup, list: [markup]})});
+    await platform(BASE, {...person, kind: 'nfm_reply', flowResponse: 'not JSON <b>'});
+    await platform(BASE, {...person, kind: 'location', message: {location: {name: markup,
+        address: markup, latitude: 'x', longitude: null}}});
+    await platform(BASE, {...person, kind: 'unsupported'});
+    await logIn();
+    step('open the thread');
+    await openThread({page, open}, 'Odd');
+    await bubbleOf(page, 'not JSON').waitFor();
+    assert.equal(await page.locator('main :is(script, iframe, object, b)').count(), 0);
+    assert.equal(await page.locator('main img').count(), 0);
+    assert.equal(await page.locator('#thread-name').innerText(), person.name);
+    const shown = await page.locator('.message.type-text .bubble > .foreign').allTextContents();
+    for (const text of [markup, long, texts[2], texts[4]])
+        assert.ok(shown.includes(text), `a text is not shown as it is: ${text.slice(0, 60)}`);
+    const excess = await page.evaluate(() =>
+        document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(excess <= 0, 'the page is wider than the screen');
+    step('the details of a message');
+    await page.locator('.message.type-text').first().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('Message id').waitFor();
+    assert.equal(await page.locator('dialog img').count(), 0);
+};
+
+exports.edited = async ({page, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551006', name: 'Second Thoughts'};
+    await platform(BASE, {...person, kind: 'text', id: 'wamid.edited1', text: 'Two pots'});
+    await platform(BASE, {...person, kind: 'text', id: 'wamid.deleted1', text: 'My secret'});
+    await logIn();
+    await openThread({page, open}, person.name);
+    await bubbleOf(page, 'Two pots').waitFor();
+    step('an edit replaces the text and is marked');
+    await platform(BASE, {...person, kind: 'edit', context: 'wamid.edited1', text: 'Three pots'});
+    const message = page.locator('[data-wamid="wamid.edited1"]');
+    await message.getByText('Three pots').waitFor();
+    assert.equal(await message.getByText('Edited').count(), 1);
+    step('a deletion hides the text');
+    await platform(BASE, {...person, kind: 'revoke', context: 'wamid.deleted1'});
+    await page.getByText('The sender deleted this message').waitFor();
+    assert.equal(await page.locator('.messages').getByText('My secret').count(), 0);
+    assert.equal(await page.locator('.message').count(), 2);
+};
+
+exports.windowClosed = async ({page, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551007', name: 'Long Ago'};
+    const old = String(Math.floor(Date.now() / 1000) - 90000);
+    await platform(BASE, {...person, kind: 'text', text: 'Bye', timestamp: old});
+    await logIn();
+    await openThread({page, open}, person.name);
+    await page.locator('.composer').getByText('Window closed.').waitFor();
+    assert.equal(await page.getByLabel('Write a message').count(), 0);
+    step('a template with variables');
+    await page.getByRole('button', {name: 'Choose a template'}).click();
+    await page.getByRole('button', {name: /^order_shipped/}).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Hi Ada, order A-17 is on its way.').waitFor();
+    await dialog.getByLabel('Text 1').fill('Lola');
+    await dialog.getByLabel('Text 2').fill('Z-9');
+    await dialog.getByLabel('End of the URL').fill('Z-9?x=1');
+    await dialog.getByText('Hi Lola, order Z-9 is on its way.').waitFor();
+    await dialog.getByRole('button', {name: 'Send to Long Ago'}).click();
+    await page.locator('.message.out[data-wamid]', {hasText: 'Hi Lola, order Z-9'}).waitFor();
+    const [sent] = await sentMessages('Z-9?x=1');
+    assert.deepEqual(JSON.parse(sent.body).template, {
+        name: 'order_shipped', language: {code: 'en_US'}, components: [
+            {type: 'body', parameters: [{type: 'text', text: 'Lola'}, {type: 'text', text: 'Z-9'}]},
+            {type: 'button', sub_type: 'url', index: '0',
+                parameters: [{type: 'text', text: 'Z-9?x=1'}]},
+        ],
+    });
+    step('the window opens when the customer writes');
+    await platform(BASE, {...person, kind: 'text', text: 'Back again'});
+    await page.getByLabel('Write a message').waitFor();
+};
+
+exports.userIdOnly = async ({page, open, logIn, step, BASE}) => {
+    const person = {bsuid: 'US.77000000000000001008', name: 'No Number'};
+    await platform(BASE, {...person, kind: 'text', text: 'Guess who'});
+    await logIn();
+    await openThread({page, open}, person.name);
+    step('an answer goes to the user id');
+    await write(page, 'To a user id');
+    await page.keyboard.press('Enter');
+    await page.locator('.message.out[data-wamid]', {hasText: 'To a user id'}).waitFor();
+    const [sent] = await sentMessages('To a user id');
+    assert.equal(JSON.parse(sent.body).recipient, person.bsuid);
+    step('an authentication template cannot be chosen');
+    await page.getByRole('button', {name: 'Send a template'}).click();
+    const code = page.getByRole('button', {name: /^login_code/});
+    await code.waitFor();
+    assert.equal(await code.isDisabled(), true);
+    assert.match(await code.innerText(), /phone number only/);
+};
+
+exports.block = async ({page, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551009', name: 'Be Quiet'};
+    await platform(BASE, {...person, kind: 'text', text: 'Buy!'});
+    await logIn();
+    await openThread({page, open}, person.name);
+    await page.getByRole('button', {name: 'Block', exact: true}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Block', exact: true}).click();
+    await page.locator('.composer').getByText('Blocked on this line.').waitFor();
+    assert.equal(await page.getByLabel('Write a message').count(), 0);
+    await page.locator('.thread .blocked-mark').waitFor();
+    step('after a reload it is still blocked');
+    await page.reload();
+    await page.getByRole('button', {name: 'Unblock'}).click();
+    await page.getByLabel('Write a message').waitFor();
+    await page.locator('.thread .blocked-mark').waitFor({state: 'detached'});
+};
+
+exports.media = async ({page, open, logIn, step, BASE}, jpeg) => {
+    const person = {phone: '16505551010', name: 'Picture Book'};
+    await platform(BASE, {...person, kind: 'text', text: 'Send me one'});
+    await logIn();
+    await openThread({page, open}, person.name);
+    step('send a picture with a caption');
+    await page.locator('input[type="file"]').setInputFiles(jpeg);
+    await page.locator('.removable').waitFor();
+    await write(page, 'Our shop');
+    await page.keyboard.press('Enter');
+    const message = page.locator('.message.out[data-wamid]', {hasText: 'Our shop'});
+    await message.waitFor();
+    const [sent] = await sentMessages('Our shop');
+    const {image} = JSON.parse(sent.body);
+    assert.equal(image.caption, 'Our shop');
+    step('nothing is loaded before the click, then it is shown from a blob');
+    assert.equal(await page.locator('.message img').count(), 0);
+    await message.getByRole('button', {name: 'Show image'}).click();
+    const picture = message.locator('img');
+    await picture.waitFor();
+    assert.match(await picture.getAttribute('src'), /^blob:/);
+    await page.waitForFunction((node) => node.naturalWidth === 640, await picture.elementHandle());
+    step('a picture that could hold scripts is saved, not shown');
+    await sandbox('POST', 'media', {phoneNumberId: LINE, id: '77001', mimeType: 'image/svg+xml',
+        base64: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64')});
+    await platform(BASE, {...person, kind: 'image', mediaId: '77001', text: 'Look'});
+    const bad = page.locator('.message.in', {hasText: 'Look'});
+    const download = page.waitForEvent('download');
+    await bad.getByRole('button', {name: 'Show image'}).click();
+    await download;
+    assert.equal(await bad.locator('img').count(), 0);
+};
+
+// Where a row stands in the window.
+const topOf = (page, id) => page.evaluate((wanted) =>
+    document.getElementById(wanted).getBoundingClientRect().top, id);
+
+exports.twentyThousand = async ({page, open, logIn, step}, thread) => {
+    await logIn();
+    await open('/overview');
+    step('the thread opens');
+    const start = Date.now();
+    await page.evaluate((id) => { location.hash = `#/inbox/${id}`; }, thread);
+    await page.locator('.message').first().waitFor();
+    const opened = Date.now() - start;
+    assert.equal(await page.locator('.message').last().innerText().then((text) =>
+        text.includes('Message 20000')), true);
+    const scroll = page.locator('.messages-scroll');
+    const seen = new Set();
+    for (let i = 0; i < 12; i++) {
+        step(`scroll back, page ${i}`);
+        const before = await page.locator('.message').count();
+        await scroll.evaluate((node) => { node.scrollTop = 300; });
+        const id = await scroll.evaluate((node) => [...node.querySelectorAll('.message')]
+            .find((one) => one.getBoundingClientRect().top > 200).id);
+        const at = await topOf(page, id);
+        await page.waitForFunction((count) =>
+            document.querySelectorAll('.message').length > count, before);
+        await page.waitForTimeout(50);
+        const moved = await topOf(page, id) - at;
+        assert.ok(Math.abs(moved) < 2, `the view jumped by ${moved} pixels`);
+        seen.add(id);
+    }
+    assert.ok(seen.size > 6, 'the same messages came again');
+    const texts = await page.locator('.message .bubble > .foreign').allTextContents();
+    const numbers = texts.map((text) => Number(text.replace('Message ', '')));
+    assert.deepEqual(numbers, numbers.map((_, i) => 20000 - numbers.length + 1 + i),
+        'messages are missing or in a wrong order');
+    process.stdout.write(`opened in ${opened} ms, ${numbers.length} messages\n`);
+};
+
+exports.keyboard = async ({page, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551011', name: 'Keyboard Only'};
+    for (const text of ['First', 'Second', 'Third'])
+        await platform(BASE, {...person, kind: 'text', text});
+    await logIn();
+    await openThread({page, open}, person.name);
+    await bubbleOf(page, 'Third').waitFor();
+    step('arrows lead through the messages, R answers');
+    await bubbleOf(page, 'Third').focus();
+    await page.keyboard.press('ArrowUp');
+    assert.match(await page.evaluate(() => document.activeElement.innerText), /Second/);
+    await page.keyboard.press('r');
+    await page.locator('.removable', {hasText: 'Second'}).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.localName), 'textarea');
+    await page.keyboard.type('About the second');
+    await page.keyboard.press('Enter');
+    await page.locator('.message.out[data-wamid] .quote', {hasText: 'Second'}).waitFor();
+    step('Enter opens the details, Escape closes them');
+    await bubbleOf(page, 'First').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({state: 'detached'});
+    assert.match(await page.evaluate(() => document.activeElement.innerText), /First/);
+};

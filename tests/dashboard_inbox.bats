@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# The inbox of the dashboard in Chromium, with the sandbox as the platform.
+# transports: cgi fcgi
+# starts first
+load helpers/all
+load helpers/browser
+
+setup_file() {
+    start_stack
+    make_user
+    set_password
+    start_browser
+}
+
+teardown_file() {
+    stop_browser
+    stop_stack
+}
+
+@test "a sent message and its statuses, a failure, an answer and a reaction appear without a reload" {
+    browse inbox statuses
+}
+
+@test "a message whose answer is lost is sent once, a refused one shows its reason" {
+    browse inbox lostAnswer
+}
+
+@test "what one tab has read is read in the other tab" {
+    browse inbox unread
+}
+
+@test "a merge of two contacts keeps the thread that is open" {
+    browse inbox merge
+}
+
+@test "names, texts, file names and answers made of markup are shown as text" {
+    browse inbox strangers
+}
+
+@test "an edit replaces the text and is marked, a deletion hides it" {
+    browse inbox edited
+}
+
+@test "outside the 24-hour window a template is sent, with its variables" {
+    browse inbox windowClosed
+}
+
+@test "a contact without a number is answered by its user id, and gets no authentication template" {
+    browse inbox userIdOnly
+}
+
+@test "a blocked contact has no composer until it is unblocked" {
+    browse inbox block
+}
+
+@test "a file is uploaded and sent, a received one is loaded on a click, and only pictures are shown" {
+    browse inbox media "$root/tools/demo/media/parcel.jpg"
+}
+
+@test "messages are reached, answered and opened by the keyboard" {
+    browse inbox keyboard
+}
+
+# Prints SQL for a contact with a thread of SIZE messages: long_thread SIZE
+long_thread() {
+    cat <<END
+BEGIN;
+INSERT INTO contact (id, account_id, phone, name, created_at, updated_at)
+    SELECT 'con_long', account_id, '16505559999', 'Long Talk', 1, 1 FROM line
+    WHERE phone_number_id = '$LINE';
+INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
+    SELECT 'thr_long', a.user_id, l.id, 'con_long', 1, 1700000000000 + $1 * 60000
+    FROM line l JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = '$LINE';
+WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status,
+        status_at, timestamp, body, created_at)
+    SELECT printf('msg_long%06d', i), t.user_id, t.id, t.line_id, printf('wamid.long%06d', i),
+        iif(i % 3, 'in', 'out'), 'webhook', 'text', iif(i % 3, 'received', 'read'), 1,
+        1700000000000 + i * 60000,
+        CAST('{"type":"text","text":{"body":"Message ' || i || '"}}' AS BLOB), 1
+    FROM n JOIN thread t ON t.id = 'thr_long';
+COMMIT;
+END
+}
+
+@test "a thread of 20,000 messages opens, and its pages come back without a jump" {
+    db "$(long_thread 20000)"
+    browse inbox twentyThousand thr_long
+}
