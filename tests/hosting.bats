@@ -3,6 +3,7 @@
 # tests/hosting/archive.bats has those of `make hosting`.
 # transports: direct
 load helpers/all
+load helpers/courier
 
 setup_file() {
     start_stack
@@ -79,4 +80,17 @@ found_by() {
     run switchboard doctor --json --url http://127.0.0.1:1
     assert_equal "$(jq -r '.[] | select(.check == "site").status' <<<"$output")" fail
     assert_equal "$(jq -r '.[] | select(.check == "private files").status' <<<"$output")" ''
+}
+
+@test "doctor --url of a host that stops answering asks no further, and does not say that all is well" {
+    local started=$SECONDS
+    start_receiver A
+    answers A v2 'body {"success":true}'
+    answers A "$(cut -d / -f 2 <<<"$STACK")" 'wait 60000'
+    output=$(switchboard doctor --json --url "$A_URL" 2>/dev/null || true)
+    stop_receivers
+    ((SECONDS - started < 20)) || fail "$((SECONDS - started)) s"
+    assert_equal "$(jq -r '.[] | select(.check == "site").status' <<<"$output")" ok
+    assert_equal "$(jq -r '.[] | select(.check == "private files")
+        | "\(.status) \(.detail[:37])"' <<<"$output")" 'warn the web server stopped answering: run'
 }

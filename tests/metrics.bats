@@ -481,3 +481,41 @@ names() {
         "$(sed -n 's/^| `\(switchboard_[a-z_]*\)` .*/\1/p' "$root/doc/operation.md" | sort)"
     db "DELETE FROM event"
 }
+
+# Checks the line of doctor about the counters: doctor_says STATUS TEXT
+doctor_says() {
+    output=$(switchboard doctor --json 2>/dev/null || true)
+    assert_equal "$(jq -r '.[] | select(.check == "counters").status' <<<"$output")" "$1"
+    jq -e --arg text "$2" '.[] | select(.check == "counters").detail | contains($text)' \
+        <<<"$output" >/dev/null || fail "$output"
+}
+
+# bats test_tags=direct
+@test "doctor says whether metrics_file can be used, and what to do if not, and changes nothing" {
+    scrape
+    doctor_says ok "$METRICS can be used"
+    rm "$METRICS"
+    doctor_says ok "$METRICS can be used"
+    [[ ! -e $METRICS ]]
+    mkdir "$METRICS"
+    doctor_says warn "metrics_file $METRICS: it is not a file; remove it, or give"
+    rmdir "$METRICS"
+    ln -s /dev/null "$METRICS"
+    doctor_says warn 'it is not a file'
+    rm "$METRICS"
+    write_config "metrics_file = $STACK/nowhere/metrics"
+    doctor_says warn 'the service cannot create it: No such file or directory'
+    write_config 'metrics_file ='
+    doctor_says ok 'metrics_file is empty: nothing is counted'
+    write_config
+    ((EUID == 0)) || return 0
+    # root looks with the rights of the service's group
+    : >"$METRICS"
+    chmod 600 "$METRICS"
+    chgrp nogroup "$STACK"
+    chmod g+w "$STACK"
+    doctor_says warn 'the service cannot write it: Permission denied; remove it, or give it and its'
+    chgrp root "$STACK"
+    chmod g-w "$STACK"
+    rm "$METRICS"
+}

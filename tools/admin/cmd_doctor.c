@@ -304,12 +304,6 @@ static void check_confinement(struct report *report) {
 
 /* --- access rights of the service's user; for root every access(2) would succeed --- */
 
-/* The first file that cannot be used. */
-struct verdict {
-    int file;  /* its index; -1: all can be used */
-    int error; /* errno */
-};
-
 static struct verdict try_files(const struct store_file *files, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (access(files[i].path, files[i].access) != 0 &&
@@ -369,20 +363,30 @@ static const char *directory_of_service(struct invocation *call) {
 }
 
 /* If the group may write to the service's directory, the group's rights alone must be enough. */
+bool doctor_try(const struct stat *owner, const struct store_file *files, size_t count,
+                struct verdict *verdict) {
+    bool is_shared = owner->st_mode & S_IWGRP;
+    if (geteuid() != 0) {
+        *verdict = try_files(files, count);
+        return true;
+    }
+    return try_as(is_shared ? ANOTHER_USER : owner->st_uid, owner->st_gid, files, count, verdict) &&
+           (verdict->file >= 0 || try_as(owner->st_uid, owner->st_gid, files, count, verdict));
+}
+
+bool doctor_find_service(struct invocation *call, struct stat *owner) {
+    return stat(directory_of_service(call), owner) == 0;
+}
+
 static void check_access(struct report *report) {
     struct invocation *call = report->call;
     size_t count;
     const struct store_file *files = list_files(call, &count);
     struct stat owner;
     struct verdict verdict;
-    if (stat(directory_of_service(call), &owner) != 0)
+    if (!doctor_find_service(call, &owner))
         return; /* check_mode or check_spool reports it */
-    bool is_shared = owner.st_mode & S_IWGRP;
-    if (geteuid() != 0)
-        verdict = try_files(files, count);
-    else if (!try_as(is_shared ? ANOTHER_USER : owner.st_uid, owner.st_gid, files, count,
-                     &verdict) ||
-             (verdict.file < 0 && !try_as(owner.st_uid, owner.st_gid, files, count, &verdict))) {
+    if (!doctor_try(&owner, files, count, &verdict)) {
         report_add(report, WARN, "access", "cannot check the rights of user %ld",
                    (long)owner.st_uid);
         return;
@@ -400,14 +404,19 @@ static void check_access(struct report *report) {
             strerror(verdict.error));
 }
 
-static bool is_type_database(const char *path) {
-    static const unsigned char magic[] = {0x1c, 0x04, 0x1e, 0xf1}; /* magic(5), little-endian */
-    unsigned char found[sizeof magic] = {0};
+size_t doctor_read_start(const char *path, void *bytes, size_t size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, found, sizeof found);
+    ssize_t n = fd < 0 ? -1 : read(fd, bytes, size);
     if (fd >= 0)
         close(fd);
-    return n == sizeof found && memcmp(found, magic, sizeof found) == 0;
+    return n > 0 ? (size_t)n : 0;
+}
+
+static bool is_type_database(const char *path) {
+    static const unsigned char magic[] = {0x1c, 0x04, 0x1e, 0xf1}; /* magic(5), little-endian */
+    unsigned char found[sizeof magic];
+    return doctor_read_start(path, found, sizeof found) == sizeof found &&
+           memcmp(found, magic, sizeof found) == 0;
 }
 
 /* Checks libmagic's database. Without it an upload without a type is application/octet-stream. */
@@ -443,9 +452,10 @@ static void check_linked(struct report *report) {
 }
 
 static void (*const checks[])(struct report *report) = {
-    check_config,   check_keys,    check_unopened, check_open,        check_database, check_tokens,
-    check_disk,     check_spool,   check_upstream, check_confinement, check_access,   check_types,
-    check_refusals, check_foreign, check_linked,   doctor_check_site,
+    check_config, check_keys,        check_unopened,        check_open,     check_database,
+    check_tokens, check_disk,        check_spool,           check_upstream, check_confinement,
+    check_access, check_types,       doctor_check_counters, check_refusals, check_foreign,
+    check_linked, doctor_check_site,
 };
 
 int doctor_run(struct invocation *call) {

@@ -2,9 +2,12 @@
 #ifndef SWITCHBOARD_ADMIN_DOCTOR_H
 #define SWITCHBOARD_ADMIN_DOCTOR_H
 
+#include <sys/stat.h>
+
 #include "base/keyring.h"
 #include "command.h"
 #include "output.h"
+#include "store/upkeep.h"
 
 enum level { OK, WARN, FAIL };
 
@@ -21,8 +24,28 @@ struct report {
 void report_add(struct report *report, enum level level, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Looks at the gateway from outside, by HTTP requests to --url or public_url; adds nothing when
- * neither is given. */
+/* The first file that cannot be used. */
+struct verdict {
+    int file;  /* its index; -1: all can be used */
+    int error; /* errno */
+};
+
+/* Finds the directory whose owner and group are the service's. False if it is missing. */
+bool doctor_find_service(struct invocation *call, struct stat *owner);
+
+/* Tries whether the service's user and group may use the files, as user for root and otherwise with
+ * the rights of the caller. Returns false if that is impossible. */
+bool doctor_try(const struct stat *owner, const struct store_file *files, size_t count,
+                struct verdict *verdict);
+
+/* Reads the first bytes of a file, at most `size`. Returns their number; 0 if there are none. */
+size_t doctor_read_start(const char *path, void *bytes, size_t size);
+
+/* Checks that the file of the counters can be used or created, and changes nothing. */
+void doctor_check_counters(struct report *report);
+
+/* Looks at the gateway from outside, by HTTP requests to --url or public_url, within a minute;
+ * adds nothing when neither is given. */
 void doctor_check_site(struct report *report);
 
 #endif

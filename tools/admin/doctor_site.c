@@ -1,22 +1,28 @@
 /* The checks of doctor that ask the web server: whether programs answer, whether the token reaches
  * them, whether private files are served, and whether suEXEC would refuse the programs. */
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/http_client.h"
 #include "base/target.h"
 #include "doctor.h"
 
-enum { TIMEOUT_MS = 20000, COMPARED = 64, BODY_LIMIT = 4096 };
+enum {
+    TIMEOUT_MS = 10000, /* of a request */
+    TOTAL_MS = 60000,   /* of all requests */
+    COMPARED = 64,
+    BODY_LIMIT = 4096,
+};
 
 struct site {
     struct report *report;
     struct arena *arena;
     struct http_client http;
     const char *url;
+    int64_t ends;              /* the time of TOTAL_MS is over, on the monotonic clock */
+    bool is_silent;            /* a request got no answer: there are no more requests */
     char body[BODY_LIMIT + 1]; /* of the last answer, its beginning */
     size_t length;
 };
@@ -35,14 +41,18 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *context) {
 }
 
 /* Returns the status of GET `path`; 0 with the reason in `body` when there is no answer. `header`
- * is `Name: value`, or NULL. */
+ * is `Name: value`, or NULL. After a request without an answer none is made. */
 static long get(struct site *site, const char *path, const char *header) {
     static const struct http_use use = {.on_header = on_header, .on_body = on_body};
+    const int64_t left = site->ends - clock_monotonic();
     long status = 0;
     site->length = 0;
+    site->is_silent = site->is_silent || left <= 0;
+    if (site->is_silent)
+        return 0;
     http_start(&site->http, &site->report->call->config, &use, site);
     http_set(&site->http, CURLOPT_URL, arena_printf(site->arena, "%s%s", site->url, path));
-    http_set(&site->http, CURLOPT_TIMEOUT_MS, (long)TIMEOUT_MS);
+    http_set(&site->http, CURLOPT_TIMEOUT_MS, (long)(left < TIMEOUT_MS ? left : TIMEOUT_MS));
     if (header)
         http_add_header(&site->http, header);
     CURLcode code = http_ready(&site->http);
@@ -53,6 +63,7 @@ static long get(struct site *site, const char *path, const char *header) {
         site->length =
             (size_t)snprintf(site->body, sizeof site->body, "%s", http_reason(&site->http, code));
     site->body[site->length] = '\0';
+    site->is_silent = !status;
     http_finish(&site->http);
     return status;
 }
@@ -93,7 +104,9 @@ static bool passes(struct site *site, const char *header) {
 static void check_token_headers(struct site *site) {
     bool bearer = passes(site, "Authorization: Bearer of-doctor");
     bool plain = passes(site, "X-API-Token: of-doctor");
-    if (bearer && plain)
+    if (site->is_silent)
+        report_add(site->report, FAIL, "token headers", "GET /v2/me: no answer in time");
+    else if (bearer && plain)
         report_add(site->report, OK, "token headers", "Authorization and X-API-Token arrive");
     else if (plain)
         report_add(site->report, WARN, "token headers",
@@ -111,11 +124,8 @@ static void check_token_headers(struct site *site) {
 /* Whether the last answer begins as the file does. An empty file is not recognized. */
 static bool is_content_of(const struct site *site, const char *path) {
     char beginning[COMPARED];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, beginning, sizeof beginning);
-    if (fd >= 0)
-        close(fd);
-    return n > 0 && site->length >= (size_t)n && memcmp(site->body, beginning, (size_t)n) == 0;
+    size_t n = doctor_read_start(path, beginning, sizeof beginning);
+    return n && site->length >= n && memcmp(site->body, beginning, n) == 0;
 }
 
 /* Fetches the file under each URL that a directory on its path could have as its document root.
@@ -141,7 +151,11 @@ static void check_private_files(struct site *site) {
     bool all = true;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         all = is_private(site, files[i]) && all;
-    if (all)
+    if (site->is_silent)
+        report_add(site->report, WARN, "private files",
+                   "the web server stopped answering: run doctor again to see whether it serves "
+                   "database, keys, configuration or log");
+    else if (all)
         report_add(site->report, OK, "private files",
                    "the web server serves none of database, keys, configuration and log");
 }
@@ -173,7 +187,8 @@ void doctor_check_site(struct report *report) {
     struct invocation *call = report->call;
     const char *given = call->options[OPTION_URL];
     struct site *site = arena_alloc(&call->arena, sizeof *site);
-    *site = (struct site){.report = report, .arena = &call->arena};
+    *site = (struct site){
+        .report = report, .arena = &call->arena, .ends = clock_monotonic() + TOTAL_MS};
     site->url = given ? given : call->config.public_url;
     if (!*site->url)
         return;
