@@ -234,6 +234,7 @@ plan_then() {
     upload_file -H "Idempotency-Key: $key"
     assert_error 401 UNAUTHORIZED 'Invalid token'
     assert_header Idempotent-Replayed true
+    assert_header WWW-Authenticate 'Bearer realm="switchboard"'
     assert_equal "$(asked main)" 4
     printf x >>"$file"
     upload_file -H "Idempotency-Key: $key"

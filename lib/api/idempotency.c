@@ -130,9 +130,11 @@ int idempotency_check_body(struct request *rq, const struct idempotency *idempot
 
 int idempotency_replay(struct request *rq, const struct idempotency *idempotency,
                        const unsigned char fingerprint[32]) {
-    return idempotency_check_body(rq, idempotency, fingerprint)
-               ? -1
-               : reply_body(rq, idempotency->stored.status, REPLY_JSON, idempotency->stored.answer);
+    if (idempotency_check_body(rq, idempotency, fingerprint))
+        return -1;
+    if (idempotency->stored.status == 401)
+        reply_challenge(rq);
+    return reply_body(rq, idempotency->stored.status, REPLY_JSON, idempotency->stored.answer);
 }
 
 /* Logs a failure to store the state of the key. */

@@ -140,6 +140,10 @@ static struct slice envelope(struct request *rq) {
     return buffer_slice(&out);
 }
 
+void reply_challenge(struct request *rq) {
+    reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\"");
+}
+
 int reply_settle(struct request *rq) {
     const struct failure *failure = &rq->failure;
     if (!failure->code || rq->reply.has_envelope)
@@ -148,7 +152,7 @@ int reply_settle(struct request *rq) {
     reply_body(rq, catalogue[failure->code].status, REPLY_JSON, envelope(rq));
     if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard &&
         rq->route->guard->requires & REQUIRES_EITHER)
-        reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\""); /* RFC 9110 15.5.2 */
+        reply_challenge(rq);
     return rq->reply.status;
 }
 

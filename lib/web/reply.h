@@ -19,6 +19,9 @@
 /* The beginning of the error envelope (spec 2.1); the message, as a JSON string, follows. */
 #define REPLY_ERROR(error) "{\"success\":false,\"error\":\"" error "\",\"message\":"
 
+/* Adds the header that every 401 of a route with a token has (RFC 9110 15.5.2). */
+void reply_challenge(struct request *rq);
+
 /* If the request has failed, makes the error envelope (spec 2.1) its answer; a second call changes
  * nothing. Returns the answer's status. */
 int reply_settle(struct request *rq);
