@@ -21,6 +21,7 @@ new_batch() {
 }
 
 check_bodies() {
+    local - && set +T # see helpers/all
     local wanted issues text number=0
     new_batch
     while IFS=$'\t' read -r wanted issues text; do
@@ -48,6 +49,7 @@ read_text() { # FILE
 
 # Prints the files NUMBER.KIND in their order, one a line: batch_lines KIND
 batch_lines() {
+    local - && set +T # see helpers/all
     local number text
     for ((number = 1; ; number++)); do
         [[ -e $batch/$number.$1 ]] || break
@@ -72,6 +74,7 @@ issues_of_batch() {
 }
 
 send_bodies() {
+    local - && set +T # see helpers/all
     local method=$1 path=$2 header_list=() has_data='' data='' number
     shift 2
     while (($#)); do
