@@ -569,12 +569,13 @@ first_failed() {
 @test "after DELETE of the configuration nothing is posted, and pending events are cancelled" {
     local ids
     set_webhook A "$A_URL/wait"
-    answers A wait 'wait 1000' 'status 500'
+    answers A wait 'until deleted' 'status 500'
     mapfile -t ids < <(add_events A 4 con_1)
     courier_once &
     eventually has_received A 1
     request DELETE /v2/webhooks/config --as "$A_TOKEN"
     assert_success
+    touch "$A_DIR/deleted"
     wait $!
     courier_once
     assert_equal "$(received_count A)" 1

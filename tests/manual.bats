@@ -177,7 +177,8 @@ complete() {
     shellcheck -s bash "$MADE/completion/switchboard"
 }
 
-# Prints what the line editor of zsh offers for a command line: in_zsh LINE
+# Prints what the line editor of zsh offers for a command line; waits for a part of it, because the
+# editor shows no list while there is further input: in_zsh LINE PART
 in_zsh() {
     cat >"$BATS_TEST_TMPDIR/editor" <<'END'
 zmodload zsh/zpty
@@ -186,26 +187,26 @@ zpty -w shell "PS1=; fpath=($MADE/completion \$fpath); autoload -Uz compinit; co
 zpty -w shell "bindkey '^T' list-choices; bindkey '^U' kill-whole-line; LISTMAX=1000; print rea''dy"
 zpty -r shell output "*ready*"
 zpty -n -w shell "$LINE"$'\C-t'
-sleep 1
+zpty -r shell list "*$PART*"
 zpty -n -w shell $'\C-u'"print the''end"$'\n'
 zpty -r shell output "*theend*"
-print -r -- "$output"
+print -r -- "$list$output"
 END
-    TERM=dumb MADE=$MADE LINE=$1 timeout 30 zsh -f "$BATS_TEST_TMPDIR/editor" | tr -d '\r'
+    TERM=dumb MADE=$MADE LINE=$1 PART=$2 timeout 120 zsh -f "$BATS_TEST_TMPDIR/editor" | tr -d '\r'
 }
 
 @test "zsh completes commands, subcommands and options, with their texts" {
     zsh -n "$MADE/completion/_switchboard"
     local output
-    output=$(in_zsh 'switchboard ')
+    output=$(in_zsh 'switchboard ' retry)
     [[ $output == *refusal*list,*retry* && $output == *doctor*'check the installation'* ]] ||
         fail "$output"
-    output=$(in_zsh 'switchboard user ')
+    output=$(in_zsh 'switchboard user ' delete)
     [[ $output == *regenerate* ]] && fail "$output"
     [[ $output == *delete*'the API token stops working'* ]] || fail "$output"
-    output=$(in_zsh 'switchboard message list --')
+    output=$(in_zsh 'switchboard message list --' --contact)
     [[ $output == *--contact*'the contact, by its id'* && $output != *--waba-id* ]] ||
         fail "$output"
-    output=$(in_zsh 'switchboard completion ')
+    output=$(in_zsh 'switchboard completion ' zsh)
     [[ $output == *bash*zsh* ]] || fail "$output"
 }

@@ -19,6 +19,7 @@
  *     padding N         N bytes of further headers
  *     interim LINE      an interim answer 103 with this header line before the answer
  *     wait MS           a pause before the answer
+ *     until NAME        a pause before the answer, until the file DIR/NAME exists
  *     drip MS           a pause before every byte of the answer's body
  *     short N           the connection is closed N bytes before the announced end of the body
  *     close             no answer: the connection is closed
@@ -50,6 +51,7 @@ struct script {
     char body[4096];
     long long bytes; /* the length of a generated body; 0: the body is `body` */
     long padding, wait_ms, drip_ms, missing;
+    char until[64];
     bool endless, close, reset;
 };
 
@@ -68,6 +70,14 @@ static void die(const char *what) {
 static void sleep_ms(long ms) {
     struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
     nanosleep(&time, NULL);
+}
+
+/* Waits until the file with this name exists in the directory; not at all for an empty name. */
+static void wait_for(const char *name) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    while (*name && access(path, F_OK) != 0)
+        sleep_ms(5);
 }
 
 static bool send_all(int fd, const char *bytes, size_t n) {
@@ -99,6 +109,8 @@ static void read_directive(struct script *script, const char *word, const char *
         script->padding = strtol(rest, NULL, 10);
     else if (strcmp(word, "wait") == 0)
         script->wait_ms = strtol(rest, NULL, 10);
+    else if (strcmp(word, "until") == 0)
+        snprintf(script->until, sizeof script->until, "%s", rest);
     else if (strcmp(word, "drip") == 0)
         script->drip_ms = strtol(rest, NULL, 10);
     else if (strcmp(word, "short") == 0)
@@ -269,6 +281,7 @@ static bool answer(int fd, const struct script *script) {
     struct linger now = {.l_onoff = 1};
     long long length = script->bytes ? script->bytes : (long long)strlen(script->body);
     sleep_ms(script->wait_ms);
+    wait_for(script->until);
     if (script->reset)
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     if (script->reset || script->close)
