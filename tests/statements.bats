@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The query plans of all statements of lib/store: none scans or sorts a table that grows. Exceptions are in
-# tests/statements.list, each with its reason. The database has 100,000 rows in each table that grows, a
+# tests/statements.list, each with its reason. The database has 20,000 rows in each table that grows, a
 # million in `make test-full`.
 # transports: direct
 # shellcheck source=tests/helpers/fill.bash
@@ -8,7 +8,7 @@ load helpers/all
 load helpers/fill
 
 setup_file() {
-    export SIZE=100000 FILLED=$BATS_FILE_TMPDIR/filled.db FEW=$BATS_FILE_TMPDIR/few.db
+    export SIZE=20000 FILLED=$BATS_FILE_TMPDIR/filled.db FEW=$BATS_FILE_TMPDIR/few.db
     [[ -z ${TEST_FULL-} ]] || SIZE=1000000
     make_filled "$FILLED" "$SIZE"
     make_filled "$FEW" 1000
@@ -159,17 +159,17 @@ END
 # The statements in texts_of's lines that use such a construct, one per line: FILE, NAME, text. A
 # sum that is cast and the quoted name "user" are read alike by both.
 sqlite_only_uses() { # reads texts
-    sqlite_only >"$BATS_TEST_TMPDIR/constructs"
-    local file kind text plain expression name
-    while IFS=$'\t' read -r file kind text; do
-        [[ $kind == statement ]] || continue
-        plain=$(sed -E "s/'[^']*'/''/g; s/([(),])/ \1 /g; s/ +/ /g; s/.*/ \L& /
-            s/cast \( coalesce \( sum \( [a-z]+ \) , 0 \) as bigint \)/total/g
-            s/\"user\"/users/g" <<<"$text")
-        while IFS=$'\t' read -r expression name; do
-            ! grep -Eq -- "$expression" <<<"$plain" || printf '%s\t%s\t%s\n' "$file" "$name" "$text"
-        done <"$BATS_TEST_TMPDIR/constructs"
-    done
+    local expression name
+    awk -F '\t' '$2 == "statement"' >"$BATS_TEST_TMPDIR/statements"
+    cut -f 3 "$BATS_TEST_TMPDIR/statements" | sed -E "s/'[^']*'/''/g; s/([(),])/ \1 /g; s/ +/ /g
+        s/.*/ \L& /; s/cast \( coalesce \( sum \( [a-z]+ \) , 0 \) as bigint \)/total/g
+        s/\"user\"/users/g" >"$BATS_TEST_TMPDIR/plain"
+    while IFS=$'\t' read -r expression name; do
+        grep -nE -- "$expression" "$BATS_TEST_TMPDIR/plain" >"$BATS_TEST_TMPDIR/lines" || continue
+        name=$name awk -F '\t' 'NR == FNR { split($0, part, ":"); uses[part[1]]; next }
+            FNR in uses { print $1 "\t" ENVIRON["name"] "\t" $3 }' \
+            "$BATS_TEST_TMPDIR/lines" "$BATS_TEST_TMPDIR/statements"
+    done < <(sqlite_only)
 }
 
 @test "the use cases use only the SQL that SQLite and PostgreSQL share" {
