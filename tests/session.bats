@@ -795,23 +795,27 @@ put_password() { # BODY
 
 # --- time ---
 
-# The median time in ms of 50 logins with a wrong password: median EMAIL
-median() {
-    local number began
-    for ((number = 0; number < 50; number++)); do
-        db 'DELETE FROM login_failure'
-        request POST /v2/session -d "{\"email\":\"$1\",\"password\":\"wrong-horse-battery\"}"
-        began=$(log_of_request | jq .ms)
-        printf '%s\n' "$began"
-    done | sort -n | sed -n 25p
+# Logs in with a wrong password and prints the time in ms: time_of EMAIL
+time_of() {
+    db 'DELETE FROM login_failure'
+    request POST /v2/session -d "{\"email\":\"$1\",\"password\":\"wrong-horse-battery\"}"
+    log_of_request | jq .ms
 }
 
+median() { # FILE
+    sort -n "$1" | sed -n "$(($(wc -l <"$1") / 2))p"
+}
+
+# The two take turns, so that other work of the machine slows both down.
 # bats test_tags=direct
 @test "a login with a known and with an unknown address takes the same time" {
     [[ -n ${TEST_FULL-} ]] || skip 'only in make test-full: it measures time'
-    local known unknown
-    known=$(median "$EMAIL")
-    unknown=$(median nobody@example.org)
+    local number known unknown
+    for ((number = 0; number < 50; number++)); do
+        time_of "$EMAIL" >>"$BATS_TEST_TMPDIR/known"
+        time_of nobody@example.org >>"$BATS_TEST_TMPDIR/unknown"
+    done
+    known=$(median "$BATS_TEST_TMPDIR/known") unknown=$(median "$BATS_TEST_TMPDIR/unknown")
     printf '# medians: known %s ms, unknown %s ms\n' "$known" "$unknown" >&3
     ((known - unknown < 20 && unknown - known < 20)) || fail "known $known ms, unknown $unknown ms"
 }
