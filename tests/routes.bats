@@ -520,7 +520,7 @@ unknown_members='
 
 # jq program: lines `URL ISSUE PREFERENCE`, one wrong parameter in each.
 wrong_parameters='
-    select(.query != []) | sample_path as $url | (.query[] | . as $field
+    select(.query != []) | "\(.method) \(sample_path)" as $url | (.query[] | . as $field
         | def with($value; $code): "\($field.path)=\($value) \($field.path):\($code) lenient";
         (select(.type == "integer") | with("x", "", "1.5", "%20"; "invalid_type")),
         (select(.type == "integer" and .from) | with(.from - 1; "out_of_range")),
@@ -532,12 +532,13 @@ wrong_parameters='
 
 # bats test_tags=direct
 @test "every route refuses invalid query parameters, and unknown ones under handling=strict" {
-    local line place issue preference count=0
+    local line method place issue preference count=0
     while IFS= read -r line <&4; do
         printf 'case: %s\n' "$line"
+        method=${line%% *} line=${line#* }
         place=${line%% *} preference=${line##* } issue=${line#* }
         issue=${issue% *}
-        request GET "$place" --as "$TOKEN" -H "Prefer: handling=$preference"
+        request "$method" "$place" --as "$TOKEN" -H "Prefer: handling=$preference"
         assert_error 400 VALIDATION_ERROR
         assert_json '[.details[] | "\(.path):\(.code)"]' "[\"$issue\"]"
         assert_conventions

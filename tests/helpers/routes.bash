@@ -39,11 +39,13 @@ routes() {
 # jq functions that make requests from a description. They need the arguments of `samples`.
 # shellcheck disable=SC2016,SC2034  # jq expands them; tests use them
 sample_functions='
-    def segments: {name: "greeting", mediaId: "7001", flowId: "7002",
-        sessionId: "ses_sample", eventId: "evt_00000000000000000000000001"};
+    def segments: {name: "greeting", mediaId: "7001", flowId: "7002", sessionId: "ses_sample",
+        threadId: "thr_sample", contactId: "con_sample", lineId: "lin_sample",
+        wamid: "wamid.sample", eventId: "evt_00000000000000000000000001"};
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
-        language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1}};
+        language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1},
+        upTo: "msg_sample", lineId: "lin_sample"};
     def known_paths: {link: "sample-link"};
 
     # the path with a sample for each segment; a segment without one is an error
@@ -114,6 +116,19 @@ have_samples() {
     sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"7002\",
         \"name\":\"f\",\"status\":\"PUBLISHED\",\"categories\":[],
         \"validation_errors\":[]}]}" >/dev/null
+    # of the database: an archived line with a thread
+    db "INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
+            is_coexisting, archived_at, created_at)
+        SELECT 'lin_sample', '$ACCOUNT', '7005', '+7', 1, 0, 1, 1;
+        INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+        VALUES ('con_sample', '$ACCOUNT', '15550007005', 1, 1);
+        INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
+        SELECT 'thr_sample', user_id, 'lin_sample', 'con_sample', 1, 1 FROM account
+        WHERE id = '$ACCOUNT';
+        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type,
+            status, status_at, timestamp, body, created_at)
+        SELECT 'msg_sample', user_id, 'thr_sample', 'lin_sample', 'wamid.sample', 'in', 'webhook',
+            'text', 'received', 1, 1, x'7b7d', 1 FROM thread WHERE id = 'thr_sample'"
     db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, created_at,
             finished_at) SELECT 'evt_00000000000000000000000001', id, 1, 'message.received',
             CAST('{}' AS BLOB), 'dead', 1, 1, 1 FROM user WHERE email = '$EMAIL';
