@@ -65,10 +65,10 @@ deliver_all() {
 # --- GET /v2/events ---
 
 @test "the list has the user's own events, the newest first, each with its state and no body" {
-    add_event 1 done
+    add_event 1 'done'
     add_event 2 dead message.status 'HTTP 500'
     add_event 3 pending lead.created 'no answer'
-    add_event 4 done message.received '' "$other"
+    add_event 4 'done' message.received '' "$other"
     api GET /v2/events
     assert_conventions
     assert_listed 3 2 1
@@ -79,12 +79,12 @@ deliver_all() {
 }
 
 @test "the conditions of the list hold alone and together" {
-    add_event 1 done message.received
+    add_event 1 'done' message.received
     add_event 2 dead message.status 'HTTP 500'
     add_event 3 pending message.received 'HTTP 503'
     add_event 4 pending message.status
     add_event 5 cancelled message.received
-    add_event 6 done message.status
+    add_event 6 'done' message.status
     local query numbers
     while read -r query numbers; do
         printf 'case: %s\n' "$query"
@@ -140,7 +140,7 @@ ulid_at() {
 @test "limit and after lead through all events, once each" {
     local number after='' pages=0
     for number in 1 2 3 4 5 6 7; do
-        add_event "$number" done
+        add_event "$number" 'done'
     done
     : >"$BATS_TEST_TMPDIR/ids"
     while ((++pages < 9)); do
@@ -206,7 +206,7 @@ ulid_at() {
 
 @test "a replayed event is sent again under the same id, with the same body and a new signature" {
     local state
-    for state in done dead cancelled; do
+    for state in 'done' dead cancelled; do
         db 'DELETE FROM event_attempt; DELETE FROM event'
         rm -f "$A_DIR"/*.head "$A_DIR"/*.body
         add_event 1 "$state"

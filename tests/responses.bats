@@ -86,7 +86,7 @@ END
     answer_form a '{"flow_token":"token 1"}'
     request GET /v2/forms/7002/responses --as "$OTHER_TOKEN"
     assert_error 404 NOT_FOUND
-    for id in 7009 '' '%27' ..; do
+    for id in 7009 '%27' '%20' responses; do
         api GET "/v2/forms/$id/responses"
         assert_error 404 NOT_FOUND
     done
