@@ -74,7 +74,7 @@ dashboard_file() {
     assert_error 404 NOT_FOUND
     assert_conventions
     request GET /dashboard/js/
-    assert_status 403
+    assert_error 404 NOT_FOUND
     request POST /dashboard/ -d '{}'
     assert_error 405 NOT_FOUND
 }

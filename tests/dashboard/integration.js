@@ -39,7 +39,12 @@ exports.token = async ({page, context, logIn, open, settled, step, BASE}, before
     step('copy');
     await page.getByRole('dialog').getByRole('button', {name: 'Copy'}).click();
     await page.getByText('Copied.').waitFor();
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), token);
+    await open('/requests', second);
+    await second.getByRole('searchbox').focus();
+    await second.keyboard.press('Control+V');
+    assert.equal(await second.getByRole('searchbox').inputValue(), token);
+    await second.getByRole('searchbox').fill('');
+    await open('/api', second);
     step('closed, it is nowhere');
     await page.getByRole('button', {name: 'I have stored it'}).click();
     await settled(page);

@@ -11,7 +11,7 @@ const KINDS = {done: 'ok', dead: 'bad', cancelled: 'plain', pending: 'info'};
 
 // A pending event whose last attempt failed is shown as such.
 export function stateBadge(event) {
-    if (event.state === 'pending' && event.attempts > 0)
+    if (event.state === 'pending' && event.lastError)
         return badge('warn', t('events.state.retrying'));
     return badge(KINDS[event.state] ?? 'plain', t(`events.state.${event.state}`));
 }
@@ -51,6 +51,7 @@ export function replay(id) {
     return call('POST', `/v2/events/${encodeURIComponent(id)}/replay`, {body: {}});
 }
 
-export function isFinished(event) {
-    return event.state !== 'pending' || event.attempts > 0;
+// Whether the first attempt has ended; `event` is that of GET /v2/events/:id.
+export function wasTried(event) {
+    return event.state !== 'pending' || event.deliveries.length > 0;
 }

@@ -56,6 +56,10 @@ function prepare(route) {
         go('/login');
         return null;
     }
+    if (route.isPublic && session() && location.hash === '#/login') {
+        go('/overview');
+        return null;
+    }
     if (route.isPublic) {
         const main = buildPublic();
         const root = el('div', {class: 'page'});

@@ -1,6 +1,6 @@
 // Where events go: URL, code, state, and a test.
 import {call} from '../api.js';
-import {answerOf, explain, isFinished, stateBadge} from '../delivery.js';
+import {answerOf, explain, stateBadge, wasTried} from '../delivery.js';
 import {el, fill} from '../dom.js';
 import {milliseconds, parts, t} from '../i18n.js';
 import {poll} from '../live.js';
@@ -134,7 +134,7 @@ function testCard(stops) {
     function follow(id) {
         const poller = poll(async () => {
             const event = await call('GET', `/v2/events/${id}`);
-            if (isFinished(event)) {
+            if (wasTried(event)) {
                 poller.stop();
                 fill(place, result(event));
             }
