@@ -112,6 +112,7 @@ dashboard_file() {
 }
 
 @test "axe finds nothing in each page, light and dark, at 320 and 1280 pixels" {
+    add_life
     browse frame accessible light 1280
     browse frame accessible light 320
     browse frame accessible dark 1280
@@ -119,6 +120,7 @@ dashboard_file() {
 }
 
 @test "at 200 % zoom no text is lost" {
+    add_life
     browse frame zoomed
 }
 

@@ -42,15 +42,17 @@ exports.accessible = async (test, colorScheme, width) => {
     const {page} = test;
     await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
     await page.setViewportSize({width: Number(width), height: 800});
+    const all = []; // of all pages, so that one run names everything
     await eachPage(test, async (_, name) => {
         assert.equal(await page.locator('h1').count(), 1, 'a page has one heading');
         assert.ok(!await page.getByText('This page could not be opened').count());
         const excess = await page.evaluate(() =>
             document.documentElement.scrollWidth - window.innerWidth);
-        assert.ok(excess <= 0, `the page is ${excess} pixels wider than the screen`);
-        const found = await findings(page);
-        assert.equal(found.length, 0, `${name}: ${found.join('\n')}`);
+        if (excess > 0)
+            all.push(`${name}: the page is ${excess} pixels wider than the screen`);
+        all.push(...(await findings(page)).map((text) => `${name}: ${text}`));
     });
+    assert.equal(all.length, 0, all.join('\n'));
 };
 
 // Each page opens without an error of the API, and its heading has the focus.

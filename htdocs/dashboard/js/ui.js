@@ -164,7 +164,7 @@ async function copyText(text) {
 // A block of code or JSON that can be copied and scrolled by the keyboard.
 export function codeBlock(text, label) {
     return el('div', {class: 'code-block'},
-        el('pre', {tabindex: '0', role: 'region', 'aria-label': label}, el('code', {}, text)),
+        el('pre', {tabindex: '0', role: 'group', 'aria-label': label}, el('code', {}, text)),
         copyButton(text, t('ui.copy'), {kind: 'quiet', isIconOnly: true}));
 }
 
@@ -254,7 +254,7 @@ export function form({fields, submit, onSubmit, actions = [], kind = 'primary', 
 // the whole row a target for the pointer.
 export function table({caption, columns, items, href}) {
     const body = el('tbody', {}, items.map((item) => row(columns, item, href)));
-    return el('div', {class: 'table-box', tabindex: '0', role: 'region', 'aria-label': caption},
+    return el('div', {class: 'table-box', tabindex: '0', role: 'group', 'aria-label': caption},
         el('table', {},
             el('caption', {class: 'off-screen'}, caption),
             el('thead', {}, el('tr', {}, columns.map(({label, kind}) =>
