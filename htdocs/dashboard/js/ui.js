@@ -80,11 +80,13 @@ export function card(title, {text, actions = [], kind = ''} = {}, ...children) {
         el('div', {class: 'card-body'}, children));
 }
 
-// Names and values: facts([['Created', node], ...]); a row whose value is null is left out.
+// Names and values: facts([['Created', node], ...]); a row whose value is null is left out. A third
+// element 'wide' gives a long value more room.
 export function facts(rows) {
     return el('dl', {class: 'facts'}, rows
         .filter(([, value]) => value !== null && value !== undefined && value !== '')
-        .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
+        .map(([name, value, kind]) => el('div', {class: kind},
+            el('dt', {}, name), el('dd', {}, value))));
 }
 
 // A word for a state: kind is ok, warn, bad, info or plain.
@@ -98,6 +100,13 @@ export function moment(iso, {isExact = false} = {}) {
         return el('span', {class: 'muted'}, '–');
     const full = dateTime(iso);
     return el('time', {datetime: iso, title: full}, isExact ? full : relative(iso));
+}
+
+// A moment of a list: date and time, or on a phone how long ago.
+export function timestamp(iso) {
+    const full = dateTime(iso);
+    return el('time', {datetime: iso, title: full},
+        el('span', {class: 'narrow'}, full), el('span', {class: 'on-phone'}, relative(iso)));
 }
 
 // --- Buttons and links ---------------------------------------------------------------------------

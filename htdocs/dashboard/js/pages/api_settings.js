@@ -62,7 +62,8 @@ function tokenCard(token, reload) {
             await reload();
         }, {icon: 'refresh'})],
     }, facts([
-        [t('api.ends'), token?.last4 ? el('code', {}, `sb_…${token.last4}`) : '–'],
+        [t('api.ends'), token?.last4
+            ? el('code', {}, `sb_…${token.last4}`) : t('api.endsUnknown')],
         [t('api.created'), moment(token?.createdAt)],
         [t('api.used'), token?.lastUsedAt ? moment(token.lastUsedAt) : t('ui.never')],
     ]));

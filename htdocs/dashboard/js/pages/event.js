@@ -29,7 +29,8 @@ function attempt(delivery) {
             el('time', {class: 'muted', datetime: delivery.startedAt},
                 dateTime(delivery.startedAt))),
         delivery.error && el('p', {}, explain(delivery.error)),
-        delivery.error && el('p', {class: 'mono small muted foreign'}, delivery.error),
+        delivery.error && !/^HTTP \d+$/.test(delivery.error) &&
+            el('p', {class: 'mono small muted foreign'}, delivery.error),
         el('details', {},
             el('summary', {}, t('events.exchange')),
             el('div', {class: 'stack'},
@@ -53,15 +54,15 @@ function summary(event) {
         [t('events.column.next'), event.state === 'pending' && event.nextAttemptAt
             ? moment(event.nextAttemptAt) : null],
         [t('events.sequence'), String(event.sequence)],
-        ['webhook-id', el('span', {class: 'row'}, el('code', {}, event.id),
-            copyButton(event.id, t('ui.copy'), {kind: 'quiet', isIconOnly: true}))],
+        ['webhook-id', el('span', {class: 'row nowrap'},
+            el('code', {}, event.id),
+            copyButton(event.id, t('ui.copy'), {kind: 'quiet', isIconOnly: true})), 'wide'],
     ]));
 }
 
 function draw(place, event) {
     fill(place, summary(event),
-        event.lastError && event.state !== 'done' &&
-            notice(event.state === 'dead' ? 'bad' : 'warn', explain(event.lastError)),
+        event.state === 'dead' && notice('bad', t('events.givenUp')),
         card(t('events.attempts'), {}, event.deliveries.length
             ? el('ol', {class: 'attempts'}, event.deliveries.toReversed().map(attempt))
             : empty(t('events.noAttempt'))),

@@ -2,10 +2,11 @@
 import {call} from '../api.js';
 import {STATES, TYPES, answerOf, stateBadge} from '../delivery.js';
 import {el, fill} from '../dom.js';
-import {dateTime, t} from '../i18n.js';
+import {t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
 import {
-    button, choices, dialog, empty, field, form, heading, linkButton, moment, pagedTable, toast,
+    button, choices, dialog, empty, field, form, heading, linkButton, moment, pagedTable,
+    timestamp, toast,
 } from '../ui.js';
 
 export const title = 'events.title';
@@ -93,7 +94,7 @@ const COLUMNS = () => [
     },
     {
         label: t('events.column.created'), kind: 'nowrap',
-        cell: (event) => el('time', {datetime: event.createdAt}, dateTime(event.createdAt)),
+        cell: (event) => timestamp(event.createdAt),
     },
 ];
 

@@ -1,9 +1,11 @@
 // The request log: the calls of the API, newest first.
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
-import {dateTime, milliseconds, t} from '../i18n.js';
+import {milliseconds, t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
-import {badge, button, copyButton, empty, field, form, heading, pagedTable} from '../ui.js';
+import {
+    badge, button, copyButton, empty, field, form, heading, pagedTable, timestamp,
+} from '../ui.js';
 
 export const title = 'requests.title';
 
@@ -28,7 +30,7 @@ const COLUMNS = () => [
     },
     {
         label: t('requests.time'), kind: 'nowrap',
-        cell: (one) => el('time', {datetime: one.time}, dateTime(one.time)),
+        cell: (one) => timestamp(one.time),
     },
 ];
 
