@@ -94,7 +94,7 @@ is_done() { # COUNT
     start_courier
     id=$(switchboard event test a@example.org)
     eventually is_done 1
-    gojq -e '.type == "webhook.test" and (.timestamp | test("^20..-..-..T..:..:..\\....Z$")) and (.data.sequence | type) == "number"' "$A_DIR/1.body"
+    gojq -e '.type == "ping" and (.timestamp | test("^20..-..-..T..:..:..\\....Z$")) and (.data.sequence | type) == "number"' "$A_DIR/1.body"
     assert_equal "$(received_header A 1 webhook-id)" "$id"
     run switchboard event test b@example.org
     assert_equal "$status" 1

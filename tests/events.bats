@@ -319,13 +319,13 @@ END
     number=$(received A hook)
     assert_equal "$(received_header A "$number" webhook-id)" "$id"
     assert_equal "$(jq -c '[.type, .data]' "$A_DIR/$number.body")" \
-        "[\"webhook.test\",{\"sequence\":$((sequence + 1))}]"
+        "[\"ping\",{\"sequence\":$((sequence + 1))}]"
     assert_equal "$(received_header A "$number" X-Hub-Signature-256)" \
         "sha256=$(openssl dgst -sha256 -mac HMAC -macopt key:s3cret -r "$A_DIR/$number.body" | cut -d ' ' -f 1)"
     assert_equal "$(db 'SELECT count(*) FROM lead')" 0
     api GET "/v2/events/$id"
     assert_success
-    assert_that '.data | .state == "done" and .type == "webhook.test" and .deliveries[0].status == 200'
+    assert_that '.data | .state == "done" and .type == "ping" and .deliveries[0].status == 200'
 }
 
 @test "the failure of a test event is in the log of events: status, error and answer" {

@@ -129,7 +129,7 @@ clauses() {
         | "\(ascii_upcase) \($path | gsub("[{](?<name>[a-zA-Z]+)[}]"; ":\(.name)"))"' "$document" |
         sort)" "$(describe_routes | jq -r '"\(.method) \(.path)"' | sort)"
     assert_equal "$(jq -c '.webhooks | keys' "$document")" \
-        '["lead.created","message.received","message.status","webhook.test"]'
+        '["lead.created","message.received","message.status","ping"]'
     assert_equal "$(jq -c '.components.schemas.PostMessagesSendInteractiveButtonWithTo
         | [.required, (.properties.buttons
         | .minItems, .maxItems, .items.required)]' "$document")" \

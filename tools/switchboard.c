@@ -165,7 +165,7 @@ const struct command commands[] = {
      .summary = "end every suspension: the waiting events are delivered now"},
     {.noun = "event", .verb = "test", .needs = NEEDS_STORE, .run = event_test,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
-     .summary = "send an event of type webhook.test to the user's webhook and print its id",
+     .summary = "send an event of type ping to the user's webhook and print its id",
      .details = "The courier delivers it like any other event; `switchboard event show` prints\n"
                 "the attempts."},
     {.noun = "event", .verb = "enable", .needs = NEEDS_STORE, .run = event_enable,

@@ -6,7 +6,7 @@
 
 /* The contents of an event. A member that does not apply is NULL or empty. */
 struct store_event {
-    const char *type;    /* message.received, lead.created, message.status, webhook.test */
+    const char *type;    /* message.received, lead.created, message.status, ping */
     const char *user_id; /* the owner of the webhook */
     int64_t sequence;    /* data.sequence; set by the store */
     int64_t now;

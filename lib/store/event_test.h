@@ -4,7 +4,7 @@
 
 #include "store/event.h"
 
-#define TEST_EVENT_TYPE "webhook.test"
+#define TEST_EVENT_TYPE "ping"
 
 /* Inserts an event of the type TEST_EVENT_TYPE into the user's outbox. It has a sequence like any
  * other event, so that the receiver sees no gap, and belongs to no contact, so that it waits for no

@@ -5,7 +5,7 @@ import {t} from './i18n.js';
 import {badge} from './ui.js';
 
 export const STATES = ['pending', 'done', 'dead', 'cancelled'];
-export const TYPES = ['message.received', 'message.status', 'lead.created', 'webhook.test'];
+export const TYPES = ['message.received', 'message.status', 'lead.created', 'ping'];
 
 const KINDS = {done: 'ok', dead: 'bad', cancelled: 'plain', pending: 'info'};
 
