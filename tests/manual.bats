@@ -139,12 +139,13 @@ complete() {
 }
 
 @test "bash completes commands, subcommands and options, and files where a file is expected" {
-    assert_equal "$(complete switchboard us)" 'user '
+    local commands='add delete list login-link password '
+    assert_equal "$(complete switchboard use)" 'user '
     assert_equal "$(complete switchboard event re)" 'replay resume '
-    assert_equal "$(complete switchboard user '')" 'add delete list login-link password '
-    assert_equal "$(complete switchboard --json user '')" 'add delete list login-link password '
-    assert_equal "$(complete switchboard --config x user '')" 'add delete list login-link password '
-    assert_equal "$(complete switchboard --config = x user '')" 'add delete list login-link password '
+    assert_equal "$(complete switchboard user '')" "$commands"
+    assert_equal "$(complete switchboard --json user '')" "$commands"
+    assert_equal "$(complete switchboard --config x user '')" "$commands"
+    assert_equal "$(complete switchboard --config = x user '')" "$commands"
     assert_equal "$(complete switchboard message list --)" \
         '--after --config --contact --help --json --limit '
     assert_equal "$(complete switchboard message list --li)" '--limit '

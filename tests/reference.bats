@@ -173,7 +173,8 @@ clauses() {
     local count
     count=$(describe_routes | wc -l)
     assert_equal "$(jq '[.item[].item[]] | length' "$DOC/htdocs/docs/postman.json")" "$count"
-    assert_equal "$(grep -cE '^- \[(GET|POST|PUT|PATCH|DELETE) ' "$DOC/htdocs/docs/llms.txt")" "$count"
+    assert_equal "$count" \
+        "$(grep -cE '^- \[(GET|POST|PUT|PATCH|DELETE) ' "$DOC/htdocs/docs/llms.txt")"
     describe_routes | jq -r '.members[].path' | sort -u | while IFS= read -r field; do
         grep -qxF "$field" "$DOC/switchboard-api.7" || fail "no $field in the manual page"
     done
@@ -197,7 +198,8 @@ clauses() {
     done 4< <(jq -r '.paths | to_entries[] | .key as $path | .value.post // empty
         | .requestBody.content["application/json"].example // empty
         | ["POST \($path)", ($path
-            | sub("[{]name[}]"; "greeting") | sub("[{]eventId[}]"; "evt_00000000000000000000000001")), tojson] | @tsv' \
+            | sub("[{]name[}]"; "greeting")
+            | sub("[{]eventId[}]"; "evt_00000000000000000000000001")), tojson] | @tsv' \
         "$DOC/htdocs/openapi.json")
     ((count > 14)) || fail "only $count examples"
 }

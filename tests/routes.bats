@@ -96,7 +96,8 @@ send_sample() {
 assert_logged() {
     local line
     line=$(log_of_request)
-    [[ $line == *"\"method\":\"$method\""* && $line == *"\"route\":\"$route\",\"status\":$status,"* ]] ||
+    [[ $line == *"\"method\":\"$method\""* &&
+        $line == *"\"route\":\"$route\",\"status\":$status,"* ]] ||
         fail "expected $method, $route and $status: $line"
 }
 

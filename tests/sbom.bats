@@ -225,6 +225,7 @@ END
     SHIPPED=$shipped run "$root/tools/sbom" "$SBOM/linked" "$root" "$BATS_TEST_TMPDIR/bill"
     assert_equal "$status" 0
     document=$BATS_TEST_TMPDIR/bill/switchboard.spdx.json
-    assert_equal "$(jq -r '.files[] | "\(.checksums[1].checksumValue)  \(.fileName)"' "$document")" \
+    assert_equal \
+        "$(jq -r '.files[] | "\(.checksums[1].checksumValue)  \(.fileName)"' "$document")" \
         "$(cd "$shipped" && sha256sum me courier | sed 's|me$|./cgi-bin/me|; s|courier|./tools/&|')"
 }

@@ -69,10 +69,10 @@ refute_header() { # NAME
     ! read_header "$1" || [[ -z $value ]] || fail_answer "expected no header $1"
 }
 
-# jq takes longer to start (17 ms) than most requests take. The most common checks of JSON are made by
-# a small program (tests/helpers/json.c, 1 ms): success means that the condition holds; failure means
-# nothing, and the caller then runs jq. Everything whose result does not depend on the order of the
-# members of an object is left to gojq (2 ms), which sorts them.
+# jq takes longer to start (17 ms) than most requests take. The most common checks of JSON are made
+# by a small program (tests/helpers/json.c, 1 ms): success means that the condition holds; failure
+# means nothing, and the caller then runs jq. Everything whose result does not depend on the order of
+# the members of an object is left to gojq (2 ms), which sorts them.
 quick_check() {
     [[ -x $HELPERS/json ]] && "$HELPERS/json" "$body" "$@" 2>/dev/null
 }

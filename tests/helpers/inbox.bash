@@ -3,20 +3,22 @@
 
 # Prints a text message: text ID PHONE SECONDS [TEXT]
 text() {
-    printf '{"from":"%s","id":"%s","timestamp":"%s","type":"text","text":{"body":%s}}' "$2" "$1" "$3" \
-        "$(jq -cn --arg text "${4-Hello}" '$text')"
+    printf '{"from":"%s","id":"%s","timestamp":"%s","type":"text","text":{"body":%s}}' \
+        "$2" "$1" "$3" "$(jq -cn --arg text "${4-Hello}" '$text')"
 }
 
 # A contact writes to the line: writes ID PHONE SECONDS [TEXT [NAME]]
 writes() {
-    take "$(payload "$(change messages "\"contacts\":[{\"profile\":{\"name\":$(jq -cn --arg name "${5-Ann}" \
-        '$name')},\"wa_id\":\"$2\"}],\"messages\":[$(text "${@:1:4}")]")")"
+    local name
+    name=$(jq -cn --arg name "${5-Ann}" '$name')
+    take "$(payload "$(change messages "\"contacts\":[{\"profile\":{\"name\":$name},
+        \"wa_id\":\"$2\"}],\"messages\":[$(text "${@:1:4}")]")")"
 }
 
 # The thread of the phone on the line: thread_of PHONE
 thread_of() {
-    db "SELECT t.id FROM thread t JOIN contact c ON c.id = t.contact_id JOIN line l ON l.id = t.line_id
-        WHERE c.phone = '$1' AND l.phone_number_id = '$LINE'"
+    db "SELECT t.id FROM thread t JOIN contact c ON c.id = t.contact_id
+        JOIN line l ON l.id = t.line_id WHERE c.phone = '$1' AND l.phone_number_id = '$LINE'"
 }
 
 contact_of() { # PHONE
@@ -28,7 +30,7 @@ value() {
     jq -r "$1" "$body"
 }
 
-# Requests all pages of a list and prints EXPRESSION of each row: all_rows PATH-WITH-QUERY EXPRESSION
+# Requests all pages of a list and prints EXPRESSION of each row: all_rows PATH?QUERY EXPRESSION
 all_rows() {
     local after='' pages=0
     while [[ $after != null ]]; do

@@ -1,6 +1,6 @@
 // Messages that were sent from this page and are not yet in the thread. Each has its idempotency
-// key before it is sent, and keeps key and body until its outcome is known: an answer that was lost is
-// requested again, and the message is sent once.
+// key before it is sent, and keeps key and body until its outcome is known: an answer that was lost
+// is requested again, and the message is sent once.
 import {call} from '../api.js';
 import {checkChanges} from '../live.js';
 
