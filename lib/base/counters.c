@@ -10,7 +10,7 @@
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "the counters need 64-bit atomic operations");
 
 /* The layout of the file. Any change needs another version; so does one of counters_bounds. */
-enum { VERSION = 1, LABEL_WORDS = COUNTERS_LABELS_SIZE / 8, MOST_PROBES = 64, PAGES = 64 };
+enum { VERSION = 1, LABEL_WORDS = COUNTERS_LABELS_SIZE / 8, MOST_PROBES = 64, PAGE = 4096 };
 
 struct header {
     struct mapped_header kind;
@@ -79,7 +79,7 @@ static uint64_t hash(uint64_t h, const char *text, size_t n) {
  * only, and not on the family. So a request that is counted by method, route and status, and timed
  * by method and route, touches one page. */
 static size_t home(const char *labels) {
-    enum { SLOTS_OF_PAGE = 4096 / sizeof(struct slot) };
+    enum { SLOTS_OF_PAGE = PAGE / sizeof(struct slot) };
     const char *end = strchr(labels, ' ');
     end = end ? strchr(end + 1, ' ') : NULL;
     size_t n = end ? (size_t)(end - labels) : strlen(labels);
@@ -96,6 +96,10 @@ static void name_slot(struct slot *slot, enum counters_family family, const char
     atomic_store_explicit(&slot->is_named, 1, memory_order_release);
 }
 
+static void add(_Atomic uint64_t *value, uint64_t n) {
+    atomic_fetch_add_explicit(value, n, memory_order_relaxed);
+}
+
 /* Returns the slot of the series; NULL when the table is full. */
 static struct slot *find_slot(enum counters_family family, const char *labels) {
     const size_t n = strlen(labels);
@@ -103,6 +107,9 @@ static struct slot *find_slot(enum counters_family family, const char *labels) {
     size_t i = home(labels);
     if (n >= COUNTERS_LABELS_SIZE)
         return NULL;
+    /* The first access to the page writes, so that it costs one page fault. Reading it first would
+     * map it and its neighbours without the right to write. */
+    add(&table->slots[i].values[0], 0);
     for (int probe = 0; probe < MOST_PROBES; probe++, i = (i + 1) % COUNTERS_SLOTS) {
         struct slot *slot = &table->slots[i];
         uint64_t found = atomic_load_explicit(&slot->key, memory_order_relaxed);
@@ -124,10 +131,6 @@ struct addition {
     uint64_t n;        /* to add to it */
     uint64_t duration; /* to add to the sum; a counter has no such value */
 };
-
-static void add(_Atomic uint64_t *value, uint64_t n) {
-    atomic_fetch_add_explicit(value, n, memory_order_relaxed);
-}
 
 static void apply(const struct addition *addition) {
     struct slot *slot = find_slot(addition->family, addition->labels);

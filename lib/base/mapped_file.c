@@ -69,7 +69,7 @@ static int map(int fd, const struct table *table, void **pages) {
 }
 
 static bool write_zeros(int fd, size_t n) {
-    static const char zeros[65536];
+    const char zeros[4096] = {0}; /* on the stack: constants would enlarge each program */
     while (n) {
         const size_t step = n < sizeof zeros ? n : sizeof zeros;
         if (!write_all(fd, (struct slice){zeros, step}))
