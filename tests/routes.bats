@@ -12,8 +12,6 @@ load helpers/webhook
 
 setup_file() {
     start_stack
-    export ROUTES=$BATS_FILE_TMPDIR/routes
-    describe_routes >"$ROUTES"
     make_user GONE_
     switchboard user delete "$GONE_EMAIL"
     make_user LATE_
@@ -141,7 +139,7 @@ is_served() {
  "one_of": [["to", "recipient"], ["media.mediaId", "media.link"]],
  "exclusive": [["media.mediaId", "media.link"]],
  "members": [{"path": "phoneNumberId", "type": "string", "required": true},
-  {"path": "to", "type": "string", "pattern": "^([^0-9]*[0-9]){5,20}[^0-9]*$",
+  {"path": "to", "type": "string", "pattern": "^(?!\\s*[A-Za-z]{2}\\.([Ee][Nn][Tt]\\.)?[A-Za-z0-9]{1,128}\\s*$)([^0-9]*[0-9]){5,20}[^0-9]*$",
    "meaning": "a phone number of 5 to 20 digits with its country code"},
   {"path": "recipient", "type": "string", "meaning": "a business-scoped user id",
    "pattern": "^[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128}$"},
@@ -151,7 +149,7 @@ is_served() {
    "values": ["image", "video", "audio", "document"]},
   {"path": "media.mediaId", "type": "string"},
   {"path": "media.link", "type": "string", "longest": 2048, "example": "https://example.com/a",
-   "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]",
+   "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]{1,253})(:[0-9]{0,5})?([/?#]([!#$&-;=?-Z_a-z~\\[\\]]|%[0-9A-Fa-f]{2})*)?$",
    "meaning": "an absolute http: or https: URL without user name and password"},
   {"path": "media.caption", "type": "string"},
   {"path": "media.filename", "type": "string"}]}

@@ -10,7 +10,13 @@
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "the counters need 64-bit atomic operations");
 
 /* The layout of the file. Any change needs another version; so does one of counters_bounds. */
-enum { VERSION = 1, LABEL_WORDS = COUNTERS_LABELS_SIZE / 8, MOST_PROBES = 64, PAGE = 4096 };
+enum {
+    VERSION = 1,
+    LABEL_WORDS = COUNTERS_LABELS_SIZE / 8,
+    MOST_PROBES = 64,
+    PAGE = 4096,
+    PAGES = COUNTERS_FILE_SIZE / PAGE
+};
 
 struct header {
     struct mapped_header kind;

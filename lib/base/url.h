@@ -7,7 +7,9 @@
 enum { URL_LONGEST = 2048 }; /* bytes */
 
 /* A regular expression (ECMA 262) that every valid URL matches. */
-#define URL_PATTERN "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]"
+#define URL_PATTERN                                                                                \
+    "^[Hh][Tt][Tt][Pp][Ss]?://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]{1,253})(:[0-9]{0,5})?"          \
+    "([/?#]([!#$&-;=?-Z_a-z~\\[\\]]|%[0-9A-Fa-f]{2})*)?$"
 
 /* Returns NULL when `text` is an absolute http: or https: URL that can be requested unchanged; else
  * the problem as a static string, which follows the field's name ("must ..."). */

@@ -59,7 +59,8 @@ static const char *check_bsuid(struct slice text) {
 
 const struct text_rule recipient_to_rule = {
     .meaning = "a phone number of 5 to 20 digits with its country code",
-    .pattern = "^([^0-9]*[0-9]){5,20}[^0-9]*$",
+    .pattern = "^(?!\\s*[A-Za-z]{2}\\.([Ee][Nn][Tt]\\.)?[A-Za-z0-9]{1,128}\\s*$)"
+               "([^0-9]*[0-9]){5,20}[^0-9]*$",
     .check = check_to,
 };
 
