@@ -75,6 +75,9 @@ doc/api/me.md: no section for GET /v2/me: add `### GET /v2/me`'
     changed_page health.md 's|^```json data$|```json|'
     problems_are "$OUT" "$pages" \
         'doc/api/health.md: no schema for the answer of GET /v2/health: add ```json data'
+    changed_page version.md 's|^```json answer$|```json|'
+    problems_are "$OUT" "$pages" \
+        'doc/api/version.md: no example for the answer of GET /v2/version: add ```json answer'
     changed_page webhooks.md '0,/^```json request$/s//```json/'
     problems_are "$OUT" "$pages" 'doc/api/webhooks.md: no example for the body of POST'` \
         `' /v2/webhooks/config: add ```json request'

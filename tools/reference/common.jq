@@ -24,6 +24,10 @@ def command:
         elif .body == "file" then " \\\n    -F phoneNumberId=\"$LINE\" -F file=@picture.png"
         else "" end);
 
+# An answer to that request.
+def example_answer: if .answer == null then empty
+    else "{\"success\":true,\"data\":\(.answer | tojson)}" end;
+
 # The route of a heading; null if it names none.
 def route_of($routes): . as $text | first($routes[] | select(id == $text)) // null;
 
@@ -38,12 +42,13 @@ def route_tables:
     table(["kind", "chosen by"]; [.kinds[] | ["`\(.kind)`", ([.members | to_entries[]
         | "`\(.key)`" + (if .value == "any" then "" else ": \(.value)" end)] | join(", "))]]),
     table(["status", "error", "when"]; [.answers[] | ["\(.status)", (.types | join(", ")), .text]]
-        + (.errors | sort_by(.status) | map(["\(.status)", "`\(.error)`", .text])));
+        + (.errors | sort_by(.status) | map(["\(.status)", "`\(.error)`", .text]))),
+    table(["answer header", "on", "meaning"]; [.answer_headers[] | ["`\(.path)`", .on, .text]]);
 def alternatives: .exclusive as $exclusive | .one_of[]
     | (if IN($exclusive[]) then "Exactly" else "At least" end) + " one of "
         + (map("`\(.)`") | join(", ")) + " is required.";
 
 # Whether the block stands in the section of a route because the generator reads it.
 def is_source: (.kind == "table" and (.head[0]
-        | IN("field", "query", "segment", "header", "part", "status")))
-    or (.kind == "code" and .info == "json request");
+        | IN("field", "query", "segment", "header", "part", "status", "answer header")))
+    or (.kind == "code" and (.info | IN("json request", "json answer")));

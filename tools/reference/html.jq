@@ -26,7 +26,7 @@ def render: if .kind == "paragraph" then "<p>\(.text | inline)</p>\n"
 def heading($page): (if .text | startswith("Every route") then "\($page) \(.text)" else .text end
         | anchor) as $id | "<h\(.level) id=\"\($id)\">\(.text | inline)</h\(.level)>\n";
 def route: ([alternatives | "<p>\(inline)</p>\n"] | join("")) + ([route_tables | table] | join(""))
-    + (command | code("a request"));
+    + (command | code("a request")) + ([example_answer | code("its answer")] | join(""));
 
 def page($routes): (.page | sub("\\.md$"; "")) as $page
     | "<h1 id=\"page-\($page)\">\(.title | inline)</h1>\n"

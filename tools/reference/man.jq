@@ -17,7 +17,7 @@ def render: if .kind == "paragraph" then ".PP\n\(.text | text)\n"
 def heading: if .level == 2 then ".SH \(.text | ascii_upcase | text)\n"
     else ".SS \(.text | text)\n" end;
 def route: ([alternatives | ".PP\n\(text)\n"] | join("")) + ([route_tables | table] | join(""))
-    + (command | code);
+    + (command | code) + ([example_answer | code] | join(""));
 
 def page($routes): reduce .blocks[] as $block ({out: "", route: null};
         if $block.kind == "heading" then

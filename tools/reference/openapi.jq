@@ -45,7 +45,8 @@ def object($route; $prefix):
     [$route.members[] | select(.path | is_own) | .name = .path[($prefix | length):]] as $own
     | [[$route.exclusive[] | select(.[0] | is_own)] | choices
         | . as $choice | [$own[] | select(.path | IN($choice.excluded[]) | not)]
-        | {type: "object", properties: ([.[] | {key: .name, value: (described + value)}]
+        | {type: "object", properties: (([.[] | {key: .name, value: (described + value)}]
+                + [$choice.excluded[] | {key: .[($prefix | length):], value: false}])
                 | from_entries)}
             + ([.[] | select(.required or (.path | IN($choice.chosen[]))).name]
                 | if . == [] then {} else {required: .} end)] as $each
@@ -61,10 +62,22 @@ def bodies: operation as $name | object(.; "") as $all
             value: ($all | .required = ((.required // []) + [$member]))}] as $each
         | ($each | from_entries) + {"\($name)Body": {anyOf: [$each[] | reference(.key)]}} end;
 
+# The body of a route that dispatches: that of a route below it. `anyOf` is for generators of types,
+# which take no notice of the conditions that follow it.
+def dispatched($routes): . as $route
+    | def kind($name): first($routes[] | select(.path == "\($route.path)/\($name)"))
+        | reference("\(operation)Body");
+    def condition: {required: [.members | keys_unsorted[]], properties: (.members | map_values(
+        if . == "any" then true elif . == "true" then {const: true} else {type: .} end))};
+    def chain: if . == [] then {not: {}}
+        else {if: (.[0] | condition), then: (.[0].kind as $name | kind($name)),
+            else: (.[1:] | chain)} end;
+    {anyOf: ([.kinds[].kind] | unique | map(. as $name | kind($name)))} + (.kinds | chain);
+
 # --- operations ---
 
 def url: gsub(":(?<name>[A-Za-z]+)"; "{\(.name)}");
-def query_schema: if .type == "integer" then {type: "integer", minimum: (.from // 0)}
+def query_schema: if .type == "integer" then {type: "integer", format: "int64", minimum: (.from // 0)}
         + (if .to then {maximum: .to} else {} end) else {type: "string"} + text_rules end;
 def parameter($in; $schema): {name: .path, in: $in, description: (.text // "" | plain), $schema}
     + (if $in == "path" or .required then {required: true} else {} end);
@@ -88,26 +101,35 @@ def request_body:
                 | from_entries)}},
         "*/*": {schema: {type: "string", contentMediaType: "application/octet-stream"}}}}}
     elif .body == "raw" then {requestBody: {required: true, content:
-        {"application/json": {schema: {type: "object", "x-passthrough": true}}}}}
+        {"application/json": {schema: {description: "A payload of the platform.",
+            "x-passthrough": true}}}}}
     else {} end;
 
 def envelope: {type: "object", required: ["success", "data"],
     properties: {success: {const: true}, data: .}, unevaluatedProperties: false};
-def headers: {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}};
-def answer($types; $data): {headers: headers, content: ([$types[]
-    | {key: ., value: {schema: (if . == "application/json" then $data | envelope
+# The headers of the answers with the status: those on every one of them are required.
+def headers_of($status): [.answer_headers[]
+    | (.on | capture("^(?<how>every|some) (?<which>.*)$")) as $on
+    | select(($on.which | startswith("answer")) or ($on.which | split(", ") | index($status)))
+    | {key: .path, value: ({description: (.text | plain)}
+        + (if $on.how == "every" then {required: true} else {} end)
+        + {schema: {type: "string", minLength: 1}})}] | from_entries;
+def answer($status; $types; $data): .answer as $example | {headers: headers_of($status), content: ([$types[]
+    | {key: ., value: ({schema: (if . == "application/json" then $data | envelope
         elif . == "*/*" then {type: "string", contentMediaType: "application/octet-stream"}
-        else {type: "string"} end)}}] | from_entries)};
+        else {type: "string"} end)}
+            + (if . == "application/json" and $example != null
+                then {example: {success: true, data: $example}} else {} end))}] | from_entries)};
 
-def answers: .data as $data
+def answers: . as $route | .data as $data
     | (if any(.answers[]; .status == 200) then {}
-        else {"200": ({description: "Done."} + answer(["application/json"]; $data))} end)
-    + ([.answers[] | {key: "\(.status)", value: ({description: .text} + answer(.types; $data))}]
+        else {"200": ({description: "Done."} + answer("200"; ["application/json"]; $data))} end)
+    + ([.answers[] | . as $answer | {key: "\(.status)", value: ({description: .text}
+            + ($route | answer("\($answer.status)"; $answer.types; $data)))}]
         | from_entries);
-def refusals: [.errors | group_by(.status)[] | {key: "\(.[0].status)", value: {
+def refusals: . as $route | [.errors | group_by(.status)[] | {key: "\(.[0].status)", value: {
         description: ([.[] | "\(.error): \(.text)"] | map(plain) | join(" ")),
-        headers: (headers + (if .[0].status == 401
-            then {"WWW-Authenticate": {schema: {type: "string"}}} else {} end)),
+        headers: (. as $errors | $route | headers_of("\($errors[0].status)")),
         content: {"application/json": {schema: {allOf: [reference("Error"),
             {properties: {error: {enum: ([.[].error] | unique)}}}]}}}}}] | from_entries;
 
@@ -172,12 +194,7 @@ def event: {post: {
                 description: "The session of the dashboard. It counts only with X-Switchboard."},
             dashboard: {type: "apiKey", in: "header", name: "X-Switchboard",
                 description: "1; and Sec-Fetch-Site: same-origin, which the browser adds."}},
-        headers: {"X-Request-Id": {description: "The id of the request, as in the log.",
-            schema: {type: "string"}}},
         schemas: (.schemas
             + ([.routes[] | select(.body == "json" and .kinds == []) | bodies] | add)
-            + ([.routes[] | select(.kinds != []) | . as $route
-                | {key: "\(operation)Body", value: {anyOf: [$all.routes[]
-                    | select(.path | startswith($route.path + "/"))
-                    | reference("\(operation)Body")]}}]
-                | from_entries))}}
+            + ([.routes[] | select(.kinds != [])
+                | {key: "\(operation)Body", value: dispatched($all.routes)}] | from_entries))}}

@@ -17,6 +17,7 @@ def scopes: .page as $page
         rows: (.blocks | map(select(.kind == "table")) | [.[] | .head[0] as $kind | .rows[]
             | {kind: $kind, key: (.[0] | gsub("`"; "")), second: .[1], text: .[-1]}]),
         data: [.blocks[] | select(.kind == "code" and .info == "json data").text][0],
+        answer: [.blocks[] | select(.kind == "code" and .info == "json answer").text][0],
         request: [.blocks[] | select(.kind == "code" and .info == "json request").text][0]};
 
 def id: "\(.method) \(.path)";
@@ -64,12 +65,15 @@ def merge($scopes):
     | .query |= map(.text = text_of($mine; "query"; .path))
     | .segments |= map({path: ., text: text_of($mine; "segment"; .)})
     | .headers = [$mine[] | .rows[] | select(.kind == "header") | {path: .key, text}]
+    | .answer_headers = ([$mine[] | .rows[] | select(.kind == "answer header")
+        | {path: .key, on: .second, text}] | group_by(.path) | map(last))
     | .parts = [$mine[] | .rows[] | select(.kind == "part") | {path: .key, text}]
     | .answers = [$statuses[] | select(.second | is_media_type)
         | {status: (.key | tonumber), types: (.second | split(", ")), text}]
     | .errors = [$statuses[] | select(.second | is_media_type | not)
         | {status: (.key | tonumber), error: .second, text}]
     | .data = ([$mine[] | .data // empty | fromjson] | last)
+    | .answer = ([$mine[] | .answer // empty | fromjson] | last)
     | .request = (if $own.request then $own.request | fromjson else null end);
 
 # --- what is on one side only ---
@@ -103,12 +107,18 @@ def problems($scopes; $failures): . as $routes
         | select(pair | IN($failures[] | pair) | not)
         | "doc/api/\($scope.page): \(pair) of `### \($scope.name)` is no failure of the programs: "
             + "correct the row"),
+    ($scopes[] | . as $scope | .rows[] | select(.kind == "answer header")
+        | select(.second | test("^(every|some) (answers?|[0-9]{3}(, [0-9]{3})*)$") | not)
+        | "doc/api/\($scope.page): \(.key) of `### \($scope.name)` is on \(.second): write such as "
+            + "`every answer` or `some 409, 503`"),
     ($failures[] | pair as $pair
         | select(any($scopes[] | .rows[] | select(.kind == "status") | "\(.key) \(.second)";
             . == $pair) | not)
         | "doc/api/README.md: no text for \($pair): add a row to a table `status`"),
     ($routes[] | select(.data == null and all(.answers[]; .status != 200))
         | "doc/api/\(.page): no schema for the answer of \(id): add ```json data"),
+    ($routes[] | select(.data != null and .answer == null)
+        | "doc/api/\(.page): no example for the answer of \(id): add ```json answer"),
     ($routes[] | select(.body == "json" and .request == null)
         | "doc/api/\(.page): no example for the body of \(id): add ```json request"),
     ($routes[] | select(any(.errors[]; .status == 500) | not)
