@@ -99,7 +99,7 @@ raw() {
 }
 
 stand_in() {
-    local BASE=$STAND_INS_BASE
+    local BASE=$STAND_INS_BASE RECORD=''
     request GET "$@"
 }
 

@@ -462,7 +462,7 @@ wal_is_empty() {
     assert_equal "$(switchboard event list | wc -l)" 3
     switchboard event list --failed | grep -F "${ids[0]}" | grep -q 'pending .* 503 .*HTTP 503'
     switchboard event show "${ids[0]}" --json >"$BATS_TEST_TMPDIR/event"
-    gojq -e '.body.data.note == "größer ☃" and .attemptLog[0].response == "come back later"' "$BATS_TEST_TMPDIR/event"
+    gojq -e '.body.data.message.note == "größer ☃" and .attemptLog[0].response == "come back later"' "$BATS_TEST_TMPDIR/event"
     switchboard event show "${ids[0]}" | grep -q 'come back later'
     run switchboard event show evt_none
     assert_equal "$status" 1

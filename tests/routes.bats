@@ -149,7 +149,7 @@ is_served() {
    "values": ["image", "video", "audio", "document"]},
   {"path": "media.mediaId", "type": "string"},
   {"path": "media.link", "type": "string", "longest": 2048, "example": "https://example.com/a",
-   "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]{1,253})(:[0-9]{0,5})?([/?#]([!#$&-;=?-Z_a-z~\\[\\]]|%[0-9A-Fa-f]{2})*)?$",
+   "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]{1,253})(:(0{0,4}([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?)?([/?#]([!#$&-;=?-Z_a-z~\\[\\]]|%[0-9A-Fa-f]{2})*)?$",
    "meaning": "an absolute http: or https: URL without user name and password"},
   {"path": "media.caption", "type": "string"},
   {"path": "media.filename", "type": "string"}]}

@@ -31,6 +31,8 @@ root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 . "$root/tests/helpers/waiting.bash"
 # shellcheck source=tests/helpers/stack.bash
 . "$root/tests/helpers/stack.bash"
+# shellcheck source=tests/helpers/recording.bash
+. "$root/tests/helpers/recording.bash"
 # shellcheck source=tests/helpers/request.bash
 . "$root/tests/helpers/request.bash"
 # shellcheck source=tests/helpers/assert.bash

@@ -9,7 +9,8 @@
 #         error's code otherwise.
 #     new_batch, send_bodies METHOD PATH [option...], issues_of_batch
 #         the same in steps, for bodies that are not one line of text: sends the files
-#         $batch/NUMBER.in, counted from 1; writes each answer to NUMBER.status and NUMBER.out.
+#         $batch/NUMBER.in, counted from 1; writes each answer to NUMBER.status, NUMBER.head and
+#         NUMBER.out.
 #
 # Over `direct` a FastCGI process answers all bodies of a batch, since most programs take longer to
 # start than to answer; in `make test-full` each body has a process of its own.
@@ -94,6 +95,7 @@ send_bodies() {
     else
         send_bodies_http
     fi
+    record_batch "$path"
 }
 
 # Sends all bodies with one curl process over one connection.
@@ -106,7 +108,7 @@ send_bodies_http() {
             "$method"
         printf 'header = "%s"\n' 'Expect:' "${header_list[@]}"
         printf 'data-binary = "@%s"\noutput = "%s"\n' "$batch/$number.in" "$batch/$number.out"
-        printf 'write-out = "%%{http_code}\\n"\n'
+        printf 'dump-header = "%s"\nwrite-out = "%%{http_code}\\n"\n' "$batch/$number.head"
     done >"$batch/curl.conf"
     curl -K "$batch/curl.conf" >"$batch/answered" || true
     number=0

@@ -5,10 +5,10 @@
  * Sends each of the files 1.in, 2.in, ... of DIRECTORY with the variables of the environment and
  * CONTENT_LENGTH: to one process of PROGRAM, a FastCGI responder, because most programs take longer
  * to start than to answer; with --cgi, each file to a process of its own (RFC 3875). Writes the
- * body of the answer (RFC 3875 6) to NUMBER.out and its status to NUMBER.status: 500 when the
- * answer has no header, 200 when it has no Status header. When the process ends before its answer
- * is complete, which has no header then, another one gets the next file. Exit status: 1 when a file
- * cannot be read or written.
+ * header lines of the answer (RFC 3875 6) to NUMBER.head, its body to NUMBER.out and its status to
+ * NUMBER.status: 500 when the answer has no header, 200 when it has no Status header. When the
+ * process ends before its answer is complete, which has no header then, another one gets the next
+ * file. Exit status: 1 when a file cannot be read or written.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -261,6 +261,8 @@ int main(int argc, char **argv) {
         close(body);
         char *answer = read_file("answer", &n);
         size_t at = split(answer, n, status);
+        snprintf(path, sizeof path, "%d.head", number);
+        write_file(path, answer, at);
         snprintf(path, sizeof path, "%d.out", number);
         write_file(path, answer + at, n - at);
         snprintf(path, sizeof path, "%d.status", number);

@@ -123,7 +123,9 @@ add_events() {
         INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at)
             SELECT id, user_id, sequence, 'message.received', nullif('${3-}', ''),
             CAST(json_object('type', 'message.received', 'timestamp', '2026-11-20T23:54:27.935Z',
-                'data', json_object('sequence', sequence, 'note', 'größer ☃')) AS BLOB),
+                'data', json_object('sequence', sequence, 'accountId', 'acc_1', 'wabaid', '1',
+                    'phoneNumberId', NULL, 'contact', NULL, 'threadId', NULL,
+                    'message', json_object('note', 'größer ☃'))) AS BLOB),
             'pending', now, now FROM new;
         UPDATE user SET event_sequence = event_sequence + ${2-1} WHERE email = '${!email}';
         SELECT id FROM new ORDER BY i; COMMIT"

@@ -6,7 +6,10 @@
  * Listens on 127.0.0.1; PORT 0 (the default) chooses a free port. Writes the port to DIR/port when
  * it listens. Stores request number N, counted in the order of completion, as DIR/N.head (request
  * line and headers, one a line), DIR/N.body (its bytes) and DIR/N.meta (the time of its arrival in
- * ms, and the number of requests being answered at that time). Creates N.head last.
+ * ms, and the number of requests being answered at that time). Creates N.head last. With RECORD in
+ * the environment, also appends each request to the file events.PID of that directory, for the
+ * check of tests/contract: a line `event LENGTH LENGTH LENGTH`, and in these numbers of bytes the
+ * name of the test file, the head and the body.
  *
  * Answers a request to /NAME... as the current content of the file DIR/NAME.answer prescribes, one
  * directive a line:
@@ -203,6 +206,25 @@ static int next_number(void) {
     return last;
 }
 
+/* Appends the request to the records of the whole run. */
+static void keep_for_contract(const struct request *request, size_t head_length) {
+    const char *kept = getenv("RECORD"), *test = getenv("BATS_TEST_FILENAME");
+    char name[1024];
+    if (!kept || !*kept)
+        return;
+    test = test ? test : "";
+    snprintf(name, sizeof name, "%s/events.%ld", kept, (long)getpid());
+    FILE *file = fopen(name, "a");
+    if (!file)
+        die(name);
+    fprintf(file, "event %zu %zu %zu\n%s", strlen(test), head_length, request->body_length, test);
+    fwrite(request->head, 1, head_length, file);
+    fwrite(request->body, 1, request->body_length, file);
+    fputc('\n', file);
+    if (fclose(file) != 0)
+        die(name);
+}
+
 static void record(struct request *request) {
     char name[1024], temporary[1024], meta[128], *end = request->head;
     struct timespec now;
@@ -221,6 +243,7 @@ static void record(struct request *request) {
     snprintf(name, sizeof name, "%s/%d.head", directory, number);
     snprintf(temporary, sizeof temporary, "%s/%d.part", directory, number);
     write_file(temporary, request->head, (size_t)(end - request->head));
+    keep_for_contract(request, (size_t)(end - request->head));
     rename(temporary, name);
     pthread_mutex_unlock(&lock);
 }

@@ -14,7 +14,7 @@
 
 request() {
     local - && set +T # see helpers/all
-    local method=$1 path=$2 header_list=() data='' has_data='' text=''
+    local method=$1 path=$2 target=$2 header_list=() data='' has_data='' text=''
     shift 2
     while (($#)); do
         case $1 in
@@ -44,6 +44,7 @@ request() {
     else
         request_http
     fi
+    record_exchange "$target"
     [[ $path != /v2/webhooks/* ]] || keep_codes
 }
 
@@ -58,6 +59,7 @@ keep_secret() {
 keep_codes() {
     local file code
     for file in "$body" ${has_data:+"$data"}; do
+        [[ -f $file ]] || continue # a pipe
         { gojq -r '.. | .webhookCode? | strings' "$file" 2>/dev/null || true; } |
             while IFS= read -r code; do
                 keep_secret 'webhook code' "$code"

@@ -141,3 +141,51 @@ have_webhook() {
     api POST /v2/webhooks/config \
         -d '{"webhookUrl":"http://127.0.0.1:1/","webhookCode":"sample code"}'
 }
+
+# --- requests to every route ---
+
+# shellcheck disable=SC2016,SC2034,SC2153  # conditions for jq; each_route sets the variables
+is_json='.body == "json"'
+needs_token='.requires | index("token")'
+needs_line='.requires | index("line")'
+sends_message="($needs_line) and any(.members[]; .path == \"to\")"
+has_members='.body == "json" and .kinds == [] and .members != []'
+
+# Writes the description of all routes to $ROUTES, for each_route, and makes what the samples need.
+have_routes() {
+    export ROUTES=$BATS_FILE_TMPDIR/routes
+    describe_routes >"$ROUTES"
+    have_samples
+    # without a heartbeat /v2/ready answers 503; this one stays valid for the whole file
+    db "INSERT INTO heartbeat VALUES ('courier', 1, $(($(date +%s) + 86400))000)"
+    printf '{}' >"$BATS_FILE_TMPDIR/payload"
+    SIGNATURE=$(sign "$BATS_FILE_TMPDIR/payload")
+    export SIGNATURE
+}
+
+# Calls a function for each route that FILTER, a jq condition, selects, and fails if there is none:
+# each_route FUNCTION [FILTER]. Sets for the function `method`, `route` (the path with its `:name`
+# segments), `url` (with samples in their place), `kind` and `limit` of the body, and `sample` (the
+# smallest valid body).
+each_route() {
+    local method route url kind limit sample selected=0
+    while IFS=$'\t' read -r method route url kind limit sample <&4; do
+        printf 'case: %s %s\n' "$method" "$url"
+        "$1"
+        selected=$((selected + 1))
+    done 4< <(samples "select(${2-true}) | [.method, .path, sample_path, .body, (.limit | tostring),
+        (least_body | tojson)] | join(\"\\t\")" -r <"$ROUTES")
+    ((selected > 0)) || fail "no route is selected by: ${2-}"
+    printf '# %d routes: %s\n' "$selected" "$BATS_TEST_DESCRIPTION" >&3
+}
+
+# Sends the sample of the route: send_sample [option of request...]
+send_sample() {
+    local given=()
+    case $kind in
+    json) given=(-d "$sample") ;;
+    raw) given=(-d "@$BATS_FILE_TMPDIR/payload" -H "X-Hub-Signature-256: $SIGNATURE") ;;
+    file) given=(-d 'a file' -H 'Content-Type: text/plain' -H "X-Phone-Number-Id: $LINE") ;;
+    esac
+    request "$method" "$url" "${given[@]}" "$@"
+}

@@ -32,7 +32,7 @@ capture_request() {
     for program in "$OUT"/cgi-bin/*; do
         ln -sf ../program "$stand_in/cgi-bin/$(basename "$program" .c)"
     done
-    OUT=$stand_in request "${@:2}"
+    RECORD='' OUT=$stand_in request "${@:2}"
 }
 
 send_captured() {

@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# The OpenAPI document that an instance serves: two linters, and the check that tests/run makes of
+# all exchanges at the end (tests/contract/check.js), here of a few and with changed documents.
+# transports: cgi
+# shellcheck disable=SC2016  # $ is of jq
+load helpers/all
+load helpers/courier
+
+export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
+
+setup_file() {
+    export DOCUMENT=$BATS_FILE_TMPDIR/openapi.json EXCHANGES=$BATS_FILE_TMPDIR/exchanges
+    start_stack
+    make_consumer A
+    make_user
+    request GET /v2/openapi.json
+    assert_status 200
+    cp "$body" "$DOCUMENT"
+    mkdir "$EXCHANGES"
+    RECORD=$EXCHANGES have_exchanges
+}
+
+teardown_file() {
+    stop_receivers
+    stop_stack
+}
+
+# Requests with each kind of answer, and a delivered event.
+have_exchanges() {
+    start_receiver RECORDED
+    set_webhook A "$RECORDED_URL/a"
+    request GET /v2/health
+    api GET /v2/me
+    request GET /v2/me
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550007000\",
+        \"text\":\"Hello\"}"
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550007000\"}"
+    api GET '/v2/forms?limit=0'
+    add_events A
+    courier_once >/dev/null
+    has_received RECORDED 1 || fail 'no event was delivered'
+}
+
+# Compares the exchanges with a document, or with the one that jq makes of it: check_document
+# [PROGRAM [option of check.js...]]. Sets `status` and `output`.
+check_document() {
+    local document=$BATS_TEST_TMPDIR/openapi.json
+    jq "${1-.}" "$DOCUMENT" >"$document"
+    (($# == 0)) || ! cmp -s <(jq . "$DOCUMENT") "$document" || fail "no change: $1"
+    run node "$root/tests/contract/check.js" "$document" "$EXCHANGES" "$root/apache.conf" \
+        "${exceptions-$root/tests/contract/exceptions.json}" "${@:2}"
+}
+
+# With this change of the document the check fails with a line that has each TEXT: is_reported
+# PROGRAM TEXT...
+is_reported() {
+    local text line
+    check_document "$1"
+    [[ $status == 1 ]] || fail "not reported: $1: $output"
+    line=$(grep -m 1 "^contract: .*${2//[\[\].*]/.}" <<<"$output") || fail "$1: no $2 in $output"
+    for text in "${@:3}"; do
+        [[ $line == *"$text"* ]] || fail "$1: no $text in $line"
+    done
+}
+
+# --- the linters ---
+
+@test "redocly finds nothing in the document that a running instance serves" {
+    run "$NODE_MODULES/.bin/redocly" lint --extends recommended --format json "$DOCUMENT"
+    assert_equal "$status" 0
+    assert_equal "$(sed -n '/^{/,$p' <<<"$output" | jq -c .totals)" \
+        '{"errors":0,"warnings":0,"ignored":0}'
+}
+
+@test "the document keeps our rules" {
+    run "$NODE_MODULES/.bin/spectral" lint -q -F hint -r "$root/tests/contract/lint/spectral.yaml" \
+        "$DOCUMENT"
+    assert_equal "$output" ''
+    assert_equal "$status" 0
+}
+
+@test "each of our rules reports a document that breaks it" {
+    local rule
+    jq '.paths["/v2/health"].get.operationId = ""
+        | .paths["/v2/version"].get.responses |= del(.["400"])
+        | .paths["/v2/me"].get.responses["401"].content["application/json"].schema =
+            {type: "string"}
+        | del(.components.schemas.Line.unevaluatedProperties)
+        | .paths["/v2/webhooks/config"].get.responses["200"].content["application/json"].example =
+            {success: true, data: {webhookUrl: 5}}' "$DOCUMENT" >"$BATS_TEST_TMPDIR/broken.json"
+    run "$NODE_MODULES/.bin/spectral" lint -q -F hint -r "$root/tests/contract/lint/spectral.yaml" \
+        "$BATS_TEST_TMPDIR/broken.json"
+    assert_equal "$status" 1
+    for rule in operation-is-named operation-refuses error-is-in-the-envelope object-is-closed \
+        oas3-valid-media-example; do
+        grep -qw "$rule" <<<"$output" || fail "no $rule in $output"
+    done
+}
+
+# --- the check of the exchanges ---
+
+@test "the exchanges agree with the document" {
+    check_document
+    assert_equal "$status" 0
+    [[ $output == 'contract: 7 exchanges and 1 events; '*'; 0 violations' ]] || fail "$output"
+}
+
+@test "a field of an answer that is missing, renamed or of another type is reported" {
+    is_reported '.components.schemas.Line.properties.name.type = "integer"' 'GET /v2/me' \
+        '/data/phoneNumbers/0/name must be integer' '#/components/schemas/Line/properties/name'
+    is_reported '.components.schemas.Line.properties |= (.label = .name | del(.name))' \
+        'GET /v2/me' 'must NOT have unevaluated properties (name)'
+    is_reported '.components.schemas.Line.required += ["label"]' 'GET /v2/me' \
+        "must have required property 'label'"
+    is_reported '.components.schemas.Issue.properties.code.enum -= ["out_of_range"]' \
+        'GET /v2/forms?limit=0' '/details'
+}
+
+@test "a status, a type or a header of an answer that the document lacks is reported" {
+    is_reported 'del(.paths["/v2/me"].get.responses["401"])' 'GET /v2/me' '-> 401' \
+        'the status is not listed: /paths/~1v2~1me/get/responses'
+    is_reported '.paths["/v2/health"].get.responses["200"].content |= {"text/plain": {}}' \
+        'GET /v2/health' 'application/json' 'not listed'
+    is_reported '.paths["/v2/me"].get.responses["200"].headers.Late = {required: true}' \
+        'GET /v2/me' 'the answer has no Late'
+    is_reported 'del(.paths["/v2/me"].get.responses["401"].headers["WWW-Authenticate"])' \
+        'GET /v2/me' 'www-authenticate' 'not listed'
+    is_reported 'del(.paths["/v2/health"])' 'GET /v2/health' 'no operation of the document'
+}
+
+@test "a schema of a request that is stricter or laxer than the program is reported" {
+    is_reported '.components.schemas |= with_entries(select(.key | startswith("PostMessagesSendTextWith"))
+            .value.properties.text.maxLength = 3)' 'POST /v2/messages/send/text' '-> 200' 'the body'
+    is_reported '.components.schemas |= with_entries(select(.key | startswith("PostMessagesSendTextWith"))
+            .value.required -= ["text"])' 'POST /v2/messages/send/text' '-> 400' \
+        'the gateway refused text: required, but the schemas of'
+    is_reported 'del(.paths["/v2/forms"].get.parameters[] | select(.name == "limit").schema.minimum)' \
+        'GET /v2/forms?limit=0' 'the gateway refused limit: out_of_range'
+}
+
+@test "an event that differs from its schema, or lacks a header, is reported" {
+    is_reported '.webhooks["message.received"].post.requestBody.content["application/json"].schema
+        .properties.data.properties.sequence.type = "string"' 'event message.received' \
+        '/data/sequence must be string'
+    is_reported '.webhooks["message.received"].post.parameters += [{name: "webhook-late",
+        required: true, schema: {}}]' 'event message.received' 'webhook-late is missing'
+    is_reported 'del(.webhooks["message.received"])' 'event message.received' 'not listed'
+}
+
+@test "a pair of operation and status that no test shows is reported, unless a reason is listed" {
+    local exceptions=$BATS_TEST_TMPDIR/exceptions.json
+    printf '{"accepted": [], "unseen": []}' >"$exceptions"
+    check_document '.paths |= {"/v2/health": .["/v2/health"]} | .webhooks |= {"message.received"}' \
+        --coverage
+    grep -q '^contract: no test shows GET /v2/health 500: add a test' <<<"$output" || fail "$output"
+    refute grep -q 'GET /v2/health 200' <<<"$output"
+}
+
+@test "an exception needs a use" {
+    local exceptions=$BATS_TEST_TMPDIR/exceptions.json
+    printf '{"accepted": [{"rule": "body", "text": "planted", "reason": "none"}], "unseen": []}' \
+        >"$exceptions"
+    check_document '.info.title = "changed"' --coverage
+    grep -q '^contract: this exception is not needed' <<<"$output" || fail "$output"
+}
