@@ -7,6 +7,7 @@ load helpers/all
 load helpers/conventions
 load helpers/courier
 load helpers/routes
+load helpers/session
 load helpers/webhook
 
 setup_file() {
@@ -14,6 +15,8 @@ setup_file() {
     NONE_TOKEN=$(switchboard user add none@example.org)
     export NONE_TOKEN
     switchboard plan set none@example.org Premium >/dev/null
+    make_user PERSON_
+    set_password PERSON_
     make_user
     have_routes
 }
@@ -32,7 +35,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
 @test "every route is 500 while the configuration cannot be read" {
     local missing=$BATS_TEST_TMPDIR/missing.conf
     fails() {
-        SWITCHBOARD_CONFIG=$missing send_sample --as "$TOKEN"
+        SWITCHBOARD_CONFIG=$missing send_sample "${who[@]}"
         assert_failed 500 INTERNAL_ERROR
     }
     each_route fails
@@ -45,7 +48,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
         send_sample --as "$NONE_TOKEN"
         assert_failed 404 NOT_FOUND
     }
-    each_route refuses "$needs_token"
+    each_route refuses "$needs_caller"
     assert_nothing_sent
 }
 
@@ -53,7 +56,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
 @test "every route that sends is 502 with Retry-After while the platform cannot be reached (spec 7)" {
     write_config 'graph_base_url = http://127.0.0.1:1'
     fails() {
-        send_sample --as "$TOKEN"
+        send_sample "${who[@]}"
         assert_failed 502 INTERNAL_ERROR
         assert_header Retry-After
     }
@@ -83,7 +86,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
     sleep 600 >"$slow" 3>&- &
     holder=$!
     waits() {
-        local given=(-H 'Content-Length: 100' -d "@$slow" --as "$TOKEN")
+        local given=(-H 'Content-Length: 100' -d "@$slow" "${who[@]}")
         case $kind in
         raw) given+=(-H "X-Hub-Signature-256: $SIGNATURE") ;;
         file) given+=(-H 'Content-Type: image/png' -H "X-Phone-Number-Id: $LINE") ;;
@@ -114,7 +117,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
 @test "every route is 400 in a malformed request (spec 4)" {
     [[ $TRANSPORT != direct ]] || skip 'the web server refuses it'
     refuses() {
-        send_sample -H 'Content-Length: five' --as "$TOKEN"
+        send_sample -H 'Content-Length: five' "${who[@]}"
         assert_failed 400 VALIDATION_ERROR 'Malformed HTTP request'
     }
     each_route refuses
@@ -128,7 +131,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
         mv "$socket" "$socket.gone"
     done
     refuses() {
-        send_sample --as "$TOKEN"
+        send_sample "${who[@]}"
         assert_failed 503 INTERNAL_ERROR
         assert_header Retry-After 1
     }

@@ -146,7 +146,7 @@ have_webhook() {
 
 # shellcheck disable=SC2016,SC2034,SC2153  # conditions for jq; each_route sets the variables
 is_json='.body == "json"'
-needs_token='.requires | index("token")'
+needs_caller='.requires | index("either")'
 needs_line='.requires | index("line")'
 sends_message="($needs_line) and any(.members[]; .path == \"to\")"
 has_members='.body == "json" and .kinds == [] and .members != []'
@@ -165,18 +165,42 @@ have_routes() {
 
 # Calls a function for each route that FILTER, a jq condition, selects, and fails if there is none:
 # each_route FUNCTION [FILTER]. Sets for the function `method`, `route` (the path with its `:name`
-# segments), `url` (with samples in their place), `kind` and `limit` of the body, and `sample` (the
-# smallest valid body).
+# segments), `url` (with samples in their place), `kind` and `limit` of the body, `sample` (the
+# smallest valid body), and `who` (the options of a request that has the token of the user, or for a
+# route of the session a new session of another user, whose token and sessions the route may end).
 each_route() {
-    local method route url kind limit sample selected=0
-    while IFS=$'\t' read -r method route url kind limit sample <&4; do
+    local method route url kind limit program requires sample who selected=0
+    local -A seen=()
+    while IFS=$'\t' read -r method route url kind limit program requires sample <&4; do
+        [[ -z ${few-} || -z ${seen[$program]-} ]] || continue
+        seen[$program]=1
         printf 'case: %s %s\n' "$method" "$url"
+        who=(--as "$TOKEN")
+        if [[ $route == /v2/session || $requires == session ]]; then
+            have_session_samples PERSON_
+            who=(--session "$SESSION")
+        fi
         "$1"
         selected=$((selected + 1))
     done 4< <(samples "select(${2-true}) | [.method, .path, sample_path, .body, (.limit | tostring),
+        .executable, (.requires | join(\",\") | if . == \"\" then \"-\" else . end),
         (least_body | tojson)] | join(\"\\t\")" -r <"$ROUTES")
     ((selected > 0)) || fail "no route is selected by: ${2-}"
     printf '# %d routes: %s\n' "$selected" "$BATS_TEST_DESCRIPTION" >&3
+}
+
+# Like each_route, but over a web server `make test` calls the function only for the first of these
+# routes of each program, because the server treats all routes of a program alike.
+each_program() {
+    local few
+    choose_few
+    each_route "$@"
+}
+
+# Sets `few` when one route of each program is enough, and to an empty string otherwise.
+choose_few() {
+    few=yes
+    [[ $TRANSPORT != direct && -z ${TEST_FULL-} ]] || few=''
 }
 
 # Sends the sample of the route: send_sample [option of request...]
