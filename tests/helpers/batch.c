@@ -7,8 +7,8 @@
  * to start than to answer; with --cgi, each file to a process of its own (RFC 3875). Writes the
  * header lines of the answer (RFC 3875 6) to NUMBER.head, its body to NUMBER.out and its status to
  * NUMBER.status: 500 when the answer has no header, 200 when it has no Status header. When the
- * process ends before its answer is complete, which has no header then, another one gets the next
- * file. Exit status: 1 when a file cannot be read or written.
+ * process ends before its answer is complete, another one gets the file; without its answer the
+ * status is 500. Exit status: 1 when a file cannot be read or written.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -196,10 +196,9 @@ static int receive_answer(int fd, const char *answer) {
     return is_complete;
 }
 
-/* Sends the file `in` to the FastCGI process; writes its answer to the file `answer`. */
-static void ask(const char *program, const char *in, const char *answer) {
-    size_t n;
-    char *body = read_file(in, &n);
+/* Sends a body to the FastCGI process, and starts it if none runs; writes its answer to the file
+ * `answer`. Returns whether the answer is complete; otherwise ends the process. */
+static int exchange(const char *program, const char *body, size_t n, const char *answer) {
     if (responder == 0)
         start_responder(program);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -211,6 +210,17 @@ static void ask(const char *program, const char *in, const char *answer) {
     close(fd);
     if (!is_complete)
         end_responder();
+    return is_complete;
+}
+
+/* Sends the file `in`; writes the answer to the file `answer`. Without a complete answer sends it
+ * to a new process, because the previous body may have ended the old one after its answer. */
+static void ask(const char *program, const char *in, const char *answer) {
+    size_t n;
+    char *body = read_file(in, &n);
+    int is_new = responder == 0;
+    if (!exchange(program, body, n, answer) && !is_new)
+        exchange(program, body, n, answer);
     free(body);
 }
 
