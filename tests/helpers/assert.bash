@@ -71,8 +71,8 @@ refute_header() { # NAME
 
 # jq takes longer to start (17 ms) than most requests take. The most common checks of JSON are made
 # by a small program (tests/helpers/json.c, 1 ms): success means that the condition holds; failure
-# means nothing, and the caller then runs jq. Everything whose result does not depend on the order of
-# the members of an object is left to gojq (2 ms), which sorts them.
+# means nothing, and the caller then runs jq. Everything whose result does not depend on the order
+# of the members of an object is left to gojq (2 ms), which sorts them.
 quick_check() {
     [[ -x $HELPERS/json ]] && "$HELPERS/json" "$body" "$@" 2>/dev/null
 }
