@@ -291,7 +291,7 @@ reference_file() {
         for more in '' 'X-Request-Id: traced\r\n' 'Accept: text/html\r\nMax-Forwards: 0\r\n' 'Content-Length: 0\r\n'; do
             raw "TRACE $path HTTP/1.1" "$more"
             assert_apache_error 405 NOT_FOUND Allow
-            assert_header Allow "GET, HEAD, POST, DELETE, OPTIONS"
+            assert_header Allow "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
             assert_equal "$(grep -ci '^Allow:' "$headers")" 1
             [[ $more != X-Request-Id* ]] || assert_header X-Request-Id traced
         done

@@ -42,7 +42,7 @@ occur_in() {
     tr -d '`' <"$help" | tr -s ' ' | sed -n 's/^ \(--.*\)/\1/p; s/^ \([0-2] .*\)/\1/p' |
         occur_in switchboard.8
     while read -r line; do
-        read -ra words <<<"${line%%[A-Z+[-]*}"
+        read -ra words <<<"${line%% [A-Z+[-]*}"
         # the details as one line, and each option
         "$OUT/tools/switchboard" "${words[@]:1}" --help | tail -n +5 | tr -d '`' |
             awk '/^  --/ { sub(/^  /, ""); gsub(/  +/, " "); print; next }
@@ -164,7 +164,7 @@ complete() {
 @test "bash completes every command of --help, and every option of each" {
     local line words option count=0
     while read -r line; do
-        read -ra words <<<"${line%%[A-Z+[-]*}"
+        read -ra words <<<"${line%% [A-Z+[-]*}"
         [[ " $(complete "${words[@]}") " == *" ${words[-1]} "* ]] ||
             fail "not completed: ${words[*]}"
         while read -r option; do

@@ -106,7 +106,7 @@ assert_index() {
     [[ $TRANSPORT == direct ]] || skip 'only the web server sets REDIRECT_STATUS'
     REDIRECT_STATUS=405 redirected GET /
     assert_error 405 NOT_FOUND Allow
-    assert_header Allow 'GET, HEAD, POST, DELETE, OPTIONS'
+    assert_header Allow 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
     assert_conventions
     REDIRECT_STATUS=404 redirected GET /
     assert_status 200

@@ -322,7 +322,7 @@ switchboard.db.queue"
     done_quietly --help
     local line words count=0
     while read -r line; do
-        read -ra words <<<"${line%%[A-Z+[-]*}"
+        read -ra words <<<"${line%% [A-Z+[-]*}"
         grep -qF "  $line" "$body"
         switchboard "${words[@]:1}" --help >"$BATS_TEST_TMPDIR/page"
         assert_equal "$(head -n 1 "$BATS_TEST_TMPDIR/page")" "usage: $line"
