@@ -1,8 +1,8 @@
 /* GET /v2/contacts: the caller's contacts, listed, searched, and one with its blocks and threads.
  */
-#include "api/cursor.h"
 #include "api/inbox_json.h"
 #include "api/list.h"
+#include "api/list_cursor.h"
 
 static const struct field list_query[] = {
     {.name = "q", .type = FIELD_STRING, .may_be_empty = true},

@@ -45,8 +45,10 @@ static const struct field block_fields[] = {
     {0},
 };
 
+/* A phoneNumberId with a NUL character counts up to that character, and names no line then: it does
+ * not count as absent. */
 static int put_block(struct request *rq) {
-    return change_blocks(rq, json_text(json_get(rq->json, "phoneNumberId"), rq->arena),
+    return change_blocks(rq, json_string(json_get(rq->json, "phoneNumberId"), rq->arena).p,
                          store_block);
 }
 
@@ -104,6 +106,8 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "inbox", .routes = routes, .needs = WRITES_DATABASE},
-                 argc, argv);
+    return serve(
+        &(struct service){
+            .name = "inbox", .routes = routes, .needs = WRITES_DATABASE, .takes_rewrites = true},
+        argc, argv);
 }

@@ -69,6 +69,7 @@ static const struct route routes[] = {
 int main(int argc, char **argv) {
     return serve(&(struct service){.name = "replay",
                                    .routes = routes,
-                                   .needs = WRITES_DATABASE | NOTIFIES_COURIER},
+                                   .needs = WRITES_DATABASE | NOTIFIES_COURIER,
+                                   .takes_rewrites = true},
                  argc, argv);
 }

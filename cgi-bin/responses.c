@@ -290,6 +290,7 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "responses",
                                    .routes = routes,
                                    .needs = READS_DATABASE,
-                                   .prepare = state_prepare},
+                                   .prepare = state_prepare,
+                                   .takes_rewrites = true},
                  argc, argv);
 }

@@ -1,9 +1,9 @@
 /* Threads and their messages, as an inbox reads them: /v2/threads and GET /v2/messages/:wamid. */
 #include <stdlib.h>
 
-#include "api/cursor.h"
 #include "api/inbox_json.h"
 #include "api/list.h"
+#include "api/list_cursor.h"
 
 static const char *const booleans[] = {"true", "false", NULL};
 
@@ -291,8 +291,10 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(
-        &(struct service){
-            .name = "threads", .routes = routes, .needs = READS_DATABASE, .prepare = state_prepare},
-        argc, argv);
+    return serve(&(struct service){.name = "threads",
+                                   .routes = routes,
+                                   .needs = READS_DATABASE,
+                                   .prepare = state_prepare,
+                                   .takes_rewrites = true},
+                 argc, argv);
 }

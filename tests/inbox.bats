@@ -47,6 +47,8 @@ A=15550100001
     assert_error 404 NOT_FOUND phoneNumberId
     api DELETE "/v2/contacts/$contact/block?phoneNumberId=$LINE"
     assert_error 404 NOT_FOUND phoneNumberId
+    api PUT "/v2/contacts/$contact/block" -d '{"phoneNumberId":"\u0000"}'
+    assert_error 404 NOT_FOUND phoneNumberId
     assert_equal "$(db "SELECT count(*) FROM contact_block WHERE contact_id = '$contact'")" 0
 }
 

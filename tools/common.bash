@@ -18,6 +18,13 @@ routed_in() {
     sed -n 's|^ScriptAlias \(/[^ ]*[^ /]\) *"${SWITCHBOARD_HOME}/cgi-bin/\([a-z]*\)".*|\1 \2|p' "$1"
 }
 
+# Prints `PATTERN PROGRAM` for each ScriptAliasMatch of an apache.conf, the pattern without its `^/`
+# and `$`: rewritten_in FILE
+rewritten_in() {
+    # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
+    sed -n 's|^ScriptAliasMatch "^/\([^ ]*\)$" *"${SWITCHBOARD_HOME}/cgi-bin/\([a-z]*\).*|\1 \2|p' "$1"
+}
+
 # Prints the programs that an apache.conf runs as pools: pooled_in FILE
 pooled_in() {
     # shellcheck disable=SC2016  # the text of apache.conf, not of a variable

@@ -138,7 +138,8 @@ struct service {
     unsigned needs;             /* enum need: all other permissions are dropped (confine.h) */
     void (*prepare)(struct request *rq); /* called once before the confinement, to open what a
                                             confined process cannot open; NULL: none */
-    bool is_catch_all; /* a rewrite may call it by its own name: its path is PATH_INFO then */
+    bool is_catch_all;   /* a rewrite may call it by its own name: its path is PATH_INFO then */
+    bool takes_rewrites; /* so, but only if PATH_INFO begins with /v2/: it has own paths too */
 };
 
 /* Serves the routes until there are no more requests. Without a web server, it prints the

@@ -323,7 +323,9 @@ static void start(const struct service *service, struct request *rq) {
     /* The web server has decoded these paths, merged slashes and resolved dot segments; REQUEST_URI
      * is unchanged (RFC 3875 4.1.5). */
     const char *script = request_variable("SCRIPT_NAME"), *info = request_variable("PATH_INFO");
-    bool is_rewritten = service->is_catch_all && is_named(script, service->name);
+    bool is_whole =
+        service->is_catch_all || (service->takes_rewrites && info && strncmp(info, "/v2/", 4) == 0);
+    bool is_rewritten = is_whole && is_named(script, service->name);
     rq->path =
         arena_printf(rq->arena, "%s%s", script && !is_rewritten ? script : "", info ? info : "");
     rq->content_length = content_length();

@@ -1,4 +1,4 @@
-#include "api/cursor.h"
+#include "api/list_cursor.h"
 
 #include <errno.h>
 #include <inttypes.h>

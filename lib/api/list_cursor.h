@@ -1,6 +1,6 @@
 /* Cursors of lists: opaque texts that hold the sort key of a row (base64url, RFC 4648 5). */
-#ifndef SWITCHBOARD_API_CURSOR_H
-#define SWITCHBOARD_API_CURSOR_H
+#ifndef SWITCHBOARD_API_LIST_CURSOR_H
+#define SWITCHBOARD_API_LIST_CURSOR_H
 
 #include "web/request.h"
 
