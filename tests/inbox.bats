@@ -120,7 +120,8 @@ A=15550100001
     for i in 1 2 3 4 5 6; do
         mkdir "$BATS_TEST_TMPDIR/$i" "$BATS_TEST_TMPDIR/read$i"
         (
-            BATS_TEST_TMPDIR+=/$i answer_dir=$BATS_TEST_TMPDIR/$i
+            BATS_TEST_TMPDIR+=/$i
+            answer_dir=$BATS_TEST_TMPDIR
             writes "wamid.c$i" "$A" $((1780000000 + i))
         ) 3>&- &
         (

@@ -193,15 +193,16 @@ clauses() {
     while IFS=$'\t' read -r route url example <&4; do
         printf 'case: %s\n' "$route"
         who=(--as "$TOKEN")
-        [[ $url != /v2/token ]] || who=(--session "$SESSION")
-        request POST "$url" "${who[@]}" -d "${example//15550001000/$LINE}"
+        [[ $url != /v2/token && $url != /v2/password ]] || who=(--session "$SESSION")
+        request "${route%% *}" "$url" "${who[@]}" -d "${example//15550001000/$LINE}"
         assert_success
         count=$((count + 1))
-    done 4< <(jq -r '.paths | to_entries[] | .key as $path | .value.post // empty
-        | .requestBody.content["application/json"].example // empty
-        | ["POST \($path)", ($path
-            | sub("[{]name[}]"; "greeting")
-            | sub("[{]eventId[}]"; "evt_00000000000000000000000001")), tojson] | @tsv' \
+    done 4< <(jq -r '.paths | to_entries[] | .key as $path | .value | to_entries[]
+        | (.key | ascii_upcase) as $method
+        | .value.requestBody?.content["application/json"].example? // empty
+        | ["\($method) \($path)", ($path | sub("[{]name[}]"; "greeting")
+            | sub("[{]eventId[}]"; "evt_00000000000000000000000001")
+            | gsub("[{](?<of>thread|contact|line)Id[}]"; "\(.of[:3])_sample")), tojson] | @tsv' \
         "$DOC/htdocs/openapi.json")
     ((count > 14)) || fail "only $count examples"
 }
