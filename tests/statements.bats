@@ -312,5 +312,10 @@ flat() {
     flat 'DELETE FROM event_attempt WHERE event_id IN' "'done'" $far 100
     flat 'DELETE FROM idempotency WHERE (user_id' $far 500
     flat 'SELECT p.*, coalesce(c.responses, 0)' "'usr_fill'" NULL "'%'" "''" 20
+    flat 'SELECT id FROM thread WHERE user_id = ?1 AND (last' "'usr_fill'" $far "''" 25
+    flat 'SELECT id FROM thread WHERE line_id = ?1' "'lin_fill'" $far "''" 25
+    flat 'SELECT id FROM thread WHERE user_id = ?1 AND unread' "'usr_fill'" $far "''" 25 NULL
+    flat 'SELECT id FROM thread WHERE user_id = ?1 AND changed' "'usr_fill'" 1 25
+    flat 'SELECT term, contact_id FROM contact_term' "'acc_fill'" "'person'" "''" "'persoo'" 200
     flat 'INSERT INTO flow_reply_count' "'msg_00000000000000000000000003'"
 }
