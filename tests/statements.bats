@@ -315,7 +315,7 @@ flat() {
     flat 'SELECT id FROM thread WHERE user_id = ?1 AND (last' "'usr_fill'" $far "''" 25
     flat 'SELECT id FROM thread WHERE line_id = ?1' "'lin_fill'" $far "''" 25
     flat 'SELECT id FROM thread WHERE user_id = ?1 AND unread' "'usr_fill'" $far "''" 25 NULL
-    flat 'SELECT id FROM thread WHERE user_id = ?1 AND changed' "'usr_fill'" 1 25
+    flat 'SELECT id FROM thread WHERE user_id = ?1 AND changed' "'usr_fill'" 1 5
     flat 'SELECT term, contact_id FROM contact_term' "'acc_fill'" "'person'" "''" "'persoo'" 200
     flat 'INSERT INTO flow_reply_count' "'msg_00000000000000000000000003'"
 }

@@ -62,6 +62,15 @@ static bool begin_send(struct store *store, const struct store_send *send) {
     return !sql_failed(store);
 }
 
+/* Whether the send is stored already: then the call is a repetition. */
+static bool is_stored(struct store *store, const struct store_send *send) {
+    static struct statement s = {.sql = "SELECT id FROM message WHERE line_id = ?1 AND wamid = ?2 "
+                                        "AND source = 'api'"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(send->line_id), TEXT(send->wamid));
+    return sql_read_id(store, &s, id);
+}
+
 /* Counts the message unless its status, which arrived first, has counted it. */
 static bool count_send(struct store *store, const struct store_send *send) {
     struct usage_tally usage = {.now = send->now};
@@ -103,7 +112,8 @@ enum store_result store_insert_send(struct store *store, const struct store_send
                             .line_id = send->line_id,
                             .contact_id = contact_id,
                             .at = send->now};
-    if (begin_send(store, send) && find_or_insert_contact(store, send, contact_id) &&
+    if (begin_send(store, send) && !is_stored(store, send) && !sql_failed(store) &&
+        find_or_insert_contact(store, send, contact_id) &&
         change_next(store, send->user_id, &thread.change) &&
         thread_upsert(store, &thread, thread_id) && upsert_flow_token(store, send, send->wamid) &&
         upsert_flow_token(store, send, send->flow_token) &&
