@@ -3,14 +3,17 @@
 #include <sqlite3.h>
 
 #include "account_line.h"
+#include "store/block.h"
 #include "store/event_admin.h"
 #include "store/event_replay.h"
 #include "store/event_test.h"
 #include "store/flow.h"
 #include "store/housekeeping.h"
 #include "store/idempotency_key.h"
+#include "store/line.h"
 #include "store/logins.h"
 #include "store/outbox.h"
+#include "store/read_mark.h"
 #include "store/refusal.h"
 #include "store/sealed.h"
 
@@ -669,6 +672,56 @@ static void check_updates(void) {
     check(contains("foreign_waba.count:1 4\n"), "four foreign updates are counted");
 }
 
+/* --- the owner's calls --- */
+
+static const char *owned_thread, *owned_contact;
+
+static enum store_result block_everywhere(void) {
+    return store_block(
+        store, &arena,
+        &(struct store_owner_block){.user_id = "usr_1", .contact_id = owned_contact, .now = now});
+}
+
+static enum store_result unblock_line(void) {
+    return store_unblock(store, &arena,
+                         &(struct store_owner_block){.user_id = "usr_1",
+                                                     .contact_id = owned_contact,
+                                                     .phone_number_id = line_name,
+                                                     .now = now});
+}
+
+static enum store_result mark_read(void) {
+    int64_t unread;
+    return store_mark_read(store, "usr_1", owned_thread, NULL, &unread);
+}
+
+static enum store_result change_line(void) {
+    const struct line_change change = {
+        .sets_name = true, .name = "Desk", .makes_primary = true, .archives = true, .now = now};
+    return store_change_line(store, "usr_1", line_id, &change);
+}
+
+static enum store_result bring_line_back(void) {
+    return store_change_line(store, "usr_1", line_id, &(struct line_change){.restores = true});
+}
+
+static void check_owner(void) {
+    struct store_contact *contacts;
+    size_t count;
+    make_account();
+    take(TEXT_OF("o1", "15550009999", "US.9"));
+    check_ok(store_list_contacts(store, &arena, account_id, &(struct store_page){.limit = 1},
+                                 &contacts, &count));
+    check(count == 1 && contacts[0].thread_count == 1, "%zu contacts", count);
+    owned_contact = contacts[0].id;
+    owned_thread = contacts[0].threads[0].id;
+    REPEAT(block_everywhere);
+    REPEAT(unblock_line);
+    REPEAT(mark_read);
+    REPEAT(change_line);
+    REPEAT(bring_line_back);
+}
+
 int main(void) {
     open_state();
     check(sqlite3_open(database, &reader) == SQLITE_OK, "%s", database);
@@ -679,6 +732,7 @@ int main(void) {
     check_keys();
     check_rest();
     check_updates();
+    check_owner();
     REPEAT(delete_webhook);
     sqlite3_close(reader);
     close_state();
