@@ -1,7 +1,7 @@
 /* GET /v2/contacts: the caller's contacts, listed, searched, and one with its blocks and threads.
  */
+#include "api/auth.h"
 #include "api/inbox_json.h"
-#include "api/list.h"
 #include "api/list_cursor.h"
 
 static const struct field list_query[] = {
@@ -60,7 +60,7 @@ static size_t first_account(const struct store_account *accounts, size_t count, 
 /* Lists one row more than the limit, which shows that there are more. */
 static int list_newest(struct request *rq, const struct store_account *accounts, size_t count) {
     const char *parts[3] = {NULL, NULL, NULL};
-    size_t limit = (size_t)list_limit(rq, INBOX_LIMIT);
+    size_t limit = cursor_limit(rq, INBOX_LIMIT);
     struct buffer rows = buffer_in(rq->arena);
     struct inbox_contact *contacts;
     size_t n, i;
@@ -95,7 +95,7 @@ static int list_found(struct request *rq, const char *account_id, const char *q)
     const struct inbox_search search = {.user_id = rq->caller->user.id,
                                         .account_id = account_id,
                                         .q = q,
-                                        .limit = (size_t)list_limit(rq, INBOX_LIMIT)};
+                                        .limit = cursor_limit(rq, INBOX_LIMIT)};
     int has_place = cursor_read(rq, "after", "found", parts, 4);
     if (has_place < 0)
         return -1;

@@ -1,8 +1,8 @@
 /* Threads and their messages, as an inbox reads them: /v2/threads and GET /v2/messages/:wamid. */
 #include <stdlib.h>
 
+#include "api/auth.h"
 #include "api/inbox_json.h"
-#include "api/list.h"
 #include "api/list_cursor.h"
 
 static const char *const booleans[] = {"true", "false", NULL};
@@ -89,7 +89,7 @@ static int get_threads(struct request *rq) {
     struct inbox_filter filter = {.user_id = rq->caller->user.id,
                                   .line_id = line_id,
                                   .is_unread = slice_equal(unread, SLICE("true")),
-                                  .limit = (size_t)list_limit(rq, INBOX_LIMIT)};
+                                  .limit = cursor_limit(rq, INBOX_LIMIT)};
     enum store_result result =
         line_id ? inbox_find_line(rq->caller->store, filter.user_id, line_id) : STORE_OK;
     if (result == STORE_NOT_FOUND)
@@ -146,7 +146,7 @@ static int read_wanted(struct request *rq, struct page *page) {
     const bool is_changed = changed_after.p;
     *page = (struct page){.order = is_changed ? INBOX_CHANGED : INBOX_OLDER,
                           .key = {INT64_MAX, ""},
-                          .limit = (size_t)list_limit(rq, INBOX_LIMIT)};
+                          .limit = cursor_limit(rq, INBOX_LIMIT)};
     if (is_changed) /* U+007F sorts after all ids: only later changes count */
         page->key = (struct inbox_key){strtoll(changed_after.p, NULL, 10), "\x7f"};
     int has_after = cursor_read_key(rq, "after", is_changed ? "changed" : "messages",

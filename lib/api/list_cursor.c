@@ -70,3 +70,8 @@ int cursor_read_key(struct request *rq, const char *name, const char *list, int6
     *id = parts[2];
     return errno || *end || end == parts[1] ? cursor_fail(rq, name) : 1;
 }
+
+size_t cursor_limit(struct request *rq, size_t preset) {
+    struct slice limit = query_get(&rq->query, "limit");
+    return limit.p ? (size_t)strtoull(limit.p, NULL, 10) : preset;
+}

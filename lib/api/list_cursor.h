@@ -21,6 +21,9 @@ const char *cursor_write_key(struct arena *arena, const char *list, int64_t numb
 int cursor_read_key(struct request *rq, const char *name, const char *list, int64_t *number,
                     const char **id);
 
+/* Returns the query's `limit`, which the route's field table has checked; `preset` without one. */
+size_t cursor_limit(struct request *rq, size_t preset);
+
 /* Fails the request with 400: the parameter is no cursor of this list. Returns -1. */
 int cursor_fail(struct request *rq, const char *name);
 
