@@ -112,7 +112,7 @@ all_but() {
 
 @test "a program that only reads the database cannot write it" {
     local program
-    for program in me ready metrics threads contacts changes; do
+    for program in me ready metrics threads contacts changes events responses overview; do
         assert_outcome refused "$program" 'open the database for writing'
         assert_outcome refused "$program" 'make a file beside the database'
         assert_outcome refused "$program" 'have the database open for writing'
@@ -133,6 +133,9 @@ all_but() {
         assert_outcome refused "$program" "read the counters' file"
         assert_outcome refused "$program" "write the counters' file"
         assert_outcome refused "$program" "have the counters' file open for writing"
+        assert_outcome refused "$program" 'read the list of the requests'
+        assert_outcome refused "$program" 'write the list of the requests'
+        assert_outcome refused "$program" 'have the list of the requests open for writing'
         assert_outcome refused "$program" 'make a file beside the counters'
         assert_outcome refused "$program" 'remove a file beside the counters'
     done

@@ -276,6 +276,9 @@ static const struct trial trials[] = {
     {"read the counters' file", NONE, READ("{metrics}")},
     {"write the counters' file", NONE, WRITE("{metrics}")},
     {"have the counters' file open for writing", NONE, HOLD("{metrics}")},
+    {"read the list of the requests", NONE, READ("{requests}")},
+    {"write the list of the requests", NONE, WRITE("{requests}")},
+    {"have the list of the requests open for writing", NONE, HOLD("{requests}")},
     {"make a file beside the counters", NONE, MAKE("{metrics}-made")},
     {"remove a file beside the counters", NONE, REMOVE("{metrics}-probe")},
     {"list the directory of the database", CALLS_PLATFORM, LIST("{state}"),
@@ -413,10 +416,15 @@ static void expand(const char *path, const struct config *config, const char *co
     const struct {
         const char *name, *value;
     } names[] = {
-        {"{config}", config_path},           {"{keys}", config->secret_key_file},
-        {"{log}", config->log_file},         {"{database}", config->database},
-        {"{spool}", config->spool_dir},      {"{certificates}", config->ca_path},
-        {"{metrics}", config->metrics_file}, {"{state}", state},
+        {"{config}", config_path},
+        {"{keys}", config->secret_key_file},
+        {"{log}", config->log_file},
+        {"{database}", config->database},
+        {"{spool}", config->spool_dir},
+        {"{certificates}", config->ca_path},
+        {"{metrics}", config->metrics_file},
+        {"{requests}", config->requests_file},
+        {"{state}", state},
         {"{socket}", socket_name},
     };
     snprintf(out, size, "%s", path);
