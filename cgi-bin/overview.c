@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/request_log.h"
 #include "store/housekeeping.h"
-#include "store/overview.h"
 #include "store/upkeep.h"
 #include "store/usage.h"
+#include "store/user_state.h"
 
 enum { DAY_MS = 24 * 60 * 60 * 1000 };
 
@@ -32,7 +32,7 @@ struct view {
     size_t account_count;
     struct store_line *lines;
     size_t line_count;
-    struct store_overview found;
+    struct store_user_state found;
     struct usage_period usage; /* of this clock hour and the one before */
     int64_t usage_since;
     int64_t beat_at;       /* of the courier; INT64_MIN: never */
@@ -51,7 +51,7 @@ static enum store_result read_view(struct view *view) {
     if (result == STORE_OK)
         result = store_list_lines(store, rq->arena, user_id, &view->lines, &view->line_count);
     if (result == STORE_OK)
-        result = store_find_overview(store, rq->arena, user_id, &view->found);
+        result = store_find_user_state(store, rq->arena, user_id, &view->found);
     if (result == STORE_OK)
         result = store_sum_usage(store, user_id, NULL, hour, 2, &view->usage, 1);
     if (result == STORE_OK)
@@ -140,7 +140,7 @@ static void write_traffic(struct json_writer *out, const struct view *view) {
 }
 
 static void write_webhook(struct json_writer *out, const struct view *view) {
-    const struct store_overview *found = &view->found;
+    const struct store_user_state *found = &view->found;
     json_write_object(out, "webhook");
     json_write_bool(out, "isConfigured", found->is_configured);
     json_write_text(out, "url", found->url);
@@ -181,7 +181,7 @@ static bool has_unregistered_line(const struct view *view) {
 }
 
 static void write_warnings(struct json_writer *out, const struct view *view) {
-    const struct store_overview *found = &view->found;
+    const struct store_user_state *found = &view->found;
     const int64_t soon = view->rq->now + (int64_t)PLAN_ENDS_SOON_DAYS * DAY_MS;
     const bool is_suspended = found->suspended_at != INT64_MAX;
     json_write_array(out, "warnings");

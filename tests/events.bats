@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# /v2/events, /v2/events/.../replay and POST /v2/webhooks/test: the events of the webhook, what became of
-# them, and their repetition (spec 6).
+# /v2/events, /v2/events/.../replay and POST /v2/webhooks/test: the events of the webhook, what
+# became of them, and their repetition (spec 6).
 load helpers/all
 load helpers/conventions
 load helpers/courier
@@ -72,10 +72,13 @@ deliver_all() {
     api GET /v2/events
     assert_conventions
     assert_listed 3 2 1
-    assert_json '.data.items[1]' "{\"id\":\"$(event_id 2)\",\"sequence\":102,\"type\":\"message.status\",
+    assert_json '.data.items[1]' "{\"id\":\"$(event_id 2)\",\"sequence\":102,
+        \"type\":\"message.status\",
         \"state\":\"dead\",\"attempts\":0,\"lastStatus\":null,\"lastError\":\"HTTP 500\",
-        \"createdAt\":\"2023-11-14T22:13:20.002Z\",\"nextAttemptAt\":null,\"finishedAt\":\"1970-01-01T00:00:01.002Z\"}"
-    assert_that '.data.items[0].nextAttemptAt == "2255-03-14T16:00:00.000Z" and .data.paging == {cursors: {}}'
+        \"createdAt\":\"2023-11-14T22:13:20.002Z\",\"nextAttemptAt\":null,
+        \"finishedAt\":\"1970-01-01T00:00:01.002Z\"}"
+    assert_that '.data.items[0].nextAttemptAt == "2255-03-14T16:00:00.000Z"
+        and .data.paging == {cursors: {}}'
 }
 
 @test "the conditions of the list hold alone and together" {
@@ -116,7 +119,8 @@ END
 @test "since and until are a period of the creation: from since on, and before until" {
     local at
     for at in 1000 2000 3000; do
-        db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, created_at)
+        db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at,
+            created_at)
             SELECT 'evt_' || s, '$user', $at, 't', x'7b7d', 'pending', 1, $at FROM (SELECT
             '$(ulid_at "$at")' AS s)"
     done
@@ -158,8 +162,10 @@ ulid_at() {
 # bats test_tags=direct
 @test "a cursor that is none, a time that is none and an unknown state are 400 on their field" {
     local query
-    for query in after=evt_1 after=%21 "after=$(printf 'msg_1' | base64)" after=ZXZ0Xw== after=ZXZ0XyYm \
-        "after=$(printf 'evt_%0200d' 1 | base64 -w 0)" since=yesterday until=2026-13-01 state=suspended \
+    for query in after=evt_1 after=%21 "after=$(printf 'msg_1' | base64)" \
+        after=ZXZ0Xw== after=ZXZ0XyYm \
+        "after=$(printf 'evt_%0200d' 1 | base64 -w 0)" \
+        since=yesterday until=2026-13-01 state=suspended \
         failed=yes limit=0 limit=101; do
         printf 'case: %s\n' "$query"
         api GET "/v2/events?$query"
@@ -174,13 +180,15 @@ ulid_at() {
     add_event 1 dead message.received 'HTTP 500'
     db "UPDATE event SET body = CAST('{\"a\":  9007199254740993}' AS BLOB);
         INSERT INTO event_attempt VALUES ('$user', '$(event_id 1)', 1, 1700000000123, 12, NULL,
-            'no answer within 15 s', NULL, NULL), ('$user', '$(event_id 1)', 2, 1700000010999, 7, 500,
+            'no answer within 15 s', NULL, NULL), ('$user', '$(event_id 1)', 2,
+            1700000010999, 7, 500,
             'HTTP 500', '127.0.0.1', x'6f682000ff3c')"
     api GET "/v2/events/$(event_id 1)"
     assert_success
     assert_conventions
     grep -qF '"body":{"a":  9007199254740993}' "$body"
-    assert_json .data.deliveries "[{\"attempt\":1,\"startedAt\":\"2023-11-14T22:13:20.123Z\",\"durationMs\":12,
+    assert_json .data.deliveries "[{\"attempt\":1,\"startedAt\":\"2023-11-14T22:13:20.123Z\",
+        \"durationMs\":12,
         \"status\":null,\"error\":\"no answer within 15 s\",\"address\":null,\"responseHead\":null,
         \"headers\":{\"webhook-id\":\"$(event_id 1)\",\"webhook-timestamp\":\"1700000000\"}},
         {\"attempt\":2,\"startedAt\":\"2023-11-14T22:13:30.999Z\",\"durationMs\":7,\"status\":500,
@@ -212,7 +220,8 @@ ulid_at() {
         add_event 1 "$state"
         api POST "/v2/events/$(event_id 1)/replay" -d '{}'
         assert_success
-        assert_that '.data | .state == "pending" and .attempts == 0 and .deliveries == [] and .body == {n: 1}'
+        assert_that '.data | .state == "pending" and .attempts == 0
+            and .deliveries == [] and .body == {n: 1}'
         deliver_all
         assert_equal "$(received_count A hook)" 1
         assert_equal "$(received_header A "$(received A hook)" webhook-id)" "$(event_id 1)"
@@ -261,15 +270,18 @@ ulid_at() {
 @test "the replay of a period delivers the dead events since then, and no others" {
     local at
     for at in 1000 2000 3000 4000 5000; do
-        db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, created_at, finished_at)
-            VALUES ('evt_$(ulid_at "$at")', '$user', $at, 't', x'7b7d', CASE $at WHEN 3000 THEN 'done'
+        db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at,
+            created_at, finished_at)
+            VALUES ('evt_$(ulid_at "$at")', '$user', $at, 't', x'7b7d',
+            CASE $at WHEN 3000 THEN 'done'
             WHEN 4000 THEN 'cancelled' ELSE 'dead' END, 1, $at, 1)"
     done
     add_event 9 dead t e "$other"
     api POST /v2/events/replay -d '{"since":"1970-01-01T00:00:02Z"}'
     assert_success
     assert_body_is '{"success":true,"data":{"replayed":2,"more":false}}'
-    assert_equal "$(db "SELECT sequence FROM event WHERE state = 'pending' ORDER BY 1" | xargs)" '2000 5000'
+    assert_equal "$(db "SELECT sequence FROM event WHERE state = 'pending' ORDER BY 1" | xargs)" \
+        '2000 5000'
     deliver_all
     assert_equal "$(received_count A hook)" 2
     api POST /v2/events/replay -d '{"since":"1970-01-01T00:00:02Z"}'
@@ -278,14 +290,16 @@ ulid_at() {
 
 @test "one request replays 500 events, the oldest ones, and says that there are more" {
     db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1100)
-        INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, created_at, finished_at)
+        INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at,
+        created_at, finished_at)
         SELECT printf('evt_%026d', n), '$user', n, 't', x'7b7d', 'dead', 1, 1, 1 FROM n"
     local wanted last=0
     for wanted in '500,"more":true' '500,"more":true' '100,"more":false'; do
         api POST /v2/events/replay -d '{"since":"1970-01-01"}'
         assert_body_is "{\"success\":true,\"data\":{\"replayed\":$wanted}}"
         last=$((last + ${wanted%%,*}))
-        assert_equal "$(db "SELECT max(sequence), count(*) FROM event WHERE state = 'pending'")" "$last|$last"
+        assert_equal "$(db "SELECT max(sequence), count(*) FROM event WHERE state = 'pending'")" \
+            "$last|$last"
     done
 }
 
@@ -321,11 +335,13 @@ END
     assert_equal "$(jq -c '[.type, .data]' "$A_DIR/$number.body")" \
         "[\"ping\",{\"sequence\":$((sequence + 1))}]"
     assert_equal "$(received_header A "$number" X-Hub-Signature-256)" \
-        "sha256=$(openssl dgst -sha256 -mac HMAC -macopt key:s3cret -r "$A_DIR/$number.body" | cut -d ' ' -f 1)"
+        "sha256=$(openssl dgst -sha256 -mac HMAC -macopt key:s3cret -r \
+        "$A_DIR/$number.body" | cut -d ' ' -f 1)"
     assert_equal "$(db 'SELECT count(*) FROM lead')" 0
     api GET "/v2/events/$id"
     assert_success
-    assert_that '.data | .state == "done" and .type == "ping" and .deliveries[0].status == 200'
+    assert_that '.data | .state == "done" and .type == "ping"
+        and .deliveries[0].status == 200'
 }
 
 @test "the failure of a test event is in the log of events: status, error and answer" {
@@ -335,7 +351,8 @@ END
     deliver_all
     api GET "/v2/events/$(jq -r .data.eventId "$body")"
     assert_that '.data | .state == "dead" and .lastStatus == 410 and (.deliveries | length) == 1'
-    assert_that '.data.deliveries[0] | .status == 410 and (.error | length > 0) and .address == "127.0.0.1"'
+    assert_that '.data.deliveries[0] | .status == 410 and (.error | length > 0)
+        and .address == "127.0.0.1"'
     api GET '/v2/events?failed=true'
     assert_that '.data.items | length == 1'
 }

@@ -14,7 +14,8 @@ setup_file() {
 
 setup() {
     forget_sent
-    db 'DELETE FROM event_attempt; DELETE FROM event; DELETE FROM usage; DELETE FROM webhook; DELETE FROM heartbeat'
+    db 'DELETE FROM event_attempt; DELETE FROM event; DELETE FROM usage;
+        DELETE FROM webhook; DELETE FROM heartbeat'
     user=$(db "SELECT id FROM user WHERE email = '$EMAIL'")
     line_id=$(db "SELECT id FROM line WHERE phone_number_id = '$LINE'")
 }
@@ -31,7 +32,8 @@ setup() {
     assert_json '.data.accounts | map([.id, .wabaid])' "[[\"$ACCOUNT\",\"$WABA\"]]"
     assert_json '.data.lines | map([.id, .phoneNumberId, .accountId, .isPrimary, .archivedAt])' \
         "[[\"$line_id\",\"$LINE\",\"$ACCOUNT\",true,null]]"
-    assert_json .data.webhook '{"isConfigured":false,"url":"","failingSince":null,"suspendedAt":null,
+    assert_json .data.webhook '{"isConfigured":false,"url":"","failingSince":null,
+        "suspendedAt":null,
         "nextProbeAt":null,"pending":0,"oldestPendingAt":null,"dead":0}'
     assert_json .data.courier '{"beatAt":null,"isRunning":false}'
     assert_json '[.data.warnings[].code]' '["WEBHOOK_UNSET","COURIER_STOPPED"]'
@@ -41,7 +43,8 @@ setup() {
 assert_warnings() {
     api GET /v2/overview
     assert_success
-    assert_equal "$(jq -r '.data.warnings[].code' "$body" | sort | xargs)" "$(printf '%s\n' "$@" | sort | xargs)"
+    assert_equal "$(jq -r '.data.warnings[].code' "$body" | sort | xargs)" \
+        "$(printf '%s\n' "$@" | sort | xargs)"
     assert_that '.data.warnings | all(.message | length > 20)'
 }
 
@@ -61,29 +64,37 @@ assert_warnings() {
     assert_json '.data.webhook | [.failingSince, .suspendedAt, .nextProbeAt]' \
         '["1970-01-01T00:00:01.000Z","1970-01-01T00:00:02.000Z","1970-01-01T00:00:03.000Z"]'
     db "UPDATE webhook SET failing_since = NULL, suspended_at = NULL;
-        INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, created_at, finished_at)
-        VALUES ('evt_1', '$user', 901, 't', x'7b7d', 'dead', 1, 5000, 1), ('evt_2', '$user', 902, 't', x'7b7d',
-        'pending', 9000000000000, 6000, NULL), ('evt_3', '$user', 903, 't', x'7b7d', 'pending', 9000000000000, 7000, NULL)"
+        INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at,
+        created_at, finished_at)
+        VALUES ('evt_1', '$user', 901, 't', x'7b7d', 'dead', 1, 5000, 1),
+        ('evt_2', '$user', 902, 't', x'7b7d',
+        'pending', 9000000000000, 6000, NULL),
+        ('evt_3', '$user', 903, 't', x'7b7d', 'pending', 9000000000000, 7000, NULL)"
     assert_warnings EVENTS_DEAD
-    assert_json '.data.webhook | [.pending, .oldestPendingAt, .dead]' '[2,"1970-01-01T00:00:06.000Z",1]'
+    assert_json '.data.webhook | [.pending, .oldestPendingAt, .dead]' \
+        '[2,"1970-01-01T00:00:06.000Z",1]'
     db "DELETE FROM event; UPDATE line SET is_registered = 0 WHERE id = '$line_id'"
     assert_warnings LINE_NOT_REGISTERED
     db "UPDATE line SET is_registered = 1, archived_at = 1 WHERE id = '$line_id'"
     assert_warnings NO_LINE
     db "UPDATE line SET archived_at = NULL WHERE id = '$line_id';
-        INSERT INTO account (id, user_id, waba_id, name, created_at) VALUES ('acc_0', '$user', 'w0', 'No token', 1)"
+        INSERT INTO account (id, user_id, waba_id, name, created_at)
+        VALUES ('acc_0', '$user', 'w0', 'No token', 1)"
     assert_warnings ACCOUNT_WITHOUT_TOKEN
     db "DELETE FROM account WHERE id = 'acc_0'; UPDATE heartbeat SET beat_at = beat_at - 130000"
     assert_warnings COURIER_STOPPED
 }
 
 @test "nothing of another user is in the overview" {
-    db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, created_at) SELECT 'evt_1', id,
+    db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at,
+        created_at) SELECT 'evt_1', id,
         900, 't', x'7b7d', 'pending', 1, 1 FROM user WHERE email = '$OTHER_EMAIL';
-        INSERT INTO usage SELECT u.id, $(date +%s) / 3600, l.id, 'in', 7 FROM user u, line l WHERE u.email = '$OTHER_EMAIL'
+        INSERT INTO usage SELECT u.id, $(date +%s) / 3600, l.id, 'in', 7 FROM user u, line l
+        WHERE u.email = '$OTHER_EMAIL'
         AND l.phone_number_id = '$OTHER_LINE'"
     api GET /v2/overview
-    assert_that '.data.webhook.pending == 0 and .data.lastHour.in == 0 and (.data.lines | length) == 1'
+    assert_that '.data.webhook.pending == 0 and .data.lastHour.in == 0
+        and (.data.lines | length) == 1'
     refute grep -q "$OTHER_EMAIL\|$OTHER_LINE" "$body"
 }
 
@@ -91,47 +102,63 @@ assert_warnings() {
 
 # Expects the sums of all hours: assert_counts 'MEASURE N'...
 assert_counts() {
-    assert_equal "$(db "SELECT measure || ' ' || sum(count) FROM usage WHERE user_id = '$user' GROUP BY measure ORDER BY measure")" \
+    assert_equal "$(db "SELECT measure || ' ' || sum(count) FROM usage
+        WHERE user_id = '$user' GROUP BY measure
+        ORDER BY measure")" \
         "$(printf '%s\n' "$@" | sort)"
 }
 
 @test "a message is counted once for each state that it reaches, whatever is repeated" {
     local number
-    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550009001\",\"text\":\"Hello\"}"
+    api POST /v2/messages/send/text \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550009001\",\"text\":\"Hello\"}"
     assert_success
     wamid=$(jq -r '.data.messages[0].id' "$body")
     assert_counts 'out 1'
     for number in 1 2; do
-        take "$(payload "$(inbound "wamid.in1" 15550009001 '')" "$(inbound "wamid.in2" 15550009001 '')")"
+        take "$(payload "$(inbound "wamid.in1" 15550009001 '')" \
+            "$(inbound "wamid.in2" 15550009001 '')")"
         take "$(payload "$(status_of "$wamid" sent '"recipient_id":"15550009001"')")"
     done
     assert_counts 'in 2' 'out 1' 'sent 1'
     for number in 1 2; do
-        take "$(payload "$(status_of "$wamid" read '"recipient_id":"15550009001","pricing":{"category":"marketing"}')")"
-        take "$(payload "$(status_of "$wamid" delivered '"recipient_id":"15550009001","pricing":{"category":"marketing"}')")"
+        take "$(payload \
+            "$(status_of "$wamid" read \
+            '"recipient_id":"15550009001","pricing":{"category":"marketing"}')")"
+        take "$(payload \
+            "$(status_of "$wamid" delivered \
+            '"recipient_id":"15550009001","pricing":{"category":"marketing"}')")"
     done
     assert_counts 'in 2' 'out 1' 'sent 1' 'delivered 1' 'read 1' 'marketing 1'
 }
 
 @test "a status that comes before its send is answered, and a failure, are counted once" {
     local wamid=wamid.early
-    take "$(payload "$(status_of "$wamid" delivered '"recipient_id":"15550009002","pricing":{"category":"service"}')")"
+    take "$(payload \
+        "$(status_of "$wamid" delivered \
+        '"recipient_id":"15550009002","pricing":{"category":"service"}')")"
     assert_counts 'out 1' 'sent 1' 'delivered 1' 'service 1'
-    platform_answers 200 '{"messaging_product":"whatsapp","contacts":[{"input":"15550009002","wa_id":"15550009002"}],
+    platform_answers 200 '{"messaging_product":"whatsapp",
+        "contacts":[{"input":"15550009002","wa_id":"15550009002"}],
         "messages":[{"id":"wamid.early"}]}'
-    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550009002\",\"text\":\"Hello\"}"
+    api POST /v2/messages/send/text \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550009002\",\"text\":\"Hello\"}"
     assert_success
     assert_equal "$(db "SELECT source FROM message WHERE wamid = 'wamid.early'")" api
     assert_counts 'out 1' 'sent 1' 'delivered 1' 'service 1'
-    take "$(payload "$(status_of wamid.bad failed '"recipient_id":"15550009002","errors":[{"code":131026}]')")"
+    take "$(payload "$(status_of wamid.bad failed \
+        '"recipient_id":"15550009002","errors":[{"code":131026}]')")"
     assert_counts 'out 2' 'sent 1' 'delivered 1' 'service 1' 'failed 1'
-    take "$(payload "$(status_of wamid.bad failed '"recipient_id":"15550009002","errors":[{"code":131026}]')")"
+    take "$(payload "$(status_of wamid.bad failed \
+        '"recipient_id":"15550009002","errors":[{"code":131026}]')")"
     assert_counts 'out 2' 'sent 1' 'delivered 1' 'service 1' 'failed 1'
 }
 
 @test "old messages of a history are not counted" {
-    take "$(payload "$(change history '"history":[{"metadata":{"phase":0},"threads":[{"id":"15550009003","messages":[
-        {"from":"15550009003","id":"wamid.old1","timestamp":"1700000000","type":"text","text":{"body":"x"},
+    take "$(payload "$(change history '"history":[{"metadata":{"phase":0},
+        "threads":[{"id":"15550009003","messages":[
+        {"from":"15550009003","id":"wamid.old1","timestamp":"1700000000",
+        "type":"text","text":{"body":"x"},
         "history_context":{"status":"READ"}}]}]}]')")"
     assert_equal "$(db "SELECT source FROM message WHERE wamid = 'wamid.old1'")" history
     assert_counts
@@ -157,9 +184,11 @@ used() {
         '[["2026-03-01",3,0,0],["2026-03-02",4,0,0],["2026-03-03",0,5,3]]'
     assert_json .data.total '{"in":7,"out":5,"sent":0,"delivered":0,"read":0,"failed":0,
         "templates":{"marketing":0,"utility":3,"authentication":0,"service":0}}'
-    assert_equal "$(switchboard usage "$EMAIL" --since 2026-03-01 --until 2026-03-04 --json | jq -c .)" \
+    assert_equal "$(switchboard usage "$EMAIL" --since 2026-03-01 --until 2026-03-04 \
+        --json | jq -c .)" \
         "$(jq -c .data.days "$body")"
-    assert_equal "$(switchboard usage "$EMAIL" --since 2026-03-01 --until 2026-03-04 | tail -n 1 | xargs)" \
+    assert_equal "$(switchboard usage "$EMAIL" --since 2026-03-01 \
+        --until 2026-03-04 | tail -n 1 | xargs)" \
         'total 7 5 0 0 0 0 0 3 0 0'
 }
 
@@ -180,7 +209,8 @@ used() {
 
 @test "lineId selects a line of the user, an archived one too; another user's is 404" {
     local second
-    db "INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, archived_at,
+    db "INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
+        is_coexisting, archived_at,
         created_at) VALUES ('lin_second', '$ACCOUNT', 'second', '+1', 1, 0, 1, 1)"
     used 2026-03-01 02 "$line_id" in 1
     used 2026-03-01 02 lin_second in 2
@@ -236,9 +266,12 @@ ring_of() {
     assert_success
     assert_conventions
     assert_json '.data.items | map([.method, .route, .status, .requestId, .by])' '[
-        ["POST","/v2/messages/send/text",400,"third","token"],["GET","/v2/events/:eventId",404,"second","token"],
+        ["POST","/v2/messages/send/text",400,"third","token"],
+        ["GET","/v2/events/:eventId",404,"second","token"],
         ["GET","/v2/me",200,"first","token"]]'
-    assert_that '.data.isRecorded and (.data.items | all((keys | length) == 7 and .ms >= 0 and (.time | test("^20"))))'
+    assert_that '.data.isRecorded
+        and (.data.items | all((keys | length) == 7 and .ms >= 0
+        and (.time | test("^20"))))'
     refute grep -aq "hidden\|secret words\|evt_none\|$TOKEN\|refused\|public" "$(ring_of)"
     grep -aq foreign "$(ring_of)"
     api GET /v2/overview
@@ -264,14 +297,16 @@ ring_of() {
         after="&after=$after"
     done
     ((pages >= 3 && pages < 30))
-    assert_equal "$(grep page- "$BATS_TEST_TMPDIR/ids" | xargs)" 'page-7 page-6 page-5 page-4 page-3 page-2 page-1'
+    assert_equal "$(grep page- "$BATS_TEST_TMPDIR/ids" | xargs)" \
+        'page-7 page-6 page-5 page-4 page-3 page-2 page-1'
     assert_equal "$(sort "$BATS_TEST_TMPDIR/ids" | uniq -d)" ''
 }
 
 # bats test_tags=direct
 @test "a cursor that is none of the list is 400" {
     local cursor
-    for cursor in x "$(printf evt_1 | base64)" "$(printf nx | base64)" "$(printf n | base64)" 'bjE='; do
+    for cursor in x "$(printf evt_1 | base64)" \
+        "$(printf nx | base64)" "$(printf n | base64)" 'bjE='; do
         api GET "/v2/requests?after=$cursor"
         assert_error 400 VALIDATION_ERROR after
     done
@@ -287,10 +322,21 @@ ring_of() {
     after=''
     for number in 1 2 3; do
         api GET "/v2/requests?limit=100$after"
-        jq -r '.data.items[] | select(.route == "/v2/me" and .status == 200).requestId' "$body" >>"$BATS_TEST_TMPDIR/found"
+        jq -r '.data.items[] | select(.route == "/v2/me" and .status == 200).requestId' \
+            "$body" >>"$BATS_TEST_TMPDIR/found"
         after="&after=$(jq -r '.data.paging.cursors.after' "$body")"
     done
-    assert_equal "$(comm -23 "$BATS_TEST_TMPDIR/wanted" <(sort "$BATS_TEST_TMPDIR/found") | wc -l)" 0
+    assert_equal "$(comm -23 "$BATS_TEST_TMPDIR/wanted" \
+        <(sort "$BATS_TEST_TMPDIR/found") | wc -l)" 0
+}
+
+# Sets the number of the newest record, 8 bytes from the least significant one on: set_last NUMBER
+set_last() {
+    local i bytes=''
+    for ((i = 0; i < 64; i += 8)); do
+        printf -v bytes '%s\\x%02x' "$bytes" $((($1 >> i) & 255))
+    done
+    printf '%b' "$bytes" | dd of="$(ring_of)" bs=1 seek=16 conv=notrunc status=none
 }
 
 # bats test_tags=direct
@@ -301,9 +347,9 @@ ring_of() {
     assert_equal "$size" $((4096 + 65536 * 192))
     api GET /v2/me -H 'X-Request-Id: oldest'
     last=$(od -An -tu8 -j 16 -N 8 "$file" | tr -d ' ')
-    # the number of the newest record is raised, as 65,535 further requests do: one more, and its place is used again
-    printf '%016x' $((last + 65535)) | sed 's/../\\x&/g; s/\(\\x..\)\(\\x..\)\(\\x..\)\(\\x..\)\(\\x..\)\(\\x..\)\(\\x..\)\(\\x..\)/\8\7\6\5\4\3\2\1/' |
-        xargs -0 printf '%b' | dd of="$file" bs=1 seek=16 conv=notrunc status=none
+    # the number of the newest record is raised, as 65,535 further requests do:
+    # one more, and its place is used again
+    set_last $((last + 65535))
     api GET '/v2/requests?requestId=oldest'
     assert_json '[.data.items[].requestId]' '["oldest"]'
     api GET '/v2/requests?requestId=oldest'
@@ -336,7 +382,8 @@ ring_of() {
     api GET /v2/requests
     assert_success
     assert_that '.data.isRecorded == false'
-    grep -q 'no request is recorded for /v2/requests: cannot use requests_file .*/nowhere/requests: No such file' "$LOG"
+    grep -q 'no request is recorded for /v2/requests: cannot use requests_file .*: No such file' \
+        "$LOG"
     write_config "requests_file = $file"
     printf 'not a table' >"$file"
     api GET /v2/requests

@@ -13,7 +13,8 @@ setup_file() {
 
 setup() {
     forget_sent
-    db 'DELETE FROM flow_response; DELETE FROM flow_reply_count; DELETE FROM flow_token; DELETE FROM flow'
+    db 'DELETE FROM flow_response; DELETE FROM flow_reply_count;
+        DELETE FROM flow_token; DELETE FROM flow'
     db "INSERT INTO flow_token VALUES ('$ACCOUNT', 'token 1', '7002')"
     number=$(next_number)
 }
@@ -23,8 +24,10 @@ answer_form() {
     local text
     text=$(jq -n --arg text "$2" '$text')
     take "$(payload "$(change messages "\"contacts\":[${4-$(card "${3-15550001111}" '')}],
-        \"messages\":[{\"from\":\"${3-15550001111}\",\"id\":\"wamid.$number.$1\",\"timestamp\":\"1780000000\",
-        \"type\":\"interactive\",\"interactive\":{\"type\":\"nfm_reply\",\"nfm_reply\":{\"name\":\"flow\",
+        \"messages\":[{\"from\":\"${3-15550001111}\",\"id\":\"wamid.$number.$1\",
+        \"timestamp\":\"1780000000\",
+        \"type\":\"interactive\",\"interactive\":{\"type\":\"nfm_reply\",
+        \"nfm_reply\":{\"name\":\"flow\",
         \"body\":\"Sent\",\"response_json\":$text}}}]")")"
 }
 
@@ -48,7 +51,8 @@ END
 
 @test "the answers to a form are listed, the newest first, with contact, thread and what was entered" {
     answer_form a '{"flow_token":"token 1","name":"Ann","guests":3}'
-    answer_form b '{"flow_token":"token 1","name":"Bob é \\u0000","big":9007199254740993}' 15550002222 \
+    answer_form b '{"flow_token":"token 1","name":"Bob é \\u0000","big":9007199254740993}' \
+        15550002222 \
         "$(card 15550002222 "$B2")"
     api GET /v2/forms/7002/responses
     assert_success
@@ -56,8 +60,10 @@ END
     assert_json '.data.items | map(.wamid)' "[\"wamid.$number.b\",\"wamid.$number.a\"]"
     assert_json '.data.items[1].response' '{"flow_token":"token 1","name":"Ann","guests":3}'
     grep -qF '"big":9007199254740993' "$body"
-    assert_json '.data.items[0].contact | [.name, .phone, .userId]' "[\"Ann Example\",\"15550002222\",\"$B2\"]"
-    assert_that '.data.items | all((.messageId | startswith("msg_")) and (.threadId | startswith("thr_"))
+    assert_json '.data.items[0].contact | [.name, .phone, .userId]' \
+        "[\"Ann Example\",\"15550002222\",\"$B2\"]"
+    assert_that '.data.items | all((.messageId | startswith("msg_")) and
+        (.threadId | startswith("thr_"))
         and (.contact.id | startswith("con_")) and (.receivedAt | test("^20")))'
     assert_that '.data.paging == {cursors: {}}'
     assert_equal "$(db "SELECT responses FROM flow_reply_count WHERE flow_id = '7002'")" 2
@@ -78,7 +84,8 @@ END
         after="&after=$after"
     done
     assert_equal "$pages" 3
-    assert_equal "$(xargs <"$BATS_TEST_TMPDIR/names")" "$(printf "wamid.$number.%s " e d c b a | xargs)"
+    assert_equal "$(xargs <"$BATS_TEST_TMPDIR/names")" \
+        "$(printf "wamid.$number.%s " e d c b a | xargs)"
 }
 
 @test "the form of another user, and an unknown one, are 404; a form without answers has none" {
@@ -109,7 +116,8 @@ END
 }
 
 @test "as CSV there is a column for each key, in the order of the newest answers" {
-    answer_form a '{"flow_token":"token 1","name":"Ann","guests":3,"list":["x","y"],"no":null,"yes":true}'
+    answer_form a '{"flow_token":"token 1","name":"Ann","guests":3,
+        "list":["x","y"],"no":null,"yes":true}'
     answer_form b '{"flow_token":"token 1","name":"B, \"Bob\"\nLee","colour":"red"}'
     api GET '/v2/forms/7002/responses?format=csv'
     assert_csv 'flow_token|name|colour|guests|list|no|yes|other' \
@@ -119,8 +127,11 @@ END
 }
 
 @test "a cell that a spreadsheet would calculate gets an apostrophe, keys and names too" {
-    answer_form a '{"flow_token":"token 1","=key":"=1+1","b":"+1","c":"-1","d":"@SUM(A1)","e":"\t=1","f":"\r=1",
-        "g":"a=1","h":-5,"i":"\n=1"}' 15550003333 '{"profile":{"name":"=HYPERLINK(\"http://x\")"},"wa_id":"15550003333"}'
+    answer_form a '{"flow_token":"token 1","=key":"=1+1","b":"+1","c":"-1","d":"@SUM(A1)",
+        "e":"\t=1","f":"\r=1",
+        "g":"a=1","h":-5,"i":"\n=1"}' \
+        15550003333 '{"profile":{"name":"=HYPERLINK(\"http://x\")"},
+        "wa_id":"15550003333"}'
     api GET '/v2/forms/7002/responses?format=csv'
     assert_csv "flow_token|'=key|b|c|d|e|f|g|h|i|other" \
         "token 1|'=1+1|'+1|'-1|'@SUM(A1)|'"$'\t'"=1|'"$'\r'"=1|a=1|'-5|'"$'\n'"=1|"
@@ -136,7 +147,8 @@ END
 # bats test_tags=direct
 @test "an answer that is no JSON object has null, and an empty line of cells in CSV" {
     answer_form a '{"flow_token":"token 1","t":"x"}'
-    db "UPDATE message SET body = CAST(replace(CAST(body AS TEXT), '{\\\"flow_token', '{\\\"flow_token\\\"') AS BLOB)
+    db "UPDATE message SET body = CAST(replace(CAST(body AS TEXT),
+        '{\\\"flow_token', '{\\\"flow_token\\\"') AS BLOB)
         WHERE wamid = 'wamid.$number.a'"
     api GET /v2/forms/7002/responses
     assert_json '.data.items[0].response' null
@@ -148,12 +160,16 @@ END
 @test "2,500 answers are one CSV; keys that only older answers have are in the last column" {
     answer_form a '{"flow_token":"token 1"}'
     db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2499)
-        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp,
-        body, created_at) SELECT printf('msg_%026d', n), user_id, thread_id, line_id, 'wamid.$number.n' || n, direction,
+        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction,
+        source, type, status, status_at, timestamp,
+        body, created_at) SELECT printf('msg_%026d', n), user_id, thread_id,
+            line_id, 'wamid.$number.n' || n, direction,
         source, type, status, status_at, timestamp, CAST(replace(CAST(body AS TEXT), 'token 1',
-        'x\\\",\\\"' || CASE WHEN n > 1400 THEN 'new' ELSE 'old' END || '\\\":\\\"' || n) AS BLOB), created_at
+        'x\\\",\\\"' || CASE WHEN n > 1400 THEN 'new' ELSE 'old'
+        END || '\\\":\\\"' || n) AS BLOB), created_at
         FROM message, n WHERE wamid = 'wamid.$number.a';
-        INSERT INTO flow_response SELECT id, '$ACCOUNT', '7002' FROM message WHERE wamid LIKE 'wamid.$number.n%'"
+        INSERT INTO flow_response SELECT id, '$ACCOUNT', '7002'
+        FROM message WHERE wamid LIKE 'wamid.$number.n%'"
     api GET '/v2/forms/7002/responses?format=csv'
     assert_status 200
     assert_equal "$(wc -l <"$body")" 2501

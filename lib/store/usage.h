@@ -25,6 +25,9 @@ enum usage_measure {
 /* The names in the table. */
 extern const char *const usage_names[USAGE_MEASURES];
 
+/* Returns the measure of this name; USAGE_MEASURES for any other text and for NULL. */
+enum usage_measure usage_find(const char *name);
+
 /* The sums of consecutive periods, for example of days. */
 struct usage_period {
     int64_t counts[USAGE_MEASURES];

@@ -20,9 +20,6 @@ struct usage_tally {
     struct usage_line lines[USAGE_TALLY_LINES];
 };
 
-/* Returns the measure of this name; USAGE_MEASURES for any other text and for NULL. */
-enum usage_measure usage_find(const char *name);
-
 /* Returns the counts of the line, to raise; valid until the next call. Writes the others first when
  * there is no room for one more. NULL when that failed. */
 struct usage_line *usage_of_line(struct store *store, struct usage_tally *tally,

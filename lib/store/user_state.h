@@ -1,0 +1,22 @@
+/* The state of a user's webhook and API token, as one call. */
+#ifndef SWITCHBOARD_STORE_USER_STATE_H
+#define SWITCHBOARD_STORE_USER_STATE_H
+
+#include "store/store.h"
+
+enum { STORE_USER_STATE_MOST = 10000 };
+
+/* Times are INT64_MAX where there is none. */
+struct store_user_state {
+    int64_t token_created_at;
+    bool is_configured; /* URL and code of the webhook are set */
+    const char *url;    /* "": none */
+    int64_t failing_since, suspended_at, next_probe_at;
+    int64_t pending, dead; /* events; STORE_USER_STATE_MOST: that many or more */
+    int64_t oldest_pending_at;
+};
+
+enum store_result store_find_user_state(struct store *store, struct arena *arena,
+                                        const char *user_id, struct store_user_state *state);
+
+#endif
