@@ -137,6 +137,38 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
         '15550001234,no1234,zoe'
 }
 
+@test "the migration counts the usage of the messages and statuses that are stored" {
+    local hour=3600000
+    old_database "$DB" 3
+    db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
+        INSERT INTO account (id, user_id, waba_id, name, created_at)
+            VALUES ('acc_1', 'usr_1', '1', 'A', 1);
+        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
+            is_coexisting, created_at) VALUES ('lin_1', 'acc_1', '1', '+1', 1, 0, 1);
+        INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+            VALUES ('con_1', 'acc_1', '1', 1, 1);
+        INSERT INTO thread VALUES ('thr_1', 'usr_1', 'lin_1', 'con_1', 1, 1);
+        CREATE TEMP TABLE m (id, way, source, hour);
+        INSERT INTO m VALUES ('a', 'in', 'webhook', 5), ('b', 'in', 'history', 5),
+            ('c', 'out', 'api', 5), ('d', 'out', 'echo', 6), ('e', 'out', 'status', 6),
+            ('f', 'in', 'webhook', 7);
+        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type,
+            status, status_at, timestamp, body, created_at) SELECT id, 'usr_1', 'thr_1', 'lin_1',
+            id, way, source, 'text', 'sent', 1, 1, x'', hour * $hour + 17 FROM m;
+        INSERT INTO message_status VALUES
+            ('usr_1', 'c', 'sent', '', 1, CAST('{}' AS BLOB), 5 * $hour),
+            ('usr_1', 'c', 'read', '', 1, CAST('{}' AS BLOB), 9 * $hour),
+            ('usr_1', 'c', 'delivered', '', 1,
+                CAST('{\"pricing\":{\"category\":\"utility\"}}' AS BLOB), 8 * $hour),
+            ('usr_1', 'd', 'sent', '', 1, CAST('not JSON' AS BLOB), 6 * $hour),
+            ('usr_1', 'd', 'delivered', '', 1, CAST('not JSON' AS BLOB), 6 * $hour),
+            ('usr_1', 'e', 'failed', '', 1, CAST('{}' AS BLOB), 7 * $hour)"
+    switchboard init
+    assert_equal "$(db 'SELECT hour, measure, count, user_id, line_id FROM usage ORDER BY 1, 2')" \
+        "$(printf '%s|usr_1|lin_1\n' '5|in|1' '5|out|1' '5|sent|1' '6|delivered|1' '6|out|2' \
+            '6|sent|1' '7|failed|1' '7|in|1' '8|delivered|1' '8|utility|1' '9|read|1')"
+}
+
 # Prints SQL that fills a database of version 1 or 2: two users, each with an account, a line and
 # SIZE contacts; each contact has a thread, two messages, a status, a flow reply, a block, a lead and an
 # event with its attempt. fill_old SIZE

@@ -267,6 +267,12 @@ static enum store_result replay_events(void) {
     return store_replay_events(store, 0, INT64_C(1) << 40, now + 21 * HOUR, &count);
 }
 
+static enum store_result replay_dead_events(void) {
+    size_t count;
+    bool more;
+    return store_replay_dead_events(store, "usr_1", 0, now + 20 * HOUR + 5, &count, &more);
+}
+
 static enum store_result resume_webhooks(void) {
     const char *const *emails;
     size_t count;
@@ -327,6 +333,7 @@ static void check_events(void) {
     lease(now + 20 * HOUR);
     attempt.verdict = VERDICT_DEAD;
     REPEAT(end_attempt);
+    REPEAT(replay_dead_events);
     event_id = "evt_00000000000000000000000001";
     REPEAT(replay_events);
     lease(now + 21 * HOUR);
