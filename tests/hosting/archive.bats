@@ -65,6 +65,21 @@ install_timed() {
         "$(awk -v a="$started" -v b="$answered" 'BEGIN { printf "%.1f", b - a }')" >>"$TIMES"
 }
 
+# The dashboard's files are served, with types and a policy.
+assert_dashboard() {
+    request GET /dashboard/
+    assert_status 200
+    cmp "$body" "$root/htdocs/dashboard/index.html"
+    assert_header Content-Type 'text/html; charset=utf-8'
+    [[ $(header Content-Security-Policy) == *"trusted-types 'none'" ]]
+    assert_header X-Content-Type-Options nosniff
+    request GET /dashboard/js/main.js
+    assert_header Content-Type 'text/javascript; charset=utf-8'
+    assert_header Cache-Control no-cache
+    request GET /dashboard/none
+    assert_error 404 NOT_FOUND
+}
+
 # The whole path of a message, each step through the hoster's Apache.
 assert_works() {
     printf '\xff\xd8\xff\xe0\0\x10JFIF\0%500d' 0 >"$BATS_TEST_TMPDIR/photo"
@@ -85,6 +100,7 @@ assert_works() {
     cmp "$body" "$BATS_TEST_TMPDIR/photo"
     assert_header Content-Type image/jpeg
     assert_event_goes_out "$@"
+    assert_dashboard
     for path in / /nothing /v2/nothing /v2/; do
         request GET "$path?format=json"
         if [[ $path == / ]]; then

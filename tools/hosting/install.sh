@@ -357,6 +357,20 @@ RewriteEngine/" "$here/htaccess.root"; } >"$root/.htaccess.new" &&
     umask 077
 }
 
+# Static files, and none of an earlier version.
+put_dashboard() {
+    umask 022
+    mkdir -p "$root/dashboard" || die "cannot create $root/dashboard"
+    (cd "$here/dashboard" && find . -type f) | while read -r file; do
+        mkdir -p "$(dirname "$root/dashboard/$file")" || die "cannot write $root/dashboard"
+        put 644 "$here/dashboard/$file" "$root/dashboard/$file"
+    done || exit 1
+    (cd "$root/dashboard" && find . -type f) | while read -r file; do
+        [ -f "$here/dashboard/$file" ] || rm -f "$root/dashboard/$file"
+    done
+    umask 077
+}
+
 # --- cron, the first user, the end ---
 
 put_cron() {
@@ -414,6 +428,7 @@ refuse_other
 write_configuration
 init
 put_programs
+put_dashboard
 put_cron
 make_user
 finish

@@ -49,7 +49,7 @@ export function show(root, parameters) {
     });
     const search = field({
         label: t('requests.search'), name: 'requestId', type: 'search', value: requestId,
-        autocomplete: 'off', spellcheck: 'false', placeholder: 'Z0k3…',
+        autocomplete: 'off', spellcheck: 'false',
     });
     fill(root, heading(t('requests.title'), {
         text: t('requests.text'),
