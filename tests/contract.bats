@@ -5,6 +5,7 @@
 # shellcheck disable=SC2016  # $ is of jq
 load helpers/all
 load helpers/courier
+load helpers/webhook
 
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
 
@@ -129,12 +130,11 @@ is_reported() {
 }
 
 @test "a schema of a request that is stricter or laxer than the program is reported" {
-    is_reported '.components.schemas |= with_entries(select(.key | startswith("PostMessagesSendTextWith"))
-            .value.properties.text.maxLength = 3)' 'POST /v2/messages/send/text' '-> 200' 'the body'
-    is_reported '.components.schemas |= with_entries(select(.key | startswith("PostMessagesSendTextWith"))
-            .value.required -= ["text"])' 'POST /v2/messages/send/text' '-> 400' \
-        'the gateway refused text: required, but the schemas of'
-    is_reported 'del(.paths["/v2/forms"].get.parameters[] | select(.name == "limit").schema.minimum)' \
+    is_reported '.components.schemas[].properties.text |= (select(.) | .maxLength = 3)' \
+        'POST /v2/messages/send/text' '-> 200' 'the body'
+    is_reported '.components.schemas[].required |= (select(.) - ["text", "to", "recipient"])' \
+        'POST /v2/messages/send/text' '-> 400' 'the gateway refused'
+    is_reported 'del(.paths["/v2/forms"].get.parameters[].schema.minimum)' \
         'GET /v2/forms?limit=0' 'the gateway refused limit: out_of_range'
 }
 
@@ -162,4 +162,22 @@ is_reported() {
         >"$exceptions"
     check_document '.info.title = "changed"' --coverage
     grep -q '^contract: this exception is not needed' <<<"$output" || fail "$output"
+}
+
+@test "every event of the document is delivered" {
+    start_receiver EVENTS
+    api POST /v2/webhooks/config -d "{\"webhookUrl\":\"$EVENTS_URL/e\",\"webhookCode\":\"code\"}"
+    assert_success
+    switchboard event enable message.status "$EMAIL" >/dev/null
+    switchboard event test "$EMAIL" >/dev/null
+    take "$(payload "$(inbound wamid.ad "$P1" "$B1" '"type":"text","text":{"body":"Hi"},
+        "referral":{"source_type":"ad","source_id":"1","source_url":"https://example.com/"}')")"
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"$P1\",\"text\":\"Hello\"}"
+    assert_success
+    take "$(payload "$(status_of "$(jq -r '.data.messages[0].id' "$body")" delivered \
+        "$(to_both "$P1" "$B1")")")"
+    courier_once >/dev/null
+    assert_equal "$(jq -r .type "$EVENTS_DIR"/*.body | sort -u)" \
+        "$(jq -r '.webhooks | keys[]' "$DOCUMENT")"
+    jq -r .data.source "$EVENTS_DIR"/*.body | grep -qx ad || fail 'no lead of an ad'
 }

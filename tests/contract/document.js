@@ -29,8 +29,8 @@ class Document {
         for (const [template, item] of Object.entries(this.content.paths)) {
             for (const [method, operation] of Object.entries(item)) {
                 this.operations.push({
-                    id: `${method.toUpperCase()} ${template}`, method: method.toUpperCase(), template,
-                    operation, place: pointer("paths", template, method),
+                    id: `${method.toUpperCase()} ${template}`, method: method.toUpperCase(),
+                    template, operation, place: pointer("paths", template, method),
                     segments: template.split("/"),
                 });
             }
@@ -58,7 +58,8 @@ class Document {
         return [found, target];
     }
 
-    // Validates a value by the schema at the pointer: null, or what is wrong and where in the schema.
+    // Validates a value by the schema at the pointer: null, or what is wrong, and the place in the
+    // schema.
     mismatch(place, value) {
         let validate = this.validators.get(place);
         if (!validate) {

@@ -137,7 +137,8 @@ function* unknownHeaders(response, place, headers) {
     const known = Object.keys(response.headers ?? {}).map((name) => name.toLowerCase());
     for (const name of Object.keys(headers)) {
         if (!general.has(name) && !known.includes(name))
-            yield ["header", `the answer has a header ${name}, which is not listed: ${place}/headers`];
+            yield ["header", `the answer has a header ${name}, which is not listed: `
+                + `${place}/headers`];
     }
 }
 
@@ -146,7 +147,8 @@ function* answerBodyProblems(document, response, place, exchange, json) {
     const content = response.content ?? {};
     const listed = type in content ? type : "*/*" in content ? "*/*" : null;
     if (listed === null) {
-        yield ["type", `the type ${type || "(none)"} of the answer is not listed: ${place}/content`];
+        yield ["type", `the type ${type || "(none)"} of the answer is not listed: `
+            + `${place}/content`];
     } else if (listed === "application/json" && exchange.method !== "HEAD"
         && exchange.body !== null) {
         const wrong = "value" in json

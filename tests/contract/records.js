@@ -1,5 +1,5 @@
-// Reads the records of a run of the suite: tests/helpers/recording.bash and tests/helpers/receiver.c
-// write them.
+// Reads the records of a run of the suite, which tests/helpers/recording.bash and
+// tests/helpers/receiver.c write.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -82,7 +82,9 @@ function* events(directory) {
         if (!name.startsWith("events."))
             continue;
         for (const [, [test, head, body]] of framed(path.join(directory, name), 3))
-            yield { test: path.basename(test.toString()), headers: headersOf(head.toString()), body };
+            yield {
+                test: path.basename(test.toString()), headers: headersOf(head.toString()), body,
+            };
     }
 }
 
