@@ -172,7 +172,8 @@ is_reported() {
     switchboard event test "$EMAIL" >/dev/null
     take "$(payload "$(inbound wamid.ad "$P1" "$B1" '"type":"text","text":{"body":"Hi"},
         "referral":{"source_type":"ad","source_id":"1","source_url":"https://example.com/"}')")"
-    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"$P1\",\"text\":\"Hello\"}"
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"$P1\",
+        \"text\":\"Hello\"}"
     assert_success
     take "$(payload "$(status_of "$(jq -r '.data.messages[0].id' "$body")" delivered \
         "$(to_both "$P1" "$B1")")")"

@@ -67,6 +67,7 @@ is_served() {
     assert_equal "$(gojq -r '"\(.method) \(.path)"' "$ROUTES" | sort | uniq -d)" ''
 }
 
+# lint: long lines
 @test "the description has requirement, kind and limit of the body, and the rules of every field" {
     jq -cS 'select(.path == "/v2/messages/send/media") | del(.executable)' "$ROUTES" \
         >"$BATS_TEST_TMPDIR/found"
@@ -107,6 +108,7 @@ POST /platform/webhook signature raw platform'
     assert_equal "$(routes messages | awk '$3 != "either,line"')" ''
     assert_equal "$(routes | awk '$2 ~ /send/ && $3 != "either,line"')" ''
 }
+# lint: end
 
 # A web server may make arguments of a query string without `=` (RFC 3875 4.4).
 @test "a query cannot ask an executable for its description, nor can an unknown argument" {

@@ -157,13 +157,14 @@ function main([file, directory, apache, exceptionsFile, option]) {
         (count > 1 ? `${line} and ${count - 1} more` : line));
     if (option === "--coverage") {
         lines.push(...covered.lines, ...coverageOfEvents(document, events.seen));
-        lines.push(...[...findings.unused(), ...covered.unused].map((each) => "contract: this exception is not needed: "
+        const unused = [...findings.unused(), ...covered.unused];
+        lines.push(...unused.map((each) => "contract: this exception is not needed: "
             + `remove it: ${JSON.stringify(each)}`));
     }
     lines.forEach((line) => console.log(line));
     console.log(`contract: ${requests.count} exchanges and ${events.count} events; `
-        + `${covered.found} of ${covered.all} pairs of operation and status seen, ${covered.excepted} excepted; `
-        + `${lines.length} violations`);
+        + `${covered.found} of ${covered.all} pairs of operation and status seen, `
+        + `${covered.excepted} excepted; ${lines.length} violations`);
     process.exitCode = lines.length > 0 ? 1 : 0;
 }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Records each exchange with the gateway, for the check at the end of the run (tests/contract/check).
-# RECORD is the directory of the records; nothing is recorded without it. A process appends to a
-# file of its own, because it may write a record in several parts.
+# Records each exchange with the gateway, for the check at the end of the run
+# (tests/contract/check.js). RECORD is the directory of the records; nothing is recorded without it.
+# A process appends to a file of its own, because it may write a record in several parts.
 #
 # A record is a line of numbers and the six texts of these lengths, in bytes:
 #     exchange TRANSPORT STATUS METHOD LENGTH...

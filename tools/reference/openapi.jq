@@ -77,7 +77,8 @@ def dispatched($routes): . as $route
 # --- operations ---
 
 def url: gsub(":(?<name>[A-Za-z]+)"; "{\(.name)}");
-def query_schema: if .type == "integer" then {type: "integer", format: "int64", minimum: (.from // 0)}
+def query_schema: if .type == "integer"
+    then {type: "integer", format: "int64", minimum: (.from // 0)}
         + (if .to then {maximum: .to} else {} end) else {type: "string"} + text_rules end;
 def parameter($in; $schema): {name: .path, in: $in, description: (.text // "" | plain), $schema}
     + (if $in == "path" or .required then {required: true} else {} end);
@@ -114,7 +115,8 @@ def headers_of($status): [.answer_headers[]
     | {key: .path, value: ({description: (.text | plain)}
         + (if $on.how == "every" then {required: true} else {} end)
         + {schema: {type: "string", minLength: 1}})}] | from_entries;
-def answer($status; $types; $data): .answer as $example | {headers: headers_of($status), content: ([$types[]
+def answer($status; $types; $data): .answer as $example
+    | {headers: headers_of($status), content: ([$types[]
     | {key: ., value: ({schema: (if . == "application/json" then $data | envelope
         elif . == "*/*" then {type: "string", contentMediaType: "application/octet-stream"}
         else {type: "string"} end)}
