@@ -318,8 +318,9 @@ deb: ## build the Debian packages in build/deb
 	@tools/setup $(PACKAGES) $(DEB_PACKAGES)
 	@debian/build
 
-package-test: ## install, upgrade, remove and purge the packages in a root directory of their own
+package-test: ## install, upgrade and remove the packages, and a build, in a root directory
 	@tools/setup $(PACKAGES) $(DEB_PACKAGES) debootstrap systemd-container
+	@$(BUILD_ALL) all
 	@debian/build
 	@tests/package/run
 
