@@ -9,12 +9,28 @@ setup_file() {
     start_stack
     make_user
     set_password
+    add_templates
     start_browser
 }
 
 teardown_file() {
     stop_browser
     stop_stack
+}
+
+# Templates of the account: one with variables, one for codes.
+add_templates() {
+    jq -nc --arg waba "$WABA" '{wabaId: $waba, items: [
+        {id: "1", name: "order_shipped", language: "en_US", status: "APPROVED",
+         category: "UTILITY", parameter_format: "POSITIONAL", components: [
+            {type: "BODY", text: "Hi {{1}}, order {{2}} is on its way.",
+             example: {body_text: [["Ada", "A-17"]]}},
+            {type: "BUTTONS", buttons: [{type: "URL", text: "Track",
+             url: "https://tea.example/track/{{1}}", example: ["https://tea.example/track/A-17"]}]}]},
+        {id: "2", name: "login_code", language: "en_US", status: "APPROVED",
+         category: "AUTHENTICATION", components: [{type: "BODY", text: "{{1}} is your code."}]}]}' \
+        >"$STACK/templates.json"
+    sandbox POST templates "@$STACK/templates.json" >/dev/null
 }
 
 @test "a sent message and its statuses, a failure, an answer and a reaction appear without a reload" {

@@ -143,7 +143,7 @@ async function untilUnread(page, name, wanted) {
 }
 
 exports.unread = async ({page, context, open, logIn, step, BASE}) => {
-    const person = {phone: '16505551003', name: 'Two Tabs'};
+    const person = {phone: '16505551003', name: 'Double Tab'};
     await platform(BASE, {...person, kind: 'text', text: 'One'});
     await logIn();
     const second = await context.newPage();
@@ -225,7 +225,7 @@ exports.strangers = async ({page, open, logIn, step, BASE}) => {
     step('the details of a message');
     await page.locator('.message.type-text').first().focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').getByText('Message id').waitFor();
+    await page.getByRole('dialog').getByText('Message id', {exact: true}).waitFor();
     assert.equal(await page.locator('dialog img').count(), 0);
 };
 

@@ -86,9 +86,9 @@ export async function show(root, parameters) {
             follow(thread);
             view = threadView({thread, lines: byId, onThread: (fresh) => list.change([fresh])});
             fill(pane, view.root);
-            await view.load();
             if (isByUser)
-                view?.focus();
+                view.focus();
+            await view.load();
         } catch (error) {
             if (mine === turn)
                 fill(pane, errorBox(error));
