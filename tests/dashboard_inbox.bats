@@ -26,7 +26,8 @@ add_templates() {
             {type: "BODY", text: "Hi {{1}}, order {{2}} is on its way.",
              example: {body_text: [["Ada", "A-17"]]}},
             {type: "BUTTONS", buttons: [{type: "URL", text: "Track",
-             url: "https://tea.example/track/{{1}}", example: ["https://tea.example/track/A-17"]}]}]},
+             url: "https://tea.example/track/{{1}}",
+             example: ["https://tea.example/track/A-17"]}]}]},
         {id: "2", name: "login_code", language: "en_US", status: "APPROVED",
          category: "AUTHENTICATION", components: [{type: "BODY", text: "{{1}} is your code."}]}]}' \
         >"$STACK/templates.json"

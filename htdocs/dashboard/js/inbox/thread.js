@@ -79,7 +79,7 @@ export function threadView({thread: first, lines, onThread}) {
                 'aria-label': t('inbox.back'), title: t('inbox.back')}, icon('back')),
             avatar(thread.contact),
             el('div', {class: 'thread-title'},
-                el('h2', {id: 'thread-name', tabindex: '-1', class: 'cut'},
+                el('h1', {id: 'thread-name', tabindex: '-1', class: 'cut'},
                     el('bdi', {}, nameOf(thread.contact))),
                 el('p', {class: 'small muted cut'}, [identityOf(thread.contact),
                     thread.line.name ?? thread.line.phoneNumber].filter(Boolean).join(' · '))),

@@ -3,7 +3,8 @@ import {call, pathOf, send} from '../api.js';
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
 import {nameOf} from '../inbox/describe.js';
-import {button, card, codeBlock, empty, heading, link, moment, pagedTable} from '../ui.js';
+import {button, card, codeBlock, empty, heading, link, loading, moment,
+    pagedTable} from '../ui.js';
 import {formBadge} from './forms.js';
 
 export const title = 'forms.one';
@@ -15,17 +16,12 @@ function textOf(value) {
         : typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-function sender(item) {
-    return el('a', {href: `#/inbox/${item.threadId}`, class: 'row-link'},
-        el('bdi', {}, nameOf({...item.contact, id: item.contact.id})));
-}
-
 // A column for each answer of the first page, in the order in which they appear.
 function columnsOf(items) {
     const names = [...new Set(items.flatMap(({response}) => Object.keys(response ?? {})))]
         .filter((name) => name !== 'flow_token').slice(0, MOST_COLUMNS);
     return [
-        {label: t('forms.from'), cell: sender},
+        {label: t('forms.from'), cell: ({contact}) => el('bdi', {}, nameOf(contact))},
         {label: t('forms.received'), cell: ({receivedAt}) => moment(receivedAt)},
         ...names.map((name) => ({label: name, cell: ({response}) =>
             el('span', {class: 'foreign'}, textOf(response?.[name]))})),
@@ -44,7 +40,10 @@ function validation(errors) {
 async function download(id) {
     const response = await send('GET', pathOf(`/v2/forms/${encodeURIComponent(id)}/responses`,
         {format: 'csv'}));
-    const url = URL.createObjectURL(await response.blob());
+    const file = await response.blob();
+    if (/^#ERROR/m.test(await file.slice(-4096).text()))
+        throw new Error(t('forms.incomplete'));
+    const url = URL.createObjectURL(file);
     const anchor = el('a', {href: url, download: `responses-${id.replace(/\W/g, '_')}.csv`});
     document.body.append(anchor);
     anchor.click();
@@ -54,6 +53,10 @@ async function download(id) {
 
 export async function show(root, {form: id}) {
     const path = `/v2/forms/${encodeURIComponent(id)}`;
+    const box = el('div', {class: 'stack'}, loading());
+    const actions = el('div', {class: 'row'});
+    fill(root, heading(t('forms.one'), {above: link(t('forms.title'), '#/forms'),
+        actions: [actions]}), box);
     const {items: stored} = await call('GET', '/v2/forms/search', {query: {limit: 50}});
     const flow = stored.find((one) => one.id === id) ?? await call('GET', path);
     const read = (after) => call('GET', `${path}/responses`, {query: {limit: 50, after}});
@@ -61,6 +64,7 @@ export async function show(root, {form: id}) {
     let isFirst = true;
     const list = pagedTable({
         caption: t('forms.responses'), columns: columnsOf(first.items),
+        href: ({threadId}) => `#/inbox/${threadId}`,
         load: (after) => {
             const answer = isFirst ? first : read(after);
             isFirst = false;
@@ -68,12 +72,11 @@ export async function show(root, {form: id}) {
         },
         empty: () => empty(t('forms.noResponses'), t('forms.noResponsesText')),
     });
-    fill(root, heading(flow.name, {
-        above: link(t('forms.title'), '#/forms'),
-        actions: [formBadge(flow.status), first.items.length > 0 &&
-            button(t('forms.download'), () => download(id), {icon: 'download'})].filter(Boolean),
-    }), validation(flow.validation ?? flow.validation_errors),
-    card(t('forms.responses'), {kind: 'flush'}, list.root),
-    el('details', {}, el('summary', {}, t('forms.source')),
-        codeBlock(JSON.stringify(flow, null, 2), t('forms.source'))));
+    fill(root.querySelector('h1'), el('bdi', {}, flow.name));
+    fill(actions, formBadge(flow.status), first.items.length > 0 &&
+        button(t('forms.download'), () => download(id), {icon: 'download'}));
+    fill(box, validation(flow.validation ?? flow.validation_errors),
+        card(t('forms.responses'), {kind: 'flush'}, list.root),
+        el('details', {}, el('summary', {}, t('forms.source')),
+            codeBlock(JSON.stringify(flow, null, 2), t('forms.source'))));
 }

@@ -3,7 +3,7 @@ import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {has, number, t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
-import {badge, empty, field, heading, moment, pagedTable} from '../ui.js';
+import {badge, empty, field, heading, loading, moment, pagedTable} from '../ui.js';
 
 export const title = 'forms.title';
 
@@ -26,6 +26,9 @@ const COLUMNS = () => [
 ];
 
 export async function show(root, parameters) {
+    const bar = el('div', {class: 'filters'});
+    const box = el('div', {}, loading());
+    fill(root, heading(t('forms.title'), {text: t('forms.lead')}), bar, box);
     const {accounts} = await call('GET', '/v2/overview');
     const filters = {accountId: '', q: '', ...parameters};
     const list = pagedTable({
@@ -51,8 +54,7 @@ export async function show(root, parameters) {
         options: [['', t('ui.all')], ...accounts.map((one) =>
             [one.id, one.displayName ?? one.wabaid])]});
     account.input.addEventListener('change', () => set('accountId', account.value));
-    fill(root, heading(t('forms.title'), {text: t('forms.lead')}),
-        el('div', {class: 'filters'}, search.root, accounts.length > 1 && account.root),
-        list.root);
+    fill(bar, search.root, accounts.length > 1 && account.root);
+    fill(box, list.root);
     return () => clearTimeout(timer);
 }

@@ -38,12 +38,22 @@ function filterBar(filters, lines, onFilter) {
                 el('option', {value: line.id}, line.name ?? line.phoneNumber)))));
 }
 
+// The heading of the page is the name of the open thread; without one it is that of the list.
+function listTitle(isHeading) {
+    return el(isHeading ? 'h1' : 'p', {id: 'inbox-title', class: 'list-title', tabindex: '-1'},
+        t('inbox.title'));
+}
+
 export async function show(root, parameters) {
     let {thread: wanted, ...filters} = parameters;
+    const side = el('section', {class: 'thread-list', 'aria-labelledby': 'inbox-title'},
+        listTitle(!wanted), loading());
+    const pane = el('div', {class: 'thread-pane'});
+    root.classList.add('inbox');
+    root.classList.toggle('has-thread', Boolean(wanted));
+    fill(root, side, pane);
     const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all'}});
     const byId = new Map(lines.map((line) => [line.id, line]));
-    const side = el('section', {class: 'thread-list', 'aria-labelledby': 'inbox-title'});
-    const pane = el('div', {class: 'thread-pane'});
     let list = null;
     let view = null;
     let turn = 0;
@@ -67,11 +77,11 @@ export async function show(root, parameters) {
         turn++;
     }
 
-    // `isByUser`: the focus goes to the thread; after a reload it stays on the page's heading.
-    async function openThread(isByUser = true) {
+    async function openThread() {
         close();
         const mine = turn;
         root.classList.toggle('has-thread', Boolean(wanted));
+        document.getElementById('inbox-title').replaceWith(listTitle(!wanted));
         list.select(wanted ?? null);
         if (!wanted) {
             fill(pane, el('div', {class: 'nothing-open'}, icon('inbox'),
@@ -86,12 +96,11 @@ export async function show(root, parameters) {
             follow(thread);
             view = threadView({thread, lines: byId, onThread: (fresh) => list.change([fresh])});
             fill(pane, view.root);
-            if (isByUser)
-                view.focus();
+            view.focus();
             await view.load();
         } catch (error) {
             if (mine === turn)
-                fill(pane, errorBox(error));
+                fill(pane, el('h1', {class: 'off-screen'}, t('inbox.title')), errorBox(error));
         }
     }
 
@@ -121,12 +130,10 @@ export async function show(root, parameters) {
         }
     });
 
-    root.classList.add('inbox');
-    fill(side, el('h1', {id: 'inbox-title', tabindex: '-1'}, t('inbox.title')),
+    side.querySelector('.loading').replaceWith(
         filterBar(filters, lines.filter(({archivedAt}) => !archivedAt), onFilter));
-    fill(root, side, pane);
     newList();
-    openThread(false);
+    openThread();
     return {
         change({thread, ...rest}) {
             wanted = thread;

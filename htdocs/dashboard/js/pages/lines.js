@@ -2,8 +2,8 @@
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {has, t} from '../i18n.js';
-import {badge, button, card, confirm, dialog, empty, facts, field, form, heading, moment, toast}
-    from '../ui.js';
+import {badge, button, card, confirm, dialog, empty, facts, field, form, heading, loading, moment,
+    toast} from '../ui.js';
 
 export const title = 'lines.title';
 
@@ -41,9 +41,10 @@ function qualityOf(line) {
 }
 
 export async function show(root) {
+    const box = el('div', {class: 'stack'}, loading());
+    fill(root, heading(t('lines.title'), {text: t('lines.lead')}), box);
     const {accounts} = await call('GET', '/v2/overview');
     const names = new Map(accounts.map((one) => [one.id, one.displayName ?? one.wabaid]));
-    const box = el('div', {class: 'stack'});
 
     async function save(line, change, message) {
         await call('PATCH', `/v2/lines/${line.id}`, {body: change});
@@ -100,6 +101,5 @@ export async function show(root) {
             box.querySelector(`[data-line="${CSS.escape(focused)}"] button`)?.focus();
     }
 
-    fill(root, heading(t('lines.title'), {text: t('lines.lead')}), box);
     await load();
 }

@@ -1,10 +1,10 @@
 // The overview: plan, lines, the last hour, the webhook's health, warnings.
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
-import {date, number, t} from '../i18n.js';
+import {clock, date, number, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {poll} from '../live.js';
-import {badge, card, heading, link, linkButton, moment, notice} from '../ui.js';
+import {badge, card, heading, link, linkButton, loading, moment, notice} from '../ui.js';
 import {lineBadges} from './lines.js';
 
 export const title = 'overview.title';
@@ -46,7 +46,8 @@ function figure(label, value, kind, href) {
 
 function lastHour({lastHour: hour, webhook}) {
     return el('section', {'aria-labelledby': 'hour'},
-        el('h2', {id: 'hour', class: 'section-title'}, t('overview.lastHour')),
+        el('h2', {id: 'hour', class: 'section-title'},
+            t('overview.since', {time: clock(hour.since)})),
         el('ul', {class: 'figures'},
             figure(t('overview.in'), hour.in, '', '#/inbox'),
             figure(t('overview.out'), hour.out, '', '#/usage'),
@@ -104,7 +105,7 @@ function warningsCard({warnings}) {
 }
 
 export async function show(root) {
-    const box = el('div', {class: 'stack'});
+    const box = el('div', {class: 'stack'}, loading());
     let before = '';
 
     async function read() {

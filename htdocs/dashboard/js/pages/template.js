@@ -7,7 +7,7 @@ import {variables} from '../templates/definition.js';
 import {variableFields} from '../templates/fields.js';
 import {refusalOf} from '../templates/picker.js';
 import {templatesOf} from '../templates/store.js';
-import {card, codeBlock, empty, facts, field, form, heading, link, notice} from '../ui.js';
+import {card, codeBlock, empty, facts, field, form, heading, link, loading, notice} from '../ui.js';
 import {qualityBadge, statusBadge, word} from './templates.js';
 
 export const title = 'templates.one';
@@ -65,18 +65,19 @@ function test(template, accountId, lines, own) {
 }
 
 export async function show(root, {name, accountId, language}) {
+    const box = el('div', {}, loading());
+    fill(root, heading(name, {above: link(t('templates.title'), '#/templates')}), box);
     const [all, {items}] = await Promise.all([templatesOf({accountId}),
         call('GET', '/v2/lines')]);
     const template = all.find((one) => one.name === name &&
         (!language || one.language === language));
-    const above = link(t('templates.title'), '#/templates');
     if (!template) {
-        fill(root, heading(name, {above}), empty(t('templates.gone'), t('templates.goneText')));
+        fill(box, empty(t('templates.gone'), t('templates.goneText')));
         return;
     }
     const own = variableFields(template);
     const lines = items.filter((line) => !accountId || line.accountId === accountId);
-    fill(root, heading(template.name, {above}),
+    fill(box,
         el('div', {class: 'template-page'},
             el('div', {class: 'stack'},
                 card(t('templates.test'), {text: t('templates.testText')},

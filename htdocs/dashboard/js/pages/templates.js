@@ -66,11 +66,17 @@ function matches(template, {search, status, category, language}) {
 }
 
 export async function show(root, parameters) {
+    const bar = el('div', {class: 'filters'});
+    const box = el('div', {}, loading());
+    fill(root, heading(t('templates.title'), {text: t('templates.lead'), actions: [
+        button(t('templates.refresh'), () => {
+            forgetTemplates();
+            return load(true);
+        }, {icon: 'refresh'}),
+    ]}), bar, box);
     const {accounts} = await call('GET', '/v2/overview');
     const filters = {...parameters};
     filters.accountId ??= accounts[0]?.id;
-    const bar = el('div', {class: 'filters'});
-    const box = el('div', {});
 
     function drawTable(list) {
         const found = list.filter((one) => matches(one, filters));
@@ -127,11 +133,5 @@ export async function show(root, parameters) {
         }
     }
 
-    fill(root, heading(t('templates.title'), {text: t('templates.lead'), actions: [
-        button(t('templates.refresh'), () => {
-            forgetTemplates();
-            return load(true);
-        }, {icon: 'refresh'}),
-    ]}), bar, box);
     await load();
 }

@@ -77,7 +77,7 @@ function row(label, entry) {
 }
 
 function numbers({days, total}) {
-    return el('div', {class: 'table-box', tabindex: '0', role: 'region',
+    return el('div', {class: 'table-box', tabindex: '0', role: 'group',
         'aria-label': t('usage.table')},
     el('table', {class: 'usage-table'},
         el('caption', {class: 'off-screen'}, t('usage.table')),
@@ -90,9 +90,11 @@ function numbers({days, total}) {
 }
 
 export async function show(root, parameters) {
+    const bar = el('div', {class: 'filters'});
+    const box = el('div', {class: 'stack'}, loading());
+    fill(root, heading(t('usage.title'), {text: t('usage.lead')}), bar, box);
     const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all'}});
     const filters = {days: '30', line: '', ...parameters};
-    const box = el('div', {class: 'stack'}, loading());
     const {name, offset} = zone();
     let turn = 0;
 
@@ -136,9 +138,8 @@ export async function show(root, parameters) {
     const line = field({label: t('usage.line'), type: 'select', value: filters.line, options: [
         ['', t('usage.allLines')], ...lines.map((one) => [one.id, one.name ?? one.phoneNumber])]});
     line.input.addEventListener('change', () => set('line', line.value));
-    fill(root, heading(t('usage.title'), {text: t('usage.lead')}),
-        el('div', {class: 'filters'}, choices(t('usage.span'), SPANS.map((days) =>
-            [String(days), t('usage.days', {count: days})]), filters.days,
-        (value) => set('days', value)), lines.length > 1 && line.root), box);
+    fill(bar, choices(t('usage.span'), SPANS.map((days) =>
+        [String(days), t('usage.days', {count: days})]), filters.days,
+    (value) => set('days', value)), lines.length > 1 && line.root);
     await load();
 }

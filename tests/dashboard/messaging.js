@@ -1,0 +1,203 @@
+// Overview, lines, templates, forms and usage.
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const {SANDBOX} = process.env;
+
+async function dataOf(api, page, address) {
+    const {status, text} = await api(page, 'GET', address);
+    assert.equal(status, 200, text);
+    return JSON.parse(text).data;
+}
+
+// The last send that the platform received.
+async function lastSend() {
+    const response = await fetch(`${SANDBOX}/_sandbox/requests/last?path=/messages&method=POST`);
+    return JSON.parse((await response.json()).body);
+}
+
+exports.overview = async ({page, open, logIn, step}, number) => {
+    await logIn();
+    await open('/overview');
+    const main = page.locator('main');
+    step('plan, lines and webhook');
+    assert.equal(await main.getByText('Premium').count(), 1);
+    assert.equal(await main.getByText(number).count(), 1);
+    assert.equal(await main.getByText('No URL is set').count(), 1);
+    assert.ok(await main.locator('.figure').count() >= 4);
+};
+
+exports.planEnded = async ({page, open, logIn, step}) => {
+    await logIn();
+    await open('/overview');
+    await page.getByText('Your plan ended on').waitFor();
+    assert.equal(await page.getByText('switchboard plan set').count(), 1);
+    step('another page shows what the API answers');
+    await page.getByRole('link', {name: 'Lines'}).click();
+    await page.locator('.notice.bad').first().waitFor();
+    assert.match(await page.locator('.notice.bad').first().innerText(), /plan/i);
+};
+
+exports.lines = async ({page, open, logIn, api, step, settled}) => {
+    const numbers = async () =>
+        (await dataOf(api, page, '/v2/me')).phoneNumbers.map(({phoneNumberId}) => phoneNumberId);
+    await logIn();
+    await open('/lines');
+    assert.equal(await page.locator('.card').count(), 2);
+    const second = page.locator('.card').nth(1);
+    const id = await second.getAttribute('data-line');
+    const card = page.locator(`[data-line="${id}"]`);
+    step('rename');
+    await second.getByRole('button', {name: 'Rename'}).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('<b>Shop</b> line');
+    await page.getByRole('dialog').getByRole('button', {name: 'Save'}).click();
+    await card.getByRole('heading', {name: '<b>Shop</b> line'}).waitFor();
+    step('primary');
+    await card.getByRole('button', {name: 'Make primary'}).click();
+    await card.getByText('Primary', {exact: true}).waitFor();
+    const {phoneNumberId} = (await dataOf(api, page, '/v2/lines')).items
+        .find((line) => line.id === id);
+    assert.equal((await dataOf(api, page, '/v2/me')).defaultPhoneNumberId, phoneNumberId);
+    step('archive, cancelled first');
+    await card.getByRole('button', {name: 'Archive'}).click();
+    await page.keyboard.press('Escape');
+    assert.ok((await numbers()).includes(phoneNumberId));
+    await card.getByRole('button', {name: 'Archive'}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Archive'}).click();
+    await card.getByText('Archived', {exact: true}).first().waitFor();
+    assert.ok(!(await numbers()).includes(phoneNumberId));
+    step('the last line may be archived too');
+    const first = page.locator('.card').first();
+    await first.getByRole('button', {name: 'Archive'}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Archive'}).click();
+    await page.getByText('All lines are archived').waitFor();
+    step('bring both back');
+    for (let left = 2; left > 0; left--) {
+        await page.getByRole('button', {name: 'Bring back'}).first().click();
+        await page.waitForFunction((count) => [...document.querySelectorAll('button')]
+            .filter((node) => node.textContent === 'Bring back').length < count, left);
+        await settled(page);
+    }
+    assert.equal((await numbers()).length, 2);
+};
+
+exports.templates = async ({page, open, logIn, step}) => {
+    await logIn();
+    await open('/templates');
+    const rows = page.locator('tbody tr');
+    assert.equal(await rows.count(), 4);
+    step('filters stay over a reload');
+    await page.getByLabel('Status').selectOption('APPROVED');
+    assert.equal(await rows.count(), 3);
+    await page.getByLabel('Search name or text').fill('ROOM');
+    assert.equal(await rows.count(), 1);
+    await page.reload();
+    await rows.first().waitFor();
+    assert.equal(await rows.count(), 1);
+    step('the preview has the examples of named variables');
+    await rows.getByRole('link').click();
+    await page.getByRole('heading', {name: 'table_reserved'}).waitFor();
+    await page.getByText('Room for 4 on Friday').waitFor();
+};
+
+exports.testSend = async ({page, open, logIn, step}, jpeg, to) => {
+    await logIn();
+    await open('/templates/table_reserved?language=en_US');
+    const send = page.getByRole('button', {name: 'Send test'});
+    step('a recipient that is none is refused at its field');
+    await page.getByLabel('Recipient').fill('Bob');
+    await page.getByLabel('Image').setInputFiles(jpeg);
+    await page.getByLabel('Text guests').fill('2');
+    await page.getByLabel('Text day').fill('Sunday');
+    await send.click();
+    await page.locator('.field-error', {hasText: 'neither a phone number'}).waitFor();
+    step('the picture is uploaded, named variables are sent with their names');
+    await page.getByLabel('Recipient').fill(to);
+    await page.getByText('Room for 2 on Sunday').waitFor();
+    await send.click();
+    await page.getByText('The platform accepted the message').waitFor();
+    const {template} = await lastSend();
+    const [header, body] = template.components;
+    assert.match(header.parameters[0].image.id, /^\d+$/);
+    assert.deepEqual(body.parameters, [
+        {type: 'text', parameter_name: 'guests', text: '2'},
+        {type: 'text', parameter_name: 'day', text: 'Sunday'}]);
+    step('an authentication template to a user id is refused before it is sent');
+    await open('/templates/login_code?language=en_US');
+    let requests = 0;
+    page.on('request', (request) => { requests += request.method() === 'POST' ? 1 : 0; });
+    await page.getByLabel('Recipient').fill('US.13491208655302741918');
+    await page.getByLabel('Text 1').fill('123456');
+    await send.click();
+    await page.locator('.field-error', {hasText: 'phone number only'}).waitFor();
+    assert.equal(requests, 0);
+    step('to a number its code goes into the button, too');
+    await page.getByLabel('Recipient').fill(to);
+    await send.click();
+    await page.getByText('The platform accepted the message').waitFor();
+    const sent = (await lastSend()).template;
+    assert.deepEqual(sent.components, [
+        {type: 'body', parameters: [{type: 'text', text: '123456'}]},
+        {type: 'button', sub_type: 'url', index: '0',
+            parameters: [{type: 'text', text: '123456'}]}]);
+    step('a rejected template cannot be sent');
+    await open('/templates/flash_offer?language=en_US');
+    await page.getByText('Only approved templates can be sent.').waitFor();
+    assert.equal(await send.count(), 0);
+};
+
+exports.forms = async ({page, open, logIn, step}, formula) => {
+    await logIn();
+    await open('/forms');
+    const row = page.locator('tbody tr', {hasText: 'Tasting'});
+    const count = Number(await row.locator('td.number').innerText());
+    assert.ok(count > 0);
+    await row.getByRole('link').click();
+    await page.getByRole('heading', {name: 'Tasting', exact: true}).waitFor();
+    step('as many rows as the count says, and texts as they are');
+    assert.equal(await page.locator('tbody tr').count(), count);
+    await page.getByText(formula, {exact: true}).waitFor();
+    assert.equal(await page.getByText('flow_token', {exact: true}).isVisible(), false);
+    step('the CSV neutralises formulas');
+    const waiting = page.waitForEvent('download');
+    await page.getByRole('button', {name: 'Download CSV'}).click();
+    const file = path.join(process.env.STACK, 'responses.csv');
+    await (await waiting).saveAs(file);
+    const text = fs.readFileSync(file, 'utf8');
+    assert.equal(text.trim().split('\r\n').length, count + 1);
+    assert.ok(text.includes(`'${formula.replaceAll('"', '""')}`), text);
+    for (const cell of text.split(/\r\n|,/))
+        assert.doesNotMatch(cell, /^"?[=+\-@\t]/, 'a cell begins like a formula');
+};
+
+exports.usage = async ({page, open, logIn, step}, expected) => {
+    const names = ['in', 'out', 'sent', 'delivered', 'read', 'failed'];
+    const wanted = JSON.parse(expected);
+    await logIn();
+    await open('/usage');
+    step('the sums equal those of the command line');
+    const total = await page.locator('tfoot td').allInnerTexts();
+    assert.deepEqual(total.slice(0, 6).map(Number), names.map((name) => wanted[name]));
+    step('the sums are those of the days');
+    const rows = await page.locator('tbody tr').all();
+    assert.equal(rows.length, 30);
+    const sums = names.map(() => 0);
+    for (const row of rows) {
+        const cells = await row.locator('td').allInnerTexts();
+        names.forEach((_, i) => { sums[i] += Number(cells[i]); });
+    }
+    assert.deepEqual(sums, names.map((name) => wanted[name]));
+    step('the chart has a text, and says the time zone');
+    const label = await page.getByRole('img').first().getAttribute('aria-label');
+    assert.match(label, new RegExp(`${wanted.in} received, ${wanted.out} sent out`));
+    await page.getByText('Europe/Berlin').waitFor();
+    assert.equal(await page.locator('.chart').first().locator('.chart-day').count(), 30);
+    step('another period stays over a reload');
+    await page.getByRole('button', {name: '7 days'}).click();
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 7);
+    await page.reload();
+    await page.locator('tfoot').waitFor();
+    assert.equal(await page.locator('tbody tr').count(), 7);
+};
+
