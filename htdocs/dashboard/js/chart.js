@@ -51,9 +51,9 @@ export function chart({label, days}) {
     const most = Math.max(step, Math.ceil(Math.max(0, ...sums) / step) * step);
     const room = (WIDTH - LEFT) / days.length;
     const every = Math.ceil(days.length / 10);
-    return el('div', {class: 'chart'}, svg('svg', {
-        viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label,
-        preserveAspectRatio: 'xMidYMid meet',
+    return el('div', {class: 'chart', role: 'img', 'aria-label': label, tabindex: '0'},
+    svg('svg', {
+        viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true',
     }, axis(most, step), days.map((day, i) => {
         const x = LEFT + i * room;
         return svg('g', {class: 'chart-day'}, svg('title', {}, day.title),

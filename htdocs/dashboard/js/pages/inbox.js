@@ -81,7 +81,10 @@ export async function show(root, parameters) {
         close();
         const mine = turn;
         root.classList.toggle('has-thread', Boolean(wanted));
-        document.getElementById('inbox-title').replaceWith(listTitle(!wanted));
+        const heading = listTitle(!wanted);
+        const old = document.getElementById('inbox-title');
+        if (old.localName !== heading.localName)
+            old.replaceWith(heading);
         list.select(wanted ?? null);
         if (!wanted) {
             fill(pane, el('div', {class: 'nothing-open'}, icon('inbox'),
