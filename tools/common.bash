@@ -22,7 +22,8 @@ routed_in() {
 # and `$`: rewritten_in FILE
 rewritten_in() {
     # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
-    sed -n 's|^ScriptAliasMatch "^/\([^ ]*\)$" *"${SWITCHBOARD_HOME}/cgi-bin/\([a-z]*\).*|\1 \2|p' "$1"
+    sed -n 's|^ScriptAliasMatch "^/\([^ ]*\)$" *"${SWITCHBOARD_HOME}/cgi-bin/\([a-z]*\).*|\1 \2|p' \
+        "$1"
 }
 
 # Prints the programs that an apache.conf runs as pools: pooled_in FILE
