@@ -297,7 +297,7 @@ man: all ## write the manual pages to build/man, the shell completions to build/
 sbom: all ## write the bill of materials and the licences of what is linked to build/sbom
 	@tools/setup $(PACKAGES) binutils
 	@rm -rf build/sbom
-	@$(BUILD_ALL) MAPPED=build/sbom/linked mapped
+	@$(MAKE) -s --no-print-directory MAPPED=build/sbom/linked mapped
 	@tools/sbom build/sbom/linked $(OUT) build/sbom $(MANIFEST)
 
 # The programs are linked again in MAPPED, which gives the same bytes, with a map of what is in
@@ -328,7 +328,7 @@ hosting: ## pack build/hosting/*.tar.gz, for an account of a web host without ro
 	@tools/setup $(PACKAGES) $(STATIC_PACKAGES)
 	@tools/static-curl $(STATIC_LIBCURL)
 	@$(BUILD_ALL) STATIC_CURL=1 all hosting-programs
-	@$(BUILD_ALL) STATIC_CURL=1 MAPPED=build/hosting/linked mapped
+	@$(MAKE) -s --no-print-directory STATIC_CURL=1 MAPPED=build/hosting/linked mapped
 	@tools/hosting/pack build/static build/hosting/linked $(STATIC_LIBCURL)/MANIFEST \
 	    build/hosting
 
