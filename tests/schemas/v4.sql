@@ -30,8 +30,50 @@ CREATE UNIQUE INDEX user_email ON "user" (email) WHERE deleted_at IS NULL;
 CREATE TABLE api_token (
     user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
     hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the token
+    created_at INTEGER NOT NULL,
+    last4      TEXT                                -- its last characters; NULL: made before version 4
+) STRICT;
+
+-- The password of a user, for the dashboard. Only its hash is stored.
+CREATE TABLE user_password (
+    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
+    hash       TEXT NOT NULL,                      -- argon2id, with its parameters and salt
     created_at INTEGER NOT NULL
 ) STRICT;
+
+-- The sessions of the dashboard. Only the hash of a cookie's value is stored.
+CREATE TABLE session (
+    id           TEXT PRIMARY KEY,                 -- ses_...
+    user_id      TEXT NOT NULL REFERENCES "user" (id),
+    hash         BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the cookie's value
+    is_by_link   INTEGER NOT NULL CHECK (is_by_link IN (0, 1)),  -- logged in by a link
+    address      TEXT NOT NULL,                    -- of the client at the login
+    agent        TEXT NOT NULL,                    -- its User-Agent
+    created_at   INTEGER NOT NULL,
+    last_seen_at INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL                  -- unless it is renewed
+) STRICT;
+CREATE INDEX session_user ON session (user_id, created_at, id);
+CREATE INDEX session_age ON session (expires_at);
+
+-- The link that logs a user in once. A new link replaces it.
+CREATE TABLE login_link (
+    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the link's value
+    expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX login_link_age ON login_link (expires_at);
+
+-- Failed logins, by account and by client address. An email address is stored as its hash, because
+-- it may be that of no user.
+CREATE TABLE login_failure (
+    subject       TEXT PRIMARY KEY,                -- email:SHA-256, or address:NETWORK
+    failures      INTEGER NOT NULL,
+    attempt_id    TEXT NOT NULL,                   -- of the attempt that was counted last
+    blocked_until INTEGER NOT NULL,                -- no attempt counts before; 0: not blocked
+    forget_at     INTEGER NOT NULL                 -- the failures do not count any more
+) STRICT;
+CREATE INDEX login_failure_age ON login_failure (forget_at);
 
 -- The plans of a user: at most one primary plan, which decides on access (spec 5), and add-ons.
 CREATE TABLE plan (
@@ -245,6 +287,8 @@ CREATE TABLE flow_response (
     account_id TEXT NOT NULL REFERENCES account (id),
     flow_id    TEXT                   -- NULL: unknown
 ) STRICT;
+CREATE INDEX flow_response_list ON flow_response (account_id, flow_id, message_id)
+    WHERE flow_id IS NOT NULL;
 
 -- The number of rows in flow_response for each flow; raised in the transaction that inserts one.
 CREATE TABLE flow_reply_count (
@@ -304,6 +348,11 @@ CREATE INDEX event_unordered ON event (user_id, next_attempt_at, sequence)
     WHERE state = 'pending' AND (attempts > 0 OR contact_id IS NULL);
 CREATE INDEX event_finished ON event (state, finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX event_failed ON event (id) WHERE last_error IS NOT NULL;
+CREATE INDEX event_owner ON event (user_id, id); -- the lists of a user: all, by state, by type, failed
+CREATE INDEX event_owner_pending ON event (user_id, id) WHERE state = 'pending';
+CREATE INDEX event_owner_finished ON event (user_id, state, id) WHERE finished_at IS NOT NULL;
+CREATE INDEX event_owner_type ON event (user_id, type, id);
+CREATE INDEX event_owner_failed ON event (user_id, id) WHERE last_error IS NOT NULL;
 
 -- Where the next share of a user's events starts, when the last share did not cover all of them.
 CREATE TABLE event_turn (
@@ -353,6 +402,18 @@ CREATE TABLE idempotency (
 ) STRICT;
 CREATE INDEX idempotency_age ON idempotency (created_at);
 CREATE INDEX idempotency_open ON idempotency (request_id) WHERE coalesce(status, 0) <> 200;
+
+-- What passed through a line in an hour; raised in the transaction of the cause, in the hour in which
+-- the gateway recorded it. Rows exist only for counts above 0.
+CREATE TABLE usage (
+    user_id TEXT NOT NULL REFERENCES "user" (id),
+    hour    INTEGER NOT NULL,         -- since 1970: milliseconds divided by 3600000
+    line_id TEXT NOT NULL REFERENCES line (id),
+    measure TEXT NOT NULL CHECK (measure IN ('in', 'out', 'sent', 'delivered', 'read', 'failed',
+                'marketing', 'utility', 'authentication', 'service')),
+    count   INTEGER NOT NULL,
+    PRIMARY KEY (user_id, hour, line_id, measure)
+) STRICT;
 
 -- Heartbeats of resident processes: the courier's.
 CREATE TABLE heartbeat (
