@@ -19,7 +19,7 @@ setup() {
 
 # The headers of lib/base that the sandbox may include (tools/sandbox/sandbox.h): what reads or
 # judges a request of the gateway is its own code, so that the tests find an error of either.
-shared='arena.h buffer.h clock.h crypto.h slice.h utf8.h'
+shared='arena.h buffer.h clock.h crypto.h slice.h utf8.h write_all.h'
 
 # Prints the lines of standard input in which the sandbox includes a header of lib that it does not
 # share.
