@@ -91,7 +91,7 @@ static void write_user(struct json_writer *out, const struct view *view) {
     json_write_object(out, "token");
     write_time(out, "createdAt", view->found.token_created_at);
     write_time(out, "lastUsedAt", view->token_used_at);
-    json_write_null(out, "last4");
+    json_write_text(out, "last4", view->found.token_last4);
     json_write_end(out);
 }
 

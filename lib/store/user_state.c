@@ -6,12 +6,15 @@ static int64_t time_or_never(struct statement *s, int column) {
     return column_is_null(s, column) ? INT64_MAX : column_integer(s, column);
 }
 
-static void read_token(struct store *store, const char *user_id, struct store_user_state *state) {
-    static struct statement s = {.sql = "SELECT created_at FROM api_token WHERE user_id = ?1"};
+static void read_token(struct store *store, struct arena *arena, const char *user_id,
+                       struct store_user_state *state) {
+    static struct statement s = {.sql =
+                                     "SELECT created_at, last4 FROM api_token WHERE user_id = ?1"};
     sql_start(store, &s, TEXT(user_id));
     if (!sql_row(store, &s))
         return;
     state->token_created_at = column_integer(&s, 0);
+    state->token_last4 = column_text(&s, 1, arena);
     sql_stop(&s);
 }
 
@@ -66,7 +69,7 @@ enum store_result store_find_user_state(struct store *store, struct arena *arena
                                        .suspended_at = INT64_MAX,
                                        .next_probe_at = INT64_MAX,
                                        .oldest_pending_at = INT64_MAX};
-    read_token(store, user_id, state);
+    read_token(store, arena, user_id, state);
     read_webhook(store, arena, user_id, state);
     state->pending = count(store, &pending, user_id);
     state->dead = count(store, &dead, user_id);

@@ -9,8 +9,9 @@ enum { STORE_USER_STATE_MOST = 10000 };
 /* Times are INT64_MAX where there is none. */
 struct store_user_state {
     int64_t token_created_at;
-    bool is_configured; /* URL and code of the webhook are set */
-    const char *url;    /* "": none */
+    const char *token_last4; /* its last characters; NULL: not known */
+    bool is_configured;      /* URL and code of the webhook are set */
+    const char *url;         /* "": none */
     int64_t failing_since, suspended_at, next_probe_at;
     int64_t pending, dead; /* events; STORE_USER_STATE_MOST: that many or more */
     int64_t oldest_pending_at;
