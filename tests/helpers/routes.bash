@@ -51,8 +51,8 @@ sample_functions='
     # the path with a sample for each segment; a segment without one is an error
     def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
         .name as $name | segments[$name] // error("no sample for the segment :\($name)"));
-    # the path as a regular expression
-    def pattern: "^\(gsub(":[A-Za-z]+"; "[^/]*"))$";
+    # the path as a regular expression; apache.conf sends only such segments to the route of :wamid
+    def pattern: "^\(gsub(":wamid"; "(wamid[.]|msg_)[^/]*") | gsub(":[A-Za-z]+"; "[^/]*"))$";
 
     def last_name: split(".") | last;
     def sample($field): if $field.values then $field.values[0]
