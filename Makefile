@@ -126,7 +126,8 @@ POOL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/supervisor/*.c))
 SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 
 FCGI   := -l:libfcgi.a
-SQLITE := -l:libsqlite3.a -lm -l:libutf8proc.a
+UNICODE := -l:libutf8proc.a
+SQLITE := -l:libsqlite3.a -lm $(UNICODE)
 SODIUM := -l:libsodium.a
 CURL   := -lcurl
 MAGIC  := -lmagic

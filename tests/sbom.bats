@@ -54,6 +54,7 @@ is_complete() {
 sqlite3_open_v2 libsqlite3-dev
 sodium_init libsodium-dev
 FCGX_Accept_r libfcgi-dev
+utf8proc_decompose_char libutf8proc-dev
 _start libc6-dev
 END
     linked_with "$1" STATIC_LINK | grep -v '^libgcc-' |
