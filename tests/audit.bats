@@ -255,11 +255,13 @@ entries() {
 }
 
 @test "ONLY with a name of no executable prints the names" {
+    local names
+    # shellcheck disable=SC2016  # $1 is of Apache
+    names=$(sed -nE 's|^ScriptAlias(Match)? .*/cgi-bin/([a-z]*)(/\|\$1)?"$|\2|p' "$root/apache.conf" |
+        awk '!seen[$0]++' | tr '\n' ' ')
     audit_only 'me nothing'
     assert_equal "$status" 2
-    assert_equal "$(cat "$only")" "audit: there is no executable nothing; ONLY takes names of: $(
-        sed -nE 's|^ScriptAlias(Match)? .*/cgi-bin/([a-z]*)(/\|\$1)?"$|\2|p' "$root/apache.conf" |
-        awk '!seen[$0]++' | tr '\n' ' ')courier"
+    assert_equal "$(cat "$only")" "audit: there is no executable nothing; ONLY takes names of: ${names}courier"
 }
 
 @test "the audit fails when the objects are not those of the executable" {

@@ -60,7 +60,7 @@ const char *cursor_write_key(struct arena *arena, const char *list, int64_t numb
 
 int cursor_read_key(struct request *rq, const char *name, const char *list, int64_t *number,
                     const char **id) {
-    const char *parts[3];
+    const char *parts[3] = {NULL, NULL, NULL};
     char *end;
     int result = cursor_read(rq, name, list, parts, 3);
     if (result != 1)

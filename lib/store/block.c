@@ -35,10 +35,10 @@ static bool has_line(struct store *store, const struct store_owner_block *block,
 static enum store_result write_blocks(struct store *store, struct arena *arena,
                                       struct store_owner_block *block, struct statement *s,
                                       size_t parameter_count) {
-    struct inbox_contact contact;
-    enum store_result found = STORE_OK;
-    if (sql_begin(store))
-        found = lock_contact(store, arena, block, &contact);
+    struct inbox_contact contact = {0};
+    if (!sql_begin(store))
+        return sql_commit(store);
+    enum store_result found = lock_contact(store, arena, block, &contact);
     if (found == STORE_OK && !has_line(store, block, contact.account_id))
         found = STORE_CONFLICT;
     if (found == STORE_OK) {
