@@ -129,9 +129,10 @@ exports.lostAnswer = async ({page, open, logIn, step, BASE}) => {
 };
 
 // The number of unread messages that the list shows for a person; 0 without one.
-async function unreadOf(page, name) {
-    const badge = page.locator('.thread', {hasText: name}).locator('.badge.count');
-    return await badge.count() ? parseInt(await badge.innerText(), 10) : 0;
+function unreadOf(page, name) {
+    return page.evaluate((wanted) => parseInt([...document.querySelectorAll('.thread')]
+        .find((node) => node.textContent.includes(wanted))
+        ?.querySelector('.badge.count')?.textContent ?? '0', 10), name);
 }
 
 async function untilUnread(page, name, wanted) {

@@ -51,7 +51,7 @@ export function chart({label, days}) {
     const most = Math.max(step, Math.ceil(Math.max(0, ...sums) / step) * step);
     const room = (WIDTH - LEFT) / days.length;
     const every = Math.ceil(days.length / 10);
-    return el('div', {class: 'chart', role: 'img', 'aria-label': label, tabindex: '0'},
+    const box = el('div', {class: 'chart', role: 'img', 'aria-label': label, tabindex: '0'},
     svg('svg', {
         viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true',
     }, axis(most, step), days.map((day, i) => {
@@ -62,4 +62,7 @@ export function chart({label, days}) {
             i % every === 0 && svg('text', {x: x + room / 2, y: HEIGHT - 8, class: 'chart-text',
                 'text-anchor': 'middle'}, day.label));
     })));
+    // on a small screen the newest days are in view
+    requestAnimationFrame(() => { box.scrollLeft = box.scrollWidth; });
+    return box;
 }

@@ -34,7 +34,8 @@ function targetOf(message) {
 }
 
 // messageList({thread, definitionOf, open, reply}) returns {root, load(), refresh(), redraw(),
-// has(wamid), newest(), showEnd(), steady(work), end}; `end` is the element below the messages.
+// has(wamid), newest(), showEnd(), steady(work), stop(), end}; `end` is the element below the
+// messages.
 export function messageList({thread, definitionOf, open, reply}) {
     const list = el('ol', {class: 'messages', on: {keydown: onKey, focusin: onFocus}});
     const top = el('div', {class: 'messages-top'});
@@ -55,6 +56,7 @@ export function messageList({thread, definitionOf, open, reply}) {
     let cursor = null;
     let change = 0;
     let isReading = false;
+    let isFollowing = true; // the newest message stays in view when the room changes
 
     // --- Rows ---
 
@@ -220,11 +222,13 @@ export function messageList({thread, definitionOf, open, reply}) {
 
     function showEnd() {
         scroll.scrollTop = scroll.scrollHeight;
+        isFollowing = true;
         down.hidden = true;
     }
 
     function onScroll() {
-        down.hidden = isAtEnd();
+        isFollowing = isAtEnd();
+        down.hidden = isFollowing;
         if (scroll.scrollTop < NEAR && cursor && !isReading)
             readOlder();
     }
@@ -307,12 +311,14 @@ export function messageList({thread, definitionOf, open, reply}) {
         } while (after);
     }
 
+    const resized = new ResizeObserver(() => isFollowing && showEnd());
+    resized.observe(scroll);
     return {
         root, load, refresh, showEnd, end, steady,
         redraw: () => steady(() => ids.forEach(redraw)),
         has: (wamid) => byWamid.has(wamid),
         newest: () => [...byId.values()].reduce((last, {message}) =>
             !last || order(message) > order(last) ? message : last, null),
-        focus: () => lastRow()?.focus(),
+        stop: () => resized.disconnect(),
     };
 }

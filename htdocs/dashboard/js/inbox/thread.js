@@ -161,6 +161,7 @@ export function threadView({thread: first, lines, onThread}) {
             clearInterval(timer);
             stopOutbox();
             writer.stop();
+            list.stop();
             templates.stop();
         },
     };

@@ -24,7 +24,7 @@ function columnsOf(items) {
         {label: t('forms.from'), cell: ({contact}) => el('bdi', {}, nameOf(contact))},
         {label: t('forms.received'), cell: ({receivedAt}) => moment(receivedAt)},
         ...names.map((name) => ({label: name, cell: ({response}) =>
-            el('span', {class: 'foreign'}, textOf(response?.[name]))})),
+            el('span', {class: 'foreign answer'}, textOf(response?.[name]))})),
     ];
 }
 
