@@ -28,7 +28,7 @@ setup() {
     assert_conventions
     assert_json .data.user "{\"id\":\"$user\",\"email\":\"$EMAIL\"}"
     assert_json .data.plan '{"name":"Premium","endsAt":null,"isActive":true}'
-    assert_that '.data.token | (.createdAt | test("^20")) and .last4 == "'"${TOKEN: -4}"'"'
+    assert_that '.data.token | (.createdAt | test("^20")) and .last4 == env.TOKEN[-4:]'
     assert_json '.data.accounts | map([.id, .wabaid])' "[[\"$ACCOUNT\",\"$WABA\"]]"
     assert_json '.data.lines | map([.id, .phoneNumberId, .accountId, .isPrimary, .archivedAt])' \
         "[[\"$line_id\",\"$LINE\",\"$ACCOUNT\",true,null]]"
