@@ -98,7 +98,12 @@ function planCard({plan, token, user}) {
                     : t('overview.unused'))))));
 }
 
-function warningsCard({warnings}) {
+// Warnings that the page shows in its own words, and in the user's language.
+const SHOWN = new Set(['PLAN_ENDED', 'PLAN_ENDS_SOON', 'NO_LINE', 'WEBHOOK_UNSET',
+    'WEBHOOK_SUSPENDED', 'WEBHOOK_FAILING', 'EVENTS_DEAD', 'COURIER_STOPPED']);
+
+function warningsCard({warnings: all}) {
+    const warnings = all.filter(({code}) => !SHOWN.has(code));
     return warnings.length > 0 && card(t('overview.warnings'), {text: t('overview.warningsText')},
         el('ul', {class: 'plain-list'}, warnings.map(({message}) => el('li', {class: 'row-top'},
             icon('alert'), el('span', {class: 'foreign'}, message)))));
