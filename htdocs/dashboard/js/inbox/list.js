@@ -60,9 +60,10 @@ function isNewer(a, b) {
     return a.lastMessageAt === b.lastMessageAt ? a.id > b.id : a.lastMessageAt > b.lastMessageAt;
 }
 
-// threadList({filters, hasManyLines}) returns {root, change(threads), select(id), reload(),
-// drop(id)}. filters: {line, q, unread} of the address.
-export function threadList({filters, hasManyLines}) {
+// threadList({filters, lines}) returns {root, change(threads), select(id), reload(), drop(id)}.
+// filters: {line, q, unread} of the address; `lines`: a promise of the lines. A thread names its
+// line where there are several.
+export function threadList({filters, lines}) {
     const list = el('ul', {class: 'threads'});
     const foot = el('div', {class: 'more'});
     const root = el('div', {class: 'thread-scroll'}, list, foot);
@@ -70,6 +71,7 @@ export function threadList({filters, hasManyLines}) {
     let selected = null;
     let cursor = null;
     let turn = 0;
+    let hasManyLines = false;
 
     function draw() {
         const items = [...threads.values()].sort((a, b) => isNewer(a, b) ? -1 : 1);
@@ -87,10 +89,12 @@ export function threadList({filters, hasManyLines}) {
 
     async function read(after) {
         const mine = ++turn;
-        const answer = await call('GET', '/v2/threads', {query: {
-            lineId: filters.line, q: filters.q, unread: filters.unread, limit: PAGE, after}});
+        const [answer, known] = await Promise.all([call('GET', '/v2/threads', {query: {
+            lineId: filters.line, q: filters.q, unread: filters.unread, limit: PAGE, after}}),
+        lines]);
         if (mine !== turn)
             return;
+        hasManyLines = known.length > 1 && !filters.line;
         if (!after)
             threads.clear();
         for (const thread of answer.items)

@@ -33,9 +33,14 @@ function targetOf(message) {
         revoke: part.original_message_id}[message.type] ?? null;
 }
 
-// messageList({thread, definitionOf, open, reply}) returns {root, load(), refresh(), redraw(),
-// has(wamid), newest(), showEnd(), steady(work), stop(), end}; `end` is the element below the
-// messages.
+// The newest messages of a thread.
+export function firstPage(id) {
+    return call('GET', `/v2/threads/${encodeURIComponent(id)}/messages`, {query: {limit: PAGE}});
+}
+
+// messageList({thread, definitionOf, open, reply}) returns {root, load(first), refresh(), redraw(),
+// has(wamid), newest(), showEnd(), steady(work), stop(), end}; `first` is a promise
+// of firstPage, or null; `end` is the element below the messages.
 export function messageList({thread, definitionOf, open, reply}) {
     const list = el('ol', {class: 'messages', on: {keydown: onKey, focusin: onFocus}});
     const top = el('div', {class: 'messages-top'});
@@ -260,18 +265,14 @@ export function messageList({thread, definitionOf, open, reply}) {
 
     // --- Reading ---
 
-    async function page(before) {
-        return await call('GET', `/v2/threads/${thread.id}/messages`,
-            {query: {limit: PAGE, before}});
-    }
-
     async function readOlder() {
         if (isReading)
             return;
         isReading = true;
         fill(top, loading());
         try {
-            const answer = await page(cursor);
+            const answer = await call('GET', `/v2/threads/${thread.id}/messages`,
+                {query: {limit: PAGE, before: cursor}});
             cursor = answer.paging.cursors.before;
             steady(() => {
                 fill(top);
@@ -286,8 +287,8 @@ export function messageList({thread, definitionOf, open, reply}) {
             onScroll();
     }
 
-    async function load() {
-        const answer = await page();
+    async function load(first) {
+        const answer = await (first ?? firstPage(thread.id));
         cursor = answer.paging.cursors.before;
         add(answer.items);
         change = Math.max(change, thread.change);

@@ -56,8 +56,9 @@ function pending(entry, onEdit) {
                 button(t('inbox.discard'), () => remove(entry), {kind: 'quiet'}))));
 }
 
-// threadView({thread, lines, onThread}) returns {root, load(), change(thread), refresh(), stop(),
-// focus()}. onThread(thread) is called with what an action here changed.
+// threadView({thread, lines, onThread}) returns {root, load(messages), change(thread), refresh(),
+// stop(), focus()}. `messages`: a promise of its first page, or null. onThread(thread) is called
+// with what an action here changed.
 export function threadView({thread: first, lines, onThread}) {
     let thread = first;
     const root = el('section', {class: 'thread-view', 'aria-labelledby': 'thread-name'});
@@ -145,12 +146,12 @@ export function threadView({thread: first, lines, onThread}) {
     fill(root, head, list.root, writer.root);
     return {
         root, change, refresh,
-        async load() {
-            await list.load();
+        async load(messages) {
+            await list.load(messages);
             settle(thread.id, list.has);
             drawOutbox();
             list.showEnd();
-            await markRead();
+            await markRead().catch(showError);
         },
         get thread() {
             return thread;

@@ -5,6 +5,7 @@ import {t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {threadList} from '../inbox/list.js';
 import {forgetMedia} from '../inbox/media.js';
+import {firstPage} from '../inbox/messages.js';
 import {threadView} from '../inbox/thread.js';
 import {onChanges} from '../live.js';
 import {keepInAddress} from '../router.js';
@@ -52,14 +53,17 @@ export async function show(root, parameters) {
     root.classList.add('inbox');
     root.classList.toggle('has-thread', Boolean(wanted));
     fill(root, side, pane);
-    const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all'}});
-    const byId = new Map(lines.map((line) => [line.id, line]));
+    const byId = new Map(); // the lines
+    const lines = call('GET', '/v2/lines', {query: {archived: 'all'}}).then(({items}) => {
+        items.forEach((line) => byId.set(line.id, line));
+        return items;
+    });
     let list = null;
     let view = null;
     let turn = 0;
 
     function newList() {
-        list = threadList({filters, hasManyLines: lines.length > 1 && !filters.line});
+        list = threadList({filters, lines});
         list.select(wanted ?? null);
         side.querySelector('.thread-scroll')?.remove();
         side.append(list.root);
@@ -92,15 +96,17 @@ export async function show(root, parameters) {
             return;
         }
         fill(pane, loading());
+        const first = firstPage(wanted); // while the thread is read
+        first.catch(() => {}); // the thread's failure is shown
         try {
             const thread = await call('GET', `/v2/threads/${encodeURIComponent(wanted)}`);
             if (mine !== turn)
                 return;
-            follow(thread);
+            const isOther = follow(thread);
             view = threadView({thread, lines: byId, onThread: (fresh) => list.change([fresh])});
             fill(pane, view.root);
             view.focus();
-            await view.load();
+            await view.load(isOther ? null : first);
         } catch (error) {
             if (mine === turn)
                 fill(pane, el('h1', {class: 'off-screen'}, t('inbox.title')), errorBox(error));
@@ -118,6 +124,10 @@ export async function show(root, parameters) {
         return true;
     }
 
+    newList();
+    openThread();
+    const used = (await lines).filter(({archivedAt}) => !archivedAt);
+    side.querySelector(':scope > .loading').replaceWith(filterBar(filters, used, onFilter));
     const stopChanges = onChanges(async (threads) => {
         list.change(threads);
         const mine = threads.find(({id, formerIds}) => [id, ...formerIds].includes(wanted));
@@ -133,10 +143,6 @@ export async function show(root, parameters) {
         }
     });
 
-    side.querySelector('.loading').replaceWith(
-        filterBar(filters, lines.filter(({archivedAt}) => !archivedAt), onFilter));
-    newList();
-    openThread();
     return {
         change({thread, ...rest}) {
             wanted = thread;
