@@ -67,10 +67,10 @@ is_reported() {
 # --- the linters ---
 
 @test "redocly finds nothing in the document that a running instance serves" {
-    run "$NODE_MODULES/.bin/redocly" lint --extends recommended --format json "$DOCUMENT"
-    assert_equal "$status" 0
-    assert_equal "$(sed -n '/^{/,$p' <<<"$output" | jq -c .totals)" \
-        '{"errors":0,"warnings":0,"ignored":0}'
+    "$NODE_MODULES/.bin/redocly" lint --extends recommended --format json "$DOCUMENT" \
+        >"$BATS_TEST_TMPDIR/found" 2>"$BATS_TEST_TMPDIR/log" || cat "$BATS_TEST_TMPDIR/log"
+    assert_equal "$(jq -c '.totals, .problems' "$BATS_TEST_TMPDIR/found")" \
+        $'{"errors":0,"warnings":0,"ignored":0}\n[]'
 }
 
 @test "the document keeps our rules" {

@@ -174,6 +174,17 @@ def event: {post: {
         "410": {description: "Deliveries are suspended."},
         "4XX": {description: "The event is delivered again later."}}}};
 
+# Moves the headers of the answers to the components: there are only a few different ones. Of those
+# with one name the second gets a number, and so on.
+def share_headers:
+    ([.paths[][].responses[].headers | to_entries[]] | unique | group_by(.key)
+        | map(to_entries[] | .value + {name: (.value.key
+            + (if .key == 0 then "" else "-\(.key + 1)" end))})) as $shared
+    | .components.headers = ([$shared[] | {key: .name, value}] | from_entries)
+    | .paths[][].responses[].headers |= with_entries(. as $entry
+        | .value = {"$ref": "#/components/headers/\(first($shared[]
+            | select(.key == $entry.key and .value == $entry.value).name))"});
+
 . as $all | ([.pages[] | {key: .page, value: .title}] | from_entries) as $tags
 | {
     openapi: "3.1.0",
@@ -200,3 +211,4 @@ def event: {post: {
             + ([.routes[] | select(.body == "json" and .kinds == []) | bodies] | add)
             + ([.routes[] | select(.kinds != [])
                 | {key: "\(operation)Body", value: dispatched($all.routes)}] | from_entries))}}
+| share_headers
