@@ -139,7 +139,8 @@ clauses() {
     # of the alternatives of which exactly one may be present, each has a schema of its own
     assert_equal "$(jq -c '.components.schemas
         | .PostMessagesSendInteractiveMediaCarouselWithTo.properties.mediaCards.items.oneOf[]
-        | .required, (.properties | map_values(select(. != false)) | keys)' "$document")" '["media","buttonText","url"]
+        | .required, (.properties | map_values(select(. != false)) | keys)' "$document")" \
+        '["media","buttonText","url"]
 ["bodyText","buttonText","media","url"]
 ["media","buttons"]
 ["bodyText","buttons","media"]'

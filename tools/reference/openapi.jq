@@ -78,8 +78,9 @@ def dispatched($routes): . as $route
 
 def url: gsub(":(?<name>[A-Za-z]+)"; "{\(.name)}");
 def query_schema: if .type == "integer"
-    then {type: "integer", format: "int64", minimum: (.from // 0)}
-        + (if .to then {maximum: .to} else {} end) else {type: "string"} + text_rules end;
+    then {type: "integer", minimum: (.from // 0)}
+        + (if .to then {maximum: .to} else {format: "int64"} end)
+    else {type: "string"} + text_rules end;
 def parameter($in; $schema): {name: .path, in: $in, description: (.text // "" | plain), $schema}
     + (if $in == "path" or .required then {required: true} else {} end);
 def strict: {name: "Prefer", in: "header", schema: {type: "string", examples: ["handling=strict"]},
