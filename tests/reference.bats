@@ -186,7 +186,7 @@ clauses() {
 # --- the examples ---
 
 @test "the gateway accepts every example of a body as it stands, for the user's own line" {
-    local route url example who count=0 ANN_EMAIL=ann@example.org
+    local route url example who count=0 ANN_EMAIL=you@example.org
     switchboard user add "$ANN_EMAIL" >/dev/null
     set_password ANN_
     make_session ANN_
