@@ -17,6 +17,10 @@ setup_file() {
     set_password
     set_password OTHER_
     set_password LOCKED_
+    make_consumer DEAD
+    set_password DEAD_
+    make_consumer TIRED
+    set_password TIRED_
     start_receiver HOOK
     start_courier
     start_browser
@@ -219,4 +223,89 @@ add_life() {
     use_hook moved
     answers HOOK moved 'status 302'
     browse integration webhookTest 302 'Redirects are not followed'
+}
+
+@test "a failure without an answer is said in words too" {
+    local port
+    stop_receiver_of_port
+    api POST /v2/webhooks/config \
+        -d "{\"webhookUrl\":\"http://127.0.0.1:$port/\",\"webhookCode\":\"code\"}"
+    assert_success
+    browse integration webhookTest '' 'no program listens on this port'
+    browse integration reasons
+}
+
+# Sets `port` to one at which nothing listens.
+stop_receiver_of_port() {
+    start_receiver GONE
+    port=${GONE_URL##*:}
+    end_helper "$STACK/receivers/GONE/pid"
+}
+
+# Makes three events of DEAD that were given up. Without a webhook the courier leaves them alone.
+add_dead_events() {
+    add_events DEAD 3 >/dev/null
+    db "UPDATE event SET state = 'dead', attempts = 10, last_status = 500, last_error = 'HTTP 500',
+            finished_at = $db_now
+        WHERE user_id = (SELECT id FROM user WHERE email = '$DEAD_EMAIL')"
+}
+
+@test "the log filters by state and type, keeps its filters, and delivers one or all again" {
+    add_dead_events
+    answers HOOK dead
+    set_webhook DEAD "$(url_of HOOK)/dead"
+    EMAIL=$DEAD_EMAIL PASSWORD=$DEAD_PASSWORD browse integration events 3
+    eventually has_received HOOK 3 dead
+    # each event has arrived once, under its own id
+    assert_equal "$(for number in $(received HOOK dead); do
+        received_header HOOK "$number" webhook-id
+    done | sort -u | wc -l)" 3
+    assert_equal "$(received_count HOOK dead)" 3
+}
+
+@test "an answer of a receiver made of markup is shown as text" {
+    local id
+    use_hook markup
+    answers HOOK markup 'status 400' 'body <script>alert(1)</script><img src=x onerror=alert(1)>'
+    api POST /v2/webhooks/test -d '{}'
+    id=$(jq -r .data.eventId "$body")
+    eventually attempted "$id"
+    browse integration hostileAnswer "$id" '<script>alert(1)</script><img src=x onerror=alert(1)>'
+}
+
+attempted() { # EVENT
+    [[ $(db "SELECT count(*) FROM event_attempt WHERE event_id = '$1'") != 0 ]]
+}
+
+@test "an open event shows its next attempts without a reload, and a hidden tab does not ask" {
+    local id
+    id=$(db "SELECT id FROM event WHERE user_id = (SELECT id FROM user WHERE email = '$EMAIL')
+        ORDER BY id LIMIT 1")
+    browse frame hidden "/events/$id"
+}
+
+@test "a suspension says since when, and the user ends it" {
+    answers HOOK tired 'status 410'
+    set_webhook TIRED "$(url_of HOOK)/tired"
+    request POST /v2/webhooks/test --as "$TIRED_TOKEN" -d '{}'
+    assert_success
+    eventually is_suspended "$TIRED_EMAIL"
+    answers HOOK tired
+    EMAIL=$TIRED_EMAIL PASSWORD=$TIRED_PASSWORD browse integration suspended
+    ! is_suspended "$TIRED_EMAIL"
+    request POST /v2/webhooks/test --as "$TIRED_TOKEN" -d '{}'
+    eventually has_received HOOK 2 tired
+}
+
+is_suspended() { # EMAIL
+    [[ $(db "SELECT suspended_at IS NOT NULL FROM webhook WHERE user_id =
+        (SELECT id FROM user WHERE email = '$1')") == 1 ]]
+}
+
+# --- request log ---
+
+@test "the request log finds a request by its id" {
+    api GET /v2/me
+    assert_success
+    browse integration requests "$(header X-Request-Id)"
 }
