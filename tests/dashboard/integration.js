@@ -112,8 +112,8 @@ exports.webhookTest = async ({page, logIn, open, step, settled}, status, words, 
     step('its page');
     await page.getByRole('link', {name: 'Open this event'}).click();
     await settled(page);
-    await page.getByRole('heading', {name: 'webhook.test'}).waitFor();
-    await page.getByText('"type": "webhook.test"').waitFor();
+    await page.getByRole('heading', {name: 'ping', exact: true}).waitFor();
+    await page.getByText('"type": "ping"').waitFor();
     await page.getByText('Request and answer').first().click();
     assert.match(await page.locator('.attempt').first().innerText(), /webhook-id: evt_/);
 };
