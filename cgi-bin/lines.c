@@ -1,26 +1,6 @@
 /* /v2/lines: the caller's lines, archived ones too, and their names and states (spec 2.2). */
 #include "api/auth.h"
-#include "store/line.h"
-
-static void write_line(struct json_writer *w, const char *name, const struct owned_line *line) {
-    json_write_object(w, name);
-    json_write_text(w, "id", line->id);
-    json_write_text(w, "phoneNumberId", line->phone_number_id);
-    json_write_text(w, "phoneNumber", line->phone_number);
-    json_write_text(w, "name", line->name);
-    json_write_bool(w, "isRegistered", line->is_registered);
-    json_write_bool(w, "isCoexisting", line->is_coexisting);
-    json_write_text(w, "platformType", line->platform_type);
-    json_write_text(w, "accountId", line->account_id);
-    json_write_time(w, "createdAt", line->created_at);
-    if (line->archived_at == INT64_MIN)
-        json_write_null(w, "archivedAt");
-    else
-        json_write_time(w, "archivedAt", line->archived_at);
-    json_write_bool(w, "isPrimary", line->is_primary);
-    json_write_null(w, "quality");
-    json_write_end(w);
-}
+#include "api/line_view.h"
 
 /* --- GET /v2/lines --- */
 
@@ -47,7 +27,7 @@ static int get_lines(struct request *rq) {
     json_write_array(&data, "items");
     for (size_t i = 0; i < count; i++)
         if (all || (lines[i].archived_at != INT64_MIN) == wants_archived)
-            write_line(&data, NULL, &lines[i]);
+            line_view_write(&data, NULL, &lines[i]);
     json_write_end(&data);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
@@ -70,7 +50,7 @@ static int get_line(struct request *rq) {
     if (result != STORE_OK)
         return fail_line(rq, result);
     json_write_start(&data, rq->arena);
-    write_line(&data, NULL, &line);
+    line_view_write(&data, NULL, &line);
     return reply_data(rq, json_written(&data));
 }
 

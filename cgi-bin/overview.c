@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/auth.h"
+#include "api/line_view.h"
 #include "api/paging.h"
 #include "api/period.h"
 #include "base/clock.h"
@@ -30,7 +31,7 @@ struct view {
     const struct store_user *user;
     struct store_account *accounts;
     size_t account_count;
-    struct store_line *lines;
+    struct owned_line *lines;
     size_t line_count;
     struct store_user_state found;
     struct usage_period usage; /* of this clock hour and the one before */
@@ -38,6 +39,20 @@ struct view {
     int64_t beat_at;       /* of the courier; INT64_MIN: never */
     int64_t token_used_at; /* INT64_MAX: not known */
 };
+
+/* Lists the user's lines without archived ones. */
+static enum store_result list_lines(struct view *view) {
+    struct owned_line *lines;
+    size_t count;
+    enum store_result result = store_list_owned_lines(view->rq->caller->store, view->rq->arena,
+                                                      view->user->id, &lines, &count);
+    view->lines = lines;
+    view->line_count = 0;
+    for (size_t i = 0; result == STORE_OK && i < count; i++)
+        if (lines[i].archived_at == INT64_MIN)
+            lines[view->line_count++] = lines[i];
+    return result;
+}
 
 static enum store_result read_view(struct view *view) {
     struct request *rq = view->rq;
@@ -49,7 +64,7 @@ static enum store_result read_view(struct view *view) {
     enum store_result result =
         store_list_accounts(store, rq->arena, user_id, &view->accounts, &view->account_count);
     if (result == STORE_OK)
-        result = store_list_lines(store, rq->arena, user_id, &view->lines, &view->line_count);
+        result = list_lines(view);
     if (result == STORE_OK)
         result = store_find_user_state(store, rq->arena, user_id, &view->found);
     if (result == STORE_OK)
@@ -107,29 +122,10 @@ static void write_accounts(struct json_writer *out, const struct view *view) {
     json_write_end(out);
 }
 
-static void write_line(struct json_writer *out, const struct view *view,
-                       const struct store_line *line) {
-    const char *primary = view->user->primary_line_id;
-    json_write_object(out, NULL);
-    json_write_text(out, "id", line->id);
-    json_write_text(out, "phoneNumberId", line->phone_number_id);
-    json_write_text(out, "phoneNumber", line->phone_number);
-    json_write_text(out, "name", line->name);
-    json_write_bool(out, "isRegistered", line->is_registered);
-    json_write_bool(out, "isCoexisting", line->is_coexisting);
-    json_write_text(out, "platformType", line->platform_type);
-    json_write_text(out, "accountId", line->account_id);
-    json_write_time(out, "createdAt", line->created_at);
-    json_write_null(out, "archivedAt");
-    json_write_bool(out, "isPrimary", primary && strcmp(primary, line->id) == 0);
-    json_write_null(out, "quality");
-    json_write_end(out);
-}
-
 static void write_traffic(struct json_writer *out, const struct view *view) {
     json_write_array(out, "lines");
     for (size_t i = 0; i < view->line_count; i++)
-        write_line(out, view, &view->lines[i]);
+        line_view_write(out, NULL, &view->lines[i]);
     json_write_end(out);
     json_write_object(out, "lastHour");
     json_write_time(out, "since", view->usage_since);

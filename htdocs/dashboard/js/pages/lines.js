@@ -1,13 +1,11 @@
 // The phone lines: name, state, primary line, archive.
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
-import {has, t} from '../i18n.js';
+import {t} from '../i18n.js';
 import {badge, button, card, confirm, dialog, empty, facts, field, form, heading, loading, moment,
     toast} from '../ui.js';
 
 export const title = 'lines.title';
-
-const QUALITY = {GREEN: 'ok', YELLOW: 'warn', RED: 'bad'};
 
 function rename(line, save) {
     return dialog(t('lines.rename'), (close) => {
@@ -31,13 +29,6 @@ export function lineBadges(line) {
                 : badge('bad', t('lines.unregistered')),
         line.isPrimary && badge('info', t('lines.primary')),
         line.isCoexisting && badge('plain', t('lines.coexisting')));
-}
-
-function qualityOf(line) {
-    return line.quality in QUALITY
-        ? badge(QUALITY[line.quality], has(`lines.quality.${line.quality}`)
-            ? t(`lines.quality.${line.quality}`) : line.quality)
-        : line.quality;
 }
 
 export async function show(root) {
@@ -77,7 +68,6 @@ export async function show(root) {
             facts([
                 [t('lines.number'), line.phoneNumber],
                 [t('lines.account'), names.get(line.accountId)],
-                [t('lines.qualityName'), line.quality && qualityOf(line)],
                 [t('lines.platformType'), line.platformType],
                 [t('lines.phoneNumberId'), el('code', {}, line.phoneNumberId)],
                 [t('lines.created'), moment(line.createdAt)],
