@@ -146,7 +146,10 @@ function* answerBodyProblems(document, response, place, exchange, json) {
     const type = mediaType(exchange.headers);
     const content = response.content ?? {};
     const listed = type in content ? type : "*/*" in content ? "*/*" : null;
-    if (listed === null) {
+    if (response.content === undefined && type === "") {
+        if (exchange.body?.length > 0)
+            yield ["body", `the answer has a body: ${place}`];
+    } else if (listed === null) {
         yield ["type", `the type ${type || "(none)"} of the answer is not listed: `
             + `${place}/content`];
     } else if (listed === "application/json" && exchange.method !== "HEAD"

@@ -41,7 +41,8 @@ def route_tables:
     table(["field", "type", "meaning"]; [.members[] | ["`\(.path)`", rules, .text]]),
     table(["kind", "chosen by"]; [.kinds[] | ["`\(.kind)`", ([.members | to_entries[]
         | "`\(.key)`" + (if .value == "any" then "" else ": \(.value)" end)] | join(", "))]]),
-    table(["status", "error", "when"]; [.answers[] | ["\(.status)", (.types | join(", ")), .text]]
+    table(["status", "error", "when"]; [.answers[] | ["\(.status)",
+            (.types | if . == [] then "no body" else join(", ") end), .text]]
         + (.errors | sort_by(.status) | map(["\(.status)", "`\(.error)`", .text]))),
     table(["answer header", "on", "meaning"]; [.answer_headers[] | ["`\(.path)`", .on, .text]]);
 def alternatives: .exclusive as $exclusive | .one_of[]

@@ -117,12 +117,13 @@ def headers_of($status): [.answer_headers[]
         + (if $on.how == "every" then {required: true} else {} end)
         + {schema: {type: "string", minLength: 1}})}] | from_entries;
 def answer($status; $types; $data): .answer as $example
-    | {headers: headers_of($status), content: ([$types[]
+    | {headers: headers_of($status)} + if $types == [] then {} else {content: ([$types[]
     | {key: ., value: ({schema: (if . == "application/json" then $data | envelope
         elif . == "*/*" then {type: "string", contentMediaType: "application/octet-stream"}
         else {type: "string"} end)}
             + (if . == "application/json" and $example != null
-                then {example: {success: true, data: $example}} else {} end))}] | from_entries)};
+                then {example: {success: true, data: $example}} else {} end))}]
+        | from_entries)} end;
 
 def answers: . as $route | .data as $data
     | (if any(.answers[]; .status == 200) then {}

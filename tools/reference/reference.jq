@@ -52,7 +52,8 @@ def known_groups: ["Every route", "Every route that requires a token or a sessio
 def text_of($scopes; $kind; $key):
     [$scopes[] | .rows[] | select(.kind == $kind and .key == $key).text] | last;
 
-def is_media_type: test("/|^\\*");
+# Whether the second column of a row of a table `status` lists media types, or none: no body.
+def is_media_type: test("/|^\\*|^none$");
 def pair: "\(.status) \(.error)";
 
 def merge($scopes):
@@ -69,7 +70,7 @@ def merge($scopes):
         | {path: .key, on: .second, text}] | group_by(.path) | map(last))
     | .parts = [$mine[] | .rows[] | select(.kind == "part") | {path: .key, text}]
     | .answers = [$statuses[] | select(.second | is_media_type)
-        | {status: (.key | tonumber), types: (.second | split(", ")), text}]
+        | {status: (.key | tonumber), types: (.second | split(", ") - ["none"]), text}]
     | .errors = [$statuses[] | select(.second | is_media_type | not)
         | {status: (.key | tonumber), error: .second, text}]
     | .data = ([$mine[] | .data // empty | fromjson] | last)
