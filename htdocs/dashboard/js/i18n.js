@@ -118,12 +118,12 @@ export function clock(value) {
 const STEPS = [['second', 60], ['minute', 60], ['hour', 24], ['day', 30], ['month', 12],
     ['year', Infinity]];
 
-// "3 minutes ago", "in 2 hours".
-export function relative(value, now = Date.now()) {
-    let amount = (new Date(value).getTime() - now) / 1000;
+// "3 minutes ago", "in 2 hours"; with the style narrow "3m ago".
+export function relative(value, style = 'long') {
+    let amount = (new Date(value).getTime() - Date.now()) / 1000;
     for (const [unit, size] of STEPS) {
         if (Math.abs(amount) < size) {
-            return new Intl.RelativeTimeFormat(code, {numeric: 'auto'})
+            return new Intl.RelativeTimeFormat(code, {numeric: 'auto', style})
                 .format(Math.trunc(amount), unit);
         }
         amount /= size;

@@ -106,7 +106,8 @@ export function moment(iso, {isExact = false} = {}) {
 export function timestamp(iso) {
     const full = dateTime(iso);
     return el('time', {datetime: iso, title: full},
-        el('span', {class: 'narrow'}, full), el('span', {class: 'on-phone'}, relative(iso)));
+        el('span', {class: 'narrow'}, full),
+        el('span', {class: 'on-phone'}, relative(iso, 'narrow')));
 }
 
 // --- Buttons and links ---------------------------------------------------------------------------

@@ -75,8 +75,8 @@ function filterBar(filter, apply) {
         ...STATES.map((state) => [state, t(`events.state.${state}`)]),
         ['failed', t('events.failed')]];
     return el('div', {class: 'filters'},
-        choices(t('events.column.state'), states, filter.state ?? '',
-            (state) => apply({state})),
+        el('div', {class: 'filters-row'}, choices(t('events.column.state'), states,
+            filter.state ?? '', (state) => apply({state}))),
         type.root, since.root, until.root);
 }
 
