@@ -100,6 +100,32 @@ COMMIT;
 END
 }
 
+# Prints SQL for contacts with a thread and a message each: many_contacts COUNT
+many_contacts() {
+    cat <<END
+BEGIN;
+CREATE TEMP TABLE row AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+    WHERE i < $1) SELECT i, printf('%06d', i) AS suffix, a.id AS account_id, a.user_id,
+    l.id AS line_id FROM n JOIN line l JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = '$LINE';
+INSERT INTO contact (id, account_id, phone, name, created_at, updated_at)
+    SELECT 'con_many' || suffix, account_id, '1777' || suffix, 'Person ' || i, 1, 1 FROM row;
+INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at, unread)
+    SELECT 'thr_many' || suffix, user_id, line_id, 'con_many' || suffix, 1, 1700000000000 + i, i % 3
+    FROM row;
+INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status,
+        status_at, timestamp, body, created_at)
+    SELECT 'msg_many' || suffix, user_id, 'thr_many' || suffix, line_id, 'wamid.many' || suffix,
+        'in', 'webhook', 'text', 'received', 1, 1700000000000 + i,
+        CAST('{"type":"text","text":{"body":"Hello ' || i || '"}}' AS BLOB), 1 FROM row;
+COMMIT;
+END
+}
+
+@test "of 10,000 threads the newest are listed, and more on request" {
+    db "$(many_contacts 10000)"
+    browse inbox tenThousand
+}
+
 @test "a thread of 20,000 messages opens, and its pages come back without a jump" {
     db "$(long_thread 20000)"
     browse inbox twentyThousand thr_long

@@ -350,6 +350,26 @@ exports.media = async ({page, open, logIn, step, BASE}, jpeg) => {
     assert.equal(await bad.locator('img').count(), 0);
 };
 
+exports.tenThousand = async ({page, open, logIn, step, settled}) => {
+    await logIn();
+    await open('/overview');
+    step('the list');
+    const start = Date.now();
+    await page.evaluate(() => { location.hash = '#/inbox?unread=true'; });
+    await page.locator('.thread').first().waitFor();
+    process.stdout.write(`listed in ${Date.now() - start} ms\n`);
+    await settled(page);
+    const shown = await page.locator('.thread').count();
+    assert.ok(shown > 0 && shown <= 100, `${shown} threads at once`);
+    assert.match(await page.locator('.thread').first().innerText(), /Person 10000|Person 9999/);
+    step('more');
+    await page.getByRole('button', {name: 'Show more'}).click();
+    await page.waitForFunction((count) =>
+        document.querySelectorAll('.thread').length > count, shown);
+    const names = await page.locator('.thread-name').allInnerTexts();
+    assert.equal(new Set(names).size, names.length, 'a thread is listed twice');
+};
+
 // Where a row stands in the window.
 const topOf = (page, id) => page.evaluate((wanted) =>
     document.getElementById(wanted).getBoundingClientRect().top, id);

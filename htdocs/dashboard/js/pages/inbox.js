@@ -124,10 +124,7 @@ export async function show(root, parameters) {
         return true;
     }
 
-    newList();
-    openThread();
-    const used = (await lines).filter(({archivedAt}) => !archivedAt);
-    side.querySelector(':scope > .loading').replaceWith(filterBar(filters, used, onFilter));
+    // requested first: a change between it and the list would be missed
     const stopChanges = onChanges(async (threads) => {
         list.change(threads);
         const mine = threads.find(({id, formerIds}) => [id, ...formerIds].includes(wanted));
@@ -142,8 +139,23 @@ export async function show(root, parameters) {
             showError(error);
         }
     });
+    newList();
+    openThread();
+    function stop() {
+        stopChanges();
+        close();
+        forgetMedia();
+    }
 
+    try {
+        const used = (await lines).filter(({archivedAt}) => !archivedAt);
+        side.querySelector(':scope > .loading').replaceWith(filterBar(filters, used, onFilter));
+    } catch (error) {
+        stop();
+        throw error;
+    }
     return {
+        stop,
         change({thread, ...rest}) {
             wanted = thread;
             if (JSON.stringify(rest) !== JSON.stringify(clean(filters))) {
@@ -151,11 +163,6 @@ export async function show(root, parameters) {
                 newList();
             }
             openThread();
-        },
-        stop() {
-            stopChanges();
-            close();
-            forgetMedia();
         },
     };
 }
