@@ -106,7 +106,8 @@ many_contacts() {
 BEGIN;
 CREATE TEMP TABLE row AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
     WHERE i < $1) SELECT i, printf('%06d', i) AS suffix, a.id AS account_id, a.user_id,
-    l.id AS line_id FROM n JOIN line l JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = '$LINE';
+    l.id AS line_id FROM n JOIN line l JOIN account a ON a.id = l.account_id
+    WHERE l.phone_number_id = '$LINE';
 INSERT INTO contact (id, account_id, phone, name, created_at, updated_at)
     SELECT 'con_many' || suffix, account_id, '1777' || suffix, 'Person ' || i, 1, 1 FROM row;
 INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at, unread)
