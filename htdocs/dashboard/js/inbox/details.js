@@ -8,8 +8,16 @@ import {button, codeBlock, copyButton, dialog, errorBox, facts, link, loading, m
 import {nameOf, phoneText, summary} from './describe.js';
 import {ticks} from './bubble.js';
 
+const STEPS = ['sent', 'delivered', 'read', 'played', 'failed'];
+
+// The platform's clock has whole seconds: those of one second stand in their natural order.
+function byTime(a, b) {
+    return a.timestamp === b.timestamp ? STEPS.indexOf(a.status) - STEPS.indexOf(b.status)
+        : a.timestamp < b.timestamp ? -1 : 1;
+}
+
 function history(statuses) {
-    return el('ol', {class: 'history'}, statuses.map((one) => el('li', {},
+    return el('ol', {class: 'history'}, statuses.toSorted(byTime).map((one) => el('li', {},
         ticks(one.status), el('span', {class: 'strong'}, t(`inbox.status.${one.status}`)),
         el('time', {datetime: one.timestamp, class: 'muted'}, dateTime(one.timestamp)))));
 }

@@ -85,7 +85,7 @@ export function threadView({thread: first, lines, onThread}) {
                 el('p', {class: 'small muted cut'}, [identityOf(thread.contact),
                     thread.line.name ?? thread.line.phoneNumber].filter(Boolean).join(' · '))),
             el('div', {class: 'actions'}, windowState(thread),
-                button(t('inbox.contact'), () => showContact(thread.contact, lines),
+                button(t('inbox.contact'), () => void showContact(thread.contact, lines),
                     {kind: 'quiet', icon: 'person', isIconOnly: true}),
                 !thread.isBlocked && button(t('inbox.block'), block,
                     {kind: 'quiet', icon: 'block', isIconOnly: true})));
