@@ -193,6 +193,24 @@ Use 'cd ... || exit' or 'cd ... || return' in case cd fails. [SC2164]"
     [[ $output == *'shellcheck cannot check tools/unsafe'* ]] || fail "$output"
 }
 
+@test "a syntax error is found in a script and in a module, and a node that cannot run is no clean tree" {
+    put tools/script.js 'const a = 1;' 'const a = 2;'
+    lint
+    assert_finding "tools/script.js:2: node: SyntaxError: Identifier 'a' has already been declared"
+    put tools/script.js "import {a} from './a.js';" 'a(;'
+    lint
+    assert_finding "tools/script.js:2: node: SyntaxError: Unexpected token ';'"
+    put tools/script.js "import {a} from './a.js';" 'a();'
+    lint
+    assert_equal "$status" 0
+    put tools/script.js 'a();'
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\necho no node >&2\nexit 127\n' >"$BATS_TEST_TMPDIR/bin/node"
+    chmod +x "$BATS_TEST_TMPDIR/bin/node"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH lint
+    assert_finding 'tools/script.js:1: node: no node'
+}
+
 @test "an exemption leaves a line out, and one that no line needs is found" {
     put lib/base/word.h '/* The row of nobody. */'
     put tests/lint/exempt $'word\tlib/base/word.h\tof nobody\ta reason' \
