@@ -97,7 +97,7 @@ dashboard_file() {
     assert_equal "$found" ''
 }
 
-@test "each text exists in each language, and each text that a module uses exists" {
+@test "each text exists in each language, and the texts are those that the modules use" {
     run node "$root/tests/dashboard/texts.js" "$pages"
     assert_equal "$output" ''
     ((status == 0))

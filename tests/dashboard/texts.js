@@ -1,5 +1,5 @@
 // Checks the texts of the dashboard without a browser: every language has the same keys and the
-// same {names} in each text, and every key that the modules use exists.
+// same {names} in each text, every key that the modules use exists, and every key is used.
 //
 //     node texts.js DIRECTORY      DIRECTORY: htdocs/dashboard
 const fs = require('node:fs');
@@ -54,6 +54,7 @@ for (const [file, texts] of Object.entries(languages)) {
 // A key stands as 'group.name' in a module, or as a template `group.${...}` whose parts in front
 // of and behind the variable are compared.
 const groups = new Set(Object.keys(english).map((key) => key.split('.')[0]));
+const used = new Set();
 for (const file of modules(path.join(directory, 'js'))) {
     const source = fs.readFileSync(file, 'utf8');
     for (const [, key] of source.matchAll(/'([a-z]\w*(?:\.\w+)+)'/g)) {
@@ -64,6 +65,7 @@ for (const file of modules(path.join(directory, 'js'))) {
                 one.startsWith(key));
         if (!found.length)
             findings.push(`${file}: ${key} is not in en.json`);
+        found.forEach((one) => used.add(one));
     }
     for (const [, template] of source.matchAll(/`([a-z]\w*\.[^`]*\$\{[^`]*)`/g)) {
         const pattern = new RegExp(`^${template.split(/\$\{(?:[^{}]|\{[^}]*\})*\}/)
@@ -74,7 +76,11 @@ for (const file of modules(path.join(directory, 'js'))) {
         const found = Object.keys(english).filter((one) => pattern.test(one));
         if (!found.length)
             findings.push(`${file}: no key matches ${template}`);
+        found.forEach((one) => used.add(one));
     }
 }
+for (const key of Object.keys(english).filter((one) => !used.has(one)))
+    findings.push(`en.json: ${key} is not used`);
+
 findings.forEach((text) => process.stdout.write(`${text}\n`));
 process.exit(findings.length ? 1 : 0);
