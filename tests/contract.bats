@@ -122,6 +122,8 @@ is_reported() {
         'the status is not listed: /paths/~1v2~1me/get/responses'
     is_reported '.paths["/v2/health"].get.responses["200"].content |= {"text/plain": {}}' \
         'GET /v2/health' 'application/json' 'not listed'
+    is_reported 'del(.paths["/v2/health"].get.responses["200"].content)' 'GET /v2/health' \
+        'application/json' 'not listed'
     is_reported '.paths["/v2/me"].get.responses["200"].headers.Late = {required: true}' \
         'GET /v2/me' 'the answer has no Late'
     is_reported 'del(.paths["/v2/me"].get.responses["401"].headers["WWW-Authenticate"])' \
