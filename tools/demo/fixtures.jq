@@ -44,7 +44,9 @@ def buttons($list): {type: "BUTTONS", buttons: $list};
         template("310000000000105"; "tasting_invitation"; "en_US"; "UTILITY"; "APPROVED"; [
             body("Would you like to book a tasting?"),
             buttons([{type: "FLOW", text: "Book", flow_id: 410000000000001,
-                      flow_action: "NAVIGATE", navigate_screen: "DATE"}])])]},
+                      flow_action: "NAVIGATE", navigate_screen: "DATE"}])]),
+        template("310000000000106"; "order_ready"; "en_US"; "UTILITY"; "APPROVED"; [
+            body("Order {{1}} is ready"; ["4711"])])]},
     {wabaId: "302290129340398", items: [
         template("330000000000101"; "livro_chegou"; "pt_BR"; "UTILITY"; "APPROVED"; [
             body("O livro {{1}} chegou à loja."; ["Dom Casmurro"])])]}],

@@ -12,17 +12,36 @@ def rules: [.type, (select(.required) | "required"), (select(.may_be_empty) | "m
     (select(.values) | "one of " + (.values | join(", "))),
     (select(.longest) | "at most \(.longest) bytes"), (select(.meaning) | .meaning)] | join("; ");
 
-# The request as a command. BASE_URL and TOKEN are variables of the user's shell.
+# What differs between installations is in variables of the user's shell, which doc/api/README.md
+# sets: these values of the examples of bodies, and the segments of paths.
+def variables: {"15550001000": "PHONE_NUMBER_ID", "7001": "MEDIA_ID", "7002": "FLOW_ID",
+    "wamid.x=": "WAMID", "you@example.org": "USER_EMAIL", "correct horse battery": "PASSWORD"};
+def with_variables: reduce (variables | to_entries[]) as $each (.;
+    split("\"\($each.key)\"") | join("\"'\"$\($each.value)\"'\""));
+def segment: if . == "name" then "TEMPLATE_NAME"
+    else gsub("(?<capital>[A-Z])"; "_\(.capital)") | ascii_upcase end;
+
+# The request as a command.
 def command:
-    "curl" + (if .method == "GET" then "" else " -X \(.method)" end) + " \"$BASE_URL\(.path
-        | gsub(":(?<name>[A-Za-z]+)"; "$\(.name | ascii_upcase)"))\""
-    + (if any(.requires[]; . == "either") then " -H \"Authorization: Bearer $TOKEN\""
+    (if .body == "raw" then "PAYLOAD='{\"object\":\"whatsapp_business_account\",\"entry\":[]}'\n"
+        + "SIGNATURE=$(printf '%s' \"$PAYLOAD\" |\n    openssl dgst -sha256 -hmac "
+        + "\"$META_APP_SECRET\" -r | cut -d ' ' -f 1)\n" else "" end)
+    + "curl" + (if .method == "GET" then "" else " -X \(.method)" end) + " \"$BASE_URL\(.path
+        | gsub(":(?<name>[A-Za-z]+)"; "$\(.name | segment)"))"
+    + (if any(.query[]; .path == "hub.mode") then
+        "?hub.mode=subscribe&hub.verify_token=$META_VERIFY_TOKEN&hub.challenge=17" else "" end)
+    + "\""
+    + (if any(.requires[]; . == "either") then " -H \"Authorization: Bearer $API_TOKEN\""
         elif any(.requires[]; . == "session") then " \\\n    -b \"__Host-switchboard=$SESSION\""
             + " -H 'X-Switchboard: 1' -H 'Sec-Fetch-Site: same-origin'" else "" end)
     + (if .body == "json" then " \\\n    -H 'Content-Type: application/json' \\\n    -d '"
-        + (.request // {} | tojson) + "'"
-        elif .body == "file" then " \\\n    -F phoneNumberId=\"$LINE\" -F file=@picture.png"
-        else "" end);
+        + (.request // {} | tojson | with_variables) + "'"
+        elif .body == "file" then " \\\n    -F phoneNumberId=\"$PHONE_NUMBER_ID\""
+            + " -F file=@picture.png"
+        elif .body == "raw" then " \\\n    -H 'Content-Type: application/json'"
+            + " -H \"X-Hub-Signature-256: sha256=$SIGNATURE\" -d \"$PAYLOAD\""
+        else "" end)
+    + (if any(.answers[]; .types | index("*/*")) then " -o file" else "" end);
 
 # An answer to that request.
 def example_answer: if .answer == null then empty

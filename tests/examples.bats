@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# The examples of the HTML reference: each command is copied out of the page that a new `make run`
+# serves, and runs there as it stands.
+# transports: cgi
+load helpers/all
+
+setup_file() {
+    export TREE=$BATS_FILE_TMPDIR/tree RUN_DIR=$BATS_FILE_TMPDIR/run PORT
+    local try
+    mkdir -p "$TREE/tools"
+    cp -rL "$OUT/cgi-bin" "$OUT/htdocs" "$root/apache.conf" "$TREE/"
+    cp -r "$root"/tools/{run,stop,common.bash,private-apache,demo} \
+        "$OUT"/tools/{switchboard,graph-sandbox,pool,courier} "$TREE/tools/"
+    unset GRAPH_BASE_URL SWITCHBOARD_CONFIG DEMO
+    for try in 1 2 3; do
+        PORT=$((34000 + RANDOM % 2000))
+        "$TREE/tools/run" >"$BATS_FILE_TMPDIR/output" 2>&1 3>&- && break
+        grep -q 'is in use' "$BATS_FILE_TMPDIR/output" || break
+    done
+    [[ -s $RUN_DIR/demo.env ]] || fail "$(<"$BATS_FILE_TMPDIR/output")"
+}
+
+teardown_file() {
+    [[ ! -e $RUN_DIR/lock ]] || "$TREE/tools/stop"
+}
+
+# Prints the code blocks of the page with a title, each ended by a NUL: blocks TITLE
+blocks() {
+    awk -v start="<pre title=\"$1\"><code>" 'index($0, start) == 1 {
+            sub(start, ""); inside = 1 }
+        inside { last = sub(/<\/code><\/pre>$/, ""); printf "%s\n", $0 }
+        last { printf "%c", 0; inside = last = 0 }' page |
+        sed 's/&quot;/"/g; s/&#39;/\x27/g; s/&apos;/\x27/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g'
+}
+
+# Runs an example and expects a 2xx. curl reads .curlrc, so the status follows the answer.
+assert_example() { # COMMAND
+    local answer
+    printf 'case: %s\n' "$1"
+    answer=$(eval "$1")
+    [[ ${answer##*$'\n'} == 20[0-9] ]] || fail "$1"$'\n'"$answer"
+    # the token of the other examples
+    [[ $1 != *'/v2/token"'* ]] || API_TOKEN=$(jq -r .data.token <<<"${answer%$'\n'*}")
+}
+
+@test "every example of the HTML reference runs as it stands after make run" {
+    local variables examples example count=0
+    cd "$BATS_FILE_TMPDIR"
+    curl -s "http://127.0.0.1:$PORT/v2/docs/" >page
+    mapfile -d '' -t variables < <(blocks 'the variables')
+    mapfile -d '' -t examples < <(blocks 'a request')
+    assert_equal "${#variables[@]}" 2
+    assert_equal "${#examples[@]}" "$(jq '[.paths[] | length] | add' "$TREE/htdocs/openapi.json")"
+    eval "${variables[0]}"
+    export SWITCHBOARD_CONFIG
+    mkdir curl
+    printf 'silent\nshow-error\nwrite-out = "\\n%%{http_code}"\n' >curl/.curlrc
+    for example in "${examples[@]}"; do
+        [[ $example != *'$SESSION'* && $example != *'$PASSWORD'* ]] || eval "${variables[1]}"
+        CURL_HOME=$BATS_FILE_TMPDIR/curl assert_example "$example"
+        count=$((count + 1))
+    done
+    printf '# %d examples\n' "$count" >&3
+    cmp picture.png file # what was uploaded and downloaded
+}
