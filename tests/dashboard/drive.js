@@ -14,7 +14,7 @@ const {createRequire} = require('node:module');
 const {chromium} = createRequire(`${process.env.NODE_MODULES}/`)('playwright-core');
 
 const {BROWSER, BASE, EMAIL, PASSWORD, ARTIFACTS} = process.env;
-const WAIT = 10000;
+const WAIT = 30000; // on a slow machine with other work
 
 let present = 'start'; // the step that runs, for the message of a failure
 

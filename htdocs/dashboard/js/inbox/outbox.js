@@ -107,13 +107,19 @@ export function sendAgain(entry) {
     return deliver(entry);
 }
 
-// Removes those that the thread shows now, and asks again for those whose outcome is unknown: the
-// first status of a message settles it.
-export function settle(threadId, hasMessage) {
-    for (const entry of waiting(threadId)) {
+// Removes those that the thread shows now. A message whose first answer was lost may be in the
+// thread before its wamid is known here.
+export function removeShown(threadId, hasMessage) {
+    for (const entry of waiting(threadId))
         if (entry.wamid && hasMessage(entry.wamid))
             remove(entry);
-        else if (entry.state === 'unknown')
+}
+
+// The same, and asks again for those whose outcome is unknown: the first status of a message settles
+// it.
+export function settle(threadId, hasMessage) {
+    removeShown(threadId, hasMessage);
+    for (const entry of waiting(threadId))
+        if (entry.state === 'unknown')
             deliver(entry);
-    }
 }

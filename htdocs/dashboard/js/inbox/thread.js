@@ -11,7 +11,7 @@ import {identityOf, nameOf} from './describe.js';
 import {showContact, showMessage} from './details.js';
 import {avatar} from './list.js';
 import {messageList} from './messages.js';
-import {deliver, onOutbox, remove, sendAgain, settle, waiting} from './outbox.js';
+import {deliver, onOutbox, remove, removeShown, sendAgain, settle, waiting} from './outbox.js';
 
 // "3 h 12 min" until the window ends, or null.
 function timeLeft(iso) {
@@ -140,7 +140,12 @@ export function threadView({thread: first, lines, onThread}) {
 
     const onVisible = () => markRead().catch(showError);
     document.addEventListener('visibilitychange', onVisible);
-    const stopOutbox = onOutbox((id) => id === thread.id && drawOutbox());
+    const stopOutbox = onOutbox((id) => {
+        if (id !== thread.id)
+            return;
+        removeShown(id, list.has);
+        drawOutbox();
+    });
     const timer = setInterval(drawHead, 30000);
     drawHead();
     fill(root, head, list.root, writer.root);
