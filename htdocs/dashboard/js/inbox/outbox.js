@@ -115,8 +115,8 @@ export function removeShown(threadId, hasMessage) {
             remove(entry);
 }
 
-// The same, and asks again for those whose outcome is unknown: the first status of a message settles
-// it.
+// The same, and asks again for those whose outcome is unknown: the first status of a message
+// settles it.
 export function settle(threadId, hasMessage) {
     removeShown(threadId, hasMessage);
     for (const entry of waiting(threadId))
