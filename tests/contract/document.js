@@ -40,12 +40,14 @@ class Document {
         this.operations.sort((a, b) => parameters(a) - parameters(b));
     }
 
-    // The operations whose path matches, whatever their method.
+    // The operations of the path that matches, whatever their method. Of several paths, such as
+    // /v2/events/replay and /v2/events/{eventId}, the one with the fewest parameters counts.
     matching(path) {
         const parts = path.split("/");
-        return this.operations.filter(({ segments }) => segments.length === parts.length
+        const found = this.operations.filter(({ segments }) => segments.length === parts.length
             && segments.every((segment, i) => (segment.startsWith("{")
                 ? parts[i] !== "" : segment === decoded(parts[i]))));
+        return found.filter(({ segments }) => segments.join("/") === found[0].segments.join("/"));
     }
 
     // Follows a reference within the document: [the object, the pointer to it].
