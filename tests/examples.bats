@@ -21,6 +21,7 @@ setup_file() {
 }
 
 teardown_file() {
+    [[ ! -s $BATS_FILE_TMPDIR/receiver.pid ]] || kill "$(<"$BATS_FILE_TMPDIR/receiver.pid")" || true
     [[ ! -e $RUN_DIR/lock ]] || "$TREE/tools/stop"
 }
 
@@ -43,10 +44,56 @@ assert_example() { # COMMAND
     [[ $1 != *'/v2/token"'* ]] || API_TOKEN=$(jq -r .data.token <<<"${answer%$'\n'*}")
 }
 
+setup() {
+    cd "$BATS_FILE_TMPDIR"
+    [[ -s page ]] || curl -s "http://127.0.0.1:$PORT/v2/docs/" >page
+    # shellcheck source=/dev/null
+    . "$RUN_DIR/demo.env"
+}
+
+post() { # PATH BODY
+    curl -s --fail-with-body "$BASE_URL$1" -H "Authorization: Bearer $API_TOKEN" \
+        -H 'Content-Type: application/json' -d "$2"
+}
+
+# Runs before the examples, one of which replaces the token.
+@test "the receiver of the HTML reference accepts an event, and refuses changed ones" {
+    local WEBHOOK_CODE RECEIVER_PORT event url
+    local -a signed
+    WEBHOOK_CODE=$(openssl rand -hex 32)
+    RECEIVER_PORT=$((36000 + RANDOM % 2000))
+    url=http://127.0.0.1:$RECEIVER_PORT/
+    blocks 'a receiver' | tr -d '\0' >receiver.mjs
+    WEBHOOK_CODE=$WEBHOOK_CODE RECEIVER_PORT=$RECEIVER_PORT node receiver.mjs >received 2>&1 3>&- &
+    printf '%s\n' $! >receiver.pid
+    eventually curl -s -o /dev/null "$url"
+    post /v2/webhooks/config "{\"webhookUrl\":\"$url\",\"webhookCode\":\"$WEBHOOK_CODE\"}"
+    event=$(post /v2/webhooks/test '{}' | jq -r .data.eventId)
+    eventually grep -q "^$event ping {\"sequence\":[0-9]*}$" received
+    # the same code without the gateway
+    signed=(-H 'webhook-id: evt_1' -H "webhook-timestamp: $(date +%s)")
+    signed+=(-H "webhook-signature: v1,AAAA $(signature "${signed[@]}")")
+    assert_equal "$(answer '{"type":"ping","data":{}}' "${signed[@]}")" 204
+    assert_equal "$(answer '{"type":"ping","data":1}' "${signed[@]}")" 401
+    assert_equal "$(answer '{"type":"ping","data":{}}' "${signed[@]:0:4}")" 401
+    signed=(-H 'webhook-id: evt_1' -H "webhook-timestamp: $(($(date +%s) - 3600))")
+    signed+=(-H "webhook-signature: $(signature "${signed[@]}")")
+    assert_equal "$(answer '{"type":"ping","data":{}}' "${signed[@]}")" 401
+}
+
+# Prints the signature of the event below: signature -H ID -H TIMESTAMP
+signature() {
+    printf 'v1,'
+    printf '%s.%s.{"type":"ping","data":{}}' "${2#*: }" "${4#*: }" |
+        openssl dgst -sha256 -hmac "$WEBHOOK_CODE" -binary | base64 -w 0
+}
+
+answer() { # BODY HEADER...
+    curl -s -o /dev/null -w '%{http_code}' "$url" -d "$1" "${@:2}"
+}
+
 @test "every example of the HTML reference runs as it stands after make run" {
     local variables examples example count=0
-    cd "$BATS_FILE_TMPDIR"
-    curl -s "http://127.0.0.1:$PORT/v2/docs/" >page
     mapfile -d '' -t variables < <(blocks 'the variables')
     mapfile -d '' -t examples < <(blocks 'a request')
     assert_equal "${#variables[@]}" 2

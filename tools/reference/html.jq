@@ -22,6 +22,7 @@ def render: if .kind == "paragraph" then "<p>\(.text | inline)</p>\n"
             + (.text | code(""))
     elif .info == "json data" then "<p>The schema of <code>data</code>:</p>\n" + (.text | code(""))
     elif .info == "sh" then .text | code("the variables")
+    elif .info == "js" then .text | code("a receiver")
     else .text | code("") end;
 # Groups of routes have the same name on several pages.
 def heading($page): (if .text | startswith("Every route") then "\($page) \(.text)" else .text end
