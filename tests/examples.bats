@@ -45,7 +45,7 @@ assert_example() { # COMMAND
 }
 
 setup() {
-    cd "$BATS_FILE_TMPDIR"
+    cd "$BATS_FILE_TMPDIR" || return
     [[ -s page ]] || curl -s "http://127.0.0.1:$PORT/v2/docs/" >page
     # shellcheck source=/dev/null
     . "$RUN_DIR/demo.env"
