@@ -188,7 +188,12 @@ dashboard_file() {
 # --- API settings ---
 
 @test "a new token is shown once, the old one stops, and two simultaneous ones leave one valid" {
-    EMAIL=$OTHER_EMAIL PASSWORD=$OTHER_PASSWORD browse integration token "$OTHER_TOKEN"
+    local tokens token
+    tokens=$(EMAIL=$OTHER_EMAIL PASSWORD=$OTHER_PASSWORD browse integration token "$OTHER_TOKEN")
+    assert_equal "$(wc -l <<<"$tokens")" 3
+    while read -r token; do # no log and no file of the server holds it
+        assert_equal "$(grep -rlF -- "$token" "$STACK" || true)" ''
+    done <<<"$tokens"
 }
 
 # --- webhook and delivery log ---

@@ -131,3 +131,10 @@ END
     db "$(long_thread 20000)"
     browse inbox twentyThousand thr_long
 }
+
+@test "figures: first paint, a long thread, ten open tabs (printed)" {
+    [[ -n ${TEST_FULL-} ]] || skip 'TEST_FULL=1 measures'
+    browse figures firstPaint >&3
+    browse figures threadOpens thr_long >&3
+    browse figures tabs thr_long >&3
+}

@@ -20,7 +20,26 @@ async function regenerate(page) {
     return token;
 }
 
+// Collects the bodies of all answers that the pages of a context get. Returns a function that gives
+// those that hold a text, as `METHOD path`.
+function recordAnswers(context, base) {
+    const answers = [];
+    context.on('response', (response) => {
+        const request = response.request();
+        if (!response.url().startsWith(`${base}/v2/`))
+            return;
+        const body = response.body().catch(() => ''); // none: 304, or the page was left
+        answers.push(body.then((bytes) => ({
+            name: `${request.method()} ${response.url().slice(base.length)}`,
+            text: JSON.stringify(response.headers()) + bytes.toString(),
+        })));
+    });
+    return async (text) => (await Promise.all(answers))
+        .filter((answer) => answer.text.includes(text)).map(({name}) => name);
+}
+
 exports.token = async ({page, context, logIn, open, settled, step, BASE}, before) => {
+    const answersWith = recordAnswers(context, BASE);
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], {origin: BASE});
     const me = async (token) => (await context.request.get(`${BASE}/v2/me`,
         {headers: {'X-API-Token': token}})).status();
@@ -54,10 +73,18 @@ exports.token = async ({page, context, logIn, open, settled, step, BASE}, before
     await settled(page);
     assert.equal(await holds(page, token), false);
     assert.equal(await holds(second, token), false);
+    step('no page shows it, and no second answer has it');
+    for (const address of ['/overview', '/webhook', '/sessions', '/requests', '/events', '/api']) {
+        await open(address);
+        assert.equal(await holds(page, token), false, address);
+    }
+    assert.deepEqual(await answersWith(token), ['POST /v2/token']);
     step('regenerate in both tabs at the same time');
     const tokens = await Promise.all([regenerate(page), regenerate(second)]);
     const statuses = await Promise.all(tokens.map(me));
     assert.deepEqual(statuses.sort(), [200, 401]);
+    for (const one of [token, ...tokens])
+        process.stdout.write(`${one}\n`);
 };
 
 exports.webhook = async ({page, logIn, open, step, settled}, url) => {

@@ -1,4 +1,4 @@
-// Writes a picture of each page, light and dark, on a phone and a desktop:
+// Writes a picture of each page, light and dark, on a phone, a desktop and a wide screen:
 //
 //     node screenshots.js DIRECTORY LINK      LINK: of `switchboard user login-link`
 //
@@ -10,7 +10,10 @@ const {chromium} = createRequire(`${process.env.NODE_MODULES}/`)('playwright-cor
 const {newContext, openPage, settled, api} = require('./drive.js');
 const {PAGES} = require('./pages.js');
 
-const SIZES = {phone: {width: 390, height: 844}, desktop: {width: 1440, height: 900}};
+const SIZES = {
+    phone: {width: 390, height: 844}, desktop: {width: 1440, height: 900},
+    wide: {width: 2560, height: 1440},
+};
 
 async function picture(page, directory, entry, address) {
     for (const [size, viewport] of Object.entries(SIZES)) {

@@ -5,7 +5,8 @@ import {number} from './i18n.js';
 
 const WIDTH = 960;
 const HEIGHT = 240;
-const LEFT = 44;
+const LEFT = 16; // half of the first day's text
+const RIGHT = 44; // the numbers: on a small screen the right end is in view
 const BOTTOM = 26;
 const TOP = 8;
 
@@ -21,9 +22,9 @@ function axis(most, step) {
     const lines = [];
     for (let value = 0; value <= most; value += step) {
         const y = HEIGHT - BOTTOM - (value / most) * (HEIGHT - BOTTOM - TOP);
-        lines.push(svg('line', {x1: LEFT, x2: WIDTH, y1: y, y2: y, class: 'chart-line'}),
-            svg('text', {x: LEFT - 8, y: y + 4, class: 'chart-text', 'text-anchor': 'end'},
-                number(value)));
+        lines.push(svg('line', {x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y,
+            class: 'chart-line'}),
+        svg('text', {x: WIDTH - RIGHT + 8, y: y + 4, class: 'chart-text'}, number(value)));
     }
     return lines;
 }
@@ -49,7 +50,7 @@ export function chart({label, days}) {
         parts.reduce((sum, {value}) => sum + value, 0)));
     const step = stepOf(Math.max(0, ...sums));
     const most = Math.max(step, Math.ceil(Math.max(0, ...sums) / step) * step);
-    const room = (WIDTH - LEFT) / days.length;
+    const room = (WIDTH - LEFT - RIGHT) / days.length;
     const every = Math.ceil(days.length / 10);
     const box = el('div', {class: 'chart', role: 'img', 'aria-label': label, tabindex: '0'},
     svg('svg', {

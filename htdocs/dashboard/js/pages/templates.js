@@ -38,7 +38,8 @@ function href({accountId}, template) {
 
 const COLUMNS = () => [
     {label: t('templates.name'), cell: (one) =>
-        el('span', {class: 'foreign-line template-cell'}, one.name)},
+        el('span', {class: 'foreign-line template-cell'},
+            one.name.split(/(?<=_)/).flatMap((part) => [part, el('wbr')]))},
     {label: t('templates.text'), kind: 'narrow wide', cell: (one) =>
         el('bdi', {class: 'clamp muted'}, textOf(one))},
     {label: t('templates.language'), cell: ({language}) => language},
