@@ -106,9 +106,11 @@ END
 
 # bats test_tags=direct
 @test "a bad cursor, format and limit are 400 on their field" {
-    local query
+    local query long
+    long=$(printf 'msg_%028d' 0 | base64 -w 0 | tr -d =) # a byte longer than the longest id
     answer_form a '{"flow_token":"token 1"}'
-    for query in after=x "after=$(printf evt_1 | base64)" format=xml limit=0 limit=101; do
+    for query in after=x "after=$(printf evt_1 | base64)" format=xml limit=0 limit=101 \
+        "after=$long" "after=$long&format=csv"; do
         api GET "/v2/forms/7002/responses?$query"
         assert_error 400 VALIDATION_ERROR
         assert_issue "${query%%=*}"

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 
 #include "base/crypto.h"
+#include "base/id.h"
 
-enum { LONGEST_CURSOR = 128 };
+enum { LONGEST_CURSOR = 4 * ((ID_SIZE - 1 + 2) / 3) }; /* of an id in base64 */
 
 size_t paging_limit(const struct request *rq) {
     struct slice limit = query_get(&rq->query, "limit");
@@ -45,7 +46,7 @@ int paging_after(struct request *rq, const char *prefix, const char **after) {
     const struct slice id = decode(rq->arena, cursor);
     if (id.p) {
         const char *text = arena_copy(rq->arena, id);
-        if (id.n > strlen(prefix) && strspn(text, allowed) == id.n &&
+        if (id.n > strlen(prefix) && id.n < ID_SIZE && strspn(text, allowed) == id.n &&
             strncmp(text, prefix, strlen(prefix)) == 0) {
             *after = text;
             return 0;

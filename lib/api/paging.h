@@ -17,8 +17,8 @@ enum { PAGING_MOST = 100, PAGING_PRESET = 25 }; /* rows of a page */
 size_t paging_limit(const struct request *rq);
 
 /* Reads the query's `after`: `*after` is the text of the cursor, NULL without one. It consists of
- * letters, digits and `_`, and begins with `prefix`. Returns 0, or -1 after failing the request
- * with 400 because the cursor is none of this list. */
+ * letters, digits and `_`, begins with `prefix`, and fits into ID_SIZE bytes with its NUL. Returns
+ * 0, or -1 after failing the request with 400 because the cursor is none of this list. */
 int paging_after(struct request *rq, const char *prefix, const char **after);
 
 /* Fails the request with 400 because `after` is no cursor of the list. Returns -1. */
