@@ -17,7 +17,7 @@ function print(name, values) {
         `${sorted[0]} to ${sorted[sorted.length - 1]} ms of ${sorted.length}\n`);
 }
 
-// Sets window.paintedAt(selector) in each page: the time of the first frame that shows the selector.
+// Sets window.paintedAt(selector) in each page: the time of the first frame that shows it.
 function addClock(context) {
     return context.addInitScript(() => {
         window.paintedAt = (selector) => new Promise((resolve) => {
