@@ -80,6 +80,116 @@ assert_dashboard() {
     assert_error 404 NOT_FOUND
 }
 
+# The reference has the headers that apache.conf gives it: assert_reference_file PATH TYPE FILE
+assert_reference_file() {
+    request GET "$1"
+    assert_status 200
+    assert_header Content-Type "$2"
+    assert_header Cache-Control no-cache
+    assert_header X-Content-Type-Options nosniff
+    assert_header Content-Security-Policy \
+        "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+    assert_header ETag
+    assert_header X-Request-Id
+    cmp "$body" "$OUT/htdocs/$3"
+}
+
+# Every link of `GET /` and of the dashboard leads to a file of the reference.
+assert_reference() {
+    local path
+    assert_reference_file /v2/openapi.json 'application/json; charset=utf-8' openapi.json
+    assert_reference_file /v2/docs/ 'text/html; charset=utf-8' docs/index.html
+    assert_reference_file /v2/docs/style.css 'text/css; charset=utf-8' docs/style.css
+    assert_reference_file /v2/docs/postman.json 'application/json; charset=utf-8' docs/postman.json
+    assert_reference_file /v2/docs/llms.txt 'text/plain; charset=utf-8' docs/llms.txt
+    request GET /v2/docs
+    assert_status 301
+    [[ $(header Location) == "$HOSTER/v2/docs/" ]] || fail_answer 'expected a slash at the end'
+    for path in /v2/docs/none /v2/openapi.json/x /reference/; do
+        request GET "$path"
+        assert_error 404 NOT_FOUND
+    done
+    for path in /v2/openapi.json /v2/docs/ /dashboard/; do
+        request POST "$path" -d '{}'
+        assert_error 405 NOT_FOUND
+    done
+}
+
+# The account's own program: administer COMMAND...
+administer() {
+    as_customer "$home/bin/switchboard" --config "$home/switchboard.conf" "$@"
+}
+
+# Paths below those of another program reach their own: of the user, of another user, of no user.
+assert_rewritten() {
+    local other thread contact wamid event method path noun options
+    other=$(administer user add other@example.org)
+    administer plan set other@example.org Premium >/dev/null
+    administer account add other@example.org --waba-id 102290129340400 --name other \
+        <<<sandbox-token-2 >/dev/null
+    api GET /v2/threads
+    thread=$(jq -r '.data.items[0].id' "$body")
+    contact=$(jq -r '.data.items[0].contact.id' "$body")
+    wamid=$(jq -r '.data.items[0].lastMessage.wamid' "$body")
+    api GET /v2/events
+    event=$(jq -r '.data.items[0].id' "$body")
+    while read -r method path noun; do
+        options=()
+        [[ $method == GET ]] || options=(-d '{}')
+        request "$method" "$path" "${options[@]}"
+        assert_error 401 UNAUTHORIZED
+        request "$method" "$path" "${options[@]}" -H "X-API-Token: $other"
+        assert_error 404 NOT_FOUND
+        [[ $(jq -r .message "$body") =~ ^'There is no '(such )?"$noun" ]] ||
+            fail_answer "expected the answer of the program of $path"
+    done <<END
+GET /v2/messages/$wamid message
+PUT /v2/contacts/$contact/block contact
+POST /v2/threads/$thread/read thread
+POST /v2/events/$event/replay event
+GET /v2/forms/7002/responses form
+END
+    request POST /v2/events/replay -d '{}'
+    assert_error 401 UNAUTHORIZED
+    api POST /v2/events/replay -d "{\"since\":\"$(date -u +%FT%TZ)\"}"
+    assert_success
+    api GET "/v2/messages/$wamid"
+    assert_success
+    api PUT "/v2/contacts/$contact/block" -d '{}'
+    assert_success
+    api POST "/v2/threads/$thread/read" -d '{}'
+    assert_success
+}
+
+# Logs in and uses the session: assert_login BODY
+assert_login() {
+    local session
+    request POST /v2/session -d "$1"
+    assert_success
+    session=$(header Set-Cookie)
+    session=${session#__Host-switchboard=}
+    session=${session%%;*}
+    request GET /v2/session --session "$session"
+    assert_success
+    assert_equal "$(jq -r .data.user.email "$body")" demo@example.org
+    request GET /v2/threads --session "$session"
+    assert_success
+    request DELETE /v2/session --session "$session"
+    assert_success
+    request GET /v2/sessions --session "$session"
+    assert_error 401 UNAUTHORIZED
+}
+
+# A link and a password open the dashboard's session.
+assert_sessions() {
+    local link
+    link=$(administer user login-link demo@example.org)
+    [[ $link == "$HOSTER/dashboard/#/login/"* ]] || fail "$link"
+    assert_login "{\"link\":\"${link##*/}\"}"
+    administer user password demo@example.org <<<'correct horse battery' >/dev/null
+    assert_login '{"email":"demo@example.org","password":"correct horse battery"}'
+}
+
 # The whole path of a message, each step through the hoster's Apache.
 assert_works() {
     printf '\xff\xd8\xff\xe0\0\x10JFIF\0%500d' 0 >"$BATS_TEST_TMPDIR/photo"
@@ -101,6 +211,9 @@ assert_works() {
     assert_header Content-Type image/jpeg
     assert_event_goes_out "$@"
     assert_dashboard
+    assert_reference
+    assert_rewritten
+    assert_sessions
     for path in / /nothing /v2/nothing /v2/; do
         request GET "$path?format=json"
         if [[ $path == / ]]; then

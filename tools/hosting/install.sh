@@ -357,16 +357,16 @@ RewriteEngine/" "$here/htaccess.root"; } >"$root/.htaccess.new" &&
     umask 077
 }
 
-# Static files, and none of an earlier version.
-put_dashboard() {
+# Static files, and none of an earlier version: put_static DIRECTORY
+put_static() {
     umask 022
-    mkdir -p "$root/dashboard" || die "cannot create $root/dashboard"
-    (cd "$here/dashboard" && find . -type f) | while read -r file; do
-        mkdir -p "$(dirname "$root/dashboard/$file")" || die "cannot write $root/dashboard"
-        put 644 "$here/dashboard/$file" "$root/dashboard/$file"
+    mkdir -p "$root/$1" || die "cannot create $root/$1"
+    (cd "$here/$1" && find . -type f) | while read -r file; do
+        mkdir -p "$(dirname "$root/$1/$file")" || die "cannot write $root/$1"
+        put 644 "$here/$1/$file" "$root/$1/$file"
     done || exit 1
-    (cd "$root/dashboard" && find . -type f) | while read -r file; do
-        [ -f "$here/dashboard/$file" ] || rm -f "$root/dashboard/$file"
+    (cd "$root/$1" && find . -type f) | while read -r file; do
+        [ -f "$here/$1/$file" ] || rm -f "$root/$1/$file"
     done
     umask 077
 }
@@ -428,7 +428,8 @@ refuse_other
 write_configuration
 init
 put_programs
-put_dashboard
+put_static dashboard
+put_static reference
 put_cron
 make_user
 finish
