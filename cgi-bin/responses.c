@@ -97,11 +97,16 @@ struct walk {
     bool is_over;
 };
 
+/* Sets the id after which the next page begins; it is shorter than ID_SIZE. */
+static void set_after(struct walk *walk, const char *id) {
+    memcpy(walk->after, id, strlen(id) + 1);
+}
+
 static void start_walk(struct walk *walk, struct form *form, const char *after) {
     const struct arena *arena = form->rq->arena;
     *walk = (struct walk){.form = form};
     arena_init(&walk->arena, arena->cap, arena->exhausted);
-    memcpy(walk->after, after ? after : "msg_~", strlen(after ? after : "msg_~") + 1);
+    set_after(walk, after ? after : "msg_~");
 }
 
 /* Reads the next page; false after the last one, with `*result` not STORE_OK on failure. */
@@ -119,7 +124,7 @@ static bool next_page(struct walk *walk, enum store_result *result) {
     walk->is_over = walk->count < CSV_PAGE;
     if (*result != STORE_OK || !walk->count)
         return false;
-    memcpy(walk->after, walk->answers[walk->count - 1].message_id, ID_SIZE);
+    set_after(walk, walk->answers[walk->count - 1].message_id);
     return true;
 }
 
