@@ -60,7 +60,7 @@ static const char *write_place(struct arena *arena, const struct inbox_place *pl
 }
 
 static int list_found(struct request *rq, const struct inbox_filter *filter, const char *q) {
-    const char *parts[5];
+    const char *parts[5] = {NULL};
     struct inbox_place next;
     struct inbox_thread *threads;
     size_t count;

@@ -191,7 +191,9 @@ A=15550100001 B=15550100002 C=15550100003
 }
 
 @test "what is no cursor of the list is 400" {
-    local thread threads messages found changed place
+    local thread threads messages found changed place foreign empty
+    foreign=$(printf 'threads\n1\n\377' | base64 | tr -d =) # no UTF-8
+    empty=$(printf 'threads\n1\n\n' | base64 | tr -d =)     # a last part without text
     make_user
     writes wamid.k1 "$A" 1780000000
     writes wamid.k2 "$A" 1780000001
@@ -201,7 +203,7 @@ A=15550100001 B=15550100002 C=15550100003
     api GET '/v2/threads?limit=1&q=ann' && found=$(value .data.paging.cursors.after)
     api GET "/v2/threads/$thread/messages?limit=1" && messages=$(value .data.paging.cursors.before)
     api GET "/v2/threads/$thread/messages?limit=1&changedAfter=0" && changed=$(value .data.paging.cursors.after)
-    for place in "/v2/threads?after="{x,'%00',====,AAAA,"$found","$messages","${threads}A","${threads:1}"} \
+    for place in "/v2/threads?after="{x,'%00',====,AAAA,"$found","$messages","${threads}A","${threads:1}","$foreign","$empty"} \
         "/v2/threads?q=ann&after="{"$threads",x} "/v2/threads/$thread/messages?"{before,after}={x,"$threads","$changed"} \
         "/v2/threads/$thread/messages?changedAfter=0&"{after="$messages",before="$messages"}; do
         api GET "$place"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/crypto.h"
+#include "base/utf8.h"
 
 int cursor_fail(struct request *rq, const char *name) {
     struct issues issues;
@@ -42,7 +43,7 @@ int cursor_read(struct request *rq, const char *name, const char *list, const ch
     if (!given.p)
         return 0;
     struct slice rest = decode(rq->arena, given);
-    if (!rest.n || memchr(rest.p, '\0', rest.n))
+    if (!rest.n || !utf8_valid(rest) || memchr(rest.p, '\0', rest.n) || rest.p[rest.n - 1] == '\n')
         return cursor_fail(rq, name);
     for (size_t i = 0; i < count; i++) {
         if (!rest.p || (i && !rest.n))
