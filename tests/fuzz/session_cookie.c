@@ -1,5 +1,4 @@
 /* The headers of a session: a cookie counts only with all of them, and then it is within Cookie. */
-
 #include "api/session_cookie.h"
 #include "fuzz.h"
 
