@@ -82,7 +82,7 @@ static void check_locks(void) {
     CHECK_LOCK(&store, "", LOCK_IDENTITY, "acc_1", NULL, NULL);
     taken[0] = '\0';
     sql_lock(&store, LOCK_KEYS, NULL, NULL, 0);
-    CHECK_TEXT(taken, "3 -:");
+    CHECK_TEXT(taken, "4 -:");
 
     store.failure = STORE_BUSY; /* the transaction has failed already */
     CHECK_LOCK(&store, "", LOCK_USER, NULL, "usr_1");
