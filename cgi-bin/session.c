@@ -123,8 +123,11 @@ static int login_by_password(struct request *rq, struct store *store) {
     login_end_turn();
     if (wrong)
         return -1;
-    const struct store_new_session session = make_session(rq, login.user_id, &value);
+    struct store_new_session session = make_session(rq, login.user_id, &value);
+    session.password = login.password;
     enum store_result result = store_insert_session(store, &session);
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, UNAUTHORIZED, "The password was changed during the login; log in again.");
     return result == STORE_OK ? reply_login(rq, store, &session, value) : state_fail(rq, result);
 }
 

@@ -131,13 +131,14 @@ END
 @test "a cell that a spreadsheet would calculate gets an apostrophe, keys and names too" {
     answer_form a '{"flow_token":"token 1","=key":"=1+1","b":"+1","c":"-1","d":"@SUM(A1)",
         "e":"\t=1","f":"\r=1",
-        "g":"a=1","h":-5,"i":"\n=1"}' \
+        "g":"a;=1","h":-5,"i":"\n=1"}' \
         15550003333 '{"profile":{"name":"=HYPERLINK(\"http://x\")"},
         "wa_id":"15550003333"}'
     api GET '/v2/forms/7002/responses?format=csv'
     assert_csv "flow_token|'=key|b|c|d|e|f|g|h|i|other" \
-        "token 1|'=1+1|'+1|'-1|'@SUM(A1)|'"$'\t'"=1|'"$'\r'"=1|a=1|'-5|'"$'\n'"=1|"
+        "token 1|'=1+1|'+1|'-1|'@SUM(A1)|'"$'\t'"=1|'"$'\r'"=1|a;=1|'-5|'"$'\n'"=1|"
     grep -qF "\"'=HYPERLINK(\"\"http://x\"\")\"" "$body" || fail_answer 'the name'
+    grep -qF ',"a;=1",' "$body" || fail_answer 'a cell that a spreadsheet would divide'
 }
 
 @test "texts of strangers stay texts: markup, right-to-left marks, NUL and lone surrogates" {

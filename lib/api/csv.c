@@ -8,7 +8,7 @@ static bool is_formula(struct slice text) {
 
 static bool needs_quotes(struct slice text) {
     for (size_t i = 0; i < text.n; i++)
-        if (memchr(",\"\r\n", text.p[i], 4))
+        if (memchr(",;\t\"\r\n", text.p[i], 6)) /* spreadsheets may divide at ; and tabs too */
             return true;
     return false;
 }

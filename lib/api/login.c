@@ -154,27 +154,28 @@ static int refuse(struct request *rq, struct store *store, const struct store_lo
 }
 
 /* Replaces a hash with other parameters. */
-static enum store_result renew_hash(struct store *store, const struct login *login,
-                                    struct slice password, const char *old) {
+static enum store_result renew_hash(struct request *rq, struct store *store, struct login *login,
+                                    struct slice password) {
+    const char *old = login->password;
     char hash[PASSWORD_HASH_SIZE];
     if (!password_is_outdated(old) || !password_hash(password, hash))
         return STORE_OK;
+    login->password = arena_copy(rq->arena, slice_of(hash));
     return store_rehash_password(store, login->user_id, old, hash);
 }
 
 int login_check(struct request *rq, struct store *store, struct login *login, struct slice password,
                 enum failure_code code, const char *message) {
     const struct store_login attempt = start_attempt(rq, login->email);
-    const char *hash;
     if (begin(rq, store, &attempt))
         return -1;
     enum store_result result =
-        store_find_login(store, rq->arena, login->email, &login->user_id, &hash);
+        store_find_login(store, rq->arena, login->email, &login->user_id, &login->password);
     if (result != STORE_OK && result != STORE_NOT_FOUND)
         return state_fail(rq, result);
-    if (!password_matches(password, hash))
+    if (!password_matches(password, login->password))
         return refuse(rq, store, &attempt, code, message);
-    result = renew_hash(store, login, password, hash);
+    result = renew_hash(rq, store, login, password);
     if (result == STORE_OK)
         result = store_clear_login_failures(store, &attempt);
     return result == STORE_OK ? 0 : state_fail(rq, result);

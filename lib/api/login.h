@@ -18,7 +18,8 @@ void login_end_turn(void);
 /* An account to log in to. */
 struct login {
     const char *email;
-    const char *user_id; /* set by login_check */
+    const char *user_id;  /* set by login_check */
+    const char *password; /* set by login_check: the stored hash of the password */
 };
 
 /* Within a turn, checks the password of the account. Returns 0, or -1 after failing the request:

@@ -188,9 +188,18 @@ static bool insert_session(struct store *store, const struct store_new_session *
            sql_run(store, &remove, TEXT(session->user_id), INTEGER(SESSIONS_MAX - 1));
 }
 
+static bool has_password(struct store *store, const char *user_id, const char *hash) {
+    static struct statement s = {
+        .sql = "SELECT user_id FROM user_password WHERE user_id = ?1 AND hash = ?2"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(user_id), TEXT(hash));
+    return sql_read_id(store, &s, id);
+}
+
 enum store_result store_insert_session(struct store *store,
                                        const struct store_new_session *session) {
-    bool found = sql_begin(store) && lock_user(store, session->user_id);
+    bool found = sql_begin(store) && lock_user(store, session->user_id) &&
+                 has_password(store, session->user_id, session->password);
     if (found)
         insert_session(store, session);
     return commit_found(store, found);

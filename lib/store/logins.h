@@ -63,12 +63,14 @@ struct store_new_session {
     const char *id, *user_id;
     unsigned char hash[CRYPTO_HASH_SIZE]; /* of the cookie's value */
     bool is_by_link;
+    const char *password; /* the hash of the password that was checked; by a link: not used */
     const char *address, *agent; /* of the client */
     int64_t now;
 };
 
-/* Inserts a session; if the user has SESSIONS_MAX, the oldest ends. STORE_NOT_FOUND: the user was
- * deleted. */
+/* Inserts a session of a login by password; if the user has SESSIONS_MAX, the oldest ends.
+ * STORE_NOT_FOUND: the user was deleted, or has another password by now, which ended the sessions
+ * of the former one. */
 enum store_result store_insert_session(struct store *store,
                                        const struct store_new_session *session);
 

@@ -347,8 +347,12 @@ static void check_events(void) {
 
 static struct store_login login = {
     .id = "att_1", .account = "email:1", .address = "address:1", .now = 0};
-static struct store_new_session new_session = {
-    .id = "ses_1", .user_id = "usr_1", .hash = {1}, .address = "192.0.2.1", .agent = "curl"};
+static struct store_new_session new_session = {.id = "ses_1",
+                                               .user_id = "usr_1",
+                                               .hash = {1},
+                                               .password = "hash 2",
+                                               .address = "192.0.2.1",
+                                               .agent = "curl"};
 static struct store_session seen = {.id = "ses_1"};
 static const unsigned char link_hash[CRYPTO_HASH_SIZE] = {3};
 
@@ -377,6 +381,13 @@ static enum store_result rehash_password(void) {
 
 static enum store_result insert_session(void) {
     return store_insert_session(store, &new_session);
+}
+
+/* A login whose password was replaced after it was checked. */
+static enum store_result insert_late_session(void) {
+    struct store_new_session session = new_session;
+    session.password = "hash 1";
+    return store_insert_session(store, &session);
 }
 
 static enum store_result renew_session(void) {
@@ -419,6 +430,7 @@ static void check_logins(void) {
     REPEAT(clear_failures);
     REPEAT(set_password);
     REPEAT(rehash_password);
+    check(insert_late_session() == STORE_NOT_FOUND, "another password ends a login");
     REPEAT(insert_session);
     REPEAT(renew_session);
     REPEAT(insert_link);
