@@ -68,19 +68,14 @@ static int map(int fd, const struct table *table, void **pages) {
     return errno;
 }
 
-static bool write_zeros(int fd, size_t n) {
-    const char zeros[4096] = {0}; /* on the stack: constants would enlarge each program */
-    while (n) {
-        const size_t step = n < sizeof zeros ? n : sizeof zeros;
-        if (!write_all(fd, (struct slice){zeros, step}))
-            return false;
-        n -= step;
-    }
-    return true;
+/* Reserves the disk space of the table, because the first access to a page for which the disk has
+ * no space would raise SIGBUS. */
+static bool reserve(int fd, size_t size) {
+    errno = posix_fallocate(fd, 0, (off_t)size);
+    return errno == 0;
 }
 
-/* Writes an empty table to the new file `path`. The bytes are written rather than left out, because
- * the first access to a page for which the disk has no space would raise SIGBUS. */
+/* Writes an empty table, whose bytes after the header are zero, to the new file `path`. */
 static bool write_empty(const char *path, const struct table *table) {
     enum { MODE = 0660 }; /* programs of several users write, by their common group */
     const struct slice header = {(const char *)table->header, sizeof *table->header};
@@ -88,7 +83,7 @@ static bool write_empty(const char *path, const struct table *table) {
     if (fd < 0)
         return false;
     fchmod(fd, MODE); /* the umask may have cleared bits */
-    bool is_written = write_all(fd, header) && write_zeros(fd, table->size - header.n);
+    bool is_written = reserve(fd, table->size) && write_all(fd, header);
     int failed = errno;
     close(fd);
     errno = failed;

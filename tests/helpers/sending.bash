@@ -128,7 +128,7 @@ check_repeated() { # WHAT KEY STORED ANSWERED-WAMID
 # Prints how many requests the platform received for each recipient, lines `TO COUNT`; fails unless
 # each request has the expected content.
 sent_to() {
-    sandbox GET 'requests?path=/messages' >"$STACK/requests"
+    sandbox GET 'requests?path=/messages' >"$STACK/platform.requests"
     gojq -e --arg line "$LINE" --arg token "Bearer $PLATFORM_TOKEN" \
         'all(.[]; (.body | fromjson) as $body
         | .complete and .method == "POST" and (.path | endswith("/" + $line + "/messages"))
@@ -136,9 +136,9 @@ sent_to() {
         and (.headers["user-agent"] | startswith("switchboard/"))
         and ($body | del(.biz_opaque_callback_data)) == {messaging_product: "whatsapp",
             recipient_type: "individual", to: $body.to, type: "text", text: {body: "Is it open?"}})' \
-        "$STACK/requests" >/dev/null ||
+        "$STACK/platform.requests" >/dev/null ||
         fail 'the platform received a request that is not the message'
-    gojq -r '.[].body | fromjson.to' "$STACK/requests" | sort | uniq -c | awk '{ print $2, $1 }'
+    gojq -r '.[].body | fromjson.to' "$STACK/platform.requests" | sort | uniq -c | awk '{ print $2, $1 }'
 }
 
 # Compares the requests that the platform received with the results of the rounds: no message was
