@@ -34,10 +34,12 @@ add_templates() {
     sandbox POST templates "@$STACK/templates.json" >/dev/null
 }
 
+# bats test_tags=route
 @test "a sent message and its statuses, a failure, an answer and a reaction appear without a reload" {
     browse inbox statuses
 }
 
+# bats test_tags=route
 @test "a message whose answer is lost is sent once, a refused one shows its reason" {
     browse inbox lostAnswer
 }

@@ -118,7 +118,7 @@ END
     count=$(wc -l <"$batch/requests")
     add_requests <"$batch/requests"
     perform
-    check_answers '200|400|403|404' "$count"
+    check_answers '200|400|401|403|404|409|429' "$count"
     printf '# sweep: naughty texts: %d bodies, %d sent upstream\n' "$count" "$(sent_count path=/messages)" >&3
     # every text sent upstream equals its input
     assert_equal "$(sandbox GET 'requests?path=/messages' | jq -c '[.[].body | select(.) | fromjson | select(.type == "text").text.body

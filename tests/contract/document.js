@@ -40,14 +40,22 @@ class Document {
         this.operations.sort((a, b) => parameters(a) - parameters(b));
     }
 
+    // Whether the part of a path fits the segment of an operation's path.
+    fits({ operation }, segment, part) {
+        if (!segment.startsWith("{"))
+            return segment === decoded(part);
+        const { schema } = operation.parameters.find(({ name }) => name === segment.slice(1, -1));
+        return part !== "" && (!schema.pattern || new RegExp(schema.pattern).test(decoded(part)));
+    }
+
     // The operations of the path that matches, whatever their method. Of several paths, such as
-    // /v2/events/replay and /v2/events/{eventId}, the one with the fewest parameters counts.
+    // /v2/events/replay and /v2/events/{eventId}, the one with the fewest parameters counts, and
+    // those of the same program.
     matching(path) {
         const parts = path.split("/");
-        const found = this.operations.filter(({ segments }) => segments.length === parts.length
-            && segments.every((segment, i) => (segment.startsWith("{")
-                ? parts[i] !== "" : segment === decoded(parts[i]))));
-        return found.filter(({ segments }) => segments.join("/") === found[0].segments.join("/"));
+        const found = this.operations.filter((each) => each.segments.length === parts.length
+            && each.segments.every((segment, i) => this.fits(each, segment, parts[i])));
+        return found.filter(({ operation }) => operation.tags[0] === found[0].operation.tags[0]);
     }
 
     // Follows a reference within the document: [the object, the pointer to it].

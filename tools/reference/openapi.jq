@@ -83,10 +83,12 @@ def query_schema: if .type == "integer"
     else {type: "string"} + text_rules end;
 def parameter($in; $schema): {name: .path, in: $in, description: (.text // "" | plain), $schema}
     + (if $in == "path" or .required then {required: true} else {} end);
+# apache.conf leads other texts below /v2/messages to another program.
+def segment_rules: if .path == "wamid" then {pattern: "^(wamid\\.|msg_)"} else {} end;
 def strict: {name: "Prefer", in: "header", schema: {type: "string", examples: ["handling=strict"]},
     description: "handling=strict makes unknown members and query parameters an error."};
 def parameters:
-    [.segments[] | parameter("path"; {type: "string", minLength: 1})]
+    [.segments[] | parameter("path"; {type: "string", minLength: 1} + segment_rules)]
     + [.query[] | parameter("query"; query_schema)]
     + [.headers[] | parameter("header"; {type: "string"})]
     + (if .body == "json" or .query != [] then [strict] else [] end);
