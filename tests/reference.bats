@@ -161,8 +161,8 @@ clauses() {
         '[{type:integer,minimum:1,maximum:50}] [200,400,401,403,404,500,503]'
     # 304 has no body, and a cookie that every answer sets is required
     assert_equal "$(jq -c '.paths["/v2/changes"].get.responses["304"].content,
-        .components.headers[.paths["/v2/session"].post.responses["200"].headers["Set-Cookie"]["$ref"]
-            | sub(".*/"; "")].required' "$document")" \
+        .components.headers[.paths["/v2/session"].post.responses["200"]
+            | .headers["Set-Cookie"]["$ref"] | sub(".*/"; "")].required' "$document")" \
         $'null\ntrue'
     # every reference leads to a schema
     assert_equal "$(jq -r '(.components.schemas | keys) as $known | .. | objects["$ref"] // empty
