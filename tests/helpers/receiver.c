@@ -206,11 +206,11 @@ static int next_number(void) {
     return last;
 }
 
-/* Appends the request to the records of the whole run. */
+/* Appends the request to the records of the whole run. An event is a POST. */
 static void keep_for_contract(const struct request *request, size_t head_length) {
     const char *kept = getenv("RECORD"), *test = getenv("BATS_TEST_FILENAME");
     char name[1024];
-    if (!kept || !*kept)
+    if (!kept || !*kept || strncmp(request->head, "POST ", 5) != 0)
         return;
     test = test ? test : "";
     snprintf(name, sizeof name, "%s/events.%ld", kept, (long)getpid());
