@@ -1,8 +1,7 @@
 /* GET /v2/changes: the threads that changed since the caller last asked. */
-#include <stdlib.h>
-
 #include "api/auth.h"
 #include "api/inbox_json.h"
+#include "api/paging.h"
 
 static const struct field query[] = {
     {.name = "after", .type = FIELD_INTEGER},
@@ -30,22 +29,22 @@ static int list_changes(struct request *rq, int64_t change, int64_t after) {
     struct inbox_thread *threads;
     size_t count;
     enum store_result result = inbox_list_changes(rq->caller->store, rq->arena, rq->caller->user.id,
-                                                  after, INBOX_LIMIT_MOST + 1, &threads, &count);
+                                                  after, PAGING_MOST + 1, &threads, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    const bool has_more = count > INBOX_LIMIT_MOST;
+    const bool has_more = count > PAGING_MOST;
     count -= has_more;
     return reply_changes(rq, has_more ? threads[count - 1].change : change, threads, count,
                          has_more);
 }
 
 static int get_changes(struct request *rq) {
-    struct slice given = query_get(&rq->query, "after");
-    int64_t after = given.p ? strtoll(given.p, NULL, 10) : 0, change;
+    const bool is_first = !query_get(&rq->query, "after").p;
+    int64_t after = query_integer(&rq->query, "after", 0), change;
     enum store_result result = inbox_last_change(rq->caller->store, rq->caller->user.id, &change);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    if (!given.p)
+    if (is_first)
         return reply_changes(rq, change, NULL, 0, false);
     if (change == after)
         return reply_body(rq, 304, NULL, (struct slice){NULL, 0});

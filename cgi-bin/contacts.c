@@ -3,11 +3,12 @@
 #include "api/auth.h"
 #include "api/inbox_json.h"
 #include "api/list_cursor.h"
+#include "api/paging.h"
 
 static const struct field list_query[] = {
     {.name = "q", .type = FIELD_STRING, .may_be_empty = true},
     {.name = "accountId", .type = FIELD_STRING},
-    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = INBOX_LIMIT_MOST},
+    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = PAGING_MOST},
     {.name = "after", .type = FIELD_STRING},
     {0},
 };
@@ -60,7 +61,7 @@ static size_t first_account(const struct store_account *accounts, size_t count, 
 /* Lists one row more than the limit, which shows that there are more. */
 static int list_newest(struct request *rq, const struct store_account *accounts, size_t count) {
     const char *parts[3] = {NULL, NULL, NULL};
-    size_t limit = cursor_limit(rq, INBOX_LIMIT);
+    size_t limit = paging_limit(rq);
     struct buffer rows = buffer_in(rq->arena);
     struct inbox_contact *contacts;
     size_t n, i;
@@ -95,7 +96,7 @@ static int list_found(struct request *rq, const char *account_id, const char *q)
     const struct inbox_search search = {.user_id = rq->caller->user.id,
                                         .account_id = account_id,
                                         .q = q,
-                                        .limit = cursor_limit(rq, INBOX_LIMIT)};
+                                        .limit = paging_limit(rq)};
     int has_place = cursor_read(rq, "after", "found", parts, 4);
     if (has_place < 0)
         return -1;

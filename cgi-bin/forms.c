@@ -33,7 +33,7 @@ static int get_flows(struct request *rq) {
         return -1;
     struct graph_page_request wanted = {.waba_id = account.waba_id,
                                         .edge = "flows",
-                                        .limit = list_limit(rq, 25),
+                                        .limit = query_integer(&rq->query, "limit", 25),
                                         .after = query_get(&rq->query, "after").p};
     struct graph_page page;
     struct store_flow *flows;
@@ -84,7 +84,7 @@ static int get_search(struct request *rq) {
         return -1;
     enum store_result result = store_search_flows(
         rq->caller->store, rq->arena, rq->caller->user.id, is_one ? account.id : NULL,
-        query_get(&rq->query, "q"), list_limit(rq, 20), &flows, &count);
+        query_get(&rq->query, "q"), query_integer(&rq->query, "limit", 20), &flows, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;

@@ -1,4 +1,5 @@
 /* GET /v2/me: the caller's user, business accounts and lines (spec 2.2, 4.2). */
+#include "api/account_view.h"
 #include "api/auth.h"
 
 struct me {
@@ -25,18 +26,6 @@ static const char *default_phone_number_id(const struct me *me) {
         if (strcmp(me->lines[i].id, me->user->primary_line_id) == 0)
             return me->lines[i].phone_number_id;
     return NULL;
-}
-
-static void write_accounts(struct json_writer *w, const struct me *me) {
-    json_write_array(w, "accounts");
-    for (size_t i = 0; i < me->account_count; i++) {
-        json_write_object(w, NULL);
-        json_write_text(w, "id", me->accounts[i].id);
-        json_write_text(w, "wabaid", me->accounts[i].waba_id);
-        json_write_text(w, "displayName", me->accounts[i].name);
-        json_write_end(w);
-    }
-    json_write_end(w);
 }
 
 static void write_lines(struct json_writer *w, const struct me *me) {
@@ -71,7 +60,7 @@ static struct slice write_me(struct arena *arena, const struct me *me) {
     json_write_text(&w, "id", account ? account->id : NULL);
     json_write_text(&w, "wabaid", account ? account->waba_id : NULL);
     json_write_end(&w);
-    write_accounts(&w, me);
+    account_view_write(&w, me->accounts, me->account_count);
     write_lines(&w, me);
     json_write_text(&w, "defaultPhoneNumberId", default_phone_number_id(me));
     json_write_end(&w);

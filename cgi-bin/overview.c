@@ -2,6 +2,7 @@
  * and courier; GET /v2/usage, messages per day; GET /v2/requests, the last calls of this API. */
 #include <stdlib.h>
 
+#include "api/account_view.h"
 #include "api/auth.h"
 #include "api/line_view.h"
 #include "api/paging.h"
@@ -14,13 +15,6 @@
 #include "store/user_state.h"
 
 enum { DAY_MS = 24 * 60 * 60 * 1000 };
-
-static void write_time(struct json_writer *out, const char *name, int64_t ms) {
-    if (ms == INT64_MAX || ms == INT64_MIN)
-        json_write_null(out, name);
-    else
-        json_write_time(out, name, ms);
-}
 
 /* --- GET /v2/overview --- */
 
@@ -100,25 +94,14 @@ static void write_user(struct json_writer *out, const struct view *view) {
     json_write_end(out);
     json_write_object(out, "plan");
     json_write_text(out, "name", view->user->plan_name);
-    write_time(out, "endsAt", view->user->plan_name ? view->user->plan_ends_at : INT64_MAX);
+    json_write_time_or_null(out, "endsAt",
+                            view->user->plan_name ? view->user->plan_ends_at : INT64_MAX);
     json_write_bool(out, "isActive", is_active(view));
     json_write_end(out);
     json_write_object(out, "token");
-    write_time(out, "createdAt", view->found.token_created_at);
-    write_time(out, "lastUsedAt", view->token_used_at);
+    json_write_time_or_null(out, "createdAt", view->found.token_created_at);
+    json_write_time_or_null(out, "lastUsedAt", view->token_used_at);
     json_write_text(out, "last4", view->found.token_last4);
-    json_write_end(out);
-}
-
-static void write_accounts(struct json_writer *out, const struct view *view) {
-    json_write_array(out, "accounts");
-    for (size_t i = 0; i < view->account_count; i++) {
-        json_write_object(out, NULL);
-        json_write_text(out, "id", view->accounts[i].id);
-        json_write_text(out, "wabaid", view->accounts[i].waba_id);
-        json_write_text(out, "displayName", view->accounts[i].name);
-        json_write_end(out);
-    }
     json_write_end(out);
 }
 
@@ -140,15 +123,15 @@ static void write_webhook(struct json_writer *out, const struct view *view) {
     json_write_object(out, "webhook");
     json_write_bool(out, "isConfigured", found->is_configured);
     json_write_text(out, "url", found->url);
-    write_time(out, "failingSince", found->failing_since);
-    write_time(out, "suspendedAt", found->suspended_at);
-    write_time(out, "nextProbeAt", found->next_probe_at);
+    json_write_time_or_null(out, "failingSince", found->failing_since);
+    json_write_time_or_null(out, "suspendedAt", found->suspended_at);
+    json_write_time_or_null(out, "nextProbeAt", found->next_probe_at);
     json_write_integer(out, "pending", found->pending);
-    write_time(out, "oldestPendingAt", found->oldest_pending_at);
+    json_write_time_or_null(out, "oldestPendingAt", found->oldest_pending_at);
     json_write_integer(out, "dead", found->dead);
     json_write_end(out);
     json_write_object(out, "courier");
-    write_time(out, "beatAt", view->beat_at);
+    json_write_time_or_null(out, "beatAt", view->beat_at);
     json_write_bool(out, "isRunning", is_courier_running(view));
     json_write_end(out);
 }
@@ -215,7 +198,7 @@ static int get_overview(struct request *rq) {
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
     write_user(&data, &view);
-    write_accounts(&data, &view);
+    account_view_write(&data, view.accounts, view.account_count);
     write_traffic(&data, &view);
     write_webhook(&data, &view);
     write_warnings(&data, &view);
@@ -244,9 +227,8 @@ struct days {
 
 /* Reads the query. Returns 0, or -1 after failing the request. */
 static int read_days(struct request *rq, struct days *days) {
-    const struct slice offset = query_get(&rq->query, "offset");
     struct issues issues;
-    days->offset = offset.p ? strtoll(offset.p, NULL, 10) : 0;
+    days->offset = query_integer(&rq->query, "offset", 0);
     const int64_t today = (rq->now + days->offset * 60 * 1000) / DAY_MS * DAY_MS;
     const int64_t last = period_time(query_get(&rq->query, "to"), today);
     days->first = period_time(query_get(&rq->query, "from"),

@@ -78,7 +78,7 @@ static int get_templates(struct request *rq) {
         return -1;
     struct graph_page_request wanted = {.waba_id = account.waba_id,
                                         .edge = "message_templates",
-                                        .limit = list_limit(rq, 0),
+                                        .limit = query_integer(&rq->query, "limit", 0),
                                         .after = query_get(&rq->query, "after").p};
     struct graph_page page;
     if (list_get_page(rq, &account, &wanted, &page))

@@ -1,9 +1,8 @@
 /* Threads and their messages, as an inbox reads them: /v2/threads and GET /v2/messages/:wamid. */
-#include <stdlib.h>
-
 #include "api/auth.h"
 #include "api/inbox_json.h"
 #include "api/list_cursor.h"
+#include "api/paging.h"
 
 static const char *const booleans[] = {"true", "false", NULL};
 
@@ -13,7 +12,7 @@ static const struct field list_query[] = {
     {.name = "lineId", .type = FIELD_STRING},
     {.name = "q", .type = FIELD_STRING, .may_be_empty = true},
     {.name = "unread", .type = FIELD_STRING, .values = booleans},
-    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = INBOX_LIMIT_MOST},
+    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = PAGING_MOST},
     {.name = "after", .type = FIELD_STRING},
     {0},
 };
@@ -89,7 +88,7 @@ static int get_threads(struct request *rq) {
     struct inbox_filter filter = {.user_id = rq->caller->user.id,
                                   .line_id = line_id,
                                   .is_unread = slice_equal(unread, SLICE("true")),
-                                  .limit = cursor_limit(rq, INBOX_LIMIT)};
+                                  .limit = paging_limit(rq)};
     enum store_result result =
         line_id ? inbox_find_line(rq->caller->store, filter.user_id, line_id) : STORE_OK;
     if (result == STORE_NOT_FOUND)
@@ -123,7 +122,7 @@ static int get_thread(struct request *rq) {
 /* --- the messages of a thread --- */
 
 static const struct field messages_query[] = {
-    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = INBOX_LIMIT_MOST},
+    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = PAGING_MOST},
     {.name = "before", .type = FIELD_STRING},
     {.name = "after", .type = FIELD_STRING},
     {.name = "changedAfter", .type = FIELD_INTEGER},
@@ -142,13 +141,12 @@ struct page {
 
 /* Reads order and key of the query. */
 static int read_wanted(struct request *rq, struct page *page) {
-    struct slice changed_after = query_get(&rq->query, "changedAfter");
-    const bool is_changed = changed_after.p;
+    const bool is_changed = query_get(&rq->query, "changedAfter").p;
     *page = (struct page){.order = is_changed ? INBOX_CHANGED : INBOX_OLDER,
                           .key = {INT64_MAX, ""},
-                          .limit = cursor_limit(rq, INBOX_LIMIT)};
+                          .limit = paging_limit(rq)};
     if (is_changed) /* U+007F sorts after all ids: only later changes count */
-        page->key = (struct inbox_key){strtoll(changed_after.p, NULL, 10), "\x7f"};
+        page->key = (struct inbox_key){query_integer(&rq->query, "changedAfter", 0), "\x7f"};
     int has_after = cursor_read_key(rq, "after", is_changed ? "changed" : "messages",
                                     &page->key.number, &page->key.id);
     int has_before =

@@ -367,7 +367,7 @@ static int write_pid(struct courier *courier) {
 }
 
 static void open_counters(const struct config *config) {
-    char problem[COUNTERS_PROBLEM_SIZE];
+    char problem[MAPPED_FILE_PROBLEM_SIZE];
     counters_open(config->metrics_file, problem);
     if (*problem)
         log_message(LOG_WARN, "%s", problem);

@@ -1,12 +1,5 @@
 #include "api/event_view.h"
 
-static void write_time(struct json_writer *out, const char *name, int64_t ms) {
-    if (ms == INT64_MAX)
-        json_write_null(out, name);
-    else
-        json_write_time(out, name, ms);
-}
-
 static void write_status(struct json_writer *out, const char *name, int status) {
     if (status)
         json_write_integer(out, name, status);
@@ -28,8 +21,8 @@ void event_view_write(struct json_writer *out, const struct store_event_entry *e
     write_status(out, "lastStatus", event->last_status);
     json_write_text(out, "lastError", event->last_error);
     json_write_time(out, "createdAt", event->created_at);
-    write_time(out, "nextAttemptAt", event->next_attempt_at);
-    write_time(out, "finishedAt", event->finished_at);
+    json_write_time_or_null(out, "nextAttemptAt", event->next_attempt_at);
+    json_write_time_or_null(out, "finishedAt", event->finished_at);
 }
 
 /* The headers by which a receiver finds the delivery in its log; see lib/delivery/attempt.c. The

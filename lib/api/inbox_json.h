@@ -5,8 +5,6 @@
 #include "base/json.h"
 #include "store/inbox.h"
 
-enum { INBOX_LIMIT = 25, INBOX_LIMIT_MOST = 100 }; /* rows of a page: default, most */
-
 /* The platform accepts other messages than templates for so long after the contact's last one. */
 enum { SERVICE_WINDOW_MS = 24 * 60 * 60 * 1000 };
 

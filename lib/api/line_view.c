@@ -11,10 +11,7 @@ void line_view_write(struct json_writer *out, const char *name, const struct own
     json_write_text(out, "platformType", line->platform_type);
     json_write_text(out, "accountId", line->account_id);
     json_write_time(out, "createdAt", line->created_at);
-    if (line->archived_at == INT64_MIN)
-        json_write_null(out, "archivedAt");
-    else
-        json_write_time(out, "archivedAt", line->archived_at);
+    json_write_time_or_null(out, "archivedAt", line->archived_at);
     json_write_bool(out, "isPrimary", line->is_primary);
     json_write_end(out);
 }

@@ -1,13 +1,6 @@
 #include "api/list.h"
 
-#include <stdlib.h>
-
 #include "api/upstream.h"
-
-int64_t list_limit(struct request *rq, int64_t preset) {
-    struct slice limit = query_get(&rq->query, "limit");
-    return limit.p ? strtoll(limit.p, NULL, 10) : preset;
-}
 
 static int ask(struct request *rq, const struct store_account *account,
                const struct graph_page_request *wanted, struct graph_answer *answer) {

@@ -5,9 +5,6 @@
 #include "api/auth.h"
 #include "graph/page.h"
 
-/* Returns the query's `limit`, which the route's field table has checked; `preset` without one. */
-int64_t list_limit(struct request *rq, int64_t preset);
-
 /* Fetches one page with the account's platform access token. Returns 0, or -1 after failing the
  * request by spec 7. */
 int list_get_page(struct request *rq, const struct store_account *account,

@@ -15,10 +15,7 @@ int cursor_fail(struct request *rq, const char *name) {
     return fail_on_issues(rq, &issues);
 }
 
-const char *cursor_write(struct arena *arena, const char *const *parts, size_t count) {
-    struct buffer plain = buffer_in(arena);
-    for (size_t i = 0; i < count; i++)
-        buffer_printf(&plain, "%s%s", i ? "\n" : "", parts[i]);
+char *cursor_encode(struct arena *arena, struct slice plain) {
     char *text = crypto_base64(arena, plain.p, plain.n);
     for (char *p = text; *p; p++) {
         *p = *p == '+' ? '-' : *p == '/' ? '_' : *p;
@@ -28,7 +25,7 @@ const char *cursor_write(struct arena *arena, const char *const *parts, size_t c
     return text;
 }
 
-static struct slice decode(struct arena *arena, struct slice text) {
+struct slice cursor_decode(struct arena *arena, struct slice text) {
     struct buffer standard = buffer_in(arena);
     for (size_t i = 0; i < text.n; i++)
         buffer_add_char(&standard, text.p[i] == '-' ? '+' : text.p[i] == '_' ? '/' : text.p[i]);
@@ -37,12 +34,19 @@ static struct slice decode(struct arena *arena, struct slice text) {
     return crypto_unbase64(arena, buffer_slice(&standard));
 }
 
+const char *cursor_write(struct arena *arena, const char *const *parts, size_t count) {
+    struct buffer plain = buffer_in(arena);
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&plain, "%s%s", i ? "\n" : "", parts[i]);
+    return cursor_encode(arena, buffer_slice(&plain));
+}
+
 int cursor_read(struct request *rq, const char *name, const char *list, const char **parts,
                 size_t count) {
     struct slice given = query_get(&rq->query, name);
     if (!given.p)
         return 0;
-    struct slice rest = decode(rq->arena, given);
+    struct slice rest = cursor_decode(rq->arena, given);
     if (!rest.n || !utf8_valid(rest) || memchr(rest.p, '\0', rest.n) || rest.p[rest.n - 1] == '\n')
         return cursor_fail(rq, name);
     for (size_t i = 0; i < count; i++) {
@@ -70,9 +74,4 @@ int cursor_read_key(struct request *rq, const char *name, const char *list, int6
     *number = strtoll(parts[1], &end, 10);
     *id = parts[2];
     return errno || *end || end == parts[1] ? cursor_fail(rq, name) : 1;
-}
-
-size_t cursor_limit(struct request *rq, size_t preset) {
-    struct slice limit = query_get(&rq->query, "limit");
-    return limit.p ? (size_t)strtoull(limit.p, NULL, 10) : preset;
 }

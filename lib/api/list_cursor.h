@@ -6,6 +6,11 @@
 
 enum { CURSOR_PARTS = 5 };
 
+/* Encode and decode a sort key (base64url without padding). Decoding returns p == NULL, or no
+ * bytes, when the text is none. */
+char *cursor_encode(struct arena *arena, struct slice plain);
+struct slice cursor_decode(struct arena *arena, struct slice text);
+
 /* Returns a cursor of the parts, at most CURSOR_PARTS texts without line breaks; the first one
  * names the list, so that no list accepts the cursor of another one. */
 const char *cursor_write(struct arena *arena, const char *const *parts, size_t count);
@@ -20,9 +25,6 @@ int cursor_read(struct request *rq, const char *name, const char *list, const ch
 const char *cursor_write_key(struct arena *arena, const char *list, int64_t number, const char *id);
 int cursor_read_key(struct request *rq, const char *name, const char *list, int64_t *number,
                     const char **id);
-
-/* Returns the query's `limit`, which the route's field table has checked; `preset` without one. */
-size_t cursor_limit(struct request *rq, size_t preset);
 
 /* Fails the request with 400: the parameter is no cursor of this list. Returns -1. */
 int cursor_fail(struct request *rq, const char *name);

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mapped_file.h"
-
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "the counters need 64-bit atomic operations");
 
 /* The layout of the file. Any change needs another version; so does one of counters_bounds. */
@@ -49,23 +47,16 @@ const int64_t counters_bounds[COUNTERS_BOUNDS] = {1000,    2500,    5000,     10
 
 static struct file *table; /* NULL: nothing is counted */
 
-void counters_open(const char *path, char problem[COUNTERS_PROBLEM_SIZE]) {
-    static const struct mapped_header header = {
-        .magic = "SWBMETR", .version = VERSION, .slots = COUNTERS_SLOTS};
-    bool is_replaced;
+void counters_open(const char *path, char problem[MAPPED_FILE_PROBLEM_SIZE]) {
+    static const struct mapped_kind kind = {
+        .header = {.magic = "SWBMETR", .version = VERSION, .slots = COUNTERS_SLOTS},
+        .size = sizeof *table,
+        .key = "metrics_file",
+        .lost = "nothing is counted for /metrics",
+        .anew = "the counters begin at 0"};
     problem[0] = '\0';
-    if (!*path)
-        return;
-    table = mapped_file_open(path, &header, sizeof *table, &is_replaced);
-    if (!table)
-        snprintf(problem, COUNTERS_PROBLEM_SIZE,
-                 "nothing is counted for /metrics: cannot use metrics_file %.300s: %s", path,
-                 errno == EINVAL ? "it is not a file" : strerror(errno));
-    else if (is_replaced)
-        snprintf(problem, COUNTERS_PROBLEM_SIZE,
-                 "metrics_file %.300s was damaged or of another version: it was renamed to "
-                 "NAME.replaced, and the counters begin at 0",
-                 path);
+    if (*path)
+        table = mapped_file_open(path, &kind, problem);
 }
 
 bool counters_are_kept(void) {

@@ -10,9 +10,7 @@
 #ifndef SWITCHBOARD_COUNTERS_H
 #define SWITCHBOARD_COUNTERS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/mapped_file.h"
 
 /* The values stand in the file: append only. */
 enum counters_family {
@@ -36,7 +34,6 @@ enum {
     COUNTERS_LABELS_SIZE = 112,            /* bytes of the values of all labels, with the NUL */
     COUNTERS_SLOTS = 1023,                 /* most series */
     COUNTERS_FILE_SIZE = (1 + 1023) * 256, /* bytes */
-    COUNTERS_PROBLEM_SIZE = 512,           /* bytes of a message of counters_open */
 };
 
 /* The upper bounds of the buckets, microseconds, ascending. The last bucket has no bound. */
@@ -46,7 +43,7 @@ extern const int64_t counters_bounds[COUNTERS_BOUNDS];
  * table of this version is renamed to `path.replaced`. Without the file nothing is counted: an
  * empty `path` switches counting off, and every failure does. `problem` is set to a message for the
  * log, or to "". Call it once, before confine. */
-void counters_open(const char *path, char problem[COUNTERS_PROBLEM_SIZE]);
+void counters_open(const char *path, char problem[MAPPED_FILE_PROBLEM_SIZE]);
 
 /* Whether counters are kept. It becomes false when the file is truncated while it is mapped. */
 bool counters_are_kept(void);

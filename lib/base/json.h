@@ -129,6 +129,8 @@ void json_write_integer(struct json_writer *writer, const char *name, int64_t nu
 void json_write_bool(struct json_writer *writer, const char *name, bool value);
 void json_write_null(struct json_writer *writer, const char *name);
 void json_write_time(struct json_writer *writer, const char *name, int64_t ms); /* ISO 8601 */
+/* The same; INT64_MIN and INT64_MAX are written as null. */
+void json_write_time_or_null(struct json_writer *writer, const char *name, int64_t ms);
 
 /* Copies a value that is already JSON, unchanged; empty or p == NULL is written as null. */
 void json_write_raw(struct json_writer *writer, const char *name, struct slice json);

@@ -113,6 +113,13 @@ void json_write_time(struct json_writer *writer, const char *name, int64_t ms) {
     json_write_text(writer, name, text);
 }
 
+void json_write_time_or_null(struct json_writer *writer, const char *name, int64_t ms) {
+    if (ms == INT64_MIN || ms == INT64_MAX)
+        json_write_null(writer, name);
+    else
+        json_write_time(writer, name, ms);
+}
+
 void json_write_raw(struct json_writer *writer, const char *name, struct slice json) {
     begin(writer, name);
     buffer_add_slice(&writer->out, json.n ? json : SLICE("null"));

@@ -13,13 +13,6 @@
 
 enum { TRIES = 64 };
 
-/* A table to be opened. */
-struct table {
-    const char *path;
-    const struct mapped_header *header;
-    size_t size;
-};
-
 sigjmp_buf mapped_file_escape;
 volatile sig_atomic_t mapped_file_is_inside; /* this process is using a table */
 static struct sigaction other_action;        /* for any other SIGBUS */
@@ -43,25 +36,25 @@ static void watch_bus_errors(void) {
 
 /* Checks that the open file is such a table. Reads the header instead of mapping it: a page less to
  * fault in, for a CGI that uses one. Returns 0, EBADMSG when it is not, or errno. */
-static int check_table(int fd, const struct table *table) {
+static int check_table(int fd, const struct mapped_kind *kind) {
     struct mapped_header header;
     off_t size = lseek(fd, 0, SEEK_END);
     if (size < 0)
         return errno == ESPIPE ? EINVAL : errno;
-    ssize_t got = (size_t)size == table->size ? pread(fd, &header, sizeof header, 0) : 0;
+    ssize_t got = (size_t)size == kind->size ? pread(fd, &header, sizeof header, 0) : 0;
     if (got < 0)
         return errno;
     bool is_table =
-        got == (ssize_t)sizeof header && memcmp(&header, table->header, sizeof header) == 0;
+        got == (ssize_t)sizeof header && memcmp(&header, &kind->header, sizeof header) == 0;
     return is_table ? 0 : EBADMSG;
 }
 
 /* Maps the open file; as check_table. */
-static int map(int fd, const struct table *table, void **pages) {
-    int failed = check_table(fd, table);
+static int map(int fd, const struct mapped_kind *kind, void **pages) {
+    int failed = check_table(fd, kind);
     if (failed)
         return failed;
-    *pages = mmap(NULL, table->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    *pages = mmap(NULL, kind->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (*pages != MAP_FAILED)
         return 0;
     *pages = NULL;
@@ -76,14 +69,14 @@ static bool reserve(int fd, size_t size) {
 }
 
 /* Writes an empty table, whose bytes after the header are zero, to the new file `path`. */
-static bool write_empty(const char *path, const struct table *table) {
+static bool write_empty(const char *path, const struct mapped_kind *kind) {
     enum { MODE = 0660 }; /* programs of several users write, by their common group */
-    const struct slice header = {(const char *)table->header, sizeof *table->header};
+    const struct slice header = {(const char *)&kind->header, sizeof kind->header};
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, MODE);
     if (fd < 0)
         return false;
     fchmod(fd, MODE); /* the umask may have cleared bits */
-    bool is_written = reserve(fd, table->size) && write_all(fd, header);
+    bool is_written = reserve(fd, kind->size) && write_all(fd, header);
     int failed = errno;
     close(fd);
     errno = failed;
@@ -92,12 +85,12 @@ static bool write_empty(const char *path, const struct table *table) {
 
 /* Creates the file under another name and links it, so that it is complete when it appears, and
  * that of several processes one creates it. Returns 0 or errno. */
-static int create(const struct table *table) {
+static int create(const char *path, const struct mapped_kind *kind) {
     char name[4200];
-    snprintf(name, sizeof name, "%s.new-%ld", table->path, (long)getpid());
+    snprintf(name, sizeof name, "%s.new-%ld", path, (long)getpid());
     unlink(name); /* of a killed process with the same number */
-    int failed = write_empty(name, table) ? 0 : errno;
-    if (!failed && link(name, table->path) != 0 && errno != EEXIST)
+    int failed = write_empty(name, kind) ? 0 : errno;
+    if (!failed && link(name, path) != 0 && errno != EEXIST)
         failed = errno;
     unlink(name);
     return failed;
@@ -119,20 +112,21 @@ static int move_away(int fd, const char *path) {
     return rename(path, name) == 0 ? 0 : errno;
 }
 
-static int open_or_create(const struct table *table, void **pages, bool *is_replaced) {
+static int open_or_create(const char *path, const struct mapped_kind *kind, void **pages,
+                          bool *is_replaced) {
     int failed = EAGAIN;
     for (int i = 0; i < TRIES && (failed == 0 || failed == EAGAIN); i++) {
         if (failed == EAGAIN && i)
             usleep(1000);
-        int fd = open(table->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+        int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
         if (fd < 0) {
-            failed = errno == ENOENT ? create(table) : errno;
+            failed = errno == ENOENT ? create(path, kind) : errno;
             continue;
         }
-        failed = map(fd, table, pages);
+        failed = map(fd, kind, pages);
         const bool is_mapped = !failed, is_damaged = failed == EBADMSG;
         if (is_damaged)
-            failed = move_away(fd, table->path);
+            failed = move_away(fd, path);
         close(fd);
         if (is_mapped)
             return 0;
@@ -141,12 +135,20 @@ static int open_or_create(const struct table *table, void **pages, bool *is_repl
     return failed ? failed : EAGAIN;
 }
 
-void *mapped_file_open(const char *path, const struct mapped_header *header, size_t size,
-                       bool *is_replaced) {
-    const struct table table = {path, header, size};
+void *mapped_file_open(const char *path, const struct mapped_kind *kind,
+                       char problem[MAPPED_FILE_PROBLEM_SIZE]) {
     void *pages = NULL;
+    bool is_replaced = false;
     watch_bus_errors();
-    *is_replaced = false;
-    errno = open_or_create(&table, &pages, is_replaced);
+    int failed = open_or_create(path, kind, &pages, &is_replaced);
+    problem[0] = '\0';
+    if (!pages)
+        snprintf(problem, MAPPED_FILE_PROBLEM_SIZE, "%s: cannot use %s %.300s: %s", kind->lost,
+                 kind->key, path, failed == EINVAL ? "it is not a file" : strerror(failed));
+    else if (is_replaced)
+        snprintf(problem, MAPPED_FILE_PROBLEM_SIZE,
+                 "%s %.300s was damaged or of another version: it was renamed to NAME.replaced, "
+                 "and %s",
+                 kind->key, path, kind->anew);
     return pages;
 }

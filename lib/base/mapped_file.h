@@ -17,11 +17,22 @@ struct mapped_header {
     uint32_t slots;
 };
 
-/* Maps the file at `path`, of `size` bytes, with this header; creates it when it is missing. A file
- * of another kind is renamed to PATH.replaced, and *is_replaced set. Returns NULL with errno set on
- * failure: EINVAL when it is no regular file. */
-void *mapped_file_open(const char *path, const struct mapped_header *header, size_t size,
-                       bool *is_replaced);
+/* A kind of table. */
+struct mapped_kind {
+    struct mapped_header header;
+    size_t size;      /* of the file, bytes */
+    const char *key;  /* of the configuration, that names the file */
+    const char *lost; /* what does not happen without the file */
+    const char *anew; /* what a new file means */
+};
+
+enum { MAPPED_FILE_PROBLEM_SIZE = 512 };
+
+/* Maps the file at `path`, a table of the kind; creates it when it is missing. A file of another
+ * kind is renamed to PATH.replaced, and a new one created. Returns NULL when it cannot be used.
+ * `problem` becomes a message for the log about either; empty without one. */
+void *mapped_file_open(const char *path, const struct mapped_kind *kind,
+                       char problem[MAPPED_FILE_PROBLEM_SIZE]);
 
 /* --- a file that is truncated while it is mapped ---
  *

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mapped_file.h"
-
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "the records need 64-bit atomic operations");
 
 /* The layout of the file. Any change needs another version. A record is an array of words, since
@@ -44,23 +42,16 @@ _Static_assert(sizeof(struct file) == REQUEST_LOG_FILE_SIZE, "the size of the fi
 
 static struct file *table; /* NULL: nothing is recorded */
 
-void request_log_open(const char *path, char problem[REQUEST_LOG_PROBLEM_SIZE]) {
-    static const struct mapped_header header = {
-        .magic = "SWBREQU", .version = VERSION, .slots = REQUEST_LOG_RECORDS};
-    bool is_replaced;
+void request_log_open(const char *path, char problem[MAPPED_FILE_PROBLEM_SIZE]) {
+    static const struct mapped_kind kind = {
+        .header = {.magic = "SWBREQU", .version = VERSION, .slots = REQUEST_LOG_RECORDS},
+        .size = sizeof *table,
+        .key = "requests_file",
+        .lost = "no request is recorded for /v2/requests",
+        .anew = "the list of requests begins anew"};
     problem[0] = '\0';
-    if (!*path)
-        return;
-    table = mapped_file_open(path, &header, sizeof *table, &is_replaced);
-    if (!table)
-        snprintf(problem, REQUEST_LOG_PROBLEM_SIZE,
-                 "no request is recorded for /v2/requests: cannot use requests_file %.300s: %s",
-                 path, errno == EINVAL ? "it is not a file" : strerror(errno));
-    else if (is_replaced)
-        snprintf(problem, REQUEST_LOG_PROBLEM_SIZE,
-                 "requests_file %.300s was damaged or of another version: it was renamed to "
-                 "NAME.replaced, and the list of requests begins anew",
-                 path);
+    if (*path)
+        table = mapped_file_open(path, &kind, problem);
 }
 
 bool request_log_is_kept(void) {

@@ -9,11 +9,8 @@
 #ifndef SWITCHBOARD_REQUEST_LOG_H
 #define SWITCHBOARD_REQUEST_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/id.h"
+#include "base/mapped_file.h"
 
 enum {
     REQUEST_LOG_RECORDS = 65536,
@@ -21,7 +18,6 @@ enum {
     REQUEST_LOG_ID_SIZE = 65,                   /* of the request's id, with the NUL */
     REQUEST_LOG_ROUTE_SIZE = 57,                /* a longer route is cut */
     REQUEST_LOG_METHOD_SIZE = 9,
-    REQUEST_LOG_PROBLEM_SIZE = 512, /* bytes of a message of request_log_open */
 };
 
 struct request_record {
@@ -38,7 +34,7 @@ struct request_record {
 
 /* Maps the file at `path`, and creates it when it is missing. Without a path, or when the file
  * cannot be used, nothing is recorded. `problem` is "" or describes what is wrong. */
-void request_log_open(const char *path, char problem[REQUEST_LOG_PROBLEM_SIZE]);
+void request_log_open(const char *path, char problem[MAPPED_FILE_PROBLEM_SIZE]);
 
 /* Whether requests are recorded. */
 bool request_log_is_kept(void);

@@ -99,6 +99,10 @@ int query_read(struct arena *arena, const char *text, struct query *query, const
 /* Returns the first value of `name`; a NUL byte follows it. p == NULL when there is none. */
 struct slice query_get(const struct query *query, const char *name);
 
+/* Returns the parameter `name`, which the route's field table has checked as a FIELD_INTEGER;
+ * `preset` without one. */
+int64_t query_integer(const struct query *query, const char *name, int64_t preset);
+
 /* Compares the query with `fields` (FIELD_STRING and FIELD_INTEGER). Parameters without a row are
  * ignored unless `issues` is strict. */
 void field_check_query(const struct field *fields, const struct query *query,

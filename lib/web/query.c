@@ -1,4 +1,5 @@
 /* Decoding of query strings; declared in field.h. */
+#include <stdlib.h>
 
 #include "base/utf8.h"
 #include "web/field.h"
@@ -68,4 +69,9 @@ struct slice query_get(const struct query *query, const char *name) {
         if (slice_equal(query->values[i].name, slice_of(name)))
             return query->values[i].value;
     return (struct slice){NULL, 0};
+}
+
+int64_t query_integer(const struct query *query, const char *name, int64_t preset) {
+    struct slice value = query_get(query, name);
+    return value.p ? strtoll(value.p, NULL, 10) : preset;
 }

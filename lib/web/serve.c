@@ -255,7 +255,7 @@ static int check_paths(struct request *rq) {
  */
 static void open_counters(const struct service *service, struct request *rq) {
     static bool is_tried;
-    char problem[COUNTERS_PROBLEM_SIZE];
+    char problem[MAPPED_FILE_PROBLEM_SIZE];
     if (is_tried || !rq->config)
         return;
     is_tried = true;
@@ -277,7 +277,7 @@ static bool has_callers(const struct service *service) {
 /* Maps the list of the last requests, as open_counters does its table. */
 static void open_request_log(const struct service *service, struct request *rq) {
     static bool is_tried;
-    char problem[REQUEST_LOG_PROBLEM_SIZE];
+    char problem[MAPPED_FILE_PROBLEM_SIZE];
     if (is_tried || !rq->config || !has_callers(service))
         return;
     is_tried = true;

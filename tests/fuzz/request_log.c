@@ -9,7 +9,7 @@ static const char user[] = "usr_00000000000000000000000000";
 static int file = -1;
 
 static void open_log(void) {
-    char path[] = "/tmp/switchboard-fuzz-XXXXXX", problem[REQUEST_LOG_PROBLEM_SIZE];
+    char path[] = "/tmp/switchboard-fuzz-XXXXXX", problem[MAPPED_FILE_PROBLEM_SIZE];
     const int fd = mkstemp(path);
     MUST(fd >= 0 && close(fd) == 0 && unlink(path) == 0);
     request_log_open(path, problem);

@@ -45,7 +45,7 @@ static int in_child(void (*run)(void)) {
 }
 
 static void open_table(void) {
-    char problem[COUNTERS_PROBLEM_SIZE];
+    char problem[MAPPED_FILE_PROBLEM_SIZE];
     counters_open(path, problem);
     check(counters_are_kept() && !*problem, "the file is mapped: %s", problem);
 }
@@ -212,7 +212,7 @@ static void raise_other(void) {
 }
 
 static void check_off(void) {
-    char problem[COUNTERS_PROBLEM_SIZE] = "x";
+    char problem[MAPPED_FILE_PROBLEM_SIZE] = "x";
     struct counters_series row;
     size_t at = 0;
     counters_open("", problem);
@@ -223,7 +223,7 @@ static void check_off(void) {
 /* The file of each case is replaced once, by one of several processes, and kept beside the new one.
  */
 static void open_damaged(void) {
-    char problem[COUNTERS_PROBLEM_SIZE];
+    char problem[MAPPED_FILE_PROBLEM_SIZE];
     wait_for_all();
     counters_open(path, problem);
     check(counters_are_kept(), "the file is replaced: %s", problem);

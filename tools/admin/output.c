@@ -171,10 +171,3 @@ const char *time_text(struct arena *arena, int64_t ms) {
     clock_format(ms, text);
     return arena_copy(arena, slice_of(text));
 }
-
-void json_write_time_or_null(struct json_writer *json, const char *name, int64_t ms) {
-    if (ms == INT64_MAX)
-        json_write_null(json, name);
-    else
-        json_write_time(json, name, ms);
-}

@@ -86,7 +86,4 @@ int object_print(struct invocation *call, struct json_writer *json, const char *
 /* The time in ISO 8601, in the arena; NULL for INT64_MAX. `ms` is Unix time. */
 const char *time_text(struct arena *arena, int64_t ms);
 
-/* Writes a time; INT64_MAX is written as null. */
-void json_write_time_or_null(struct json_writer *json, const char *name, int64_t ms);
-
 #endif
