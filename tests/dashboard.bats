@@ -6,6 +6,7 @@ load helpers/all
 load helpers/conventions
 load helpers/courier
 load helpers/webhook
+load helpers/session
 load helpers/browser
 
 setup_file() {
@@ -14,13 +15,13 @@ setup_file() {
     make_user OTHER_
     make_user LOCKED_
     make_user NEW_
-    set_password
-    set_password OTHER_
-    set_password LOCKED_
+    make_password
+    make_password OTHER_
+    make_password LOCKED_
     make_consumer DEAD
-    set_password DEAD_
+    make_password DEAD_
     make_consumer TIRED
-    set_password TIRED_
+    make_password TIRED_
     start_receiver HOOK
     start_courier
     start_browser

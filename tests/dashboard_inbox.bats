@@ -3,12 +3,13 @@
 # transports: cgi fcgi
 # starts first
 load helpers/all
+load helpers/session
 load helpers/browser
 
 setup_file() {
     start_stack
     make_user
-    set_password
+    make_password
     add_templates
     start_browser
 }

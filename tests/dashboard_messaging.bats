@@ -4,14 +4,15 @@
 # starts first
 load helpers/all
 load helpers/webhook
+load helpers/session
 load helpers/browser
 
 setup_file() {
     start_stack
     make_user
     make_user ENDED_
-    set_password
-    set_password ENDED_
+    make_password
+    make_password ENDED_
     add_templates
     start_browser
 }

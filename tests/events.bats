@@ -4,6 +4,7 @@
 load helpers/all
 load helpers/conventions
 load helpers/courier
+load helpers/pages
 
 setup_file() {
     start_stack
@@ -142,19 +143,11 @@ ulid_at() {
 }
 
 @test "limit and after lead through all events, once each" {
-    local number after='' pages=0
+    local number
     for number in 1 2 3 4 5 6 7; do
         add_event "$number" 'done'
     done
-    : >"$BATS_TEST_TMPDIR/ids"
-    while ((++pages < 9)); do
-        api GET "/v2/events?limit=3$after"
-        assert_success
-        jq -r '.data.items[].sequence' "$body" >>"$BATS_TEST_TMPDIR/ids"
-        after=$(jq -r '.data.paging.cursors.after // empty' "$body")
-        [[ -n $after ]] || break
-        after="&after=$after"
-    done
+    all_rows '/v2/events?limit=3' .sequence >"$BATS_TEST_TMPDIR/ids"
     assert_equal "$pages" 3
     assert_equal "$(xargs <"$BATS_TEST_TMPDIR/ids")" '107 106 105 104 103 102 101'
 }

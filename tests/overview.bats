@@ -3,6 +3,7 @@
 # shellcheck disable=SC2153  # make_user sets LINE and ACCOUNT
 load helpers/all
 load helpers/conventions
+load helpers/pages
 load helpers/webhook
 
 setup_file() {
@@ -279,7 +280,7 @@ ring_of() {
 }
 
 @test "requestId finds one request, and limit and after lead through all of them, once each" {
-    local number after='' pages=0
+    local number
     for number in 1 2 3 4 5 6 7; do
         api GET /v2/me -H "X-Request-Id: page-$number"
     done
@@ -287,15 +288,7 @@ ring_of() {
     assert_json '[.data.items[].requestId]' '["page-3"]'
     api GET '/v2/requests?requestId=page-99'
     assert_json .data.items '[]'
-    : >"$BATS_TEST_TMPDIR/ids"
-    while ((++pages < 30)); do
-        api GET "/v2/requests?limit=3$after"
-        assert_success
-        jq -r '.data.items[].requestId' "$body" >>"$BATS_TEST_TMPDIR/ids"
-        after=$(jq -r '.data.paging.cursors.after // empty' "$body")
-        [[ -n $after ]] || break
-        after="&after=$after"
-    done
+    all_rows '/v2/requests?limit=3' .requestId >"$BATS_TEST_TMPDIR/ids"
     ((pages >= 3 && pages < 30))
     assert_equal "$(grep page- "$BATS_TEST_TMPDIR/ids" | xargs)" \
         'page-7 page-6 page-5 page-4 page-3 page-2 page-1'

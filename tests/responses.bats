@@ -3,6 +3,7 @@
 # shellcheck disable=SC2153  # make_user sets LINE and ACCOUNT
 load helpers/all
 load helpers/conventions
+load helpers/pages
 load helpers/webhook
 
 setup_file() {
@@ -70,19 +71,11 @@ END
 }
 
 @test "limit and after lead through all answers, once each" {
-    local name after='' pages=0
+    local name
     for name in a b c d e; do
         answer_form "$name" '{"flow_token":"token 1"}'
     done
-    : >"$BATS_TEST_TMPDIR/names"
-    while ((++pages < 9)); do
-        api GET "/v2/forms/7002/responses?limit=2$after"
-        assert_success
-        jq -r '.data.items[].wamid' "$body" >>"$BATS_TEST_TMPDIR/names"
-        after=$(jq -r '.data.paging.cursors.after // empty' "$body")
-        [[ -n $after ]] || break
-        after="&after=$after"
-    done
+    all_rows '/v2/forms/7002/responses?limit=2' .wamid >"$BATS_TEST_TMPDIR/names"
     assert_equal "$pages" 3
     assert_equal "$(xargs <"$BATS_TEST_TMPDIR/names")" \
         "$(printf "wamid.$number.%s " e d c b a | xargs)"

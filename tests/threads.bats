@@ -5,6 +5,7 @@ load helpers/all
 load helpers/conventions
 load helpers/webhook
 load helpers/inbox
+load helpers/pages
 
 A=15550100001 B=15550100002 C=15550100003
 

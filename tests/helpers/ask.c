@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fastcgi.h"
+
 enum { MOST_SETTINGS = 8 };
 enum { BEGIN_REQUEST = 1, END_REQUEST = 3, PARAMS = 4, STDIN = 5, STDOUT = 6 };
 
@@ -64,20 +66,6 @@ static void write_record(int fd, unsigned char type, const void *content, size_t
 
 static int is_setting(const char *pair) {
     return strncmp(pair, "SWITCHBOARD_", 12) == 0;
-}
-
-/* Encodes NAME=VALUE as a name-value pair (FastCGI 1.0, 3.4) with lengths of four bytes; returns
- * its size. */
-static size_t put_pair(char *out, const char *pair) {
-    const char *equals = strchr(pair, '=');
-    size_t lengths[] = {(size_t)(equals - pair), strlen(equals + 1)}, n = 0;
-    for (int i = 0; i < 2; i++, n += 4) {
-        out[n] = (char)(0x80 | lengths[i] >> 24), out[n + 1] = (char)(lengths[i] >> 16);
-        out[n + 2] = (char)(lengths[i] >> 8), out[n + 3] = (char)lengths[i];
-    }
-    memcpy(out + n, pair, lengths[0]);
-    memcpy(out + n + lengths[0], equals + 1, lengths[1]);
-    return n + lengths[0] + lengths[1];
 }
 
 static void send_request(int fd, char **variables) {

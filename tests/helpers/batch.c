@@ -22,6 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fastcgi.h"
+
 enum { BEGIN_REQUEST = 1, END_REQUEST = 3, PARAMS = 4, STDIN = 5, STDOUT = 6 }; /* FastCGI 1.0 */
 enum { RECORD = 65535 };
 
@@ -138,20 +140,6 @@ static void send_stream(int fd, unsigned char type, const char *p, size_t n) {
         send_all(fd, header, sizeof header);
         send_all(fd, p, size);
     }
-}
-
-/* Appends NAME=VALUE as a name-value pair (FastCGI 1.0, 3.4) with lengths of four bytes; returns
- * its size. */
-static size_t put_pair(char *out, const char *pair) {
-    const char *equals = strchr(pair, '=');
-    size_t lengths[] = {(size_t)(equals - pair), strlen(equals + 1)}, n = 0;
-    for (int i = 0; i < 2; i++, n += 4) {
-        out[n] = (char)(0x80 | lengths[i] >> 24), out[n + 1] = (char)(lengths[i] >> 16);
-        out[n + 2] = (char)(lengths[i] >> 8), out[n + 3] = (char)lengths[i];
-    }
-    memcpy(out + n, pair, lengths[0]);
-    memcpy(out + n + lengths[0], equals + 1, lengths[1]);
-    return n + lengths[0] + lengths[1];
 }
 
 static void send_request(int fd, const char *body, size_t size) {

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Chromium for the tests of the dashboard: `load helpers/browser` after helpers/all.
+# Chromium for the tests of the dashboard: `load helpers/browser` after helpers/all and
+# helpers/session.
 
 export NODE_MODULES=$root/build/npm/node_modules
 
@@ -20,12 +21,11 @@ stop_browser() {
     wait "$pid" 2>/dev/null || true
 }
 
-# Gives a user of make_user a password: set_password [PREFIX]. Sets and exports PREFIX's PASSWORD.
-set_password() {
-    local email=${1-}EMAIL
-    put "${1-}PASSWORD" "correct horse battery $(next_number)"
+# Gives a user of make_user a password: make_password [PREFIX]. Sets and exports PREFIX's PASSWORD.
+make_password() {
     local password=${1-}PASSWORD
-    printf '%s\n' "${!password}" | switchboard user password "${!email}" >/dev/null
+    put "$password" "correct horse battery $(next_number)"
+    set_password "${1-}" "${!password}"
 }
 
 # Runs a test in the browser: browse MODULE NAME [ARGUMENT...]; see tests/dashboard/drive.js.

@@ -29,15 +29,3 @@ contact_of() { # PHONE
 value() {
     jq -r "$1" "$body"
 }
-
-# Requests all pages of a list and prints EXPRESSION of each row: all_rows PATH?QUERY EXPRESSION
-all_rows() {
-    local after='' pages=0
-    while [[ $after != null ]]; do
-        api GET "$1${after:+&after=$after}"
-        assert_success
-        value ".data.items[] | $2"
-        after=$(value .data.paging.cursors.after)
-        ((++pages < 100)) || return 1
-    done
-}

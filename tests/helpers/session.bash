@@ -2,12 +2,12 @@
 # Sessions of the dashboard, written to the database as the login writes them, so that tests of many
 # routes hash no password. `load helpers/session` after helpers/all.
 
-PASSWORD='correct horse battery'
+: "${PASSWORD=correct horse battery}"
 
-# Sets the password of the user of PREFIX: set_password PREFIX
+# Sets the password of the user of PREFIX: set_password PREFIX [PASSWORD]
 set_password() {
     local email=$1EMAIL
-    printf '%s\n' "$PASSWORD" | switchboard user password "${!email}" >/dev/null
+    printf '%s\n' "${2-$PASSWORD}" | switchboard user password "${!email}" >/dev/null
 }
 
 # Prints the SHA-256 of a text as a blob literal of SQL: hash_of TEXT
