@@ -298,7 +298,7 @@ static int get_usage(struct request *rq) {
     struct usage_period periods[USAGE_MOST_DAYS] = {0};
     if (read_days(rq, &days))
         return -1;
-    enum store_result result = line_id ? store_check_line(store, user_id, line_id) : STORE_OK;
+    enum store_result result = line_id ? store_has_line(store, user_id, line_id) : STORE_OK;
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND,
                     "There is no such line; lineId is an `id` of phoneNumbers in "

@@ -3,6 +3,7 @@
 #include "api/inbox_json.h"
 #include "api/list_cursor.h"
 #include "api/paging.h"
+#include "store/line.h"
 
 static const char *const booleans[] = {"true", "false", NULL};
 
@@ -90,7 +91,7 @@ static int get_threads(struct request *rq) {
                                   .is_unread = slice_equal(unread, SLICE("true")),
                                   .limit = paging_limit(rq)};
     enum store_result result =
-        line_id ? inbox_find_line(rq->caller->store, filter.user_id, line_id) : STORE_OK;
+        line_id ? store_has_line(rq->caller->store, filter.user_id, line_id) : STORE_OK;
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND, "There is no line with this lineId: GET /v2/lines lists them.");
     if (result != STORE_OK)

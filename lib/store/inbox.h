@@ -108,10 +108,7 @@ enum store_result inbox_list_statuses(struct store *store, struct arena *arena,
                                       const char *message_id, struct inbox_status **statuses,
                                       size_t *count);
 
-/* --- lines and contacts --- */
-
-/* Whether the line belongs to the user: STORE_OK or STORE_NOT_FOUND. */
-enum store_result inbox_find_line(struct store *store, const char *user_id, const char *line_id);
+/* --- contacts --- */
 
 /* Finds the user's contact with this id; the id of a merged contact finds the contact that
  * remained. STORE_NOT_FOUND: there is none. */

@@ -161,14 +161,3 @@ enum store_result inbox_last_change(struct store *store, const char *user_id, in
     }
     return sql_result(store);
 }
-
-enum store_result inbox_find_line(struct store *store, const char *user_id, const char *line_id) {
-    static struct statement s = {.sql =
-                                     "SELECT l.id FROM line l JOIN account a "
-                                     "ON a.id = l.account_id WHERE l.id = ?1 AND a.user_id = ?2"};
-    char id[ID_SIZE];
-    sql_start(store, &s, TEXT(line_id), TEXT(user_id));
-    bool found = sql_read_id(store, &s, id);
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
-}

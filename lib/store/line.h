@@ -22,6 +22,9 @@ enum store_result store_find_owned_line(struct store *store, struct arena *arena
                                         const char *user_id, const char *line_id,
                                         struct owned_line *line);
 
+/* Whether the user has the line with this id, archived or not: STORE_OK or STORE_NOT_FOUND. */
+enum store_result store_has_line(struct store *store, const char *user_id, const char *line_id);
+
 /* What changes; the members that are false leave the line as it is. */
 struct line_change {
     bool sets_name;

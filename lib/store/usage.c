@@ -42,15 +42,3 @@ enum store_result store_sum_usage(struct store *store, const char *user_id, cons
     arena_free(&arena);
     return sql_result(store);
 }
-
-enum store_result store_check_line(struct store *store, const char *user_id, const char *line_id) {
-    static struct statement s = {.sql =
-                                     "SELECT 1 FROM line l JOIN account a "
-                                     "ON a.id = l.account_id WHERE l.id = ?1 AND a.user_id = ?2"};
-    sql_start(store, &s, TEXT(line_id), TEXT(user_id));
-    const bool found = sql_row(store, &s);
-    if (found)
-        sql_stop(&s);
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
-}

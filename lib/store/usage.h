@@ -40,7 +40,4 @@ enum store_result store_sum_usage(struct store *store, const char *user_id, cons
                                   int64_t first, int64_t length, struct usage_period *periods,
                                   size_t count);
 
-/* Whether the user has the line; an archived one, too. STORE_NOT_FOUND: no. */
-enum store_result store_check_line(struct store *store, const char *user_id, const char *line_id);
-
 #endif

@@ -7,19 +7,16 @@
 //
 // Parameters: the named parts of the pattern, and the fields of the query.
 
+import {pathOf} from './api.js';
+
 let routes = []; // {pattern: ['events', ':id'], load, name, ...}
 let present = null; // {route, stop, change}
 let turn = 0; // counts navigations, so that a page that loads slowly is not shown after a newer one
 let prepare = () => null;
 let shown = () => {};
 
-export function address(path, query = {}) {
-    const text = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) {
-        if (value !== undefined && value !== null && value !== '')
-            text.set(name, String(value));
-    }
-    return `#${path}${text.size ? `?${text}` : ''}`;
+export function address(path, query) {
+    return `#${pathOf(path, query)}`;
 }
 
 // Opens a page.
