@@ -113,7 +113,7 @@ files_with() {
 
 # The functions of upstream.h release the locks of a request before they call the platform.
 @test "requests call the platform through upstream.c, and view the database through state.c" {
-    assert_equal "$(files_with '\bgraph_(call|upload|download)\(' | xargs -n 1 |
+    assert_equal "$(files_with '\bgraph_(call|relay|upload|download)\(' | xargs -n 1 |
         grep -E '^(lib/api|cgi-bin)/')" lib/api/upstream.c
     assert_equal "$(files_with '\bstore_(hold|release)_view\(' | xargs -n 1 |
         grep -E '^(lib/api|cgi-bin)/')" lib/api/state.c

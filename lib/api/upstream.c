@@ -179,6 +179,13 @@ void upstream_download(struct request *rq, const struct graph_download *download
     count_call(rq, answer);
 }
 
+void upstream_relay(struct request *rq, const struct graph_relay *relay,
+                    struct graph_relayed *relayed) {
+    request_release(rq);
+    graph_relay(rq->config, rq->arena, relay, relayed);
+    count_call(rq, &relayed->answer);
+}
+
 int upstream_read(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_answer *answer, struct json *json) {
     struct json_error error;

@@ -5,6 +5,7 @@
 
 #include "graph/graph.h"
 #include "graph/media_api.h"
+#include "graph/relay.h"
 #include "web/request.h"
 
 /* The purpose of a call decides the status of its failure. A 5xx of the platform becomes 502 for
@@ -33,6 +34,10 @@ void upstream_upload(struct request *rq, const struct graph_upload *upload,
                      struct graph_answer *answer);
 void upstream_download(struct request *rq, const struct graph_download *download,
                        struct graph_answer *answer);
+
+/* The same for a request that is passed on (graph_relay). */
+void upstream_relay(struct request *rq, const struct graph_relay *relay,
+                    struct graph_relayed *relayed);
 
 /* Reads the answer to a call, as upstream_call does. */
 int upstream_read(struct request *rq, enum upstream_purpose purpose,

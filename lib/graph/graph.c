@@ -3,8 +3,6 @@
 #include "base/buffer.h"
 #include "graph/transfer.h"
 
-enum { CALL_TIMEOUT_MS = 30000 };
-
 char *graph_escape(struct arena *arena, struct slice text) {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
@@ -26,7 +24,7 @@ void graph_call(const struct config *config, struct arena *arena, const struct g
     http_set(
         &transfer.http, CURLOPT_URL,
         arena_printf(arena, "%s/%s/%s", config->graph_base_url, config->graph_version, call->path));
-    http_set(&transfer.http, CURLOPT_TIMEOUT_MS, (long)CALL_TIMEOUT_MS);
+    http_set(&transfer.http, CURLOPT_TIMEOUT_MS, (long)GRAPH_CALL_TIMEOUT_MS);
     if (call->body.p) {
         http_add_header(&transfer.http, "Content-Type: application/json");
         http_set(&transfer.http, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);

@@ -7,6 +7,8 @@
 #include "base/http_client.h"
 #include "graph/answer.h"
 
+enum { GRAPH_CALL_TIMEOUT_MS = 30000 }; /* of a call that streams no file */
+
 /* A call in progress. */
 struct transfer {
     struct http_client http; /* the caller sets the URL, the method, the body and the time limit */

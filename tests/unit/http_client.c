@@ -4,6 +4,7 @@
 #include "delivery/attempt.h"
 #include "graph/graph.h"
 #include "graph/media_api.h"
+#include "graph/relay.h"
 
 #include <stdarg.h>
 
@@ -90,6 +91,13 @@ static void call_platform(void) {
     graph_call(&config, &arena, &call, &answer);
 }
 
+static void relay(void) {
+    const struct graph_relay request = {
+        .method = "DELETE", .path = "1/messages", .token = "t", .body = SLICE("{}")};
+    struct graph_relayed relayed;
+    graph_relay(&config, &arena, &request, &relayed);
+}
+
 static void upload(void) {
     const struct graph_upload file = {
         .token = "t", .phone_number_id = "1", .name = "n", .type = "text/plain"};
@@ -126,6 +134,7 @@ static const struct client {
     const char *name;
     void (*transfer)(void);
 } clients[] = {{"a call of the platform", call_platform},
+               {"a request that is passed on", relay},
                {"an upload", upload},
                {"a download", download},
                {"a delivery", deliver}};

@@ -1,0 +1,82 @@
+#include "graph/relay.h"
+
+#include "base/buffer.h"
+#include "graph/transfer.h"
+
+const char *const graph_relay_headers[] = {"facebook-api-version", "x-app-usage",
+                                           "x-business-use-case-usage", "x-fb-trace-id", NULL};
+
+/* Whether libcurl sends the bytes in a query as they are. */
+static bool is_sendable(struct slice query) {
+    for (size_t i = 0; i < query.n; i++)
+        if ((unsigned char)query.p[i] <= ' ' || query.p[i] == '#' || query.p[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static char *url_of(struct arena *arena, const struct config *config,
+                    const struct graph_relay *relay) {
+    struct buffer url = buffer_in(arena);
+    buffer_printf(&url, "%s/%s/%s", config->graph_base_url, config->graph_version, relay->path);
+    if (relay->query.n)
+        buffer_add_char(&url, '?');
+    buffer_add_slice(&url, relay->query);
+    buffer_add(&url, "", 0);
+    return url.p;
+}
+
+/* Adds the type of the body. libcurl would add one of its own to a body without a type. */
+static void add_type(struct transfer *transfer, const char *type) {
+    struct buffer line = buffer_in(transfer->arena);
+    buffer_add_text(&line, type ? "Content-Type: " : "Content-Type:");
+    for (const char *p = type ? type : ""; *p; p++)
+        if ((unsigned char)*p >= 0x20 && *p != 0x7f)
+            buffer_add_char(&line, *p);
+    buffer_add(&line, "", 0);
+    http_add_header(&transfer->http, line.p);
+}
+
+static void add_body(struct transfer *transfer, const struct graph_relay *relay) {
+    http_set(&transfer->http, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)relay->body.n);
+    http_set(&transfer->http, CURLOPT_POSTFIELDS, relay->body.n ? relay->body.p : "");
+    add_type(transfer, relay->content_type);
+}
+
+static void set_request(struct transfer *transfer, const struct config *config,
+                        const struct graph_relay *relay) {
+    bool is_get = strcmp(relay->method, "GET") == 0, is_post = strcmp(relay->method, "POST") == 0;
+    transfer->is_repeatable = is_get;
+    http_set(&transfer->http, CURLOPT_URL, url_of(transfer->arena, config, relay));
+    http_set(&transfer->http, CURLOPT_TIMEOUT_MS, (long)GRAPH_CALL_TIMEOUT_MS);
+    if (!is_get && (is_post || relay->body.p))
+        add_body(transfer, relay);
+    if (!is_get && !is_post)
+        http_set(&transfer->http, CURLOPT_CUSTOMREQUEST, relay->method);
+}
+
+static const char *header(const struct transfer *transfer, const char *name) {
+    struct curl_header *found;
+    if (curl_easy_header(transfer->http.curl, name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
+        return NULL;
+    return arena_copy(transfer->arena, slice_of(found->value));
+}
+
+static void read_head(const struct transfer *transfer, struct graph_relayed *relayed) {
+    relayed->content_type = header(transfer, "Content-Type");
+    for (size_t i = 0; i < GRAPH_RELAY_HEADERS; i++)
+        relayed->headers[i] = header(transfer, graph_relay_headers[i]);
+}
+
+void graph_relay(const struct config *config, struct arena *arena, const struct graph_relay *relay,
+                 struct graph_relayed *relayed) {
+    struct transfer transfer;
+    *relayed = (struct graph_relayed){0};
+    if (!is_sendable(relay->query)) {
+        relayed->answer.failure = "the query holds a character that a URL cannot have";
+        return;
+    }
+    transfer_start(&transfer, config, arena, relay->token, &relayed->answer);
+    set_request(&transfer, config, relay);
+    if (transfer_perform(&transfer) == CURLE_OK)
+        read_head(&transfer, relayed);
+}
