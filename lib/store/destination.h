@@ -1,0 +1,70 @@
+/* The webhooks of a user: the destinations of events and of forwarded POSTs. A user has any number
+ * of them. webhook_config.h is the first one, as the routes of the configuration see it. */
+#ifndef SWITCHBOARD_STORE_DESTINATION_H
+#define SWITCHBOARD_STORE_DESTINATION_H
+
+#include "store/listing.h"
+
+#define DESTINATION_EVENT   "event"   /* gets the gateway's events */
+#define DESTINATION_FORWARD "forward" /* gets the platform's POSTs */
+
+enum { STORE_DESTINATION_MOST = 10000 };
+
+/* Lists of words are separated by one space. Times are INT64_MAX where there is none. */
+struct store_destination {
+    const char *id, *user_id, *name, *kind; /* `name` "": none */
+    const char *url;                        /* "": unset */
+    struct slice sealed_code;    /* n == 0: unset; sealed with webhook_code_context of the user */
+    const char *event_types;     /* NULL: all but message.status */
+    const char *fields;          /* of the platform's changes; NULL: messages; "*": all */
+    const char *const *line_ids; /* lin_...; not for all_lines, like the next one */
+    const char *const *phone_number_ids; /* the platform's ids of the same lines */
+    size_t line_count;
+    bool all_lines;
+    bool splits_messages;
+    bool is_first; /* the one of webhook_config.h: the oldest of the kind event */
+    int64_t created_at, updated_at;
+    int64_t paused_at, failing_since, suspended_at, next_probe_at;
+    int64_t pending, dead; /* deliveries; STORE_DESTINATION_MOST: that many or more */
+};
+
+/* Lists the user's webhooks, oldest first: those after the webhook `page->after`. */
+enum store_result store_list_destinations(struct store *store, struct arena *arena,
+                                          const char *user_id, const struct store_page *page,
+                                          struct store_destination **list, size_t *count);
+
+/* Finds a webhook of the user. STORE_NOT_FOUND: there is none. */
+enum store_result store_find_destination(struct store *store, struct arena *arena,
+                                         const char *user_id, const char *id,
+                                         struct store_destination *found);
+
+/* A new webhook, or a change of one. An insertion takes all values, a change those that are set. */
+struct destination_change {
+    const char *id, *user_id; /* whk_... */
+    const char *kind;         /* of an insertion */
+    bool sets_name, sets_url, sets_event_types, sets_lines, sets_fields, sets_splitting;
+    const char *name, *url, *event_types, *fields; /* as in struct store_destination */
+    const char *line_ids; /* lin_... of the user, separated by spaces; NULL: all lines */
+    bool splits_messages;
+    const struct store_secret *code; /* NULL: the code stays */
+    bool pauses;                     /* events wait, nothing is sent */
+    bool resumes;                    /* ends a pause, and a suspension too */
+    int64_t now;
+};
+
+/* Inserts a webhook. Does nothing when the id is stored. */
+enum store_result store_insert_destination(struct store *store,
+                                           const struct destination_change *change);
+
+/* Changes a webhook. A replaced code still signs for WEBHOOK_CODE_OVERLAP_MS. A URL that is set
+ * ends the suspension and makes the waiting deliveries due. STORE_NOT_FOUND: the user has no such
+ * webhook. */
+enum store_result store_change_destination(struct store *store,
+                                           const struct destination_change *change);
+
+/* Deletes a webhook and cancels its pending deliveries. STORE_NOT_FOUND: the user has no such
+ * webhook. */
+enum store_result store_delete_destination(struct store *store, const char *user_id, const char *id,
+                                           int64_t now);
+
+#endif
