@@ -22,7 +22,7 @@ struct forward_selection {
 
 /* One body to deliver. Strings are in the arena that was passed to the maker. */
 struct forward_recipe {
-    const char *parts;     /* the recipe of a body made of the POST's bytes; NULL: the whole POST */
+    const char *parts;     /* how the body is made of the POST (forward_parts.h); NULL: all of it */
     const char *order_key; /* 'PHONE_NUMBER_ID:FROM'; orders first attempts; NULL: none */
 };
 
