@@ -2,8 +2,6 @@
 #include "base/crypto.h"
 #include "base/seal.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -53,29 +51,10 @@ const char *attempt_destination(struct arena *arena, const char *url) {
 
 /* --- callbacks during the transfer --- */
 
-/* libcurl calls this for every connection, with the address that the URL's host resolved to. */
-static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
-                                    struct curl_sockaddr *address) {
-    struct attempt *attempt = context;
-    (void)purpose;
-    if (egress_allows(attempt->egress, &address->addr))
-        return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (getnameinfo(&address->addr, address->addrlen, attempt->refused_address,
-                    sizeof attempt->refused_address, NULL, 0, NI_NUMERICHOST) != 0)
-        snprintf(attempt->refused_address, sizeof attempt->refused_address, "unknown");
-    return CURL_SOCKET_BAD;
-}
-
-/* libcurl calls this before it sends the request. The address is checked again, because a reused
- * connection may be older than the present configuration. */
 static int on_request(void *context, char *peer, char *own, int peer_port, int own_port) {
     struct attempt *attempt = context;
     (void)own, (void)peer_port, (void)own_port;
-    attempt->is_connected = egress_allows_text(attempt->egress, peer);
-    if (attempt->is_connected)
-        return CURL_PREREQFUNC_OK;
-    snprintf(attempt->refused_address, sizeof attempt->refused_address, "%s", peer);
-    return CURL_PREREQFUNC_ABORT;
+    return egress_guard_check(&attempt->guard, peer);
 }
 
 static size_t on_header(char *bytes, size_t size, size_t n, void *context) {
@@ -152,13 +131,13 @@ static bool sign(struct attempt *attempt, const struct keyring *keys) {
 }
 
 /* Returns CURLE_OK, or why the request cannot be made. */
-static CURLcode set_request(struct attempt *attempt, const struct keyring *keys) {
+static CURLcode set_request(struct attempt *attempt, const struct config *config,
+                            const struct keyring *keys) {
     const struct store_delivery *delivery = &attempt->delivery;
     struct http_client *http = &attempt->http;
     http_set(http, CURLOPT_PRIVATE, attempt);
     http_set(http, CURLOPT_TIMEOUT_MS, (long)TOTAL_TIMEOUT_MS);
-    http_set(http, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-    http_set(http, CURLOPT_OPENSOCKETDATA, attempt);
+    egress_guard_start(&attempt->guard, config, http);
     http_set(http, CURLOPT_URL, delivery->url);
     http_set(http, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body.n);
     http_set(http, CURLOPT_POSTFIELDS, delivery->body.p);
@@ -188,11 +167,10 @@ bool attempt_start(struct attempt *attempt, CURLM *multi, const struct config *c
     static const struct http_use use = {IDLE_SECONDS, on_header, on_body, on_request};
     attempt->delivery = copy_delivery(&attempt->arena, delivery);
     attempt->destination = attempt_destination(&attempt->arena, attempt->delivery.url);
-    attempt->egress = egress_read(config->webhook_egress);
     attempt->started_at = clock_now();
     attempt->started = clock_monotonic();
     http_start(&attempt->http, config, &use, attempt);
-    CURLcode code = set_request(attempt, keys);
+    CURLcode code = set_request(attempt, config, keys);
     if (code == CURLE_OK && curl_multi_add_handle(multi, attempt->http.curl) == CURLM_OK)
         return true;
     attempt_end(attempt, multi, code ? code : CURLE_FAILED_INIT);
@@ -204,15 +182,14 @@ bool attempt_start(struct attempt *attempt, CURLM *multi, const struct config *c
 /* The reason of the failure, as text for the operator. */
 static const char *explain(struct attempt *attempt, CURLcode code, int status) {
     struct arena *arena = &attempt->arena;
-    if (*attempt->refused_address && !attempt->is_connected)
-        return arena_printf(arena, "blocked_address: %s is not allowed with webhook_egress = %s",
-                            attempt->refused_address,
-                            attempt->egress == EGRESS_PUBLIC ? "public" : "private");
+    const char *refusal = egress_guard_reason(&attempt->guard, arena);
+    if (refusal)
+        return refusal;
     if (attempt->answer.has_large_headers)
         return "the answer has more than 32 KB of headers";
     if (code == CURLE_OPERATION_TIMEDOUT)
-        return attempt->is_connected ? "timed out: no whole answer within 15 s"
-                                     : "timed out: no connection within 5 s";
+        return attempt->guard.is_connected ? "timed out: no whole answer within 15 s"
+                                           : "timed out: no connection within 5 s";
     if (code != CURLE_OK)
         return arena_copy(arena, slice_of(http_reason(&attempt->http, code)));
     if (status >= 300 && status < 400)
@@ -248,11 +225,11 @@ static enum store_verdict judge(const struct attempt *attempt, int status, int64
 
 static const char *peer_address(struct attempt *attempt) {
     char *address = NULL;
-    if (attempt->is_connected &&
+    if (attempt->guard.is_connected &&
         curl_easy_getinfo(attempt->http.curl, CURLINFO_PRIMARY_IP, &address) == CURLE_OK &&
         *address)
         return arena_copy(&attempt->arena, slice_of(address));
-    return *attempt->refused_address ? attempt->refused_address : NULL;
+    return *attempt->guard.refused ? attempt->guard.refused : NULL;
 }
 
 void attempt_end(struct attempt *attempt, CURLM *multi, CURLcode code) {

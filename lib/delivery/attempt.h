@@ -10,7 +10,7 @@
 
 #include "base/http_client.h"
 #include "base/keyring.h"
-#include "delivery/egress.h"
+#include "delivery/egress_guard.h"
 #include "store/outbox.h"
 
 enum { ATTEMPT_HEAD_SIZE = 1024 }; /* bytes of the answer's body that are kept for the log */
@@ -29,13 +29,11 @@ struct attempt {
     struct arena arena; /* memory of everything the members point to; reset by attempt_clear */
     struct store_delivery delivery;
     const char *destination; /* HOST:PORT */
-    enum egress egress;
-    struct http_client http;  /* its handle is reused for the next attempt in this slot */
-    int64_t started_at;       /* wall clock, ms */
-    int64_t started;          /* clock_monotonic */
-    char refused_address[64]; /* "" when none was refused */
-    bool is_connected;
-    bool timed_out; /* valid after the end */
+    struct egress_guard guard;
+    struct http_client http; /* its handle is reused for the next attempt in this slot */
+    int64_t started_at;      /* wall clock, ms */
+    int64_t started;         /* clock_monotonic */
+    bool timed_out;          /* valid after the end */
     struct answer answer;
     struct store_attempt result; /* valid after the end */
 };

@@ -15,6 +15,8 @@
  * directive a line:
  *
  *     status N          default 200
+ *     verify TOKEN      a GET is answered as the platform's verification of a URL: 200 with the
+ *                       value of hub.challenge where hub.verify_token is TOKEN, else 403
  *     header LINE       a header line
  *     body TEXT         default: nothing
  *     bytes N           a body of N bytes
@@ -55,6 +57,7 @@ struct script {
     long long bytes; /* the length of a generated body; 0: the body is `body` */
     long padding, wait_ms, drip_ms, missing;
     char until[64];
+    char token[128]; /* of `verify`; "": none */
     bool endless, close, reset;
 };
 
@@ -118,6 +121,8 @@ static void read_directive(struct script *script, const char *word, const char *
         script->drip_ms = strtol(rest, NULL, 10);
     else if (strcmp(word, "short") == 0)
         script->missing = strtol(rest, NULL, 10);
+    else if (strcmp(word, "verify") == 0)
+        snprintf(script->token, sizeof script->token, "%s", rest);
     else if (strcmp(word, "endless") == 0)
         script->endless = true;
     else if (strcmp(word, "close") == 0)
@@ -126,6 +131,29 @@ static void read_directive(struct script *script, const char *word, const char *
         script->reset = true;
     else
         fprintf(stderr, "receiver: unknown directive %s\n", word);
+}
+
+/* Copies the value of a parameter of the request's query, as it is written there. Returns false
+ * when there is none. */
+static bool find_parameter(const char *head, const char *name, char value[128]) {
+    size_t length = strlen(name), end = strcspn(head, "\r\n");
+    for (size_t i = strcspn(head, "?&\r\n"); i < end; i += 1 + strcspn(head + i + 1, "&\r\n"))
+        if (strncmp(head + i + 1, name, length) == 0 && head[i + 1 + length] == '=') {
+            const char *from = head + i + 1 + length + 1;
+            snprintf(value, 128, "%.*s", (int)strcspn(from, "& \r\n"), from);
+            return true;
+        }
+    return false;
+}
+
+/* Answers a GET as a receiver that is made for the platform answers its verification. */
+static void verify(struct script *script, const char *head) {
+    char token[128], challenge[128];
+    if (find_parameter(head, "hub.verify_token", token) && strcmp(token, script->token) == 0 &&
+        find_parameter(head, "hub.challenge", challenge))
+        snprintf(script->body, sizeof script->body, "%s", challenge);
+    else
+        script->status = 403;
 }
 
 /* Reads the script for the path of `POST /NAME... HTTP/1.1`. */
@@ -145,6 +173,8 @@ static struct script read_script(const char *head) {
     }
     if (file)
         fclose(file);
+    if (*script.token && strncmp(head, "GET ", 4) == 0)
+        verify(&script, head);
     return script;
 }
 

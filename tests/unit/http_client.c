@@ -2,6 +2,7 @@
  * the functions of libcurl that set options and start transfers, and so records them. */
 #define CURL_DISABLE_TYPECHECK
 #include "delivery/attempt.h"
+#include "delivery/handshake.h"
 #include "graph/graph.h"
 #include "graph/media_api.h"
 #include "graph/relay.h"
@@ -130,6 +131,10 @@ static void deliver(void) {
     attempt_free(&attempt);
 }
 
+static void verify(void) {
+    handshake_verify(&arena, &config, "https://receiver.example/", SLICE("token"));
+}
+
 static const struct client {
     const char *name;
     void (*transfer)(void);
@@ -137,7 +142,8 @@ static const struct client {
                {"a request that is passed on", relay},
                {"an upload", upload},
                {"a download", download},
-               {"a delivery", deliver}};
+               {"a delivery", deliver},
+               {"a verification", verify}};
 
 enum { CLIENTS = sizeof clients / sizeof *clients };
 
