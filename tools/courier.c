@@ -376,7 +376,7 @@ static void open_counters(const struct config *config) {
 
 /* Confines the process to what delivering needs. */
 static void confine_courier(struct courier *courier) {
-    const unsigned needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | IS_RESIDENT;
+    const unsigned needs = WRITES_DATABASE | USES_KEYS | CALLS_WEBHOOKS | IS_RESIDENT;
     struct resources *resources = &courier->resources;
     log_open();
     open_counters(&resources->config);

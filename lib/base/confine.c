@@ -40,7 +40,7 @@ struct ruleset {
     } handled;                       /* operations that are refused unless a rule allows them */
 };
 
-/* Refuses bind(2) of TCP sockets always, and connect(2) unless the process calls the platform; also
+/* Refuses bind(2) of TCP sockets always, and connect(2) unless the process USES_NETWORK; also
  * signals and connections to abstract Unix sockets outside of this Landlock domain. */
 static struct ruleset ruleset_start(unsigned needs) {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -55,7 +55,7 @@ static struct ruleset ruleset_start(unsigned needs) {
     if (abi >= 5)
         files |= ACCESS_IOCTL_DEV;
     rules.handled.files = files;
-    rules.handled.net = needs & CALLS_PLATFORM ? NET_BIND_TCP : NET_BIND_TCP | NET_CONNECT_TCP;
+    rules.handled.net = needs & USES_NETWORK ? NET_BIND_TCP : NET_BIND_TCP | NET_CONNECT_TCP;
     rules.handled.scoped = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL;
     size_t known = abi >= 6 ? 3 : abi >= 4 ? 2 : 1;
     rules.fd = (int)syscall(SYS_landlock_create_ruleset, &rules.handled, known * sizeof files, 0);
@@ -115,21 +115,21 @@ static void allow_directory_of(struct ruleset *rules, const char *path, int acce
 }
 
 /* The files that the resolver and TLS read. */
-static const char *const platform_paths[] = {"/etc/resolv.conf",
-                                             "/etc/hosts",
-                                             "/etc/nsswitch.conf",
-                                             "/etc/host.conf",
-                                             "/etc/gai.conf",
-                                             "/etc/services",
-                                             "/etc/ssl",
-                                             "/run/systemd/resolve",
-                                             "/etc/ld.so.cache",
-                                             "/usr/lib",
-                                             "/lib",
-                                             "/usr/share/ca-certificates",
-                                             "/usr/local/share/ca-certificates",
-                                             "/dev/urandom",
-                                             NULL};
+static const char *const network_paths[] = {"/etc/resolv.conf",
+                                            "/etc/hosts",
+                                            "/etc/nsswitch.conf",
+                                            "/etc/host.conf",
+                                            "/etc/gai.conf",
+                                            "/etc/services",
+                                            "/etc/ssl",
+                                            "/run/systemd/resolve",
+                                            "/etc/ld.so.cache",
+                                            "/usr/lib",
+                                            "/lib",
+                                            "/usr/share/ca-certificates",
+                                            "/usr/local/share/ca-certificates",
+                                            "/dev/urandom",
+                                            NULL};
 
 /* The files that libmagic reads. */
 static const char *const type_paths[] = {"/usr/share/misc", "/usr/share/file", "/usr/lib/file",
@@ -148,6 +148,8 @@ const char *confine_meaning(enum need need) {
     case READS_DATABASE: return "read the database";
     case WRITES_DATABASE: return "read and write the database";
     case CALLS_PLATFORM: return "call the platform";
+    case CALLS_WEBHOOKS: return "call the URLs of webhooks";
+    case USES_NETWORK: break; /* of both */
     case SPOOLS_FILES: return "write files in the spool directory";
     case NOTIFIES_COURIER: return "notify the courier";
     case DETECTS_TYPES: return "fork a child process that detects the type of a file";
@@ -199,8 +201,8 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
             allow_directory_of(&rules, config->secret_key_file, READ);
         allow_path(&rules, config->secret_key_file, READ);
     }
-    if (needs & CALLS_PLATFORM) {
-        allow_all(&rules, platform_paths);
+    if (needs & USES_NETWORK) {
+        allow_all(&rules, network_paths);
         allow_path(&rules, config->ca_path, READ);
         allow_path(&rules, config->ca_file, READ);
     }

@@ -8,7 +8,7 @@ enum need {
     NEEDS_NOTHING = 0,
     READS_DATABASE = 1 << 0,   /* the database, opened before the confinement */
     WRITES_DATABASE = 1 << 1,  /* if the database is a file, all files in its directory */
-    CALLS_PLATFORM = 1 << 2,   /* network sockets, threads that resolve host names */
+    CALLS_PLATFORM = 1 << 2,   /* USES_NETWORK: requests to the platform */
     SPOOLS_FILES = 1 << 3,     /* files in spool_dir */
     NOTIFIES_COURIER = 1 << 4, /* a datagram to the courier's wake socket */
     DETECTS_TYPES = 1 << 5,    /* a child process that detects a file's type (confine_detector) */
@@ -16,6 +16,10 @@ enum need {
                                   runs; it reads signals from a descriptor (signalfd(2)), and its
                                   wake socket is in the directory of the database */
     USES_KEYS = 1 << 7,        /* the key file, to encrypt or decrypt tokens and codes */
+    CALLS_WEBHOOKS = 1 << 8,   /* USES_NETWORK: requests to the URLs that users set */
+
+    /* A need of network sockets, and of threads that resolve host names. */
+    USES_NETWORK = CALLS_PLATFORM | CALLS_WEBHOOKS,
 };
 
 #endif

@@ -8,8 +8,8 @@
 
 /* Needs besides those of need.h. */
 enum {
-    LISTENS = 1 << 8,     /* accepts FastCGI connections after its first request */
-    IS_DETECTOR = 1 << 9, /* the child process that detects a file's type; it has no other need */
+    LISTENS = 1 << 9,      /* accepts FastCGI connections after its first request */
+    IS_DETECTOR = 1 << 10, /* the child process that detects a file's type; it has no other need */
 };
 
 /* Limits this process and its children to the calls of these needs. Other calls fail with EPERM; if

@@ -19,7 +19,8 @@ static const char *const types[] = {[FIELD_STRING] = "string",
                                     [FIELD_STRING_OR_NUMBER] = "string or number",
                                     [FIELD_BOOLEAN] = "boolean",
                                     [FIELD_OBJECT] = "object",
-                                    [FIELD_ARRAY] = "array"};
+                                    [FIELD_ARRAY] = "array",
+                                    [FIELD_STRINGS] = "array of strings"};
 
 /* The parts of the tables that fields are taken from. EXCLUSIVE: the alternatives of which exactly
  * one may be present, which are a part of ONE_OF, too. */
@@ -113,6 +114,7 @@ static void print_field(struct json_writer *out, enum part part, const char *pat
            types[field->type]);
     fputs(field->required ? ", required" : "", stdout);
     fputs(field->may_be_empty ? ", may be empty" : "", stdout);
+    fputs(field->may_be_null ? ", may be null" : "", stdout);
     if (field->min)
         printf(", from %" PRId64, field->min);
     if (field->max)
@@ -206,6 +208,8 @@ static void write_field(struct json_writer *out, enum part part, const char *pat
         json_write_bool(out, "required", true);
     if (field->may_be_empty)
         json_write_bool(out, "may_be_empty", true);
+    if (field->may_be_null)
+        json_write_bool(out, "may_be_null", true);
     if (field->min)
         json_write_integer(out, "from", field->min);
     if (field->max)

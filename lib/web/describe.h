@@ -24,9 +24,10 @@
  *     Besides answering requests, it may:
  *       PERMISSION
  *
- * TYPE is string, integer, string or number, boolean, object, or array. RULE is required, may be
- * empty, `at most N bytes`, `from N` and `to N` (the value of an integer, the items of an array),
- * `one of VALUE...`, `must be MEANING`, or, as the last one, `as EXAMPLE`.
+ * TYPE is string, integer, string or number, boolean, object, array, or array of strings. RULE is
+ * required, may be empty, may be null, `at most N bytes`, `from N` and `to N` (the value of an
+ * integer, the items of an array), `one of VALUE...`, `must be MEANING`, or, as the last one,
+ * `as EXAMPLE`. Those of strings are of each item of an array of strings.
  *
  * With the argument --describe, it prints a JSON object:
  *
@@ -41,9 +42,9 @@
  *                  "kinds": [{"kind": NAME, "members": {NAME: TYPE...}}...]}]}
  *
  * FIELD is {path, type} and, each only where it applies, required (true), may_be_empty (true),
- * from, to, values (an array), longest (bytes), pattern, meaning (of the rule) and example. `kinds`
- * is empty unless the route dispatches: then it lists in their order the routes below its path, and
- * the members, with their types, by which each is chosen. */
+ * may_be_null (true), from, to, values (an array), longest (bytes), pattern, meaning (of the rule)
+ * and example. `kinds` is empty unless the route dispatches: then it lists in their order the routes
+ * below its path, and the members, with their types, by which each is chosen. */
 /* clang-format on */
 int describe(const struct service *service, int argc, char **argv);
 

@@ -49,6 +49,7 @@ static const char *type_wanted(const struct field *field) {
         [FIELD_BOOLEAN] = "true or false",
         [FIELD_OBJECT] = "an object",
         [FIELD_ARRAY] = "an array",
+        [FIELD_STRINGS] = "an array of strings",
     };
     return names[field->type];
 }
@@ -60,7 +61,8 @@ static bool has_type(const struct field *field, enum json_type type) {
     case FIELD_STRING_OR_NUMBER: return type == JSON_STRING || type == JSON_NUMBER;
     case FIELD_BOOLEAN: return type == JSON_TRUE || type == JSON_FALSE;
     case FIELD_OBJECT: return type == JSON_OBJECT;
-    case FIELD_ARRAY: return type == JSON_ARRAY;
+    case FIELD_ARRAY:
+    case FIELD_STRINGS: return type == JSON_ARRAY;
     case FIELD_ONE_OF: break;
     }
     return false;
@@ -150,19 +152,27 @@ static void check_range(const struct field *field, int64_t number, const struct 
 static void check_object(const struct field *fields, struct json object, const struct path *path,
                          struct issues *issues);
 
+static void check_item(const struct field *field, struct json item, const struct path *path,
+                       struct issues *issues) {
+    const bool is_text = field->type == FIELD_STRINGS;
+    const enum json_type type = json_type(item);
+    if (type != (is_text ? JSON_STRING : JSON_OBJECT))
+        issues_add(issues, path_text(issues, path), "invalid_type", "must be %s, not %s",
+                   is_text ? "a string" : "an object", json_type_name(type));
+    else if (is_text)
+        check_string(field, item, path, issues);
+    else
+        check_object(field->fields, item, path, issues);
+}
+
 static void check_items(const struct field *field, struct json array, const struct path *path,
                         struct issues *issues) {
     struct path item_path = {.outer = path};
     int64_t n = 0;
     for (struct json item = json_first(array); json_is(item); item = json_next(item), n++) {
         item_path.index = n;
-        if (!field->fields)
-            continue;
-        if (json_type(item) == JSON_OBJECT)
-            check_object(field->fields, item, &item_path, issues);
-        else
-            issues_add(issues, path_text(issues, &item_path), "invalid_type",
-                       "must be an object, not %s", json_type_name(json_type(item)));
+        if (field->fields || field->type == FIELD_STRINGS)
+            check_item(field, item, &item_path, issues);
     }
     if (n < field->min)
         issues_add(issues, path_text(issues, path), "too_few",
@@ -196,6 +206,8 @@ static void check_value(const struct field *field, struct json value, const stru
 
 static void check_member(const struct field *field, struct json member, const struct path *path,
                          struct issues *issues) {
+    if (json_type(member) == JSON_NULL && field->may_be_null)
+        return;
     if (json_is(member) && has_type(field, json_type(member)))
         check_value(field, member, path, issues);
     else if (json_is(member))

@@ -13,6 +13,8 @@ enum field_type {
     FIELD_BOOLEAN,
     FIELD_OBJECT,
     FIELD_ARRAY,
+    FIELD_STRINGS, /* an array of strings: may_be_empty, values, rule and example are of its items
+                    */
     FIELD_ONE_OF, /* not a field itself: at least one of `names` must be present; with max 1 exactly
                      one */
 };
@@ -37,6 +39,7 @@ struct field {
     enum field_type type;
     bool required;
     bool may_be_empty;            /* strings: "" is allowed */
+    bool may_be_null;             /* null is allowed; it is never checked further */
     int64_t min, max;             /* arrays: items; integers: value. max 0: no upper bound */
     const struct field *fields;   /* members of an object, or of every item of an array of objects;
                                      NULL: not checked */

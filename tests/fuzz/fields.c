@@ -16,6 +16,7 @@ static const struct field fields[] = {
     {.name = "type", .type = FIELD_STRING, .values = kinds},
     {.name = "where", .type = FIELD_STRING_OR_NUMBER},
     {.name = "one", .type = FIELD_OBJECT, .fields = rows},
+    {.name = "names", .type = FIELD_STRINGS, .may_be_null = true, .max = 3, .values = kinds},
     {.name = "rows", .type = FIELD_ARRAY, .required = true, .min = 1, .max = 3, .fields = rows},
     {0},
 };

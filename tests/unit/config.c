@@ -185,8 +185,8 @@ static void check_paths(void) {
         const char *key;
         unsigned needs;
     } rows[] = {{"secret_key_file", USES_KEYS},
-                {"ca_path", CALLS_PLATFORM},
-                {"ca_file", CALLS_PLATFORM},
+                {"ca_path", USES_NETWORK},
+                {"ca_file", USES_NETWORK},
                 {"spool_dir", SPOOLS_FILES}};
     const unsigned others = NOTIFIES_COURIER | DETECTS_TYPES | IS_RESIDENT;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -40,7 +40,10 @@ def object($route; $prefix):
             + (if .from then {minItems: .from} else {} end)
             + (if .to then {maxItems: .to} else {} end)
             + (if any($route.members[]; .path | startswith($field.path + "[]."))
-                then {items: object($route; $field.path + "[].")} else {} end) end;
+                then {items: object($route; $field.path + "[].")}
+                elif .type == "array of strings" then {items: ({type: "string"} + text_rules)}
+                else {} end) end
+        | if $field.may_be_null then .type |= [., "null"] else . end;
     def is_own: startswith($prefix) and (.[($prefix | length):] | contains(".") | not);
     [$route.members[] | select(.path | is_own) | .name = .path[($prefix | length):]] as $own
     | [[$route.exclusive[] | select(.[0] | is_own)] | choices
