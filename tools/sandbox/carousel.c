@@ -188,8 +188,8 @@ static bool media_check(struct send *send, const cJSON *interactive) {
 }
 
 const struct message_type *carousel_kind(const cJSON *interactive) {
-    static const struct message_type products = {"carousel", product_rules, products_check};
-    static const struct message_type media = {"carousel", media_rules, media_check};
+    static const struct message_type products = {"carousel", product_rules, products_check, false};
+    static const struct message_type media = {"carousel", media_rules, media_check, false};
     const cJSON *cards = cards_of(interactive);
     const char *type = cJSON_IsArray(cards) ? json_text(cards->child, "type") : NULL;
     return type && strcmp(type, "cta_url") == 0 ? &media : &products;

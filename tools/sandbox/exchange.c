@@ -15,7 +15,27 @@ struct exchange *exchange_new(const char *target) {
     return exchange;
 }
 
-/* Splits the path and decodes the percent escapes of each segment; an invalid one is kept. */
+/* Whether a path can begin with this segment without a version before it: an id, or a node that has
+ * a name. */
+static bool is_node(const char *segment) {
+    static const char *const names[] = {"me", "app", "debug_token", "oauth"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], segment) == 0)
+            return true;
+    return strchr(segment, ':') ||
+           (*segment != '\0' && strspn(segment, "0123456789") == strlen(segment));
+}
+
+/* Puts an empty segment where the version is missing. */
+static void insert_version(struct exchange *exchange) {
+    exchange->segment_count -= exchange->segment_count == SEGMENTS_MAX;
+    memmove(exchange->segments + 1, exchange->segments,
+            exchange->segment_count++ * sizeof *exchange->segments);
+    exchange->segments[0] = "";
+}
+
+/* Splits the path and decodes the percent escapes of each segment; an invalid one is kept. Slashes
+ * at the end are dropped. */
 static void split_path(struct exchange *exchange) {
     const char *at = exchange->path;
     while (*at == '/' && exchange->segment_count < SEGMENTS_MAX) {
@@ -25,6 +45,10 @@ static void split_path(struct exchange *exchange) {
         exchange->segments[exchange->segment_count++] = segment;
         at += 1 + length;
     }
+    while (exchange->segment_count > 0 && *exchange->segments[exchange->segment_count - 1] == '\0')
+        exchange->segment_count--;
+    if (exchange->segment_count > 0 && is_node(exchange->segments[0]))
+        insert_version(exchange);
 }
 
 void exchange_begin(struct exchange *exchange, struct MHD_Connection *connection,
@@ -71,11 +95,31 @@ const char *exchange_parameter(const struct exchange *exchange, const char *name
     return MHD_lookup_connection_value(exchange->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-const char *exchange_token(const struct exchange *exchange) {
+/* Returns the token of the header Authorization, or NULL. */
+static const char *header_token(const struct exchange *exchange) {
+    static const struct slice schemes[] = {{"Bearer ", 7}, {"OAuth ", 6}};
     const char *value = exchange_header(exchange, "Authorization");
-    if (!value || strncasecmp(value, "Bearer ", 7) != 0)
-        return NULL;
-    return value + 7 + strspn(value + 7, " ");
+    for (size_t i = 0; value && i < sizeof schemes / sizeof *schemes; i++)
+        if (strncasecmp(value, schemes[i].p, schemes[i].n) == 0)
+            return value + schemes[i].n + strspn(value + schemes[i].n, " ");
+    return NULL;
+}
+
+/* Returns the token of the query, or NULL. */
+static const char *query_token(const struct exchange *exchange) {
+    const char *value = exchange_parameter(exchange, "access_token");
+    return value && *value != '\0' ? value : NULL;
+}
+
+const char *exchange_token(const struct exchange *exchange) {
+    const char *header = header_token(exchange), *query = query_token(exchange);
+    return header ? header : query ? query : exchange->form_token;
+}
+
+bool exchange_tokens_differ(const struct exchange *exchange) {
+    const char *token = exchange_token(exchange), *query = query_token(exchange);
+    return token && ((query && strcmp(query, token) != 0) ||
+                     (exchange->form_token && strcmp(exchange->form_token, token) != 0));
 }
 
 const char *exchange_segment(const struct exchange *exchange, size_t i) {

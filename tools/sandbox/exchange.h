@@ -50,16 +50,20 @@ struct exchange {
     bool recorded;
     const char *target; /* request target as received */
     const char *method;
-    const char *path;                   /* target without query, still percent-encoded */
-    const char *query;                  /* the text after '?', or "" */
-    const char *segments[SEGMENTS_MAX]; /* path, split at '/' and then decoded */
+    const char *path;  /* target without query, still percent-encoded */
+    const char *query; /* the text after '?', or "" */
+    /* The path, split at '/' and then decoded: version, node, edge. The first is "" when the path
+     * has no version. */
+    const char *segments[SEGMENTS_MAX];
     size_t segment_count;
     struct buffer body;  /* up to BODY_MAX; empty for an upload */
     int64_t body_length; /* as received */
     struct crypto_sha256 *digest;
-    struct upload *upload; /* of graph_routes.c: the body goes there; NULL: it goes to `body` */
-    struct fault *fault;   /* of server.c: applies to this request; NULL: none */
-    cJSON *json;           /* body as valid JSON, or NULL */
+    struct upload *upload;  /* of graph_routes.c: the body goes there; NULL: it goes to `body` */
+    struct fault *fault;    /* of server.c: applies to this request; NULL: none */
+    cJSON *json;            /* of request_body.c: the members of the request, or NULL */
+    bool form;              /* they come from a form, in which all values are texts */
+    const char *form_token; /* the field access_token of a form, or NULL */
     struct reply reply;
 };
 
@@ -86,8 +90,12 @@ struct slice exchange_body(const struct exchange *exchange);
 const char *exchange_header(const struct exchange *exchange, const char *name);
 const char *exchange_parameter(const struct exchange *exchange, const char *name);
 
-/* Returns the token of `Authorization: Bearer <token>`, or NULL. */
+/* Returns the access token: of the header Authorization (scheme Bearer or OAuth), else of the
+ * query, else of a form; NULL when there is none. */
 const char *exchange_token(const struct exchange *exchange);
+
+/* Whether the request has two access tokens that differ. */
+bool exchange_tokens_differ(const struct exchange *exchange);
 
 /* Returns path segment `i`, "" beyond the end. */
 const char *exchange_segment(const struct exchange *exchange, size_t i);

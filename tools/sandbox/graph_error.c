@@ -184,11 +184,11 @@ static void error_tail(struct buffer *out, const struct graph_error *error, int 
     buffer_printf(out, ",\"fbtrace_id\":\"%s\"}}", trace);
 }
 
-void reply_error_as(struct exchange *exchange, int code, int subcode, const char *message,
-                    const char *details) {
+/* The same as reply_error_as, with the type of the error. */
+static void reply_typed(struct exchange *exchange, const char *type, int code, int subcode,
+                        const char *message, const char *details) {
     const struct graph_error *error = error_find(code);
     struct reply *reply = &exchange->reply;
-    bool other = code == 2 || subcode == 33;
     if (!message)
         message = error->plain ? error->message
                                : arena_printf(exchange->arena, "(#%d) %s", code, error->message);
@@ -197,14 +197,19 @@ void reply_error_as(struct exchange *exchange, int code, int subcode, const char
     reply->type = "application/json; charset=UTF-8";
     buffer_add_text(&reply->body, "{\"error\":{");
     quote(&reply->body, "message", message);
-    buffer_printf(&reply->body, ",\"type\":\"%s\",\"code\":%d",
-                  other ? "GraphMethodException" : "OAuthException", code);
+    buffer_printf(&reply->body, ",\"type\":\"%s\",\"code\":%d", type, code);
     error_tail(&reply->body, error, subcode != 0 ? subcode : error->subcode,
                details ? details : error->details);
     if (reply->status == 401)
         buffer_printf(&reply->headers,
                       "WWW-Authenticate: OAuth \"Facebook Platform\" \"invalid_token\" \"%s\"\n",
                       message);
+}
+
+void reply_error_as(struct exchange *exchange, int code, int subcode, const char *message,
+                    const char *details) {
+    const char *type = code == 2 || subcode == 33 ? "GraphMethodException" : "OAuthException";
+    reply_typed(exchange, type, code, subcode, message, details);
 }
 
 __attribute__((format(printf, 2, 0))) static const char *
@@ -240,13 +245,18 @@ void reply_unknown_object(struct exchange *exchange, const char *id) {
     for (char *at = verb; *at; at++)
         if (*at >= 'A' && *at <= 'Z')
             *at = (char)(*at - 'A' + 'a');
-    const char *message = arena_printf(
-        exchange->arena,
-        "Unsupported %s request. Object with ID '%s' does not exist, cannot be loaded due to "
-        "missing permissions, or does not support this operation. Please read the Graph API "
-        "documentation at https://developers.facebook.com/docs/graph-api",
-        verb, id);
-    reply_error_as(exchange, 100, 33, message, NULL);
+    const char *which =
+        *id == '\0' ? ""
+                    : arena_printf(exchange->arena,
+                                   " Object with ID '%s' does not exist, cannot be loaded due to "
+                                   "missing permissions, or does not support this operation.",
+                                   id);
+    const char *message = arena_printf(exchange->arena,
+                                       "Unsupported %s request.%s Please read the Graph API "
+                                       "documentation at "
+                                       "https://developers.facebook.com/docs/graph-api",
+                                       verb, which);
+    reply_typed(exchange, "GraphMethodException", 100, *id == '\0' ? 0 : 33, message, NULL);
 }
 
 void graph_error_webhook(struct buffer *out, int code) {

@@ -19,7 +19,8 @@ void reply_error(struct exchange *exchange, int code, const char *format, ...)
 void reply_error_details(struct exchange *exchange, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Answers 400, code 100, subcode 33: the object does not exist or belongs to another account. */
+/* Answers 400, code 100, subcode 33: the object does not exist or belongs to another account. With
+ * the id "", which stands for the root of a version, there is no subcode. */
 void reply_unknown_object(struct exchange *exchange, const char *id);
 
 /* Appends the error object of a webhook: code, title, message, error_data, href. */

@@ -9,16 +9,19 @@
 #include "graph_error.h"
 #include "media_upload.h"
 #include "media_url.h"
+#include "request_body.h"
 #include "sandbox.h"
 
 enum { VERSION_OLDEST = 21, VERSION_NEWEST = 26 };
 
-/* Reads a version, v21.0 to v26.0; an expired version is served as the oldest valid one. Returns 0
- * if there is no such version. */
+/* Reads a version, v21.0 to v26.0; an expired version is served as the oldest valid one, and so is
+ * a path without version (""). Returns 0 if there is no such version. */
 static int version_read(const char *segment) {
     int major;
     int minor;
     int length = 0;
+    if (*segment == '\0')
+        return VERSION_OLDEST;
     if (sscanf(segment, "v%d.%d%n", &major, &minor, &length) != 2 || segment[length] != '\0' ||
         minor != 0 || major < 1 || major > VERSION_NEWEST)
         return 0;
@@ -40,8 +43,12 @@ static bool token_answer(struct exchange *exchange) {
         "Error validating access token: The session has been invalidated because the user changed "
         "their password or the session was ended for security reasons.";
     const char *token = exchange_token(exchange);
-    if (!exchange_header(exchange, "Authorization")) {
+    if (!token && !exchange_header(exchange, "Authorization")) {
         reply_error_as(exchange, 2500, 0, NULL, NULL);
+        return false;
+    }
+    if (exchange_tokens_differ(exchange)) {
+        reply_error_as(exchange, 190, 0, "The request has two different access tokens.", NULL);
         return false;
     }
     switch (token ? token_check(token) : TOKEN_UNKNOWN) {
@@ -130,6 +137,12 @@ void graph_prepare(struct exchange *exchange) {
 
 void graph_feed(struct exchange *exchange, struct slice piece) {
     upload_feed(exchange->upload, piece);
+}
+
+void graph_read(struct exchange *exchange) {
+    request_body_read(exchange);
+    if (exchange->upload)
+        exchange->form_token = upload_token(exchange->upload);
 }
 
 void graph_release(struct exchange *exchange) {

@@ -11,6 +11,9 @@ void graph_prepare(struct exchange *exchange);
 /* Passes a piece of the body to the upload of the exchange, which has one. */
 void graph_feed(struct exchange *exchange, struct slice piece);
 
+/* Reads the members of a request whose body was received: sets `json`, `form` and `form_token`. */
+void graph_read(struct exchange *exchange);
+
 /* Makes the whole answer to a request that was read, including the answer of a fault. Takes the
  * lock of the state. */
 void graph_answer(struct exchange *exchange);

@@ -13,7 +13,7 @@
 #define TYPE                                                                                       \
     { .name = "type", .kind = RULE_STRING, .required = true }
 
-enum { ROWS_MAX = 10, PRODUCTS_MAX = 30 };
+enum { ROWS_MAX = 10, PRODUCTS_MAX = 30, CALL_MINUTES_MAX = 43200 };
 
 static const struct rule body_1024[] = {
     {.name = "text", .kind = RULE_STRING, .required = true, .min = 1, .max = 1024},
@@ -286,6 +286,50 @@ static const struct rule address_rules_all[] = {
     END,
 };
 
+static const struct rule call_permission_action[] = {
+    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "call_permission_request"},
+    END,
+};
+
+static const struct rule call_permission_rules_all[] = {
+    TYPE,
+    {.name = "body", .kind = RULE_OBJECT, .members = body_1024},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = call_permission_action},
+    END,
+};
+
+static const struct rule contact_request_action[] = {
+    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "request_contact_info"},
+    END,
+};
+
+static const struct rule contact_request_rules_all[] = {
+    TYPE,
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = contact_request_action},
+    END,
+};
+
+static const struct rule call_parameters[] = {
+    {.name = "display_text", .kind = RULE_STRING, .min = 1, .max = 20},
+    {.name = "ttl_minutes", .kind = RULE_NUMBER},
+    {.name = "payload", .kind = RULE_STRING, .max = 512},
+    END,
+};
+
+static const struct rule call_action[] = {
+    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "voice_call"},
+    {.name = "parameters", .kind = RULE_OBJECT, .members = call_parameters},
+    END,
+};
+
+static const struct rule call_rules_all[] = {
+    TYPE,
+    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = call_action},
+    END,
+};
+
 static bool refuse(struct send *send, const char *details) {
     reply_error_details(send->exchange, 131009, "%s", details);
     return false;
@@ -371,6 +415,14 @@ static bool address_check(struct send *send, const cJSON *interactive) {
     return header_check(send, json_get(interactive, "header"));
 }
 
+static bool call_check(struct send *send, const cJSON *interactive) {
+    const cJSON *parameters = json_get(json_get(interactive, "action"), "parameters");
+    const cJSON *minutes = json_get(parameters, "ttl_minutes");
+    double value = minutes ? minutes->valuedouble : 1;
+    return (value >= 1 && value <= CALL_MINUTES_MAX && value == (int)value) ||
+           refuse(send, "ttl_minutes must be 1 to 43200.");
+}
+
 /* True if every section has a title, or if there is only one section. */
 static bool section_titles_given(const cJSON *sections) {
     const cJSON *section;
@@ -420,23 +472,34 @@ static bool product_list_check(struct send *send, const cJSON *interactive) {
            refuse(send, "Section title is required when there is more than one section.");
 }
 
-bool interactive_check(struct send *send, const cJSON *interactive) {
+/* Returns the rules and the check of the interactive object. */
+static const struct message_type *kind_find(const cJSON *interactive) {
     static const struct message_type kinds[] = {
-        {"button", button_rules_all, button_check},
-        {"list", list_rules_all, list_check},
-        {"product", product_rules_all, NULL},
-        {"product_list", product_list_rules_all, product_list_check},
-        {"catalog_message", catalog_rules_all, NULL},
-        {"cta_url", cta_url_rules_all, cta_url_check},
-        {"flow", flow_rules_all, flow_check},
-        {"address_message", address_rules_all, address_check},
-        {"location_request_message", location_request_rules_all, NULL},
+        {"button", button_rules_all, button_check, false},
+        {"list", list_rules_all, list_check, false},
+        {"product", product_rules_all, NULL, false},
+        {"product_list", product_list_rules_all, product_list_check, false},
+        {"catalog_message", catalog_rules_all, NULL, false},
+        {"cta_url", cta_url_rules_all, cta_url_check, false},
+        {"flow", flow_rules_all, flow_check, false},
+        {"address_message", address_rules_all, address_check, false},
+        {"location_request_message", location_request_rules_all, NULL, false},
+        {"call_permission_request", call_permission_rules_all, NULL, false},
+        {"request_contact_info", contact_request_rules_all, NULL, false},
+        {"voice_call", call_rules_all, call_check, false},
     };
     const char *type = json_text(interactive, "type");
     const struct message_type *kind =
         strcmp(type, "carousel") == 0 ? carousel_kind(interactive) : kinds;
     while (strcmp(kind->name, type) != 0)
         kind++;
+    return kind;
+}
+
+bool interactive_check(struct send *send, const cJSON *interactive) {
+    const struct message_type *kind = kind_find(interactive);
+    rules_settle(cJSON_GetObjectItemCaseSensitive(send->body, "interactive"), kind->rules,
+                 send->exchange->form);
     return rules_check(send->exchange, "interactive", interactive, kind->rules) &&
            (!kind->check || kind->check(send, interactive));
 }

@@ -1,4 +1,4 @@
-/* Interactive messages: the six kinds and their limits. */
+/* Interactive messages: the kinds and their limits. */
 #ifndef SANDBOX_INTERACTIVE_H
 #define SANDBOX_INTERACTIVE_H
 

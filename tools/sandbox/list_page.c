@@ -8,6 +8,7 @@
 #include "json_print.h"
 #include "settings.h"
 #include "strict_json.h"
+#include "url_text.h"
 
 enum { LIMIT_DEFAULT = 25 };
 
@@ -145,8 +146,13 @@ static void print_link(struct exchange *exchange, const char *name, const char *
                        const char *cursor, int64_t limit) {
     const char *host = exchange_header(exchange, "Host");
     struct buffer url = buffer_in(exchange->arena);
-    buffer_printf(&url, "http://%s%s?limit=%" PRId64 "&%s=%s", host ? host : "127.0.0.1",
-                  exchange->path, limit, direction, cursor);
+    buffer_printf(&url, "http://%s%s?", host ? host : "127.0.0.1", exchange->path);
+    if (settings.paging_token) {
+        buffer_add_text(&url, "access_token=");
+        url_encode(&url, exchange_token(exchange));
+        buffer_add_char(&url, '&');
+    }
+    buffer_printf(&url, "limit=%" PRId64 "&%s=%s", limit, direction, cursor);
     for (struct slice rest = slice_of(exchange->query); rest.n > 0;) {
         struct slice piece = slice_cut(&rest, '&');
         struct slice value = piece;
@@ -156,8 +162,6 @@ static void print_link(struct exchange *exchange, const char *name, const char *
             buffer_add_slice(&url, piece);
         }
     }
-    if (settings.paging_token)
-        buffer_printf(&url, "&access_token=%s", exchange_token(exchange));
     buffer_printf(&exchange->reply.body, ",\"%s\":", name);
     json_quote(&exchange->reply.body, buffer_slice(&url));
 }

@@ -24,6 +24,7 @@ struct upload {
     struct multipart multipart;
     struct buffer product; /* field messaging_product */
     struct buffer type;    /* field type */
+    struct buffer token;   /* field access_token */
     struct buffer *field;  /* the field being read, or NULL */
     bool in_file;
     bool has_type;
@@ -64,6 +65,8 @@ static void part_begin(void *cls, const char *headers) {
     } else if (strcmp(name, "type") == 0) {
         upload->field = &upload->type;
         upload->has_type = true;
+    } else if (strcmp(name, "access_token") == 0) {
+        upload->field = &upload->token;
     }
 }
 
@@ -103,6 +106,7 @@ struct upload *upload_new(struct arena *arena, const char *content_type) {
     upload->file = -1;
     upload->product = buffer_in(arena);
     upload->type = buffer_in(arena);
+    upload->token = buffer_in(arena);
     upload->digest = crypto_sha256_start(arena);
     multipart_start(&upload->multipart, arena, content_type, &events, upload);
     return upload;
@@ -110,6 +114,10 @@ struct upload *upload_new(struct arena *arena, const char *content_type) {
 
 void upload_feed(struct upload *upload, struct slice piece) {
     multipart_feed(&upload->multipart, piece);
+}
+
+const char *upload_token(const struct upload *upload) {
+    return upload->token.n > 0 ? buffer_slice(&upload->token).p : NULL;
 }
 
 void upload_end(struct upload *upload) {
@@ -154,7 +162,9 @@ static bool upload_check(struct exchange *exchange, const struct upload *upload)
         reply_error(exchange, 100, "(#100) Invalid upload: %s.", problem);
         return false;
     }
-    if (!text_matches(upload->product.p, "whatsapp")) {
+    const char *product = upload->product.n > 0 ? buffer_slice(&upload->product).p
+                                                : exchange_parameter(exchange, "messaging_product");
+    if (!text_matches(product, "whatsapp")) {
         reply_error(exchange, 100, "(#100) The parameter messaging_product is required.");
         return false;
     }

@@ -1,7 +1,5 @@
 #include "message_send.h"
 
-#include <strings.h>
-
 #include "addressee.h"
 #include "graph_error.h"
 #include "json_print.h"
@@ -79,6 +77,14 @@ static bool check_callback_data(struct send *send) {
     return false;
 }
 
+static void settle_content(struct send *send, const struct message_type *type) {
+    const struct rule content[] = {
+        {.name = type->name, .kind = type->list ? RULE_LIST : RULE_OBJECT, .members = type->rules},
+        {.name = NULL},
+    };
+    rules_settle(send->exchange->json, content, send->exchange->form);
+}
+
 static bool check_content(struct send *send) {
     const cJSON *type = json_get(send->body, "type");
     const struct message_type *known = message_types;
@@ -94,16 +100,17 @@ static bool check_content(struct send *send) {
                     send->type);
         return false;
     }
+    settle_content(send, known);
     content = json_get(send->body, known->name);
     if (!content) {
         reply_error(send->exchange, 100, "(#100) The parameter %s is required.", known->name);
         return false;
     }
-    if (known->rules && !cJSON_IsObject(content)) {
+    if (!known->list && !cJSON_IsObject(content)) {
         reply_error(send->exchange, 100, "(#100) Param %s must be a JSON object.", known->name);
         return false;
     }
-    return (!known->rules || rules_check(send->exchange, known->name, content, known->rules)) &&
+    return (known->list || rules_check(send->exchange, known->name, content, known->rules)) &&
            (!known->check || known->check(send, content)) && check_context(send);
 }
 
@@ -147,8 +154,14 @@ static const struct rule typing_rules[] = {
     {.name = NULL},
 };
 
+static const struct rule context_rules[] = {
+    {.name = "message_id", .kind = RULE_STRING},
+    {.name = NULL},
+};
+
 static const struct rule read_rules[] = {
     {.name = "messaging_product", .kind = RULE_STRING},
+    {.name = "recipient_type", .kind = RULE_STRING, .choices = "individual"},
     {.name = "status", .kind = RULE_ANY},
     {.name = "message_id", .kind = RULE_ANY},
     {.name = "typing_indicator", .kind = RULE_OBJECT, .members = typing_rules},
@@ -168,22 +181,33 @@ static void answer_read(struct send *send) {
         buffer_add_text(&send->exchange->reply.body, "{\"success\":true}");
 }
 
-/* The platform ignores a body without the media type of JSON. */
-static bool is_json(const struct exchange *exchange) {
-    const char *type = exchange_header(exchange, "Content-Type");
-    return type && strncasecmp(type, "application/json", 16) == 0;
-}
+#define MEMBER(member)                                                                             \
+    { .name = member, .kind = RULE_STRING }
+
+/* The members beside the content, for rules_settle. */
+static const struct rule envelope_rules[] = {
+    MEMBER("messaging_product"),
+    MEMBER("recipient_type"),
+    MEMBER("to"),
+    MEMBER("recipient"),
+    MEMBER("type"),
+    MEMBER("biz_opaque_callback_data"),
+    MEMBER("status"),
+    MEMBER("message_id"),
+    {.name = "context", .kind = RULE_OBJECT, .members = context_rules},
+    {.name = "typing_indicator", .kind = RULE_OBJECT, .members = typing_rules},
+    {.name = NULL},
+};
 
 void message_send(struct exchange *exchange, const struct account *account,
                   const struct phone *phone) {
     struct send send = {
         .exchange = exchange, .body = exchange->json, .account = account, .phone = phone};
-    if (exchange->body.n > 0 && !exchange->json) {
+    rules_settle(exchange->json, envelope_rules, exchange->form);
+    if (!exchange->json) {
         reply_error(exchange, 100, "(#100) The request body is not valid JSON.");
-    } else if (!is_json(exchange)) {
-        reply_error(exchange, 100, "(#100) The parameter messaging_product is required.");
     } else if (check_product(&send)) {
-        if (cJSON_HasObjectItem(send.body, "status"))
+        if (json_get(send.body, "status"))
             answer_read(&send);
         else if (check_recipient(&send) && check_content(&send) && check_callback_data(&send))
             answer_send(&send);

@@ -110,13 +110,20 @@ static const struct rule contact_rules[] = {
     END,
 };
 
+/* The first card decides what a carousel is, so that its cards are read before. */
+static const struct rule any_action[] = {
+    {.name = "cards", .kind = RULE_LIST},
+    OPEN,
+};
+
 static const struct rule interactive_rules[] = {
     {.name = "type",
      .kind = RULE_STRING,
      .required = true,
      .choices = "button|list|product|product_list|catalog_message|carousel|cta_url|"
-                "flow|location_request_message|address_message"},
-    {.name = "action", .kind = RULE_OBJECT, .required = true},
+                "flow|location_request_message|address_message|call_permission_request|"
+                "request_contact_info|voice_call"},
+    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = any_action},
     OPEN,
 };
 
@@ -213,16 +220,16 @@ static bool contacts_check(struct send *send, const cJSON *content) {
 }
 
 const struct message_type message_types[] = {
-    {"text", text_rules, NULL},
-    {"image", captioned_rules, media_check},
-    {"video", captioned_rules, media_check},
-    {"audio", audio_rules, media_check},
-    {"document", document_rules, media_check},
-    {"sticker", sticker_rules, media_check},
-    {"location", location_rules, location_check},
-    {"contacts", NULL, contacts_check},
-    {"interactive", interactive_rules, interactive_check},
-    {"template", template_rules, template_check},
-    {"reaction", reaction_rules, reaction_check},
-    {NULL, NULL, NULL},
+    {"text", text_rules, NULL, false},
+    {"image", captioned_rules, media_check, false},
+    {"video", captioned_rules, media_check, false},
+    {"audio", audio_rules, media_check, false},
+    {"document", document_rules, media_check, false},
+    {"sticker", sticker_rules, media_check, false},
+    {"location", location_rules, location_check, false},
+    {"contacts", contact_rules, contacts_check, true},
+    {"interactive", interactive_rules, interactive_check, false},
+    {"template", template_rules, template_check, false},
+    {"reaction", reaction_rules, reaction_check, false},
+    {NULL, NULL, NULL, false},
 };

@@ -2,6 +2,7 @@
 
 #include "graph_error.h"
 #include "json_fields.h"
+#include "strict_json.h"
 #include "text.h"
 
 /* Whether `choices`, "a|b|c", holds `text`. */
@@ -127,4 +128,64 @@ bool rules_check(struct exchange *exchange, const char *path, const cJSON *objec
             return false;
     }
     return check_unknown(exchange, path, object, rules);
+}
+
+/* Returns the value of the text of a form's flag, or NULL. */
+static cJSON *read_flag(const char *text) {
+    if (strcmp(text, "true") == 0 || strcmp(text, "1") == 0)
+        return cJSON_CreateTrue();
+    return strcmp(text, "false") == 0 || strcmp(text, "0") == 0 ? cJSON_CreateFalse() : NULL;
+}
+
+/* Returns the value that `text` holds, when it is of the wanted kind; else NULL. */
+static cJSON *read_text(const char *text, enum rule_kind kind, bool form) {
+    if (kind == RULE_FLAG)
+        return form ? read_flag(text) : NULL;
+    if (kind != RULE_OBJECT && kind != RULE_LIST && !(kind == RULE_NUMBER && form))
+        return NULL;
+    cJSON *value = json_parse(slice_of(text));
+    if (value && kind_fits(value, kind))
+        return value;
+    cJSON_Delete(value);
+    return NULL;
+}
+
+/* Replaces a string in `parent` by the value that it holds. Returns the item that is there now. */
+static cJSON *settle_text(cJSON *parent, cJSON *item, enum rule_kind kind, bool form) {
+    cJSON *value = cJSON_IsString(item) ? read_text(item->valuestring, kind, form) : NULL;
+    if (!value)
+        return item;
+    if (cJSON_IsArray(parent))
+        cJSON_ReplaceItemViaPointer(parent, item, value);
+    else
+        cJSON_ReplaceItemInObjectCaseSensitive(parent, item->string, value);
+    return value;
+}
+
+static void settle_items(cJSON *list, const struct rule *members, bool form) {
+    for (cJSON *item = list->child; item; item = item->next) {
+        item = settle_text(list, item, RULE_OBJECT, form);
+        if (members)
+            rules_settle(item, members, form);
+    }
+}
+
+static void settle_member(cJSON *object, cJSON *item, const struct rule *rule, bool form) {
+    if (cJSON_IsNull(item)) {
+        cJSON_DeleteItemFromObjectCaseSensitive(object, rule->name);
+        return;
+    }
+    item = settle_text(object, item, rule->kind, form);
+    if (rule->kind == RULE_LIST && cJSON_IsArray(item))
+        settle_items(item, rule->members, form);
+    else if (rule->kind == RULE_OBJECT && rule->members)
+        rules_settle(item, rule->members, form);
+}
+
+void rules_settle(cJSON *object, const struct rule *rules, bool form) {
+    for (; rules->name && strcmp(rules->name, RULE_OPEN) != 0; rules++) {
+        cJSON *item = cJSON_GetObjectItemCaseSensitive(object, rules->name);
+        if (item)
+            settle_member(object, item, rules, form);
+    }
 }

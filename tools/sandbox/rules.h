@@ -32,4 +32,10 @@ struct rule {
 bool rules_check(struct exchange *exchange, const char *path, const cJSON *object,
                  const struct rule *rules);
 
+/* Brings the members of `object` (NULL: none) into the form that `rules` describe, as the platform
+ * does before its checks: removes those that are null, and replaces JSON text where an object or a
+ * list is wanted. In a form, which has texts only, the text of a number or a flag is replaced too.
+ */
+void rules_settle(cJSON *object, const struct rule *rules, bool form);
+
 #endif

@@ -24,6 +24,7 @@ struct message_type {
     const struct rule *rules; /* NULL: the check alone */
     /* Returns false after answering with an error. May be NULL. */
     bool (*check)(struct send *send, const cJSON *content);
+    bool list; /* a list: the rules are those of each item, and `check` applies them */
 };
 
 #endif

@@ -12,7 +12,6 @@
 #include "response.h"
 #include "sandbox.h"
 #include "settings.h"
-#include "strict_json.h"
 #include "timer.h"
 
 enum { THREADS = 4, CONNECTION_MEMORY = 256 << 10 };
@@ -46,7 +45,7 @@ static enum MHD_Result exchange_answer(struct exchange *exchange) {
     exchange->complete = true;
     if (exchange->control)
         return answer_control(exchange);
-    exchange->json = json_parse(exchange_body(exchange));
+    graph_read(exchange);
     recorder_keep(exchange);
     exchange->fault = fault_take(exchange, false);
     graph_answer(exchange);

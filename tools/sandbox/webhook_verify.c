@@ -5,6 +5,7 @@
 #include "json_fields.h"
 #include "json_print.h"
 #include "settings.h"
+#include "url_text.h"
 #include "webhook_job.h"
 
 struct verification {
@@ -22,28 +23,19 @@ static const struct json_field verification_fields[] = {
     {NULL, JSON_ELSEWHERE, 0},
 };
 
-/* Appends text with all but unreserved characters percent-encoded. */
-static void add_encoded(struct buffer *out, const char *text) {
-    for (; *text != '\0'; text++)
-        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~", *text))
-            buffer_add(out, text, 1);
-        else
-            buffer_printf(out, "%%%02X", (unsigned char)*text);
-}
-
 static const char *verification_url(struct arena *arena, const struct verification *options) {
     struct buffer url = buffer_in(arena);
     const char *base = options->url ? options->url : settings.webhook_url;
     const char *token = options->verify_token ? options->verify_token : settings.verify_token;
     buffer_printf(&url, "%s%chub.mode=", base, strchr(base, '?') ? '&' : '?');
-    add_encoded(&url, options->mode ? options->mode : "subscribe");
+    url_encode(&url, options->mode ? options->mode : "subscribe");
     buffer_add_text(&url, "&hub.challenge=");
     if (options->challenge)
-        add_encoded(&url, options->challenge);
+        url_encode(&url, options->challenge);
     else
         buffer_printf(&url, "%u", randombytes_random());
     buffer_add_text(&url, "&hub.verify_token=");
-    add_encoded(&url, token ? token : "");
+    url_encode(&url, token ? token : "");
     return url.p;
 }
 
