@@ -177,9 +177,7 @@ void idempotency_end(struct request *rq, const struct idempotency *idempotency,
     save_reply(rq, idempotency, fingerprint, reply_settle(rq));
 }
 
-int idempotency_resolve(struct request *rq, const struct idempotency *idempotency,
-                        struct slice data) {
-    reply_data(rq, data);
+int idempotency_resolve(struct request *rq, const struct idempotency *idempotency) {
     save_reply(rq, idempotency, idempotency->stored.fingerprint, 200);
     return 0;
 }

@@ -58,9 +58,8 @@ void idempotency_end(struct request *rq, const struct idempotency *idempotency,
 int idempotency_check_body(struct request *rq, const struct idempotency *idempotency,
                            const unsigned char fingerprint[32]);
 
-/* For IDEMPOTENCY_ACCEPTED, after idempotency_check_body: replies 200 with `data` and stores this
- * reply, which later requests get. Returns 0. */
-int idempotency_resolve(struct request *rq, const struct idempotency *idempotency,
-                        struct slice data);
+/* For IDEMPOTENCY_ACCEPTED, after idempotency_check_body: stores the reply that the caller has
+ * made, with status 200; later requests get it. Returns 0. */
+int idempotency_resolve(struct request *rq, const struct idempotency *idempotency);
 
 #endif

@@ -1,9 +1,9 @@
 #include "api/send.h"
 
 #include "api/idempotency.h"
+#include "api/sent_record.h"
 #include "api/upstream.h"
 #include "base/crypto.h"
-#include "base/log.h"
 #include "base/signals.h"
 
 /* A send in progress. */
@@ -86,51 +86,22 @@ static struct slice payload(const struct sending *sending) {
     return json_written(&out);
 }
 
-/* The phone in the platform's form (`wa_id`), which may differ from the one that was sent; NULL
- * when `wa_id` is not a phone. */
-static const char *normalized_phone(struct json contact, struct arena *arena) {
-    const char *wa_id = json_text(json_get(contact, "wa_id"), arena);
-    return wa_id && *wa_id && wa_id[strspn(wa_id, "0123456789")] == '\0' ? wa_id : NULL;
-}
-
-/* A message that the platform accepted. */
-struct accepted {
-    const char *wamid;
-    struct slice sent;   /* the body of the call */
-    struct json contact; /* the first contact in the platform's answer */
-    int64_t at;
-};
-
-/* Records a message that the platform accepted. A failure is only logged, because the message is
- * sent already; a later status of the message completes the record. */
-static void record(const struct sending *sending, const struct accepted *accepted) {
+/* Records the message, whose call had the body `sent`, at the time `at`. */
+static void record(const struct sending *sending, struct json answer, struct slice sent,
+                   int64_t at) {
     struct request *rq = sending->rq;
     const struct message_kind *kind = sending->kind;
-    const struct caller *caller = rq->caller;
     struct store_send send = {
-        .user_id = caller->user.id,
-        .account_id = caller->line.account_id,
-        .line_id = caller->line.id,
         .phone = sending->phone,
-        .wa_id = sending->phone ? normalized_phone(accepted->contact, rq->arena) : NULL,
-        .bsuid = sending->phone ? NULL : sending->bsuid,
-        .wamid = accepted->wamid,
+        .bsuid = sending->bsuid,
         .type = kind->type,
         .context_wamid = json_text(quoted_message(sending), rq->arena),
-        .body = accepted->sent,
-        .now = accepted->at,
+        .body = sent,
+        .now = at,
     };
     if (kind->complete_record)
         kind->complete_record(rq, &send);
-    id_make(send.new_contact_id, "con_", rq->now);
-    id_make(send.new_thread_id, "thr_", rq->now);
-    id_make(send.message_id, "msg_", rq->now);
-    enum store_result result = store_insert_send(caller->store, &send);
-    if (result == STORE_UNKNOWN) /* a lack of memory may be temporary; the call is idempotent */
-        result = store_insert_send(caller->store, &send);
-    if (result != STORE_OK)
-        log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: %s", rq->id,
-                    accepted->wamid, store_reason(caller->store));
+    sent_record(rq, answer, &send);
 }
 
 static int deliver(const struct sending *sending) {
@@ -149,13 +120,7 @@ static int deliver(const struct sending *sending) {
     struct json answer;
     if (upstream_call(rq, UPSTREAM_SEND, &call, &answer))
         return -1;
-    struct accepted accepted = {
-        .wamid = json_text(json_get(json_first(json_get(answer, "messages")), "id"), rq->arena),
-        .sent = call.body,
-        .contact = json_first(json_get(answer, "contacts")),
-        .at = rq->now,
-    };
-    if (!accepted.wamid || !*accepted.wamid) {
+    if (!sent_wamid(rq, answer)) {
         return fail_with_details(
             rq, BAD_GATEWAY, json_raw(answer),
             "The platform's answer names no message; whether it was sent is not known.");
@@ -163,7 +128,7 @@ static int deliver(const struct sending *sending) {
     sigset_t before;
     signals_block(&before);
     reply_data(rq, json_raw(answer));
-    record(sending, &accepted);
+    record(sending, answer, call.body, rq->now);
     signals_restore(&before);
     return 0;
 }
@@ -179,49 +144,22 @@ static int deliver_once(const struct sending *sending) {
     return failed ? -1 : 0;
 }
 
-/* Rebuilds the platform's answer to a send from this request, which has the same body as the first
- * one, and from the status of the message. */
-static struct slice rebuild_answer(const struct sending *sending) {
-    const struct store_idempotency *stored = &sending->once.stored;
-    struct json_writer out;
-    json_write_start(&out, sending->rq->arena);
-    json_write_object(&out, NULL);
-    json_write_text(&out, "messaging_product", "whatsapp");
-    json_write_array(&out, "contacts");
-    json_write_object(&out, NULL);
-    json_write_text(&out, "input", sending->phone ? sending->phone : sending->bsuid);
-    if (!sending->phone)
-        json_write_text(&out, "user_id", sending->bsuid);
-    else if (stored->wa_id)
-        json_write_text(&out, "wa_id", stored->wa_id);
-    json_write_end(&out);
-    json_write_end(&out);
-    json_write_array(&out, "messages");
-    json_write_object(&out, NULL);
-    json_write_text(&out, "id", stored->wamid);
-    json_write_end(&out);
-    json_write_end(&out);
-    json_write_end(&out);
-    return json_written(&out);
-}
-
 /* Handles a key whose first request had an unknown outcome until a status showed its message.
  * Replies and records as the first request would have done. */
 static int resolve(const struct sending *sending) {
     struct request *rq = sending->rq;
     const struct store_idempotency *stored = &sending->once.stored;
-    struct slice data = rebuild_answer(sending);
+    const char *input = sending->phone ? sending->phone : sending->bsuid;
+    struct slice data = sent_answer(rq, stored, input, sending->phone);
     struct json answer;
     struct json_error error;
     if (idempotency_check_body(rq, &sending->once, sending->fingerprint))
         return -1;
     if (json_read(rq->arena, data, &answer, &error))
         return fail(rq, INTERNAL, "The gateway made an answer that is no JSON.");
-    record(sending, &(struct accepted){.wamid = stored->wamid,
-                                       .sent = payload(sending),
-                                       .contact = json_first(json_get(answer, "contacts")),
-                                       .at = stored->started_at});
-    return idempotency_resolve(rq, &sending->once, data);
+    record(sending, answer, payload(sending), stored->started_at);
+    reply_data(rq, data);
+    return idempotency_resolve(rq, &sending->once);
 }
 
 int send_message(struct request *rq, const struct message_kind *kind) {

@@ -1,0 +1,25 @@
+/* The record of a message that was sent, by whatever route: recipient, thread and message, from the
+ * platform's answer to the send. */
+#ifndef SWITCHBOARD_SENT_RECORD_H
+#define SWITCHBOARD_SENT_RECORD_H
+
+#include "api/auth.h"
+#include "store/idempotency_key.h"
+
+/* Returns the id of the message in the platform's answer to a send; NULL: the answer names none. */
+const char *sent_wamid(const struct request *rq, struct json answer);
+
+/* Stores a message that the platform accepted and that caller->line has sent. The caller sets of
+ * `send` the recipient (phone, bsuid), type, body and time, and the members that only some messages
+ * have; this function sets the others from the request and the platform's answer. A failure is only
+ * logged, because the message is sent already; a later status of the message completes the record.
+ */
+void sent_record(struct request *rq, struct json answer, struct store_send *send);
+
+/* Rebuilds the platform's answer to a send, which was lost, from the status of the message that was
+ * stored with the idempotency key. `input` is the recipient as the request names it; `phone` its
+ * digits, NULL: `input` is a BSUID. */
+struct slice sent_answer(struct request *rq, const struct store_idempotency *stored,
+                         const char *input, const char *phone);
+
+#endif
