@@ -1,0 +1,19 @@
+/* Replaces the links in the platform's answers that a client of this gateway cannot use. All other
+ * bytes of the answers stay as they are. */
+#ifndef SWITCHBOARD_GRAPH_SPLICE_H
+#define SWITCHBOARD_GRAPH_SPLICE_H
+
+#include "base/json.h"
+#include "graph/link.h"
+
+/* Returns the answer with changed links to other pages, in `arena`: `next` and `previous` of each
+ * object `paging` that is a member of the answer itself, and of each deeper one whose link has a
+ * parameter access_token, as lists within a node have it. */
+struct slice splice_paging(struct arena *arena, struct json answer,
+                           const struct link_change *change);
+
+/* Returns the media object with `url` as its URL, in `arena`; `url` has only characters of a URL.
+ * Objects within it keep theirs. */
+struct slice splice_media_url(struct arena *arena, struct json media, const char *url);
+
+#endif
