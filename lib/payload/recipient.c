@@ -27,6 +27,10 @@ bool recipient_is_bsuid(struct slice text) {
     return is_bsuid(text, false);
 }
 
+bool recipient_is_bsuid_in_any_case(struct slice text) {
+    return is_bsuid(text, true);
+}
+
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -44,7 +48,7 @@ static const char *check_to(struct slice text) {
     size_t digits = 0;
     for (size_t i = 0; i < text.n; i++)
         digits += is_digit(text.p[i]);
-    if (is_bsuid(slice_trim(text), true))
+    if (recipient_is_bsuid_in_any_case(slice_trim(text)))
         return "is a business-scoped user id: send it as recipient";
     if (digits < FEWEST_DIGITS || digits > MOST_DIGITS)
         return "must be a phone number of 5 to 20 digits with its country code";

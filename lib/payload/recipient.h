@@ -8,6 +8,9 @@
  * letters and ALNUM 1 to 128 letters and digits. */
 bool recipient_is_bsuid(struct slice text);
 
+/* The same with letters in upper or lower case. */
+bool recipient_is_bsuid_in_any_case(struct slice text);
+
 /* Returns the digits of `phone` without all other characters (spec 2.3), in `arena`. */
 char *recipient_digits(struct arena *arena, struct slice phone);
 
