@@ -3,20 +3,11 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/utf8.h"
-#include "graph/transfer.h"
+#include "graph/stream.h"
 
-enum { STREAM_BUFFER = 256 * 1024, LONGEST_NAME = 240 };
+enum { DOWNLOAD_BUFFER = 256 * 1024, LONGEST_NAME = 240 };
 
 /* --- upload --- */
-
-/* An upload in progress. */
-struct upload {
-    const struct graph_upload *upload;
-    struct transfer transfer;
-    struct slice head, tail; /* the parts of the body before and after the file */
-    int64_t left;            /* bytes of the file that were not read yet */
-    struct slice held;       /* bytes to send after the received bytes were read */
-};
 
 /* The last part of a file name, for a quoted parameter of a header (RFC 7578 4.2). Characters that
  * would end the quotes or the line are removed; an invalid UTF-8 byte becomes `_`. */
@@ -40,8 +31,8 @@ static const char *safe_name(struct arena *arena, const char *name) {
 
 /* Sets the parts of the body before and after the file. The platform takes the type of the file
  * from the Content-Type of its part alone. */
-static void frame(struct upload *form, struct arena *arena, const char *boundary) {
-    const struct graph_upload *upload = form->upload;
+static void frame(struct stream *form, struct arena *arena, const struct graph_upload *upload,
+                  const char *boundary) {
     form->head = slice_of(arena_printf(
         arena,
         "--%s\r\nContent-Disposition: form-data; name=\"messaging_product\"\r\n\r\nwhatsapp\r\n"
@@ -50,75 +41,27 @@ static void frame(struct upload *form, struct arena *arena, const char *boundary
         "Content-Type: %s\r\n\r\n",
         boundary, boundary, upload->type, boundary, safe_name(arena, upload->name), upload->type));
     form->tail = slice_of(arena_printf(arena, "\r\n--%s--\r\n", boundary));
-    form->left = upload->size;
-}
-
-static size_t take(struct slice *rest, char *bytes, size_t room) {
-    size_t n = rest->n < room ? rest->n : room;
-    memcpy(bytes, rest->p, n);
-    *rest = slice_skip(*rest, n);
-    return n;
-}
-
-/* Fills the whole buffer if there are enough bytes: few large writes to the platform are faster
- * than many small ones. */
-static size_t fill(struct upload *form, char *bytes, size_t room) {
-    size_t n = take(&form->head, bytes, room);
-    while (form->left && n < room) {
-        size_t more = room - n;
-        if ((int64_t)more > form->left)
-            more = (size_t)form->left;
-        ssize_t got = form->upload->read(form->upload->context, bytes + n, more);
-        if (got <= 0)
-            return CURL_READFUNC_ABORT;
-        form->left -= got;
-        n += (size_t)got;
-    }
-    if (!form->left)
-        n += take(&form->tail, bytes + n, room - n);
-    transfer_moved(&form->transfer);
-    return n;
-}
-
-/* While this function waits for bytes of the client, the platform may answer and close the
- * connection. Sending would then fail and the answer would be lost. So when input is pending, the
- * transfer is paused until libcurl has read it. */
-static size_t on_read(char *bytes, size_t size, size_t count, void *context) {
-    struct upload *form = context;
-    size_t room = size * count;
-    if (form->held.n)
-        return take(&form->held, bytes, room);
-    size_t n = fill(form, bytes, room);
-    if (n == 0 || n == CURL_READFUNC_ABORT || !transfer_has_input(&form->transfer))
-        return n;
-    char *held = arena_alloc(form->transfer.arena, n);
-    memcpy(held, bytes, n);
-    form->held = (struct slice){held, n};
-    return transfer_pause(&form->transfer);
 }
 
 void graph_upload(const struct config *config, struct arena *arena,
                   const struct graph_upload *upload, struct graph_answer *answer) {
-    struct upload form = {.upload = upload};
-    struct http_client *http = &form.transfer.http;
+    struct transfer transfer;
+    struct stream form = {.transfer = &transfer,
+                          .size = upload->size,
+                          .read = upload->read,
+                          .context = upload->context};
     char boundary[ID_SIZE];
     id_make(boundary, "part-", clock_now()); /* 80 random bits, so no file contains it */
-    frame(&form, arena, boundary);
-    transfer_start(&form.transfer, config, arena, upload->token, answer);
-    transfer_limit_stall(&form.transfer);
-    transfer_watch(&form.transfer);
+    frame(&form, arena, upload, boundary);
+    transfer_start(&transfer, config, arena, upload->token, answer);
     http_add_header(
-        http, arena_printf(arena, "Content-Type: multipart/form-data; boundary=%s", boundary));
-    http_set(http, CURLOPT_URL,
+        &transfer.http,
+        arena_printf(arena, "Content-Type: multipart/form-data; boundary=%s", boundary));
+    http_set(&transfer.http, CURLOPT_URL,
              arena_printf(arena, "%s/%s/%s/media", config->graph_base_url, config->graph_version,
                           graph_escape(arena, slice_of(upload->phone_number_id))));
-    http_set(http, CURLOPT_POST, 1L);
-    http_set(http, CURLOPT_POSTFIELDSIZE_LARGE,
-             (curl_off_t)form.head.n + upload->size + (curl_off_t)form.tail.n);
-    http_set(http, CURLOPT_UPLOAD_BUFFERSIZE, (long)STREAM_BUFFER);
-    http_set(http, CURLOPT_READFUNCTION, on_read);
-    http_set(http, CURLOPT_READDATA, &form);
-    transfer_perform(&form.transfer);
+    stream_set(&form);
+    transfer_perform(&transfer);
 }
 
 /* --- the hosts that may receive the token --- */
@@ -264,7 +207,7 @@ void graph_download(const struct config *config, struct arena *arena,
     if (download->range)
         http_add_header(http, arena_printf(arena, "Range: %s", download->range));
     http_set(http, CURLOPT_CURLU, url);
-    http_set(http, CURLOPT_BUFFERSIZE, (long)STREAM_BUFFER);
+    http_set(http, CURLOPT_BUFFERSIZE, (long)DOWNLOAD_BUFFER);
     http_set(http, CURLOPT_WRITEFUNCTION, on_write);
     http_set(http, CURLOPT_WRITEDATA, &receiving);
     if (transfer_perform(&receiving.transfer) == CURLE_OK)

@@ -1,7 +1,7 @@
 #include "graph/relay.h"
 
 #include "base/buffer.h"
-#include "graph/transfer.h"
+#include "graph/stream.h"
 
 const char *const graph_relay_headers[] = {"facebook-api-version", "x-app-usage",
                                            "x-business-use-case-usage", "x-fb-trace-id", NULL};
@@ -42,11 +42,9 @@ static void add_body(struct transfer *transfer, const struct graph_relay *relay)
     add_type(transfer, relay->content_type);
 }
 
-static void set_request(struct transfer *transfer, const struct config *config,
-                        const struct graph_relay *relay) {
+static void set_request(struct transfer *transfer, const struct graph_relay *relay) {
     bool is_get = strcmp(relay->method, "GET") == 0, is_post = strcmp(relay->method, "POST") == 0;
     transfer->is_repeatable = is_get;
-    http_set(&transfer->http, CURLOPT_URL, url_of(transfer->arena, config, relay));
     http_set(&transfer->http, CURLOPT_TIMEOUT_MS, (long)GRAPH_CALL_TIMEOUT_MS);
     if (!is_get && (is_post || relay->body.p))
         add_body(transfer, relay);
@@ -67,16 +65,41 @@ static void read_head(const struct transfer *transfer, struct graph_relayed *rel
         relayed->headers[i] = header(transfer, graph_relay_headers[i]);
 }
 
-void graph_relay(const struct config *config, struct arena *arena, const struct graph_relay *relay,
-                 struct graph_relayed *relayed) {
-    struct transfer transfer;
+/* Starts the call. Returns false when the query cannot be sent; the answer is a failure then. */
+static bool begin(struct transfer *transfer, const struct config *config, struct arena *arena,
+                  const struct graph_relay *relay, struct graph_relayed *relayed) {
     *relayed = (struct graph_relayed){0};
     if (!is_sendable(relay->query)) {
         relayed->answer.failure = "the query holds a character that a URL cannot have";
-        return;
+        return false;
     }
-    transfer_start(&transfer, config, arena, relay->token, &relayed->answer);
-    set_request(&transfer, config, relay);
+    transfer_start(transfer, config, arena, relay->token, &relayed->answer);
+    http_set(&transfer->http, CURLOPT_URL, url_of(arena, config, relay));
+    return true;
+}
+
+void graph_relay(const struct config *config, struct arena *arena, const struct graph_relay *relay,
+                 struct graph_relayed *relayed) {
+    struct transfer transfer;
+    if (!begin(&transfer, config, arena, relay, relayed))
+        return;
+    set_request(&transfer, relay);
+    if (transfer_perform(&transfer) == CURLE_OK)
+        read_head(&transfer, relayed);
+}
+
+void graph_relay_stream(const struct config *config, struct arena *arena,
+                        const struct graph_relay *relay, const struct graph_source *source,
+                        struct graph_relayed *relayed) {
+    struct transfer transfer;
+    struct stream body = {.transfer = &transfer,
+                          .size = source->size,
+                          .read = source->read,
+                          .context = source->context};
+    if (!begin(&transfer, config, arena, relay, relayed))
+        return;
+    add_type(&transfer, relay->content_type);
+    stream_set(&body);
     if (transfer_perform(&transfer) == CURLE_OK)
         read_head(&transfer, relayed);
 }

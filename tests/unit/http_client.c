@@ -99,6 +99,13 @@ static void relay(void) {
     graph_relay(&config, &arena, &request, &relayed);
 }
 
+static void relay_stream(void) {
+    const struct graph_relay request = {.method = "POST", .path = "1/media", .token = "t"};
+    const struct graph_source source = {.size = -1};
+    struct graph_relayed relayed;
+    graph_relay_stream(&config, &arena, &request, &source, &relayed);
+}
+
 static void upload(void) {
     const struct graph_upload file = {
         .token = "t", .phone_number_id = "1", .name = "n", .type = "text/plain"};
@@ -140,6 +147,7 @@ static const struct client {
     void (*transfer)(void);
 } clients[] = {{"a call of the platform", call_platform},
                {"a request that is passed on", relay},
+               {"an upload that is passed on", relay_stream},
                {"an upload", upload},
                {"a download", download},
                {"a delivery", deliver},
