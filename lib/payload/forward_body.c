@@ -1,0 +1,363 @@
+#include "payload/forward_body.h"
+
+#include "payload/excerpt.h"
+
+enum {
+    LONGEST_KEY_PART = 128, /* bytes of an id in an order key */
+    MOST_CARDS = 1000,      /* of a value in which they are searched: the platform's limit */
+};
+
+#define DEFAULT_FIELDS "messages"
+
+/* A change that is kept, with its entry. */
+struct kept_change {
+    struct json entry, changes;
+    struct json change; /* absent: the entry has no changes */
+    bool is_last;       /* of its entry */
+};
+
+/* The changes of one selection, and the recipes so far. */
+struct maker {
+    struct arena *arena;
+    const struct forward_post *post;
+    const struct forward_selection *selection;
+    struct buffer kept;    /* of struct kept_change */
+    bool has_left_out;     /* something that a whole POST would show */
+    struct buffer recipes; /* of struct forward_recipe */
+};
+
+/* --- what is kept --- */
+
+static bool is_listed(const char *text, const char *const *list, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the change's `field` is wanted; `field` NULL: it has none. */
+static bool is_wanted_field(const char *fields, const char *field) {
+    struct slice words = slice_of(fields ? fields : DEFAULT_FIELDS), wanted = slice_of(field);
+    if (slice_equal(words, SLICE("*")))
+        return true;
+    while (field && words.n)
+        if (slice_equal(slice_cut(&words, ' '), wanted))
+            return true;
+    return false;
+}
+
+/* The line that a change is about; NULL: it names none. */
+static const char *line_of(const struct maker *m, struct json change) {
+    return json_text(json_find(change, "value.metadata.phone_number_id"), m->arena);
+}
+
+static bool is_wanted(const struct maker *m, struct json change) {
+    const struct forward_selection *selection = m->selection;
+    const char *line = line_of(m, change);
+    if (line && is_listed(line, selection->excluded_ids, selection->excluded_count))
+        return false;
+    if (line && !selection->all_lines &&
+        !is_listed(line, selection->phone_number_ids, selection->phone_number_count))
+        return false;
+    return is_wanted_field(selection->fields, json_text(json_get(change, "field"), m->arena));
+}
+
+/* Whether another member of the object has the name of this one, which json_get found. */
+static bool is_repeated(struct json object, const char *name) {
+    size_t count = 0;
+    for (struct json i = json_first(object); json_is(i) && count < 2; i = json_next(i))
+        count += json_is_named(i, name);
+    return count > 1;
+}
+
+static void keep_change(struct maker *m, const struct kept_change *kept) {
+    buffer_add(&m->kept, kept, sizeof *kept);
+}
+
+/* The changes kept so far. */
+static struct kept_change *kept_changes(const struct maker *m, size_t *count) {
+    *count = m->kept.n / sizeof(struct kept_change);
+    return (struct kept_change *)(void *)m->kept.p;
+}
+
+static void keep_entry(struct maker *m, struct json entry) {
+    struct kept_change kept = {.entry = entry, .changes = json_get(entry, "changes")};
+    size_t before, count;
+    kept_changes(m, &before);
+    m->has_left_out |= is_repeated(entry, "changes");
+    bool has_changes = json_type(kept.changes) == JSON_ARRAY && json_is(json_first(kept.changes));
+    if (!has_changes && is_wanted_field(m->selection->fields, NULL))
+        keep_change(m, &kept);
+    for (kept.change = json_first(kept.changes); has_changes && json_is(kept.change);
+         kept.change = json_next(kept.change))
+        if (is_wanted(m, kept.change))
+            keep_change(m, &kept);
+        else
+            m->has_left_out = true;
+    struct kept_change *changes = kept_changes(m, &count);
+    m->has_left_out |= count == before;
+    if (count > before)
+        changes[count - 1].is_last = true;
+}
+
+static void keep_entries(struct maker *m) {
+    struct json entries = json_get(m->post->value, "entry");
+    m->has_left_out = is_repeated(m->post->value, "entry");
+    if (json_type(entries) != JSON_ARRAY)
+        return;
+    for (struct json entry = json_first(entries); json_is(entry); entry = json_next(entry)) {
+        const char *id = json_text(json_get(entry, "id"), m->arena);
+        if (id && is_listed(id, m->selection->waba_ids, m->selection->waba_id_count))
+            keep_entry(m, entry);
+        else
+            m->has_left_out = true;
+    }
+}
+
+/* --- the arrays of a value that are split, and the persons in them --- */
+
+/* The members of an element that name its person. */
+static const struct person_member {
+    const char *array, *member;
+    bool is_user_id; /* as `user_id` of the person's card does; else as its `wa_id` */
+} person_members[] = {
+    {"messages", "from", false},
+    {"messages", "from_user_id", true},
+    {"statuses", "recipient_participant_id", false},
+    {"statuses", "recipient_participant_user_id", true},
+    {"statuses", "recipient_id", false},
+    {"statuses", "recipient_user_id", true},
+    {"message_echoes", "to", false},
+    {"message_echoes", "to_user_id", true},
+};
+
+static const char *const split_arrays[] = {"messages", "statuses", "message_echoes"};
+
+enum {
+    PERSON_MEMBERS = sizeof person_members / sizeof *person_members,
+    SPLIT_ARRAYS = sizeof split_arrays / sizeof *split_arrays,
+};
+
+/* A value's array of that name; absent when it is something else. */
+static struct json split_array(struct json value, size_t i) {
+    struct json array = json_get(value, split_arrays[i]);
+    return json_type(array) == JSON_ARRAY ? array : (struct json){0};
+}
+
+/* The id of the element's person; NULL: there is none, or one that is no id. */
+static const char *person_of(const struct maker *m, const char *array, struct json element) {
+    for (size_t i = 0; i < PERSON_MEMBERS; i++) {
+        const struct person_member *member = &person_members[i];
+        if (strcmp(member->array, array) != 0)
+            continue;
+        const char *id = json_text(json_get(element, member->member), m->arena);
+        if (id && *id)
+            return strlen(id) <= LONGEST_KEY_PART ? id : NULL;
+    }
+    return NULL;
+}
+
+/* Orders the first attempts of bodies about one person and line; NULL: the body is about none. */
+static const char *order_key(const struct maker *m, struct json change, const char *array,
+                             struct json element) {
+    const char *line = line_of(m, change), *person = person_of(m, array, element);
+    return line && *line && strlen(line) <= LONGEST_KEY_PART && person
+               ? arena_printf(m->arena, "%s:%s", line, person)
+               : NULL;
+}
+
+/* The key of a change that is not split: that of its first element. */
+static const char *first_order_key(const struct maker *m, struct json change) {
+    struct json value = json_get(change, "value");
+    for (size_t i = 0; i < SPLIT_ARRAYS; i++) {
+        struct json element = json_first(split_array(value, i));
+        if (json_is(element))
+            return order_key(m, change, split_arrays[i], element);
+    }
+    return NULL;
+}
+
+/* --- recipes --- */
+
+static void add_recipe(struct maker *m, const char *parts, const char *order_key) {
+    const struct forward_recipe recipe = {.parts = parts, .order_key = order_key};
+    buffer_add(&m->recipes, &recipe, sizeof recipe);
+}
+
+/* The recipe of a body with these entries. */
+static const char *wrap(const struct maker *m, const struct excerpt_value *entries, size_t count) {
+    struct json object = json_get(m->post->value, "object");
+    struct excerpt excerpt = excerpt_start(m->arena, m->post->body);
+    if (json_is(object)) {
+        excerpt_add_text(&excerpt, SLICE("{\"object\":"));
+        excerpt_add_value(&excerpt, &(struct excerpt_value){.value = object});
+        excerpt_add_text(&excerpt, SLICE(",\"entry\":["));
+    } else {
+        excerpt_add_text(&excerpt, SLICE("{\"entry\":["));
+    }
+    excerpt_add_list(&excerpt, entries, count);
+    excerpt_add_text(&excerpt, SLICE("]}"));
+    return excerpt_end(&excerpt);
+}
+
+/* The entry of these changes, which are all that is kept of it. */
+static struct excerpt_value entry_of(const struct maker *m, const struct kept_change *kept,
+                                     const struct excerpt_value *changes, size_t count) {
+    struct excerpt_edit *edit = arena_alloc(m->arena, sizeof *edit);
+    if (!json_is(kept->change))
+        return (struct excerpt_value){.value = kept->entry};
+    *edit = (struct excerpt_edit){
+        .name = "changes", .value = kept->changes, .items = changes, .item_count = count};
+    return (struct excerpt_value){.value = kept->entry, .edits = edit, .edit_count = 1};
+}
+
+/* One body with all that is kept. */
+static void make_together(struct maker *m) {
+    size_t count, entry_count = 0, first = 0;
+    const struct kept_change *kept = kept_changes(m, &count);
+    struct excerpt_value *changes = arena_alloc(m->arena, count * sizeof *changes);
+    struct excerpt_value *entries = arena_alloc(m->arena, count * sizeof *entries);
+    const char *key = NULL;
+    for (size_t i = 0; i < count; i++) {
+        changes[i] = (struct excerpt_value){.value = kept[i].change};
+        key = key ? key : first_order_key(m, kept[i].change);
+        if (!kept[i].is_last)
+            continue;
+        entries[entry_count++] = entry_of(m, &kept[i], &changes[first], i + 1 - first);
+        first = i + 1;
+    }
+    add_recipe(m, m->has_left_out ? wrap(m, entries, entry_count) : NULL, key);
+}
+
+/* --- one message or status per body --- */
+
+/* A card of `contacts`, with the original bytes of its ids. */
+struct card {
+    struct json value;
+    struct slice wa_id, user_id;
+};
+
+/* A change that is split. */
+struct split {
+    struct maker *maker;
+    const struct kept_change *kept;
+    struct json value, arrays[SPLIT_ARRAYS];
+    size_t element_count; /* of all arrays */
+    struct json contacts;
+    struct card *cards;
+    size_t card_count; /* 0: the cards are not searched */
+};
+
+static void read_cards(struct split *split) {
+    size_t count = 0;
+    split->contacts = json_get(split->value, "contacts");
+    if (json_type(split->contacts) == JSON_ARRAY)
+        count = json_count(split->contacts);
+    if (count < 2 || count > MOST_CARDS)
+        return;
+    split->cards = arena_alloc(split->maker->arena, count * sizeof *split->cards);
+    for (struct json c = json_first(split->contacts); json_is(c); c = json_next(c))
+        split->cards[split->card_count++] =
+            (struct card){c, json_raw(json_get(c, "wa_id")), json_raw(json_get(c, "user_id"))};
+}
+
+static struct split split_of(struct maker *m, const struct kept_change *kept) {
+    struct split split = {.maker = m, .kept = kept, .value = json_get(kept->change, "value")};
+    for (size_t i = 0; i < SPLIT_ARRAYS; i++) {
+        split.arrays[i] = split_array(split.value, i);
+        split.element_count += json_count(split.arrays[i]);
+    }
+    if (split.element_count > 1)
+        read_cards(&split);
+    return split;
+}
+
+/* Whether one of the element's ids is on the card; the platform writes it in the same way there. */
+static bool is_card_of(const struct card *card, const struct slice ids[PERSON_MEMBERS]) {
+    for (size_t i = 0; i < PERSON_MEMBERS; i++)
+        if (ids[i].n &&
+            slice_equal(ids[i], person_members[i].is_user_id ? card->user_id : card->wa_id))
+            return true;
+    return false;
+}
+
+/* The edit of `contacts` that keeps the cards of the element's person. Returns false when no card
+ * is of that person: then all stay. */
+static bool edit_cards(const struct split *split, const char *array, struct json element,
+                       struct excerpt_edit *edit) {
+    struct excerpt_value *items =
+        arena_alloc(split->maker->arena, split->card_count * sizeof *items);
+    struct slice ids[PERSON_MEMBERS] = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < PERSON_MEMBERS; i++)
+        if (strcmp(person_members[i].array, array) == 0)
+            ids[i] = json_raw(json_get(element, person_members[i].member));
+    for (size_t i = 0; i < split->card_count; i++)
+        if (is_card_of(&split->cards[i], ids))
+            items[kept++] = (struct excerpt_value){.value = split->cards[i].value};
+    *edit = (struct excerpt_edit){
+        .name = "contacts", .value = split->contacts, .items = items, .item_count = kept};
+    return kept > 0;
+}
+
+/* The body of one element of an array. */
+static void make_element(const struct split *split, size_t array, struct json element) {
+    struct maker *m = split->maker;
+    const char *name = split_arrays[array];
+    const struct excerpt_value item = {.value = element};
+    struct excerpt_edit edits[SPLIT_ARRAYS + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < SPLIT_ARRAYS; i++)
+        if (i == array)
+            edits[count++] = (struct excerpt_edit){
+                .name = name, .value = split->arrays[i], .items = &item, .item_count = 1};
+        else if (json_is(split->arrays[i]))
+            edits[count++] = (struct excerpt_edit){.name = split_arrays[i]};
+    count += edit_cards(split, name, element, &edits[count]);
+    const struct excerpt_value value = {split->value, edits, count};
+    const struct excerpt_edit edit = {.name = "value", .value = split->value, .object = &value};
+    const struct excerpt_value change = {split->kept->change, &edit, 1};
+    const struct excerpt_value entry = entry_of(m, split->kept, &change, 1);
+    add_recipe(m, wrap(m, &entry, 1), order_key(m, split->kept->change, name, element));
+}
+
+/* The bodies of a change. One with at most one element is kept as it is. */
+static void make_apart(struct maker *m, const struct kept_change *kept) {
+    const struct split split = split_of(m, kept);
+    if (split.element_count < 2) {
+        const struct excerpt_value change = {.value = kept->change};
+        const struct excerpt_value entry = entry_of(m, kept, &change, 1);
+        add_recipe(m, wrap(m, &entry, 1), first_order_key(m, kept->change));
+        return;
+    }
+    for (size_t i = 0; i < SPLIT_ARRAYS; i++)
+        for (struct json e = json_first(split.arrays[i]); json_is(e); e = json_next(e))
+            make_element(&split, i, e);
+}
+
+/* Whether splitting leaves the POST as it is. */
+static bool is_one_already(struct maker *m) {
+    size_t count;
+    const struct kept_change *kept = kept_changes(m, &count);
+    return !m->has_left_out && count == 1 && split_of(m, kept).element_count < 2;
+}
+
+void forward_body_make(void *context, struct arena *arena,
+                       const struct forward_selection *selection, struct forward_recipe **recipes,
+                       size_t *count) {
+    struct maker m = {.arena = arena,
+                      .post = context,
+                      .selection = selection,
+                      .kept = buffer_in(arena),
+                      .recipes = buffer_in(arena)};
+    size_t kept_count;
+    keep_entries(&m);
+    const struct kept_change *kept = kept_changes(&m, &kept_count);
+    if (kept_count && (!selection->splits_messages || is_one_already(&m)))
+        make_together(&m);
+    else
+        for (size_t i = 0; i < kept_count; i++)
+            make_apart(&m, &kept[i]);
+    *recipes = (struct forward_recipe *)(void *)m.recipes.p;
+    *count = m.recipes.n / sizeof(struct forward_recipe);
+}
