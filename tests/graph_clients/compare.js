@@ -1,0 +1,60 @@
+// Compares what clients sent through the front with what the platform received and what the gateway
+// stored: node compare.js EXCHANGES REQUESTS MESSAGES
+//
+// EXCHANGES is the record of front.js, REQUESTS the sandbox's list of requests, MESSAGES the stored
+// messages, lines `WAMID|BODY-IN-HEXADECIMAL`. SECRETS in the environment are texts, one a line.
+// Prints a JSON object: how many requests reached the platform with the same method, path, query
+// and bytes (passed), how many were sends (sent), how many messages are stored with the bytes of
+// their request (stored); lists of what did not reach it (kept), of other requests that it received
+// (other), of messages that are not stored so (unstored), of answers with a secret (leaks).
+import crypto from "node:crypto";
+import fs from "node:fs";
+
+const [exchangesFile, requestsFile, messagesFile] = process.argv.slice(2);
+const exchanges = fs.readFileSync(exchangesFile, "utf8").split("\n").filter(Boolean)
+    .map((line) => JSON.parse(line));
+const requests = JSON.parse(fs.readFileSync(requestsFile, "utf8"));
+const messages = new Map(fs.readFileSync(messagesFile, "utf8").split("\n").filter(Boolean)
+    .map((line) => line.split("|")));
+const secrets = (process.env.SECRETS ?? "").split("\n").filter(Boolean);
+
+// The path without version and trailing slashes, and the query without a token.
+function target(path, query) {
+    const parts = query.split("&").filter((part) => part && !part.startsWith("access_token="));
+    return path.replace(/^\/v[0-9]+\.[0-9]+(?=\/)/, "").replace(/\/+$/, "") +
+        (parts.length ? `?${parts.join("&")}` : "");
+}
+
+function keyOf(method, path, query, hash) {
+    return `${method} ${target(path, query)} ${hash}`;
+}
+
+const waiting = new Map();
+for (const request of requests) {
+    const key = keyOf(request.method, request.path, request.query ?? "", request.bodySha256);
+    waiting.set(key, [...(waiting.get(key) ?? []), request]);
+}
+
+const result = { passed: 0, sent: 0, stored: 0, kept: [], other: [], unstored: [], leaks: [] };
+for (const exchange of exchanges) {
+    const [path, query = ""] = exchange.path.split("?");
+    const body = Buffer.from(exchange.body, "base64");
+    const answer = Buffer.from(exchange.answer, "base64");
+    const hash = crypto.createHash("sha256").update(body).digest("hex");
+    const what = `${exchange.method} ${target(path, "")} ${exchange.status}`;
+    if (waiting.get(keyOf(exchange.method, path, query, hash))?.shift()) result.passed++;
+    else result.kept.push(what);
+    const received = Buffer.concat([Buffer.from(exchange.answerHeaders.join("\n")), answer]);
+    if (secrets.some((secret) => received.includes(secret))) result.leaks.push(what);
+    if (exchange.method !== "POST" || !path.endsWith("/messages") || exchange.status !== 200) {
+        continue;
+    }
+    const wamid = JSON.parse(answer).messages?.[0].id;
+    if (!wamid) continue; // marked as read
+    result.sent++;
+    if (messages.get(wamid) === body.toString("hex").toUpperCase()) result.stored++;
+    else result.unstored.push(`${wamid}: ${messages.get(wamid)}`);
+}
+result.other = [...waiting.values()].flat().filter(({ method }) => method !== "GET")
+    .map(({ method, path }) => `${method} ${target(path, "")}`);
+console.log(JSON.stringify(result));
