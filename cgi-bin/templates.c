@@ -2,47 +2,11 @@
 #include "api/list.h"
 #include "api/selector.h"
 #include "api/send.h"
+#include "api/template_flows.h"
 #include "api/upstream.h"
-#include "base/log.h"
 #include "base/utf8.h"
-#include "store/flow.h"
 
 enum { LOOKUP_WINDOW = 200, LONGEST_NAME = 512 }; /* spec 8 */
-
-/* --- the flows of templates, for which replies to sent templates are counted (spec 2.6) --- */
-
-/* The id of the flow that a button of the template opens; NULL when there is none. */
-static const char *flow_of(struct request *rq, struct json template) {
-    struct json components = json_get(template, "components");
-    for (struct json c = json_first(components); json_is(c); c = json_next(c)) {
-        struct json buttons = json_get(c, "buttons");
-        for (struct json b = json_first(buttons); json_is(b); b = json_next(b)) {
-            struct json id = json_get(b, "flow_id"); /* a string or a number */
-            if (json_type(id) == JSON_NUMBER)
-                return arena_copy(rq->arena, json_raw(id));
-            if (json_text(id, rq->arena))
-                return json_text(id, rq->arena);
-        }
-    }
-    return NULL;
-}
-
-static void save_template_flows(struct request *rq, const struct store_account *account,
-                                struct json items) {
-    struct store_template_flow *rows =
-        arena_alloc(rq->arena, (json_count(items) + 1) * sizeof *rows);
-    size_t n = 0;
-    for (struct json t = json_first(items); json_is(t); t = json_next(t)) {
-        rows[n].name = json_text(json_get(t, "name"), rq->arena);
-        rows[n].language = json_text(json_get(t, "language"), rq->arena);
-        rows[n].flow_id = flow_of(rq, t);
-        n += rows[n].name && rows[n].language && rows[n].flow_id;
-    }
-    struct store *store = rq->caller->store;
-    if (n && store_upsert_template_flows(store, account->id, rows, n, rq->now) != STORE_OK)
-        log_message(LOG_ERROR, "request %s: flows of templates were not stored: %s", rq->id,
-                    store_reason(store));
-}
 
 /* --- GET /v2/templates --- */
 
@@ -83,7 +47,7 @@ static int get_templates(struct request *rq) {
     struct graph_page page;
     if (list_get_page(rq, &account, &wanted, &page))
         return -1;
-    save_template_flows(rq, &account, page.items);
+    template_flows_save(rq, &account, page.items);
     struct slice paging = graph_page_paging(rq->arena, &page);
     struct json_writer data;
     json_write_start(&data, rq->arena);
@@ -141,7 +105,7 @@ static int get_template(struct request *rq) {
         wanted.limit = wanted.limit < left ? wanted.limit : left;
         if (list_get_page_halving(rq, &account, &wanted, &page))
             return -1;
-        save_template_flows(rq, &account, page.items);
+        template_flows_save(rq, &account, page.items);
         struct json found = find_match(rq, page.items, &left);
         if (json_is(found))
             return reply_data(rq, json_raw(found));
