@@ -231,8 +231,10 @@ static const struct rule flow_rules_all[] = {
     END,
 };
 
+/* `parameters` are not documented; @kapso/whatsapp-cloud-api sends them. */
 static const struct rule send_location_action[] = {
     {.name = "name", .kind = RULE_STRING, .required = true, .choices = "send_location"},
+    {.name = "parameters", .kind = RULE_OBJECT},
     END,
 };
 
@@ -288,6 +290,7 @@ static const struct rule address_rules_all[] = {
 
 static const struct rule call_permission_action[] = {
     {.name = "name", .kind = RULE_STRING, .required = true, .choices = "call_permission_request"},
+    {.name = "parameters", .kind = RULE_OBJECT}, /* as those of send_location */
     END,
 };
 
