@@ -26,7 +26,7 @@ struct maker {
     struct buffer recipes; /* of struct forward_recipe */
 };
 
-/* --- what is kept --- */
+/* --- what an entry is about, and what of it is kept --- */
 
 static bool is_listed(const char *text, const char *const *list, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -46,15 +46,30 @@ static bool is_wanted_field(const char *fields, const char *field) {
     return false;
 }
 
-/* The line that a change is about; NULL: it names none. */
-static const char *line_of(const struct maker *m, struct json change) {
-    return json_text(json_find(change, "value.metadata.phone_number_id"), m->arena);
+/* The account of an entry; NULL: it names none. */
+static const char *account_of(struct json entry, struct arena *arena) {
+    return json_text(json_get(entry, "id"), arena);
 }
 
-static bool is_wanted(const struct maker *m, struct json change) {
+/* The line that a change is about; NULL: it names none. */
+static const char *line_of(struct json change, struct arena *arena) {
+    return json_text(json_find(change, "value.metadata.phone_number_id"), arena);
+}
+
+static bool is_excluded(const struct forward_selection *selection, const char *waba_id,
+                        const char *line) {
+    for (size_t i = 0; i < selection->excluded_count; i++)
+        if (selection->excluded[i].phone_number_id &&
+            strcmp(selection->excluded[i].phone_number_id, line) == 0 &&
+            strcmp(selection->excluded[i].waba_id, waba_id) == 0)
+            return true;
+    return false;
+}
+
+static bool is_wanted(const struct maker *m, const char *waba_id, struct json change) {
     const struct forward_selection *selection = m->selection;
-    const char *line = line_of(m, change);
-    if (line && is_listed(line, selection->excluded_ids, selection->excluded_count))
+    const char *line = line_of(change, m->arena);
+    if (line && is_excluded(selection, waba_id, line))
         return false;
     if (line && !selection->all_lines &&
         !is_listed(line, selection->phone_number_ids, selection->phone_number_count))
@@ -80,7 +95,7 @@ static struct kept_change *kept_changes(const struct maker *m, size_t *count) {
     return (struct kept_change *)(void *)m->kept.p;
 }
 
-static void keep_entry(struct maker *m, struct json entry) {
+static void keep_entry(struct maker *m, const char *waba_id, struct json entry) {
     struct kept_change kept = {.entry = entry, .changes = json_get(entry, "changes")};
     size_t before, count;
     kept_changes(m, &before);
@@ -90,7 +105,7 @@ static void keep_entry(struct maker *m, struct json entry) {
         keep_change(m, &kept);
     for (kept.change = json_first(kept.changes); has_changes && json_is(kept.change);
          kept.change = json_next(kept.change))
-        if (is_wanted(m, kept.change))
+        if (is_wanted(m, waba_id, kept.change))
             keep_change(m, &kept);
         else
             m->has_left_out = true;
@@ -106,9 +121,9 @@ static void keep_entries(struct maker *m) {
     if (json_type(entries) != JSON_ARRAY)
         return;
     for (struct json entry = json_first(entries); json_is(entry); entry = json_next(entry)) {
-        const char *id = json_text(json_get(entry, "id"), m->arena);
+        const char *id = account_of(entry, m->arena);
         if (id && is_listed(id, m->selection->waba_ids, m->selection->waba_id_count))
-            keep_entry(m, entry);
+            keep_entry(m, id, entry);
         else
             m->has_left_out = true;
     }
@@ -160,7 +175,7 @@ static const char *person_of(const struct maker *m, const char *array, struct js
 /* Orders the first attempts of bodies about one person and line; NULL: the body is about none. */
 static const char *order_key(const struct maker *m, struct json change, const char *array,
                              struct json element) {
-    const char *line = line_of(m, change), *person = person_of(m, array, element);
+    const char *line = line_of(change, m->arena), *person = person_of(m, array, element);
     return line && *line && strlen(line) <= LONGEST_KEY_PART && person
                ? arena_printf(m->arena, "%s:%s", line, person)
                : NULL;
@@ -340,6 +355,39 @@ static bool is_one_already(struct maker *m) {
     size_t count;
     const struct kept_change *kept = kept_changes(m, &count);
     return !m->has_left_out && count == 1 && split_of(m, kept).element_count < 2;
+}
+
+static bool is_same_place(const struct forward_place *a, const struct forward_place *b) {
+    if (strcmp(a->waba_id, b->waba_id) != 0 || !a->phone_number_id != !b->phone_number_id)
+        return false;
+    return !a->phone_number_id || strcmp(a->phone_number_id, b->phone_number_id) == 0;
+}
+
+static void add_place(struct buffer *places, const struct forward_place *place) {
+    const struct forward_place *list = (const struct forward_place *)(void *)places->p;
+    const size_t count = places->n / sizeof *list;
+    if (!count || !is_same_place(&list[count - 1], place))
+        buffer_add(places, place, sizeof *place);
+}
+
+void forward_body_places(const struct forward_post *post, struct arena *arena,
+                         struct forward_place **places, size_t *count) {
+    struct buffer list = buffer_in(arena);
+    struct json entries = json_get(post->value, "entry");
+    for (struct json entry = json_first(entries); json_is(entry); entry = json_next(entry)) {
+        struct forward_place place = {.waba_id = account_of(entry, arena)};
+        struct json changes = json_get(entry, "changes");
+        if (!place.waba_id)
+            continue;
+        if (!json_is(json_first(changes)))
+            add_place(&list, &place);
+        for (struct json c = json_first(changes); json_is(c); c = json_next(c)) {
+            place.phone_number_id = line_of(c, arena);
+            add_place(&list, &place);
+        }
+    }
+    *places = (struct forward_place *)(void *)list.p;
+    *count = list.n / sizeof **places;
 }
 
 void forward_body_make(void *context, struct arena *arena,

@@ -25,6 +25,12 @@ struct forward_post {
     struct json value;
 };
 
+/* Lists what the entries and changes of a POST are about, for struct store_post; in `arena`. A
+ * place is repeated only where others stand between. Without an `id` of an account there is none.
+ */
+void forward_body_places(const struct forward_post *post, struct arena *arena,
+                         struct forward_place **places, size_t *count);
+
 /* The forward_maker of a POST; `context` is its struct forward_post. The recipes are in the order
  * of the text. */
 void forward_body_make(void *context, struct arena *arena,

@@ -6,6 +6,12 @@
 
 #include "store/store.h"
 
+/* What an entry, or a change of it, is about. */
+struct forward_place {
+    const char *waba_id;         /* entry[].id */
+    const char *phone_number_id; /* of the change; NULL: it names no line, or the entry itself */
+};
+
 /* What one user's webhook gets of a POST. Words are separated by one space. */
 struct forward_selection {
     const char *const *waba_ids; /* entry[].id: the user's accounts; other entries are left out */
@@ -13,8 +19,8 @@ struct forward_selection {
     bool all_lines; /* else only changes about these lines, and those that name no line */
     const char *const *phone_number_ids;
     size_t phone_number_count;
-    const char *const *excluded_ids; /* phone_number_ids whose changes are never forwarded: archived
-                                        lines, and lines of other accounts */
+    const struct forward_place *excluded; /* changes that are never forwarded: those of archived
+                                             lines, and of lines of other accounts */
     size_t excluded_count;
     const char *fields; /* changes[].field; NULL: messages; "*": all */
     bool splits_messages;
@@ -34,6 +40,8 @@ typedef void forward_maker(void *context, struct arena *arena,
 /* The whole POST. */
 struct store_post {
     struct slice body;
+    const struct forward_place *places; /* all that it is about, at least once */
+    size_t place_count;
     void *context; /* for `make`: the POST that was read */
     forward_maker *make;
 };

@@ -87,7 +87,8 @@ static void check_user(struct arena *arena, struct forward_post *post, int user,
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const lines[] = {"10", "11"};
+    static const char *const lines[] = {"10"};
+    static const struct forward_place excluded[] = {{"1", "11"}, {"2", "10"}};
     struct arena arena;
     struct json_error error;
     struct content all = {0}, forwarded = {0};
@@ -98,14 +99,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         .all_lines = !(data[0] & 2),
         .phone_number_ids = lines,
         .phone_number_count = 1,
-        .excluded_ids = lines + 1,
-        .excluded_count = data[0] & 4 ? 1 : 0,
+        .excluded = excluded,
+        .excluded_count = data[0] & 4 ? 2 : 0,
         .splits_messages = data[0] & 1,
         .fields = data[1] & 1 ? (data[1] & 2 ? NULL : "flows messages") : "*",
     };
     struct forward_post post = {.body = fuzz_copy(data + 2, size - 2)};
+    struct forward_place *places;
+    size_t place_count;
     arena_init(&arena, 256 * 1024 * 1024, NULL);
     if (json_read(&arena, post.body, &post.value, &error) == 0) {
+        forward_body_places(&post, &arena, &places, &place_count);
         add_content(&all, post.value, -1);
         for (int user = 0; user < 2; user++)
             check_user(&arena, &post, user, &selection, &forwarded);

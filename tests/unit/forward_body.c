@@ -13,7 +13,8 @@
 #define ENTRY(waba, changes)  "{\"id\":\"" waba "\",\"changes\":[" changes "]}"
 #define MESSAGE(id, from)     "{\"from\":\"" from "\",\"id\":\"" id "\"}"
 #define STATUS(id, to)        "{\"id\":\"" id "\",\"recipient_id\":\"" to "\"}"
-#define ACCOUNT               "{\"value\":{\"event\":\"APPROVED\"},\"field\":\"message_template_status_update\"}"
+#define TEMPLATE              "message_template_status_update"
+#define ACCOUNT               "{\"value\":{\"event\":\"APPROVED\"},\"field\":\"" TEMPLATE "\"}"
 
 #define A1 CHANGE("10", "\"messages\":[" MESSAGE("a1", "491") "]")
 #define A2 CHANGE("11", "\"messages\":[" MESSAGE("a2", "492") "]")
@@ -25,7 +26,8 @@ static const char whole[] = "the whole POST";
 
 struct trial {
     const char *name, *post;
-    const char *accounts, *lines, *excluded; /* separated by spaces; `lines` NULL: all */
+    const char *accounts, *lines; /* separated by spaces; `lines` NULL: all */
+    const char *excluded;         /* a line of account 1 */
     const char *fields;
     bool splits;
     const char *bodies[MOST_BODIES + 1]; /* up to the first NULL */
@@ -273,7 +275,9 @@ static void check_trial(const struct trial *trial) {
     selection.waba_ids =
         read_words(trial->accounts ? trial->accounts : "1", &selection.waba_id_count);
     selection.phone_number_ids = read_words(trial->lines, &selection.phone_number_count);
-    selection.excluded_ids = read_words(trial->excluded, &selection.excluded_count);
+    const struct forward_place excluded[] = {{"1", NULL}, {"2", "10"}, {"1", trial->excluded}};
+    selection.excluded = excluded;
+    selection.excluded_count = trial->excluded ? 3 : 2;
     check(json_read(&arena, post.body, &post.value, &error) == 0, "%s: %s", trial->name,
           error.reason);
     forward_body_make(&post, &arena, &selection, &recipes, &count);
@@ -284,6 +288,31 @@ static void check_trial(const struct trial *trial) {
         check_body(trial, &recipes[i], post.body, trial->bodies[i]);
         check_key(trial, recipes[i].order_key, trial->keys[i]);
     }
+}
+
+/* The places of a POST, as text. */
+static void check_places(const char *text, const char *expected) {
+    struct forward_post post = {.body = slice_of(text)};
+    struct forward_place *places;
+    struct json_error error;
+    struct buffer found = buffer_in(&arena);
+    size_t count;
+    check(json_read(&arena, post.body, &post.value, &error) == 0, "%s", text);
+    forward_body_places(&post, &arena, &places, &count);
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&found, "%s/%s ", places[i].waba_id,
+                      places[i].phone_number_id ? places[i].phone_number_id : "");
+    check(slice_equal(buffer_slice(&found), slice_of(expected)), "%s: %s", text, found.p);
+}
+
+static void check_all_places(void) {
+    check_places("5", "");
+    check_places(START END, "");
+    check_places(START "{\"id\":\"1\"},{\"id\":2},{\"id\":\"3\",\"changes\":[]},7" END, "1/ 3/ ");
+    check_places(START ENTRY("1", A1 "," A1 "," A2) "," ENTRY("2", B1 "," ACCOUNT) END,
+                 "1/10 1/11 2/20 2/ ");
+    check_places(START ENTRY("1", A1 "," A2) "," ENTRY("1", A1) "," ENTRY("2", A1) END,
+                 "1/10 1/11 1/10 2/10 ");
 }
 
 /* A text that is no recipe for this POST makes no body. */
@@ -312,6 +341,7 @@ int main(void) {
     arena_init(&arena, 64 * 1024 * 1024, NULL);
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
         check_trial(&trials[i]);
+    check_all_places();
     check_recipes();
     arena_free(&arena);
     return check_failures();
