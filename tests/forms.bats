@@ -7,7 +7,7 @@ PHONE=15550001111
 
 setup() {
     forget_sent
-    sandbox POST settings '{"flowPageCap":0,"flowPageCapSilent":false,"pagingToken":false}' >/dev/null
+    sandbox POST settings '{"flowPageCap":0,"flowPageCapSilent":false}' >/dev/null
     db "DELETE FROM flow; DELETE FROM flow_response; DELETE FROM flow_reply_count; DELETE FROM flow_token"
 }
 
@@ -91,6 +91,19 @@ ids() {
     api GET /v2/forms
     assert_success
     assert_body_is "{\"success\":true,\"data\":{\"items\":$items,\"paging\":{ \"cursors\":{\"after\":\"Q\\/=\"},\"next\":\"https:\\/\\/x?after=Q\" }}}"
+}
+
+# bats test_tags=direct
+@test "paging.next and paging.previous are the platform's without the access_token" {
+    have_many_flows 3
+    api GET '/v2/forms?limit=1'
+    assert_success
+    assert_that '.data.paging.next | contains("/flows?limit=1&after=QVFI")'
+    api GET "/v2/forms?limit=1&after=$(gojq -r .data.paging.cursors.after "$body")"
+    assert_that '.data.paging | [.next, .previous] | all(contains("/flows?limit=1&"))'
+    if grep -q -e access_token -e "$PLATFORM_TOKEN" "$body"; then
+        fail_answer 'the answer contains the token'
+    fi
 }
 
 # bats test_tags=direct

@@ -8,8 +8,7 @@ BSUID=US.13491208655302741918
 
 setup() {
     forget_sent
-    sandbox POST settings \
-        '{"templatePageCap":0,"templatePageCapSilent":false,"pagingToken":false}' >/dev/null
+    sandbox POST settings '{"templatePageCap":0,"templatePageCapSilent":false}' >/dev/null
 }
 
 # Replaces the account's templates upstream: have_templates ITEM...
@@ -129,7 +128,6 @@ names() {
 # bats test_tags=direct
 @test "paging.next is the platform's without the access_token" {
     have_many_templates 3
-    sandbox POST settings '{"pagingToken":true}' >/dev/null
     api GET '/v2/templates?limit=1'
     assert_success
     assert_that '.data.paging.next | startswith("http://") and contains("limit=1&after=QVFI")'
