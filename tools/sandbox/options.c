@@ -34,9 +34,16 @@ static const struct {
 enum { KNOWN = sizeof options_known / sizeof *options_known };
 
 static void print_help(void) {
-    printf("usage: graph-sandbox [options]\n\n"
-           "A simulator of the WhatsApp Cloud API on loopback, for demonstrations and tests.\n"
-           "The platform answers below /v26.0/ (or v21.0 to v25.0).\n\nOptions:\n");
+    printf(
+        "usage: graph-sandbox [options]\n\n"
+        "A simulator of the WhatsApp Cloud API on loopback, for demonstrations and tests.\n"
+        "The platform answers below /v26.0/ (or v21.0 to v25.0; an older version is served as "
+        "v21.0,\n"
+        "and so is a path without version). It takes the token from the header Authorization "
+        "(Bearer\n"
+        "or OAuth), from access_token in the query, or from that field of a form; and the members "
+        "of\n"
+        "a request from JSON, from a form (text[body]=...), or from the query.\n\nOptions:\n");
     for (size_t i = 0; i < KNOWN; i++) {
         printf("  --%-13s %-5s %s\n", options_known[i].option.name, options_known[i].argument,
                options_known[i].help);

@@ -11,11 +11,13 @@
  *
  *   independent: all that reads, checks or judges a request of the gateway. JSON is checked by
  *   strict_json.c (with its own UTF-8 check) and read by cJSON; HTTP by libmicrohttpd; multipart
- *   bodies by multipart_stream.c; the platform's rules stand in rules.c, message_types.c,
- *   interactive.c, template_send.c, media_upload.c; ids and signed URLs are made by wamid.c,
- *   cursor.c, media_url.c. Webhooks are signed by webhook_post.c with libsodium directly (not with
- *   crypto.h) and sent with its own libcurl options. base/json.h, seal.h, keyring.h, url.h, id.h,
- *   log.h (which is built on json.h) and everything of lib outside of base stay out. */
+ *   bodies by multipart_stream.c, forms by form_field.c; the platform's rules stand in rules.c,
+ *   message_types.c, interactive.c, template_send.c, media_upload.c; ids and signed URLs are made
+ *   by wamid.c, cursor.c, media_url.c. Webhooks are signed by webhook_post.c with libsodium
+ * directly (not with crypto.h) and sent with its own libcurl options. base/json.h, seal.h,
+ * keyring.h, url.h, id.h, log.h (which is built on json.h) and everything of lib outside of base
+ * stay out.
+ */
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H
 
