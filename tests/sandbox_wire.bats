@@ -310,7 +310,7 @@ upload() {
 @test "a request for permission to call: its own action, with or without a body" {
     local request='{"type":"call_permission_request","body":{"text":"b"},"action":{"name":"call_permission_request"}}'
     local change
-    for change in . 'del(.body)'; do
+    for change in . 'del(.body)' '.action.parameters = {phone_number: "1", call_purpose: "p"}'; do
         send_interactive "$(gojq -c "$change" <<<"$request")"
         assert_accepted
     done
@@ -467,4 +467,167 @@ upload() {
     assert_that '.paging.next | contains("?access_token=a%7Cb%26c%3Dd&")'
     fetch "$(gojq -r .paging.next "$body")"
     assert_that '.data | length == 1'
+}
+
+# --- What known programs send -------------------------------------------------------------------
+
+# Replays the requests on standard input, one a line: `METHOD PATH <= BODY => FILTER`. The body is
+# JSON or a form, `-` is none. The answer must have status 200 and satisfy the jq filter: `sent` and
+# `done` stand for the answers to a message and to a change. A request with a token in its query has
+# none in its headers.
+replay() {
+    local line call content filter options
+    local to=16505551234 media=1100000000000001
+    while read -r line; do
+        printf 'request: %s\n' "$line"
+        line=${line//'{phone}'/$LINE} line=${line//'{waba}'/$WABA} line=${line//'{token}'/$token}
+        line=${line//'{to}'/$to} line=${line//'{media}'/$media}
+        call=${line%% <= *} filter=${line##* => } content=${line#* <= }
+        content=${content% => *} options=()
+        [[ $call == *access_token=* ]] || options+=(-H "authorization: Bearer $token")
+        [[ $content != '{'* ]] || options+=(-H 'content-type: application/json')
+        [[ $content == - ]] || options+=(--data-binary "$content")
+        bare "${call% *}" "${call#* }" "${options[@]}"
+        assert_status 200
+        case $filter in
+        sent) assert_accepted ;;
+        done) assert_json . '{"success":true}' ;;
+        *) assert_that "$filter" ;;
+        esac
+    done
+}
+
+# The media that the last answer describes, as a program reads them: its size is that of `file_size`.
+assert_downloads() { # [curl option...]
+    local size
+    size=$(gojq -r .file_size "$body")
+    fetch "$(gojq -r .url "$body")" -H "Authorization: Bearer $token" "$@"
+    assert_status 200
+    assert_equal "$(stat -c %s "$body")" "$size"
+}
+
+@test "the requests of Chatwoot" {
+    replay <<'END'
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","context":null,"to":"{to}","text":{"body":"Hello"},"type":"text"} => sent
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","context":{"message_id":"wamid.x"},"to":"{to}","text":{"body":"Hello"},"type":"text"} => sent
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","context":null,"to":"{to}","type":"image","image":{"link":"https://x/a.png","caption":null}} => sent
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","context":null,"to":"{to}","type":"audio","audio":{"link":"https://x/a.ogg"}} => sent
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","context":null,"to":"{to}","type":"document","document":{"link":"https://x/a.pdf","caption":"c","filename":"a.pdf"}} => sent
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","interactive":{"type":"button","body":{"text":"b"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"A"}}]}},"type":"interactive"} => sent
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient_type":"individual","to":"{to}","type":"template","template":{"name":"hello_world","language":{"policy":"deterministic","code":"en_US"},"components":[]}} => sent
+POST v22.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient_type":"individual","recipient":"US.1","type":"interactive","interactive":{"type":"request_contact_info","body":{"text":"b"},"action":{"name":"request_contact_info"}}} => sent
+GET v14.0/{waba}/message_templates?access_token={token} <= - => .data | length == 7
+GET v13.0/{media}?phone_number_id={phone} <= - => .url | startswith("http")
+END
+    graph GET 1100000000000001 -H 'Content-Type: application/json'
+    assert_downloads
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"generate\":{\"count\":30}}" >/dev/null
+    bare GET "v14.0/$WABA/message_templates?access_token=$token"
+    assert_that '.data | length == 25'
+    fetch "$(gojq -r .paging.next "$body")"
+    assert_status 200
+    assert_that '(.data | length == 12) and (.paging | has("next") | not)'
+}
+
+@test "the requests of Typebot" {
+    replay <<'END'
+POST v21.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","type":"text","text":{"body":"Hello","preview_url":false}} => sent
+POST v21.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient":"US.1","type":"image","image":{"link":"https://x/a.png"}} => sent
+POST v21.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","type":"interactive","interactive":{"type":"button","header":{"type":"image","image":{"link":"https://x/a.png"}},"body":{"text":"b"},"action":{"buttons":[{"type":"reply","reply":{"id":"a","title":"A"}}]}}} => sent
+POST v21.0/{phone}/messages <= {"messaging_product":"whatsapp","status":"read","message_id":"wamid.x","typing_indicator":{"type":"text"}} => done
+GET v17.0/{phone} <= - => .display_phone_number | length > 0
+GET v17.0/{media} <= - => .mime_type == "image/jpeg"
+END
+    assert_downloads -A 'Mozilla/5.0 (compatible; robot/1.0)'
+    fetch_as "$SANDBOX/v21.0/$LINE/media" -F 'file=x;filename=blob;type=text/plain' \
+        -F type=text/plain -F messaging_product=whatsapp
+    assert_that '.id | length > 0'
+}
+
+@test "the requests of Evolution API" {
+    replay <<'END'
+POST v20.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient_type":"individual","type":"text","to":"{to}","text":{"body":"Hello","preview_url":false},"context":{"message_id":"wamid.x"}} => sent
+POST v20.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient_type":"individual","type":"reaction","to":"{to}","reaction":{"message_id":"wamid.x","emoji":"\ud83d\ude00"}} => sent
+POST v20.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient_type":"individual","type":"location","to":"{to}","location":{"longitude":13.4,"latitude":52.5,"name":"n","address":"a"}} => sent
+POST v20.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient_type":"individual","type":"contacts","to":"{to}","contacts":[{"name":{"formatted_name":"A","first_name":"A"},"phones":[{"phone":"1"}],"urls":[{}],"emails":[{}],"org":{}}]} => sent
+POST v20.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient_type":"individual","type":"document","to":"{to}","document":{"link":"https://x/a.pdf","filename":"a.pdf","caption":"c"}} => sent
+POST v20.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient_type":"individual","to":"{to}","type":"interactive","interactive":{"type":"list","header":{"type":"text","text":"h"},"body":{"text":"b"},"footer":{"text":"f"},"action":{"button":"Open","sections":[{"title":"S","rows":[{"title":"R","description":"d","id":"1"}]}]}}} => sent
+POST v20.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient_type":"individual","to":"{to}","type":"template","template":{"name":"hello_world","language":{"code":"en_US"}}} => sent
+GET v20.0/{waba}/message_templates <= - => .data | length == 7
+GET v20.0/{media} <= - => .url | length > 0
+END
+    assert_downloads
+    fetch_as "$SANDBOX/v20.0/$LINE/media" -F 'file=x;filename=a.txt;type=text/plain' \
+        -F typeFile=text/plain -F messaging_product=whatsapp
+    assert_that '.id | length > 0'
+    post "$LINE/messages" '{"messaging_product":"whatsapp","to":"1","type":"text","text":{}}'
+    assert_that '.error | has("message") and has("code")'
+}
+
+@test "the requests of n8n" {
+    replay <<'END'
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","recipient_type":"individual","to":"{to}","text":{"body":"Hello","preview_url":true},"type":"text"} => sent
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","image":{"id":"{media}","caption":"c"},"type":"image"} => sent
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","location":{"latitude":52.5,"longitude":13.4},"type":"location"} => sent
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","contacts":[{"name":{"formatted_name":"A"}}],"type":"contacts"} => sent
+POST v13.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","template":{"name":"order_shipped","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"A"},{"type":"date_time","date_time":{"fallback_value":"today"}}]},{"type":"button","index":"0","sub_type":"url","parameters":[{"type":"text","text":"x"}]}]},"type":"template"} => sent
+GET v13.0/{waba}/message_templates <= - => .data | length == 7
+GET v13.0/{media} <= - => .url | length > 0
+END
+    assert_downloads
+    fetch_as "$SANDBOX/v13.0/$LINE/media" -F 'file=x;filename=a.txt;type=text/plain' \
+        -F messaging_product=whatsapp
+    assert_that '.id | length > 0'
+    fetch_as "$SANDBOX/v13.0/"
+    assert_that '.error.type != "OAuthException"'
+    token=strange fetch_as "$SANDBOX/v13.0/"
+    assert_that '.error.type == "OAuthException"'
+    send '"image":{"id":"9"},"type":"image"'
+    assert_that '.error.message | endswith("is not a valid whatsapp business account media attachment ID")'
+    send '"image":{"link":"9"},"type":"image"'
+    assert_that '.error.message | endswith("is not a valid URI.")'
+}
+
+@test "the requests of Botpress" {
+    replay <<'END'
+POST v22.0/{phone}/messages <= {"messaging_product":"whatsapp","type":"text","to":"{to}","text":{"body":"Hello"},"biz_opaque_callback_data":"d"} => sent
+POST v22.0/{phone}/messages <= {"messaging_product":"whatsapp","type":"contacts","to":"{to}","contacts":"[{\"name\":{\"formatted_name\":\"A\",\"first_name\":\"A\"},\"phones\":[{\"phone\":\"1\",\"type\":\"CELL\"}]}]"} => sent
+POST v22.0/{phone}/messages <= {"messaging_product":"whatsapp","type":"interactive","to":"{to}","interactive":{"type":"cta_url","action":{"name":"cta_url","parameters":{"display_text":"Go","url":"https://x/"}},"body":{"text":"b"},"header":{"type":"text","text":"h"}}} => sent
+POST v22.0/{phone}/messages <= {"messaging_product":"whatsapp","type":"interactive","to":"{to}","interactive":{"type":"location_request_message","action":{"name":"send_location"},"body":{"text":"b"}}} => sent
+POST v22.0/{phone}/messages <= {"messaging_product":"whatsapp","status":"read","message_id":"wamid.x","typing_indicator":{"type":"text"}} => done
+GET v22.0/{waba}/message_templates?fields=&limit=2&status=&name=&after= <= - => (.data | length == 2) and (.paging.cursors.after | length > 0)
+GET v22.0/{waba}/message_templates?fields=id,name,status&limit=10&status=APPROVED <= - => .data | length == 6 and all(length == 3)
+GET v22.0/{media}? <= - => .url | length > 0
+END
+    assert_downloads
+    fetch_as "$SANDBOX/v22.0/$LINE/media?messaging_product=whatsapp" \
+        -F 'file=x;filename=a.txt;type=text/plain'
+    assert_that '.id | length > 0'
+    fetch_as "$SANDBOX/v22.0/$(gojq -r .id "$body")?phone_number_id=$LINE" -X DELETE
+    assert_json . '{"success":true}'
+}
+
+@test "the requests of Frappe WhatsApp" {
+    replay <<'END'
+POST v17.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","type":"text","text":{"preview_url":true,"body":"Hello"}} => sent
+POST v17.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","type":"image","image":{"link":"https://x/a.png","caption":null},"context":{"message_id":"wamid.x"}} => sent
+POST v17.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","type":"template","template":{"name":"table_reserved","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","parameter_name":"guests","text":"4"},{"type":"text","parameter_name":"day","text":"Friday"}]},{"type":"header","parameters":[{"type":"image","image":{"link":"https://x/a.png"}}]}]}} => sent
+POST v17.0/{phone}/messages <= {"messaging_product":"whatsapp","to":"{to}","type":"template","template":{"name":"order_shipped","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"A"},{"type":"text","text":"B"}]},{"type":"button","sub_type":"url","index":0,"parameters":[{"type":"text","text":"x"}]}]}} => sent
+POST v17.0/{phone}/messages <= {"messaging_product":"whatsapp","status":"read","message_id":"wamid.x"} => done
+GET v17.0/{media}/ <= - => .url | length > 0
+END
+    assert_downloads
+    authorized "OAuth $token" GET v17.0/1100000000000001/
+    assert_downloads
+}
+
+@test "the requests of clients with form bodies" {
+    replay <<'END'
+POST v14.0/{phone}/messages <= messaging_product=whatsapp&to=%2B{to}&recipient_type=individual&type=text&text[preview_url]=false&text[body]=Hello+there => sent
+POST v14.0/{phone}/messages <= messaging_product=whatsapp&to={to}&recipient_type=individual&type=image&image[link]=https%3A%2F%2Fx%2Fa.png&image[caption]=c => sent
+POST v14.0/{phone}/messages <= messaging_product=whatsapp&to={to}&recipient_type=individual&type=location&location[longitude]=13.4&location[latitude]=52.5&location[name]=n&location[address]=a => sent
+POST v14.0/{phone}/messages <= messaging_product=whatsapp&to={to}&type=interactive&interactive=%7B%22type%22%3A%22location_request_message%22%2C%22body%22%3A%7B%22text%22%3A%22b%22%7D%2C%22action%22%3A%7B%22name%22%3A%22send_location%22%7D%7D => sent
+POST v14.0/{phone}/messages <= messaging_product=whatsapp&status=read&message_id=wamid.x => done
+POST {phone}/messages?access_token={token} <= messaging_product=whatsapp&to={to}&text[body]=Hello => sent
+END
 }
