@@ -3,6 +3,9 @@
 #include "memory.h"
 #include "strict_json.h"
 
+/* Unused bytes beyond which the items that there are are copied. */
+enum { WASTE_MAX = 1 << 20 };
+
 static void item_append(struct collection *collection, const struct item *item) {
     if (!collection->arena)
         collection->arena = memory_open();
@@ -16,31 +19,82 @@ static void item_append(struct collection *collection, const struct item *item) 
     struct arena *arena = collection->arena;
     collection->items[collection->count++] =
         (struct item){.serial = item->serial,
-                      .waba_id = arena_copy(arena, slice_of(item->waba_id)),
+                      .owner = arena_copy(arena, slice_of(item->owner)),
                       .id = arena_copy(arena, slice_of(item->id)),
                       .raw = {arena_copy(arena, item->raw), item->raw.n}};
 }
 
+void collection_insert(struct collection *collection, const char *owner, const char *id,
+                       struct slice raw) {
+    struct item item = {++collection->last_serial, owner, id, raw};
+    item_append(collection, &item);
+}
+
 static const char *item_add(struct arena *arena, struct collection *collection, const char *waba_id,
                             struct slice raw) {
-    struct item item = {.waba_id = waba_id, .id = json_member_text(arena, raw, "id"), .raw = raw};
-    if (!item.id)
+    const char *id = json_member_text(arena, raw, "id");
+    if (!id)
         return "every item needs an id, a string";
-    item.serial = ++collection->last_serial;
-    item_append(collection, &item);
+    collection_insert(collection, waba_id, id, raw);
     return NULL;
 }
 
-/* The items that stay are copied, so that the memory of the others is freed. */
-void collection_clear(struct collection *collection, const char *waba_id) {
+/* Copies the items that are not of `owner` (NULL: that are of any), so that the memory of the
+ * others is freed. */
+static void items_copy(struct collection *collection, const char *owner) {
     struct collection old = *collection;
     collection->arena = NULL;
     collection->items = NULL;
-    collection->count = collection->capacity = 0;
-    for (size_t i = 0; waba_id && i < old.count; i++)
-        if (strcmp(old.items[i].waba_id, waba_id) != 0)
+    collection->count = collection->capacity = collection->waste = 0;
+    for (size_t i = 0; i < old.count; i++)
+        if (!owner || strcmp(old.items[i].owner, owner) != 0)
             item_append(collection, &old.items[i]);
     memory_close(old.arena);
+}
+
+void collection_clear(struct collection *collection, const char *owner) {
+    if (!owner)
+        collection->count = 0;
+    items_copy(collection, owner);
+}
+
+/* Counts the bytes that became unused, and frees them when they are many. */
+static void waste_add(struct collection *collection, size_t bytes) {
+    collection->waste += bytes;
+    if (collection->waste > WASTE_MAX)
+        items_copy(collection, NULL);
+}
+
+void collection_replace(struct collection *collection, const char *id, struct slice raw) {
+    for (size_t i = 0; i < collection->count; i++) {
+        struct item *item = &collection->items[i];
+        if (strcmp(item->id, id) == 0) {
+            size_t bytes = item->raw.n;
+            item->raw = (struct slice){arena_copy(collection->arena, raw), raw.n};
+            waste_add(collection, bytes);
+            return;
+        }
+    }
+}
+
+void collection_remove(struct collection *collection, const char *id) {
+    for (size_t i = 0; i < collection->count; i++) {
+        struct item *item = &collection->items[i];
+        if (strcmp(item->id, id) == 0) {
+            size_t bytes = item->raw.n + sizeof *item;
+            collection->count--;
+            memmove(item, item + 1, (collection->count - i) * sizeof *item);
+            waste_add(collection, bytes);
+            return;
+        }
+    }
+}
+
+size_t collection_count(const struct collection *collection, const char *owner) {
+    size_t count = 0;
+    for (size_t i = 0; i < collection->count; i++)
+        count += strcmp(collection->items[i].owner, owner) == 0;
+    return count;
 }
 
 struct generation {
@@ -103,5 +157,5 @@ const struct item *collection_find(const struct collection *collection, const ch
 
 const struct account *collection_owner(const struct collection *collection, const char *id) {
     const struct item *item = collection_find(collection, id);
-    return item ? account_by_waba(item->waba_id) : NULL;
+    return item ? account_by_waba(item->owner) : NULL;
 }

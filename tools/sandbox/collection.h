@@ -1,20 +1,19 @@
-/* The items of the lists that the platform returns in pages: templates and flows. Items are stored
- * and returned byte for byte. All calls are made under the lock of the state, those that change it
- * under the write lock. */
+/* The items of the lists that the platform returns in pages: templates, flows, QR codes. Items are
+ * stored and returned byte for byte. All calls are made under the lock of the state, those that
+ * change it under the write lock. */
 #ifndef SANDBOX_COLLECTION_H
 #define SANDBOX_COLLECTION_H
 
 #include "account.h"
 
 struct item {
-    int64_t serial; /* grows with each item: the order of the list */
-    const char *waba_id;
+    int64_t serial;    /* grows with each item: the order of the list */
+    const char *owner; /* the id of an account, or of the number that the item belongs to */
     const char *id;
     struct slice raw; /* the item's JSON */
 };
 
 struct collection {
-    const char *default_fields; /* comma-separated; NULL prints the whole item */
     /* Appends the i-th generated item as JSON. */
     void (*make)(struct buffer *out, const char *prefix, int64_t i);
     struct arena *arena; /* of the items; NULL: there are none */
@@ -22,6 +21,7 @@ struct collection {
     size_t count;
     size_t capacity;
     int64_t last_serial;
+    size_t waste; /* bytes of replaced and removed items, which the arena still holds */
 };
 
 /* Adds the items of a control call: {wabaId, items: [...], generate: {count, ...}, replace}; `call`
@@ -35,7 +35,20 @@ const struct item *collection_find(const struct collection *collection, const ch
 /* Returns the account of the item with this id, or NULL. */
 const struct account *collection_owner(const struct collection *collection, const char *id);
 
-/* Deletes the items of one account, or with NULL all. */
-void collection_clear(struct collection *collection, const char *waba_id);
+/* Adds an item after all others. The texts are copied. */
+void collection_insert(struct collection *collection, const char *owner, const char *id,
+                       struct slice raw);
+
+/* Replaces the JSON of the item with this id, which keeps its place. */
+void collection_replace(struct collection *collection, const char *id, struct slice raw);
+
+/* Deletes the item with this id, if there is one. */
+void collection_remove(struct collection *collection, const char *id);
+
+/* Returns the number of the owner's items. */
+size_t collection_count(const struct collection *collection, const char *owner);
+
+/* Deletes the items of one owner, or with NULL all. */
+void collection_clear(struct collection *collection, const char *owner);
 
 #endif

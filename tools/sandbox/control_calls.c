@@ -11,10 +11,12 @@
 #include "flow_list.h"
 #include "media_object.h"
 #include "media_url.h"
+#include "node_state.h"
 #include "number.h"
 #include "recorder.h"
 #include "settings.h"
 #include "template_list.h"
+#include "template_write.h"
 #include "webhook_call.h"
 #include "webhook_kinds.h"
 #include "webhook_log.h"
@@ -114,6 +116,20 @@ static void templates_put(struct exchange *exchange) {
 
 static void templates_clear(struct exchange *exchange) {
     collection_clear(&templates, exchange_parameter(exchange, "wabaId"));
+    control_done(exchange, NULL);
+}
+
+static void templates_change(struct exchange *exchange) {
+    control_done(exchange,
+                 template_control(exchange->arena, exchange_segment(exchange, 2), exchange->json));
+}
+
+static void nodes_show(struct exchange *exchange) {
+    node_state_print(&exchange->reply.body, exchange_segment(exchange, 2));
+}
+
+static void nodes_clear(struct exchange *exchange) {
+    edges_clear();
     control_done(exchange, NULL);
 }
 
@@ -245,7 +261,16 @@ const struct control_call control_calls[] = {
     {"POST", "templates", LOCK_WRITE, templates_put,
      "{wabaId, items:[...], generate:{count, start, prefix}, replace}; items are returned byte "
      "for byte"},
+    {"POST", "templates/*", LOCK_WRITE, templates_change,
+     "change members of a template, such as {status:\"APPROVED\"}: one that a client made is "
+     "PENDING"},
     {"DELETE", "templates", LOCK_WRITE, templates_clear, "all, or those of ?wabaId="},
+    {"GET", "nodes/*", LOCK_READ, nodes_show,
+     "what clients changed at the edges of an account or number: {profile, settings, commerce, "
+     "registration (with pin and the code of request_code), subscription and webhook (with "
+     "verify_token)}"},
+    {"DELETE", "nodes", LOCK_WRITE, nodes_clear,
+     "delete that of all nodes, and all blocked users, QR codes and upload sessions"},
     {"POST", "flows", LOCK_WRITE, flows_put, "as templates"},
     {"DELETE", "flows", LOCK_WRITE, flows_clear, "as templates"},
     {"GET", "media", LOCK_READ, media_all, "all media: owner, type, size, sha256, part headers"},

@@ -13,6 +13,7 @@
 enum { SEGMENTS_MAX = 8, BODY_MAX = 32 << 20 };
 
 struct fault;
+struct job;
 struct upload;
 
 /* A source of the bytes of an answer, used instead of `body`. */
@@ -61,6 +62,7 @@ struct exchange {
     struct crypto_sha256 *digest;
     struct upload *upload;  /* of graph_routes.c: the body goes there; NULL: it goes to `body` */
     struct fault *fault;    /* of server.c: applies to this request; NULL: none */
+    struct job *job;        /* of callback_handshake.c: answers the request; NULL: none */
     cJSON *json;            /* of request_body.c: the members of the request, or NULL */
     bool form;              /* they come from a form, in which all values are texts */
     const char *form_token; /* the field access_token of a form, or NULL */

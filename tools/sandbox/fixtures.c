@@ -2,13 +2,18 @@
 
 #include "access_token.h"
 #include "account.h"
+#include "blocked_user.h"
+#include "flow_asset.h"
 #include "flow_list.h"
 #include "media_object.h"
+#include "node_state.h"
 #include "number.h"
+#include "qr_code.h"
 #include "sandbox.h"
 #include "settings.h"
 #include "strict_json.h"
 #include "template_list.h"
+#include "upload_session.h"
 
 static const char *load_token(struct arena *arena, const cJSON *json) {
     (void)arena;
@@ -60,14 +65,23 @@ const char *fixtures_load(struct arena *arena, struct slice text) {
     return problem;
 }
 
+void edges_clear(void) {
+    node_state_clear();
+    blocked_user_clear();
+    qr_code_clear();
+    session_clear();
+}
+
 void fixtures_clear(void) {
     state_write();
     account_clear();
     token_clear();
     collection_clear(&templates, NULL);
     collection_clear(&flows, NULL);
+    flow_asset_clear();
     media_clear();
     number_clear();
+    edges_clear();
     settings_reset();
     state_done();
 }

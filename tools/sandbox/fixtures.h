@@ -9,6 +9,10 @@
  * before the wrong body is loaded then. Takes the lock of the state. */
 const char *fixtures_load(struct arena *arena, struct slice text);
 
+/* Deletes what clients changed at edges: profiles, settings, registrations, callbacks, blocked
+ * users, QR codes, upload sessions. Called under the write lock of the state. */
+void edges_clear(void);
+
 /* Empties the state and restores the settings of the command line. Takes the lock of the state. */
 void fixtures_clear(void);
 

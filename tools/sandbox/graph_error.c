@@ -35,6 +35,7 @@ static const struct graph_error errors[] = {
     {200, 403, 0, false, false, "Permissions error", NULL, NULL},
     {368, 403, 0, false, false, "Temporarily blocked for policies violations",
      "The business account was restricted for violating a platform policy.", NULL},
+    {2200, 400, 0, false, false, "Callback verification failed", NULL, NULL},
     {2500, 400, 0, true, false,
      "An active access token must be used to query information about the current user.", NULL,
      NULL},
@@ -130,6 +131,8 @@ static const struct graph_error errors[] = {
     {132069, 400, 0, false, false, "Flow is in throttled state", "The flow is throttled.", NULL},
     {133004, 503, 0, false, true, "Server is temporarily unavailable",
      "The server is temporarily unavailable.", NULL},
+    {133005, 400, 0, false, false, "Two step verification PIN Mismatch",
+     "The PIN is not that of the number.", NULL},
     {133010, 400, 0, false, false, "Phone number not registered",
      "The phone number is not registered.", NULL},
     {133016, 400, 0, false, false, "Account register deregister rate limit exceeded",
@@ -137,8 +140,20 @@ static const struct graph_error errors[] = {
     {134102, 500, 0, false, false, "Template unavailable", "The template is not available.", NULL},
     {135000, 400, 0, false, false, "Generic user error", "The request could not be processed.",
      NULL},
+    {136025, 400, 0, false, false, "Verify code error", "The code is not valid.", NULL},
     {137000, 400, 0, false, false, "Identity key mismatch",
      "The identity key of the recipient has changed.", NULL},
+    {139001, 400, 0, false, false, "Flow can't be updated", NULL,
+     "Only a flow with the status DRAFT can be changed."},
+    {139002, 400, 0, false, false, "Publishing Flow Failed", NULL,
+     "Only a flow with the status DRAFT and without validation errors can be published."},
+    {139003, 400, 0, false, false, "Deprecating Flow Failed", NULL,
+     "Only a flow with the status PUBLISHED can be deprecated."},
+    {139004, 400, 0, false, false, "Flow can't be deleted", NULL,
+     "Only a flow with the status DRAFT can be deleted."},
+    {139100, 400, 0, false, false, "Failed to block/unblock users",
+     "Failed to block some users, see the block_users response list for details", NULL},
+    {139101, 400, 0, false, false, "Blocklist limit reached", "The blocklist is full.", NULL},
 };
 
 static const struct graph_error *error_find(int code) {
@@ -222,6 +237,24 @@ format_text(struct arena *arena, const char *format, va_list arguments) {
     vsnprintf(text, size, format, again);
     va_end(again);
     return text;
+}
+
+void reply_error_user(struct exchange *exchange, int subcode, const char *title,
+                      const char *message) {
+    struct buffer *out = &exchange->reply.body;
+    char trace[TRACE_ID_SIZE];
+    trace_id(trace);
+    reply_clear(&exchange->reply);
+    exchange->reply.status = 400;
+    exchange->reply.type = "application/json; charset=UTF-8";
+    buffer_printf(out,
+                  "{\"error\":{\"message\":\"Invalid parameter\",\"type\":\"OAuthException\","
+                  "\"code\":100,\"error_subcode\":%d,\"is_transient\":false,",
+                  subcode);
+    quote(out, "error_user_title", title);
+    buffer_add_char(out, ',');
+    quote(out, "error_user_msg", message);
+    buffer_printf(out, ",\"fbtrace_id\":\"%s\"}}", trace);
 }
 
 void reply_error(struct exchange *exchange, int code, const char *format, ...) {

@@ -19,6 +19,10 @@ void reply_error(struct exchange *exchange, int code, const char *format, ...)
 void reply_error_details(struct exchange *exchange, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Answers 400, code 100 with that subcode and with a title and a message for people. */
+void reply_error_user(struct exchange *exchange, int subcode, const char *title,
+                      const char *message);
+
 /* Answers 400, code 100, subcode 33: the object does not exist or belongs to another account. With
  * the id "", which stands for the root of a version, there is no subcode. */
 void reply_unknown_object(struct exchange *exchange, const char *id);

@@ -5,7 +5,8 @@
 #include "access_token.h"
 #include "account.h"
 #include "fault_answer.h"
-#include "graph_edges.h"
+#include "flow_asset.h"
+#include "graph_dispatch.h"
 #include "graph_error.h"
 #include "media_upload.h"
 #include "media_url.h"
@@ -61,41 +62,6 @@ static bool token_answer(struct exchange *exchange) {
     return false;
 }
 
-static const struct edge *edge_find(const char *method, enum node node, const char *name,
-                                    bool *known) {
-    *known = false;
-    for (const struct edge *edge = graph_edges; edge->method; edge++) {
-        if (edge->node == node && strcmp(edge->name, name) == 0) {
-            *known = true;
-            if (strcmp(edge->method, method) == 0)
-                return edge;
-        }
-    }
-    return NULL;
-}
-
-static void route_answer(struct exchange *exchange) {
-    const char *id = exchange_segment(exchange, 1);
-    const char *name = exchange_segment(exchange, 2);
-    const char *method = strcmp(exchange->method, "HEAD") == 0 ? "GET" : exchange->method;
-    struct target target = target_find(id, exchange_token(exchange));
-    bool known;
-    if (target.node == NODE_NONE) {
-        reply_unknown_object(exchange, id);
-        return;
-    }
-    const struct edge *edge = edge_find(method, target.node, name, &known);
-    if (edge && exchange->segment_count <= 3) {
-        edge->answer(exchange, &target);
-    } else if (known && exchange->segment_count <= 3) {
-        reply_unknown_object(exchange, id);
-    } else {
-        reply_error(exchange, 100,
-                    "(#100) Tried accessing nonexisting field (%.100s) on node type (%s)", name,
-                    target_type(target.node));
-    }
-}
-
 /* Adds the headers of every answer of the platform. */
 static void add_graph_headers(struct exchange *exchange, int version) {
     const char *token = exchange_token(exchange);
@@ -123,9 +89,11 @@ static bool is_upload(const struct exchange *exchange) {
            strcmp(exchange_segment(exchange, 2), "media") == 0;
 }
 
-/* Whether the request may change the state. Sends only read it, so that they do not wait for each
- * other. */
+/* Whether the request may change the state: those with other methods than GET, and the field
+ * preview.invalidate(true). Sends only read it, so that they do not wait for each other. */
 static bool is_change(const struct exchange *exchange) {
+    if (strstr(exchange->query, "invalidate"))
+        return true;
     return strcmp(exchange->method, "GET") != 0 && strcmp(exchange->method, "HEAD") != 0 &&
            strcmp(exchange_segment(exchange, 2), "messages") != 0;
 }
@@ -155,7 +123,7 @@ static void platform_answer(struct exchange *exchange, int version) {
         reply_error(exchange, 1, "The request body is too large.");
         exchange->reply.status = 413;
     } else if (version_check(exchange, version) && token_answer(exchange)) {
-        route_answer(exchange);
+        graph_dispatch(exchange);
     }
 }
 
@@ -169,6 +137,8 @@ void graph_answer(struct exchange *exchange) {
         add_graph_headers(exchange, version);
     } else if (media_is_download(exchange->path)) {
         media_download(exchange);
+    } else if (flow_asset_is_download(exchange->path)) {
+        flow_asset_download(exchange);
     } else {
         platform_answer(exchange, version);
         add_graph_headers(exchange, version);

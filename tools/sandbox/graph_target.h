@@ -5,27 +5,37 @@
 #include "account.h"
 #include "exchange.h"
 
-enum node { NODE_NONE, NODE_ME, NODE_WABA, NODE_PHONE, NODE_MEDIA, NODE_FLOW, NODE_TEMPLATE };
+/* The one app of the sandbox, which all tokens belong to. */
+#define APP_ID   "730000000000001"
+#define APP_NAME "Sandbox App"
+#define APP_LINK "https:\\/\\/www.facebook.com\\/games\\/?app_id=" APP_ID
+
+enum node {
+    NODE_NONE,
+    NODE_ME,
+    NODE_APP,
+    NODE_DEBUG_TOKEN,
+    NODE_WABA,
+    NODE_PHONE,
+    NODE_MEDIA,
+    NODE_FLOW,
+    NODE_TEMPLATE,
+    NODE_UPLOAD
+};
 
 struct target {
     enum node node;
     const char *id;
-    const struct account *account; /* its owner; NULL for NODE_ME and NODE_NONE */
+    const struct account *account; /* its owner, or of the token where the node has none */
     const struct phone *phone;     /* of NODE_PHONE */
+    const char *part;              /* the segment after the edge, or NULL */
 };
-
-/* Finds the object with this id for a caller with this token. An object of an account with another
- * token counts as unknown: NODE_NONE. Called under the lock of the state. */
-struct target target_find(const char *id, const char *token);
-
-/* Returns the platform's name of the type of a node, "" for NODE_NONE. */
-const char *target_type(enum node node);
 
 /* What a method does with a node (edge "") or with one of its edges. */
 struct edge {
     const char *method;
     enum node node;
-    const char *name;
+    const char *name; /* with a slash at its end: the edge and one more segment */
     void (*answer)(struct exchange *exchange, const struct target *target);
 };
 

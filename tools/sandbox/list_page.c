@@ -59,9 +59,9 @@ static bool read_page(struct exchange *exchange, const struct page_rules *rules,
            read_cursor(exchange, "before", &page->before);
 }
 
-static bool is_wanted(const struct exchange *exchange, const struct item *item,
-                      const struct account *account, const struct page_rules *rules) {
-    return strcmp(item->waba_id, account->waba_id) == 0 &&
+static bool is_wanted(const struct exchange *exchange, const struct item *item, const char *owner,
+                      const struct page_rules *rules) {
+    return strcmp(item->owner, owner) == 0 &&
            (!rules->wanted || rules->wanted(exchange, item->raw));
 }
 
@@ -89,13 +89,12 @@ static void page_reverse(struct page *page) {
 
 /* Collects the items of the page; a `before` page is the last `limit` ones before that item. */
 static void page_find(const struct exchange *exchange, const struct collection *collection,
-                      const struct account *account, const struct page_rules *rules,
-                      struct page *page) {
+                      const char *owner, const struct page_rules *rules, struct page *page) {
     bool backwards = page->before != 0 && page->after == 0;
     page->items = arena_alloc(exchange->arena, collection->count * sizeof *page->items);
     for (size_t step = 0; step < collection->count; step++) {
         size_t i = backwards ? collection->count - 1 - step : step;
-        if (is_wanted(exchange, &collection->items[i], account, rules))
+        if (is_wanted(exchange, &collection->items[i], owner, rules))
             page_offer(page, &collection->items[i], backwards);
     }
     if (backwards)
@@ -111,34 +110,9 @@ static bool is_listed(const char *names, struct slice name) {
     return false;
 }
 
-/* Appends the item's member, preceded by `*before`, which becomes a comma. */
-static void print_member(struct exchange *exchange, const struct item *item, struct slice name,
-                         char *before) {
-    const char *text = arena_copy(exchange->arena, name);
-    struct slice value;
-    if (!json_member(item->raw, text, &value))
-        return;
-    buffer_printf(&exchange->reply.body, "%c\"%s\":", *before, text);
-    buffer_add_slice(&exchange->reply.body, value);
-    *before = ',';
-}
-
-void list_item(struct exchange *exchange, const struct collection *collection,
-               const struct item *item) {
-    const char *fields = exchange_parameter(exchange, "fields");
-    struct buffer *out = &exchange->reply.body;
-    char before = '{';
-    if (!fields || *fields == '\0')
-        fields = collection->default_fields;
-    if (!fields) {
-        buffer_add_slice(out, item->raw);
-        return;
-    }
-    if (!is_listed(fields, SLICE("id")))
-        print_member(exchange, item, SLICE("id"), &before);
-    for (struct slice rest = slice_of(fields); rest.n > 0;)
-        print_member(exchange, item, slice_cut(&rest, ','), &before);
-    buffer_add_text(out, before == '{' ? "{}" : "}");
+bool list_item(struct exchange *exchange, const struct item *item, const struct page_rules *rules) {
+    struct slice whole = rules->whole ? rules->whole(exchange, item) : item->raw;
+    return fields_print(exchange, whole, rules->shape, fields_chosen(exchange));
 }
 
 /* Prints the URL of the next or the previous page: the same query with another cursor. */
@@ -178,20 +152,26 @@ static void print_paging(struct exchange *exchange, const struct page *page) {
     buffer_add_text(&exchange->reply.body, "}");
 }
 
-void list_page(struct exchange *exchange, const struct collection *collection,
-               const struct account *account, const struct page_rules *rules) {
-    struct page page = {0};
+static void print_page(struct exchange *exchange, const struct page *page,
+                       const struct page_rules *rules) {
     struct buffer *out = &exchange->reply.body;
-    if (!read_page(exchange, rules, &page))
-        return;
-    page_find(exchange, collection, account, rules, &page);
     buffer_add_text(out, "{\"data\":[");
-    for (size_t i = 0; i < page.count; i++) {
+    for (size_t i = 0; i < page->count; i++) {
         buffer_add_text(out, i == 0 ? "" : ",");
-        list_item(exchange, collection, page.items[i]);
+        if (!list_item(exchange, page->items[i], rules))
+            return;
     }
     buffer_add_text(out, "]");
-    if (page.count > 0)
-        print_paging(exchange, &page);
+    if (page->count > 0)
+        print_paging(exchange, page);
     buffer_add_text(out, "}");
+}
+
+void list_page(struct exchange *exchange, const struct collection *collection, const char *owner,
+               const struct page_rules *rules) {
+    struct page page = {0};
+    if (!read_page(exchange, rules, &page))
+        return;
+    page_find(exchange, collection, owner, rules, &page);
+    print_page(exchange, &page, rules);
 }

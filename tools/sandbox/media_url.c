@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "graph_error.h"
 #include "json_print.h"
+#include "node_fields.h"
 #include "sandbox.h"
 #include "settings.h"
 #include "text.h"
@@ -58,9 +59,10 @@ void media_expire_urls(void) {
 }
 
 void media_show(struct exchange *exchange, const char *id) {
+    static const struct node_shape shape = {.type = "WhatsAppMedia"};
     const struct media *media = media_find(id);
     const char *host = exchange_header(exchange, "Host");
-    struct buffer *out = &exchange->reply.body;
+    struct buffer whole = buffer_in(exchange->arena), *out = &whole;
     const char *quote = settings.media_size_text ? "\"" : "";
     if (!text_matches(media->phone_id, exchange_parameter(exchange, "phone_number_id"))) {
         reply_unknown_object(exchange, id);
@@ -73,6 +75,7 @@ void media_show(struct exchange *exchange, const char *id) {
     json_quote_text(out, media->mime);
     buffer_printf(out, ",\"sha256\":\"%s\",\"file_size\":%s%" PRId64 "%s,\"id\":\"%s\"}",
                   media->sha256, quote, media->size, quote, media->id);
+    fields_print(exchange, buffer_slice(&whole), &shape, fields_chosen(exchange));
 }
 
 bool media_is_download(const char *path) {

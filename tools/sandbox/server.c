@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
+#include "callback_handshake.h"
 #include "control.h"
 #include "exchange.h"
 #include "faults.h"
@@ -53,6 +54,8 @@ static enum MHD_Result exchange_answer(struct exchange *exchange) {
         response_reset(exchange->connection);
         return give_up(exchange);
     }
+    if (exchange->job && handshake_start(exchange))
+        return MHD_YES;
     int64_t wait = reply_wait(exchange);
     if (wait == 0)
         return response_send(exchange);
@@ -139,6 +142,7 @@ static void server_completed(void *cls, struct MHD_Connection *connection, void 
     if (exchange->stage != STAGE_NEW && !exchange->control && !exchange->recorded)
         recorder_keep(exchange);
     graph_release(exchange);
+    handshake_drop(exchange);
     fault_drop(exchange->fault);
     exchange_free(exchange);
     *request = NULL;

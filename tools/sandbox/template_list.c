@@ -54,15 +54,27 @@ static bool template_wanted(const struct exchange *exchange, struct slice item) 
     return true;
 }
 
+/* Without a choice a template is printed whole. */
+static const struct node_shape template_shape = {
+    .type = "WhatsAppMessageTemplate",
+    .known = "id,name,language,status,category,components,parameter_format,sub_category,"
+             "previous_category,correct_category,rejected_reason,quality_score,"
+             "message_send_ttl_seconds,cta_url_link_tracking_opted_out,library_template_name,"
+             "library_template_body_inputs,library_template_button_inputs,is_primary_device_"
+             "delivery_only,degrees_of_freedom_spec,specific_rejection_reason",
+};
+
 void template_list(struct exchange *exchange, const struct account *account) {
     struct page_rules rules = {.cap = settings.template_page_cap,
                                .silent = settings.template_page_cap_silent,
+                               .shape = &template_shape,
                                .wanted = template_wanted};
-    list_page(exchange, &templates, account, &rules);
+    list_page(exchange, &templates, account->waba_id, &rules);
 }
 
 void template_show(struct exchange *exchange, const char *id) {
-    list_item(exchange, &templates, collection_find(&templates, id));
+    struct page_rules rules = {.shape = &template_shape};
+    list_item(exchange, collection_find(&templates, id), &rules);
 }
 
 const struct account *template_owner(const char *id) {
@@ -86,7 +98,7 @@ const struct item *template_find(struct arena *arena, const struct account *acco
                                  const char *name, const char *language) {
     for (size_t i = 0; i < templates.count; i++) {
         const struct item *item = &templates.items[i];
-        if (strcmp(item->waba_id, account->waba_id) == 0 &&
+        if (strcmp(item->owner, account->waba_id) == 0 &&
             member_is(arena, item->raw, "name", name) &&
             member_is(arena, item->raw, "language", language))
             return item;

@@ -29,7 +29,10 @@ static void *job_run(void *cls) {
     posts_send(job->arena, job->posts, job->count, &job->rules);
     webhook_log(job->arena, job->posts, job->count);
     if (job->exchange) {
-        posts_print(&job->exchange->reply.body, job->posts, job->count, false);
+        if (job->finish)
+            job->finish(job->exchange, job->posts, job->cls);
+        else
+            posts_print(&job->exchange->reply.body, job->posts, job->count, false);
         MHD_resume_connection(job->exchange->connection);
     }
     job_free(job);

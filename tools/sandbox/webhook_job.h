@@ -11,6 +11,9 @@ struct job {
     struct post *posts;
     size_t count;
     struct send_rules rules;
+    /* Makes the answer of the exchange when all posts are sent; NULL: it is the posts. */
+    void (*finish)(struct exchange *exchange, const struct post *posts, void *cls);
+    void *cls;
 };
 
 /* Returns an empty job in an arena of its own. */

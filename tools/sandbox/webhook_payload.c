@@ -2,34 +2,17 @@
 
 #include <stdlib.h>
 
+#include "json_merge.h"
 #include "json_print.h"
 #include "settings.h"
 #include "text.h"
 #include "webhook_template.h"
 
-/* RFC 7396: null removes a member, objects are merged, every other value replaces. */
-static void merge(cJSON *target, const cJSON *patch) {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, patch) {
-        cJSON *known = cJSON_GetObjectItemCaseSensitive(target, item->string);
-        if (cJSON_IsNull(item)) {
-            cJSON_DeleteItemFromObjectCaseSensitive(target, item->string);
-        } else if (cJSON_IsObject(item) && cJSON_IsObject(known)) {
-            merge(known, item);
-        } else if (known) {
-            cJSON_ReplaceItemInObjectCaseSensitive(target, item->string,
-                                                   cJSON_Duplicate(item, true));
-        } else {
-            cJSON_AddItemToObject(target, item->string, cJSON_Duplicate(item, true));
-        }
-    }
-}
-
 static cJSON *make_element(const struct update *update) {
     cJSON *element = webhook_template_fill(update, update->kind->element);
     if (settings.webhook_version >= 24)
         cJSON_DeleteItemFromObjectCaseSensitive(element, "conversation");
-    merge(element, update->message);
+    json_merge(element, update->message);
     return element;
 }
 
@@ -42,7 +25,7 @@ static cJSON *make_contact(const struct update *update) {
         [CONTACT_UPDATED] = "{'profile':{'name':'${name}'},'wa_id':'${phone}'}",
     };
     cJSON *contact = webhook_template_fill(update, templates[update->kind->contact]);
-    merge(contact, update->contact);
+    json_merge(contact, update->contact);
     return contact;
 }
 
@@ -63,10 +46,10 @@ static cJSON *make_value(const struct update *update) {
     }
     if (update->kind->value) {
         cJSON *more = webhook_template_fill(update, update->kind->value);
-        merge(value, more);
+        json_merge(value, more);
         cJSON_Delete(more);
     }
-    merge(value, update->value);
+    json_merge(value, update->value);
     return value;
 }
 

@@ -6,14 +6,6 @@
 #include "json_print.h"
 #include "settings.h"
 #include "url_text.h"
-#include "webhook_job.h"
-
-struct verification {
-    const char *url;
-    const char *verify_token;
-    const char *challenge;
-    const char *mode;
-};
 
 static const struct json_field verification_fields[] = {
     {"url", JSON_TEXT, offsetof(struct verification, url)},
@@ -39,8 +31,7 @@ static const char *verification_url(struct arena *arena, const struct verificati
     return url.p;
 }
 
-static struct job *verification_job(struct exchange *exchange, const struct verification *options) {
-    struct job *job = job_new();
+void verification_fill(struct job *job, const struct verification *options) {
     struct buffer ids = buffer_in(job->arena);
     const char *url = verification_url(job->arena, options);
     buffer_add_char(&ids, '[');
@@ -51,8 +42,6 @@ static struct job *verification_job(struct exchange *exchange, const struct veri
     job->posts[0] = (struct post){.get = true, .url = url, .ids = buffer_slice(&ids)};
     job->rules = send_rules_default();
     job->rules.retries = 0;
-    job->exchange = exchange;
-    return job;
 }
 
 const char *webhook_verify(struct exchange *exchange) {
@@ -64,7 +53,9 @@ const char *webhook_verify(struct exchange *exchange) {
         return problem;
     if (!options.url && !settings.webhook_url)
         return "no url here, and no webhookUrl in the settings";
-    struct job *job = verification_job(exchange, &options);
+    struct job *job = job_new();
+    verification_fill(job, &options);
+    job->exchange = exchange;
     if (job_start(job))
         return NULL;
     job_free(job);
