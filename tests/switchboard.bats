@@ -1111,7 +1111,8 @@ finds() {
     cli doctor
     local key count=0
     for key in database secret_key_file graph_base_url graph_version app_secret verify_token environment \
-        ca_path ca_file media_hosts webhook_egress log_file spool_dir magic_file public_url document_root; do
+        ca_path ca_file media_hosts webhook_egress log_file spool_dir magic_file public_url \
+        graph_destructive document_root; do
         assert_equal "$(grep -c "^ok  *config.$key " "$body")" 1
         ((++count))
     done

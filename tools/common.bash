@@ -15,21 +15,22 @@ product_version() {
 # Prints `PATH PROGRAM` for each route of an apache.conf, without that of `/`: routed_in FILE
 routed_in() {
     # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
-    sed -n 's|^ScriptAlias \(/[^ ]*[^ /]\) *"${SWITCHBOARD_HOME}/cgi-bin/\([a-z]*\)".*|\1 \2|p' "$1"
+    sed -n 's|^ScriptAlias \(/[^ ]*[^ /]\) *"${SWITCHBOARD_HOME}/cgi-bin/\([a-z_]*\)".*|\1 \2|p' \
+        "$1"
 }
 
 # Prints `PATTERN PROGRAM` for each ScriptAliasMatch of an apache.conf, the pattern without its `^/`
 # and `$`: rewritten_in FILE
 rewritten_in() {
     # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
-    sed -n 's|^ScriptAliasMatch "^/\([^ ]*\)$" *"${SWITCHBOARD_HOME}/cgi-bin/\([a-z]*\).*|\1 \2|p' \
-        "$1"
+    local home='\$\{SWITCHBOARD_HOME}'
+    sed -nE 's|^ScriptAliasMatch "\^/([^ ]*)\$" *"'"$home"'/cgi-bin/([a-z_]*).*|\1 \2|p' "$1"
 }
 
 # Prints the programs that an apache.conf runs as pools: pooled_in FILE
 pooled_in() {
     # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
-    sed -n 's|^ *SetHandler "proxy:unix:${SWITCHBOARD_RUN}/\([a-z]*\)\.sock.*|\1|p' "$1"
+    sed -n 's|^ *SetHandler "proxy:unix:${SWITCHBOARD_RUN}/\([a-z_]*\)\.sock.*|\1|p' "$1"
 }
 
 # Runs a command every 20 ms until it succeeds. Fails after SECONDS: wait_until SECONDS COMMAND...

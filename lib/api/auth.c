@@ -51,14 +51,9 @@ static enum store_result find_user(struct request *rq, struct caller *caller, st
                                                 &caller->user, &caller->session);
 }
 
-static int authenticate(struct request *rq, struct caller *caller) {
-    struct slice token, cookie = {NULL, 0};
-    if (find_token(rq, &token))
-        return -1;
-    if (!token.p)
-        cookie = session_cookie(rq);
-    if (rq->route->guard->requires & REQUIRES_SESSION ? !cookie.p : !token.p && !cookie.p)
-        return fail_without(rq);
+/* Sets rq->caller to the user of the token, or without one, of the session. */
+static int set_caller(struct request *rq, struct slice token, struct slice cookie) {
+    struct caller *caller = arena_alloc(rq->arena, sizeof *caller);
     if (!(caller->store = state_store(rq, INTERNAL)))
         return -1;
     state_hold_view(rq);
@@ -67,7 +62,16 @@ static int authenticate(struct request *rq, struct caller *caller) {
     if (result == STORE_NOT_FOUND)
         return fail(rq, UNAUTHORIZED,
                     token.p ? "Invalid API token" : "The session has ended; log in again.");
-    return result == STORE_OK ? 0 : state_fail(rq, result);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    if (!rq->caller) {
+        json_write_text(&rq->log, "user", caller->user.id);
+        if (caller->session.id)
+            json_write_text(&rq->log, "session", caller->session.id);
+    }
+    rq->caller = caller;
+    rq->user_id = caller->user.id;
+    return 0;
 }
 
 static int check_plan(struct request *rq, const struct store_user *user) {
@@ -80,26 +84,29 @@ static int check_plan(struct request *rq, const struct store_user *user) {
 }
 
 static int check_caller(struct request *rq) {
-    struct caller *caller = arena_alloc(rq->arena, sizeof *caller);
-    if (authenticate(rq, caller))
+    struct slice token, cookie = {NULL, 0};
+    if (find_token(rq, &token))
         return -1;
-    if (!rq->caller) {
-        json_write_text(&rq->log, "user", caller->user.id);
-        if (caller->session.id)
-            json_write_text(&rq->log, "session", caller->session.id);
-    }
-    rq->caller = caller;
-    rq->user_id = caller->user.id;
-    return 0;
+    if (!token.p)
+        cookie = session_cookie(rq);
+    if (rq->route->guard->requires & REQUIRES_SESSION ? !cookie.p : !token.p && !cookie.p)
+        return fail_without(rq);
+    return set_caller(rq, token, cookie);
 }
 
-static int check_account(struct request *rq) {
-    if (check_caller(rq))
-        return -1;
+static int check_user(struct request *rq) {
     if (!rq->caller->user.has_valid_account)
         return fail(rq, NOT_FOUND,
                     "No messaging account with a valid platform access token is linked.");
     return check_plan(rq, &rq->caller->user);
+}
+
+static int check_account(struct request *rq) {
+    return check_caller(rq) || check_user(rq) ? -1 : 0;
+}
+
+int auth_check_token(struct request *rq, struct slice token) {
+    return set_caller(rq, token, (struct slice){NULL, 0}) || check_user(rq) ? -1 : 0;
 }
 
 static int check_overview(struct request *rq) {

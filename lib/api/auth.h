@@ -29,6 +29,11 @@ extern const struct guard overview_guard;
  * checked. */
 extern const struct guard session_guard;
 
+/* Checks an API token that does not stand where find_token of the guards looks: user, linked
+ * account and plan, as caller_guard. Sets rq->caller. Returns 0, or -1 after failing the request.
+ */
+int auth_check_token(struct request *rq, struct slice token);
+
 #define LINE_FIELD                                                                                 \
     { .name = "phoneNumberId", .type = FIELD_STRING, .required = true }
 

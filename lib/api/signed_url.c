@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/crypto.h"
-#include "graph/graph.h"
+#include "graph/call.h"
 
 /* Signs the members, each followed by a byte that it cannot hold. */
 static void sign(const struct signed_url *url, const char *secret,

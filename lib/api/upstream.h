@@ -3,7 +3,7 @@
 #ifndef SWITCHBOARD_UPSTREAM_H
 #define SWITCHBOARD_UPSTREAM_H
 
-#include "graph/graph.h"
+#include "graph/call.h"
 #include "graph/media_api.h"
 #include "graph/relay.h"
 #include "web/request.h"

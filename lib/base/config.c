@@ -56,6 +56,9 @@ const struct config_key config_keys[] = {
     PATH(magic_file, "", DETECTS_TYPES, "libmagic's database of file types; empty: the system's"),
     KEY(public_url, CONFIG_URL, "",
         "the URL under which clients reach the gateway; for login links and doctor"),
+    KEY(graph_destructive, CONFIG_SWITCH, "no",
+        "whether API tokens may deregister lines, set their PIN, and delete templates and flows by "
+        "the platform's routes: yes or no"),
     KEY(document_root, CONFIG_FOR_CLI, "",
         "the directory that the web server serves as public_url; for doctor"),
     {0},
@@ -72,6 +75,7 @@ static const char *const kind_rules[] = {
     [CONFIG_VERSION] = "a Graph API version such as v26.0",
     [CONFIG_HOSTS] = "host names separated by spaces",
     [CONFIG_EGRESS] = "public or private",
+    [CONFIG_SWITCH] = "yes or no",
 };
 
 const char *config_form(const struct config_key *key) {
@@ -168,8 +172,13 @@ static bool is_valid(const struct config_key *key, const char *value) {
         return value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                    "0123456789.-*: ")] == '\0';
     case CONFIG_EGRESS: return strcmp(value, "public") == 0 || strcmp(value, "private") == 0;
+    case CONFIG_SWITCH: return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0;
     }
     return false;
+}
+
+bool config_is_on(const char *value) {
+    return strcmp(value, "yes") == 0;
 }
 
 static const struct config_key *find_key(struct slice name) {

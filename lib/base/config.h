@@ -29,6 +29,7 @@ struct config {
     const char *metrics_token;
     const char *magic_file;
     const char *public_url;
+    const char *graph_destructive;
     const char *document_root;
     const char
         *database_name; /* of `database`, to be printed and logged instead of it (target.h) */
@@ -46,6 +47,7 @@ enum config_kind {
     CONFIG_VERSION, /* vMAJOR.MINOR */
     CONFIG_HOSTS,   /* host names separated by spaces; each may begin with `*.` */
     CONFIG_EGRESS,  /* public | private */
+    CONFIG_SWITCH,  /* yes | no */
 };
 
 struct config_key {
@@ -73,6 +75,9 @@ int config_read(const char *path, struct arena *arena, struct config *config, co
 
 /* Returns the form that a key's value must have, to follow "must be"; a static string. */
 const char *config_form(const struct config_key *key);
+
+/* Whether the value of a CONFIG_SWITCH is yes. */
+bool config_is_on(const char *value);
 
 /* Returns the value of one key. */
 const char *config_value(const struct config *config, const struct config_key *key);

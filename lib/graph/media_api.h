@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "graph/graph.h"
+#include "graph/call.h"
 
 /* A file to upload to the platform. */
 struct graph_upload {

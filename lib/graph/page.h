@@ -3,7 +3,7 @@
 #define SWITCHBOARD_GRAPH_PAGE_H
 
 #include "base/json.h"
-#include "graph/graph.h"
+#include "graph/call.h"
 
 /* A page of a list of a business account. */
 struct graph_page_request {

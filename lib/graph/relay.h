@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "graph/graph.h"
+#include "graph/call.h"
 
 /* A request to pass on. */
 struct graph_relay {

@@ -166,3 +166,15 @@ enum store_result store_find_account(struct store *store, struct arena *arena, c
     enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
+
+enum store_result store_is_platform_id(struct store *store, const char *platform_id) {
+    static struct statement s = {
+        .sql = "SELECT 1 WHERE EXISTS (SELECT 1 FROM line WHERE phone_number_id = ?1) "
+               "OR EXISTS (SELECT 1 FROM account WHERE waba_id = ?1)"};
+    sql_start(store, &s, TEXT(platform_id));
+    bool found = sql_row(store, &s);
+    if (found)
+        sql_stop(&s);
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}

@@ -147,6 +147,10 @@ enum store_result store_find_line(struct store *store, struct arena *arena, cons
 enum store_result store_find_account(struct store *store, struct arena *arena, const char *user_id,
                                      const char *account_id, struct store_account *account);
 
+/* Whether any user has a line or an account with this id of the platform, archived or not: STORE_OK
+ * or STORE_NOT_FOUND. */
+enum store_result store_is_platform_id(struct store *store, const char *platform_id);
+
 /* --- contacts, threads, messages (spec 3, 4.3) --- */
 
 /* Whether the contact with this phone (digits) or this BSUID is blocked on the line; either may be

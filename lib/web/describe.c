@@ -11,7 +11,7 @@ enum {
     DESCRIPTION_MEMORY = 16 * 1024 * 1024, /* for the JSON form */
 };
 
-static const char *const requirements[] = {"either", "line", "signature", "session"};
+static const char *const requirements[] = {"either", "line", "signature", "session", "token"};
 static const char *const bodies[] = {
     [BODY_NONE] = "none", [BODY_JSON] = "json", [BODY_RAW] = "raw", [BODY_STREAM] = "file"};
 static const char *const types[] = {[FIELD_STRING] = "string",
@@ -130,10 +130,29 @@ static void print_field(struct json_writer *out, enum part part, const char *pat
     puts("");
 }
 
+static void print_edges(const struct service *service) {
+    struct arena arena;
+    struct json_writer out;
+    struct json edges;
+    struct json_error error;
+    arena_init(&arena, DESCRIPTION_MEMORY, NULL);
+    json_write_start(&out, &arena);
+    service->write_edges(&out, NULL);
+    if (json_read(&arena, json_written(&out), &edges, &error) == 0)
+        for (struct json edge = json_first(edges); json_is(edge); edge = json_next(edge))
+            printf("  %-7s%s\n    %s\n", json_text(json_get(edge, "method"), &arena),
+                   json_text(json_get(edge, "path"), &arena),
+                   json_text(json_get(edge, "action"), &arena));
+    arena_free(&arena);
+}
+
 static void print_text(const struct service *service) {
     static const struct describer text = {.route = print_route, .field = print_field};
     printf("switchboard %s: a CGI executable; see apache.conf. Its routes:\n", service->name);
-    walk_routes(&text, NULL, service->routes);
+    if (service->write_edges)
+        print_edges(service);
+    else
+        walk_routes(&text, NULL, service->routes);
     puts("Besides answering requests, it may:");
     for (unsigned need = 1; need <= service->needs; need <<= 1)
         if (service->needs & need)
@@ -249,8 +268,11 @@ static void print_json(const struct service *service) {
     json_write_end(&out);
     reply_write_failures(&out, "failures");
     json_write_array(&out, "routes");
-    walk_routes(&json, &out, service->routes);
+    if (!service->write_edges)
+        walk_routes(&json, &out, service->routes);
     json_write_end(&out);
+    if (service->write_edges)
+        service->write_edges(&out, "edges");
     json_write_end(&out);
     struct slice text = json_written(&out);
     printf("%.*s\n", (int)text.n, text.p);

@@ -14,8 +14,8 @@
  *
  *     switchboard NAME: a CGI executable; see apache.conf. Its routes:
  *       METHOD PATH
- *         requires  REQUIREMENT...        either (API token or session), line, signature, session; no
- *                                         line when there is none
+ *         requires  REQUIREMENT...        either (API token or session), line, signature, session,
+ *                                         token; no line when there is none
  *         body      KIND, at most N bytes json, raw, or file (no limit); no line without a body
  *         dispatches                      the members depend on the body
  *         query     NAME: TYPE[, RULE]...
@@ -23,6 +23,9 @@
  *         one of    PATH...[, exactly]    at least one, or exactly one, of these members is required
  *     Besides answering requests, it may:
  *       PERMISSION
+ *
+ * An executable with the platform's contract prints its edges instead (struct service): METHOD PATH
+ * and, below it, the action that it takes.
  *
  * TYPE is string, integer, string or number, boolean, object, array, or array of strings. RULE is
  * required, may be empty, may be null, `at most N bytes`, `from N` and `to N` (the value of an
@@ -44,7 +47,8 @@
  * FIELD is {path, type} and, each only where it applies, required (true), may_be_empty (true),
  * may_be_null (true), from, to, values (an array), longest (bytes), pattern, meaning (of the rule)
  * and example. `kinds` is empty unless the route dispatches: then it lists in their order the routes
- * below its path, and the members, with their types, by which each is chosen. */
+ * below its path, and the members, with their types, by which each is chosen. An executable with the
+ * platform's contract has no routes but `edges`, an array of {method, path, action}. */
 /* clang-format on */
 int describe(const struct service *service, int argc, char **argv);
 

@@ -42,6 +42,14 @@ void reply_write_failures(struct json_writer *out, const char *name) {
     json_write_end(out);
 }
 
+int reply_status(enum failure_code code) {
+    return catalogue[code].status;
+}
+
+const char *reply_error(enum failure_code code) {
+    return catalogue[code].error;
+}
+
 int fail_at(struct request *rq, const struct failure *failure, const char *format, ...) {
     if (rq->failure.code)
         return -1;
@@ -149,9 +157,12 @@ int reply_settle(struct request *rq) {
     if (!failure->code || rq->reply.has_envelope)
         return rq->reply.status;
     rq->reply.has_envelope = true;
-    reply_body(rq, catalogue[failure->code].status, REPLY_JSON, envelope(rq));
+    if (rq->settle)
+        rq->settle(rq);
+    else
+        reply_body(rq, catalogue[failure->code].status, REPLY_JSON, envelope(rq));
     if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard &&
-        rq->route->guard->requires & REQUIRES_EITHER)
+        rq->route->guard->requires & (REQUIRES_EITHER | REQUIRES_TOKEN))
         reply_challenge(rq);
     return rq->reply.status;
 }

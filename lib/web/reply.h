@@ -22,8 +22,12 @@
 /* Adds the header that every 401 of a route with a token has (RFC 9110 15.5.2). */
 void reply_challenge(struct request *rq);
 
-/* If the request has failed, makes the error envelope (spec 2.1) its answer; a second call changes
- * nothing. Returns the answer's status. */
+/* The status and the `error` code of a failure. */
+int reply_status(enum failure_code code);
+const char *reply_error(enum failure_code code);
+
+/* If the request has failed, makes the error envelope (spec 2.1), or what the service's `settle`
+ * makes, its answer; a second call changes nothing. Returns the answer's status. */
 int reply_settle(struct request *rq);
 
 /* Returns the body of the settled answer as one slice, in the request's arena. */

@@ -16,7 +16,8 @@
 #include "web/field.h"
 
 struct request;
-struct caller; /* the authenticated user: defined in auth.h, unknown to lib/web */
+struct caller;        /* the authenticated user: defined in auth.h, unknown to lib/web */
+struct graph_request; /* defined in graph_request.h, unknown to lib/web */
 
 /* What a guard requires of a request. The description of the routes (describe.h) lists it. */
 enum requirement {
@@ -24,6 +25,7 @@ enum requirement {
     REQUIRES_LINE = 2,      /* phoneNumberId in the JSON body, a line of the caller (spec 5.6) */
     REQUIRES_SIGNATURE = 4, /* the platform's signature of the body (spec 6) */
     REQUIRES_SESSION = 8,   /* a session of the dashboard; a token does not count */
+    REQUIRES_TOKEN = 16,    /* API token in one of the platform's forms; a session does not count */
 };
 
 /* The authorization of a route. Each step returns 0, or -1 after it has failed the request; a step
@@ -112,15 +114,17 @@ struct request {
     const struct route *route;
     struct slice parameters[MAX_PATH_PARAMETERS]; /* the `:name` segments, in order, decoded */
     struct query query;
-    struct slice body;      /* BODY_RAW and BODY_JSON */
-    int64_t content_length; /* -1: no Content-Length */
-    size_t body_read;       /* bytes read by request_read_body */
-    struct json json;       /* BODY_JSON: the object */
-    bool is_strict;         /* Prefer: handling=strict: unknown fields are issues */
-    struct caller *caller;  /* set by the guard */
-    const char *user_id;    /* of the authenticated caller; NULL: none. Set by the guard */
-    bool has_session;       /* the guard looked for a session: the request has no token */
-    void (*release)(void);  /* of the locks that the request holds; NULL: it holds none */
+    struct slice body;                  /* BODY_RAW and BODY_JSON */
+    int64_t content_length;             /* -1: no Content-Length */
+    size_t body_read;                   /* bytes read by request_read_body */
+    struct json json;                   /* BODY_JSON: the object */
+    bool is_strict;                     /* Prefer: handling=strict: unknown fields are issues */
+    struct caller *caller;              /* set by the guard */
+    struct graph_request *graph;        /* set by graph_enter */
+    void (*settle)(struct request *rq); /* as in struct service */
+    const char *user_id;   /* of the authenticated caller; NULL: none. Set by the guard */
+    bool has_session;      /* the guard looked for a session: the request has no token */
+    void (*release)(void); /* of the locks that the request holds; NULL: it holds none */
     struct failure failure;
     struct reply reply;
     int64_t started;        /* clock_monotonic_us */
@@ -138,6 +142,14 @@ struct service {
     unsigned needs;             /* enum need: all other permissions are dropped (confine.h) */
     void (*prepare)(struct request *rq); /* called once before the confinement, to open what a
                                             confined process cannot open; NULL: none */
+    void (*enter)(struct request *rq);   /* called first for each request; may replace rq->path, by
+                                            which the route is chosen; NULL: none */
+    void (*settle)(struct request *rq);  /* makes the answer of a failed request, by reply_body;
+                                            NULL: the error envelope (spec 2.1) */
+    /* Writes the array of the edges of a service with the platform's contract, which has paths and
+     * answers that are not ours: the description lists them instead of the routes. Each is an
+     * object with `method`, `path` and `action`. NULL: the service has our contract. */
+    void (*write_edges)(struct json_writer *out, const char *name);
     bool is_catch_all;   /* a rewrite may call it by its own name: its path is PATH_INFO then */
     bool takes_rewrites; /* so, but only if PATH_INFO begins with /v2/: it has own paths too */
 };

@@ -269,7 +269,8 @@ static void open_counters(const struct service *service, struct request *rq) {
 /* Whether a route of the service authenticates a user. */
 static bool has_callers(const struct service *service) {
     for (const struct route *route = service->routes; route->method; route++)
-        if (route->guard && route->guard->requires & (REQUIRES_EITHER | REQUIRES_SESSION))
+        if (route->guard &&
+            route->guard->requires & (REQUIRES_EITHER | REQUIRES_SESSION | REQUIRES_TOKEN))
             return true;
     return false;
 }
@@ -329,6 +330,9 @@ static void start(const struct service *service, struct request *rq) {
     rq->path =
         arena_printf(rq->arena, "%s%s", script && !is_rewritten ? script : "", info ? info : "");
     rq->content_length = content_length();
+    rq->settle = service->settle;
+    if (service->enter)
+        service->enter(rq);
     log_start(&rq->log, rq->arena, LOG_INFO);
     json_write_text(&rq->log, "request_id", rq->id);
     json_write_string(&rq->log, "method", (struct slice){rq->method, strnlen(rq->method, 16)});

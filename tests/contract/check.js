@@ -19,10 +19,15 @@ function readApache(file) {
     const messages = lines.map((line) => /^ErrorDocument \d+ '(.*)'$/.exec(line)?.[1])
         .filter((text) => text).map((text) => JSON.parse(text).message.split("%{")[0]);
     const files = lines.map((line) => /^Alias +(\S+)/.exec(line)?.[1]).filter((text) => text);
+    // the paths of the platform's own contract, which the document does not hold
+    const platform = lines
+        .map((line) => /^ScriptAliasMatch "(\S+)" +"\S*\/cgi-bin\/graph/.exec(line)?.[1])
+        .filter((text) => text).map((text) => new RegExp(text));
     return {
         answered: (exchange, json) => exchange.transport !== "direct"
             && messages.some((text) => String(json.value?.message).startsWith(text)),
-        serves: (path) => files.some((each) => `${path}/`.startsWith(each.replace(/\/?$/, "/"))),
+        serves: (path) => platform.some((each) => each.test(path))
+            || files.some((each) => `${path}/`.startsWith(each.replace(/\/?$/, "/"))),
     };
 }
 

@@ -44,6 +44,7 @@ static const struct {
     {"metrics_token", "", "secret", NULL},
     {"magic_file", "", "/magic.mgc", "magic.mgc"},
     {"public_url", "", "https://api.example.org", "api.example.org"},
+    {"graph_destructive", "no", "yes", "on"},
     {"document_root", "", "/srv/www", "www"},
 };
 

@@ -3,7 +3,7 @@
 #define CURL_DISABLE_TYPECHECK
 #include "delivery/attempt.h"
 #include "delivery/handshake.h"
-#include "graph/graph.h"
+#include "graph/call.h"
 #include "graph/media_api.h"
 #include "graph/relay.h"
 

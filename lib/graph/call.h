@@ -2,8 +2,8 @@
  * connection, and a process that serves several requests reuses it. The functions return the
  * platform's answer as it is: upstream.h maps it to the answer of this API.
  */
-#ifndef SWITCHBOARD_GRAPH_H
-#define SWITCHBOARD_GRAPH_H
+#ifndef SWITCHBOARD_GRAPH_CALL_H
+#define SWITCHBOARD_GRAPH_CALL_H
 
 #include "base/config.h"
 #include "graph/answer.h"

@@ -1,4 +1,4 @@
-#include "graph/graph.h"
+#include "graph/call.h"
 
 #include "base/buffer.h"
 #include "graph/transfer.h"

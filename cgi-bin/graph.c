@@ -1,0 +1,172 @@
+/* The platform's Graph API, for programs that are made for it: requests are passed on to the
+ * platform with the account's platform access token in place of the API token, and answers come
+ * back unchanged. `edges` is the whole of what may be done; all else is refused. */
+#include <stdio.h>
+
+#include "api/graph_failure.h"
+#include "api/graph_fields.h"
+#include "api/graph_forward.h"
+#include "api/graph_ids.h"
+#include "api/graph_local.h"
+#include "api/upstream.h"
+
+enum {
+    ROOT = GRAPH_ROOT,
+    PHONE = GRAPH_PHONE,
+    WABA = GRAPH_WABA,
+    MEDIA = GRAPH_MEDIA,
+    TEMPLATE = GRAPH_TEMPLATE,
+    FLOW = GRAPH_FLOW,
+};
+
+#define FORWARDED   .action = GRAPH_FORWARDED
+#define LOCAL       .action = GRAPH_LOCAL
+#define DESTRUCTIVE .action = GRAPH_DESTRUCTIVE
+
+static int post_phone(struct request *rq, const struct graph_node *node);
+
+/* clang-format off */
+static const struct graph_edge edges[] = {
+    /* the token and the application */
+    {"GET",    ROOT,              "",                           FORWARDED, .handle = graph_get_root},
+    {"GET",    ROOT,              "app",                        LOCAL, .handle = graph_get_app},
+    {"GET",    ROOT,              "me",                         LOCAL, .handle = graph_get_me},
+    {"GET",    ROOT,              "debug_token",                LOCAL, .handle = graph_debug_token},
+    /* a phone number */
+    {"GET",    PHONE,             "",                           FORWARDED},
+    {"POST",   PHONE,             "",                           DESTRUCTIVE, .handle = post_phone},
+    {"GET",    PHONE,             "whatsapp_business_profile",  FORWARDED},
+    {"POST",   PHONE,             "whatsapp_business_profile",  FORWARDED},
+    {"GET",    PHONE,             "whatsapp_commerce_settings", FORWARDED},
+    {"POST",   PHONE,             "whatsapp_commerce_settings", FORWARDED},
+    {"GET",    PHONE,             "settings",                   FORWARDED},
+    {"POST",   PHONE,             "settings",                   FORWARDED},
+    {"POST",   PHONE,             "request_code",               FORWARDED},
+    {"POST",   PHONE,             "verify_code",                FORWARDED},
+    {"POST",   PHONE,             "register",                   FORWARDED},
+    {"POST",   PHONE,             "deregister",                 DESTRUCTIVE},
+    {"GET",    PHONE,             "block_users",                FORWARDED},
+    {"POST",   PHONE,             "block_users",                FORWARDED},
+    {"DELETE", PHONE,             "block_users",                FORWARDED},
+    {"GET",    PHONE,             "message_qrdls",              FORWARDED},
+    {"POST",   PHONE,             "message_qrdls",              FORWARDED},
+    {"DELETE", PHONE,             "message_qrdls",              FORWARDED},
+    {"GET",    PHONE,             "message_qrdls/:code",        FORWARDED},
+    {"DELETE", PHONE,             "message_qrdls/:code",        FORWARDED},
+    /* a business account */
+    {"GET",    WABA,              "",                           FORWARDED},
+    {"GET",    WABA,              "phone_numbers",              FORWARDED},
+    {"GET",    WABA,              "message_templates",          FORWARDED},
+    {"POST",   WABA,              "message_templates",          FORWARDED},
+    {"DELETE", WABA,              "message_templates",          DESTRUCTIVE},
+    {"GET",    WABA,              "flows",                      FORWARDED},
+    {"POST",   WABA,              "flows",                      FORWARDED},
+    /* media, templates and flows: of the platform alone */
+    {"GET",    MEDIA|TEMPLATE|FLOW, "",                         FORWARDED},
+    {"DELETE", MEDIA,             "",                           FORWARDED},
+    {"POST",   TEMPLATE,          "",                           FORWARDED},
+    {"POST",   FLOW,              "",                           FORWARDED},
+    {"DELETE", FLOW,              "",                           DESTRUCTIVE},
+    {"GET",    FLOW,              "assets",                     FORWARDED},
+    {"POST",   FLOW,              "assets",                     FORWARDED},
+    {"POST",   FLOW,              "publish",                    FORWARDED},
+    {"POST",   FLOW,              "deprecate",                  DESTRUCTIVE},
+    {0},
+};
+/* clang-format on */
+
+/* The two-step PIN is the only property of a phone number that is passed on. */
+static int post_phone(struct request *rq, const struct graph_node *node) {
+    if (!graph_parameter(rq, "pin").p)
+        return fail(rq, INVALID, "The parameter pin is required.");
+    return graph_forward(rq, node);
+}
+
+/* --- from a request to its edge --- */
+
+/* The rows that a request may mean before the kind of its object is known. */
+static int find_node(struct request *rq, struct graph_node *node) {
+    const struct graph_request *graph = rq->graph;
+    node->kind = GRAPH_ROOT;
+    if (!graph->edge.n && graph_find_edge(rq, edges, GRAPH_ROOT))
+        return 0;
+    return graph->node.n ? graph_find_node(rq, graph->node, node) : graph_fail_unknown(rq);
+}
+
+static int check_destructive(struct request *rq, const struct graph_edge *row) {
+    if (row->action != GRAPH_DESTRUCTIVE || config_is_on(rq->config->graph_destructive))
+        return 0;
+    return fail(
+        rq, FORBIDDEN,
+        "The gateway does not pass this on: its operator must set graph_destructive = yes.");
+}
+
+static int serve_edge(struct request *rq) {
+    struct graph_node node = {0};
+    if (find_node(rq, &node))
+        return -1;
+    const struct graph_edge *row = graph_find_edge(rq, edges, node.kind);
+    if (row && node.kind == GRAPH_OBJECT && strcmp(rq->method, "GET") != 0) {
+        int identified = graph_identify(rq, &node);
+        if (identified)
+            return identified < 0 ? -1 : 0;
+        row = graph_find_edge(rq, edges, node.kind);
+    }
+    if (!row)
+        return graph_fail_unknown(rq);
+    if (check_destructive(rq, row) || (node.id && graph_check_fields(rq, node.kind)))
+        return -1;
+    rq->graph->row = row;
+    return row->handle ? row->handle(rq, &node) : graph_forward(rq, &node);
+}
+
+/* --- the routes: one for each path of the table, so that counters and logs name the edge --- */
+
+enum { MOST_ROUTES = 2 * sizeof edges / sizeof *edges, LONGEST_PATH = 64, OTHER_ROUTES = 6 };
+
+static struct route routes[MOST_ROUTES + OTHER_ROUTES + 1];
+static char paths[MOST_ROUTES][LONGEST_PATH];
+
+static void add_route(size_t *count, const char *method, const char *path) {
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(routes[i].method, method) == 0 && strcmp(routes[i].path, path) == 0)
+            return;
+    routes[(*count)++] = (struct route){.method = method,
+                                        .path = path,
+                                        .guard = &graph_guard,
+                                        .handle = serve_edge,
+                                        .body = BODY_RAW,
+                                        .body_limit = JSON_BODY_LIMIT};
+}
+
+static void make_routes(void) {
+    static const char *const methods[] = {"GET", "POST", "DELETE"};
+    size_t count = 0, written = 0;
+    for (const struct graph_edge *row = edges; row->method; row++) {
+        char *path = paths[written++];
+        snprintf(path, LONGEST_PATH, "%s%s%s", row->of == GRAPH_ROOT ? "" : "/:id",
+                 row->of == GRAPH_ROOT || *row->name ? "/" : "", row->name);
+        add_route(&count, row->method, path);
+    }
+    for (size_t i = 0; i < 3; i++) { /* what no row has: serve_edge refuses it */
+        add_route(&count, methods[i], "/:id");
+        add_route(&count, methods[i], "/:id/:edge");
+    }
+}
+
+static void write_edges(struct json_writer *out, const char *name) {
+    graph_write_edges(out, name, edges);
+}
+
+int main(int argc, char **argv) {
+    make_routes();
+    return serve(&(struct service){.name = "graph",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                   .prepare = upstream_prepare,
+                                   .enter = graph_enter,
+                                   .settle = graph_settle,
+                                   .write_edges = write_edges,
+                                   .is_catch_all = true},
+                 argc, argv);
+}

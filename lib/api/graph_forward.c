@@ -1,0 +1,144 @@
+#include "api/graph_forward.h"
+
+#include "api/graph_failure.h"
+#include "api/upstream.h"
+#include "base/log.h"
+
+/* Retry-After when the request certainly had no effect. */
+#define UNREACHED_SECONDS "5"
+
+/* --- the request --- */
+
+struct graph_relay graph_outgoing(struct request *rq, const struct graph_node *node) {
+    const struct graph_request *graph = rq->graph;
+    struct buffer path = buffer_in(rq->arena);
+    struct slice rest = graph->edge;
+    buffer_add_text(&path, node->id ? node->id : "");
+    while (rest.n)
+        buffer_printf(&path, "/%s", graph_escape(rq->arena, slice_cut(&rest, '/')));
+    return (struct graph_relay){.method = rq->method,
+                                .path = path.p,
+                                .query = graph->query,
+                                .content_type = graph->content_type,
+                                .body = graph->body};
+}
+
+static int fail_without_answer(struct request *rq, const struct graph_relay *relay,
+                               const struct graph_answer *answer) {
+    if (answer->was_sent && strcmp(relay->method, "GET") != 0)
+        return fail(rq, BAD_GATEWAY,
+                    "The platform did not answer: %s; whether it did what was asked is not known.",
+                    answer->failure);
+    reply_header(rq, "Retry-After", UNREACHED_SECONDS);
+    return fail(rq, UNAVAILABLE, "The platform could not be reached: %s.", answer->failure);
+}
+
+int graph_ask(struct request *rq, const struct graph_node *node, struct graph_relay *relay,
+              struct graph_outcome *outcome) {
+    struct graph_outcome refused = {0};
+    for (size_t i = 0; i < node->count; i++) {
+        struct graph_answer *answer = &outcome->relayed.answer;
+        outcome->account = &node->accounts[i];
+        relay->token = outcome->token = state_account_token(rq, outcome->account);
+        if (!relay->token)
+            return -1;
+        upstream_relay(rq, relay, &outcome->relayed);
+        if (!answer->status)
+            return fail_without_answer(rq, relay, answer);
+        if (answer->status < 400 || answer->status > 499)
+            return 0;
+        if (!refused.account && !graph_is_elsewhere(rq, answer))
+            refused = *outcome;
+    }
+    if (refused.account)
+        *outcome = refused;
+    return 0;
+}
+
+/* --- the answer --- */
+
+/* Whether the body is a JSON object, or the `true` with which the platform answers some calls. */
+static bool is_json(struct slice body) {
+    struct slice first = json_cut_token(&body);
+    return slice_starts(first, SLICE("{")) || slice_starts(first, SLICE("true"));
+}
+
+static bool contains(struct slice text, const char *part) {
+    return text.n && memmem(text.p, text.n, part, strlen(part)) != NULL;
+}
+
+/* Whether the body holds the token, as it is or percent-encoded. */
+static bool has_token(struct request *rq, struct slice body, const char *token) {
+    return contains(body, token) || contains(body, graph_escape(rq->arena, slice_of(token)));
+}
+
+static int fail_on_answer(struct request *rq, const struct graph_answer *answer) {
+    if (answer->status == 503)
+        return fail(rq, UNAVAILABLE, "The platform is not available.");
+    return fail(
+        rq, BAD_GATEWAY,
+        "The platform answered %d without JSON; whether it did what was asked is not known.",
+        answer->status);
+}
+
+int graph_reply(struct request *rq, const struct graph_outcome *outcome, struct slice body) {
+    const struct graph_relayed *relayed = &outcome->relayed;
+    const struct graph_answer *answer = &relayed->answer;
+    if (answer->retry_after)
+        reply_header(rq, "Retry-After", answer->retry_after);
+    if (answer->status < 200 || (answer->status >= 300 && answer->status < 400) || !is_json(body))
+        return fail_on_answer(rq, answer);
+    if (has_token(rq, body, outcome->token)) {
+        log_message(LOG_ERROR, "request %s: the platform's answer holds its token", rq->id);
+        return fail(rq, INTERNAL, "The platform's answer holds a secret and is not passed on.");
+    }
+    for (size_t i = 0; i < GRAPH_RELAY_HEADERS; i++)
+        if (relayed->headers[i] && !has_token(rq, slice_of(relayed->headers[i]), outcome->token))
+            reply_header(rq, graph_relay_headers[i], relayed->headers[i]);
+    return reply_body(rq, answer->status, GRAPH_JSON, body);
+}
+
+int graph_forward(struct request *rq, const struct graph_node *node) {
+    const struct graph_edge *row = rq->graph->row;
+    struct graph_relay relay = graph_outgoing(rq, node);
+    struct graph_outcome outcome;
+    if (graph_ask(rq, node, &relay, &outcome))
+        return -1;
+    struct slice body = outcome.relayed.answer.body;
+    if (row && row->rewrite && outcome.relayed.answer.status < 300 && is_json(body)) {
+        body = row->rewrite(rq, node, &outcome);
+        if (!body.p)
+            return -1;
+    }
+    return graph_reply(rq, &outcome, body);
+}
+
+/* --- the kind of an object --- */
+
+static enum graph_kind kind_of(struct json object) {
+    if (json_type(json_get(object, "mime_type")) == JSON_STRING)
+        return GRAPH_MEDIA;
+    if (json_type(json_get(object, "components")) == JSON_ARRAY)
+        return GRAPH_TEMPLATE;
+    return json_type(json_get(object, "categories")) == JSON_ARRAY ? GRAPH_FLOW : GRAPH_OBJECT;
+}
+
+int graph_identify(struct request *rq, struct graph_node *node) {
+    struct graph_relay relay = {.method = "GET", .path = node->id};
+    struct graph_outcome outcome;
+    struct json_error error;
+    struct json object = {0};
+    if (graph_ask(rq, node, &relay, &outcome))
+        return -1;
+    const struct graph_answer *answer = &outcome.relayed.answer;
+    if (graph_is_elsewhere(rq, answer))
+        return graph_fail_unknown(rq);
+    if (answer->status > 299)
+        return graph_reply(rq, &outcome, answer->body) ? -1 : 1;
+    node->accounts = arena_alloc(rq->arena, sizeof *node->accounts);
+    *node->accounts = *outcome.account;
+    node->count = 1;
+    if (json_read(rq->arena, answer->body, &object, &error) == 0)
+        node->kind = kind_of(object);
+    return node->kind == GRAPH_OBJECT ? graph_fail_unknown(rq) : 0;
+}

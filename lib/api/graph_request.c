@@ -1,0 +1,288 @@
+#include "api/graph_request.h"
+
+#include "base/crypto.h"
+#include "web/multipart.h"
+
+enum { LEAST_VERSION = 13 };
+
+/* The forms of a body that the platform reads. */
+enum form { FORM_NONE, FORM_JSON, FORM_URLENCODED, FORM_MULTIPART, FORM_OTHER };
+
+/* --- the path --- */
+
+/* Whether the segment is the version of an API that the platform still answers. */
+static bool is_version(struct slice segment) {
+    struct slice minor = slice_skip(segment, 1), major = slice_cut(&minor, '.');
+    int number = 0;
+    if (!segment.n || *segment.p != 'v' || !major.n || major.n > 3 || !minor.n || minor.n > 3)
+        return false;
+    for (size_t i = 0; i < major.n; i++) {
+        if (major.p[i] < '0' || major.p[i] > '9')
+            return false;
+        number = number * 10 + major.p[i] - '0';
+    }
+    for (size_t i = 0; i < minor.n; i++)
+        if (minor.p[i] < '0' || minor.p[i] > '9')
+            return false;
+    return number >= LEAST_VERSION;
+}
+
+static struct slice without_slashes(struct slice path) {
+    while (path.n && *path.p == '/')
+        path = slice_skip(path, 1);
+    while (path.n && path.p[path.n - 1] == '/')
+        path.n--;
+    return path;
+}
+
+/* Takes the first segment off the front of the path, which has no slash at its ends. */
+static struct slice take_segment(struct slice *path) {
+    struct slice segment = slice_cut(path, '/');
+    *path = without_slashes(*path);
+    return segment;
+}
+
+void graph_enter(struct request *rq) {
+    struct graph_request *graph = arena_alloc(rq->arena, sizeof *graph);
+    struct slice path = without_slashes(slice_of(rq->path)), rest = path, after = path;
+    if (slice_equal(take_segment(&after), SLICE("graph")))
+        rest = after;
+    after = rest;
+    if (is_version(take_segment(&after)))
+        rest = after;
+    struct slice prefix = without_slashes((struct slice){path.p, (size_t)(rest.p - path.p)});
+    graph->prefix =
+        slice_of(arena_printf(rq->arena, "%s%.*s", prefix.n ? "/" : "", (int)prefix.n, prefix.p));
+    graph->node = take_segment(&rest);
+    graph->edge = rest;
+    rq->path = arena_printf(rq->arena, "/%.*s%s%.*s", (int)graph->node.n,
+                            graph->node.n ? graph->node.p : "", graph->edge.n ? "/" : "",
+                            (int)graph->edge.n, graph->edge.n ? graph->edge.p : "");
+    rq->graph = graph;
+}
+
+/* --- the token --- */
+
+/* The token of `Authorization: Bearer TOKEN` or `Authorization: OAuth TOKEN`; empty when there is
+ * none. The scheme is not case sensitive (RFC 9110 11.1). */
+static struct slice header_token(void) {
+    struct slice rest = slice_trim(slice_of(request_variable("HTTP_AUTHORIZATION")));
+    struct slice scheme = {rest.p, 0};
+    while (scheme.n < rest.n && rest.p[scheme.n] != ' ' && rest.p[scheme.n] != '\t')
+        scheme.n++;
+    rest = slice_trim(slice_skip(rest, scheme.n));
+    bool is_known = (scheme.n == 6 && strncasecmp(scheme.p, "Bearer", 6) == 0) ||
+                    (scheme.n == 5 && strncasecmp(scheme.p, "OAuth", 5) == 0);
+    return is_known ? rest : (struct slice){NULL, 0};
+}
+
+/* Adds a token that was found; fails when it differs from one that was found elsewhere. */
+static int add_token(struct request *rq, struct slice token) {
+    struct graph_request *graph = rq->graph;
+    if (!token.n)
+        return 0;
+    if (graph->token.p && !crypto_equal(graph->token, token))
+        return fail(rq, UNAUTHORIZED,
+                    "The request holds different tokens; send the token in one place.");
+    graph->token = token;
+    return 0;
+}
+
+static int fail_without_token(struct request *rq) {
+    return fail(rq, UNAUTHORIZED,
+                "Missing API token: send the header Authorization: Bearer API_TOKEN, or the "
+                "parameter access_token.");
+}
+
+/* --- parameters --- */
+
+static bool is_named(struct slice name, const char *text) {
+    return slice_equal(name, slice_of(text));
+}
+
+/* Whether a parameter is not passed on: it is, or depends on, the API token. */
+static bool is_dropped(struct slice name) {
+    return is_named(name, "access_token") || is_named(name, "appsecret_proof");
+}
+
+/* Fails for a parameter with which the platform would do something else than path and method say.
+ */
+static int check_parameter(struct request *rq, struct slice name) {
+    if (is_named(name, "method") || is_named(name, "batch") ||
+        (is_named(name, "ids") && rq->graph->node.n))
+        return fail(rq, INVALID, "The parameter %.*s is not accepted here.", (int)name.n, name.p);
+    return 0;
+}
+
+/* Copies `text`, pairs separated by `&`, without those that are not passed on; `decoded` has all
+ * pairs. Takes the tokens. p == NULL after failing the request. */
+static struct slice pass_pairs(struct request *rq, struct slice text, const struct query *decoded) {
+    struct buffer kept = buffer_in(rq->arena);
+    buffer_add(&kept, "", 0);
+    for (size_t i = 0; text.n;) {
+        struct slice pair = slice_cut(&text, '&');
+        if (!pair.n) /* not counted in `decoded` */
+            continue;
+        const struct query_value *value = &decoded->values[i++];
+        if (is_named(value->name, "access_token") && add_token(rq, value->value))
+            return (struct slice){NULL, 0};
+        if (is_dropped(value->name))
+            continue;
+        if (check_parameter(rq, value->name))
+            return (struct slice){NULL, 0};
+        if (kept.n)
+            buffer_add_char(&kept, '&');
+        buffer_add_slice(&kept, pair);
+    }
+    return buffer_slice(&kept);
+}
+
+static int read_query(struct request *rq) {
+    struct graph_request *graph = rq->graph;
+    const char *error, *text = request_variable("QUERY_STRING");
+    if (query_read(rq->arena, text, &graph->parameters, &error))
+        return fail(rq, INVALID, "%s", error);
+    graph->query = pass_pairs(rq, slice_of(text), &graph->parameters);
+    graph->has_query_token = query_get(&graph->parameters, "access_token").n > 0;
+    return rq->failure.code ? -1 : 0;
+}
+
+/* --- the body --- */
+
+static bool is_type(struct slice type, const char *wanted) {
+    return type.n == strlen(wanted) && strncasecmp(type.p, wanted, type.n) == 0;
+}
+
+/* The form that the Content-Type names. */
+static enum form named_form(void) {
+    struct slice rest = slice_of(request_variable("CONTENT_TYPE"));
+    struct slice type = slice_trim(slice_cut(&rest, ';'));
+    return !type.n                                              ? FORM_NONE
+           : is_type(type, "application/json")                  ? FORM_JSON
+           : is_type(type, "application/x-www-form-urlencoded") ? FORM_URLENCODED
+           : is_type(type, "multipart/form-data")               ? FORM_MULTIPART
+                                                                : FORM_OTHER;
+}
+
+static int read_json(struct request *rq) {
+    struct graph_request *graph = rq->graph;
+    struct json_error error;
+    if (json_read(rq->arena, rq->body, &graph->json, &error))
+        return fail(rq, INVALID, "The body is not valid JSON: %s, at line %zu, column %zu.",
+                    error.reason, error.line, error.column);
+    if (json_type(graph->json) != JSON_OBJECT)
+        return fail(rq, INVALID, "The body must be a JSON object, not %s.",
+                    json_type_name(json_type(graph->json)));
+    for (struct json m = json_first(graph->json); json_is(m); m = json_next(m)) {
+        struct slice name = json_name(m, rq->arena);
+        if (check_parameter(rq, name))
+            return -1;
+        if (is_dropped(name))
+            return fail(rq, INVALID, "%.*s may not stand in JSON: send the token as a header.",
+                        (int)name.n, name.p);
+    }
+    graph->body = rq->body;
+    return 0;
+}
+
+static int read_urlencoded(struct request *rq) {
+    struct graph_request *graph = rq->graph;
+    const char *error, *text = arena_copy(rq->arena, rq->body);
+    if (strlen(text) != rq->body.n || query_read(rq->arena, text, &graph->form, &error))
+        return fail(rq, INVALID,
+                    "The form must be percent-encoded UTF-8 text of at most 100 fields.");
+    graph->body = pass_pairs(rq, slice_of(text), &graph->form);
+    return rq->failure.code ? -1 : 0;
+}
+
+/* Reads from the received body: for multipart_start. */
+static ssize_t read_received(void *context, void *bytes, size_t n) {
+    struct slice *rest = context;
+    n = n < rest->n ? n : rest->n;
+    memcpy(bytes, rest->p, n);
+    *rest = slice_skip(*rest, n);
+    return (ssize_t)n;
+}
+
+/* Checks the names of the parts. The body is passed on whole, so a part cannot be left out. */
+static int check_parts(struct request *rq) {
+    struct slice rest = rq->body;
+    struct multipart form;
+    struct part part;
+    if (multipart_start(&form, rq->arena, request_variable("CONTENT_TYPE"), read_received, &rest))
+        return fail(rq, INVALID, "%s", form.error);
+    int more;
+    while ((more = multipart_next(&form, &part)) > 0) {
+        if (is_dropped(slice_of(part.name)))
+            return fail(rq, INVALID,
+                        "%s may not be a part of the form: send the token as a header.", part.name);
+        if (check_parameter(rq, slice_of(part.name)))
+            return -1;
+    }
+    if (more < 0)
+        return fail(rq, INVALID, "%s", form.error);
+    rq->graph->body = rq->body;
+    return 0;
+}
+
+/* Reads the body of a POST or DELETE; that of a GET is dropped. */
+static int read_body(struct request *rq) {
+    if (!rq->body.n || strcmp(rq->method, "GET") == 0)
+        return 0;
+    if (request_check_encoding(rq))
+        return -1;
+    rq->graph->content_type = request_variable("CONTENT_TYPE");
+    switch (named_form()) {
+    case FORM_NONE:
+    case FORM_JSON: return read_json(rq);
+    case FORM_URLENCODED: return read_urlencoded(rq);
+    case FORM_MULTIPART: return check_parts(rq);
+    case FORM_OTHER: break;
+    }
+    return fail(rq, INVALID,
+                "The body must be application/json, application/x-www-form-urlencoded or "
+                "multipart/form-data; name it as Content-Type.");
+}
+
+/* --- the guard --- */
+
+/* Whether the token may stand in the body. */
+static bool may_have_form_token(const struct request *rq) {
+    return rq->route->body == BODY_RAW && strcmp(rq->method, "GET") != 0 &&
+           named_form() == FORM_URLENCODED;
+}
+
+static int check_before_body(struct request *rq) {
+    if (!rq->graph->query.p && (add_token(rq, header_token()) || read_query(rq)))
+        return -1;
+    if (rq->graph->token.p)
+        return auth_check_token(rq, rq->graph->token);
+    return may_have_form_token(rq) ? 0 : fail_without_token(rq);
+}
+
+static int check_body(struct request *rq) {
+    bool is_known = rq->graph->token.p != NULL;
+    if (read_body(rq))
+        return -1;
+    if (!rq->graph->token.p)
+        return fail_without_token(rq);
+    return is_known ? 0 : auth_check_token(rq, rq->graph->token);
+}
+
+const struct guard graph_guard = {
+    .before_body = check_before_body, .before_fields = check_body, .requires = REQUIRES_TOKEN};
+const struct guard graph_stream_guard = {.before_body = check_before_body,
+                                         .requires = REQUIRES_TOKEN};
+
+/* --- what handlers read --- */
+
+struct slice graph_parameter(struct request *rq, const char *name) {
+    const struct graph_request *graph = rq->graph;
+    struct slice value = query_get(&graph->parameters, name);
+    if (!value.p)
+        value = query_get(&graph->form, name);
+    if (value.p || !json_is(json_get(graph->json, name)))
+        return value;
+    struct json member = json_get(graph->json, name);
+    return json_type(member) == JSON_STRING ? json_string(member, rq->arena) : json_raw(member);
+}
