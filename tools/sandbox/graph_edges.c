@@ -101,6 +101,7 @@ const struct edge graph_edges[] = {
     {"GET", NODE_PHONE, "message_qrdls", qr_code_list},
     {"POST", NODE_PHONE, "message_qrdls", qr_code_put},
     {"GET", NODE_PHONE, "message_qrdls/", qr_code_show},
+    {"POST", NODE_PHONE, "message_qrdls/", qr_code_put},
     {"DELETE", NODE_PHONE, "message_qrdls/", qr_code_delete},
     {"GET", NODE_WABA, "", waba_show},
     {"GET", NODE_WABA, "phone_numbers", phone_list},

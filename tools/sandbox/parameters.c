@@ -24,8 +24,8 @@ const char *parameter_text(struct exchange *exchange, const char *name) {
     struct buffer text = buffer_in(exchange->arena);
     if (!value)
         return exchange_parameter(exchange, name);
-    if (cJSON_IsString(value))
-        return value->valuestring;
+    if (cJSON_IsString(value)) /* a copy, because settle() may replace the value */
+        return arena_copy(exchange->arena, slice_of(value->valuestring));
     if (!cJSON_IsNumber(value) && !cJSON_IsBool(value))
         return NULL;
     json_print(&text, value);

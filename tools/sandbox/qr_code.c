@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/clock.h"
 #include "graph_error.h"
@@ -55,7 +56,7 @@ static struct slice code_whole(struct exchange *exchange, const struct item *ite
     struct buffer whole = buffer_in(exchange->arena);
     const char *format = parameter_text(exchange, "generate_qr_image");
     bool svg = fields_modified(exchange, "qr_image_url", "format(SVG)") ||
-               (format && strcmp(format, "SVG") == 0);
+               (format && strcasecmp(format, "SVG") == 0);
     buffer_add(&whole, item->raw.p, item->raw.n - 1);
     buffer_printf(&whole, ",\"qr_image_url\":\"https:\\/\\/scontent.whatsapp.net\\/qr\\/%s.%s\"}",
                   item->id, svg ? "svg" : "png");
@@ -113,7 +114,7 @@ static void code_create(struct exchange *exchange, const struct target *target,
     const char *code = code_new(exchange->arena);
     if (collection_count(&codes, target->id) >= CODES_MAX) {
         reply_error(exchange, 100, "(#100) A number has at most %d QR codes.", CODES_MAX);
-    } else if (format && strcmp(format, "PNG") != 0 && strcmp(format, "SVG") != 0) {
+    } else if (format && strcasecmp(format, "PNG") != 0 && strcasecmp(format, "SVG") != 0) {
         reply_error(exchange, 100, "(#100) Param generate_qr_image must be one of {PNG, SVG}.");
     } else {
         collection_insert(&codes, target->id, code,
@@ -126,7 +127,7 @@ static void code_create(struct exchange *exchange, const struct target *target,
 
 void qr_code_put(struct exchange *exchange, const struct target *target) {
     const char *message = parameter_needed(exchange, "prefilled_message");
-    const char *code = parameter_text(exchange, "code");
+    const char *code = target->part ? target->part : parameter_text(exchange, "code");
     if (!message)
         return;
     if (text_characters(message) > MESSAGE_MAX)
