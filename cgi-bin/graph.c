@@ -3,6 +3,7 @@
  * back unchanged. `edges` is the whole of what may be done; all else is refused. */
 #include <stdio.h>
 
+#include "api/graph_block.h"
 #include "api/graph_failure.h"
 #include "api/graph_fields.h"
 #include "api/graph_forward.h"
@@ -20,6 +21,7 @@ enum {
 };
 
 #define FORWARDED   .action = GRAPH_FORWARDED
+#define RECORDED    .action = GRAPH_RECORDED
 #define LOCAL       .action = GRAPH_LOCAL
 #define DESTRUCTIVE .action = GRAPH_DESTRUCTIVE
 
@@ -46,8 +48,8 @@ static const struct graph_edge edges[] = {
     {"POST",   PHONE,             "register",                   FORWARDED},
     {"POST",   PHONE,             "deregister",                 DESTRUCTIVE},
     {"GET",    PHONE,             "block_users",                FORWARDED},
-    {"POST",   PHONE,             "block_users",                FORWARDED},
-    {"DELETE", PHONE,             "block_users",                FORWARDED},
+    {"POST",   PHONE,             "block_users",                RECORDED, .handle = graph_change_blocks},
+    {"DELETE", PHONE,             "block_users",                RECORDED, .handle = graph_change_blocks},
     {"GET",    PHONE,             "message_qrdls",              FORWARDED},
     {"POST",   PHONE,             "message_qrdls",              FORWARDED},
     {"DELETE", PHONE,             "message_qrdls",              FORWARDED},

@@ -18,4 +18,9 @@ enum store_result store_block(struct store *store, struct arena *arena,
 enum store_result store_unblock(struct store *store, struct arena *arena,
                                 struct store_owner_block *block);
 
+/* Finds the account's contact with one of these identities (a phone's digits, a BSUID); either may
+ * be NULL. STORE_NOT_FOUND: there is none. */
+enum store_result store_find_person(struct store *store, const char *account_id, const char *phone,
+                                    const char *bsuid, char contact_id[ID_SIZE]);
+
 #endif

@@ -1,5 +1,7 @@
 #include "store/contact.h"
 
+#include "store/block.h"
+
 bool contact_read(struct store *store, struct arena *arena, const char *id,
                   struct contact *contact) {
     static struct statement s = {
@@ -94,4 +96,12 @@ enum store_result store_is_sender_blocked(struct store *store, const char *line_
     if ((*blocked = sql_row(store, &s)))
         sql_stop(&s);
     return sql_result(store);
+}
+
+enum store_result store_find_person(struct store *store, const char *account_id, const char *phone,
+                                    const char *bsuid, char contact_id[ID_SIZE]) {
+    bool found = (phone && contact_find(store, account_id, phone, contact_id)) ||
+                 (bsuid && contact_find(store, account_id, bsuid, contact_id));
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
