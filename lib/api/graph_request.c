@@ -100,8 +100,8 @@ static bool is_named(struct slice name, const char *text) {
     return slice_equal(name, slice_of(text));
 }
 
-/* Whether a parameter is not passed on: it is, or depends on, the API token. */
-static bool is_dropped(struct slice name) {
+/* Whether a parameter is, or depends on, the API token. */
+static bool is_secret(struct slice name) {
     return is_named(name, "access_token") || is_named(name, "appsecret_proof");
 }
 
@@ -126,8 +126,8 @@ static struct slice pass_pairs(struct request *rq, struct slice text, const stru
         const struct query_value *value = &decoded->values[i++];
         if (is_named(value->name, "access_token") && add_token(rq, value->value))
             return (struct slice){NULL, 0};
-        if (is_dropped(value->name))
-            continue;
+        if (is_secret(value->name) || (is_named(value->name, "ids") && !rq->graph->node.n))
+            continue; /* graph_get_root makes a call for each of the ids */
         if (check_parameter(rq, value->name))
             return (struct slice){NULL, 0};
         if (kept.n)
@@ -177,7 +177,7 @@ static int read_json(struct request *rq) {
         struct slice name = json_name(m, rq->arena);
         if (check_parameter(rq, name))
             return -1;
-        if (is_dropped(name))
+        if (is_secret(name))
             return fail(rq, INVALID, "%.*s may not stand in JSON: send the token as a header.",
                         (int)name.n, name.p);
     }
@@ -213,7 +213,7 @@ static int check_parts(struct request *rq) {
         return fail(rq, INVALID, "%s", form.error);
     int more;
     while ((more = multipart_next(&form, &part)) > 0) {
-        if (is_dropped(slice_of(part.name)))
+        if (is_secret(slice_of(part.name)))
             return fail(rq, INVALID,
                         "%s may not be a part of the form: send the token as a header.", part.name);
         if (check_parameter(rq, slice_of(part.name)))

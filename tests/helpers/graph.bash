@@ -17,3 +17,54 @@ assert_graph_error() {
         and (.error.message | contains($part)) and .error.fbtrace_id == $id and keys == ["error"]' \
         "$body" >/dev/null || fail_answer "expected the error $2 of type $3: ${4-}"
 }
+
+# Prints a line `METHOD PATH ACTION` for each edge of the programs with the platform's contract:
+# graph_edges [PROGRAM]
+graph_edges() {
+    local program
+    for program in ${1:-"$OUT"/cgi-bin/graph*}; do
+        [[ $program != *.c ]] || continue
+        "$OUT/cgi-bin/${program##*/}" --describe </dev/null |
+            gojq -r '.edges[] | "\(.method) \(.path) \(.action)"'
+    done
+}
+
+# Lets the platform have a media object, a template and a flow: MEDIA, TEMPLATE, FLOW.
+make_objects() {
+    put MEDIA 7001
+    put FLOW 7002
+    put TEMPLATE 7003
+    sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"$MEDIA\",\"mimeType\":\"image/png\",
+        \"size\":10}" >/dev/null
+    sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"$FLOW\",
+        \"name\":\"f\",\"status\":\"PUBLISHED\",\"categories\":[],
+        \"validation_errors\":[]}]}" >/dev/null
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{
+        \"name\":\"greeting\",\"components\":[{\"type\":\"BODY\",\"text\":\"Hi\"}],
+        \"language\":\"en_US\",\"status\":\"APPROVED\",\"category\":\"UTILITY\",
+        \"id\":\"$TEMPLATE\"}]}" >/dev/null
+}
+
+# Prints the path of an edge with the ids of this file in place of the kinds of nodes.
+path_of() { # PATH
+    local path=$1
+    path=${path/:phone/$LINE}
+    path=${path/:waba/$WABA}
+    path=${path/:media/$MEDIA}
+    path=${path/:template/$TEMPLATE}
+    path=${path/:flow/$FLOW}
+    printf '%s' "${path/:code/4O4YGZEG3RIVE1}"
+}
+
+# Sets the platform's next answer to one request, byte for byte: platform_answers_to METHOD PATH
+# STATUS TEXT
+platform_answers_to() {
+    fault "$(gojq -nc --arg method "$1" --arg path "$2" --argjson status "$3" --arg body "$4" \
+        '{match: {method: $method, path: $path}, status: $status, body: $body,
+            headers: {"Content-Type": "application/json"}}')"
+}
+
+# Prints a member of the last request of the platform: last_sent JQ-PATH
+last_sent() {
+    sandbox GET requests/last | gojq -r "$1"
+}
