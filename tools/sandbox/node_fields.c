@@ -67,6 +67,7 @@ static bool take_choice(struct slice *rest, struct choice *choice) {
     choice->name = take_name(rest);
     if (choice->name.n == 0 || !take_modifiers(rest, &choice->modifiers))
         return false;
+    *rest = skip_spaces(*rest);
     if (rest->n > 0 && *rest->p == '{') {
         choice->nested = take_between(rest, '{', '}');
         if (!choice->nested.p)

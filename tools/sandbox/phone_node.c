@@ -1,5 +1,7 @@
 #include "phone_node.h"
 
+#include <stdio.h>
+
 #include "business_profile.h"
 #include "callback_override.h"
 #include "json_print.h"
@@ -43,12 +45,23 @@ static void print_health(struct buffer *out, const struct account *account,
                   phone->id, account->waba_id);
 }
 
+/* Appends the number as the platform shows it: `+1 555-010-0001`, others as `+4930123`. */
+static void print_display(struct buffer *out, const char *digits) {
+    char text[40];
+    if (strlen(digits) == 11 && *digits == '1')
+        snprintf(text, sizeof text, "+1 %.3s-%.3s-%s", digits + 1, digits + 4, digits + 7);
+    else
+        snprintf(text, sizeof text, "+%s", digits);
+    buffer_add_text(out, ",\"display_phone_number\":");
+    json_quote_text(out, text);
+}
+
 /* Appends the number with all its fields. */
 static void print_phone(struct buffer *out, const struct account *account,
                         const struct phone *phone) {
     buffer_add_text(out, "{\"verified_name\":");
     json_quote_text(out, account_name(account));
-    buffer_printf(out, ",\"display_phone_number\":\"%s\"", phone->display);
+    print_display(out, phone->display);
     buffer_add_text(out, constant_members);
     registration_print(out, phone->id);
     buffer_add_text(out, ",\"webhook_configuration\":");
