@@ -54,6 +54,7 @@ static const struct graph_edge edges[] = {
     {"POST",   PHONE,             "message_qrdls",              FORWARDED},
     {"DELETE", PHONE,             "message_qrdls",              FORWARDED},
     {"GET",    PHONE,             "message_qrdls/:code",        FORWARDED},
+    {"POST",   PHONE,             "message_qrdls/:code",        FORWARDED},
     {"DELETE", PHONE,             "message_qrdls/:code",        FORWARDED},
     /* a business account */
     {"GET",    WABA,              "",                           FORWARDED},
