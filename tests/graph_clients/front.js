@@ -2,9 +2,9 @@
 //
 // Listens on 127.0.0.1 with DIR/front.key and DIR/front.pem, writes its port to DIR/port, and
 // forwards each request to PORT of 127.0.0.1 with the same method, path, headers and bytes. Appends
-// a line of JSON to DIR/exchanges for each: number, method, path, headers and body of the request,
-// status, headers and body of the answer. Headers are lists of name, value, name, value; bodies are
-// in base64.
+// a line of JSON to DIR/exchanges.front for each: number, method, path, headers and body of the
+// request, status, headers and body of the answer. Headers are lists of name, value, name, value;
+// bodies are in base64.
 import fs from "node:fs";
 import http from "node:http";
 import https from "node:https";
@@ -20,7 +20,7 @@ async function readAll(stream) {
 }
 
 function record(exchange) {
-    fs.appendFileSync(`${directory}/exchanges`, JSON.stringify(exchange) + "\n");
+    fs.appendFileSync(`${directory}/exchanges.front`, JSON.stringify(exchange) + "\n");
 }
 
 // Sends a request on and returns the complete answer.

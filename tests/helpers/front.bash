@@ -4,7 +4,7 @@
 # localhost, graph.facebook.com and api.example.org.
 
 # Starts the server in front of PORT: start_front PORT. Sets and exports FRONT (its directory) and
-# FRONT_URL. $FRONT/ca.pem is the authority, $FRONT/exchanges the record of
+# FRONT_URL. $FRONT/ca.pem is the authority, $FRONT/exchanges.front the record of
 # tests/graph_clients/front.js.
 start_front() {
     export FRONT=$STACK/front
@@ -20,7 +20,7 @@ start_front() {
     cp "$root"/tests/graph_clients/*.js "$FRONT"
     ln -s "$(realpath "$NODE_MODULES")" "$FRONT/node_modules"
     printf '{"type": "module"}\n' >"$FRONT/package.json"
-    : >"$FRONT/exchanges"
+    : >"$FRONT/exchanges.front"
     node "$FRONT/front.js" "$FRONT" "$1" >"$FRONT/log" 2>&1 3>&- &
     printf '%s\n' $! >"$FRONT/pid"
     eventually test -s "$FRONT/port"
