@@ -250,7 +250,8 @@ const struct control_call control_calls[] = {
      "templatePageCapSilent, flowPageCap, flowPageCapSilent, pagingToken, appSecret, webhookUrl, "
      "verifyToken, webhookVersion, webhookRetries, webhookRetryMs, webhookTimeoutMs, "
      "automaticStatuses, statusDelayMs. If a page cap is set, a larger limit is error 1, or with "
-     "the ...Silent setting it is lowered"},
+     "the ...Silent setting it is lowered. The links of pages carry the access token, as the "
+     "platform's, unless pagingToken is false"},
     {"GET", "accounts", LOCK_READ, accounts_list, "all accounts"},
     {"POST", "accounts", LOCK_WRITE, accounts_put,
      "add or change: {wabaId, token, name, phones:[{id, displayNumber}]}"},
