@@ -257,6 +257,19 @@ upload() {
     assert_accepted
 }
 
+@test "the first 1000 fields of a form count, so that none takes long" {
+    local many=$BATS_TEST_TMPDIR/many
+    { printf 'x%d=1&' {1..997}; printf 'messaging_product=whatsapp&to=1&text[body]=b'; } >"$many"
+    graph POST "$LINE/messages" --data-binary "@$many"
+    assert_accepted
+    { printf 'y=1&'; cat "$many"; } >"$many.more"
+    graph POST "$LINE/messages" --data-binary "@$many.more"
+    assert_refused 400 100 'The parameter text is required'
+    seq -f 'x%.0f=1&' 1000000 | tr -d '\n' >"$many"
+    graph POST "$LINE/messages" --data-binary "@$many" -m 5
+    assert_refused 400 100 messaging_product
+}
+
 @test "a multipart form is read as the other one" {
     graph POST "$LINE/messages" -F messaging_product=whatsapp -F to=1 -F 'text={"body":"x"}'
     assert_accepted

@@ -66,6 +66,7 @@ struct exchange {
     cJSON *json;            /* of request_body.c: the members of the request, or NULL */
     bool form;              /* they come from a form, in which all values are texts */
     const char *form_token; /* the field access_token of a form, or NULL */
+    size_t field_count;     /* of a form and of the query, as far as they were counted */
     struct reply reply;
 };
 

@@ -6,6 +6,8 @@
 #include "multipart_stream.h"
 #include "strict_json.h"
 
+enum { FIELDS_MAX = 1000 }; /* further ones are ignored */
+
 static bool is_type(const struct exchange *exchange, const char *type) {
     const char *given = exchange_header(exchange, "Content-Type");
     size_t length = strlen(type);
@@ -15,6 +17,8 @@ static bool is_type(const struct exchange *exchange, const char *type) {
 /* --- forms --- */
 
 static void take_field(struct exchange *exchange, const char *name, const char *value) {
+    if (exchange->field_count++ >= FIELDS_MAX)
+        return;
     if (strcmp(name, "access_token") == 0)
         exchange->form_token = value;
     else
@@ -73,7 +77,7 @@ static enum MHD_Result take_parameter(void *cls, enum MHD_ValueKind kind, const 
                                       const char *value) {
     struct exchange *exchange = cls;
     (void)kind;
-    if (value && strcmp(name, "access_token") != 0 &&
+    if (value && strcmp(name, "access_token") != 0 && exchange->field_count++ < FIELDS_MAX &&
         !cJSON_GetObjectItemCaseSensitive(exchange->json, name))
         form_field_put(exchange->arena, exchange->json, name, value);
     return MHD_YES;
