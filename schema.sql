@@ -19,6 +19,7 @@ CREATE TABLE "user" (
     default_account_id TEXT,                       -- for requests that name no account (spec 2.2)
     primary_line_id    TEXT REFERENCES line (id),  -- the workspace's primary line (spec 2.2)
     event_sequence     INTEGER NOT NULL DEFAULT 0, -- the last `data.sequence` given to an event
+    forward_sequence   INTEGER NOT NULL DEFAULT 0, -- the same for forwards, which have their own
     change_sequence    INTEGER NOT NULL DEFAULT 0, -- the last number given to thread.changed
     created_at         INTEGER NOT NULL,
     deleted_at         INTEGER,
@@ -306,74 +307,121 @@ CREATE TABLE flow_token (
     PRIMARY KEY (account_id, token)
 ) STRICT;
 
--- The outbound webhook of a user (spec 2.8, 4.7) and the state of its deliveries.
+-- The outbound webhooks of a user (spec 2.8, 4.7) and the state of their deliveries. Lists are words
+-- separated by one space.
 CREATE TABLE webhook (
-    user_id                TEXT PRIMARY KEY REFERENCES "user" (id),
-    url                    TEXT NOT NULL DEFAULT '',          -- '' when unset
-    code                   BLOB,                              -- sealed; NULL when unset
-    previous_code          BLOB,                              -- sealed; still signs until previous_until
-    previous_until         INTEGER,
-    wants_message_status   INTEGER NOT NULL DEFAULT 0 CHECK (wants_message_status IN (0, 1)),
-    failing_since          INTEGER,                           -- first failure after the last success
-    suspended_at           INTEGER,                           -- set: events are only sent as probes
-    next_probe_at          INTEGER,
-    updated_at             INTEGER NOT NULL,
+    id              TEXT PRIMARY KEY,                         -- whk_...
+    user_id         TEXT NOT NULL REFERENCES "user" (id),
+    name            TEXT NOT NULL DEFAULT '',
+    kind            TEXT NOT NULL CHECK (kind IN ('event', 'forward')), -- forward: the platform's POSTs
+    url             TEXT NOT NULL DEFAULT '',                 -- '' when unset
+    code            BLOB,                                     -- sealed; NULL when unset
+    previous_code   BLOB,                                     -- sealed; still signs until previous_until
+    previous_until  INTEGER,
+    event_types     TEXT,                                     -- NULL: all but message.status
+    line_ids        TEXT,                                     -- lin_...; NULL: all lines
+    fields          TEXT,                                     -- of changes; NULL: messages; '*': all
+    splits_messages INTEGER NOT NULL DEFAULT 0 CHECK (splits_messages IN (0, 1)),
+    paused_at       INTEGER,                                  -- set by the user: nothing is sent
+    failing_since   INTEGER,                                  -- first failure after the last success
+    suspended_at    INTEGER,                                  -- set: events are only sent as probes
+    next_probe_at   INTEGER,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL,
+    deleted_at      INTEGER,
     CHECK ((previous_code IS NULL) = (previous_until IS NULL))
 ) STRICT;
+CREATE INDEX webhook_user ON webhook (user_id, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX webhook_deleted ON webhook (deleted_at) WHERE deleted_at IS NOT NULL;
 
--- The outbox: events for the user's webhook, inserted in the transaction of their cause.
+-- A POST of the platform that was forwarded, once for all events that are made of it.
+CREATE TABLE platform_post (
+    id         TEXT PRIMARY KEY,                             -- pst_...
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the body
+    body       BLOB NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+-- The outbox: events for the user's webhooks, inserted in the transaction of their cause.
 CREATE TABLE event (
-    id              TEXT PRIMARY KEY,                        -- evt_...: the webhook-id of every attempt
+    id          TEXT PRIMARY KEY,                            -- evt_...: the webhook-id of every attempt
+    user_id     TEXT NOT NULL REFERENCES "user" (id),
+    is_forward  INTEGER NOT NULL DEFAULT 0 CHECK (is_forward IN (0, 1)), -- for webhooks of that kind
+    sequence    INTEGER NOT NULL,                            -- data.sequence, ascending for each user
+    type        TEXT NOT NULL,                               -- message.received, lead.created, ...
+    contact_id  TEXT,
+    line_id     TEXT,                                        -- NULL: about no line
+    body        BLOB,                                        -- the exact bytes that every attempt sends
+    post_id     TEXT REFERENCES platform_post (id),          -- instead of a body: the POST, and
+    parts       TEXT,                                        -- the recipe of a body; NULL: all of it
+    state       TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'cancelled')),
+    has_error   INTEGER NOT NULL DEFAULT 0 CHECK (has_error IN (0, 1)), -- a delivery has one
+    created_at  INTEGER NOT NULL,
+    finished_at INTEGER,
+    UNIQUE (user_id, is_forward, sequence),
+    CHECK ((body IS NULL) <> (post_id IS NULL))
+) STRICT;
+CREATE INDEX event_finished ON event (state, finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX event_failed ON event (id) WHERE has_error = 1;
+CREATE INDEX event_owner ON event (user_id, id); -- the lists of a user: all, by state, by type, failed
+CREATE INDEX event_owner_pending ON event (user_id, id) WHERE state = 'pending';
+CREATE INDEX event_owner_finished ON event (user_id, state, id) WHERE finished_at IS NOT NULL;
+CREATE INDEX event_owner_type ON event (user_id, type, id);
+CREATE INDEX event_owner_failed ON event (user_id, id) WHERE has_error = 1;
+CREATE INDEX event_post ON event (post_id) WHERE post_id IS NOT NULL;
+
+-- The delivery of an event to one webhook. An event is pending while one of its deliveries is; after
+-- that it is dead if one is dead, else done if one is done.
+CREATE TABLE delivery (
+    event_id        TEXT NOT NULL REFERENCES event (id),
+    webhook_id      TEXT NOT NULL REFERENCES webhook (id),
     user_id         TEXT NOT NULL REFERENCES "user" (id),
-    sequence        INTEGER NOT NULL,                        -- data.sequence, ascending for each user
-    type            TEXT NOT NULL,                           -- message.received, lead.created, ...
-    contact_id      TEXT,                                    -- orders the first attempts
-    body            BLOB NOT NULL,                           -- the exact bytes that every attempt sends
+    sequence        INTEGER NOT NULL,                        -- the event's
+    order_key       TEXT,                                    -- orders first attempts: the contact, or
+                                                             -- PHONE_NUMBER_ID:FROM of a forward
     state           TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'cancelled')),
     attempts        INTEGER NOT NULL DEFAULT 0,              -- since the last replay
     next_attempt_at INTEGER NOT NULL,
     lease_until     INTEGER NOT NULL DEFAULT 0,              -- a courier's lease ends then; 0: no lease
     lease_owner     TEXT,                                    -- the id of the leasing courier
+    last_attempt_at INTEGER,                                 -- when the last attempt began
     last_status     INTEGER,                                 -- HTTP status of the last attempt
     last_error      TEXT,
     created_at      INTEGER NOT NULL,
     finished_at     INTEGER,
-    UNIQUE (user_id, sequence)
+    PRIMARY KEY (event_id, webhook_id)
 ) STRICT;
-CREATE INDEX event_due ON event (user_id, next_attempt_at, sequence) WHERE state = 'pending';
-CREATE INDEX event_contact ON event (contact_id, lease_until) WHERE state = 'pending';
-CREATE INDEX event_first ON event (user_id, contact_id, sequence)
-    WHERE state = 'pending' AND attempts = 0 AND contact_id IS NOT NULL; -- in a contact's order
-CREATE INDEX event_unordered ON event (user_id, next_attempt_at, sequence)
-    WHERE state = 'pending' AND (attempts > 0 OR contact_id IS NULL);
-CREATE INDEX event_finished ON event (state, finished_at) WHERE finished_at IS NOT NULL;
-CREATE INDEX event_failed ON event (id) WHERE last_error IS NOT NULL;
-CREATE INDEX event_owner ON event (user_id, id); -- the lists of a user: all, by state, by type, failed
-CREATE INDEX event_owner_pending ON event (user_id, id) WHERE state = 'pending';
-CREATE INDEX event_owner_finished ON event (user_id, state, id) WHERE finished_at IS NOT NULL;
-CREATE INDEX event_owner_type ON event (user_id, type, id);
-CREATE INDEX event_owner_failed ON event (user_id, id) WHERE last_error IS NOT NULL;
+CREATE INDEX delivery_webhook ON delivery (webhook_id, event_id); -- the lists of a webhook
+CREATE INDEX delivery_open ON delivery (webhook_id, state, event_id) WHERE state <> 'done';
+CREATE INDEX delivery_failed ON delivery (webhook_id, event_id) WHERE last_error IS NOT NULL;
+CREATE INDEX delivery_due ON delivery (webhook_id, next_attempt_at, sequence) WHERE state = 'pending';
+CREATE INDEX delivery_order ON delivery (order_key, webhook_id, lease_until) WHERE state = 'pending';
+CREATE INDEX delivery_first ON delivery (webhook_id, order_key, sequence)
+    WHERE state = 'pending' AND attempts = 0 AND order_key IS NOT NULL; -- in the order of their key
+CREATE INDEX delivery_unordered ON delivery (webhook_id, next_attempt_at, sequence)
+    WHERE state = 'pending' AND (attempts > 0 OR order_key IS NULL);
 
--- Where the next share of a user's events starts, when the last share did not cover all of them.
+-- Where the next share of a webhook's events starts, when the last share did not cover all of them.
 CREATE TABLE event_turn (
-    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
+    webhook_id TEXT PRIMARY KEY REFERENCES webhook (id),
     turn       INTEGER NOT NULL, -- counts shares that were used up; odd: retries go first
-    contact_id TEXT NOT NULL,    -- the contact that had the last turn
-    round_end  TEXT NOT NULL     -- the contact that the round ends with
+    order_key  TEXT NOT NULL,    -- the one that had the last turn
+    round_end  TEXT NOT NULL     -- the one that the round ends with
 ) STRICT;
 
 -- Every attempt to deliver an event.
 CREATE TABLE event_attempt (
     user_id       TEXT NOT NULL REFERENCES "user" (id),
     event_id      TEXT NOT NULL REFERENCES event (id),
-    attempt       INTEGER NOT NULL,
+    webhook_id    TEXT NOT NULL,
+    attempt       INTEGER NOT NULL,   -- counted for each webhook
     started_at    INTEGER NOT NULL,
     duration_ms   INTEGER NOT NULL,
     http_status   INTEGER,
     error         TEXT,
     address       TEXT,               -- the address connected to
     response_head BLOB,               -- the first KB of the answer
-    PRIMARY KEY (event_id, attempt)
+    PRIMARY KEY (event_id, webhook_id, attempt)
 ) STRICT;
 
 -- Leads, one per contact and source: each causes at most one event.

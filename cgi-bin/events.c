@@ -10,6 +10,7 @@ static const char *const flags[] = {"true", "false", NULL};
 static const struct field list_query[] = {
     {.name = "state", .type = FIELD_STRING, .values = states},
     {.name = "type", .type = FIELD_STRING},
+    {.name = "webhookId", .type = FIELD_STRING},
     {.name = "failed", .type = FIELD_STRING, .values = flags},
     {.name = "since",
      .type = FIELD_STRING,
@@ -48,6 +49,7 @@ static int get_events(struct request *rq) {
     const struct store_event_filter filter = {
         .state = query_get(query, "state").p,
         .type = query_get(query, "type").p,
+        .webhook_id = query_get(query, "webhookId").p,
         .failed = slice_equal(query_get(query, "failed"), SLICE("true")),
         .since = period_time(query_get(query, "since"), 0),
         .until = period_time(query_get(query, "until"), INT64_MAX),

@@ -90,26 +90,26 @@ static int fail_ingest(struct request *rq, struct store *store, enum store_resul
                       "The gateway cannot store this now; send it again.");
 }
 
-static void log_outcomes(struct request *rq, const struct store_update *updates, size_t count,
-                         size_t events) {
+static void log_outcomes(struct request *rq, const struct store_payload *payload) {
     static const char *const names[] = {"stored", "duplicate", "not_ours", "nobody", "refused"};
     static const char *const labels[] = {"stored", "duplicate", "not_ours", "no_contact",
                                          "refused"};
     int64_t counts[sizeof names / sizeof *names] = {0};
     size_t logged = 0;
-    for (size_t i = 0; i < count; i++) {
-        counts[updates[i].outcome]++;
-        if (updates[i].outcome == OUTCOME_NO_OWNER && logged++ < SKIPPED_LINES_LOGGED)
+    for (size_t i = 0; i < payload->count; i++) {
+        const struct store_update *update = &payload->updates[i];
+        counts[update->outcome]++;
+        if (update->outcome == OUTCOME_NO_OWNER && logged++ < SKIPPED_LINES_LOGGED)
             log_message(LOG_WARN, "request %s: skipped `%s` for WABA %.32s, line %.32s: not ours",
-                        rq->id, updates[i].field, updates[i].waba_id ? updates[i].waba_id : "none",
-                        updates[i].phone_number_id ? updates[i].phone_number_id : "none");
+                        rq->id, update->field, update->waba_id ? update->waba_id : "none",
+                        update->phone_number_id ? update->phone_number_id : "none");
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (counts[i]) {
             json_write_integer(&rq->log, names[i], counts[i]);
             counters_add(COUNTERS_INBOUND_UPDATES, labels[i], (uint64_t)counts[i]);
         }
-    json_write_integer(&rq->log, "events", (int64_t)events);
+    json_write_integer(&rq->log, "events", (int64_t)payload->events);
 }
 
 static int reply_received(struct request *rq) {
@@ -133,8 +133,8 @@ static int refuse(struct request *rq, struct store *store, int64_t updates, cons
 }
 
 static int ingest(struct request *rq, struct json payload) {
-    struct store_update *updates;
-    size_t events, count = webhook_read(rq->arena, payload, rq->now, MOST_UPDATES, &updates);
+    struct store_payload found = {.now = rq->now, .write = event_body};
+    const size_t count = webhook_read(rq->arena, payload, rq->now, MOST_UPDATES, &found.updates);
     if (!count)
         return reply_received(rq);
     struct store *store = state_store(rq, UNAVAILABLE); /* so that the platform sends it again */
@@ -142,16 +142,16 @@ static int ingest(struct request *rq, struct json payload) {
         return -1;
     if (count > MOST_UPDATES)
         return refuse(rq, store, (int64_t)count, "it holds more than 10000 updates");
+    found.count = count;
     store_limit_work(store, MOST_WORK);
-    enum store_result result =
-        store_ingest(store, rq->arena, updates, count, rq->now, event_body, &events);
+    enum store_result result = store_ingest(store, rq->arena, &found);
     store_limit_work(store, 0);
     if (result == STORE_EXCESSIVE)
         return refuse(rq, store, (int64_t)count, "its updates change too much at once");
     if (result != STORE_OK)
         return fail_ingest(rq, store, result);
-    log_outcomes(rq, updates, count, events);
-    if (events)
+    log_outcomes(rq, &found);
+    if (found.events)
         wake_notify(rq->config);
     return reply_received(rq);
 }

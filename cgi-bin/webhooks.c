@@ -125,7 +125,7 @@ static int post_test(struct request *rq) {
     char id[ID_SIZE];
     id_make(id, "evt_", rq->now);
     enum store_result result = store_insert_test_event(
-        rq->caller->store, rq->arena, rq->caller->user.id, id, rq->now, event_body);
+        rq->caller->store, rq->arena, rq->caller->user.id, NULL, id, rq->now, event_body);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT,
                     "There is no webhook to deliver to; POST /v2/webhooks/config sets one.");

@@ -43,7 +43,7 @@ signed_text() {
     after=$(date +%s)
     assert_equal "$(received A | tr '\n' ' ')" '1 '
     assert_equal "$(head -n 1 "$A_DIR/1.head")" 'POST /hook?key=1 HTTP/1.1'
-    assert_equal "$(hex <"$A_DIR/1.body")" "$(db 'SELECT lower(hex(body)) FROM event')"
+    assert_equal "$(hex <"$A_DIR/1.body")" "$(db 'SELECT lower(hex(body)) FROM outbox')"
     assert_equal "$(received_header A 1 Content-Type)" application/json
     assert_equal "$(received_header A 1 User-Agent)" switchboard/0.1.0
     assert_equal "$(received_header A 1 webhook-id)" "$id"
@@ -137,10 +137,10 @@ verifies() {
     id=$(add_events A)
     courier_once
     assert_equal "$(received_count A)" 1
-    db "UPDATE event SET next_attempt_at = 0"
+    db "UPDATE outbox SET next_attempt_at = 0"
     courier_once
     answers A flaky
-    db "UPDATE event SET next_attempt_at = 0; UPDATE event_attempt SET started_at = started_at - 5000"
+    db "UPDATE outbox SET next_attempt_at = 0; UPDATE event_attempt SET started_at = started_at - 5000"
     sleep 1.1 # so that the timestamp differs
     courier_once
     assert_equal "$(received_count A)" 3
@@ -232,7 +232,7 @@ most_at_once() {
 }
 
 all_done() {
-    [[ $(db "SELECT count(*) FROM event WHERE state <> 'done'") == 0 ]]
+    [[ $(db "SELECT count(*) FROM outbox WHERE state <> 'done'") == 0 ]]
 }
 
 # --- failures, and the time of the next attempt ---
@@ -287,7 +287,7 @@ all_done() {
         1198 1200 $(date -u -d '+20 minutes' '+%a, %d %b %Y %H:%M:%S GMT')
         60 60 $(date -u -d '-20 minutes' '+%a, %d %b %Y %H:%M:%S GMT')
 END
-    db "UPDATE event SET attempts = 3, next_attempt_at = 0 WHERE id = '$id'"
+    db "UPDATE outbox SET attempts = 3, next_attempt_at = 0 WHERE id = '$id'"
     answers A later 'status 500' 'header retry-after:   14000  '
     courier_once
     assert_between "$(time_left "$id")" 13990000 14000000
@@ -308,7 +308,7 @@ END
         courier_once
         assert_event "$id" 'state || last_status' "pending$status"
         assert_between "$(time_left "$id")" 1000 6000
-        db "UPDATE event SET next_attempt_at = next_attempt_at + 3600000 WHERE id = '$id'"
+        db "UPDATE outbox SET next_attempt_at = next_attempt_at + 3600000 WHERE id = '$id'"
     done
     assert_equal "$(received_count A elsewhere)" 0
     switchboard event list --failed --json | gojq -e 'length == 14
@@ -338,16 +338,16 @@ END
     ids=$(add_events A 20 | sort)
     stop_receiver A
     courier_once
-    assert_equal "$(db "SELECT count(*) FROM event WHERE last_status IS NULL AND last_error LIKE '%onnect%' AND attempts = 1")" 20
+    assert_equal "$(db "SELECT count(*) FROM outbox WHERE last_status IS NULL AND last_error LIKE '%onnect%' AND attempts = 1")" 20
     for step in 2 3 4 5 6 7; do # 0 s, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h: 17.6 h
         make_due
         courier_once
     done
-    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending' AND attempts = 7")" 20
+    assert_equal "$(db "SELECT count(*) FROM outbox WHERE state = 'pending' AND attempts = 7")" 20
     start_receiver A "$port"
     make_due
     courier_once
-    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'done' AND attempts = 8 AND last_error IS NULL")" 20
+    assert_equal "$(db "SELECT count(*) FROM outbox WHERE state = 'done' AND attempts = 8 AND last_error IS NULL")" 20
     assert_equal "$(for number in $(received A); do received_header A "$number" webhook-id; done | sort)" "$ids"
 }
 
@@ -392,7 +392,7 @@ END
     assert_between "$(db "SELECT min(duration_ms) FROM event_attempt WHERE error LIKE 'timed out%'")" 14900 15500
     assert_equal "$(db "SELECT max(length(response_head)) FROM event_attempt")" 1024
     # after a timeout, the delay is at least a minute
-    assert_between "$(db "SELECT min(next_attempt_at - $db_now) FROM event WHERE last_error LIKE 'timed out%'")" 20000 60000
+    assert_between "$(db "SELECT min(next_attempt_at - $db_now) FROM outbox WHERE last_error LIKE 'timed out%'")" 20000 60000
 }
 
 @test "a 2xx after 14 seconds is a success, one after 16 is a failure" {
@@ -429,7 +429,7 @@ END
 
 # Prints how many events of a consumer have each outcome: `COUNT state|status|error`
 outcomes() {
-    db "SELECT count(*) || ' ' || state, last_status, last_error FROM event JOIN user ON user.id = event.user_id
+    db "SELECT count(*) || ' ' || state, last_status, last_error FROM outbox JOIN user ON user.id = outbox.user_id
         WHERE email = '${1,,}@example.org' GROUP BY state, last_status, last_error"
 }
 
@@ -478,7 +478,7 @@ first_failed() {
     answers A gone
     db 'UPDATE webhook SET next_probe_at = 0'
     courier_once
-    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'done'")" 3
+    assert_equal "$(db "SELECT count(*) FROM outbox WHERE state = 'done'")" 3
     switchboard event list --json | gojq -e '[.[].state] == ["dead", "done", "done", "done"]'
     assert_equal "$(db 'SELECT suspended_at, next_probe_at, failing_since FROM webhook')" '||'
 }
@@ -530,7 +530,7 @@ first_failed() {
     make_due
     courier_once
     assert_equal "$(received_count A)" 4
-    assert_equal "$(db 'SELECT attempts FROM event ORDER BY sequence' | tr '
+    assert_equal "$(db 'SELECT attempts FROM outbox ORDER BY sequence' | tr '
 ' ' ')" '3 1 0 0 '
     local probe
     for probe in 1 2 3 4; do
@@ -538,14 +538,14 @@ first_failed() {
         courier_once
     done
     assert_equal "$(received_count A)" 8
-    assert_equal "$(db 'SELECT attempts FROM event ORDER BY sequence' | tr '
+    assert_equal "$(db 'SELECT attempts FROM outbox ORDER BY sequence' | tr '
 ' ' ')" '3 1 0 0 '
     assert_equal "$(db 'SELECT count(*) FROM event_attempt GROUP BY event_id ORDER BY 1' | tr '
 ' ' ')" '1 1 2 4 '
     answers A no
     db 'UPDATE webhook SET next_probe_at = 0'
     courier_once
-    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'done'")" 4
+    assert_equal "$(db "SELECT count(*) FROM outbox WHERE state = 'done'")" 4
 }
 
 @test "a success restarts the five days" {
@@ -579,7 +579,7 @@ first_failed() {
     wait $!
     courier_once
     assert_equal "$(received_count A)" 1
-    assert_equal "$(db 'SELECT DISTINCT state FROM event')" cancelled
+    assert_equal "$(db 'SELECT DISTINCT state FROM outbox')" cancelled
     assert_equal "$(db 'SELECT event_id FROM event_attempt')" "${ids[0]}"
     switchboard event list --json | gojq -e 'map(.nextAttemptAt) == [null, null, null, null]'
 }

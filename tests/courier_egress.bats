@@ -100,7 +100,7 @@ nowhere=(
 }
 
 test_failed() {
-    [[ $(db "SELECT last_error FROM event ORDER BY sequence DESC LIMIT 1") == blocked_address:* ]]
+    [[ $(db "SELECT last_error FROM outbox ORDER BY sequence DESC LIMIT 1") == blocked_address:* ]]
 }
 
 @test "proxies, netrc and user names in URLs are not used" {

@@ -19,7 +19,7 @@ teardown_file() {
 }
 
 setup() {
-    db "DELETE FROM event_attempt; DELETE FROM event; UPDATE webhook SET url = '', code = NULL
+    db "DELETE FROM event_attempt; DELETE FROM outbox; UPDATE webhook SET url = '', code = NULL
         WHERE user_id NOT GLOB 'usr_many*';
         UPDATE webhook SET failing_since = NULL, suspended_at = NULL, next_probe_at = NULL"
     rm -f "$STACK"/receivers/*/*.{head,body,meta,answer} "$LOG"
@@ -63,21 +63,21 @@ add_events_of_all() {
 # Prints SQL that adds COUNT events, due now, to each of the users. CONTACT is an expression:
 # insert USERS COUNT CONTACT [COLUMNS VALUES]
 insert() {
-    printf '%s' "INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at${4-})
+    printf '%s' "INSERT INTO outbox (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at${4-})
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2)
-        SELECT 'evt_' || lower(hex(randomblob(13))), u.id, (SELECT coalesce(max(sequence), 0) FROM event e
+        SELECT 'evt_' || lower(hex(randomblob(13))), u.id, (SELECT coalesce(max(sequence), 0) FROM outbox e
             WHERE e.user_id = u.id) + n.i, 'message.received', $3, CAST('{\"n\":1}' AS BLOB), 'pending', $db_now, $db_now${5-}
         FROM n, (SELECT id FROM $1) u"
 }
 
 is_delivered() { # CONTACT
-    [[ $(db "SELECT count(*) FROM event WHERE contact_id = '$1' AND state = 'done'") != 0 ]]
+    [[ $(db "SELECT count(*) FROM outbox WHERE contact_id = '$1' AND state = 'done'") != 0 ]]
 }
 
 # Prints the position in the order of attempts of a contact's last attempt.
 position_of() { # CONTACT
     db "SELECT count(*) FROM event_attempt WHERE rowid <= (SELECT max(a.rowid) FROM event_attempt a
-        JOIN event e ON e.id = a.event_id WHERE e.contact_id = '$1')"
+        JOIN outbox e ON e.id = a.event_id WHERE e.contact_id = '$1')"
 }
 
 # Expects that A's event began before any attempt of the other hosts that started after SINCE ended:
@@ -85,21 +85,21 @@ position_of() { # CONTACT
 assert_undelayed() {
     local due began
     eventually is_delivered con_a
-    due=$(db "SELECT created_at FROM event WHERE contact_id = 'con_a'")
-    began=$(db "SELECT started_at FROM event_attempt a JOIN event e ON e.id = a.event_id WHERE e.contact_id = 'con_a'")
-    assert_equal "$(db "SELECT count(*) FROM event_attempt a JOIN event e ON e.id = a.event_id
+    due=$(db "SELECT created_at FROM outbox WHERE contact_id = 'con_a'")
+    began=$(db "SELECT started_at FROM event_attempt a JOIN outbox e ON e.id = a.event_id WHERE e.contact_id = 'con_a'")
+    assert_equal "$(db "SELECT count(*) FROM event_attempt a JOIN outbox e ON e.id = a.event_id
         WHERE e.user_id GLOB 'usr_many*' AND a.started_at >= $1 AND a.started_at + a.duration_ms <= $began")" 0
     printf '# behind %d hosts that hang, an event began %d ms after it was due\n' "$HANGING" $((began - due)) >&3
     [[ -z ${TEST_FULL-} ]] || assert_between $((began - due)) 0 999
 }
 
 have_failed() { # COUNT: an attempt of so many of the users timed out
-    (($(db "SELECT count(DISTINCT e.user_id) FROM event_attempt a JOIN event e ON e.id = a.event_id
+    (($(db "SELECT count(DISTINCT e.user_id) FROM event_attempt a JOIN outbox e ON e.id = a.event_id
         WHERE a.error LIKE 'timed out%'") >= $1))
 }
 
 none_in_progress() {
-    [[ $(db "SELECT count(*) FROM event WHERE lease_until > 0 AND state = 'pending'") == 0 ]]
+    [[ $(db "SELECT count(*) FROM outbox WHERE lease_until > 0 AND state = 'pending'") == 0 ]]
 }
 
 @test "fifty hosts that hang or drip delay no event of another host, and are themselves tried on the schedule" {
@@ -111,19 +111,19 @@ none_in_progress() {
     start_courier
     assert_undelayed 0
     eventually have_failed "$HANGING"
-    assert_equal "$(db "SELECT count(*) FROM event e WHERE attempts = 1 AND lease_until = 0 AND user_id GLOB 'usr_many*'
+    assert_equal "$(db "SELECT count(*) FROM outbox e WHERE attempts = 1 AND lease_until = 0 AND user_id GLOB 'usr_many*'
         AND (last_error NOT LIKE 'timed out%' OR next_attempt_at - (SELECT max(started_at + duration_ms)
             FROM event_attempt WHERE event_id = e.id) NOT BETWEEN 59900 AND 70000)")" 0
     # the courier has recorded now that they hang; make all their events due again
-    db "UPDATE event SET next_attempt_at = next_attempt_at + 3600000 WHERE user_id GLOB 'usr_many*' AND lease_until = 0;
-        DELETE FROM event_attempt WHERE event_id IN (SELECT id FROM event WHERE contact_id = 'con_a');
-        DELETE FROM event WHERE contact_id = 'con_a'"
+    db "UPDATE outbox SET next_attempt_at = next_attempt_at + 3600000 WHERE user_id GLOB 'usr_many*' AND lease_until = 0;
+        DELETE FROM event_attempt WHERE event_id IN (SELECT id FROM outbox WHERE contact_id = 'con_a');
+        DELETE FROM outbox WHERE contact_id = 'con_a'"
     eventually none_in_progress
     since=$(db "SELECT $db_now")
     make_due "user_id GLOB 'usr_many*'"
     add_events_of_all
     assert_undelayed "$since"
-    assert_equal "$(db "SELECT count(*) FROM event WHERE user_id GLOB 'usr_many*' AND state = 'pending'")" $((HANGING * 20))
+    assert_equal "$(db "SELECT count(*) FROM outbox WHERE user_id GLOB 'usr_many*' AND state = 'pending'")" $((HANGING * 20))
 }
 
 # --- within one host and one user ---
@@ -148,7 +148,7 @@ assert_early() {
     printf '# behind %d events, it was number %d\n' "$flooded" "$(position_of "$1")" >&3
     assert_between "$(position_of "$1")" 1 50
     [[ -z ${TEST_FULL-} ]] || assert_between "$(db "SELECT a.started_at - e.created_at FROM event_attempt a
-        JOIN event e ON e.id = a.event_id WHERE e.contact_id = '$1'")" 0 999
+        JOIN outbox e ON e.id = a.event_id WHERE e.contact_id = '$1'")" 0 999
 }
 
 @test "a contact with very many events delays no other contact's events" {
@@ -184,13 +184,14 @@ assert_early() {
     # their codes cannot be decrypted, so their attempts end at once
     db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
             INSERT INTO user (id, email, created_at) SELECT 'usr_crowd' || i, 'crowd' || i, 1 FROM n;
-        INSERT INTO webhook (user_id, url, code, updated_at) SELECT id, '$A_URL', X'00', 1 FROM user WHERE id GLOB 'usr_crowd*';
+        INSERT INTO webhook (id, user_id, kind, url, code, created_at, updated_at)
+            SELECT 'whk_' || id, id, 'event', '$A_URL', X'00', 1, 1 FROM user WHERE id GLOB 'usr_crowd*';
         BEGIN IMMEDIATE; $(insert "user WHERE id GLOB 'usr_crowd*'" 5 "'con_' || n.i || u.id"); COMMIT"
     courier_once
-    assert_equal "$(db "SELECT count(*), min(attempts) > 0 FROM event")" '1500|1'
+    assert_equal "$(db "SELECT count(*), min(attempts) > 0 FROM outbox")" '1500|1'
     assert_between "$(db "SELECT count(DISTINCT e.user_id) FROM (SELECT event_id FROM event_attempt ORDER BY rowid LIMIT 300) a
-        JOIN event e ON e.id = a.event_id")" 250 300
-    db "DELETE FROM event_attempt; DELETE FROM event; DELETE FROM webhook WHERE user_id GLOB 'usr_crowd*'"
+        JOIN outbox e ON e.id = a.event_id")" 250 300
+    db "DELETE FROM event_attempt; DELETE FROM outbox; DELETE FROM webhook WHERE user_id GLOB 'usr_crowd*'"
 }
 
 @test "contacts take turns, however many events they have, and new contacts do not delay old ones" {
@@ -199,10 +200,11 @@ assert_early() {
     courier_once
     # each contact's first event comes before any second one, except for events already in progress
     assert_between "$(db "SELECT count(DISTINCT e.contact_id) FROM (SELECT event_id FROM event_attempt ORDER BY rowid LIMIT 100) a
-        JOIN event e ON e.id = a.event_id")" 85 100
+        JOIN outbox e ON e.id = a.event_id")" 85 100
     # the end of a round is fixed at its start: contacts created meanwhile come in the next round
-    db "DELETE FROM event_attempt; INSERT INTO event_turn (user_id, turn, contact_id, round_end) VALUES ('$(user_of A)', 0, 'con_d', 'con_d')
-        ON CONFLICT (user_id) DO UPDATE SET turn = 0, contact_id = 'con_d', round_end = 'con_d'"
+    db "DELETE FROM event_attempt; INSERT INTO event_turn (webhook_id, turn, order_key, round_end)
+        SELECT id, 0, 'con_d', 'con_d' FROM webhook WHERE user_id = '$(user_of A)'
+        ON CONFLICT (webhook_id) DO UPDATE SET turn = 0, order_key = 'con_d', round_end = 'con_d'"
     flood "$flooded" "'con_e' || n.i"
     flood 1 "'con_c'"
     assert_early con_c

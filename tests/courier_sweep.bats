@@ -41,17 +41,17 @@ disturb() {
 # all: recover WHAT
 recover() {
     local not_done
-    db 'UPDATE event SET lease_until = 0, next_attempt_at = 0 WHERE state = '\''pending'\'
+    db 'UPDATE outbox SET lease_until = 0, next_attempt_at = 0 WHERE state = '\''pending'\'
     courier_once
-    not_done=$(db "SELECT count(*) FROM event WHERE state <> 'done'")
-    [[ $not_done == 0 ]] || fail "$1: $not_done events were lost: $(db "SELECT * FROM event WHERE state <> 'done'")"
+    not_done=$(db "SELECT count(*) FROM outbox WHERE state <> 'done'")
+    [[ $not_done == 0 ]] || fail "$1: $not_done events were lost: $(db "SELECT * FROM outbox WHERE state <> 'done'")"
 }
 
 # Expects that every event arrived, and prints the summary: finish TEXT POINTS FAULTS KILLS
 finish() {
     assert_equal "$(db 'PRAGMA integrity_check')" ok
     assert_all_arrived A
-    say_sweep "$1: $(db 'SELECT count(*) FROM event') events, $(received_count A) deliveries, none lost" "${@:2}"
+    say_sweep "$1: $(db 'SELECT count(*) FROM outbox') events, $(received_count A) deliveries, none lost" "${@:2}"
 }
 
 @test "killed at any system call: every event arrives, always with its id and body" {

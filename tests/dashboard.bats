@@ -252,7 +252,7 @@ stop_receiver_of_port() {
 # Makes three events of DEAD that were given up. Without a webhook the courier leaves them alone.
 add_dead_events() {
     add_events DEAD 3 >/dev/null
-    db "UPDATE event SET state = 'dead', attempts = 10, last_status = 500, last_error = 'HTTP 500',
+    db "UPDATE outbox SET state = 'dead', attempts = 10, last_status = 500, last_error = 'HTTP 500',
             finished_at = $db_now
         WHERE user_id = (SELECT id FROM user WHERE email = '$DEAD_EMAIL')"
 }
@@ -286,7 +286,7 @@ attempted() { # EVENT
 
 @test "an open event shows its next attempts without a reload, and a hidden tab does not ask" {
     local id
-    id=$(db "SELECT id FROM event WHERE user_id = (SELECT id FROM user WHERE email = '$EMAIL')
+    id=$(db "SELECT id FROM outbox WHERE user_id = (SELECT id FROM user WHERE email = '$EMAIL')
         ORDER BY id LIMIT 1")
     browse frame hidden "/events/$id"
 }

@@ -19,7 +19,7 @@ teardown_file() {
 }
 
 setup() {
-    db 'DELETE FROM event_attempt; DELETE FROM event'
+    db 'DELETE FROM event_attempt; DELETE FROM outbox'
     user=$(db "SELECT id FROM user WHERE email = '$EMAIL'")
     other=$(db "SELECT id FROM user WHERE email = '$OTHER_EMAIL'")
     rm -f "$A_DIR"/*.head "$A_DIR"/*.body
@@ -38,7 +38,7 @@ add_event() {
     local finished=NULL error=NULL
     [[ $2 == pending ]] || finished=$((1000 + $1))
     [[ -z ${4-} ]] || error="'$4'"
-    db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, created_at,
+    db "INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at, created_at,
             finished_at, last_error) VALUES ('$(event_id "$1")', '${5-$user}', 100 + $1,
             '${3-message.received}', CAST('{\"n\": $1}' AS BLOB), '$2', 9000000000000,
             1700000000000 + $1, $finished, $error)"
@@ -55,7 +55,7 @@ assert_listed() {
 }
 
 row() { # COLUMNS NUMBER
-    db "SELECT $1 FROM event WHERE id = '$(event_id "$2")'"
+    db "SELECT $1 FROM outbox WHERE id = '$(event_id "$2")'"
 }
 
 # Delivers the due events.
@@ -120,7 +120,7 @@ END
 @test "since and until are a period of the creation: from since on, and before until" {
     local at
     for at in 1000 2000 3000; do
-        db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at,
+        db "INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at,
             created_at)
             SELECT 'evt_' || s, '$user', $at, 't', x'7b7d', 'pending', 1, $at FROM (SELECT
             '$(ulid_at "$at")' AS s)"
@@ -171,20 +171,24 @@ ulid_at() {
 
 @test "one event has its body byte for byte and every attempt, without code and signature" {
     add_event 1 dead message.received 'HTTP 500'
-    db "UPDATE event SET body = CAST('{\"a\":  9007199254740993}' AS BLOB);
-        INSERT INTO event_attempt VALUES ('$user', '$(event_id 1)', 1, 1700000000123, 12, NULL,
-            'no answer within 15 s', NULL, NULL), ('$user', '$(event_id 1)', 2,
+    local webhook
+    webhook=$(db "SELECT webhook_id FROM delivery")
+    db "UPDATE outbox SET body = CAST('{\"a\":  9007199254740993}' AS BLOB);
+        INSERT INTO event_attempt VALUES
+            ('$user', '$(event_id 1)', '$webhook', 1, 1700000000123, 12, NULL,
+            'no answer within 15 s', NULL, NULL), ('$user', '$(event_id 1)', '$webhook', 2,
             1700000010999, 7, 500,
             'HTTP 500', '127.0.0.1', x'6f682000ff3c')"
     api GET "/v2/events/$(event_id 1)"
     assert_success
     assert_conventions
     grep -qF '"body":{"a":  9007199254740993}' "$body"
-    assert_json .data.deliveries "[{\"attempt\":1,\"startedAt\":\"2023-11-14T22:13:20.123Z\",
+    assert_json .data.deliveries "[{\"webhookId\":\"$webhook\",\"attempt\":1,
+        \"startedAt\":\"2023-11-14T22:13:20.123Z\",
         \"durationMs\":12,
         \"status\":null,\"error\":\"no answer within 15 s\",\"address\":null,\"responseHead\":null,
         \"headers\":{\"webhook-id\":\"$(event_id 1)\",\"webhook-timestamp\":\"1700000000\"}},
-        {\"attempt\":2,\"startedAt\":\"2023-11-14T22:13:30.999Z\",\"durationMs\":7,\"status\":500,
+        {\"webhookId\":\"$webhook\",\"attempt\":2,\"startedAt\":\"2023-11-14T22:13:30.999Z\",\"durationMs\":7,\"status\":500,
         \"error\":\"HTTP 500\",\"address\":\"127.0.0.1\",\"responseHead\":\"oh \\u0000\\ufffd<\",
         \"headers\":{\"webhook-id\":\"$(event_id 1)\",\"webhook-timestamp\":\"1700000010\"}}]"
     refute grep -q 's3cret\|signature' "$body"
@@ -208,7 +212,7 @@ ulid_at() {
 @test "a replayed event is sent again under the same id, with the same body and a new signature" {
     local state
     for state in 'done' dead cancelled; do
-        db 'DELETE FROM event_attempt; DELETE FROM event'
+        db 'DELETE FROM event_attempt; DELETE FROM outbox'
         rm -f "$A_DIR"/*.head "$A_DIR"/*.body
         add_event 1 "$state"
         api POST "/v2/events/$(event_id 1)/replay" -d '{}'
@@ -219,7 +223,7 @@ ulid_at() {
         assert_equal "$(received_count A hook)" 1
         assert_equal "$(received_header A "$(received A hook)" webhook-id)" "$(event_id 1)"
         assert_equal "$(cat "$A_DIR/$(received A hook).body")" '{"n": 1}'
-        assert_equal "$(db 'SELECT count(*), count(DISTINCT id) FROM event')" '1|1'
+        assert_equal "$(db 'SELECT count(*), count(DISTINCT id) FROM outbox')" '1|1'
         assert_equal "$(row state 1)" 'done'
     done
 }
@@ -227,13 +231,13 @@ ulid_at() {
 @test "the replay of a pending event changes nothing" {
     add_event 1 pending message.received 'HTTP 500'
     local before due=$(($(date +%s) + 3600))
-    db "UPDATE event SET attempts = 3, next_attempt_at = ${due}000"
-    before=$(db 'SELECT * FROM event')
+    db "UPDATE outbox SET attempts = 3, next_attempt_at = ${due}000"
+    before=$(db 'SELECT * FROM outbox')
     api POST "/v2/events/$(event_id 1)/replay"
     assert_success
     assert_that '.data.attempts == 3'
     assert_text .data.nextAttemptAt "$(date -ud "@$due" +%FT%T.000Z)"
-    assert_equal "$(db 'SELECT * FROM event')" "$before"
+    assert_equal "$(db 'SELECT * FROM outbox')" "$before"
     deliver_all
     assert_equal "$(received_count A hook)" 0
 }
@@ -255,7 +259,7 @@ ulid_at() {
         assert_error 409 VALIDATION_ERROR 'POST /v2/webhooks/config'
         assert_conventions
     done
-    assert_equal "$(db 'SELECT state, count(*) FROM event')" 'dead|1'
+    assert_equal "$(db 'SELECT state, count(*) FROM outbox')" 'dead|1'
 }
 
 # --- POST /v2/events/replay ---
@@ -263,7 +267,7 @@ ulid_at() {
 @test "the replay of a period delivers the dead events since then, and no others" {
     local at
     for at in 1000 2000 3000 4000 5000; do
-        db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at,
+        db "INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at,
             created_at, finished_at)
             VALUES ('evt_$(ulid_at "$at")', '$user', $at, 't', x'7b7d',
             CASE $at WHEN 3000 THEN 'done'
@@ -273,7 +277,7 @@ ulid_at() {
     api POST /v2/events/replay -d '{"since":"1970-01-01T00:00:02Z"}'
     assert_success
     assert_body_is '{"success":true,"data":{"replayed":2,"more":false}}'
-    assert_equal "$(db "SELECT sequence FROM event WHERE state = 'pending' ORDER BY 1" | xargs)" \
+    assert_equal "$(db "SELECT sequence FROM outbox WHERE state = 'pending' ORDER BY 1" | xargs)" \
         '2000 5000'
     deliver_all
     assert_equal "$(received_count A hook)" 2
@@ -283,7 +287,7 @@ ulid_at() {
 
 @test "one request replays 500 events, the oldest ones, and says that there are more" {
     db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1100)
-        INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at,
+        INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at,
         created_at, finished_at)
         SELECT printf('evt_%026d', n), '$user', n, 't', x'7b7d', 'dead', 1, 1, 1 FROM n"
     local wanted last=0
@@ -291,7 +295,7 @@ ulid_at() {
         api POST /v2/events/replay -d '{"since":"1970-01-01"}'
         assert_body_is "{\"success\":true,\"data\":{\"replayed\":$wanted}}"
         last=$((last + ${wanted%%,*}))
-        assert_equal "$(db "SELECT max(sequence), count(*) FROM event WHERE state = 'pending'")" \
+        assert_equal "$(db "SELECT max(sequence), count(*) FROM outbox WHERE state = 'pending'")" \
             "$last|$last"
     done
 }

@@ -184,7 +184,7 @@ route_sample() { # METHOD ROUTE STATUS
 @test "the state of the queue, of the courier and of the files is measured" {
     local age version
     version=$(switchboard --version | head -n 1 | cut -d ' ' -f 2)
-    db "DELETE FROM event_attempt; DELETE FROM event; DELETE FROM heartbeat"
+    db "DELETE FROM event_attempt; DELETE FROM outbox; DELETE FROM heartbeat"
     scrape
     assert_equal "$(value_of switchboard_events_pending)" 0
     refute grep -q '^switchboard_events_oldest_pending_age_seconds ' "$scraped"
@@ -192,8 +192,8 @@ route_sample() { # METHOD ROUTE STATUS
     make_consumer BOB
     set_webhook BOB http://127.0.0.1:1/hook
     add_events BOB 7 >/dev/null
-    db "UPDATE event SET created_at = created_at - 3600000
-        WHERE id = (SELECT min(id) FROM event WHERE state = 'pending');
+    db "UPDATE outbox SET created_at = created_at - 3600000
+        WHERE id = (SELECT min(id) FROM outbox WHERE state = 'pending');
         INSERT INTO heartbeat VALUES ('courier', 1, $db_now - 90000)"
     scrape
     assert_equal "$(value_of switchboard_events_pending)" 7
@@ -213,11 +213,11 @@ route_sample() { # METHOD ROUTE STATUS
 
 @test "at most 10,000 pending events are counted" {
     db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10100)
-        INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, created_at)
+        INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at, created_at)
         SELECT 'evt_many' || printf('%08d', i), (SELECT min(id) FROM user), 1000000 + i, 'ping',
             x'', 'pending', $db_now, $db_now FROM n"
     scrape
-    db "DELETE FROM event WHERE id LIKE 'evt_many%'"
+    db "DELETE FROM outbox WHERE id LIKE 'evt_many%'"
     assert_equal "$(value_of switchboard_events_pending)" 10000
 }
 
@@ -468,7 +468,7 @@ names() {
     for name in $(names); do
         grep -qE "^${name}(_bucket|_sum|_count)?\$" <<<"$used" || fail "the dashboard has no $name"
     done
-    db "DELETE FROM event"
+    db "DELETE FROM outbox"
 }
 
 # bats test_tags=direct
@@ -479,7 +479,7 @@ names() {
     scrape
     assert_equal "$(names)" \
         "$(sed -n 's/^| `\(switchboard_[a-z_]*\)` .*/\1/p' "$root/doc/operation.md" | sort)"
-    db "DELETE FROM event"
+    db "DELETE FROM outbox"
 }
 
 # Checks the line of doctor about the counters: doctor_says STATUS TEXT

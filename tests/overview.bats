@@ -15,7 +15,7 @@ setup_file() {
 
 setup() {
     forget_sent
-    db 'DELETE FROM event_attempt; DELETE FROM event; DELETE FROM usage;
+    db 'DELETE FROM event_attempt; DELETE FROM outbox; DELETE FROM usage;
         DELETE FROM webhook; DELETE FROM heartbeat'
     user=$(db "SELECT id FROM user WHERE email = '$EMAIL'")
     line_id=$(db "SELECT id FROM line WHERE phone_number_id = '$LINE'")
@@ -65,7 +65,7 @@ assert_warnings() {
     assert_json '.data.webhook | [.failingSince, .suspendedAt, .nextProbeAt]' \
         '["1970-01-01T00:00:01.000Z","1970-01-01T00:00:02.000Z","1970-01-01T00:00:03.000Z"]'
     db "UPDATE webhook SET failing_since = NULL, suspended_at = NULL;
-        INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at,
+        INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at,
         created_at, finished_at)
         VALUES ('evt_1', '$user', 901, 't', x'7b7d', 'dead', 1, 5000, 1),
         ('evt_2', '$user', 902, 't', x'7b7d',
@@ -74,7 +74,7 @@ assert_warnings() {
     assert_warnings EVENTS_DEAD
     assert_json '.data.webhook | [.pending, .oldestPendingAt, .dead]' \
         '[2,"1970-01-01T00:00:06.000Z",1]'
-    db "DELETE FROM event; UPDATE line SET is_registered = 0 WHERE id = '$line_id'"
+    db "DELETE FROM outbox; UPDATE line SET is_registered = 0 WHERE id = '$line_id'"
     assert_warnings LINE_NOT_REGISTERED
     db "UPDATE line SET is_registered = 1, archived_at = 1 WHERE id = '$line_id'"
     assert_warnings NO_LINE
@@ -87,7 +87,7 @@ assert_warnings() {
 }
 
 @test "nothing of another user is in the overview" {
-    db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at,
+    db "INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at,
         created_at) SELECT 'evt_1', id,
         900, 't', x'7b7d', 'pending', 1, 1 FROM user WHERE email = '$OTHER_EMAIL';
         INSERT INTO usage SELECT u.id, $(date +%s) / 3600, l.id, 'in', 7 FROM user u, line l

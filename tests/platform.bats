@@ -334,7 +334,7 @@ END
     assert_equal "$(db "SELECT CAST(m.body AS TEXT) FROM message m JOIN thread t ON t.id = m.thread_id
         WHERE t.contact_id = '$contact' ORDER BY m.id")" "$(printf '%s\n' "${expected[@]}")"
     assert_equal "$(db "SELECT substr(CAST(body AS TEXT), instr(CAST(body AS TEXT), '\"message\":') + 10)
-        FROM event WHERE contact_id = '$contact' AND type = 'message.received' ORDER BY sequence")" \
+        FROM outbox WHERE contact_id = '$contact' AND type = 'message.received' ORDER BY sequence")" \
         "$(printf '%s}}\n' "${expected[@]}")"
     assert_no_update_twice
 }
@@ -370,7 +370,7 @@ END
     take "$(payload "$(inbound wamid.1 $P1 $B1 '"type":"text","text":{"body":"caf\u00e9"}' \
         "$(card $P1 $B1 '"profile":{"name":"Ann","username":"@ann"}')")")"
     assert_only_contact $P1/$B1
-    body=$(db "SELECT CAST(body AS TEXT) FROM event WHERE contact_id = '$contact' AND type = 'message.received'")
+    body=$(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact' AND type = 'message.received'")
     assert_equal "$(jq -c 'del(.timestamp, .data.sequence, .data.message)' <<<"$body")" \
         "{\"type\":\"message.received\",\"data\":{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",\"phone\":\"$P1\",\"userId\":\"$B1\",\"username\":\"ann\",\"name\":\"Ann\"},\"threadId\":$(contacts | jq -c '.[0].threads[0].id')}}"
     [[ $body == *'"message":'"$(message wamid.1 $P1 $B1 '"type":"text","text":{"body":"caf\u00e9"}')"'}}' ]]
@@ -392,7 +392,7 @@ END
     two=$(payload "$(inbound wamid.3 $P1 $B1)")
     entries=$(jq -c '.entry' <<<"$one")
     take "$(jq -c --argjson more "$entries" '.entry = $more + .entry' <<<"$two")"
-    sequences=$(db "SELECT sequence FROM event WHERE instr(CAST(body AS TEXT), '\"$first\"') OR instr(CAST(body AS TEXT), '\"$ACCOUNT\"') ORDER BY sequence")
+    sequences=$(db "SELECT sequence FROM outbox WHERE instr(CAST(body AS TEXT), '\"$first\"') OR instr(CAST(body AS TEXT), '\"$ACCOUNT\"') ORDER BY sequence")
     assert_equal "$(wc -l <<<"$sequences")" 5
     assert_equal "$(tail -n 1 <<<"$sequences")" $(($(head -n 1 <<<"$sequences") + 4))
     assert_equal "$(db "SELECT event_sequence FROM user WHERE email = '$EMAIL'")" "$(tail -n 1 <<<"$sequences")"
@@ -508,9 +508,9 @@ END
     take "$(payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)")"
     older=$(db "SELECT id FROM contact WHERE account_id = '$ACCOUNT' AND phone = '$P1'")
     newer=$(db "SELECT id FROM contact WHERE account_id = '$ACCOUNT' AND bsuid = '$B1'")
-    events="event WHERE contact_id IN ('$older', '$newer')"
+    events="outbox WHERE contact_id IN ('$older', '$newer')"
     assert_equal "$(db "SELECT count(*) FROM $events")" 4
-    db "UPDATE event SET state = 'done', finished_at = 1 WHERE contact_id = '$newer' AND type = 'lead.created'"
+    db "UPDATE outbox SET state = 'done', finished_at = 1 WHERE contact_id = '$newer' AND type = 'lead.created'"
     take "$(payload "$(inbound wamid.3 $P1 $B1)")"
     assert_only_contact $P1/$B1
     assert_equal "$(db "SELECT contact_id = '$older', state, count(*) FROM $events GROUP BY 1, 2 ORDER BY 1")" \
@@ -883,7 +883,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     assert_only_contact $P1/$B1
     assert_equal "$(events 'del(.timestamp, .data.sequence, .data.status)')" \
         "{\"type\":\"message.status\",\"data\":{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",\"phone\":\"$P1\",\"userId\":\"$B1\",\"username\":null,\"name\":null},\"threadId\":$(contacts | jq '.[0].threads[0].id')}}"
-    [[ $(db "SELECT CAST(body AS TEXT) FROM event WHERE contact_id = '$contact'") == *'"status":{"id":"wamid.1","status":"delivered","timestamp":"1780000100",'"$sent"'}}}' ]]
+    [[ $(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact'") == *'"status":{"id":"wamid.1","status":"delivered","timestamp":"1780000100",'"$sent"'}}}' ]]
 }
 
 # --- stored without an event ---
@@ -1047,7 +1047,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     take "{\"entry\":[{\"changes\":[$(inbound wamid.1 $P1 $B1)]}]}"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.1 in text received'
-    assert_equal "$(db "SELECT DISTINCT json_extract(body, '$.data.wabaid') FROM event WHERE json_extract(body, '$.data.accountId') = '$ACCOUNT'")" "$WABA"
+    assert_equal "$(db "SELECT DISTINCT json_extract(body, '$.data.wabaid') FROM outbox WHERE json_extract(body, '$.data.accountId') = '$ACCOUNT'")" "$WABA"
 }
 
 # bats test_tags=direct
@@ -1101,8 +1101,8 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
         "[{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",\"phone\":\"$P1\",\"userId\":\"$B1\",\"username\":null,\"name\":\"Ann Example\"},\"threadId\":$(contacts | jq '.[0].threads[0].id')}]"
     assert_equal "$(events 'select(.type == "lead.created").data | [.source, .messageId, has("referral"), has("leadEvent")]')" \
         "$(printf '%s\n' '["new_contact","wamid.1",false,false]' '["ad","wamid.2",true,false]' '["lead_event","wamid.2",false,true]')"
-    [[ $(db "SELECT CAST(body AS TEXT) FROM event WHERE contact_id = '$contact' AND instr(CAST(body AS TEXT), '\"ad\",')") == *"\"referral\":{$referral}"* ]]
-    [[ $(db "SELECT CAST(body AS TEXT) FROM event WHERE contact_id = '$contact' AND instr(CAST(body AS TEXT), 'lead_event')") == *"\"leadEvent\":$lead"* ]]
+    [[ $(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact' AND instr(CAST(body AS TEXT), '\"ad\",')") == *"\"referral\":{$referral}"* ]]
+    [[ $(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact' AND instr(CAST(body AS TEXT), 'lead_event')") == *"\"leadEvent\":$lead"* ]]
     assert_no_update_twice
 }
 

@@ -46,7 +46,7 @@ content() {
         SELECT 'status', wamid, s.status FROM message_status s JOIN message m ON m.id = message_id;
         SELECT 'contact', phone, bsuid FROM contact ORDER BY 2;
         SELECT 'event', sequence, type, state, json_extract(CAST(body AS TEXT), '\$.data.source'),
-            json_extract(CAST(body AS TEXT), '\$.data.message.id') FROM event ORDER BY 2;
+            json_extract(CAST(body AS TEXT), '\$.data.message.id') FROM outbox ORDER BY 2;
         SELECT 'user', event_sequence FROM user;
         SELECT 'lead', source FROM lead ORDER BY 2;
         SELECT 'merge', reason, merged_id IS NULL FROM contact_merge ORDER BY 2, 3;

@@ -909,7 +909,7 @@ make_many() {
             SELECT printf('msg_%08d', n), user_id, 'thr_1', line_id, n, 'in', 'webhook', 'text',
                 'received', 1, n / 2, x'', 1
             FROM n, thread;
-        INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, last_error, created_at)
+        INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at, last_error, created_at)
             SELECT printf('evt_%08d', n), u.id, n, 'ping', x'', 'pending', 1, 'HTTP 500', 1 FROM n, user u"
 }
 

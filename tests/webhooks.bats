@@ -102,10 +102,10 @@ END
 @test "DELETE cancels the pending events" {
     set_config http://127.0.0.1:1/ c
     switchboard event test "$EMAIL"
-    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending'")" 1
+    assert_equal "$(db "SELECT count(*) FROM outbox WHERE state = 'pending'")" 1
     api DELETE /v2/webhooks/config
-    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending'")" 0
-    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'cancelled'")" 1
+    assert_equal "$(db "SELECT count(*) FROM outbox WHERE state = 'pending'")" 0
+    assert_equal "$(db "SELECT count(*) FROM outbox WHERE state = 'cancelled'")" 1
 }
 
 @test "POST /v2/webhooks/generate-code saves a new code of 64 hexadecimal characters; the URL stays (spec 3, 4.7, 8)" {
@@ -166,10 +166,10 @@ END
 @test "setting the configuration ends a suspension, and pending events are due at once" {
     set_config http://127.0.0.1:1/ c
     switchboard event test "$EMAIL"
-    db "UPDATE webhook SET suspended_at = 1, next_probe_at = 1; UPDATE event SET next_attempt_at = 9999999999999"
+    db "UPDATE webhook SET suspended_at = 1, next_probe_at = 1; UPDATE outbox SET next_attempt_at = 9999999999999"
     set_config http://127.0.0.1:1/ c
     assert_equal "$(column_of_webhook 'suspended_at IS NULL AND next_probe_at IS NULL')" 1
-    assert_equal "$(db "SELECT count(*) FROM event WHERE state = 'pending' AND next_attempt_at > 9000000000000")" 0
+    assert_equal "$(db "SELECT count(*) FROM outbox WHERE state = 'pending' AND next_attempt_at > 9000000000000")" 0
 }
 
 # bats test_tags=direct

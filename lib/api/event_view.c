@@ -25,6 +25,24 @@ void event_view_write(struct json_writer *out, const struct store_event_entry *e
     json_write_time_or_null(out, "finishedAt", event->finished_at);
 }
 
+/* The state of the delivery to each webhook. */
+static void write_webhooks(struct json_writer *out, const struct store_event_entry *event) {
+    json_write_array(out, "webhooks");
+    for (size_t i = 0; i < event->delivery_count; i++) {
+        const struct store_event_delivery *delivery = &event->deliveries[i];
+        json_write_object(out, NULL);
+        json_write_text(out, "webhookId", delivery->webhook_id);
+        json_write_text(out, "state", delivery->state);
+        json_write_integer(out, "attempts", delivery->attempts);
+        json_write_time_or_null(out, "nextAttemptAt", delivery->next_attempt_at);
+        write_status(out, "lastStatus", delivery->last_status);
+        json_write_text(out, "lastError", delivery->last_error);
+        json_write_time_or_null(out, "finishedAt", delivery->finished_at);
+        json_write_end(out);
+    }
+    json_write_end(out);
+}
+
 /* The headers by which a receiver finds the delivery in its log; see lib/delivery/attempt.c. The
  * signatures are left out: they prove knowledge of the code. */
 static void write_headers(struct request *rq, struct json_writer *out, const char *event_id,
@@ -39,6 +57,7 @@ static void write_headers(struct request *rq, struct json_writer *out, const cha
 static void write_delivery(struct request *rq, struct json_writer *out, const char *event_id,
                            const struct store_event_attempt *attempt) {
     json_write_object(out, NULL);
+    json_write_text(out, "webhookId", attempt->webhook_id);
     json_write_integer(out, "attempt", attempt->attempt);
     json_write_time(out, "startedAt", attempt->started_at);
     json_write_integer(out, "durationMs", attempt->duration_ms);
@@ -56,6 +75,7 @@ int event_view_reply(struct request *rq, const struct store_event_entry *event) 
     json_write_object(&data, NULL);
     event_view_write(&data, event);
     json_write_raw(&data, "body", event->body);
+    write_webhooks(&data, event);
     json_write_array(&data, "deliveries");
     for (size_t i = 0; i < event->log_count; i++)
         write_delivery(rq, &data, event->id, &event->log[i]);

@@ -152,6 +152,7 @@ static struct store_delivery copy_delivery(struct arena *arena,
                                            const struct store_delivery *delivery) {
     struct store_delivery copy = *delivery;
     copy.event_id = arena_copy(arena, slice_of(delivery->event_id));
+    copy.webhook_id = arena_copy(arena, slice_of(delivery->webhook_id));
     copy.user_id = arena_copy(arena, slice_of(delivery->user_id));
     copy.type = arena_copy(arena, slice_of(delivery->type));
     copy.url = arena_copy(arena, slice_of(delivery->url));
@@ -240,6 +241,7 @@ void attempt_end(struct attempt *attempt, CURLM *multi, CURLcode code) {
     attempt->timed_out = code == CURLE_OPERATION_TIMEDOUT;
     attempt->result = (struct store_attempt){
         .event_id = attempt->delivery.event_id,
+        .webhook_id = attempt->delivery.webhook_id,
         .user_id = attempt->delivery.user_id,
         .is_probe = attempt->delivery.is_probe,
         .verdict = VERDICT_DELIVERED,

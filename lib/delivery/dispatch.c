@@ -10,7 +10,7 @@ enum {
     TAKEN_AT_ONCE = 32,                 /* events per exchange */
     PLANNING_LIMIT = 512 * 1024 * 1024, /* enough for TAKEN_AT_ONCE events of the largest size */
     BODIES_LIMIT = 64 * 1024 * 1024,    /* bytes of all event bodies in flight */
-    BATCH = 64,                         /* users listed by one call of the store */
+    BATCH = 64,                         /* webhooks listed by one call of the store */
     BATCHES = 2,
     KEPT_SLOTS = 32, /* slots that keep their memory for the next attempt */
     /* per attempt: its connections, IPv4 and IPv6, and the thread of its resolver */
@@ -60,22 +60,22 @@ size_t dispatch_count(const struct dispatch *dispatch, enum slot slot) {
     return count;
 }
 
-/* --- planning: how many events of which users to take --- */
+/* --- planning: how many events of which webhooks to take --- */
 
-/* A user with events that are due. */
+/* A webhook with events that are due. */
 struct candidate {
-    const char *user_id;
+    const char *webhook_id, *user_id;
     struct host *host;
-    size_t limit; /* slots that the user may have */
-    size_t load;  /* slots that the user has, including those given */
-    size_t given; /* slots given to the user by this exchange */
+    size_t limit; /* slots that the webhook may have */
+    size_t load;  /* slots that the webhook has, including those given */
+    size_t given; /* slots given to the webhook by this exchange */
 };
 
-static size_t in_flight_for(const struct dispatch *dispatch, const char *user_id) {
+static size_t in_flight_for(const struct dispatch *dispatch, const char *webhook_id) {
     size_t count = 0;
     for (size_t i = 0; i < dispatch->used; i++)
         count += dispatch->slots[i] == SLOT_IN_FLIGHT &&
-                 strcmp(dispatch->attempts[i].delivery.user_id, user_id) == 0;
+                 strcmp(dispatch->attempts[i].delivery.webhook_id, webhook_id) == 0;
     return count;
 }
 
@@ -127,10 +127,11 @@ static struct candidate candidate_of(struct dispatch *dispatch, const struct sto
                                      int64_t now) {
     const char *destination = attempt_destination(&dispatch->planning, due->url);
     return (struct candidate){
+        .webhook_id = due->webhook_id,
         .user_id = due->user_id,
         .host = hosts_find(&dispatch->hosts, destination, now),
         .limit = limit_of(due),
-        .load = in_flight_for(dispatch, due->user_id),
+        .load = in_flight_for(dispatch, due->webhook_id),
     };
 }
 
@@ -149,8 +150,8 @@ static const struct candidate *give_slots(struct dispatch *dispatch, struct cand
                 refused = refused || candidate->load ? refused : candidate;
                 continue;
             }
-            if (!hosts_admit(&dispatch->hosts, candidate->host, candidate->user_id, candidate->load,
-                             now))
+            if (!hosts_admit(&dispatch->hosts, candidate->host, candidate->webhook_id,
+                             candidate->load, now))
                 continue;
             candidate->load++;
             candidate->given++;
@@ -159,13 +160,13 @@ static const struct candidate *give_slots(struct dispatch *dispatch, struct cand
     return refused;
 }
 
-/* Sets where the next batch begins: at `refused`; if NULL, after the last user of this batch; and
- * at the end of the lap, at the first user. */
+/* Sets where the next batch begins: at `refused`; if NULL, after the last webhook of this batch;
+ * and at the end of the lap, at the first webhook. */
 static void advance_lap(struct dispatch *dispatch, const struct store_due *due, size_t count,
                         const char *refused) {
     const char *after = dispatch->after;
-    for (size_t i = 0; i < count && (!refused || strcmp(due[i].user_id, refused) < 0); i++)
-        after = due[i].user_id;
+    for (size_t i = 0; i < count && (!refused || strcmp(due[i].webhook_id, refused) < 0); i++)
+        after = due[i].webhook_id;
     if (refused || count == BATCH) {
         memmove(dispatch->after, after, strlen(after) + 1);
         return;
@@ -176,7 +177,7 @@ static void advance_lap(struct dispatch *dispatch, const struct store_due *due, 
     *dispatch->after = '\0';
 }
 
-/* Plans the next batch of users with due events, and adds their shares to `shares`. */
+/* Plans the next batch of webhooks with due events, and adds their shares to `shares`. */
 static enum store_result plan_batch(struct dispatch *dispatch, struct store *store, int64_t now,
                                     struct buffer *shares, size_t *left) {
     const int64_t monotonic = clock_monotonic();
@@ -193,13 +194,16 @@ static enum store_result plan_batch(struct dispatch *dispatch, struct store *sto
     const struct candidate *refused = give_slots(dispatch, candidates, waiting, left, monotonic);
     for (size_t i = 0; i < waiting; i++)
         if (candidates[i].given)
-            buffer_add(shares, &(struct store_share){candidates[i].user_id, candidates[i].given},
+            buffer_add(shares,
+                       &(struct store_share){.webhook_id = candidates[i].webhook_id,
+                                             .user_id = candidates[i].user_id,
+                                             .limit = candidates[i].given},
                        sizeof(struct store_share));
-    advance_lap(dispatch, due, count, refused ? refused->user_id : NULL);
+    advance_lap(dispatch, due, count, refused ? refused->webhook_id : NULL);
     return STORE_OK;
 }
 
-/* Sets the shares of the exchange: the users that get slots, and how many. In `planning`. */
+/* Sets the shares of the exchange: the webhooks that get slots, and how many. In `planning`. */
 static enum store_result plan(struct dispatch *dispatch, struct store *store,
                               struct store_exchange *exchange) {
     struct buffer shares = buffer_in(&dispatch->planning);
@@ -230,6 +234,7 @@ static void log_end(const struct dispatch *dispatch, const struct attempt *attem
     log_start(&line, &arena, result->verdict == VERDICT_DELIVERED ? LOG_INFO : LOG_WARN);
     json_write_text(&line, "courier", dispatch->courier_id);
     json_write_text(&line, "event", result->event_id);
+    json_write_text(&line, "webhook", result->webhook_id);
     json_write_text(&line, "type", attempt->delivery.type);
     json_write_integer(&line, "attempt", attempt->delivery.attempts);
     json_write_text(&line, "destination", attempt->destination);
@@ -283,7 +288,7 @@ static void start(struct dispatch *dispatch, struct store *store, struct resourc
     if (!attempt) {
         /* the key file is missing, the URL was changed after the slots were given, or memory is
          * exhausted */
-        store_release_event(store, dispatch->courier_id, delivery->event_id);
+        store_release_event(store, dispatch->courier_id, delivery->event_id, delivery->webhook_id);
         return;
     }
     const size_t i = (size_t)(attempt - dispatch->attempts);
@@ -360,9 +365,10 @@ void dispatch_abandon(struct dispatch *dispatch, struct store *store) {
         if (dispatch->slots[i] != SLOT_IN_FLIGHT)
             continue;
         attempt_drop(&dispatch->attempts[i], dispatch->multi);
+        const struct store_delivery *delivery = &dispatch->attempts[i].delivery;
         if (store)
-            store_release_event(store, dispatch->courier_id,
-                                dispatch->attempts[i].delivery.event_id);
+            store_release_event(store, dispatch->courier_id, delivery->event_id,
+                                delivery->webhook_id);
         clear(dispatch, i);
     }
 }

@@ -2,10 +2,10 @@
  *
  * A slot holds one attempt. There are at most 512 slots, fewer if the limit of file descriptors is
  * low. hosts.h limits the attempts per host, so that a host that hangs delays only its own events.
- * A user whose webhook has received nothing since a failure has at most 2 attempts in flight.
+ * A webhook that has received nothing since a failure has at most 2 attempts in flight.
  *
- * One exchange plans at most 128 users with due events, in the order of their ids. The next
- * exchange continues after them, or at the first user for whom no slot was left.
+ * One exchange plans at most 128 webhooks with due events, in the order of their ids. The next
+ * exchange continues after them, or at the first webhook for which no slot was left.
  */
 #ifndef SWITCHBOARD_DELIVERY_DISPATCH_H
 #define SWITCHBOARD_DELIVERY_DISPATCH_H
@@ -27,9 +27,9 @@ struct dispatch {
     struct attempt attempts[DISPATCH_SLOTS];
     struct host *host_of[DISPATCH_SLOTS]; /* valid for slots in use */
     struct hosts hosts;
-    char after[ID_SIZE]; /* the user who was planned last; "" at the beginning of a lap */
+    char after[ID_SIZE]; /* the webhook that was planned last; "" at the beginning of a lap */
     bool is_whole_lap;   /* this lap began after dispatch_rescan */
-    bool has_seen_all;   /* all users have been planned since dispatch_rescan */
+    bool has_seen_all;   /* all webhooks have been planned since dispatch_rescan */
 };
 
 /* Returns how many slots the process has file descriptors for. First raises the soft limit of
@@ -41,8 +41,8 @@ size_t dispatch_count_slots(void);
 bool dispatch_open(struct dispatch *dispatch, size_t slots);
 void dispatch_close(struct dispatch *dispatch);
 
-/* Clears `has_seen_all`: there may be events that were inserted or became due since the users were
- * planned. */
+/* Clears `has_seen_all`: there may be events that were inserted or became due since the
+ * webhooks were planned. */
 void dispatch_rescan(struct dispatch *dispatch);
 
 /* Records the attempts that have ended and, if `may_take`, takes due events, as many as there are

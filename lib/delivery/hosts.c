@@ -106,50 +106,50 @@ void hosts_count(struct hosts *hosts, const struct in_flight *attempts, size_t c
 
 /* --- admission --- */
 
-/* Whether `user_id` is after `last` and before `next` in the circular order of all ids. */
-static bool is_between(const char *last, const char *user_id, const char *next) {
-    bool is_behind = strcmp(user_id, last) > 0, is_before = strcmp(user_id, next) < 0;
+/* Whether `webhook_id` is after `last` and before `next` in the circular order of all ids. */
+static bool is_between(const char *last, const char *webhook_id, const char *next) {
+    bool is_behind = strcmp(webhook_id, last) > 0, is_before = strcmp(webhook_id, next) < 0;
     return strcmp(last, next) < 0 ? is_behind && is_before : is_behind || is_before;
 }
 
-/* Whether the gate admits one more attempt of the user. A user who has no attempt in flight and is
- * refused gets the next turn, unless another user has it. */
-static bool pass(const struct hosts *hosts, struct gate *gate, size_t limit, const char *user_id,
+/* Whether the gate admits one more attempt of the user. A webhook who has no attempt in flight and
+ * is refused gets the next turn, unless another user has it. */
+static bool pass(const struct hosts *hosts, struct gate *gate, size_t limit, const char *webhook_id,
                  size_t load) {
     bool has_next = *gate->next && hosts->lap - gate->refused_in <= 1;
-    bool is_turn = !has_next || strcmp(gate->next, user_id) == 0 ||
-                   (!load && is_between(gate->last, user_id, gate->next));
+    bool is_turn = !has_next || strcmp(gate->next, webhook_id) == 0 ||
+                   (!load && is_between(gate->last, webhook_id, gate->next));
     if (is_turn && gate->load < limit)
         return true;
     if (is_turn && !load) {
-        snprintf(gate->next, sizeof gate->next, "%s", user_id);
+        snprintf(gate->next, sizeof gate->next, "%s", webhook_id);
         gate->refused_in = hosts->lap;
     }
     return false;
 }
 
-static void enter(struct gate *gate, const char *user_id, size_t load) {
+static void enter(struct gate *gate, const char *webhook_id, size_t load) {
     gate->load++;
-    if (strcmp(gate->next, user_id) == 0)
+    if (strcmp(gate->next, webhook_id) == 0)
         *gate->next = '\0';
     if (!load)
-        snprintf(gate->last, sizeof gate->last, "%s", user_id);
+        snprintf(gate->last, sizeof gate->last, "%s", webhook_id);
 }
 
-bool hosts_admit(struct hosts *hosts, struct host *host, const char *user_id, size_t load,
+bool hosts_admit(struct hosts *hosts, struct host *host, const char *webhook_id, size_t load,
                  int64_t now) {
     const size_t limits[HOST_SPEEDS] = {hosts->slots / 2, hosts->slots * 3 / 4, hosts->slots};
     const enum speed speed = speed_of(host, now);
     if (load && (host->gate.load >= host->window || is_stuck(host, now)))
         return false;
-    if (!pass(hosts, &host->gate, HOST_SLOTS, user_id, load))
+    if (!pass(hosts, &host->gate, HOST_SLOTS, webhook_id, load))
         return false;
     for (size_t i = speed; i < HOST_SPEEDS; i++)
-        if (!pass(hosts, &hosts->by_speed[i], limits[i], user_id, load))
+        if (!pass(hosts, &hosts->by_speed[i], limits[i], webhook_id, load))
             return false;
     for (size_t i = speed; i < HOST_SPEEDS; i++)
-        enter(&hosts->by_speed[i], user_id, load);
-    enter(&host->gate, user_id, load);
+        enter(&hosts->by_speed[i], webhook_id, load);
+    enter(&host->gate, webhook_id, load);
     if (now < host->oldest)
         host->oldest = now;
     return true;

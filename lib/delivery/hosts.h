@@ -1,17 +1,17 @@
 /* A courier's table of the hosts that it delivers to; it decides whether a host may have one more
  * attempt in flight (spec 6).
  *
- * Each host and port has at most 8 attempts in flight. A user without an attempt in flight gets one
- * while the host has fewer than 8. A user gets a second and later ones only while the host has
- * fewer than its window. The window of an unknown host is 1; it grows by 1 with every answer, and
- * is 1 again after an attempt timed out during which the host answered nothing. A user gets no
- * second attempt while the host's oldest attempt is more than 1 s old and the host has not answered
- * since that began. Slow hosts may use half of all slots, slow and unknown hosts together three
- * quarters, so that a quick host gets a slot even if many other hosts hang.
+ * Each host and port has at most 8 attempts in flight. A webhook without an attempt in flight gets
+ * one while the host has fewer than 8. A webhook gets a second and later ones only while the host
+ * has fewer than its window. The window of an unknown host is 1; it grows by 1 with every answer,
+ * and is 1 again after an attempt timed out during which the host answered nothing. A webhook gets
+ * no second attempt while the host's oldest attempt is more than 1 s old and the host has not
+ * answered since that began. Slow hosts may use half of all slots, slow and unknown hosts together
+ * three quarters, so that a quick host gets a slot even if many other hosts hang.
  *
- * When more users want slots than there are, they take turns in the order of their ids, and the
- * user who was refused first is the next. So a user of a busy host, or of a slow one, waits for at
- * most one attempt of each other user.
+ * When more webhooks want slots than there are, they take turns in the order of their ids, and the
+ * one that was refused first is the next. So a webhook of a busy host, or of a slow one, waits for
+ * at most one attempt of each other webhook.
  */
 #ifndef SWITCHBOARD_DELIVERY_HOSTS_H
 #define SWITCHBOARD_DELIVERY_HOSTS_H
@@ -23,16 +23,16 @@
 #include "base/id.h"
 
 enum {
-    HOSTS_KNOWN = 1024, /* more than all slots and the users planned in one exchange */
+    HOSTS_KNOWN = 1024, /* more than all slots and the webhooks planned in one exchange */
     HOST_NAME_SIZE = 280,
     HOST_SLOTS = 8,
 };
 
-/* A limit on the attempts in flight, with turns for the users that want one. */
+/* A limit on the attempts in flight, with turns for the webhooks that want one. */
 struct gate {
     size_t load;         /* attempts in flight */
-    char last[ID_SIZE];  /* the user who had the last turn */
-    char next[ID_SIZE];  /* the first user after `last` who was refused; "": none */
+    char last[ID_SIZE];  /* the webhook that had the last turn */
+    char next[ID_SIZE];  /* the first webhook after `last` that was refused; "": none */
     uint64_t refused_in; /* the lap of that refusal; a whole lap later the turn is lost */
 };
 
@@ -55,7 +55,7 @@ struct hosts {
     size_t count;                 /* entries in use */
     size_t slots;                 /* of all hosts together */
     uint64_t lookups;
-    uint64_t lap;                      /* number of the pass over all waiting users */
+    uint64_t lap;                      /* number of the pass over all waiting webhooks */
     struct gate by_speed[HOST_SPEEDS]; /* for the attempts to hosts of that speed or slower */
 };
 
@@ -79,9 +79,9 @@ void hosts_end(struct host *host, int64_t started, bool answered, int64_t now);
 /* Begins an exchange: counts the attempts in flight. */
 void hosts_count(struct hosts *hosts, const struct in_flight *attempts, size_t count, int64_t now);
 
-/* Returns whether the user, who has `load` attempts in flight, may have one more to the host. If
- * so, it is counted as in flight until the next exchange. */
-bool hosts_admit(struct hosts *hosts, struct host *host, const char *user_id, size_t load,
+/* Returns whether the webhook, which has `load` attempts in flight, may have one more to the host.
+ * If so, it is counted as in flight until the next exchange. */
+bool hosts_admit(struct hosts *hosts, struct host *host, const char *webhook_id, size_t load,
                  int64_t now);
 
 #endif

@@ -8,7 +8,10 @@
 #define DESTINATION_EVENT   "event"   /* gets the gateway's events */
 #define DESTINATION_FORWARD "forward" /* gets the platform's POSTs */
 
-enum { STORE_DESTINATION_MOST = 10000 };
+enum {
+    STORE_DESTINATION_MOST = 10000,
+    STORE_DESTINATIONS_KEPT = 1000, /* webhooks of a user at most: each payload reads them all */
+};
 
 /* Lists of words are separated by one space. Times are INT64_MAX where there is none. */
 struct store_destination {
@@ -33,7 +36,8 @@ enum store_result store_list_destinations(struct store *store, struct arena *are
                                           const char *user_id, const struct store_page *page,
                                           struct store_destination **list, size_t *count);
 
-/* Finds a webhook of the user. STORE_NOT_FOUND: there is none. */
+/* Finds a webhook of the user, or of any user with `user_id` NULL. STORE_NOT_FOUND: there is none.
+ */
 enum store_result store_find_destination(struct store *store, struct arena *arena,
                                          const char *user_id, const char *id,
                                          struct store_destination *found);
@@ -52,7 +56,8 @@ struct destination_change {
     int64_t now;
 };
 
-/* Inserts a webhook. Does nothing when the id is stored. */
+/* Inserts a webhook. Does nothing when the id is stored. STORE_CONFLICT: the user has
+ * STORE_DESTINATIONS_KEPT already. */
 enum store_result store_insert_destination(struct store *store,
                                            const struct destination_change *change);
 

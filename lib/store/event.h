@@ -7,10 +7,11 @@
 /* The contents of an event. A member that does not apply is NULL or empty. */
 struct store_event {
     const char *type;    /* message.received, lead.created, message.status, ping */
-    const char *user_id; /* the owner of the webhook */
+    const char *user_id; /* the owner of the webhooks */
+    bool is_forward;     /* for webhooks of that kind, with a sequence of their own */
     int64_t sequence;    /* data.sequence; set by the store */
     int64_t now;
-    const char *account_id, *waba_id, *phone_number_id;
+    const char *account_id, *waba_id, *line_id, *phone_number_id;
     struct {
         const char *id, *phone, *bsuid, *username, *name; /* id NULL: unknown */
     } contact;

@@ -4,13 +4,14 @@
 
 #include "store/store.h"
 
-/* Ends every suspension and makes the pending events due. `*emails`: the users whose webhook was
- * suspended. */
+/* Ends every suspension and makes the pending deliveries due. `*emails`: the users with a webhook
+ * that was suspended. */
 enum store_result store_resume_webhooks(struct store *store, struct arena *arena, int64_t now,
                                         const char *const **emails, size_t *count);
 
-/* Switches events of type message.status on or off for the user. STORE_NOT_FOUND: no such user. */
-enum store_result store_upsert_wants_message_status(struct store *store, const char *email,
-                                                    bool wanted, int64_t now);
+/* Switches events of type message.status on or off for the first webhook of the user
+ * (webhook_config.h), which is inserted if there is none. STORE_NOT_FOUND: no such user. */
+enum store_result store_upsert_wants_message_status(struct store *store, struct arena *arena,
+                                                    const char *email, bool wanted, int64_t now);
 
 #endif

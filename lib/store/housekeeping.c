@@ -45,23 +45,75 @@ static bool begin_chore(struct store *store) {
     return !sql_failed(store);
 }
 
+#define OLD_EVENTS                                                                                 \
+    "(SELECT id FROM event WHERE state = ?1 AND finished_at <= ?2 ORDER BY finished_at LIMIT ?3)"
+
+/* Lists the POSTs that the old events are made of, some of them several times. */
+static size_t list_posts(struct store *store, const struct parameter old[3],
+                         char posts[ROWS_AT_ONCE][ID_SIZE]) {
+    static struct statement s = {
+        .sql = "SELECT post_id FROM event WHERE post_id IS NOT NULL AND id IN " OLD_EVENTS};
+    size_t count = 0;
+    sql_start(store, &s, old[0], old[1], old[2]);
+    while (sql_row(store, &s)) {
+        column_id(&s, 0, posts[count]);
+        count += !count || strcmp(posts[count], posts[count - 1]) != 0;
+    }
+    return count;
+}
+
+/* Deletes those of the POSTs that no event is made of any more. */
+static void prune_posts(struct store *store, char posts[ROWS_AT_ONCE][ID_SIZE], size_t count) {
+    static struct statement s = {
+        .sql = "DELETE FROM platform_post WHERE id = ?1 "
+               "AND NOT EXISTS (SELECT 1 FROM event e WHERE e.post_id = platform_post.id)"};
+    for (size_t i = 0; i < count; i++)
+        if (!sql_run(store, &s, TEXT(posts[i])))
+            return;
+}
+
 /* Deletes events that ended in `state` at `until` or before, oldest first. */
 static enum store_result prune_state(struct store *store, const char *state, int64_t until,
                                      size_t *removed) {
-#define OLD_EVENTS                                                                                 \
-    "(SELECT id FROM event WHERE state = ?1 AND finished_at <= ?2 ORDER BY finished_at LIMIT ?3)"
     static struct statement find = {
         .sql = "SELECT 1 FROM event WHERE state = ?1 AND finished_at <= ?2 LIMIT 1"};
     static struct statement attempts = {
         .sql = "DELETE FROM event_attempt WHERE event_id IN " OLD_EVENTS};
+    static struct statement deliveries = {.sql =
+                                              "DELETE FROM delivery WHERE event_id IN " OLD_EVENTS};
     static struct statement events = {.sql = "DELETE FROM event WHERE id IN " OLD_EVENTS};
+    char posts[ROWS_AT_ONCE][ID_SIZE];
     sql_start(store, &find, TEXT(state), INTEGER(until));
     if (!sql_row(store, &find))
         return sql_result(store); /* without taking the write lock */
     sql_stop(&find);
     const struct parameter old[] = {TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)};
-    if (begin_chore(store) && sql_run(store, &attempts, old[0], old[1], old[2]) &&
-        sql_run(store, &events, old[0], old[1], old[2]))
+    if (begin_chore(store)) {
+        const size_t count = list_posts(store, old, posts);
+        if (sql_run(store, &attempts, old[0], old[1], old[2]) &&
+            sql_run(store, &deliveries, old[0], old[1], old[2]) &&
+            sql_run(store, &events, old[0], old[1], old[2])) {
+            *removed = (size_t)sql_changes(store);
+            prune_posts(store, posts, count);
+        }
+    }
+    return sql_commit(store);
+}
+
+/* Deletes webhooks that were deleted and have no delivery any more. */
+static enum store_result prune_webhooks(struct store *store, size_t *removed) {
+#define WITHOUT_DELIVERIES                                                                         \
+    "w.deleted_at IS NOT NULL "                                                                    \
+    "AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = w.id) LIMIT "
+    static struct statement find = {.sql = "SELECT 1 FROM webhook w WHERE " WITHOUT_DELIVERIES "1"};
+    static struct statement webhooks = {
+        .sql = "DELETE FROM webhook WHERE id IN (SELECT w.id FROM webhook w "
+               "WHERE " WITHOUT_DELIVERIES "?1)"};
+    sql_start_with(store, &find, NULL, 0);
+    if (!sql_row(store, &find))
+        return sql_result(store);
+    sql_stop(&find);
+    if (begin_chore(store) && sql_run(store, &webhooks, INTEGER(ROWS_AT_ONCE)))
         *removed = (size_t)sql_changes(store);
     return sql_commit(store);
 }
@@ -89,38 +141,41 @@ enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t
     if (result == STORE_OK && !*removed)
         result = prune_keys(store, now - IDEMPOTENCY_KEPT_MS, removed);
     if (result == STORE_OK && !*removed)
+        result = prune_webhooks(store, removed);
+    if (result == STORE_OK && !*removed)
         result = store_delete_old_logins(store, now, ROWS_AT_ONCE, removed);
     return result;
 }
 
-/* Finds a user with a pending event that is due after `latest`, by one search in the index
- * event_due for each user with pending events. NULL: there is none. */
-static const char *find_user_with_wrong_times(struct store *store, struct arena *arena,
-                                              int64_t latest) {
+/* Finds a webhook with a pending delivery that is due after `latest`, by one search in the index
+ * delivery_due for each webhook with pending deliveries. NULL: there is none. */
+static const char *find_webhook_with_wrong_times(struct store *store, struct arena *arena,
+                                                 int64_t latest) {
     static struct statement s = {
-        .sql = "WITH RECURSIVE waiting (user_id) AS ("
-               "SELECT min(user_id) FROM event WHERE state = 'pending' "
-               "UNION ALL SELECT (SELECT min(e.user_id) FROM event e "
-               "  WHERE e.state = 'pending' AND e.user_id > waiting.user_id) "
-               "FROM waiting WHERE waiting.user_id IS NOT NULL) "
-               "SELECT w.user_id FROM waiting w WHERE EXISTS (SELECT 1 FROM event e "
-               "  WHERE e.user_id = w.user_id AND e.state = 'pending' "
+        .sql = "WITH RECURSIVE waiting (webhook_id) AS ("
+               "SELECT min(webhook_id) FROM delivery WHERE state = 'pending' "
+               "UNION ALL SELECT (SELECT min(e.webhook_id) FROM delivery e "
+               "  WHERE e.state = 'pending' AND e.webhook_id > waiting.webhook_id) "
+               "FROM waiting WHERE waiting.webhook_id IS NOT NULL) "
+               "SELECT w.webhook_id FROM waiting w WHERE EXISTS (SELECT 1 FROM delivery e "
+               "  WHERE e.webhook_id = w.webhook_id AND e.state = 'pending' "
                "  AND e.next_attempt_at > ?1) LIMIT 1"};
     sql_start(store, &s, INTEGER(latest));
     if (!sql_row(store, &s))
         return NULL;
-    const char *user_id = column_text(&s, 0, arena);
+    const char *webhook_id = column_text(&s, 0, arena);
     sql_stop(&s);
-    return user_id;
+    return webhook_id;
 }
 
-static enum store_result repair_events(struct store *store, const char *user_id, int64_t now,
-                                       size_t *mended) {
+static enum store_result repair_deliveries(struct store *store, const char *webhook_id, int64_t now,
+                                           size_t *mended) {
     static struct statement s = {
-        .sql = "UPDATE event SET next_attempt_at = ?1 WHERE id IN (SELECT id FROM event "
-               "WHERE user_id = ?3 AND state = 'pending' AND next_attempt_at > ?2 LIMIT ?4)"};
+        .sql = "UPDATE delivery SET next_attempt_at = ?1 WHERE webhook_id = ?3 AND event_id IN "
+               "(SELECT e.event_id FROM delivery e WHERE e.webhook_id = ?3 "
+               "AND e.state = 'pending' AND e.next_attempt_at > ?2 LIMIT ?4)"};
     if (begin_chore(store) && sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait),
-                                      TEXT(user_id), INTEGER(ROWS_AT_ONCE)))
+                                      TEXT(webhook_id), INTEGER(ROWS_AT_ONCE)))
         *mended = (size_t)sql_changes(store);
     return sql_commit(store);
 }
@@ -150,10 +205,10 @@ static enum store_result repair_webhooks(struct store *store, int64_t now, size_
 enum store_result store_repair_times(struct store *store, struct arena *arena, int64_t now,
                                      size_t *mended) {
     *mended = 0;
-    const char *user_id = find_user_with_wrong_times(store, arena, now + longest_wait);
+    const char *webhook_id = find_webhook_with_wrong_times(store, arena, now + longest_wait);
     enum store_result result = sql_result(store);
     if (result != STORE_OK)
         return result;
-    return user_id ? repair_events(store, user_id, now, mended)
-                   : repair_webhooks(store, now, mended);
+    return webhook_id ? repair_deliveries(store, webhook_id, now, mended)
+                      : repair_webhooks(store, now, mended);
 }

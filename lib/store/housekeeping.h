@@ -14,16 +14,17 @@ enum store_result store_upsert_heartbeat(struct store *store, const char *name, 
 /* Finds the last heartbeat of the resident process `name`; INT64_MIN: there was none. */
 enum store_result store_find_heartbeat(struct store *store, const char *name, int64_t *beat_at);
 
-/* Deletes at most 500 old rows in one transaction: events, with their attempts, 7 days after they
- * were delivered or cancelled and 30 days after they were given up; idempotency keys after 24
- * hours; sessions, login links and failures that have ended. Without such rows the write lock is
- * not taken. `*removed` is their number: call again until it is 0. */
+/* Deletes at most 500 old rows in one transaction: events, with their deliveries, attempts and
+ * POSTs, 7 days after they were delivered or cancelled and 30 days after they were given up; the
+ * rows of deleted webhooks after their last delivery; idempotency keys after 24 hours; sessions,
+ * login links and failures that have ended. Without such rows the write lock is not taken.
+ * `*removed` is their number: call again until it is 0. */
 enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t *removed);
 
 /* Repairs times that were written before the clock was set back, and that are further ahead than
- * possible: makes such pending events due, and sets such times of webhooks to `now`. At most 500
- * events in one transaction; without such rows the write lock is not taken. `*mended` is the number
- * of changed rows: call again until it is 0. Works in `arena`. */
+ * possible: makes such pending deliveries due, and sets such times of webhooks to `now`. At most
+ * 500 deliveries in one transaction; without such rows the write lock is not taken. `*mended` is
+ * the number of changed rows: call again until it is 0. Works in `arena`. */
 enum store_result store_repair_times(struct store *store, struct arena *arena, int64_t now,
                                      size_t *mended);
 

@@ -10,6 +10,7 @@
 #include "store/identity.h"
 #include "store/outbox_entry.h"
 #include "store/usage_tally.h"
+#include "store/webhook_match.h"
 
 enum {
     FOREIGN_WABAS_KEPT = 10, /* for each line */
@@ -35,8 +36,8 @@ struct ingest {
         const char *line_id, *phone_number_id; /* NULL: the update is about the account */
         bool is_foreign; /* the line is known, but it belongs to another account than waba_id */
         bool is_archived;
-        bool wants_events; /* a webhook URL and code are configured */
-        bool wants_status;
+        const struct webhook_match *webhooks; /* the user's */
+        size_t webhook_count;
     } owner;
 };
 
@@ -58,18 +59,13 @@ static const char *new_id(struct ingest *in, const char *prefix) {
 
 /* --- the owner of an update --- */
 
-#define OWNER_COLUMNS                                                                              \
-    "a.user_id, a.id, a.waba_id, "                                                                 \
-    "CASE WHEN w.url <> '' AND w.code IS NOT NULL AND u.deleted_at IS NULL THEN 1 ELSE 0 END, "    \
-    "coalesce(w.wants_message_status, 0)"
+#define OWNER_COLUMNS "a.user_id, a.id, a.waba_id"
 
 static void read_owner(struct ingest *in, struct statement *s) {
     in->owner = (struct owner){
         .user_id = column_text(s, 0, in->lasting),
         .account_id = column_text(s, 1, in->lasting),
         .waba_id = column_text(s, 2, in->lasting),
-        .wants_events = column_integer(s, 3) != 0,
-        .wants_status = column_integer(s, 4) != 0,
     };
 }
 
@@ -79,12 +75,9 @@ static void read_owner(struct ingest *in, struct statement *s) {
 static bool find_owner(struct ingest *in, const struct store_update *update) {
     static struct statement by_line = {
         .sql = "SELECT " OWNER_COLUMNS ", l.id, l.phone_number_id, l.archived_at IS NOT NULL "
-               "FROM line l JOIN account a ON a.id = l.account_id "
-               "JOIN \"user\" u ON u.id = a.user_id LEFT JOIN webhook w ON w.user_id = a.user_id "
-               "WHERE l.phone_number_id = ?1"};
-    static struct statement by_account = {
-        .sql = "SELECT " OWNER_COLUMNS " FROM account a JOIN \"user\" u ON u.id = a.user_id "
-               "LEFT JOIN webhook w ON w.user_id = a.user_id WHERE a.waba_id = ?1"};
+               "FROM line l JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = ?1"};
+    static struct statement by_account = {.sql = "SELECT " OWNER_COLUMNS
+                                                 " FROM account a WHERE a.waba_id = ?1"};
     in->owner = (struct owner){0};
     struct statement *s = update->phone_number_id ? &by_line : &by_account;
     sql_start(in->store, s,
@@ -93,13 +86,32 @@ static bool find_owner(struct ingest *in, const struct store_update *update) {
         return !sql_failed(in->store);
     read_owner(in, s);
     if (update->phone_number_id) {
-        in->owner.line_id = column_text(s, 5, in->lasting);
-        in->owner.phone_number_id = column_text(s, 6, in->lasting);
-        in->owner.is_archived = column_integer(s, 7) != 0;
+        in->owner.line_id = column_text(s, 3, in->lasting);
+        in->owner.phone_number_id = column_text(s, 4, in->lasting);
+        in->owner.is_archived = column_integer(s, 5) != 0;
         in->owner.is_foreign =
             update->waba_id && !is_equal_or_both_null(update->waba_id, in->owner.waba_id);
     }
     sql_stop(s);
+    return true;
+}
+
+/* Lists the webhooks of the owner, once for each user of the payload. */
+static bool find_webhooks(struct ingest *in, const struct buffer *runs) {
+    const struct run *run = (const struct run *)(void *)runs->p;
+    struct webhook_match *list;
+    if (!in->owner.user_id)
+        return true;
+    for (size_t i = runs->n / sizeof *run; i-- > 0;)
+        if (is_set_and_equal(run[i].owner.user_id, in->owner.user_id)) {
+            in->owner.webhooks = run[i].owner.webhooks;
+            in->owner.webhook_count = run[i].owner.webhook_count;
+            return true;
+        }
+    if (!webhook_match_list(in->store, in->lasting, in->owner.user_id, &list,
+                            &in->owner.webhook_count))
+        return false;
+    in->owner.webhooks = list;
     return true;
 }
 
@@ -108,7 +120,7 @@ static bool find_owners(struct ingest *in, const struct store_update *updates, s
                         struct buffer *runs) {
     for (size_t i = 0; i < count;) {
         const struct store_update *first = &updates[i];
-        if (!find_owner(in, first) || !sql_is_within_limit(in->store))
+        if (!find_owner(in, first) || !find_webhooks(in, runs) || !sql_is_within_limit(in->store))
             return false;
         while (i < count && is_equal_or_both_null(updates[i].waba_id, first->waba_id) &&
                is_equal_or_both_null(updates[i].phone_number_id, first->phone_number_id))
@@ -212,12 +224,33 @@ static bool handle_other(struct ingest *in, struct store_update *update) {
 
 /* --- events --- */
 
+/* Inserts a delivery for each webhook that wants the event. The event is inserted with the first.
+ */
+static bool deliver_event(struct ingest *in, struct store_event *event) {
+    const char *id = NULL;
+    bool is_new = true;
+    for (size_t i = 0; i < in->owner.webhook_count && is_new; i++) {
+        const struct webhook_match *webhook = &in->owner.webhooks[i];
+        if (!webhook_match_event(webhook, event->type, event->line_id))
+            continue;
+        if (!id && !outbox_add(in->store, in->arena, event, id = new_id(in, "evt_"), in->write,
+                               NULL, &is_new))
+            return false;
+        if (!outbox_deliver(in->store, event, id, webhook->id, event->contact.id))
+            return false;
+    }
+    in->events += id != NULL;
+    return true;
+}
+
+/* Adds an event, unless no webhook wants it. */
 static bool add_event(struct ingest *in, struct store_event *event, const struct contact *contact,
                       const char *thread_id) {
     event->user_id = in->owner.user_id;
     event->now = in->now;
     event->account_id = in->owner.account_id;
     event->waba_id = in->owner.waba_id;
+    event->line_id = in->owner.line_id;
     event->phone_number_id = in->owner.phone_number_id;
     event->thread_id = thread_id;
     if (contact) {
@@ -227,10 +260,7 @@ static bool add_event(struct ingest *in, struct store_event *event, const struct
         event->contact.username = contact->username;
         event->contact.name = contact->name;
     }
-    if (!outbox_add(in->store, in->arena, event, new_id(in, "evt_"), in->write))
-        return false;
-    in->events++;
-    return true;
+    return deliver_event(in, event);
 }
 
 /* Inserts the contact as a lead from this source; *is_first: it was none before. */
@@ -255,7 +285,7 @@ static bool add_lead(struct ingest *in, struct store_event *event, const struct 
     event->type = "lead.created";
     if (!insert_lead(in, contact->id, event->source, &is_first))
         return false;
-    return !is_first || !in->owner.wants_events || add_event(in, event, contact, thread_id);
+    return !is_first || add_event(in, event, contact, thread_id);
 }
 
 static bool add_message_events(struct ingest *in, const struct store_update *update,
@@ -267,7 +297,7 @@ static bool add_message_events(struct ingest *in, const struct store_update *upd
     struct store_event lead = {.source = "new_contact", .wamid = message->wamid};
     struct store_event ad = {
         .source = "ad", .wamid = message->wamid, .referral = message->referral};
-    if (in->owner.wants_events && !add_event(in, &event, contact, thread_id))
+    if (!add_event(in, &event, contact, thread_id))
         return false;
     return add_lead(in, &lead, contact, thread_id) &&
            (!message->referral.n || add_lead(in, &ad, contact, thread_id));
@@ -579,9 +609,7 @@ static bool insert_missing_message(struct ingest *in, const struct update_status
 static bool add_status_event(struct ingest *in, const struct store_update *update,
                              const struct contact *contact, const char *thread_id) {
     struct store_event event = {.type = "message.status", .status = update->body};
-    if (!in->owner.wants_events || !in->owner.wants_status || in->owner.is_archived)
-        return true;
-    return add_event(in, &event, contact, thread_id);
+    return in->owner.is_archived || add_event(in, &event, contact, thread_id);
 }
 
 /* Adds the phone and the BSUID of the message's contact where the status does not have them, unless
@@ -703,7 +731,7 @@ static bool handle_lead(struct ingest *in, struct store_update *update) {
     if (known.id[0])
         return contact_read(in->store, in->arena, known.contact_id, &contact) &&
                add_lead(in, &event, &contact, known.thread_id);
-    return !in->owner.wants_events || add_event(in, &event, NULL, NULL);
+    return add_event(in, &event, NULL, NULL);
 }
 
 /* --- templates and flows --- */
@@ -879,13 +907,14 @@ static void lock_updates(struct ingest *in, const struct store_update *updates,
     }
 }
 
-static bool handle_all(struct ingest *in, struct store_update *updates, size_t count) {
+static bool handle_all(struct ingest *in, const struct store_payload *payload) {
+    struct store_update *updates = payload->updates;
     struct buffer found = buffer_in(in->lasting);
-    if (!find_owners(in, updates, count, &found))
+    if (!find_owners(in, updates, payload->count, &found))
         return false;
     const struct run *runs = (const struct run *)(void *)found.p;
     lock_updates(in, updates, runs, found.n / sizeof *runs);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < payload->count; i++) {
         if (i == runs->end)
             runs++;
         in->owner = runs->owner;
@@ -897,19 +926,18 @@ static bool handle_all(struct ingest *in, struct store_update *updates, size_t c
 }
 
 enum store_result store_ingest(struct store *store, struct arena *arena,
-                               struct store_update *updates, size_t count, int64_t now,
-                               event_writer *write, size_t *events) {
+                               struct store_payload *payload) {
     struct arena scratch;
     arena_init(&scratch, arena->cap, arena->exhausted);
     struct ingest in = {.store = store,
                         .lasting = arena,
                         .arena = &scratch,
-                        .now = now,
-                        .write = write,
-                        .usage = {.now = now}};
-    if (!sql_begin(store) || !handle_all(&in, updates, count))
+                        .now = payload->now,
+                        .write = payload->write,
+                        .usage = {.now = payload->now}};
+    if (!sql_begin(store) || !handle_all(&in, payload))
         sql_abandon(store);
     arena_free(&scratch);
-    *events = in.events;
+    payload->events = in.events;
     return sql_commit(store);
 }

@@ -4,6 +4,7 @@
 #define SWITCHBOARD_STORE_INGEST_H
 
 #include "store/event.h"
+#include "store/forward.h"
 #include "store/store_identity.h"
 
 enum store_update_kind {
@@ -95,12 +96,22 @@ struct store_update {
     enum store_outcome outcome; /* set by store_ingest */
 };
 
-/* Stores the `count` updates in order; a repeated update changes nothing. Inserts the events that
- * they cause into the outbox in the same transaction; `write` makes their bodies. `now` is in ms.
- * Sets `outcome` of each update and `*events`, the number of events inserted. STORE_OK: everything
- * is on disk. Works in `arena`. */
+/* A payload to store. */
+struct store_payload {
+    struct store_update *updates;
+    size_t count;
+    int64_t now;         /* ms */
+    event_writer *write; /* makes the bodies of events */
+    const struct store_post
+        *post;     /* the payload itself, for forwarding; NULL: it is not forwarded */
+    size_t events; /* set by store_ingest: the number of events inserted */
+};
+
+/* Stores the updates in order; a repeated update changes nothing. In the same transaction it
+ * inserts the events that they cause into the outbox, and those that forward the POST, with a
+ * delivery for each webhook that wants them. A POST that was forwarded before is not forwarded
+ * again. Sets `outcome` of each update. STORE_OK: everything is on disk. Works in `arena`. */
 enum store_result store_ingest(struct store *store, struct arena *arena,
-                               struct store_update *updates, size_t count, int64_t now,
-                               event_writer *write, size_t *events);
+                               struct store_payload *payload);
 
 #endif

@@ -278,6 +278,103 @@ static const char *const to_4[] = {
     NULL,
 };
 
+/* The id of the one webhook that a user had before version 5. */
+#define WEBHOOK_OF "'whk_' || substr(user_id, 5)"
+
+/* Version 4 to 5: a user has any number of webhooks, and an event a delivery to each. The events
+ * are copied without what belongs to the delivery now. Copies are made before the tables that are
+ * referenced are dropped, as in to_3. */
+static const char *const to_5[] = {
+    "ALTER TABLE user ADD COLUMN forward_sequence INTEGER NOT NULL DEFAULT 0",
+    "CREATE TABLE webhook_5 (id TEXT PRIMARY KEY, user_id TEXT NOT NULL REFERENCES user (id), "
+    "name TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL CHECK (kind IN ('event', 'forward')), "
+    "url TEXT NOT NULL DEFAULT '', code BLOB, previous_code BLOB, previous_until INTEGER, "
+    "event_types TEXT, line_ids TEXT, fields TEXT, "
+    "splits_messages INTEGER NOT NULL DEFAULT 0 CHECK (splits_messages IN (0, 1)), "
+    "paused_at INTEGER, failing_since INTEGER, suspended_at INTEGER, next_probe_at INTEGER, "
+    "created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, deleted_at INTEGER, "
+    "CHECK ((previous_code IS NULL) = (previous_until IS NULL))) STRICT",
+    "INSERT INTO webhook_5 (id, user_id, kind, url, code, previous_code, previous_until, "
+    "event_types, failing_since, suspended_at, next_probe_at, created_at, updated_at) "
+    "SELECT " WEBHOOK_OF ", user_id, 'event', url, code, previous_code, previous_until, "
+    "CASE WHEN wants_message_status = 1 THEN 'message.received lead.created message.status' END, "
+    "failing_since, suspended_at, next_probe_at, updated_at, updated_at FROM webhook",
+    /* events have a webhook even if it was never set */
+    "INSERT INTO webhook_5 (id, user_id, kind, created_at, updated_at) "
+    "SELECT 'whk_' || substr(u.id, 5), u.id, 'event', u.created_at, u.created_at FROM user u "
+    "WHERE NOT EXISTS (SELECT 1 FROM webhook w WHERE w.user_id = u.id) "
+    "AND EXISTS (SELECT 1 FROM event e WHERE e.user_id = u.id)",
+    "CREATE TABLE platform_post (id TEXT PRIMARY KEY, "
+    "hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), body BLOB NOT NULL, "
+    "created_at INTEGER NOT NULL) STRICT",
+    "CREATE TABLE event_5 (id TEXT PRIMARY KEY, user_id TEXT NOT NULL REFERENCES user (id), "
+    "is_forward INTEGER NOT NULL DEFAULT 0 CHECK (is_forward IN (0, 1)), "
+    "sequence INTEGER NOT NULL, type TEXT NOT NULL, contact_id TEXT, line_id TEXT, body BLOB, "
+    "post_id TEXT REFERENCES platform_post (id), parts TEXT, "
+    "state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'cancelled')), "
+    "has_error INTEGER NOT NULL DEFAULT 0 CHECK (has_error IN (0, 1)), "
+    "created_at INTEGER NOT NULL, finished_at INTEGER, "
+    "UNIQUE (user_id, is_forward, sequence), "
+    "CHECK ((body IS NULL) <> (post_id IS NULL))) STRICT",
+    "INSERT INTO event_5 (id, user_id, sequence, type, contact_id, body, state, has_error, "
+    "created_at, finished_at) SELECT id, user_id, sequence, type, contact_id, body, state, "
+    "last_error IS NOT NULL, created_at, finished_at FROM event",
+    "CREATE TABLE delivery (event_id TEXT NOT NULL REFERENCES event_5 (id), "
+    "webhook_id TEXT NOT NULL REFERENCES webhook_5 (id), "
+    "user_id TEXT NOT NULL REFERENCES user (id), sequence INTEGER NOT NULL, order_key TEXT, "
+    "state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'cancelled')), "
+    "attempts INTEGER NOT NULL DEFAULT 0, next_attempt_at INTEGER NOT NULL, "
+    "lease_until INTEGER NOT NULL DEFAULT 0, lease_owner TEXT, last_attempt_at INTEGER, "
+    "last_status INTEGER, last_error TEXT, created_at INTEGER NOT NULL, finished_at INTEGER, "
+    "PRIMARY KEY (event_id, webhook_id)) STRICT",
+    "INSERT INTO delivery SELECT id, " WEBHOOK_OF ", user_id, sequence, contact_id, state, "
+    "attempts, next_attempt_at, lease_until, lease_owner, "
+    "(SELECT max(a.started_at) FROM event_attempt a WHERE a.event_id = event.id), last_status, "
+    "last_error, created_at, finished_at FROM event",
+    "CREATE TABLE event_turn_5 (webhook_id TEXT PRIMARY KEY REFERENCES webhook_5 (id), "
+    "turn INTEGER NOT NULL, order_key TEXT NOT NULL, round_end TEXT NOT NULL) STRICT",
+    "INSERT INTO event_turn_5 SELECT w.id, t.turn, t.contact_id, t.round_end "
+    "FROM event_turn t JOIN webhook_5 w ON w.user_id = t.user_id",
+    "CREATE TABLE event_attempt_5 (user_id TEXT NOT NULL REFERENCES user (id), "
+    "event_id TEXT NOT NULL REFERENCES event_5 (id), webhook_id TEXT NOT NULL, "
+    "attempt INTEGER NOT NULL, started_at INTEGER NOT NULL, duration_ms INTEGER NOT NULL, "
+    "http_status INTEGER, error TEXT, address TEXT, response_head BLOB, "
+    "PRIMARY KEY (event_id, webhook_id, attempt)) STRICT",
+    "INSERT INTO event_attempt_5 SELECT user_id, event_id, " WEBHOOK_OF ", attempt, started_at, "
+    "duration_ms, http_status, error, address, response_head FROM event_attempt",
+    "DROP TABLE event_turn",
+    "DROP TABLE event_attempt",
+    "DROP TABLE event",
+    "DROP TABLE webhook",
+    "ALTER TABLE webhook_5 RENAME TO webhook",
+    "ALTER TABLE event_5 RENAME TO event",
+    "ALTER TABLE event_turn_5 RENAME TO event_turn",
+    "ALTER TABLE event_attempt_5 RENAME TO event_attempt",
+    "CREATE INDEX webhook_user ON webhook (user_id, created_at, id) WHERE deleted_at IS NULL",
+    "CREATE INDEX webhook_deleted ON webhook (deleted_at) WHERE deleted_at IS NOT NULL",
+    "CREATE INDEX event_finished ON event (state, finished_at) WHERE finished_at IS NOT NULL",
+    "CREATE INDEX event_failed ON event (id) WHERE has_error = 1",
+    "CREATE INDEX event_owner ON event (user_id, id)",
+    "CREATE INDEX event_owner_pending ON event (user_id, id) WHERE state = 'pending'",
+    "CREATE INDEX event_owner_finished ON event (user_id, state, id) "
+    "WHERE finished_at IS NOT NULL",
+    "CREATE INDEX event_owner_type ON event (user_id, type, id)",
+    "CREATE INDEX event_owner_failed ON event (user_id, id) WHERE has_error = 1",
+    "CREATE INDEX event_post ON event (post_id) WHERE post_id IS NOT NULL",
+    "CREATE INDEX delivery_webhook ON delivery (webhook_id, event_id)",
+    "CREATE INDEX delivery_open ON delivery (webhook_id, state, event_id) WHERE state <> 'done'",
+    "CREATE INDEX delivery_failed ON delivery (webhook_id, event_id) WHERE last_error IS NOT NULL",
+    "CREATE INDEX delivery_due ON delivery (webhook_id, next_attempt_at, sequence) "
+    "WHERE state = 'pending'",
+    "CREATE INDEX delivery_order ON delivery (order_key, webhook_id, lease_until) "
+    "WHERE state = 'pending'",
+    "CREATE INDEX delivery_first ON delivery (webhook_id, order_key, sequence) "
+    "WHERE state = 'pending' AND attempts = 0 AND order_key IS NOT NULL",
+    "CREATE INDEX delivery_unordered ON delivery (webhook_id, next_attempt_at, sequence) "
+    "WHERE state = 'pending' AND (attempts > 0 OR order_key IS NULL)",
+    NULL,
+};
+
 /* The numbered steps: `sql` migrates version to - 1 to version `to`. schema.sql is the result of
  * all steps; a test compares the two. `fill` then writes what SQL cannot compute. */
 static const struct {
@@ -288,6 +385,7 @@ static const struct {
     {2, to_2, NULL},
     {3, to_3, NULL},
     {4, to_4, contact_term_fill},
+    {5, to_5, NULL},
 };
 
 /* Creates an empty file; SQLite gives its -wal and -shm the same mode. */

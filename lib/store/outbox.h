@@ -1,12 +1,12 @@
 /* The delivery side of the outbox: a courier leases events, delivers them and reports the results
  * (spec 6).
  *
- * An event is pending until it is delivered (done), given up (dead) or no longer wanted
- * (cancelled). A courier holds a lease on each event that it delivers. When the courier dies, the
- * lease expires and the event is due again. So every event is delivered at least once, and several
- * couriers can share the work. A webhook is suspended when it has only failed for five days, or
- * when it answers 410: its URL and code stay, its events wait, and once an hour one of them is sent
- * as a probe.
+ * An event has a delivery for each webhook that wants it. A delivery is pending until it is done,
+ * given up (dead) or no longer wanted (cancelled). A courier holds a lease on each delivery that it
+ * makes. When the courier dies, the lease expires and the delivery is due again. So every event is
+ * delivered at least once, and several couriers can share the work. A webhook is suspended when it
+ * has only failed for five days, or when it answers 410: its URL and code stay, its events wait,
+ * and once an hour one of them is sent as a probe. Webhooks do not wait for each other.
  */
 #ifndef SWITCHBOARD_STORE_OUTBOX_H
 #define SWITCHBOARD_STORE_OUTBOX_H
@@ -19,22 +19,22 @@ enum {
     OUTBOX_SUSPEND_AFTER_MS = 5 * 24 * 60 * 60 * 1000, /* of failures without a success */
 };
 
-/* A user with pending events. */
+/* A webhook with pending deliveries. */
 struct store_due {
-    const char *user_id;
+    const char *webhook_id, *user_id;
     const char *url;   /* NULL: none of the events can be delivered now */
     bool is_suspended; /* one event may be sent as a probe */
     bool is_failing;   /* no success since the last failure */
 };
 
-/* Lists users with pending events in the order of their ids: at most `limit`, those after the id
- * `after`. Fewer than `limit`: there are no more. `now` is in ms. */
+/* Lists webhooks with pending deliveries in the order of their ids: at most `limit`, those after
+ * the id `after`. Fewer than `limit`: there are no more. `now` is in ms. */
 enum store_result store_list_due(struct store *store, struct arena *arena, const char *after,
                                  size_t limit, int64_t now, struct store_due **due, size_t *count);
 
-/* The number of a user's events to lease at most. */
+/* The number of a webhook's events to lease at most. */
 struct store_share {
-    const char *user_id;
+    const char *webhook_id, *user_id;
     size_t limit;
 };
 
@@ -47,7 +47,7 @@ enum store_verdict {
 };
 
 struct store_attempt {
-    const char *event_id, *user_id;
+    const char *event_id, *webhook_id, *user_id;
     bool is_probe;
     enum store_verdict verdict;
     int64_t next_attempt_at; /* VERDICT_RETRY */
@@ -70,9 +70,10 @@ struct store_exchange {
 
 /* An event to deliver, and its destination. */
 struct store_delivery {
-    const char *event_id, *user_id, *type;
-    struct slice body;
-    int attempts; /* including this one; since the last replay */
+    const char *event_id, *webhook_id, *user_id, *type;
+    bool is_forward;   /* the body is the platform's */
+    struct slice body; /* p == NULL: it cannot be made of the stored POST */
+    int attempts;      /* including this one; since the last replay */
     const char *url;
     struct slice sealed_code;          /* sealed with webhook_code_context */
     struct slice sealed_previous_code; /* p == NULL: none signs any more; same context */
@@ -80,8 +81,8 @@ struct store_delivery {
 };
 
 /* Applies the results of attempts, then leases other events, in one transaction. A repetition of
- * the call applies no attempt again: event and started_at identify it. It leases other events;
- * those that the first call leased wait until their lease ends.
+ * the call applies no attempt again: event, webhook and started_at identify it. It leases other
+ * events; those that the first call leased wait until their lease ends.
  *
  * Every attempt is inserted into event_attempt, and the webhook's success or failure is updated. A
  * successful attempt always counts; a failed one only while `courier` still holds the lease. An
@@ -89,11 +90,11 @@ struct store_delivery {
  * does not count as an attempt of its event.
  *
  * A first attempt is not leased while the first attempt of an earlier event about the same contact
- * waits or is in progress; retries do not delay other events. When a user has more due events than
- * the share, the contacts take turns with one event each, and so do first attempts and retries: the
- * first event of a contact waits for at most two events of each other contact and as many retries.
- * URL and codes are the current ones. A webhook that is no longer set, or not due for a probe, gets
- * no events.
+ * waits or is in progress at the webhook; retries do not delay other events. A forward has an order
+ * key instead of a contact. When a webhook has more due events than the share, the contacts take
+ * turns with one event each, and so do first attempts and retries: the first event of a contact
+ * waits for at most two events of each other contact and as many retries. URL and codes are the
+ * current ones. A webhook that is no longer set, paused, or not due for a probe, gets no events.
  */
 enum store_result store_exchange_events(struct store *store, struct arena *arena,
                                         const struct store_exchange *exchange,
@@ -101,6 +102,6 @@ enum store_result store_exchange_events(struct store *store, struct arena *arena
 
 /* Returns a leased event to the queue without counting an attempt. */
 enum store_result store_release_event(struct store *store, const char *courier,
-                                      const char *event_id);
+                                      const char *event_id, const char *webhook_id);
 
 #endif

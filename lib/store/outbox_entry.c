@@ -1,37 +1,86 @@
 #include "store/outbox_entry.h"
 
-bool outbox_has_target(struct store *store, const char *user_id) {
-    static struct statement s = {
-        .sql = "SELECT 1 FROM webhook WHERE user_id = ?1 AND url <> '' AND code IS NOT NULL"};
-    sql_start(store, &s, TEXT(user_id));
-    const bool is_set = sql_row(store, &s);
-    if (is_set)
-        sql_stop(&s);
-    return is_set;
-}
-
 /* Sets the event's sequence to its user's next one; *is_new is false when the event is stored. */
 static bool next_sequence(struct store *store, struct store_event *event, const char *id,
                           bool *is_new) {
-    static struct statement s = {
-        .sql = "UPDATE \"user\" SET event_sequence = event_sequence + 1 WHERE id = ?1 "
-               "AND NOT EXISTS (SELECT 1 FROM event e WHERE e.id = ?2) RETURNING event_sequence"};
-    sql_start(store, &s, TEXT(event->user_id), TEXT(id));
-    if (!(*is_new = sql_row(store, &s)))
+#define NEXT(column)                                                                               \
+    "UPDATE \"user\" SET " column " = " column " + 1 WHERE id = ?1 "                               \
+    "AND NOT EXISTS (SELECT 1 FROM event e WHERE e.id = ?2) RETURNING " column
+    static struct statement of_events = {.sql = NEXT("event_sequence")};
+    static struct statement of_forwards = {.sql = NEXT("forward_sequence")};
+    struct statement *s = event->is_forward ? &of_forwards : &of_events;
+    sql_start(store, s, TEXT(event->user_id), TEXT(id));
+    if (!(*is_new = sql_row(store, s)))
         return !sql_failed(store);
-    event->sequence = column_integer(&s, 0);
-    return !sql_row(store, &s) && !sql_failed(store); /* SQLite writes when the last step is done */
+    event->sequence = column_integer(s, 0);
+    return !sql_row(store, s) && !sql_failed(store); /* SQLite writes when the last step is done */
 }
 
 bool outbox_add(struct store *store, struct arena *arena, struct store_event *event, const char *id,
-                event_writer *write) {
+                event_writer *write, const struct outbox_post *post, bool *is_new) {
     static struct statement s = {
-        .sql = "INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, "
-               "next_attempt_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?7, ?7)"};
-    bool is_new;
-    if (!next_sequence(store, event, id, &is_new))
+        .sql = "INSERT INTO event (id, user_id, is_forward, sequence, type, contact_id, line_id, "
+               "body, post_id, parts, state, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'pending', ?11)"};
+    static const struct outbox_post none = {NULL, NULL};
+    const struct slice no_body = {NULL, 0};
+    if (!next_sequence(store, event, id, is_new))
         return false;
-    return !is_new || sql_run(store, &s, TEXT(id), TEXT(event->user_id), INTEGER(event->sequence),
-                              TEXT(event->type), TEXT(event->contact.id), BLOB(write(arena, event)),
-                              INTEGER(event->now));
+    if (!*is_new)
+        return true;
+    const struct slice body = post ? no_body : write(arena, event);
+    post = post ? post : &none;
+    return sql_run(store, &s, TEXT(id), TEXT(event->user_id), INTEGER(event->is_forward),
+                   INTEGER(event->sequence), TEXT(event->type), TEXT(event->contact.id),
+                   TEXT(event->line_id), BLOB(body), TEXT(post->post_id), TEXT(post->parts),
+                   INTEGER(event->now));
+}
+
+bool outbox_deliver(struct store *store, const struct store_event *event, const char *id,
+                    const char *webhook_id, const char *order_key) {
+    static struct statement s = {
+        .sql = "INSERT INTO delivery (event_id, webhook_id, user_id, sequence, order_key, state, "
+               "next_attempt_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?6) "
+               "ON CONFLICT (event_id, webhook_id) DO NOTHING"};
+    return sql_run(store, &s, TEXT(id), TEXT(webhook_id), TEXT(event->user_id),
+                   INTEGER(event->sequence), TEXT(order_key), INTEGER(event->now));
+}
+
+/* Whether the event has a delivery in this state; those of the webhook ?1 are taken to be cancelled
+ * if they are pending. ?2 is the time of the end. */
+#define HAS(condition)                                                                             \
+    "EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = event.id AND " condition ")"
+#define HAS_PENDING HAS("d.state = 'pending' AND d.webhook_id <> ?1")
+#define HAS_DEAD    HAS("d.state = 'dead'")
+#define HAS_DONE    HAS("d.state = 'done'")
+#define HAS_ERROR   HAS("d.last_error IS NOT NULL")
+/* clang-format off */
+#define SUMMARIZE                                                                                  \
+    "UPDATE event SET state = CASE WHEN " HAS_PENDING " THEN 'pending' "                           \
+    "WHEN " HAS_DEAD " THEN 'dead' WHEN " HAS_DONE " THEN 'done' ELSE 'cancelled' END, "           \
+    "finished_at = CASE WHEN NOT " HAS_PENDING " THEN CAST(?2 AS BIGINT) END, "                    \
+    "has_error = CASE WHEN " HAS_ERROR " THEN 1 ELSE 0 END "
+/* clang-format on */
+
+bool outbox_summarize(struct store *store, const char *event_id, int64_t now) {
+    static struct statement s = {.sql = SUMMARIZE "WHERE id = ?3"};
+    return sql_run(store, &s, TEXT(""), INTEGER(now), TEXT(event_id));
+}
+
+bool outbox_cancel(struct store *store, const char *webhook_id, int64_t now) {
+    static struct statement events = {
+        .sql = SUMMARIZE "WHERE id IN (SELECT c.event_id FROM delivery c WHERE c.webhook_id = ?1 "
+                         "AND c.state = 'pending' AND c.state <> 'done')"};
+    static struct statement deliveries = {
+        .sql = "UPDATE delivery SET state = 'cancelled', finished_at = ?2 "
+               "WHERE webhook_id = ?1 AND state = 'pending'"};
+    return sql_run(store, &events, TEXT(webhook_id), INTEGER(now)) &&
+           sql_run(store, &deliveries, TEXT(webhook_id), INTEGER(now));
+}
+
+bool outbox_make_due(struct store *store, const char *webhook_id, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE delivery SET next_attempt_at = ?2 "
+               "WHERE webhook_id = ?1 AND state = 'pending' AND next_attempt_at > ?2"};
+    return sql_run(store, &s, TEXT(webhook_id), INTEGER(now));
 }

@@ -99,8 +99,8 @@ static bool move_rows(struct store *store, const char *from, const char *to) {
                 "ON CONFLICT (contact_id, source) DO NOTHING"},
         {.sql = "UPDATE contact_alias SET contact_id = ?2 WHERE contact_id = ?1"},
         {.sql = "UPDATE contact_merge SET contact_id = ?2 WHERE contact_id = ?1"},
-        /* finished events keep the old id: a replay looks up the contact that remained */
-        {.sql = "UPDATE event SET contact_id = ?2 WHERE contact_id = ?1 AND state = 'pending'"},
+        /* finished ones keep the old id: a replay looks up the contact that remained */
+        {.sql = "UPDATE delivery SET order_key = ?2 WHERE order_key = ?1 AND state = 'pending'"},
         {.sql = "DELETE FROM contact_block WHERE contact_id = ?1 AND ?2 <> ''"},
         {.sql = "DELETE FROM lead WHERE contact_id = ?1 AND ?2 <> ''"},
         {.sql = "DELETE FROM contact_term WHERE contact_id = ?1 AND ?2 <> ''"},

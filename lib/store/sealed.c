@@ -11,18 +11,18 @@ static struct column {
 } columns[] = {
     {.what = "platform access token of account",
      .seal_context = account_token_context,
-     .list = {.sql = "SELECT id, access_token FROM account WHERE access_token IS NOT NULL "
+     .list = {.sql = "SELECT id, access_token, id FROM account WHERE access_token IS NOT NULL "
                      "ORDER BY id"},
      .set = {.sql = "UPDATE account SET access_token = ?2 WHERE id = ?1"}},
     {.what = "webhook code of user",
      .seal_context = webhook_code_context,
-     .list = {.sql = "SELECT user_id, code FROM webhook WHERE code IS NOT NULL ORDER BY user_id"},
-     .set = {.sql = "UPDATE webhook SET code = ?2 WHERE user_id = ?1"}},
+     .list = {.sql = "SELECT user_id, code, id FROM webhook WHERE code IS NOT NULL ORDER BY id"},
+     .set = {.sql = "UPDATE webhook SET code = ?2 WHERE id = ?1"}},
     {.what = "previous webhook code of user",
      .seal_context = webhook_code_context,
-     .list = {.sql = "SELECT user_id, previous_code FROM webhook WHERE previous_code IS NOT NULL "
-                     "ORDER BY user_id"},
-     .set = {.sql = "UPDATE webhook SET previous_code = ?2 WHERE user_id = ?1"}},
+     .list = {.sql = "SELECT user_id, previous_code, id FROM webhook "
+                     "WHERE previous_code IS NOT NULL ORDER BY id"},
+     .set = {.sql = "UPDATE webhook SET previous_code = ?2 WHERE id = ?1"}},
 };
 
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
@@ -36,7 +36,8 @@ static void list_column(struct store *store, struct arena *arena, struct column 
         struct store_sealed sealed = {.what = column->what,
                                       .owner = owner,
                                       .seal_context = column->seal_context(arena, owner),
-                                      .value = column_blob(&column->list, 1, arena)};
+                                      .value = column_blob(&column->list, 1, arena),
+                                      .row = column_text(&column->list, 2, arena)};
         buffer_add(rows, &sealed, sizeof sealed);
     }
 }
@@ -68,7 +69,7 @@ static bool reseal_column(struct store *store, struct arena *arena, struct colum
             return false;
         if (value.p == values[i].value.p)
             continue;
-        if (!sql_run(store, &column->set, TEXT(values[i].owner), BLOB(value)))
+        if (!sql_run(store, &column->set, TEXT(values[i].row), BLOB(value)))
             return true; /* sql_commit returns the failure */
         ++*changed;
     }

@@ -1,6 +1,6 @@
 #include "store/user_state.h"
 
-#include "store/sql.h"
+#include "store/webhook_match.h"
 
 static int64_t time_or_never(struct statement *s, int column) {
     return column_is_null(s, column) ? INT64_MAX : column_integer(s, column);
@@ -22,7 +22,7 @@ static void read_webhook(struct store *store, struct arena *arena, const char *u
                          struct store_user_state *state) {
     static struct statement s = {
         .sql = "SELECT url, code IS NOT NULL AND url <> '', failing_since, suspended_at, "
-               "next_probe_at FROM webhook WHERE user_id = ?1"};
+               "next_probe_at FROM webhook WHERE id = " WEBHOOK_FIRST};
     sql_start(store, &s, TEXT(user_id));
     if (!sql_row(store, &s))
         return;

@@ -15,8 +15,9 @@ static const char fixture[] =
     "INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, "
     "is_coexisting, "
     "created_at) VALUES ('lin_1', 'acc_1', '2', '+15550100001', 1, 0, 1);"
-    "INSERT INTO webhook (user_id, url, code, wants_message_status, updated_at) "
-    "VALUES ('usr_1', 'http://127.0.0.1/', X'00', 1, 1);";
+    "INSERT INTO webhook (id, user_id, kind, url, code, event_types, created_at, updated_at) "
+    "VALUES ('whk_1', 'usr_1', 'event', 'http://127.0.0.1/', X'00', "
+    "'message.received lead.created message.status', 1, 1);";
 
 static struct store *store;
 
@@ -36,18 +37,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena;
     struct json payload;
     struct json_error error;
-    struct store_update *updates;
-    size_t events;
+    struct store_payload found = {.now = 1, .write = event_body};
     if (!store)
         open_database();
     struct slice text = fuzz_copy(data, size);
     arena_init(&arena, 256 * 1024 * 1024, NULL);
     if (json_read(&arena, text, &payload, &error) == 0) {
-        size_t n = webhook_read(&arena, payload, 1, SIZE_MAX, &updates);
-        MUST(store_ingest(store, &arena, updates, n, 1, event_body, &events) == STORE_OK);
-        n = webhook_read(&arena, payload, 1, SIZE_MAX, &updates);
-        MUST(store_ingest(store, &arena, updates, n, 1, event_body, &events) == STORE_OK);
-        MUST(events == 0);
+        found.count = webhook_read(&arena, payload, 1, SIZE_MAX, &found.updates);
+        MUST(store_ingest(store, &arena, &found) == STORE_OK);
+        found.count = webhook_read(&arena, payload, 1, SIZE_MAX, &found.updates);
+        MUST(store_ingest(store, &arena, &found) == STORE_OK);
+        MUST(found.events == 0);
     }
     arena_free(&arena);
     free((char *)(size_t)text.p);

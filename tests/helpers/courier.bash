@@ -120,7 +120,7 @@ add_events() {
             SELECT i, t.user_id, t.sequence + i AS sequence, t.now, $(event_id_sql t.now i) AS id
             FROM n, (SELECT id AS user_id, event_sequence AS sequence, $db_now AS now FROM user
                 WHERE email = '${!email}') t;
-        INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at)
+        INSERT INTO outbox (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at)
             SELECT id, user_id, sequence, 'message.received', nullif('${3-}', ''),
             CAST(json_object('type', 'message.received', 'timestamp', '2026-11-20T23:54:27.935Z',
                 'data', json_object('sequence', sequence, 'accountId', 'acc_1', 'wabaid', '1',
@@ -157,14 +157,14 @@ warm_up() {
         add_events "$name" 20 >/dev/null
     done
     eventually none_is_pending
-    db "DELETE FROM event_attempt; DELETE FROM event"
+    db "DELETE FROM event_attempt; DELETE FROM outbox"
     for name; do
         rm -f "$STACK/receivers/$name"/*.{head,body,meta}
     done
 }
 
 none_is_pending() {
-    [[ $(db "SELECT count(*) FROM event WHERE state = 'pending'") == 0 ]]
+    [[ $(db "SELECT count(*) FROM outbox WHERE state = 'pending'") == 0 ]]
 }
 
 # Stops a courier as a service manager does, and sets $courier_status to its exit status:
@@ -187,7 +187,7 @@ stop_couriers() {
 
 # Prints a column of an event: event ID COLUMN
 event() {
-    db "SELECT $2 FROM event WHERE id = '$1'"
+    db "SELECT $2 FROM outbox WHERE id = '$1'"
 }
 
 assert_event() { # ID COLUMN VALUE
@@ -200,7 +200,7 @@ event_is() { # ID STATE
 
 # Makes pending events due now: make_due [WHERE]
 make_due() {
-    db "UPDATE event SET next_attempt_at = 0 WHERE state = 'pending' AND (${1-1})"
+    db "UPDATE outbox SET next_attempt_at = 0 WHERE state = 'pending' AND (${1-1})"
 }
 
 # Prints the milliseconds from now until the event's next attempt: time_left ID
@@ -231,7 +231,7 @@ stop_courier_stack() {
 
 # Removes the events, webhooks, records and log of the previous test.
 forget_events() {
-    db "DELETE FROM event_attempt; DELETE FROM event; DELETE FROM webhook"
+    db "DELETE FROM event_attempt; DELETE FROM outbox; DELETE FROM webhook"
     rm -f "$STACK"/receivers/*/*.{head,body,meta,answer} "$LOG"
 }
 
@@ -243,6 +243,6 @@ assert_all_arrived() {
         id=$(received_header "$1" "$number" webhook-id)
         printf '%s %s\n' "$id" "$(od -An -v -tx1 "$STACK/receivers/$1/$number.body" | tr -d ' \n')"
     done | sort -u >"$BATS_TEST_TMPDIR/arrived"
-    db "SELECT id || ' ' || lower(hex(body)) FROM event ORDER BY id" >"$BATS_TEST_TMPDIR/sent"
+    db "SELECT id || ' ' || lower(hex(body)) FROM outbox ORDER BY id" >"$BATS_TEST_TMPDIR/sent"
     diff "$BATS_TEST_TMPDIR/sent" "$BATS_TEST_TMPDIR/arrived"
 }

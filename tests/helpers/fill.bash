@@ -48,18 +48,29 @@ INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, 
 INSERT INTO message_status (user_id, message_id, status, recipient, timestamp, body, received_at)
     SELECT user_id, id, 'delivered', '', 1, CAST('{"status":"delivered"}' AS BLOB), 1 FROM message
     WHERE id < 'msg_0~';
-INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempts, next_attempt_at, last_status,
-        created_at, finished_at)
+INSERT INTO webhook (id, user_id, kind, url, code, created_at, updated_at)
+    SELECT 'whk_' || substr(user_id, 5), user_id, 'event', 'http://127.0.0.1:9/', x'00', 1, 1 FROM owner WHERE k > 0;
+INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, created_at, finished_at)
     SELECT 'evt_' || suffix, user_id, i, 'message.received', 'con_' || suffix,
     CAST('{"type":"message.received","data":{"note":"about as long as such a thing is, or half of it"}}' AS BLOB),
-    'done', 1, i, 200, i, (SELECT yesterday FROM at) FROM row;
-INSERT INTO event_attempt (user_id, event_id, attempt, started_at, duration_ms, http_status,
-        address)
-    SELECT user_id, 'evt_' || suffix, 1, i, 10, 200, '127.0.0.1' FROM row;
-INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempts, next_attempt_at, created_at)
+    'done', i, (SELECT yesterday FROM at) FROM row;
+INSERT INTO event_attempt (user_id, event_id, webhook_id, attempt, started_at, duration_ms,
+        http_status, address)
+    SELECT user_id, 'evt_' || suffix, 'whk_' || substr(user_id, 5), 1, i, 10, 200, '127.0.0.1' FROM row;
+INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, created_at)
     SELECT 'evt_1' || substr(suffix, 2), user_id, $size + i, 'message.received', 'con_' || suffix,
-    CAST('{"type":"message.received","data":{}}' AS BLOB), 'pending', 1, (SELECT now FROM at) + 3600000, i FROM row
+    CAST('{"type":"message.received","data":{}}' AS BLOB), 'pending', i FROM row
     WHERE i <= $size / 10;
+INSERT INTO delivery (event_id, webhook_id, user_id, sequence, order_key, state, attempts, next_attempt_at,
+        last_attempt_at, last_status, created_at, finished_at)
+    SELECT id, 'whk_' || substr(user_id, 5), user_id, sequence, contact_id, state, 1,
+    iif(state = 'done', created_at, (SELECT now FROM at) + 3600000), created_at, iif(state = 'done', 200, NULL),
+    created_at, finished_at FROM event;
+INSERT INTO platform_post (id, hash, body, created_at)
+    SELECT 'pst_' || suffix, CAST(printf('%032d', i) AS BLOB), CAST('{"entry":[]}' AS BLOB), i FROM row;
+INSERT INTO event (id, user_id, is_forward, sequence, type, post_id, state, created_at, finished_at)
+    SELECT 'evt_2' || substr(suffix, 2), user_id, 1, i, 'platform.webhook', 'pst_' || suffix, 'done', i,
+    (SELECT now FROM at) FROM row WHERE i <= $size / 10;
 UPDATE user SET event_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owner);
 INSERT INTO contact_term SELECT account_id, term, 'con_' || suffix
     FROM row, (SELECT 'person' AS term UNION ALL SELECT '') WHERE term <> '' OR i <= $size;

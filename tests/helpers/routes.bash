@@ -129,7 +129,7 @@ have_samples() {
             status, status_at, timestamp, body, created_at)
         SELECT 'msg_sample', user_id, 'thr_sample', 'lin_sample', 'wamid.sample', 'in', 'webhook',
             'text', 'received', 1, 1, x'7b7d', 1 FROM thread WHERE id = 'thr_sample'"
-    db "INSERT INTO event (id, user_id, sequence, type, body, state, next_attempt_at, created_at,
+    db "INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at, created_at,
             finished_at) SELECT 'evt_00000000000000000000000001', id, 1, 'message.received',
             CAST('{}' AS BLOB), 'dead', 1, 1, 1 FROM user WHERE email = '$EMAIL';
         UPDATE user SET event_sequence = 1 WHERE email = '$EMAIL';

@@ -127,7 +127,7 @@ assert_messages() {
 # Prints the account's events in order: events [jq filter over each body]
 events() {
     local rows
-    rows=$(db "SELECT CAST(body AS TEXT) FROM event WHERE instr(CAST(body AS TEXT), '\"$ACCOUNT\"') ORDER BY sequence")
+    rows=$(db "SELECT CAST(body AS TEXT) FROM outbox WHERE instr(CAST(body AS TEXT), '\"$ACCOUNT\"') ORDER BY sequence")
     [[ -z $rows ]] || jq -c "${1-.}" <<<"$rows"
 }
 
@@ -147,7 +147,7 @@ assert_no_events() {
 # before and after if nothing was stored.
 stored() {
     db "SELECT (SELECT count(*) FROM message), (SELECT count(*) FROM message_status),
-        (SELECT count(*) FROM contact), (SELECT count(*) FROM thread), (SELECT count(*) FROM event),
+        (SELECT count(*) FROM contact), (SELECT count(*) FROM thread), (SELECT count(*) FROM outbox),
         (SELECT count(*) FROM lead), (SELECT count(*) FROM platform_update),
         (SELECT count(*) FROM contact_alias), (SELECT count(*) FROM contact_merge)"
 }

@@ -86,7 +86,7 @@ static inline size_t take(const char *changes) {
     struct store_update *updates = NULL;
     struct json payload;
     struct json_error error;
-    size_t events = 0;
+    struct store_payload found = {.now = now, .write = event_body};
     buffer_printf(&text, "{\"entry\":[{\"id\":\"%s\",\"changes\":[", waba);
     for (const char *p = changes; *p; p++)
         if (*p == '@')
@@ -97,11 +97,13 @@ static inline size_t take(const char *changes) {
     bool is_read = json_read(&arena, buffer_slice(&text), &payload, &error) == 0;
     check(is_read, "%s", buffer_slice(&text).p);
     size_t n = is_read ? webhook_read(&arena, payload, now, SIZE_MAX, &updates) : 0;
-    check_ok(store_ingest(store, &arena, updates, n, now, event_body, &events));
+    found.updates = updates;
+    found.count = n;
+    check_ok(store_ingest(store, &arena, &found));
     for (size_t i = 0; i < n; i++)
         check(updates[i].outcome == OUTCOME_STORED || updates[i].outcome == OUTCOME_DUPLICATE,
               "%s: outcome %d", changes, updates[i].outcome);
-    return events;
+    return found.events;
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "account_line.h"
 #include "store/block.h"
+#include "store/destination.h"
 #include "store/event_admin.h"
 #include "store/event_replay.h"
 #include "store/event_test.h"
@@ -217,13 +218,23 @@ static enum store_result replace_code(void) {
 }
 
 static enum store_result want_status(void) {
-    return store_upsert_wants_message_status(store, "ann@example.org", true, now);
+    return store_upsert_wants_message_status(store, &arena, "ann@example.org", true, now);
 }
 
 static const char *event_id = "evt_00000000000000000000000001";
 
 static enum store_result insert_event(void) {
-    return store_insert_test_event(store, &arena, "usr_1", event_id, now, event_body);
+    return store_insert_test_event(store, &arena, "usr_1", NULL, event_id, now, event_body);
+}
+
+/* The id of the first webhook, which webhook_config.h inserted. */
+static const char *first_webhook(void) {
+    struct store_destination *list;
+    size_t count;
+    check_ok(store_list_destinations(store, &arena, "usr_1", &(struct store_page){.limit = 1},
+                                     &list, &count));
+    check(count == 1 && list->is_first, "%zu webhooks", count);
+    return count ? list->id : "";
 }
 
 static struct store_attempt attempt;
@@ -233,12 +244,14 @@ static struct store_exchange exchange = {.courier = "cou_1", .attempts = &attemp
 static void lease(int64_t at) {
     struct store_delivery *deliveries;
     size_t count;
-    const struct store_share share = {.user_id = "usr_1", .limit = 1};
+    const struct store_share share = {
+        .webhook_id = first_webhook(), .user_id = "usr_1", .limit = 1};
     struct store_exchange leasing = {
         .courier = "cou_1", .now = at, .shares = &share, .share_count = 1};
     check_ok(store_exchange_events(store, &arena, &leasing, &deliveries, &count));
     check(count == 1 && strcmp(deliveries[0].event_id, event_id) == 0, "%zu leased", count);
     attempt = (struct store_attempt){.event_id = event_id,
+                                     .webhook_id = share.webhook_id,
                                      .user_id = "usr_1",
                                      .is_probe = count && deliveries[0].is_probe,
                                      .started_at = at + 1,
@@ -255,7 +268,7 @@ static enum store_result end_attempt(void) {
 }
 
 static enum store_result release_event(void) {
-    return store_release_event(store, "cou_1", event_id);
+    return store_release_event(store, "cou_1", event_id, first_webhook());
 }
 
 static enum store_result replay_event(void) {
@@ -673,9 +686,11 @@ static enum store_result ingest_foreign(void) {
                                       .phone_number_id = line_name,
                                       .body = SLICE("{}")},
                                      {0}};
-    size_t events;
     updates[1] = updates[0];
-    return store_ingest(store, &arena, updates, 2, refused_at, event_body, &events);
+    return store_ingest(
+        store, &arena,
+        &(struct store_payload){
+            .updates = updates, .count = 2, .now = refused_at, .write = event_body});
 }
 
 static void check_updates(void) {

@@ -34,21 +34,24 @@ static struct store_message *only_contact_messages(size_t *count) {
 /* An update that violates a constraint of the database is kept, and the others are stored. */
 static void check_refused(void) {
     struct store_update updates[3];
-    size_t events, count;
+    struct store_payload payload = {
+        .updates = updates, .count = 3, .now = now, .write = event_body};
+    size_t count;
     make_account();
     message_of(&updates[0], "wamid.1");
     message_of(&updates[1], ""); /* an empty id violates a CHECK */
     message_of(&updates[2], "wamid.3");
-    check_ok(store_ingest(store, &arena, updates, 3, now, event_body, &events));
-    check(events == 3, "%zu events: two messages and a lead", events);
+    check_ok(store_ingest(store, &arena, &payload));
+    check(payload.events == 3, "%zu events: two messages and a lead", payload.events);
     check(updates[0].outcome == OUTCOME_STORED && updates[1].outcome == OUTCOME_REFUSED &&
               updates[2].outcome == OUTCOME_STORED,
           "outcomes %d %d %d", updates[0].outcome, updates[1].outcome, updates[2].outcome);
     struct store_message *messages = only_contact_messages(&count);
     check(count == 2, "%zu messages", count);
     check(count == 2 && strcmp(messages[1].wamid, "wamid.3") == 0, "the last one");
-    check_ok(store_ingest(store, &arena, updates, 3, now, event_body, &events));
-    check(events == 0 && updates[1].outcome == OUTCOME_DUPLICATE, "again: %zu events", events);
+    check_ok(store_ingest(store, &arena, &payload));
+    check(payload.events == 0 && updates[1].outcome == OUTCOME_DUPLICATE, "again: %zu events",
+          payload.events);
 }
 
 /* The status of a send arrives before its record is stored. */
@@ -81,7 +84,8 @@ static void check_memory(void) {
     enum { PEOPLE = 4000 };
     struct store_update *updates = arena_alloc(&arena, PEOPLE * sizeof *updates);
     struct arena small;
-    size_t events;
+    struct store_payload payload = {
+        .updates = updates, .count = PEOPLE, .now = now, .write = event_body};
     make_account();
     for (int i = 0; i < PEOPLE; i++) {
         message_of(&updates[i], arena_printf(&arena, "wamid.%d", i));
@@ -89,8 +93,8 @@ static void check_memory(void) {
     }
     /* a full arena ends the process; 16 bytes for each update hold the names to lock */
     arena_init(&small, 64 * 1024 + 16 * PEOPLE, NULL);
-    check_ok(store_ingest(store, &small, updates, PEOPLE, now, event_body, &events));
-    check(events == 2 * PEOPLE, "%zu events", events);
+    check_ok(store_ingest(store, &small, &payload));
+    check(payload.events == 2 * PEOPLE, "%zu events", payload.events);
     arena_free(&small);
 }
 

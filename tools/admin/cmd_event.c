@@ -81,11 +81,30 @@ int event_list(struct invocation *call) {
     return list_close(&list);
 }
 
+/* Writes the deliveries of the event, one for each webhook. */
+static void write_deliveries(struct json_writer *json, const struct store_event_entry *event) {
+    json_write_array(json, "webhooks");
+    for (size_t i = 0; i < event->delivery_count; i++) {
+        const struct store_event_delivery *delivery = &event->deliveries[i];
+        json_write_object(json, NULL);
+        json_write_text(json, "webhookId", delivery->webhook_id);
+        json_write_text(json, "state", delivery->state);
+        json_write_integer(json, "attempts", delivery->attempts);
+        json_write_time_or_null(json, "nextAttemptAt", delivery->next_attempt_at);
+        write_status(json, "lastStatus", delivery->last_status);
+        json_write_text(json, "lastError", delivery->last_error);
+        json_write_time_or_null(json, "finishedAt", delivery->finished_at);
+        json_write_end(json);
+    }
+    json_write_end(json);
+}
+
 static void write_log(struct json_writer *json, const struct store_event_entry *event) {
     json_write_array(json, "attemptLog");
     for (size_t i = 0; i < event->log_count; i++) {
         const struct store_event_attempt *attempt = &event->log[i];
         json_write_object(json, NULL);
+        json_write_text(json, "webhookId", attempt->webhook_id);
         json_write_integer(json, "attempt", attempt->attempt);
         json_write_time(json, "startedAt", attempt->started_at);
         json_write_integer(json, "durationMs", attempt->duration_ms);
@@ -118,11 +137,29 @@ static void print_event(struct arena *arena, const struct store_event_entry *eve
     table_print(&table);
 }
 
+static void print_deliveries(struct arena *arena, const struct store_event_entry *event) {
+    struct table table =
+        TABLE(arena, "WEBHOOK", "STATE", "ATTEMPTS", "NEXT", "STATUS", "ERROR", "FINISHED");
+    for (size_t i = 0; i < event->delivery_count; i++) {
+        const struct store_event_delivery *delivery = &event->deliveries[i];
+        table_cell(&table, delivery->webhook_id);
+        table_cell(&table, delivery->state);
+        table_cell(&table, arena_printf(arena, "%d", delivery->attempts));
+        table_cell(&table, time_text(arena, delivery->next_attempt_at));
+        table_cell(&table, status_text(arena, delivery->last_status));
+        table_cell(&table, delivery->last_error);
+        table_cell(&table, time_text(arena, delivery->finished_at));
+    }
+    putchar('\n');
+    table_print(&table);
+}
+
 static void print_log(struct arena *arena, const struct store_event_entry *event) {
     struct table table =
-        TABLE(arena, "ATTEMPT", "STARTED", "MS", "ADDRESS", "STATUS", "ERROR", "ANSWER");
+        TABLE(arena, "WEBHOOK", "ATTEMPT", "STARTED", "MS", "ADDRESS", "STATUS", "ERROR", "ANSWER");
     for (size_t i = 0; i < event->log_count; i++) {
         const struct store_event_attempt *attempt = &event->log[i];
+        table_cell(&table, attempt->webhook_id);
         table_cell(&table, arena_printf(arena, "%d", attempt->attempt));
         table_cell(&table, time_text(arena, attempt->started_at));
         table_cell(&table, arena_printf(arena, "%lld", (long long)attempt->duration_ms));
@@ -145,10 +182,13 @@ int event_show(struct invocation *call) {
     struct json_writer json = object_start(call);
     write_event(&json, &event);
     json_write_raw(&json, "body", event.body);
+    write_deliveries(&json, &event);
     write_log(&json, &event);
     if (call->options[OPTION_JSON])
         return object_print(call, &json, "%s", event.id);
     print_event(&call->arena, &event);
+    if (event.delivery_count)
+        print_deliveries(&call->arena, &event);
     if (event.log_count)
         print_log(&call->arena, &event);
     return EXIT_DONE;
@@ -221,7 +261,8 @@ int event_test(struct invocation *call) {
     if (result != STORE_OK)
         return fail_row(call, result, ROW_USER, email);
     id_make(id, "evt_", call->now);
-    result = store_insert_test_event(call->store, &call->arena, user_id, id, call->now, event_body);
+    result = store_insert_test_event(call->store, &call->arena, user_id, NULL, id, call->now,
+                                     event_body);
     if (result == STORE_CONFLICT)
         return fail("%s has no webhook; POST /v2/webhooks/config sets one", email);
     if (result != STORE_OK)
@@ -235,7 +276,7 @@ int event_test(struct invocation *call) {
 static int set_enabled(struct invocation *call, bool enabled) {
     const char *type = call->operands[0], *email = call->operands[1];
     enum store_result result =
-        store_upsert_wants_message_status(call->store, email, enabled, call->now);
+        store_upsert_wants_message_status(call->store, &call->arena, email, enabled, call->now);
     if (result != STORE_OK)
         return fail_row(call, result, ROW_USER, email);
     struct json_writer json = object_start(call);

@@ -80,12 +80,16 @@ int refusal_show(struct invocation *call) {
 static int ingest(struct invocation *call, struct store_update *updates, size_t count) {
     size_t all_events = 0;
     for (size_t from = 0; from < count; from += UPDATES_AT_ONCE) {
-        size_t events, n = count - from < UPDATES_AT_ONCE ? count - from : UPDATES_AT_ONCE;
-        enum store_result result = store_ingest(call->store, &call->arena, updates + from, n,
-                                                call->now, event_body, &events);
+        struct store_payload part = {
+            .updates = updates + from,
+            .count = count - from < UPDATES_AT_ONCE ? count - from : UPDATES_AT_ONCE,
+            .now = call->now,
+            .write = event_body,
+        };
+        enum store_result result = store_ingest(call->store, &call->arena, &part);
         if (result != STORE_OK)
             return fail_store(call, result);
-        all_events += events;
+        all_events += part.events;
     }
     if (all_events)
         wake_notify(&call->config);

@@ -1,0 +1,44 @@
+#include "store/webhook_match.h"
+
+bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
+                        struct webhook_match **list, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT w.id, w.kind = 'forward', w.event_types, w.line_ids, w.fields, "
+               "w.splits_messages FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
+               "WHERE w.user_id = ?1 AND u.deleted_at IS NULL AND " WEBHOOK_IS_SET
+               " ORDER BY w.created_at, w.id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(user_id));
+    while (sql_row(store, &s)) {
+        const struct webhook_match row = {
+            .id = column_text(&s, 0, arena),
+            .is_forward = column_integer(&s, 1) != 0,
+            .event_types = column_text(&s, 2, arena),
+            .line_ids = column_text(&s, 3, arena),
+            .fields = column_text(&s, 4, arena),
+            .splits_messages = column_integer(&s, 5) != 0,
+        };
+        buffer_add(&rows, &row, sizeof row);
+    }
+    *list = (struct webhook_match *)(void *)rows.p;
+    *count = rows.n / sizeof **list;
+    return !sql_failed(store);
+}
+
+bool webhook_match_word(const char *list, const char *word) {
+    struct slice rest = slice_of(list), wanted = slice_of(word);
+    while (rest.n)
+        if (slice_equal(slice_cut(&rest, ' '), wanted))
+            return true;
+    return false;
+}
+
+bool webhook_match_event(const struct webhook_match *webhook, const char *type,
+                         const char *line_id) {
+    if (webhook->is_forward)
+        return false;
+    if (webhook->event_types ? !webhook_match_word(webhook->event_types, type)
+                             : strcmp(type, "message.status") == 0)
+        return false;
+    return !line_id || !webhook->line_ids || webhook_match_word(webhook->line_ids, line_id);
+}

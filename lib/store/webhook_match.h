@@ -1,0 +1,35 @@
+/* Internal to the store: the webhooks of a user that events are delivered to, and which of them
+ * want an event. Lists are words separated by one space. */
+#ifndef SWITCHBOARD_STORE_WEBHOOK_MATCH_H
+#define SWITCHBOARD_STORE_WEBHOOK_MATCH_H
+
+#include "store/sql.h"
+
+/* A webhook with URL and code. Strings are NULL where the column is. */
+struct webhook_match {
+    const char *id;
+    bool is_forward;
+    const char *event_types, *line_ids, *fields;
+    bool splits_messages;
+};
+
+/* SQL: the webhook `w` is one that events can be sent to, unless it is paused or suspended. */
+#define WEBHOOK_IS_SET "w.url <> '' AND w.code IS NOT NULL AND w.deleted_at IS NULL"
+
+/* SQL: the id of the first webhook of the kind event of the user ?1. */
+#define WEBHOOK_FIRST                                                                              \
+    "(SELECT f.id FROM webhook f WHERE f.user_id = ?1 AND f.kind = 'event' "                       \
+    "AND f.deleted_at IS NULL ORDER BY f.created_at, f.id LIMIT 1)"
+
+/* Lists the webhooks of the user, who is not deleted, oldest first. */
+bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
+                        struct webhook_match **list, size_t *count);
+
+/* Whether the list contains the word. */
+bool webhook_match_word(const char *list, const char *word);
+
+/* Whether the webhook wants events of this type about this line (NULL: about none). */
+bool webhook_match_event(const struct webhook_match *webhook, const char *type,
+                         const char *line_id);
+
+#endif
