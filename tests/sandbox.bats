@@ -31,7 +31,7 @@ hmac() { # KEY, body on standard input
     assert_header facebook-api-version v21.0
     for version in v27.0 v26.1 26.0 v26.0x latest; do
         fetch_as "$SANDBOX/$version/me"
-        assert_refused 400 2500 'Unknown path components'
+        assert_refused 400 2500 'Unknown path components: /me'
     done
 }
 

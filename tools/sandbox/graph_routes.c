@@ -32,7 +32,8 @@ static int version_read(const char *segment) {
 static bool version_check(struct exchange *exchange, int version) {
     if (version != 0)
         return true;
-    reply_error(exchange, 2500, "Unknown path components: %s", exchange->path);
+    reply_error(exchange, 2500, "Unknown path components: %s",
+                exchange->path + 1 + strcspn(exchange->path + 1, "/"));
     return false;
 }
 
