@@ -8,7 +8,9 @@
 #include "api/graph_fields.h"
 #include "api/graph_forward.h"
 #include "api/graph_ids.h"
+#include "api/graph_links.h"
 #include "api/graph_local.h"
+#include "api/graph_messages.h"
 #include "api/upstream.h"
 
 enum {
@@ -25,6 +27,11 @@ enum {
 #define LOCAL       .action = GRAPH_LOCAL
 #define DESTRUCTIVE .action = GRAPH_DESTRUCTIVE
 
+/* The links in answers that become links to the gateway. */
+#define PAGES     .rewrite = graph_rewrite_pages
+#define TEMPLATES .rewrite = graph_rewrite_templates
+#define OBJECT    .rewrite = graph_rewrite_object
+
 static int post_phone(struct request *rq, const struct graph_node *node);
 
 /* clang-format off */
@@ -35,42 +42,43 @@ static const struct graph_edge edges[] = {
     {"GET",    ROOT,              "me",                         LOCAL, .handle = graph_get_me},
     {"GET",    ROOT,              "debug_token",                LOCAL, .handle = graph_debug_token},
     /* a phone number */
-    {"GET",    PHONE,             "",                           FORWARDED},
+    {"GET",    PHONE,             "",                           FORWARDED, PAGES},
     {"POST",   PHONE,             "",                           DESTRUCTIVE, .handle = post_phone},
-    {"GET",    PHONE,             "whatsapp_business_profile",  FORWARDED},
+    {"POST",   PHONE,             "messages",                   RECORDED, .handle = graph_post_message},
+    {"GET",    PHONE,             "whatsapp_business_profile",  FORWARDED, PAGES},
     {"POST",   PHONE,             "whatsapp_business_profile",  FORWARDED},
-    {"GET",    PHONE,             "whatsapp_commerce_settings", FORWARDED},
+    {"GET",    PHONE,             "whatsapp_commerce_settings", FORWARDED, PAGES},
     {"POST",   PHONE,             "whatsapp_commerce_settings", FORWARDED},
-    {"GET",    PHONE,             "settings",                   FORWARDED},
+    {"GET",    PHONE,             "settings",                   FORWARDED, PAGES},
     {"POST",   PHONE,             "settings",                   FORWARDED},
     {"POST",   PHONE,             "request_code",               FORWARDED},
     {"POST",   PHONE,             "verify_code",                FORWARDED},
     {"POST",   PHONE,             "register",                   FORWARDED},
     {"POST",   PHONE,             "deregister",                 DESTRUCTIVE},
-    {"GET",    PHONE,             "block_users",                FORWARDED},
+    {"GET",    PHONE,             "block_users",                FORWARDED, PAGES},
     {"POST",   PHONE,             "block_users",                RECORDED, .handle = graph_change_blocks},
     {"DELETE", PHONE,             "block_users",                RECORDED, .handle = graph_change_blocks},
-    {"GET",    PHONE,             "message_qrdls",              FORWARDED},
+    {"GET",    PHONE,             "message_qrdls",              FORWARDED, PAGES},
     {"POST",   PHONE,             "message_qrdls",              FORWARDED},
     {"DELETE", PHONE,             "message_qrdls",              FORWARDED},
-    {"GET",    PHONE,             "message_qrdls/:code",        FORWARDED},
+    {"GET",    PHONE,             "message_qrdls/:code",        FORWARDED, PAGES},
     {"POST",   PHONE,             "message_qrdls/:code",        FORWARDED},
     {"DELETE", PHONE,             "message_qrdls/:code",        FORWARDED},
     /* a business account */
-    {"GET",    WABA,              "",                           FORWARDED},
-    {"GET",    WABA,              "phone_numbers",              FORWARDED},
-    {"GET",    WABA,              "message_templates",          FORWARDED},
+    {"GET",    WABA,              "",                           FORWARDED, PAGES},
+    {"GET",    WABA,              "phone_numbers",              FORWARDED, PAGES},
+    {"GET",    WABA,              "message_templates",          FORWARDED, TEMPLATES},
     {"POST",   WABA,              "message_templates",          FORWARDED},
     {"DELETE", WABA,              "message_templates",          DESTRUCTIVE},
-    {"GET",    WABA,              "flows",                      FORWARDED},
+    {"GET",    WABA,              "flows",                      FORWARDED, PAGES},
     {"POST",   WABA,              "flows",                      FORWARDED},
     /* media, templates and flows: of the platform alone */
-    {"GET",    MEDIA|TEMPLATE|FLOW, "",                         FORWARDED},
+    {"GET",    MEDIA|TEMPLATE|FLOW, "",                         FORWARDED, OBJECT},
     {"DELETE", MEDIA,             "",                           FORWARDED},
     {"POST",   TEMPLATE,          "",                           FORWARDED},
     {"POST",   FLOW,              "",                           FORWARDED},
     {"DELETE", FLOW,              "",                           DESTRUCTIVE},
-    {"GET",    FLOW,              "assets",                     FORWARDED},
+    {"GET",    FLOW,              "assets",                     FORWARDED, PAGES},
     {"POST",   FLOW,              "assets",                     FORWARDED},
     {"POST",   FLOW,              "publish",                    FORWARDED},
     {"POST",   FLOW,              "deprecate",                  DESTRUCTIVE},

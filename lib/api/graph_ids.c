@@ -2,7 +2,7 @@
 
 #include "api/graph_failure.h"
 #include "api/graph_fields.h"
-#include "api/graph_forward.h"
+#include "api/graph_links.h"
 
 enum { MOST_IDS = 20 };
 
@@ -17,7 +17,9 @@ static int add_node(struct request *rq, struct slice id, struct buffer *all,
     if (graph_ask(rq, &node, &relay, outcome))
         return -1;
     struct slice body = outcome->relayed.answer.body;
-    if (graph_reply(rq, outcome, body) || outcome->relayed.answer.status > 299)
+    if (outcome->relayed.answer.status < 300)
+        body = graph_rewrite_object(rq, &node, outcome);
+    if (!body.p || graph_reply(rq, outcome, body) || outcome->relayed.answer.status > 299)
         return -1;
     buffer_printf(all, "%s\"%s\":", all->n > 1 ? "," : "", node.id);
     buffer_add_slice(all, body);

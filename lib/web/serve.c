@@ -305,10 +305,10 @@ static int load_config(struct request *rq) {
     return 0;
 }
 
-/* Whether the last part of the path is the name of the program. */
+/* Whether the path is that of the program in some directory. A path /NAME is one of its routes. */
 static bool is_named(const char *script, const char *name) {
     const char *slash = script ? strrchr(script, '/') : NULL;
-    return slash && strcmp(slash + 1, name) == 0;
+    return slash && slash != script && strcmp(slash + 1, name) == 0;
 }
 
 static void start(const struct service *service, struct request *rq) {
