@@ -161,21 +161,22 @@ reference_file() {
     assert_error 404 NOT_FOUND
 }
 
-@test "media, ready and metrics, which are no pools, get a body while it arrives" {
+@test "media, graph_media, ready and metrics, which are no pools, get a body while it arrives" {
     local name path socket dir=$BATS_TEST_TMPDIR/receiving options=()
     [[ $TRANSPORT != fcgi ]] || options=(--fcgi 1)
     mkdir -p "$dir/cgi-bin"
     : >"$dir/cgi-bin/health" # private-apache needs it
-    for name in media ready metrics; do
+    for name in media graph_media ready metrics; do
         printf '#!/bin/sh\nhead -c 5 >%s\ncat >&2\n' "$dir/$name" >"$dir/cgi-bin/$name"
         printf 'printf "Content-Type: text/plain\\r\\n\\r\\n%s"\n' "$name" >>"$dir/cgi-bin/$name"
         chmod +x "$dir/cgi-bin/$name"
     done
     "$root/tools/private-apache" start --dir "$dir/apache" --home "$dir" \
         --config "$SWITCHBOARD_CONFIG" "${options[@]}" 3>&-
-    for path in v2/media/upload v2/ready metrics; do
+    for path in v2/media/upload 1/media v2/ready metrics; do
         name=${path#v2/}
         name=${name%/*}
+        [[ $name != 1 ]] || name=graph_media
         exec {socket}<>"/dev/tcp/127.0.0.1/$(cat "$dir/apache/port")"
         printf 'POST /%s HTTP/1.0\r\nContent-Length: 10\r\n\r\nfirst' "$path" >&"$socket"
         eventually grep -q first "$dir/$name"

@@ -23,8 +23,8 @@ struct graph_relay graph_outgoing(struct request *rq, const struct graph_node *n
                                 .body = graph->body};
 }
 
-static int fail_without_answer(struct request *rq, const struct graph_relay *relay,
-                               const struct graph_answer *answer) {
+int graph_fail_unanswered(struct request *rq, const struct graph_relay *relay,
+                          const struct graph_answer *answer) {
     if (answer->was_sent && strcmp(relay->method, "GET") != 0)
         return fail(rq, BAD_GATEWAY,
                     "The platform did not answer: %s; whether it did what was asked is not known.",
@@ -44,7 +44,7 @@ int graph_ask(struct request *rq, const struct graph_node *node, struct graph_re
             return -1;
         upstream_relay(rq, relay, &outcome->relayed);
         if (!answer->status)
-            return fail_without_answer(rq, relay, answer);
+            return graph_fail_unanswered(rq, relay, answer);
         if (answer->status < 400 || answer->status > 499)
             return 0;
         if (!refused.account && !graph_is_elsewhere(rq, answer))

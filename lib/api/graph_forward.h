@@ -22,6 +22,10 @@ struct graph_relay graph_outgoing(struct request *rq, const struct graph_node *n
 int graph_ask(struct request *rq, const struct graph_node *node, struct graph_relay *relay,
               struct graph_outcome *outcome);
 
+/* Fails the request for a call that got no answer. Returns -1. */
+int graph_fail_unanswered(struct request *rq, const struct graph_relay *relay,
+                          const struct graph_answer *answer);
+
 /* Replies with the platform's status, its headers for clients (graph_relay_headers, Retry-After)
  * and `body`: the platform's, or what was made of it. Fails the request when the answer is a
  * redirection, its body is not JSON, or the body holds the platform access token. */

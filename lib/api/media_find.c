@@ -1,6 +1,7 @@
 #include "api/media_find.h"
 
 #include "api/download.h"
+#include "api/graph_node.h"
 #include "api/upstream.h"
 
 bool media_is_id(struct slice id) {
@@ -10,19 +11,6 @@ bool media_is_id(struct slice id) {
         if (!id.p[i] || !strchr(allowed, id.p[i]))
             return false;
     return id.n >= 1 && id.n <= 128;
-}
-
-/* Whether the answer only means that the account has no such media: a 404, or code 100 with subcode
- * 33, which the platform answers for unknown ids and for media of other accounts. */
-static bool is_elsewhere(struct request *rq, const struct graph_answer *answer) {
-    struct json body;
-    struct json_error error;
-    int64_t code, subcode;
-    if (answer->status == 404)
-        return true;
-    return answer->status == 400 && json_read(rq->arena, answer->body, &body, &error) == 0 &&
-           json_integer(json_find(body, "error.code"), &code) && code == 100 &&
-           json_integer(json_find(body, "error.error_subcode"), &subcode) && subcode == 33;
 }
 
 /* Reads a media object of the platform. Returns whether it has a URL. */
@@ -37,7 +25,7 @@ static bool read_media(struct request *rq, struct json answer, struct media *med
 /* Asks the platform with the token of each account in turn until it returns a URL, and sets
  * `*holder` to that account. After a 4xx the next account is tried, because the error may concern
  * only one of them. If no account has the media, the request fails with the first 4xx for which
- * is_elsewhere is false. */
+ * graph_is_elsewhere is false. */
 static int find_media(struct request *rq, const struct store_account *accounts, size_t count,
                       struct media *media, const struct store_account **holder) {
     struct graph_answer first_error = {0}, answer;
@@ -54,7 +42,7 @@ static int find_media(struct request *rq, const struct store_account *accounts, 
                 return -1;
             if (read_media(rq, json, media))
                 return 0;
-        } else if (!first_error.status && !is_elsewhere(rq, &answer)) {
+        } else if (!first_error.status && !graph_is_elsewhere(rq, &answer)) {
             first_error = answer;
         }
     }

@@ -186,6 +186,13 @@ void upstream_relay(struct request *rq, const struct graph_relay *relay,
     count_call(rq, &relayed->answer);
 }
 
+void upstream_relay_stream(struct request *rq, const struct graph_relay *relay,
+                           const struct graph_source *source, struct graph_relayed *relayed) {
+    request_release(rq);
+    graph_relay_stream(rq->config, rq->arena, relay, source, relayed);
+    count_call(rq, &relayed->answer);
+}
+
 int upstream_read(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_answer *answer, struct json *json) {
     struct json_error error;

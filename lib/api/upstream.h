@@ -39,6 +39,10 @@ void upstream_download(struct request *rq, const struct graph_download *download
 void upstream_relay(struct request *rq, const struct graph_relay *relay,
                     struct graph_relayed *relayed);
 
+/* The same with a body that is read while it is sent (graph_relay_stream). */
+void upstream_relay_stream(struct request *rq, const struct graph_relay *relay,
+                           const struct graph_source *source, struct graph_relayed *relayed);
+
 /* Reads the answer to a call, as upstream_call does. */
 int upstream_read(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_answer *answer, struct json *json);

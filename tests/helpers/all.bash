@@ -15,8 +15,8 @@
 # several requests, and outages of the platform.
 # A line `# bats test_tags=route` marks what FastCGI can change, in a file whose other tests would
 # repeat those over cgi: in `make test` only the tests with this tag run over fcgi. For the programs
-# that are plain CGIs under `fcgi` too, media, ready and metrics, they show that their routes work
-# beside the pools.
+# that are plain CGIs under `fcgi` too, media, graph_media, ready and metrics, they show that their
+# routes work beside the pools.
 #
 # Each file has its own stack (sandbox, database, Apache), which all its tests share.
 

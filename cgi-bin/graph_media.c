@@ -1,0 +1,186 @@
+/* Media of the platform's Graph API: POST /PHONE/media, which is passed on while it arrives, and
+ * the files behind the signed URLs that media objects have here. No process holds a whole file in
+ * memory. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "api/graph_failure.h"
+#include "api/graph_forward.h"
+#include "api/media_find.h"
+#include "api/signed_url.h"
+#include "api/upload.h"
+#include "api/upstream.h"
+
+enum { FORM_LIMIT = UPLOAD_LIMIT + 2 * 1024 * 1024 }; /* the file and the rest of the form */
+
+/* --- POST /PHONE/media --- */
+
+/* An upload in progress. */
+struct passing {
+    struct request *rq;
+    bool is_broken; /* the body is not as long as its Content-Length */
+};
+
+static int fail_too_large(struct request *rq) {
+    return fail(rq, TOO_LARGE, "The file is larger than %d bytes (100 MB); send a smaller one.",
+                UPLOAD_LIMIT);
+}
+
+/* Reads the next bytes of the body. The last bytes of a known number are returned only when the
+ * body ends there: it may be longer than Content-Length as well as shorter. */
+static ssize_t read_body(void *context, void *bytes, size_t n) {
+    struct passing *passing = context;
+    struct request *rq = passing->rq;
+    char more;
+    ssize_t got = request_read_body(rq, bytes, n);
+    if (rq->body_read > FORM_LIMIT)
+        return fail_too_large(rq);
+    bool is_last = got > 0 && (int64_t)rq->body_read == rq->content_length;
+    passing->is_broken = got < 0 || (got == 0 && !request_body_is_complete(rq)) ||
+                         (is_last && request_read_body(rq, &more, 1) != 0);
+    return passing->is_broken ? -1 : got;
+}
+
+static int fail_broken(struct request *rq) {
+    return fail(rq, INVALID,
+                "The body has not the %" PRId64 " bytes that Content-Length announced; send it "
+                "again.",
+                rq->content_length);
+}
+
+/* The form is not read: its file may come first, and the platform checks it. */
+static int pass_on(struct request *rq, const struct graph_node *node) {
+    struct graph_relay relay = graph_outgoing(rq, node);
+    struct graph_outcome outcome = {.account = node->accounts};
+    struct passing passing = {.rq = rq};
+    const struct graph_source source = {
+        .size = rq->content_length, .read = read_body, .context = &passing};
+    relay.content_type = request_variable("CONTENT_TYPE");
+    relay.token = outcome.token = state_account_token(rq, outcome.account);
+    if (!relay.token)
+        return -1;
+    upstream_relay_stream(rq, &relay, &source, &outcome.relayed);
+    const struct graph_answer *answer = &outcome.relayed.answer;
+    if (!answer->status && passing.is_broken)
+        return fail_broken(rq);
+    if (!answer->status)
+        return graph_fail_unanswered(rq, &relay, answer);
+    return graph_reply(rq, &outcome, answer->body);
+}
+
+static int post_media(struct request *rq) {
+    struct graph_node node;
+    if (request_check_encoding(rq))
+        return -1;
+    if (rq->content_length > FORM_LIMIT)
+        return fail_too_large(rq);
+    if (graph_find_node(rq, rq->graph->node, &node))
+        return -1;
+    return node.kind == GRAPH_PHONE ? pass_on(rq, &node) : graph_fail_unknown(rq);
+}
+
+/* --- GET /graph/media/MEDIA --- */
+
+static const char *const dispositions[] = {"inline", "attachment", NULL};
+
+static const struct field signed_query[] = {
+    {.name = "user", .type = FIELD_STRING, .may_be_empty = true},
+    {.name = "account", .type = FIELD_STRING, .may_be_empty = true},
+    {.name = "expires", .type = FIELD_STRING, .may_be_empty = true},
+    {.name = "signature", .type = FIELD_STRING, .may_be_empty = true},
+    {.name = "disposition", .type = FIELD_STRING, .values = dispositions},
+    {0},
+};
+
+static int fail_forged(struct request *rq) {
+    return fail(rq, FORBIDDEN,
+                "The URL has no valid signature; read the media object for a new "
+                "one.");
+}
+
+/* The time, in the one spelling that signed URLs have; 0, which no URL has, for anything else. */
+static int64_t read_time(const char *text) {
+    bool is_number = text && *text != '0' && text[strspn(text, "0123456789")] == '\0';
+    return is_number ? strtoll(text, NULL, 10) : 0;
+}
+
+static struct signed_url read_url(struct request *rq) {
+    return (struct signed_url){
+        .media_id = arena_copy(rq->arena, rq->parameters[0]),
+        .user_id = query_get(&rq->query, "user").p,
+        .account_id = query_get(&rq->query, "account").p,
+        .expires_at = read_time(query_get(&rq->query, "expires").p),
+    };
+}
+
+/* Checks the URL, and finds its account. */
+static int check_url(struct request *rq, const struct signed_url *url,
+                     struct store_account *account) {
+    struct store *store = state_store(rq, INTERNAL);
+    if (!store)
+        return -1;
+    if (!url->user_id || !url->account_id)
+        return fail_forged(rq);
+    state_hold_view(rq);
+    enum store_result result =
+        store_find_account(store, rq->arena, url->user_id, url->account_id, account);
+    if (result == STORE_NOT_FOUND || (result == STORE_OK && !account->sealed_token.n))
+        return fail_forged(rq);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    const char *token = state_account_token(rq, account);
+    if (!token)
+        return -1;
+    if (!signed_url_is_genuine(url, query_get(&rq->query, "signature"), token))
+        return fail_forged(rq);
+    if (url->expires_at <= rq->now / 1000)
+        return fail(rq, FORBIDDEN, "The URL has expired; read the media object for a new one.");
+    return 0;
+}
+
+/* The signature stands for a token; an Authorization header has no effect. */
+static int get_media(struct request *rq) {
+    struct store_account account;
+    struct signed_url url = read_url(rq);
+    if (!media_is_id(rq->parameters[0]))
+        return fail_forged(rq);
+    if (check_url(rq, &url, &account))
+        return -1;
+    rq->user_id = account.user_id;
+    json_write_text(&rq->log, "user", account.user_id);
+    return media_reply(rq, url.media_id, &account, 1);
+}
+
+/* --- the program --- */
+
+/* clang-format off */
+static const struct route routes[] = {
+    {.method = "POST", .path = "/:id/media",
+     .guard = &graph_stream_guard, .handle = post_media, .body = BODY_STREAM},
+    {.method = "GET", .path = "/media/:mediaId",
+     .handle = get_media, .query = signed_query},
+    {0},
+};
+
+static const struct graph_edge edges[] = {
+    {"POST", GRAPH_PHONE, "media",              .action = GRAPH_FORWARDED},
+    {"GET",  GRAPH_ROOT,  "graph/media/:media", .action = GRAPH_LOCAL},
+    {0},
+};
+/* clang-format on */
+
+static void write_edges(struct json_writer *out, const char *name) {
+    graph_write_edges(out, name, edges);
+}
+
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "graph_media",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                   .prepare = upstream_prepare,
+                                   .enter = graph_enter,
+                                   .settle = graph_settle,
+                                   .write_edges = write_edges,
+                                   .is_catch_all = true},
+                 argc, argv);
+}
