@@ -275,6 +275,12 @@ END
     assert_refused 400 100 verify_token
     post "$WABA/subscribed_apps" '{"override_callback_uri":"file:///etc/passwd","verify_token":"t"}'
     assert_refused 400 100 'valid URI'
+    local long
+    long=$(printf '%1001s' '' | tr ' ' x)
+    post "$WABA/subscribed_apps" "{\"override_callback_uri\":\"http://127.0.0.1/${long:0:184}\",\"verify_token\":\"t\"}"
+    assert_refused 400 100 'override_callback_uri must be at most 200'
+    post "$WABA/subscribed_apps" "{\"override_callback_uri\":\"$callback_URL/good\",\"verify_token\":\"$long\"}"
+    assert_refused 400 100 'verify_token must be at most 1000'
     assert_equal "$(sandbox GET "nodes/$WABA")" '{}'
 }
 
@@ -293,6 +299,31 @@ END
     assert_refused 400 100 override_callback_uri
     post "$LINE" '{}'
     assert_refused 400 100 'webhook_configuration or pin'
+}
+
+@test "webhooks go to the callback of the number for messages, else to that of the account" {
+    open_callback
+    fault '{"match":{"path":"/inbox"},"times":0,"status":200}'
+    sandbox POST settings "{\"webhookUrl\":\"$SANDBOX/inbox\",\"automaticStatuses\":true,\"statusDelayMs\":1}" >/dev/null
+    answers callback waba 'verify good'
+    local url=$callback_URL
+    post "$WABA/subscribed_apps" "{\"override_callback_uri\":\"$url/waba\",\"verify_token\":\"good\"}"
+    assert_done
+    post "$LINE" "{\"webhook_configuration\":{\"override_callback_uri\":\"$url/good\",\"verify_token\":\"good\"}}"
+    assert_done
+    sandbox POST webhooks "{\"kind\":\"text\",\"phoneNumberId\":\"$LINE\"}" | gojq -e '.posts[0].delivered'
+    assert_equal "$(received_count callback good)" 1
+    sandbox POST webhooks "{\"kind\":\"template_status\",\"wabaId\":\"$WABA\"}" | gojq -e '.posts[0].delivered'
+    assert_equal "$(received_count callback waba)" 1
+    send "$text"
+    statuses_arrived() {
+        (($(received_count callback good) == 4))
+    }
+    eventually statuses_arrived
+    assert_equal "$(sent_count path=/inbox)" 0
+    sandbox POST webhooks "{\"kind\":\"text\",\"phoneNumberId\":\"$OTHER_LINE\"}" >/dev/null
+    sandbox POST webhooks "{\"kind\":\"text\",\"phoneNumberId\":\"$LINE\",\"url\":\"$SANDBOX/inbox\"}" >/dev/null
+    assert_equal "$(sent_count path=/inbox)" 2
 }
 
 @test "a fault applies to a request with a callback, and none is verified" {
@@ -443,11 +474,11 @@ END
 
 @test "block_users: users that fail are listed beside error 139100, the others are blocked" {
     sandbox POST numbers '{"number":"4930124","failCode":131026}' >/dev/null
-    post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"4930123"},{"user":"somewhere"},{"user":"4930124"},{"user":"15550100001"}]}'
+    post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"4930123"},{"user":"somewhere"},{"user":"4930124"},{"user":"15550100001"},{"user":"123456789012345678901"}]}'
     assert_refused 400 139100
     assert_json .block_users.added_users '[{"input":"4930123","wa_id":"4930123"}]'
-    assert_json '.block_users.failed_users | map(.errors[0].code)' '[131047,131026,131021]'
-    assert_json '.block_users.failed_users | map(has("wa_id"))' '[false,true,true]'
+    assert_json '.block_users.failed_users | map(.errors[0].code)' '[131047,131026,131021,131047]'
+    assert_json '.block_users.failed_users | map(has("wa_id"))' '[false,true,true,false]'
     graph GET "$LINE/block_users"
     assert_json '.data | map(.wa_id)' '["4930123"]'
     post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[]}'
@@ -618,6 +649,25 @@ END
     assert_status 200
     graph GET "$(gojq -r .id "$body")"
     assert_json .components '[{"type":"BODY","text":"x"}]'
+}
+
+@test "templates and flows: what is kept of a request has a limit" {
+    local long
+    long=$(printf '%70000s' '' | tr ' ' x)
+    printf '{"name":"tea","language":"de","category":"UTILITY","components":[{"type":"BODY","text":"%s"}]}' \
+        "$long" >"$BATS_TEST_TMPDIR/long"
+    post "$WABA/message_templates" "@$BATS_TEST_TMPDIR/long"
+    assert_refused 400 100 'too long'
+    post "$TEMPLATE" "@$BATS_TEST_TMPDIR/long"
+    assert_refused 400 100 'too long'
+    post "$WABA/flows" "{\"name\":\"${long:0:1001}\",\"categories\":[\"OTHER\"]}"
+    assert_refused 400 100 'name must be at most 1000'
+    post "$DRAFT" "{\"endpoint_uri\":\"${long:0:1001}\"}"
+    assert_refused 400 100 'endpoint_uri must be at most 1000'
+    head -c 10485761 /dev/zero >"$BATS_TEST_TMPDIR/large"
+    graph POST "$DRAFT/assets" -F name=flow.json -F asset_type=FLOW_JSON \
+        -F "file=@$BATS_TEST_TMPDIR/large"
+    assert_refused 400 100 'too large'
 }
 
 @test "templates: an edit keeps name and language, and makes the template PENDING again" {

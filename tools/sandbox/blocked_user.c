@@ -8,7 +8,7 @@
 #include "parameters.h"
 #include "text.h"
 
-enum { BLOCKED_MAX = 4096, REQUEST_MAX = 1000 };
+enum { BLOCKED_MAX = 4096, REQUEST_MAX = 1000, DIGITS_MAX = 20 };
 
 /* The owner of an item is the number, its id `NUMBER/USER`. */
 static struct collection blocked;
@@ -21,6 +21,11 @@ struct user {
     int64_t fail_code; /* of the number, or 0 */
 };
 
+static bool is_number(struct arena *arena, const char *text) {
+    size_t length = text ? strlen(text_digits(arena, text)) : 0;
+    return length > 0 && length <= DIGITS_MAX;
+}
+
 static struct user user_read(struct arena *arena, const cJSON *item) {
     struct user user = {.input = json_text(item, "user")};
     if (!user.input)
@@ -28,7 +33,7 @@ static struct user user_read(struct arena *arena, const cJSON *item) {
     if (is_bsuid(user.input)) {
         user.name = "user_id";
         user.wa_id = user.input;
-    } else if (user.input && *text_digits(arena, user.input) != '\0') {
+    } else if (is_number(arena, user.input)) {
         const char *digits = text_digits(arena, user.input);
         const struct number *number = number_find(digits);
         user.name = "wa_id";

@@ -152,7 +152,7 @@ void builtin_help(void) {
            "  (named, image header), login_code (authentication), spring_sale (copy code),\n"
            "  survey_paused; of the second: bike_ready\n"
            "  flows: 410000000000001, 410000000000002; of the second: 420000000000001\n"
-           "  the code of request_code: 123456\n"
+           "  app: 730000000000001; the code of request_code: 123456\n"
            "\nA fixtures file is an object {accounts, tokens, numbers, media, templates, flows, "
            "settings},\n"
            "each a list of bodies for the control call of that name.\n");

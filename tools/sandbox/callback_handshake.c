@@ -8,6 +8,8 @@
 #include "webhook_job.h"
 #include "webhook_verify.h"
 
+enum { URL_MAX = 200, TOKEN_MAX = 1000 }; /* characters */
+
 struct handshake {
     struct callback callback;
     const char *challenge;
@@ -62,8 +64,15 @@ void handshake_prepare(struct exchange *exchange, const struct callback *callbac
         (struct handshake){*callback, arena_printf(exchange->arena, "%u", randombytes_random())};
     if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
         reply_error(exchange, 100, "(#100) Param override_callback_uri must be a valid URI.");
+    else if (strlen(url) > URL_MAX)
+        reply_error(exchange, 100,
+                    "(#100) Param override_callback_uri must be at most %d characters long.",
+                    URL_MAX);
     else if (!callback->verify_token || *callback->verify_token == '\0')
         reply_error(exchange, 100, "(#100) The parameter verify_token is required.");
+    else if (strlen(callback->verify_token) > TOKEN_MAX)
+        reply_error(exchange, 100, "(#100) Param verify_token must be at most %d characters long.",
+                    TOKEN_MAX);
     else
         job_prepare(exchange, handshake);
 }

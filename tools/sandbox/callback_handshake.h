@@ -15,7 +15,8 @@ struct callback {
 
 /* Prepares the GET of the verification: the exchange is answered when it has ended, with
  * {"success":true} or with error 2200. The texts of `callback` live as long as the exchange.
- * Answers with error 100 when the URL is neither http nor https, or the token is empty. */
+ * Answers with error 100 when the URL is neither http nor https, the token is empty, or either is
+ * too long. */
 void handshake_prepare(struct exchange *exchange, const struct callback *callback);
 
 /* Starts the verification that was prepared, without the lock of the state; the connection waits.

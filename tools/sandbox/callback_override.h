@@ -1,6 +1,6 @@
 /* The callback URLs that an account or a number has instead of that of the app: subscribed_apps of
- * an account and webhook_configuration of a number. The simulated webhooks go to the URL of the
- * settings nevertheless. Called under the lock of the state. */
+ * an account and webhook_configuration of a number. An account whose subscription was deleted gets
+ * webhooks nevertheless. Called under the lock of the state. */
 #ifndef SANDBOX_CALLBACK_OVERRIDE_H
 #define SANDBOX_CALLBACK_OVERRIDE_H
 

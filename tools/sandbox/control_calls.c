@@ -292,7 +292,8 @@ const struct control_call control_calls[] = {
      "7396)}, or {updates:[such objects]}, or {body} or {bodyBase64}. A phone alone gets a BSUID "
      "derived from it; `bsuid: null` is a user without one; a bsuid alone is a user whose phone is "
      "withheld. Further members: batch (posts, entries, changes, messages: what shares one POST), "
-     "duplicates, reorder (reverse, shuffle), parallel, retries, retryMs, timeoutMs, url, "
+     "duplicates, reorder (reverse, shuffle), parallel, retries, retryMs, timeoutMs, url (without "
+     "it the callback that a client gave number or account, else webhookUrl), "
      "appSecret, signature (good, wrong, missing, or the header itself), build (true: return body "
      "and signature only), wait (false: do not wait). Answers {posts:[{ids, signature, delivered, "
      "bodyLength, body, attempts:[{status, ms, error, answer}]}]}"},

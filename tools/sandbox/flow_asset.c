@@ -10,6 +10,8 @@
 
 #define ASSET_PATH "/flow_assets/"
 
+enum { FLOW_JSON_MAX = 10 << 20, ALL_MAX = 256 << 20 };
+
 static struct collection assets; /* the id of an item is that of its flow */
 
 /* The key is random, so only URLs of this run of the sandbox are valid. */
@@ -28,6 +30,13 @@ static const char *asset_hash(struct arena *arena, const char *flow) {
     return crypto_hex(arena, hash, sizeof hash);
 }
 
+bool flow_asset_fits(size_t bytes) {
+    size_t all = bytes;
+    for (size_t i = 0; i < assets.count; i++)
+        all += assets.items[i].raw.n;
+    return bytes <= FLOW_JSON_MAX && all <= ALL_MAX;
+}
+
 void flow_asset_put(const char *flow, struct slice bytes) {
     if (collection_find(&assets, flow))
         collection_replace(&assets, flow, bytes);
@@ -37,7 +46,7 @@ void flow_asset_put(const char *flow, struct slice bytes) {
 
 void flow_asset_copy(const char *from, const char *to) {
     const struct item *asset = collection_find(&assets, from);
-    if (asset)
+    if (asset && flow_asset_fits(asset->raw.n))
         flow_asset_put(to, asset->raw);
 }
 

@@ -5,7 +5,9 @@
 
 #include "exchange.h"
 
-enum { FLOW_JSON_MAX = 10 << 20 };
+/* Whether a further Flow JSON of that many bytes can be kept: it has at most 10 MiB, and all
+ * together 256 MiB. */
+bool flow_asset_fits(size_t bytes);
 
 /* Keeps the Flow JSON of a flow. */
 void flow_asset_put(const char *flow, struct slice bytes);

@@ -13,7 +13,7 @@
 #include "strict_json.h"
 #include "text.h"
 
-enum { FLOWS_MAX = 1000 };
+enum { FLOWS_MAX = 1000, TEXT_MAX = 1000, CATEGORIES_MAX = 9, VERSION_MAX = 16 };
 
 static const char categories_known[] = "|SIGN_UP|SIGN_IN|APPOINTMENT_BOOKING|LEAD_GENERATION|"
                                        "CONTACT_US|CUSTOMER_SUPPORT|SURVEY|OTHER|SHOPPING|";
@@ -42,7 +42,8 @@ static bool has_status(const cJSON *flow, const char *status) {
 
 static bool check_categories(struct exchange *exchange, const cJSON *categories) {
     const cJSON *item;
-    bool good = cJSON_IsArray(categories) && cJSON_GetArraySize(categories) > 0;
+    int count = cJSON_GetArraySize(categories);
+    bool good = cJSON_IsArray(categories) && count > 0 && count <= CATEGORIES_MAX;
     cJSON_ArrayForEach(item, categories) {
         const char *name = cJSON_GetStringValue(item);
         good =
@@ -52,6 +53,20 @@ static bool check_categories(struct exchange *exchange, const cJSON *categories)
         reply_error(exchange, 100,
                     "(#100) Param categories must be a list of flow categories such as OTHER.");
     return good;
+}
+
+/* Whether the texts of the request that the flow keeps are not too long. */
+static bool check_texts(struct exchange *exchange) {
+    static const char *const names[] = {"name", "endpoint_uri", "application_id"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = parameter_text(exchange, names[i]);
+        if (text && strlen(text) > TEXT_MAX) {
+            reply_error(exchange, 100, "(#100) Param %s must be at most %d characters long.",
+                        names[i], TEXT_MAX);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Whether no other flow of the account has this name. */
@@ -70,12 +85,18 @@ static bool check_unique(struct exchange *exchange, const struct account *accoun
     return true;
 }
 
+/* Returns a text of at most VERSION_MAX bytes, or NULL. */
+static const char *short_text(const cJSON *json, const char *name) {
+    const char *text = json_text(json, name);
+    return text && strlen(text) <= VERSION_MAX ? text : NULL;
+}
+
 /* Keeps a Flow JSON and what the flow takes from it: version, and the errors in it. */
 static void flow_use_json(cJSON *flow, const char *id, struct slice bytes) {
     cJSON *json = json_parse(bytes);
     cJSON *problems = cJSON_CreateArray();
-    const char *version = json_text(json, "version");
-    const char *data_api = json_text(json, "data_api_version");
+    const char *version = short_text(json, "version");
+    const char *data_api = short_text(json, "data_api_version");
     if (!version || !cJSON_IsArray(json_get(json, "screens"))) {
         cJSON *problem = cJSON_CreateObject();
         cJSON_AddStringToObject(problem, "error",
@@ -131,13 +152,18 @@ static void create(struct exchange *exchange, const struct target *target, const
     bool publishes = false;
     const char *id =
         arena_printf(exchange->arena, "43%07u%06" PRId64, randombytes_uniform(10000000), ++count);
-    cJSON *flow = flow_new(exchange, id, name);
     if (!text && object)
         json_print(&json, object);
+    struct slice bytes = text ? slice_of(text) : buffer_slice(&json);
+    if (!flow_asset_fits(bytes.n)) {
+        reply_error(exchange, 100, "(#100) Param flow_json is too large.");
+        return;
+    }
+    cJSON *flow = flow_new(exchange, id, name);
     if (!object && parameter_text(exchange, "clone_flow_id"))
         flow_asset_copy(parameter_text(exchange, "clone_flow_id"), id);
     if (object)
-        flow_use_json(flow, id, text ? slice_of(text) : buffer_slice(&json));
+        flow_use_json(flow, id, bytes);
     if (parameter_flag(exchange, "publish", &publishes) &&
         (!publishes || publish(exchange, flow))) {
         collection_insert(&flows, target->id, id, SLICE("{}"));
@@ -155,7 +181,8 @@ static void create(struct exchange *exchange, const struct target *target, const
 void flow_create(struct exchange *exchange, const struct target *target) {
     const char *name = parameter_needed(exchange, "name");
     const char *clone = parameter_text(exchange, "clone_flow_id");
-    if (!name || !check_categories(exchange, parameter(exchange, "categories")) ||
+    if (!name || !check_texts(exchange) ||
+        !check_categories(exchange, parameter(exchange, "categories")) ||
         !check_unique(exchange, target->account, name, ""))
         return;
     if (clone && flow_owner(clone) != target->account)
@@ -167,18 +194,20 @@ void flow_create(struct exchange *exchange, const struct target *target) {
 }
 
 void flow_change(struct exchange *exchange, const struct target *target) {
-    static const char *const names[] = {"name", "categories", "endpoint_uri", "application_id"};
+    static const char *const names[] = {"name", "endpoint_uri", "application_id"};
     const char *name = parameter_text(exchange, "name");
     const cJSON *categories = parameter(exchange, "categories");
-    if ((categories && !check_categories(exchange, categories)) ||
+    if (!check_texts(exchange) || (categories && !check_categories(exchange, categories)) ||
         (name && !check_unique(exchange, target->account, name, target->id)))
         return;
     cJSON *flow = flow_read(target->id);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const cJSON *value = parameter(exchange, names[i]);
-        if (value)
-            set_item(flow, names[i], cJSON_Duplicate(value, true));
+        const char *text = parameter_text(exchange, names[i]);
+        if (text)
+            set_item(flow, names[i], cJSON_CreateString(text));
     }
+    if (categories)
+        set_item(flow, "categories", cJSON_Duplicate(categories, true));
     flow_keep(exchange, target->id, flow);
     reply_success(exchange);
 }
@@ -232,8 +261,8 @@ static bool check_asset(struct exchange *exchange, struct slice file) {
         reply_error(exchange, 100, "(#100) Param asset_type must be one of {FLOW_JSON}.");
     else if (!file.p)
         reply_error(exchange, 100, "(#100) The parameter file is required.");
-    else if (file.n > FLOW_JSON_MAX)
-        reply_error(exchange, 100, "(#100) Param file must have at most 10 MB.");
+    else if (!flow_asset_fits(file.n))
+        reply_error(exchange, 100, "(#100) Param file is too large.");
     else
         return true;
     return false;

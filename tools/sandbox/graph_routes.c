@@ -93,7 +93,8 @@ static bool is_upload(const struct exchange *exchange) {
 /* Whether the request may change the state: those with other methods than GET, and the field
  * preview.invalidate(true). Sends only read it, so that they do not wait for each other. */
 static bool is_change(const struct exchange *exchange) {
-    if (strstr(exchange->query, "invalidate"))
+    const char *fields = exchange_parameter(exchange, "fields");
+    if (fields && strstr(fields, "invalidate"))
         return true;
     return strcmp(exchange->method, "GET") != 0 && strcmp(exchange->method, "HEAD") != 0 &&
            strcmp(exchange_segment(exchange, 2), "messages") != 0;

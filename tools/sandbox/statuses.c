@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "callback_url.h"
 #include "memory.h"
 #include "number.h"
 #include "sandbox.h"
@@ -131,7 +132,7 @@ static bool make_post(struct arena *arena, struct post *post, const cJSON *json)
     struct update update;
     if (!settings.webhook_url || update_read(arena, &update, json))
         return false;
-    *post = (struct post){.url = text_copy(arena, settings.webhook_url)};
+    *post = (struct post){.url = callback_url(arena, &update)};
     payload_add(&payload, &update);
     payload_end(&payload, arena, &post->body, &post->ids);
     post->signature = post_sign(arena, settings.app_secret, post->body);

@@ -12,7 +12,7 @@
 #include "template_list.h"
 #include "text.h"
 
-enum { TEMPLATES_MAX = 6000, NAME_MAX_LENGTH = 512 };
+enum { TEMPLATES_MAX = 6000, TEMPLATE_BYTES_MAX = 64 << 10, NAME_MAX_LENGTH = 512 };
 
 /* The parameters that a template keeps as they are. */
 static const char *const kept[] = {"name",
@@ -49,10 +49,14 @@ static bool check_name(struct exchange *exchange, const char *name) {
     return false;
 }
 
-/* Whether the parameter `components` is a list with a body. */
+/* Whether the parameter `components` is a list with a body, and the request not too long. */
 static bool check_components(struct exchange *exchange) {
     const cJSON *components = parameter(exchange, "components");
     const cJSON *item;
+    if (exchange->body_length > TEMPLATE_BYTES_MAX) {
+        reply_error(exchange, 100, "(#100) The template is too long.");
+        return false;
+    }
     if (!components && parameter(exchange, "library_template_name"))
         return true;
     if (!cJSON_IsArray(components)) {

@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include "callback_url.h"
 #include "json_fields.h"
 #include "settings.h"
 #include "text.h"
@@ -150,11 +151,13 @@ static const char *make_signature(struct arena *arena, const struct call_options
     return strcmp(given, "missing") == 0 ? NULL : given;
 }
 
-/* Adds a post of the body to the job, and its duplicates. */
-static void add_posts(struct job *job, const struct call_options *options, struct slice body,
-                      struct slice ids) {
+/* Adds a post of the body to the job, and its duplicates. Without a URL in the options it goes to
+ * `url`. */
+static void add_posts(struct job *job, const struct call_options *options, const char *url,
+                      struct slice body, struct slice ids) {
     const char *signature = text_copy(job->arena, make_signature(job->arena, options, body));
-    const char *url = options->url ? options->url : settings.webhook_url;
+    if (options->url)
+        url = options->url;
     for (int64_t copy = 0; copy <= options->duplicates; copy++)
         job->posts[job->count++] = (struct post){
             .url = text_copy(job->arena, url), .body = body, .ids = ids, .signature = signature};
@@ -174,7 +177,7 @@ static void build_posts(struct job *job, const struct call_options *options,
         payload_add(&payload, &updates->list[i]);
         if (batch == BATCH_POSTS || i + 1 == updates->count) {
             payload_end(&payload, job->arena, &body, &ids);
-            add_posts(job, options, body, ids);
+            add_posts(job, options, callback_url(job->arena, &updates->list[i]), body, ids);
         }
     }
 }
@@ -186,7 +189,7 @@ static const char *raw_posts(struct job *job, const struct call_options *options
     if (!body.p)
         return "bodyBase64 is not Base64";
     reserve_posts(job, options, 1);
-    add_posts(job, options, body, SLICE("[]"));
+    add_posts(job, options, settings.webhook_url, body, SLICE("[]"));
     return NULL;
 }
 
