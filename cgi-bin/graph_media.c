@@ -10,20 +10,59 @@
 #include "api/signed_url.h"
 #include "api/upload.h"
 #include "api/upstream.h"
+#include "web/multipart.h"
 
-enum { FORM_LIMIT = UPLOAD_LIMIT + 2 * 1024 * 1024 }; /* the file and the rest of the form */
+enum {
+    FORM_LIMIT = UPLOAD_LIMIT + 2 * 1024 * 1024, /* the file and the rest of the form */
+    TAIL = 256,                                  /* holds the end of any form */
+};
 
 /* --- POST /PHONE/media --- */
 
-/* An upload in progress. */
+/* An upload in progress. A web server may pass on the part of a chunked body that it has got before
+ * the client left, as if it were the whole. So the end of such a body must be that of a form. */
 struct passing {
     struct request *rq;
-    bool is_broken; /* the body is not as long as its Content-Length */
+    const char *end;   /* of the form; NULL: the length of the body is known */
+    char tail[TAIL];   /* the last bytes of a body of unknown length, */
+    size_t tail_count; /* and their number */
+    bool is_broken;    /* the body is not whole */
 };
 
 static int fail_too_large(struct request *rq) {
     return fail(rq, TOO_LARGE, "The file is larger than %d bytes (100 MB); send a smaller one.",
                 UPLOAD_LIMIT);
+}
+
+/* Finds the text at the end of the form, which the Content-Type names. */
+static int find_end(struct passing *passing) {
+    struct request *rq = passing->rq;
+    const char *type = request_variable("CONTENT_TYPE");
+    struct multipart form;
+    if (!multipart_is(type) || multipart_start(&form, rq->arena, type, NULL, NULL))
+        return fail(rq, LENGTH_REQUIRED,
+                    "The length of a body that is not multipart/form-data must be known: send the "
+                    "header Content-Length.");
+    passing->end = arena_printf(rq->arena, "%.*s--", (int)form.delimiter_length, form.delimiter);
+    return 0;
+}
+
+static void keep_tail(struct passing *passing, struct slice bytes) {
+    size_t kept = passing->tail_count;
+    bytes = slice_skip(bytes, bytes.n > TAIL ? bytes.n - TAIL : 0);
+    if (kept > TAIL - bytes.n) {
+        memmove(passing->tail, passing->tail + kept - (TAIL - bytes.n), TAIL - bytes.n);
+        kept = TAIL - bytes.n;
+    }
+    memcpy(passing->tail + kept, bytes.p, bytes.n);
+    passing->tail_count = kept + bytes.n;
+}
+
+/* Whether the body, of which there is no more, is whole. */
+static bool is_whole(const struct passing *passing) {
+    if (!passing->end)
+        return request_body_is_complete(passing->rq);
+    return memmem(passing->tail, passing->tail_count, passing->end, strlen(passing->end)) != NULL;
 }
 
 /* Reads the next bytes of the body. The last bytes of a known number are returned only when the
@@ -35,13 +74,17 @@ static ssize_t read_body(void *context, void *bytes, size_t n) {
     ssize_t got = request_read_body(rq, bytes, n);
     if (rq->body_read > FORM_LIMIT)
         return fail_too_large(rq);
+    if (got > 0 && passing->end)
+        keep_tail(passing, (struct slice){bytes, (size_t)got});
     bool is_last = got > 0 && (int64_t)rq->body_read == rq->content_length;
-    passing->is_broken = got < 0 || (got == 0 && !request_body_is_complete(rq)) ||
+    passing->is_broken = got < 0 || (got == 0 && !is_whole(passing)) ||
                          (is_last && request_read_body(rq, &more, 1) != 0);
     return passing->is_broken ? -1 : got;
 }
 
 static int fail_broken(struct request *rq) {
+    if (rq->content_length < 0)
+        return fail(rq, INVALID, "The form has no end; send it again.");
     return fail(rq, INVALID,
                 "The body has not the %" PRId64 " bytes that Content-Length announced; send it "
                 "again.",
@@ -55,6 +98,8 @@ static int pass_on(struct request *rq, const struct graph_node *node) {
     struct passing passing = {.rq = rq};
     const struct graph_source source = {
         .size = rq->content_length, .read = read_body, .context = &passing};
+    if (rq->content_length < 0 && find_end(&passing))
+        return -1;
     relay.content_type = request_variable("CONTENT_TYPE");
     relay.token = outcome.token = state_account_token(rq, outcome.account);
     if (!relay.token)

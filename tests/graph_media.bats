@@ -92,6 +92,39 @@ multipart/form-data; charset=utf-8; boundary=\"$BOUNDARY\""
 }
 
 # bats test_tags=direct
+@test "a form of unknown length that has no end is 400, and the platform gets no complete request" {
+    local file size
+    file=$(random_file 500000)
+    make_form "$file" messaging_product=whatsapp
+    cp "$FORM" "$FORM.whole"
+    size=$(stat -c %s "$FORM")
+    for size in $((size - 3)) $((size / 2)) 1 0; do
+        head -c "$size" "$FORM.whole" >"$FORM"
+        upload '' -H 'Transfer-Encoding: chunked'
+        assert_graph_error 400 100 OAuthException 'has no end'
+    done
+    assert_equal "$(sandbox GET requests | gojq '[.[] | select(.complete)] | length')" 0
+    { cat "$FORM.whole"; printf 'an epilogue\r\n'; } >"$FORM"
+    upload '' -H 'Transfer-Encoding: chunked'
+    assert_passed_on "$file"
+    graph POST "/v23.0/$LINE/media" -d x -H 'Content-Type: text/plain' \
+        -H 'Transfer-Encoding: chunked'
+    assert_graph_error 411 100 OAuthException Content-Length
+}
+
+@test "the platform gets no complete request when the client leaves in the middle of a chunk" {
+    local socket
+    [[ $TRANSPORT != direct ]] || skip 'a chunk is of a web server'
+    exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
+    printf 'POST /v23.0/%s/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n--b\r\nContent' \
+        "$LINE" "$TOKEN" >&"$socket"
+    eventually something_sent
+    exec {socket}>&-
+    eventually grep -q 'has no end' "$LOG"
+    assert_equal "$(sandbox GET requests | gojq '[.[] | select(.complete)] | length')" 0
+}
+
+# bats test_tags=direct
 @test "foreign fields, and messaging_product in the query, are left to the platform" {
     local file path
     file=$(random_file 100)
