@@ -6,7 +6,10 @@
 // Prints a JSON object: how many requests reached the platform with the same method, path, query
 // and bytes (passed), how many were sends (sent), how many messages are stored with the bytes of
 // their request (stored); lists of what did not reach it (kept), of other requests that it received
-// (other), of messages that are not stored so (unstored), of answers with a secret (leaks).
+// (other), of the types of messages whose request has an object as a text of JSON, and which are
+// stored with the object (settled), of other messages that are not stored so (unstored), of answers
+// with a secret (leaks).
+import assert from "node:assert";
 import crypto from "node:crypto";
 import fs from "node:fs";
 
@@ -35,7 +38,23 @@ for (const request of requests) {
     waiting.set(key, [...(waiting.get(key) ?? []), request]);
 }
 
-const result = { passed: 0, sent: 0, stored: 0, kept: [], other: [], unstored: [], leaks: [] };
+// Reports whether the stored body is that of the request with objects in place of texts of JSON.
+function isSettled(stored, body) {
+    const request = JSON.parse(body);
+    for (const [name, value] of Object.entries(request)) {
+        if (/^[[{]/.test(value)) request[name] = JSON.parse(value);
+    }
+    try {
+        assert.deepStrictEqual(JSON.parse(Buffer.from(stored ?? "", "hex")), request);
+        return true;
+    } catch {
+        return false;
+    }
+}
+
+const result = {
+    passed: 0, sent: 0, stored: 0, kept: [], other: [], settled: [], unstored: [], leaks: [],
+};
 for (const exchange of exchanges) {
     const [path, query = ""] = exchange.path.split("?");
     const body = Buffer.from(exchange.body, "base64");
@@ -52,8 +71,10 @@ for (const exchange of exchanges) {
     const wamid = JSON.parse(answer).messages?.[0].id;
     if (!wamid) continue; // marked as read
     result.sent++;
-    if (messages.get(wamid) === body.toString("hex").toUpperCase()) result.stored++;
-    else result.unstored.push(`${wamid}: ${messages.get(wamid)}`);
+    const stored = messages.get(wamid);
+    if (stored === body.toString("hex").toUpperCase()) result.stored++;
+    else if (isSettled(stored, body)) result.settled.push(JSON.parse(body).type);
+    else result.unstored.push(`${wamid}: ${stored}`);
 }
 result.other = [...waiting.values()].flat().filter(({ method }) => method !== "GET")
     .map(({ method, path }) => `${method} ${target(path, "")}`);

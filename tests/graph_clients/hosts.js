@@ -14,16 +14,17 @@ function isLocal(host) {
     return host === undefined || ["localhost", "127.0.0.1", "::1"].includes(host);
 }
 
-function refuse(options) {
-    throw new Error(`a connection to ${options.hostname ?? options.host}:${options.port}, ` +
-        "which is not in HOSTS");
+function refuse(name, port) {
+    throw new Error(`a connection to ${name}:${port}, which is not in HOSTS`);
 }
 
 tls.connect = function connect(...rest) {
     const [options] = rest;
     const name = options?.hostname ?? options?.host;
     const port = ports.get(name);
-    if (options?.socket !== undefined || port === undefined) {
+    if (options?.socket) return connectTls.apply(this, rest);
+    if (port === undefined) {
+        if (!isLocal(name)) refuse(name, options.port);
         return connectTls.apply(this, rest);
     }
     return connectTls.call(this, {
@@ -38,7 +39,7 @@ net.connect = function connect(...rest) {
     if (typeof options !== "object" || options.path || isLocal(name)) {
         return connectNet.apply(this, rest);
     }
-    if (!ports.has(name)) refuse(options);
+    if (!ports.has(name)) refuse(name, options.port);
     return connectNet.call(this, { ...options, host: "127.0.0.1", hostname: "127.0.0.1",
         port: Number(ports.get(name)) }, ...rest.slice(1));
 };
