@@ -39,12 +39,14 @@ configure() { # [LINE-OF-CONFIGURATION...]
 
 # Five templates, a flow, and a number whose sends the platform refuses for a while.
 fill_platform() {
-    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"generate\":{\"count\":4,\"prefix\":\"page_\"},
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,
+        \"generate\":{\"count\":4,\"prefix\":\"page_\"},
         \"items\":[{\"name\":\"order_ready\",\"components\":[
             {\"type\":\"BODY\",\"text\":\"Order {{1}} is ready\"}],\"language\":\"en_US\",
             \"status\":\"APPROVED\",\"category\":\"UTILITY\",\"id\":\"7004\"}]}" >/dev/null
-    sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"$FLOW\",\"name\":\"Feedback\",
-        \"status\":\"PUBLISHED\",\"categories\":[\"OTHER\"],\"validation_errors\":[]}]}" >/dev/null
+    sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,
+        \"items\":[{\"id\":\"$FLOW\",\"name\":\"Feedback\",\"status\":\"PUBLISHED\",
+            \"categories\":[\"OTHER\"],\"validation_errors\":[]}]}" >/dev/null
     fault '{"match":{"recipient":"15551239999"},"status":429,"code":130429,
         "message":"(#130429) Rate limit hit","headers":{"Retry-After":"7"},"times":0}'
 }
