@@ -12,6 +12,7 @@
 #include "api/graph_local.h"
 #include "api/graph_messages.h"
 #include "api/upstream.h"
+#include "web/multipart.h"
 
 enum {
     ROOT = GRAPH_ROOT,
@@ -86,8 +87,30 @@ static const struct graph_edge edges[] = {
 };
 /* clang-format on */
 
+static int check_property(struct request *rq, struct slice name) {
+    static const char *const passed[] = {"pin", "messaging_product", "access_token",
+                                         "appsecret_proof"};
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+        if (slice_equal(name, slice_of(passed[i])))
+            return 0;
+    return fail(rq, INVALID, "The property %.*s of a phone number is not passed on.", (int)name.n,
+                name.p);
+}
+
 /* The two-step PIN is the only property of a phone number that is passed on. */
 static int post_phone(struct request *rq, const struct graph_node *node) {
+    const struct graph_request *graph = rq->graph;
+    for (size_t i = 0; i < graph->parameters.count; i++)
+        if (check_property(rq, graph->parameters.values[i].name))
+            return -1;
+    for (size_t i = 0; i < graph->form.count; i++)
+        if (check_property(rq, graph->form.values[i].name))
+            return -1;
+    for (struct json m = json_first(graph->json); json_is(m); m = json_next(m))
+        if (check_property(rq, json_name(m, rq->arena)))
+            return -1;
+    if (multipart_is(graph->content_type))
+        return fail(rq, INVALID, "The body must be JSON or application/x-www-form-urlencoded.");
     if (!graph_parameter(rq, "pin").p)
         return fail(rq, INVALID, "The parameter pin is required.");
     return graph_forward(rq, node);

@@ -119,6 +119,8 @@ static int post_media(struct request *rq) {
         return -1;
     if (rq->content_length > FORM_LIMIT)
         return fail_too_large(rq);
+    if (!multipart_is(request_variable("CONTENT_TYPE")))
+        return fail(rq, INVALID, "The body must be multipart/form-data.");
     if (graph_find_node(rq, rq->graph->node, &node))
         return -1;
     return node.kind == GRAPH_PHONE ? pass_on(rq, &node) : graph_fail_unknown(rq);

@@ -100,18 +100,19 @@ passed_edges() {
 # Sends a request to the edge and compares what the platform got, and what the client got:
 # passes METHOD PATH
 passes() {
-    local path sent=() answer
+    local path sent=() answer more query=(x y z)
     path=$(path_of "$2")
     answer="{\"success\":true,\"n\":\"$method $path\",\"odd\":$odd}"
     platform_answers_to "$1" "/v26.0$path?" 200 "$answer"
     [[ $1 == GET ]] || sent=(-d "$odd")
     [[ $2 != /:phone ]] || sent=(-d '{"pin":"123456"}')
-    graph "$1" "/v21.0$path?x=%c3%BC+%2F&access_token=$TOKEN&&y&appsecret_proof=0a&z=a=b" \
-        "${sent[@]}"
+    [[ $1 != POST || $2 != /:phone ]] || query=(messaging_product pin pin)
+    more="&access_token=$TOKEN&&${query[1]}&appsecret_proof=0a&${query[2]}=a=b"
+    graph "$1" "/v21.0$path?${query[0]}=%c3%BC+%2F$more" "${sent[@]}"
     assert_status 200
     [[ $method == HEAD ]] || assert_body_is "$answer"
     assert_equal "$(last_sent '"\(.method) \(.path)?\(.query)"')" \
-        "$1 /v26.0$path?x=%c3%BC+%2F&y&z=a=b"
+        "$1 /v26.0$path?${query[0]}=%c3%BC+%2F&${query[1]}&${query[2]}=a=b"
     assert_equal "$(last_sent .headers.authorization)" "Bearer $PLATFORM_TOKEN"
     [[ $1 == GET ]] || assert_sent "${sent[1]}"
 }

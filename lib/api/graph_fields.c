@@ -69,11 +69,30 @@ static bool is_object_field(struct slice field) {
     return false;
 }
 
+/* Whether the list has fields of connected nodes: in braces, or in the older notation
+ * `NODE.fields(...)`. */
+static bool has_connected(struct slice list) {
+    static const char word[] = "fields";
+    if (list.n && (memchr(list.p, '{', list.n) || memchr(list.p, '}', list.n)))
+        return true;
+    while (list.n) {
+        slice_cut(&list, '.');
+        struct slice rest = slice_trim(list);
+        if (rest.n <= strlen(word) || strncasecmp(rest.p, word, strlen(word)) != 0)
+            continue;
+        rest = slice_trim(slice_skip(rest, strlen(word)));
+        if (slice_starts(rest, SLICE("(")))
+            return true;
+    }
+    return false;
+}
+
 int graph_check_fields(struct request *rq, enum graph_kind kind) {
     struct slice list = graph_parameter(rq, "fields");
-    if (list.n && (memchr(list.p, '{', list.n) || memchr(list.p, '}', list.n)))
+    if (has_connected(list))
         return fail(rq, INVALID,
-                    "The parameter fields may have no braces: read connected nodes by their ids.");
+                    "The parameter fields may have no braces and no .fields(): read connected "
+                    "nodes by their ids.");
     while (list.n && kind & GRAPH_OBJECT) {
         struct slice field = take_field(&list);
         if (!is_object_field(field))

@@ -100,17 +100,33 @@ static bool is_named(struct slice name, const char *text) {
     return slice_equal(name, slice_of(text));
 }
 
+/* The parameter that the platform reads: white space before a name has no effect there, and
+ * `NAME[...]` is a part of NAME. */
+static struct slice parameter_of(struct slice name) {
+    struct slice parameter = slice_trim(name);
+    return slice_cut(&parameter, '[');
+}
+
 /* Whether a parameter is, or depends on, the API token. */
 static bool is_secret(struct slice name) {
+    name = parameter_of(name);
     return is_named(name, "access_token") || is_named(name, "appsecret_proof");
 }
 
-/* Fails for a parameter with which the platform would do something else than path and method say.
- */
+/* Fails for a parameter with which the platform would do something else than path and method say,
+ * and for a second `fields`: of several the platform reads another one than the gateway. */
 static int check_parameter(struct request *rq, struct slice name) {
-    if (is_named(name, "method") || is_named(name, "batch") ||
-        (is_named(name, "ids") && rq->graph->node.n))
+    struct graph_request *graph = rq->graph;
+    const struct slice parameter = parameter_of(name);
+    if (is_named(parameter, "method") || is_named(parameter, "batch") ||
+        (is_named(parameter, "ids") && (graph->node.n || !is_named(name, "ids"))))
         return fail(rq, INVALID, "The parameter %.*s is not accepted here.", (int)name.n, name.p);
+    if (!is_named(parameter, "fields"))
+        return 0;
+    if (graph->has_fields || !is_named(name, "fields"))
+        return fail(rq, INVALID,
+                    "The parameter fields may stand in the request once, as one text.");
+    graph->has_fields = true;
     return 0;
 }
 
@@ -180,6 +196,8 @@ static int read_json(struct request *rq) {
         if (is_secret(name))
             return fail(rq, INVALID, "%.*s may not stand in JSON: send the token as a header.",
                         (int)name.n, name.p);
+        if (is_named(name, "fields") && json_type(m) != JSON_STRING)
+            return fail(rq, INVALID, "The parameter fields must be a string.");
     }
     graph->body = rq->body;
     return 0;
@@ -216,6 +234,8 @@ static int check_parts(struct request *rq) {
         if (is_secret(slice_of(part.name)))
             return fail(rq, INVALID,
                         "%s may not be a part of the form: send the token as a header.", part.name);
+        if (is_named(parameter_of(slice_of(part.name)), "fields"))
+            return fail(rq, INVALID, "The parameter fields must stand in the query.");
         if (check_parameter(rq, slice_of(part.name)))
             return -1;
     }

@@ -23,6 +23,7 @@ struct graph_request {
     struct slice query;      /* to pass on: without access_token and appsecret_proof, the rest byte
                                 for byte */
     bool has_query_token;    /* the token stands in the query */
+    bool has_fields;         /* the parameter `fields` was found, there or in the body */
 
     /* Set by the guard after the body is read. */
     struct slice body;        /* to pass on: without the token; p == NULL: none */
@@ -42,7 +43,8 @@ void graph_enter(struct request *rq);
 /* The guard of their routes: checks the token, the linked account and the plan (auth_check_token).
  * If no header or query holds the token and the body is a form, it does so after the body was read.
  * Refuses parameters by which the platform would carry out another method or several calls:
- * `method`, `batch`, and `ids` with a node; and bodies that are not JSON, a form, or multipart. */
+ * `method`, `batch`, and `ids` with a node; a second `fields`; and bodies that are not JSON, a
+ * form, or multipart. */
 extern const struct guard graph_guard;
 
 /* The same without the body: of routes whose body is BODY_STREAM. */

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# Requests in the platform's form by which a client would get more from the platform than the table
+# of edges allows. The platform reads names of parameters as PHP does: white space before a name has
+# no effect, and NAME[...] is a part of NAME.
+load helpers/all
+load helpers/graph
+
+setup_file() {
+    start_stack
+    make_user
+}
+
+form='Content-Type: application/x-www-form-urlencoded'
+
+# bats test_tags=route
+@test "parameters that are refused are refused in every spelling that the platform reads" {
+    local name
+    for name in '%20method' 'method[]' 'method%5B0%5D' '+%09batch[0][method]' 'batch[]' 'ids[0]'; do
+        printf 'case: %s\n' "$name"
+        graph POST "/$LINE/settings?${name//[/%5B}=delete"
+        assert_graph_error 400 100 OAuthException 'The parameter'
+        graph POST "/$LINE/settings" -d "a=1&$name=delete" -H "$form"
+        assert_graph_error 400 100 OAuthException 'The parameter'
+    done
+    for name in ' method' 'method[]' '\tbatch[0][method]' 'ids[0]'; do
+        graph POST "/$LINE/settings" -d "{\"$name\":\"delete\"}"
+        assert_graph_error 400 100 OAuthException 'The parameter'
+    done
+    assert_nothing_sent
+}
+
+# bats test_tags=route
+@test "fields may stand in a request once, as one text" {
+    local query
+    make_objects
+    for query in 'fields=id&fields=owner{name}' 'fields[]=owner%7Bname%7D' 'fields%5B0%5D=id' \
+        '%20fields=owner%7Bname%7D' 'fields=id&a=1&fields=id'; do
+        printf 'case: %s\n' "$query"
+        graph GET "/$FLOW?${query//[\{\[]/%5B}"
+        assert_graph_error 400 100 OAuthException fields
+        graph GET "/v21.0/?ids=$WABA&${query//[\{\[]/%5B}"
+        assert_graph_error 400 100 OAuthException fields
+    done
+    graph POST "/$LINE/settings?fields=id" -d 'fields=owner%7Bname%7D' -H "$form"
+    assert_graph_error 400 100 OAuthException fields
+    graph POST "/$LINE/settings?fields=id" -d '{"fields":"owner{name}"}'
+    assert_graph_error 400 100 OAuthException fields
+    graph POST "/$LINE/settings" -d '{"fields":"id","fields":"owner{name}"}'
+    assert_graph_error 400 100 OAuthException fields
+    graph POST "/$LINE/settings" -d '{"fields":["owner{name}"]}'
+    assert_graph_error 400 100 OAuthException fields
+    graph POST "/$LINE/settings" -H 'Content-Type: multipart/form-data; boundary=x' \
+        -d $'--x\r\nContent-Disposition: form-data; name="fields"\r\n\r\na{b}\r\n--x--\r\n'
+    assert_graph_error 400 100 OAuthException fields
+    assert_nothing_sent
+}
+
+# bats test_tags=route
+@test "fields of connected nodes are refused in the older notation, too" {
+    local fields
+    for fields in 'owner.fields(id,name)' 'id,owner.limit(3).fields(a)' 'owner.FIELDS(a)' \
+        'owner.%20fields%20(a)' 'owner.fields%20%28a%29'; do
+        printf 'case: %s\n' "$fields"
+        graph GET "/$WABA?fields=$fields"
+        assert_graph_error 400 100 OAuthException 'connected nodes'
+        graph GET "/$LINE?fields=$fields"
+        assert_graph_error 400 100 OAuthException 'connected nodes'
+    done
+    assert_nothing_sent
+    graph GET "/$WABA?fields=id,message_templates.limit(3)"
+    assert_equal "$(query_sent)" 'fields=id,message_templates.limit(3)'
+}
+
+# bats test_tags=route
+@test "with the PIN of a number no other property of it is passed on" {
+    write_config 'graph_destructive = yes'
+    local other='webhook_configuration'
+    graph POST "/$LINE" -d "{\"pin\":\"123456\",\"$other\":{\"override_callback_uri\":\"x\"}}"
+    assert_graph_error 400 100 OAuthException "$other"
+    graph POST "/$LINE?pin=123456&$other%5Boverride_callback_uri%5D=x"
+    assert_graph_error 400 100 OAuthException "$other"
+    graph POST "/$LINE?pin=123456" -d "$other=x" -H "$form"
+    assert_graph_error 400 100 OAuthException "$other"
+    graph POST "/$LINE?pin=123456" -H 'Content-Type: multipart/form-data; boundary=x' \
+        -d $'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n'
+    assert_graph_error 400 100 OAuthException
+    write_config
+    assert_nothing_sent
+}
+
+# bats test_tags=route
+@test "an upload must be multipart/form-data" {
+    local type
+    for type in application/json "${form#*: }" text/plain; do
+        graph POST "/$LINE/media" -d 'batch=x' -H "Content-Type: $type"
+        assert_graph_error 400 100 OAuthException multipart/form-data
+    done
+    assert_nothing_sent
+}
