@@ -188,7 +188,8 @@ ulid_at() {
         \"durationMs\":12,
         \"status\":null,\"error\":\"no answer within 15 s\",\"address\":null,\"responseHead\":null,
         \"headers\":{\"webhook-id\":\"$(event_id 1)\",\"webhook-timestamp\":\"1700000000\"}},
-        {\"webhookId\":\"$webhook\",\"attempt\":2,\"startedAt\":\"2023-11-14T22:13:30.999Z\",\"durationMs\":7,\"status\":500,
+        {\"webhookId\":\"$webhook\",\"attempt\":2,
+        \"startedAt\":\"2023-11-14T22:13:30.999Z\",\"durationMs\":7,\"status\":500,
         \"error\":\"HTTP 500\",\"address\":\"127.0.0.1\",\"responseHead\":\"oh \\u0000\\ufffd<\",
         \"headers\":{\"webhook-id\":\"$(event_id 1)\",\"webhook-timestamp\":\"1700000010\"}}]"
     refute grep -q 's3cret\|signature' "$body"

@@ -94,7 +94,8 @@ newest_schema() {
 
 # Runs SQL on the stack's database and prints the rows, columns separated by `|`: db 'SELECT ...'
 db() {
-    sqlite3 -batch -noheader -cmd '.timeout 5000' -cmd ".read $root/tests/helpers/outbox.sql" "$DB" "$1"
+    sqlite3 -batch -noheader -cmd '.timeout 5000' -cmd ".read $root/tests/helpers/outbox.sql" \
+        "$DB" "$1"
 }
 
 # Another process that uses the database: start_writer, run_in_writer 'SQL', end_writer.

@@ -8,8 +8,10 @@ def plain: gsub("\\[(?<text>[^\\]]+)\\]\\([^)]+\\)"; .text) | split("`") | join(
 # The type of a field and its rules, in words.
 def rules: [.type, (select(.required) | "required"), (select(.may_be_empty) | "may be empty"),
     (select(.may_be_null) | "may be null"),
-    (select(.from) | if .type | startswith("array") then "at least \(.from)" else "from \(.from)" end),
-    (select(.to) | if .type | startswith("array") then "at most \(.to)" else "to \(.to)" end),
+    (select(.from) |
+        if .type | startswith("array") then "at least \(.from)" else "from \(.from)" end),
+    (select(.to) |
+        if .type | startswith("array") then "at most \(.to)" else "to \(.to)" end),
     (select(.values) | "one of " + (.values | join(", "))),
     (select(.longest) | "at most \(.longest) bytes"), (select(.meaning) | .meaning)] | join("; ");
 
