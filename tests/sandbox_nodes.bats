@@ -55,8 +55,8 @@ teardown() {
     assert_body_is '{"verified_name":"Blue Kettle Tea","code_verification_status":"VERIFIED","display_phone_number":"+1 555-010-0001","quality_rating":"GREEN","platform_type":"CLOUD_API","throughput":{"level":"STANDARD"},"webhook_configuration":{},"id":"'$LINE'"}'
     graph GET "$LINE?fields=status,name_status,is_pin_enabled"
     assert_body_is '{"status":"CONNECTED","name_status":"APPROVED","is_pin_enabled":false,"id":"'$LINE'"}'
-    graph GET "$LINE?fields=id,quality_score,id"
-    assert_body_is '{"id":"'$LINE'","quality_score":{"score":"GREEN"},"id":"'$LINE'"}'
+    graph GET "$LINE?fields=id,quality_score"
+    assert_body_is '{"id":"'$LINE'","quality_score":{"score":"GREEN"}}'
     # the fields of Chatwoot's health check
     graph GET "$LINE?fields=quality_rating,messaging_limit_tier,code_verification_status,account_mode,id,display_phone_number,name_status,verified_name,webhook_configuration,throughput,last_onboarded_time,platform_type,certificate,whatsapp_business_manager_messaging_limit"
     assert_status 200
@@ -120,6 +120,10 @@ teardown() {
         graph GET "$FLOW?fields=$choice"
         assert_refused 400 2500 'Syntax error'
     done
+    graph GET "$FLOW?fields=id,name,id"
+    assert_refused 400 2500 'Field id specified more than once'
+    graph GET "$WABA?fields=phone_numbers{id,status,status},id"
+    assert_refused 400 2500 'Field status specified more than once'
 }
 
 # --- Root, app, tokens --------------------------------------------------------------------------

@@ -6,6 +6,8 @@
 #include "graph_error.h"
 #include "strict_json.h"
 
+enum { NAMES_MAX = 200 };
+
 /* One name of a choice, with what stands after it. */
 struct choice {
     struct slice name;
@@ -178,25 +180,65 @@ static bool print_choice(struct exchange *exchange, struct slice whole,
     return true;
 }
 
+/* The names of a choice at one depth. */
+struct names {
+    struct slice list[NAMES_MAX];
+    size_t count;
+};
+
+/* Adds a name. Returns false after answering with the error when it is there already, or when there
+ * are too many. */
+static bool add_name(struct exchange *exchange, struct names *names, struct slice name) {
+    bool full = names->count == NAMES_MAX;
+    for (size_t i = 0; i < names->count && !full; i++)
+        full = slice_equal(names->list[i], name);
+    if (full)
+        reply_error(exchange, 2500,
+                    "Syntax error \"Field %.100s specified more than once. This is only possible "
+                    "before version 2.1\"",
+                    arena_copy(exchange->arena, name));
+    else
+        names->list[names->count++] = name;
+    return !full;
+}
+
+/* Appends the members of a choice that is not empty. `*before` becomes a comma. */
+static bool print_choices(struct exchange *exchange, struct slice whole,
+                          const struct node_shape *shape, struct slice rest, char *before) {
+    struct names names; /* its list is not cleared: it is large */
+    struct choice one;
+    names.count = 0;
+    while (rest.n > 0) {
+        if (!take_choice(&rest, &one))
+            return refuse_syntax(exchange, rest);
+        if (!add_name(exchange, &names, one.name) ||
+            !print_choice(exchange, whole, shape, &one, before))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the choice names the id. */
+static bool names_id(struct slice rest) {
+    struct choice one;
+    while (rest.n > 0 && take_choice(&rest, &one))
+        if (slice_equal(one.name, SLICE("id")))
+            return true;
+    return false;
+}
+
 bool fields_print(struct exchange *exchange, struct slice whole, const struct node_shape *shape,
                   struct slice choice) {
     struct slice rest = skip_spaces(choice.n > 0 ? choice : slice_of(shape->standard));
-    bool has_id = shape->without_id || choice.n == 0;
-    struct choice one;
     struct slice id;
     char before = '{';
     if (rest.n == 0) {
         buffer_add_slice(&exchange->reply.body, whole);
         return true;
     }
-    while (rest.n > 0) {
-        if (!take_choice(&rest, &one))
-            return refuse_syntax(exchange, rest);
-        has_id = has_id || slice_equal(one.name, SLICE("id"));
-        if (!print_choice(exchange, whole, shape, &one, &before))
-            return false;
-    }
-    if (!has_id && json_member(whole, "id", &id)) {
+    if (!print_choices(exchange, whole, shape, rest, &before))
+        return false;
+    if (choice.n > 0 && !shape->without_id && !names_id(rest) && json_member(whole, "id", &id)) {
         buffer_printf(&exchange->reply.body, "%c\"id\":", before);
         buffer_add_slice(&exchange->reply.body, id);
         before = ',';

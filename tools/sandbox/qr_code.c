@@ -141,14 +141,11 @@ void qr_code_put(struct exchange *exchange, const struct target *target) {
 }
 
 void qr_code_delete(struct exchange *exchange, const struct target *target) {
-    const char *code = target->part ? target->part : parameter_needed(exchange, "code");
-    if (!code)
-        return;
-    if (!code_find(target, code)) {
-        reply_unknown_object(exchange, code);
+    if (!code_find(target, target->part)) {
+        reply_unknown_object(exchange, target->part);
         return;
     }
-    collection_remove(&codes, code);
+    collection_remove(&codes, target->part);
     reply_success(exchange);
 }
 
