@@ -20,6 +20,7 @@ struct text {
 static const char *program_name = "";
 static char request_id[65]; /* empty: no request */
 static bool request_is_head;
+static bool answers_as_platform;
 
 static void add(struct text *text, const char *s) {
     while (*s && text->n < sizeof text->bytes)
@@ -62,14 +63,24 @@ static void write_log(const char *reason, const char *signal_name) {
         return; /* an error of the log cannot be reported */
 }
 
-/* Writes a 500 in the error envelope, with the headers that every answer has. */
+static void add_body(struct text *body) {
+    add(body, answers_as_platform ? "{\"error\":{\"message\":" : REPLY_ERROR("INTERNAL_ERROR"));
+    add(body, "\"The gateway failed on this request: whether it took effect is not known. Its log "
+              "names the reason under the request id ");
+    add(body, request_id);
+    add(body, ".\"");
+    if (answers_as_platform) {
+        add(body, ",\"type\":\"OAuthException\",\"code\":1,\"fbtrace_id\":\"");
+        add(body, request_id);
+        add(body, "\"}");
+    }
+    add(body, "}");
+}
+
+/* Writes a 500 with an error as its body, and with the headers that every answer has. */
 static void write_reply(void) {
     struct text body = {.n = 0}, head = {.n = 0};
-    add(&body, REPLY_ERROR("INTERNAL_ERROR"));
-    add(&body, "\"The gateway failed on this request: whether it took effect is not known. Its log "
-               "names the reason under the request id ");
-    add(&body, request_id);
-    add(&body, ".\"}");
+    add_body(&body);
     add(&head, REPLY_STATUS("500", "Internal Server Error") REPLY_TYPE(REPLY_JSON) REPLY_LENGTH);
     add_number(&head, body.n);
     add(&head, "\r\n" REPLY_COMMON);
@@ -127,20 +138,22 @@ static void on_fault(int number) {
     raise(number); /* SA_RESETHAND has restored the default action, which ends the process */
 }
 
-void crash_watch(const char *program) {
+void crash_watch(const char *program, bool has_platform_errors) {
     static char stack[64 * 1024]; /* a stack overflow leaves no space on the normal stack */
     stack_t apart = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction action = {.sa_handler = on_fault, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
     sigaltstack(&apart, NULL);
     program_name = program;
+    answers_as_platform = has_platform_errors;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigaction(faults[i].number, &action, NULL);
 }
 
 #else
 
-void crash_watch(const char *program) {
+void crash_watch(const char *program, bool has_platform_errors) {
     program_name = program;
+    answers_as_platform = has_platform_errors;
 }
 
 #endif

@@ -13,9 +13,10 @@
 #endif
 
 /* Installs handlers for the signals of faults, which log and answer before the signal ends the
- * process. `program` is its name in the log; it is not copied and must stay valid. Sanitizer builds
- * install no handlers: their runtime reports such signals. */
-void crash_watch(const char *program);
+ * process. `program` is its name in the log; it is not copied and must stay valid.
+ * `has_platform_errors`: the answer is an error of the platform's form (graph_failure.h). Sanitizer
+ * builds install no handlers: their runtime reports such signals. */
+void crash_watch(const char *program, bool has_platform_errors);
 
 /* Sets the current request for the log and the answer: its id, which is copied and must not need a
  * JSON escape, and whether its method is HEAD, whose answer has no body. Starts its CPU time limit.

@@ -426,7 +426,7 @@ int serve(const struct service *service, int argc, char **argv) {
     static struct arena arena;
     confine_memory();
     arena_init(&arena, REQUEST_MEMORY_CAP, on_exhausted);
-    crash_watch(service->name);
+    crash_watch(service->name, service->write_edges != NULL);
     while (transport_accept()) {
         serve_one(service, &arena);
         transport_finish();
