@@ -118,6 +118,24 @@ static void write_traffic(struct json_writer *out, const struct view *view) {
     json_write_end(out);
 }
 
+static void write_webhooks(struct json_writer *out, const struct store_user_state *found) {
+    json_write_array(out, "webhooks");
+    for (size_t i = 0; i < found->webhook_count; i++) {
+        const struct store_destination *webhook = &found->webhooks[i];
+        json_write_object(out, NULL);
+        json_write_text(out, "id", webhook->id);
+        json_write_text(out, "name", webhook->name);
+        json_write_text(out, "kind", webhook->kind);
+        json_write_text(out, "state", store_destination_state(webhook));
+        json_write_time_or_null(out, "failingSince", webhook->failing_since);
+        json_write_integer(out, "pending", webhook->pending);
+        json_write_integer(out, "dead", webhook->dead);
+        json_write_end(out);
+    }
+    json_write_end(out);
+}
+
+/* The first webhook, with the events of all, then a list. */
 static void write_webhook(struct json_writer *out, const struct view *view) {
     const struct store_user_state *found = &view->found;
     json_write_object(out, "webhook");
@@ -130,6 +148,7 @@ static void write_webhook(struct json_writer *out, const struct view *view) {
     json_write_time_or_null(out, "oldestPendingAt", found->oldest_pending_at);
     json_write_integer(out, "dead", found->dead);
     json_write_end(out);
+    write_webhooks(out, found);
     json_write_object(out, "courier");
     json_write_time_or_null(out, "beatAt", view->beat_at);
     json_write_bool(out, "isRunning", is_courier_running(view));
@@ -159,10 +178,29 @@ static bool has_unregistered_line(const struct view *view) {
     return false;
 }
 
+static bool has_webhook_in(const struct view *view, const char *state) {
+    for (size_t i = 0; i < view->found.webhook_count; i++)
+        if (strcmp(store_destination_state(&view->found.webhooks[i]), state) == 0)
+            return true;
+    return false;
+}
+
+static bool has_webhook(const struct view *view) {
+    return has_webhook_in(view, "active") || has_webhook_in(view, "paused") ||
+           has_webhook_in(view, "suspended");
+}
+
+static bool has_failing_webhook(const struct view *view) {
+    for (size_t i = 0; i < view->found.webhook_count; i++)
+        if (view->found.webhooks[i].failing_since != INT64_MAX)
+            return true;
+    return false;
+}
+
 static void write_warnings(struct json_writer *out, const struct view *view) {
     const struct store_user_state *found = &view->found;
     const int64_t soon = view->rq->now + (int64_t)PLAN_ENDS_SOON_DAYS * DAY_MS;
-    const bool is_suspended = found->suspended_at != INT64_MAX;
+    const bool is_suspended = has_webhook_in(view, "suspended");
     json_write_array(out, "warnings");
     warn(out, !is_active(view), "PLAN_ENDED",
          "There is no plan, or it has ended: the API refuses every request until it is renewed.");
@@ -173,13 +211,13 @@ static void write_warnings(struct json_writer *out, const struct view *view) {
          "A line is not registered with the platform: it cannot send.");
     warn(out, has_account_without_token(view), "ACCOUNT_WITHOUT_TOKEN",
          "A business account has no platform access token: its lines cannot send.");
-    warn(out, !found->is_configured, "WEBHOOK_UNSET",
+    warn(out, !has_webhook(view), "WEBHOOK_UNSET",
          "No webhook is set: no events are delivered. POST /v2/webhooks/config sets one.");
     warn(out, is_suspended, "WEBHOOK_SUSPENDED",
-         "The webhook failed for five days or answered 410: deliveries are suspended, and one "
+         "A webhook failed for five days or answered 410: deliveries are suspended, and one "
          "event is tried each hour. Correct the receiver, then set the webhook again.");
-    warn(out, !is_suspended && found->failing_since != INT64_MAX, "WEBHOOK_FAILING",
-         "The webhook has not accepted an event since its last failure; GET /v2/events?failed=true "
+    warn(out, !is_suspended && has_failing_webhook(view), "WEBHOOK_FAILING",
+         "A webhook has not accepted an event since its last failure; GET /v2/events?failed=true "
          "shows why.");
     warn(out, found->dead > 0, "EVENTS_DEAD",
          "Events were given up after all attempts; POST /v2/events/replay delivers them again.");

@@ -76,9 +76,9 @@ is_suspended() {
     eventually is_suspended
     assert_equal "$(sql "SELECT u.email FROM webhook w JOIN \"user\" u ON u.id = w.user_id
         WHERE suspended_at > 0")" "$SECOND_USER_EMAIL"
-    assert_equal "$(sql "SELECT state FROM event WHERE user_id = (SELECT id FROM \"user\"
+    assert_equal "$(sql "SELECT state FROM delivery WHERE user_id = (SELECT id FROM \"user\"
         WHERE email = '$SECOND_USER_EMAIL') AND last_status = 410")" dead
-    (($(sql "SELECT count(*) FROM event WHERE last_status = 200") > 10))
+    (($(sql "SELECT count(*) FROM delivery WHERE last_status = 200") > 10))
     TOKEN=$SECOND_API_TOKEN
     api GET /v2/me
     assert_json '[.data.phoneNumbers[].phoneNumberId]' "[\"$THIRD_PHONE_NUMBER_ID\"]"

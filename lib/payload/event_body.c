@@ -24,6 +24,8 @@ static void write_raw(struct json_writer *w, const char *name, struct slice json
 
 struct slice event_body(struct arena *arena, const struct store_event *event) {
     struct json_writer w;
+    if (event->is_forward)
+        return SLICE("{\"object\":\"whatsapp_business_account\",\"entry\":[]}");
     json_write_start(&w, arena);
     json_write_object(&w, NULL);
     json_write_text(&w, "type", event->type);

@@ -5,7 +5,8 @@
 #include "store/event.h"
 
 /* Returns the JSON body of the event, in `arena`. The platform's objects are copied into it
- * unchanged. It is passed to the store calls that insert events. */
+ * unchanged. The event that tries a webhook of the kind forward is a POST of the platform without
+ * entries. It is passed to the store calls that insert events. */
 struct slice event_body(struct arena *arena, const struct store_event *event);
 
 #endif

@@ -4,6 +4,14 @@
 #include "store/outbox_entry.h"
 #include "store/webhook_match.h"
 
+const char *store_destination_state(const struct store_destination *webhook) {
+    if (!*webhook->url || !webhook->sealed_code.n)
+        return "unset";
+    if (webhook->paused_at != INT64_MAX)
+        return "paused";
+    return webhook->suspended_at != INT64_MAX ? "suspended" : "active";
+}
+
 /* --- reading --- */
 
 #define IS_FIRST                                                                                   \

@@ -31,6 +31,9 @@ struct store_destination {
     int64_t pending, dead; /* deliveries; STORE_DESTINATION_MOST: that many or more */
 };
 
+/* active, paused, suspended, or unset: it has no URL or no code. */
+const char *store_destination_state(const struct store_destination *webhook);
+
 /* Lists the user's webhooks, oldest first: those after the webhook `page->after`. */
 enum store_result store_list_destinations(struct store *store, struct arena *arena,
                                           const char *user_id, const struct store_page *page,

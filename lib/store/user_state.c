@@ -74,5 +74,10 @@ enum store_result store_find_user_state(struct store *store, struct arena *arena
     state->pending = count(store, &pending, user_id);
     state->dead = count(store, &dead, user_id);
     read_oldest(store, user_id, state);
-    return sql_result(store);
+    enum store_result result = sql_result(store);
+    if (result != STORE_OK)
+        return result;
+    return store_list_destinations(store, arena, user_id,
+                                   &(struct store_page){.limit = STORE_USER_STATE_WEBHOOKS},
+                                   &state->webhooks, &state->webhook_count);
 }

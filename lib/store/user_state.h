@@ -1,20 +1,22 @@
-/* The state of a user's webhook and API token, as one call. */
+/* The state of a user's webhooks and API token, as one call. */
 #ifndef SWITCHBOARD_STORE_USER_STATE_H
 #define SWITCHBOARD_STORE_USER_STATE_H
 
-#include "store/store.h"
+#include "store/destination.h"
 
-enum { STORE_USER_STATE_MOST = 10000 };
+enum { STORE_USER_STATE_MOST = 10000, STORE_USER_STATE_WEBHOOKS = 100 };
 
 /* Times are INT64_MAX where there is none. */
 struct store_user_state {
     int64_t token_created_at;
     const char *token_last4; /* its last characters; NULL: not known */
-    bool is_configured;      /* URL and code of the webhook are set */
-    const char *url;         /* "": none */
+    bool is_configured;      /* URL and code of the first webhook are set (webhook_config.h) */
+    const char *url;         /* of that one, as the next line; "": none */
     int64_t failing_since, suspended_at, next_probe_at;
     int64_t pending, dead; /* events; STORE_USER_STATE_MOST: that many or more */
     int64_t oldest_pending_at;
+    struct store_destination *webhooks; /* the oldest STORE_USER_STATE_WEBHOOKS */
+    size_t webhook_count;
 };
 
 enum store_result store_find_user_state(struct store *store, struct arena *arena,

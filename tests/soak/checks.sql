@@ -12,7 +12,8 @@ CREATE TEMP TABLE owner AS SELECT l.phone_number_id AS line, a.id AS account_id,
 CREATE TEMP TABLE stored AS SELECT m.*, l.phone_number_id AS line FROM g.message m
     JOIN g.line l ON l.id = m.line_id;
 CREATE INDEX temp.stored_wamid ON stored (wamid, line);
-CREATE TEMP TABLE emitted AS SELECT e.*, json_extract(body, '$.data.message.id') AS wamid,
+CREATE TEMP TABLE emitted AS SELECT e.*, (SELECT max(d.last_error) FROM g.delivery d WHERE d.event_id = e.id)
+        AS last_error, json_extract(body, '$.data.message.id') AS wamid,
     substr(u.email, 1, 1) AS user FROM g.event e JOIN g.user u ON u.id = e.user_id;
 CREATE INDEX temp.emitted_wamid ON emitted (wamid, type);
 CREATE INDEX temp.emitted_id ON emitted (id);

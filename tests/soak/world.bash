@@ -176,9 +176,9 @@ drain_events() {
     local deadline=$((SECONDS + 60))
     while (($(events_pending) > 0 && SECONDS < deadline)); do
         sqlite3 -cmd '.timeout 10000' "$dir/state/switchboard.db" \
-            "UPDATE event SET next_attempt_at = 0 WHERE state = 'pending' AND lease_until = 0;
-            UPDATE event SET lease_until = 0 WHERE state = 'pending' AND lease_owner NOT IN
-                (SELECT lease_owner FROM event WHERE lease_until > 0 ORDER BY lease_until DESC LIMIT 1)"
+            "UPDATE delivery SET next_attempt_at = 0 WHERE state = 'pending' AND lease_until = 0;
+            UPDATE delivery SET lease_until = 0 WHERE state = 'pending' AND lease_owner NOT IN
+                (SELECT lease_owner FROM delivery WHERE lease_until > 0 ORDER BY lease_until DESC LIMIT 1)"
         sleep 0.5
     done
 }
