@@ -305,6 +305,97 @@ static enum store_result delete_webhook(void) {
     return store_delete_webhook(store, "usr_1", now + 23 * HOUR);
 }
 
+/* --- any number of webhooks --- */
+
+static struct destination_change added = {.id = "whk_2",
+                                          .user_id = "usr_1",
+                                          .kind = DESTINATION_EVENT,
+                                          .name = "Desk",
+                                          .url = "http://127.0.0.1:8/two",
+                                          .code = &other_secret};
+
+static enum store_result insert_destination(void) {
+    added.now = now + 24 * HOUR;
+    return store_insert_destination(store, &added);
+}
+
+static enum store_result insert_forward(void) {
+    struct destination_change forward = added;
+    forward.id = "whk_3";
+    forward.kind = DESTINATION_FORWARD;
+    forward.pauses = true;
+    forward.splits_messages = true;
+    return store_insert_destination(store, &forward);
+}
+
+static enum store_result change_destination(void) {
+    const struct destination_change change = {
+        .id = "whk_2",
+        .user_id = "usr_1",
+        .sets_name = true,
+        .sets_url = true,
+        .sets_event_types = true,
+        .sets_lines = true,
+        .url = "http://127.0.0.1:8/other",
+        .event_types = "lead.created",
+        .line_ids = "lin_1",
+        .code = &(struct store_secret){.seal = seal_third},
+        .pauses = true,
+        .now = now + 25 * HOUR,
+    };
+    return store_change_destination(store, &change);
+}
+
+static enum store_result resume_destination(void) {
+    return store_change_destination(
+        store, &(struct destination_change){
+                   .id = "whk_2", .user_id = "usr_1", .resumes = true, .now = now + 26 * HOUR});
+}
+
+static enum store_result delete_destination(void) {
+    return store_delete_destination(store, "usr_1", "whk_2", now + 27 * HOUR);
+}
+
+static enum store_result insert_second_test(void) {
+    return store_insert_test_event(store, &arena, "usr_1", "whk_2",
+                                   "evt_00000000000000000000000003", now + 26 * HOUR, event_body);
+}
+
+/* Removes in parts, to the end. */
+static enum store_result delete_old_rows(void) {
+    size_t removed = 1;
+    enum store_result result = STORE_OK;
+    while (result == STORE_OK && removed)
+        result = store_delete_old_rows(store, now + 40 * 24 * HOUR, &removed);
+    return result;
+}
+
+static void check_destinations(void) {
+    struct store_destination found;
+    struct destination_change unknown = added;
+    REPEAT(insert_destination);
+    REPEAT(insert_forward);
+    REPEAT(change_destination);
+    check_ok(store_find_destination(store, &arena, NULL, "whk_2", &found));
+    check(found.event_types && strcmp(found.event_types, "lead.created") == 0 && !found.all_lines &&
+              found.line_count == 1 && !*found.name && !found.is_first &&
+              strcmp(store_destination_state(&found), "paused") == 0,
+          "the changed webhook: %s", store_destination_state(&found));
+    REPEAT(resume_destination);
+    REPEAT(insert_second_test);
+    check_ok(store_find_destination(store, &arena, "usr_1", "whk_2", &found));
+    check(found.pending == 1 && found.dead == 0, "%lld pending", (long long)found.pending);
+    REPEAT_AS(delete_destination, STORE_NOT_FOUND);
+    check(contains("delivery.state:3 cancelled\n"), "its pending delivery is cancelled");
+    unknown.user_id = "usr_none";
+    check(store_change_destination(store, &unknown) == STORE_NOT_FOUND, "a webhook of another");
+    check(store_find_destination(store, &arena, "usr_1", "whk_2", &found) == STORE_NOT_FOUND,
+          "a deleted webhook");
+    check(store_insert_test_event(store, &arena, "usr_1", "whk_2", "evt_4", now, event_body) ==
+              STORE_NOT_FOUND,
+          "a test of a deleted webhook");
+}
+
 static void check_events(void) {
     REPEAT(set_webhook);
     REPEAT(replace_code);
@@ -767,7 +858,9 @@ int main(void) {
     check_rest();
     check_updates();
     check_owner();
+    check_destinations();
     REPEAT(delete_webhook);
+    REPEAT(delete_old_rows);
     sqlite3_close(reader);
     close_state();
     return check_failures();
