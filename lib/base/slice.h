@@ -32,7 +32,7 @@ static inline bool slice_starts(struct slice a, struct slice prefix) {
 /* `a` without its first `n` bytes (at most all of them). */
 static inline struct slice slice_skip(struct slice a, size_t n) {
     n = n < a.n ? n : a.n;
-    return (struct slice){a.p + n, a.n - n};
+    return (struct slice){n ? a.p + n : a.p, a.n - n}; /* NULL + 0 is undefined */
 }
 
 /* Takes the bytes before the first `end` off the front of `*rest` and returns them; the `end` byte
