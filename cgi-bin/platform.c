@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "delivery/wake.h"
 #include "payload/event_body.h"
+#include "payload/forward_body.h"
 #include "payload/webhook.h"
 #include "store/refusal.h"
 
@@ -133,9 +134,11 @@ static int refuse(struct request *rq, struct store *store, int64_t updates, cons
 }
 
 static int ingest(struct request *rq, struct json payload) {
-    struct store_payload found = {.now = rq->now, .write = event_body};
+    struct forward_post raw = {rq->body, payload};
+    const struct store_post post = forward_body_post(&raw, rq->arena);
+    struct store_payload found = {.now = rq->now, .write = event_body, .post = &post};
     const size_t count = webhook_read(rq->arena, payload, rq->now, MOST_UPDATES, &found.updates);
-    if (!count)
+    if (!count && !post.place_count)
         return reply_received(rq);
     struct store *store = state_store(rq, UNAVAILABLE); /* so that the platform sends it again */
     if (!store)

@@ -120,9 +120,10 @@ static bool sign(struct attempt *attempt, const struct keyring *keys) {
     }
     http_add_header(http, arena_printf(arena, "webhook-id: %s", delivery->event_id));
     http_add_header(http, arena_printf(arena, "webhook-timestamp: %lld", (long long)seconds));
-    http_add_header(http, arena_printf(arena, "webhook-signature: %s",
-                                       event_signature_list(arena, delivery->event_id, seconds,
-                                                            delivery->body, codes, count)));
+    if (!delivery->is_forward)
+        http_add_header(http, arena_printf(arena, "webhook-signature: %s",
+                                           event_signature_list(arena, delivery->event_id, seconds,
+                                                                delivery->body, codes, count)));
     http_add_header(http, arena_printf(arena, "X-Hub-Signature-256: %s",
                                        event_signature_hub(arena, delivery->body, codes[0])));
     for (size_t i = 0; i < count; i++)

@@ -357,39 +357,6 @@ static bool is_one_already(struct maker *m) {
     return !m->has_left_out && count == 1 && split_of(m, kept).element_count < 2;
 }
 
-static bool is_same_place(const struct forward_place *a, const struct forward_place *b) {
-    if (strcmp(a->waba_id, b->waba_id) != 0 || !a->phone_number_id != !b->phone_number_id)
-        return false;
-    return !a->phone_number_id || strcmp(a->phone_number_id, b->phone_number_id) == 0;
-}
-
-static void add_place(struct buffer *places, const struct forward_place *place) {
-    const struct forward_place *list = (const struct forward_place *)(void *)places->p;
-    const size_t count = places->n / sizeof *list;
-    if (!count || !is_same_place(&list[count - 1], place))
-        buffer_add(places, place, sizeof *place);
-}
-
-void forward_body_places(const struct forward_post *post, struct arena *arena,
-                         struct forward_place **places, size_t *count) {
-    struct buffer list = buffer_in(arena);
-    struct json entries = json_get(post->value, "entry");
-    for (struct json entry = json_first(entries); json_is(entry); entry = json_next(entry)) {
-        struct forward_place place = {.waba_id = account_of(entry, arena)};
-        struct json changes = json_get(entry, "changes");
-        if (!place.waba_id)
-            continue;
-        if (!json_is(json_first(changes)))
-            add_place(&list, &place);
-        for (struct json c = json_first(changes); json_is(c); c = json_next(c)) {
-            place.phone_number_id = line_of(c, arena);
-            add_place(&list, &place);
-        }
-    }
-    *places = (struct forward_place *)(void *)list.p;
-    *count = list.n / sizeof **places;
-}
-
 void forward_body_make(void *context, struct arena *arena,
                        const struct forward_selection *selection, struct forward_recipe **recipes,
                        size_t *count) {
@@ -408,4 +375,41 @@ void forward_body_make(void *context, struct arena *arena,
             make_apart(&m, &kept[i]);
     *recipes = (struct forward_recipe *)(void *)m.recipes.p;
     *count = m.recipes.n / sizeof(struct forward_recipe);
+}
+
+/* --- the POST for the store --- */
+
+static bool is_same_place(const struct forward_place *a, const struct forward_place *b) {
+    if (strcmp(a->waba_id, b->waba_id) != 0 || !a->phone_number_id != !b->phone_number_id)
+        return false;
+    return !a->phone_number_id || strcmp(a->phone_number_id, b->phone_number_id) == 0;
+}
+
+static void add_place(struct buffer *places, const struct forward_place *place) {
+    const struct forward_place *list = (const struct forward_place *)(void *)places->p;
+    const size_t count = places->n / sizeof *list;
+    if (!count || !is_same_place(&list[count - 1], place))
+        buffer_add(places, place, sizeof *place);
+}
+
+struct store_post forward_body_post(struct forward_post *post, struct arena *arena) {
+    struct buffer list = buffer_in(arena);
+    struct json entries = json_get(post->value, "entry");
+    for (struct json entry = json_first(entries); json_is(entry); entry = json_next(entry)) {
+        struct forward_place place = {.waba_id = account_of(entry, arena)};
+        struct json changes = json_get(entry, "changes");
+        if (!place.waba_id)
+            continue;
+        if (!json_is(json_first(changes)))
+            add_place(&list, &place);
+        for (struct json c = json_first(changes); json_is(c); c = json_next(c)) {
+            place.phone_number_id = line_of(c, arena);
+            add_place(&list, &place);
+        }
+    }
+    return (struct store_post){.body = post->body,
+                               .places = (const struct forward_place *)(void *)list.p,
+                               .place_count = list.n / sizeof(struct forward_place),
+                               .context = post,
+                               .make = forward_body_make};
 }

@@ -25,11 +25,9 @@ struct forward_post {
     struct json value;
 };
 
-/* Lists what the entries and changes of a POST are about, for struct store_post; in `arena`. A
- * place is repeated only where others stand between. Without an `id` of an account there is none.
- */
-void forward_body_places(const struct forward_post *post, struct arena *arena,
-                         struct forward_place **places, size_t *count);
+/* Returns the POST for the store, with all that its entries and changes are about; in `arena`. A
+ * place is repeated only where others stand between. `post` must stay valid. */
+struct store_post forward_body_post(struct forward_post *post, struct arena *arena);
 
 /* The forward_maker of a POST; `context` is its struct forward_post. The recipes are in the order
  * of the text. */

@@ -7,6 +7,7 @@
 #include "store/change.h"
 #include "store/contact.h"
 #include "store/flow_token.h"
+#include "store/forward_entry.h"
 #include "store/identity.h"
 #include "store/outbox_entry.h"
 #include "store/usage_tally.h"
@@ -935,7 +936,9 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
                         .now = payload->now,
                         .write = payload->write,
                         .usage = {.now = payload->now}};
-    if (!sql_begin(store) || !handle_all(&in, payload))
+    if (!sql_begin(store) || !handle_all(&in, payload) ||
+        (payload->post &&
+         !forward_insert(store, &scratch, payload->post, payload->now, &in.events)))
         sql_abandon(store);
     arena_free(&scratch);
     payload->events = in.events;

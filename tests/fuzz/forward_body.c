@@ -105,11 +105,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         .fields = data[1] & 1 ? (data[1] & 2 ? NULL : "flows messages") : "*",
     };
     struct forward_post post = {.body = fuzz_copy(data + 2, size - 2)};
-    struct forward_place *places;
-    size_t place_count;
     arena_init(&arena, 256 * 1024 * 1024, NULL);
     if (json_read(&arena, post.body, &post.value, &error) == 0) {
-        forward_body_places(&post, &arena, &places, &place_count);
+        forward_body_post(&post, &arena);
         add_content(&all, post.value, -1);
         for (int user = 0; user < 2; user++)
             check_user(&arena, &post, user, &selection, &forwarded);

@@ -292,16 +292,15 @@ static void check_trial(const struct trial *trial) {
 
 /* The places of a POST, as text. */
 static void check_places(const char *text, const char *expected) {
-    struct forward_post post = {.body = slice_of(text)};
-    struct forward_place *places;
+    struct forward_post raw = {.body = slice_of(text)};
     struct json_error error;
     struct buffer found = buffer_in(&arena);
-    size_t count;
-    check(json_read(&arena, post.body, &post.value, &error) == 0, "%s", text);
-    forward_body_places(&post, &arena, &places, &count);
-    for (size_t i = 0; i < count; i++)
-        buffer_printf(&found, "%s/%s ", places[i].waba_id,
-                      places[i].phone_number_id ? places[i].phone_number_id : "");
+    check(json_read(&arena, raw.body, &raw.value, &error) == 0, "%s", text);
+    const struct store_post post = forward_body_post(&raw, &arena);
+    for (size_t i = 0; i < post.place_count; i++)
+        buffer_printf(&found, "%s/%s ", post.places[i].waba_id,
+                      post.places[i].phone_number_id ? post.places[i].phone_number_id : "");
+    check(slice_equal(post.body, slice_of(text)), "%s", text);
     check(slice_equal(buffer_slice(&found), slice_of(expected)), "%s: %s", text, found.p);
 }
 

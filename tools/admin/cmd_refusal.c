@@ -7,6 +7,7 @@
 #include "nouns.h"
 #include "output.h"
 #include "payload/event_body.h"
+#include "payload/forward_body.h"
 #include "payload/webhook.h"
 #include "store/refusal.h"
 
@@ -76,21 +77,25 @@ int refusal_show(struct invocation *call) {
     return object_print(call, &json, "%s", refusal.id);
 }
 
-/* Stores the updates, UPDATES_AT_ONCE in a transaction. Returns EXIT_DONE, or fails. */
-static int ingest(struct invocation *call, struct store_update *updates, size_t count) {
-    size_t all_events = 0;
-    for (size_t from = 0; from < count; from += UPDATES_AT_ONCE) {
+/* Stores the updates, UPDATES_AT_ONCE in a transaction; the first one forwards the payload. Returns
+ * EXIT_DONE, or fails. */
+static int ingest(struct invocation *call, struct store_update *updates, size_t count,
+                  const struct store_post *post) {
+    size_t all_events = 0, from = 0;
+    do {
         struct store_payload part = {
             .updates = updates + from,
             .count = count - from < UPDATES_AT_ONCE ? count - from : UPDATES_AT_ONCE,
             .now = call->now,
             .write = event_body,
+            .post = from ? NULL : post,
         };
         enum store_result result = store_ingest(call->store, &call->arena, &part);
         if (result != STORE_OK)
             return fail_store(call, result);
         all_events += part.events;
-    }
+        from += UPDATES_AT_ONCE;
+    } while (from < count);
     if (all_events)
         wake_notify(&call->config);
     return EXIT_DONE;
@@ -114,7 +119,9 @@ int refusal_retry(struct invocation *call) {
                     "show` prints it",
                     error.reason, error.line, error.column);
     size_t count = webhook_read(&call->arena, payload, call->now, SIZE_MAX, &updates);
-    if ((status = ingest(call, updates, count)) != EXIT_DONE ||
+    struct forward_post raw = {refusal.body, payload};
+    const struct store_post post = forward_body_post(&raw, &call->arena);
+    if ((status = ingest(call, updates, count, &post)) != EXIT_DONE ||
         (status = remove_refusal(call, refusal.id)) != EXIT_DONE)
         return status;
     size_t outcomes[OUTCOME_REFUSED + 1] = {0};

@@ -1,0 +1,238 @@
+#include "store/forward_entry.h"
+
+#include "base/crypto.h"
+#include "store/outbox_entry.h"
+#include "store/webhook_match.h"
+
+/* A user with webhooks of the kind forward, and the accounts of the POST that belong to the user.
+ */
+struct receiver {
+    const char *user_id;
+    struct buffer waba_ids; /* of const char * */
+};
+
+/* An event of the current user. */
+struct made {
+    const char *id, *parts;
+    int64_t sequence;
+};
+
+/* The forwarding of one POST. */
+struct forwarding {
+    struct store *store;
+    struct arena *arena;
+    const struct store_post *post;
+    int64_t now;
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    char post_id[ID_SIZE];   /* "": the POST is not inserted yet */
+    struct buffer receivers; /* of struct receiver */
+    struct buffer excluded;  /* of struct forward_place */
+    size_t events;
+};
+
+static struct receiver *receivers(const struct forwarding *f, size_t *count) {
+    *count = f->receivers.n / sizeof(struct receiver);
+    return (struct receiver *)(void *)f->receivers.p;
+}
+
+/* --- whose it is --- */
+
+/* Reads the user of an account; *user_id is NULL when there is none who has webhooks that forward.
+ */
+static bool find_user(struct forwarding *f, const char *waba_id, const char **user_id) {
+    static struct statement s = {
+        .sql = "SELECT a.user_id FROM account a JOIN \"user\" u ON u.id = a.user_id "
+               "WHERE a.waba_id = ?1 AND u.deleted_at IS NULL AND EXISTS (SELECT 1 FROM webhook w "
+               "WHERE w.user_id = a.user_id AND w.kind = 'forward' AND " WEBHOOK_IS_SET ")"};
+    *user_id = NULL;
+    sql_start(f->store, &s, TEXT(waba_id));
+    if (!sql_row(f->store, &s))
+        return !sql_failed(f->store);
+    *user_id = column_text(&s, 0, f->arena);
+    sql_stop(&s);
+    return true;
+}
+
+static void add_account(struct forwarding *f, const char *user_id, const char *waba_id) {
+    size_t count, i = 0;
+    struct receiver *list = receivers(f, &count);
+    while (i < count && strcmp(list[i].user_id, user_id) != 0)
+        i++;
+    if (i == count) {
+        const struct receiver new = {user_id, buffer_in(f->arena)};
+        buffer_add(&f->receivers, &new, sizeof new);
+        list = receivers(f, &count);
+    }
+    buffer_add(&list[i].waba_ids, &waba_id, sizeof waba_id);
+}
+
+/* Adds the place to `excluded` when its line is archived or belongs to another account. */
+static bool check_line(struct forwarding *f, const struct forward_place *place) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM line l JOIN account a ON a.id = l.account_id "
+               "WHERE l.phone_number_id = ?1 AND (l.archived_at IS NOT NULL OR a.waba_id <> ?2)"};
+    sql_start(f->store, &s, TEXT(place->phone_number_id), TEXT(place->waba_id));
+    if (!sql_row(f->store, &s))
+        return !sql_failed(f->store);
+    sql_stop(&s);
+    buffer_add(&f->excluded, place, sizeof *place);
+    return true;
+}
+
+/* Finds the receivers and the excluded places; false on failure. */
+static bool find_receivers(struct forwarding *f) {
+    const char *waba_id = NULL, *user_id = NULL;
+    for (size_t i = 0; i < f->post->place_count; i++) {
+        const struct forward_place *place = &f->post->places[i];
+        if (!waba_id || strcmp(place->waba_id, waba_id) != 0) {
+            waba_id = place->waba_id;
+            if (!find_user(f, waba_id, &user_id) || !sql_is_within_limit(f->store))
+                return false;
+            if (user_id)
+                add_account(f, user_id, waba_id);
+        }
+        if (user_id && place->phone_number_id && !check_line(f, place))
+            return false;
+    }
+    return true;
+}
+
+/* --- the POST --- */
+
+/* Whether the POST is stored. */
+static bool is_known(struct forwarding *f) {
+    static struct statement s = {.sql = "SELECT 1 FROM platform_post WHERE hash = ?1"};
+    sql_start(f->store, &s, BLOB(((struct slice){(char *)f->hash, sizeof f->hash})));
+    const bool found = sql_row(f->store, &s);
+    if (found)
+        sql_stop(&s);
+    return found;
+}
+
+/* Inserts the POST before its first event. */
+static bool insert_post(struct forwarding *f) {
+    static struct statement s = {
+        .sql = "INSERT INTO platform_post (id, hash, body, created_at) VALUES (?1, ?2, ?3, ?4)"};
+    if (*f->post_id)
+        return true;
+    id_make(f->post_id, "pst_", f->now);
+    return sql_run(f->store, &s, TEXT(f->post_id),
+                   BLOB(((struct slice){(char *)f->hash, sizeof f->hash})), BLOB(f->post->body),
+                   INTEGER(f->now));
+}
+
+/* --- the events of one user --- */
+
+static bool is_same_body(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Inserts an event with this body, and adds it to `made`. */
+static bool insert_event(struct forwarding *f, struct store_event *event, const char *parts,
+                         struct buffer *made) {
+    const struct outbox_post post = {f->post_id, parts};
+    char *id = arena_alloc(f->arena, ID_SIZE);
+    bool is_new;
+    id_make(id, "evt_", f->now);
+    if (!insert_post(f) || !outbox_add(f->store, f->arena, event, id, NULL, &post, &is_new))
+        return false;
+    buffer_add(made, &(struct made){id, parts, event->sequence}, sizeof(struct made));
+    f->events++;
+    return true;
+}
+
+/* Inserts the deliveries to a webhook. Webhooks with the same selection get the same bodies in the
+ * same order. */
+static bool deliver(struct forwarding *f, struct store_event *event, const char *webhook_id,
+                    const struct forward_recipe *recipes, size_t count, struct buffer *made) {
+    for (size_t i = 0, at = 0; i < count; i++, at++) {
+        const struct made *list = (const struct made *)(void *)made->p;
+        size_t known = made->n / sizeof *list;
+        while (at < known && !is_same_body(list[at].parts, recipes[i].parts))
+            at++;
+        if (at == known && !insert_event(f, event, recipes[i].parts, made))
+            return false;
+        list = (const struct made *)(void *)made->p;
+        event->sequence = list[at].sequence;
+        if (!outbox_deliver(f->store, event, list[at].id, webhook_id, recipes[i].order_key) ||
+            !sql_is_within_limit(f->store))
+            return false;
+    }
+    return true;
+}
+
+/* Lists the platform's ids of the lines `line_ids`. */
+static bool find_lines(struct forwarding *f, const char *line_ids, struct buffer *found) {
+    static struct statement s = {.sql = "SELECT phone_number_id FROM line WHERE id = ?1"};
+    for (struct slice rest = slice_of(line_ids); rest.n;) {
+        sql_start(f->store, &s, TEXT(arena_copy(f->arena, slice_cut(&rest, ' '))));
+        if (!sql_row(f->store, &s))
+            continue;
+        const char *id = column_text(&s, 0, f->arena);
+        buffer_add(found, &id, sizeof id);
+        sql_stop(&s);
+    }
+    return !sql_failed(f->store);
+}
+
+static bool forward_to(struct forwarding *f, const struct receiver *receiver,
+                       const struct webhook_match *webhook, struct store_event *event,
+                       struct buffer *made) {
+    struct buffer lines = buffer_in(f->arena);
+    struct forward_recipe *recipes;
+    size_t count;
+    if (!find_lines(f, webhook->line_ids, &lines))
+        return false;
+    const struct forward_selection selection = {
+        .waba_ids = (const char *const *)(void *)receiver->waba_ids.p,
+        .waba_id_count = receiver->waba_ids.n / sizeof(char *),
+        .all_lines = !webhook->line_ids,
+        .phone_number_ids = (const char *const *)(void *)lines.p,
+        .phone_number_count = lines.n / sizeof(char *),
+        .excluded = (const struct forward_place *)(void *)f->excluded.p,
+        .excluded_count = f->excluded.n / sizeof(struct forward_place),
+        .fields = webhook->fields,
+        .splits_messages = webhook->splits_messages,
+    };
+    f->post->make(f->post->context, f->arena, &selection, &recipes, &count);
+    return deliver(f, event, webhook->id, recipes, count, made);
+}
+
+static bool forward_to_user(struct forwarding *f, const struct receiver *receiver) {
+    struct store_event event = {.type = "platform.webhook",
+                                .user_id = receiver->user_id,
+                                .is_forward = true,
+                                .now = f->now};
+    struct buffer made = buffer_in(f->arena);
+    struct webhook_match *webhooks;
+    size_t count;
+    if (!webhook_match_list(f->store, f->arena, receiver->user_id, &webhooks, &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (webhooks[i].is_forward && !forward_to(f, receiver, &webhooks[i], &event, &made))
+            return false;
+    return true;
+}
+
+bool forward_insert(struct store *store, struct arena *arena, const struct store_post *post,
+                    int64_t now, size_t *events) {
+    struct forwarding f = {.store = store,
+                           .arena = arena,
+                           .post = post,
+                           .now = now,
+                           .receivers = buffer_in(arena),
+                           .excluded = buffer_in(arena)};
+    size_t count;
+    if (!find_receivers(&f))
+        return false;
+    const struct receiver *list = receivers(&f, &count);
+    if (count)
+        crypto_sha256(post->body, f.hash);
+    if (!count || is_known(&f))
+        return !sql_failed(store);
+    for (size_t i = 0; i < count; i++)
+        if (!forward_to_user(&f, &list[i]))
+            return false;
+    *events += f.events;
+    return true;
+}

@@ -1,0 +1,15 @@
+/* Internal to the store: inserting the forwards of a POST in the open transaction. */
+#ifndef SWITCHBOARD_STORE_FORWARD_ENTRY_H
+#define SWITCHBOARD_STORE_FORWARD_ENTRY_H
+
+#include "store/forward.h"
+#include "store/sql.h"
+
+/* Inserts an event for each body that a webhook of the kind forward gets of the POST, with a
+ * delivery for each webhook of the user that gets the same body. The POST is stored once for all
+ * users. Does nothing when it is stored already, or no webhook gets anything of it. Adds the number
+ * of events to `*events`. Returns false when the store failed. Works in `arena`. */
+bool forward_insert(struct store *store, struct arena *arena, const struct store_post *post,
+                    int64_t now, size_t *events);
+
+#endif
