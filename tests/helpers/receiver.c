@@ -7,7 +7,7 @@
  * it listens. Stores request number N, counted in the order of completion, as DIR/N.head (request
  * line and headers, one a line), DIR/N.body (its bytes) and DIR/N.meta (the time of its arrival in
  * ms, and the number of requests being answered at that time). Creates N.head last. With RECORD in
- * the environment, also appends each request to the file events.PID of that directory, for the
+ * the environment, also appends each event to the file events.PID of that directory, for the
  * check of tests/contract: a line `event LENGTH LENGTH LENGTH`, and in these numbers of bytes the
  * name of the test file, the head and the body.
  *
@@ -236,11 +236,13 @@ static int next_number(void) {
     return last;
 }
 
-/* Appends the request to the records of the whole run. An event is a POST. */
+/* Appends the request to the records of the whole run, if it is an event: a POST with the signature
+ * that forwarded POSTs of the platform do not have. */
 static void keep_for_contract(const struct request *request, size_t head_length) {
     const char *kept = getenv("RECORD"), *test = getenv("BATS_TEST_FILENAME");
     char name[1024];
-    if (!kept || !*kept || strncmp(request->head, "POST ", 5) != 0)
+    if (!kept || !*kept || strncmp(request->head, "POST ", 5) != 0 ||
+        !strstr(request->head, "\nwebhook-signature:"))
         return;
     test = test ? test : "";
     snprintf(name, sizeof name, "%s/events.%ld", kept, (long)getpid());
