@@ -11,6 +11,7 @@
 #include "api/graph_links.h"
 #include "api/graph_local.h"
 #include "api/graph_messages.h"
+#include "api/graph_subscription.h"
 #include "api/upstream.h"
 #include "web/multipart.h"
 
@@ -44,7 +45,8 @@ static const struct graph_edge edges[] = {
     {"GET",    ROOT,              "debug_token",                LOCAL, .handle = graph_debug_token},
     /* a phone number */
     {"GET",    PHONE,             "",                           FORWARDED, PAGES},
-    {"POST",   PHONE,             "",                           DESTRUCTIVE, .handle = post_phone},
+    {"POST",   PHONE,             "?webhook_configuration",     LOCAL, .handle = graph_configure_webhook},
+    {"POST",   PHONE,             "?pin",                       DESTRUCTIVE, .handle = post_phone},
     {"POST",   PHONE,             "messages",                   RECORDED, .handle = graph_post_message},
     {"GET",    PHONE,             "whatsapp_business_profile",  FORWARDED, PAGES},
     {"POST",   PHONE,             "whatsapp_business_profile",  FORWARDED},
@@ -68,6 +70,9 @@ static const struct graph_edge edges[] = {
     /* a business account */
     {"GET",    WABA,              "",                           FORWARDED, PAGES},
     {"GET",    WABA,              "phone_numbers",              FORWARDED, PAGES},
+    {"GET",    WABA,              "subscribed_apps",            LOCAL, .handle = graph_get_subscription},
+    {"POST",   WABA,              "subscribed_apps",            LOCAL, .handle = graph_subscribe},
+    {"DELETE", WABA,              "subscribed_apps",            LOCAL, .handle = graph_unsubscribe},
     {"GET",    WABA,              "message_templates",          FORWARDED, TEMPLATES},
     {"POST",   WABA,              "message_templates",          FORWARDED},
     {"DELETE", WABA,              "message_templates",          DESTRUCTIVE},
@@ -111,8 +116,6 @@ static int post_phone(struct request *rq, const struct graph_node *node) {
             return -1;
     if (multipart_is(graph->content_type))
         return fail(rq, INVALID, "The body must be JSON or application/x-www-form-urlencoded.");
-    if (!graph_parameter(rq, "pin").p)
-        return fail(rq, INVALID, "The parameter pin is required.");
     return graph_forward(rq, node);
 }
 
@@ -127,8 +130,8 @@ static int find_node(struct request *rq, struct graph_node *node) {
     return graph->node.n ? graph_find_node(rq, graph->node, node) : graph_fail_unknown(rq);
 }
 
-static int check_destructive(struct request *rq, const struct graph_edge *row) {
-    if (row->action != GRAPH_DESTRUCTIVE || config_is_on(rq->config->graph_destructive))
+static int check_destructive(struct request *rq) {
+    if (config_is_on(rq->config->graph_destructive))
         return 0;
     return fail(
         rq, FORBIDDEN,
@@ -148,7 +151,9 @@ static int serve_edge(struct request *rq) {
     }
     if (!row)
         return graph_fail_unknown(rq);
-    if (check_destructive(rq, row) || (node.id && graph_check_fields(rq, node.kind)))
+    if (row->action == GRAPH_DESTRUCTIVE && check_destructive(rq))
+        return -1;
+    if (node.id && graph_check_fields(rq, node.kind))
         return -1;
     rq->graph->row = row;
     return row->handle ? row->handle(rq, &node) : graph_forward(rq, &node);
@@ -178,8 +183,9 @@ static void make_routes(void) {
     size_t count = 0, written = 0;
     for (const struct graph_edge *row = edges; row->method; row++) {
         char *path = paths[written++];
-        snprintf(path, LONGEST_PATH, "%s%s%s", row->of == GRAPH_ROOT ? "" : "/:id",
-                 row->of == GRAPH_ROOT || *row->name ? "/" : "", row->name);
+        int length = (int)strcspn(row->name, "?");
+        snprintf(path, LONGEST_PATH, "%s%s%.*s", row->of == GRAPH_ROOT ? "" : "/:id",
+                 row->of == GRAPH_ROOT || length ? "/" : "", length, row->name);
         add_route(&count, row->method, path);
     }
     for (size_t i = 0; i < 3; i++) { /* what no row has: serve_edge refuses it */
@@ -194,13 +200,14 @@ static void write_edges(struct json_writer *out, const char *name) {
 
 int main(int argc, char **argv) {
     make_routes();
-    return serve(&(struct service){.name = "graph",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .prepare = upstream_prepare,
-                                   .enter = graph_enter,
-                                   .settle = graph_settle,
-                                   .write_edges = write_edges,
-                                   .is_catch_all = true},
-                 argc, argv);
+    return serve(
+        &(struct service){.name = "graph",
+                          .routes = routes,
+                          .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | CALLS_WEBHOOKS,
+                          .prepare = upstream_prepare,
+                          .enter = graph_enter,
+                          .settle = graph_settle,
+                          .write_edges = write_edges,
+                          .is_catch_all = true},
+        argc, argv);
 }

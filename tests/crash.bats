@@ -47,6 +47,13 @@ assert_crash() { # NAME REASON SIGNAL
     assert_crash crash-exhaust 'out of memory health' -
 }
 
+@test "a crash of a program with the platform's contract is an error in the platform's shape" {
+    request GET /v21.0/ -H 'X-Probe: abort' -H 'X-Request-Id: crash-graph'
+    assert_status 500
+    assert_that '.error.code == 1 and .error.type == "OAuthException"
+        and .error.fbtrace_id == "crash-graph" and (.error.message | contains("crash-graph"))'
+}
+
 @test "a crash is counted by its program, and the request is not counted as answered" {
     counted() {
         request GET /metrics

@@ -105,8 +105,8 @@ passes() {
     answer="{\"success\":true,\"n\":\"$method $path\",\"odd\":$odd}"
     platform_answers_to "$1" "/v26.0$path?" 200 "$answer"
     [[ $1 == GET ]] || sent=(-d "$odd")
-    [[ $2 != /:phone ]] || sent=(-d '{"pin":"123456"}')
-    [[ $1 != POST || $2 != /:phone ]] || query=(messaging_product pin pin)
+    [[ $2 != '/:phone?pin' ]] || sent=(-d '{"pin":"123456"}')
+    [[ $1 != POST || $2 != '/:phone?pin' ]] || query=(messaging_product pin pin)
     more="&access_token=$TOKEN&&${query[1]}&appsecret_proof=0a&${query[2]}=a=b"
     graph "$1" "/v21.0$path?${query[0]}=%c3%BC+%2F$more" "${sent[@]}"
     assert_status 200
@@ -437,8 +437,8 @@ passes() {
         'DELETE /:flow
 DELETE /:waba/message_templates
 POST /:flow/deprecate
-POST /:phone
-POST /:phone/deregister'
+POST /:phone/deregister
+POST /:phone?pin'
 }
 
 @test "a plan that has ended is 403 10, a user without an account 400 100" {

@@ -22,6 +22,8 @@ static bool is_repeatable(const struct request *rq) {
 }
 
 static struct shape shape_of(const struct request *rq) {
+    if (rq->graph->error_code)
+        return (struct shape){reply_status(rq->failure.code), rq->graph->error_code, 0, oauth};
     switch (rq->failure.code) {
     case UNAUTHORIZED: return (struct shape){401, 190, 0, oauth};
     case FORBIDDEN:
@@ -42,7 +44,8 @@ static struct shape shape_of(const struct request *rq) {
 /* The platform's messages begin with the code where an application is to show it. */
 static const char *message(struct request *rq, const struct shape *shape) {
     const char *text = rq->failure.message;
-    if (rq->failure.is_verbatim || shape->subcode || (shape->code != 100 && shape->code != 10))
+    bool has_code = shape->code == 100 || shape->code == 10 || rq->graph->error_code;
+    if (rq->failure.is_verbatim || shape->subcode || !has_code)
         return text;
     return arena_printf(rq->arena, "(#%d) %s", shape->code, text);
 }

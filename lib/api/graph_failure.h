@@ -14,7 +14,7 @@
  *     INTERNAL, BAD_GATEWAY              500 1   OAuthException
  *     the others                         their status, 100 OAuthException
  *
- * The fbtrace_id is the request's id.
+ * graph->error_code replaces the code. The fbtrace_id is the request's id.
  */
 #ifndef SWITCHBOARD_GRAPH_FAILURE_H
 #define SWITCHBOARD_GRAPH_FAILURE_H

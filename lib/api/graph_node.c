@@ -87,14 +87,21 @@ bool graph_is_elsewhere(struct request *rq, const struct graph_answer *answer) {
 
 /* --- edges --- */
 
-const struct graph_edge *graph_find_edge(const struct request *rq, const struct graph_edge *edges,
+/* Whether the edge's name is the path, and the request has the parameter of the name. */
+static bool is_edge(struct request *rq, const struct graph_edge *edge, const char *path) {
+    struct slice parameter = slice_of(edge->name);
+    const char *name = arena_copy(rq->arena, slice_cut(&parameter, '?'));
+    struct slice unused[MAX_PATH_PARAMETERS];
+    return route_matches(name, path, unused) &&
+           (!parameter.n || graph_parameter(rq, parameter.p).p);
+}
+
+const struct graph_edge *graph_find_edge(struct request *rq, const struct graph_edge *edges,
                                          unsigned kinds) {
     const struct graph_request *graph = rq->graph;
     const char *path = arena_copy(rq->arena, kinds == GRAPH_ROOT ? graph->node : graph->edge);
-    struct slice unused[MAX_PATH_PARAMETERS];
     for (; edges->method; edges++)
-        if (edges->of & kinds && strcmp(edges->method, rq->method) == 0 &&
-            route_matches(edges->name, path, unused))
+        if (edges->of & kinds && strcmp(edges->method, rq->method) == 0 && is_edge(rq, edges, path))
             return edges;
     return NULL;
 }
@@ -120,7 +127,7 @@ void graph_write_edges(struct json_writer *out, const char *name, const struct g
             if (!(edges->of & segments[i].kind))
                 continue;
             snprintf(path, sizeof path, "%s%s%s", segments[i].segment,
-                     *edges->name || !*segments[i].segment ? "/" : "", edges->name);
+                     !*segments[i].segment || strcspn(edges->name, "?") ? "/" : "", edges->name);
             json_write_object(out, NULL);
             json_write_text(out, "method", edges->method);
             json_write_text(out, "path", path);

@@ -50,7 +50,8 @@ enum graph_action {
 struct graph_edge {
     const char *method;
     unsigned of;      /* kinds of node (enum graph_kind) */
-    const char *name; /* "": the node itself; a `:name` segment matches any segment */
+    const char *name; /* "": the node itself; a `:name` segment matches any segment. What follows
+                         a `?` is a parameter that the request must have (graph_parameter) */
     enum graph_action action;
     int (*handle)(struct request *rq, const struct graph_node *node); /* NULL: graph_forward */
 
@@ -62,7 +63,7 @@ struct graph_edge {
 
 /* Finds the edge of the request: the first row with its method, a name that matches the path, and
  * one of the kinds. NULL: there is none. */
-const struct graph_edge *graph_find_edge(const struct request *rq, const struct graph_edge *edges,
+const struct graph_edge *graph_find_edge(struct request *rq, const struct graph_edge *edges,
                                          unsigned kinds);
 
 /* Writes the table for the description (struct service). */

@@ -33,6 +33,8 @@ struct graph_request {
 
     struct slice token; /* p == NULL: none was found so far */
 
+    int error_code; /* of a failure: in place of that of its kind; 0: none */
+
     const struct graph_edge *row; /* of the table of edges, set before its handler is called */
 };
 

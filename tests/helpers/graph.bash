@@ -47,7 +47,7 @@ make_objects() {
 
 # Prints the path of an edge with the ids of this file in place of the kinds of nodes.
 path_of() { # PATH
-    local path=$1
+    local path=${1%\?*}
     path=${path/:phone/$LINE}
     path=${path/:waba/$WABA}
     path=${path/:media/$MEDIA}

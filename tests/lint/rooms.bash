@@ -8,7 +8,7 @@ web base
 store base
 graph base
 payload base web store
-api base web store graph payload
+api base web store graph payload delivery
 delivery base store
 cgi-bin base web store graph payload api delivery
 tools base web store graph payload delivery
