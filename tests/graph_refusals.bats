@@ -74,11 +74,14 @@ form='Content-Type: application/x-www-form-urlencoded'
 # bats test_tags=route
 @test "with the PIN of a number no other property of it is passed on" {
     write_config 'graph_destructive = yes'
-    local other='webhook_configuration'
+    local other='search_visibility'
     graph POST "/$LINE" -d "{\"pin\":\"123456\",\"$other\":{\"override_callback_uri\":\"x\"}}"
     assert_graph_error 400 100 OAuthException "$other"
-    graph POST "/$LINE?pin=123456&$other%5Boverride_callback_uri%5D=x"
-    assert_graph_error 400 100 OAuthException "$other"
+    graph POST "/$LINE?pin=123456&webhook_configuration%5Boverride_callback_uri%5D=x"
+    assert_graph_error 400 100 OAuthException webhook_configuration
+    # the object itself is read here, and the PIN beside it is not passed on
+    graph POST "/$LINE" -d '{"pin":"123456","webhook_configuration":{"verify_token":"x"}}'
+    assert_graph_error 400 100 OAuthException override_callback_uri
     graph POST "/$LINE?pin=123456" -d "$other=x" -H "$form"
     assert_graph_error 400 100 OAuthException "$other"
     graph POST "/$LINE?pin=123456" -H 'Content-Type: multipart/form-data; boundary=x' \
