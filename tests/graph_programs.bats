@@ -128,10 +128,56 @@ fetch_media() {
     assert_body_is "@$photo"
 }
 
-# The webhooks of the user that forward the platform's POSTs, as JSON.
+# Prints the URLs of the webhooks that forward the platform's POSTs.
 forwards() {
-    api GET /v2/webhooks
-    gojq -c '[.data.webhooks[] | select(.kind == "forward") | [.url, .state]]' "$body"
+    db "SELECT url FROM webhook WHERE kind = 'forward' AND deleted_at IS NULL ORDER BY id"
+}
+
+@test "Chatwoot: the set-up of an inbox validates the token, registers and sets the webhook" {
+    local hook=$PROGRAM_URL/hook other
+    answers PROGRAM hook 'verify chatwoot-token'
+    # the form is accepted if this succeeds
+    request GET "/v14.0/$WABA/message_templates?access_token=$TOKEN"
+    assert_status 200
+    request GET "/v14.0/$WABA/message_templates?access_token=wrong"
+    assert_graph_error 401 190 null OAuthException
+    request GET "/v22.0/$WABA/phone_numbers?access_token=$TOKEN"
+    assert_status 200
+    assert_text '.data[0].id' "$LINE"
+    assert_that '.data[0] | has("display_phone_number") and has("verified_name")'
+    call GET "/v22.0/$LINE" -H 'Content-Type: application/json'
+    assert_status 200
+    assert_that 'has("code_verification_status")'
+    post "/v22.0/$LINE/register" '{"messaging_product":"whatsapp","pin":"212834"}'
+    assert_status 200
+    assert_json .success true
+    post "/v22.0/$WABA/subscribed_apps" \
+        "{\"override_callback_uri\":\"$hook\",\"verify_token\":\"chatwoot-token\"}"
+    assert_status 200
+    assert_json .success true
+    assert_equal "$(forwards)" "$hook"
+    # removing the inbox
+    call DELETE "/v22.0/$WABA/subscribed_apps" -H 'Content-Type: application/json'
+    assert_status 200
+    assert_json .success true
+    assert_equal "$(forwards)" ''
+    # newer releases set it at the number, and remove it there
+    other=$PROGRAM_URL/hook?inbox=2
+    post "/v24.0/$LINE" "{\"webhook_configuration\":{\"override_callback_uri\":\"$other\",
+        \"verify_token\":\"chatwoot-token\"}}"
+    assert_status 200
+    assert_json .success true
+    assert_equal "$(forwards)" "$other"
+    # a URL whose receiver does not accept the token is refused
+    post "/v24.0/$LINE" "{\"webhook_configuration\":{\"override_callback_uri\":\"$hook\",
+        \"verify_token\":\"another\"}}"
+    assert_graph_error 400 2200 null OAuthException
+    assert_equal "$(forwards)" "$other"
+    post "/v24.0/$LINE" '{"webhook_configuration":{"override_callback_uri":""}}'
+    assert_status 200
+    assert_equal "$(forwards)" ''
+    # nothing of this changed the platform's own webhook
+    assert_equal "$(sandbox GET requests | gojq -c '[.[].path | select(test("subscribed_apps"))]')" '[]'
 }
 
 @test "Chatwoot: the health of an inbox is read with 14 fields" {
@@ -195,6 +241,29 @@ forwards() {
     call DELETE "/v14.0/$WABA/message_templates?name=customer_satisfaction_survey_1"
     assert_status 200
     configure
+}
+
+@test "Typebot: the dialog of a number reads the token, the numbers and the subscribed apps" {
+    local app
+    request GET "/v17.0/debug_token?input_token=$TOKEN" -H "Authorization: Bearer $TOKEN"
+    assert_status 200
+    assert_that '.data | (.app_id | type == "string") and has("expires_at")
+        and (.scopes | contains(["whatsapp_business_management", "whatsapp_business_messaging"]))'
+    app=$(value .data.app_id)
+    call GET "/v17.0/$LINE"
+    assert_status 200
+    assert_that '.display_phone_number | length > 0'
+    call GET "/v17.0/$WABA/phone_numbers?fields=id%2Cdisplay_phone_number&limit=100"
+    assert_status 200
+    assert_equal "$(value '.data[] | keys | join(" ")')" 'display_phone_number id'
+    assert_that '.paging.next == null'
+    call GET "/v17.0/$WABA/subscribed_apps"
+    assert_status 200
+    assert_text '.data[0].whatsapp_business_api_data.id' "$app"
+    # what it sends when its app is not in the list
+    call POST "/v17.0/$WABA/subscribed_apps"
+    assert_status 200
+    assert_json .success true
 }
 
 @test "Typebot: messages, the typing indicator and files" {
@@ -308,7 +377,74 @@ forwards() {
     assert_json .success true
     call POST "/v17.0/$flow/deprecate"
     assert_status 200
+    call POST "/v17.0/$WABA/subscribed_apps"
+    assert_status 200
     configure
+}
+
+@test "Botpress: the app, the token, several nodes at once, registration in the query" {
+    request GET /app -H "Authorization: Bearer $TOKEN"
+    assert_status 200
+    assert_that '.id | type == "string"'
+    request GET "/debug_token?input_token=$TOKEN&access_token=$TOKEN"
+    assert_status 200
+    assert_that '.data | has("app_id") and has("granular_scopes")'
+    call GET "/v22.0/?ids=$WABA,$LINE&fields=id"
+    assert_status 200
+    assert_text ".[\"$WABA\"].id" "$WABA"
+    request GET "/v22.0/$WABA/phone_numbers?access_token=$TOKEN"
+    assert_status 200
+    request POST "/v22.0/$LINE/register?access_token=$TOKEN&messaging_product=whatsapp&pin=212834"
+    assert_status 200
+    assert_json .success true
+    post "/v22.0/$WABA/subscribed_apps" '{}'
+    assert_status 200
+    assert_json .success true
+    call GET "/v22.0/$WABA/message_templates?fields=id,name,status&limit=20&status=APPROVED"
+    assert_status 200
+    assert_that '.data | length == 20'
+    call GET "/v22.0/$WABA/message_templates?fields=id,name,status&limit=20&status=APPROVED&after=$(value .paging.cursors.after)"
+    assert_status 200
+    assert_that '.data | length == 20'
+}
+
+@test "pywa: a webhook of the number, trailing slashes, a DELETE with a body, codes and settings" {
+    local id code
+    answers PROGRAM hook 'verify pywa-token'
+    post "/v23.0/$LINE/" "{\"webhook_configuration\":{\"override_callback_uri\":\"$PROGRAM_URL/hook?pywa\",\"verify_token\":\"pywa-token\"}}"
+    assert_status 200
+    assert_json .success true
+    assert_equal "$(forwards)" "$PROGRAM_URL/hook?pywa"
+    send v23.0 '{"messaging_product":"whatsapp","recipient_type":"individual","to":"15551230001","type":"text","text":{"body":"Hi","preview_url":false},"biz_opaque_callback_data":"tracker"}'
+    id=$(value '.messages[0].id')
+    post "/v23.0/$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"status\":\"read\",\"message_id\":\"$id\"}"
+    assert_json .success true
+    upload_form v23.0 messaging_product=whatsapp '@photo.jpg;image/jpeg' type=image/jpeg
+    fetch_media "/v23.0/$media" -H "Authorization: Bearer $TOKEN"
+    call GET "/v23.0/$LINE/whatsapp_business_profile?fields=about,websites"
+    assert_status 200
+    assert_that '.data[0] | type == "object"'
+    call GET "/v23.0/$LINE/whatsapp_commerce_settings"
+    assert_status 200
+    assert_that '.data | type == "array"'
+    post "/v23.0/$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"15551230007"}]}'
+    assert_status 200
+    assert_that '.block_users.added_users | length == 1'
+    call DELETE "/v23.0/$LINE/block_users" -H 'Content-Type: application/json' \
+        -d '{"messaging_product":"whatsapp","block_users":[{"user":"15551230007"}]}'
+    assert_status 200
+    post "/v23.0/$LINE/message_qrdls" '{"prefilled_message":"Hi","generate_qr_image":"PNG"}'
+    assert_status 200
+    code=$(value .code)
+    call GET "/v23.0/$LINE/message_qrdls/$code"
+    assert_text '.data[0].prefilled_message' Hi
+    call DELETE "/v23.0/$LINE/message_qrdls/$code"
+    assert_json .success true
+    call GET "/v23.0/$LINE?fields=id,display_phone_number,throughput"
+    assert_equal "$(value 'keys | join(" ")')" 'display_phone_number id throughput'
+    # every error has a code, also for edges that are not served
+    call POST "/v23.0/$LINE/marketing_messages" -d '{}' -H 'Content-Type: application/json'
+    assert_graph_error 400 100 33 GraphMethodException
 }
 
 @test "no request of these programs leaves a token in a log" {
