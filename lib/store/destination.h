@@ -64,7 +64,7 @@ struct destination_change {
 enum store_result store_insert_destination(struct store *store,
                                            const struct destination_change *change);
 
-/* Changes a webhook. A replaced code still signs for WEBHOOK_CODE_OVERLAP_MS. A URL that is set
+/* Changes a webhook. A replaced code still signs for 24 h. A URL that is set
  * ends the suspension and makes the waiting deliveries due. STORE_NOT_FOUND: the user has no such
  * webhook. */
 enum store_result store_change_destination(struct store *store,

@@ -1,7 +1,6 @@
 #include "store/destination_row.h"
 
 #include "store/outbox_entry.h"
-#include "store/webhook_config.h"
 #include "store/webhook_match.h"
 
 bool destination_begin(struct store *store, const char *user_id, const struct store_secret *code) {

@@ -4,6 +4,8 @@
 
 #include "store/sql.h"
 
+enum { WEBHOOK_CODE_OVERLAP_MS = 24 * 60 * 60 * 1000 }; /* how long a replaced code still signs */
+
 /* Begins a change of one of the user's webhooks, which the delivery of events reads. `code` NULL:
  * none is sealed. */
 bool destination_begin(struct store *store, const char *user_id, const struct store_secret *code);

@@ -5,8 +5,6 @@
 
 #include "store/store.h"
 
-enum { WEBHOOK_CODE_OVERLAP_MS = 24 * 60 * 60 * 1000 }; /* how long a replaced code still signs */
-
 struct store_webhook {
     const char *url;          /* "" when unset */
     struct slice sealed_code; /* n == 0 when unset; sealed with webhook_code_context */
