@@ -100,3 +100,59 @@ form='Content-Type: application/x-www-form-urlencoded'
     done
     assert_nothing_sent
 }
+
+# bats test_tags=route
+@test "a code of a QR code that is a step within the path is refused" {
+    local code
+    for code in . ..; do
+        forget_sent
+        graph DELETE "/v21.0/$LINE/message_qrdls/$code"
+        assert_equal "$(sent_count "path=/v26.0/$LINE/")" 0
+        ((status >= 400)) || fail_answer 'expected a refusal'
+        assert_nothing_sent
+    done
+}
+
+# --- answers of the platform that are not passed on as they are ---
+
+# bats test_tags=route
+@test "a header of the platform that a web server cannot pass on, or that has the token, is left out" {
+    local value
+    for value in "$(printf '%9000s' '' | tr ' ' 1)" "a $PLATFORM_TOKEN"; do
+        fault "$(gojq -nc --arg value "$value" \
+            '{status: 200, body: "{\"id\":\"1\"}", headers: {"Retry-After": $value}}')"
+        graph GET "/$LINE"
+        assert_status 200
+        refute_header Retry-After
+        assert_body_is '{"id":"1"}'
+    done
+}
+
+# bats test_tags=route
+@test "an answer that begins as JSON and is not JSON is an error, and one that is too large is passed on" {
+    local text
+    for text in 'trueX' '{"id":"1"' '{"id":"1"}}' '{"id":"1"} x' '{"id":1,}'; do
+        printf 'case: %s\n' "$text"
+        fault "$(gojq -nc --arg text "$text" '{status: 200, body: $text}')"
+        graph GET "/$LINE"
+        assert_graph_error 500 1 OAuthException 'without JSON'
+    done
+    text="{\"a\":$(printf '%150s' '' | tr ' ' '[')$(printf '%150s' '' | tr ' ' ']')}"
+    fault "$(gojq -nc --arg text "$text" '{status: 200, body: $text}')"
+    graph GET "/$LINE"
+    assert_status 200
+    assert_body_is "$text"
+}
+
+# bats test_tags=route
+@test "an answer with the platform access token is an error, also when a link or an escape holds it" {
+    local text escaped
+    escaped="\\u00$(printf '%02x' "'$PLATFORM_TOKEN")${PLATFORM_TOKEN:1}"
+    for text in "{\"a\":\"x$PLATFORM_TOKEN\"}" "{\"a\":\"x$escaped\"}" \
+        "{\"paging\":{\"next\":{\"url\":\"https:\\/\\/h\\/?access_token=$escaped\"}}}"; do
+        printf 'case: %s\n' "$text"
+        fault "$(gojq -nc --arg text "$text" '{status: 400, body: $text}')"
+        graph GET "/$LINE"
+        assert_graph_error 500 1 OAuthException 'holds a secret'
+    done
+}

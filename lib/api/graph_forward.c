@@ -1,5 +1,7 @@
 #include "api/graph_forward.h"
 
+#include <stdlib.h>
+
 #include "api/graph_failure.h"
 #include "api/upstream.h"
 #include "base/log.h"
@@ -57,19 +59,55 @@ int graph_ask(struct request *rq, const struct graph_node *node, struct graph_re
 
 /* --- the answer --- */
 
-/* Whether the body is a JSON object, or the `true` with which the platform answers some calls. */
-static bool is_json(struct slice body) {
-    struct slice first = json_cut_token(&body);
-    return slice_starts(first, SLICE("{")) || slice_starts(first, SLICE("true"));
+/* The longest header that is passed on: Apache refuses an answer with a line of 8 KB. */
+enum { LONGEST_HEADER = 4096 };
+
+/* Whether the body is a JSON object, or the `true` with which the platform answers some calls. One
+ * beyond the limits of our reader is JSON too. */
+static bool is_json(struct request *rq, struct slice body) {
+    struct json json;
+    struct json_error error;
+    struct slice rest = body, first = json_cut_token(&rest);
+    if (!slice_starts(first, SLICE("{")) && !slice_starts(first, SLICE("true")))
+        return false;
+    return json_read(rq->arena, body, &json, &error) == 0 || error.is_limit;
 }
 
 static bool contains(struct slice text, const char *part) {
     return text.n && memmem(text.p, text.n, part, strlen(part)) != NULL;
 }
 
-/* Whether the body holds the token, as it is or percent-encoded. */
-static bool has_token(struct request *rq, struct slice body, const char *token) {
-    return contains(body, token) || contains(body, graph_escape(rq->arena, slice_of(token)));
+/* The text with each escape of JSON that stands for an ASCII character replaced by it. */
+static struct slice without_escapes(struct arena *arena, struct slice text) {
+    char *out = arena_alloc(arena, text.n), digits[5] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        out[n] = text.p[i];
+        if (text.p[i] == '\\' && i + 1 < text.n)
+            out[n] = text.p[++i];
+        if (i && text.p[i - 1] == '\\' && text.p[i] == 'u' && text.n - i > 4) {
+            memcpy(digits, text.p + i + 1, 4);
+            out[n] = (char)strtoul(digits, NULL, 16);
+            i += 4;
+        }
+        n++;
+    }
+    return (struct slice){out, n};
+}
+
+/* Whether the text holds the token: as it is, percent-encoded, or with escapes of JSON. */
+static bool has_token(struct request *rq, struct slice text, const char *token) {
+    if (contains(text, token) || contains(text, graph_escape(rq->arena, slice_of(token))))
+        return true;
+    return text.n && memchr(text.p, '\\', text.n) &&
+           contains(without_escapes(rq->arena, text), token);
+}
+
+/* Adds a header of the platform's answer; NULL: it has none. */
+static void copy_header(struct request *rq, const struct graph_outcome *outcome, const char *name,
+                        const char *value) {
+    if (value && strlen(value) <= LONGEST_HEADER && !has_token(rq, slice_of(value), outcome->token))
+        reply_header(rq, name, value);
 }
 
 static int fail_on_answer(struct request *rq, const struct graph_answer *answer) {
@@ -84,17 +122,16 @@ static int fail_on_answer(struct request *rq, const struct graph_answer *answer)
 int graph_reply(struct request *rq, const struct graph_outcome *outcome, struct slice body) {
     const struct graph_relayed *relayed = &outcome->relayed;
     const struct graph_answer *answer = &relayed->answer;
-    if (answer->retry_after)
-        reply_header(rq, "Retry-After", answer->retry_after);
-    if (answer->status < 200 || (answer->status >= 300 && answer->status < 400) || !is_json(body))
+    copy_header(rq, outcome, "Retry-After", answer->retry_after);
+    if (answer->status < 200 || (answer->status >= 300 && answer->status < 400) ||
+        !is_json(rq, body))
         return fail_on_answer(rq, answer);
     if (has_token(rq, body, outcome->token)) {
         log_message(LOG_ERROR, "request %s: the platform's answer holds its token", rq->id);
         return fail(rq, INTERNAL, "The platform's answer holds a secret and is not passed on.");
     }
     for (size_t i = 0; i < GRAPH_RELAY_HEADERS; i++)
-        if (relayed->headers[i] && !has_token(rq, slice_of(relayed->headers[i]), outcome->token))
-            reply_header(rq, graph_relay_headers[i], relayed->headers[i]);
+        copy_header(rq, outcome, graph_relay_headers[i], relayed->headers[i]);
     return reply_body(rq, answer->status, GRAPH_JSON, body);
 }
 
@@ -105,7 +142,7 @@ int graph_forward(struct request *rq, const struct graph_node *node) {
     if (graph_ask(rq, node, &relay, &outcome))
         return -1;
     struct slice body = outcome.relayed.answer.body;
-    if (row && row->rewrite && outcome.relayed.answer.status < 300 && is_json(body)) {
+    if (row && row->rewrite && outcome.relayed.answer.status < 300 && is_json(rq, body)) {
         body = row->rewrite(rq, node, &outcome);
         if (!body.p)
             return -1;

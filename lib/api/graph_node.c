@@ -87,12 +87,17 @@ bool graph_is_elsewhere(struct request *rq, const struct graph_answer *answer) {
 
 /* --- edges --- */
 
+/* Whether the segment is a step within the path, which libcurl and servers would carry out. */
+static bool is_step(struct slice segment) {
+    return slice_equal(segment, SLICE(".")) || slice_equal(segment, SLICE(".."));
+}
+
 /* Whether the edge's name is the path, and the request has the parameter of the name. */
 static bool is_edge(struct request *rq, const struct graph_edge *edge, const char *path) {
     struct slice parameter = slice_of(edge->name);
     const char *name = arena_copy(rq->arena, slice_cut(&parameter, '?'));
-    struct slice unused[MAX_PATH_PARAMETERS];
-    return route_matches(name, path, unused) &&
+    struct slice found[MAX_PATH_PARAMETERS];
+    return route_matches(name, path, found) && !is_step(found[0]) &&
            (!parameter.n || graph_parameter(rq, parameter.p).p);
 }
 
