@@ -104,7 +104,7 @@ STATIC_PACKAGES := binutils dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-
 CGI_PLAIN := root health version
 CGI_STORE := me ready metrics webhooks platform session lines threads contacts inbox changes \
     events replay responses overview
-CGI_GRAPH := messages templates forms graph graph_media
+CGI_GRAPH := messages templates forms graph graph_media destinations
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
 TOOLS := switchboard pool courier $(if $(filter 1,$(STATIC_CURL)),,graph-sandbox)

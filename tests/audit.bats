@@ -69,8 +69,8 @@ all_but() {
     done
 }
 
-@test "only the programs that call the platform reach the network" {
-    local program calling=(messages templates forms media graph graph_media)
+@test "only the programs that call the platform or webhooks reach the network" {
+    local program calling=(messages templates forms media graph graph_media destinations)
     for program in $(all_but "${calling[@]}"); do
         assert_outcome refused "$program" 'connect to loopback TCP'
     done
@@ -100,7 +100,7 @@ all_but() {
 }
 
 @test "only the programs that encrypt or decrypt tokens and codes read the key file" {
-    local program reading=(messages templates forms media graph graph_media webhooks)
+    local program reading=(messages templates forms media graph graph_media webhooks destinations)
     for program in $(all_but "${reading[@]}"); do
         assert_outcome refused "$program" 'read the key file'
         assert_outcome refused "$program" 'read beside the configuration'

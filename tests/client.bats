@@ -44,6 +44,7 @@ reply WAMID
 template APPROVED WAMID
 upload MEDIA WAMID
 webhook http://127.0.0.1:1/hook s3cret false
+webhooks 2 Statuses paused null
 event from US.1
 refused 400 VALIDATION_ERROR [{\"path\":\"to\",\"code\":\"invalid_value\",\"message\":$(
         )\"must be a phone number of 5 to 20 digits with its country code\"}]"

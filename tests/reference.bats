@@ -214,6 +214,7 @@ clauses() {
         | .value.requestBody?.content["application/json"].example? // empty
         | ["\($method) \($path)", ($path | sub("[{]name[}]"; "greeting")
             | sub("[{]eventId[}]"; "evt_00000000000000000000000001")
+            | sub("[{]webhookId[}]"; "whk_sample")
             | gsub("[{](?<of>thread|contact|line)Id[}]"; "\(.of[:3])_sample")), tojson] | @tsv' \
         "$DOC/htdocs/openapi.json")
     ((count > 14)) || fail "only $count examples"

@@ -389,7 +389,7 @@ similar_paths() {
 wrong_fields='
     def wrong: {string: [null, true, 5, ["x"], {a: 1}], object: [null, false, 5, "x", []],
         array: [null, true, 5, "x", {a: 1}], integer: [null, true, "x", [], {}],
-        boolean: [null, "true", 1, [], {}],
+        boolean: [null, "true", 1, [], {}], "array of strings": [true, 5, "x", {a: 1}],
         "string or number": [null, true, ["x"], {a: 1}]};
     def row($issue): "400\t\($issue)\t\(tojson)";
     select(.path == $route and .method == $method) | . as $described
@@ -400,13 +400,18 @@ wrong_fields='
         | (wrong[.type][] | with(.; "invalid_type")),
         (select(.required) | $whole | delpaths([$keys]) | row("\($place):required")),
         (select((.type | startswith("string")) and (.may_be_empty | not)) | with(""; "empty")),
-        (select(.values) | with("no such value"; "invalid_value")),
-        (select(.longest) | with("x" * (.longest + 1); "invalid_value")),
-        (select(.pattern) | with("no match"; "invalid_value")),
+        def with_text($value; $code): if .type != "array of strings" then with($value; $code)
+            else $whole | setpath($keys; [$value]) | row("\($place)[0]:\($code)") end;
+        (select(.values) | with_text("no such value"; "invalid_value")),
+        (select(.longest) | with_text("x" * (.longest + 1); "invalid_value")),
+        (select(.pattern) | with_text("no match"; "invalid_value")),
+        (select(.type == "array of strings") | with_text(""; "empty"),
+            with_text((null, 5, ["x"], {}); "invalid_type")),
         (select(.type == "integer" and .from) | with(.from - 1; "out_of_range")),
         (select(.type == "integer" and .to) | with(.to + 1; "out_of_range")),
-        (select(.type == "array" and .from) | with($given[:.from - 1]; "too_few")),
-        (select(.type == "array" and .to) | with([range(.to + 1) | $given[0]]; "too_many")),
+        (select((.type | startswith("array")) and .from) | with($given[:.from - 1]; "too_few")),
+        (select((.type | startswith("array")) and .to)
+            | with([range(.to + 1) | $given[0]]; "too_many")),
         (select(has_items($described))
             | $whole | setpath($keys + [0]; "x") | row("\($place)[0]:invalid_type"))),
     (.one_of[] as $names | whole_body | delpaths([$names[] | keys_of])

@@ -182,11 +182,6 @@ END
 
 # --- 5: authorization ---
 
-@test "the path /v2/webhooks is 404 (spec 7)" {
-    api GET /v2/webhooks
-    assert_error 404 NOT_FOUND
-}
-
 @test "the executable is not linked with libcurl" {
     assert_without webhooks curl_easy_init
 }

@@ -27,10 +27,16 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_DEFAULT] = {"--default", VALUE_NONE, "make it the user's default account"},
     [OPTION_ENDS] = {"--ends", VALUE_TIME, "when the plan ends; without it, never"},
     [OPTION_FAILED] = {"--failed", VALUE_NONE, "only events whose last attempt failed"},
+    [OPTION_FIELDS] = {"--fields", VALUE_FIELDS,
+                       "fields of the platform's changes; default: messages"},
     [OPTION_FULL] = {"--full", VALUE_NONE,
                      "check the whole database for damage: minutes for a large one"},
+    [OPTION_KIND] = {"--kind", VALUE_KIND, "what the webhook gets; default: event"},
     [OPTION_LIMIT] = {"--limit", VALUE_LIMIT, "print at most N rows"},
-    [OPTION_NAME] = {"--name", VALUE_LABEL, "the name that GET /v2/me shows"},
+    [OPTION_LINES] = {"--lines", VALUE_LINES, "only what concerns these lines; default: all"},
+    [OPTION_NAME] = {"--name", VALUE_LABEL, "the name that the API shows"},
+    [OPTION_NEW_CODE] = {"--new-code", VALUE_NONE, "set a new random code and print it, once"},
+    [OPTION_NO_SPLIT] = {"--no-split", VALUE_NONE, "each POST has the messages of the platform's"},
     [OPTION_NUMBER] = {"--number", VALUE_NUMBER, "the phone number, as displayed"},
     [OPTION_PHONE_NUMBER_ID] = {"--phone-number-id", VALUE_PHONE_NUMBER_ID,
                                 "the platform's id of the line"},
@@ -38,10 +44,15 @@ const struct option_rule option_rules[OPTION_COUNT] = {
                               "the platform type, such as CLOUD_API"},
     [OPTION_PRIMARY] = {"--primary", VALUE_NONE, "make it the user's primary line"},
     [OPTION_SINCE] = {"--since", VALUE_TIME, "only what was created at that time or later"},
+    [OPTION_SPLIT] = {"--split", VALUE_NONE, "each POST has one message or one status"},
+    [OPTION_TYPES] = {"--types", VALUE_EVENT_TYPES,
+                      "types of events; default: all but message.status"},
     [OPTION_UNREGISTERED] = {"--unregistered", VALUE_NONE,
                              "the line is not registered with the platform yet"},
     [OPTION_UNTIL] = {"--until", VALUE_TIME, "only what was created before that time"},
     [OPTION_URL] = {"--url", VALUE_URL, "the URL of the gateway; default: public_url"},
+    [OPTION_VERIFY_TOKEN_FILE] = {"--verify-token-file", VALUE_FILE,
+                                  "a file with the verify token; default: standard input"},
     [OPTION_WABA_ID] = {"--waba-id", VALUE_WABA_ID, "the platform's id of the business account"},
 };
 
@@ -174,6 +185,46 @@ const struct command commands[] = {
     {.noun = "event", .verb = "disable", .needs = NEEDS_STORE, .run = event_disable,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
      .summary = "turn a type of event off again"},
+
+    {.noun = "webhook", .verb = "list", .needs = NEEDS_STORE, .run = webhook_list,
+     .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "list webhooks, oldest first",
+     .details = "A webhook is active, paused, suspended (it failed for five days or answered 410;\n"
+                "one event is tried per hour) or unset (it has no URL)."},
+    {.noun = "webhook", .verb = "show", .needs = NEEDS_STORE, .run = webhook_show,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_WEBHOOK_ID},
+     .summary = "show what a webhook gets and how its deliveries are"},
+    {.noun = "webhook", .verb = "add", .needs = NEEDS_STORE, .run = webhook_add,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_HOOK_URL},
+     .options = OPTION(KIND) | OPTION(VERIFY_TOKEN_FILE) | OPTION(NAME) | OPTION(TYPES) |
+                OPTION(LINES) | OPTION(FIELDS) | OPTION(SPLIT),
+     .summary = "add a webhook to a user and print its id and its code, once",
+     .details = "The kind event gets the gateway's events; --types selects some. The kind forward\n"
+                "gets the platform's POSTs; --fields and --split are for it. Its URL is verified as\n"
+                "the platform does, with the verify token, one line of --verify-token-file or of\n"
+                "standard input. The token is not stored. The code signs what is posted."},
+    {.noun = "webhook", .verb = "change", .needs = NEEDS_STORE, .run = webhook_change,
+     .min_operands = 1, .max_operands = 2, .operands = {VALUE_WEBHOOK_ID, VALUE_HOOK_URL},
+     .options = OPTION(VERIFY_TOKEN_FILE) | OPTION(NAME) | OPTION(TYPES) | OPTION(LINES) |
+                OPTION(FIELDS) | OPTION(SPLIT) | OPTION(NO_SPLIT) | OPTION(NEW_CODE),
+     .summary = "change the URL of a webhook, what it gets, or its code",
+     .details = "A URL, the present one too, ends a suspension. A new URL of the kind forward is\n"
+                "verified, as by `switchboard webhook add`. The replaced code of --new-code signs\n"
+                "events for 24 hours more. A webhook without a code gets one with its URL."},
+    {.noun = "webhook", .verb = "pause", .needs = NEEDS_STORE, .run = webhook_pause,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_WEBHOOK_ID},
+     .summary = "post nothing to a webhook: its events wait"},
+    {.noun = "webhook", .verb = "resume", .needs = NEEDS_STORE, .run = webhook_resume,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_WEBHOOK_ID},
+     .summary = "end a pause or a suspension: the waiting events are delivered now"},
+    {.noun = "webhook", .verb = "test", .needs = NEEDS_STORE, .run = webhook_test,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_WEBHOOK_ID},
+     .summary = "send an event of type ping to a webhook and print its id",
+     .details = "The courier delivers it like any other event; `switchboard event show` prints\n"
+                "the attempts."},
+    {.noun = "webhook", .verb = "delete", .needs = NEEDS_STORE, .run = webhook_delete,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_WEBHOOK_ID},
+     .summary = "delete a webhook; the events that wait for it are cancelled"},
 
     {.noun = "usage", .needs = NEEDS_STORE, .run = usage_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},

@@ -79,6 +79,15 @@ const webhook = await taken(api.POST("/v2/webhooks/config", {
 const read = await taken(api.GET("/v2/webhooks/config"));
 console.log(`webhook ${webhook.webhookUrl} ${read.webhookCode} ${read.isVerified}`);
 
+const another = await taken(api.POST("/v2/webhooks", {
+    body: { url: "http://127.0.0.1:1/other", eventTypes: ["message.status"], name: "Statuses" },
+}));
+const changed = await taken(api.PATCH("/v2/webhooks/{webhookId}", {
+    params: { path: { webhookId: another.id } }, body: { eventTypes: null, paused: true },
+}));
+const { items } = await taken(api.GET("/v2/webhooks"));
+console.log(`webhooks ${items.length} ${changed.name} ${changed.state} ${changed.eventTypes}`);
+
 // The body of an event is typed too.
 type Event<Name extends keyof webhooks> =
     webhooks[Name]["post"]["requestBody"]["content"]["application/json"];

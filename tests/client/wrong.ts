@@ -75,6 +75,14 @@ await api.POST("/v2/webhooks/config", {
     // @ts-expect-error no code
     body: { webhookUrl: "https://example.org/hook" },
 });
+await api.POST("/v2/webhooks", {
+    // @ts-expect-error an unknown type of events
+    body: { url: "https://example.org/hook", eventTypes: ["message.sent"] },
+});
+await api.PATCH("/v2/webhooks/{webhookId}", {
+    // @ts-expect-error null in place of a text
+    params: { path: { webhookId: "whk_1" } }, body: { url: null },
+});
 await api.POST("/v2/messages/send/interactive/button", {
     body: {
         phoneNumberId, to, bodyText: "Shall we call you?",

@@ -45,7 +45,7 @@ request() {
         request_http
     fi
     record_exchange "$target"
-    [[ $path != /v2/webhooks/* ]] || keep_codes
+    [[ $path != /v2/webhooks* ]] || keep_codes
 }
 
 # Records a secret of this run; tests/leaks checks that it is only in the files where it belongs:
@@ -60,7 +60,8 @@ keep_codes() {
     local file code
     for file in "$body" ${has_data:+"$data"}; do
         [[ -f $file ]] || continue # a pipe
-        { gojq -r '.. | .webhookCode? | strings' "$file" 2>/dev/null || true; } |
+        { gojq -r '(.. | .webhookCode?), .code?, .data.code?, .data.items[]?.code? | strings' \
+            "$file" 2>/dev/null || true; } |
             while IFS= read -r code; do
                 keep_secret 'webhook code' "$code"
             done

@@ -41,18 +41,23 @@ routes() {
 sample_functions='
     def segments: {name: "greeting", mediaId: "7001", flowId: "7002", sessionId: "ses_sample",
         threadId: "thr_sample", contactId: "con_sample", lineId: "lin_sample",
-        wamid: "wamid.sample", eventId: "evt_00000000000000000000000001"};
+        wamid: "wamid.sample", eventId: "evt_00000000000000000000000001",
+        webhookId: "whk_sample"};
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
         language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1},
-        upTo: "msg_sample", lineId: "lin_sample"};
+        upTo: "msg_sample", lineId: "lin_sample", phoneNumberIds: $line};
+    # the fields of webhooks of the kind forward; that of the samples is of the kind event
+    def of_forwards: ["fields", "splitMessages", "verifyToken"];
     def known_paths: {link: "sample-link"};
 
     # the path with a sample for each segment; a segment without one is an error
     def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
         .name as $name | segments[$name] // error("no sample for the segment :\($name)"));
-    # the path as a regular expression; apache.conf sends only such segments to the route of :wamid
-    def pattern: "^\(gsub(":wamid"; "(wamid[.]|msg_)[^/]*") | gsub(":[A-Za-z]+"; "[^/]*"))$";
+    # the path as a regular expression; apache.conf sends only such segments to the routes of :wamid
+    # and of :webhookId
+    def pattern: "^\(gsub(":wamid"; "(wamid[.]|msg_)[^/]*") | gsub(":webhookId"; "whk_[^/]*")
+        | gsub(":[A-Za-z]+"; "[^/]*"))$";
 
     def last_name: split(".") | last;
     def sample($field): if $field.values then $field.values[0]
@@ -71,7 +76,9 @@ sample_functions='
     # Whether the field has to be absent because another one of its alternatives is present: the
     # one with the path `$chosen` or above it, else the first one.
     def is_excluded($route; $chosen): .path as $path
-        | any($route.exclusive[] | select(index([$path]));
+        | ($route.executable == "destinations" and $path != $chosen
+            and (of_forwards | index($path)))
+        or any($route.exclusive[] | select(index([$path]));
             (first(.[] | select(. as $name | $chosen == $name
                 or ($chosen | startswith($name + ".", $name + "[]")))) // .[0]) != $path);
 
@@ -91,6 +98,7 @@ sample_functions='
                 then [range([$field.from // 0, 1] | max)
                     | object($route; $field.path + "[]."; $all; $chosen)]
                 elif $field.type == "array" then []
+                elif $field.type == "array of strings" then [sample($field)]
                 else sample($field) end);
     def least_body: object(.; ""; false; "");
     def whole_body($chosen): object(.; ""; true; $chosen);
@@ -136,10 +144,18 @@ have_samples() {
         INSERT INTO flow_reply_count VALUES ('$ACCOUNT', '7002', 0)"
 }
 
-# Sets the webhook of the user, which some routes need and DELETE /v2/webhooks/config removes.
+# Sets the webhooks of the user, which some routes need and others remove: the first one, and that
+# of the samples.
 have_webhook() {
     api POST /v2/webhooks/config \
         -d '{"webhookUrl":"http://127.0.0.1:1/","webhookCode":"sample code"}'
+    db "INSERT INTO webhook (id, user_id, kind, url, code, created_at, updated_at)
+        SELECT 'whk_sample', w.user_id, w.kind, w.url, w.code, w.created_at + 1, 1
+        FROM webhook w JOIN user u ON u.id = w.user_id
+        WHERE u.email = '$EMAIL' AND w.url <> '' AND w.id <> 'whk_sample'
+        ORDER BY w.created_at, w.id LIMIT 1
+        ON CONFLICT (id) DO UPDATE SET url = excluded.url, code = excluded.code,
+            paused_at = NULL, deleted_at = NULL"
 }
 
 # --- requests to every route ---

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "command.h"
 #include "payload/recipient.h"
+#include "payload/webhook_rules.h"
 
 static const char digits[] = "0123456789";
 
@@ -102,6 +103,71 @@ static const char *check_url(const char *text) {
                : "must be such as https://api.example.org, without a slash at its end";
 }
 
+static const char *check_hook_url(const char *text) {
+    return url_check(slice_of(text))
+               ? "must be an absolute http: or https: URL without user name and password"
+               : NULL;
+}
+
+static const char *check_kind(const char *text) {
+    return is_choice(VALUE_KIND, text) ? NULL : "must be event or forward";
+}
+
+/* --- lists, whose items are separated by commas --- */
+
+static bool is_event_type(struct slice text) {
+    for (const char *const *type = webhook_event_types; *type; type++)
+        if (slice_equal(text, slice_of(*type)))
+            return true;
+    return false;
+}
+
+static bool is_field(struct slice text) {
+    return text.n <= webhook_field_rule.longest && !webhook_field_rule.check(text) &&
+           !slice_equal(text, SLICE(WEBHOOK_ALL_FIELDS));
+}
+
+static bool is_line(struct slice text) {
+    size_t n = 0;
+    while (n < text.n && strchr(digits, text.p[n]))
+        n++;
+    return n >= 1 && n <= 32 && n == text.n;
+}
+
+/* Whether `item` accepts all items, of which no two are equal. */
+static bool is_list(const char *text, bool (*item)(struct slice text)) {
+    struct slice rest = slice_of(text);
+    do {
+        struct slice one = slice_cut(&rest, ','), others = rest;
+        if (!item(one))
+            return false;
+        while (others.n)
+            if (slice_equal(slice_cut(&others, ','), one))
+                return false;
+    } while (rest.n);
+    return text[strlen(text) - 1] != ',';
+}
+
+static const char *check_event_types(const char *text) {
+    return strcmp(text, "default") == 0 || is_list(text, is_event_type)
+               ? NULL
+               : "must be default, or some of message.received,lead.created,message.status, each "
+                 "once";
+}
+
+static const char *check_fields(const char *text) {
+    return strcmp(text, "default") == 0 || strcmp(text, "all") == 0 || is_list(text, is_field)
+               ? NULL
+               : "must be default, all, or fields of the platform's webhooks, each once, such as "
+                 "messages,account_update";
+}
+
+static const char *check_lines(const char *text) {
+    return strcmp(text, "all") == 0 || is_list(text, is_line)
+               ? NULL
+               : "must be all, or the platform's ids of lines, each once, separated by commas";
+}
+
 static const struct {
     const char *name;
     const char *(*check)(const char *text);
@@ -113,10 +179,15 @@ static const struct {
     [VALUE_EMAIL] = {"EMAIL", check_email, NULL},
     [VALUE_EVENT_ID] = {"ID", check_id, NULL},
     [VALUE_EVENT_TYPE] = {"TYPE", check_event_type, "message.status"},
+    [VALUE_EVENT_TYPES] = {"TYPE,TYPE", check_event_types, NULL},
+    [VALUE_FIELDS] = {"FIELD,FIELD", check_fields, NULL},
     [VALUE_FILE] = {"FILE", check_file, NULL},
+    [VALUE_HOOK_URL] = {"URL", check_hook_url, NULL},
     [VALUE_IDENTITY] = {"PHONE_OR_BSUID", check_identity, NULL},
+    [VALUE_KIND] = {"KIND", check_kind, "event forward"},
     [VALUE_LABEL] = {"NAME", check_label, NULL},
     [VALUE_LIMIT] = {"N", check_limit, NULL},
+    [VALUE_LINES] = {"PHONE_NUMBER_ID,PHONE_NUMBER_ID", check_lines, NULL},
     [VALUE_NUMBER] = {"+E164", check_number, NULL},
     [VALUE_PAGE] = {"PAGE", check_page, "switchboard switchboard.conf"},
     [VALUE_PHONE_NUMBER_ID] = {"PHONE_NUMBER_ID", check_digits, NULL},
@@ -127,6 +198,7 @@ static const struct {
     [VALUE_TIME] = {"ISO8601", check_time, NULL},
     [VALUE_URL] = {"URL", check_url, NULL},
     [VALUE_WABA_ID] = {"WABA_ID", check_digits, NULL},
+    [VALUE_WEBHOOK_ID] = {"WEBHOOK_ID", check_id, NULL},
 };
 
 const char *value_name(enum value_kind kind) {

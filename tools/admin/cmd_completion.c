@@ -10,7 +10,7 @@ static bool begins_noun(const struct command *command) {
     return command == commands || strcmp(command[-1].noun, command->noun) != 0;
 }
 
-static unsigned options_of(const struct command *command) {
+static uint64_t options_of(const struct command *command) {
     return command->required | command->options | COMMON_OPTIONS;
 }
 
@@ -93,10 +93,10 @@ static void print_words(const char *noun) {
     }
 }
 
-static void print_option_names(unsigned options) {
+static void print_option_names(uint64_t options) {
     const char *between = "";
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (options & 1u << i) {
+        if (options & OPTION_BIT(i)) {
             printf("%s%s", between, option_rules[i].name);
             between = " ";
         }
@@ -183,10 +183,10 @@ static void print_choice(const char *name, const char *meaning) {
     puts("'");
 }
 
-static void print_zsh_flags(unsigned options) {
+static void print_zsh_flags(uint64_t options) {
     puts("        flags=(");
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (options & 1u << i)
+        if (options & OPTION_BIT(i))
             print_choice(option_rules[i].name, option_rules[i].meaning);
     puts("        )");
 }

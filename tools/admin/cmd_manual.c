@@ -4,9 +4,9 @@
 #include "command.h"
 #include "nouns.h"
 
-static void print_options(struct arena *arena, unsigned options) {
+static void print_options(struct arena *arena, uint64_t options) {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (options & 1u << i)
+        if (options & OPTION_BIT(i))
             manual_item(option_term(arena, i), option_rules[i].meaning);
 }
 

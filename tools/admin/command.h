@@ -26,10 +26,15 @@ enum value_kind {
     VALUE_EMAIL,
     VALUE_EVENT_ID,
     VALUE_EVENT_TYPE,
+    VALUE_EVENT_TYPES,
+    VALUE_FIELDS,
     VALUE_FILE,
+    VALUE_HOOK_URL,
     VALUE_IDENTITY,
+    VALUE_KIND,
     VALUE_LABEL,
     VALUE_LIMIT,
+    VALUE_LINES,
     VALUE_NUMBER,
     VALUE_PAGE,
     VALUE_PHONE_NUMBER_ID,
@@ -40,6 +45,7 @@ enum value_kind {
     VALUE_TIME,
     VALUE_URL,
     VALUE_WABA_ID,
+    VALUE_WEBHOOK_ID,
     VALUE_COUNT,
 };
 
@@ -56,23 +62,32 @@ enum option {
     OPTION_DEFAULT,
     OPTION_ENDS,
     OPTION_FAILED,
+    OPTION_FIELDS,
     OPTION_FULL,
+    OPTION_KIND,
     OPTION_LIMIT,
+    OPTION_LINES,
     OPTION_NAME,
+    OPTION_NEW_CODE,
+    OPTION_NO_SPLIT,
     OPTION_NUMBER,
     OPTION_PHONE_NUMBER_ID,
     OPTION_PLATFORM_TYPE,
     OPTION_PRIMARY,
     OPTION_SINCE,
+    OPTION_SPLIT,
+    OPTION_TYPES,
     OPTION_UNREGISTERED,
     OPTION_UNTIL,
     OPTION_URL,
+    OPTION_VERIFY_TOKEN_FILE,
     OPTION_WABA_ID,
     OPTION_COUNT,
 };
 
-/* A set of options, as the bits of a word. */
-#define OPTION(name) (1u << OPTION_##name)
+/* A set of options is a uint64_t: the set of one, by its number and by its name. */
+#define OPTION_BIT(option) (UINT64_C(1) << (option))
+#define OPTION(name)       OPTION_BIT(OPTION_##name)
 
 struct option_rule {
     const char *name; /* with its dashes */
@@ -91,7 +106,7 @@ struct command {
     const char *noun, *verb; /* verb NULL: the noun is the whole command */
     size_t min_operands, max_operands;
     enum value_kind operands[MAX_OPERANDS];
-    unsigned options, required; /* besides --config, --json and --help, which all commands take */
+    uint64_t options, required; /* besides --config, --json and --help, which all commands take */
     enum command_need needs;
     int (*run)(struct invocation *call); /* returns an exit code, after printing a failure */
     const char *summary;                 /* one line, no full stop */
@@ -160,7 +175,7 @@ int fail_usage(struct invocation *call, const char *format, ...)
 int fail_store(const struct invocation *call, enum store_result result);
 
 /* The kinds of rows that a command line names. */
-enum row_kind { ROW_USER, ROW_ACCOUNT, ROW_LINE, ROW_CONTACT, ROW_EVENT, ROW_REFUSAL };
+enum row_kind { ROW_USER, ROW_ACCOUNT, ROW_LINE, ROW_CONTACT, ROW_EVENT, ROW_REFUSAL, ROW_WEBHOOK };
 
 /* Prints that there is no row of the kind with that name (an email address, an id). */
 int fail_missing(enum row_kind kind, const char *name);

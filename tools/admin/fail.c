@@ -64,9 +64,13 @@ int fail_missing(enum row_kind kind, const char *name) {
     static const struct {
         const char *what, *noun; /* the noun of the command that lists them; NULL: not shown */
     } kinds[] = {
-        [ROW_USER] = {"user", NULL},      [ROW_ACCOUNT] = {"account", "account"},
-        [ROW_LINE] = {"line", "line"},    [ROW_CONTACT] = {"contact", "contact"},
-        [ROW_EVENT] = {"event", "event"}, [ROW_REFUSAL] = {"refused payload", "refusal"},
+        [ROW_USER] = {"user", NULL},
+        [ROW_ACCOUNT] = {"account", "account"},
+        [ROW_LINE] = {"line", "line"},
+        [ROW_CONTACT] = {"contact", "contact"},
+        [ROW_EVENT] = {"event", "event"},
+        [ROW_REFUSAL] = {"refused payload", "refusal"},
+        [ROW_WEBHOOK] = {"webhook", "webhook"},
     };
     if (!kinds[kind].noun)
         return fail("there is no %s %s", kinds[kind].what, name);

@@ -41,10 +41,10 @@ const char *command_usage(struct arena *arena, const struct command *command) {
         buffer_printf(&usage, i < command->min_operands ? " %s" : " [%s]",
                       value_name(command->operands[i]));
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (command->required & 1u << i)
+        if (command->required & OPTION_BIT(i))
             add_option(&usage, i, true);
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (command->options & 1u << i)
+        if (command->options & OPTION_BIT(i))
             add_option(&usage, i, false);
     return usage.p;
 }
@@ -56,9 +56,9 @@ const char *option_term(struct arena *arena, int option) {
     return arena_printf(arena, "%s %s", rule->name, value_name(rule->value));
 }
 
-static void print_options(struct arena *arena, unsigned options) {
+static void print_options(struct arena *arena, uint64_t options) {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (options & 1u << i)
+        if (options & OPTION_BIT(i))
             printf("  %-34s %s\n", option_term(arena, i), option_rules[i].meaning);
 }
 

@@ -37,6 +37,15 @@ int event_test(struct invocation *call);
 int event_enable(struct invocation *call);
 int event_disable(struct invocation *call);
 
+int webhook_list(struct invocation *call);
+int webhook_show(struct invocation *call);
+int webhook_add(struct invocation *call);
+int webhook_change(struct invocation *call);
+int webhook_pause(struct invocation *call);
+int webhook_resume(struct invocation *call);
+int webhook_test(struct invocation *call);
+int webhook_delete(struct invocation *call);
+
 int usage_run(struct invocation *call);
 
 int refusal_list(struct invocation *call);

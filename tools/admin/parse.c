@@ -89,13 +89,13 @@ static const char *explain_unknown(struct invocation *call) {
 
 static const char *check_options(struct invocation *call) {
     const struct command *command = call->command;
-    unsigned allowed = command->options | command->required | COMMON_OPTIONS;
+    uint64_t allowed = command->options | command->required | COMMON_OPTIONS;
     for (int i = 0; i < OPTION_COUNT; i++) {
         const struct option_rule *rule = &option_rules[i];
         const char *wrong = NULL;
-        if (call->options[i] && !(allowed & 1u << i))
+        if (call->options[i] && !(allowed & OPTION_BIT(i)))
             return arena_printf(&call->arena, "%s is not an option of this command", rule->name);
-        if (!call->options[i] && command->required & 1u << i)
+        if (!call->options[i] && command->required & OPTION_BIT(i))
             return arena_printf(&call->arena, "%s %s is missing", rule->name,
                                 value_name(rule->value));
         if (call->options[i] && rule->value != VALUE_NONE)

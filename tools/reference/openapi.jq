@@ -41,7 +41,8 @@ def object($route; $prefix):
             + (if .to then {maxItems: .to} else {} end)
             + (if any($route.members[]; .path | startswith($field.path + "[]."))
                 then {items: object($route; $field.path + "[].")}
-                elif .type == "array of strings" then {items: ({type: "string"} + text_rules)}
+                elif .type == "array of strings"
+                then {uniqueItems: true, items: ({type: "string"} + text_rules)}
                 else {} end) end
         | if $field.may_be_null then .type |= [., "null"] else . end;
     def is_own: startswith($prefix) and (.[($prefix | length):] | contains(".") | not);
@@ -86,8 +87,9 @@ def query_schema: if .type == "integer"
     else {type: "string"} + text_rules end;
 def parameter($in; $schema): {name: .path, in: $in, description: (.text // "" | plain), $schema}
     + (if $in == "path" or .required then {required: true} else {} end);
-# apache.conf leads other texts below /v2/messages to another program.
-def segment_rules: if .path == "wamid" then {pattern: "^(wamid\\.|msg_)"} else {} end;
+# apache.conf leads other texts below /v2/messages and /v2/webhooks to other programs.
+def segment_rules: if .path == "wamid" then {pattern: "^(wamid\\.|msg_)"}
+    elif .path == "webhookId" then {pattern: "^whk_"} else {} end;
 def strict: {name: "Prefer", in: "header", schema: {type: "string", examples: ["handling=strict"]},
     description: "handling=strict makes unknown members and query parameters an error."};
 def parameters:

@@ -1,0 +1,249 @@
+/* /v2/webhooks: the caller's webhooks, to which events and the platform's POSTs go. The routes
+ * below it that have no id are those of the first one: webhooks.c. */
+#include "api/destination_input.h"
+#include "api/destination_view.h"
+#include "api/paging.h"
+#include "base/crypto.h"
+#include "base/http_client.h"
+#include "base/seal.h"
+#include "delivery/handshake.h"
+#include "delivery/wake.h"
+#include "payload/event_body.h"
+#include "store/event_test.h"
+#include "store/seal_context.h"
+
+enum { CODE_BYTES = 32 }; /* 64 hexadecimal characters */
+
+/* --- the list --- */
+
+static const struct field list_query[] = {
+    PAGING_FIELDS,
+    {0},
+};
+
+static int reply_webhooks(struct request *rq, const struct store_destination *webhooks,
+                          size_t count, size_t limit) {
+    const size_t shown = count < limit ? count : limit;
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_array(&data, "items");
+    for (size_t i = 0; i < shown; i++)
+        if (destination_view_write(rq, &data, NULL, &webhooks[i]))
+            return -1;
+    json_write_end(&data);
+    paging_write(rq, &data, count > limit ? webhooks[shown - 1].id : NULL);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+static int get_webhooks(struct request *rq) {
+    const size_t limit = paging_limit(rq);
+    struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
+    struct store_destination *webhooks;
+    size_t count;
+    if (paging_after(rq, "whk_", &page.after))
+        return -1;
+    enum store_result result = store_list_destinations(
+        rq->caller->store, rq->arena, rq->caller->user.id, &page, &webhooks, &count);
+    return result == STORE_OK ? reply_webhooks(rq, webhooks, count, limit) : state_fail(rq, result);
+}
+
+/* --- one webhook --- */
+
+static int fail_webhook(struct request *rq, enum store_result result) {
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND,
+                    "There is no webhook with this id: GET /v2/webhooks lists them.");
+    return state_fail(rq, result);
+}
+
+static int find_webhook(struct request *rq, const char *id, struct store_destination *webhook) {
+    enum store_result result =
+        store_find_destination(rq->caller->store, rq->arena, rq->caller->user.id, id, webhook);
+    return result == STORE_OK ? 0 : fail_webhook(rq, result);
+}
+
+static int find_named(struct request *rq, struct store_destination *webhook) {
+    return find_webhook(rq, arena_copy(rq->arena, rq->parameters[0]), webhook);
+}
+
+static int reply_webhook(struct request *rq, const char *id) {
+    struct store_destination webhook;
+    struct json_writer data;
+    if (find_webhook(rq, id, &webhook))
+        return -1;
+    json_write_start(&data, rq->arena);
+    if (destination_view_write(rq, &data, NULL, &webhook))
+        return -1;
+    return reply_data(rq, json_written(&data));
+}
+
+static int get_webhook(struct request *rq) {
+    return reply_webhook(rq, arena_copy(rq->arena, rq->parameters[0]));
+}
+
+/* --- making and changing one --- */
+
+/* A code to be sealed and stored. */
+struct code {
+    struct request *rq;
+    struct slice text;
+    struct slice sealed; /* the last result of seal_code */
+};
+
+/* Seals the code with the present keys; p == NULL after failing the request. Returns the same value
+ * again unless the key was replaced meanwhile: see struct store_secret. */
+static struct slice seal_code(void *context) {
+    struct code *code = context;
+    struct request *rq = code->rq;
+    const struct keyring *keys = state_keys(rq);
+    if (!keys)
+        return (struct slice){NULL, 0};
+    if (!code->sealed.p || (uint8_t)code->sealed.p[0] != keyring_newest(keys)->id)
+        code->sealed = seal_secret(keys, rq->arena, code->text,
+                                   webhook_code_context(rq->arena, rq->caller->user.id));
+    return code->sealed;
+}
+
+static struct slice make_code(struct arena *arena) {
+    unsigned char random[CODE_BYTES];
+    crypto_random(random, sizeof random);
+    return slice_of(crypto_hex(arena, random, sizeof random));
+}
+
+/* Verifies the URL at its receiver if the body has a verify token, which a new URL of the kind
+ * forward requires. Returns 0, or -1 after failing the request. */
+static int verify(struct request *rq, const struct store_destination *present,
+                  const struct destination_input *input) {
+    const char *url = input->change.sets_url ? input->change.url : present->url;
+    struct issues issues;
+    if (!input->verify_token.p)
+        return 0;
+    request_release(rq);
+    const char *reason = handshake_verify(rq->arena, rq->config, url, input->verify_token);
+    if (!reason)
+        return 0;
+    request_start_issues(rq, &issues);
+    issues_add(&issues, "url", "invalid_value", "could not be verified: %s", reason);
+    return fail_on_issues(rq, &issues);
+}
+
+static int post_webhook(struct request *rq) {
+    struct destination_input input;
+    char id[ID_SIZE];
+    if (destination_input_read(rq, NULL, &input) || verify(rq, NULL, &input))
+        return -1;
+    struct code code = {.rq = rq, .text = input.code.p ? input.code : make_code(rq->arena)};
+    const struct store_secret secret = {seal_code, &code};
+    id_make(id, "whk_", rq->now);
+    input.change.id = id;
+    input.change.code = &secret;
+    if (!input.change.name)
+        input.change.name = "";
+    enum store_result result = store_insert_destination(rq->caller->store, &input.change);
+    return result == STORE_OK ? reply_webhook(rq, id) : state_fail(rq, result);
+}
+
+/* A code that equals the stored one is not stored again, so that it does not count as replaced. A
+ * webhook without a code gets one with its URL, as a new one does. */
+static int patch_webhook(struct request *rq) {
+    struct store_destination present;
+    struct destination_input input;
+    struct slice stored;
+    if (find_named(rq, &present) || destination_input_read(rq, &present, &input) ||
+        destination_view_code(rq, &present, &stored) || verify(rq, &present, &input))
+        return -1;
+    if (!input.code.p && input.change.sets_url && !present.sealed_code.n)
+        input.code = make_code(rq->arena);
+    struct code code = {.rq = rq, .text = input.code};
+    const struct store_secret secret = {seal_code, &code};
+    input.change.id = present.id;
+    if (input.code.p && !crypto_equal(stored, input.code))
+        input.change.code = &secret;
+    enum store_result result = store_change_destination(rq->caller->store, &input.change);
+    if (result != STORE_OK)
+        return fail_webhook(rq, result);
+    if (input.change.sets_url || input.change.resumes)
+        wake_notify(rq->config);
+    return reply_webhook(rq, present.id);
+}
+
+static int delete_webhook(struct request *rq) {
+    enum store_result result = store_delete_destination(
+        rq->caller->store, rq->caller->user.id, arena_copy(rq->arena, rq->parameters[0]), rq->now);
+    return result == STORE_OK ? reply_data(rq, SLICE("{\"deleted\":true}"))
+                              : fail_webhook(rq, result);
+}
+
+/* --- its test --- */
+
+static int insert_test(struct request *rq, const struct store_destination *webhook) {
+    char id[ID_SIZE];
+    id_make(id, "evt_", rq->now);
+    enum store_result result = store_insert_test_event(
+        rq->caller->store, rq->arena, rq->caller->user.id, webhook->id, id, rq->now, event_body);
+    if (result == STORE_CONFLICT)
+        return fail(rq, CONFLICT,
+                    "This webhook has no url or no code; PATCH /v2/webhooks/:webhookId sets them.");
+    if (result != STORE_OK)
+        return fail_webhook(rq, result);
+    wake_notify(rq->config);
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_text(&data, "eventId", id);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+/* The result is that of any other event: GET /v2/events/:eventId shows it. */
+static int post_test(struct request *rq) {
+    struct store_destination webhook;
+    if (find_named(rq, &webhook))
+        return -1;
+    if (webhook.paused_at != INT64_MAX)
+        return fail(rq, CONFLICT,
+                    "This webhook is paused; PATCH /v2/webhooks/:webhookId with \"paused\": false "
+                    "resumes it.");
+    return insert_test(rq, &webhook);
+}
+
+/* --- the program --- */
+
+static const struct field no_fields[] = {{0}};
+
+/* clang-format off */
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/webhooks",
+     .guard = &caller_guard, .handle = get_webhooks, .query = list_query},
+    {.method = "POST", .path = "/v2/webhooks",
+     .guard = &caller_guard, .handle = post_webhook, .body = BODY_JSON,
+     .fields = destination_new_fields},
+    {.method = "GET", .path = "/v2/webhooks/:webhookId",
+     .guard = &caller_guard, .handle = get_webhook},
+    {.method = "PATCH", .path = "/v2/webhooks/:webhookId",
+     .guard = &caller_guard, .handle = patch_webhook, .body = BODY_JSON,
+     .fields = destination_fields},
+    {.method = "POST", .path = "/v2/webhooks/:webhookId/test",
+     .guard = &caller_guard, .handle = post_test, .body = BODY_JSON, .fields = no_fields},
+    {.method = "DELETE", .path = "/v2/webhooks/:webhookId",
+     .guard = &caller_guard, .handle = delete_webhook},
+    {0},
+};
+/* clang-format on */
+
+static void prepare(struct request *rq) {
+    (void)rq;
+    http_prepare();
+}
+
+int main(int argc, char **argv) {
+    return serve(
+        &(struct service){.name = "destinations",
+                          .routes = routes,
+                          .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER | CALLS_WEBHOOKS,
+                          .prepare = prepare,
+                          .takes_rewrites = true},
+        argc, argv);
+}

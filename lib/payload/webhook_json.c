@@ -1,0 +1,58 @@
+#include "payload/webhook_json.h"
+
+const char *webhook_state(const struct store_destination *webhook) {
+    if (!*webhook->url || !webhook->sealed_code.n)
+        return "unset";
+    if (webhook->paused_at != INT64_MAX)
+        return "paused";
+    return webhook->suspended_at != INT64_MAX ? "suspended" : "active";
+}
+
+/* Writes the words, which spaces separate, as an array; NULL as null. */
+static void write_words(struct json_writer *out, const char *name, const char *words) {
+    struct slice rest = slice_of(words);
+    if (!words) {
+        json_write_null(out, name);
+        return;
+    }
+    json_write_array(out, name);
+    while (rest.n)
+        json_write_string(out, NULL, slice_cut(&rest, ' '));
+    json_write_end(out);
+}
+
+static void write_lines(struct json_writer *out, const char *name,
+                        const struct store_destination *webhook) {
+    if (webhook->all_lines) {
+        json_write_null(out, name);
+        return;
+    }
+    json_write_array(out, name);
+    for (size_t i = 0; i < webhook->line_count; i++)
+        json_write_text(out, NULL, webhook->phone_number_ids[i]);
+    json_write_end(out);
+}
+
+void webhook_json_write(struct json_writer *out, const struct store_destination *webhook,
+                        const struct slice *code) {
+    json_write_text(out, "id", webhook->id);
+    json_write_text(out, "name", webhook->name);
+    json_write_text(out, "kind", webhook->kind);
+    json_write_text(out, "url", webhook->url);
+    if (code)
+        json_write_string(out, "code", *code);
+    write_words(out, "eventTypes", webhook->event_types);
+    write_lines(out, "phoneNumberIds", webhook);
+    write_words(out, "fields", webhook->fields);
+    json_write_bool(out, "splitMessages", webhook->splits_messages);
+    json_write_text(out, "state", webhook_state(webhook));
+    json_write_bool(out, "isFirst", webhook->is_first);
+    json_write_time_or_null(out, "pausedAt", webhook->paused_at);
+    json_write_time_or_null(out, "failingSince", webhook->failing_since);
+    json_write_time_or_null(out, "suspendedAt", webhook->suspended_at);
+    json_write_time_or_null(out, "nextProbeAt", webhook->next_probe_at);
+    json_write_integer(out, "pendingEvents", webhook->pending);
+    json_write_integer(out, "deadEvents", webhook->dead);
+    json_write_time(out, "createdAt", webhook->created_at);
+    json_write_time(out, "updatedAt", webhook->updated_at);
+}

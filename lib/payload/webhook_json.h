@@ -1,0 +1,16 @@
+/* A webhook as JSON: in the API and in the output of the admin CLI. */
+#ifndef SWITCHBOARD_WEBHOOK_JSON_H
+#define SWITCHBOARD_WEBHOOK_JSON_H
+
+#include "base/json.h"
+#include "store/destination.h"
+
+/* The word of its state: unset, paused, suspended or active. */
+const char *webhook_state(const struct store_destination *webhook);
+
+/* Writes its members into the open object. `code` is the decrypted code, null when its p is NULL;
+ * NULL: the member is left out. */
+void webhook_json_write(struct json_writer *out, const struct store_destination *webhook,
+                        const struct slice *code);
+
+#endif

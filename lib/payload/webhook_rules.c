@@ -1,0 +1,43 @@
+#include "payload/webhook_rules.h"
+
+#include "store/destination.h"
+
+const char *const webhook_kinds[] = {DESTINATION_EVENT, DESTINATION_FORWARD, NULL};
+
+const char *const webhook_event_types[] = {"message.received", "lead.created", "message.status",
+                                           NULL};
+
+static const char *check_field(struct slice text) {
+    static const char problem[] =
+        "must be a field of the platform's webhooks, such as messages, or * for all fields";
+    if (slice_equal(text, SLICE(WEBHOOK_ALL_FIELDS)))
+        return NULL;
+    for (size_t i = 0; i < text.n; i++) {
+        bool is_letter = text.p[i] >= 'a' && text.p[i] <= 'z';
+        bool is_other = (text.p[i] >= '0' && text.p[i] <= '9') || text.p[i] == '_';
+        if (!is_letter && !(i && is_other))
+            return problem;
+    }
+    return text.n ? NULL : problem;
+}
+
+const struct text_rule webhook_field_rule = {
+    .meaning = "a field of the platform's webhooks, or *",
+    .pattern = "^([a-z][a-z0-9_]*|\\*)$",
+    .longest = 64,
+    .check = check_field,
+};
+
+const struct text_rule webhook_name_rule = {.meaning = "a name of at most 256 bytes",
+                                            .longest = 256};
+
+const struct text_rule webhook_code_rule = {.meaning = "a secret of at most 1024 bytes",
+                                            .longest = 1024};
+
+size_t webhook_find_duplicate(const char *const *items, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(items[i], items[j]) == 0)
+                return i;
+    return count;
+}

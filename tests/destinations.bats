@@ -1,0 +1,615 @@
+#!/usr/bin/env bats
+# /v2/webhooks: the webhooks of a user (4.7.2)
+load helpers/all
+load helpers/conventions
+load helpers/courier
+load helpers/pages
+load helpers/webhook
+
+setup_file() {
+    start_stack
+    make_user
+    make_user OTHER_
+    start_receiver HOOK
+}
+
+teardown_file() {
+    stop_receivers
+    stop_stack
+}
+
+setup() {
+    forget_sent
+    forget_webhooks
+    rm -f "$HOOK_DIR"/*.{answer,head,body,meta}
+}
+
+# Removes the webhooks and what they have got. The test of the last one may have left the database
+# locked for a moment.
+forget_webhooks() {
+    db "DELETE FROM event_attempt; DELETE FROM delivery; DELETE FROM event; DELETE FROM webhook"
+}
+
+# Makes a webhook and sets $webhook to its id: add_webhook BODY
+add_webhook() {
+    api POST /v2/webhooks -d "$1"
+    assert_success
+    webhook=$(gojq -r .data.id "$body")
+}
+
+# The same of the kind forward at a path of the receiver, which verifies it:
+# add_forward PATH [MEMBERS]
+add_forward() {
+    answers HOOK "$1" 'verify v3rify-token'
+    add_webhook "{\"kind\":\"forward\",\"url\":\"$HOOK_URL/$1\",\"verifyToken\":\"v3rify-token\"${2:+,$2}}"
+}
+
+change_webhook() { # MEMBERS
+    api PATCH "/v2/webhooks/$webhook" -d "{$1}"
+}
+
+code_of() {
+    gojq -r .data.code "$body"
+}
+
+column() { # EXPRESSION
+    db "SELECT $1 FROM webhook WHERE id = '$webhook'"
+}
+
+# Expects 400 for a body, with an issue: refuses BODY PATH MESSAGE-PART
+refuses() {
+    api "${route[@]}" -d "$1"
+    assert_error 400 VALIDATION_ERROR
+    assert_issue "$2" "$3"
+}
+
+# --- POST /v2/webhooks ---
+
+@test "POST /v2/webhooks makes a webhook of the kind event with a random code (4.7.2)" {
+    add_webhook '{"url":"https://example.org/hook"}'
+    assert_conventions
+    [[ $webhook =~ ^whk_[0-9a-z]{26}$ ]]
+    [[ $(code_of) =~ ^[0-9a-f]{64}$ ]]
+    assert_that ".data | del(.id, .code, .createdAt, .updatedAt) == {name: \"\", kind: \"event\",
+        url: \"https://example.org/hook\", eventTypes: null, phoneNumberIds: null, fields: null,
+        splitMessages: false, state: \"active\", isFirst: true, pausedAt: null, failingSince: null,
+        suspendedAt: null, nextProbeAt: null, pendingEvents: 0, deadEvents: 0}"
+    assert_that '.data.createdAt == .data.updatedAt'
+    assert_nothing_sent
+}
+
+@test "POST /v2/webhooks takes name, code, event types, lines and a pause" {
+    add_webhook "{\"url\":\"http://127.0.0.1:1/a?b=1\",\"kind\":\"event\",\"name\":\"Größe ☃\",\"code\":\"s3cret \\\"é\\\"\",
+        \"eventTypes\":[\"message.status\",\"lead.created\"],\"phoneNumberIds\":[\"$LINE\"],\"paused\":true}"
+    assert_text .data.name 'Größe ☃'
+    assert_text .data.code 's3cret "é"'
+    assert_json .data.eventTypes '["message.status","lead.created"]'
+    assert_json .data.phoneNumberIds "[\"$LINE\"]"
+    assert_json .data.state paused
+    assert_that '.data.pausedAt == .data.createdAt'
+    cp "$body" "$BATS_TEST_TMPDIR/answers"
+    api GET "/v2/webhooks/$webhook"
+    cmp "$body" "$BATS_TEST_TMPDIR/answers"
+}
+
+@test "null stands for the default of each list" {
+    add_webhook '{"url":"https://a.example/","eventTypes":null,"phoneNumberIds":null,"fields":null}'
+    assert_json '.data | [.eventTypes, .phoneNumberIds, .fields]' '[null,null,null]'
+    add_forward good '"phoneNumberIds":null,"fields":null,"eventTypes":null'
+    assert_json '.data | [.eventTypes, .phoneNumberIds, .fields]' '[null,null,null]'
+}
+
+# bats test_tags=direct
+@test "each wrong field of a new webhook is 400 with what is wrong and what to do, and nothing is stored" {
+    local route=(POST /v2/webhooks) url='"url":"https://a.example/"' many
+    refuses '{}' url 'is required: send a string'
+    refuses '{"url":"ftp://a.example/"}' url 'must '
+    refuses '{"url":"https://user:pw@a.example/"}' url 'must '
+    refuses "{$url,\"kind\":\"both\"}" kind 'must be event or forward'
+    refuses "{$url,\"name\":\"$(printf 'x%.0s' {1..257})\"}" name 'must be at most 256 bytes long'
+    refuses "{$url,\"name\":\"a\\u0000b\"}" name 'must hold no NUL character'
+    refuses "{$url,\"code\":\"\"}" code 'must not be empty'
+    refuses "{$url,\"code\":\"$(printf 'x%.0s' {1..1025})\"}" code 'must be at most 1024 bytes long'
+    refuses "{$url,\"eventTypes\":[]}" eventTypes 'must hold at least 1 item, not 0'
+    refuses "{$url,\"eventTypes\":[\"message.received\",\"message.sent\"]}" 'eventTypes[1]' \
+        'must be message.received, lead.created or message.status'
+    refuses "{$url,\"eventTypes\":[\"ping\"]}" 'eventTypes[0]' 'must be message.received'
+    refuses "{$url,\"eventTypes\":[\"lead.created\",\"message.status\",\"lead.created\"]}" 'eventTypes[2]' \
+        'is in the list already: name it once'
+    refuses "{$url,\"phoneNumberIds\":[]}" phoneNumberIds 'must hold at least 1 item, not 0'
+    refuses "{$url,\"phoneNumberIds\":[\"$LINE\",\"$LINE\"]}" 'phoneNumberIds[1]' 'is in the list already'
+    refuses "{$url,\"phoneNumberIds\":[\"$LINE\",\"$OTHER_LINE\"]}" 'phoneNumberIds[1]' \
+        'is no phoneNumberId of your lines: GET /v2/lines lists them'
+    refuses "{$url,\"phoneNumberIds\":[\"$LINE\\u0000\"]}" 'phoneNumberIds[0]' 'is no phoneNumberId'
+    refuses "{$url,\"phoneNumberIds\":[5]}" 'phoneNumberIds[0]' 'must be a string, not number'
+    refuses "{$url,\"paused\":1}" paused 'must be true or false'
+    many=$(jq -nc '[range(1001) | tostring]')
+    refuses "{$url,\"phoneNumberIds\":$many}" phoneNumberIds 'must hold at most 1000 items, not 1001'
+    assert_equal "$(db 'SELECT count(*) FROM webhook')" 0
+}
+
+# bats test_tags=direct
+@test "what belongs to the other kind is 400, and null and false are not" {
+    local route=(POST /v2/webhooks) url='"url":"https://a.example/"'
+    refuses "{$url,\"fields\":[\"messages\"]}" fields 'is for webhooks of the kind forward alone: leave it out'
+    refuses "{$url,\"splitMessages\":true}" splitMessages 'is for webhooks of the kind forward alone'
+    refuses "{$url,\"verifyToken\":\"x\"}" verifyToken 'is for webhooks of the kind forward alone'
+    refuses "{$url,\"kind\":\"forward\",\"verifyToken\":\"x\",\"eventTypes\":[\"lead.created\"]}" eventTypes \
+        'is for webhooks of the kind event alone'
+    add_webhook "{$url,\"fields\":null,\"splitMessages\":false}"
+    assert_json .data.splitMessages false
+}
+
+@test "all wrong fields are listed at once" {
+    api POST /v2/webhooks -d '{"url":"https://a.example/","eventTypes":["lead.created","lead.created"],
+        "phoneNumberIds":["1"],"fields":["messages","messages","*"]}'
+    assert_error 400 VALIDATION_ERROR
+    assert_json '[.details[].path] | sort' '["eventTypes[1]","fields","fields[1]","fields[2]","phoneNumberIds[0]"]'
+}
+
+# --- the verification of the kind forward ---
+
+@test "a webhook of the kind forward is verified as the platform does, and its token is not stored (4.7.2)" {
+    add_forward good '"fields":["messages","account_update"],"splitMessages":true'
+    assert_json .data.kind forward
+    assert_json .data.fields '["messages","account_update"]'
+    assert_json .data.splitMessages true
+    assert_json .data.isFirst false
+    grep -qE '^GET /good\?hub\.mode=subscribe&hub\.verify_token=v3rify-token&hub\.challenge=[0-9]+ HTTP/1\.1$' \
+        "$HOOK_DIR/1.head"
+    assert_equal "$(cat "$DB" "$DB"-wal 2>/dev/null | grep -c -a 'v3rify-token')" 0
+    assert_not_logged 'v3rify-token'
+    assert_that '[.. | strings | select(contains("v3rify-token"))] == []'
+}
+
+@test "* stands for all fields" {
+    add_forward good '"fields":["*"]'
+    assert_json .data.fields '["*"]'
+}
+
+# bats test_tags=direct
+@test "each wrong field of the kind forward is 400" {
+    local route=(POST /v2/webhooks) start='"kind":"forward","url":"https://a.example/"'
+    refuses "{$start}" verifyToken 'is required with a new url'
+    start+=',"verifyToken":"x"'
+    refuses "{$start,\"fields\":[]}" fields 'must hold at least 1 item'
+    refuses "{$start,\"fields\":[\"messages\",\"Messages\"]}" 'fields[1]' "must be a field of the platform's webhooks"
+    refuses "{$start,\"fields\":[\"a b\"]}" 'fields[0]' 'must be a field'
+    refuses "{$start,\"fields\":[\"messages\",\"messages\"]}" 'fields[1]' 'is in the list already'
+    refuses "{$start,\"fields\":[\"messages\",\"*\"]}" 'fields[1]' 'stands for all fields'
+    refuses "{\"kind\":\"forward\",\"url\":\"https://a.example/\",\"verifyToken\":\"$(printf 'x%.0s' {1..1025})\"}" \
+        verifyToken 'must be at most 1024 bytes long'
+    assert_equal "$(db 'SELECT count(*) FROM webhook')" 0
+}
+
+# Expects that a receiver's URL is not verified, with the reason: unverified PATH MESSAGE-PART [DIRECTIVE...]
+unverified() {
+    answers HOOK "$1" "${@:3}"
+    api POST /v2/webhooks -d "{\"kind\":\"forward\",\"url\":\"$HOOK_URL/$1\",\"verifyToken\":\"right\"}"
+    assert_error 400 VALIDATION_ERROR 'url could not be verified: '
+    assert_issue url "$2"
+    assert_equal "$(db 'SELECT count(*) FROM webhook')" 0
+}
+
+@test "a receiver that does not answer with the challenge is 400 with the reason, and nothing is stored" {
+    unverified wrong 'HTTP 403 was answered instead of 200' 'verify other'
+    unverified echo 'the body of the answer is not the value of hub.challenge' 'status 200' 'body 1234567890'
+    unverified moved 'HTTP 302 was answered, and redirects are not followed' 'status 302' "header Location: $HOOK_URL/good"
+    unverified closed 'Empty reply' close
+}
+
+# bats test_tags=direct
+@test "a receiver that answers nothing for 10 s is 400" {
+    local begun=$SECONDS
+    unverified slow 'timed out: no whole answer within 10 s' 'wait 20000'
+    assert_between "$((SECONDS - begun))" 9 14
+}
+
+# bats test_tags=direct
+@test "the verification obeys webhook_egress, and nothing is sent to a refused address" {
+    write_config 'webhook_egress = public'
+    unverified good 'is not allowed with webhook_egress = public' 'verify right'
+    write_config
+    [[ ! -e $HOOK_DIR/1.head ]] || fail 'a request was sent'
+}
+
+# --- GET /v2/webhooks ---
+
+@test "GET /v2/webhooks is an empty list without a webhook" {
+    api GET /v2/webhooks
+    assert_success
+    assert_conventions
+    assert_body_is '{"success":true,"data":{"items":[],"paging":{"cursors":{}}}}'
+}
+
+@test "GET /v2/webhooks lists the webhooks of the caller alone, the oldest first, as GET of each one shows them" {
+    local first second one
+    add_forward good
+    first=$webhook
+    add_webhook '{"url":"https://b.example/"}'
+    second=$webhook
+    request POST /v2/webhooks --as "$OTHER_TOKEN" -d '{"url":"https://other.example/"}'
+    assert_success
+    api GET /v2/webhooks
+    assert_success
+    assert_json '[.data.items[].id]' "[\"$first\",\"$second\"]"
+    assert_json '[.data.items[].isFirst]' '[false,true]'
+    cp "$body" "$BATS_TEST_TMPDIR/answers"
+    for one in 0 1; do
+        api GET "/v2/webhooks/$(gojq -r ".data.items[$one].id" "$BATS_TEST_TMPDIR/answers")"
+        assert_equal "$(gojq -c .data "$body")" "$(gojq -c ".data.items[$one]" "$BATS_TEST_TMPDIR/answers")"
+    done
+}
+
+# bats test_tags=direct
+@test "250 webhooks are listed in pages, each once and in order" {
+    local expected
+    # ids of the same millisecond and of later ones, in the order of their creation
+    db "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
+        INSERT INTO webhook (id, user_id, kind, url, created_at, updated_at)
+        SELECT printf('whk_0000000000000000000000%04d', i), u.id, 'event', 'https://a.example/' || i, i / 3, 1
+        FROM n, user u WHERE u.email = '$EMAIL'"
+    expected=$(seq -f 'https://a.example/%g' 250)
+    assert_equal "$(all_rows '/v2/webhooks?limit=100' .url)" "$expected"
+    assert_equal "$(all_rows '/v2/webhooks?limit=7' .url)" "$expected"
+    api GET '/v2/webhooks?limit=100'
+    assert_that '.data.items | length == 100'
+    api GET /v2/webhooks
+    assert_that '.data.items | length == 25'
+    assert_that '.data.items[0].isFirst and all(.data.items[1:][]; .isFirst | not)'
+    api GET '/v2/webhooks?after=ZXZ0XzE'
+    assert_error 400 VALIDATION_ERROR 'after must be a cursor of an answer of this route'
+    api GET '/v2/webhooks?limit=101'
+    assert_error 400 VALIDATION_ERROR 'must be from 1 to 100'
+}
+
+# --- one webhook ---
+
+@test "the webhook of another user, an unknown one and a deleted one are 404 for each method" {
+    local id unknown=whk_00000000000000000000000000 foreign
+    request POST /v2/webhooks --as "$OTHER_TOKEN" -d '{"url":"https://other.example/"}'
+    foreign=$(gojq -r .data.id "$body")
+    add_webhook '{"url":"https://a.example/"}'
+    api DELETE "/v2/webhooks/$webhook"
+    assert_body_is '{"success":true,"data":{"deleted":true}}'
+    for id in "$unknown" "$foreign" "$webhook"; do
+        api GET "/v2/webhooks/$id"
+        assert_error 404 NOT_FOUND 'GET /v2/webhooks lists them'
+        api PATCH "/v2/webhooks/$id" -d '{"name":"x"}'
+        assert_error 404 NOT_FOUND 'GET /v2/webhooks lists them'
+        api POST "/v2/webhooks/$id/test" -d '{}'
+        assert_error 404 NOT_FOUND 'GET /v2/webhooks lists them'
+        api DELETE "/v2/webhooks/$id"
+        assert_error 404 NOT_FOUND 'GET /v2/webhooks lists them'
+    done
+    api GET /v2/webhooks
+    assert_json .data.items '[]'
+    request GET "/v2/webhooks/$foreign" --as "$OTHER_TOKEN"
+    assert_text .data.url https://other.example/
+}
+
+@test "PATCH changes what it names, and the same request again changes nothing more (4.7.2)" {
+    local change="\"name\":\"New\",\"url\":\"https://b.example/\",\"eventTypes\":[\"message.status\"],\"phoneNumberIds\":[\"$LINE\"],\"code\":\"another\""
+    add_webhook '{"url":"https://a.example/","name":"Old"}'
+    change_webhook "$change"
+    assert_success
+    assert_conventions
+    assert_json '.data | [.name, .url, .eventTypes, .phoneNumberIds, .code, .state, .kind]' \
+        "[\"New\",\"https://b.example/\",[\"message.status\"],[\"$LINE\"],\"another\",\"active\",\"event\"]"
+    cp "$body" "$BATS_TEST_TMPDIR/answers"
+    change_webhook "$change"
+    assert_equal "$(gojq -c '.data | del(.updatedAt)' "$body")" \
+        "$(gojq -c '.data | del(.updatedAt)' "$BATS_TEST_TMPDIR/answers")"
+    change_webhook ''
+    assert_equal "$(gojq -c '.data | del(.updatedAt)' "$body")" \
+        "$(gojq -c '.data | del(.updatedAt)' "$BATS_TEST_TMPDIR/answers")"
+    change_webhook '"name":"","eventTypes":null,"phoneNumberIds":null'
+    assert_json '.data | [.name, .url, .eventTypes, .phoneNumberIds, .code]' '["","https://b.example/",null,null,"another"]'
+}
+
+@test "what GET shows can be sent back by PATCH, and changes nothing" {
+    add_webhook "{\"url\":\"https://a.example/\",\"name\":\"x\",\"phoneNumberIds\":[\"$LINE\"],\"eventTypes\":[\"lead.created\"]}"
+    cp "$body" "$BATS_TEST_TMPDIR/answers"
+    db "UPDATE line SET archived_at = 1 WHERE phone_number_id = '$LINE'"
+    api PATCH "/v2/webhooks/$webhook" -d "$(gojq -c .data "$BATS_TEST_TMPDIR/answers")"
+    db "UPDATE line SET archived_at = NULL WHERE phone_number_id = '$LINE'"
+    assert_success
+    assert_equal "$(gojq -c '.data | del(.updatedAt)' "$body")" \
+        "$(gojq -c '.data | del(.updatedAt)' "$BATS_TEST_TMPDIR/answers")"
+    add_forward good '"fields":["*"],"splitMessages":true'
+    cp "$body" "$BATS_TEST_TMPDIR/answers"
+    api PATCH "/v2/webhooks/$webhook" -d "$(gojq -c .data "$BATS_TEST_TMPDIR/answers")"
+    assert_equal "$(gojq -c '.data | del(.updatedAt)' "$body")" \
+        "$(gojq -c '.data | del(.updatedAt)' "$BATS_TEST_TMPDIR/answers")"
+}
+
+# bats test_tags=direct
+@test "each wrong field of PATCH is 400, the kind cannot change, and nothing is changed" {
+    local route before
+    add_webhook '{"url":"https://a.example/","eventTypes":["lead.created"]}'
+    before=$(db 'SELECT * FROM webhook' | md5sum)
+    route=(PATCH "/v2/webhooks/$webhook")
+    refuses '{"kind":"forward"}' kind 'cannot change: it is event; POST /v2/webhooks makes another webhook'
+    refuses '{"url":""}' url 'must not be empty'
+    refuses '{"url":null}' url 'must be a string, not null'
+    refuses '{"eventTypes":[]}' eventTypes 'must hold at least 1 item'
+    refuses '{"eventTypes":["message.status","message.status"]}' 'eventTypes[1]' 'is in the list already'
+    refuses "{\"phoneNumberIds\":[\"$OTHER_LINE\"]}" 'phoneNumberIds[0]' 'is no phoneNumberId of your lines'
+    refuses '{"fields":["messages"]}' fields 'is for webhooks of the kind forward alone'
+    refuses '{"splitMessages":true}' splitMessages 'is for webhooks of the kind forward alone'
+    refuses '{"verifyToken":"x"}' verifyToken 'is for webhooks of the kind forward alone'
+    refuses '{"code":""}' code 'must not be empty'
+    api PATCH "/v2/webhooks/$webhook" -d '{"state":"paused"}' -H 'Prefer: handling=strict'
+    assert_error 400 VALIDATION_ERROR 'state is not a field of this request'
+    assert_equal "$(db 'SELECT * FROM webhook' | md5sum)" "$before"
+    change_webhook '"kind":"event"'
+    assert_success
+}
+
+@test "a new url of the kind forward is verified again, and the present one only with a token" {
+    add_forward good
+    rm "$HOOK_DIR"/*.head
+    change_webhook '"fields":["messages","flows"],"splitMessages":true'
+    assert_json .data.fields '["messages","flows"]'
+    change_webhook "\"url\":\"$HOOK_URL/good\""
+    assert_success
+    change_webhook "\"url\":\"$HOOK_URL/other\""
+    assert_error 400 VALIDATION_ERROR
+    assert_issue verifyToken 'is required with a new url'
+    change_webhook '"eventTypes":["lead.created"]'
+    assert_issue eventTypes 'is for webhooks of the kind event alone'
+    [[ ! -e $HOOK_DIR/1.head ]] || fail 'a request was sent'
+    answers HOOK other 'verify x'
+    change_webhook "\"url\":\"$HOOK_URL/other\",\"verifyToken\":\"y\""
+    assert_error 400 VALIDATION_ERROR 'HTTP 403 was answered'
+    change_webhook '"verifyToken":"wrong"'
+    assert_error 400 VALIDATION_ERROR 'HTTP 403 was answered'
+    api GET "/v2/webhooks/$webhook"
+    assert_text .data.url "$HOOK_URL/good"
+    change_webhook "\"url\":\"$HOOK_URL/other\",\"verifyToken\":\"x\""
+    assert_text .data.url "$HOOK_URL/other"
+}
+
+# --- codes ---
+
+@test "the code is shown and stays, and a replaced one is kept for 24 h" {
+    local code until now
+    add_webhook '{"url":"https://a.example/"}'
+    code=$(code_of)
+    change_webhook '"name":"x"'
+    assert_text .data.code "$code"
+    assert_equal "$(column 'previous_code IS NULL')" 1
+    change_webhook '"code":"second code"'
+    assert_text .data.code 'second code'
+    until=$(column previous_until) now=$(date +%s)
+    assert_between "$((until / 1000 - now))" 86300 86400
+    change_webhook '"code":"second code"'
+    assert_equal "$(column previous_until)" "$until"
+    assert_equal "$(cat "$DB" "$DB"-wal 2>/dev/null | grep -c -a -e "$code" -e 'second code')" 0
+    assert_not_logged 'second code'
+}
+
+# bats test_tags=direct
+@test "for 24 h events are signed with the previous code too" {
+    local signature text code
+    answers HOOK good
+    add_webhook "{\"url\":\"$HOOK_URL/good\",\"code\":\"first code\"}"
+    change_webhook '"code":"second code"'
+    api POST "/v2/webhooks/$webhook/test" -d '{}'
+    courier_once
+    assert_equal "$(received_count HOOK good)" 1
+    signature=$(received_header HOOK 1 webhook-signature)
+    text="$(received_header HOOK 1 webhook-id).$(received_header HOOK 1 webhook-timestamp).$(cat "$HOOK_DIR/1.body")"
+    for code in 'second code' 'first code'; do
+        [[ " $signature " == *" v1,$(printf %s "$text" | openssl dgst -sha256 -hmac "$code" -binary | base64 -w 0) "* ]] ||
+            fail "no signature with $code: $signature"
+    done
+}
+
+@test "a code that cannot be decrypted is null, the other webhooks are shown, and a new code replaces it" {
+    local spoiled
+    add_webhook '{"url":"https://a.example/"}'
+    db "UPDATE webhook SET code = zeroblob(60)"
+    spoiled=$webhook
+    add_webhook '{"url":"https://b.example/","code":"readable"}'
+    api GET /v2/webhooks
+    assert_success
+    assert_json '[.data.items[].code]' '[null,"readable"]'
+    [[ $(log_of_request | gojq -r .error) == *"the code of webhook $spoiled cannot be decrypted"* ]] ||
+        grep -qF "the code of webhook $spoiled cannot be decrypted" "$LOG"
+    webhook=$spoiled
+    change_webhook '"code":"replacing-code"'
+    assert_text .data.code replacing-code
+}
+
+@test "without the key file a webhook can neither be shown nor made, and it is unchanged afterwards" {
+    add_webhook '{"url":"https://a.example/","code":"s3cret code"}'
+    mv "$STACK/secret.key" "$STACK/secret.away"
+    api GET /v2/webhooks
+    assert_error 500 INTERNAL_ERROR 'cannot read its keys'
+    api POST /v2/webhooks -d '{"url":"https://b.example/"}'
+    assert_error 500 INTERNAL_ERROR 'cannot read its keys'
+    change_webhook '"code":"other code"'
+    assert_error 500 INTERNAL_ERROR 'cannot read its keys'
+    mv "$STACK/secret.away" "$STACK/secret.key"
+    api GET /v2/webhooks
+    assert_json '[.data.items[].code]' '["s3cret code"]'
+}
+
+# --- suspension and pause ---
+
+# bats test_tags=direct
+@test "a url that is set ends a suspension, and the events that wait are due at once" {
+    add_webhook '{"url":"http://127.0.0.1:1/"}'
+    api POST "/v2/webhooks/$webhook/test" -d '{}'
+    db "UPDATE webhook SET failing_since = 1000, suspended_at = 2000, next_probe_at = 9999999999999;
+        UPDATE delivery SET next_attempt_at = 9999999999999"
+    api GET "/v2/webhooks/$webhook"
+    assert_json '.data | [.state, .failingSince, .suspendedAt, .nextProbeAt, .pendingEvents]' \
+        '["suspended","1970-01-01T00:00:01.000Z","1970-01-01T00:00:02.000Z","2286-11-20T17:46:39.999Z",1]'
+    change_webhook '"name":"x"'
+    assert_json .data.state suspended
+    change_webhook '"url":"http://127.0.0.1:1/"'
+    assert_json '.data | [.state, .failingSince, .suspendedAt, .nextProbeAt]' '["active",null,null,null]'
+    assert_equal "$(db "SELECT count(*) FROM delivery WHERE next_attempt_at > $db_now")" 0
+}
+
+# bats test_tags=direct
+@test "a paused webhook gets nothing, and resumed it gets what has waited" {
+    answers HOOK good
+    make_account_line
+    add_webhook "{\"url\":\"$HOOK_URL/good\"}"
+    change_webhook '"paused":true'
+    assert_json .data.state paused
+    assert_that '.data.pausedAt != null'
+    take "$(payload "$(inbound wamid.P1 15551234567 '')")"
+    courier_once
+    assert_equal "$(received_count HOOK good)" 0
+    api GET "/v2/webhooks/$webhook"
+    assert_that '.data.pendingEvents >= 1'
+    api POST "/v2/webhooks/$webhook/test" -d '{}'
+    assert_error 409 VALIDATION_ERROR 'paused'
+    change_webhook '"paused":false'
+    assert_json '.data | [.state, .pausedAt]' '["active",null]'
+    courier_once
+    (($(received_count HOOK good) >= 1)) || fail 'nothing was posted'
+    change_webhook '"paused":false'
+    assert_json .data.state active
+}
+
+# bats test_tags=direct
+@test "paused: false ends a suspension too" {
+    add_webhook '{"url":"http://127.0.0.1:1/"}'
+    db "UPDATE webhook SET suspended_at = 2000, next_probe_at = 9999999999999"
+    change_webhook '"paused":false'
+    assert_json '.data | [.state, .suspendedAt]' '["active",null]'
+}
+
+# --- test ---
+
+@test "POST /v2/webhooks/:webhookId/test posts a ping to this webhook alone (4.7.2)" {
+    local id
+    answers HOOK one
+    answers HOOK two
+    add_webhook "{\"url\":\"$HOOK_URL/one\"}"
+    add_webhook "{\"url\":\"$HOOK_URL/two\",\"eventTypes\":[\"lead.created\"]}"
+    api POST "/v2/webhooks/$webhook/test" -d '{}'
+    assert_success
+    assert_conventions
+    id=$(gojq -r .data.eventId "$body")
+    assert_body_is "{\"success\":true,\"data\":{\"eventId\":\"$id\"}}"
+    courier_once
+    assert_equal "$(received_count HOOK one) $(received_count HOOK two)" '0 1'
+    assert_equal "$(received_header HOOK 1 webhook-id)" "$id"
+    assert_equal "$(gojq -r .type "$HOOK_DIR/1.body")" ping
+    api GET "/v2/events/$id"
+    assert_json '.data | [.type, .state]' '["ping","done"]'
+}
+
+# bats test_tags=direct
+@test "the test of a webhook of the kind forward posts an empty payload of the platform" {
+    add_forward good '"code":"an app secret"'
+    answers HOOK good
+    rm -f "$HOOK_DIR"/*.{head,body,meta}
+    api POST "/v2/webhooks/$webhook/test" -d '{}'
+    assert_success
+    courier_once
+    assert_equal "$(received_count HOOK good)" 1
+    assert_equal "$(cat "$HOOK_DIR/1.body")" '{"object":"whatsapp_business_account","entry":[]}'
+    assert_equal "$(received_header HOOK 1 X-Hub-Signature-256)" "$(sign "$HOOK_DIR/1.body" 'an app secret')"
+}
+
+@test "the test of a webhook without a URL is 409" {
+    api POST /v2/webhooks/config -d '{"webhookUrl":"https://a.example/","webhookCode":"some code"}'
+    api DELETE /v2/webhooks/config
+    api GET /v2/webhooks
+    assert_json '[.data.items[] | [.state, .url, .code]]' '[["unset","",""]]'
+    webhook=$(gojq -r '.data.items[0].id' "$body")
+    api POST "/v2/webhooks/$webhook/test" -d '{}'
+    assert_error 409 VALIDATION_ERROR 'has no url or no code'
+    change_webhook '"url":"https://b.example/"' # it gets a code, as a new webhook does
+    assert_json '.data | [.state, .isFirst]' '["active",true]'
+    [[ $(code_of) =~ ^[0-9a-f]{64}$ ]]
+}
+
+# --- DELETE ---
+
+# bats test_tags=direct
+@test "DELETE cancels what waits for the webhook, and other webhooks keep theirs" {
+    local first
+    add_webhook '{"url":"http://127.0.0.1:1/a"}'
+    first=$webhook
+    add_webhook '{"url":"http://127.0.0.1:1/b"}'
+    api POST "/v2/webhooks/$first/test" -d '{}'
+    api POST "/v2/webhooks/$webhook/test" -d '{}'
+    api DELETE "/v2/webhooks/$webhook"
+    assert_success
+    assert_equal "$(db "SELECT state, count(*) FROM delivery WHERE webhook_id = '$webhook' GROUP BY state")" 'cancelled|1'
+    assert_equal "$(db "SELECT state, count(*) FROM delivery WHERE webhook_id = '$first' GROUP BY state")" 'pending|1'
+    api GET /v2/webhooks
+    assert_json '[.data.items[].id]' "[\"$first\"]"
+}
+
+# --- the routes of the configuration ---
+
+@test "the routes of the configuration work on the oldest webhook of the kind event (4.7)" {
+    local first
+    add_forward good
+    add_webhook '{"url":"https://first.example/","code":"first code","name":"kept"}'
+    first=$webhook
+    add_webhook '{"url":"https://second.example/","code":"second code"}'
+    api GET /v2/webhooks/config
+    assert_body_is '{"success":true,"data":{"webhookUrl":"https://first.example/","webhookCode":"first code","isVerified":false,"lastVerified":null}}'
+    api POST /v2/webhooks/config -d '{"webhookUrl":"https://changed.example/","webhookCode":"other code"}'
+    assert_success
+    api POST /v2/webhooks/generate-code -d '{}'
+    assert_success
+    api GET "/v2/webhooks/$first"
+    assert_json '.data | [.url, .name, .isFirst]' '["https://changed.example/","kept",true]'
+    [[ $(code_of) =~ ^[0-9a-f]{64}$ ]]
+    api GET "/v2/webhooks/$webhook"
+    assert_json '.data | [.url, .code]' '["https://second.example/","second code"]'
+    api DELETE /v2/webhooks/config
+    assert_success
+    api GET /v2/webhooks
+    assert_json '[.data.items[] | [.kind, .state]]' '[["forward","active"],["event","unset"],["event","active"]]'
+    api DELETE "/v2/webhooks/$first"
+    api GET /v2/webhooks/config
+    assert_text .data.webhookUrl https://second.example/
+}
+
+@test "the routes of the configuration make the first webhook when there is none of the kind event" {
+    add_forward good
+    api GET /v2/webhooks/config
+    assert_body_is '{"success":true,"data":{"webhookUrl":"","webhookCode":"","isVerified":false,"lastVerified":null}}'
+    api POST /v2/webhooks/config -d '{"webhookUrl":"https://a.example/","webhookCode":"some code"}'
+    assert_success
+    api GET /v2/webhooks
+    assert_json '[.data.items[] | [.kind, .url, .isFirst]]' \
+        "[[\"forward\",\"$HOOK_URL/good\",false],[\"event\",\"https://a.example/\",true]]"
+}
+
+# --- busy ---
+
+@test "a database that is locked for too long is 500 with Retry-After, and nothing is changed" {
+    add_webhook '{"url":"https://a.example/"}'
+    hold_database
+    change_webhook '"url":"https://b.example/"'
+    assert_error 500 INTERNAL_ERROR 'busy; try again in a second'
+    assert_header Retry-After 1
+    release_database
+    api GET "/v2/webhooks/$webhook"
+    assert_text .data.url https://a.example/
+}
+
+@test "simultaneous requests make as many webhooks, and change one without a loss" {
+    local stored
+    add_webhook '{"url":"https://a.example/"}'
+    request_many 16 PATCH "/v2/webhooks/$webhook" -d '{"name":"many"}' --as "$TOKEN"
+    assert_equal "$(statuses)" '16 200'
+    request_many 16 POST /v2/webhooks -d '{"url":"https://many.example/"}' --as "$TOKEN"
+    assert_equal "$(statuses)" '16 200'
+    stored=$(cat "${many:?}"/*/body | gojq -r .data.id | sort)
+    api GET '/v2/webhooks?limit=100'
+    assert_equal "$(gojq -r '.data.items[1:][].id' "$body" | sort)" "$stored"
+}

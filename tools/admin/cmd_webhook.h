@@ -1,0 +1,16 @@
+/* What the commands of `switchboard webhook` share. */
+#ifndef SWITCHBOARD_ADMIN_WEBHOOK_H
+#define SWITCHBOARD_ADMIN_WEBHOOK_H
+
+#include "store/destination.h"
+
+struct invocation;
+
+/* Finds the webhook of the first operand. Returns an exit code, after printing a failure. */
+int webhook_find(struct invocation *call, struct store_destination *webhook);
+
+/* Stores the change, and notifies the courier if events are due by it. Returns an exit code, after
+ * printing a failure. */
+int webhook_store_change(struct invocation *call, const struct destination_change *change);
+
+#endif
