@@ -11,6 +11,16 @@ setup_file() {
     make_user OTHER_
 }
 
+# --- the documentation ---
+
+@test "the page of these routes lists each edge, with the action that the programs describe" {
+    graph_edges | sort >"$BATS_TEST_TMPDIR/programs"
+    sed -nE 's/^\| `((GET|POST|DELETE) [^`]*)` \| ([^:|]*[^:| ])(:.*)? \|$/\1 \3/p' \
+        "$root/doc/api/graph.md" | sort >"$BATS_TEST_TMPDIR/page"
+    (($(wc -l <"$BATS_TEST_TMPDIR/page") > 40))
+    diff "$BATS_TEST_TMPDIR/programs" "$BATS_TEST_TMPDIR/page"
+}
+
 # --- paths ---
 
 # bats test_tags=route
