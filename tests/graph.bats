@@ -43,6 +43,21 @@ setup_file() {
     done
 }
 
+# As on a web host, where a rewrite calls the program by its own name below /v2.
+# bats test_tags=direct
+@test "a rewrite may call the program by its name, with the whole path behind it" {
+    local path
+    for path in "/v21.0/$LINE" "/$LINE/" "/graph/v21.0/$LINE" "/graph/$LINE"; do
+        forget_sent
+        env -i GATEWAY_INTERFACE=CGI/1.1 REQUEST_METHOD=GET SCRIPT_NAME=/v2/graph \
+            PATH_INFO="$path" HTTP_AUTHORIZATION="Bearer $TOKEN" \
+            SWITCHBOARD_CONFIG="$SWITCHBOARD_CONFIG" "$OUT/cgi-bin/graph" </dev/null \
+            >"$BATS_TEST_TMPDIR/answer"
+        grep -q '^Status: 200 ' "$BATS_TEST_TMPDIR/answer" || fail "$(<"$BATS_TEST_TMPDIR/answer")"
+        assert_equal "$(last_sent .path)" "/v26.0/$LINE"
+    done
+}
+
 # bats test_tags=route
 @test "a node that is not the caller's, and an edge that is not listed, are 400 100 and not called" {
     local path
