@@ -15,6 +15,7 @@ setup_file() {
     make_user
     api POST /v2/webhooks/config \
         -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
+    add_forwards
     export BATS_TEST_TMPDIR=$BATS_FILE_TMPDIR
     make_account_line
     local payload=$STACK/payload
@@ -27,6 +28,13 @@ setup_file() {
     COMPLETE=$(content "$DB")
     EMPTY=$(content "$STACK/fresh.db")
     [[ $EMPTY != "$COMPLETE" ]]
+}
+
+# Adds webhooks that get the payload whole, and one message at a time.
+add_forwards() {
+    db "INSERT INTO webhook (id, user_id, kind, url, code, fields, splits_messages, created_at, updated_at)
+        SELECT 'whk_' || column1, user_id, 'forward', url || column1, code, column2, column3, 1, 1
+        FROM webhook, (VALUES ('all', '*', 0), ('too', '*', 0), ('split', NULL, 1))"
 }
 
 mixed_payload() {
@@ -46,8 +54,12 @@ content() {
         SELECT 'status', wamid, s.status FROM message_status s JOIN message m ON m.id = message_id;
         SELECT 'contact', phone, bsuid FROM contact ORDER BY 2;
         SELECT 'event', sequence, type, state, json_extract(CAST(body AS TEXT), '\$.data.source'),
-            json_extract(CAST(body AS TEXT), '\$.data.message.id') FROM outbox ORDER BY 2;
-        SELECT 'user', event_sequence FROM user;
+            json_extract(CAST(body AS TEXT), '\$.data.message.id') FROM event
+            WHERE is_forward = 0 ORDER BY 2;
+        SELECT 'forward', e.sequence, parts, e.state, d.webhook_id, order_key, hex(hash) FROM event e
+            JOIN platform_post p ON p.id = post_id JOIN delivery d ON d.event_id = e.id ORDER BY e.sequence, d.webhook_id;
+        SELECT 'post', count(*) FROM platform_post;
+        SELECT 'user', event_sequence, forward_sequence FROM user;
         SELECT 'lead', source FROM lead ORDER BY 2;
         SELECT 'merge', reason, merged_id IS NULL FROM contact_merge ORDER BY 2, 3;
         SELECT 'alias', identity FROM contact_alias ORDER BY 2;

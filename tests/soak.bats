@@ -115,7 +115,7 @@ figure() { # NAME
     id=$(final "SELECT id FROM event WHERE state = 'done' LIMIT 1")
     awk -F '\t' -v id="$id" '$3 != id' "$SOAKED/delivery.tsv" >"$copied/delivery.tsv"
     assert_finds 'an event that is done was delivered' "$id"
-    other=$(awk -F '\t' '$7 == 200 { print $3; exit }' "$SOAKED/delivery.tsv")
+    other=$(awk -F '\t' '$7 == 200 && $2 != "/A/forward" { print $3; exit }' "$SOAKED/delivery.tsv")
     awk -F '\t' -v OFS='\t' -v id="$other" '$3 == id { $8 = $8 "20" } { print }' "$SOAKED/delivery.tsv" >"$copied/delivery.tsv"
     assert_finds 'every delivery of an event has its id and its body' "$other"
     assert_finds 'every delivery is signed' "$other"
@@ -124,6 +124,17 @@ figure() { # NAME
     assert_finds 'no event is dead' "$id dead"
     final "UPDATE event SET state = 'done', sequence = sequence + 100000 WHERE id = '$id'"
     assert_finds 'sequences have no gap' '@example.org'
+}
+
+@test "the checker detects a payload that was not forwarded, and a forward that was not posted" {
+    local id
+    copy_soaked
+    printf '7B7D\n' >>"$copied/posted.tsv"
+    assert_finds 'every payload is forwarded with its bytes' 7B7D
+    id=$(awk -F '\t' '$2 == "/A/forward" { print $3; exit }' "$SOAKED/delivery.tsv")
+    awk -F '\t' -v OFS='\t' -v id="$id" '$3 == id { $8 = $8 "20" } { print }' "$SOAKED/delivery.tsv" >"$copied/delivery.tsv"
+    assert_finds 'nothing is forwarded but what was posted, once' "$id"
+    assert_finds 'every delivery is signed' "$id"
 }
 
 @test "the checker detects an event that was never created" {

@@ -5,6 +5,7 @@
 
 #include "fuzz.h"
 #include "payload/event_body.h"
+#include "payload/forward_body.h"
 #include "payload/webhook.h"
 #include "store/sqlite.h"
 
@@ -17,7 +18,10 @@ static const char fixture[] =
     "created_at) VALUES ('lin_1', 'acc_1', '2', '+15550100001', 1, 0, 1);"
     "INSERT INTO webhook (id, user_id, kind, url, code, event_types, created_at, updated_at) "
     "VALUES ('whk_1', 'usr_1', 'event', 'http://127.0.0.1/', X'00', "
-    "'message.received lead.created message.status', 1, 1);";
+    "'message.received lead.created message.status', 1, 1);"
+    "INSERT INTO webhook (id, user_id, kind, url, code, fields, splits_messages, created_at, "
+    "updated_at) VALUES ('whk_2', 'usr_1', 'forward', 'http://127.0.0.1/', X'00', '*', 0, 1, 1), "
+    "('whk_3', 'usr_1', 'forward', 'http://127.0.0.1/', X'00', NULL, 1, 1, 1);";
 
 static struct store *store;
 
@@ -43,6 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct slice text = fuzz_copy(data, size);
     arena_init(&arena, 256 * 1024 * 1024, NULL);
     if (json_read(&arena, text, &payload, &error) == 0) {
+        struct forward_post raw = {text, payload};
+        const struct store_post post = forward_body_post(&raw, &arena);
+        found.post = &post;
         found.count = webhook_read(&arena, payload, 1, SIZE_MAX, &found.updates);
         MUST(store_ingest(store, &arena, &found) == STORE_OK);
         found.count = webhook_read(&arena, payload, 1, SIZE_MAX, &found.updates);

@@ -4,6 +4,7 @@ CREATE INDEX inbound_id ON inbound (id);
 CREATE INDEX accepted_wamid ON accepted (wamid);
 CREATE INDEX send_wamid ON send (wamid);
 CREATE INDEX delivery_id ON delivery (id);
+CREATE INDEX posted_body ON posted (body);
 CREATE INDEX outage_began ON outage (began);
 
 CREATE TEMP TABLE owner AS SELECT l.phone_number_id AS line, a.id AS account_id, u.id AS user_id,
@@ -135,15 +136,28 @@ INSERT INTO finding SELECT 'an event that is done was delivered', id FROM emitte
 
 INSERT INTO rule VALUES ('every delivery of an event has its id and its body');
 INSERT INTO finding SELECT 'every delivery of an event has its id and its body', d.id FROM delivery d
-    LEFT JOIN emitted t ON t.id = d.id WHERE t.id IS NULL OR hex(t.body) <> d.body;
+    LEFT JOIN emitted t ON t.id = d.id WHERE t.id IS NULL
+        OR (NOT t.is_forward AND hex(t.body) <> d.body) OR t.is_forward <> (d.path = '/A/forward');
 
 INSERT INTO rule VALUES ('every delivery is signed');
 INSERT INTO finding SELECT 'every delivery is signed', what FROM unsigned;
 
 INSERT INTO rule VALUES ('sequences have no gap');
 INSERT INTO finding SELECT 'sequences have no gap', u.email FROM g.user u
-    WHERE u.event_sequence <> (SELECT count(*) FROM g.event e WHERE e.user_id = u.id)
-        OR u.event_sequence <> (SELECT coalesce(max(sequence), 0) FROM g.event e WHERE e.user_id = u.id);
+    WHERE u.event_sequence <> (SELECT count(*) FROM g.event e WHERE e.user_id = u.id AND e.is_forward = 0)
+        OR u.event_sequence <> (SELECT coalesce(max(sequence), 0) FROM g.event e WHERE e.user_id = u.id AND e.is_forward = 0)
+        OR u.forward_sequence <> (SELECT count(*) FROM g.event e WHERE e.user_id = u.id AND e.is_forward = 1)
+        OR u.forward_sequence <> (SELECT coalesce(max(sequence), 0) FROM g.event e WHERE e.user_id = u.id AND e.is_forward = 1);
+
+INSERT INTO rule VALUES ('every payload is forwarded with its bytes');
+INSERT INTO finding SELECT 'every payload is forwarded with its bytes', substr(body, 1, 200) FROM posted
+    WHERE body NOT IN (SELECT body FROM delivery WHERE path = '/A/forward' AND status = 200);
+
+INSERT INTO rule VALUES ('nothing is forwarded but what was posted, once');
+INSERT INTO finding SELECT 'nothing is forwarded but what was posted, once', id FROM delivery
+    WHERE path = '/A/forward' AND body NOT IN (SELECT body FROM posted)
+    UNION ALL SELECT 'nothing is forwarded but what was posted, once', (SELECT count(*) FROM g.event WHERE is_forward = 1) || ' forwards'
+    WHERE (SELECT count(*) FROM g.event WHERE is_forward = 1) <> (SELECT count(DISTINCT body) FROM posted);
 
 INSERT INTO rule VALUES ('a person who wrote has a lead event');
 INSERT INTO finding SELECT 'a person who wrote has a lead event', 'person ' || person
@@ -240,6 +254,7 @@ INSERT INTO finding SELECT 'there was something to check', name FROM (
     SELECT 'no status was accepted', count(*) FROM inbound WHERE kind = 'status' UNION ALL
     SELECT 'no identity changed', count(*) FROM inbound WHERE kind = 'change' UNION ALL
     SELECT 'no event was delivered', count(*) FROM delivery UNION ALL
+    SELECT 'no payload was forwarded', count(*) FROM posted UNION ALL
     SELECT 'no upload was answered 200', count(*) FROM upload WHERE status = 200 UNION ALL
     SELECT 'no download was answered 200', count(*) FROM download WHERE status = 200 UNION ALL
     SELECT 'the nemesis did nothing', count(*) FROM deed) WHERE n = 0;

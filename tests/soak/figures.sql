@@ -28,6 +28,7 @@ UNION ALL SELECT 'changes of identity', count(*) FROM inbound WHERE kind = 'chan
 UNION ALL SELECT 'contacts, and merges of them', (SELECT count(*) FROM g.contact) || ', ' || (SELECT count(*) FROM g.contact_merge)
 UNION ALL SELECT 'requests of the platform that had to be repeated', count(*) FROM exchange WHERE what = 'inbound' AND status <> 200
 UNION ALL SELECT 'events', count(*) FROM emitted
+UNION ALL SELECT '  of these, forwards of payloads', count(*) FROM emitted WHERE is_forward
 UNION ALL SELECT '  delivered', count(DISTINCT d.id) FROM delivery d WHERE d.status = 200
 UNION ALL SELECT '  pending', count(*) FROM emitted WHERE state = 'pending'
 UNION ALL SELECT '  cancelled with their webhook', count(*) FROM emitted WHERE state = 'cancelled'

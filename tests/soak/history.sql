@@ -9,6 +9,7 @@ CREATE TABLE unacked (kind TEXT, line TEXT, id TEXT, person INTEGER, is_event IN
 CREATE TABLE accepted (line TEXT, wamid TEXT, status TEXT);
 CREATE TABLE delivery (at INTEGER, path TEXT, id TEXT, timestamp TEXT, signature TEXT, hub TEXT,
     status INTEGER, body TEXT);
+CREATE TABLE posted (body TEXT);                   -- what user A is to get of each payload, in hexadecimal
 CREATE TABLE outage (began INTEGER, ended INTEGER);
 CREATE TABLE deed (at INTEGER, name TEXT);         -- of tests/soak/nemesis.bash
 CREATE TABLE observed (name TEXT, value TEXT);     -- measurements of tests/soak/run

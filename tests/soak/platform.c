@@ -19,13 +19,15 @@ enum {
     QUIET_MS = 1500,     /* without a status from the sandbox */
 };
 
-static int accepted;
+static int accepted, posted;
 
 /* A thread's state for making payloads: its dice and the payload so far. */
 struct maker {
     struct dice dice;
     struct arena arena;
     struct buffer body, lines;
+    struct buffer own; /* the entries of user A */
+    bool is_mixed;     /* there are others too */
     int messages;
     const char *name;
 };
@@ -136,24 +138,48 @@ static void add_id_change(struct maker *maker, struct buffer *changes, int line_
 }
 
 static void add_entry(struct maker *maker, const struct line *line, const struct buffer *changes) {
-    buffer_printf(&maker->body, "%s{\"id\":\"%s\",\"time\":%lld,\"changes\":[%s]}",
-                  comma(&maker->body), line->waba_id, (long long)history_now(), changes->p);
+    const char *entry =
+        arena_printf(&maker->arena, "{\"id\":\"%s\",\"time\":%lld,\"changes\":[%s]}", line->waba_id,
+                     (long long)history_now(), changes->p);
+    const bool is_own = strcmp(line->user, "A") == 0;
+    buffer_printf(&maker->body, "%s%s", comma(&maker->body), entry);
+    if (is_own)
+        buffer_printf(&maker->own, "%s%s", comma(&maker->own), entry);
+    maker->is_mixed |= !is_own;
 }
 
 static void begin_payload(struct maker *maker) {
     arena_reset(&maker->arena);
     maker->body = buffer_in(&maker->arena);
     maker->lines = buffer_in(&maker->arena);
+    maker->own = buffer_in(&maker->arena);
+    maker->is_mixed = false;
+}
+
+/* Prints a payload with these entries, and white space at its end. */
+static struct slice wrap(struct maker *maker, const struct buffer *entries, const char *space) {
+    struct buffer whole = buffer_in(&maker->arena);
+    buffer_printf(&whole, "{\"object\":\"whatsapp_business_account\",\"entry\":[%s]}%s", entries->p,
+                  space);
+    return buffer_slice(&whole);
+}
+
+/* Writes what user A's webhook is to get of the payload to posted.tsv. */
+static void keep_forward(struct maker *maker) {
+    if (!maker->own.n)
+        return;
+    char *hex = history_hex(wrap(maker, &maker->own, maker->is_mixed ? "" : " "));
+    history_line(posted, "%s", hex);
+    free(hex);
 }
 
 static void end_payload(struct maker *maker) {
-    struct buffer whole = buffer_in(&maker->arena);
-    buffer_printf(&whole, "{\"object\":\"whatsapp_business_account\",\"entry\":[%s]}",
-                  maker->body.p);
+    const struct slice whole = wrap(maker, &maker->body, " ");
     int64_t due = history_now() + roll(maker, SHUFFLE_MS);
-    mail_add(buffer_slice(&whole), buffer_slice(&maker->lines), due);
+    keep_forward(maker);
+    mail_add(whole, buffer_slice(&maker->lines), due);
     if (roll(maker, 16) == 0) /* a simultaneous duplicate */
-        mail_add(buffer_slice(&whole), (struct slice){NULL, 0}, due);
+        mail_add(whole, (struct slice){NULL, 0}, due);
 }
 
 static void make_payload(struct maker *maker) {
@@ -307,6 +333,7 @@ static void start_thread(pthread_t *thread, void *(*run)(void *), void *context)
 
 int platform_listen(void) {
     accepted = history_open(world.dir, "accepted");
+    posted = history_open(world.dir, "posted");
     return listener_start(receive_statuses);
 }
 

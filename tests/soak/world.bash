@@ -116,6 +116,15 @@ set_first_webhook() {
         die 'the webhook cannot be set'
 }
 
+# User A has the platform's POSTs forwarded too, with the code of the first webhook, which is stored
+# in the same form for all webhooks of a user.
+set_forward() {
+    sqlite3 -cmd '.timeout 10000' "$dir/state/switchboard.db" \
+        "INSERT INTO webhook (id, user_id, kind, url, code, fields, created_at, updated_at)
+        SELECT 'whk_forward', user_id, 'forward', '$receiver_url/A/forward', code, '*', created_at,
+            updated_at FROM webhook"
+}
+
 start_traffic() { # SECONDS
     SOAK_DIR=$dir SOAK_BASE=http://127.0.0.1:$port SOAK_APP_SECRET=$app_secret \
         SOAK_RECEIVER=$receiver_url \
@@ -145,6 +154,7 @@ start_world() {
     start_courier
     start_apache
     set_first_webhook
+    set_forward
 }
 
 # Prints what no log may contain: secrets, webhook codes, texts of messages, markers and keys.
