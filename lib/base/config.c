@@ -55,7 +55,8 @@ const struct config_key config_keys[] = {
         "the token that GET /metrics requires; without one it answers local clients only"),
     PATH(magic_file, "", DETECTS_TYPES, "libmagic's database of file types; empty: the system's"),
     KEY(public_url, CONFIG_URL, "",
-        "the URL under which clients reach the gateway; for login links and doctor"),
+        "the URL under which clients reach the gateway; for login links, links in answers, and "
+        "doctor"),
     KEY(graph_destructive, CONFIG_SWITCH, "no",
         "whether API tokens may deregister lines, set their PIN, and delete templates and flows by "
         "the platform's routes: yes or no"),

@@ -14,6 +14,8 @@ name_contenders() {
     done
     contender 'CGI send' cgi:messages "$cgi/v2/messages/send/text" send "$token" "$line"
     contender 'FastCGI send' fcgi:messages "$fcgi/v2/messages/send/text" send "$token" "$line"
+    contender 'CGI graph send' cgi:graph "$cgi/v26.0/$line/messages" upstream "$token"
+    contender 'FastCGI graph send' fcgi:graph "$fcgi/v26.0/$line/messages" upstream "$token"
     contender 'CGI webhook' cgi:platform "$cgi/platform/webhook" webhook "$world/webhooks"
     contender 'FastCGI webhook' fcgi:platform "$fcgi/platform/webhook" webhook "$world/webhooks"
     contender platform none "$sandbox/v26.0/$line/messages" upstream "$platform_token"
@@ -89,6 +91,12 @@ row_static() {
 row_added() {
     row='one send at a time'
     in_turn 1 "$rounds" 2 platform 'FastCGI send' "${controls[@]/%/ send}" 'CGI send'
+}
+
+# The same message sent by /v2 and in the platform's own form, one at a time.
+row_graph() {
+    row='one send, two forms'
+    in_turn 1 "$rounds" 4 'FastCGI send' 'FastCGI graph send' 'CGI send' 'CGI graph send'
 }
 
 # Webhooks of the platform, each with a new message; generated for each run.
