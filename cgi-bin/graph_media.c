@@ -37,12 +37,9 @@ static int fail_too_large(struct request *rq) {
 /* Finds the text at the end of the form, which the Content-Type names. */
 static int find_end(struct passing *passing) {
     struct request *rq = passing->rq;
-    const char *type = request_variable("CONTENT_TYPE");
     struct multipart form;
-    if (!multipart_is(type) || multipart_start(&form, rq->arena, type, NULL, NULL))
-        return fail(rq, LENGTH_REQUIRED,
-                    "The length of a body that is not multipart/form-data must be known: send the "
-                    "header Content-Length.");
+    if (multipart_start(&form, rq->arena, request_variable("CONTENT_TYPE"), NULL, NULL))
+        return fail(rq, INVALID, "%s", form.error);
     passing->end = arena_printf(rq->arena, "%.*s--", (int)form.delimiter_length, form.delimiter);
     return 0;
 }

@@ -107,9 +107,9 @@ multipart/form-data; charset=utf-8; boundary=\"$BOUNDARY\""
     { cat "$FORM.whole"; printf 'an epilogue\r\n'; } >"$FORM"
     upload '' -H 'Transfer-Encoding: chunked'
     assert_passed_on "$file"
-    graph POST "/v23.0/$LINE/media" -d x -H 'Content-Type: text/plain' \
+    graph POST "/v23.0/$LINE/media" -d "@$FORM" -H 'Content-Type: multipart/form-data' \
         -H 'Transfer-Encoding: chunked'
-    assert_graph_error 411 100 OAuthException Content-Length
+    assert_graph_error 400 100 OAuthException boundary
 }
 
 @test "the platform gets no complete request when the client leaves in the middle of a chunk" {
