@@ -104,7 +104,8 @@ $(FUZZ)/libswitchboard.a: $(FUZZ_OBJECTS)
 	$(Q)$(AR) rcs $@ $^
 
 $(FUZZ_TARGETS): $(FUZZ)/%: $(FUZZ)/tests/fuzz/%.o $(FUZZ)/libswitchboard.a
-	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(FCGI) $(SQLITE) $(SODIUM) $(CURL) -lcjson
+	$(Q)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(FCGI) $(SQLITE) $(SODIUM) $(CURL) \
+	    -lcjson
 
 # --- Libraries of npm, at the versions of tests/package-lock.json ---------------------------------
 # Those that receivers of events use, and those that drive Chromium.
