@@ -53,6 +53,7 @@ fill_platform() {
 
 # A message of one contact, which the libraries answer, and a contact that the user blocked.
 make_contacts() {
+    local BATS_TEST_TMPDIR=$BATS_FILE_TMPDIR # where the payloads are written
     put RECEIVED wamid.HBgLMTU1NTEyMzAwMDEVAgASGBQzQTFGMUE1QjE2OTcyMDgxNDIxNwA=
     put BLOCKED 15551230099
     take "$(payload "$(inbound "$RECEIVED" 15551230001 '')")"
@@ -179,6 +180,39 @@ start_receiver_of_libraries() {
 
 stop_receiver_of_libraries() {
     [[ ! -e $FRONT/webhooks.pid ]] || end_helper "$FRONT/webhooks.pid"
+}
+
+@test "the libraries verify the webhooks that the gateway forwards, whose bytes are the platform's" {
+    local code=0123456789abcdef0123456789abcdef library file=$BATS_TEST_TMPDIR/webhook
+    start_receiver_of_libraries "$code" a-verify-token
+    for library in kapso apijs meta; do
+        api POST /v2/webhooks -d "{\"kind\":\"forward\",\"name\":\"$library\",\"code\":\"$code\",
+            \"url\":\"$WEBHOOKS/$library\",\"verifyToken\":\"a-verify-token\"}"
+        assert_success
+    done
+    # another verify token is not accepted
+    api POST /v2/webhooks -d "{\"kind\":\"forward\",\"url\":\"$WEBHOOKS/apijs\",
+        \"verifyToken\":\"another\"}"
+    assert_status 400
+    payload "$(inbound wamid.forwarded 15551230001 '' \
+        '"type":"text","text":{"body":"Gr\u00fc\u00dfe \ud83d\ude00 \/ \"x\""}')" >"$file"
+    take "@$file"
+    courier_once
+    assert_equal \
+        "$(gojq -c '[.library, .isVerified, .read.text]' "$FRONT/webhooks.received" | sort)" \
+        '["apijs",true,"Grüße 😀 / \"x\""]
+["kapso",true,"Grüße 😀 / \"x\""]
+["meta",true,"Grüße 😀 / \"x\""]'
+    while read -r library; do
+        base64 -d <<<"$library" | cmp - "$file"
+    done < <(gojq -r .body "$FRONT/webhooks.received")
+    # the same body with another signature is refused by each
+    for library in kapso apijs meta; do
+        assert_equal "$(curl -s -o /dev/null -w '%{http_code}' "$WEBHOOKS/$library" \
+            --data-binary "@$file" -H 'Content-Type: application/json' \
+            -H "X-Hub-Signature-256: $(sign "$file" wrong)")" 401
+    done
+    stop_receiver_of_libraries
 }
 
 @test "with graph_destructive the libraries also delete templates, retire flows, deregister and set PINs" {
