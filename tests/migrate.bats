@@ -261,6 +261,84 @@ key_of() { # TABLE: its column with the number of the customer
     cmp "$BATS_TEST_TMPDIR/before" <(rows)
 }
 
+# Fills a database of version 4: users with a webhook, without one, with an unset one; events in
+# each state.
+fill_events() { # COUNT
+    cat <<END
+BEGIN;
+INSERT INTO user (id, email, event_sequence, created_at) VALUES ('usr_a', 'a@example.org', 9, 7),
+    ('usr_b', 'b@example.org', 0, 8), ('usr_c', 'c@example.org', 0, 9),
+    ('usr_d', 'd@example.org', 0, 9);
+INSERT INTO webhook (user_id, url, code, previous_code, previous_until, wants_message_status,
+    failing_since, suspended_at, next_probe_at, updated_at) VALUES
+    ('usr_a', 'http://a/', x'01', x'02', 3, 0, 4, 5, 6, 17),
+    ('usr_b', '', NULL, NULL, NULL, 1, NULL, NULL, NULL, 18);
+CREATE TEMP TABLE n AS WITH RECURSIVE n (n) AS
+    (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < $1) SELECT n FROM n;
+INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, attempts,
+    next_attempt_at, lease_until, lease_owner, last_status, last_error, created_at, finished_at)
+    SELECT printf('evt_%s%07d', u, n), 'usr_' || u, n, iif(n % 3, 'message.received', 'ping'),
+        iif(n % 3, 'con_' || n, NULL), CAST('body ' || u || n AS BLOB),
+        CASE n % 4 WHEN 0 THEN 'pending' WHEN 1 THEN 'done' WHEN 2 THEN 'dead' ELSE 'cancelled' END,
+        n % 11, 1000 + n, iif(n % 8, 0, 50), iif(n % 8, NULL, 'cou_1'), iif(n % 4 = 1, 200, NULL),
+        iif(n % 4 = 2, 'HTTP 500', NULL), n, iif(n % 4, n + 1, NULL)
+    FROM n, (SELECT 'a' AS u UNION ALL SELECT 'c');
+INSERT INTO event_attempt (user_id, event_id, attempt, started_at, duration_ms, http_status,
+    response_head) SELECT user_id, id, k, 100 * k + sequence, 3, 500, x'00ff'
+    FROM event, (SELECT 1 AS k UNION ALL SELECT 2) WHERE sequence % 2;
+INSERT INTO event_turn VALUES ('usr_a', 3, 'con_1', 'con_9'), ('usr_d', 1, 'x', 'y');
+COMMIT;
+END
+}
+
+# Prints the attempts without the webhook that version 5 adds.
+attempt_rows() {
+    db "SELECT user_id, event_id, attempt, started_at, duration_ms, http_status, error, address,
+        hex(response_head) FROM event_attempt ORDER BY 2, 3"
+}
+
+@test "events of version 4 keep their content, state and attempts, and have one delivery each" {
+    local own='attempts, next_attempt_at, lease_until, lease_owner, last_status, last_error'
+    old_database "$DB" 4
+    fill_events 2000 | sqlite3 -bail "$DB"
+    {
+        db "SELECT id, type, hex(body), user_id, sequence, contact_id, state, $own, created_at,
+            finished_at FROM event ORDER BY id"
+        attempt_rows
+    } >"$BATS_TEST_TMPDIR/before"
+    switchboard init
+    assert_equal "$(db 'PRAGMA integrity_check; PRAGMA foreign_key_check')" ok
+    {
+        db "SELECT e.id, e.type, hex(e.body), d.user_id, d.sequence, d.order_key, d.state, $own,
+            d.created_at, d.finished_at
+            FROM event e JOIN delivery d ON d.event_id = e.id ORDER BY e.id"
+        attempt_rows
+    } >"$BATS_TEST_TMPDIR/after"
+    cmp "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+    assert_equal "$(db "SELECT DISTINCT webhook_id, user_id FROM delivery ORDER BY 1")" \
+        $'whk_a|usr_a\nwhk_c|usr_c'
+    assert_equal "$(db "SELECT count(*) FROM event_attempt
+        WHERE webhook_id <> 'whk_' || substr(user_id, 5)")" 0
+    assert_equal "$(db "SELECT count(*) FROM event e JOIN delivery d ON d.event_id = e.id
+        WHERE e.state <> d.state OR e.has_error <> (d.last_error IS NOT NULL)
+        OR e.finished_at IS NOT d.finished_at OR d.last_attempt_at IS NOT
+            (SELECT max(started_at) FROM event_attempt WHERE event_id = e.id)")" 0
+}
+
+@test "a webhook of version 4 keeps URL, codes, types and state, and the turn of its contacts" {
+    old_database "$DB" 4
+    fill_events 4 | sqlite3 -bail "$DB"
+    switchboard init
+    assert_equal "$(db "SELECT id, user_id, name, kind, url, hex(code), hex(previous_code),
+        previous_until, event_types, line_ids, paused_at, failing_since, suspended_at,
+        next_probe_at, created_at, updated_at, deleted_at FROM webhook ORDER BY id")" \
+        'whk_a|usr_a||event|http://a/|01|02|3||||4|5|6|17|17|
+whk_b|usr_b||event|||||message.received lead.created message.status||||||18|18|
+whk_c|usr_c||event|||||||||||9|9|'
+    assert_equal "$(db 'SELECT * FROM event_turn; SELECT sum(forward_sequence) FROM user')" \
+        $'whk_a|3|con_1|con_9\n0'
+}
+
 @test "the newest file in tests/schemas is the schema version of this program" {
     switchboard init >/dev/null
     assert_equal "$(db 'PRAGMA user_version')" "$newest"

@@ -103,17 +103,19 @@ static enum store_result prune_state(struct store *store, const char *state, int
 /* Deletes webhooks that were deleted and have no delivery any more. */
 static enum store_result prune_webhooks(struct store *store, size_t *removed) {
 #define WITHOUT_DELIVERIES                                                                         \
-    "w.deleted_at IS NOT NULL "                                                                    \
-    "AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = w.id) LIMIT "
-    static struct statement find = {.sql = "SELECT 1 FROM webhook w WHERE " WITHOUT_DELIVERIES "1"};
+    "SELECT w.id FROM webhook w WHERE w.deleted_at IS NOT NULL "                                   \
+    "AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = w.id) LIMIT ?1"
+    static struct statement find = {.sql = WITHOUT_DELIVERIES};
+    static struct statement turns = {
+        .sql = "DELETE FROM event_turn WHERE webhook_id IN (" WITHOUT_DELIVERIES ")"};
     static struct statement webhooks = {
-        .sql = "DELETE FROM webhook WHERE id IN (SELECT w.id FROM webhook w "
-               "WHERE " WITHOUT_DELIVERIES "?1)"};
-    sql_start_with(store, &find, NULL, 0);
+        .sql = "DELETE FROM webhook WHERE id IN (" WITHOUT_DELIVERIES ")"};
+    const struct parameter most = INTEGER(ROWS_AT_ONCE);
+    sql_start(store, &find, INTEGER(1));
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
-    if (begin_chore(store) && sql_run(store, &webhooks, INTEGER(ROWS_AT_ONCE)))
+    if (begin_chore(store) && sql_run(store, &turns, most) && sql_run(store, &webhooks, most))
         *removed = (size_t)sql_changes(store);
     return sql_commit(store);
 }

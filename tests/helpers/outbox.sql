@@ -2,23 +2,25 @@
 -- one for an event without any. An event that is inserted here gets a delivery to the user's first
 -- webhook, which is inserted without URL and code if there is none.
 CREATE TEMP VIEW outbox AS
-    SELECT e.id, e.user_id, e.sequence, e.type, coalesce(d.order_key, e.contact_id) AS contact_id, e.body,
-        coalesce(d.state, e.state) AS state, d.attempts, d.next_attempt_at, d.lease_until, d.lease_owner,
-        d.last_status, d.last_error, e.created_at, coalesce(d.finished_at, e.finished_at) AS finished_at,
-        d.webhook_id
+    SELECT e.id, e.user_id, e.sequence, e.type, coalesce(d.order_key, e.contact_id) AS contact_id,
+        e.body, coalesce(d.state, e.state) AS state, d.attempts, d.next_attempt_at, d.lease_until,
+        d.lease_owner, d.last_status, d.last_error, e.created_at,
+        coalesce(d.finished_at, e.finished_at) AS finished_at, d.webhook_id
     FROM main.event e LEFT JOIN main.delivery d ON d.event_id = e.id;
 CREATE TEMP TRIGGER outbox_insert INSTEAD OF INSERT ON outbox BEGIN
-    INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, has_error, created_at, finished_at)
+    INSERT INTO event (id, user_id, sequence, type, contact_id, body, state, has_error, created_at,
+            finished_at)
         VALUES (new.id, new.user_id, new.sequence, new.type, new.contact_id, new.body, new.state,
             new.last_error IS NOT NULL, new.created_at, new.finished_at);
     INSERT INTO webhook (id, user_id, kind, created_at, updated_at)
         SELECT 'whk_' || substr(new.user_id, 5), new.user_id, 'event', 1, 1 WHERE NOT EXISTS
             (SELECT 1 FROM webhook WHERE user_id = new.user_id AND deleted_at IS NULL);
-    INSERT INTO delivery (event_id, webhook_id, user_id, sequence, order_key, state, attempts, next_attempt_at,
-            lease_until, lease_owner, last_status, last_error, created_at, finished_at)
-        SELECT new.id, coalesce(new.webhook_id, w.id), new.user_id, new.sequence, new.contact_id, new.state,
-            coalesce(new.attempts, 0), new.next_attempt_at, coalesce(new.lease_until, 0), new.lease_owner,
-            new.last_status, new.last_error, new.created_at, new.finished_at
+    INSERT INTO delivery (event_id, webhook_id, user_id, sequence, order_key, state, attempts,
+            next_attempt_at, lease_until, lease_owner, last_status, last_error, created_at,
+            finished_at)
+        SELECT new.id, coalesce(new.webhook_id, w.id), new.user_id, new.sequence, new.contact_id,
+            new.state, coalesce(new.attempts, 0), new.next_attempt_at, coalesce(new.lease_until, 0),
+            new.lease_owner, new.last_status, new.last_error, new.created_at, new.finished_at
         FROM webhook w WHERE w.user_id = new.user_id AND w.deleted_at IS NULL
         ORDER BY w.created_at, w.id LIMIT 1;
 END;
