@@ -392,7 +392,8 @@ CREATE TABLE delivery (
     PRIMARY KEY (event_id, webhook_id)
 ) STRICT;
 CREATE INDEX delivery_webhook ON delivery (webhook_id, event_id); -- the lists of a webhook
-CREATE INDEX delivery_open ON delivery (webhook_id, state, event_id) WHERE state <> 'done';
+CREATE INDEX delivery_ended ON delivery (webhook_id, state, event_id)
+    WHERE state = 'dead' OR state = 'cancelled';
 CREATE INDEX delivery_failed ON delivery (webhook_id, event_id) WHERE last_error IS NOT NULL;
 CREATE INDEX delivery_due ON delivery (webhook_id, next_attempt_at, sequence) WHERE state = 'pending';
 CREATE INDEX delivery_order ON delivery (order_key, webhook_id, lease_until) WHERE state = 'pending';

@@ -82,23 +82,27 @@ static void read_lines(struct store *store, struct arena *arena, struct store_de
     row->phone_number_ids = ids;
 }
 
-static int64_t count_deliveries(struct store *store, const char *id, const char *state) {
-    static struct statement s = {
-        .sql = "SELECT count(*) FROM (SELECT event_id FROM delivery WHERE webhook_id = ?1 "
-               "AND state = ?2 AND state <> 'done' LIMIT ?3) AS counted"};
-    sql_start(store, &s, TEXT(id), TEXT(state), INTEGER(STORE_DESTINATION_MOST));
-    if (!sql_row(store, &s))
+/* Starts a statement that counts deliveries to the webhook, and returns their number. */
+static int64_t count_deliveries(struct store *store, struct statement *s, const char *id) {
+    sql_start(store, s, TEXT(id), INTEGER(STORE_DESTINATION_MOST));
+    if (!sql_row(store, s))
         return 0;
-    const int64_t n = column_integer(&s, 0);
-    sql_stop(&s);
+    const int64_t n = column_integer(s, 0);
+    sql_stop(s);
     return n;
 }
 
 /* Reads what is not in the row itself. */
 static void complete(struct store *store, struct arena *arena, struct store_destination *row) {
+    static struct statement pending = {
+        .sql = "SELECT count(*) FROM (SELECT event_id FROM delivery WHERE webhook_id = ?1 "
+               "AND state = 'pending' LIMIT ?2) AS counted"};
+    static struct statement dead = {
+        .sql = "SELECT count(*) FROM (SELECT event_id FROM delivery WHERE webhook_id = ?1 "
+               "AND state = 'dead' LIMIT ?2) AS counted"};
     read_lines(store, arena, row);
-    row->pending = count_deliveries(store, row->id, "pending");
-    row->dead = count_deliveries(store, row->id, "dead");
+    row->pending = count_deliveries(store, &pending, row->id);
+    row->dead = count_deliveries(store, &dead, row->id);
 }
 
 static bool find_row(struct store *store, struct arena *arena, const char *user_id, const char *id,

@@ -185,16 +185,18 @@ static struct statement *choose_list(const struct store_event_filter *filter) {
 #define DELIVERY_HAS_FAILED " AND (?7 = 0 OR d.last_error IS NOT NULL)"
 
 static struct statement *choose_webhook_list(const struct store_event_filter *filter) {
-    static struct statement open = {
-        .sql =
-            WEBHOOK_EVENTS("AND d.state = ?5 AND d.state <> 'done'" HAS_TYPE DELIVERY_HAS_FAILED)};
+    static struct statement ended = {
+        .sql = WEBHOOK_EVENTS(
+            "AND d.state = ?5 AND (d.state = 'dead' OR d.state = 'cancelled')" HAS_TYPE
+                DELIVERY_HAS_FAILED)};
     static struct statement failed = {
         .sql =
             WEBHOOK_EVENTS("AND d.last_error IS NOT NULL AND ?7 = 1" DELIVERY_HAS_STATE HAS_TYPE)};
     static struct statement all = {
         .sql = WEBHOOK_EVENTS(DELIVERY_HAS_STATE HAS_TYPE DELIVERY_HAS_FAILED)};
-    if (filter->state && strcmp(filter->state, "done") != 0)
-        return &open;
+    if (filter->state &&
+        (strcmp(filter->state, "dead") == 0 || strcmp(filter->state, "cancelled") == 0))
+        return &ended;
     return filter->failed ? &failed : &all;
 }
 

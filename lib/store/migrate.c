@@ -362,7 +362,8 @@ static const char *const to_5[] = {
     "CREATE INDEX event_owner_failed ON event (user_id, id) WHERE has_error = 1",
     "CREATE INDEX event_post ON event (post_id) WHERE post_id IS NOT NULL",
     "CREATE INDEX delivery_webhook ON delivery (webhook_id, event_id)",
-    "CREATE INDEX delivery_open ON delivery (webhook_id, state, event_id) WHERE state <> 'done'",
+    "CREATE INDEX delivery_ended ON delivery (webhook_id, state, event_id) "
+    "WHERE state = 'dead' OR state = 'cancelled'",
     "CREATE INDEX delivery_failed ON delivery (webhook_id, event_id) WHERE last_error IS NOT NULL",
     "CREATE INDEX delivery_due ON delivery (webhook_id, next_attempt_at, sequence) "
     "WHERE state = 'pending'",

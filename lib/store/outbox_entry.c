@@ -70,7 +70,7 @@ bool outbox_summarize(struct store *store, const char *event_id, int64_t now) {
 bool outbox_cancel(struct store *store, const char *webhook_id, int64_t now) {
     static struct statement events = {
         .sql = SUMMARIZE "WHERE id IN (SELECT c.event_id FROM delivery c WHERE c.webhook_id = ?1 "
-                         "AND c.state = 'pending' AND c.state <> 'done')"};
+                         "AND c.state = 'pending')"};
     static struct statement deliveries = {
         .sql = "UPDATE delivery SET state = 'cancelled', finished_at = ?2 "
                "WHERE webhook_id = ?1 AND state = 'pending'"};
