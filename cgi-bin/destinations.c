@@ -3,16 +3,13 @@
 #include "api/destination_input.h"
 #include "api/destination_view.h"
 #include "api/paging.h"
+#include "api/webhook_code.h"
 #include "base/crypto.h"
 #include "base/http_client.h"
-#include "base/seal.h"
 #include "delivery/handshake.h"
 #include "delivery/wake.h"
 #include "payload/event_body.h"
 #include "store/event_test.h"
-#include "store/seal_context.h"
-
-enum { CODE_BYTES = 32 }; /* 64 hexadecimal characters */
 
 /* --- the list --- */
 
@@ -85,33 +82,6 @@ static int get_webhook(struct request *rq) {
 
 /* --- making and changing one --- */
 
-/* A code to be sealed and stored. */
-struct code {
-    struct request *rq;
-    struct slice text;
-    struct slice sealed; /* the last result of seal_code */
-};
-
-/* Seals the code with the present keys; p == NULL after failing the request. Returns the same value
- * again unless the key was replaced meanwhile: see struct store_secret. */
-static struct slice seal_code(void *context) {
-    struct code *code = context;
-    struct request *rq = code->rq;
-    const struct keyring *keys = state_keys(rq);
-    if (!keys)
-        return (struct slice){NULL, 0};
-    if (!code->sealed.p || (uint8_t)code->sealed.p[0] != keyring_newest(keys)->id)
-        code->sealed = seal_secret(keys, rq->arena, code->text,
-                                   webhook_code_context(rq->arena, rq->caller->user.id));
-    return code->sealed;
-}
-
-static struct slice make_code(struct arena *arena) {
-    unsigned char random[CODE_BYTES];
-    crypto_random(random, sizeof random);
-    return slice_of(crypto_hex(arena, random, sizeof random));
-}
-
 /* Verifies the URL at its receiver if the body has a verify token, which a new URL of the kind
  * forward requires. Returns 0, or -1 after failing the request. */
 static int verify(struct request *rq, const struct store_destination *present,
@@ -134,8 +104,9 @@ static int post_webhook(struct request *rq) {
     char id[ID_SIZE];
     if (destination_input_read(rq, NULL, &input) || verify(rq, NULL, &input))
         return -1;
-    struct code code = {.rq = rq, .text = input.code.p ? input.code : make_code(rq->arena)};
-    const struct store_secret secret = {seal_code, &code};
+    struct webhook_code code = {.rq = rq,
+                                .text = input.code.p ? input.code : webhook_code_make(rq->arena)};
+    const struct store_secret secret = {webhook_code_seal, &code};
     id_make(id, "whk_", rq->now);
     input.change.id = id;
     input.change.code = &secret;
@@ -155,9 +126,9 @@ static int patch_webhook(struct request *rq) {
         destination_view_code(rq, &present, &stored) || verify(rq, &present, &input))
         return -1;
     if (!input.code.p && input.change.sets_url && !present.sealed_code.n)
-        input.code = make_code(rq->arena);
-    struct code code = {.rq = rq, .text = input.code};
-    const struct store_secret secret = {seal_code, &code};
+        input.code = webhook_code_make(rq->arena);
+    struct webhook_code code = {.rq = rq, .text = input.code};
+    const struct store_secret secret = {webhook_code_seal, &code};
     input.change.id = present.id;
     if (input.code.p && !crypto_equal(stored, input.code))
         input.change.code = &secret;

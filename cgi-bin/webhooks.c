@@ -1,15 +1,13 @@
 /* /v2/webhooks: the URL and the code of the caller's webhook, to which events go (spec 4.7). */
 #include "api/auth.h"
+#include "api/webhook_code.h"
 #include "base/crypto.h"
 #include "base/log.h"
-#include "base/seal.h"
 #include "delivery/wake.h"
 #include "payload/event_body.h"
 #include "store/event_test.h"
 #include "store/seal_context.h"
 #include "store/webhook_config.h"
-
-enum { CODE_BYTES = 32 }; /* 64 hexadecimal characters (spec 8) */
 
 static int find_webhook(struct request *rq, struct state_sealed *value) {
     const struct caller *caller = rq->caller;
@@ -38,27 +36,6 @@ static int read_webhook(struct request *rq, struct store_webhook *webhook, struc
     return 0;
 }
 
-/* A code to be sealed and stored. */
-struct code {
-    struct request *rq;
-    struct slice text;
-    struct slice sealed; /* the last result of seal_code */
-};
-
-/* Seals the code with the present keys; p == NULL after failing the request. Returns the same value
- * again unless the key was replaced meanwhile: see struct store_secret. */
-static struct slice seal_code(void *context) {
-    struct code *code = context;
-    struct request *rq = code->rq;
-    const struct keyring *keys = state_keys(rq);
-    if (!keys)
-        return (struct slice){NULL, 0};
-    if (!code->sealed.p || (uint8_t)code->sealed.p[0] != keyring_newest(keys)->id)
-        code->sealed = seal_secret(keys, rq->arena, code->text,
-                                   webhook_code_context(rq->arena, rq->caller->user.id));
-    return code->sealed;
-}
-
 static int reply_config(struct request *rq, struct slice url, struct slice code) {
     struct json_writer data;
     json_write_start(&data, rq->arena);
@@ -84,9 +61,9 @@ static int get_config(struct request *rq) {
 /* A code that equals the stored one is not stored again, so that it does not count as replaced. */
 static int post_config(struct request *rq) {
     const char *url = json_text(json_get(rq->json, "webhookUrl"), rq->arena);
-    struct code code = {.rq = rq,
-                        .text = json_string(json_get(rq->json, "webhookCode"), rq->arena)};
-    const struct store_secret secret = {seal_code, &code};
+    struct webhook_code code = {.rq = rq,
+                                .text = json_string(json_get(rq->json, "webhookCode"), rq->arena)};
+    const struct store_secret secret = {webhook_code_seal, &code};
     struct store_webhook webhook;
     struct slice stored;
     if (read_webhook(rq, &webhook, &stored))
@@ -105,11 +82,10 @@ static int delete_config(struct request *rq) {
 }
 
 static int post_generate_code(struct request *rq) {
-    unsigned char random[CODE_BYTES];
-    crypto_random(random, sizeof random);
-    struct code code = {.rq = rq, .text = slice_of(crypto_hex(rq->arena, random, sizeof random))};
-    enum store_result result = store_upsert_webhook_code(
-        rq->caller->store, rq->caller->user.id, &(struct store_secret){seal_code, &code}, rq->now);
+    struct webhook_code code = {.rq = rq, .text = webhook_code_make(rq->arena)};
+    enum store_result result =
+        store_upsert_webhook_code(rq->caller->store, rq->caller->user.id,
+                                  &(struct store_secret){webhook_code_seal, &code}, rq->now);
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;

@@ -147,6 +147,22 @@ Graph API $LINE $hook/line - $LINE"
     assert_nothing_sent
 }
 
+# A program has one application secret for all its numbers.
+@test "all these webhooks have one code, which no answer of these routes holds" {
+    local codes
+    subscribe "$hook"
+    refute grep -qE '[0-9a-f]{64}' "$body"
+    configure "$LINE" "$hook"
+    refute grep -qE '[0-9a-f]{64}' "$body"
+    graph GET "/$WABA/subscribed_apps"
+    refute grep -qE '[0-9a-f]{64}' "$body"
+    api GET /v2/webhooks
+    assert_success
+    codes=$(gojq -r '.data.items[] | select(.kind == "forward").code' "$body")
+    assert_equal "$(sort -u <<<"$codes" | grep -cE '^[0-9a-f]{64}$')" 1
+    assert_equal "$(wc -l <<<"$codes")" 2
+}
+
 @test "another user's webhooks and accounts are not reached" {
     subscribe "$hook"
     request DELETE "/$WABA/subscribed_apps" --as "$OTHER_TOKEN"
