@@ -1,9 +1,13 @@
 # shellcheck shell=bash
 # Requests in the platform's form, and their errors. `load helpers/graph` after helpers/all.
 
-# Sends a request with the API token: graph METHOD PATH [option of request...]
+# Sends a request with the API token, and expects that the answer holds no platform access token:
+# graph METHOD PATH [option of request...]
 graph() {
     request "$@" --as "$TOKEN"
+    if grep -qaF -e "$PLATFORM_TOKEN" "$body" "$headers"; then
+        fail_answer 'expected no platform access token'
+    fi
 }
 
 # Expects an error of the gateway in the platform's shape, with the id of the request:
