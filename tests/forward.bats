@@ -68,7 +68,7 @@ count() { # TABLE [WHERE]
 
 @test "a forward is one POST with the bytes of the platform's, its length and a signature" {
     local text before
-    forward A "$A_URL/hook?key=1"
+    forward A "/hook?key=1"
     text=$(payload "$(inbound wamid.1 $P1 $B1)")
     before=$(date +%s)
     take "$text"
@@ -90,7 +90,7 @@ count() { # TABLE [WHERE]
 
 @test "every POST arrives with the same bytes: escapes, numbers, white space, order and unknown members" {
     local text number=0
-    forward A "$A_URL" fields "'*'"
+    forward A / '"fields":["*"]'
     while read -r text; do
         text=${text//WABA/$WABA}
         printf "${text//LINE/$LINE}" >"$BATS_TEST_TMPDIR/post.$((++number))"
@@ -114,7 +114,7 @@ END
 
 @test "a POST of 4 MB arrives whole" {
     local size
-    forward A "$A_URL"
+    forward A /
     { printf '{"object":"whatsapp_business_account","pad":"%s","entry":[%s]}' \
         "$(head -c 4100000 /dev/zero | tr '\0' x)" "$(entry "$(inbound wamid.big $P1 $B1)")"; } >"$BATS_TEST_TMPDIR/big"
     size=$(stat -c %s "$BATS_TEST_TMPDIR/big")
@@ -126,11 +126,38 @@ END
 }
 
 @test "during the overlap of two codes a forward is signed with the present one alone" {
-    local text
-    forward A "$A_URL" previous_code "X'$B_SEALED'" previous_until "$db_now + 86400000"
+    forward A /
+    request PATCH "/v2/webhooks/$webhook" --as "$A_TOKEN" -d '{"code":"another secret"}'
+    request PATCH "/v2/webhooks/$webhook" --as "$A_TOKEN" -d '{"code":"secret of A"}'
+    assert_success
+    assert_equal "$(db 'SELECT previous_until > 0 FROM webhook')" 1
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     courier_once
     assert_signed A
+}
+
+@test "the test of a webhook is a POST without entries, with the same headers" {
+    forward A /
+    request POST "/v2/webhooks/$webhook/test" --as "$A_TOKEN" -d '{}'
+    assert_success
+    courier_once
+    assert_equal "$(received_count A)" 1
+    assert_forwarded A 1 '{"object":"whatsapp_business_account","entry":[]}'
+    assert_signed A
+    assert_equal "$(received_header A 1 webhook-signature)" ''
+}
+
+@test "a paused webhook gets its POSTs when it is resumed" {
+    local text
+    forward A /
+    request PATCH "/v2/webhooks/$webhook" --as "$A_TOKEN" -d '{"paused":true}'
+    text=$(payload "$(inbound wamid.paused $P1 $B1)")
+    take "$text"
+    courier_once
+    assert_equal "$(received_count A)" 0
+    request PATCH "/v2/webhooks/$webhook" --as "$A_TOKEN" -d '{"paused":false}'
+    courier_once
+    assert_forwarded A 1 "$text"
 }
 
 # --- several owners ---
@@ -148,7 +175,7 @@ post_of_three() {
 @test "of a POST with entries of three users each gets its own entries alone" {
     local name text
     for name in A B C; do
-        forward $name "$(url_of $name)"
+        forward $name /
     done
     post_of_three 1
     take "$three"
@@ -163,7 +190,7 @@ post_of_three() {
 
 @test "a user with two accounts gets the entries of both in one POST" {
     local first second third
-    forward A "$A_URL"
+    forward A /
     first=$(entry "$(inbound wamid.1 $P1 $B1)")
     EMAIL=$A_EMAIL make_account_line
     third=$(entry "$(inbound wamid.3 $P1 $B1)")
@@ -179,10 +206,10 @@ post_of_three() {
     local name number
     for name in A B C; do
         for number in 1 2 3; do
-            forward $name "$(url_of $name)/$number"
+            forward $name "/$number"
         done
     done
-    forward C "$C_URL/4"
+    forward C /4
     post_of_three 1
     take "$three"
     assert_equal "$(db 'SELECT count(*), length(body) FROM platform_post')" "1|${#three}"
@@ -199,8 +226,8 @@ post_of_three() {
 
 @test "a change that names a line of another account is not forwarded" {
     local own
-    forward A "$A_URL" fields "'*'"
-    forward B "$B_URL" fields "'*'"
+    forward A / '"fields":["*"]'
+    forward B / '"fields":["*"]'
     LINE=$B_LINE
     own=$(account_change account_update '{"event":"X"}')
     take "$(payload "$(inbound wamid.1 $P1 $B1)" "$own")"
@@ -213,20 +240,17 @@ post_of_three() {
 }
 
 @test "a change about an archived line is not forwarded" {
-    local archived
     EMAIL=$A_EMAIL make_account_line
-    forward A "$A_URL"
-    archived=$LINE
-    switchboard line archive "$ACCOUNT" "$LINE" >/dev/null 2>&1 ||
-        db "UPDATE line SET archived_at = 1 WHERE phone_number_id = '$archived'"
+    forward A /
+    switchboard line archive "$LINE" >/dev/null
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     courier_once
     assert_equal "$(received_count A) $(count event) $(count platform_post)" '0 0 0'
 }
 
 @test "an entry of an account that no user has, or of a deleted user, is not forwarded" {
-    forward A "$A_URL" fields "'*'"
-    forward B "$B_URL" fields "'*'"
+    forward A / '"fields":["*"]'
+    forward B / '"fields":["*"]'
     db "UPDATE user SET deleted_at = 1 WHERE email = '$B_EMAIL'"
     take "$(post '{"id":"777","changes":[]}' "{\"id\":\"$B_WABA\",\"changes\":[]}" '{"changes":[]}' 5)"
     db "UPDATE user SET deleted_at = NULL WHERE email = '$B_EMAIL'"
@@ -241,10 +265,10 @@ post_of_three() {
     message=$(inbound wamid.1 $P1 $B1)
     flow=$(account_change flows '{"event":"X"}')
     template=$(account_change message_template_status_update '{"event":"APPROVED"}')
-    forward A "$A_URL/default"
-    forward A "$A_URL/flows" fields "'flows message_template_status_update'"
-    forward A "$A_URL/all" fields "'*'"
-    forward A "$A_URL/none" fields "'account_update'"
+    forward A /default
+    forward A /flows '"fields":["flows","message_template_status_update"]'
+    forward A /all '"fields":["*"]'
+    forward A /none '"fields":["account_update"]'
     take "$(payload "$flow" "$message" "$template")"
     courier_once
     assert_equal "$(received_count A)" 3
@@ -260,9 +284,9 @@ post_of_three() {
     switchboard line add "$ACCOUNT" --phone-number-id "$LINE" --number +15550100002 >/dev/null
     second=$(inbound wamid.2 $P1 $B1)
     other=$(account_change flows '{"event":"X"}')
-    forward A "$A_URL/one" line_ids "(SELECT id FROM line WHERE phone_number_id = '$A_LINE')"
-    forward A "$A_URL/both" line_ids "(SELECT group_concat(id, ' ') FROM line WHERE phone_number_id IN ('$A_LINE', '$LINE'))"
-    forward A "$A_URL/two" fields "'*'" line_ids "(SELECT id FROM line WHERE phone_number_id = '$LINE')"
+    forward A /one "\"phoneNumberIds\":[\"$A_LINE\"]"
+    forward A /both "\"phoneNumberIds\":[\"$LINE\",\"$A_LINE\"]"
+    forward A /two "\"fields\":[\"*\"],\"phoneNumberIds\":[\"$LINE\"]"
     take "$(payload "$first" "$second" "$other")"
     courier_once
     assert_equal "$(received_count A)" 3
@@ -272,14 +296,14 @@ post_of_three() {
 }
 
 @test "a POST of which no webhook wants anything is not stored" {
-    forward A "$A_URL" fields "'flows'"
+    forward A / '"fields":["flows"]'
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     assert_equal "$(count event "is_forward = 1") $(count platform_post)" '0 0'
 }
 
 @test "POSTs without messages, with unknown fields and with no update reach the owner of their entries" {
     local text number=0
-    forward A "$A_URL" fields "'*'"
+    forward A / '"fields":["*"]'
     for text in '"changes":[]' '"changes":[{"field":"new_field","value":{"a":[1]}}]' '"changes":[{"field":"messages","value":{}}]' '"changes":[{}]' '"time":1'; do
         take "{\"object\":\"whatsapp_business_account\",\"entry\":[{\"id\":\"$WABA\",$text}]}"
         courier_once
@@ -292,7 +316,7 @@ post_of_three() {
 
 @test "split: n messages become n POSTs, each signed, with the card of its person" {
     local number meta cards=() people=() expected
-    forward A "$A_URL" splits_messages 1
+    forward A / '"splitMessages":true'
     for number in 1 2 3 4 5; do
         cards+=("$(card 1650555000$number "US.1000000000000000000$number")")
         people+=("$(message "wamid.s$number" 1650555000$number '' '"type":"text","text":{"body":"M\u00fc \/"}')")
@@ -310,7 +334,7 @@ post_of_three() {
 
 @test "split: statuses, and changes without messages, are POSTs of their own" {
     local status_1 status_2 message flow
-    forward A "$A_URL" splits_messages 1 fields "'*'"
+    forward A / '"splitMessages":true,"fields":["*"]'
     message=$(message wamid.m $P1 $B1)
     status_1='{"id":"wamid.o1","status":"sent","timestamp":"1780000000","recipient_id":"16505550001"}'
     status_2='{"id":"wamid.o1","status":"read","timestamp":"1780000001","recipient_id":"16505550001"}'
@@ -328,7 +352,7 @@ post_of_three() {
 
 @test "split: a POST with one message is forwarded as it is" {
     local text
-    forward A "$A_URL" splits_messages 1
+    forward A / '"splitMessages":true'
     text=" $(payload "$(inbound wamid.1 $P1 $B1)") "
     take "$text"
     courier_once
@@ -340,7 +364,7 @@ post_of_three() {
 @test "a user with a webhook of each kind gets the event and the POST, with sequences of their own" {
     local text
     set_webhook A "$A_URL/event"
-    forward A "$A_URL/forward"
+    forward A /forward
     text=$(payload "$(inbound wamid.both 16505559999 US.99999999999999999999)")
     take "$text"
     courier_once
@@ -356,8 +380,8 @@ post_of_three() {
 
 @test "a webhook that answers 410 is suspended alone" {
     set_webhook A "$A_URL/event"
-    forward A "$A_URL/gone"
-    forward A "$A_URL/other"
+    forward A /gone
+    forward A /other
     answers A gone 'status 410'
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     courier_once
@@ -372,7 +396,7 @@ post_of_three() {
 
 @test "a repeated POST is forwarded once" {
     local text
-    forward A "$A_URL"
+    forward A /
     text=$(payload "$(inbound wamid.1 $P1 $B1)")
     take "$text"
     take "$text"
@@ -387,7 +411,7 @@ post_of_three() {
 
 @test "a receiver that is down gets all POSTs afterwards, with the same id and bytes" {
     local port=${A_URL##*:} number
-    forward A "$A_URL"
+    forward A /
     stop_receiver A
     for number in {1..20}; do
         take "$(payload "$(inbound "wamid.$number" $P1 $B1)")"
@@ -406,7 +430,7 @@ post_of_three() {
 
 @test "POSTs of one person arrive in order, concurrently with others" {
     local number found sequence=0
-    forward A "$A_URL/slow"
+    forward A /slow
     answers A slow 'wait 20'
     for number in {11..22}; do
         take "$(payload "$(inbound "wamid.p$number" $P1 $B1)")"
@@ -426,8 +450,8 @@ post_of_three() {
 
 @test "a replay sends the same bytes" {
     local id
-    forward A "$A_URL/whole"
-    forward B "$B_URL/part"
+    forward A /whole
+    forward B /part
     post_of_three 1
     take "$three"
     as_tenant A
@@ -445,7 +469,7 @@ post_of_three() {
 }
 
 @test "after a kill of the courier during a delivery the same bytes are sent again" {
-    forward A "$A_URL/slow"
+    forward A /slow
     answers A slow 'wait 10000'
     take "$(payload "$(inbound wamid.1 $P1 $B1)")"
     start_courier
@@ -464,7 +488,7 @@ post_of_three() {
 
 @test "a POST that could not be stored is not forwarded until the platform repeats it" {
     local text
-    forward A "$A_URL"
+    forward A /
     text=$(payload "$(inbound wamid.busy $P1 $B1)")
     hold_database
     deliver "$text"
@@ -480,7 +504,7 @@ post_of_three() {
 
 @test "a refused payload is forwarded once, when it is retried" {
     local number id
-    forward A "$A_URL"
+    forward A /
     "$HELPERS/extremes" typed_messages_of_one_contact 4194304 "$WABA" "$LINE" 10001 >"$BATS_TEST_TMPDIR/refused"
     take "@$BATS_TEST_TMPDIR/refused"
     id=$(db 'SELECT id FROM webhook_refusal')
@@ -498,8 +522,8 @@ post_of_three() {
 
 @test "a POST is removed with the last event that is made of it" {
     local first second
-    forward A "$A_URL"
-    forward B "$B_URL"
+    forward A /
+    forward B /
     post_of_three 1
     take "$three"
     courier_once

@@ -12,10 +12,6 @@ make_tenant() {
     put "$1_ACCOUNT" "$ACCOUNT"
     put "$1_WABA" "$WABA"
     put "$1_LINE" "$LINE"
-    set_webhook "$1" http://127.0.0.1:9/
-    put "$1_SEALED" "$(db "SELECT hex(code) FROM webhook
-        WHERE user_id = (SELECT id FROM user WHERE email = '${!email}')")"
-    db "DELETE FROM webhook"
 }
 
 # Makes WABA and LINE those of a tenant, for the payloads of helpers/webhook: as_tenant NAME
@@ -24,19 +20,19 @@ as_tenant() {
     ACCOUNT=${!account} WABA=${!waba} LINE=${!line}
 }
 
-# Adds a webhook of the kind forward to a tenant: forward NAME URL [COLUMN VALUE]...; VALUE is an
-# SQL expression.
+# Adds a webhook of the kind forward to a tenant, whose receiver confirms the URL: forward NAME PATH
+# [MEMBERS of the request]. Sets $webhook to its id, and removes the records of the receiver.
 forward() {
-    local id sealed=$1_SEALED email=$1_EMAIL url=$2 columns='' values=''
-    id=whk_$(openssl rand -hex 13)
-    shift 2
-    while (($#)); do
-        columns+=", $1" values+=", $2"
-        shift 2
-    done
-    db "INSERT INTO webhook (id, user_id, kind, url, code, created_at, updated_at$columns)
-        SELECT '$id', id, 'forward', '$url', X'${!sealed}', 1, 1$values FROM user
-        WHERE email = '${!email}'"
+    local path=${2%%\?*} token=$1_TOKEN
+    path=${path#/}
+    answers "$1" "$path" "verify token-of-$1"
+    request POST /v2/webhooks --as "${!token}" -d "$(printf '{"kind":"forward","url":"%s",
+        "code":"%s","verifyToken":"%s"%s}' "$(url_of "$1")$2" "secret of $1" "token-of-$1" \
+        "${3:+,$3}")"
+    assert_success
+    webhook=$(gojq -r .data.id "$body")
+    rm "$STACK/receivers/$1/$path.answer"
+    rm -f "$STACK/receivers/$1"/*.{head,body,meta}
 }
 
 # Expects that request NUMBER of a receiver has these bytes: assert_forwarded NAME NUMBER TEXT|@FILE
