@@ -20,6 +20,7 @@ CREATE TABLE "user" (
     primary_line_id    TEXT REFERENCES line (id),  -- the workspace's primary line (spec 2.2)
     event_sequence     INTEGER NOT NULL DEFAULT 0, -- the last `data.sequence` given to an event
     forward_sequence   INTEGER NOT NULL DEFAULT 0, -- the same for forwards, which have their own
+    verifying_until    INTEGER NOT NULL DEFAULT 0, -- a URL of the user's webhooks is being verified
     change_sequence    INTEGER NOT NULL DEFAULT 0, -- the last number given to thread.changed
     created_at         INTEGER NOT NULL,
     deleted_at         INTEGER,

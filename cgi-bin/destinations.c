@@ -3,10 +3,10 @@
 #include "api/destination_input.h"
 #include "api/destination_view.h"
 #include "api/paging.h"
+#include "api/url_verification.h"
 #include "api/webhook_code.h"
 #include "base/crypto.h"
 #include "base/http_client.h"
-#include "delivery/handshake.h"
 #include "delivery/wake.h"
 #include "payload/event_body.h"
 #include "store/event_test.h"
@@ -86,12 +86,12 @@ static int get_webhook(struct request *rq) {
  * forward requires. Returns 0, or -1 after failing the request. */
 static int verify(struct request *rq, const struct store_destination *present,
                   const struct destination_input *input) {
-    const char *url = input->change.sets_url ? input->change.url : present->url;
+    const char *url = input->change.sets_url ? input->change.url : present->url, *reason;
     struct issues issues;
     if (!input->verify_token.p)
         return 0;
-    request_release(rq);
-    const char *reason = handshake_verify(rq->arena, rq->config, url, input->verify_token);
+    if (verify_url(rq, url, input->verify_token, &reason))
+        return -1;
     if (!reason)
         return 0;
     request_start_issues(rq, &issues);

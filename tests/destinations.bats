@@ -205,6 +205,33 @@ unverified() {
     assert_between "$((SECONDS - begun))" 9 14
 }
 
+# A slow receiver holds a process of the pool, and the other users' requests would wait for it.
+@test "one URL of a user is verified at a time: another one is 409, and that of another user is not" {
+    local body_sent first
+    body_sent="{\"kind\":\"forward\",\"verifyToken\":\"right\",\"url\":\"$HOOK_URL"
+    answers HOOK slow 'wait 4000' 'verify right'
+    answers HOOK good 'verify right'
+    mkdir "$BATS_TEST_TMPDIR/first"
+    answer_dir=$BATS_TEST_TMPDIR/first api POST /v2/webhooks -d "$body_sent/slow\"}" &
+    first=$!
+    wait_until 5 test -s "$HOOK_DIR/1.head"
+    api POST /v2/webhooks -d "$body_sent/good\"}"
+    assert_error 409 VALIDATION_ERROR 'is being verified'
+    assert_header Retry-After 10
+    request POST /v2/webhooks --as "$OTHER_TOKEN" -d "$body_sent/good\"}"
+    assert_success
+    wait "$first"
+    api POST /v2/webhooks -d "$body_sent/good\"}"
+    assert_success
+    # one that was broken off does not last
+    db "UPDATE user SET verifying_until = $(($(date +%s%3N) + 14000))"
+    api POST /v2/webhooks -d "$body_sent/good\"}"
+    assert_error 409 VALIDATION_ERROR
+    db "UPDATE user SET verifying_until = $(($(date +%s%3N) - 1))"
+    api POST /v2/webhooks -d "$body_sent/good\"}"
+    assert_success
+}
+
 # bats test_tags=direct
 @test "the verification obeys webhook_egress, and nothing is sent to a refused address" {
     write_config 'webhook_egress = public'

@@ -2,9 +2,9 @@
 
 #include "api/graph_failure.h"
 #include "api/graph_local.h"
+#include "api/url_verification.h"
 #include "api/webhook_code.h"
 #include "base/url.h"
-#include "delivery/handshake.h"
 #include "store/destination.h"
 #include "store/seal_context.h"
 
@@ -101,16 +101,15 @@ struct callback {
 };
 
 static int check_callback(struct request *rq, const struct callback *callback) {
-    const char *problem = url_check(callback->url);
+    const char *problem = url_check(callback->url), *reason;
     if (problem)
         return fail(rq, INVALID, "override_callback_uri %s.", problem);
     if (callback->url.n > LONGEST_URL)
         return fail(rq, INVALID, "override_callback_uri must have at most %d bytes.", LONGEST_URL);
     if (!callback->verify_token.n)
         return fail(rq, INVALID, "The parameter verify_token is required.");
-    request_release(rq);
-    const char *reason = handshake_verify(
-        rq->arena, rq->config, arena_copy(rq->arena, callback->url), callback->verify_token);
+    if (verify_url(rq, arena_copy(rq->arena, callback->url), callback->verify_token, &reason))
+        return -1;
     if (!reason)
         return 0;
     rq->graph->error_code = CALLBACK_REFUSED;

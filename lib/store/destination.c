@@ -253,3 +253,24 @@ enum store_result store_delete_destination(struct store *store, const char *user
     enum store_result result = sql_commit(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
+
+/* --- verification of URLs --- */
+
+/* An end later than any was written before the clock was set back, and is ignored. */
+enum store_result store_begin_verification(struct store *store, const char *user_id, int64_t now) {
+    static struct statement s = {.sql = "UPDATE \"user\" SET verifying_until = ?3 WHERE id = ?1 "
+                                        "AND (verifying_until <= ?2 OR verifying_until > ?3)"};
+    const bool is_free =
+        destination_begin(store, user_id, NULL) &&
+        sql_run(store, &s, TEXT(user_id), INTEGER(now), INTEGER(now + STORE_VERIFICATION_MS)) &&
+        sql_changes(store) > 0;
+    enum store_result result = sql_commit(store);
+    return result == STORE_OK && !is_free ? STORE_CONFLICT : result;
+}
+
+enum store_result store_end_verification(struct store *store, const char *user_id) {
+    static struct statement s = {.sql = "UPDATE \"user\" SET verifying_until = 0 WHERE id = ?1"};
+    if (destination_begin(store, user_id, NULL))
+        sql_run(store, &s, TEXT(user_id));
+    return sql_commit(store);
+}

@@ -70,6 +70,13 @@ enum store_result store_insert_destination(struct store *store,
 enum store_result store_change_destination(struct store *store,
                                            const struct destination_change *change);
 
+enum { STORE_VERIFICATION_MS = 15000 }; /* a verification of a URL ends within this time */
+
+/* Begins the verification of a URL of the user. STORE_CONFLICT: another one is in progress. It ends
+ * with store_end_verification, or after STORE_VERIFICATION_MS if its process ended before. */
+enum store_result store_begin_verification(struct store *store, const char *user_id, int64_t now);
+enum store_result store_end_verification(struct store *store, const char *user_id);
+
 /* Deletes a webhook and cancels its pending deliveries. STORE_NOT_FOUND: the user has no such
  * webhook. */
 enum store_result store_delete_destination(struct store *store, const char *user_id, const char *id,

@@ -286,6 +286,7 @@ static const char *const to_4[] = {
  * referenced are dropped, as in to_3. */
 static const char *const to_5[] = {
     "ALTER TABLE user ADD COLUMN forward_sequence INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE user ADD COLUMN verifying_until INTEGER NOT NULL DEFAULT 0",
     "CREATE TABLE webhook_5 (id TEXT PRIMARY KEY, user_id TEXT NOT NULL REFERENCES user (id), "
     "name TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL CHECK (kind IN ('event', 'forward')), "
     "url TEXT NOT NULL DEFAULT '', code BLOB, previous_code BLOB, previous_until INTEGER, "
