@@ -113,6 +113,9 @@ static int post_webhook(struct request *rq) {
     if (!input.change.name)
         input.change.name = "";
     enum store_result result = store_insert_destination(rq->caller->store, &input.change);
+    if (result == STORE_CONFLICT)
+        return fail(rq, CONFLICT, "The user has %d webhooks already; delete one.",
+                    STORE_DESTINATIONS_KEPT);
     return result == STORE_OK ? reply_webhook(rq, id) : state_fail(rq, result);
 }
 

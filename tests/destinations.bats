@@ -205,6 +205,20 @@ unverified() {
     assert_between "$((SECONDS - begun))" 9 14
 }
 
+@test "a user has at most 1,000 webhooks: one more is 409" {
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+        INSERT INTO webhook (id, user_id, kind, created_at, updated_at)
+        SELECT 'whk_' || i, (SELECT id FROM user WHERE email = '$EMAIL'), 'event', i, i FROM n"
+    api POST /v2/webhooks -d '{"url":"https://example.org/hook"}'
+    assert_error 409 VALIDATION_ERROR 'has 1000 webhooks already'
+    request POST /v2/webhooks --as "$OTHER_TOKEN" -d '{"url":"https://example.org/hook"}'
+    assert_success
+    api DELETE /v2/webhooks/whk_7
+    assert_success
+    api POST /v2/webhooks -d '{"url":"https://example.org/hook"}'
+    assert_success
+}
+
 # A slow receiver holds a process of the pool, and the other users' requests would wait for it.
 @test "one URL of a user is verified at a time: another one is 409, and that of another user is not" {
     local body_sent first
