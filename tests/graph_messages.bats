@@ -333,6 +333,28 @@ END
     switchboard contact unblock "$LINE" "$to"
 }
 
+@test "a message that looks like a read receipt is recorded when the platform accepts it, and blocked" {
+    local more text number=0
+    for more in '"status":"x"' '"status":"read"' '"typing_indicator":{"type":"text"}' \
+        '"status":"read","typing_indicator":{}'; do
+        text="$(plain)"
+        text="${text%\}},$more}"
+        number=$((number + 1))
+        fault "$(gojq -nc --arg to "$to" --arg id "wamid.like$to$number" '{status: 200, body: {
+            messaging_product: "whatsapp", contacts: [{input: $to, wa_id: $to}],
+            messages: [{id: $id}]} | tojson}')"
+        send "$text"
+        assert_status 200
+        assert_equal "$(body_of "wamid.like$to$number")" "$text"
+        switchboard contact block "$LINE" "+$to"
+        forget_sent
+        send "$text"
+        assert_graph_error 403 10 OAuthException blocked
+        assert_nothing_sent
+        switchboard contact unblock "$LINE" "$to"
+    done
+}
+
 # --- Idempotency-Key ---
 
 @test "twins with one Idempotency-Key are sent once, and answered with the same bytes" {

@@ -50,11 +50,13 @@ static int read_send(struct request *rq, struct graph_send *send) {
 static int refuse_blocked(struct request *rq, const struct graph_send *send) {
     const struct caller *caller = rq->caller;
     bool blocked = false;
-    enum store_result result =
-        send->is_message
-            ? store_is_blocked(caller->store, caller->line.id, caller->line.account_id, send->phone,
-                               send->bsuid, &blocked)
-            : store_is_sender_blocked(caller->store, caller->line.id, send->read_wamid, &blocked);
+    enum store_result result = STORE_OK;
+    if (send->is_message || send->phone || send->bsuid)
+        result = store_is_blocked(caller->store, caller->line.id, caller->line.account_id,
+                                  send->phone, send->bsuid, &blocked);
+    if (result == STORE_OK && !blocked && !send->is_message)
+        result =
+            store_is_sender_blocked(caller->store, caller->line.id, send->read_wamid, &blocked);
     return send_check_blocked(rq, result, blocked);
 }
 
@@ -188,5 +190,5 @@ int graph_post_message(struct request *rq, const struct graph_node *node) {
         return send_once(&sending);
     if (refuse_blocked(rq, &sending.send))
         return -1;
-    return sending.send.is_message ? deliver(&sending) : graph_forward(rq, node);
+    return deliver(&sending); /* a read receipt that the platform took for a message is recorded */
 }

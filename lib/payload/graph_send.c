@@ -111,11 +111,9 @@ int graph_send_read(struct arena *arena, const char *content_type, struct slice 
     *send = (struct graph_send){.type = NULL};
     if (read_object(arena, content_type, body, send, error))
         return -1;
-    struct json status = json_get(send->body, "status");
-    struct json typing = json_get(send->body, "typing_indicator");
     struct json context = member(arena, send->body, "context");
     const char *type = text_in(arena, send->body, "type");
-    send->is_message = json_type(status) != JSON_STRING && json_type(typing) <= JSON_NULL;
+    send->is_message = !json_equals(json_get(send->body, "status"), "read");
     send->read_wamid = text_in(arena, send->body, "message_id");
     send->context_wamid = text_in(arena, context, "message_id");
     send->type = type ? type : "text";

@@ -158,7 +158,7 @@ static void check_receipts(void) {
                                   "\"typing_indicator\":{\"type\":\"text\"}}");
     CHECK(!send.is_message);
     CHECK_TEXT(send.read_wamid, "wamid.A");
-    CHECK(!JSON("{\"typing_indicator\":{\"type\":\"text\"}}").is_message);
+    CHECK(JSON("{\"typing_indicator\":{\"type\":\"text\"}}").is_message);
     CHECK(JSON("{\"status\":null,\"typing_indicator\":null}").is_message);
     CHECK(!read(FORM_TYPE, "status=read&message_id=wamid.A").is_message);
 }
