@@ -74,7 +74,7 @@ exports.token = async ({page, context, logIn, open, settled, step, BASE}, before
     assert.equal(await holds(page, token), false);
     assert.equal(await holds(second, token), false);
     step('no page shows it, and no second answer has it');
-    for (const address of ['/overview', '/webhook', '/sessions', '/requests', '/events', '/api']) {
+    for (const address of ['/overview', '/webhooks', '/sessions', '/requests', '/events', '/api']) {
         await open(address);
         assert.equal(await holds(page, token), false, address);
     }
@@ -87,14 +87,36 @@ exports.token = async ({page, context, logIn, open, settled, step, BASE}, before
         process.stdout.write(`${one}\n`);
 };
 
+// Opens the page of the user's first webhook.
+async function openFirst(page, open, settled) {
+    await open('/webhooks');
+    await page.locator('tbody a').first().click();
+    await page.locator('.card').first().waitFor();
+    await settled(page);
+}
+
 exports.webhook = async ({page, logIn, open, step, settled}, url) => {
     await logIn();
-    await open('/webhook');
-    step('set the URL');
-    await page.getByLabel('URL').fill(url);
-    await page.getByRole('button', {name: 'Save'}).click();
-    await page.getByText('The webhook was saved.').waitFor();
+    await open('/webhooks');
+    await page.getByText('No webhook is set').waitFor();
+    const dialog = page.getByRole('dialog');
+    step('a bad URL is refused at its field');
+    await page.getByRole('button', {name: 'Add a webhook'}).click();
+    await dialog.getByLabel('URL').fill('ftp://example.org/');
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await dialog.locator('.field-error:not([hidden])').waitFor();
+    assert.equal(await dialog.getByLabel('URL').getAttribute('aria-invalid'), 'true');
+    step('add a webhook with message.status');
+    await dialog.getByLabel('URL').fill(url);
+    await dialog.getByLabel('Name', {exact: true}).fill('<b>Orders</b>');
+    assert.equal(await dialog.getByLabel('message.status').isChecked(), false);
+    await dialog.getByLabel('message.status').check();
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await page.getByText('The webhook was added.').waitFor();
+    await page.getByRole('heading', {name: '<b>Orders</b>'}).waitFor();
     await settled(page);
+    assert.match(page.url(), /#\/webhooks\/whk_/);
+    await page.getByText('message.received, lead.created, message.status').waitFor();
     step('the code is hidden until it is revealed');
     const code = page.getByLabel('Code');
     const hidden = await code.inputValue();
@@ -113,17 +135,105 @@ exports.webhook = async ({page, logIn, open, step, settled}, url) => {
     const second = await code.inputValue();
     assert.match(second, /^[0-9a-f]{64}$/);
     assert.notEqual(second, first);
-    step('a bad URL is refused at its field');
-    await page.getByLabel('URL').fill('ftp://example.org/');
-    await page.getByRole('button', {name: 'Save'}).click();
-    await page.locator('.field-error:not([hidden])').waitFor();
-    assert.equal(await page.getByLabel('URL').getAttribute('aria-invalid'), 'true');
+};
+
+// The user changes, pauses, resumes and deletes a webhook; those of others stay. The webhook of
+// exports.webhook is the only one.
+exports.changeWebhook = async ({page, logIn, open, step, settled, api}, url) => {
+    await logIn();
+    await api(page, 'POST', '/v2/webhooks', {url: `${url}/second`, name: 'Second'});
+    await open('/overview');
+    await page.locator('.card').getByRole('link', {name: 'Second'}).waitFor();
+    await open('/webhooks');
+    assert.deepEqual(await page.locator('tbody a').allInnerTexts(), ['<b>Orders</b>', 'Second']);
+    await page.getByRole('link', {name: 'Second'}).click();
+    await page.getByRole('heading', {name: 'Second'}).waitFor();
+    await settled(page);
+    const dialog = page.getByRole('dialog');
+    step('change its name, its types and its line');
+    await page.getByRole('button', {name: 'Change'}).click();
+    assert.equal(await dialog.getByLabel('URL').inputValue(), `${url}/second`);
+    assert.equal(await dialog.getByLabel('Kind').isVisible(), false);
+    assert.equal(await dialog.getByLabel('Verify token').isVisible(), false);
+    await dialog.getByLabel('Name', {exact: true}).fill('Stock');
+    for (const type of ['message.received', 'lead.created'])
+        await dialog.getByLabel(type).uncheck();
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await dialog.getByText('must hold at least 1 item').waitFor();
+    await dialog.getByLabel('lead.created').check();
+    await dialog.getByRole('group', {name: 'Lines'}).getByRole('checkbox').first().check();
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await page.getByText('The webhook was saved.').waitFor();
+    await page.getByRole('heading', {name: 'Stock'}).waitFor();
+    await settled(page);
+    const id = page.url().split('/').pop();
+    const stored = async () => JSON.parse((await api(page, 'GET', `/v2/webhooks/${id}`)).text).data;
+    assert.deepEqual((await stored()).eventTypes, ['lead.created']);
+    assert.equal((await stored()).phoneNumberIds.length, 1);
+    step('pause and resume');
+    await page.getByRole('button', {name: 'Pause'}).click();
+    await page.getByText('This webhook is paused.').waitFor();
+    assert.equal((await stored()).state, 'paused');
+    assert.equal(await page.getByRole('button', {name: 'Send a test event'}).count(), 0);
+    await page.getByRole('button', {name: 'Resume now'}).click();
+    await page.getByText('This webhook is paused.').waitFor({state: 'detached'});
+    assert.equal((await stored()).state, 'active');
+    step('its deliveries in the log');
+    await page.getByRole('link', {name: 'Delivery log'}).last().click();
+    await settled(page);
+    assert.match(page.url(), new RegExp(`#/events\\?webhookId=${id}$`));
+    assert.equal(await page.getByLabel('Webhook').inputValue(), id);
+    step('delete');
+    await open(`/webhooks/${id}`);
+    await page.getByRole('button', {name: 'Delete'}).click();
+    await page.getByRole('dialog').getByText('Delete the webhook Stock?').waitFor();
+    await page.getByRole('dialog').getByRole('button', {name: 'Delete'}).click();
+    await page.getByText('The webhook was deleted.').waitFor();
+    await settled(page);
+    assert.deepEqual(await page.locator('tbody a').allInnerTexts(), ['<b>Orders</b>']);
+    await open(`/webhooks/${id}`);
+    await page.getByText('There is no such webhook.').waitFor();
+};
+
+// A webhook of the kind forward is verified at its receiver before it is saved.
+exports.forwardWebhook = async ({page, logIn, open, step, settled, api}, url, token) => {
+    await logIn();
+    await open('/webhooks');
+    await page.getByRole('button', {name: 'Add a webhook'}).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Kind').selectOption('forward');
+    assert.equal(await dialog.getByLabel('message.status').isVisible(), false);
+    await dialog.getByLabel('Name', {exact: true}).fill('Forwards');
+    await dialog.getByLabel('URL').fill(url);
+    step('without a token, and with a wrong one');
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await dialog.getByText('is required with a new url', {exact: false}).waitFor();
+    await dialog.getByLabel('Verify token').fill('wrong');
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await dialog.getByText('could not be verified: HTTP 403', {exact: false}).waitFor();
+    step('a field that does not exist');
+    await dialog.getByLabel('Fields of the platform').fill('messages, Nonsense');
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await dialog.getByText("must be a field of the platform's webhooks", {exact: false}).waitFor();
+    step('with the right ones');
+    await dialog.getByLabel('Fields of the platform').fill('messages, account_update');
+    await dialog.getByLabel('Verify token').fill(token);
+    await dialog.getByLabel('One message per POST').check();
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await page.getByRole('heading', {name: 'Forwards'}).waitFor();
+    await settled(page);
+    await page.getByText('messages, account_update').waitFor();
+    assert.equal(await holds(page, token), false);
+    const {items} = JSON.parse((await api(page, 'GET', '/v2/webhooks?limit=100')).text).data;
+    const {kind, fields, splitMessages} = items.find(({name}) => name === 'Forwards');
+    assert.deepEqual({kind, fields, splitMessages},
+        {kind: 'forward', fields: ['messages', 'account_update'], splitMessages: true});
 };
 
 // Sends a test event and expects words about its result.
 exports.webhookTest = async ({page, logIn, open, step, settled}, status, words, head) => {
     await logIn();
-    await open('/webhook');
+    await openFirst(page, open, settled);
     step('send a test event');
     await page.getByRole('button', {name: 'Send a test event'}).click();
     await page.getByText('Open this event').waitFor({timeout: 20000});
@@ -197,9 +307,9 @@ exports.events = async ({page, logIn, open, step, settled}, count) => {
 };
 
 // A suspension is shown with its reason, and ended by the user.
-exports.suspended = async ({page, logIn, open}) => {
+exports.suspended = async ({page, logIn, open, settled}) => {
     await logIn();
-    await open('/webhook');
+    await openFirst(page, open, settled);
     await page.getByText('Deliveries are suspended.').waitFor();
     await page.getByRole('button', {name: 'Resume now'}).click();
     await page.getByText('Deliveries go on.').waitFor();

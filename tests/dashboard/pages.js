@@ -23,7 +23,14 @@ const PAGES = [
     {name: 'forms', address: '/forms'},
     {name: 'usage', address: '/usage'},
     {name: 'api', address: '/api'},
-    {name: 'webhook', address: '/webhook'},
+    {name: 'webhooks', address: '/webhooks'},
+    {
+        name: 'webhook',
+        async find(api) {
+            const webhook = await first(api, '/v2/webhooks?limit=1');
+            return webhook && `/webhooks/${webhook.id}`;
+        },
+    },
     {name: 'events', address: '/events'},
     {
         name: 'event',

@@ -5,9 +5,11 @@ import {t} from './i18n.js';
 import {badge} from './ui.js';
 
 export const STATES = ['pending', 'done', 'dead', 'cancelled'];
-export const TYPES = ['message.received', 'message.status', 'lead.created', 'ping'];
+export const TYPES = ['message.received', 'message.status', 'lead.created', 'ping',
+    'platform.webhook'];
 
-const KINDS = {done: 'ok', dead: 'bad', cancelled: 'plain', pending: 'info'};
+const KINDS = {done: 'ok', dead: 'bad', cancelled: 'plain', pending: 'info', suspended: 'bad',
+    paused: 'plain'};
 
 // A pending event whose last attempt failed is shown as such.
 export function stateBadge(event) {

@@ -10,7 +10,7 @@ const MENU = [
     [null, [['overview', 'overview'], ['inbox', 'inbox']]],
     ['nav.messaging', [['lines', 'lines'], ['templates', 'templates'], ['forms', 'forms'],
         ['usage', 'usage']]],
-    ['nav.developers', [['api', 'key'], ['webhook', 'webhook'], ['events', 'events'],
+    ['nav.developers', [['api', 'key'], ['webhooks', 'webhook'], ['events', 'events'],
         ['requests', 'log']]],
 ];
 

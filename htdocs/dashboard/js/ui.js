@@ -221,10 +221,41 @@ export function field({label, name, type = 'text', value, hint, options, action,
     };
 }
 
-// Shows the issues of a VALIDATION_ERROR at their fields; returns whether all have one.
+// A group of checkboxes: checks({label, name, options: [[value, text, explanation], ...], value:
+// [value, ...], hint}). Returns the same as field; its value is the list of the checked ones.
+export function checks({label, name, options, value, hint}) {
+    const id = newId('field');
+    const error = el('p', {class: 'field-error', id: `${id}-error`, hidden: true});
+    const boxes = options.map(([key, text, meaning], i) => {
+        const box = el('input', {
+            type: 'checkbox', id: `${id}-${i}`, value: key, checked: value.includes(key),
+            'aria-describedby': meaning ? `${id}-${i}-hint` : null,
+        });
+        return {box, root: el('div', {class: 'field checkbox'},
+            el('label', {for: `${id}-${i}`}, text), el('div', {class: 'field-row'}, box),
+            meaning && el('p', {class: 'hint', id: `${id}-${i}-hint`}, meaning))};
+    });
+    const root = el('fieldset', {class: 'field checks', name, 'aria-describedby': `${id}-error`},
+        el('legend', {}, label), hint && el('p', {class: 'hint'}, hint),
+        boxes.map((one) => one.root), error);
+    return {
+        root, input: root,
+        get value() {
+            return boxes.filter(({box}) => box.checked).map(({box}) => box.value);
+        },
+        setError(text) {
+            error.textContent = text ?? '';
+            error.hidden = !text;
+        },
+    };
+}
+
+// Shows the issues of a VALIDATION_ERROR at their fields; returns whether all have one. The field
+// of a list shows the issues of its items.
 function placeIssues(error, fields) {
     const issues = Array.isArray(error.details) ? error.details : [];
-    const targets = issues.map(({path}) => fields.find(({input}) => input.name === path));
+    const targets = issues.map(({path}) =>
+        fields.find(({input}) => input.name === path.replace(/\[.*$/, '')));
     targets.forEach((target, i) => target?.setError(issues[i].message));
     targets.find(Boolean)?.input.focus();
     return targets.length > 0 && targets.every(Boolean);

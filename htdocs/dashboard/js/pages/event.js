@@ -20,10 +20,12 @@ function headersText(headers) {
     return Object.entries(headers).map(([name, value]) => `${name}: ${value}`).join('\n');
 }
 
-function attempt(delivery) {
+// `isShared`: the event is for several webhooks.
+function attempt(delivery, isShared) {
     return el('li', {class: 'attempt'},
         el('div', {class: 'attempt-head'},
             el('strong', {}, t('events.attempt', {number: String(delivery.attempt)})),
+            isShared && el('code', {class: 'small muted'}, delivery.webhookId),
             answerOf(delivery.status, delivery.error),
             el('span', {class: 'muted'}, milliseconds(delivery.durationMs)),
             el('time', {class: 'muted', datetime: delivery.startedAt},
@@ -60,11 +62,21 @@ function summary(event) {
     ]));
 }
 
+// The delivery to each webhook; an event for one has its state in the summary.
+function webhooksCard(event) {
+    return event.webhooks.length > 1 && card(t('events.webhooks'), {},
+        el('ul', {class: 'plain-list'}, event.webhooks.map((one) => el('li', {class: 'row'},
+            link(el('code', {class: 'foreign'}, one.webhookId), `#/webhooks/${one.webhookId}`),
+            stateBadge(one), answerOf(one.lastStatus, one.lastError)))));
+}
+
 function draw(place, event) {
-    fill(place, summary(event),
+    const isShared = event.webhooks.length > 1;
+    fill(place, summary(event), webhooksCard(event),
         event.state === 'dead' && notice('bad', t('events.givenUp')),
         card(t('events.attempts'), {}, event.deliveries.length
-            ? el('ol', {class: 'attempts'}, event.deliveries.toReversed().map(attempt))
+            ? el('ol', {class: 'attempts'}, event.deliveries.toReversed()
+                .map((delivery) => attempt(delivery, isShared)))
             : empty(t('events.noAttempt'))),
         card(t('events.body'), {text: t('events.bodyText')},
             codeBlock(JSON.stringify(event.body, null, 2), t('events.body'))));

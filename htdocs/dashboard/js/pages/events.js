@@ -1,13 +1,14 @@
-// The delivery log: the events of the webhook, newest first.
+// The delivery log: the events of the webhooks, newest first.
 import {call} from '../api.js';
 import {STATES, TYPES, answerOf, stateBadge} from '../delivery.js';
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
 import {
-    button, choices, dialog, empty, field, form, heading, linkButton, moment, pagedTable,
+    button, choices, dialog, empty, field, form, heading, linkButton, loading, moment, pagedTable,
     timestamp, toast,
 } from '../ui.js';
+import {nameOf} from '../webhooks/show.js';
 
 export const title = 'events.title';
 
@@ -56,7 +57,20 @@ function replayDialog() {
 
 // --- Filters and table ---------------------------------------------------------------------------
 
-function filterBar(filter, apply) {
+// The webhooks to choose from, when there are several; that of the address too.
+function webhookChoice(filter, webhooks, change) {
+    if (webhooks.length < 2 && !filter.webhookId)
+        return null;
+    const options = webhooks.map((webhook) => [webhook.id, nameOf(webhook)]);
+    if (filter.webhookId && !webhooks.some(({id}) => id === filter.webhookId))
+        options.push([filter.webhookId, filter.webhookId]);
+    return field({
+        label: t('events.webhook'), type: 'select', value: filter.webhookId ?? '',
+        options: [['', t('ui.all')], ...options], on: {change: change('webhookId')},
+    }).root;
+}
+
+function filterBar(filter, webhooks, apply) {
     const change = (name) => (event) => apply({[name]: event.currentTarget.value});
     const type = field({
         label: t('events.column.type'), type: 'select', value: filter.type ?? '',
@@ -77,7 +91,7 @@ function filterBar(filter, apply) {
     return el('div', {class: 'filters'},
         el('div', {class: 'filters-row'}, choices(t('events.column.state'), states,
             filter.state ?? '', (state) => apply({state}))),
-        type.root, since.root, until.root);
+        type.root, webhookChoice(filter, webhooks, change), since.root, until.root);
 }
 
 const COLUMNS = () => [
@@ -102,8 +116,8 @@ function queryOf(filter, after) {
     const isFailed = filter.state === 'failed';
     return {
         state: isFailed ? undefined : filter.state, failed: isFailed ? 'true' : undefined,
-        type: filter.type, since: toIso(filter.since), until: toIso(filter.until),
-        limit: 50, after,
+        type: filter.type, webhookId: filter.webhookId,
+        since: toIso(filter.since), until: toIso(filter.until), limit: 50, after,
     };
 }
 
@@ -111,18 +125,25 @@ function showEmpty(filter) {
     return Object.values(filter).some(Boolean)
         ? empty(t('events.none'), null, linkButton(t('ui.reset'), '#/events'))
         : empty(t('events.noneYet'), t('events.noneYetText'),
-            linkButton(t('events.toWebhook'), '#/webhook'));
+            linkButton(t('events.toWebhook'), '#/webhooks'));
 }
 
-export function show(root, parameters) {
-    const {state, type, since, until} = parameters;
-    const filter = {state, type, since, until};
-    const list = pagedTable({
-        caption: t('events.title'), columns: COLUMNS(),
-        href: (event) => `#/events/${event.id}`,
-        load: (after) => call('GET', '/v2/events', {query: queryOf(filter, after)}),
-        empty: () => showEmpty(filter),
-    });
+export async function show(root, parameters) {
+    const {state, type, webhookId, since, until} = parameters;
+    const filter = {state, type, webhookId, since, until};
+    const wait = loading();
+    let list = null;
+    fill(root, heading(t('events.title'), {
+        text: t('events.text'),
+        actions: [
+            button(t('ui.refresh'), () => list?.reload(), {icon: 'refresh'}),
+            button(t('events.replayAll'), async () => {
+                if (await replayDialog())
+                    await list?.reload();
+            }),
+        ],
+    }), wait);
+    const {items: webhooks} = await call('GET', '/v2/webhooks', {query: {limit: 100}});
 
     function apply(changed) {
         Object.assign(filter, changed);
@@ -130,14 +151,11 @@ export function show(root, parameters) {
         return list.reload();
     }
 
-    fill(root, heading(t('events.title'), {
-        text: t('events.text'),
-        actions: [
-            button(t('ui.refresh'), list.reload, {icon: 'refresh'}),
-            button(t('events.replayAll'), async () => {
-                if (await replayDialog())
-                    await list.reload();
-            }),
-        ],
-    }), filterBar(filter, apply), list.root);
+    list = pagedTable({
+        caption: t('events.title'), columns: COLUMNS(),
+        href: (event) => `#/events/${event.id}`,
+        load: (after) => call('GET', '/v2/events', {query: queryOf(filter, after)}),
+        empty: () => showEmpty(filter),
+    });
+    wait.replaceWith(filterBar(filter, webhooks, apply), list.root);
 }

@@ -1,10 +1,11 @@
-// The overview: plan, lines, the last hour, the webhook's health, warnings.
+// The overview: plan, lines, the last hour, the webhooks' health, warnings.
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {clock, date, number, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {poll} from '../live.js';
 import {badge, card, heading, link, linkButton, loading, moment, notice} from '../ui.js';
+import {nameOf, stateOf} from '../webhooks/show.js';
 import {lineBadges} from './lines.js';
 
 export const title = 'overview.title';
@@ -19,16 +20,28 @@ function planNotice({plan}) {
         ? notice('warn', t('overview.planEnds', {date: date(plan.endsAt)})) : null;
 }
 
-function webhookNotice({webhook}) {
+// Another webhook than the first, by its name.
+function otherNotice(webhook) {
+    const name = el('p', {class: 'foreign'}, webhook.name || webhook.id);
+    const open = linkButton(t('overview.openWebhook'), `#/webhooks/${webhook.id}`);
+    return webhook.state === 'suspended' ? notice('bad', t('overview.suspended'), name, open)
+        : notice('warn', t('overview.failing'), name, el('p', {}, t('overview.failingSince'), ' ',
+            moment(webhook.failingSince), '.'), open);
+}
+
+function webhookNotice({webhook, webhooks}) {
     if (webhook.suspendedAt)
         return notice('bad', t('overview.suspended'), el('p', {}, t('overview.suspendedSince'), ' ',
             moment(webhook.suspendedAt), '. ', webhook.nextProbeAt && [t('overview.nextProbe'), ' ',
                 moment(webhook.nextProbeAt), '.']),
-        linkButton(t('overview.openWebhook'), '#/webhook'));
-    return webhook.failingSince
-        ? notice('warn', t('overview.failing'), el('p', {}, t('overview.failingSince'), ' ',
+        linkButton(t('overview.openWebhook'), '#/webhooks'));
+    if (webhook.failingSince)
+        return notice('warn', t('overview.failing'), el('p', {}, t('overview.failingSince'), ' ',
             moment(webhook.failingSince), '.'),
-        linkButton(t('overview.openLog'), '#/events?failed=true')) : null;
+        linkButton(t('overview.openLog'), '#/events?failed=true'));
+    const other = webhooks.find(({state}) => state === 'suspended') ??
+        webhooks.find(({failingSince}) => failingSince);
+    return other ? otherNotice(other) : null;
 }
 
 function courierNotice({courier}) {
@@ -55,16 +68,24 @@ function lastHour({lastHour: hour, webhook}) {
             figure(t('overview.pending'), webhook.pending, '', '#/events?state=pending')));
 }
 
-function webhookCard({webhook}) {
+const MOST_WEBHOOKS = 5; // of the card
+
+function webhookList(webhooks) {
+    return el('ul', {class: 'plain-list'}, webhooks.slice(0, MOST_WEBHOOKS).map((one) =>
+        el('li', {class: 'row'}, link(nameOf(one), `#/webhooks/${one.id}`, {class: 'foreign'}),
+            stateOf(one))));
+}
+
+function webhookCard({webhook, webhooks}) {
     const state = !webhook.isConfigured ? badge('plain', t('overview.notSet'))
         : webhook.suspendedAt ? badge('bad', t('overview.isSuspended'))
             : webhook.failingSince ? badge('warn', t('overview.isFailing'))
                 : badge('ok', t('overview.isDelivering'));
-    return card(t('overview.webhook'), {actions: [link(t('overview.settings'), '#/webhook')]},
-        el('div', {class: 'row'}, state),
-        webhook.isConfigured
-            ? el('p', {}, el('code', {class: 'foreign-line'}, webhook.url))
-            : el('p', {class: 'muted'}, t('overview.noWebhook')),
+    const first = [el('div', {class: 'row'}, state), webhook.isConfigured
+        ? el('p', {}, el('code', {class: 'foreign-line'}, webhook.url))
+        : el('p', {class: 'muted'}, t('overview.noWebhook'))];
+    return card(t('overview.webhook'), {actions: [link(t('overview.settings'), '#/webhooks')]},
+        webhooks.length > 1 ? webhookList(webhooks) : first,
         webhook.dead > 0 && el('p', {}, link(t('overview.dead', {count: webhook.dead}),
             '#/events?state=dead')),
         webhook.pending > 0 && webhook.oldestPendingAt && el('p', {class: 'muted small'},

@@ -1,113 +1,98 @@
-// Where events go: URL, code, state, and a test.
+// One webhook: what it gets, its code, its state, and a test.
 import {call} from '../api.js';
 import {answerOf, explain, stateBadge, wasTried} from '../delivery.js';
 import {el, fill} from '../dom.js';
-import {milliseconds, parts, t} from '../i18n.js';
+import {icon} from '../icons.js';
+import {milliseconds, number, parts, t} from '../i18n.js';
 import {poll} from '../live.js';
+import {address, go} from '../router.js';
 import {
-    badge, button, card, codeBlock, confirm, copyButton, errorBox, facts, field, form, heading,
-    link, linkButton, loading, moment, notice, toast,
+    badge, button, card, codeBlock, confirm, copyButton, empty, errorBox, facts, heading, link,
+    linkButton, loading, moment, notice, toast,
 } from '../ui.js';
+import {edit} from '../webhooks/editor.js';
+import {contentOf, isForward, kindBadge, linesOf, nameOf, stateOf} from '../webhooks/show.js';
 
-export const title = 'webhook.title';
+export const title = 'webhooks.one';
 
-const EVENT_TYPES = ['message.received', 'message.status', 'lead.created'];
-
-function setConfig(webhookUrl, webhookCode) {
-    return call('POST', '/v2/webhooks/config', {body: {webhookUrl, webhookCode}});
+function back() {
+    return link([icon('back'), t('webhooks.title')], '#/webhooks');
 }
 
-// --- URL and code --------------------------------------------------------------------------------
-
-// The code is only in the page while it is revealed.
-function codeRow(code, reload) {
-    const input = el('input', {
-        class: 'mono', readonly: true, value: '•'.repeat(24), id: 'webhook-code',
-    });
-    const reveal = button(t('webhook.reveal'), () => {
-        const isHidden = input.value !== code;
-        input.value = isHidden ? code : '•'.repeat(24);
-        reveal.lastChild.textContent = t(isHidden ? 'webhook.hide' : 'webhook.reveal');
-    }, {icon: 'eye'});
-    return el('div', {class: 'field'}, el('label', {for: 'webhook-code'}, t('webhook.code')),
-        el('div', {class: 'field-row wrap'}, input, reveal, copyButton(code),
-            button(t('webhook.generate'), () => generate(reload), {icon: 'refresh'})),
-        el('p', {class: 'hint'}, t('webhook.codeHint')));
+function pathOf(webhook) {
+    return `/v2/webhooks/${webhook.id}`;
 }
 
-async function generate(reload) {
-    if (!await confirm(t('webhook.generateTitle'), t('webhook.generateText'),
-        t('webhook.generate')))
-        return;
-    await call('POST', '/v2/webhooks/generate-code', {body: {}});
-    toast(t('webhook.generated'));
-    await reload();
-}
-
-async function clear(reload) {
-    if (!await confirm(t('webhook.clearTitle'), t('webhook.clearText'), t('webhook.clear')))
-        return;
-    await call('DELETE', '/v2/webhooks/config');
-    await reload();
-}
-
-function configCard(config, reload) {
-    const url = field({
-        label: 'URL', name: 'webhookUrl', type: 'url', value: config.webhookUrl, required: true,
-        placeholder: 'https://example.org/hooks/switchboard', hint: t('webhook.urlHint'),
-        autocomplete: 'off',
-    });
-    const actions = config.webhookUrl
-        ? [button(t('webhook.clear'), () => clear(reload), {kind: 'quiet'})] : [];
-    return card(t('webhook.endpoint'), {}, form({
-        fields: [url], submit: t('ui.save'), actions,
-        async onSubmit() {
-            let code = config.webhookCode;
-            if (!code)
-                code = (await call('POST', '/v2/webhooks/generate-code', {body: {}})).webhookCode;
-            await setConfig(url.value, code);
-            toast(t('webhook.saved'));
-            await reload();
-        },
-    }), config.webhookCode && codeRow(config.webhookCode, reload));
+function logOf(webhook, query) {
+    return address('/events', {webhookId: webhook.id, ...query});
 }
 
 // --- State ---------------------------------------------------------------------------------------
 
-function suspension(webhook, config, reload) {
-    return notice('bad', t('webhook.suspended'),
-        el('p', {}, parts('webhook.suspendedText', {since: moment(webhook.suspendedAt)})),
-        webhook.nextProbeAt && el('p', {}, parts('webhook.nextProbe',
+function suspension(webhook, resume) {
+    return notice('bad', t('webhooks.suspended'),
+        el('p', {}, parts('webhooks.suspendedText', {since: moment(webhook.suspendedAt)})),
+        webhook.nextProbeAt && el('p', {}, parts('webhooks.nextProbe',
             {time: moment(webhook.nextProbeAt)})),
-        button(t('webhook.resume'), async () => {
-            await setConfig(config.webhookUrl, config.webhookCode);
-            toast(t('webhook.resumed'));
-            await reload();
-        }));
+        button(t('webhooks.resume'), resume));
 }
 
-function stateOf(webhook) {
-    if (webhook.suspendedAt)
-        return badge('bad', t('webhook.state.suspended'));
-    if (webhook.failingSince)
-        return badge('warn', t('webhook.state.failing'));
-    return badge('ok', t('webhook.state.healthy'));
+function stateNotice(webhook, resume) {
+    if (webhook.state === 'suspended')
+        return suspension(webhook, resume);
+    return webhook.state === 'paused' && notice('info', t('webhooks.paused'),
+        el('p', {}, parts('webhooks.pausedText', {since: moment(webhook.pausedAt)})),
+        button(t('webhooks.resume'), resume));
 }
 
-function healthCard(overview) {
-    const {webhook, courier} = overview;
-    return card(t('webhook.health'), {
-        actions: [linkButton(t('webhook.log'), '#/events', {icon: 'events'})],
-    },
-    !courier.isRunning && notice('warn', t('webhook.noCourier')),
-    facts([
-        [t('webhook.stateTitle'), stateOf(webhook)],
-        [t('webhook.failing'), webhook.failingSince && moment(webhook.failingSince)],
-        [t('webhook.pending'), String(webhook.pending)],
-        [t('webhook.oldest'), webhook.oldestPendingAt && moment(webhook.oldestPendingAt)],
-        [t('webhook.dead'), webhook.dead
-            ? link(String(webhook.dead), '#/events?state=dead') : '0'],
-    ]));
+function factsCard(webhook, lines) {
+    return card(t('webhooks.settings'), {
+        actions: [linkButton(t('webhooks.log'), logOf(webhook), {icon: 'events'})],
+    }, facts([
+        [t('webhooks.stateTitle'), stateOf(webhook)],
+        ['URL', el('code', {class: 'foreign'}, webhook.url), 'wide'],
+        [t('webhooks.kindTitle'), kindBadge(webhook)],
+        [t(isForward(webhook) ? 'webhooks.fields' : 'webhooks.types'), contentOf(webhook)],
+        [t('webhooks.lines'), linesOf(webhook, lines)],
+        [t('webhooks.split'), webhook.splitMessages && badge('plain', t('webhooks.splitOn'))],
+        [t('webhooks.failing'), webhook.failingSince && moment(webhook.failingSince)],
+        [t('webhooks.pending'), number(webhook.pendingEvents)],
+        [t('webhooks.dead'), webhook.deadEvents
+            ? link(number(webhook.deadEvents), logOf(webhook, {state: 'dead'})) : '0'],
+        [t('webhooks.created'), moment(webhook.createdAt)],
+        [t('webhooks.routes'), webhook.isFirst && el('code', {}, '/v2/webhooks/config')],
+    ].map(([name, value, kind]) => [name, value || null, kind])));
+}
+
+// --- Code ----------------------------------------------------------------------------------------
+
+// The code is only in the page while it is revealed.
+function codeRow(code, generate) {
+    const input = el('input', {
+        class: 'mono', readonly: true, value: '•'.repeat(24), id: 'webhook-code',
+    });
+    const reveal = button(t('webhooks.reveal'), () => {
+        const isHidden = input.value !== code;
+        input.value = isHidden ? code : '•'.repeat(24);
+        reveal.lastChild.textContent = t(isHidden ? 'webhooks.hide' : 'webhooks.reveal');
+    }, {icon: 'eye'});
+    return el('div', {class: 'field'}, el('label', {for: 'webhook-code'}, t('webhooks.code')),
+        el('div', {class: 'field-row wrap'}, input, reveal, copyButton(code),
+            button(t('webhooks.generate'), generate, {icon: 'refresh'})),
+        el('p', {class: 'hint'}, t('webhooks.codeHint')));
+}
+
+// A random code, as the gateway makes one.
+function randomCode() {
+    const bytes = crypto.getRandomValues(new Uint8Array(32));
+    return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function codeCard(webhook, generate) {
+    const broken = webhook.code === null && notice('bad', t('webhooks.codeBroken'));
+    return card(t('webhooks.signature'), {}, broken, webhook.code
+        ? codeRow(webhook.code, generate)
+        : button(t('webhooks.generate'), generate, {icon: 'refresh'}));
 }
 
 // --- Test ----------------------------------------------------------------------------------------
@@ -125,10 +110,10 @@ function result(event) {
         delivery?.error && notice('bad', explain(delivery.error),
             el('p', {class: 'mono small'}, delivery.error)),
         delivery?.responseHead && codeBlock(delivery.responseHead, t('events.response')),
-        link(t('webhook.openEvent'), `#/events/${event.id}`));
+        link(t('webhooks.openEvent'), `#/events/${event.id}`));
 }
 
-function testCard(stops) {
+function testCard(webhook, stops) {
     const place = el('div', {'aria-live': 'polite'});
 
     function follow(id) {
@@ -142,49 +127,80 @@ function testCard(stops) {
         stops.push(poller.stop);
     }
 
-    return card(t('webhook.test'), {
-        text: t('webhook.testText'),
-        actions: [button(t('webhook.send'), async () => {
-            const {eventId} = await call('POST', '/v2/webhooks/test', {body: {}});
-            fill(place, el('p', {class: 'muted'}, t('webhook.waiting')));
+    return card(t('webhooks.test'), {
+        text: t(isForward(webhook) ? 'webhooks.testForward' : 'webhooks.testEvent'),
+        actions: [button(t('webhooks.send'), async () => {
+            const {eventId} = await call('POST', `${pathOf(webhook)}/test`, {body: {}});
+            fill(place, el('p', {class: 'muted'}, t('webhooks.waiting')));
             follow(eventId);
         }, {icon: 'send'})],
     }, place);
 }
 
-// --- Types ---------------------------------------------------------------------------------------
+// --- The page ------------------------------------------------------------------------------------
 
-function typesCard() {
-    return card(t('webhook.types'), {text: t('webhook.typesText')},
-        el('dl', {class: 'types'}, EVENT_TYPES.map((type) => el('div', {},
-            el('dt', {}, el('code', {}, type)),
-            el('dd', {class: 'muted'}, t(`webhook.type.${type.replace('.', '_')}`))))));
-}
-
-export function show(root) {
+export function show(root, {id}) {
     const stops = [];
+    const path = `/v2/webhooks/${encodeURIComponent(id)}`;
+    let test = null; // it stays while the webhook is shown again, and so does the heading's focus
+    const name = el('span', {class: 'foreign'}, t('webhooks.one'));
+    const buttons = el('div', {class: 'actions'});
     const place = el('div', {class: 'stack'}, loading());
-    const test = testCard(stops);
-    fill(root, heading(t('webhook.title'), {text: t('webhook.text')}), place);
+    fill(root, heading(name, {above: back(), actions: [buttons]}), place);
 
-    async function reload() {
-        try {
-            const config = await call('GET', '/v2/webhooks/config');
-            fill(place, configCard(config, reload));
-            if (config.webhookUrl)
-                await showState(config);
-            place.append(typesCard());
-        } catch (error) {
-            fill(place, errorBox(error),
-                el('div', {class: 'more'}, button(t('ui.retry'), reload)));
+    async function save(body, message) {
+        await call('PATCH', path, {body});
+        toast(message);
+        await reload();
+    }
+
+    async function change(webhook) {
+        if (await edit(webhook)) {
+            toast(t('webhooks.saved'));
+            await reload();
         }
     }
 
-    async function showState(config) {
-        const overview = await call('GET', '/v2/overview');
-        if (overview.webhook.suspendedAt)
-            place.prepend(suspension(overview.webhook, config, reload));
-        place.append(healthCard(overview), test);
+    async function generate() {
+        if (await confirm(t('webhooks.generateTitle'), t('webhooks.generateText'),
+            t('webhooks.generate')))
+            await save({code: randomCode()}, t('webhooks.generated'));
+    }
+
+    async function remove(webhook) {
+        if (!await confirm(t('webhooks.deleteTitle', {name: nameOf(webhook)}),
+            t('webhooks.deleteText'), t('webhooks.delete')))
+            return;
+        await call('DELETE', path);
+        toast(t('webhooks.deleted'));
+        go('/webhooks');
+    }
+
+    function actions(webhook) {
+        return [
+            button(t('webhooks.change'), () => change(webhook)),
+            webhook.state !== 'paused' && webhook.state !== 'unset' &&
+                button(t('webhooks.pause'), () => save({paused: true}, t('webhooks.pausedNow'))),
+            button(t('webhooks.delete'), () => remove(webhook)),
+        ].filter(Boolean);
+    }
+
+    async function reload() {
+        try {
+            const [webhook, {items: lines}] = await Promise.all([
+                call('GET', path), call('GET', '/v2/lines', {query: {archived: 'all'}})]);
+            test ??= testCard(webhook, stops);
+            name.textContent = nameOf(webhook);
+            fill(buttons, actions(webhook));
+            fill(place, stateNotice(webhook, () => save({paused: false}, t('webhooks.resumed'))),
+                factsCard(webhook, lines), codeCard(webhook, generate),
+                webhook.state !== 'unset' && webhook.state !== 'paused' && test);
+        } catch (error) {
+            fill(buttons);
+            fill(place, error.status === 404
+                ? empty(t('webhooks.gone'), null, linkButton(t('webhooks.title'), '#/webhooks'))
+                : [errorBox(error), el('div', {class: 'more'}, button(t('ui.retry'), reload))]);
+        }
     }
 
     reload();

@@ -1,0 +1,45 @@
+// How a webhook is shown: its name, kind, state, and what it gets, in words.
+import {t} from '../i18n.js';
+import {badge} from '../ui.js';
+
+export const EVENT_TYPES = ['message.received', 'lead.created', 'message.status'];
+
+// What a webhook gets that selects no types.
+export const DEFAULT_TYPES = ['message.received', 'lead.created'];
+
+export function nameOf(webhook) {
+    return webhook.name || webhook.url || (webhook.url === '' ? t('webhooks.unnamed') : webhook.id);
+}
+
+export function isForward(webhook) {
+    return webhook.kind === 'forward';
+}
+
+export function kindBadge(webhook) {
+    return badge('plain', t(`webhooks.kind.${webhook.kind}`));
+}
+
+const KINDS = {active: 'ok', paused: 'plain', suspended: 'bad', unset: 'plain'};
+
+// An active webhook whose last attempt failed is shown as such.
+export function stateOf(webhook) {
+    if (webhook.state === 'active' && webhook.failingSince)
+        return badge('warn', t('webhooks.state.failing'));
+    return badge(KINDS[webhook.state] ?? 'plain', t(`webhooks.state.${webhook.state}`));
+}
+
+// Event types of the kind event, fields of the kind forward.
+export function contentOf(webhook) {
+    if (!isForward(webhook))
+        return (webhook.eventTypes ?? DEFAULT_TYPES).join(', ');
+    return webhook.fields?.includes('*') ? t('webhooks.allFields')
+        : (webhook.fields ?? ['messages']).join(', ');
+}
+
+// The lines by name, where the list of lines has them.
+export function linesOf(webhook, lines) {
+    if (!webhook.phoneNumberIds)
+        return t('webhooks.allLines');
+    const names = new Map(lines.map((line) => [line.phoneNumberId, line.name ?? line.phoneNumber]));
+    return webhook.phoneNumberIds.map((id) => names.get(id) ?? id).join(', ');
+}
