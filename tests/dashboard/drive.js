@@ -4,7 +4,8 @@
 //
 // MODULE is a file beside this one; its function NAME gets ({page, context, open, step, ...},
 // ARGUMENT...). Environment: BROWSER (the address), BASE (URL of the gateway), EMAIL, PASSWORD,
-// NODE_MODULES, ARTIFACTS (a directory for the screenshot of a failure).
+// NODE_MODULES, SESSIONS (a directory for the cookies of users who are logged in), ARTIFACTS (a
+// directory for the screenshot of a failure).
 //
 // Every test fails on a violation of the content security policy, an exception in the page, and a
 // request to another origin.
@@ -13,7 +14,7 @@ const path = require('node:path');
 const {createRequire} = require('node:module');
 const {chromium} = createRequire(`${process.env.NODE_MODULES}/`)('playwright-core');
 
-const {BROWSER, BASE, EMAIL, PASSWORD, ARTIFACTS} = process.env;
+const {BROWSER, BASE, EMAIL, PASSWORD, SESSIONS, ARTIFACTS} = process.env;
 const WAIT = 30000; // on a slow machine with other work
 
 let present = 'start'; // the step that runs, for the message of a failure
@@ -53,13 +54,37 @@ async function settled(page) {
 }
 
 // Logs in by the form.
-async function logIn(page, email = EMAIL, password = PASSWORD) {
+async function logInAnew(page, email = EMAIL, password = PASSWORD) {
     await openPage(page, '/login');
     await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password', {exact: true}).fill(password);
     await page.getByRole('button', {name: 'Log in'}).click();
     await page.locator('.frame').waitFor();
     await settled(page);
+}
+
+// Whether the session of the context's cookies has not ended.
+async function hasSession(context) {
+    const answer = await context.request.get(`${BASE}/v2/session`,
+        {headers: {'X-Switchboard': '1', 'Sec-Fetch-Site': 'same-origin'}});
+    return answer.ok();
+}
+
+// Lets the user have a session, and opens the overview: that of an earlier test of the same file,
+// unless it has ended; else a new one. A password is hashed with 19 MB of memory, so a login costs.
+async function logIn(page) {
+    const context = page.context();
+    const file = path.join(SESSIONS, `${EMAIL}.json`);
+    if (fs.existsSync(file)) {
+        await context.addCookies(JSON.parse(fs.readFileSync(file, 'utf8')));
+        if (await hasSession(context)) {
+            await openPage(page, '/overview');
+            return;
+        }
+        await context.clearCookies();
+    }
+    await logInAnew(page);
+    fs.writeFileSync(file, JSON.stringify(await context.cookies()), {mode: 0o600});
 }
 
 // A new profile of the browser: cookies and storage of its own.
@@ -96,7 +121,8 @@ async function run(module, name, values) {
         await test({
             page, context, step, findings, BASE, EMAIL, PASSWORD, settled, api,
             open: (address, target = page) => openPage(target, address),
-            logIn: (email, password, target = page) => logIn(target, email, password),
+            logIn: () => logIn(page),
+            logInAnew: (email, password, target = page) => logInAnew(target, email, password),
             newContext: (options) => newContext(browser, findings, options),
         }, ...values);
         step('at the end');

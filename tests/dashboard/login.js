@@ -71,8 +71,8 @@ exports.link = async ({page, newContext, settled, step, BASE, EMAIL}, link) => {
 };
 
 // After the logout neither the back button nor the address shows anything.
-exports.logout = async ({page, logIn, open, step, EMAIL}) => {
-    await logIn();
+exports.logout = async ({page, logInAnew, open, step, EMAIL}) => {
+    await logInAnew();
     await open('/sessions');
     await page.getByText(EMAIL).first().waitFor();
     await page.getByRole('button', {name: 'Log out'}).click();
@@ -88,10 +88,10 @@ exports.logout = async ({page, logIn, open, step, EMAIL}) => {
 };
 
 // A session that was ended elsewhere: the next request shows the login, and says why.
-exports.endedElsewhere = async ({page, logIn, open, newContext, settled, step}) => {
-    await logIn();
+exports.endedElsewhere = async ({page, logInAnew, open, newContext, settled, step}) => {
+    await logInAnew();
     const other = await (await newContext()).newPage();
-    await logIn(undefined, undefined, other);
+    await logInAnew(undefined, undefined, other);
     await open('/sessions');
     step('end all others');
     await page.getByRole('button', {name: 'End all others'}).click();
@@ -107,8 +107,8 @@ exports.endedElsewhere = async ({page, logIn, open, newContext, settled, step}) 
 };
 
 // The user agent of a login is a text of a stranger.
-exports.strangeAgent = async ({page, logIn, open}, agent) => {
-    await logIn();
+exports.strangeAgent = async ({page, logInAnew, open}, agent) => {
+    await logInAnew();
     await open('/sessions');
     const shown = page.locator('tbody span[title]', {hasText: agent});
     await shown.first().waitFor();
@@ -129,8 +129,8 @@ exports.locked = async ({page, open, step}, email) => {
     await page.getByText(/Too many failed logins. Try again in \d+ seconds./).waitFor();
 };
 
-exports.password = async ({page, logIn, open, step, EMAIL}, before, after) => {
-    await logIn(EMAIL, before);
+exports.password = async ({page, logInAnew, open, step, EMAIL}, before, after) => {
+    await logInAnew(EMAIL, before);
     await open('/sessions');
     step('too short');
     await page.getByLabel('New password', {exact: true}).fill('short');

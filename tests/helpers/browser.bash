@@ -11,7 +11,8 @@ start_browser() {
     printf '%s\n' $! >"$STACK/browser.pid"
     eventually test -s "$STACK/browser.address"
     BROWSER=$(cat "$STACK/browser.address")
-    export BROWSER
+    mkdir -m 700 "$STACK/sessions"
+    export BROWSER SESSIONS=$STACK/sessions
 }
 
 stop_browser() {
@@ -28,7 +29,8 @@ make_password() {
     set_password "${1-}" "${!password}"
 }
 
-# Runs a test in the browser: browse MODULE NAME [ARGUMENT...]; see tests/dashboard/drive.js.
+# Runs a test in the browser: browse MODULE NAME [ARGUMENT...]; see tests/dashboard/drive.js. The
+# tests of a file share one session of each user.
 browse() {
     ARTIFACTS=$root/build/dashboard node "$root/tests/dashboard/drive.js" "$1.js" "${@:2}"
 }
