@@ -165,7 +165,8 @@ static bool print_choice(struct exchange *exchange, struct slice whole,
                                   limit_of(exchange->arena, choice->modifiers)};
     struct slice value;
     if (!json_member(whole, name, &value)) {
-        if (is_listed(shape->known, choice->name) || shape == &plain_shape)
+        if (is_listed(shape->known, choice->name) || is_listed(shape->standard, choice->name) ||
+            shape == &plain_shape)
             return true;
         reply_error(exchange, 100,
                     "(#100) Tried accessing nonexisting field (%.100s) on node type (%s)", name,
