@@ -61,6 +61,14 @@ add_forward() {
     assert_that '(keys == ["code", "id"]) and (.code | length == 64)'
 }
 
+@test "webhook add refuses more than 1,000 webhooks of a user" {
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+        INSERT INTO webhook (id, user_id, kind, created_at, updated_at)
+        SELECT 'whk_' || i, (SELECT id FROM user WHERE email = '$EMAIL'), 'event', i, i FROM n"
+    fails_with "$EMAIL has 1000 webhooks already; delete one" webhook add "$EMAIL" https://a.example/hook
+    add_webhook "$OTHER_EMAIL" https://a.example/hook
+}
+
 @test "webhook add takes a name, event types and lines" {
     add_webhook "$EMAIL" https://a.example/ --name 'Größe ☃' --types message.status,lead.created --lines "$LINE"
     assert_equal "$(shown '[.name, .eventTypes, .phoneNumberIds]')" \

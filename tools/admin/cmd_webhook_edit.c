@@ -195,6 +195,8 @@ int webhook_add(struct invocation *call) {
     result = store_insert_destination(call->store, &change);
     if (code.has_failed)
         return EXIT_FAILED;
+    if (result == STORE_CONFLICT)
+        return fail("%s has %d webhooks already; delete one", email, STORE_DESTINATIONS_KEPT);
     return result == STORE_OK ? print_saved(call, id, code.text) : fail_store(call, result);
 }
 
