@@ -117,7 +117,7 @@ form='Content-Type: application/x-www-form-urlencoded'
 # --- answers of the platform that are not passed on as they are ---
 
 # bats test_tags=route
-@test "a header of the platform that a web server cannot pass on, or that has the token, is left out" {
+@test "a header of the platform that is too long for Apache, or has the token, is left out" {
     local value
     for value in "$(printf '%9000s' '' | tr ' ' 1)" "a $PLATFORM_TOKEN"; do
         fault "$(gojq -nc --arg value "$value" \
@@ -130,7 +130,7 @@ form='Content-Type: application/x-www-form-urlencoded'
 }
 
 # bats test_tags=route
-@test "an answer that begins as JSON and is not JSON is an error, and one that is too large is passed on" {
+@test "an answer that only begins as JSON is an error, one beyond our limits is passed on" {
     local text
     for text in 'trueX' '{"id":"1"' '{"id":"1"}}' '{"id":"1"} x' '{"id":1,}'; do
         printf 'case: %s\n' "$text"
@@ -146,7 +146,7 @@ form='Content-Type: application/x-www-form-urlencoded'
 }
 
 # bats test_tags=route
-@test "an answer with the platform access token is an error, also when a link or an escape holds it" {
+@test "an answer with the platform access token is an error, also in a link or an escape" {
     local text escaped
     escaped="\\u00$(printf '%02x' "'$PLATFORM_TOKEN")${PLATFORM_TOKEN:1}"
     for text in "{\"a\":\"x$PLATFORM_TOKEN\"}" "{\"a\":\"x$escaped\"}" \
