@@ -1,5 +1,5 @@
 /* Paths in the platform's form: the path that routes are chosen by has the node and its edge, and
- * what is called has only characters of a path and the version asked for is not among them. */
+ * the path that is called has only characters of a path. Fields of connected nodes never pass. */
 #include "api/graph_forward.h"
 
 #include "api/graph_fields.h"
