@@ -234,9 +234,11 @@ INSERT INTO finding SELECT 'no secret and no text is in a log', what FROM leak;
 INSERT INTO rule VALUES ('no program crashed');
 INSERT INTO finding SELECT 'no program crashed', what FROM crash;
 
+-- A reader that is held for 6 s keeps the log from being used again; a payload writes about 70 KB,
+-- since a webhook that forwards gets it too.
 INSERT INTO rule VALUES ('the write-ahead log is bounded, and short at the end');
 INSERT INTO finding SELECT 'the write-ahead log is bounded, and short at the end', name || ' ' || value
-    FROM observed WHERE (name = 'wal_peak' AND CAST(value AS INTEGER) > 80000000)
+    FROM observed WHERE (name = 'wal_peak' AND CAST(value AS INTEGER) > 160000000)
         OR (name = 'wal_end' AND CAST(value AS INTEGER) > 4000000);
 
 INSERT INTO rule VALUES ('the courier has few descriptors, no zombies and little memory');
