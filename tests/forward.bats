@@ -127,7 +127,7 @@ END
 
 @test "during the overlap of two codes a forward is signed with the present one alone" {
     forward A /
-    request PATCH "/v2/webhooks/$webhook" --as "$A_TOKEN" -d '{"code":"another secret"}'
+    request PATCH "/v2/webhooks/$webhook" --as "$A_TOKEN" -d '{"code":"an0ther s3cret"}'
     request PATCH "/v2/webhooks/$webhook" --as "$A_TOKEN" -d '{"code":"secret of A"}'
     assert_success
     assert_equal "$(db 'SELECT previous_until > 0 FROM webhook')" 1
