@@ -26,7 +26,7 @@ teardown_file() {
 # Sets the first webhook by the routes of the configuration.
 set_first() {
     api POST /v2/webhooks/config \
-        -d "{\"webhookUrl\":\"$HOOK_URL/first\",\"webhookCode\":\"the code\"}"
+        -d "{\"webhookUrl\":\"$HOOK_URL/first\",\"webhookCode\":\"f1rst-s3cret\"}"
     assert_success
 }
 
