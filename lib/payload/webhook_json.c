@@ -1,13 +1,5 @@
 #include "payload/webhook_json.h"
 
-const char *webhook_state(const struct store_destination *webhook) {
-    if (!*webhook->url || !webhook->sealed_code.n)
-        return "unset";
-    if (webhook->paused_at != INT64_MAX)
-        return "paused";
-    return webhook->suspended_at != INT64_MAX ? "suspended" : "active";
-}
-
 /* Writes the words, which spaces separate, as an array; NULL as null. */
 static void write_words(struct json_writer *out, const char *name, const char *words) {
     struct slice rest = slice_of(words);
@@ -45,7 +37,7 @@ void webhook_json_write(struct json_writer *out, const struct store_destination 
     write_lines(out, "phoneNumberIds", webhook);
     write_words(out, "fields", webhook->fields);
     json_write_bool(out, "splitMessages", webhook->splits_messages);
-    json_write_text(out, "state", webhook_state(webhook));
+    json_write_text(out, "state", store_destination_state(webhook));
     json_write_bool(out, "isFirst", webhook->is_first);
     json_write_time_or_null(out, "pausedAt", webhook->paused_at);
     json_write_time_or_null(out, "failingSince", webhook->failing_since);

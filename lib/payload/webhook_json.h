@@ -5,9 +5,6 @@
 #include "base/json.h"
 #include "store/destination.h"
 
-/* The word of its state: unset, paused, suspended or active. */
-const char *webhook_state(const struct store_destination *webhook);
-
 /* Writes its members into the open object. `code` is the decrypted code, null when its p is NULL;
  * NULL: the member is left out. */
 void webhook_json_write(struct json_writer *out, const struct store_destination *webhook,

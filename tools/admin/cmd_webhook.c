@@ -47,7 +47,7 @@ static void add_webhook(struct webhook_list *list, const char *email,
     table_cell(table, webhook->name);
     table_cell(table, webhook->kind);
     table_cell(table, webhook->url);
-    table_cell(table, webhook_state(webhook));
+    table_cell(table, store_destination_state(webhook));
     table_cell(table, count_text(&list->call->arena, webhook->pending));
     table_cell(table, count_text(&list->call->arena, webhook->dead));
 }
@@ -124,7 +124,7 @@ static void print_webhook(struct invocation *call, const struct store_destinatio
                     : or_default(webhook->event_types, "all but message.status (default)")},
         {"lines", lines_text(arena, webhook)},
         {is_forward ? "split" : NULL, webhook->splits_messages ? "yes" : "no"},
-        {"state", webhook_state(webhook)},
+        {"state", store_destination_state(webhook)},
         {"paused", time_text(arena, webhook->paused_at)},
         {"failing since", time_text(arena, webhook->failing_since)},
         {"suspended", time_text(arena, webhook->suspended_at)},
