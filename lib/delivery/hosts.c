@@ -112,8 +112,8 @@ static bool is_between(const char *last, const char *webhook_id, const char *nex
     return strcmp(last, next) < 0 ? is_behind && is_before : is_behind || is_before;
 }
 
-/* Whether the gate admits one more attempt of the user. A webhook who has no attempt in flight and
- * is refused gets the next turn, unless another user has it. */
+/* Whether the gate admits one more attempt of the webhook. One that has no attempt in flight and is
+ * refused gets the next turn, unless another webhook has it. */
 static bool pass(const struct hosts *hosts, struct gate *gate, size_t limit, const char *webhook_id,
                  size_t load) {
     bool has_next = *gate->next && hosts->lap - gate->refused_in <= 1;
