@@ -47,7 +47,7 @@ static struct store_user read_user(struct statement *s, struct arena *arena) {
         .default_account_id = column_text(s, 2, arena),
         .primary_line_id = column_text(s, 3, arena),
         .plan_name = column_text(s, 4, arena),
-        .plan_ends_at = column_is_null(s, 5) ? INT64_MAX : column_integer(s, 5),
+        .plan_ends_at = column_time(s, 5),
         .has_valid_account = column_integer(s, 6) != 0,
     };
 }

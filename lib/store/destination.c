@@ -14,18 +14,11 @@ const char *store_destination_state(const struct store_destination *webhook) {
 
 /* --- reading --- */
 
-#define IS_FIRST                                                                                   \
-    "CASE WHEN w.id = (SELECT f.id FROM webhook f WHERE f.user_id = w.user_id "                    \
-    "AND f.kind = 'event' AND f.deleted_at IS NULL ORDER BY f.created_at, f.id LIMIT 1) "          \
-    "THEN 1 ELSE 0 END"
+#define IS_FIRST "CASE WHEN w.id = " WEBHOOK_FIRST_OF("w.user_id") " THEN 1 ELSE 0 END"
 #define COLUMNS                                                                                    \
     "w.id, w.user_id, w.name, w.kind, w.url, w.code, w.event_types, w.fields, w.line_ids, "        \
     "w.splits_messages, w.created_at, w.updated_at, w.paused_at, w.failing_since, "                \
     "w.suspended_at, w.next_probe_at, " IS_FIRST
-
-static int64_t time_or_never(struct statement *s, int column) {
-    return column_is_null(s, column) ? INT64_MAX : column_integer(s, column);
-}
 
 /* The words of a list, as an array. */
 static const char *const *words_of(struct arena *arena, const char *list, size_t *count) {
@@ -53,10 +46,10 @@ static struct store_destination read_row(struct statement *s, struct arena *aren
         .splits_messages = column_integer(s, 9) != 0,
         .created_at = column_integer(s, 10),
         .updated_at = column_integer(s, 11),
-        .paused_at = time_or_never(s, 12),
-        .failing_since = time_or_never(s, 13),
-        .suspended_at = time_or_never(s, 14),
-        .next_probe_at = time_or_never(s, 15),
+        .paused_at = column_time(s, 12),
+        .failing_since = column_time(s, 13),
+        .suspended_at = column_time(s, 14),
+        .next_probe_at = column_time(s, 15),
         .is_first = column_integer(s, 16) != 0,
     };
     if (!row.all_lines)

@@ -157,6 +157,10 @@ int64_t column_integer(struct statement *statement, int column) {
     return statement->store->driver->integer(statement, column);
 }
 
+int64_t column_time(struct statement *statement, int column) {
+    return column_is_null(statement, column) ? INT64_MAX : column_integer(statement, column);
+}
+
 bool column_is_null(struct statement *statement, int column) {
     return statement->store->driver->is_null(statement, column);
 }

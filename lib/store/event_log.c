@@ -8,10 +8,6 @@ enum { EVENT_COLUMN_COUNT = 7 };
 
 #define EVENT_TABLES "event e JOIN \"user\" u ON u.id = e.user_id"
 
-static int64_t time_or_never(struct statement *s, int column) {
-    return column_is_null(s, column) ? INT64_MAX : column_integer(s, column);
-}
-
 static struct store_event_entry read_event(struct statement *s, struct arena *arena) {
     return (struct store_event_entry){
         .id = column_text(s, 0, arena),
@@ -20,7 +16,7 @@ static struct store_event_entry read_event(struct statement *s, struct arena *ar
         .state = column_text(s, 3, arena),
         .sequence = column_integer(s, 4),
         .created_at = column_integer(s, 5),
-        .finished_at = time_or_never(s, 6),
+        .finished_at = column_time(s, 6),
         .next_attempt_at = INT64_MAX,
     };
 }
@@ -33,9 +29,9 @@ static struct store_event_delivery read_delivery(struct statement *s, struct are
         .webhook_id = column_text(s, 0, arena),
         .state = column_text(s, 1, arena),
         .attempts = (int)column_integer(s, 2),
-        .next_attempt_at = time_or_never(s, 3),
-        .last_attempt_at = time_or_never(s, 4),
-        .finished_at = time_or_never(s, 5),
+        .next_attempt_at = column_time(s, 3),
+        .last_attempt_at = column_time(s, 4),
+        .finished_at = column_time(s, 5),
         .last_status = (int)column_integer(s, 6),
         .last_error = column_text(s, 7, arena),
     };

@@ -5,10 +5,8 @@
 #include "store/outbox_entry.h"
 #include "store/webhook_match.h"
 
-enum {
-    LISTED_LIMIT = 8 * 1024 * 1024
-}; /* memory for the ids of one transaction and a user's
-      webhooks */
+/* memory for the ids of one transaction and a user's webhooks */
+enum { LISTED_LIMIT = 8 * 1024 * 1024 };
 
 /* ?1 is now. A delivery that is made now keeps its lease and its result. A merge does not update
  * the contact of finished deliveries: the contact that remained is looked up here. */

@@ -56,7 +56,7 @@ static void add_plan(struct buffer *plans, struct statement *s, struct arena *ar
     struct store_plan plan = {
         .name = column_text(s, 4, arena),
         .is_addon = column_integer(s, 5) != 0,
-        .ends_at = column_is_null(s, 6) ? INT64_MAX : column_integer(s, 6),
+        .ends_at = column_time(s, 6),
     };
     add_row(plans, &plan, sizeof plan);
 }

@@ -67,6 +67,7 @@ enum store_result sql_result(struct store *store);
 const char *column_text(struct statement *statement, int column, struct arena *arena);
 struct slice column_blob(struct statement *statement, int column, struct arena *arena);
 int64_t column_integer(struct statement *statement, int column);
+int64_t column_time(struct statement *statement, int column); /* INT64_MAX for NULL */
 
 /* Copies an id out of the current row, without an arena. False when it is NULL; `id` is "" then. */
 bool column_id(struct statement *statement, int column, char id[ID_SIZE]);

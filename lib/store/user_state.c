@@ -2,10 +2,6 @@
 
 #include "store/webhook_match.h"
 
-static int64_t time_or_never(struct statement *s, int column) {
-    return column_is_null(s, column) ? INT64_MAX : column_integer(s, column);
-}
-
 static void read_token(struct store *store, struct arena *arena, const char *user_id,
                        struct store_user_state *state) {
     static struct statement s = {.sql =
@@ -28,9 +24,9 @@ static void read_webhook(struct store *store, struct arena *arena, const char *u
         return;
     state->url = column_text(&s, 0, arena);
     state->is_configured = column_integer(&s, 1) != 0;
-    state->failing_since = time_or_never(&s, 2);
-    state->suspended_at = time_or_never(&s, 3);
-    state->next_probe_at = time_or_never(&s, 4);
+    state->failing_since = column_time(&s, 2);
+    state->suspended_at = column_time(&s, 3);
+    state->next_probe_at = column_time(&s, 4);
     sql_stop(&s);
 }
 

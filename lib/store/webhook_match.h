@@ -16,10 +16,11 @@ struct webhook_match {
 /* SQL: the webhook `w` is one that events can be sent to, unless it is paused or suspended. */
 #define WEBHOOK_IS_SET "w.url <> '' AND w.code IS NOT NULL AND w.deleted_at IS NULL"
 
-/* SQL: the id of the first webhook of the kind event of the user ?1. */
-#define WEBHOOK_FIRST                                                                              \
-    "(SELECT f.id FROM webhook f WHERE f.user_id = ?1 AND f.kind = 'event' "                       \
+/* SQL: the id of the first webhook of the kind event of that user, or of the user ?1. */
+#define WEBHOOK_FIRST_OF(user)                                                                     \
+    "(SELECT f.id FROM webhook f WHERE f.user_id = " user " AND f.kind = 'event' "                 \
     "AND f.deleted_at IS NULL ORDER BY f.created_at, f.id LIMIT 1)"
+#define WEBHOOK_FIRST WEBHOOK_FIRST_OF("?1")
 
 /* Lists the webhooks of the user, who is not deleted, oldest first. */
 bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
