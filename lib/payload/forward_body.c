@@ -282,8 +282,6 @@ static struct split split_of(struct maker *m, const struct kept_change *kept) {
         split.arrays[i] = split_array(split.value, i);
         split.element_count += json_count(split.arrays[i]);
     }
-    if (split.element_count > 1)
-        read_cards(&split);
     return split;
 }
 
@@ -300,19 +298,20 @@ static bool is_card_of(const struct card *card, const struct slice ids[PERSON_ME
  * is of that person: then all stay. */
 static bool edit_cards(const struct split *split, const char *array, struct json element,
                        struct excerpt_edit *edit) {
-    struct excerpt_value *items =
-        arena_alloc(split->maker->arena, split->card_count * sizeof *items);
+    struct buffer items = buffer_in(split->maker->arena); /* of struct excerpt_value */
     struct slice ids[PERSON_MEMBERS] = {0};
-    size_t kept = 0;
     for (size_t i = 0; i < PERSON_MEMBERS; i++)
         if (strcmp(person_members[i].array, array) == 0)
             ids[i] = json_raw(json_get(element, person_members[i].member));
     for (size_t i = 0; i < split->card_count; i++)
         if (is_card_of(&split->cards[i], ids))
-            items[kept++] = (struct excerpt_value){.value = split->cards[i].value};
-    *edit = (struct excerpt_edit){
-        .name = "contacts", .value = split->contacts, .items = items, .item_count = kept};
-    return kept > 0;
+            buffer_add(&items, &(struct excerpt_value){.value = split->cards[i].value},
+                       sizeof(struct excerpt_value));
+    *edit = (struct excerpt_edit){.name = "contacts",
+                                  .value = split->contacts,
+                                  .items = (const struct excerpt_value *)(void *)items.p,
+                                  .item_count = items.n / sizeof(struct excerpt_value)};
+    return edit->item_count > 0;
 }
 
 /* The body of one element of an array. */
@@ -338,13 +337,14 @@ static void make_element(const struct split *split, size_t array, struct json el
 
 /* The bodies of a change. One with at most one element is kept as it is. */
 static void make_apart(struct maker *m, const struct kept_change *kept) {
-    const struct split split = split_of(m, kept);
+    struct split split = split_of(m, kept);
     if (split.element_count < 2) {
         const struct excerpt_value change = {.value = kept->change};
         const struct excerpt_value entry = entry_of(m, kept, &change, 1);
         add_recipe(m, wrap(m, &entry, 1), first_order_key(m, kept->change));
         return;
     }
+    read_cards(&split);
     for (size_t i = 0; i < SPLIT_ARRAYS; i++)
         for (struct json e = json_first(split.arrays[i]); json_is(e); e = json_next(e))
             make_element(&split, i, e);
