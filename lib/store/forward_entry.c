@@ -11,6 +11,11 @@ struct receiver {
     struct buffer waba_ids; /* of const char * */
 };
 
+/* A line that the POST is about, and that belongs to the account that it names. */
+struct known_line {
+    const char *id, *phone_number_id;
+};
+
 /* An event of the current user. */
 struct made {
     const char *id, *parts;
@@ -27,6 +32,7 @@ struct forwarding {
     char post_id[ID_SIZE];   /* "": the POST is not inserted yet */
     struct buffer receivers; /* of struct receiver */
     struct buffer excluded;  /* of struct forward_place */
+    struct buffer lines;     /* of struct known_line */
     size_t events;
 };
 
@@ -66,20 +72,34 @@ static void add_account(struct forwarding *f, const char *user_id, const char *w
     buffer_add(&list[i].waba_ids, &waba_id, sizeof waba_id);
 }
 
-/* Adds the place to `excluded` when its line is archived or belongs to another account. */
-static bool check_line(struct forwarding *f, const struct forward_place *place) {
+/* Adds the line, unless it is in the list. */
+static void add_line(struct forwarding *f, const char *id, const char *phone_number_id) {
+    const struct known_line *lines = (const struct known_line *)(void *)f->lines.p;
+    const struct known_line line = {id, phone_number_id};
+    for (size_t i = 0; i < f->lines.n / sizeof *lines; i++)
+        if (strcmp(lines[i].id, id) == 0)
+            return;
+    buffer_add(&f->lines, &line, sizeof line);
+}
+
+/* Adds the place to `excluded` when its line is archived or belongs to another account, else the
+ * line to `lines`. */
+static bool find_line(struct forwarding *f, const struct forward_place *place) {
     static struct statement s = {
-        .sql = "SELECT 1 FROM line l JOIN account a ON a.id = l.account_id "
-               "WHERE l.phone_number_id = ?1 AND (l.archived_at IS NOT NULL OR a.waba_id <> ?2)"};
+        .sql = "SELECT l.id, l.archived_at IS NOT NULL OR a.waba_id <> ?2 "
+               "FROM line l JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = ?1"};
     sql_start(f->store, &s, TEXT(place->phone_number_id), TEXT(place->waba_id));
     if (!sql_row(f->store, &s))
         return !sql_failed(f->store);
+    if (column_integer(&s, 1))
+        buffer_add(&f->excluded, place, sizeof *place);
+    else
+        add_line(f, column_text(&s, 0, f->arena), place->phone_number_id);
     sql_stop(&s);
-    buffer_add(&f->excluded, place, sizeof *place);
     return true;
 }
 
-/* Finds the receivers and the excluded places; false on failure. */
+/* Finds the receivers, their lines and the excluded places; false on failure. */
 static bool find_receivers(struct forwarding *f) {
     const char *waba_id = NULL, *user_id = NULL;
     for (size_t i = 0; i < f->post->place_count; i++) {
@@ -91,7 +111,7 @@ static bool find_receivers(struct forwarding *f) {
             if (user_id)
                 add_account(f, user_id, waba_id);
         }
-        if (user_id && place->phone_number_id && !check_line(f, place))
+        if (user_id && place->phone_number_id && !find_line(f, place))
             return false;
     }
     return true;
@@ -161,28 +181,22 @@ static bool deliver(struct forwarding *f, struct store_event *event, const char 
     return true;
 }
 
-/* Lists the platform's ids of the lines `line_ids`. */
-static bool find_lines(struct forwarding *f, const char *line_ids, struct buffer *found) {
-    static struct statement s = {.sql = "SELECT phone_number_id FROM line WHERE id = ?1"};
-    for (struct slice rest = slice_of(line_ids); rest.n;) {
-        sql_start(f->store, &s, TEXT(arena_copy(f->arena, slice_cut(&rest, ' '))));
-        if (!sql_row(f->store, &s))
-            continue;
-        const char *id = column_text(&s, 0, f->arena);
-        buffer_add(found, &id, sizeof id);
-        sql_stop(&s);
-    }
-    return !sql_failed(f->store);
+/* The platform's ids of those lines of the POST that are in the list `line_ids`; NULL: of none. */
+static struct buffer select_lines(const struct forwarding *f, const char *line_ids) {
+    const struct known_line *lines = (const struct known_line *)(void *)f->lines.p;
+    struct buffer selected = buffer_in(f->arena);
+    for (size_t i = 0; i < f->lines.n / sizeof *lines; i++)
+        if (webhook_match_word(line_ids, lines[i].id))
+            buffer_add(&selected, &lines[i].phone_number_id, sizeof(char *));
+    return selected;
 }
 
 static bool forward_to(struct forwarding *f, const struct receiver *receiver,
                        const struct webhook_match *webhook, struct store_event *event,
                        struct buffer *made) {
-    struct buffer lines = buffer_in(f->arena);
+    const struct buffer lines = select_lines(f, webhook->line_ids);
     struct forward_recipe *recipes;
     size_t count;
-    if (!find_lines(f, webhook->line_ids, &lines))
-        return false;
     const struct forward_selection selection = {
         .waba_ids = (const char *const *)(void *)receiver->waba_ids.p,
         .waba_id_count = receiver->waba_ids.n / sizeof(char *),
@@ -221,7 +235,8 @@ bool forward_insert(struct store *store, struct arena *arena, const struct store
                            .post = post,
                            .now = now,
                            .receivers = buffer_in(arena),
-                           .excluded = buffer_in(arena)};
+                           .excluded = buffer_in(arena),
+                           .lines = buffer_in(arena)};
     size_t count;
     if (!find_receivers(&f))
         return false;
