@@ -44,6 +44,14 @@ static inline struct slice slice_cut(struct slice *rest, char end) {
     return head;
 }
 
+/* Whether `word` is one of the words of `list`, which single spaces separate. */
+static inline bool slice_has_word(struct slice list, struct slice word) {
+    while (list.n)
+        if (slice_equal(slice_cut(&list, ' '), word))
+            return true;
+    return false;
+}
+
 /* `a` without the spaces and tabs at both ends (RFC 9110 5.6.3, OWS). */
 static inline struct slice slice_trim(struct slice a) {
     while (a.n && (*a.p == ' ' || *a.p == '\t'))

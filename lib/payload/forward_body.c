@@ -37,13 +37,8 @@ static bool is_listed(const char *text, const char *const *list, size_t count) {
 
 /* Whether the change's `field` is wanted; `field` NULL: it has none. */
 static bool is_wanted_field(const char *fields, const char *field) {
-    struct slice words = slice_of(fields ? fields : DEFAULT_FIELDS), wanted = slice_of(field);
-    if (slice_equal(words, SLICE("*")))
-        return true;
-    while (field && words.n)
-        if (slice_equal(slice_cut(&words, ' '), wanted))
-            return true;
-    return false;
+    const struct slice words = slice_of(fields ? fields : DEFAULT_FIELDS);
+    return slice_equal(words, SLICE("*")) || (field && slice_has_word(words, slice_of(field)));
 }
 
 /* The account of an entry; NULL: it names none. */

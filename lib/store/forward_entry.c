@@ -184,9 +184,10 @@ static bool deliver(struct forwarding *f, struct store_event *event, const char 
 /* The platform's ids of those lines of the POST that are in the list `line_ids`; NULL: of none. */
 static struct buffer select_lines(const struct forwarding *f, const char *line_ids) {
     const struct known_line *lines = (const struct known_line *)(void *)f->lines.p;
+    const struct slice wanted = slice_of(line_ids);
     struct buffer selected = buffer_in(f->arena);
     for (size_t i = 0; i < f->lines.n / sizeof *lines; i++)
-        if (webhook_match_word(line_ids, lines[i].id))
+        if (slice_has_word(wanted, slice_of(lines[i].id)))
             buffer_add(&selected, &lines[i].phone_number_id, sizeof(char *));
     return selected;
 }

@@ -25,20 +25,16 @@ bool webhook_match_list(struct store *store, struct arena *arena, const char *us
     return !sql_failed(store);
 }
 
-bool webhook_match_word(const char *list, const char *word) {
-    struct slice rest = slice_of(list), wanted = slice_of(word);
-    while (rest.n)
-        if (slice_equal(slice_cut(&rest, ' '), wanted))
-            return true;
-    return false;
+static bool has_word(const char *list, const char *word) {
+    return slice_has_word(slice_of(list), slice_of(word));
 }
 
 bool webhook_match_event(const struct webhook_match *webhook, const char *type,
                          const char *line_id) {
     if (webhook->is_forward)
         return false;
-    if (webhook->event_types ? !webhook_match_word(webhook->event_types, type)
+    if (webhook->event_types ? !has_word(webhook->event_types, type)
                              : strcmp(type, "message.status") == 0)
         return false;
-    return !line_id || !webhook->line_ids || webhook_match_word(webhook->line_ids, line_id);
+    return !line_id || !webhook->line_ids || has_word(webhook->line_ids, line_id);
 }

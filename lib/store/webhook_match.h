@@ -26,9 +26,6 @@ struct webhook_match {
 bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
                         struct webhook_match **list, size_t *count);
 
-/* Whether the list contains the word. */
-bool webhook_match_word(const char *list, const char *word);
-
 /* Whether the webhook wants events of this type about this line (NULL: about none). */
 bool webhook_match_event(const struct webhook_match *webhook, const char *type,
                          const char *line_id);
