@@ -9,6 +9,7 @@
 #include "base/http_client.h"
 #include "delivery/wake.h"
 #include "payload/event_body.h"
+#include "payload/webhook_rules.h"
 #include "store/event_test.h"
 
 /* --- the list --- */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "delivery/wake.h"
 #include "payload/event_body.h"
+#include "payload/webhook_rules.h"
 #include "store/event_test.h"
 #include "store/seal_context.h"
 #include "store/webhook_config.h"
@@ -116,9 +117,6 @@ static int post_test(struct request *rq) {
     return reply_data(rq, json_written(&data));
 }
 
-static const struct text_rule code_rule = {.meaning = "a secret of at most 1024 bytes",
-                                           .longest = 1024};
-
 static const struct field config_fields[] = {
     {.name = "webhookUrl",
      .type = FIELD_STRING,
@@ -128,7 +126,7 @@ static const struct field config_fields[] = {
     {.name = "webhookCode",
      .type = FIELD_STRING,
      .required = true,
-     .rule = &code_rule,
+     .rule = &webhook_code_rule,
      .example = "s3cret"},
     {0},
 };

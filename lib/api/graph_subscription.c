@@ -5,6 +5,7 @@
 #include "api/url_verification.h"
 #include "api/webhook_code.h"
 #include "base/url.h"
+#include "payload/webhook_rules.h"
 #include "store/destination.h"
 #include "store/seal_context.h"
 

@@ -1,16 +1,7 @@
 #include "api/webhook_code.h"
 
-#include "base/crypto.h"
 #include "base/seal.h"
 #include "store/seal_context.h"
-
-enum { CODE_BYTES = 32 }; /* 64 hexadecimal characters (spec 8) */
-
-struct slice webhook_code_make(struct arena *arena) {
-    unsigned char random[CODE_BYTES];
-    crypto_random(random, sizeof random);
-    return slice_of(crypto_hex(arena, random, sizeof random));
-}
 
 struct slice webhook_code_seal(void *context) {
     struct webhook_code *code = context;

@@ -11,9 +11,6 @@ struct webhook_code {
     struct slice sealed; /* the last result of webhook_code_seal */
 };
 
-/* Returns a new code, 64 hexadecimal characters, in `arena`. */
-struct slice webhook_code_make(struct arena *arena);
-
 /* Seals the code, the `context`, with the present keys: the function of a struct store_secret. */
 struct slice webhook_code_seal(void *context);
 

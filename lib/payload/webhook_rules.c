@@ -1,6 +1,9 @@
 #include "payload/webhook_rules.h"
 
+#include "base/crypto.h"
 #include "store/destination.h"
+
+enum { CODE_BYTES = 32 };
 
 const char *const webhook_kinds[] = {DESTINATION_EVENT, DESTINATION_FORWARD, NULL};
 
@@ -33,6 +36,12 @@ const struct text_rule webhook_name_rule = {.meaning = "a name of at most 256 by
 
 const struct text_rule webhook_code_rule = {.meaning = "a secret of at most 1024 bytes",
                                             .longest = 1024};
+
+struct slice webhook_code_make(struct arena *arena) {
+    unsigned char random[CODE_BYTES];
+    crypto_random(random, sizeof random);
+    return slice_of(crypto_hex(arena, random, sizeof random));
+}
 
 size_t webhook_find_duplicate(const char *const *items, size_t count) {
     for (size_t i = 1; i < count; i++)

@@ -20,6 +20,9 @@ extern const struct text_rule webhook_field_rule;
 /* The label, and the secret that signs. */
 extern const struct text_rule webhook_name_rule, webhook_code_rule;
 
+/* Returns a new code, 64 hexadecimal characters, in `arena`; a NUL byte follows it. */
+struct slice webhook_code_make(struct arena *arena);
+
 /* Whether two items of the list are equal: returns the index of the second one, or `count`. */
 size_t webhook_find_duplicate(const char *const *items, size_t count);
 

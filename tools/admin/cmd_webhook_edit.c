@@ -15,7 +15,7 @@
 #include "store/line.h"
 #include "store/seal_context.h"
 
-enum { CODE_BYTES = 32, LONGEST_TOKEN = 1024 };
+enum { LONGEST_TOKEN = 1024 };
 
 /* A code to be sealed and stored. */
 struct code {
@@ -42,12 +42,6 @@ static struct slice seal_code(void *context) {
                                    webhook_code_context(&call->arena, code->user_id));
     crypto_wipe(&ring, sizeof ring);
     return code->sealed;
-}
-
-static const char *make_code(struct arena *arena) {
-    unsigned char random[CODE_BYTES];
-    crypto_random(random, sizeof random);
-    return crypto_hex(arena, random, sizeof random);
 }
 
 /* Replaces the separators of a list; NULL for the word that stands for NULL. */
@@ -176,7 +170,8 @@ int webhook_add(struct invocation *call) {
     const char *email = call->operands[0], *url = call->operands[1];
     const char *kind = call->options[OPTION_KIND] ? call->options[OPTION_KIND] : DESTINATION_EVENT;
     char user_id[ID_SIZE], id[ID_SIZE];
-    struct code code = {.call = call, .user_id = user_id, .text = make_code(&call->arena)};
+    struct code code = {
+        .call = call, .user_id = user_id, .text = webhook_code_make(&call->arena).p};
     const struct store_secret secret = {seal_code, &code};
     struct destination_change change = {
         .id = id, .user_id = user_id, .kind = kind, .sets_url = true, .url = url, .code = &secret};
@@ -212,7 +207,7 @@ int webhook_change(struct invocation *call) {
         .id = webhook.id, .user_id = webhook.user_id, .sets_url = url != NULL, .url = url};
     const bool is_forward = strcmp(webhook.kind, DESTINATION_FORWARD) == 0;
     if (call->options[OPTION_NEW_CODE] || (url && !webhook.sealed_code.n)) {
-        code.text = make_code(&call->arena);
+        code.text = webhook_code_make(&call->arena).p;
         change.code = &secret;
     }
     if ((status = check_kind(call, webhook.kind)) == EXIT_DONE)
