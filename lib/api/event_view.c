@@ -1,11 +1,6 @@
 #include "api/event_view.h"
 
-static void write_status(struct json_writer *out, const char *name, int status) {
-    if (status)
-        json_write_integer(out, name, status);
-    else
-        json_write_null(out, name);
-}
+#include "payload/delivery_json.h"
 
 /* The state of the table: the webhook's suspension is shown by GET /v2/overview. */
 static const char *state_of(const struct store_event_entry *event) {
@@ -18,29 +13,11 @@ void event_view_write(struct json_writer *out, const struct store_event_entry *e
     json_write_text(out, "type", event->type);
     json_write_text(out, "state", state_of(event));
     json_write_integer(out, "attempts", event->attempts);
-    write_status(out, "lastStatus", event->last_status);
+    delivery_json_status(out, "lastStatus", event->last_status);
     json_write_text(out, "lastError", event->last_error);
     json_write_time(out, "createdAt", event->created_at);
     json_write_time_or_null(out, "nextAttemptAt", event->next_attempt_at);
     json_write_time_or_null(out, "finishedAt", event->finished_at);
-}
-
-/* The state of the delivery to each webhook. */
-static void write_webhooks(struct json_writer *out, const struct store_event_entry *event) {
-    json_write_array(out, "webhooks");
-    for (size_t i = 0; i < event->delivery_count; i++) {
-        const struct store_event_delivery *delivery = &event->deliveries[i];
-        json_write_object(out, NULL);
-        json_write_text(out, "webhookId", delivery->webhook_id);
-        json_write_text(out, "state", delivery->state);
-        json_write_integer(out, "attempts", delivery->attempts);
-        json_write_time_or_null(out, "nextAttemptAt", delivery->next_attempt_at);
-        write_status(out, "lastStatus", delivery->last_status);
-        json_write_text(out, "lastError", delivery->last_error);
-        json_write_time_or_null(out, "finishedAt", delivery->finished_at);
-        json_write_end(out);
-    }
-    json_write_end(out);
 }
 
 /* The headers by which a receiver finds the delivery in its log; see lib/delivery/attempt.c. The
@@ -61,7 +38,7 @@ static void write_delivery(struct request *rq, struct json_writer *out, const ch
     json_write_integer(out, "attempt", attempt->attempt);
     json_write_time(out, "startedAt", attempt->started_at);
     json_write_integer(out, "durationMs", attempt->duration_ms);
-    write_status(out, "status", attempt->status);
+    delivery_json_status(out, "status", attempt->status);
     json_write_text(out, "error", attempt->error);
     json_write_text(out, "address", attempt->address);
     json_write_string(out, "responseHead", attempt->response_head);
@@ -75,7 +52,7 @@ int event_view_reply(struct request *rq, const struct store_event_entry *event) 
     json_write_object(&data, NULL);
     event_view_write(&data, event);
     json_write_raw(&data, "body", event->body);
-    write_webhooks(&data, event);
+    delivery_json_write(&data, event);
     json_write_array(&data, "deliveries");
     for (size_t i = 0; i < event->log_count; i++)
         write_delivery(rq, &data, event->id, &event->log[i]);

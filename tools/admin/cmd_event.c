@@ -6,6 +6,7 @@
 #include "delivery/wake.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/delivery_json.h"
 #include "payload/event_body.h"
 #include "store/event_admin.h"
 #include "store/event_log.h"
@@ -14,13 +15,6 @@
 #include "store/listing.h"
 
 /* --- list and show --- */
-
-static void write_status(struct json_writer *json, const char *name, int status) {
-    if (status)
-        json_write_integer(json, name, status);
-    else
-        json_write_null(json, name);
-}
 
 /* Writes the event's members into the open object. */
 static void write_event(struct json_writer *json, const struct store_event_entry *event) {
@@ -31,7 +25,7 @@ static void write_event(struct json_writer *json, const struct store_event_entry
     json_write_text(json, "state", event->state);
     json_write_integer(json, "attempts", event->attempts);
     json_write_time_or_null(json, "nextAttemptAt", event->next_attempt_at);
-    write_status(json, "lastStatus", event->last_status);
+    delivery_json_status(json, "lastStatus", event->last_status);
     json_write_text(json, "lastError", event->last_error);
     json_write_time(json, "createdAt", event->created_at);
     json_write_time_or_null(json, "finishedAt", event->finished_at);
@@ -81,24 +75,6 @@ int event_list(struct invocation *call) {
     return list_close(&list);
 }
 
-/* Writes the deliveries of the event, one for each webhook. */
-static void write_deliveries(struct json_writer *json, const struct store_event_entry *event) {
-    json_write_array(json, "webhooks");
-    for (size_t i = 0; i < event->delivery_count; i++) {
-        const struct store_event_delivery *delivery = &event->deliveries[i];
-        json_write_object(json, NULL);
-        json_write_text(json, "webhookId", delivery->webhook_id);
-        json_write_text(json, "state", delivery->state);
-        json_write_integer(json, "attempts", delivery->attempts);
-        json_write_time_or_null(json, "nextAttemptAt", delivery->next_attempt_at);
-        write_status(json, "lastStatus", delivery->last_status);
-        json_write_text(json, "lastError", delivery->last_error);
-        json_write_time_or_null(json, "finishedAt", delivery->finished_at);
-        json_write_end(json);
-    }
-    json_write_end(json);
-}
-
 static void write_log(struct json_writer *json, const struct store_event_entry *event) {
     json_write_array(json, "attemptLog");
     for (size_t i = 0; i < event->log_count; i++) {
@@ -108,7 +84,7 @@ static void write_log(struct json_writer *json, const struct store_event_entry *
         json_write_integer(json, "attempt", attempt->attempt);
         json_write_time(json, "startedAt", attempt->started_at);
         json_write_integer(json, "durationMs", attempt->duration_ms);
-        write_status(json, "status", attempt->status);
+        delivery_json_status(json, "status", attempt->status);
         json_write_text(json, "error", attempt->error);
         json_write_text(json, "address", attempt->address);
         json_write_string(json, "response", attempt->response_head);
@@ -182,7 +158,7 @@ int event_show(struct invocation *call) {
     struct json_writer json = object_start(call);
     write_event(&json, &event);
     json_write_raw(&json, "body", event.body);
-    write_deliveries(&json, &event);
+    delivery_json_write(&json, &event);
     write_log(&json, &event);
     if (call->options[OPTION_JSON])
         return object_print(call, &json, "%s", event.id);
