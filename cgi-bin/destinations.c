@@ -3,14 +3,13 @@
 #include "api/destination_input.h"
 #include "api/destination_view.h"
 #include "api/paging.h"
+#include "api/test_event.h"
 #include "api/url_verification.h"
 #include "api/webhook_code.h"
 #include "base/crypto.h"
 #include "base/http_client.h"
 #include "delivery/wake.h"
-#include "payload/event_body.h"
 #include "payload/webhook_rules.h"
-#include "store/event_test.h"
 
 /* --- the list --- */
 
@@ -153,23 +152,11 @@ static int delete_webhook(struct request *rq) {
 
 /* --- its test --- */
 
-static int insert_test(struct request *rq, const struct store_destination *webhook) {
-    char id[ID_SIZE];
-    id_make(id, "evt_", rq->now);
-    enum store_result result = store_insert_test_event(
-        rq->caller->store, rq->arena, rq->caller->user.id, webhook->id, id, rq->now, event_body);
+static int fail_test(struct request *rq, enum store_result result) {
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT,
                     "This webhook has no url or no code; PATCH /v2/webhooks/:webhookId sets them.");
-    if (result != STORE_OK)
-        return fail_webhook(rq, result);
-    wake_notify(rq->config);
-    struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_text(&data, "eventId", id);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return fail_webhook(rq, result);
 }
 
 /* The result is that of any other event: GET /v2/events/:eventId shows it. */
@@ -181,7 +168,7 @@ static int post_test(struct request *rq) {
         return fail(rq, CONFLICT,
                     "This webhook is paused; PATCH /v2/webhooks/:webhookId with \"paused\": false "
                     "resumes it.");
-    return insert_test(rq, &webhook);
+    return test_event_post(rq, webhook.id, fail_test);
 }
 
 /* --- the program --- */

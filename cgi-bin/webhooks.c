@@ -1,12 +1,10 @@
 /* /v2/webhooks: the URL and the code of the caller's webhook, to which events go (spec 4.7). */
 #include "api/auth.h"
+#include "api/test_event.h"
 #include "api/webhook_code.h"
 #include "base/crypto.h"
 #include "base/log.h"
-#include "delivery/wake.h"
-#include "payload/event_body.h"
 #include "payload/webhook_rules.h"
-#include "store/event_test.h"
 #include "store/seal_context.h"
 #include "store/webhook_config.h"
 
@@ -97,24 +95,16 @@ static int post_generate_code(struct request *rq) {
     return reply_data(rq, json_written(&data));
 }
 
-/* The result is that of any other event: GET /v2/events/:eventId shows it. */
-static int post_test(struct request *rq) {
-    char id[ID_SIZE];
-    id_make(id, "evt_", rq->now);
-    enum store_result result = store_insert_test_event(
-        rq->caller->store, rq->arena, rq->caller->user.id, NULL, id, rq->now, event_body);
+static int fail_test(struct request *rq, enum store_result result) {
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT,
                     "There is no webhook to deliver to; POST /v2/webhooks/config sets one.");
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    wake_notify(rq->config);
-    struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_text(&data, "eventId", id);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return state_fail(rq, result);
+}
+
+/* The result is that of any other event: GET /v2/events/:eventId shows it. */
+static int post_test(struct request *rq) {
+    return test_event_post(rq, NULL, fail_test);
 }
 
 static const struct field config_fields[] = {
