@@ -4,7 +4,6 @@
 
 #include "base/crypto.h"
 #include "base/http_client.h"
-#include "base/seal.h"
 #include "cmd_webhook.h"
 #include "command.h"
 #include "delivery/handshake.h"
@@ -26,21 +25,12 @@ struct code {
     bool has_failed; /* it could not be sealed; the reason was printed */
 };
 
-/* Returns the same value again unless the key was replaced meanwhile: see struct store_secret. */
 static struct slice seal_code(void *context) {
     struct code *code = context;
     struct invocation *call = code->call;
-    struct keyring ring;
-    const char *error;
-    if (keyring_read(call->config.secret_key_file, &call->arena, &ring, &error) != 0) {
-        fail("%s", error);
-        code->has_failed = true;
-        return (struct slice){NULL, 0};
-    }
-    if (!code->sealed.p || (uint8_t)code->sealed.p[0] != keyring_newest(&ring)->id)
-        code->sealed = seal_secret(&ring, &call->arena, slice_of(code->text),
-                                   webhook_code_context(&call->arena, code->user_id));
-    crypto_wipe(&ring, sizeof ring);
+    code->sealed = secret_seal(call, slice_of(code->text),
+                               webhook_code_context(&call->arena, code->user_id), code->sealed);
+    code->has_failed = !code->sealed.p;
     return code->sealed;
 }
 

@@ -90,22 +90,28 @@ int secret_read_token(struct invocation *call, const char *account_id, struct se
     return fail("the platform access token on standard input %s", wrong);
 }
 
+struct slice secret_seal(struct invocation *call, struct slice text, const char *context,
+                         struct slice sealed) {
+    struct keyring ring;
+    const char *error;
+    if (keyring_read(call->config.secret_key_file, &call->arena, &ring, &error) != 0) {
+        fail("%s", error);
+        sealed = (struct slice){NULL, 0};
+    } else if (!sealed.p || (uint8_t)sealed.p[0] != keyring_newest(&ring)->id) {
+        sealed = seal_secret(&ring, &call->arena, text, context);
+    }
+    crypto_wipe(&ring, sizeof ring);
+    return sealed;
+}
+
 static struct slice seal(void *context) {
     struct secret *secret = context;
     struct invocation *call = secret->call;
-    struct slice sealed = {NULL, 0};
-    struct keyring ring;
-    const char *error;
-    if (keyring_read(call->config.secret_key_file, &call->arena, &ring, &error) != 0)
-        fail("%s", error);
-    else if (secret->sealed.p && (uint8_t)secret->sealed.p[0] == keyring_newest(&ring)->id)
-        sealed = secret->sealed;
-    else
-        sealed = seal_secret(&ring, &call->arena, secret->token,
-                             account_token_context(&call->arena, secret->account_id));
-    crypto_wipe(&ring, sizeof ring);
-    secret->has_failed = !sealed.p;
-    return secret->sealed = sealed;
+    secret->sealed =
+        secret_seal(call, secret->token, account_token_context(&call->arena, secret->account_id),
+                    secret->sealed);
+    secret->has_failed = !secret->sealed.p;
+    return secret->sealed;
 }
 
 struct store_secret secret_to_store(struct secret *secret) {

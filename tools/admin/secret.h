@@ -13,6 +13,12 @@ struct store_account;
  * `what`, with echo off. Returns their number, or -1 after printing the reason. */
 ssize_t secret_read(const char *what, char *text, size_t size);
 
+/* Seals a text for a call of the store, with the newest of the present keys: `sealed`, the result
+ * before, again unless the key was replaced meanwhile; see struct store_secret. `context` as for
+ * seal_secret. p == NULL after printing the reason. */
+struct slice secret_seal(struct invocation *call, struct slice text, const char *context,
+                         struct slice sealed);
+
 /* A platform access token that was read and is to be stored. */
 struct secret {
     struct invocation *call;
