@@ -110,8 +110,6 @@ static int post_webhook(struct request *rq) {
     id_make(id, "whk_", rq->now);
     input.change.id = id;
     input.change.code = &secret;
-    if (!input.change.name)
-        input.change.name = "";
     enum store_result result = store_insert_destination(rq->caller->store, &input.change);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT, "The user has %d webhooks already; delete one.",

@@ -8,6 +8,7 @@ static const struct text_rule token_rule = {.meaning = "a verify token of at mos
 
 /* clang-format off */
 #define SHARED_FIELDS                                                                              \
+    {.name = "kind", .type = FIELD_STRING, .values = webhook_kinds},                               \
     {.name = "name", .type = FIELD_STRING, .may_be_empty = true, .rule = &webhook_name_rule,       \
      .example = "Orders"},                                                                         \
     {.name = "code", .type = FIELD_STRING, .rule = &webhook_code_rule, .example = "s3cret"},       \
@@ -25,14 +26,12 @@ static const struct text_rule token_rule = {.meaning = "a verify token of at mos
 const struct field destination_new_fields[] = {
     {.name = "url", .type = FIELD_STRING, .required = true, .rule = &field_url_rule,
      .example = "https://example.org/hook"},
-    {.name = "kind", .type = FIELD_STRING, .values = webhook_kinds},
     SHARED_FIELDS,
 };
 
 const struct field destination_fields[] = {
     {.name = "url", .type = FIELD_STRING, .rule = &field_url_rule,
      .example = "https://example.org/hook"},
-    {.name = "kind", .type = FIELD_STRING, .values = webhook_kinds},
     SHARED_FIELDS,
 };
 /* clang-format on */

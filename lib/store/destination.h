@@ -50,7 +50,8 @@ struct destination_change {
     const char *id, *user_id; /* whk_... */
     const char *kind;         /* of an insertion */
     bool sets_name, sets_url, sets_event_types, sets_lines, sets_fields, sets_splitting;
-    const char *name, *url, *event_types, *fields; /* as in struct store_destination */
+    /* As in struct store_destination; a name that is NULL is "". */
+    const char *name, *url, *event_types, *fields;
     const char *line_ids; /* lin_... of the user, separated by spaces; NULL: all lines */
     bool splits_messages;
     const struct store_secret *code; /* NULL: the code stays */

@@ -110,12 +110,13 @@ static const char *or_default(const char *words, const char *preset) {
     return words ? words : preset;
 }
 
-static void print_webhook(struct invocation *call, const struct store_destination *webhook) {
+static void print_webhook(struct invocation *call, const char *email,
+                          const struct store_destination *webhook) {
     struct arena *arena = &call->arena;
     const bool is_forward = strcmp(webhook->kind, DESTINATION_FORWARD) == 0;
     const char *const lines[][2] = {
         {"id", webhook->id},
-        {"user", email_of(call, webhook->user_id)},
+        {"user", email},
         {"name", webhook->name},
         {"kind", webhook->kind},
         {"url", webhook->url},
@@ -149,12 +150,13 @@ int webhook_show(struct invocation *call) {
     int status = webhook_find(call, &webhook);
     if (status != EXIT_DONE)
         return status;
+    const char *email = email_of(call, webhook.user_id);
     struct json_writer json = object_start(call);
-    json_write_text(&json, "email", email_of(call, webhook.user_id));
+    json_write_text(&json, "email", email);
     webhook_json_write(&json, &webhook, NULL);
     if (call->options[OPTION_JSON])
         return object_print(call, &json, "%s", webhook.id);
-    print_webhook(call, &webhook);
+    print_webhook(call, email, &webhook);
     return EXIT_DONE;
 }
 

@@ -175,8 +175,6 @@ int webhook_add(struct invocation *call) {
     if (status != EXIT_DONE)
         return status;
     id_make(id, "whk_", call->now);
-    if (!change.name)
-        change.name = "";
     result = store_insert_destination(call->store, &change);
     if (code.has_failed)
         return EXIT_FAILED;

@@ -19,10 +19,6 @@ function back() {
     return link([icon('back'), t('webhooks.title')], '#/webhooks');
 }
 
-function pathOf(webhook) {
-    return `/v2/webhooks/${webhook.id}`;
-}
-
 function logOf(webhook, query) {
     return address('/events', {webhookId: webhook.id, ...query});
 }
@@ -113,7 +109,7 @@ function result(event) {
         link(t('webhooks.openEvent'), `#/events/${event.id}`));
 }
 
-function testCard(webhook, stops) {
+function testCard(webhook, path, stops) {
     const place = el('div', {'aria-live': 'polite'});
 
     function follow(id) {
@@ -130,7 +126,7 @@ function testCard(webhook, stops) {
     return card(t('webhooks.test'), {
         text: t(isForward(webhook) ? 'webhooks.testForward' : 'webhooks.testEvent'),
         actions: [button(t('webhooks.send'), async () => {
-            const {eventId} = await call('POST', `${pathOf(webhook)}/test`, {body: {}});
+            const {eventId} = await call('POST', `${path}/test`, {body: {}});
             fill(place, el('p', {class: 'muted'}, t('webhooks.waiting')));
             follow(eventId);
         }, {icon: 'send'})],
@@ -189,7 +185,7 @@ export function show(root, {id}) {
         try {
             const [webhook, {items: lines}] = await Promise.all([
                 call('GET', path), call('GET', '/v2/lines', {query: {archived: 'all'}})]);
-            test ??= testCard(webhook, stops);
+            test ??= testCard(webhook, path, stops);
             name.textContent = nameOf(webhook);
             fill(buttons, actions(webhook));
             fill(place, stateNotice(webhook, () => save({paused: false}, t('webhooks.resumed'))),
