@@ -21,13 +21,6 @@ teardown_file() {
 setup() {
     forget_sent
     forget_webhooks
-    rm -f "$HOOK_DIR"/*.{answer,head,body,meta}
-}
-
-# Removes the webhooks and what they have got. The test of the last one may have left the database
-# locked for a moment.
-forget_webhooks() {
-    db "DELETE FROM event_attempt; DELETE FROM delivery; DELETE FROM event; DELETE FROM webhook"
 }
 
 # Makes a webhook and sets $webhook to its id: add_webhook BODY

@@ -45,6 +45,12 @@ end_helper() { # PID_FILE
     wait "$pid" 2>/dev/null || true
 }
 
+# Removes all webhooks with their events, and what the receivers got and were to answer.
+forget_webhooks() {
+    db "DELETE FROM event_attempt; DELETE FROM delivery; DELETE FROM event; DELETE FROM webhook"
+    rm -f "$STACK"/receivers/*/*.{answer,head,body,meta}
+}
+
 # Sets what the receiver answers to /PATH from now on: answers NAME PATH [DIRECTIVE...]; without a
 # directive, 200
 answers() {
