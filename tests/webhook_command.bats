@@ -19,8 +19,7 @@ teardown_file() {
 
 setup() {
     body=$BATS_TEST_TMPDIR/stdout headers=$BATS_TEST_TMPDIR/stderr
-    rm -f "$HOOK_DIR"/*.{answer,head,body,meta}
-    db "DELETE FROM event_attempt; DELETE FROM delivery; DELETE FROM event; DELETE FROM webhook"
+    forget_webhooks
 }
 
 # Adds a webhook and sets $webhook to its id and $code to its code: add_webhook WORD...
@@ -131,6 +130,15 @@ add_forward() {
     assert_equal "$status" 1
     grep -q 'secret.key' "$headers"
     assert_equal "$(db 'SELECT count(*) FROM webhook')" 0
+}
+
+@test "without the key file a webhook keeps its code, and one line says why" {
+    add_webhook "$EMAIL" https://a.example/
+    mv "$STACK/secret.key" "$STACK/secret.away"
+    fails_with "cannot read the key file $STACK/secret.key" webhook change "$webhook" --new-code
+    mv "$STACK/secret.away" "$STACK/secret.key"
+    request GET "/v2/webhooks/$webhook" --as "$TOKEN"
+    assert_text .data.code "$code"
 }
 
 # --- list and show ---

@@ -162,13 +162,12 @@ int webhook_show(struct invocation *call) {
 
 /* --- pause, resume, test, delete --- */
 
-int webhook_store_change(struct invocation *call, const struct destination_change *change) {
+enum store_result webhook_store_change(struct invocation *call,
+                                       const struct destination_change *change) {
     enum store_result result = store_change_destination(call->store, change);
-    if (result != STORE_OK)
-        return fail_row(call, result, ROW_WEBHOOK, change->id);
-    if (change->sets_url || change->resumes)
+    if (result == STORE_OK && (change->sets_url || change->resumes))
         wake_notify(&call->config);
-    return EXIT_DONE;
+    return result;
 }
 
 static int set_paused(struct invocation *call, bool pauses) {
@@ -181,8 +180,9 @@ static int set_paused(struct invocation *call, bool pauses) {
                                         .pauses = pauses,
                                         .resumes = !pauses,
                                         .now = call->now};
-    if ((status = webhook_store_change(call, &change)) != EXIT_DONE)
-        return status;
+    enum store_result result = webhook_store_change(call, &change);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_WEBHOOK, webhook.id);
     struct json_writer json = object_start(call);
     json_write_text(&json, "id", webhook.id);
     json_write_bool(&json, "paused", pauses);

@@ -9,8 +9,8 @@ struct invocation;
 /* Finds the webhook of the first operand. Returns an exit code, after printing a failure. */
 int webhook_find(struct invocation *call, struct store_destination *webhook);
 
-/* Stores the change, and notifies the courier if events are due by it. Returns an exit code, after
- * printing a failure. */
-int webhook_store_change(struct invocation *call, const struct destination_change *change);
+/* Stores the change, and notifies the courier if events are due by it. */
+enum store_result webhook_store_change(struct invocation *call,
+                                       const struct destination_change *change);
 
 #endif

@@ -203,7 +203,11 @@ int webhook_change(struct invocation *call) {
     if (status == EXIT_DONE && is_forward &&
         ((url && strcmp(url, webhook.url) != 0) || call->options[OPTION_VERIFY_TOKEN_FILE]))
         status = verify(call, url ? url : webhook.url);
-    if (status == EXIT_DONE)
-        status = webhook_store_change(call, &change);
-    return status == EXIT_DONE ? print_saved(call, webhook.id, code.text) : status;
+    if (status != EXIT_DONE)
+        return status;
+    enum store_result result = webhook_store_change(call, &change);
+    if (code.has_failed)
+        return EXIT_FAILED;
+    return result == STORE_OK ? print_saved(call, webhook.id, code.text)
+                              : fail_row(call, result, ROW_WEBHOOK, webhook.id);
 }
