@@ -192,7 +192,7 @@ static bool list_dead(struct store *store, struct arena *arena, const char *webh
                       const char *first, size_t limit, struct buffer *ids) {
     static struct statement s = {
         .sql = "SELECT event_id FROM delivery WHERE webhook_id = ?1 AND state = 'dead' "
-               "AND (state = 'dead' OR state = 'cancelled') AND event_id >= ?2 "
+               "AND event_id >= ?2 "
                "ORDER BY event_id LIMIT ?3"};
     sql_start(store, &s, TEXT(webhook_id), TEXT(first), INTEGER((int64_t)limit));
     while (sql_row(store, &s)) {
