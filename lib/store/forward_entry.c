@@ -27,6 +27,7 @@ struct forwarding {
     struct store *store;
     struct arena *arena;
     const struct store_post *post;
+    struct buffer *webhooks; /* of struct webhook_list: those that were read already */
     int64_t now;
     unsigned char hash[CRYPTO_HASH_SIZE];
     char post_id[ID_SIZE];   /* "": the POST is not inserted yet */
@@ -219,21 +220,22 @@ static bool forward_to_user(struct forwarding *f, const struct receiver *receive
                                 .is_forward = true,
                                 .now = f->now};
     struct buffer made = buffer_in(f->arena);
-    struct webhook_match *webhooks;
-    size_t count;
-    if (!webhook_match_list(f->store, f->arena, receiver->user_id, &webhooks, &count))
+    struct webhook_list webhooks;
+    if (!webhook_match_once(f->store, f->webhooks, receiver->user_id, &webhooks))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (webhooks[i].is_forward && !forward_to(f, receiver, &webhooks[i], &event, &made))
+    for (size_t i = 0; i < webhooks.count; i++)
+        if (webhooks.list[i].is_forward &&
+            !forward_to(f, receiver, &webhooks.list[i], &event, &made))
             return false;
     return true;
 }
 
 bool forward_insert(struct store *store, struct arena *arena, const struct store_post *post,
-                    int64_t now, size_t *events) {
+                    struct buffer *webhooks, int64_t now, size_t *events) {
     struct forwarding f = {.store = store,
                            .arena = arena,
                            .post = post,
+                           .webhooks = webhooks,
                            .now = now,
                            .receivers = buffer_in(arena),
                            .excluded = buffer_in(arena),

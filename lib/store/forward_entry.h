@@ -7,9 +7,10 @@
 
 /* Inserts an event for each body that a webhook of the kind forward gets of the POST, with a
  * delivery for each webhook of the user that gets the same body. The POST is stored once for all
- * users. Does nothing when it is stored already, or no webhook gets anything of it. Adds the number
- * of events to `*events`. Returns false when the store failed. Works in `arena`. */
+ * users. Does nothing when it is stored already, or no webhook gets anything of it. `webhooks` has
+ * the lists that were read already (webhook_match_once). Adds the number of events to `*events`.
+ * Returns false when the store failed. Works in `arena`. */
 bool forward_insert(struct store *store, struct arena *arena, const struct store_post *post,
-                    int64_t now, size_t *events);
+                    struct buffer *webhooks, int64_t now, size_t *events);
 
 #endif

@@ -27,6 +27,7 @@ struct ingest {
     event_writer *write;
     size_t events;
     struct usage_tally usage;
+    struct buffer webhooks; /* of struct webhook_list: those of each user of the payload */
     size_t foreign_count;
     struct foreign {
         const char *line_id, *waba_id; /* a line, and the WABA id of another account */
@@ -37,8 +38,7 @@ struct ingest {
         const char *line_id, *phone_number_id; /* NULL: the update is about the account */
         bool is_foreign; /* the line is known, but it belongs to another account than waba_id */
         bool is_archived;
-        const struct webhook_match *webhooks; /* the user's */
-        size_t webhook_count;
+        struct webhook_list webhooks; /* the user's */
     } owner;
 };
 
@@ -97,23 +97,9 @@ static bool find_owner(struct ingest *in, const struct store_update *update) {
     return true;
 }
 
-/* Lists the webhooks of the owner, once for each user of the payload. */
-static bool find_webhooks(struct ingest *in, const struct buffer *runs) {
-    const struct run *run = (const struct run *)(void *)runs->p;
-    struct webhook_match *list;
-    if (!in->owner.user_id)
-        return true;
-    for (size_t i = runs->n / sizeof *run; i-- > 0;)
-        if (is_set_and_equal(run[i].owner.user_id, in->owner.user_id)) {
-            in->owner.webhooks = run[i].owner.webhooks;
-            in->owner.webhook_count = run[i].owner.webhook_count;
-            return true;
-        }
-    if (!webhook_match_list(in->store, in->lasting, in->owner.user_id, &list,
-                            &in->owner.webhook_count))
-        return false;
-    in->owner.webhooks = list;
-    return true;
+static bool find_webhooks(struct ingest *in) {
+    return !in->owner.user_id ||
+           webhook_match_once(in->store, &in->webhooks, in->owner.user_id, &in->owner.webhooks);
 }
 
 /* Finds the owners of all updates; false on failure. Adds the runs to `runs`. */
@@ -121,7 +107,7 @@ static bool find_owners(struct ingest *in, const struct store_update *updates, s
                         struct buffer *runs) {
     for (size_t i = 0; i < count;) {
         const struct store_update *first = &updates[i];
-        if (!find_owner(in, first) || !find_webhooks(in, runs) || !sql_is_within_limit(in->store))
+        if (!find_owner(in, first) || !find_webhooks(in) || !sql_is_within_limit(in->store))
             return false;
         while (i < count && is_equal_or_both_null(updates[i].waba_id, first->waba_id) &&
                is_equal_or_both_null(updates[i].phone_number_id, first->phone_number_id))
@@ -230,8 +216,8 @@ static bool handle_other(struct ingest *in, struct store_update *update) {
 static bool deliver_event(struct ingest *in, struct store_event *event) {
     const char *id = NULL;
     bool is_new = true;
-    for (size_t i = 0; i < in->owner.webhook_count && is_new; i++) {
-        const struct webhook_match *webhook = &in->owner.webhooks[i];
+    for (size_t i = 0; i < in->owner.webhooks.count && is_new; i++) {
+        const struct webhook_match *webhook = &in->owner.webhooks.list[i];
         if (!webhook_match_event(webhook, event->type, event->line_id))
             continue;
         if (!id && !outbox_add(in->store, in->arena, event, id = new_id(in, "evt_"), in->write,
@@ -933,12 +919,13 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
     struct ingest in = {.store = store,
                         .lasting = arena,
                         .arena = &scratch,
+                        .webhooks = buffer_in(arena),
                         .now = payload->now,
                         .write = payload->write,
                         .usage = {.now = payload->now}};
     if (!sql_begin(store) || !handle_all(&in, payload) ||
         (payload->post &&
-         !forward_insert(store, &scratch, payload->post, payload->now, &in.events)))
+         !forward_insert(store, &scratch, payload->post, &in.webhooks, payload->now, &in.events)))
         sql_abandon(store);
     arena_free(&scratch);
     payload->events = in.events;

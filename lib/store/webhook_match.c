@@ -25,6 +25,21 @@ bool webhook_match_list(struct store *store, struct arena *arena, const char *us
     return !sql_failed(store);
 }
 
+bool webhook_match_once(struct store *store, struct buffer *known, const char *user_id,
+                        struct webhook_list *found) {
+    const struct webhook_list *lists = (const struct webhook_list *)(void *)known->p;
+    for (size_t i = known->n / sizeof *lists; i-- > 0;)
+        if (strcmp(lists[i].user_id, user_id) == 0) {
+            *found = lists[i];
+            return true;
+        }
+    found->user_id = arena_copy(known->arena, slice_of(user_id));
+    if (!webhook_match_list(store, known->arena, user_id, &found->list, &found->count))
+        return false;
+    buffer_add(known, found, sizeof *found);
+    return true;
+}
+
 static bool has_word(const char *list, const char *word) {
     return slice_has_word(slice_of(list), slice_of(word));
 }

@@ -26,6 +26,18 @@ struct webhook_match {
 bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
                         struct webhook_match **list, size_t *count);
 
+/* The webhooks of one user. */
+struct webhook_list {
+    const char *user_id;
+    struct webhook_match *list;
+    size_t count;
+};
+
+/* The same, but reads them once for each user: `known` has the lists that were read before. The
+ * strings stay valid as long as `known`. */
+bool webhook_match_once(struct store *store, struct buffer *known, const char *user_id,
+                        struct webhook_list *found);
+
 /* Whether the webhook wants events of this type about this line (NULL: about none). */
 bool webhook_match_event(const struct webhook_match *webhook, const char *type,
                          const char *line_id);
