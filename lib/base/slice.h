@@ -44,10 +44,10 @@ static inline struct slice slice_cut(struct slice *rest, char end) {
     return head;
 }
 
-/* Whether `word` is one of the words of `list`, which single spaces separate. */
-static inline bool slice_has_word(struct slice list, struct slice word) {
+/* Whether `word` is one of the words of `list`, which stand with one `separator` between them. */
+static inline bool slice_has_word(struct slice list, char separator, struct slice word) {
     while (list.n)
-        if (slice_equal(slice_cut(&list, ' '), word))
+        if (slice_equal(slice_cut(&list, separator), word))
             return true;
     return false;
 }

@@ -38,7 +38,7 @@ static bool is_listed(const char *text, const char *const *list, size_t count) {
 /* Whether the change's `field` is wanted; `field` NULL: it has none. */
 static bool is_wanted_field(const char *fields, const char *field) {
     const struct slice words = slice_of(fields ? fields : DEFAULT_FIELDS);
-    return slice_equal(words, SLICE("*")) || (field && slice_has_word(words, slice_of(field)));
+    return slice_equal(words, SLICE("*")) || (field && slice_has_word(words, ' ', slice_of(field)));
 }
 
 /* The account of an entry; NULL: it names none. */

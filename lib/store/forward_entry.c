@@ -188,7 +188,7 @@ static struct buffer select_lines(const struct forwarding *f, const char *line_i
     const struct slice wanted = slice_of(line_ids);
     struct buffer selected = buffer_in(f->arena);
     for (size_t i = 0; i < f->lines.n / sizeof *lines; i++)
-        if (slice_has_word(wanted, slice_of(lines[i].id)))
+        if (slice_has_word(wanted, ' ', slice_of(lines[i].id)))
             buffer_add(&selected, &lines[i].phone_number_id, sizeof(char *));
     return selected;
 }

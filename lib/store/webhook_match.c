@@ -41,7 +41,7 @@ bool webhook_match_once(struct store *store, struct buffer *known, const char *u
 }
 
 static bool has_word(const char *list, const char *word) {
-    return slice_has_word(slice_of(list), slice_of(word));
+    return slice_has_word(slice_of(list), ' ', slice_of(word));
 }
 
 bool webhook_match_event(const struct webhook_match *webhook, const char *type,

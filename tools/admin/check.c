@@ -72,7 +72,7 @@ static const char *check_time(const char *text) {
 }
 
 static bool is_choice(enum value_kind kind, const char *text) {
-    return slice_has_word(slice_of(value_choices(kind)), slice_of(text));
+    return slice_has_word(slice_of(value_choices(kind)), ' ', slice_of(text));
 }
 
 static const char *check_event_type(const char *text) {

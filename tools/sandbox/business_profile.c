@@ -19,9 +19,9 @@ static const struct profile_text {
 } texts[] = {{"about", 1, 139}, {"address", 0, 256}, {"description", 0, 512}, {"email", 0, 128}};
 
 static const char verticals[] =
-    "|UNDEFINED|OTHER|AUTO|BEAUTY|APPAREL|EDU|ENTERTAIN|EVENT_PLAN|FINANCE|GROCERY|GOVT|HOTEL|"
+    "UNDEFINED|OTHER|AUTO|BEAUTY|APPAREL|EDU|ENTERTAIN|EVENT_PLAN|FINANCE|GROCERY|GOVT|HOTEL|"
     "HEALTH|NONPROFIT|PROF_SERVICES|RETAIL|TRAVEL|RESTAURANT|NOT_A_BIZ|ALCOHOL|ONLINE_GAMBLING|"
-    "PHYSICAL_GAMBLING|OTC_DRUGS|MATRIMONY_SERVICE|";
+    "PHYSICAL_GAMBLING|OTC_DRUGS|MATRIMONY_SERVICE";
 
 static const struct node_shape profile_shape = {
     .type = "WhatsAppBusinessProfile",
@@ -78,7 +78,7 @@ static bool set_vertical(struct exchange *exchange, cJSON *profile) {
     const char *vertical = parameter_text(exchange, "vertical");
     if (!vertical)
         return true;
-    if (*vertical != '\0' && !strstr(verticals, arena_printf(exchange->arena, "|%s|", vertical))) {
+    if (*vertical != '\0' && !slice_has_word(slice_of(verticals), '|', slice_of(vertical))) {
         reply_error(exchange, 100,
                     "(#100) Param vertical must be a known industry - got \"%.100s\".", vertical);
         return false;

@@ -15,8 +15,8 @@
 
 enum { FLOWS_MAX = 1000, TEXT_MAX = 1000, CATEGORIES_MAX = 9, VERSION_MAX = 16 };
 
-static const char categories_known[] = "|SIGN_UP|SIGN_IN|APPOINTMENT_BOOKING|LEAD_GENERATION|"
-                                       "CONTACT_US|CUSTOMER_SUPPORT|SURVEY|OTHER|SHOPPING|";
+static const char categories_known[] = "SIGN_UP|SIGN_IN|APPOINTMENT_BOOKING|LEAD_GENERATION|"
+                                       "CONTACT_US|CUSTOMER_SUPPORT|SURVEY|OTHER|SHOPPING";
 
 static cJSON *flow_read(const char *id) {
     const struct item *item = collection_find(&flows, id);
@@ -46,8 +46,7 @@ static bool check_categories(struct exchange *exchange, const cJSON *categories)
     bool good = cJSON_IsArray(categories) && count > 0 && count <= CATEGORIES_MAX;
     cJSON_ArrayForEach(item, categories) {
         const char *name = cJSON_GetStringValue(item);
-        good =
-            good && name && strstr(categories_known, arena_printf(exchange->arena, "|%s|", name));
+        good = good && name && slice_has_word(slice_of(categories_known), '|', slice_of(name));
     }
     if (!good)
         reply_error(exchange, 100,

@@ -35,15 +35,6 @@ static void refuse_edge(struct exchange *exchange, const struct target *target, 
                     target_type(target->node));
 }
 
-/* Whether the comma-separated list `ids` holds `id` before the position `end`. */
-static bool is_repeated(const char *ids, const char *end, struct slice id) {
-    struct slice rest = {ids, (size_t)(end - ids)};
-    while (rest.n > 0)
-        if (slice_equal(slice_cut(&rest, ','), id))
-            return true;
-    return false;
-}
-
 /* Appends one node of `?ids=`. Returns false after answering with an error. */
 static bool answer_id(struct exchange *exchange, const char *id) {
     struct target target = target_find(id, exchange_token(exchange));
@@ -66,8 +57,8 @@ static void answer_ids(struct exchange *exchange, const char *ids) {
     buffer_add_char(&exchange->reply.body, '{');
     while (rest.n > 0) {
         struct slice id = slice_cut(&rest, ',');
-        if (is_repeated(ids, id.p, id))
-            continue;
+        if (slice_has_word((struct slice){ids, (size_t)(id.p - ids)}, ',', id))
+            continue; /* it is repeated */
         if (count++ == IDS_MAX) {
             reply_error(exchange, 100, "(#100) Too many IDs: at most %d are allowed.", IDS_MAX);
             return;

@@ -101,15 +101,6 @@ static void page_find(const struct exchange *exchange, const struct collection *
         page_reverse(page);
 }
 
-/* Whether the comma-separated list `names` holds `name`. */
-static bool is_listed(const char *names, struct slice name) {
-    struct slice rest = slice_of(names);
-    while (rest.n > 0)
-        if (slice_equal(slice_cut(&rest, ','), name))
-            return true;
-    return false;
-}
-
 bool list_item(struct exchange *exchange, const struct item *item, const struct page_rules *rules) {
     struct slice whole = rules->whole ? rules->whole(exchange, item) : item->raw;
     return fields_print(exchange, whole, rules->shape, fields_chosen(exchange));
@@ -131,7 +122,7 @@ static void print_link(struct exchange *exchange, const char *name, const char *
         struct slice piece = slice_cut(&rest, '&');
         struct slice value = piece;
         struct slice key = slice_cut(&value, '=');
-        if (key.n > 0 && !is_listed("limit,after,before,access_token", key)) {
+        if (key.n > 0 && !slice_has_word(SLICE("limit,after,before,access_token"), ',', key)) {
             buffer_add_char(&url, '&');
             buffer_add_slice(&url, piece);
         }

@@ -91,15 +91,6 @@ static bool refuse_syntax(struct exchange *exchange, struct slice rest) {
     return false;
 }
 
-/* Whether the comma-separated list `names` (or NULL) holds `name`. */
-static bool is_listed(const char *names, struct slice name) {
-    struct slice rest = slice_of(names);
-    while (rest.n > 0)
-        if (slice_equal(slice_cut(&rest, ','), name))
-            return true;
-    return false;
-}
-
 static const struct node_shape *shape_of(const struct node_shape *shape, struct slice name) {
     const struct node_member *member = shape->members;
     while (member && member->name && !slice_equal(slice_of(member->name), name))
@@ -165,8 +156,8 @@ static bool print_choice(struct exchange *exchange, struct slice whole,
                                   limit_of(exchange->arena, choice->modifiers)};
     struct slice value;
     if (!json_member(whole, name, &value)) {
-        if (is_listed(shape->known, choice->name) || is_listed(shape->standard, choice->name) ||
-            shape == &plain_shape)
+        if (slice_has_word(slice_of(shape->known), ',', choice->name) ||
+            slice_has_word(slice_of(shape->standard), ',', choice->name) || shape == &plain_shape)
             return true;
         reply_error(exchange, 100,
                     "(#100) Tried accessing nonexisting field (%.100s) on node type (%s)", name,

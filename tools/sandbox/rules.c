@@ -5,19 +5,11 @@
 #include "strict_json.h"
 #include "text.h"
 
-/* Whether `choices`, "a|b|c", holds `text`. */
-static bool is_choice(const char *choices, const char *text) {
-    struct slice rest = slice_of(choices);
-    while (rest.n > 0)
-        if (slice_equal(slice_cut(&rest, '|'), slice_of(text)))
-            return true;
-    return false;
-}
-
 static bool check_string(struct exchange *exchange, const char *path, const cJSON *value,
                          const struct rule *rule) {
     size_t characters = text_characters(value->valuestring);
-    if (rule->choices && !is_choice(rule->choices, value->valuestring)) {
+    if (rule->choices &&
+        !slice_has_word(slice_of(rule->choices), '|', slice_of(value->valuestring))) {
         reply_error(exchange, 100, "(#100) Param %s must be one of {%s} - got \"%.100s\".", path,
                     rule->choices, value->valuestring);
         return false;
