@@ -1,6 +1,7 @@
 #include "business_profile.h"
 
 #include "graph_error.h"
+#include "json_merge.h"
 #include "json_print.h"
 #include "node_fields.h"
 #include "node_state.h"
@@ -53,9 +54,7 @@ void profile_show(struct exchange *exchange, const struct target *target) {
 
 /* Sets a member; an empty text deletes it. */
 static void set_text(cJSON *profile, const char *name, const char *text) {
-    cJSON_DeleteItemFromObjectCaseSensitive(profile, name);
-    if (*text != '\0')
-        cJSON_AddStringToObject(profile, name, text);
+    json_set(profile, name, *text != '\0' ? cJSON_CreateString(text) : NULL);
 }
 
 static bool set_texts(struct exchange *exchange, cJSON *profile) {
@@ -101,8 +100,7 @@ static bool set_websites(struct exchange *exchange, cJSON *profile) {
                     "characters.",
                     WEBSITES_MAX, WEBSITE_MAX);
     } else if (websites) {
-        cJSON_DeleteItemFromObjectCaseSensitive(profile, "websites");
-        cJSON_AddItemToObject(profile, "websites", cJSON_Duplicate(websites, true));
+        json_set(profile, "websites", cJSON_Duplicate(websites, true));
     }
     return good;
 }

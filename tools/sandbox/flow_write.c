@@ -6,6 +6,7 @@
 #include "flow_asset.h"
 #include "flow_list.h"
 #include "graph_error.h"
+#include "json_merge.h"
 #include "json_print.h"
 #include "multipart_form.h"
 #include "node_state.h"
@@ -18,6 +19,9 @@ enum { FLOWS_MAX = 1000, TEXT_MAX = 1000, CATEGORIES_MAX = 9, VERSION_MAX = 16 }
 static const char categories_known[] = "SIGN_UP|SIGN_IN|APPOINTMENT_BOOKING|LEAD_GENERATION|"
                                        "CONTACT_US|CUSTOMER_SUPPORT|SURVEY|OTHER|SHOPPING";
 
+/* The texts of a request that a flow keeps as they are. */
+static const char *const kept_texts[] = {"name", "endpoint_uri", "application_id"};
+
 static cJSON *flow_read(const char *id) {
     const struct item *item = collection_find(&flows, id);
     return item ? cJSON_ParseWithLength(item->raw.p, item->raw.n) : NULL;
@@ -29,11 +33,6 @@ static void flow_keep(struct exchange *exchange, const char *id, cJSON *flow) {
     json_print(&raw, flow);
     collection_replace(&flows, id, buffer_slice(&raw));
     cJSON_Delete(flow);
-}
-
-static void set_item(cJSON *flow, const char *name, cJSON *value) {
-    cJSON_DeleteItemFromObjectCaseSensitive(flow, name);
-    cJSON_AddItemToObject(flow, name, value);
 }
 
 static bool has_status(const cJSON *flow, const char *status) {
@@ -54,14 +53,13 @@ static bool check_categories(struct exchange *exchange, const cJSON *categories)
     return good;
 }
 
-/* Whether the texts of the request that the flow keeps are not too long. */
+/* Whether these texts are not too long. */
 static bool check_texts(struct exchange *exchange) {
-    static const char *const names[] = {"name", "endpoint_uri", "application_id"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = parameter_text(exchange, names[i]);
+    for (size_t i = 0; i < sizeof kept_texts / sizeof *kept_texts; i++) {
+        const char *text = parameter_text(exchange, kept_texts[i]);
         if (text && strlen(text) > TEXT_MAX) {
             reply_error(exchange, 100, "(#100) Param %s must be at most %d characters long.",
-                        names[i], TEXT_MAX);
+                        kept_texts[i], TEXT_MAX);
             return false;
         }
     }
@@ -106,11 +104,11 @@ static void flow_use_json(cJSON *flow, const char *id, struct slice bytes) {
                                      : "The Flow JSON is not valid JSON.");
         cJSON_AddItemToArray(problems, problem);
     }
-    set_item(flow, "validation_errors", problems);
+    json_set(flow, "validation_errors", problems);
     if (version)
-        set_item(flow, "json_version", cJSON_CreateString(version));
+        json_set(flow, "json_version", cJSON_CreateString(version));
     if (data_api)
-        set_item(flow, "data_api_version", cJSON_CreateString(data_api));
+        json_set(flow, "data_api_version", cJSON_CreateString(data_api));
     cJSON_Delete(json);
     flow_asset_put(id, bytes);
 }
@@ -121,7 +119,7 @@ static bool publish(struct exchange *exchange, cJSON *flow) {
         reply_error_as(exchange, 139002, 0, NULL, NULL);
         return false;
     }
-    set_item(flow, "status", cJSON_CreateString("PUBLISHED"));
+    json_set(flow, "status", cJSON_CreateString("PUBLISHED"));
     return true;
 }
 
@@ -131,14 +129,14 @@ static cJSON *flow_new(struct exchange *exchange, const char *id, const char *na
     cJSON *flow = clone ? flow_read(clone) : NULL;
     if (!flow)
         flow = cJSON_CreateObject();
-    set_item(flow, "id", cJSON_CreateString(id));
-    set_item(flow, "name", cJSON_CreateString(name));
-    set_item(flow, "status", cJSON_CreateString("DRAFT"));
-    set_item(flow, "categories", cJSON_Duplicate(parameter(exchange, "categories"), true));
+    json_set(flow, "id", cJSON_CreateString(id));
+    json_set(flow, "name", cJSON_CreateString(name));
+    json_set(flow, "status", cJSON_CreateString("DRAFT"));
+    json_set(flow, "categories", cJSON_Duplicate(parameter(exchange, "categories"), true));
     if (!json_get(flow, "validation_errors"))
-        set_item(flow, "validation_errors", cJSON_CreateArray());
+        json_set(flow, "validation_errors", cJSON_CreateArray());
     if (endpoint)
-        set_item(flow, "endpoint_uri", cJSON_CreateString(endpoint));
+        json_set(flow, "endpoint_uri", cJSON_CreateString(endpoint));
     return flow;
 }
 
@@ -193,20 +191,19 @@ void flow_create(struct exchange *exchange, const struct target *target) {
 }
 
 void flow_change(struct exchange *exchange, const struct target *target) {
-    static const char *const names[] = {"name", "endpoint_uri", "application_id"};
     const char *name = parameter_text(exchange, "name");
     const cJSON *categories = parameter(exchange, "categories");
     if (!check_texts(exchange) || (categories && !check_categories(exchange, categories)) ||
         (name && !check_unique(exchange, target->account, name, target->id)))
         return;
     cJSON *flow = flow_read(target->id);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = parameter_text(exchange, names[i]);
+    for (size_t i = 0; i < sizeof kept_texts / sizeof *kept_texts; i++) {
+        const char *text = parameter_text(exchange, kept_texts[i]);
         if (text)
-            set_item(flow, names[i], cJSON_CreateString(text));
+            json_set(flow, kept_texts[i], cJSON_CreateString(text));
     }
     if (categories)
-        set_item(flow, "categories", cJSON_Duplicate(categories, true));
+        json_set(flow, "categories", cJSON_Duplicate(categories, true));
     flow_keep(exchange, target->id, flow);
     reply_success(exchange);
 }
@@ -228,7 +225,7 @@ void flow_deprecate(struct exchange *exchange, const struct target *target) {
         reply_error_as(exchange, 139003, 0, NULL, NULL);
         return;
     }
-    set_item(flow, "status", cJSON_CreateString("DEPRECATED"));
+    json_set(flow, "status", cJSON_CreateString("DEPRECATED"));
     flow_keep(exchange, target->id, flow);
     reply_success(exchange);
 }

@@ -18,3 +18,9 @@ void json_merge(cJSON *target, const cJSON *patch) {
         }
     }
 }
+
+void json_set(cJSON *object, const char *name, cJSON *value) {
+    cJSON_DeleteItemFromObjectCaseSensitive(object, name);
+    if (value)
+        cJSON_AddItemToObject(object, name, value);
+}

@@ -74,19 +74,14 @@ void commerce_settings_show(struct exchange *exchange, const struct target *targ
     cJSON_Delete(kept);
 }
 
-static void set_flag(cJSON *kept, const char *name, bool flag) {
-    cJSON_DeleteItemFromObjectCaseSensitive(kept, name);
-    cJSON_AddBoolToObject(kept, name, flag);
-}
-
 void commerce_settings_change(struct exchange *exchange, const struct target *target) {
     cJSON *kept = node_state_read("commerce", target->id, commerce_initial);
     bool cart = cJSON_IsTrue(json_get(kept, "is_cart_enabled"));
     bool catalog = cJSON_IsTrue(json_get(kept, "is_catalog_visible"));
     if (parameter_flag(exchange, "is_cart_enabled", &cart) &&
         parameter_flag(exchange, "is_catalog_visible", &catalog)) {
-        set_flag(kept, "is_cart_enabled", cart);
-        set_flag(kept, "is_catalog_visible", catalog);
+        json_set(kept, "is_cart_enabled", cJSON_CreateBool(cart));
+        json_set(kept, "is_catalog_visible", cJSON_CreateBool(catalog));
         node_state_write("commerce", target->id, kept);
         reply_success(exchange);
     }

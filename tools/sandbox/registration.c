@@ -1,6 +1,7 @@
 #include "registration.h"
 
 #include "graph_error.h"
+#include "json_merge.h"
 #include "node_state.h"
 #include "parameters.h"
 
@@ -17,17 +18,6 @@ static cJSON *state_of(const char *phone_id) {
 static void keep(const char *phone_id, cJSON *state) {
     node_state_write("registration", phone_id, state);
     cJSON_Delete(state);
-}
-
-static void set_flag(cJSON *state, const char *name, bool flag) {
-    cJSON_DeleteItemFromObjectCaseSensitive(state, name);
-    cJSON_AddBoolToObject(state, name, flag);
-}
-
-static void set_text(cJSON *state, const char *name, const char *text) {
-    cJSON_DeleteItemFromObjectCaseSensitive(state, name);
-    if (text)
-        cJSON_AddStringToObject(state, name, text);
 }
 
 static bool check_pin(struct exchange *exchange, const char *pin) {
@@ -48,15 +38,15 @@ void registration_register(struct exchange *exchange, const struct target *targe
         reply_error_as(exchange, 133005, 0, NULL, NULL);
         return;
     }
-    set_flag(state, "registered", true);
-    set_text(state, "pin", pin);
+    json_set(state, "registered", cJSON_CreateTrue());
+    json_set(state, "pin", cJSON_CreateString(pin));
     keep(target->id, state);
     reply_success(exchange);
 }
 
 void registration_deregister(struct exchange *exchange, const struct target *target) {
     cJSON *state = state_of(target->id);
-    set_flag(state, "registered", false);
+    json_set(state, "registered", cJSON_CreateFalse());
     keep(target->id, state);
     reply_success(exchange);
 }
@@ -65,7 +55,7 @@ void registration_set_pin(struct exchange *exchange, const struct target *target
     if (!check_pin(exchange, pin))
         return;
     cJSON *state = state_of(target->id);
-    set_text(state, "pin", pin);
+    json_set(state, "pin", cJSON_CreateString(pin));
     keep(target->id, state);
     reply_success(exchange);
 }
@@ -79,8 +69,8 @@ void registration_request_code(struct exchange *exchange, const struct target *t
         return;
     }
     cJSON *state = state_of(target->id);
-    set_flag(state, "verified", false);
-    set_text(state, "code", SENT_CODE);
+    json_set(state, "verified", cJSON_CreateFalse());
+    json_set(state, "code", cJSON_CreateString(SENT_CODE));
     keep(target->id, state);
     reply_success(exchange);
 }
@@ -96,8 +86,8 @@ void registration_verify_code(struct exchange *exchange, const struct target *ta
         reply_error_as(exchange, 136025, 0, NULL, NULL);
         return;
     }
-    set_flag(state, "verified", true);
-    set_text(state, "code", NULL);
+    json_set(state, "verified", cJSON_CreateTrue());
+    json_set(state, "code", NULL);
     keep(target->id, state);
     reply_success(exchange);
 }

@@ -95,16 +95,13 @@ static bool check_new(struct exchange *exchange, const struct target *target, co
 static void copy_kept(struct exchange *exchange, cJSON *template) {
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         const cJSON *value = parameter(exchange, kept[i]);
-        if (value) {
-            cJSON_DeleteItemFromObjectCaseSensitive(template, kept[i]);
-            cJSON_AddItemToObject(template, kept[i], cJSON_Duplicate(value, true));
-        }
+        if (value)
+            json_set(template, kept[i], cJSON_Duplicate(value, true));
     }
 }
 
 static void set_text(cJSON *template, const char *name, const char *text) {
-    cJSON_DeleteItemFromObjectCaseSensitive(template, name);
-    cJSON_AddStringToObject(template, name, text);
+    json_set(template, name, cJSON_CreateString(text));
 }
 
 static struct slice print(struct arena *arena, const cJSON *template) {
