@@ -420,6 +420,7 @@ END
 "description":"$long$long"
 "email":"${long:0:129}"
 "vertical":"TEAHOUSE"
+"vertical":"RETAIL|TRAVEL"
 "websites":["a","b","c"]
 "websites":["$long"]
 "websites":"https://tea.example/"
