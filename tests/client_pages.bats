@@ -44,13 +44,8 @@ assert_sending() { # COMMAND...
     assert_equal "$(sed -E 's/wamid\.[^ ]*/WAMID/' <<<"${lines[0]}")" 'sent WAMID'
     assert_equal "${lines[1]}" 'read 10000 bytes'
     assert_equal "${#lines[@]} ${lines[51]}" '52 page_50 en_US APPROVED'
-    assert_sent_json '[.to, .type, .image.caption]' '["15551234567","image","Our shop"]'
-}
-
-assert_sent_json() { # PATH EXPECTED
-    local body=$BATS_TEST_TMPDIR/upstream headers=/dev/null
-    sent path=/messages >"$body"
-    assert_json "$1" "$2"
+    assert_sent_json '[.to, .type, .image.caption]' '["15551234567","image","Our shop"]' \
+        path=/messages
 }
 
 # A program that fails names the platform's error.
@@ -109,7 +104,8 @@ start_program() {
         program node.md "$name.mjs"
         run env APP_SECRET=unused node "$name.mjs" 15551234567
         assert_equal "$status $(sed -E 's/wamid\.[^ ]*/WAMID/' <<<"$output")" '0 sent WAMID'
-        assert_sent_json '[.to, .type, .text.body]' '["15551234567","text","Hello"]'
+        assert_sent_json '[.to, .type, .text.body]' '["15551234567","text","Hello"]' \
+            path=/messages
         run env APP_SECRET=unused GRAPH_TOKEN=wrong node "$name.mjs" 15551234567
         assert_equal "$status" 1
     done

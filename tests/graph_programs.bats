@@ -360,7 +360,6 @@ forwards() {
     post "/v17.0/$WABA/flows" '{"name": "Survey", "categories": ["SURVEY"]}'
     assert_status 200
     flow=$(value .id)
-    cp "$photo" "$photo.kept"
     printf '{"version":"7.2","screens":[{"id":"A","title":"A","terminal":true,"layout":{"type":"SingleColumnLayout","children":[{"type":"Footer","label":"Send","on-click-action":{"name":"complete","payload":{}}}]}}]}' >"$photo"
     form '@flow.json;application/json' name=flow.json asset_type=FLOW_JSON
     call POST "/v17.0/$flow/assets" -d "@$upload" -H "Content-Type: multipart/form-data; boundary=$PARTS"

@@ -86,10 +86,10 @@ assert_sent_to() { # PATH: the path of the last request, without the version
     [[ ${found#/v*/} == "${1#/}" ]] || fail "expected a request to $1, not $found"
 }
 
-assert_sent_json() { # PATH EXPECTED: assert_json on the body of the last request
+assert_sent_json() { # PATH EXPECTED [QUERY]: assert_json on the body of the last request
     local - && set +T # see helpers/all
     local body=$BATS_TEST_TMPDIR/upstream headers=/dev/null
-    sent >"$body"
+    sent "${3-}" >"$body"
     assert_json "$1" "$2"
 }
 
