@@ -32,7 +32,7 @@ setup_file() {
         graph GET "$path"
         assert_status 200
         assert_text .id "$LINE"
-        assert_equal "$(sandbox GET requests/last | gojq -r .path)" "/v26.0/$LINE"
+        assert_equal "$(last_sent .path)" "/v26.0/$LINE"
     done
     for path in "/v12.0/$LINE" "/v3/$LINE" "/v21/$LINE" "/graph/v12.9/$LINE"; do
         printf 'case: %s\n' "$path"

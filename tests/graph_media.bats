@@ -58,7 +58,7 @@ assert_passed_on() {
     assert_conventions
     assert_that 'keys == ["id"]'
     assert_no_platform_token
-    assert_equal "$(received '.bodyLength, .bodySha256, .complete, .headers["content-type"]')" \
+    assert_equal "$(last_sent '.bodyLength, .bodySha256, .complete, .headers["content-type"]')" \
         "$(stat -c %s "$FORM")
 $(sha256_of "$FORM")
 true
@@ -77,7 +77,7 @@ multipart/form-data; charset=utf-8; boundary=\"$BOUNDARY\""
         make_form "$file" type=image/png messaging_product=whatsapp
         upload
         assert_passed_on "$file"
-        assert_equal "$(received '.headers["content-length"]')" "$(stat -c %s "$FORM")"
+        assert_equal "$(last_sent '.headers["content-length"]')" "$(stat -c %s "$FORM")"
     done
 }
 
@@ -88,7 +88,7 @@ multipart/form-data; charset=utf-8; boundary=\"$BOUNDARY\""
     make_form "$file" type=image/png messaging_product=whatsapp
     upload '' -H 'Transfer-Encoding: chunked'
     assert_passed_on "$file"
-    assert_equal "$(received '.headers["transfer-encoding"]')" chunked
+    assert_equal "$(last_sent '.headers["transfer-encoding"]')" chunked
 }
 
 # bats test_tags=direct

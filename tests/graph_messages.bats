@@ -46,10 +46,10 @@ assert_accepted() {
     assert_no_platform_token
     wamid=$(gojq -r '.messages[0].id' "$body")
     [[ $wamid == wamid.* ]] || fail_answer 'expected the id of a message'
-    assert_equal "$(received .bodySha256)" "$(printf '%s' "$1" | sha256sum | cut -d ' ' -f 1)"
+    assert_equal "$(last_sent .bodySha256)" "$(printf '%s' "$1" | sha256sum | cut -d ' ' -f 1)"
     assert_sent "$1"
     assert_sent_to "$LINE/messages"
-    assert_equal "$(received '.headers["content-type"]')" "${2-application/json}"
+    assert_equal "$(last_sent '.headers["content-type"]')" "${2-application/json}"
     assert_equal "$(token_sent)" "Bearer $PLATFORM_TOKEN"
 }
 

@@ -2,11 +2,6 @@
 # The bytes of requests that are passed on to the platform: `load helpers/graph_bytes` after
 # helpers/graph.
 
-# Prints a member of the last request that the platform received: received .bodySha256
-received() {
-    sandbox GET requests/last | gojq -r "$1"
-}
-
 # Prints the SHA-256 of a file.
 sha256_of() {
     local digest
