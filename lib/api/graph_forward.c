@@ -142,12 +142,9 @@ int graph_forward(struct request *rq, const struct graph_node *node) {
     if (graph_ask(rq, node, &relay, &outcome))
         return -1;
     struct slice body = outcome.relayed.answer.body;
-    if (row && row->rewrite && outcome.relayed.answer.status < 300 && is_json(rq, body)) {
+    if (row->rewrite && outcome.relayed.answer.status < 300)
         body = row->rewrite(rq, node, &outcome);
-        if (!body.p)
-            return -1;
-    }
-    return graph_reply(rq, &outcome, body);
+    return body.p ? graph_reply(rq, &outcome, body) : -1;
 }
 
 /* --- the kind of an object --- */

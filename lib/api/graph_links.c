@@ -4,13 +4,12 @@
 #include "api/template_flows.h"
 #include "graph/splice.h"
 
-/* Reads the answer; one that is no JSON has no links. */
+/* Reads the answer; one that is no JSON object has no links. */
 static struct json read_answer(struct request *rq, const struct graph_outcome *outcome) {
-    struct json answer = {0};
+    struct json answer;
     struct json_error error;
-    if (json_read(rq->arena, outcome->relayed.answer.body, &answer, &error))
-        return (struct json){0};
-    return answer;
+    bool is_read = json_read(rq->arena, outcome->relayed.answer.body, &answer, &error) == 0;
+    return is_read && json_type(answer) == JSON_OBJECT ? answer : (struct json){0};
 }
 
 /* Returns the changed answer; the body as it is when nothing changed. Fails the request when the
