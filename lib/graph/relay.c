@@ -60,7 +60,6 @@ static const char *header(const struct transfer *transfer, const char *name) {
 }
 
 static void read_head(const struct transfer *transfer, struct graph_relayed *relayed) {
-    relayed->content_type = header(transfer, "Content-Type");
     for (size_t i = 0; i < GRAPH_RELAY_HEADERS; i++)
         relayed->headers[i] = header(transfer, graph_relay_headers[i]);
 }

@@ -25,7 +25,6 @@ enum { GRAPH_RELAY_HEADERS = 4 };
 /* The answer with what a client gets of its head. The strings live in the arena. */
 struct graph_relayed {
     struct graph_answer answer;               /* retry_after is in it */
-    const char *content_type;                 /* NULL: none */
     const char *headers[GRAPH_RELAY_HEADERS]; /* in the order of graph_relay_headers; NULL: none */
 };
 
