@@ -148,6 +148,15 @@ static int delete_present(struct request *rq, const struct store_destination *pr
     return result == STORE_OK || result == STORE_NOT_FOUND ? 0 : state_fail(rq, result);
 }
 
+/* Deletes the webhook of an account or a line, if there is one. */
+static int delete_webhook(struct request *rq, const char *platform_id) {
+    struct made made;
+    if (list_made(rq, &made))
+        return -1;
+    const struct store_destination *present = find_made(rq, &made, platform_id);
+    return present ? delete_present(rq, present) : 0;
+}
+
 /* Sets the webhook of an account or a line. */
 static int set_webhook(struct request *rq, const char *platform_id, const char *line_ids,
                        const struct callback *callback) {
@@ -223,11 +232,7 @@ int graph_subscribe(struct request *rq, const struct graph_node *node) {
 }
 
 int graph_unsubscribe(struct request *rq, const struct graph_node *node) {
-    struct made made;
-    if (list_made(rq, &made))
-        return -1;
-    const struct store_destination *present = find_made(rq, &made, node->id);
-    return present && delete_present(rq, present) ? -1 : graph_reply_success(rq);
+    return delete_webhook(rq, node->id) ? -1 : graph_reply_success(rq);
 }
 
 /* Reads the object webhook_configuration, which may be a JSON text in a string. */
@@ -245,20 +250,14 @@ static int read_configuration(struct request *rq, struct callback *callback) {
 int graph_configure_webhook(struct request *rq, const struct graph_node *node) {
     const struct store_line *line = &rq->caller->line;
     struct callback callback;
-    struct made made;
     if (read_configuration(rq, &callback))
         return -1;
     if (!callback.url.p)
         return fail(rq, INVALID, "webhook_configuration must have override_callback_uri.");
-    if (callback.url.n) {
-        if (check_callback(rq, &callback) || set_webhook(rq, node->id, line->id, &callback))
-            return -1;
-    } else {
-        if (list_made(rq, &made))
-            return -1;
-        const struct store_destination *present = find_made(rq, &made, node->id);
-        if (present && delete_present(rq, present))
-            return -1;
-    }
+    if (callback.url.n && check_callback(rq, &callback))
+        return -1;
+    if (callback.url.n ? set_webhook(rq, node->id, line->id, &callback)
+                       : delete_webhook(rq, node->id))
+        return -1;
     return share_lines(rq, &line->account) ? -1 : graph_reply_success(rq);
 }
