@@ -47,7 +47,7 @@ static bool accepts_json(const char *accept) {
     while (rest.n) {
         struct slice range = slice_cut(&rest, ',');
         struct slice type = slice_trim(slice_cut(&range, ';'));
-        if (type.n == 16 && strncasecmp(type.p, "application/json", 16) == 0)
+        if (slice_is_word(type, "application/json"))
             return !is_unwanted(range);
     }
     return false;

@@ -1,12 +1,13 @@
 #include "api/graph_request.h"
 
 #include "base/crypto.h"
+#include "payload/graph_form.h"
 #include "web/multipart.h"
 
 enum { LEAST_VERSION = 13 };
 
 /* The forms of a body that the platform reads. */
-enum form { FORM_NONE, FORM_JSON, FORM_URLENCODED, FORM_MULTIPART, FORM_OTHER };
+enum form { FORM_JSON, FORM_URLENCODED, FORM_MULTIPART, FORM_OTHER };
 
 /* --- the path --- */
 
@@ -71,8 +72,7 @@ static struct slice header_token(void) {
     while (scheme.n < rest.n && rest.p[scheme.n] != ' ' && rest.p[scheme.n] != '\t')
         scheme.n++;
     rest = slice_trim(slice_skip(rest, scheme.n));
-    bool is_known = (scheme.n == 6 && strncasecmp(scheme.p, "Bearer", 6) == 0) ||
-                    (scheme.n == 5 && strncasecmp(scheme.p, "OAuth", 5) == 0);
+    bool is_known = slice_is_word(scheme, "Bearer") || slice_is_word(scheme, "OAuth");
     return is_known ? rest : (struct slice){NULL, 0};
 }
 
@@ -165,19 +165,15 @@ static int read_query(struct request *rq) {
 
 /* --- the body --- */
 
-static bool is_type(struct slice type, const char *wanted) {
-    return type.n == strlen(wanted) && strncasecmp(type.p, wanted, type.n) == 0;
-}
-
-/* The form that the Content-Type names. */
+/* The form that the Content-Type names; a body without one is read as JSON. */
 static enum form named_form(void) {
-    struct slice rest = slice_of(request_variable("CONTENT_TYPE"));
-    struct slice type = slice_trim(slice_cut(&rest, ';'));
-    return !type.n                                              ? FORM_NONE
-           : is_type(type, "application/json")                  ? FORM_JSON
-           : is_type(type, "application/x-www-form-urlencoded") ? FORM_URLENCODED
-           : is_type(type, "multipart/form-data")               ? FORM_MULTIPART
-                                                                : FORM_OTHER;
+    const char *named = request_variable("CONTENT_TYPE");
+    struct slice rest = slice_of(named), type = slice_trim(slice_cut(&rest, ';'));
+    if (!type.n || slice_is_word(type, "application/json"))
+        return FORM_JSON;
+    if (graph_form_is_urlencoded(named))
+        return FORM_URLENCODED;
+    return multipart_is(named) ? FORM_MULTIPART : FORM_OTHER;
 }
 
 static int read_json(struct request *rq) {
@@ -253,7 +249,6 @@ static int read_body(struct request *rq) {
         return -1;
     rq->graph->content_type = request_variable("CONTENT_TYPE");
     switch (named_form()) {
-    case FORM_NONE:
     case FORM_JSON: return read_json(rq);
     case FORM_URLENCODED: return read_urlencoded(rq);
     case FORM_MULTIPART: return check_parts(rq);

@@ -93,7 +93,7 @@ bool http_header_is(struct slice line, const char *name, struct slice *value) {
     while (line.n && (line.p[line.n - 1] == '\r' || line.p[line.n - 1] == '\n'))
         line.n--;
     struct slice found = slice_cut(&line, ':');
-    if (found.n != strlen(name) || strncasecmp(found.p, name, found.n) != 0)
+    if (!slice_is_word(found, name))
         return false;
     *value = slice_trim(line);
     return true;

@@ -39,7 +39,7 @@ static const char *const worst[] = {
 
 static bool is_worst(struct slice text) {
     for (size_t i = 0; i < sizeof worst / sizeof *worst; i++)
-        if (strlen(worst[i]) == text.n && strncasecmp(worst[i], text.p, text.n) == 0)
+        if (slice_is_word(text, worst[i]))
             return true;
     return false;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 struct slice {
     const char *p; /* NULL: no value, as opposed to an empty one */
@@ -22,6 +23,11 @@ static inline struct slice slice_of(const char *s) {
 /* Whether both hold the same bytes. */
 static inline bool slice_equal(struct slice a, struct slice b) {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* Whether `a` is the word, in any case of its letters. */
+static inline bool slice_is_word(struct slice a, const char *word) {
+    return a.n == strlen(word) && (a.n == 0 || strncasecmp(a.p, word, a.n) == 0);
 }
 
 /* Whether `a` begins with the bytes of `prefix`. */

@@ -9,12 +9,9 @@
 
 enum { MAX_PARTS = 16 }; /* of a name */
 
-#define URLENCODED "application/x-www-form-urlencoded"
-
 bool graph_form_is_urlencoded(const char *content_type) {
     struct slice rest = slice_of(content_type);
-    struct slice type = slice_trim(slice_cut(&rest, ';'));
-    return type.n == strlen(URLENCODED) && strncasecmp(type.p, URLENCODED, type.n) == 0;
+    return slice_is_word(slice_trim(slice_cut(&rest, ';')), "application/x-www-form-urlencoded");
 }
 
 bool graph_form_is(const char *content_type) {

@@ -57,16 +57,12 @@ static int take_parameter(struct arena *arena, struct slice *rest, struct slice 
     return header_is_token(*name) && value->p ? 1 : -1;
 }
 
-static bool equals_ignoring_case(struct slice text, const char *word) {
-    return text.n == strlen(word) && strncasecmp(text.p, word, text.n) == 0;
-}
-
 /* Returns the decoded text of an ext-value in UTF-8 (RFC 8187 3.2); NULL when `text` is not one. */
 static const char *extended_value(struct arena *arena, struct slice text) {
     struct slice charset = slice_cut(&text, '\'');
     slice_cut(&text, '\''); /* the language */
     struct buffer out = buffer_in(arena);
-    if (!equals_ignoring_case(charset, "UTF-8") || !text.n)
+    if (!slice_is_word(charset, "UTF-8") || !text.n)
         return NULL;
     for (size_t i = 0; i < text.n; i++) {
         static const char digits[] = "0123456789abcdef";
@@ -90,7 +86,7 @@ static const char *extended_value(struct arena *arena, struct slice text) {
 
 bool multipart_is(const char *content_type) {
     struct slice rest = slice_of(content_type);
-    return equals_ignoring_case(slice_trim(slice_cut(&rest, ';')), "multipart/form-data");
+    return slice_is_word(slice_trim(slice_cut(&rest, ';')), "multipart/form-data");
 }
 
 static bool is_boundary(struct slice text) {
@@ -108,7 +104,7 @@ static struct slice find_boundary(struct arena *arena, const char *content_type)
     slice_cut(&rest, ';');
     int more;
     while ((more = take_parameter(arena, &rest, &name, &value)) > 0) {
-        if (!equals_ignoring_case(name, "boundary"))
+        if (!slice_is_word(name, "boundary"))
             continue;
         if (boundary.p)
             return (struct slice){NULL, 0};
@@ -204,13 +200,13 @@ static const char *read_disposition(struct arena *arena, struct slice value, str
     struct slice name, text;
     const char *extended = NULL;
     int more;
-    if (!equals_ignoring_case(slice_trim(slice_cut(&value, ';')), "form-data"))
+    if (!slice_is_word(slice_trim(slice_cut(&value, ';')), "form-data"))
         return "A part's Content-Disposition must be form-data.";
     while ((more = take_parameter(arena, &value, &name, &text)) > 0) {
-        const char **target = equals_ignoring_case(name, "name")       ? &part->name
-                              : equals_ignoring_case(name, "filename") ? &part->filename
-                                                                       : NULL;
-        if (equals_ignoring_case(name, "filename*") && !extended)
+        const char **target = slice_is_word(name, "name")       ? &part->name
+                              : slice_is_word(name, "filename") ? &part->filename
+                                                                : NULL;
+        if (slice_is_word(name, "filename*") && !extended)
             extended = extended_value(arena, text);
         if (target && *target)
             return "A part's Content-Disposition holds the same parameter twice.";
@@ -240,8 +236,8 @@ static const char *read_length(struct slice value, struct part *part) {
 /* Clients no longer encode parts (RFC 7578 4.7). An encoded part is refused, because its bytes are
  * not those of the file. */
 static const char *read_encoding(struct slice value) {
-    return equals_ignoring_case(value, "binary") || equals_ignoring_case(value, "8bit") ||
-                   equals_ignoring_case(value, "7bit")
+    return slice_is_word(value, "binary") || slice_is_word(value, "8bit") ||
+                   slice_is_word(value, "7bit")
                ? NULL
                : "A part has a Content-Transfer-Encoding; send its bytes as they are.";
 }
@@ -253,14 +249,14 @@ static const char *read_line(struct arena *arena, struct slice line, struct part
     struct slice name = slice_cut(&line, ':'), value = slice_trim(line);
     if (!header_is_token(name))
         return "A part's header holds a line whose name is not one.";
-    if (equals_ignoring_case(name, "Content-Disposition"))
+    if (slice_is_word(name, "Content-Disposition"))
         return part->name || part->filename ? "A part has two Content-Disposition headers."
                                             : read_disposition(arena, value, part);
-    if (equals_ignoring_case(name, "Content-Type"))
+    if (slice_is_word(name, "Content-Type"))
         part->type = arena_copy(arena, value);
-    else if (equals_ignoring_case(name, "Content-Length"))
+    else if (slice_is_word(name, "Content-Length"))
         return read_length(value, part);
-    else if (equals_ignoring_case(name, "Content-Transfer-Encoding"))
+    else if (slice_is_word(name, "Content-Transfer-Encoding"))
         return read_encoding(value);
     return NULL;
 }

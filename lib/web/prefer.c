@@ -24,16 +24,12 @@ static struct slice cut(struct slice *rest, const char *ends) {
     return part;
 }
 
-static bool is_word(struct slice text, const char *word) {
-    return text.n == strlen(word) && strncasecmp(text.p, word, text.n) == 0;
-}
-
 /* Whether a token or a quoted string, without its escapes, is `word`. */
 static bool value_is(struct slice value, const char *word) {
     char text[64];
     size_t n = 0;
     if (!value.n || *value.p != '"')
-        return is_word(value, word);
+        return slice_is_word(value, word);
     if (value.n < 2 || value.p[value.n - 1] != '"')
         return false;
     for (size_t i = 1; i + 1 < value.n && n < sizeof text; i++) {
@@ -41,7 +37,7 @@ static bool value_is(struct slice value, const char *word) {
             i++;
         text[n++] = value.p[i];
     }
-    return n < sizeof text && is_word((struct slice){text, n}, word);
+    return n < sizeof text && slice_is_word((struct slice){text, n}, word);
 }
 
 bool prefer_has(const char *header, const char *name, const char *value) {
@@ -49,7 +45,7 @@ bool prefer_has(const char *header, const char *name, const char *value) {
     while (rest.n) {
         struct slice preference = cut(&rest, ",");
         struct slice first = cut(&preference, ";");
-        if (is_word(cut(&first, "="), name))
+        if (slice_is_word(cut(&first, "="), name))
             return value_is(slice_trim(first), value);
     }
     return false;

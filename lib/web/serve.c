@@ -90,7 +90,7 @@ static int check_size(struct request *rq) {
 static bool is_json_type(const char *content_type) {
     struct slice rest = slice_of(content_type);
     struct slice type = slice_trim(slice_cut(&rest, ';'));
-    if (type.n == 16 && strncasecmp(type.p, "application/json", 16) == 0)
+    if (slice_is_word(type, "application/json"))
         return true;
     return type.n > 5 && memchr(type.p, '/', type.n) &&
            strncasecmp(type.p + type.n - 5, "+json", 5) == 0;
