@@ -178,13 +178,8 @@ static enum form named_form(void) {
 
 static int read_json(struct request *rq) {
     struct graph_request *graph = rq->graph;
-    struct json_error error;
-    if (json_read(rq->arena, rq->body, &graph->json, &error))
-        return fail(rq, INVALID, "The body is not valid JSON: %s, at line %zu, column %zu.",
-                    error.reason, error.line, error.column);
-    if (json_type(graph->json) != JSON_OBJECT)
-        return fail(rq, INVALID, "The body must be a JSON object, not %s.",
-                    json_type_name(json_type(graph->json)));
+    if (request_read_object(rq, &graph->json))
+        return -1;
     for (struct json m = json_first(graph->json); json_is(m); m = json_next(m)) {
         struct slice name = json_name(m, rq->arena);
         if (check_parameter(rq, name))

@@ -232,4 +232,8 @@ bool request_body_is_complete(const struct request *rq);
  * neither Apache nor the gateway decodes them (RFC 9112 6.1). serve() calls it for BODY_JSON. */
 int request_check_encoding(struct request *rq);
 
+/* Reads the body as a JSON object. Returns 0, or -1 after failing the request with 400. serve()
+ * calls it for BODY_JSON. */
+int request_read_object(struct request *rq, struct json *object);
+
 #endif

@@ -113,6 +113,17 @@ int request_check_encoding(struct request *rq) {
     return 0;
 }
 
+int request_read_object(struct request *rq, struct json *object) {
+    struct json_error error;
+    if (json_read(rq->arena, rq->body, object, &error))
+        return fail(rq, INVALID, "The body is not valid JSON: %s, at line %zu, column %zu.",
+                    error.reason, error.line, error.column);
+    if (json_type(*object) != JSON_OBJECT)
+        return fail(rq, INVALID, "The body must be a JSON object, not %s.",
+                    json_type_name(json_type(*object)));
+    return 0;
+}
+
 static int check_media_type(struct request *rq) {
     if (request_check_encoding(rq))
         return -1;
@@ -128,14 +139,7 @@ static int read_json(struct request *rq) {
         return 0;
     if (check_media_type(rq))
         return -1;
-    struct json_error error;
-    if (json_read(rq->arena, rq->body, &rq->json, &error))
-        return fail(rq, INVALID, "The body is not valid JSON: %s, at line %zu, column %zu.",
-                    error.reason, error.line, error.column);
-    if (json_type(rq->json) != JSON_OBJECT)
-        return fail(rq, INVALID, "The body must be a JSON object, not %s.",
-                    json_type_name(json_type(rq->json)));
-    return 0;
+    return request_read_object(rq, &rq->json);
 }
 
 /* Sets is_strict, by which unknown fields are issues (RFC 7240 4.4), if the route has fields. */
