@@ -204,21 +204,13 @@ static int read_urlencoded(struct request *rq) {
     return rq->failure.code ? -1 : 0;
 }
 
-/* Reads from the received body: for multipart_start. */
-static ssize_t read_received(void *context, void *bytes, size_t n) {
-    struct slice *rest = context;
-    n = n < rest->n ? n : rest->n;
-    memcpy(bytes, rest->p, n);
-    *rest = slice_skip(*rest, n);
-    return (ssize_t)n;
-}
-
 /* Checks the names of the parts. The body is passed on whole, so a part cannot be left out. */
 static int check_parts(struct request *rq) {
     struct slice rest = rq->body;
     struct multipart form;
     struct part part;
-    if (multipart_start(&form, rq->arena, request_variable("CONTENT_TYPE"), read_received, &rest))
+    if (multipart_start(&form, rq->arena, request_variable("CONTENT_TYPE"), multipart_from_slice,
+                        &rest))
         return fail(rq, INVALID, "%s", form.error);
     int more;
     while ((more = multipart_next(&form, &part)) > 0) {

@@ -58,6 +58,15 @@ static inline bool slice_has_word(struct slice list, char separator, struct slic
     return false;
 }
 
+/* Moves up to `n` bytes from the front of `*rest` to `bytes`. Returns their number. */
+static inline size_t slice_take(struct slice *rest, void *bytes, size_t n) {
+    n = n < rest->n ? n : rest->n;
+    if (n)
+        memcpy(bytes, rest->p, n);
+    *rest = slice_skip(*rest, n);
+    return n;
+}
+
 /* `a` without the spaces and tabs at both ends (RFC 9110 5.6.3, OWS). */
 static inline struct slice slice_trim(struct slice a) {
     while (a.n && (*a.p == ' ' || *a.p == '\t'))

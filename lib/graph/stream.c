@@ -2,14 +2,6 @@
 
 enum { STREAM_BUFFER = 256 * 1024 };
 
-static size_t take(struct slice *rest, char *bytes, size_t room) {
-    size_t n = rest->n < room ? rest->n : room;
-    if (n)
-        memcpy(bytes, rest->p, n);
-    *rest = slice_skip(*rest, n);
-    return n;
-}
-
 /* Reads the next bytes. Returns -1 when the call must be aborted. */
 static ssize_t read_more(struct stream *stream, char *bytes, size_t room) {
     if (stream->size >= 0 && (int64_t)room > stream->left)
@@ -25,7 +17,7 @@ static ssize_t read_more(struct stream *stream, char *bytes, size_t room) {
 /* Fills the whole buffer if there are enough bytes: few large writes to the platform are faster
  * than many small ones. */
 static size_t fill(struct stream *stream, char *bytes, size_t room) {
-    size_t n = take(&stream->head, bytes, room);
+    size_t n = slice_take(&stream->head, bytes, room);
     while (!stream->is_ended && n < room) {
         ssize_t got = read_more(stream, bytes + n, room - n);
         if (got < 0)
@@ -33,7 +25,7 @@ static size_t fill(struct stream *stream, char *bytes, size_t room) {
         n += (size_t)got;
     }
     if (stream->is_ended)
-        n += take(&stream->tail, bytes + n, room - n);
+        n += slice_take(&stream->tail, bytes + n, room - n);
     transfer_moved(stream->transfer);
     return n;
 }
@@ -45,7 +37,7 @@ static size_t on_read(char *bytes, size_t size, size_t count, void *context) {
     struct stream *stream = context;
     size_t room = size * count;
     if (stream->held.n)
-        return take(&stream->held, bytes, room);
+        return slice_take(&stream->held, bytes, room);
     size_t n = fill(stream, bytes, room);
     if (n == 0 || n == CURL_READFUNC_ABORT || !transfer_has_input(stream->transfer))
         return n;

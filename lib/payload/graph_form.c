@@ -134,15 +134,6 @@ static int read_urlencoded(struct arena *arena, struct slice body, struct node *
     return 0;
 }
 
-static ssize_t read_slice(void *context, void *bytes, size_t n) {
-    struct slice *rest = context;
-    n = n < rest->n ? n : rest->n;
-    if (n)
-        memcpy(bytes, rest->p, n);
-    *rest = slice_skip(*rest, n);
-    return (ssize_t)n;
-}
-
 static int read_part(struct multipart *form, struct buffer *value) {
     struct slice bytes;
     int more;
@@ -155,7 +146,7 @@ static int read_multipart(struct arena *arena, const char *content_type, struct 
                           struct node *root, const char **error) {
     struct multipart form;
     struct part part;
-    int more = multipart_start(&form, arena, content_type, read_slice, &body);
+    int more = multipart_start(&form, arena, content_type, multipart_from_slice, &body);
     while (more >= 0 && (more = multipart_next(&form, &part)) > 0) {
         struct buffer value = buffer_in(arena);
         struct slice name = slice_of(part.name);

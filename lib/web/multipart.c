@@ -89,6 +89,10 @@ bool multipart_is(const char *content_type) {
     return slice_is_word(slice_trim(slice_cut(&rest, ';')), "multipart/form-data");
 }
 
+ssize_t multipart_from_slice(void *context, void *bytes, size_t n) {
+    return (ssize_t)slice_take(context, bytes, n);
+}
+
 static bool is_boundary(struct slice text) {
     if (text.n < 1 || text.n > LONGEST_BOUNDARY || text.p[text.n - 1] == ' ')
         return false;

@@ -55,6 +55,9 @@ bool multipart_is(const char *content_type);
 int multipart_start(struct multipart *form, struct arena *arena, const char *content_type,
                     ssize_t (*read)(void *context, void *bytes, size_t n), void *context);
 
+/* The function `read` of a body in memory; the context is a struct slice with the rest of it. */
+ssize_t multipart_from_slice(void *context, void *bytes, size_t n);
+
 /* Skips the rest of the current part and reads the header of the next. Returns 1 with the part, 0
  * after the closing boundary, or -1 with `error`. */
 int multipart_next(struct multipart *form, struct part *part);
