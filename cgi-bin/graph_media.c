@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "api/download.h"
 #include "api/graph_failure.h"
 #include "api/graph_forward.h"
 #include "api/media_find.h"
@@ -125,14 +126,12 @@ static int post_media(struct request *rq) {
 
 /* --- GET /graph/media/MEDIA --- */
 
-static const char *const dispositions[] = {"inline", "attachment", NULL};
-
 static const struct field signed_query[] = {
     {.name = "user", .type = FIELD_STRING, .may_be_empty = true},
     {.name = "account", .type = FIELD_STRING, .may_be_empty = true},
     {.name = "expires", .type = FIELD_STRING, .may_be_empty = true},
     {.name = "signature", .type = FIELD_STRING, .may_be_empty = true},
-    {.name = "disposition", .type = FIELD_STRING, .values = dispositions},
+    DISPOSITION_FIELD,
     {0},
 };
 

@@ -1,5 +1,6 @@
 /* POST /v2/media/upload, GET /v2/media/:mediaId/download (spec 2.7, 4.6). Files are streamed: no
  * process holds a whole file in memory. */
+#include "api/download.h"
 #include "api/idempotency.h"
 #include "api/media_find.h"
 #include "api/selector.h"
@@ -122,10 +123,8 @@ static int post_upload(struct request *rq) {
 
 /* --- download --- */
 
-static const char *const dispositions[] = {"inline", "attachment", NULL};
-
 static const struct field download_query[] = {
-    {.name = "disposition", .type = FIELD_STRING, .values = dispositions},
+    DISPOSITION_FIELD,
     SELECTOR_FIELDS,
     {0},
 };

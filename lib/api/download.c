@@ -18,6 +18,8 @@ struct stream {
     bool is_client_gone;
 };
 
+const char *const download_dispositions[] = {"inline", "attachment", NULL};
+
 /* --- the head of the reply --- */
 
 /* The Content-Type of the download, if it is valid in a header; else the type in the platform's

@@ -19,6 +19,12 @@ enum download_result {
     DOWNLOAD_FAILED,  /* the request has failed */
 };
 
+/* The field of a query that chooses one, for the table of a route. */
+#define DISPOSITION_FIELD                                                                          \
+    { .name = "disposition", .type = FIELD_STRING, .values = download_dispositions }
+
+extern const char *const download_dispositions[];
+
 /* Replies with the file: 200 with the whole file, or 206 with the bytes of a Range header. The
  * query's `disposition` is copied to Content-Disposition. Content-Length is always sent: if the
  * download breaks off, the body is shorter, or the reply is 502 when no byte was sent yet. */
