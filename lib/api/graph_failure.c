@@ -31,7 +31,6 @@ static struct shape shape_of(const struct request *rq) {
     case PLAN_REQUIRED: return (struct shape){403, 10, 0, oauth};
     case NOT_FOUND:
     case METHOD_NOT_ALLOWED: return (struct shape){400, 100, 33, method};
-    case RATE_LIMITED: return (struct shape){429, 4, 0, oauth};
     case UNAVAILABLE: return (struct shape){503, 2, 0, oauth};
     case INTERNAL:
     case BAD_GATEWAY:

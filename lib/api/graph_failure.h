@@ -10,7 +10,6 @@
  *     NOT_FOUND                          400 100 GraphMethodException, subcode 33
  *     INTERNAL with Retry-After,
  *     BAD_GATEWAY with it, UNAVAILABLE   503 2   OAuthException
- *     RATE_LIMITED                       429 4   OAuthException
  *     INTERNAL, BAD_GATEWAY              500 1   OAuthException
  *     the others                         their status, 100 OAuthException
  *

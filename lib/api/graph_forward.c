@@ -6,9 +6,6 @@
 #include "api/upstream.h"
 #include "base/log.h"
 
-/* Retry-After when the request certainly had no effect. */
-#define UNREACHED_SECONDS "5"
-
 /* --- the request --- */
 
 struct graph_relay graph_outgoing(struct request *rq, const struct graph_node *node) {
@@ -31,7 +28,7 @@ int graph_fail_unanswered(struct request *rq, const struct graph_relay *relay,
         return fail(rq, BAD_GATEWAY,
                     "The platform did not answer: %s; whether it did what was asked is not known.",
                     answer->failure);
-    reply_header(rq, "Retry-After", UNREACHED_SECONDS);
+    reply_header(rq, "Retry-After", UPSTREAM_UNREACHED_SECONDS);
     return fail(rq, UNAVAILABLE, "The platform could not be reached: %s.", answer->failure);
 }
 

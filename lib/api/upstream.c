@@ -9,9 +9,6 @@ enum {
     CLIPPED_WORDS = 640, /* bytes kept of the platform's message before a hint */
 };
 
-/* Retry-After when nothing was sent to the platform, so that the client may repeat the request. */
-#define UNREACHED_SECONDS "5"
-
 /* Advice for the most frequent errors of the platform. */
 static const struct {
     int64_t code;
@@ -89,7 +86,7 @@ static int fail_without_answer(struct request *rq, enum upstream_purpose purpose
                     "The platform did not answer: %s; whether it did what was asked is not known.",
                     answer->failure);
     if (!answer->was_sent)
-        reply_header(rq, "Retry-After", UNREACHED_SECONDS);
+        reply_header(rq, "Retry-After", UPSTREAM_UNREACHED_SECONDS);
     return fail(rq, unanswered(purpose), "The platform could not be reached: %s.", answer->failure);
 }
 

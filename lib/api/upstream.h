@@ -8,6 +8,9 @@
 #include "graph/relay.h"
 #include "web/request.h"
 
+/* Retry-After when nothing was sent to the platform, so that the client may repeat the request. */
+#define UPSTREAM_UNREACHED_SECONDS "5"
+
 /* The purpose of a call decides the status of its failure. A 5xx of the platform becomes 502 for
  * sends, uploads and downloads, else 500. A transport failure becomes 502 for sends and downloads,
  * else 500. */
