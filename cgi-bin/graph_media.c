@@ -9,14 +9,11 @@
 #include "api/graph_forward.h"
 #include "api/media_find.h"
 #include "api/signed_url.h"
-#include "api/upload.h"
+#include "api/upload_limit.h"
 #include "api/upstream.h"
 #include "web/multipart.h"
 
-enum {
-    FORM_LIMIT = UPLOAD_LIMIT + 2 * 1024 * 1024, /* the file and the rest of the form */
-    TAIL = 256,                                  /* holds the end of any form */
-};
+enum { TAIL = 256 }; /* holds the end of any form */
 
 /* --- POST /PHONE/media --- */
 
@@ -29,11 +26,6 @@ struct passing {
     size_t tail_count; /* and their number */
     bool is_broken;    /* the body is not whole */
 };
-
-static int fail_too_large(struct request *rq) {
-    return fail(rq, TOO_LARGE, "The file is larger than %d bytes (100 MB); send a smaller one.",
-                UPLOAD_LIMIT);
-}
 
 /* Finds the text at the end of the form, which the Content-Type names. */
 static int find_end(struct passing *passing) {
@@ -70,8 +62,8 @@ static ssize_t read_body(void *context, void *bytes, size_t n) {
     struct request *rq = passing->rq;
     char more;
     ssize_t got = request_read_body(rq, bytes, n);
-    if (rq->body_read > FORM_LIMIT)
-        return fail_too_large(rq);
+    if (rq->body_read > UPLOAD_FORM_LIMIT)
+        return upload_fail_too_large(rq);
     if (got > 0 && passing->end)
         keep_tail(passing, (struct slice){bytes, (size_t)got});
     bool is_last = got > 0 && (int64_t)rq->body_read == rq->content_length;
@@ -115,8 +107,8 @@ static int post_media(struct request *rq) {
     struct graph_node node;
     if (request_check_encoding(rq))
         return -1;
-    if (rq->content_length > FORM_LIMIT)
-        return fail_too_large(rq);
+    if (rq->content_length > UPLOAD_FORM_LIMIT)
+        return upload_fail_too_large(rq);
     if (!multipart_is(request_variable("CONTENT_TYPE")))
         return fail(rq, INVALID, "The body must be multipart/form-data.");
     if (graph_find_node(rq, rq->graph->node, &node))

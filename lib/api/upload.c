@@ -11,15 +11,7 @@
 #include "base/write_all.h"
 #include "web/multipart.h"
 
-enum {
-    FORM_LIMIT = UPLOAD_LIMIT + 2 * 1024 * 1024, /* the file and the rest of the form */
-    FIELD_LIMIT = 255,
-};
-
-static int fail_too_large(struct request *rq) {
-    return fail(rq, TOO_LARGE, "The file is larger than %d bytes (100 MB); send a smaller one.",
-                UPLOAD_LIMIT);
-}
+enum { FIELD_LIMIT = 255 };
 
 static void hash_bytes(struct upload *upload, struct slice bytes) {
     if (upload->hash)
@@ -58,7 +50,7 @@ static int take_file(struct upload *upload, struct multipart *form, const struct
     while ((more = multipart_read(form, &bytes)) > 0) {
         upload->size += (int64_t)bytes.n;
         if (upload->size > UPLOAD_LIMIT)
-            return fail_too_large(rq);
+            return upload_fail_too_large(rq);
         if (write_spool(upload, bytes))
             return -1;
         hash_bytes(upload, bytes);
@@ -101,8 +93,8 @@ static int take_part(struct upload *upload, struct multipart *form, const struct
 
 static ssize_t read_form(void *context, void *bytes, size_t n) {
     struct request *rq = context;
-    if (rq->body_read > FORM_LIMIT)
-        return fail_too_large(rq);
+    if (rq->body_read > UPLOAD_FORM_LIMIT)
+        return upload_fail_too_large(rq);
     return request_read_body(rq, bytes, n);
 }
 
@@ -122,8 +114,8 @@ static int take_form(struct upload *upload) {
     struct request *rq = upload->rq;
     struct multipart form;
     struct part part;
-    if (rq->content_length > FORM_LIMIT)
-        return fail_too_large(rq);
+    if (rq->content_length > UPLOAD_FORM_LIMIT)
+        return upload_fail_too_large(rq);
     int more = multipart_start(&form, rq->arena, request_variable("CONTENT_TYPE"), read_form, rq);
     while (more >= 0 && (more = multipart_next(&form, &part)) > 0)
         more = take_part(upload, &form, &part);
@@ -143,7 +135,7 @@ static int take_headers(struct upload *upload) {
         return fail(rq, LENGTH_REQUIRED,
                     "The length of the file must be known: send the header Content-Length.");
     if (rq->content_length > UPLOAD_LIMIT)
-        return fail_too_large(rq);
+        return upload_fail_too_large(rq);
     upload->name = name && *name ? name : "file";
     upload->type = request_variable("CONTENT_TYPE");
     upload->hint = request_variable("HTTP_X_UPLOAD_TYPE");

@@ -4,10 +4,8 @@
 #ifndef SWITCHBOARD_UPLOAD_H
 #define SWITCHBOARD_UPLOAD_H
 
+#include "api/upload_limit.h"
 #include "base/crypto.h"
-#include "web/request.h"
-
-enum { UPLOAD_LIMIT = 100 * 1024 * 1024 }; /* bytes of the file (spec 8) */
 
 struct upload {
     struct request *rq;
