@@ -1,5 +1,7 @@
 #include "api/graph_request.h"
 
+#include <stdlib.h>
+
 #include "base/crypto.h"
 #include "payload/graph_form.h"
 #include "web/multipart.h"
@@ -11,21 +13,19 @@ enum form { FORM_JSON, FORM_URLENCODED, FORM_MULTIPART, FORM_OTHER };
 
 /* --- the path --- */
 
+/* Whether the text is a number of at most three digits. */
+static bool is_number(struct slice text) {
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] < '0' || text.p[i] > '9')
+            return false;
+    return text.n >= 1 && text.n <= 3;
+}
+
 /* Whether the segment is the version of an API that the platform still answers. */
 static bool is_version(struct slice segment) {
     struct slice minor = slice_skip(segment, 1), major = slice_cut(&minor, '.');
-    int number = 0;
-    if (!segment.n || *segment.p != 'v' || !major.n || major.n > 3 || !minor.n || minor.n > 3)
-        return false;
-    for (size_t i = 0; i < major.n; i++) {
-        if (major.p[i] < '0' || major.p[i] > '9')
-            return false;
-        number = number * 10 + major.p[i] - '0';
-    }
-    for (size_t i = 0; i < minor.n; i++)
-        if (minor.p[i] < '0' || minor.p[i] > '9')
-            return false;
-    return number >= LEAST_VERSION;
+    return slice_starts(segment, SLICE("v")) && is_number(major) && is_number(minor) &&
+           strtol(major.p, NULL, 10) >= LEAST_VERSION;
 }
 
 static struct slice without_slashes(struct slice path) {
