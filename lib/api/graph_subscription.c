@@ -1,5 +1,6 @@
 #include "api/graph_subscription.h"
 
+#include "api/destination_view.h"
 #include "api/graph_failure.h"
 #include "api/graph_local.h"
 #include "api/url_verification.h"
@@ -7,7 +8,6 @@
 #include "base/url.h"
 #include "payload/webhook_rules.h"
 #include "store/destination.h"
-#include "store/seal_context.h"
 
 enum { LONGEST_URL = 2048, CALLBACK_REFUSED = 2200 /* the platform's code */ };
 
@@ -69,27 +69,15 @@ static int list_lines(struct request *rq, const struct made *made, const char *a
 
 /* --- their code: one for all of them, since many programs have one secret for all numbers --- */
 
-static int read_again(struct request *rq, struct state_sealed *value) {
-    struct store_destination *webhook = value->object;
-    enum store_result result = store_find_destination(rq->caller->store, rq->arena,
-                                                      rq->caller->user.id, webhook->id, webhook);
-    value->sealed = webhook->sealed_code;
-    return result == STORE_OK ? 0 : state_fail(rq, result);
-}
-
 /* The code of a webhook that was made before, else a new one. p == NULL after failing the request.
  */
 static struct slice choose_code(struct request *rq, const struct made *made) {
     for (size_t i = 0; i < made->count; i++) {
-        struct state_sealed value = {
-            .sealed = made->list[i].sealed_code,
-            .context = webhook_code_context(rq->arena, rq->caller->user.id),
-            .read_again = read_again,
-            .object = &made->list[i],
-        };
-        struct slice code = state_open_sealed(rq, &value);
-        if (code.n || rq->failure.code)
-            return rq->failure.code ? (struct slice){NULL, 0} : code;
+        struct slice code;
+        if (destination_view_code(rq, &made->list[i], &code))
+            return (struct slice){NULL, 0};
+        if (code.n)
+            return code;
     }
     return webhook_code_make(rq->arena);
 }
