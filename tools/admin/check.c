@@ -32,9 +32,16 @@ static const char *check_email(const char *text) {
     return is_email ? NULL : "must be one address such as name@example.com: one @, no spaces";
 }
 
+/* An id of the platform. */
+static bool is_digits(struct slice text) {
+    size_t n = 0;
+    while (n < text.n && strchr(digits, text.p[n]))
+        n++;
+    return n >= 1 && n <= 32 && n == text.n;
+}
+
 static const char *check_digits(const char *text) {
-    size_t n = strspn(text, digits);
-    return n >= 1 && n <= 32 && !text[n]
+    return is_digits(slice_of(text))
                ? NULL
                : "must be the platform's id, which is only digits, such as 102290129340398";
 }
@@ -123,13 +130,6 @@ static bool is_field(struct slice text) {
            !slice_equal(text, SLICE(WEBHOOK_ALL_FIELDS));
 }
 
-static bool is_line(struct slice text) {
-    size_t n = 0;
-    while (n < text.n && strchr(digits, text.p[n]))
-        n++;
-    return n >= 1 && n <= 32 && n == text.n;
-}
-
 /* Whether `item` accepts all items, of which no two are equal. */
 static bool is_list(const char *text, bool (*item)(struct slice text)) {
     struct slice rest = slice_of(text);
@@ -159,7 +159,7 @@ static const char *check_fields(const char *text) {
 }
 
 static const char *check_lines(const char *text) {
-    return strcmp(text, "all") == 0 || is_list(text, is_line)
+    return strcmp(text, "all") == 0 || is_list(text, is_digits)
                ? NULL
                : "must be all, or the platform's ids of lines, each once, separated by commas";
 }
