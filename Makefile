@@ -9,6 +9,8 @@ SANITIZE ?=
 PROBE ?=
 # 1: libcurl is linked statically too, into programs in build/static (doc/hosting.md).
 STATIC_CURL ?=
+# 1: programs in build/postgresql that support PostgreSQL too; they link libpq.
+POSTGRESQL ?=
 V =
 PORT    ?= 8080
 RUN_DIR ?= ./run
@@ -77,6 +79,13 @@ OUT   := build/static
 FLAGS += -DSWITCHBOARD_STATIC -isystem $(STATIC_LIBCURL)/include
 DYNAMIC := $(STATIC)
 endif
+ifeq ($(POSTGRESQL),1)
+BUILD := build/postgresql/objects
+OUT   := build/postgresql
+FLAGS += -DSWITCHBOARD_POSTGRESQL -isystem $(shell pg_config --includedir 2>/dev/null || \
+    echo /usr/include/postgresql)
+STATIC := -pie
+endif
 FLAGS += -ftrivial-auto-var-init=zero
 # clang 14 accepts this flag only with a second one
 ifneq ($(findstring clang,$(CC)),)
@@ -118,8 +127,11 @@ REFERENCE := $(DOC)/htdocs/openapi.json
 SERVED := $(OUT)/htdocs/openapi.json
 
 LIBRARY := $(BUILD)/libswitchboard.a
-LIBRARY_SOURCES := $(wildcard lib/*/*.c)
+# The second driver is in the programs for PostgreSQL only.
+LIBRARY_SOURCES := $(filter-out $(if $(filter 1,$(POSTGRESQL)),,lib/store/postgresql%), \
+    $(wildcard lib/*/*.c))
 LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema.o \
+    $(if $(filter 1,$(POSTGRESQL)),$(BUILD)/lib/store/schema_postgresql.o) \
     $(if $(PROBE),$(BUILD)/tests/probe.o)
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
 POOL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/supervisor/*.c))
@@ -128,6 +140,10 @@ SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
 FCGI   := -l:libfcgi.a
 UNICODE := -l:libutf8proc.a
 SQLITE := -l:libsqlite3.a -lm $(UNICODE)
+ifeq ($(POSTGRESQL),1)
+SQLITE += -lpq
+PACKAGES += libpq-dev
+endif
 SODIUM := -l:libsodium.a
 CURL   := -lcurl
 MAGIC  := -lmagic
@@ -155,7 +171,13 @@ $(BUILD)/lib/store/schema.c: schema.sql
 	@( echo '#include "store/schema.h"'; echo 'const char schema_sql[] = {'; \
 	  od -An -v -tu1 schema.sql | sed 's/\([0-9][0-9]*\)/\1,/g'; echo '0};' ) > $@
 
-$(BUILD)/lib/store/schema.o: $(BUILD)/lib/store/schema.c
+$(BUILD)/lib/store/schema_postgresql.c: schema.sql tools/schema/postgresql.awk
+	@mkdir -p $(@D)
+	@( echo '#include "store/schema.h"'; echo 'const char schema_postgresql_sql[] = {'; \
+	  awk -f tools/schema/postgresql.awk schema.sql | od -An -v -tu1 | \
+	  sed 's/\([0-9][0-9]*\)/\1,/g'; echo '0};' ) > $@
+
+$(BUILD)/lib/store/schema.o $(BUILD)/lib/store/schema_postgresql.o: %.o: %.c
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
 
 $(LIBRARY): $(LIBRARY_OBJECTS)

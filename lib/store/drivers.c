@@ -5,6 +5,9 @@
 
 #include "base/target.h"
 #include "store/driver.h"
+#ifdef SWITCHBOARD_POSTGRESQL
+#include "store/postgresql.h"
+#endif
 
 static const struct {
     const char *scheme; /* of the target's URL; "": the target is a file */
@@ -12,6 +15,9 @@ static const struct {
     const char *meaning;
 } drivers[] = {
     {"", &sqlite_driver, "the absolute path of a SQLite database"},
+#ifdef SWITCHBOARD_POSTGRESQL
+    {"postgresql", &postgresql_driver, "postgresql://USER@HOST:PORT/NAME"},
+#endif
 };
 
 enum { DRIVER_COUNT = sizeof drivers / sizeof *drivers };

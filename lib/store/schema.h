@@ -1,7 +1,13 @@
-/* The text of schema.sql, compiled into the program. */
+/* The schema of the database: its version, and its text, compiled into the program. */
 #ifndef SWITCHBOARD_STORE_SCHEMA_H
 #define SWITCHBOARD_STORE_SCHEMA_H
 
+enum { SCHEMA_VERSION = 5 };
+
+/* schema.sql. */
 extern const char schema_sql[];
+
+/* The same in PostgreSQL's words (tools/schema/postgresql.awk). */
+extern const char schema_postgresql_sql[];
 
 #endif

@@ -4,9 +4,10 @@
 
 #include <sqlite3.h>
 
+#include "store/schema.h"
 #include "store/sql.h"
 
-enum { SCHEMA_APPLICATION_ID = 0x53574244, SCHEMA_VERSION = 5 }; /* "SWBD" */
+enum { SCHEMA_APPLICATION_ID = 0x53574244 }; /* "SWBD" */
 
 /* A write-ahead log with more bytes is truncated when the database is opened. */
 enum { WAL_TOO_LONG = 64 * 1024 * 1024 };

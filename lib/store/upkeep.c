@@ -1,6 +1,9 @@
 #include "store/upkeep.h"
 
 #include "store/driver.h"
+#ifdef SWITCHBOARD_POSTGRESQL
+#include "store/postgresql.h"
+#endif
 
 /* What the CLI does with each kind of database. */
 static const struct {
@@ -8,6 +11,9 @@ static const struct {
     const struct upkeep *upkeep;
 } upkeeps[] = {
     {&sqlite_driver, &sqlite_upkeep},
+#ifdef SWITCHBOARD_POSTGRESQL
+    {&postgresql_driver, &postgresql_upkeep},
+#endif
 };
 
 /* NULL: the driver is NULL. */

@@ -37,14 +37,23 @@ static inline struct slice seal_nothing(void *context) {
     return SLICE("sealed");
 }
 
-static inline void open_state(void) {
-    const char *temporary = getenv("TMPDIR");
-    int from, to;
+/* TEST_DATABASE is an empty database on a server; without it a file is made. */
+static inline void choose_database(void) {
+    const char *temporary = getenv("TMPDIR"), *given = getenv("TEST_DATABASE");
     if (access("/dev/shm", W_OK) == 0) /* faster than a disk */
         temporary = "/dev/shm";
+    if (given) {
+        snprintf(database, sizeof database, "%s", given);
+        return;
+    }
     int n = snprintf(database, sizeof database, "%s/unit-XXXXXX", temporary ? temporary : "/tmp");
     check(mkdtemp(database) != NULL, "%s", database);
     snprintf(database + n, sizeof database - (size_t)n, "/db");
+}
+
+static inline void open_state(void) {
+    int from, to;
+    choose_database();
     arena_init(&arena, 64 * 1024 * 1024, NULL);
     check_ok(store_migrate(database, &from, &to, &store));
     struct store_new_user user = {.id = "usr_1", .email = "ann@example.org", .now = now};
@@ -56,6 +65,8 @@ static inline void open_state(void) {
 static inline void close_state(void) {
     store_close(store);
     arena_free(&arena);
+    if (*database != '/')
+        return;
     unlink(database);
     *strrchr(database, '/') = '\0';
     rmdir(database);

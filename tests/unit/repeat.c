@@ -1,8 +1,6 @@
 /* Every call of the store that writes is made twice with the same arguments: the second call leaves
  * the content of the database as it is (lib/store/store.h). */
-#include <sqlite3.h>
-
-#include "account_line.h"
+#include "database_content.h"
 #include "store/block.h"
 #include "store/destination.h"
 #include "store/event_admin.h"
@@ -19,39 +17,6 @@
 #include "store/sealed.h"
 
 #define HOUR (60 * 60 * INT64_C(1000))
-
-static sqlite3 *reader;
-
-/* Adds all rows of a table to `out`, in the order of its first columns. */
-static void add_rows(struct buffer *out, const char *table) {
-    sqlite3_stmt *s = NULL;
-    char *sql = sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY 1, 2, 3", table);
-    sqlite3_prepare_v2(reader, sql, -1, &s, NULL);
-    while (sqlite3_step(s) == SQLITE_ROW)
-        for (int i = 0; i < sqlite3_column_count(s); i++) {
-            int n = sqlite3_column_bytes(s, i);
-            const char *value = sqlite3_column_blob(s, i);
-            buffer_printf(out, "%s.%s:%d ", table, sqlite3_column_name(s, i),
-                          sqlite3_column_type(s, i));
-            for (int at = 0; at < n; at++)
-                buffer_add_char(out, value[at]);
-            buffer_add_char(out, '\n');
-        }
-    sqlite3_finalize(s);
-    sqlite3_free(sql);
-}
-
-/* The content of the whole database. */
-static struct slice content(void) {
-    struct buffer out = buffer_in(&arena);
-    sqlite3_stmt *s = NULL;
-    sqlite3_prepare_v2(reader, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
-                       -1, &s, NULL);
-    while (sqlite3_step(s) == SQLITE_ROW)
-        add_rows(&out, (const char *)sqlite3_column_text(s, 0));
-    sqlite3_finalize(s);
-    return buffer_slice(&out);
-}
 
 static bool contains(const char *line) {
     struct slice all = content();
@@ -849,7 +814,6 @@ static void check_owner(void) {
 
 int main(void) {
     open_state();
-    check(sqlite3_open(database, &reader) == SQLITE_OK, "%s", database);
     check_operator();
     make_account();
     check_events();
@@ -861,7 +825,6 @@ int main(void) {
     check_destinations();
     REPEAT(delete_webhook);
     REPEAT(delete_old_rows);
-    sqlite3_close(reader);
     close_state();
     return check_failures();
 }

@@ -1,0 +1,557 @@
+#include "store/postgresql.h"
+
+#include <endian.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "store/schema.h"
+
+enum {
+    LOCK_TIMEOUT_MS = 5000,
+    MOST_PARAMETERS = 32,
+    MOST_PENDING = 8,        /* commands that are sent with the next statement */
+    LOCK_BUCKETS = 1024,     /* of one kind and owner: bounds the server's table of locks */
+    WORK_OF_STATEMENT = 100, /* units of store_limit_work; about that of SQLite for the same */
+    TYPE_BYTEA = 17,
+    TYPE_BIGINT = 20,
+    TYPE_TEXT = 25,
+};
+
+/* A connection to a PostgreSQL server. */
+struct connection {
+    struct store store;
+    PGconn *db;
+    char *target;
+    bool is_pooled; /* by transaction: the next one may run on another connection of the server */
+    bool is_open;   /* a transaction was begun, on the server or in `pending` */
+    char *pending[MOST_PENDING]; /* BEGIN and locks, sent with the next statement */
+    size_t pending_count;
+    unsigned named; /* statements that the server has prepared */
+    int lock_timeout_ms;
+    int changes;
+    int64_t work, most_work; /* of the transaction, in units; most_work 0: no limit */
+};
+
+/* The prepared form of a statement. */
+struct prepared {
+    char *text;     /* with $1 in place of ?1 */
+    char name[24];  /* on the server; "": not prepared there */
+    PGresult *rows; /* the whole result */
+    int row;
+};
+
+static struct connection *connection_of(const struct store *store) {
+    return (struct connection *)(size_t)store;
+}
+
+PGconn *postgresql_handle(struct store *store) {
+    return connection_of(store)->db;
+}
+
+/* --- failures --- */
+
+/* The result for an SQLSTATE (PostgreSQL, Appendix A); NULL: the connection failed. */
+static enum store_result result_of(const char *state) {
+    static const struct {
+        const char *prefix;
+        enum store_result result;
+    } classes[] = {
+        {"23", STORE_CONFLICT},       /* integrity constraint violation */
+        {"40", STORE_BUSY},           /* serialization failure, deadlock */
+        {"55P03", STORE_BUSY},        /* lock_timeout */
+        {"57014", STORE_BUSY},        /* statement_timeout */
+        {"53100", STORE_FULL},        /* disk full */
+        {"53300", STORE_UNAVAILABLE}, /* too many connections */
+        {"08", STORE_UNAVAILABLE},    /* connection exception */
+        {"57P", STORE_UNAVAILABLE},   /* shut down, or starting up */
+        {"25006", STORE_UNAVAILABLE}, /* a standby */
+        {"28", STORE_UNAVAILABLE},    /* authentication */
+        {"3D", STORE_UNAVAILABLE},    /* no such database */
+        {"42P01", STORE_UNAVAILABLE}, /* no such table */
+        {"42501", STORE_UNAVAILABLE}, /* insufficient privilege */
+        {"XX001", STORE_CORRUPT},     {"XX002", STORE_CORRUPT},
+    };
+    if (!state)
+        return STORE_UNAVAILABLE;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strncmp(state, classes[i].prefix, strlen(classes[i].prefix)) == 0)
+            return classes[i].result;
+    return STORE_UNKNOWN;
+}
+
+/* Latches the failure of a command; `result` may be NULL. An aborted command of a pipeline follows
+ * one that failed. */
+static void latch(struct connection *c, const PGresult *result) {
+    ExecStatusType status = result ? PQresultStatus(result) : PGRES_FATAL_ERROR;
+    if (c->store.failure || status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK ||
+        status == PGRES_PIPELINE_SYNC || status == PGRES_PIPELINE_ABORTED)
+        return;
+    const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    if (!text)
+        text = PQerrorMessage(c->db);
+    c->store.failure = sql_refuse(&c->store, result_of(state), "%.*s (PostgreSQL %s)",
+                                  (int)strcspn(text, "\n"), text, state ? state : "connection");
+}
+
+static void latch_memory(struct connection *c) {
+    if (!c->store.failure)
+        c->store.failure = sql_refuse(&c->store, STORE_UNKNOWN, "out of memory");
+}
+
+/* --- the connection --- */
+
+/* Removes the parameter pooler=transaction, which libpq does not have; true if it was there. */
+static bool take_pooler(char *target) {
+    static const char name[] = "pooler=transaction";
+    char *found = strstr(target, name), *query = strchr(target, '?');
+    const size_t n = sizeof name - 1;
+    if (!query || !found || found < query || (found[-1] != '?' && found[-1] != '&') ||
+        (found[n] && found[n] != '&'))
+        return false;
+    if (found[n] == '&')
+        memmove(found, found + n + 1, strlen(found + n + 1) + 1);
+    else
+        found[-1] = '\0';
+    return true;
+}
+
+/* The parameters before dbname are defaults, which the target may replace. */
+static PGconn *connect_to(const char *target, bool for_reading) {
+    const char *const names[] = {"connect_timeout",
+                                 "tcp_user_timeout",
+                                 "target_session_attrs",
+                                 "application_name",
+                                 "dbname",
+                                 "client_encoding",
+                                 NULL};
+    const char *const values[] = {
+        "2", "3000", for_reading ? "any" : "read-write", "switchboard", target, "UTF8", NULL};
+    return PQconnectdbParams(names, values, 1);
+}
+
+/* libpq's message about an invalid URL may quote the URL, and so a password. */
+static bool is_valid(const char *target) {
+    char *message = NULL;
+    PQconninfoOption *options = PQconninfoParse(target, &message);
+    PQfreemem(message);
+    PQconninfoFree(options);
+    return options != NULL;
+}
+
+static enum store_result refuse_connection(struct connection *c) {
+    const char *text = PQerrorMessage(c->db);
+    return sql_refuse(&c->store, STORE_UNAVAILABLE, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+enum store_result postgresql_connect(const char *target, bool for_reading, struct store **out) {
+    struct connection *c = calloc(1, sizeof *c);
+    char *url = strdup(target);
+    *out = c && url ? &c->store : NULL;
+    if (!*out) {
+        free(c);
+        free(url);
+        return STORE_UNKNOWN;
+    }
+    c->store.driver = &postgresql_driver;
+    c->lock_timeout_ms = LOCK_TIMEOUT_MS;
+    c->is_pooled = take_pooler(url);
+    c->target = strdup(target);
+    enum store_result result = STORE_OK;
+    if (!is_valid(url))
+        result = sql_refuse(&c->store, STORE_UNAVAILABLE,
+                            "the URL is not one that libpq reads: postgresql://USER@HOST:PORT/NAME"
+                            "?PARAMETER=VALUE, with reserved characters written as %%XX");
+    else if (!c->target || !(c->db = connect_to(url, for_reading)))
+        result = sql_refuse(&c->store, STORE_UNKNOWN, "out of memory");
+    else if (PQstatus(c->db) != CONNECTION_OK)
+        result = refuse_connection(c);
+    free(url);
+    return result;
+}
+
+static enum store_result check_version(struct store *store) {
+    int64_t version = postgresql_integer(store, "SELECT version FROM schema_version");
+    enum store_result result = sql_result(store);
+    if (result != STORE_OK)
+        return sql_refuse(store, result,
+                          "it has no schema of this program: run `switchboard init`");
+    if (version < SCHEMA_VERSION)
+        return sql_refuse(store, STORE_UNAVAILABLE,
+                          "it has schema version %d, this program needs %d: run `switchboard init`",
+                          (int)version, SCHEMA_VERSION);
+    if (version > SCHEMA_VERSION)
+        return sql_refuse(store, STORE_UNAVAILABLE,
+                          "it has schema version %d, made by a newer program; this one supports %d",
+                          (int)version, SCHEMA_VERSION);
+    return STORE_OK;
+}
+
+static enum store_result open_database(const char *target, bool for_reading, struct store **store) {
+    enum store_result result = postgresql_connect(target, for_reading, store);
+    /* a pooled connection is shared: there the role of the target may only read */
+    if (result == STORE_OK && for_reading && !connection_of(*store)->is_pooled) {
+        postgresql_script(*store, "SET default_transaction_read_only = on");
+        result = sql_result(*store);
+    }
+    return result == STORE_OK ? check_version(*store) : result;
+}
+
+static void forget_pending(struct connection *c) {
+    while (c->pending_count)
+        free(c->pending[--c->pending_count]);
+}
+
+static void close_database(struct store *store) {
+    struct connection *c = connection_of(store);
+    forget_pending(c);
+    PQfinish(c->db);
+    free(c->target);
+    free(c);
+}
+
+/* An end of the connection that has arrived already is noticed here; a later one by a statement. */
+static bool is_alive(struct store *store, const char *target) {
+    struct connection *c = connection_of(store);
+    struct pollfd socket = {.fd = PQsocket(c->db), .events = POLLIN};
+    if (strcmp(c->target, target) != 0) {
+        sql_refuse(store, STORE_UNAVAILABLE, "it is another database now");
+        return false;
+    }
+    if (PQstatus(c->db) == CONNECTION_OK && poll(&socket, 1, 0) > 0)
+        PQconsumeInput(c->db);
+    if (PQstatus(c->db) == CONNECTION_OK && PQtransactionStatus(c->db) == PQTRANS_IDLE)
+        return true;
+    sql_refuse(store, STORE_UNAVAILABLE, "the server ended the connection");
+    return false;
+}
+
+static enum store_result set_lock_timeout(struct store *store, int ms) {
+    connection_of(store)->lock_timeout_ms = ms;
+    return STORE_OK;
+}
+
+static enum store_result tend(struct store *store, int64_t now) {
+    (void)store, (void)now;
+    return STORE_OK; /* the server's checkpointer and autovacuum do it */
+}
+
+/* --- commands without parameters --- */
+
+static PGresult *run(struct store *store, const char *sql) {
+    struct connection *c = connection_of(store);
+    PGresult *result = store->failure ? NULL : PQexec(c->db, sql);
+    if (!store->failure)
+        latch(c, result);
+    return result;
+}
+
+bool postgresql_script(struct store *store, const char *sql) {
+    PQclear(run(store, sql));
+    return !store->failure;
+}
+
+int64_t postgresql_integer(struct store *store, const char *sql) {
+    PGresult *result = run(store, sql);
+    int64_t value = -1;
+    if (!store->failure && PQntuples(result) && !PQgetisnull(result, 0, 0))
+        value = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+    PQclear(result);
+    return value;
+}
+
+const char *postgresql_text(struct store *store, struct arena *arena, const char *sql) {
+    PGresult *result = run(store, sql);
+    const char *value = NULL;
+    if (!store->failure && PQntuples(result) && !PQgetisnull(result, 0, 0))
+        value = arena_copy(arena, slice_of(PQgetvalue(result, 0, 0)));
+    PQclear(result);
+    return value;
+}
+
+/* --- statements --- */
+
+/* The statement's text with the server's markers. The statements have no other `?`. */
+static char *with_server_markers(const char *sql) {
+    char *text = strdup(sql);
+    for (char *p = text; p && *p; p++)
+        if (*p == '?')
+            *p = '$';
+    return text;
+}
+
+static bool prepare(struct store *store, struct statement *statement) {
+    struct prepared *p = calloc(1, sizeof *p);
+    if (p)
+        p->text = with_server_markers(statement->sql);
+    if (!p || !p->text) {
+        free(p);
+        latch_memory(connection_of(store));
+        return false;
+    }
+    statement->prepared = p;
+    return true;
+}
+
+static void drop(struct statement *statement) {
+    struct prepared *p = statement->prepared;
+    PQclear(p->rows);
+    free(p->text);
+    free(p);
+}
+
+static void stop(struct statement *statement) {
+    struct prepared *p = statement->prepared;
+    PQclear(p->rows);
+    p->rows = NULL;
+}
+
+/* The parameters of a statement in libpq's form, binary. */
+struct arguments {
+    int count;
+    Oid types[MOST_PARAMETERS];
+    const char *values[MOST_PARAMETERS];
+    int lengths[MOST_PARAMETERS], formats[MOST_PARAMETERS];
+    uint64_t integers[MOST_PARAMETERS];
+};
+
+static void read_arguments(struct arguments *to, const struct parameter *from, size_t count) {
+    to->count = (int)count;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_bytes = from[i].kind == PARAMETER_TEXT || from[i].kind == PARAMETER_BLOB;
+        to->integers[i] = htobe64((uint64_t)from[i].integer);
+        to->formats[i] = 1;
+        to->types[i] = !is_bytes                        ? TYPE_BIGINT
+                       : from[i].kind == PARAMETER_TEXT ? TYPE_TEXT
+                                                        : TYPE_BYTEA;
+        to->values[i] = is_bytes                               ? from[i].bytes.p
+                        : from[i].kind == PARAMETER_NO_INTEGER ? NULL
+                                                               : (char *)&to->integers[i];
+        to->lengths[i] = is_bytes ? (int)from[i].bytes.n : (int)sizeof to->integers[i];
+    }
+}
+
+/* Sends the pending commands and the statement in one message, so that they take one round trip.
+ * Returns how many results follow; 0 on failure. */
+static int send_all(struct connection *c, struct prepared *p, const struct arguments *a) {
+    int sent = 0;
+    bool ok = PQenterPipelineMode(c->db) == 1;
+    for (size_t i = 0; ok && i < c->pending_count; i++, sent++)
+        ok = PQsendQueryParams(c->db, c->pending[i], 0, NULL, NULL, NULL, NULL, 0) == 1;
+    forget_pending(c);
+    if (ok && !c->is_pooled && !*p->name) {
+        snprintf(p->name, sizeof p->name, "s%u", ++c->named);
+        ok = PQsendPrepare(c->db, p->name, p->text, a->count, a->types) == 1;
+        sent++;
+    }
+    if (ok)
+        ok = (*p->name ? PQsendQueryPrepared(c->db, p->name, a->count, a->values, a->lengths,
+                                             a->formats, 1)
+                       : PQsendQueryParams(c->db, p->text, a->count, a->types, a->values,
+                                           a->lengths, a->formats, 1)) == 1;
+    return ok && PQpipelineSync(c->db) == 1 ? sent + 1 : 0;
+}
+
+/* Reads the results of the commands, then that of the synchronization; the last one is kept. */
+static PGresult *receive_all(struct connection *c, int count) {
+    PGresult *last = NULL;
+    for (int i = 0; i < count; i++) {
+        PQclear(last);
+        last = PQgetResult(c->db);
+        latch(c, last);
+        if (last)
+            PQclear(PQgetResult(c->db)); /* NULL: the end of this command's results */
+    }
+    PQclear(PQgetResult(c->db));
+    PQexitPipelineMode(c->db);
+    return last;
+}
+
+static void start(struct store *store, struct statement *statement,
+                  const struct parameter *parameters, size_t count) {
+    struct connection *c = connection_of(store);
+    struct prepared *p = statement->prepared;
+    struct arguments arguments;
+    const bool was_named = *p->name;
+    stop(statement);
+    if (count > MOST_PARAMETERS) {
+        store->failure = sql_refuse(store, STORE_UNKNOWN, "a statement has too many parameters");
+        return;
+    }
+    read_arguments(&arguments, parameters, count);
+    const int expected = send_all(c, p, &arguments);
+    if (!expected)
+        latch(c, NULL);
+    p->rows = receive_all(c, expected);
+    p->row = -1;
+    if (store->failure && !was_named)
+        *p->name = '\0'; /* the failure may have been that of an earlier command */
+    c->changes = store->failure ? 0 : atoi(PQcmdTuples(p->rows));
+    c->work += WORK_OF_STATEMENT;
+}
+
+static bool row(struct store *store, struct statement *statement) {
+    struct prepared *p = statement->prepared;
+    (void)store;
+    return p->rows && ++p->row < PQntuples(p->rows);
+}
+
+static int changes(const struct store *store) {
+    return connection_of(store)->changes;
+}
+
+static bool is_null(const struct statement *statement, int column) {
+    const struct prepared *p = statement->prepared;
+    return PQgetisnull(p->rows, p->row, column);
+}
+
+static struct slice column(const struct statement *statement, int column) {
+    const struct prepared *p = statement->prepared;
+    if (is_null(statement, column))
+        return (struct slice){NULL, 0};
+    return (struct slice){PQgetvalue(p->rows, p->row, column),
+                          (size_t)PQgetlength(p->rows, p->row, column)};
+}
+
+/* An integer of 2, 4 or 8 bytes, or a boolean of one; NULL reads as 0. */
+static int64_t integer(const struct statement *statement, int at) {
+    struct slice bytes = column(statement, at);
+    uint64_t value = bytes.n > 1 && bytes.p[0] & 0x80 ? UINT64_MAX : 0;
+    for (size_t i = 0; i < bytes.n; i++)
+        value = value << 8 | (unsigned char)bytes.p[i];
+    return (int64_t)value;
+}
+
+/* --- transactions --- */
+
+static void hold_view(struct store *store) {
+    (void)store; /* each statement sees what was committed before it */
+}
+
+static void release_view(struct store *store) {
+    (void)store;
+}
+
+/* Keeps a command for the next statement. */
+__attribute__((format(printf, 2, 3))) static void add_pending(struct connection *c,
+                                                              const char *format, ...) {
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    int n = vasprintf(&text, format, args);
+    va_end(args);
+    if (n < 0 || c->pending_count == MOST_PENDING) {
+        if (n >= 0)
+            free(text);
+        latch_memory(c);
+        return;
+    }
+    c->pending[c->pending_count++] = text;
+}
+
+static bool begin(struct store *store) {
+    struct connection *c = connection_of(store);
+    if (store->failure)
+        return false;
+    c->work = 0;
+    c->is_open = true;
+    add_pending(c, "BEGIN");
+    add_pending(c, "SET LOCAL lock_timeout = %d", c->lock_timeout_ms);
+    return !store->failure;
+}
+
+/* The server's answer to COMMIT of a transaction that has failed is ROLLBACK. */
+static void commit(struct store *store) {
+    struct connection *c = connection_of(store);
+    const bool was_sent = !c->pending_count;
+    forget_pending(c);
+    if (!c->is_open)
+        return;
+    c->is_open = false;
+    if (!was_sent)
+        return;
+    if (store->failure) {
+        if (PQstatus(c->db) == CONNECTION_OK)
+            PQclear(PQexec(c->db, "ROLLBACK"));
+        return;
+    }
+    PGresult *result = PQexec(c->db, "COMMIT");
+    latch(c, result);
+    if (!store->failure && strcmp(PQcmdStatus(result), "COMMIT") != 0)
+        store->failure = sql_refuse(store, STORE_UNKNOWN, "the server rolled the commit back");
+    PQclear(result);
+}
+
+static uint32_t hash_of(const char *text, uint32_t seed) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    char bytes[600];
+    int n = snprintf(bytes, sizeof bytes, "%u:%s", seed, text);
+    crypto_sha256((struct slice){bytes, n < (int)sizeof bytes ? (size_t)n : sizeof bytes - 1},
+                  hash);
+    return (uint32_t)hash[0] << 24 | (uint32_t)hash[1] << 16 | (uint32_t)hash[2] << 8 | hash[3];
+}
+
+/* Takes advisory locks, in the order of their numbers. A lock is a bucket of names, so that a
+ * payload of thousands of names does not fill the server's table of locks. */
+static void lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+                 const char *const *names, size_t count) {
+    struct connection *c = connection_of(store);
+    const uint64_t space = (uint64_t)hash_of(owner ? owner : "", (uint32_t)kind) << 32;
+    bool is_taken[LOCK_BUCKETS + 1] = {false};
+    struct arena arena;
+    struct buffer list;
+    arena_init(&arena, 1024 * 1024, NULL);
+    list = buffer_in(&arena);
+    is_taken[LOCK_BUCKETS] = !count; /* the lock of the whole kind and owner */
+    for (size_t i = 0; i < count; i++)
+        is_taken[hash_of(names[i], 0) % LOCK_BUCKETS] = true;
+    for (uint64_t i = 0; i <= LOCK_BUCKETS; i++)
+        if (is_taken[i])
+            buffer_printf(&list, "%s%lld", list.n ? "," : "", (long long)(int64_t)(space | i));
+    add_pending(c,
+                "SELECT pg_advisory_xact_lock(k) FROM "
+                "(SELECT k FROM unnest('{%.*s}'::bigint[]) k ORDER BY k OFFSET 0) keys",
+                (int)list.n, list.p);
+    arena_free(&arena);
+}
+
+static void limit_work(struct store *store, int64_t most) {
+    connection_of(store)->most_work = most;
+}
+
+static bool is_within_limit(struct store *store) {
+    struct connection *c = connection_of(store);
+    if (!c->most_work || c->work <= c->most_work)
+        return true;
+    if (!store->failure)
+        store->failure = sql_refuse(store, STORE_EXCESSIVE, "the transaction has too much work");
+    return false;
+}
+
+const struct driver postgresql_driver = {
+    .open = open_database,
+    .close = close_database,
+    .is_alive = is_alive,
+    .set_lock_timeout = set_lock_timeout,
+    .tend = tend,
+    .prepare = prepare,
+    .drop = drop,
+    .start = start,
+    .row = row,
+    .stop = stop,
+    .changes = changes,
+    .column = column,
+    .integer = integer,
+    .is_null = is_null,
+    .hold_view = hold_view,
+    .release_view = release_view,
+    .begin = begin,
+    .commit = commit,
+    .lock = lock,
+    .limit_work = limit_work,
+    .is_within_limit = is_within_limit,
+};
