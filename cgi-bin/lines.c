@@ -114,6 +114,9 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "lines", .routes = routes, .needs = WRITES_DATABASE},
+    return serve(&(struct service){.name = "lines",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE,
+                                   .prepare = state_prepare_server},
                  argc, argv);
 }

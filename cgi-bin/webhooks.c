@@ -142,6 +142,7 @@ static const struct route routes[] = {
 int main(int argc, char **argv) {
     return serve(&(struct service){.name = "webhooks",
                                    .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER},
+                                   .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER,
+                                   .prepare = state_prepare_server},
                  argc, argv);
 }

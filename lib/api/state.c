@@ -5,6 +5,7 @@
 #include "base/file_identity.h"
 #include "base/log.h"
 #include "base/seal.h"
+#include "base/target.h"
 #include "store/seal_context.h"
 #include "web/transport.h"
 
@@ -33,6 +34,11 @@ static void open_database(const struct request *rq) {
 void state_prepare(struct request *rq) {
     open_database(rq);
     is_prepared = true;
+}
+
+void state_prepare_server(struct request *rq) {
+    if (!target_file(rq->config->database))
+        state_prepare(rq);
 }
 
 /* Logs the reason of a store call that did not succeed, and fails the request with `code`. */

@@ -11,6 +11,10 @@
  * read it (request.h). state_store reports a failure. */
 void state_prepare(struct request *rq);
 
+/* The same if the database is on a server, to which a confined process cannot connect; nothing for
+ * a file: the `prepare` function of services that write. */
+void state_prepare_server(struct request *rq);
+
 /* Returns the open database. It is opened at the first use, and again when its file was replaced.
  * After state_prepare it cannot be reopened: then a replaced file fails the request and ends the
  * process. NULL after failing the request with `code`: INTERNAL, or UNAVAILABLE, which always has

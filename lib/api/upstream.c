@@ -1,5 +1,6 @@
 #include "api/upstream.h"
 
+#include "api/state.h"
 #include "base/counters.h"
 #include "base/http_client.h"
 #include "base/utf8.h"
@@ -52,7 +53,7 @@ static enum failure_code failure_code(enum upstream_purpose purpose, int status)
 }
 
 void upstream_prepare(struct request *rq) {
-    (void)rq;
+    state_prepare_server(rq);
     http_prepare();
 }
 

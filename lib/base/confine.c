@@ -219,7 +219,9 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
     if (removable)
         allow_directory_of(&rules, removable, REMOVE);
     ruleset_enforce(&rules);
-    syscalls_restrict(needs | (listens ? LISTENS : 0));
+    const bool has_server =
+        needs & (READS_DATABASE | WRITES_DATABASE) && !target_file(config->database);
+    syscalls_restrict(needs | (listens ? LISTENS : 0) | (has_server ? HAS_SERVER : 0));
 }
 
 void confine_detector(int out, const char *magic_file) {

@@ -10,6 +10,7 @@
 enum {
     LISTENS = 1 << 9,      /* accepts FastCGI connections after its first request */
     IS_DETECTOR = 1 << 10, /* the child process that detects a file's type; it has no other need */
+    HAS_SERVER = 1 << 11,  /* a connection to a database server, opened before the confinement */
 };
 
 /* Limits this process and its children to the calls of these needs. Other calls fail with EPERM; if
