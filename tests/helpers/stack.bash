@@ -8,11 +8,21 @@ start_stack() {
     mkdir -p "$STACK"
     chmod 755 "$STACK"
     export DB=$STACK/switchboard.db LOG=$STACK/switchboard.log
+    [[ -z ${SERVER-} ]] || make_server_database
     export SWITCHBOARD_CONFIG=$STACK/switchboard.conf
     start_sandbox
     write_config
     switchboard init >"$STACK/init.log"
     start_apache "$@"
+}
+
+# Makes an empty database on the run's PostgreSQL server, whose socket is in the directory SERVER, and
+# sets DB to its URL.
+make_server_database() {
+    local name
+    name=test_$(od -An -N8 -tx1 /dev/urandom | tr -d ' ')
+    psql -qX -h "$SERVER" -U switchboard -d postgres -c "CREATE DATABASE $name"
+    DB="postgresql:///$name?host=$SERVER&user=switchboard"
 }
 
 start_sandbox() {
@@ -94,6 +104,10 @@ newest_schema() {
 
 # Runs SQL on the stack's database and prints the rows, columns separated by `|`: db 'SELECT ...'
 db() {
+    if [[ -n ${SERVER-} ]]; then
+        PGOPTIONS='-c lock_timeout=5000' psql -qAtX -v ON_ERROR_STOP=1 -d "$DB" -c "$1"
+        return
+    fi
     sqlite3 -batch -noheader -cmd '.timeout 5000' -cmd ".read $root/tests/helpers/outbox.sql" \
         "$DB" "$1"
 }
