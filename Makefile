@@ -19,8 +19,9 @@ TRANSPORT ?= cgi
 GRAPH_BASE_URL ?=
 # For `make run`: 0 starts a new RUN_DIR without conversations.
 DEMO ?= 1
-# For `make test`: files to run.
+# For `make test`: files to run; postgresql: the programs use a PostgreSQL server instead of SQLite.
 TESTS   ?=
+DATABASE ?=
 # For `make audit`: names of executables; empty: all of them.
 ONLY    ?=
 # For `make growth`: numbers of contacts; directory of the databases, default ./build/growth.
@@ -28,6 +29,10 @@ GROWTH_SIZES ?= 1000 100000 1000000
 GROWTH_DIR ?=
 # For `make fuzz`: the time for each target.
 FUZZ_SECONDS = 30
+
+ifeq ($(DATABASE),postgresql)
+POSTGRESQL := 1
+endif
 
 # --- Nothing below is to be set -----------------------------------------------------------------
 Q := $(if $(V),,@)
@@ -42,6 +47,7 @@ HARDENING := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong \
 LANGUAGE := -std=c11 -D_GNU_SOURCE -Ilib
 FLAGS := $(LANGUAGE) -fPIE $(WARNINGS) -Werror -MMD -MP
 STATIC_LIBCURL := build/static-curl
+LIBPQ = -isystem /usr/include/postgresql
 LINK  := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed
 # An executable without shared libraries starts fastest: all except those that call the platform.
 STATIC := -static-pie -Wl,--no-warnings
@@ -82,8 +88,7 @@ endif
 ifeq ($(POSTGRESQL),1)
 BUILD := build/postgresql/objects
 OUT   := build/postgresql
-FLAGS += -DSWITCHBOARD_POSTGRESQL -isystem $(shell pg_config --includedir 2>/dev/null || \
-    echo /usr/include/postgresql)
+FLAGS += -DSWITCHBOARD_POSTGRESQL $(LIBPQ)
 STATIC := -pie
 endif
 FLAGS += -ftrivial-auto-var-init=zero
@@ -265,7 +270,8 @@ test: ## install missing packages, check the form, build, run the whole suite
 	@$(MAKE) -s --no-print-directory lint || \
 	    { echo 'test: the suite did not run: correct what lint found'; exit 1; }
 	@$(BUILD_ALL) all probes $(SUITE_PROGRAMS) $(FUZZ_TARGETS)
-	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers tests/run $(TESTS)
+	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers DATABASE=$(DATABASE) \
+	    tests/run $(TESTS)
 
 test-full: export TEST_FULL = 1
 test-full: test hosting-test ## run the long forms too: each test over each transport, and web hosts

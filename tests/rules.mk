@@ -6,7 +6,10 @@ NPM := $(if $(shell command -v npm),,nodejs npm)
 HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime gojq man-db \
     mandoc zsh chromium $(NPM)
-LINT_PACKAGES := clang clang-format shellcheck $(NPM)
+ifeq ($(DATABASE),postgresql)
+TEST_PACKAGES += postgresql-15 libpq-dev
+endif
+LINT_PACKAGES := libpq-dev clang clang-format shellcheck $(NPM)
 FUZZ_PACKAGES := clang libclang-rt-14-dev
 COVERAGE_PACKAGES := gcovr
 BENCH_PACKAGES := wrk sqlite3
@@ -19,9 +22,10 @@ $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 $(UNIT_TESTS): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 
 TEST_HELPERS := $(addprefix $(BUILD)/helpers/,account ask batch crowd extremes fcgi hold json peak \
-    receiver without_landlock)
+    receiver without_landlock $(if $(filter 1,$(POSTGRESQL)),query))
 $(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
 $(TEST_HELPERS): LIBS = -lpthread -lcjson
+$(BUILD)/helpers/query: LIBS = -lpq
 
 # --- Starved programs: the executables, in which any allocation can be made to fail --------------
 # tests/helpers/starve.c. None of them is static, so that the allocations of shared libraries can be
@@ -81,7 +85,7 @@ $(PROBE_CONTROL): LIBS = $(FCGI) $(SODIUM)
 # The audit uses the installed form of the executables: with SANITIZE=1 they are built without it.
 probes: $(if $(filter 1,$(SANITIZE)),,$(PROBE_CONTROL)) $(BUILD)/helpers/ask
 	@$(if $(filter 1,$(SANITIZE)),$(BUILD_ALL) SANITIZE= all $(PROBE_CONTROL))
-	@$(BUILD_ALL) SANITIZE= PROBE=1 all
+	@$(BUILD_ALL) SANITIZE= POSTGRESQL= DATABASE= PROBE=1 all
 
 # --- Fuzz targets: clang builds them and a library for them ---------------------------------------
 FUZZ := build/fuzz
@@ -133,7 +137,7 @@ lint-reports: $(LINT_C) $(LINT_SHELL) $(LINT_JS)
 
 $(LINT_C): $(LINT)/%.c: %.c Makefile tests/rules.mk tests/lint/compile
 	@mkdir -p $(@D)
-	@tests/lint/compile $@ $< $(LANGUAGE) $(WARNINGS)
+	@tests/lint/compile $@ $< $(LANGUAGE) $(LIBPQ) $(WARNINGS)
 
 $(LINT_SHELL): $(LINT)/%.shell: % tests/lint/shellcheck $(wildcard tests/.shellcheckrc)
 	@mkdir -p $(@D)

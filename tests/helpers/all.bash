@@ -29,6 +29,8 @@ root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 . "$root/tools/common.bash"
 # shellcheck source=tests/helpers/waiting.bash
 . "$root/tests/helpers/waiting.bash"
+# shellcheck source=tests/helpers/server.bash
+. "$root/tests/helpers/server.bash"
 # shellcheck source=tests/helpers/stack.bash
 . "$root/tests/helpers/stack.bash"
 # shellcheck source=tests/helpers/recording.bash

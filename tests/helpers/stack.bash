@@ -8,21 +8,12 @@ start_stack() {
     mkdir -p "$STACK"
     chmod 755 "$STACK"
     export DB=$STACK/switchboard.db LOG=$STACK/switchboard.log
-    [[ -z ${SERVER-} ]] || make_server_database
+    [[ -z ${SERVER-} ]] || DB=$(create_database TEMPLATE prepared)
     export SWITCHBOARD_CONFIG=$STACK/switchboard.conf
     start_sandbox
     write_config
     switchboard init >"$STACK/init.log"
     start_apache "$@"
-}
-
-# Makes an empty database on the run's PostgreSQL server, whose socket is in the directory SERVER, and
-# sets DB to its URL.
-make_server_database() {
-    local name
-    name=test_$(od -An -N8 -tx1 /dev/urandom | tr -d ' ')
-    psql -qX -h "$SERVER" -U switchboard -d postgres -c "CREATE DATABASE $name"
-    DB="postgresql:///$name?host=$SERVER&user=switchboard"
 }
 
 start_sandbox() {
@@ -105,11 +96,25 @@ newest_schema() {
 # Runs SQL on the stack's database and prints the rows, columns separated by `|`: db 'SELECT ...'
 db() {
     if [[ -n ${SERVER-} ]]; then
-        PGOPTIONS='-c lock_timeout=5000' psql -qAtX -v ON_ERROR_STOP=1 -d "$DB" -c "$1"
+        "$HELPERS/query" "$DB" "$(postgresql_words "$1")"
         return
     fi
     sqlite3 -batch -noheader -cmd '.timeout 5000' -cmd ".read $root/tests/helpers/outbox.sql" \
         "$DB" "$1"
+}
+
+# Prints the tests' SQL in PostgreSQL's words: the table "user", blob literals, and conversions
+# between text and blobs, which CAST does not do there.
+postgresql_words() { # SQL
+    sed -E "s/\\b(FROM|JOIN|UPDATE|INTO) user\\b/\\1 \"user\"/g
+        s/\\b[xX]'([0-9A-Fa-f]*)'/decode('\\1', 'hex')/g
+        s/\\bCAST\\(([a-z._]+|'[^']*') AS (TEXT|BLOB)\\)/as_\\L\\2\\E(\\1)/g" <<<"$1"
+}
+
+# Skips a test that is about a SQLite file or about SQLite itself, if the tests use a server:
+# only_on_sqlite REASON
+only_on_sqlite() {
+    [[ -z ${SERVER-} ]] || skip "SQLite only: $1"
 }
 
 # Another process that uses the database: start_writer, run_in_writer 'SQL', end_writer.

@@ -33,7 +33,11 @@ static void check_targets(void) {
     struct store_finding *findings;
     size_t count;
     CHECK(driver_of("/var/lib/a://b.db") == &sqlite_driver);
+#ifdef SWITCHBOARD_POSTGRESQL
+    CHECK(driver_of("postgresql://user:SECRET@h/d") != NULL);
+#else
     check_refused("postgresql://user:SECRET@h/d", "postgresql://;");
+#endif
     check_refused("sqlite://SECRET", "sqlite://;");
     check_refused("SECRET.db", "at that target;");
     check_refused("", "at that target;");

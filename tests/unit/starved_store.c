@@ -1,6 +1,8 @@
 /* Each allocation of a store fails in turn, once or with all that follow: nothing is half stored,
  * no lock is left, and the same connection works when there is memory again, as FastCGI processes
- * need it. */
+ * need it.
+ *
+ * SQLite only: memory is refused through SQLite's own allocator. */
 #include <sqlite3.h>
 
 #include "account_line.h"

@@ -1,0 +1,26 @@
+-- For the tests: functions of SQLite that their SQL uses. The programs do not search their schema.
+CREATE SCHEMA test AUTHORIZATION switchboard;
+SET search_path = test, public;
+
+CREATE FUNCTION hex(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
+    AS $$ SELECT upper(encode(value, 'hex')) $$;
+CREATE FUNCTION hex(value text) RETURNS text LANGUAGE sql IMMUTABLE
+    AS $$ SELECT upper(encode(convert_to(value, 'UTF8'), 'hex')) $$;
+CREATE FUNCTION zeroblob(size integer) RETURNS bytea LANGUAGE sql IMMUTABLE
+    AS $$ SELECT decode(repeat('00', size), 'hex') $$;
+CREATE FUNCTION instr(value text, part text) RETURNS integer LANGUAGE sql IMMUTABLE
+    AS $$ SELECT strpos(value, part) $$;
+CREATE FUNCTION as_text(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
+    AS $$ SELECT convert_from(value, 'UTF8') $$;
+CREATE FUNCTION as_text(value text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT value $$;
+CREATE FUNCTION as_blob(value text) RETURNS bytea LANGUAGE sql IMMUTABLE
+    AS $$ SELECT convert_to(value, 'UTF8') $$;
+CREATE FUNCTION as_blob(value bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$ SELECT value $$;
+CREATE FUNCTION json_object(VARIADIC "any") RETURNS json LANGUAGE internal STABLE
+    AS 'json_build_object';
+CREATE FUNCTION json_extract(value text, path text) RETURNS text LANGUAGE sql IMMUTABLE
+    AS $$ SELECT jsonb_path_query_first(value::jsonb, path::jsonpath) #>> '{}' $$;
+CREATE FUNCTION json_extract(value bytea, path text) RETURNS text LANGUAGE sql IMMUTABLE
+    AS $$ SELECT test.json_extract(convert_from(value, 'UTF8'), path) $$;
+
+GRANT USAGE ON SCHEMA test TO PUBLIC;
