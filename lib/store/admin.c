@@ -10,9 +10,9 @@
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
 
-/* Commits; STORE_NOT_FOUND when the row that the call needs was not found. */
-static enum store_result commit_found(struct store *store, bool found) {
-    enum store_result result = sql_commit(store);
+/* The result; STORE_NOT_FOUND when the row that the call needs was not found. */
+static enum store_result result_found(struct store *store, bool found) {
+    enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
@@ -47,21 +47,28 @@ enum store_result store_insert_user(struct store *store, const struct store_new_
     static struct statement add_token = {
         .sql = "INSERT INTO api_token (user_id, hash, created_at, last4) VALUES (?1, ?2, ?3, ?4) "
                "ON CONFLICT (user_id) DO NOTHING"};
-    if (sql_begin(store) &&
-        sql_run(store, &add, TEXT(user->id), TEXT(user->email), INTEGER(user->now)))
-        sql_run(store, &add_token, TEXT(user->id), HASH(user->token_hash), INTEGER(user->now),
-                TEXT(user->token_last4));
-    return sql_commit(store);
+    while (sql_transact(store))
+        if (sql_run(store, &add, TEXT(user->id), TEXT(user->email), INTEGER(user->now)))
+            sql_run(store, &add_token, TEXT(user->id), HASH(user->token_hash), INTEGER(user->now),
+                    TEXT(user->token_last4));
+    return sql_result(store);
 }
 
 enum store_result store_delete_user(struct store *store, const char *email, int64_t now) {
     static struct statement delete_token = {.sql = "DELETE FROM api_token WHERE user_id = ?1"};
     static struct statement mark = {.sql = "UPDATE \"user\" SET deleted_at = ?2 WHERE id = ?1"};
     char id[ID_SIZE];
-    bool found = sql_begin(store) && lock_user(store, email, id);
-    if (found && sql_run(store, &delete_token, TEXT(id)) && store_end_logins(store, id))
-        sql_run(store, &mark, TEXT(id), INTEGER(now));
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store)) {
+        if (!lock_user(store, email, id)) {
+            found &= sql_may_have_committed(store);
+            continue;
+        }
+        found = true;
+        if (sql_run(store, &delete_token, TEXT(id)) && store_end_logins(store, id))
+            sql_run(store, &mark, TEXT(id), INTEGER(now));
+    }
+    return result_found(store, found);
 }
 
 enum store_result store_replace_token(struct store *store, const char *email,
@@ -70,11 +77,12 @@ enum store_result store_replace_token(struct store *store, const char *email,
     static struct statement replace = {
         .sql = "UPDATE api_token SET hash = ?2, created_at = ?3, last4 = ?4 WHERE user_id = "
                "(SELECT id FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL)"};
-    bool found =
-        sql_begin(store) &&
-        sql_run(store, &replace, TEXT(email), HASH(token_hash), INTEGER(now), TEXT(last4)) &&
-        sql_changes(store) > 0;
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store))
+        found =
+            sql_run(store, &replace, TEXT(email), HASH(token_hash), INTEGER(now), TEXT(last4)) &&
+            sql_changes(store) > 0;
+    return result_found(store, found);
 }
 
 enum store_result store_set_plan(struct store *store, const struct store_new_plan *plan) {
@@ -85,12 +93,15 @@ enum store_result store_set_plan(struct store *store, const struct store_new_pla
                "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (user_id, is_addon, name) "
                "DO UPDATE SET ends_at = excluded.ends_at, created_at = excluded.created_at"};
     char id[ID_SIZE];
-    bool found = sql_begin(store) && lock_user(store, plan->email, id);
-    if (found && (plan->is_addon || sql_run(store, &delete_primary, TEXT(id))))
-        sql_run(store, &set, TEXT(id), TEXT(plan->name), INTEGER(plan->is_addon),
-                plan->ends_at == INT64_MAX ? NO_INTEGER : INTEGER(plan->ends_at),
-                INTEGER(plan->now));
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store)) {
+        found = lock_user(store, plan->email, id);
+        if (found && (plan->is_addon || sql_run(store, &delete_primary, TEXT(id))))
+            sql_run(store, &set, TEXT(id), TEXT(plan->name), INTEGER(plan->is_addon),
+                    plan->ends_at == INT64_MAX ? NO_INTEGER : INTEGER(plan->ends_at),
+                    INTEGER(plan->now));
+    }
+    return result_found(store, found);
 }
 
 enum store_result store_insert_account(struct store *store,
@@ -102,26 +113,30 @@ enum store_result store_insert_account(struct store *store,
         .sql = "UPDATE \"user\" SET default_account_id = ?2 "
                "WHERE id = ?1 AND (?3 = 1 OR default_account_id IS NULL)"};
     char user_id[ID_SIZE];
-    bool found = sql_begin(store) && lock_user(store, account->email, user_id);
-    if (found && account->token)
-        sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
-    if (found &&
-        sql_run(store, &add, TEXT(account->id), TEXT(user_id), TEXT(account->waba_id),
-                TEXT(account->name), BLOB(sql_seal(store, account->token)), INTEGER(account->now)))
-        sql_run(store, &set_default, TEXT(user_id), TEXT(account->id),
-                INTEGER(account->make_default));
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store)) {
+        found = lock_user(store, account->email, user_id);
+        if (found && account->token)
+            sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
+        if (found && sql_run(store, &add, TEXT(account->id), TEXT(user_id), TEXT(account->waba_id),
+                             TEXT(account->name), BLOB(sql_seal(store, account->token)),
+                             INTEGER(account->now)))
+            sql_run(store, &set_default, TEXT(user_id), TEXT(account->id),
+                    INTEGER(account->make_default));
+    }
+    return result_found(store, found);
 }
 
 enum store_result store_set_account_token(struct store *store, const char *account_id,
                                           const struct store_secret *token) {
     static struct statement set = {.sql = "UPDATE account SET access_token = ?2 WHERE id = ?1"};
-    bool found = sql_begin(store);
-    if (found)
+    bool found = false;
+    while (sql_transact(store)) {
         sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
-    found = found && sql_run(store, &set, TEXT(account_id), BLOB(sql_seal(store, token))) &&
-            sql_changes(store) > 0;
-    return commit_found(store, found);
+        found = sql_run(store, &set, TEXT(account_id), BLOB(sql_seal(store, token))) &&
+                sql_changes(store) > 0;
+    }
+    return result_found(store, found);
 }
 
 /* Finds the user of an account and locks it until the transaction ends. */
@@ -158,11 +173,15 @@ enum store_result store_insert_line(struct store *store, const struct store_new_
         .sql = "UPDATE \"user\" SET primary_line_id = ?2 "
                "WHERE id = ?1 AND (?3 = 1 OR primary_line_id IS NULL)"};
     char user_id[ID_SIZE];
-    bool found = sql_begin(store) && lock_user_of(store, line->account_id, user_id);
-    bool written = found && upsert_line(store, line, id);
-    if (written)
-        sql_run(store, &set_primary, TEXT(user_id), TEXT(id), INTEGER(line->make_primary));
-    enum store_result result = commit_found(store, found);
+    bool found = false, written = false;
+    while (sql_transact(store)) {
+        found = lock_user_of(store, line->account_id, user_id);
+        written = found && (upsert_line(store, line, id) ||
+                            (written && sql_may_have_committed(store) && !sql_failed(store)));
+        if (written)
+            sql_run(store, &set_primary, TEXT(user_id), TEXT(id), INTEGER(line->make_primary));
+    }
+    enum store_result result = result_found(store, found);
     return result == STORE_OK && !written ? STORE_CONFLICT : result;
 }
 
@@ -171,10 +190,11 @@ enum store_result store_archive_line(struct store *store, const char *phone_numb
     static struct statement archive = {
         .sql = "UPDATE line SET archived_at = coalesce(archived_at, ?2) "
                "WHERE phone_number_id = ?1"};
-    bool found = sql_begin(store) &&
-                 sql_run(store, &archive, TEXT(phone_number_id), INTEGER(now)) &&
-                 sql_changes(store) > 0;
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store))
+        found =
+            sql_run(store, &archive, TEXT(phone_number_id), INTEGER(now)) && sql_changes(store) > 0;
+    return result_found(store, found);
 }
 
 /* The line of a block, its account and its user. */
@@ -220,14 +240,19 @@ enum store_result store_block_contact(struct store *store, struct store_block *b
     static struct statement add = {
         .sql = "INSERT INTO contact_block (user_id, line_id, contact_id, created_at) "
                "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (line_id, contact_id) DO NOTHING"};
+    const struct store_block given = *block;
     struct owner owner;
-    bool found = sql_begin(store) && find_owner(store, block, &owner);
-    if (found && find_or_insert_contact(store, owner.account_id, block) &&
-        sql_run(store, &add, TEXT(owner.user_id), TEXT(owner.line_id), TEXT(block->contact_id),
-                INTEGER(block->now)) &&
-        sql_changes(store))
-        change_thread_of(store, owner.user_id, owner.line_id, block->contact_id);
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store)) {
+        *block = given;
+        found = find_owner(store, block, &owner);
+        if (found && find_or_insert_contact(store, owner.account_id, block) &&
+            sql_run(store, &add, TEXT(owner.user_id), TEXT(owner.line_id), TEXT(block->contact_id),
+                    INTEGER(block->now)) &&
+            sql_changes(store))
+            change_thread_of(store, owner.user_id, owner.line_id, block->contact_id);
+    }
+    return result_found(store, found);
 }
 
 enum store_result store_unblock_contact(struct store *store, struct store_block *block,
@@ -236,11 +261,17 @@ enum store_result store_unblock_contact(struct store *store, struct store_block 
         .sql = "DELETE FROM contact_block WHERE line_id = ?1 AND contact_id = ?2"};
     struct owner owner;
     const char *identity = block->phone ? block->phone : block->bsuid;
-    bool found = sql_begin(store) && find_owner(store, block, &owner);
-    *was_blocked = found && contact_find(store, owner.account_id, identity, block->contact_id) &&
-                   sql_run(store, &delete_block, TEXT(owner.line_id), TEXT(block->contact_id)) &&
-                   sql_changes(store) > 0;
-    if (*was_blocked)
-        change_thread_of(store, owner.user_id, owner.line_id, block->contact_id);
-    return commit_found(store, found);
+    bool found = false;
+    *was_blocked = false;
+    while (sql_transact(store)) {
+        found = find_owner(store, block, &owner);
+        const bool is_deleted =
+            found && contact_find(store, owner.account_id, identity, block->contact_id) &&
+            sql_run(store, &delete_block, TEXT(owner.line_id), TEXT(block->contact_id)) &&
+            sql_changes(store) > 0;
+        if (is_deleted)
+            change_thread_of(store, owner.user_id, owner.line_id, block->contact_id);
+        *was_blocked = is_deleted || (*was_blocked && sql_may_have_committed(store));
+    }
+    return result_found(store, found);
 }

@@ -35,13 +35,16 @@ static bool has_line(struct store *store, const struct store_owner_block *block,
 static enum store_result write_blocks(struct store *store, struct arena *arena,
                                       struct store_owner_block *block, struct statement *s,
                                       size_t parameter_count) {
-    struct inbox_contact contact = {0};
-    if (!sql_begin(store))
-        return sql_commit(store);
-    enum store_result found = lock_contact(store, arena, block, &contact);
-    if (found == STORE_OK && !has_line(store, block, contact.account_id))
-        found = STORE_CONFLICT;
-    if (found == STORE_OK) {
+    const char *const contact_id = block->contact_id;
+    enum store_result found = STORE_OK;
+    while (sql_transact(store)) {
+        struct inbox_contact contact = {0};
+        block->contact_id = contact_id;
+        found = lock_contact(store, arena, block, &contact);
+        if (found == STORE_OK && !has_line(store, block, contact.account_id))
+            found = STORE_CONFLICT;
+        if (found != STORE_OK)
+            continue;
         const struct parameter parameters[] = {TEXT(contact.id), TEXT(contact.account_id),
                                                TEXT(block->phone_number_id), TEXT(block->user_id),
                                                INTEGER(block->now)};
@@ -49,7 +52,7 @@ static enum store_result write_blocks(struct store *store, struct arena *arena,
         if (!sql_row(store, s) && !sql_failed(store) && sql_changes(store) > 0)
             change_contact(store, arena, contact.id);
     }
-    enum store_result result = sql_commit(store);
+    enum store_result result = sql_result(store);
     return result == STORE_OK ? found : result;
 }
 

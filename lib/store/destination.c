@@ -167,8 +167,10 @@ enum store_result store_insert_destination(struct store *store,
                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12) "
                "ON CONFLICT (id) DO NOTHING"};
     bool fits = false;
-    if (destination_begin(store, change->user_id, change->code) &&
-        (fits = has_room(store, change))) {
+    while (sql_transact(store)) {
+        fits = destination_lock(store, change->user_id, change->code) && has_room(store, change);
+        if (!fits)
+            continue;
         const struct slice sealed = sql_seal(store, change->code);
         sql_run(store, &s, TEXT(change->id), TEXT(change->user_id),
                 TEXT(change->name ? change->name : ""), TEXT(change->kind),
@@ -176,7 +178,7 @@ enum store_result store_insert_destination(struct store *store,
                 TEXT(change->line_ids), TEXT(change->fields), INTEGER(change->splits_messages),
                 change->pauses ? INTEGER(change->now) : NO_INTEGER, INTEGER(change->now));
     }
-    enum store_result result = sql_commit(store);
+    enum store_result result = sql_result(store);
     return result == STORE_OK && !fits ? STORE_CONFLICT : result;
 }
 
@@ -223,13 +225,17 @@ static bool is_present(struct store *store, const char *user_id, const char *id)
 
 enum store_result store_change_destination(struct store *store,
                                            const struct destination_change *change) {
-    const bool found = destination_begin(store, change->user_id, change->code) &&
-                       is_present(store, change->user_id, change->id);
-    if (found && update_row(store, change) &&
-        (!change->code || destination_replace_code(store, change->id, change->code, change->now)) &&
-        (!change->sets_url || destination_set_url(store, change->id, change->url, change->now)))
-        update_pause(store, change);
-    enum store_result result = sql_commit(store);
+    bool found = false;
+    while (sql_transact(store)) {
+        found = destination_lock(store, change->user_id, change->code) &&
+                is_present(store, change->user_id, change->id);
+        if (found && update_row(store, change) &&
+            (!change->code ||
+             destination_replace_code(store, change->id, change->code, change->now)) &&
+            (!change->sets_url || destination_set_url(store, change->id, change->url, change->now)))
+            update_pause(store, change);
+    }
+    enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
@@ -240,10 +246,17 @@ enum store_result store_delete_destination(struct store *store, const char *user
                "previous_code = NULL, previous_until = NULL, failing_since = NULL, "
                "suspended_at = NULL, next_probe_at = NULL WHERE id = ?1"};
     static struct statement turn = {.sql = "DELETE FROM event_turn WHERE webhook_id = ?1"};
-    const bool found = destination_begin(store, user_id, NULL) && is_present(store, user_id, id);
-    if (found && sql_run(store, &remove, TEXT(id), INTEGER(now)) && sql_run(store, &turn, TEXT(id)))
-        outbox_cancel(store, id, now);
-    enum store_result result = sql_commit(store);
+    bool found = false;
+    while (sql_transact(store)) {
+        if (!destination_lock(store, user_id, NULL) || !is_present(store, user_id, id)) {
+            found &= sql_may_have_committed(store);
+            continue;
+        }
+        found = true;
+        if (sql_run(store, &remove, TEXT(id), INTEGER(now)) && sql_run(store, &turn, TEXT(id)))
+            outbox_cancel(store, id, now);
+    }
+    enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
@@ -253,17 +266,22 @@ enum store_result store_delete_destination(struct store *store, const char *user
 enum store_result store_begin_verification(struct store *store, const char *user_id, int64_t now) {
     static struct statement s = {.sql = "UPDATE \"user\" SET verifying_until = ?3 WHERE id = ?1 "
                                         "AND (verifying_until <= ?2 OR verifying_until > ?3)"};
-    const bool is_free =
-        destination_begin(store, user_id, NULL) &&
-        sql_run(store, &s, TEXT(user_id), INTEGER(now), INTEGER(now + STORE_VERIFICATION_MS)) &&
-        sql_changes(store) > 0;
-    enum store_result result = sql_commit(store);
+    bool is_free = false;
+    while (sql_transact(store)) {
+        const bool is_begun =
+            destination_lock(store, user_id, NULL) &&
+            sql_run(store, &s, TEXT(user_id), INTEGER(now), INTEGER(now + STORE_VERIFICATION_MS)) &&
+            sql_changes(store) > 0;
+        is_free = is_begun || (is_free && sql_may_have_committed(store));
+    }
+    enum store_result result = sql_result(store);
     return result == STORE_OK && !is_free ? STORE_CONFLICT : result;
 }
 
 enum store_result store_end_verification(struct store *store, const char *user_id) {
     static struct statement s = {.sql = "UPDATE \"user\" SET verifying_until = 0 WHERE id = ?1"};
-    if (destination_begin(store, user_id, NULL))
-        sql_run(store, &s, TEXT(user_id));
-    return sql_commit(store);
+    while (sql_transact(store))
+        if (destination_lock(store, user_id, NULL))
+            sql_run(store, &s, TEXT(user_id));
+    return sql_result(store);
 }

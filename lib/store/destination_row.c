@@ -3,9 +3,7 @@
 #include "store/outbox_entry.h"
 #include "store/webhook_match.h"
 
-bool destination_begin(struct store *store, const char *user_id, const struct store_secret *code) {
-    if (!sql_begin(store))
-        return false;
+bool destination_lock(struct store *store, const char *user_id, const struct store_secret *code) {
     sql_lock(store, LOCK_USER, NULL, &user_id, 1);
     if (code)
         sql_lock(store, LOCK_KEYS, NULL, NULL, 0);

@@ -6,9 +6,9 @@
 
 enum { WEBHOOK_CODE_OVERLAP_MS = 24 * 60 * 60 * 1000 }; /* how long a replaced code still signs */
 
-/* Begins a change of one of the user's webhooks, which the delivery of events reads. `code` NULL:
- * none is sealed. */
-bool destination_begin(struct store *store, const char *user_id, const struct store_secret *code);
+/* Locks what a change of one of the user's webhooks needs, at the begin of the transaction; the
+ * delivery of events reads it. `code` NULL: none is sealed. False on failure. */
+bool destination_lock(struct store *store, const char *user_id, const struct store_secret *code);
 
 /* Finds the user's first webhook; false when there is none, or on failure. */
 bool destination_find_first(struct store *store, const char *user_id, char id[ID_SIZE]);

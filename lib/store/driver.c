@@ -59,6 +59,11 @@ void store_release_view(struct store *store) {
         store->driver->release_view(store);
 }
 
+void store_forbid_reconnecting(struct store *store) {
+    if (store && store->driver && store->driver->forbid_reconnecting)
+        store->driver->forbid_reconnecting(store);
+}
+
 void store_limit_work(struct store *store, int64_t most) {
     store->driver->limit_work(store, most);
 }
@@ -167,7 +172,33 @@ bool column_is_null(struct statement *statement, int column) {
 
 /* --- transactions --- */
 
+/* Ends a run of a transaction's body; whether it is run again. */
+static bool end_run(struct store *store) {
+    store->driver->commit(store);
+    return store->failure && store->driver->repeat && store->driver->repeat(store);
+}
+
+bool sql_transact(struct store *store) {
+    bool goes_on = !store->failure;
+    if (store->repeat.is_open) {
+        goes_on = end_run(store);
+    } else {
+        store->repeat.count = 0;
+        store->repeat.may_have_committed = false;
+    }
+    while (goes_on && !store->driver->begin(store))
+        goes_on = end_run(store);
+    store->repeat.is_open = goes_on;
+    return goes_on;
+}
+
+bool sql_may_have_committed(const struct store *store) {
+    return store->repeat.may_have_committed;
+}
+
 bool sql_begin(struct store *store) {
+    store->repeat.count = 0;
+    store->repeat.may_have_committed = false;
     return store->driver->begin(store);
 }
 

@@ -13,6 +13,11 @@ struct store {
     enum store_result failure;   /* the first since the last sql_result; STORE_OK: none */
     char reason[1024];           /* for store_reason */
     struct statement *prepared;  /* all statements prepared on it */
+    struct {                     /* of sql_transact */
+        bool is_open;
+        int count;               /* how often the transaction was repeated */
+        bool may_have_committed; /* for sql_may_have_committed */
+    } repeat;
 };
 
 /* The functions that are named like a function of sql.h or store.h do what is said there. A failure
@@ -43,8 +48,12 @@ struct driver {
 
     void (*hold_view)(struct store *store);
     void (*release_view)(struct store *store);
+    void (*forbid_reconnecting)(struct store *store); /* NULL: the driver never reconnects */
     bool (*begin)(struct store *store);
     void (*commit)(struct store *store); /* or rolls back, if there was a failure */
+    /* After `commit` failed: whether the transaction is to be repeated as a whole. Then the failure
+     * is cleared, and the connection can be used. NULL: never. */
+    bool (*repeat)(struct store *store);
     /* The names are sorted and none is NULL. NULL: one transaction writes at a time. */
     void (*lock)(struct store *store, enum sql_lock_kind kind, const char *owner,
                  const char *const *names, size_t count);

@@ -34,15 +34,18 @@ enum store_result store_resume_webhooks(struct store *store, struct arena *arena
     static struct statement resume = {
         .sql = "UPDATE webhook SET suspended_at = NULL, failing_since = NULL, "
                "next_probe_at = NULL, updated_at = ?1 WHERE suspended_at IS NOT NULL"};
-    struct buffer rows = buffer_in(arena);
-    if (sql_begin(store)) {
+    *count = 0;
+    while (sql_transact(store)) {
+        struct buffer rows = buffer_in(arena);
         lock_suspended(store, arena, &rows);
         if (sql_run(store, &drain, INTEGER(now)))
             sql_run(store, &resume, INTEGER(now));
+        if (!rows.n && sql_may_have_committed(store))
+            continue;
+        *emails = (const char *const *)(void *)rows.p;
+        *count = rows.n / sizeof **emails;
     }
-    *emails = (const char *const *)(void *)rows.p;
-    *count = rows.n / sizeof **emails;
-    return sql_commit(store);
+    return sql_result(store);
 }
 
 /* --- types of events --- */
@@ -96,11 +99,14 @@ enum store_result store_upsert_wants_message_status(struct store *store, struct 
                                                     const char *email, bool wanted, int64_t now) {
     char user_id[ID_SIZE], id[ID_SIZE];
     const char *locked = user_id;
-    bool found = sql_begin(store) && find_user(store, email, user_id);
-    if (found)
-        sql_lock(store, LOCK_USER, NULL, &locked, 1);
-    if (found && !sql_failed(store) && destination_ensure_first(store, user_id, now, id))
-        set_types(store, id, types_with(arena, other_types(store, arena, id), wanted));
-    enum store_result result = sql_commit(store);
+    bool found = false;
+    while (sql_transact(store)) {
+        found = find_user(store, email, user_id);
+        if (found)
+            sql_lock(store, LOCK_USER, NULL, &locked, 1);
+        if (found && !sql_failed(store) && destination_ensure_first(store, user_id, now, id))
+            set_types(store, id, types_with(arena, other_types(store, arena, id), wanted));
+    }
+    enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }

@@ -101,12 +101,14 @@ enum store_result store_replay_event(struct store *store, const char *user_id, c
                                      int64_t now) {
     static struct statement s = {.sql = REPLAY
                                  "AND event_id = ?2 AND (state <> 'pending' OR ?3 IS NULL)"};
-    bool has_webhook = false;
-    const bool found = sql_begin(store) && lock_owner(store, user_id, id);
-    if (found && adopt(store, id, now) &&
-        sql_run(store, &s, INTEGER(now), TEXT(id), TEXT(user_id)) && reopen(store, id))
-        has_webhook = has_target(store, id);
-    enum store_result result = sql_commit(store);
+    bool found = false, has_webhook = false;
+    while (sql_transact(store)) {
+        found = lock_owner(store, user_id, id);
+        has_webhook = found && adopt(store, id, now) &&
+                      sql_run(store, &s, INTEGER(now), TEXT(id), TEXT(user_id)) &&
+                      reopen(store, id) && has_target(store, id);
+    }
+    enum store_result result = sql_result(store);
     if (result != STORE_OK)
         return result;
     return !found ? STORE_NOT_FOUND : has_webhook ? STORE_OK : STORE_CONFLICT;
@@ -154,16 +156,19 @@ static bool replay_one(struct store *store, const char *id, int64_t now, size_t 
 static enum store_result replay_batch(struct store *store, char first[ID_SIZE], const char *last,
                                       int64_t now, size_t *count, char next[ID_SIZE]) {
     char ids[STORE_REPLAYED_AT_ONCE + 1][ID_SIZE];
+    const size_t before = *count;
     size_t found;
-    *next = '\0';
-    if (sql_begin(store) && lock_events(store, first, last, ids, &found)) {
-        const bool goes_on = found > STORE_REPLAYED_AT_ONCE;
-        if (goes_on)
+    while (sql_transact(store)) {
+        *count = before;
+        *next = '\0';
+        if (!lock_events(store, first, last, ids, &found))
+            continue;
+        if (found > STORE_REPLAYED_AT_ONCE)
             memcpy(next, ids[--found], ID_SIZE);
         for (size_t i = 0; i < found && replay_one(store, ids[i], now, count); i++)
             ;
     }
-    return sql_commit(store);
+    return sql_result(store);
 }
 
 enum store_result store_replay_events(struct store *store, int64_t since, int64_t until,
@@ -251,17 +256,20 @@ enum store_result store_replay_dead_events(struct store *store, const char *user
     struct webhook_match *webhooks;
     size_t webhook_count = 0;
     char first[ID_SIZE];
-    *count = 0;
-    *more = false;
     id_least(first, "evt_", since);
     arena_init(&arena, LISTED_LIMIT, NULL);
-    if (sql_begin(store)) {
+    *count = 0;
+    *more = false;
+    while (sql_transact(store)) {
+        arena_reset(&arena);
+        *count = webhook_count = 0;
+        *more = false;
         sql_lock(store, LOCK_USER, NULL, &user_id, 1);
         if (!sql_failed(store) &&
             webhook_match_list(store, &arena, user_id, &webhooks, &webhook_count))
             replay_dead(store, &arena, webhooks, webhook_count, first, now, count, more);
     }
-    enum store_result result = sql_commit(store);
+    enum store_result result = sql_result(store);
     arena_free(&arena);
     return result == STORE_OK && !webhook_count ? STORE_CONFLICT : result;
 }

@@ -23,17 +23,18 @@ static bool find_webhook(struct store *store, const char *user_id, const char *i
 enum store_result store_insert_test_event(struct store *store, struct arena *arena,
                                           const char *user_id, const char *webhook_id,
                                           const char *id, int64_t now, event_writer *write) {
-    struct store_event event = {.type = TEST_EVENT_TYPE, .user_id = user_id, .now = now};
     char target[ID_SIZE];
     bool is_found = false, is_set = false, is_new;
-    if (sql_begin(store)) {
+    while (sql_transact(store)) {
+        struct store_event event = {.type = TEST_EVENT_TYPE, .user_id = user_id, .now = now};
+        is_set = false;
         sql_lock(store, LOCK_USER, NULL, &user_id, 1);
         is_found = !sql_failed(store) &&
                    find_webhook(store, user_id, webhook_id, target, &is_set, &event.is_forward);
         if (is_set && outbox_add(store, arena, &event, id, write, NULL, &is_new) && is_new)
             outbox_deliver(store, &event, id, target, NULL);
     }
-    enum store_result result = sql_commit(store);
+    enum store_result result = sql_result(store);
     if (result == STORE_OK && !is_found && webhook_id)
         return STORE_NOT_FOUND;
     return result == STORE_OK && !is_set ? STORE_CONFLICT : result;

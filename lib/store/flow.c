@@ -24,14 +24,14 @@ enum store_result store_upsert_flows(struct store *store, struct arena *arena,
                "validation = excluded.validation, updated_at = excluded.updated_at "
                "WHERE flow.name <> excluded.name OR flow.status <> excluded.status "
                "OR flow.validation <> excluded.validation"};
-    bool ok = sql_begin(store);
-    for (size_t i = 0; ok && i < count; i++) {
-        const struct store_flow *flow = &flows[i];
-        ok = sql_run(store, &s, TEXT(account_id), TEXT(flow->flow_id), TEXT(flow->name),
-                     TEXT(folded(arena, slice_of(flow->name), tolower)), TEXT(flow->status),
-                     BLOB(flow->validation), INTEGER(now));
-    }
-    return sql_commit(store);
+    while (sql_transact(store))
+        for (size_t i = 0; i < count && !sql_failed(store); i++) {
+            const struct store_flow *flow = &flows[i];
+            sql_run(store, &s, TEXT(account_id), TEXT(flow->flow_id), TEXT(flow->name),
+                    TEXT(folded(arena, slice_of(flow->name), tolower)), TEXT(flow->status),
+                    BLOB(flow->validation), INTEGER(now));
+        }
+    return sql_result(store);
 }
 
 /* Returns `q` as a LIKE pattern that matches it anywhere, with its wildcards escaped. */
@@ -95,9 +95,9 @@ enum store_result store_upsert_template_flows(struct store *store, const char *a
                "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (account_id, name, language) DO UPDATE "
                "SET flow_id = excluded.flow_id, updated_at = excluded.updated_at "
                "WHERE template.flow_id IS NULL OR template.flow_id <> excluded.flow_id"};
-    bool ok = sql_begin(store);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = sql_run(store, &s, TEXT(account_id), TEXT(rows[i].name), TEXT(rows[i].language),
-                     TEXT(rows[i].flow_id), INTEGER(now));
-    return sql_commit(store);
+    while (sql_transact(store))
+        for (size_t i = 0; i < count && !sql_failed(store); i++)
+            sql_run(store, &s, TEXT(account_id), TEXT(rows[i].name), TEXT(rows[i].language),
+                    TEXT(rows[i].flow_id), INTEGER(now));
+    return sql_result(store);
 }

@@ -22,9 +22,9 @@ enum store_result store_upsert_heartbeat(struct store *store, const char *name, 
     static struct statement s = {
         .sql = "INSERT INTO heartbeat (name, pid, beat_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (name) DO UPDATE SET pid = excluded.pid, beat_at = excluded.beat_at"};
-    if (sql_begin(store))
+    while (sql_transact(store))
         sql_run(store, &s, TEXT(name), INTEGER(pid), INTEGER(now));
-    return sql_commit(store);
+    return sql_result(store);
 }
 
 enum store_result store_find_heartbeat(struct store *store, const char *name, int64_t *beat_at) {
@@ -38,11 +38,12 @@ enum store_result store_find_heartbeat(struct store *store, const char *name, in
     return sql_result(store);
 }
 
-/* Begins a transaction of the regular work, which one courier does at a time. */
-static bool begin_chore(struct store *store) {
-    if (sql_begin(store))
+/* Begins a transaction of the regular work, which one courier does at a time (sql_transact). */
+static bool transact_chore(struct store *store) {
+    const bool runs = sql_transact(store);
+    if (runs)
         sql_lock(store, LOCK_CHORES, NULL, NULL, 0);
-    return !sql_failed(store);
+    return runs;
 }
 
 #define OLD_EVENTS                                                                                 \
@@ -88,7 +89,7 @@ static enum store_result prune_state(struct store *store, const char *state, int
         return sql_result(store); /* without taking the write lock */
     sql_stop(&find);
     const struct parameter old[] = {TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)};
-    if (begin_chore(store)) {
+    while (transact_chore(store)) {
         const size_t count = list_posts(store, old, posts);
         if (sql_run(store, &attempts, old[0], old[1], old[2]) &&
             sql_run(store, &deliveries, old[0], old[1], old[2]) &&
@@ -97,7 +98,7 @@ static enum store_result prune_state(struct store *store, const char *state, int
             prune_posts(store, posts, count);
         }
     }
-    return sql_commit(store);
+    return sql_result(store);
 }
 
 /* Deletes webhooks that were deleted and have no delivery any more. */
@@ -115,9 +116,10 @@ static enum store_result prune_webhooks(struct store *store, size_t *removed) {
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
-    if (begin_chore(store) && sql_run(store, &turns, most) && sql_run(store, &webhooks, most))
-        *removed = (size_t)sql_changes(store);
-    return sql_commit(store);
+    while (transact_chore(store))
+        if (sql_run(store, &turns, most) && sql_run(store, &webhooks, most))
+            *removed = (size_t)sql_changes(store);
+    return sql_result(store);
 }
 
 static enum store_result prune_keys(struct store *store, int64_t before, size_t *removed) {
@@ -130,9 +132,10 @@ static enum store_result prune_keys(struct store *store, int64_t before, size_t 
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
-    if (begin_chore(store) && sql_run(store, &keys, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
-        *removed = (size_t)sql_changes(store);
-    return sql_commit(store);
+    while (transact_chore(store))
+        if (sql_run(store, &keys, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
+            *removed = (size_t)sql_changes(store);
+    return sql_result(store);
 }
 
 enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t *removed) {
@@ -176,10 +179,11 @@ static enum store_result repair_deliveries(struct store *store, const char *webh
         .sql = "UPDATE delivery SET next_attempt_at = ?1 WHERE webhook_id = ?3 AND event_id IN "
                "(SELECT e.event_id FROM delivery e WHERE e.webhook_id = ?3 "
                "AND e.state = 'pending' AND e.next_attempt_at > ?2 LIMIT ?4)"};
-    if (begin_chore(store) && sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait),
-                                      TEXT(webhook_id), INTEGER(ROWS_AT_ONCE)))
-        *mended = (size_t)sql_changes(store);
-    return sql_commit(store);
+    while (transact_chore(store))
+        if (sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait), TEXT(webhook_id),
+                    INTEGER(ROWS_AT_ONCE)))
+            *mended = (size_t)sql_changes(store);
+    return sql_result(store);
 }
 
 #define WEBHOOK_WITH_WRONG_TIMES                                                                   \
@@ -199,9 +203,10 @@ static enum store_result repair_webhooks(struct store *store, int64_t now, size_
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
-    if (begin_chore(store) && sql_run(store, &mend, times[0], times[1]))
-        *mended = (size_t)sql_changes(store);
-    return sql_commit(store);
+    while (transact_chore(store))
+        if (sql_run(store, &mend, times[0], times[1]))
+            *mended = (size_t)sql_changes(store);
+    return sql_result(store);
 }
 
 enum store_result store_repair_times(struct store *store, struct arena *arena, int64_t now,

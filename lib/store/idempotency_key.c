@@ -49,9 +49,13 @@ static void read_row(struct store *store, struct arena *arena,
 enum store_result store_insert_idempotency_key(struct store *store, struct arena *arena,
                                                const struct store_idempotency_key *key, int64_t now,
                                                struct store_idempotency *found) {
-    if (sql_begin(store) && upsert_key(store, key, now, found) && !found->is_new)
-        read_row(store, arena, key, found);
-    return sql_commit(store);
+    const struct store_idempotency given = *found;
+    while (sql_transact(store)) {
+        *found = given;
+        if (upsert_key(store, key, now, found) && !found->is_new)
+            read_row(store, arena, key, found);
+    }
+    return sql_result(store);
 }
 
 enum store_result store_update_idempotency_heartbeat(struct store *store,
@@ -59,9 +63,9 @@ enum store_result store_update_idempotency_heartbeat(struct store *store,
                                                      int64_t now) {
     static struct statement s = {
         .sql = "UPDATE idempotency SET created_at = ?3 WHERE user_id = ?1 AND key = ?2"};
-    if (sql_begin(store))
+    while (sql_transact(store))
         sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), INTEGER(now));
-    return sql_commit(store);
+    return sql_result(store);
 }
 
 enum store_result store_update_idempotency_key(struct store *store,
@@ -71,17 +75,17 @@ enum store_result store_update_idempotency_key(struct store *store,
     static struct statement s = {
         .sql = "UPDATE idempotency SET fingerprint = ?3, status = ?4, answer = ?5 "
                "WHERE user_id = ?1 AND key = ?2"};
-    if (sql_begin(store))
+    while (sql_transact(store))
         sql_run(store, &s, TEXT(key->user_id), TEXT(key->key),
                 BLOB(((struct slice){(const char *)fingerprint, 32})), INTEGER(status),
                 BLOB(answer));
-    return sql_commit(store);
+    return sql_result(store);
 }
 
 enum store_result store_delete_idempotency_key(struct store *store,
                                                const struct store_idempotency_key *key) {
     static struct statement s = {.sql = "DELETE FROM idempotency WHERE user_id = ?1 AND key = ?2"};
-    if (sql_begin(store))
+    while (sql_transact(store))
         sql_run(store, &s, TEXT(key->user_id), TEXT(key->key));
-    return sql_commit(store);
+    return sql_result(store);
 }

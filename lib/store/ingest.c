@@ -787,6 +787,7 @@ static bool handle(struct ingest *in, struct store_update *update) {
         update->outcome = OUTCOME_NO_OWNER;
         return !in->owner.is_foreign || count_foreign(in, update);
     }
+    const enum store_outcome earlier = update->outcome;
     size_t events = in->events;
     struct usage_line usage;
     if (!copy_usage(in, &usage))
@@ -804,6 +805,8 @@ static bool handle(struct ingest *in, struct store_update *update) {
         if (sql_row(in->store, &undo) || !insert_platform_update(in, update, OUTCOME_REFUSED))
             return false;
     }
+    if (update->outcome == OUTCOME_DUPLICATE && sql_may_have_committed(in->store))
+        update->outcome = earlier; /* it is stored since an earlier run */
     sql_start_with(in->store, &release, NULL, 0);
     return !sql_row(in->store, &release) && !sql_failed(in->store);
 }
@@ -916,18 +919,23 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
                                struct store_payload *payload) {
     struct arena scratch;
     arena_init(&scratch, arena->cap, arena->exhausted);
-    struct ingest in = {.store = store,
-                        .lasting = arena,
-                        .arena = &scratch,
-                        .webhooks = buffer_in(arena),
-                        .now = payload->now,
-                        .write = payload->write,
-                        .usage = {.now = payload->now}};
-    if (!sql_begin(store) || !handle_all(&in, payload) ||
-        (payload->post &&
-         !forward_insert(store, &scratch, payload->post, &in.webhooks, payload->now, &in.events)))
-        sql_abandon(store);
+    payload->events = 0;
+    while (sql_transact(store)) {
+        struct ingest in = {.store = store,
+                            .lasting = arena,
+                            .arena = &scratch,
+                            .webhooks = buffer_in(arena),
+                            .now = payload->now,
+                            .write = payload->write,
+                            .usage = {.now = payload->now}};
+        arena_reset(&scratch);
+        if (!handle_all(&in, payload) ||
+            (payload->post && !forward_insert(store, &scratch, payload->post, &in.webhooks,
+                                              payload->now, &in.events)))
+            sql_abandon(store);
+        if (in.events || !sql_may_have_committed(store))
+            payload->events = in.events;
+    }
     arena_free(&scratch);
-    payload->events = in.events;
-    return sql_commit(store);
+    return sql_result(store);
 }

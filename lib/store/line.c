@@ -79,13 +79,13 @@ static bool write_change(struct store *store, const char *user_id, const char *l
 enum store_result store_change_line(struct store *store, const char *user_id, const char *line_id,
                                     const struct line_change *change) {
     bool found = false;
-    if (sql_begin(store)) {
+    while (sql_transact(store)) {
         sql_lock(store, LOCK_USER, NULL, &user_id, 1);
         found = is_owned(store, user_id, line_id);
         if (found)
             write_change(store, user_id, line_id, change);
     }
-    enum store_result result = sql_commit(store);
+    enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 

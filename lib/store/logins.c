@@ -6,13 +6,7 @@
 
 #define MINUTES (60 * INT64_C(1000))
 
-/* Commits; STORE_NOT_FOUND when the row that the call needs was not found. */
-static enum store_result commit_found(struct store *store, bool found) {
-    enum store_result result = sql_commit(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
-}
-
-/* The result of reading one row. */
+/* The result; STORE_NOT_FOUND when the row that the call needs was not found. */
 static enum store_result result_found(struct store *store, bool found) {
     enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
@@ -77,25 +71,27 @@ static bool count_account(struct store *store, const struct store_login *attempt
 
 enum store_result store_begin_login(struct store *store, const struct store_login *attempt,
                                     int64_t *blocked_until) {
-    struct failures account = {0}, address = {0};
-    *blocked_until = 0;
-    if (!sql_begin(store))
-        return sql_commit(store);
-    sql_lock(store, LOCK_LOGIN, NULL, (const char *const[]){attempt->account, attempt->address}, 2);
-    bool done = read_failures(store, attempt->address, attempt, &address) &&
-                (!attempt->account || read_failures(store, attempt->account, attempt, &account));
-    if (done && is_blocked(&account, attempt))
-        *blocked_until = account.blocked_until;
-    if (done && is_blocked(&address, attempt) && address.blocked_until > *blocked_until)
-        *blocked_until = address.blocked_until;
-    if (done && !*blocked_until && attempt->account)
-        count_account(store, attempt, &account);
-    return sql_commit(store);
+    const char *const subjects[] = {attempt->account, attempt->address};
+    while (sql_transact(store)) {
+        struct failures account = {0}, address = {0};
+        *blocked_until = 0;
+        sql_lock(store, LOCK_LOGIN, NULL, subjects, 2);
+        if (!read_failures(store, attempt->address, attempt, &address) ||
+            (attempt->account && !read_failures(store, attempt->account, attempt, &account)))
+            continue;
+        if (is_blocked(&account, attempt))
+            *blocked_until = account.blocked_until;
+        if (is_blocked(&address, attempt) && address.blocked_until > *blocked_until)
+            *blocked_until = address.blocked_until;
+        if (!*blocked_until && attempt->account)
+            count_account(store, attempt, &account);
+    }
+    return sql_result(store);
 }
 
 enum store_result store_fail_login(struct store *store, const struct store_login *attempt) {
     struct failures address;
-    if (sql_begin(store)) {
+    while (sql_transact(store)) {
         sql_lock(store, LOCK_LOGIN, NULL, &attempt->address, 1);
         if (read_failures(store, attempt->address, attempt, &address) && !address.is_counted) {
             if (!address.count++)
@@ -105,15 +101,15 @@ enum store_result store_fail_login(struct store *store, const struct store_login
             write_failures(store, attempt->address, attempt, &address);
         }
     }
-    return sql_commit(store);
+    return sql_result(store);
 }
 
 enum store_result store_clear_login_failures(struct store *store,
                                              const struct store_login *attempt) {
     static struct statement s = {.sql = "DELETE FROM login_failure WHERE subject = ?1"};
-    if (sql_begin(store))
+    while (sql_transact(store))
         sql_run(store, &s, TEXT(attempt->account));
-    return sql_commit(store);
+    return sql_result(store);
 }
 
 /* --- passwords --- */
@@ -150,9 +146,9 @@ enum store_result store_rehash_password(struct store *store, const char *user_id
                                         const char *hash) {
     static struct statement s = {
         .sql = "UPDATE user_password SET hash = ?3 WHERE user_id = ?1 AND hash = ?2"};
-    if (sql_begin(store))
+    while (sql_transact(store))
         sql_run(store, &s, TEXT(user_id), TEXT(old), TEXT(hash));
-    return sql_commit(store);
+    return sql_result(store);
 }
 
 /* --- sessions --- */
@@ -198,11 +194,14 @@ static bool has_password(struct store *store, const char *user_id, const char *h
 
 enum store_result store_insert_session(struct store *store,
                                        const struct store_new_session *session) {
-    bool found = sql_begin(store) && lock_user(store, session->user_id) &&
-                 has_password(store, session->user_id, session->password);
-    if (found)
-        insert_session(store, session);
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store)) {
+        found = lock_user(store, session->user_id) &&
+                has_password(store, session->user_id, session->password);
+        if (found)
+            insert_session(store, session);
+    }
+    return result_found(store, found);
 }
 
 static bool delete_sessions(struct store *store, const char *user_id) {
@@ -227,11 +226,14 @@ enum store_result store_set_password(struct store *store, const char *user_id, c
         .sql = "INSERT INTO user_password (user_id, hash, created_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, "
                "created_at = excluded.created_at"};
-    bool found = sql_begin(store) && lock_user(store, user_id);
-    if (found && sql_run(store, &set, TEXT(user_id), TEXT(hash), INTEGER(now)) &&
-        delete_sessions(store, user_id) && delete_link(store, user_id) && session)
-        insert_session(store, session);
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store)) {
+        found = lock_user(store, user_id);
+        if (found && sql_run(store, &set, TEXT(user_id), TEXT(hash), INTEGER(now)) &&
+            delete_sessions(store, user_id) && delete_link(store, user_id) && session)
+            insert_session(store, session);
+    }
+    return result_found(store, found);
 }
 
 enum store_result store_insert_link(struct store *store, const char *email,
@@ -241,10 +243,11 @@ enum store_result store_insert_link(struct store *store, const char *email,
                "SELECT id, ?2, ?3 FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL "
                "ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, "
                "expires_at = excluded.expires_at"};
-    bool found = sql_begin(store) &&
-                 sql_run(store, &s, TEXT(email), HASH(hash), INTEGER(now + LINK_MS)) &&
-                 sql_changes(store) > 0;
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store))
+        found = sql_run(store, &s, TEXT(email), HASH(hash), INTEGER(now + LINK_MS)) &&
+                sql_changes(store) > 0;
+    return result_found(store, found);
 }
 
 /* Finds the user of the link. */
@@ -260,17 +263,27 @@ static const char *find_link(struct store *store, struct arena *arena,
     return user_id;
 }
 
+static bool has_session(struct store *store, const char *session_id) {
+    static struct statement s = {.sql = "SELECT id FROM session WHERE id = ?1"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(session_id));
+    return sql_read_id(store, &s, id);
+}
+
 enum store_result store_use_link(struct store *store, struct arena *arena,
                                  const unsigned char hash[CRYPTO_HASH_SIZE],
                                  struct store_new_session *session) {
     bool found = false;
-    if (sql_begin(store)) {
+    session->user_id = NULL;
+    while (sql_transact(store)) {
+        if (sql_may_have_committed(store) && has_session(store, session->id))
+            continue;
         session->user_id = find_link(store, arena, hash, session->now);
         found = session->user_id && lock_user(store, session->user_id);
         if (found && delete_link(store, session->user_id))
             insert_session(store, session);
     }
-    return commit_found(store, found);
+    return result_found(store, found);
 }
 
 enum store_result store_list_sessions(struct store *store, struct arena *arena, const char *user_id,
@@ -308,27 +321,31 @@ enum store_result store_renew_session(struct store *store, struct store_session 
         return STORE_OK;
     session->last_seen_at = now;
     session->expires_at = expiry(session->created_at, now);
-    bool found =
-        sql_begin(store) &&
-        sql_run(store, &s, TEXT(session->id), INTEGER(now), INTEGER(session->expires_at)) &&
-        sql_changes(store) > 0;
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store))
+        found = sql_run(store, &s, TEXT(session->id), INTEGER(now), INTEGER(session->expires_at)) &&
+                sql_changes(store) > 0;
+    return result_found(store, found);
 }
 
 enum store_result store_delete_session(struct store *store, const char *user_id, const char *id) {
     static struct statement s = {.sql = "DELETE FROM session WHERE id = ?2 AND user_id = ?1"};
-    bool found =
-        sql_begin(store) && sql_run(store, &s, TEXT(user_id), TEXT(id)) && sql_changes(store) > 0;
-    return commit_found(store, found);
+    bool found = false;
+    while (sql_transact(store))
+        found = (sql_run(store, &s, TEXT(user_id), TEXT(id)) && sql_changes(store) > 0) ||
+                (found && sql_may_have_committed(store));
+    return result_found(store, found);
 }
 
 enum store_result store_delete_other_sessions(struct store *store, const char *user_id,
                                               const char *kept, size_t *count) {
     static struct statement s = {.sql = "DELETE FROM session WHERE user_id = ?1 AND id <> ?2"};
     *count = 0;
-    if (sql_begin(store) && sql_run(store, &s, TEXT(user_id), TEXT(kept)))
-        *count = (size_t)sql_changes(store);
-    return sql_commit(store);
+    while (sql_transact(store))
+        if (sql_run(store, &s, TEXT(user_id), TEXT(kept)) &&
+            (sql_changes(store) > 0 || !sql_may_have_committed(store)))
+            *count = (size_t)sql_changes(store);
+    return sql_result(store);
 }
 
 /* --- old rows --- */
@@ -352,10 +369,12 @@ enum store_result store_delete_old_logins(struct store *store, int64_t now, int6
     if (!sql_row(store, &find))
         return sql_result(store); /* without taking the write lock */
     sql_stop(&find);
-    if (sql_begin(store))
+    while (sql_transact(store)) {
+        *removed = 0;
         sql_lock(store, LOCK_CHORES, NULL, NULL, 0);
-    for (size_t i = 0; i < sizeof old / sizeof *old && !sql_failed(store); i++)
-        if (sql_run(store, &old[i], INTEGER(now), INTEGER(most)))
-            *removed += (size_t)sql_changes(store);
-    return sql_commit(store);
+        for (size_t i = 0; i < sizeof old / sizeof *old && !sql_failed(store); i++)
+            if (sql_run(store, &old[i], INTEGER(now), INTEGER(most)))
+                *removed += (size_t)sql_changes(store);
+    }
+    return sql_result(store);
 }

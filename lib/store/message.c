@@ -53,10 +53,8 @@ static bool upsert_flow_token(struct store *store, const struct store_send *send
 
 /* Locks the recipient's identities, which another transaction could insert as a new contact or
  * merge, and the message's id, which its status could insert. */
-static bool begin_send(struct store *store, const struct store_send *send) {
+static bool lock_send(struct store *store, const struct store_send *send) {
     const char *const identities[] = {send->phone, send->wa_id, send->bsuid};
-    if (!sql_begin(store))
-        return false;
     sql_lock(store, LOCK_IDENTITY, send->account_id, identities, 3);
     sql_lock(store, LOCK_MESSAGE, send->account_id, &send->wamid, 1);
     return !sql_failed(store);
@@ -112,12 +110,14 @@ enum store_result store_insert_send(struct store *store, const struct store_send
                             .line_id = send->line_id,
                             .contact_id = contact_id,
                             .at = send->now};
-    if (begin_send(store, send) && !is_stored(store, send) && !sql_failed(store) &&
-        find_or_insert_contact(store, send, contact_id) &&
-        change_next(store, send->user_id, &thread.change) &&
-        thread_upsert(store, &thread, thread_id) && upsert_flow_token(store, send, send->wamid) &&
-        upsert_flow_token(store, send, send->flow_token) &&
-        insert_message(store, send, thread_id, thread.change, &is_new) && is_new)
-        count_send(store, send);
-    return sql_commit(store);
+    while (sql_transact(store))
+        if (lock_send(store, send) && !is_stored(store, send) && !sql_failed(store) &&
+            find_or_insert_contact(store, send, contact_id) &&
+            change_next(store, send->user_id, &thread.change) &&
+            thread_upsert(store, &thread, thread_id) &&
+            upsert_flow_token(store, send, send->wamid) &&
+            upsert_flow_token(store, send, send->flow_token) &&
+            insert_message(store, send, thread_id, thread.change, &is_new) && is_new)
+            count_send(store, send);
+    return sql_result(store);
 }

@@ -364,13 +364,11 @@ static bool end_attempt(struct store *store, const struct store_exchange *exchan
 
 /* Locks the users of the attempts and of the shares, so that one courier at a time leases a user's
  * events and no other process changes the webhook meanwhile. */
-static bool begin_exchange(struct store *store, struct arena *arena,
-                           const struct store_exchange *exchange) {
+static bool lock_exchange(struct store *store, struct arena *arena,
+                          const struct store_exchange *exchange) {
     const size_t count = exchange->attempt_count + exchange->share_count;
     const char **users = arena_alloc(arena, count * sizeof *users);
     size_t n = 0;
-    if (!sql_begin(store))
-        return false;
     for (size_t i = 0; i < exchange->attempt_count; i++)
         users[n++] = exchange->attempts[i].user_id;
     for (size_t i = 0; i < exchange->share_count; i++)
@@ -379,16 +377,41 @@ static bool begin_exchange(struct store *store, struct arena *arena,
     return !sql_failed(store);
 }
 
+/* Whether an earlier run leased the events `rows`: one of them is enough, since all are leased in
+ * one transaction. */
+static bool has_leased(struct store *store, const struct store_exchange *exchange,
+                       const struct buffer *rows) {
+    static struct statement s = {
+        .sql = "SELECT event_id FROM delivery WHERE event_id = ?1 AND webhook_id = ?2 "
+               "AND state = 'pending' AND lease_owner = ?3 AND lease_until = ?4"};
+    const struct store_delivery *first = (const struct store_delivery *)(void *)rows->p;
+    char id[ID_SIZE];
+    if (!rows->n)
+        return false;
+    sql_start(store, &s, TEXT(first->event_id), TEXT(first->webhook_id), TEXT(exchange->courier),
+              INTEGER(exchange->now + OUTBOX_LEASE_MS));
+    return sql_read_id(store, &s, id);
+}
+
+static void exchange_events(struct store *store, struct arena *arena,
+                            const struct store_exchange *exchange, struct buffer *rows) {
+    bool ok = lock_exchange(store, arena, exchange);
+    if (!ok || (sql_may_have_committed(store) && has_leased(store, exchange, rows)))
+        return;
+    *rows = buffer_in(arena);
+    for (size_t i = 0; ok && i < exchange->attempt_count; i++)
+        ok = end_attempt(store, exchange, &exchange->attempts[i]);
+    for (size_t i = 0; ok && i < exchange->share_count; i++)
+        ok = lease_share(store, arena, exchange, &exchange->shares[i], rows);
+}
+
 enum store_result store_exchange_events(struct store *store, struct arena *arena,
                                         const struct store_exchange *exchange,
                                         struct store_delivery **deliveries, size_t *count) {
     struct buffer rows = buffer_in(arena);
-    bool ok = begin_exchange(store, arena, exchange);
-    for (size_t i = 0; ok && i < exchange->attempt_count; i++)
-        ok = end_attempt(store, exchange, &exchange->attempts[i]);
-    for (size_t i = 0; ok && i < exchange->share_count; i++)
-        ok = lease_share(store, arena, exchange, &exchange->shares[i], &rows);
-    enum store_result result = sql_commit(store);
+    while (sql_transact(store))
+        exchange_events(store, arena, exchange, &rows);
+    enum store_result result = sql_result(store);
     *deliveries = (struct store_delivery *)(void *)rows.p;
     *count = result == STORE_OK ? rows.n / sizeof **deliveries : 0;
     return result;
@@ -400,7 +423,7 @@ enum store_result store_release_event(struct store *store, const char *courier,
         .sql = "UPDATE delivery SET lease_until = 0, lease_owner = NULL, attempts = attempts - 1 "
                "WHERE event_id = ?1 AND webhook_id = ?3 AND lease_owner = ?2 "
                "AND state = 'pending'"};
-    if (sql_begin(store))
+    while (sql_transact(store))
         sql_run(store, &s, TEXT(event_id), TEXT(courier), TEXT(webhook_id));
-    return sql_commit(store);
+    return sql_result(store);
 }

@@ -60,8 +60,9 @@ enum store_result store_mark_read(struct store *store, const char *user_id, cons
                                   const char *up_to, int64_t *unread) {
     struct mark mark = {.unread = 0};
     enum store_result found = STORE_OK;
-    *unread = 0;
-    if (sql_begin(store)) {
+    while (sql_transact(store)) {
+        found = STORE_OK;
+        *unread = 0;
         sql_lock(store, LOCK_USER, NULL, &user_id, 1);
         if (!find_thread(store, user_id, thread_id, &mark))
             found = STORE_NOT_FOUND;
@@ -70,6 +71,6 @@ enum store_result store_mark_read(struct store *store, const char *user_id, cons
         else if (*unread != mark.unread)
             write_unread(store, user_id, &mark, *unread);
     }
-    enum store_result result = sql_commit(store);
+    enum store_result result = sql_result(store);
     return result == STORE_OK ? found : result;
 }

@@ -44,11 +44,14 @@ enum store_result store_upsert_refusal(struct store *store, const char *id, cons
     struct slice key = {(char *)hash, sizeof hash};
     bool is_known = false, has_room = true;
     crypto_sha256(body, hash);
-    if (sql_begin(store) && update_count(store, key, now, &is_known) && !is_known &&
-        check_room(store, body.n, now, &has_room) && has_room)
-        sql_run(store, &s, TEXT(id), BLOB(key), TEXT(reason), INTEGER((int64_t)body.n),
-                INTEGER(updates), INTEGER(now), BLOB(body));
-    enum store_result result = sql_commit(store);
+    while (sql_transact(store)) {
+        has_room = true;
+        if (update_count(store, key, now, &is_known) && !is_known &&
+            check_room(store, body.n, now, &has_room) && has_room)
+            sql_run(store, &s, TEXT(id), BLOB(key), TEXT(reason), INTEGER((int64_t)body.n),
+                    INTEGER(updates), INTEGER(now), BLOB(body));
+    }
+    enum store_result result = sql_result(store);
     if (result == STORE_OK && !has_room)
         return sql_refuse(store, STORE_FULL,
                           "too many refused payloads are kept: see `switchboard refusal list`");
@@ -101,8 +104,11 @@ enum store_result store_find_refusal(struct store *store, struct arena *arena, c
 
 enum store_result store_delete_refusal(struct store *store, const char *id) {
     static struct statement s = {.sql = "DELETE FROM webhook_refusal WHERE id = ?1"};
-    bool found = sql_begin(store) && sql_run(store, &s, TEXT(id)) && sql_changes(store) > 0;
-    enum store_result result = sql_commit(store);
+    bool found = false;
+    while (sql_transact(store))
+        found = (sql_run(store, &s, TEXT(id)) && sql_changes(store) > 0) ||
+                (found && sql_may_have_committed(store));
+    enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 

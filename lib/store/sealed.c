@@ -70,7 +70,7 @@ static bool reseal_column(struct store *store, struct arena *arena, struct colum
         if (value.p == values[i].value.p)
             continue;
         if (!sql_run(store, &column->set, TEXT(values[i].row), BLOB(value)))
-            return true; /* sql_commit returns the failure */
+            return true; /* the failure ends the transaction */
         ++*changed;
     }
     return true;
@@ -80,16 +80,17 @@ enum store_result store_reseal(struct store *store, struct arena *arena,
                                const struct store_resealing *resealing, size_t *changed) {
     bool goes_on = true;
     *changed = 0;
-    if (sql_begin(store)) {
+    while (sql_transact(store)) {
+        *changed = 0;
         sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
         goes_on = resealing->begin(resealing->context);
         for (size_t i = 0; i < COLUMN_COUNT && goes_on; i++)
             goes_on = reseal_column(store, arena, &columns[i], resealing, changed);
         if (goes_on && !sql_failed(store))
             goes_on = resealing->end(resealing->context, *changed);
+        if (!goes_on)
+            sql_abandon(store);
     }
-    if (!goes_on)
-        sql_abandon(store);
-    enum store_result result = sql_commit(store);
+    enum store_result result = sql_result(store);
     return goes_on ? result : STORE_CONFLICT;
 }

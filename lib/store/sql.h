@@ -73,9 +73,31 @@ int64_t column_time(struct statement *statement, int column); /* INT64_MAX for N
 bool column_id(struct statement *statement, int column, char id[ID_SIZE]);
 bool column_is_null(struct statement *statement, int column);
 
-/* A write transaction. sql_begin excludes other writers, or is followed by sql_lock; false on
- * failure. sql_commit commits, or rolls back when any call failed, and returns the result of the
- * whole transaction. */
+/* A write transaction, as the condition of a loop whose body is the whole work:
+ *
+ *     while (sql_transact(store)) {
+ *         ... reads and writes ...
+ *     }
+ *     return sql_result(store);
+ *
+ * The first call begins the transaction and returns true: the body runs. It excludes other writers,
+ * or calls sql_lock first. The next call commits, or rolls back when any call in the body failed,
+ * and returns false; sql_result then returns the result of the whole transaction. On a server the
+ * call begins anew and returns true after a deadlock, a serialization failure, and a lost
+ * connection, until the lock timeout of the store has passed since the first run. So each run of
+ * the body starts with the same arguments: it sets what it counts, lists or returns to its initial
+ * value, and restores members of arguments that it has changed. It never leaves the loop by break,
+ * return or goto. */
+bool sql_transact(struct store *store);
+
+/* Whether the body runs again because the result of an earlier commit is unknown. What the earlier
+ * run has written may be there: a run that finds its work done returns what the earlier one
+ * returned. */
+bool sql_may_have_committed(const struct store *store);
+
+/* A transaction that is not repeated, for migrations only. sql_begin returns false on failure.
+ * sql_commit commits, or rolls back when any call failed, and returns the result of the whole
+ * transaction. */
 bool sql_begin(struct store *store);
 enum store_result sql_commit(struct store *store);
 

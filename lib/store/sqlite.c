@@ -156,7 +156,7 @@ static void configure(struct connection *c) {
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
-    /* sql_commit syncs the write-ahead log, so that one sync can serve many commits; temporary
+    /* commit syncs the write-ahead log, so that one sync can serve many commits; temporary
      * tables are in memory: a confined process may not create files */
     sql_script(&c->store, "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; "
                           "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;");

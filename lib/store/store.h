@@ -2,11 +2,17 @@
  * visible outside. The caller passes ids and times, so that calls can be repeated and tested. Times
  * are milliseconds since 1970.
  *
- * Every call that writes may be repeated as a whole with the same arguments, for example when the
- * connection was lost at its commit: the second call changes nothing. Its result may be
- * STORE_NOT_FOUND where the first one deleted the row, STORE_CONFLICT where the first one restored
- * an archived line, and what it counts may be 0. Two kinds of calls go on where the first one
- * ended: those that clean up in parts (housekeeping.h), and the leasing of events (outbox.h).
+ * Every call that writes may be repeated as a whole with the same arguments: the second call
+ * changes nothing. Its result may be STORE_NOT_FOUND where the first one deleted the row,
+ * STORE_CONFLICT where the first one restored an archived line, and what it counts may be 0. Two
+ * kinds of calls go on where the first one ended: those that clean up in parts (housekeeping.h),
+ * and the leasing of events (outbox.h).
+ *
+ * On a server each such call repeats itself, after a deadlock, a serialization failure and a lost
+ * connection, whether its commit was carried out or not (sql_transact in sql.h): callers do not
+ * repeat it. Its result is then that of the first run. It returns the failure when it has not
+ * succeeded within the lock timeout (store_set_lock_timeout). Every new call that writes keeps this
+ * rule.
  *
  * Strings and arrays that a call returns are in the `arena` that was passed to it.
  */
@@ -53,6 +59,10 @@ void store_hold_view(struct store *store);
 
 /* Ends the view. Does nothing without a view, or for NULL. */
 void store_release_view(struct store *store);
+
+/* From now on a store on a server that has lost its connection fails with STORE_UNAVAILABLE: for a
+ * process that may not open connections. Otherwise it connects again. */
+void store_forbid_reconnecting(struct store *store);
 
 /* Limits the work of each later transaction: one that needs more than `most` units fails with
  * STORE_EXCESSIVE; 0: no limit. On SQLite a unit is a step of its virtual machine; a page in the

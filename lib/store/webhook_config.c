@@ -20,20 +20,22 @@ enum store_result store_find_webhook(struct store *store, struct arena *arena, c
 enum store_result store_upsert_webhook_code(struct store *store, const char *user_id,
                                             const struct store_secret *code, int64_t now) {
     char id[ID_SIZE];
-    if (destination_begin(store, user_id, code) &&
-        destination_ensure_first(store, user_id, now, id))
-        destination_replace_code(store, id, code, now);
-    return sql_commit(store);
+    while (sql_transact(store))
+        if (destination_lock(store, user_id, code) &&
+            destination_ensure_first(store, user_id, now, id))
+            destination_replace_code(store, id, code, now);
+    return sql_result(store);
 }
 
 enum store_result store_upsert_webhook(struct store *store, const char *user_id, const char *url,
                                        const struct store_secret *code, int64_t now) {
     char id[ID_SIZE];
-    if (destination_begin(store, user_id, code) &&
-        destination_ensure_first(store, user_id, now, id) &&
-        (!code || destination_replace_code(store, id, code, now)))
-        destination_set_url(store, id, url, now);
-    return sql_commit(store);
+    while (sql_transact(store))
+        if (destination_lock(store, user_id, code) &&
+            destination_ensure_first(store, user_id, now, id) &&
+            (!code || destination_replace_code(store, id, code, now)))
+            destination_set_url(store, id, url, now);
+    return sql_result(store);
 }
 
 enum store_result store_delete_webhook(struct store *store, const char *user_id, int64_t now) {
@@ -42,8 +44,9 @@ enum store_result store_delete_webhook(struct store *store, const char *user_id,
                "previous_until = NULL, failing_since = NULL, suspended_at = NULL, "
                "next_probe_at = NULL, updated_at = ?2 WHERE id = ?1"};
     char id[ID_SIZE];
-    if (destination_begin(store, user_id, NULL) && destination_find_first(store, user_id, id) &&
-        sql_run(store, &clear, TEXT(id), INTEGER(now)))
-        outbox_cancel(store, id, now);
-    return sql_commit(store);
+    while (sql_transact(store))
+        if (destination_lock(store, user_id, NULL) && destination_find_first(store, user_id, id) &&
+            sql_run(store, &clear, TEXT(id), INTEGER(now)))
+            outbox_cancel(store, id, now);
+    return sql_result(store);
 }
