@@ -45,7 +45,7 @@ static int64_t free_at(const char *path) {
 
 static void measure(struct request *rq) {
     const char *file = target_file(rq->config->database);
-    found.opened = store_open_for_reading(rq->config->database, &found.store);
+    found.opened = store_open_for_reading(rq->config->reader, &found.store);
     found.database = size_of(file);
     found.write_ahead_log = file ? size_of(arena_printf(rq->arena, "%s-wal", file)) : UNKNOWN_SIZE;
     found.log = size_of(rq->config->log_file);
@@ -290,7 +290,7 @@ static bool write_database(struct request *rq, struct buffer *out) {
     if (result == STORE_OK)
         result = store_count_backlog(found.store, &backlog);
     if (result != STORE_OK) {
-        log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
+        log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->reader_name,
                     store_reason(found.store));
         return false;
     }

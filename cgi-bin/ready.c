@@ -53,7 +53,7 @@ static const char *check_disk(const char *path, const char *absent) {
 
 static void inspect(struct request *rq) {
     const struct config *config = rq->config;
-    found.opened = store_open_for_reading(config->database, &found.store);
+    found.opened = store_open_for_reading(config->reader, &found.store);
     found.key_file = check_key_file(config->secret_key_file);
     const char *file = target_file(config->database);
     found.disk = file ? check_disk(file, NULL) : NULL; /* `database` reports a missing file */
@@ -126,7 +126,7 @@ static int get_ready(struct request *rq) {
     if (result == STORE_OK)
         result = store_find_heartbeat(found.store, "courier", &beat_at);
     if (result != STORE_OK)
-        log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
+        log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->reader_name,
                     store_reason(found.store));
     store_close(found.store);
     transport_stop();

@@ -1048,7 +1048,7 @@ finds() {
 @test "doctor shows every configuration key, whether it has its default, and no secret" {
     cli doctor
     local key count=0
-    for key in database secret_key_file graph_base_url graph_version app_secret verify_token environment \
+    for key in database database_reader secret_key_file graph_base_url graph_version app_secret verify_token environment \
         ca_path ca_file media_hosts webhook_egress log_file spool_dir magic_file public_url \
         graph_destructive document_root; do
         assert_equal "$(grep -c "^ok  *config.$key " "$body")" 1

@@ -20,15 +20,28 @@ static void close_store(void) {
     open_store = NULL;
 }
 
+/* A program that only reads opens the database with rights to read alone, if there are such. */
+static bool writes(const struct request *rq) {
+    return rq->needs & WRITES_DATABASE;
+}
+
+static const char *target_of(const struct request *rq) {
+    return writes(rq) ? rq->config->database : rq->config->reader;
+}
+
+static void log_database(const struct request *rq) {
+    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id,
+                writes(rq) ? rq->config->database_name : rq->config->reader_name,
+                store_reason(open_store));
+}
+
 static void open_database(const struct request *rq) {
     static bool closes_at_exit;
-    const struct config *config = rq->config;
     close_store();
     if (!closes_at_exit)
         closes_at_exit = atexit(close_store) == 0;
-    open_result = rq->needs & WRITES_DATABASE
-                      ? store_open(config->database, &open_store)
-                      : store_open_for_reading(config->database, &open_store);
+    open_result = writes(rq) ? store_open(target_of(rq), &open_store)
+                             : store_open_for_reading(target_of(rq), &open_store);
 }
 
 void state_prepare(struct request *rq) {
@@ -43,8 +56,7 @@ void state_prepare_server(struct request *rq) {
 
 /* Logs the reason of a store call that did not succeed, and fails the request with `code`. */
 static int fail_database(struct request *rq, enum failure_code code, enum store_result result) {
-    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
-                store_reason(open_store));
+    log_database(rq);
     if (is_prepared && result == STORE_UNAVAILABLE)
         transport_stop(); /* this process is confined and cannot reopen it; the next one can */
     if (result == STORE_BUSY || code == UNAVAILABLE)
@@ -67,14 +79,13 @@ static int fail_replaced(struct request *rq, enum failure_code code) {
     transport_stop();
     if (open_result != STORE_OK)
         return fail_database(rq, code, open_result);
-    log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->database_name,
-                store_reason(open_store));
+    log_database(rq);
     reply_header(rq, "Retry-After", "1");
     return fail(rq, code, "The gateway's database was replaced; try again in a second.");
 }
 
 struct store *state_store(struct request *rq, enum failure_code code) {
-    if (open_store && open_result == STORE_OK && store_is_alive(open_store, rq->config->database))
+    if (open_store && open_result == STORE_OK && store_is_alive(open_store, target_of(rq)))
         return open_store;
     if (is_prepared)
         return fail_replaced(rq, code), NULL;

@@ -28,6 +28,10 @@ const struct config_key config_keys[] = {
     {"database", offsetof(struct config, database), CONFIG_TARGET,
      "/var/lib/switchboard/switchboard.db", "the SQLite database",
      READS_DATABASE | WRITES_DATABASE},
+    {"database_reader", offsetof(struct config, database_reader), CONFIG_TARGET, "",
+     "the same database for the programs that only read, with a role that cannot write; empty: the "
+     "value of database",
+     READS_DATABASE},
     PATH(secret_key_file, "/etc/switchboard/secret.key", USES_KEYS,
          "the keys that encrypt platform tokens and webhook codes at rest"),
     KEY(graph_base_url, CONFIG_URL, "https://graph.facebook.com", "base URL of the platform's API"),
@@ -67,7 +71,11 @@ const struct config_key config_keys[] = {
 
 static const char *const kind_rules[] = {
     [CONFIG_TEXT] = "any text",
+#ifdef SWITCHBOARD_POSTGRESQL
+    [CONFIG_TARGET] = "an absolute path, or postgresql://USER@HOST:PORT/NAME",
+#else
     [CONFIG_TARGET] = "an absolute path",
+#endif
     [CONFIG_SECRET] = "any text",
     [CONFIG_PATH] = "an absolute path",
     [CONFIG_OPTION] = "an absolute path, or to nothing",
@@ -161,7 +169,8 @@ static bool is_valid(const struct config_key *key, const char *value) {
     switch (key->kind) {
     case CONFIG_TEXT:
     case CONFIG_SECRET: return true;
-    case CONFIG_TARGET: return target_file(value) || target_scheme(value);
+    case CONFIG_TARGET:
+        return target_file(value) || target_scheme(value) || (!value[0] && !key->preset[0]);
     case CONFIG_PATH: return value[0] == '/' || (!value[0] && !key->preset[0]);
     case CONFIG_OPTION:
     case CONFIG_FOR_CLI: return value[0] == '/' || !value[0];
@@ -263,7 +272,9 @@ int config_read(const char *path, struct arena *arena, struct config *config, co
             return -1;
         }
     }
+    config->reader = *config->database_reader ? config->database_reader : config->database;
     config->database_name = target_name(arena, config->database);
+    config->reader_name = target_name(arena, config->reader);
     place_tables(config, arena);
     return 0;
 }

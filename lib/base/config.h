@@ -12,6 +12,7 @@
  * NULL, and empty when unset. */
 struct config {
     const char *database;
+    const char *database_reader; /* "": `database` */
     const char *secret_key_file;
     const char *graph_base_url;
     const char *graph_version;
@@ -31,14 +32,16 @@ struct config {
     const char *public_url;
     const char *graph_destructive;
     const char *document_root;
-    const char
-        *database_name; /* of `database`, to be printed and logged instead of it (target.h) */
+    const char *reader; /* the target of programs that only read */
+    /* of `database` and `reader`, to be printed and logged instead of them (target.h) */
+    const char *database_name, *reader_name;
 };
 
 /* The form that a value must have. */
 enum config_kind {
     CONFIG_TEXT,    /* anything */
-    CONFIG_TARGET,  /* an absolute path, or a URL, which may hold a password (target.h) */
+    CONFIG_TARGET,  /* an absolute path, or a URL, which may hold a password (target.h); empty
+                       where the default is empty */
     CONFIG_SECRET,  /* anything; never printed */
     CONFIG_PATH,    /* an absolute path, or empty where the default is empty */
     CONFIG_OPTION,  /* an absolute path, or empty */

@@ -64,10 +64,14 @@ struct driver {
 struct store_restoration;
 struct store_finding;
 struct store_file;
+struct store_connections;
 
-/* The functions of upkeep.h, and store_migrate. A list is added to the buffer. */
+/* The functions of upkeep.h, and store_migrate. A list is added to the buffer. Those for the role
+ * that reads and for connections are NULL for a database without them. */
 struct upkeep {
     enum store_result (*migrate)(const char *target, int *from, int *to, struct store **store);
+    enum store_result (*admit_reader)(struct store *store, struct arena *arena, const char *reader,
+                                      const char **role);
     enum store_result (*backup)(struct store *store, const char *path);
     enum store_result (*restore)(const char *target, const char *file,
                                  struct store_restoration *restoration, struct store **store);
@@ -75,6 +79,10 @@ struct upkeep {
     void (*examine)(const char *target, struct arena *arena, struct buffer *findings);
     enum store_result (*inspect)(struct store *store, struct arena *arena, bool is_full,
                                  struct buffer *findings);
+    enum store_result (*inspect_reader)(struct store *store, struct arena *arena,
+                                        struct buffer *findings);
+    enum store_result (*count_connections)(struct store *store,
+                                           struct store_connections *connections);
 };
 
 extern const struct driver sqlite_driver;

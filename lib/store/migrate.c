@@ -7,6 +7,7 @@
 #include "store/contact_term.h"
 #include "store/copy.h"
 #include "store/schema.h"
+#include "store/schema_steps.h"
 
 /* Version 1 to 2. */
 static const char *const to_2[] = {
@@ -377,17 +378,9 @@ static const char *const to_5[] = {
     NULL,
 };
 
-/* The numbered steps: `sql` migrates version to - 1 to version `to`. schema.sql is the result of
- * all steps; a test compares the two. `fill` then writes what SQL cannot compute. */
-static const struct {
-    int to;
-    const char *const *sql;
-    bool (*fill)(struct store *store); /* NULL: nothing */
-} steps[] = {
-    {2, to_2, NULL},
-    {3, to_3, NULL},
-    {4, to_4, contact_term_fill},
-    {5, to_5, NULL},
+/* The steps before those of schema_steps: there were only SQLite databases. */
+static const struct schema_step first_steps[] = {
+    {2, to_2, NULL}, {3, to_3, NULL}, {4, to_4, contact_term_fill}, {5, to_5, NULL}, {0},
 };
 
 /* Creates an empty file; SQLite gives its -wal and -shm the same mode. */
@@ -417,11 +410,11 @@ static bool run_step(struct store *store, const char *const *sql) {
     return true;
 }
 
-static void run_steps(struct store *store, int version) {
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (steps[i].to > version &&
-            (!run_step(store, steps[i].sql) || (steps[i].fill && !steps[i].fill(store)) ||
-             !set_version(store, steps[i].to)))
+static void run_steps(struct store *store, const struct schema_step *step, int version) {
+    for (; step->to; step++)
+        if (step->to > version &&
+            (!run_step(store, step->sql) || (step->fill && !step->fill(store)) ||
+             !set_version(store, step->to)))
             return;
 }
 
@@ -472,8 +465,10 @@ static enum store_result migrate(struct store *store, int *from) {
         *from = (int)sql_integer(store, "PRAGMA user_version");
         if (*from == 0)
             create_schema(store);
-        else if (*from < SCHEMA_VERSION)
-            run_steps(store, *from);
+        else if (*from < SCHEMA_VERSION) {
+            run_steps(store, first_steps, *from);
+            run_steps(store, schema_steps, *from);
+        }
     }
     return sql_commit(store);
 }

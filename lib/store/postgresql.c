@@ -16,10 +16,13 @@ enum {
     MOST_PENDING = 8,        /* commands that are sent with the next statement */
     LOCK_BUCKETS = 1024,     /* of one kind and owner: bounds the server's table of locks */
     WORK_OF_STATEMENT = 100, /* units of store_limit_work; about that of SQLite for the same */
+    OLDEST_SERVER = 150000,
     TYPE_BYTEA = 17,
     TYPE_BIGINT = 20,
     TYPE_TEXT = 25,
 };
+
+#define UNDEFINED_TABLE "42P01"
 
 /* A connection to a PostgreSQL server. */
 struct connection {
@@ -52,6 +55,10 @@ PGconn *postgresql_handle(struct store *store) {
     return connection_of(store)->db;
 }
 
+bool postgresql_is_pooled(const struct store *store) {
+    return connection_of(store)->is_pooled;
+}
+
 /* --- failures --- */
 
 /* The result for an SQLSTATE (PostgreSQL, Appendix A); NULL: the connection failed. */
@@ -60,20 +67,21 @@ static enum store_result result_of(const char *state) {
         const char *prefix;
         enum store_result result;
     } classes[] = {
-        {"23", STORE_CONFLICT},       /* integrity constraint violation */
-        {"40", STORE_BUSY},           /* serialization failure, deadlock */
-        {"55P03", STORE_BUSY},        /* lock_timeout */
-        {"57014", STORE_BUSY},        /* statement_timeout */
-        {"53100", STORE_FULL},        /* disk full */
-        {"53300", STORE_UNAVAILABLE}, /* too many connections */
-        {"08", STORE_UNAVAILABLE},    /* connection exception */
-        {"57P", STORE_UNAVAILABLE},   /* shut down, or starting up */
-        {"25006", STORE_UNAVAILABLE}, /* a standby */
-        {"28", STORE_UNAVAILABLE},    /* authentication */
-        {"3D", STORE_UNAVAILABLE},    /* no such database */
-        {"42P01", STORE_UNAVAILABLE}, /* no such table */
-        {"42501", STORE_UNAVAILABLE}, /* insufficient privilege */
-        {"XX001", STORE_CORRUPT},     {"XX002", STORE_CORRUPT},
+        {"23", STORE_CONFLICT},               /* integrity constraint violation */
+        {"40", STORE_BUSY},                   /* serialization failure, deadlock */
+        {"55P03", STORE_BUSY},                /* lock_timeout */
+        {"57014", STORE_BUSY},                /* statement_timeout */
+        {"53100", STORE_FULL},                /* disk full */
+        {"53300", STORE_UNAVAILABLE},         /* too many connections */
+        {"08", STORE_UNAVAILABLE},            /* connection exception */
+        {"57P", STORE_UNAVAILABLE},           /* shut down, or starting up */
+        {"25006", STORE_UNAVAILABLE},         /* a standby */
+        {"28", STORE_UNAVAILABLE},            /* authentication */
+        {"3D", STORE_UNAVAILABLE},            /* no such database */
+        {UNDEFINED_TABLE, STORE_UNAVAILABLE}, /* no such table */
+        {"42501", STORE_UNAVAILABLE},         /* insufficient privilege */
+        {"XX001", STORE_CORRUPT},
+        {"XX002", STORE_CORRUPT},
     };
     if (!state)
         return STORE_UNAVAILABLE;
@@ -130,22 +138,70 @@ static PGconn *connect_to(const char *target, bool for_reading) {
                                  "client_encoding",
                                  NULL};
     const char *const values[] = {
-        "2", "3000", for_reading ? "any" : "read-write", "switchboard", target, "UTF8", NULL};
+        "2", "3000", for_reading ? "primary" : "read-write", "switchboard", target, "UTF8", NULL};
     return PQconnectdbParams(names, values, 1);
 }
 
-/* libpq's message about an invalid URL may quote the URL, and so a password. */
-static bool is_valid(const char *target) {
+/* Parses a URL without pooler=transaction. libpq's message about an invalid one is dropped, because
+ * it may quote the URL, and so a password. NULL: invalid. */
+static PQconninfoOption *parse(const char *url) {
     char *message = NULL;
-    PQconninfoOption *options = PQconninfoParse(target, &message);
+    PQconninfoOption *options = PQconninfoParse(url, &message);
     PQfreemem(message);
-    PQconninfoFree(options);
-    return options != NULL;
+    return options;
 }
 
+static const char *option_of(const PQconninfoOption *options, const char *keyword) {
+    for (; options && options->keyword; options++)
+        if (strcmp(options->keyword, keyword) == 0 && options->val)
+            return options->val;
+    return "";
+}
+
+/* Whether libpq reads the URL, and no piece of a password whose `/`, `?` or `@` is not escaped as
+ * host, port or name: later messages quote them. */
+static bool is_valid(const char *url) {
+    const char *query = url + strcspn(url, "?"), *at = strchr(url, '@');
+    const char *hosts = strstr(url, "://");
+    PQconninfoOption *options = hosts ? parse(url) : NULL;
+    const char *port = option_of(options, "port");
+    const bool is_clear = !at || at >= query ||
+                          (at < hosts + 3 + strcspn(hosts + 3, "/") &&
+                           memchr(at + 1, '@', (size_t)(query - at - 1)) == NULL);
+    const bool is_valid = options && is_clear && port[strspn(port, "0123456789,")] == '\0';
+    PQconninfoFree(options);
+    return is_valid;
+}
+
+/* libpq prints notices to standard error, which is the web server's log. */
+static void ignore_notice(void *context, const PGresult *result) {
+    (void)context, (void)result;
+}
+
+const char *postgresql_user(const char *target, struct arena *arena) {
+    char *url = arena_copy(arena, slice_of(target));
+    take_pooler(url);
+    PQconninfoOption *options = is_valid(url) ? parse(url) : NULL;
+    const char *user = arena_copy(arena, slice_of(option_of(options, "user")));
+    PQconninfoFree(options);
+    return *user ? user : NULL;
+}
+
+/* The message has a line for each host. */
 static enum store_result refuse_connection(struct connection *c) {
     const char *text = PQerrorMessage(c->db);
-    return sql_refuse(&c->store, STORE_UNAVAILABLE, "%.*s", (int)strcspn(text, "\n"), text);
+    char lines[700];
+    size_t n = 0;
+    for (; *text && n < sizeof lines - 2; text++)
+        if (*text != '\n')
+            lines[n++] = *text == '\t' ? ' ' : *text;
+        else if (text[1])
+            lines[n++] = ';', lines[n++] = ' ';
+    lines[n] = '\0';
+    return sql_refuse(&c->store, STORE_UNAVAILABLE, "%s%s", lines,
+                      strstr(lines, "session is read-only") || strstr(lines, "hot standby mode")
+                          ? "; it is a standby: name the host of the primary too"
+                          : "");
 }
 
 enum store_result postgresql_connect(const char *target, bool for_reading, struct store **out) {
@@ -170,6 +226,12 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
         result = sql_refuse(&c->store, STORE_UNKNOWN, "out of memory");
     else if (PQstatus(c->db) != CONNECTION_OK)
         result = refuse_connection(c);
+    else if (PQserverVersion(c->db) < OLDEST_SERVER)
+        result = sql_refuse(&c->store, STORE_UNAVAILABLE,
+                            "the server has version %s; this program needs PostgreSQL %d or newer",
+                            PQparameterStatus(c->db, "server_version"), OLDEST_SERVER / 10000);
+    if (c->db)
+        PQsetNoticeReceiver(c->db, ignore_notice, NULL);
     free(url);
     return result;
 }
@@ -177,8 +239,12 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
 static enum store_result check_version(struct store *store) {
     int64_t version = postgresql_integer(store, "SELECT version FROM schema_version");
     enum store_result result = sql_result(store);
-    if (result != STORE_OK)
-        return sql_refuse(store, result,
+    const bool is_missing =
+        result == STORE_OK ? version < 0 : strstr(store->reason, UNDEFINED_TABLE) != NULL;
+    if (result != STORE_OK && !is_missing)
+        return result; /* the reason is that of the server */
+    if (is_missing)
+        return sql_refuse(store, STORE_UNAVAILABLE,
                           "it has no schema of this program: run `switchboard init`");
     if (version < SCHEMA_VERSION)
         return sql_refuse(store, STORE_UNAVAILABLE,

@@ -16,6 +16,14 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
 /* libpq's connection, for calls that are not statements. */
 PGconn *postgresql_handle(struct store *store);
 
+/* Whether the URL says that a pooler is between, which gives each transaction another connection.
+ */
+bool postgresql_is_pooled(const struct store *store);
+
+/* Returns the name of the role in the target's URL, in `arena`; NULL: it names none, or is no URL
+ * that libpq reads. */
+const char *postgresql_user(const char *target, struct arena *arena);
+
 /* Runs SQL of constant text without parameters; false on failure. */
 bool postgresql_script(struct store *store, const char *sql);
 
@@ -25,5 +33,16 @@ int64_t postgresql_integer(struct store *store, const char *sql);
 
 /* The same for a text, copied into `arena`; NULL when there is none, and on failure. */
 const char *postgresql_text(struct store *store, struct arena *arena, const char *sql);
+
+/* The functions of struct upkeep that have files of their own. */
+enum store_result postgresql_migrate(const char *target, int *from, int *to, struct store **store);
+enum store_result postgresql_admit_reader(struct store *store, struct arena *arena,
+                                          const char *reader, const char **role);
+enum store_result postgresql_inspect(struct store *store, struct arena *arena, bool is_full,
+                                     struct buffer *findings);
+enum store_result postgresql_inspect_reader(struct store *store, struct arena *arena,
+                                            struct buffer *findings);
+enum store_result postgresql_count_connections(struct store *store,
+                                               struct store_connections *connections);
 
 #endif

@@ -68,3 +68,28 @@ enum store_result store_inspect(struct store *store, struct arena *arena, bool i
     *count = rows.n / sizeof **findings;
     return result;
 }
+
+enum store_result store_admit_reader(struct store *store, struct arena *arena, const char *reader,
+                                     const char **role) {
+    const struct upkeep *upkeep = upkeep_of(store->driver);
+    *role = NULL;
+    return upkeep->admit_reader ? upkeep->admit_reader(store, arena, reader, role) : STORE_OK;
+}
+
+enum store_result store_inspect_reader(struct store *store, struct arena *arena,
+                                       struct store_finding **findings, size_t *count) {
+    const struct upkeep *upkeep = upkeep_of(store->driver);
+    struct buffer rows = buffer_in(arena);
+    enum store_result result =
+        upkeep->inspect_reader ? upkeep->inspect_reader(store, arena, &rows) : STORE_OK;
+    *findings = (struct store_finding *)(void *)rows.p;
+    *count = rows.n / sizeof **findings;
+    return result;
+}
+
+enum store_result store_count_connections(struct store *store,
+                                          struct store_connections *connections) {
+    const struct upkeep *upkeep = upkeep_of(store->driver);
+    *connections = (struct store_connections){0};
+    return upkeep->count_connections ? upkeep->count_connections(store, connections) : STORE_OK;
+}

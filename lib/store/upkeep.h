@@ -60,4 +60,23 @@ void store_examine(const char *target, struct arena *arena, struct store_finding
 enum store_result store_inspect(struct store *store, struct arena *arena, bool is_full,
                                 struct store_finding **findings, size_t *count);
 
+/* Grants the role of the target `reader` the right to read all tables of the open store, which has
+ * the rights of an owner. `*role` is its name, in `arena`; NULL: nothing was granted, since
+ * `reader` names no other role or the database has no roles. */
+enum store_result store_admit_reader(struct store *store, struct arena *arena, const char *reader,
+                                     const char **role);
+
+/* Checks the rights of a store that was opened with the target of the programs that only read. */
+enum store_result store_inspect_reader(struct store *store, struct arena *arena,
+                                       struct store_finding **findings, size_t *count);
+
+/* The connections of a server. */
+struct store_connections {
+    int used, most; /* all, and how many the programs may have; most 0: there is no limit */
+    bool is_pooled; /* they are those of a pooler, which many processes share */
+};
+
+enum store_result store_count_connections(struct store *store,
+                                          struct store_connections *connections);
+
 #endif

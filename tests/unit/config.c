@@ -26,6 +26,7 @@ static const struct {
     const char *key, *preset, *good, *bad;
 } keys[] = {
     {"database", "/var/lib/switchboard/switchboard.db", "/a b/c.db", "relative.db"},
+    {"database_reader", "", "/a b/c.db", "relative.db"},
     {"secret_key_file", "/etc/switchboard/secret.key", "/k", ""},
     {"graph_base_url", "https://graph.facebook.com", "http://127.0.0.1:8081/x",
      "graph.facebook.com"},

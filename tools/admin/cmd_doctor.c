@@ -117,7 +117,7 @@ static void check_keys(struct report *report) {
         report_add(report, FAIL, "key file", "%s", error);
 }
 
-static void add_findings(struct report *report, const struct store_finding *findings,
+void report_add_findings(struct report *report, const struct store_finding *findings,
                          size_t count) {
     static const enum level levels[] = {
         [FINDING_OK] = OK, [FINDING_WARNING] = WARN, [FINDING_FAULT] = FAIL};
@@ -130,7 +130,7 @@ static void check_unopened(struct report *report) {
     struct store_finding *findings;
     size_t count;
     store_examine(call->config.database, &call->arena, &findings, &count);
-    add_findings(report, findings, count);
+    report_add_findings(report, findings, count);
 }
 
 static void check_open(struct report *report) {
@@ -175,7 +175,7 @@ static void check_database(struct report *report) {
         report_add(report, FAIL, "database", "%s", store_reason(call->store));
         return;
     }
-    add_findings(report, findings, count);
+    report_add_findings(report, findings, count);
     check_courier(report, beat_at);
 }
 
@@ -452,10 +452,11 @@ static void check_linked(struct report *report) {
 }
 
 static void (*const checks[])(struct report *report) = {
-    check_config, check_keys,        check_unopened,        check_open,     check_database,
-    check_tokens, check_disk,        check_spool,           check_upstream, check_confinement,
-    check_access, check_types,       doctor_check_counters, check_refusals, check_foreign,
-    check_linked, doctor_check_site,
+    check_config,   check_keys,          check_unopened,           check_open,
+    check_database, doctor_check_reader, doctor_check_connections, check_tokens,
+    check_disk,     check_spool,         check_upstream,           check_confinement,
+    check_access,   check_types,         doctor_check_counters,    check_refusals,
+    check_foreign,  check_linked,        doctor_check_site,
 };
 
 int doctor_run(struct invocation *call) {

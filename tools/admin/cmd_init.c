@@ -5,9 +5,11 @@
 
 #include "base/crypto.h"
 #include "base/keyring.h"
+#include "base/target.h"
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "store/upkeep.h"
 
 /* Creates the key file when there is none, and reads it either way. */
 static int ensure_keys(struct invocation *call, bool *created) {
@@ -34,19 +36,23 @@ static int ensure_spool(struct invocation *call, bool *created) {
 
 struct made {
     bool keys, spool;
-    int from, to; /* schema versions; from 0: created */
+    int from, to;       /* schema versions; from 0: created */
+    const char *reader; /* the role that may read now; NULL: none */
 };
 
 static const char *database_text(struct invocation *call, const struct made *made) {
-    const char *path = call->config.database_name;
+    const char *file = target_file(call->config.database);
     if (made->from == made->to)
         return arena_printf(&call->arena, "up to date, schema version %d", made->to);
     if (!made->from)
         return arena_printf(&call->arena, "created, schema version %d", made->to);
+    if (!file)
+        return arena_printf(&call->arena, "migrated from schema version %d to %d", made->from,
+                            made->to);
     return arena_printf(&call->arena,
                         "migrated from schema version %d to %d; the copy made before is "
                         "%s.before-v%d",
-                        made->from, made->to, path, made->from + 1);
+                        made->from, made->to, file, made->from + 1);
 }
 
 static int print(struct invocation *call, const struct made *made) {
@@ -59,10 +65,13 @@ static int print(struct invocation *call, const struct made *made) {
     json_write_bool(&json, "secretKeyCreated", made->keys);
     json_write_text(&json, "spoolDir", config->spool_dir);
     json_write_bool(&json, "spoolCreated", made->spool);
-    return object_print(call, &json, "key file %s: %s\nspool directory %s: %s\ndatabase %s: %s",
-                        config->secret_key_file, made->keys ? "created" : "kept", config->spool_dir,
-                        made->spool ? "created" : "kept", config->database_name,
-                        database_text(call, made));
+    if (made->reader)
+        json_write_text(&json, "reader", made->reader);
+    return object_print(
+        call, &json, "key file %s: %s\nspool directory %s: %s\ndatabase %s: %s%s%s",
+        config->secret_key_file, made->keys ? "created" : "kept", config->spool_dir,
+        made->spool ? "created" : "kept", config->database_name, database_text(call, made),
+        made->reader ? "\nrole that may read all tables: " : "", made->reader ? made->reader : "");
 }
 
 int init_run(struct invocation *call) {
@@ -72,5 +81,7 @@ int init_run(struct invocation *call) {
         return status;
     enum store_result result =
         store_migrate(call->config.database, &made.from, &made.to, &call->store);
+    if (result == STORE_OK)
+        result = store_admit_reader(call->store, &call->arena, call->config.reader, &made.reader);
     return result == STORE_OK ? print(call, &made) : fail_store(call, result);
 }

@@ -78,7 +78,8 @@ static void print_config_page(struct arena *arena) {
     manual_begin(&config_manual);
     manual_section("KEYS");
     for (const struct config_key *key = config_keys; key->name; key++) {
-        bool may_be_empty = key->kind == CONFIG_PATH && !key->preset[0];
+        bool may_be_empty =
+            (key->kind == CONFIG_PATH || key->kind == CONFIG_TARGET) && !key->preset[0];
         manual_item(key->name, key->meaning);
         manual_break();
         manual_text(arena_printf(arena, "Value: %s%s%s", config_form(key),

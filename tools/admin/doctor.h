@@ -44,6 +44,14 @@ size_t doctor_read_start(const char *path, void *bytes, size_t size);
 /* Checks that the file of the counters can be used or created, and changes nothing. */
 void doctor_check_counters(struct report *report);
 
+/* Checks the rights of the role of database_reader, and how many connections the pools of this host
+ * may need; adds nothing for a database without roles and limits. */
+void doctor_check_reader(struct report *report);
+void doctor_check_connections(struct report *report);
+
+/* Adds what the store found. */
+void report_add_findings(struct report *report, const struct store_finding *findings, size_t count);
+
 /* Looks at the gateway from outside, by HTTP requests to --url or public_url, within a minute;
  * adds nothing when neither is given. */
 void doctor_check_site(struct report *report);

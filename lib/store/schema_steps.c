@@ -1,0 +1,5 @@
+#include "store/schema_steps.h"
+
+const struct schema_step schema_steps[] = {
+    {0},
+};
