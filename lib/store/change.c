@@ -1,13 +1,9 @@
 #include "store/change.h"
 
+#include "store/user_number.h"
+
 bool change_next(struct store *store, const char *user_id, int64_t *change) {
-    static struct statement s = {.sql = "UPDATE \"user\" SET change_sequence = change_sequence + 1 "
-                                        "WHERE id = ?1 RETURNING change_sequence"};
-    sql_start(store, &s, TEXT(user_id));
-    if (!sql_row(store, &s))
-        return false;
-    *change = column_integer(&s, 0);
-    return !sql_row(store, &s) && !sql_failed(store); /* SQLite writes when the last step is done */
+    return user_number_next(store, user_id, NUMBER_CHANGE, change);
 }
 
 bool change_thread(struct store *store, const char *thread_id, int64_t change) {

@@ -9,11 +9,12 @@
 
 /* An open store: the first member of the driver's own struct. */
 struct store {
-    const struct driver *driver; /* NULL: no driver supports the target */
-    enum store_result failure;   /* the first since the last sql_result; STORE_OK: none */
-    char reason[1024];           /* for store_reason */
-    struct statement *prepared;  /* all statements prepared on it */
-    struct {                     /* of sql_transact */
+    const struct driver *driver;  /* NULL: no driver supports the target */
+    enum store_result failure;    /* the first since the last sql_result; STORE_OK: none */
+    char reason[1024];            /* for store_reason */
+    struct statement *prepared;   /* all statements prepared on it */
+    struct user_numbers *numbers; /* collected (user_number.h); NULL: they are not */
+    struct {                      /* of sql_transact */
         bool is_open;
         int count;               /* how often the transaction was repeated */
         bool may_have_committed; /* for sql_may_have_committed */

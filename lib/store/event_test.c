@@ -20,18 +20,28 @@ static bool find_webhook(struct store *store, const char *user_id, const char *i
     return true;
 }
 
+/* Whether the event is stored already, by a call that is repeated. */
+static bool is_known(struct store *store, const char *id) {
+    static struct statement s = {.sql = "SELECT 1 FROM event WHERE id = ?1"};
+    sql_start(store, &s, TEXT(id));
+    const bool found = sql_row(store, &s);
+    if (found)
+        sql_stop(&s);
+    return found;
+}
+
 enum store_result store_insert_test_event(struct store *store, struct arena *arena,
                                           const char *user_id, const char *webhook_id,
                                           const char *id, int64_t now, event_writer *write) {
     char target[ID_SIZE];
-    bool is_found = false, is_set = false, is_new;
+    bool is_found = false, is_set = false;
     while (sql_transact(store)) {
         struct store_event event = {.type = TEST_EVENT_TYPE, .user_id = user_id, .now = now};
         is_set = false;
         sql_lock(store, LOCK_USER, NULL, &user_id, 1);
         is_found = !sql_failed(store) &&
                    find_webhook(store, user_id, webhook_id, target, &is_set, &event.is_forward);
-        if (is_set && outbox_add(store, arena, &event, id, write, NULL, &is_new) && is_new)
+        if (is_set && !is_known(store, id) && outbox_add(store, arena, &event, id, write, NULL))
             outbox_deliver(store, &event, id, target, NULL);
     }
     enum store_result result = sql_result(store);

@@ -153,9 +153,8 @@ static bool insert_event(struct forwarding *f, struct store_event *event, const 
                          struct buffer *made) {
     const struct outbox_post post = {f->post_id, parts};
     char *id = arena_alloc(f->arena, ID_SIZE);
-    bool is_new;
     id_make(id, "evt_", f->now);
-    if (!insert_post(f) || !outbox_add(f->store, f->arena, event, id, NULL, &post, &is_new))
+    if (!insert_post(f) || !outbox_add(f->store, f->arena, event, id, NULL, &post))
         return false;
     buffer_add(made, &(struct made){id, parts, event->sequence}, sizeof(struct made));
     f->events++;

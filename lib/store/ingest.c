@@ -11,6 +11,7 @@
 #include "store/identity.h"
 #include "store/outbox_entry.h"
 #include "store/usage_tally.h"
+#include "store/user_number.h"
 #include "store/webhook_match.h"
 
 enum {
@@ -26,6 +27,7 @@ struct ingest {
     int64_t now;
     event_writer *write;
     size_t events;
+    struct user_numbers numbers;
     struct usage_tally usage;
     struct buffer webhooks; /* of struct webhook_list: those of each user of the payload */
     size_t foreign_count;
@@ -215,13 +217,12 @@ static bool handle_other(struct ingest *in, struct store_update *update) {
  */
 static bool deliver_event(struct ingest *in, struct store_event *event) {
     const char *id = NULL;
-    bool is_new = true;
-    for (size_t i = 0; i < in->owner.webhooks.count && is_new; i++) {
+    for (size_t i = 0; i < in->owner.webhooks.count; i++) {
         const struct webhook_match *webhook = &in->owner.webhooks.list[i];
         if (!webhook_match_event(webhook, event->type, event->line_id))
             continue;
-        if (!id && !outbox_add(in->store, in->arena, event, id = new_id(in, "evt_"), in->write,
-                               NULL, &is_new))
+        if (!id &&
+            !outbox_add(in->store, in->arena, event, id = new_id(in, "evt_"), in->write, NULL))
             return false;
         if (!outbox_deliver(in->store, event, id, webhook->id, event->contact.id))
             return false;
@@ -788,7 +789,8 @@ static bool handle(struct ingest *in, struct store_update *update) {
         return !in->owner.is_foreign || count_foreign(in, update);
     }
     const enum store_outcome earlier = update->outcome;
-    size_t events = in->events;
+    const size_t events = in->events;
+    const struct user_numbers numbers = in->numbers;
     struct usage_line usage;
     if (!copy_usage(in, &usage))
         return false;
@@ -800,6 +802,7 @@ static bool handle(struct ingest *in, struct store_update *update) {
             return false;
         sql_result(in->store); /* clears the error */
         in->events = events;
+        in->numbers = numbers;
         restore_usage(in, &usage);
         sql_start_with(in->store, &undo, NULL, 0);
         if (sql_row(in->store, &undo) || !insert_platform_update(in, update, OUTCOME_REFUSED))
@@ -929,10 +932,12 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
                             .write = payload->write,
                             .usage = {.now = payload->now}};
         arena_reset(&scratch);
+        user_number_collect(store, &in.numbers);
         if (!handle_all(&in, payload) ||
             (payload->post && !forward_insert(store, &scratch, payload->post, &in.webhooks,
                                               payload->now, &in.events)))
             sql_abandon(store);
+        user_number_write(store);
         if (in.events || !sql_may_have_committed(store))
             payload->events = in.events;
     }

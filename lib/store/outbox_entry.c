@@ -1,33 +1,18 @@
 #include "store/outbox_entry.h"
 
-/* Sets the event's sequence to its user's next one; *is_new is false when the event is stored. */
-static bool next_sequence(struct store *store, struct store_event *event, const char *id,
-                          bool *is_new) {
-#define NEXT(column)                                                                               \
-    "UPDATE \"user\" SET " column " = " column " + 1 WHERE id = ?1 "                               \
-    "AND NOT EXISTS (SELECT 1 FROM event e WHERE e.id = ?2) RETURNING " column
-    static struct statement of_events = {.sql = NEXT("event_sequence")};
-    static struct statement of_forwards = {.sql = NEXT("forward_sequence")};
-    struct statement *s = event->is_forward ? &of_forwards : &of_events;
-    sql_start(store, s, TEXT(event->user_id), TEXT(id));
-    if (!(*is_new = sql_row(store, s)))
-        return !sql_failed(store);
-    event->sequence = column_integer(s, 0);
-    return !sql_row(store, s) && !sql_failed(store); /* SQLite writes when the last step is done */
-}
+#include "store/user_number.h"
 
 bool outbox_add(struct store *store, struct arena *arena, struct store_event *event, const char *id,
-                event_writer *write, const struct outbox_post *post, bool *is_new) {
+                event_writer *write, const struct outbox_post *post) {
     static struct statement s = {
         .sql = "INSERT INTO event (id, user_id, is_forward, sequence, type, contact_id, line_id, "
                "body, post_id, parts, state, created_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'pending', ?11)"};
     static const struct outbox_post none = {NULL, NULL};
     const struct slice no_body = {NULL, 0};
-    if (!next_sequence(store, event, id, is_new))
+    if (!user_number_next(store, event->user_id, event->is_forward ? NUMBER_FORWARD : NUMBER_EVENT,
+                          &event->sequence))
         return false;
-    if (!*is_new)
-        return true;
     const struct slice body = post ? no_body : write(arena, event);
     post = post ? post : &none;
     return sql_run(store, &s, TEXT(id), TEXT(event->user_id), INTEGER(event->is_forward),

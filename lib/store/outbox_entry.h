@@ -12,10 +12,9 @@ struct outbox_post {
 };
 
 /* Gives the event its user's next sequence and inserts it. Its body is made by `write`, or of
- * `post`, if that is not NULL. *is_new is false when an event with this id is stored: nothing is
- * done. The caller inserts at least one delivery. */
+ * `post`, if that is not NULL. The caller inserts at least one delivery. */
 bool outbox_add(struct store *store, struct arena *arena, struct store_event *event, const char *id,
-                event_writer *write, const struct outbox_post *post, bool *is_new);
+                event_writer *write, const struct outbox_post *post);
 
 /* Inserts the delivery of the event to a webhook, due at once. `order_key` NULL: it has no order.
  */
