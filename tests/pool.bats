@@ -214,7 +214,7 @@ assert_all_served() {
 }
 
 @test "a pool that grew shrinks to its size when no connection waits" {
-    start_pool 2 --max-processes 4 --calm 1 -- "$OUT/cgi-bin/health"
+    start_pool 2 --max-processes 4 --calm 10 -- "$OUT/cgi-bin/health" # long enough to see 4
     eventually has_children "$pool" 2
     local first
     first=$(children "$pool")

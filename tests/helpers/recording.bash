@@ -49,7 +49,7 @@ record_exchange() {
 # which does not copy them: record_batch PATH
 record_batch() {
     [[ -n ${RECORD-} ]] || return 0
-    local kept=$RECORD/batch.$BASHPID.$RANDOM
+    local kept=$RECORD/batch.$BASHPID.$SRANDOM
     cp -rl "$batch" "$kept"
     printf '%s\n' "$TRANSPORT" "$method" "$1" \
         "${BATS_TEST_FILENAME##*/}: ${BATS_TEST_DESCRIPTION-}" "${header_list[@]}" >"$kept/batch"
