@@ -204,6 +204,7 @@ int main(int argc, char **argv) {
         &(struct service){.name = "graph",
                           .routes = routes,
                           .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | CALLS_WEBHOOKS,
+                          .load = upstream_load,
                           .prepare = upstream_prepare,
                           .enter = graph_enter,
                           .settle = graph_settle,

@@ -891,6 +891,7 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "messages",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                   .load = upstream_load,
                                    .prepare = upstream_prepare},
                  argc, argv);
 }

@@ -207,6 +207,7 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "templates",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                   .load = upstream_load,
                                    .prepare = upstream_prepare},
                  argc, argv);
 }

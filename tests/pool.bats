@@ -336,3 +336,55 @@ ask_in_turn() { # PREFIX N
     assert_success
     assert_equal "$(sent_count path=/messages)" 2
 }
+
+@test "with --fork one parent forks all processes, and a killed parent is replaced" {
+    start_pool 3 --fork -- "$OUT/cgi-bin/health"
+    eventually has_children "$pool" 3
+    local first before parent
+    first=$(children "$pool")
+    parent=$(pgrep -P "$pool" -x parent)
+    kill -9 "$parent"
+    kill -9 ${first%% *}
+    eventually has_children "$pool" 3
+    before=$(pgrep -P "$pool" -x parent)
+    [[ $before != "$parent" ]] || fail 'the parent was not replaced'
+    assert_equal "$(tr '\0' '\n' <"/proc/${first##* }/environ" 2>/dev/null | grep -c FORK_SOCKET || true)" 0
+    kill -HUP "$pool"
+    eventually has_other_children "$pool" 3 "$first"
+    [[ $(pgrep -P "$pool" -x parent) != "$before" ]] || fail 'SIGHUP did not replace the parent'
+}
+
+@test "with --fork the processes end with their pool, and with the pool that is killed" {
+    start_pool 2 --fork -- "$OUT/cgi-bin/health"
+    eventually has_children "$pool" 2
+    local process all
+    all="$(children "$pool") $(pgrep -P "$pool" -x parent)"
+    kill -9 "$pool"
+    for process in $all; do
+        eventually is_gone "$process"
+    done
+}
+
+@test "with --fork a program that cannot be run is logged with the reason" {
+    printf 'no program\n' >"$BATS_TEST_TMPDIR/program"
+    chmod 755 "$BATS_TEST_TMPDIR/program"
+    start_pool 1 --fork -- "$BATS_TEST_TMPDIR/program"
+    eventually grep -q 'cannot run' "$BATS_TEST_TMPDIR/pool.log"
+    assert_logged error "cannot run $BATS_TEST_TMPDIR/program: Exec format error"
+}
+
+@test "with --idle no process runs before the first connection, and after a time without one" {
+    "$root/tools/private-apache" stop --dir "$STACK/apache"
+    : >"$STACK/apache/pool.log"
+    start_apache --fcgi-idle 1
+    local pool_pid
+    pool_pid=$(pool_of version)
+    has_children "$pool_pid" 0
+    assert_equal "$(print_status /v2/version)" 200
+    eventually has_children "$pool_pid" 0
+    eventually test -z "$(pgrep -P "$pool_pid" || true)"
+    assert_equal "$(print_status /v2/version)" 200
+    ask_for_version 3
+    assert_all_served
+    ! grep 'ended with' "$STACK/apache/pool.log"
+}

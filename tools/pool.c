@@ -21,6 +21,8 @@ struct options {
     const char *socket, *pid_file, *watch; /* NULL: none */
     long processes, max_processes;
     long calm_s, grace_s;
+    long idle_s; /* 0: idle processes do not end */
+    bool forks;
     long max_requests; /* 0: the program's own default */
     char **program;    /* NULL-terminated, as execv(3) takes it */
 };
@@ -42,6 +44,10 @@ static const struct program_option rules[] = {
      "run up to N processes while connections wait"},
     {"calm",          "SECONDS", MEMBER(calm_s),        0, 86400, CALM_S,
      "end them again after SECONDS without a waiting connection"},
+    {"idle",          "SECONDS", MEMBER(idle_s),        1, 86400, 0,
+     "end a process after SECONDS without a request; the first\none starts with the first connection"},
+    {"fork",          NULL,      MEMBER(forks),         0, 0, 0,
+     "start PROGRAM once; it forks the processes"},
     {"max-requests",  "M",       MEMBER(max_requests),  1, LONG_MAX, 0,
      "set SWITCHBOARD_MAX_REQUESTS: a process ends after M requests"},
     {"grace",         "SECONDS", MEMBER(grace_s),       0, 3600, GRACE_S,
@@ -60,6 +66,11 @@ static const struct manual_item behaviour[] = {
                          "platform or the disk, more are started, up to --max-processes.\n"
                          "When no connection has waited for --calm seconds, they are ended\n"
                          "again."},
+    {"--fork",           "PROGRAM is started once and forks the processes, which share its\n"
+                         "memory: for the programs of Switchboard. They have the same\n"
+                         "addresses, so that a leaked one is valid in all of them."},
+    {"--idle",           "Without requests no process is left. A connection starts one, and\n"
+                         "others while connections wait, up to --processes."},
     {"SIGTERM, SIGINT",  "Each process gets SIGTERM, and SIGKILL after --grace seconds. The\n"
                          "pool then exits with status 0."},
     {"SIGHUP",           "The processes are replaced one by one."},
@@ -154,6 +165,8 @@ static void limit_requests(long max_requests) {
 static void configure(struct supervisor *supervisor, const struct options *options) {
     supervisor->program = options->program;
     supervisor->grace_ms = options->grace_s * 1000;
+    supervisor->forks = options->forks;
+    supervisor->rests = options->idle_s > 0;
     supervisor->sizing.least = options->processes;
     supervisor->sizing.most = options->max_processes;
     supervisor->sizing.calm_ms = options->calm_s * 1000;
@@ -175,6 +188,10 @@ int main(int argc, char **argv) {
         return fail("cannot read", "signals");
     if ((status = open_listener(&listener, options.socket)) >= 0)
         return status;
+    if (options.idle_s && listener_limit_wait(&listener, options.idle_s) != 0)
+        return fail("cannot set the time limit of", "the socket");
+    if (options.forks && parent_prepare() != 0)
+        return fail("cannot become the subreaper of", options.program[0]);
     supervisor.listener = &listener;
     limit_requests(options.max_requests);
     if (write_pid_file(options.pid_file) != 0)

@@ -14,6 +14,7 @@
 #include "web/crash.h"
 #include "web/describe.h"
 #include "web/prefer.h"
+#include "web/prefork.h"
 #include "web/reply.h"
 #include "web/route.h"
 #include "web/transport.h"
@@ -425,6 +426,8 @@ static void serve_one(const struct service *service, struct arena *arena) {
 
 int serve(const struct service *service, int argc, char **argv) {
     environment_limit();
+    if (!getenv("GATEWAY_INTERFACE"))
+        prefork(service->load);
     if (!getenv("GATEWAY_INTERFACE") && !transport_is_fastcgi())
         return describe(service, argc, argv);
     static struct arena arena;

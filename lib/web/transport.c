@@ -2,18 +2,17 @@
 
 #include <errno.h>
 #include <fcgiapp.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/executable.h"
 #include "base/write_all.h"
 
 enum {
@@ -29,8 +28,7 @@ static FCGX_Request fastcgi;
 static bool served; /* a CGI has accepted its one request */
 static bool at_end; /* of the current request's body */
 static long requests_left = -1;
-static int executable = -1; /* descriptor of the file that this process executes */
-static bool is_replying;    /* a part of a reply was written, or there is no request */
+static bool is_replying; /* a part of a reply was written, or there is no request */
 static volatile sig_atomic_t is_terminated;
 static volatile sig_atomic_t is_late;    /* the request exceeded its time limit */
 static volatile int64_t time_left_ms;    /* of that limit, before this read; only reads count */
@@ -106,15 +104,9 @@ static void start_fastcgi(void) {
     requests_left = limit && *limit ? strtol(limit, NULL, 10) : 0;
     if (requests_left <= 0)
         requests_left = LONG_MAX;
-    executable = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+    executable_open();
     FCGX_Init();
     FCGX_InitRequest(&fastcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR); /* -1: accept_connection accepts */
-}
-
-/* Whether the executable was deleted or replaced: its link count is 0. */
-static bool was_replaced(void) {
-    struct stat now;
-    return fstat(executable, &now) == 0 && now.st_nlink == 0;
 }
 
 bool transport_is_fastcgi(void) {
@@ -135,7 +127,8 @@ static void mask_sigterm(int how) {
     sigprocmask(how, &terminate, NULL);
 }
 
-/* Returns the next connection, or -1 when the process must end. */
+/* Returns the next connection, or -1 when the process must end: also when none came within the time
+ * limit of the socket, which a pool sets to end idle processes (SO_RCVTIMEO). */
 static int accept_connection(void) {
     int connection = -1;
     mask_sigterm(SIG_UNBLOCK);
@@ -183,7 +176,7 @@ bool transport_accept(void) {
         }
         return first;
     }
-    if (requests_left-- <= 0 || was_replaced())
+    if (requests_left-- <= 0 || executable_was_replaced())
         return false;
     bool accepted = accept_fastcgi();
     is_replying = !accepted;

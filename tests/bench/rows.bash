@@ -39,7 +39,7 @@ row_memory() {
         total=$((total + kib))
     done
     fact "idle memory, FastCGI: $pools pools of $pool processes and the courier" \
-        "$(in_mib "$total")" MB 40
+        "$(in_mib "$total")" MB 30
 }
 
 in_mib() {

@@ -103,7 +103,8 @@ start_apaches() {
     (in_group "$root/tools/private-apache" start --dir "$world/cgi" "${options[@]}" --extra \
         "$world/cgi.conf")
     (in_group "$root/tools/private-apache" start --dir "$world/fcgi" "${options[@]}" \
-        --extra "$world/fcgi.conf" --module proxy_http --fcgi "$pool" --fcgi-max "$pool_max")
+        --extra "$world/fcgi.conf" --module proxy_http --fcgi "$pool" --fcgi-max "$pool_max" \
+        --fcgi-idle 60)
     in_group "${service[@]}" "$bench/home/tools/pool" --socket "$sockets/hello_fcgi.sock" \
         --processes "$pool" \
         --pid-file "$world/fcgi/hello_fcgi.pid" -- "$bench/home/cgi-bin/hello_fcgi" </dev/null \

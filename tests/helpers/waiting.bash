@@ -18,9 +18,15 @@ pool_of() {
     cat "$STACK/apache/$1.pid"
 }
 
-# Prints the process ids of the children of a process, such as a pool, in one line: children PID
+# Prints the process ids of the children of a process, such as a pool, in one line, without the
+# parent that forks the processes of a pool: children PID
 children() {
-    cat "/proc/$1/task/$1/children"
+    local child name all=()
+    for child in $(cat "/proc/$1/task/$1/children"); do
+        read -r name 2>/dev/null <"/proc/$child/comm" || continue
+        [[ $name == parent ]] || all+=("$child")
+    done
+    printf '%s ' "${all[@]}"
 }
 
 # A condition: the process has so many children. eventually has_children PID COUNT

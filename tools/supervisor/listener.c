@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -66,6 +67,11 @@ int listener_open(struct listener *listener, const char *path) {
         return -1;
     listener->path = path;
     return 0;
+}
+
+int listener_limit_wait(const struct listener *listener, long seconds) {
+    const struct timeval limit = {.tv_sec = seconds};
+    return setsockopt(listener->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 }
 
 bool listener_has_waiting(const struct listener *listener) {

@@ -21,6 +21,10 @@ bool listener_take(struct listener *listener);
  * errno: EADDRINUSE when a process listens there. */
 int listener_open(struct listener *listener, const char *path);
 
+/* Limits the time that accept(2) waits, after which it fails with EAGAIN. Returns 0, or -1 with
+ * errno. */
+int listener_limit_wait(const struct listener *listener, long seconds);
+
 /* Whether a connection waits to be accepted. */
 bool listener_has_waiting(const struct listener *listener);
 

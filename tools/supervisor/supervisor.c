@@ -9,7 +9,11 @@
 #include "base/clock.h"
 #include "base/signals.h"
 
-enum { TICK_MS = 1000 /* between the checks of the watched files */ };
+enum {
+    TICK_MS = 1000,       /* between the checks of the watched files */
+    WAKE_MS = 10,         /* between two starts because connections wait */
+    WAKE_SAMPLE_MS = 100, /* between two looks for waiting connections */
+};
 
 int supervisor_watch(struct supervisor *supervisor, const char *path, int access) {
     return watched_open(&supervisor->watched[supervisor->watched_count++], path, access);
@@ -34,12 +38,15 @@ static void reap(struct supervisor *supervisor, int64_t now) {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         struct worker *worker = find_worker(supervisor, pid);
-        if (worker)
-            worker_record_end(worker, supervisor->program[0], status, now);
+        if (!worker)
+            continue; /* a parent */
+        bool is_done = worker_record_end(worker, supervisor->program[0], status, now);
+        worker->is_resting = supervisor->rests && is_done;
     }
 }
 
 static void mark_outdated(struct supervisor *supervisor) {
+    parent_end(&supervisor->parent);
     for (long i = 0; i < supervisor->sizing.most; i++)
         supervisor->workers[i].is_outdated = supervisor->workers[i].pid != 0;
 }
@@ -51,7 +58,7 @@ static void replace_outdated(struct supervisor *supervisor, int64_t now) {
         struct worker *worker = &supervisor->workers[i];
         if (worker->is_outdated)
             worker_end(worker, supervisor->grace_ms, now);
-        if (worker->is_outdated || !worker->pid)
+        if (worker->is_outdated || (!worker->pid && !worker->is_resting))
             return;
     }
 }
@@ -80,17 +87,53 @@ static int64_t adjust_size(struct supervisor *supervisor, int64_t now) {
     return sizing_sample(&supervisor->sizing, is_waiting, is_short, now);
 }
 
+/* Whether a process rests, and whether one runs. */
+static bool has_resting(const struct supervisor *supervisor, bool *is_running) {
+    bool is_resting = false;
+    *is_running = false;
+    for (long i = 0; i < supervisor->sizing.most; i++) {
+        is_resting =
+            is_resting || (i < supervisor->sizing.size && supervisor->workers[i].is_resting);
+        *is_running = *is_running || supervisor->workers[i].pid;
+    }
+    return is_resting;
+}
+
+/* Lets one resting process start if a connection waits. While a process runs it does so only at
+ * some times, because that process accepts most connections at once. Without a process ends the
+ * parent too. Returns the milliseconds until the next call. */
+static int64_t wake(struct supervisor *supervisor, int64_t now) {
+    bool is_running, is_resting = has_resting(supervisor, &is_running);
+    supervisor->is_asleep = is_resting && !is_running;
+    if (!is_running)
+        parent_end(&supervisor->parent);
+    if (!is_resting || now < supervisor->next_wake)
+        return is_resting ? supervisor->next_wake - now : TICK_MS;
+    bool is_waiting = listener_has_waiting(supervisor->listener);
+    supervisor->next_wake = now + (is_waiting ? WAKE_MS : is_running ? WAKE_SAMPLE_MS : 0);
+    for (long i = 0; is_waiting && i < supervisor->sizing.size; i++)
+        if (supervisor->workers[i].is_resting) {
+            supervisor->workers[i].is_resting = false;
+            break;
+        }
+    return is_waiting ? WAKE_MS : is_running ? WAKE_SAMPLE_MS : TICK_MS;
+}
+
 /* Starts the processes that are due, and ends those above the size. Returns the milliseconds until
  * the next call. */
 static int64_t keep_running(struct supervisor *supervisor, int64_t now) {
-    int64_t wait = adjust_size(supervisor, now);
+    int64_t wait = adjust_size(supervisor, now), waking = wake(supervisor, now);
+    wait = waking < wait ? waking : wait;
     long size = supervisor->sizing.size;
     for (long i = size; i < supervisor->sizing.most; i++)
         worker_end(&supervisor->workers[i], supervisor->grace_ms, now);
     for (long i = 0; i < size; i++) {
         struct worker *worker = &supervisor->workers[i];
+        if (worker->is_resting)
+            continue;
         if (!worker->pid && worker->start_at <= now)
-            worker_start(worker, supervisor->program, supervisor->listener->fd, now);
+            worker_start(worker, supervisor->program, supervisor->listener->fd,
+                         supervisor->forks ? &supervisor->parent : NULL, now);
         if (!worker->pid && worker->start_at - now < wait)
             wait = worker->start_at - now;
     }
@@ -101,6 +144,7 @@ static int64_t keep_running(struct supervisor *supervisor, int64_t now) {
 /* Ends every process. Returns whether one is left. */
 static bool end_all(struct supervisor *supervisor, int64_t now) {
     bool is_left = false;
+    parent_end(&supervisor->parent);
     for (long i = 0; i < supervisor->sizing.most; i++) {
         worker_end(&supervisor->workers[i], supervisor->grace_ms, now);
         is_left = is_left || supervisor->workers[i].pid;
@@ -110,11 +154,13 @@ static bool end_all(struct supervisor *supervisor, int64_t now) {
 
 /* --- the main loop --- */
 
-/* Waits for a signal, at most `wait_ms`. SIGCHLD only ends the wait. */
+/* Waits for a signal, at most `wait_ms`, and for a connection if all processes rest. SIGCHLD only
+ * ends the wait. */
 static void take_signals(struct supervisor *supervisor, int64_t wait_ms) {
-    struct pollfd signals = {.fd = supervisor->signals, .events = POLLIN};
+    struct pollfd awaited[] = {{.fd = supervisor->signals, .events = POLLIN},
+                               {.fd = supervisor->listener->fd, .events = POLLIN}};
     struct signalfd_siginfo caught;
-    poll(&signals, 1, (int)wait_ms);
+    poll(awaited, supervisor->is_asleep && !supervisor->is_stopping ? 2 : 1, (int)wait_ms);
     while (read(supervisor->signals, &caught, sizeof caught) == sizeof caught) {
         if (caught.ssi_signo == SIGHUP)
             mark_outdated(supervisor);
@@ -129,6 +175,8 @@ void supervisor_run(struct supervisor *supervisor) {
     supervisor->sizing.size = supervisor->sizing.least;
     supervisor->sizing.calm_since = now;
     supervisor->processors = sysconf(_SC_NPROCESSORS_ONLN);
+    for (long i = 0; i < supervisor->sizing.most; i++)
+        supervisor->workers[i].is_resting = supervisor->rests;
     for (;; now = clock_monotonic()) {
         int64_t wait = TICK_MS;
         reap(supervisor, now);

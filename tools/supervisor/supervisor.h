@@ -15,12 +15,17 @@ struct supervisor {
     char **program; /* path and arguments, as execv(3) takes them */
     const struct listener *listener;
     int64_t grace_ms; /* between SIGTERM and SIGKILL to a process */
+    bool forks;       /* the processes are forked by `parent` */
+    bool rests;       /* processes end while they are idle, and start while connections wait */
+    struct parent parent;
+    int64_t next_wake; /* the earliest start of the next process because a connection waits */
     struct watched watched[WATCHED_MAX];
     size_t watched_count;
     struct worker workers[WORKERS_MAX]; /* the first sizing.size run, up to sizing.most may end */
     struct sizing sizing;
     long processors; /* of the machine */
     int signals;     /* their descriptor */
+    bool is_asleep;  /* no process runs, and the next connection starts one */
     bool is_stopping;
 };
 
@@ -33,7 +38,8 @@ int supervisor_watch(struct supervisor *supervisor, const char *path, int access
 int supervisor_block_signals(struct supervisor *supervisor);
 
 /* Runs the processes. Returns when the pool was ended by a signal and no process is left. The
- * caller has set program, listener, grace_ms and the limits of sizing. */
+ * caller has set program, listener, grace_ms, forks, rests and the limits of sizing. With `rests`,
+ * the listener has the time limit after which an idle process ends. */
 void supervisor_run(struct supervisor *supervisor);
 
 #endif

@@ -1,41 +1,21 @@
 #include "worker.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/signals.h"
+#include "program_start.h"
 
 enum {
     EARLY_MS = 100,         /* a process that ends within this time has ended early */
     FAILED_EARLY_MS = 1000, /* the same for a process that fails */
     FIRST_DELAY_MS = 100,
     LAST_DELAY_MS = 5000,
-    /* exit statuses of a process that does not become the program, as a shell uses them */
-    CANNOT_RUN = 126,
-    NOT_FOUND = 127,
 };
-
-/* Becomes the program; does not return. */
-static void run_program(char **program, int listener, pid_t pool) {
-    sigset_t none;
-    sigemptyset(&none);
-    signals_restore(&none);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != pool) /* the pool ended before prctl */
-        _exit(0);
-    if (dup2(listener, STDIN_FILENO) < 0)
-        _exit(CANNOT_RUN);
-    execv(program[0], program);
-    log_message(LOG_ERROR, "cannot run %s: %s", program[0], strerror(errno));
-    _exit(NOT_FOUND);
-}
 
 static void delay_start(struct worker *worker, int64_t now) {
     worker->delay_ms = worker->delay_ms ? worker->delay_ms * 2 : FIRST_DELAY_MS;
@@ -44,11 +24,10 @@ static void delay_start(struct worker *worker, int64_t now) {
     worker->start_at = now + worker->delay_ms;
 }
 
-void worker_start(struct worker *worker, char **program, int listener, int64_t now) {
-    pid_t pool = getpid();
-    pid_t pid = fork();
-    if (pid == 0)
-        run_program(program, listener, pool);
+void worker_start(struct worker *worker, char **program, int listener, struct parent *parent,
+                  int64_t now) {
+    pid_t pid =
+        parent ? parent_fork(parent, program, listener) : program_start(program, listener, -1);
     if (pid < 0) {
         delay_start(worker, now);
         return;
@@ -57,6 +36,7 @@ void worker_start(struct worker *worker, char **program, int listener, int64_t n
     worker->started_at = now;
     worker->kill_at = 0;
     worker->is_outdated = false;
+    worker->is_resting = false;
 }
 
 /* SIGTERM is sent at each call, because a process that gets it between its check for signals and
@@ -69,7 +49,7 @@ void worker_end(struct worker *worker, int64_t grace_ms, int64_t now) {
     kill(worker->pid, now < worker->kill_at ? SIGTERM : SIGKILL);
 }
 
-void worker_record_end(struct worker *worker, const char *program, int status, int64_t now) {
+bool worker_record_end(struct worker *worker, const char *program, int status, int64_t now) {
     int64_t lived = now - worker->started_at;
     bool was_ended = worker->kill_at != 0;
     bool has_failed = status != 0 && !was_ended;
@@ -83,6 +63,7 @@ void worker_record_end(struct worker *worker, const char *program, int status, i
         delay_start(worker, now);
     else
         worker->delay_ms = 0;
+    return !was_ended && !has_failed;
 }
 
 bool worker_is_runnable(const struct worker *worker) {
