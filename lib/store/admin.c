@@ -32,12 +32,14 @@ static bool find_user(struct store *store, const char *email, char id[ID_SIZE]) 
     return sql_read_id(store, &s, id);
 }
 
-/* Finds the user and locks it until the transaction ends. */
+/* Finds the user and locks it until the transaction ends; false when another transaction deleted it
+ * meanwhile. */
 static bool lock_user(struct store *store, const char *email, char id[ID_SIZE]) {
-    if (!find_user(store, email, id))
+    char found[ID_SIZE];
+    if (!find_user(store, email, found))
         return false;
-    sql_lock(store, LOCK_USER, NULL, &(const char *){id}, 1);
-    return !sql_failed(store);
+    sql_lock(store, LOCK_USER, NULL, &(const char *){found}, 1);
+    return find_user(store, email, id) && strcmp(id, found) == 0;
 }
 
 enum store_result store_insert_user(struct store *store, const struct store_new_user *user) {
@@ -115,7 +117,7 @@ enum store_result store_insert_account(struct store *store,
     char user_id[ID_SIZE];
     bool found = false;
     while (sql_transact(store)) {
-        found = lock_user(store, account->email, user_id);
+        found = find_user(store, account->email, user_id);
         if (found && account->token)
             sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
         if (found && sql_run(store, &add, TEXT(account->id), TEXT(user_id), TEXT(account->waba_id),
@@ -139,14 +141,10 @@ enum store_result store_set_account_token(struct store *store, const char *accou
     return result_found(store, found);
 }
 
-/* Finds the user of an account and locks it until the transaction ends. */
-static bool lock_user_of(struct store *store, const char *account_id, char user_id[ID_SIZE]) {
+static bool find_user_of(struct store *store, const char *account_id, char user_id[ID_SIZE]) {
     static struct statement s = {.sql = "SELECT user_id FROM account WHERE id = ?1"};
     sql_start(store, &s, TEXT(account_id));
-    if (!sql_read_id(store, &s, user_id))
-        return false;
-    sql_lock(store, LOCK_USER, NULL, &(const char *){user_id}, 1);
-    return !sql_failed(store);
+    return sql_read_id(store, &s, user_id);
 }
 
 static bool upsert_line(struct store *store, const struct store_new_line *line, char id[ID_SIZE]) {
@@ -175,7 +173,7 @@ enum store_result store_insert_line(struct store *store, const struct store_new_
     char user_id[ID_SIZE];
     bool found = false, written = false;
     while (sql_transact(store)) {
-        found = lock_user_of(store, line->account_id, user_id);
+        found = find_user_of(store, line->account_id, user_id);
         written = found && (upsert_line(store, line, id) ||
                             (written && sql_may_have_committed(store) && !sql_failed(store)));
         if (written)
@@ -226,7 +224,7 @@ static bool find_or_insert_contact(struct store *store, const char *account_id,
         .sql = "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?5)"};
     char id[ID_SIZE];
-    if (contact_find(store, account_id, block->phone ? block->phone : block->bsuid, id)) {
+    if (contact_find_locked(store, account_id, block->phone ? block->phone : block->bsuid, id)) {
         snprintf(block->contact_id, ID_SIZE, "%s", id);
         return true;
     }
@@ -266,7 +264,7 @@ enum store_result store_unblock_contact(struct store *store, struct store_block 
     while (sql_transact(store)) {
         found = find_owner(store, block, &owner);
         const bool is_deleted =
-            found && contact_find(store, owner.account_id, identity, block->contact_id) &&
+            found && contact_find_locked(store, owner.account_id, identity, block->contact_id) &&
             sql_run(store, &delete_block, TEXT(owner.line_id), TEXT(block->contact_id)) &&
             sql_changes(store) > 0;
         if (is_deleted)

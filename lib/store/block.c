@@ -1,19 +1,21 @@
 #include "store/block.h"
 
 #include "store/change.h"
+#include "store/contact.h"
 #include "store/inbox.h"
 
-/* Finds the contact, and locks its identities, so that no other transaction merges it. */
+/* Finds the contact, and locks it. One that was merged meanwhile leads to the one that remained. */
 static enum store_result lock_contact(struct store *store, struct arena *arena,
                                       struct store_owner_block *block,
                                       struct inbox_contact *contact) {
-    enum store_result result =
-        inbox_find_contact(store, arena, block->user_id, block->contact_id, contact);
-    if (result != STORE_OK)
-        return result;
-    const char *const identities[] = {contact->phone, contact->bsuid, contact->parent_bsuid};
-    sql_lock(store, LOCK_IDENTITY, contact->account_id, identities, 3);
-    result = inbox_find_contact(store, arena, block->user_id, block->contact_id, contact);
+    const char *locked = "";
+    enum store_result result;
+    while ((result = inbox_find_contact(store, arena, block->user_id, block->contact_id,
+                                        contact)) == STORE_OK &&
+           strcmp(contact->id, locked) != 0) {
+        locked = contact->id;
+        contact_lock(store, contact->account_id, locked);
+    }
     block->contact_id = contact->id;
     return result;
 }

@@ -2,24 +2,26 @@
 
 #include "store/block.h"
 
+struct contact contact_of_row(struct statement *s, struct arena *arena) {
+    return (struct contact){
+        .id = column_text(s, 0, arena),
+        .phone = column_text(s, 1, arena),
+        .bsuid = column_text(s, 2, arena),
+        .parent_bsuid = column_text(s, 3, arena),
+        .username = column_text(s, 4, arena),
+        .name = column_text(s, 5, arena),
+        .created_at = column_integer(s, 6),
+    };
+}
+
 bool contact_read(struct store *store, struct arena *arena, const char *id,
                   struct contact *contact) {
-    static struct statement s = {
-        .sql = "SELECT id, phone, bsuid, parent_bsuid, username, name, created_at "
-               "FROM contact WHERE id = ?1"};
+    static struct statement s = {.sql = "SELECT " CONTACT_COLUMNS " FROM contact WHERE id = ?1"};
     *contact = (struct contact){0};
     sql_start(store, &s, TEXT(id));
     if (!sql_row(store, &s))
         return !sql_failed(store);
-    *contact = (struct contact){
-        .id = column_text(&s, 0, arena),
-        .phone = column_text(&s, 1, arena),
-        .bsuid = column_text(&s, 2, arena),
-        .parent_bsuid = column_text(&s, 3, arena),
-        .username = column_text(&s, 4, arena),
-        .name = column_text(&s, 5, arena),
-        .created_at = column_integer(&s, 6),
-    };
+    *contact = contact_of_row(&s, arena);
     sql_stop(&s);
     return true;
 }
@@ -34,6 +36,23 @@ bool contact_find(struct store *store, const char *account_id, const char *ident
                "          WHERE account_id = ?1 AND identity = ?2 LIMIT 1"};
     sql_start(store, &s, TEXT(account_id), TEXT(identity));
     return sql_read_id(store, &s, id);
+}
+
+void contact_lock(struct store *store, const char *account_id, const char *id) {
+    sql_lock(store, LOCK_CONTACT, account_id, &id, 1);
+}
+
+bool contact_find_locked(struct store *store, const char *account_id, const char *identity,
+                         char id[ID_SIZE]) {
+    static struct statement s = {.sql = "SELECT id FROM contact WHERE id = ?1 "
+                                        "AND " CONTACT_HAS("?2", "?3")};
+    while (contact_find(store, account_id, identity, id)) {
+        contact_lock(store, account_id, id);
+        sql_start(store, &s, TEXT(id), TEXT(account_id), TEXT(identity));
+        if (sql_read_id(store, &s, id) || sql_failed(store))
+            return !sql_failed(store);
+    }
+    return false;
 }
 
 bool contact_upsert_alias(struct store *store, const char *account_id, const char *identity,

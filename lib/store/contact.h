@@ -20,6 +20,10 @@ static inline bool is_equal_or_both_null(const char *a, const char *b) {
     return a == b || is_set_and_equal(a, b);
 }
 
+/* SQL: the columns that contact_of_row reads. */
+#define CONTACT_COLUMNS "id, phone, bsuid, parent_bsuid, username, name, created_at"
+struct contact contact_of_row(struct statement *s, struct arena *arena);
+
 /* Reads the contact with this id; contact->id is NULL when there is none. False on failure. */
 bool contact_read(struct store *store, struct arena *arena, const char *id,
                   struct contact *contact);
@@ -29,6 +33,21 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
  * failure. */
 bool contact_find(struct store *store, const char *account_id, const char *identity,
                   char id[ID_SIZE]);
+
+/* SQL: the identity leads to the row of the table contact. Arguments: the account, the identity. */
+#define CONTACT_HAS(account, identity)                                                             \
+    "(phone = " identity " OR bsuid = " identity " OR parent_bsuid = " identity                    \
+    " OR EXISTS (SELECT 1 FROM contact_alias a WHERE a.account_id = " account                      \
+    " AND a.identity = " identity " AND a.contact_id = contact.id))"
+
+/* Locks a contact until the open transaction ends: no other one merges it, or takes an identity
+ * from it. It may have done so before: then the identity that the contact was found by leads to
+ * another one now (CONTACT_HAS), and the caller finds it again. */
+void contact_lock(struct store *store, const char *account_id, const char *id);
+
+/* The same as contact_find, and locks the contact that is found. */
+bool contact_find_locked(struct store *store, const char *account_id, const char *identity,
+                         char id[ID_SIZE]);
 
 /* A thread, and a message in it. */
 struct thread {

@@ -254,7 +254,7 @@ enum store_result store_delete_destination(struct store *store, const char *user
         }
         found = true;
         if (sql_run(store, &remove, TEXT(id), INTEGER(now)) && sql_run(store, &turn, TEXT(id)))
-            outbox_cancel(store, id, now);
+            outbox_cancel(store, user_id, id, now);
     }
     enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
@@ -269,7 +269,6 @@ enum store_result store_begin_verification(struct store *store, const char *user
     bool is_free = false;
     while (sql_transact(store)) {
         const bool is_begun =
-            destination_lock(store, user_id, NULL) &&
             sql_run(store, &s, TEXT(user_id), INTEGER(now), INTEGER(now + STORE_VERIFICATION_MS)) &&
             sql_changes(store) > 0;
         is_free = is_begun || (is_free && sql_may_have_committed(store));
@@ -281,7 +280,6 @@ enum store_result store_begin_verification(struct store *store, const char *user
 enum store_result store_end_verification(struct store *store, const char *user_id) {
     static struct statement s = {.sql = "UPDATE \"user\" SET verifying_until = 0 WHERE id = ?1"};
     while (sql_transact(store))
-        if (destination_lock(store, user_id, NULL))
-            sql_run(store, &s, TEXT(user_id));
+        sql_run(store, &s, TEXT(user_id));
     return sql_result(store);
 }

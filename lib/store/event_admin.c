@@ -3,13 +3,14 @@
 #include "store/destination_row.h"
 #include "store/webhook_match.h"
 
-/* Lists the emails of the users with a suspended webhook, each once, and locks the users until the
- * transaction ends. */
-static void lock_suspended(struct store *store, struct arena *arena, struct buffer *emails) {
+/* Lists the users with a suspended webhook and their emails, each once, and locks the users until
+ * the transaction ends. */
+static size_t lock_suspended(struct store *store, struct arena *arena, const char *const **ids,
+                             const char *const **emails) {
     static struct statement s = {.sql = "SELECT u.email, u.id FROM webhook w JOIN \"user\" u "
                                         "ON u.id = w.user_id WHERE w.suspended_at IS NOT NULL "
                                         "ORDER BY u.email, u.id"};
-    struct buffer ids = buffer_in(arena);
+    struct buffer id_list = buffer_in(arena), email_list = buffer_in(arena);
     const char *last = "";
     sql_start_with(store, &s, NULL, 0);
     while (sql_row(store, &s)) {
@@ -17,33 +18,45 @@ static void lock_suspended(struct store *store, struct arena *arena, struct buff
         if (strcmp(id, last) == 0)
             continue;
         last = id;
-        buffer_add(emails, &email, sizeof email);
-        buffer_add(&ids, &id, sizeof id);
+        buffer_add(&email_list, &email, sizeof email);
+        buffer_add(&id_list, &id, sizeof id);
     }
-    if (ids.n)
-        sql_lock(store, LOCK_USER, NULL, (const char *const *)(void *)ids.p,
-                 ids.n / sizeof(char *));
+    *ids = (const char *const *)(void *)id_list.p;
+    *emails = (const char *const *)(void *)email_list.p;
+    const size_t count = id_list.n / sizeof **ids;
+    if (count)
+        sql_lock(store, LOCK_USER, NULL, *ids, count);
+    return count;
+}
+
+/* Resumes the user's suspended webhooks; whether there is still one. */
+static bool resume(struct store *store, const char *user_id, int64_t now) {
+    static struct statement drain = {
+        .sql = "UPDATE delivery SET next_attempt_at = ?1 "
+               "WHERE state = 'pending' AND next_attempt_at > ?1 AND webhook_id IN "
+               "(SELECT id FROM webhook WHERE user_id = ?2 AND suspended_at IS NOT NULL)"};
+    static struct statement end = {
+        .sql = "UPDATE webhook SET suspended_at = NULL, failing_since = NULL, "
+               "next_probe_at = NULL, updated_at = ?1 WHERE user_id = ?2 "
+               "AND suspended_at IS NOT NULL"};
+    return sql_run(store, &drain, INTEGER(now), TEXT(user_id)) &&
+           sql_run(store, &end, INTEGER(now), TEXT(user_id)) && sql_changes(store) > 0;
 }
 
 enum store_result store_resume_webhooks(struct store *store, struct arena *arena, int64_t now,
                                         const char *const **emails, size_t *count) {
-    static struct statement drain = {
-        .sql = "UPDATE delivery SET next_attempt_at = ?1 "
-               "WHERE state = 'pending' AND next_attempt_at > ?1 "
-               "AND webhook_id IN (SELECT id FROM webhook WHERE suspended_at IS NOT NULL)"};
-    static struct statement resume = {
-        .sql = "UPDATE webhook SET suspended_at = NULL, failing_since = NULL, "
-               "next_probe_at = NULL, updated_at = ?1 WHERE suspended_at IS NOT NULL"};
     *count = 0;
     while (sql_transact(store)) {
-        struct buffer rows = buffer_in(arena);
-        lock_suspended(store, arena, &rows);
-        if (sql_run(store, &drain, INTEGER(now)))
-            sql_run(store, &resume, INTEGER(now));
-        if (!rows.n && sql_may_have_committed(store))
+        struct buffer resumed = buffer_in(arena);
+        const char *const *ids, *const *listed;
+        const size_t listed_count = lock_suspended(store, arena, &ids, &listed);
+        for (size_t i = 0; i < listed_count; i++)
+            if (resume(store, ids[i], now))
+                buffer_add(&resumed, &listed[i], sizeof *listed);
+        if (!resumed.n && sql_may_have_committed(store))
             continue;
-        *emails = (const char *const *)(void *)rows.p;
-        *count = rows.n / sizeof **emails;
+        *emails = (const char *const *)(void *)resumed.p;
+        *count = resumed.n / sizeof **emails;
     }
     return sql_result(store);
 }

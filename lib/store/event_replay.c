@@ -23,6 +23,13 @@ enum { LISTED_LIMIT = 8 * 1024 * 1024 };
     "UPDATE event SET state = 'pending', finished_at = NULL WHERE state <> 'pending' "             \
     "AND EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = event.id AND d.state = 'pending') "
 
+/* Locks the deliveries of the users, and their counters, which a merge of contacts raises before it
+ * changes the order of pending deliveries. */
+static void lock_users(struct store *store, const char *const *ids, size_t count) {
+    sql_lock(store, LOCK_USER, NULL, ids, count);
+    sql_lock(store, LOCK_COUNTERS, NULL, ids, count);
+}
+
 static bool reopen(struct store *store, const char *id) {
     static struct statement s = {.sql = REOPEN "AND id = ?1"};
     return sql_run(store, &s, TEXT(id));
@@ -81,7 +88,7 @@ static bool lock_owner(struct store *store, const char *owner, const char *id) {
     sql_start(store, &s, TEXT(id), TEXT(owner));
     if (!sql_read_id(store, &s, user_id))
         return false;
-    sql_lock(store, LOCK_USER, NULL, &locked, 1);
+    lock_users(store, &locked, 1);
     return !sql_failed(store);
 }
 
@@ -139,7 +146,7 @@ static bool lock_events(struct store *store, const char *first, const char *last
         users[*count] = owners[*count];
     }
     if (*count)
-        sql_lock(store, LOCK_USER, NULL, users, *count);
+        lock_users(store, users, *count);
     return !sql_failed(store);
 }
 
@@ -264,7 +271,7 @@ enum store_result store_replay_dead_events(struct store *store, const char *user
         arena_reset(&arena);
         *count = webhook_count = 0;
         *more = false;
-        sql_lock(store, LOCK_USER, NULL, &user_id, 1);
+        lock_users(store, &user_id, 1);
         if (!sql_failed(store) &&
             webhook_match_list(store, &arena, user_id, &webhooks, &webhook_count))
             replay_dead(store, &arena, webhooks, webhook_count, first, now, count, more);

@@ -31,6 +31,7 @@ struct forwarding {
     int64_t now;
     unsigned char hash[CRYPTO_HASH_SIZE];
     char post_id[ID_SIZE];   /* "": the POST is not inserted yet */
+    bool is_known;           /* the POST is stored already */
     struct buffer receivers; /* of struct receiver */
     struct buffer excluded;  /* of struct forward_place */
     struct buffer lines;     /* of struct known_line */
@@ -130,16 +131,21 @@ static bool is_known(struct forwarding *f) {
     return found;
 }
 
-/* Inserts the POST before its first event. */
+/* Inserts the POST before its first event. Waits for another transaction that inserts the same one:
+ * then the POST is known, and the call returns false. */
 static bool insert_post(struct forwarding *f) {
     static struct statement s = {
-        .sql = "INSERT INTO platform_post (id, hash, body, created_at) VALUES (?1, ?2, ?3, ?4)"};
+        .sql = "INSERT INTO platform_post (id, hash, body, created_at) VALUES (?1, ?2, ?3, ?4) "
+               "ON CONFLICT (hash) DO NOTHING"};
     if (*f->post_id)
         return true;
     id_make(f->post_id, "pst_", f->now);
-    return sql_run(f->store, &s, TEXT(f->post_id),
-                   BLOB(((struct slice){(char *)f->hash, sizeof f->hash})), BLOB(f->post->body),
-                   INTEGER(f->now));
+    if (!sql_run(f->store, &s, TEXT(f->post_id),
+                 BLOB(((struct slice){(char *)f->hash, sizeof f->hash})), BLOB(f->post->body),
+                 INTEGER(f->now)))
+        return false;
+    f->is_known = !sql_changes(f->store);
+    return !f->is_known;
 }
 
 /* --- the events of one user --- */
@@ -249,7 +255,7 @@ bool forward_insert(struct store *store, struct arena *arena, const struct store
         return !sql_failed(store);
     for (size_t i = 0; i < count; i++)
         if (!forward_to_user(&f, &list[i]))
-            return false;
+            return f.is_known && !sql_failed(store);
     *events += f.events;
     return true;
 }

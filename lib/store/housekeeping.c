@@ -46,31 +46,67 @@ static bool transact_chore(struct store *store) {
     return runs;
 }
 
-#define OLD_EVENTS                                                                                 \
-    "(SELECT id FROM event WHERE state = ?1 AND finished_at <= ?2 ORDER BY finished_at LIMIT ?3)"
+/* The oldest of the old events in one state. */
+struct old_events {
+    size_t count;
+    char users[ROWS_AT_ONCE][ID_SIZE], posts[ROWS_AT_ONCE][ID_SIZE]; /* a post is "" for none */
+    int64_t last_finished_at;                                        /* of the last one */
+    char last_id[ID_SIZE];
+};
 
-/* Lists the POSTs that the old events are made of, some of them several times. */
-static size_t list_posts(struct store *store, const struct parameter old[3],
-                         char posts[ROWS_AT_ONCE][ID_SIZE]) {
+static void list_old(struct store *store, const char *state, int64_t until,
+                     struct old_events *old) {
     static struct statement s = {
-        .sql = "SELECT post_id FROM event WHERE post_id IS NOT NULL AND id IN " OLD_EVENTS};
-    size_t count = 0;
-    sql_start(store, &s, old[0], old[1], old[2]);
-    while (sql_row(store, &s)) {
-        column_id(&s, 0, posts[count]);
-        count += !count || strcmp(posts[count], posts[count - 1]) != 0;
+        .sql = "SELECT id, user_id, post_id, finished_at FROM event WHERE state = ?1 "
+               "AND finished_at <= ?2 ORDER BY finished_at, id LIMIT ?3"};
+    old->count = 0;
+    sql_start(store, &s, TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE));
+    for (; sql_row(store, &s); old->count++) {
+        column_id(&s, 0, old->last_id);
+        column_id(&s, 1, old->users[old->count]);
+        column_id(&s, 2, old->posts[old->count]);
+        old->last_finished_at = column_integer(&s, 3);
     }
-    return count;
+}
+
+/* Locks the users of the events, so that no event is replayed while its rows are deleted. */
+static void lock_owners(struct store *store, const struct old_events *old) {
+    const char *users[ROWS_AT_ONCE];
+    for (size_t i = 0; i < old->count; i++)
+        users[i] = old->users[i];
+    if (old->count)
+        sql_lock(store, LOCK_USER, NULL, users, old->count);
 }
 
 /* Deletes those of the POSTs that no event is made of any more. */
-static void prune_posts(struct store *store, char posts[ROWS_AT_ONCE][ID_SIZE], size_t count) {
+static void prune_posts(struct store *store, const struct old_events *old) {
     static struct statement s = {
         .sql = "DELETE FROM platform_post WHERE id = ?1 "
                "AND NOT EXISTS (SELECT 1 FROM event e WHERE e.post_id = platform_post.id)"};
-    for (size_t i = 0; i < count; i++)
-        if (!sql_run(store, &s, TEXT(posts[i])))
+    const char *last = "";
+    for (size_t i = 0; i < old->count; last = old->posts[i++])
+        if (strcmp(old->posts[i], last) != 0 && !sql_run(store, &s, TEXT(old->posts[i])))
             return;
+}
+
+/* The listed events that are still in that state. */
+#define OLD_EVENTS "state = ?1 AND finished_at <= ?2 AND (finished_at < ?2 OR id <= ?3)"
+
+static void delete_listed(struct store *store, const char *state, const struct old_events *old,
+                          size_t *removed) {
+    static struct statement steps[] = {
+        {.sql = "DELETE FROM event_attempt WHERE event_id IN "
+                "(SELECT id FROM event WHERE " OLD_EVENTS ")"},
+        {.sql = "DELETE FROM delivery WHERE event_id IN "
+                "(SELECT id FROM event WHERE " OLD_EVENTS ")"},
+        {.sql = "DELETE FROM event WHERE " OLD_EVENTS},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!sql_run(store, &steps[i], TEXT(state), INTEGER(old->last_finished_at),
+                     TEXT(old->last_id)))
+            return;
+    *removed = (size_t)sql_changes(store);
+    prune_posts(store, old);
 }
 
 /* Deletes events that ended in `state` at `until` or before, oldest first. */
@@ -78,25 +114,16 @@ static enum store_result prune_state(struct store *store, const char *state, int
                                      size_t *removed) {
     static struct statement find = {
         .sql = "SELECT 1 FROM event WHERE state = ?1 AND finished_at <= ?2 LIMIT 1"};
-    static struct statement attempts = {
-        .sql = "DELETE FROM event_attempt WHERE event_id IN " OLD_EVENTS};
-    static struct statement deliveries = {.sql =
-                                              "DELETE FROM delivery WHERE event_id IN " OLD_EVENTS};
-    static struct statement events = {.sql = "DELETE FROM event WHERE id IN " OLD_EVENTS};
-    char posts[ROWS_AT_ONCE][ID_SIZE];
+    struct old_events old;
     sql_start(store, &find, TEXT(state), INTEGER(until));
     if (!sql_row(store, &find))
         return sql_result(store); /* without taking the write lock */
     sql_stop(&find);
-    const struct parameter old[] = {TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)};
     while (transact_chore(store)) {
-        const size_t count = list_posts(store, old, posts);
-        if (sql_run(store, &attempts, old[0], old[1], old[2]) &&
-            sql_run(store, &deliveries, old[0], old[1], old[2]) &&
-            sql_run(store, &events, old[0], old[1], old[2])) {
-            *removed = (size_t)sql_changes(store);
-            prune_posts(store, posts, count);
-        }
+        list_old(store, state, until, &old);
+        lock_owners(store, &old);
+        if (old.count && !sql_failed(store))
+            delete_listed(store, state, &old, removed);
     }
     return sql_result(store);
 }
@@ -126,8 +153,9 @@ static enum store_result prune_keys(struct store *store, int64_t before, size_t 
     static struct statement find = {.sql =
                                         "SELECT 1 FROM idempotency WHERE created_at < ?1 LIMIT 1"};
     static struct statement keys = {
-        .sql = "DELETE FROM idempotency WHERE (user_id, key) IN (SELECT user_id, key "
-               "FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)"};
+        /* the first condition holds for a key that another transaction started again too */
+        .sql = "DELETE FROM idempotency WHERE created_at < ?1 AND (user_id, key) IN (SELECT "
+               "user_id, key FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)"};
     sql_start(store, &find, INTEGER(before));
     if (!sql_row(store, &find))
         return sql_result(store);
@@ -176,8 +204,9 @@ static const char *find_webhook_with_wrong_times(struct store *store, struct are
 static enum store_result repair_deliveries(struct store *store, const char *webhook_id, int64_t now,
                                            size_t *mended) {
     static struct statement s = {
-        .sql = "UPDATE delivery SET next_attempt_at = ?1 WHERE webhook_id = ?3 AND event_id IN "
-               "(SELECT e.event_id FROM delivery e WHERE e.webhook_id = ?3 "
+        .sql = "UPDATE delivery SET next_attempt_at = ?1 WHERE webhook_id = ?3 "
+               "AND next_attempt_at > ?2 AND event_id IN (SELECT e.event_id FROM delivery e WHERE "
+               "e.webhook_id = ?3 "
                "AND e.state = 'pending' AND e.next_attempt_at > ?2 LIMIT ?4)"};
     while (transact_chore(store))
         if (sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait), TEXT(webhook_id),

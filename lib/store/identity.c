@@ -54,17 +54,38 @@ static bool check_phone(struct person *p, const struct found *found,
     return true;
 }
 
-/* The contacts that the identities of one person in a payload lead to. */
+/* The contacts that the identities of one person in a payload lead to. Another transaction could
+ * merge them or change their identities: they are locked. */
 struct match {
     struct found by_bsuid, by_parent, by_phone;
     bool is_phone_of_person; /* the contact of the phone is this person */
 };
 
+enum { BY_BSUID, BY_PARENT, BY_PHONE, IDENTITIES };
+
+static bool read_match(struct person *p, const struct store_identity *who,
+                       const struct found found[IDENTITIES], struct match *m) {
+    m->by_bsuid = found[BY_BSUID];
+    m->by_parent = found[BY_PARENT];
+    m->by_phone = found[BY_PHONE];
+    return check_phone(p, &m->by_phone, who, &m->is_phone_of_person);
+}
+
 static bool match(struct person *p, const struct store_identity *who, struct match *m) {
-    return person_find(p, who->bsuid, &m->by_bsuid) &&
-           person_find(p, who->parent_bsuid, &m->by_parent) &&
-           person_find(p, who->phone, &m->by_phone) &&
-           check_phone(p, &m->by_phone, who, &m->is_phone_of_person);
+    const char *const identities[IDENTITIES] = {who->bsuid, who->parent_bsuid, who->phone};
+    struct found found[IDENTITIES];
+    return person_find(p, identities, IDENTITIES, found) && read_match(p, who, found, m);
+}
+
+/* The same for two persons, whose contacts are locked together. */
+static bool match_both(struct person *p, const struct store_identity *before,
+                       const struct store_identity *after, struct match *from, struct match *to) {
+    const char *const identities[2 * IDENTITIES] = {before->bsuid,       before->parent_bsuid,
+                                                    before->phone,       after->bsuid,
+                                                    after->parent_bsuid, after->phone};
+    struct found found[2 * IDENTITIES];
+    return person_find(p, identities, 2 * IDENTITIES, found) &&
+           read_match(p, before, found, from) && read_match(p, after, found + IDENTITIES, to);
 }
 
 /* The contact found by the strongest identity; its id is NULL when none was found. */
@@ -220,7 +241,7 @@ bool identity_change(struct store *store, struct arena *arena, const char *accou
                        .reason = change->reason};
     struct match from, to;
     bool is_changed;
-    if (!match(&p, change->before, &from) || !match(&p, change->after, &to) ||
+    if (!match_both(&p, change->before, change->after, &from, &to) ||
         !detect_recycling(&p, change, &from, &to))
         return false;
     struct store_identity who = after_change(change->after, &from, &to);

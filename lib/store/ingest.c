@@ -2,6 +2,7 @@
 #include "store/ingest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/crypto.h"
 #include "store/change.h"
@@ -40,7 +41,6 @@ struct ingest {
         const char *line_id, *phone_number_id; /* NULL: the update is about the account */
         bool is_foreign; /* the line is known, but it belongs to another account than waba_id */
         bool is_archived;
-        struct webhook_list webhooks; /* the user's */
     } owner;
 };
 
@@ -99,17 +99,12 @@ static bool find_owner(struct ingest *in, const struct store_update *update) {
     return true;
 }
 
-static bool find_webhooks(struct ingest *in) {
-    return !in->owner.user_id ||
-           webhook_match_once(in->store, &in->webhooks, in->owner.user_id, &in->owner.webhooks);
-}
-
 /* Finds the owners of all updates; false on failure. Adds the runs to `runs`. */
 static bool find_owners(struct ingest *in, const struct store_update *updates, size_t count,
                         struct buffer *runs) {
     for (size_t i = 0; i < count;) {
         const struct store_update *first = &updates[i];
-        if (!find_owner(in, first) || !find_webhooks(in) || !sql_is_within_limit(in->store))
+        if (!find_owner(in, first) || !sql_is_within_limit(in->store))
             return false;
         while (i < count && is_equal_or_both_null(updates[i].waba_id, first->waba_id) &&
                is_equal_or_both_null(updates[i].phone_number_id, first->phone_number_id))
@@ -138,7 +133,15 @@ static bool upsert_foreign(struct ingest *in, const struct foreign *foreign) {
                    INTEGER(FOREIGN_WABAS_KEPT - 1));
 }
 
+static int compare_foreign(const void *a, const void *b) {
+    const struct foreign *first = a, *second = b;
+    const int order = strcmp(first->line_id, second->line_id);
+    return order ? order : strcmp(first->waba_id, second->waba_id);
+}
+
+/* Transactions take the rows in the same order. */
 static bool upsert_all_foreign(struct ingest *in) {
+    qsort(in->foreign, in->foreign_count, sizeof *in->foreign, compare_foreign);
     for (size_t i = 0; i < in->foreign_count; i++)
         if (!upsert_foreign(in, &in->foreign[i]))
             return false;
@@ -217,8 +220,11 @@ static bool handle_other(struct ingest *in, struct store_update *update) {
  */
 static bool deliver_event(struct ingest *in, struct store_event *event) {
     const char *id = NULL;
-    for (size_t i = 0; i < in->owner.webhooks.count; i++) {
-        const struct webhook_match *webhook = &in->owner.webhooks.list[i];
+    struct webhook_list webhooks;
+    if (!webhook_match_once(in->store, &in->webhooks, event->user_id, &webhooks))
+        return false;
+    for (size_t i = 0; i < webhooks.count; i++) {
+        const struct webhook_match *webhook = &webhooks.list[i];
         if (!webhook_match_event(webhook, event->type, event->line_id))
             continue;
         if (!id &&
@@ -314,6 +320,23 @@ static bool find_message(struct ingest *in, const char *wamid, struct known *kno
     column_id(&s, 2, known->thread_id);
     known->is_history = column_integer(&s, 3) != 0;
     sql_stop(&s);
+    return true;
+}
+
+/* The same, and locks the contact of the message until the transaction ends, so that no other one
+ * merges it and moves the message to another thread. */
+static bool find_known(struct ingest *in, const char *wamid, struct known *known,
+                       struct contact *contact) {
+    *contact = (struct contact){0};
+    do {
+        if (!find_message(in, wamid, known))
+            return false;
+        if (!known->id[0])
+            return true;
+        contact_lock(in->store, in->owner.account_id, known->contact_id);
+        if (!contact_read(in->store, in->arena, known->contact_id, contact))
+            return false;
+    } while (!contact->id); /* it was merged before it was locked */
     return true;
 }
 
@@ -478,7 +501,7 @@ static bool handle_message(struct ingest *in, struct store_update *update) {
     struct known known;
     struct contact contact;
     bool unused;
-    if (!find_message(in, message->wamid, &known))
+    if (!find_known(in, message->wamid, &known, &contact))
         return false;
     if (known.id[0])
         return handle_known(in, update, &known);
@@ -612,21 +635,19 @@ static void add_known_identities(struct store_identity *who, const struct contac
         who->bsuid = known->bsuid;
 }
 
-/* Finds the contact that the status is about; its id is NULL when there is none. */
+/* Finds the contact that the status is about; its id is NULL when there is none. `own` is that of
+ * the message; its id is NULL when the message is not stored. */
 static bool resolve_recipient(struct ingest *in, const struct update_status *status,
-                              const struct known *known, struct contact *contact) {
+                              const struct contact *own, struct contact *contact) {
     struct store_identity who = status->who;
-    struct contact own;
-    const char *made_id = known->id[0] && !status->is_participant ? NULL : new_id(in, "con_");
-    if (!contact_read(in->store, in->arena, known->contact_id, &own))
-        return false;
-    if (own.id && !status->is_participant)
-        add_known_identities(&who, &own);
+    const char *made_id = own->id && !status->is_participant ? NULL : new_id(in, "con_");
+    if (own->id && !status->is_participant)
+        add_known_identities(&who, own);
     if (!identity_resolve(in->store, in->arena, in->owner.account_id, &who, made_id, in->now,
                           contact))
         return false;
     if (!contact->id)
-        *contact = own;
+        *contact = *own;
     return true;
 }
 
@@ -667,16 +688,16 @@ static bool insert_known_status(struct ingest *in, struct store_update *update,
 static bool handle_status(struct ingest *in, struct store_update *update) {
     const struct update_status *status = &update->status;
     struct known known;
-    struct contact contact;
+    struct contact own, contact;
     bool is_repeated;
-    if (!update_idempotency_key(in, status) || !find_message(in, status->wamid, &known))
+    if (!update_idempotency_key(in, status) || !find_known(in, status->wamid, &known, &own))
         return false;
     const bool is_known = known.id[0];
     if (is_known && !insert_known_status(in, update, known.id, &is_repeated))
         return false;
     if (is_known && is_repeated)
         return true;
-    if (!resolve_recipient(in, status, &known, &contact))
+    if (!resolve_recipient(in, status, &own, &contact))
         return false;
     if (!contact.id)
         return insert_platform_update(in, update, OUTCOME_NO_CONTACT);
@@ -712,13 +733,12 @@ static bool handle_lead(struct ingest *in, struct store_update *update) {
         return !sql_failed(in->store);
     if (in->owner.is_archived)
         return true;
-    if (wamid && !find_message(in, wamid, &known))
+    if (wamid && !find_known(in, wamid, &known, &contact))
         return false;
     struct store_event event = {
         .type = "lead.created", .source = "lead_event", .wamid = wamid, .lead_event = update->body};
     if (known.id[0])
-        return contact_read(in->store, in->arena, known.contact_id, &contact) &&
-               add_lead(in, &event, &contact, known.thread_id);
+        return add_lead(in, &event, &contact, known.thread_id);
     return add_event(in, &event, NULL, NULL);
 }
 
@@ -789,7 +809,7 @@ static bool handle(struct ingest *in, struct store_update *update) {
         return !in->owner.is_foreign || count_foreign(in, update);
     }
     const enum store_outcome earlier = update->outcome;
-    const size_t events = in->events;
+    const size_t events = in->events, webhooks = in->webhooks.n;
     const struct user_numbers numbers = in->numbers;
     struct usage_line usage;
     if (!copy_usage(in, &usage))
@@ -803,6 +823,7 @@ static bool handle(struct ingest *in, struct store_update *update) {
         sql_result(in->store); /* clears the error */
         in->events = events;
         in->numbers = numbers;
+        in->webhooks.n = webhooks; /* the lock under which they were read is undone too */
         restore_usage(in, &usage);
         sql_start_with(in->store, &undo, NULL, 0);
         if (sql_row(in->store, &undo) || !insert_platform_update(in, update, OUTCOME_REFUSED))
@@ -880,6 +901,20 @@ static const char *next_account(const struct run *runs, size_t count, const char
     return least;
 }
 
+/* Locks the counters of the users, if there are several: one is locked when it is raised. */
+static void lock_users(struct ingest *in, const struct run *runs, size_t count) {
+    const char **users = arena_alloc(in->arena, count * sizeof *users);
+    bool are_several = false;
+    for (size_t i = 0, last = 0; i < count; i++) {
+        users[i] = runs[i].owner.user_id;
+        are_several =
+            are_several || (users[i] && users[last] && strcmp(users[i], users[last]) != 0);
+        last = users[i] ? i : last;
+    }
+    if (are_several)
+        sql_lock(in->store, LOCK_COUNTERS, NULL, users, count);
+}
+
 /* Locks what the updates name before anything of it is read, account by account in the order of
  * their ids, so that payloads with the same names wait for each other in the same order. Without
  * names a lock would be that of the whole account. */
@@ -898,6 +933,8 @@ static void lock_updates(struct ingest *in, const struct store_update *updates,
             sql_lock(in->store, LOCK_MESSAGE, id, names.messages, names.message_count);
         arena_reset(in->arena);
     }
+    lock_users(in, runs, count);
+    arena_reset(in->arena);
 }
 
 static bool handle_all(struct ingest *in, const struct store_payload *payload) {

@@ -71,16 +71,15 @@ static bool write_change(struct store *store, const char *user_id, const char *l
         .sql = "UPDATE line SET archived_at = coalesce(archived_at, ?2) WHERE id = ?1"};
     static struct statement restore = {.sql = "UPDATE line SET archived_at = NULL WHERE id = ?1"};
     return (!change->sets_name || sql_run(store, &name, TEXT(line_id), TEXT(change->name))) &&
-           (!change->makes_primary || sql_run(store, &primary, TEXT(user_id), TEXT(line_id))) &&
            (!change->archives || sql_run(store, &archive, TEXT(line_id), INTEGER(change->now))) &&
-           (!change->restores || sql_run(store, &restore, TEXT(line_id)));
+           (!change->restores || sql_run(store, &restore, TEXT(line_id))) &&
+           (!change->makes_primary || sql_run(store, &primary, TEXT(user_id), TEXT(line_id)));
 }
 
 enum store_result store_change_line(struct store *store, const char *user_id, const char *line_id,
                                     const struct line_change *change) {
     bool found = false;
     while (sql_transact(store)) {
-        sql_lock(store, LOCK_USER, NULL, &user_id, 1);
         found = is_owned(store, user_id, line_id);
         if (found)
             write_change(store, user_id, line_id, change);

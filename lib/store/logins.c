@@ -107,8 +107,10 @@ enum store_result store_fail_login(struct store *store, const struct store_login
 enum store_result store_clear_login_failures(struct store *store,
                                              const struct store_login *attempt) {
     static struct statement s = {.sql = "DELETE FROM login_failure WHERE subject = ?1"};
-    while (sql_transact(store))
+    while (sql_transact(store)) {
+        sql_lock(store, LOCK_LOGIN, NULL, &attempt->account, 1);
         sql_run(store, &s, TEXT(attempt->account));
+    }
     return sql_result(store);
 }
 
@@ -238,15 +240,20 @@ enum store_result store_set_password(struct store *store, const char *user_id, c
 
 enum store_result store_insert_link(struct store *store, const char *email,
                                     const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now) {
-    static struct statement s = {
-        .sql = "INSERT INTO login_link (user_id, hash, expires_at) "
-               "SELECT id, ?2, ?3 FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL "
+    static struct statement find = {.sql = "SELECT id FROM \"user\" WHERE email = ?1 "
+                                           "AND deleted_at IS NULL"};
+    static struct statement set = {
+        .sql = "INSERT INTO login_link (user_id, hash, expires_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, "
                "expires_at = excluded.expires_at"};
+    char user_id[ID_SIZE];
     bool found = false;
-    while (sql_transact(store))
-        found = sql_run(store, &s, TEXT(email), HASH(hash), INTEGER(now + LINK_MS)) &&
-                sql_changes(store) > 0;
+    while (sql_transact(store)) {
+        sql_start(store, &find, TEXT(email));
+        found = sql_read_id(store, &find, user_id) && lock_user(store, user_id);
+        if (found)
+            sql_run(store, &set, TEXT(user_id), HASH(hash), INTEGER(now + LINK_MS));
+    }
     return result_found(store, found);
 }
 
@@ -261,6 +268,13 @@ static const char *find_link(struct store *store, struct arena *arena,
     const char *user_id = column_text(&s, 0, arena);
     sql_stop(&s);
     return user_id;
+}
+
+/* Deletes the link, unless another transaction used or replaced it. */
+static bool take_link(struct store *store, const char *user_id,
+                      const unsigned char hash[CRYPTO_HASH_SIZE]) {
+    static struct statement s = {.sql = "DELETE FROM login_link WHERE user_id = ?1 AND hash = ?2"};
+    return sql_run(store, &s, TEXT(user_id), HASH(hash)) && sql_changes(store) > 0;
 }
 
 static bool has_session(struct store *store, const char *session_id) {
@@ -279,8 +293,9 @@ enum store_result store_use_link(struct store *store, struct arena *arena,
         if (sql_may_have_committed(store) && has_session(store, session->id))
             continue;
         session->user_id = find_link(store, arena, hash, session->now);
-        found = session->user_id && lock_user(store, session->user_id);
-        if (found && delete_link(store, session->user_id))
+        found = session->user_id && lock_user(store, session->user_id) &&
+                take_link(store, session->user_id, hash);
+        if (found)
             insert_session(store, session);
     }
     return result_found(store, found);
@@ -357,12 +372,13 @@ enum store_result store_delete_old_logins(struct store *store, int64_t now, int6
                "OR EXISTS (SELECT 1 FROM login_link WHERE expires_at <= ?1) "
                "OR EXISTS (SELECT 1 FROM login_failure WHERE forget_at <= ?1)"};
     static struct statement old[] = {
-        {.sql = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= ?1 "
-                "ORDER BY expires_at LIMIT ?2)"},
-        {.sql = "DELETE FROM login_link WHERE user_id IN (SELECT user_id FROM login_link "
+        /* the first condition holds for a row that another transaction renewed meanwhile too */
+        {.sql = "DELETE FROM session WHERE expires_at <= ?1 AND id IN (SELECT id FROM session "
                 "WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"},
-        {.sql = "DELETE FROM login_failure WHERE subject IN (SELECT subject FROM login_failure "
-                "WHERE forget_at <= ?1 ORDER BY forget_at LIMIT ?2)"},
+        {.sql = "DELETE FROM login_link WHERE expires_at <= ?1 AND user_id IN (SELECT user_id "
+                "FROM login_link WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"},
+        {.sql = "DELETE FROM login_failure WHERE forget_at <= ?1 AND subject IN (SELECT subject "
+                "FROM login_failure WHERE forget_at <= ?1 ORDER BY forget_at LIMIT ?2)"},
     };
     *removed = 0;
     sql_start(store, &find, INTEGER(now));

@@ -8,6 +8,23 @@
 #include "store/flow_token.h"
 #include "store/usage_tally.h"
 
+/* Finds the contact that the identity leads to, locks it and sets the time of its update. False:
+ * there is none, or on failure. */
+static bool touch_contact(struct store *store, const struct store_send *send, const char *identity,
+                          char id[ID_SIZE]) {
+    static struct statement s = {.sql = "UPDATE contact SET updated_at = ?2 WHERE id = ?1 "
+                                        "AND " CONTACT_HAS("?3", "?4")};
+    while (contact_find(store, send->account_id, identity, id)) {
+        contact_lock(store, send->account_id, id);
+        if (!sql_run(store, &s, TEXT(id), INTEGER(send->now), TEXT(send->account_id),
+                     TEXT(identity)))
+            return false;
+        if (sql_changes(store))
+            return true;
+    }
+    return false;
+}
+
 /* Finds the recipient's contact by the platform's phone or by the caller's, or inserts it. The
  * platform may normalize a phone (Brazil, Mexico): then both spellings lead to the contact. */
 static bool find_or_insert_contact(struct store *store, const struct store_send *send,
@@ -15,15 +32,14 @@ static bool find_or_insert_contact(struct store *store, const struct store_send 
     static struct statement insert = {
         .sql = "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?5)"};
-    static struct statement touch = {.sql = "UPDATE contact SET updated_at = ?2 WHERE id = ?1"};
     const char *phone = !send->phone ? NULL : send->wa_id ? send->wa_id : send->phone;
     const char *identity = phone ? phone : send->bsuid;
-    bool is_known = contact_find(store, send->account_id, identity, id) ||
-                    (phone && contact_find(store, send->account_id, send->phone, id));
-    if (is_known) {
-        if (!sql_run(store, &touch, TEXT(id), INTEGER(send->now)))
-            return false;
-    } else {
+    const bool is_known =
+        touch_contact(store, send, identity, id) ||
+        (phone && strcmp(phone, send->phone) != 0 && touch_contact(store, send, send->phone, id));
+    if (sql_failed(store))
+        return false;
+    if (!is_known) {
         snprintf(id, ID_SIZE, "%s", send->new_contact_id);
         if (!sql_run(store, &insert, TEXT(id), TEXT(send->account_id), TEXT(phone),
                      TEXT(phone ? NULL : send->bsuid), INTEGER(send->now)) ||

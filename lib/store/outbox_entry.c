@@ -52,13 +52,14 @@ bool outbox_summarize(struct store *store, const char *event_id, int64_t now) {
     return sql_run(store, &s, TEXT(""), INTEGER(now), TEXT(event_id));
 }
 
-bool outbox_cancel(struct store *store, const char *webhook_id, int64_t now) {
+bool outbox_cancel(struct store *store, const char *user_id, const char *webhook_id, int64_t now) {
     static struct statement events = {
         .sql = SUMMARIZE "WHERE id IN (SELECT c.event_id FROM delivery c WHERE c.webhook_id = ?1 "
                          "AND c.state = 'pending')"};
     static struct statement deliveries = {
         .sql = "UPDATE delivery SET state = 'cancelled', finished_at = ?2 "
                "WHERE webhook_id = ?1 AND state = 'pending'"};
+    sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
     return sql_run(store, &events, TEXT(webhook_id), INTEGER(now)) &&
            sql_run(store, &deliveries, TEXT(webhook_id), INTEGER(now));
 }

@@ -25,8 +25,9 @@ bool outbox_deliver(struct store *store, const struct store_event *event, const 
  */
 bool outbox_summarize(struct store *store, const char *event_id, int64_t now);
 
-/* Cancels the pending deliveries to a webhook. */
-bool outbox_cancel(struct store *store, const char *webhook_id, int64_t now);
+/* Cancels the pending deliveries to a webhook of the user, which was unset or deleted. Locks the
+ * user's counters: transactions that read the webhook before have inserted their deliveries. */
+bool outbox_cancel(struct store *store, const char *user_id, const char *webhook_id, int64_t now);
 
 /* Makes the pending deliveries to a webhook due. */
 bool outbox_make_due(struct store *store, const char *webhook_id, int64_t now);

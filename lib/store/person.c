@@ -9,14 +9,50 @@ static bool has_identity(const struct contact *contact, const char *identity) {
            is_set_and_equal(contact->parent_bsuid, identity);
 }
 
-bool person_find(struct person *p, const char *identity, struct found *found) {
-    char id[ID_SIZE];
-    *found = (struct found){0};
-    if (!identity || !contact_find(p->store, p->account_id, identity, id))
+/* Reads the contact with this id, which was found by the identity before it was locked; its id is
+ * NULL when the identity does not lead to it any more. */
+static bool read_found(struct person *p, const char *id, const char *identity,
+                       struct found *found) {
+    static struct statement s = {.sql = "SELECT " CONTACT_COLUMNS " FROM contact WHERE id = ?1 "
+                                        "AND " CONTACT_HAS("?2", "?3")};
+    sql_start(p->store, &s, TEXT(id), TEXT(p->account_id), TEXT(identity));
+    if (!sql_row(p->store, &s))
         return !sql_failed(p->store);
-    if (!contact_read(p->store, p->arena, id, &found->contact))
-        return false;
+    found->contact = contact_of_row(&s, p->arena);
     found->is_former = !has_identity(&found->contact, identity);
+    sql_stop(&s);
+    return true;
+}
+
+/* The same as person_find; *is_stable: no other transaction changed what an identity leads to
+ * between the search and the lock. */
+static bool try_to_find(struct person *p, const char *const *identities, size_t count,
+                        struct found *found, bool *is_stable) {
+    char ids[PERSON_FOUND_AT_ONCE][ID_SIZE];
+    const char *locked[PERSON_FOUND_AT_ONCE] = {NULL};
+    for (size_t i = 0; i < count; i++) {
+        if (identities[i] && contact_find(p->store, p->account_id, identities[i], ids[i]))
+            locked[i] = ids[i];
+        if (sql_failed(p->store))
+            return false;
+    }
+    sql_lock(p->store, LOCK_CONTACT, p->account_id, locked, count);
+    *is_stable = true;
+    for (size_t i = 0; i < count; i++) {
+        found[i] = (struct found){0};
+        if (locked[i] && !read_found(p, ids[i], identities[i], &found[i]))
+            return false;
+        *is_stable = *is_stable && !locked[i] == !found[i].contact.id;
+    }
+    return true;
+}
+
+bool person_find(struct person *p, const char *const *identities, size_t count,
+                 struct found *found) {
+    bool is_stable = false;
+    while (!is_stable)
+        if (!try_to_find(p, identities, count, found, &is_stable))
+            return false;
     return true;
 }
 
@@ -193,12 +229,9 @@ static bool update_contact(struct person *p, const struct store_identity *who) {
 /* Points every identity that leads to no contact at this one. */
 static bool add_aliases(struct person *p, bool *is_changed) {
     for (size_t i = 0; i < p->identity_count; i++) {
-        struct found holder;
-        if (has_identity(&p->contact, p->identities[i]))
-            continue;
-        if (!person_find(p, p->identities[i], &holder))
-            return false;
-        if (holder.contact.id)
+        char holder[ID_SIZE];
+        if (has_identity(&p->contact, p->identities[i]) ||
+            contact_find(p->store, p->account_id, p->identities[i], holder))
             continue;
         *is_changed = true;
         if (!contact_upsert_alias(p->store, p->account_id, p->identities[i], p->contact.id, p->now))
@@ -210,7 +243,7 @@ static bool add_aliases(struct person *p, bool *is_changed) {
 bool person_update(struct person *p, const struct store_identity *who, bool *is_changed) {
     struct contact was = p->contact;
     struct found holder = {0};
-    if (!is_equal_or_both_null(was.phone, who->phone) && !person_find(p, who->phone, &holder))
+    if (!is_equal_or_both_null(was.phone, who->phone) && !person_find(p, &who->phone, 1, &holder))
         return false;
     if (holder.contact.id && !is_set_and_equal(holder.contact.id, p->contact.id) &&
         !person_clear_phone(p, &holder.contact, who->phone))

@@ -31,8 +31,12 @@ struct found {
     bool is_former;         /* found by an alias: not its current phone, BSUID or parent BSUID */
 };
 
-/* Finds the contact that a phone or a BSUID leads to. NULL leads to no contact. */
-bool person_find(struct person *person, const char *name, struct found *found);
+enum { PERSON_FOUND_AT_ONCE = 6 };
+
+/* Finds the contacts that phones and BSUIDs lead to, and locks them until the transaction ends.
+ * NULL leads to no contact. The arrays have `count` elements, at most PERSON_FOUND_AT_ONCE. */
+bool person_find(struct person *person, const char *const *identities, size_t count,
+                 struct found *found);
 
 /* Merges the contact into the person; of two contacts the older one remains. Does nothing for a
  * contact with id NULL. */

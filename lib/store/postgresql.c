@@ -13,7 +13,6 @@
 enum {
     LOCK_TIMEOUT_MS = 5000,
     MOST_PARAMETERS = 32,
-    MOST_PENDING = 8,        /* commands that are sent with the next statement */
     LOCK_BUCKETS = 1024,     /* of one kind and owner: bounds the server's table of locks */
     WORK_OF_STATEMENT = 100, /* units of store_limit_work; about that of SQLite for the same */
     OLDEST_SERVER = 150000,
@@ -31,8 +30,8 @@ struct connection {
     char *target;
     bool is_pooled; /* by transaction: the next one may run on another connection of the server */
     bool is_open;   /* a transaction was begun, on the server or in `pending` */
-    char *pending[MOST_PENDING]; /* BEGIN and locks, sent with the next statement */
-    size_t pending_count;
+    char **pending; /* BEGIN and locks, sent with the next statement */
+    size_t pending_count, pending_room;
     unsigned named; /* statements that the server has prepared */
     int lock_timeout_ms;
     int changes;
@@ -275,6 +274,7 @@ static void forget_pending(struct connection *c) {
 static void close_database(struct store *store) {
     struct connection *c = connection_of(store);
     forget_pending(c);
+    free(c->pending);
     PQfinish(c->db);
     free(c->target);
     free(c);
@@ -507,16 +507,23 @@ __attribute__((format(printf, 2, 3))) static void add_pending(struct connection 
                                                               const char *format, ...) {
     char *text = NULL;
     va_list args;
-    va_start(args, format);
-    int n = vasprintf(&text, format, args);
-    va_end(args);
-    if (n < 0 || c->pending_count == MOST_PENDING) {
-        if (n >= 0)
-            free(text);
-        latch_memory(c);
-        return;
+    if (c->pending_count == c->pending_room) { /* a payload may lock the names of many accounts */
+        const size_t room = 2 * c->pending_room + 8;
+        char **larger = realloc(c->pending, room * sizeof *larger);
+        if (!larger) {
+            latch_memory(c);
+            return;
+        }
+        c->pending = larger;
+        c->pending_room = room;
     }
-    c->pending[c->pending_count++] = text;
+    va_start(args, format);
+    const int n = vasprintf(&text, format, args);
+    va_end(args);
+    if (n < 0)
+        latch_memory(c);
+    else
+        c->pending[c->pending_count++] = text;
 }
 
 static bool begin(struct store *store) {
@@ -561,11 +568,31 @@ static uint32_t hash_of(const char *text, uint32_t seed) {
     return (uint32_t)hash[0] << 24 | (uint32_t)hash[1] << 16 | (uint32_t)hash[2] << 8 | hash[3];
 }
 
+/* Locks rows of users in the order of their ids. It is the lock that raising a counter takes. */
+static void lock_counters(struct connection *c, const char *const *ids, size_t count) {
+    struct arena arena;
+    struct buffer list;
+    arena_init(&arena, 1024 * 1024, NULL);
+    list = buffer_in(&arena);
+    for (size_t i = 0; i < count; i++) {
+        char *id = PQescapeLiteral(c->db, ids[i], strlen(ids[i]));
+        buffer_printf(&list, "%s%s", list.n ? "," : "", id ? id : "NULL");
+        PQfreemem(id);
+    }
+    add_pending(c, "SELECT 1 FROM \"user\" WHERE id IN (%.*s) ORDER BY id FOR NO KEY UPDATE",
+                (int)list.n, list.p);
+    arena_free(&arena);
+}
+
 /* Takes advisory locks, in the order of their numbers. A lock is a bucket of names, so that a
  * payload of thousands of names does not fill the server's table of locks. */
 static void lock(struct store *store, enum sql_lock_kind kind, const char *owner,
                  const char *const *names, size_t count) {
     struct connection *c = connection_of(store);
+    if (kind == LOCK_COUNTERS) {
+        lock_counters(c, names, count);
+        return;
+    }
     const uint64_t space = (uint64_t)hash_of(owner ? owner : "", (uint32_t)kind) << 32;
     bool is_taken[LOCK_BUCKETS + 1] = {false};
     struct arena arena;

@@ -63,7 +63,7 @@ enum store_result store_mark_read(struct store *store, const char *user_id, cons
     while (sql_transact(store)) {
         found = STORE_OK;
         *unread = 0;
-        sql_lock(store, LOCK_USER, NULL, &user_id, 1);
+        sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1); /* a new message raises one of them */
         if (!find_thread(store, user_id, thread_id, &mark))
             found = STORE_NOT_FOUND;
         else if (up_to && !count_later(store, up_to, &mark, unread))

@@ -46,6 +46,7 @@ enum store_result store_upsert_refusal(struct store *store, const char *id, cons
     crypto_sha256(body, hash);
     while (sql_transact(store)) {
         has_room = true;
+        sql_lock(store, LOCK_REFUSALS, NULL, NULL, 0);
         if (update_count(store, key, now, &is_known) && !is_known &&
             check_room(store, body.n, now, &has_room) && has_room)
             sql_run(store, &s, TEXT(id), BLOB(key), TEXT(reason), INTEGER((int64_t)body.n),

@@ -101,14 +101,23 @@ bool sql_may_have_committed(const struct store *store);
 bool sql_begin(struct store *store);
 enum store_result sql_commit(struct store *store);
 
-/* What a lock within a transaction protects. */
+/* What a lock within a transaction protects. A transaction takes the kinds in this order, so that
+ * two of them do not wait for each other. There is one exception: a payload with several updates
+ * locks the contacts of each update when it handles it, after the counters of the one before. The
+ * server ends one of two transactions that wait for each other, and that one is repeated. */
 enum sql_lock_kind {
-    LOCK_IDENTITY, /* phones, BSUIDs and other identities of persons; the owner is the account */
-    LOCK_MESSAGE,  /* ids of messages; the owner is the account */
-    LOCK_USER,     /* the events, plan and webhook of users; without an owner */
-    LOCK_LOGIN,    /* the failures of logins; without an owner */
-    LOCK_KEYS,     /* the keys that seal secrets; without an owner and names */
     LOCK_CHORES,   /* the regular work of one courier; without an owner and names */
+    LOCK_LOGIN,    /* the failures of logins; without an owner */
+    LOCK_REFUSALS, /* the room for refused payloads; without an owner and names */
+    LOCK_IDENTITY, /* phones, BSUIDs and other identities, which may lead to no contact yet; the
+                      owner is the account */
+    LOCK_MESSAGE,  /* ids of messages, which may not be stored yet; the owner is the account */
+    LOCK_CONTACT,  /* contacts: what leads to them, their threads, blocks and leads; the owner is
+                      the account */
+    LOCK_USER,     /* the deliveries, webhooks, plans and logins of users; without an owner */
+    LOCK_KEYS,     /* the keys that seal secrets; without an owner and names */
+    LOCK_COUNTERS, /* the rows of users, which count changes, events and forwards: who raises a
+                      counter has it; without an owner */
 };
 
 /* Takes the locks `names` of this kind and owner (NULL: none) until the open transaction ends, so

@@ -47,6 +47,6 @@ enum store_result store_delete_webhook(struct store *store, const char *user_id,
     while (sql_transact(store))
         if (destination_lock(store, user_id, NULL) && destination_find_first(store, user_id, id) &&
             sql_run(store, &clear, TEXT(id), INTEGER(now)))
-            outbox_cancel(store, id, now);
+            outbox_cancel(store, user_id, id, now);
     return sql_result(store);
 }

@@ -34,7 +34,8 @@ struct webhook_list {
 };
 
 /* The same, but reads them once for each user: `known` has the lists that were read before. The
- * strings stay valid as long as `known`. */
+ * strings stay valid as long as `known`. Locks the user's counters, so that none of the webhooks is
+ * deleted or unset until the transaction ends. */
 bool webhook_match_once(struct store *store, struct buffer *known, const char *user_id,
                         struct webhook_list *found);
 
