@@ -46,34 +46,28 @@ static bool transact_chore(struct store *store) {
     return runs;
 }
 
-/* The oldest of the old events in one state. */
+/* The oldest of the events that ended in one state at `until` or before. */
 struct old_events {
+    const char *state;
+    int64_t until;
     size_t count;
-    char users[ROWS_AT_ONCE][ID_SIZE], posts[ROWS_AT_ONCE][ID_SIZE]; /* a post is "" for none */
-    int64_t last_finished_at;                                        /* of the last one */
-    char last_id[ID_SIZE];
+    char ids[ROWS_AT_ONCE][ID_SIZE], users[ROWS_AT_ONCE][ID_SIZE];
+    char posts[ROWS_AT_ONCE][ID_SIZE]; /* the POST that it is made of; "": none */
 };
 
-static void list_old(struct store *store, const char *state, int64_t until,
-                     struct old_events *old) {
-    static struct statement s = {
-        .sql = "SELECT id, user_id, post_id, finished_at FROM event WHERE state = ?1 "
-               "AND finished_at <= ?2 ORDER BY finished_at, id LIMIT ?3"};
+/* Lists the events, and locks their users, so that none is replayed while its rows are deleted. */
+static void lock_old(struct store *store, struct old_events *old) {
+    static struct statement s = {.sql = "SELECT id, user_id, post_id FROM event WHERE state = ?1 "
+                                        "AND finished_at <= ?2 ORDER BY finished_at LIMIT ?3"};
+    const char *users[ROWS_AT_ONCE];
     old->count = 0;
-    sql_start(store, &s, TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE));
+    sql_start(store, &s, TEXT(old->state), INTEGER(old->until), INTEGER(ROWS_AT_ONCE));
     for (; sql_row(store, &s); old->count++) {
-        column_id(&s, 0, old->last_id);
+        column_id(&s, 0, old->ids[old->count]);
         column_id(&s, 1, old->users[old->count]);
         column_id(&s, 2, old->posts[old->count]);
-        old->last_finished_at = column_integer(&s, 3);
+        users[old->count] = old->users[old->count];
     }
-}
-
-/* Locks the users of the events, so that no event is replayed while its rows are deleted. */
-static void lock_owners(struct store *store, const struct old_events *old) {
-    const char *users[ROWS_AT_ONCE];
-    for (size_t i = 0; i < old->count; i++)
-        users[i] = old->users[i];
     if (old->count)
         sql_lock(store, LOCK_USER, NULL, users, old->count);
 }
@@ -89,24 +83,33 @@ static void prune_posts(struct store *store, const struct old_events *old) {
             return;
 }
 
-/* The listed events that are still in that state. */
-#define OLD_EVENTS "state = ?1 AND finished_at <= ?2 AND (finished_at < ?2 OR id <= ?3)"
+/* Those of EVENTS_PER_STATEMENT events that were not replayed before they were locked. The form of
+ * the conditions leaves the search to the ids. */
+#define STILL_OLD                                                                                  \
+    "NOT (state <> ?1 OR finished_at > ?2) AND id IN (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, " \
+    "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"
+enum { EVENTS_PER_STATEMENT = 20 };
 
-static void delete_listed(struct store *store, const char *state, const struct old_events *old,
-                          size_t *removed) {
+/* Deletes the rows of the next events from number `first`; false on failure. */
+static bool delete_some(struct store *store, const struct old_events *old, size_t first,
+                        size_t *removed) {
     static struct statement steps[] = {
         {.sql = "DELETE FROM event_attempt WHERE event_id IN "
-                "(SELECT id FROM event WHERE " OLD_EVENTS ")"},
-        {.sql = "DELETE FROM delivery WHERE event_id IN "
-                "(SELECT id FROM event WHERE " OLD_EVENTS ")"},
-        {.sql = "DELETE FROM event WHERE " OLD_EVENTS},
+                "(SELECT id FROM event WHERE " STILL_OLD ")"},
+        {.sql =
+             "DELETE FROM delivery WHERE event_id IN (SELECT id FROM event WHERE " STILL_OLD ")"},
+        {.sql = "DELETE FROM event WHERE " STILL_OLD},
     };
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (!sql_run(store, &steps[i], TEXT(state), INTEGER(old->last_finished_at),
-                     TEXT(old->last_id)))
-            return;
-    *removed = (size_t)sql_changes(store);
-    prune_posts(store, old);
+    struct parameter parameters[2 + EVENTS_PER_STATEMENT] = {TEXT(old->state), INTEGER(old->until)};
+    for (size_t i = 0; i < EVENTS_PER_STATEMENT; i++)
+        parameters[2 + i] = TEXT(first + i < old->count ? old->ids[first + i] : NULL);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        sql_start_with(store, &steps[i], parameters, sizeof parameters / sizeof *parameters);
+        if (sql_row(store, &steps[i]) || sql_failed(store))
+            return false;
+    }
+    *removed += (size_t)sql_changes(store);
+    return true;
 }
 
 /* Deletes events that ended in `state` at `until` or before, oldest first. */
@@ -114,16 +117,20 @@ static enum store_result prune_state(struct store *store, const char *state, int
                                      size_t *removed) {
     static struct statement find = {
         .sql = "SELECT 1 FROM event WHERE state = ?1 AND finished_at <= ?2 LIMIT 1"};
-    struct old_events old;
+    struct old_events old = {.state = state, .until = until};
     sql_start(store, &find, TEXT(state), INTEGER(until));
     if (!sql_row(store, &find))
         return sql_result(store); /* without taking the write lock */
     sql_stop(&find);
     while (transact_chore(store)) {
-        list_old(store, state, until, &old);
-        lock_owners(store, &old);
-        if (old.count && !sql_failed(store))
-            delete_listed(store, state, &old, removed);
+        size_t deleted = 0;
+        lock_old(store, &old);
+        for (size_t i = 0; i < old.count; i += EVENTS_PER_STATEMENT)
+            if (!delete_some(store, &old, i, &deleted))
+                break;
+        prune_posts(store, &old);
+        if (deleted || !sql_may_have_committed(store))
+            *removed = deleted;
     }
     return sql_result(store);
 }
@@ -153,9 +160,10 @@ static enum store_result prune_keys(struct store *store, int64_t before, size_t 
     static struct statement find = {.sql =
                                         "SELECT 1 FROM idempotency WHERE created_at < ?1 LIMIT 1"};
     static struct statement keys = {
-        /* the first condition holds for a key that another transaction started again too */
-        .sql = "DELETE FROM idempotency WHERE created_at < ?1 AND (user_id, key) IN (SELECT "
-               "user_id, key FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)"};
+        /* the last condition holds for a key that another transaction started again too */
+        .sql = "DELETE FROM idempotency WHERE (user_id, key) IN (SELECT user_id, key "
+               "FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2) "
+               "AND NOT created_at >= ?1"};
     sql_start(store, &find, INTEGER(before));
     if (!sql_row(store, &find))
         return sql_result(store);
