@@ -1,7 +1,6 @@
 #include "store/block.h"
 
 #include "store/change.h"
-#include "store/contact.h"
 #include "store/inbox.h"
 
 /* Finds the contact, and locks it. One that was merged meanwhile leads to the one that remained. */
@@ -14,7 +13,7 @@ static enum store_result lock_contact(struct store *store, struct arena *arena,
                                         contact)) == STORE_OK &&
            strcmp(contact->id, locked) != 0) {
         locked = contact->id;
-        contact_lock(store, contact->account_id, locked);
+        sql_lock(store, LOCK_CONTACT, contact->account_id, &locked, 1);
     }
     block->contact_id = contact->id;
     return result;
