@@ -18,7 +18,7 @@ setup_file() {
     export LOG=$STACK/switchboard.log SWITCHBOARD_CONFIG=$STACK/switchboard.conf DB='' BASE=''
     start_sandbox
     make_server "$MAIN"
-    start_server "$MAIN"
+    start_private_server "$MAIN"
     sql "$MAIN" postgres "CREATE ROLE switchboard LOGIN PASSWORD '$PASSWORD'" \
         "CREATE ROLE reader LOGIN PASSWORD '$PASSWORD'" "CREATE ROLE stranger LOGIN"
     PORT=$(port_of "$MAIN")
@@ -27,7 +27,7 @@ setup_file() {
 
 teardown_file() {
     supports_postgresql || return 0
-    stop_server "$MAIN"
+    stop_private_server "$MAIN"
     stop_stack
 }
 
@@ -284,4 +284,103 @@ describe() {
     use "$(url_of "$NAME")" "database_reader = $(tcp_url_of "$NAME" absent)"
     refused 'the role absent of database_reader does not exist: CREATE ROLE with LOGIN makes it' \
         switchboard init
+}
+
+# --- connections that fail ---
+
+# Writes a URL into the configuration; init, a command, doctor and GET /v2/me report the reason and
+# never the password: fails_with REASON URL
+fails_with() {
+    use "$2"
+    : >"$LOG"
+    refused "$1" switchboard init
+    refused "$1" switchboard account list
+    refused "$1" switchboard doctor
+    request GET /v2/me --as "sb_$(printf '0%.0s' {1..64})"
+    [[ $status == 50[03] ]] || fail_answer "$2"
+    grep -qF "$(jq -Rr tojson <<<"$1" | sed 's/^"//; s/"$//')" "$LOG" || fail "$2: $(cat "$LOG")"
+    refute grep -qF "$PASSWORD" "$LOG" "$body" "$headers"
+}
+
+@test "a connection that fails is reported with its reason and without the password" {
+    local unread='the URL is not one that libpq reads: postgresql://USER@HOST:PORT/NAME'
+    local login=switchboard:$PASSWORD tcp=127.0.0.1:$PORT
+    while IFS='|' read -r reason url; do
+        printf '# case: %s\n' "$url"
+        fails_with "$reason" "$url"
+    done <<END
+$unread|postgresql://$login@127.0.0.1:port/x
+$unread|postgresql://switchboard:$PASSWORD/tail@127.0.0.1:$PORT/x
+$unread|postgresql://switchboard:$PASSWORD@tail@127.0.0.1:$PORT/x
+$unread|postgresql://switchboard:$PASSWORD?tail@more@127.0.0.1:$PORT/x
+$unread|postgresql://$login%zz@$tcp/x
+$unread|postgresql://$login@$tcp/x?nonsense=1
+invalid sslmode value|postgresql://$login@$tcp/x?sslmode=never
+could not translate host name "nohost.invalid"|postgresql://$login@nohost.invalid/x
+Connection refused|postgresql://$login@127.0.0.1:1/x
+No such file or directory|postgresql://$login@/x?host=/nonexistent
+database "absent" does not exist|postgresql://$login@$tcp/absent
+password authentication failed for user "switchboard"|postgresql://switchboard:x$PASSWORD@$tcp/$NAME
+password authentication failed for user "absent"|postgresql://absent:$PASSWORD@$tcp/$NAME
+no password supplied|postgresql://switchboard@$tcp/$NAME
+role "absent" does not exist|$(url_of "$NAME" absent)
+port 1 failed: Connection refused;  Is the server running on that host|postgresql://$login@127.0.0.1:1,127.0.0.1:2/x
+END
+}
+
+@test "the password of SCRAM is taken from the URL, from a file that it names, or from PGPASSFILE" {
+    local file=$BATS_TEST_TMPDIR/passfile
+    printf '127.0.0.1:*:%s:switchboard:%s\n' "$NAME" "$PASSWORD" >"$file"
+    chmod 600 "$file"
+    use "$(tcp_url_of "$NAME")"
+    switchboard init
+    use "postgresql://switchboard@127.0.0.1:$PORT/$NAME"
+    refused 'no password supplied' switchboard account list
+    PGPASSFILE=$file switchboard account list
+    use "postgresql://switchboard@127.0.0.1:$PORT/$NAME?passfile=$file"
+    switchboard account list
+    make_user
+    api GET /v2/me
+    assert_success
+}
+
+@test "no command shows the password of the URL" {
+    local command
+    use "$(tcp_url_of "$NAME")" "database_reader = $(tcp_url_of "$NAME" reader)"
+    for command in init 'init --json' doctor 'doctor --json' 'doctor --full' 'backup /nonexistent/x' \
+        'restore /nonexistent/x' 'key list' 'manual switchboard.conf' 'account list --json'; do
+        # shellcheck disable=SC2086  # words of a command
+        run switchboard $command
+        [[ -n $output ]] || [[ $command == account* ]]
+        [[ $output != *"$PASSWORD"* ]] || fail "switchboard $command: $output"
+    done
+}
+
+@test "a standby alone takes no writes, and with the primary's host beside it the programs work" {
+    local standby=$BATS_TEST_TMPDIR/standby both
+    switchboard init
+    make_user
+    start_standby "$standby" "$MAIN"
+    both="postgresql://switchboard@/$NAME?host=$standby,$MAIN&port=$(port_of "$standby"),$PORT"
+    fails_with 'it is a standby: name the host of the primary too' \
+        "postgresql://switchboard@/$NAME?host=$standby&port=$(port_of "$standby")"
+    use "$both"
+    switchboard account list
+    api GET /v2/me
+    assert_success
+    use "postgresql://switchboard@/$NAME?host=$standby&port=$(port_of "$standby")&target_session_attrs=any"
+    run switchboard doctor
+    [[ $output == *'FAIL  database '*'a standby, which takes no writes: name the primary too'* ]] || fail "$output"
+    stop_private_server "$standby"
+}
+
+@test "a server that is older than version 15 is refused" {
+    local port=$BATS_TEST_TMPDIR/port
+    node "$root/tests/helpers/older_server.js" "$MAIN/.s.PGSQL.$PORT" "$port" 3>&- &
+    local proxy=$!
+    eventually test -s "$port"
+    fails_with 'the server has version 14' "postgresql://switchboard@127.0.0.1:$(cat "$port")/$NAME"
+    refused 'this program needs PostgreSQL 15 or newer' switchboard init
+    assert_equal "$(db "SELECT to_regclass('schema_version') IS NULL")" t
+    kill "$proxy"
 }

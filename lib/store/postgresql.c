@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "base/crypto.h"
+#include "base/utf8.h"
 #include "store/schema.h"
 
 enum {
@@ -127,8 +130,23 @@ static bool take_pooler(char *target) {
     return true;
 }
 
+/* The user of a setgid program sets its environment, and so would choose libpq's defaults: the
+ * server that gets the password, or the certificates that are trusted below HOME. */
+static void forget_environment(void) {
+    for (char **next = environ; *next;) {
+        const size_t n = strcspn(*next, "=");
+        char name[64] = "";
+        if (n < sizeof name && (strncmp(*next, "PG", 2) == 0 || strncmp(*next, "HOME=", 5) == 0))
+            memcpy(name, *next, n);
+        if (!*name || unsetenv(name) != 0)
+            next++;
+    }
+}
+
 /* The parameters before dbname are defaults, which the target may replace. */
 static PGconn *connect_to(const char *target, bool for_reading) {
+    if (getauxval(AT_SECURE))
+        forget_environment();
     const char *const names[] = {"connect_timeout",
                                  "tcp_user_timeout",
                                  "target_session_attrs",
@@ -157,17 +175,19 @@ static const char *option_of(const PQconninfoOption *options, const char *keywor
     return "";
 }
 
-/* Whether libpq reads the URL, and no piece of a password whose `/`, `?` or `@` is not escaped as
- * host, port or name: later messages quote them. */
+/* Whether no piece of a password whose `/` or `@` is not escaped is host, port or name, which
+ * libpq's messages quote. The first @ before a slash ends the password. */
+static bool is_clear(const char *url, const char *port) {
+    const char *rest = strstr(url, "://");
+    rest = rest ? rest + 3 : url;
+    const char *at = memchr(rest, '@', strcspn(rest, "/"));
+    rest = at ? at + 1 : rest;
+    return !memchr(rest, '@', strcspn(rest, "?")) && port[strspn(port, "0123456789,")] == '\0';
+}
+
 static bool is_valid(const char *url) {
-    const char *query = url + strcspn(url, "?"), *at = strchr(url, '@');
-    const char *hosts = strstr(url, "://");
-    PQconninfoOption *options = hosts ? parse(url) : NULL;
-    const char *port = option_of(options, "port");
-    const bool is_clear = !at || at >= query ||
-                          (at < hosts + 3 + strcspn(hosts + 3, "/") &&
-                           memchr(at + 1, '@', (size_t)(query - at - 1)) == NULL);
-    const bool is_valid = options && is_clear && port[strspn(port, "0123456789,")] == '\0';
+    PQconninfoOption *options = parse(url);
+    const bool is_valid = options && is_clear(url, option_of(options, "port"));
     PQconninfoFree(options);
     return is_valid;
 }
@@ -383,9 +403,41 @@ struct arguments {
     const char *values[MOST_PARAMETERS];
     int lengths[MOST_PARAMETERS], formats[MOST_PARAMETERS];
     uint64_t integers[MOST_PARAMETERS];
+    char *replaced[MOST_PARAMETERS]; /* texts; NULL: the parameter's own bytes */
 };
 
-static void read_arguments(struct arguments *to, const struct parameter *from, size_t count) {
+/* Returns the text with U+FFFD for each byte that is not part of valid UTF-8, and for NUL: the
+ * server refuses both. Such bytes come from outside, in reasons of failed transfers for example,
+ * and must not make the use-case fail. `*n` is its length; NULL without memory. */
+static char *with_valid_utf8(struct slice text, int *n) {
+    char *out = malloc(3 * text.n + 1);
+    size_t used = 0;
+    for (size_t i = 0, length; out && i < text.n; i += length ? length : 1) {
+        length = text.p[i] ? utf8_length(text.p + i, text.n - i) : 0;
+        memcpy(out + used, length ? text.p + i : "\xef\xbf\xbd", length ? length : 3);
+        used += length ? length : 3;
+    }
+    *n = (int)used;
+    return out;
+}
+
+/* False without memory. */
+static bool replace_invalid(struct arguments *to, int i, struct slice text) {
+    to->replaced[i] = NULL;
+    if (!text.p || (utf8_valid(text) && !memchr(text.p, '\0', text.n)))
+        return true;
+    to->replaced[i] = with_valid_utf8(text, &to->lengths[i]);
+    to->values[i] = to->replaced[i];
+    return to->replaced[i];
+}
+
+static void free_arguments(struct arguments *arguments) {
+    for (int i = 0; i < arguments->count; i++)
+        free(arguments->replaced[i]);
+}
+
+static bool read_arguments(struct arguments *to, const struct parameter *from, size_t count) {
+    bool ok = true;
     to->count = (int)count;
     for (size_t i = 0; i < count; i++) {
         const bool is_bytes = from[i].kind == PARAMETER_TEXT || from[i].kind == PARAMETER_BLOB;
@@ -398,7 +450,12 @@ static void read_arguments(struct arguments *to, const struct parameter *from, s
                         : from[i].kind == PARAMETER_NO_INTEGER ? NULL
                                                                : (char *)&to->integers[i];
         to->lengths[i] = is_bytes ? (int)from[i].bytes.n : (int)sizeof to->integers[i];
+        const struct slice nothing = {NULL, 0};
+        ok =
+            replace_invalid(to, (int)i, from[i].kind == PARAMETER_TEXT ? from[i].bytes : nothing) &&
+            ok;
     }
+    return ok;
 }
 
 /* Sends the pending commands and the statement in one message, so that they take one round trip.
@@ -448,8 +505,13 @@ static void start(struct store *store, struct statement *statement,
         store->failure = sql_refuse(store, STORE_UNKNOWN, "a statement has too many parameters");
         return;
     }
-    read_arguments(&arguments, parameters, count);
+    if (!read_arguments(&arguments, parameters, count)) {
+        free_arguments(&arguments);
+        latch_memory(c);
+        return;
+    }
     const int expected = send_all(c, p, &arguments);
+    free_arguments(&arguments);
     if (!expected)
         latch(c, NULL);
     p->rows = receive_all(c, expected);

@@ -52,13 +52,13 @@ configure_server() { # DIRECTORY SETTING...
     printf '%s\n' "${@:2}" | as_postgres tee -a "$1/data/postgresql.conf" >/dev/null
 }
 
-# Starts a server that was made: start_server DIRECTORY
-start_server() {
+# Starts a server that was made: start_private_server DIRECTORY
+start_private_server() {
     as_postgres "$postgresql_bin/pg_ctl" -D "$1/data" -l "$1/log" -w -t 60 start \
         >"$1.start.log" 2>&1 3>&- || { cat "$1.start.log" "$1/log" >&2; return 1; }
 }
 
-stop_server() { # DIRECTORY
+stop_private_server() { # DIRECTORY
     [[ ! -e $1/data/postmaster.pid ]] || as_postgres "$postgresql_bin/pg_ctl" -D "$1/data" \
         -m immediate -w stop >/dev/null 2>&1 || true
 }
@@ -75,4 +75,63 @@ sql() {
         options+=(-c "$statement")
     done
     psql -qAtX -v ON_ERROR_STOP=1 -h "$1" -p "$(port_of "$1")" -U postgres -d "$2" "${options[@]}"
+}
+
+# Starts a standby of a server, with the same roles: start_standby DIRECTORY PRIMARY
+start_standby() {
+    make_server_directory "$1"
+    as_postgres "$postgresql_bin/pg_basebackup" -D "$1/data" -R -X stream -c fast -h "$2" \
+        -p "$(port_of "$2")" -U postgres
+    configure_server "$1" "unix_socket_directories = '$1'" "port = $(free_port)"
+    start_private_server "$1"
+}
+
+# Starts a server whose data, except its write-ahead log, is on a file system of SIZE in a mount
+# namespace of its own: start_server_on_small_disk DIRECTORY SIZE
+start_server_on_small_disk() {
+    local namespace=(unshare --mount)
+    ((EUID == 0)) || namespace+=(--map-root-user)
+    make_server_directory "$1"
+    free_port >"$1/port"
+    # shellcheck disable=SC2016  # expanded in the namespace
+    "${namespace[@]}" bash -euc '
+        as=(setpriv --reuid=postgres --regid=postgres --clear-groups --)
+        [[ $(id -un nobody) == nobody && -z $4 ]] || as=(unshare --user --map-user=1000)
+        mkdir -p "$1/disk"
+        mount -t tmpfs -o "size=$2,mode=777" tmpfs "$1/disk"
+        cd "$1"
+        "${as[@]}" "$3/initdb" -D "$1/disk/data" -X "$1/wal" -U postgres -A trust --locale=C \
+            -E UTF8 --no-sync --wal-segsize=1 >initdb.log
+        exec "${as[@]}" "$3/postgres" -D "$1/disk/data" -k "$1" -h "" -p "$(cat port)" \
+            -c max_connections=8 -c superuser_reserved_connections=1 -c shared_buffers=1MB \
+            -c fsync=off -c autovacuum=off -c max_wal_size=8MB -c min_wal_size=2MB' \
+        bash "$1" "$2" "$postgresql_bin" "$( ((EUID == 0)) || printf mapped)" \
+        >"$1/log" 2>&1 3>&- &
+    small_server=$!
+    eventually psql -qX -h "$1" -p "$(cat "$1/port")" -U postgres -c 'SELECT 1' >/dev/null 2>&1 ||
+        { cat "$1/log" >&2; return 1; }
+}
+
+# Starts pgbouncer by transaction before a server, with its socket in DIRECTORY:
+# start_pooler DIRECTORY SERVER
+start_pooler() {
+    make_server_directory "$1"
+    free_port >"$1/port"
+    as_postgres tee "$1/pgbouncer.ini" >/dev/null <<END
+[databases]
+* = host=$2 port=$(port_of "$2")
+[pgbouncer]
+unix_socket_dir = $1
+listen_port = $(cat "$1/port")
+auth_type = trust
+auth_file = $1/users
+pool_mode = transaction
+default_pool_size = 2
+logfile = $1/log
+pidfile = $1/pid
+END
+    as_postgres tee "$1/users" >/dev/null <<<$'"switchboard" ""\n"reader" ""'
+    as_postgres /usr/sbin/pgbouncer -q "$1/pgbouncer.ini" 3>&- &
+    pooler=$!
+    eventually test -S "$1/.s.PGSQL.$(cat "$1/port")"
 }

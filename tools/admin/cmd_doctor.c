@@ -64,16 +64,17 @@ static void check_config(struct report *report) {
     struct stat file;
     report_add(report, OK, "config", "%s", call->config_path);
     if ((is_set(config->app_secret) || is_set(config->verify_token) ||
-         is_set(config->metrics_token)) &&
+         is_set(config->metrics_token) || !target_file(config->database)) &&
         stat(call->config_path, &file) == 0 && file.st_mode & S_IRWXO)
         report_add(report, WARN, "config mode",
                    "it holds secrets and all users may read it: chmod o= %s", call->config_path);
     for (const struct config_key *key = config_keys; key->name; key++) {
         const char *value = config_value(config, key), *what;
         what = arena_printf(&call->arena, "config.%s", key->name);
-        const char *shown = key->kind == CONFIG_SECRET   ? (is_set(value) ? "set" : "unset")
-                            : key->kind == CONFIG_TARGET ? target_name(&call->arena, value)
-                                                         : value;
+        const char *shown = key->kind == CONFIG_SECRET ? (is_set(value) ? "set" : "unset")
+                            : key->kind == CONFIG_TARGET && is_set(value)
+                                ? target_name(&call->arena, value)
+                                : value;
         report_add(report, OK, what, "%s%s", shown,
                    strcmp(value, key->preset) ? ""
                    : is_set(shown)            ? " (default)"
