@@ -4,6 +4,7 @@
 # transports: direct
 load helpers/all
 load helpers/postgresql
+load helpers/webhook
 
 supports_postgresql() {
     grep -q PQconnectdbParams "$OUT/tools/switchboard"
@@ -40,7 +41,9 @@ setup() {
 }
 
 teardown() {
-    ! supports_postgresql || no_password_shown
+    supports_postgresql || return 0
+    end_processes
+    no_password_shown
 }
 
 # make_database NAME [OPTION]
@@ -371,16 +374,279 @@ END
     use "postgresql://switchboard@/$NAME?host=$standby&port=$(port_of "$standby")&target_session_attrs=any"
     run switchboard doctor
     [[ $output == *'FAIL  database '*'a standby, which takes no writes: name the primary too'* ]] || fail "$output"
-    stop_private_server "$standby"
 }
 
 @test "a server that is older than version 15 is refused" {
     local port=$BATS_TEST_TMPDIR/port
-    node "$root/tests/helpers/older_server.js" "$MAIN/.s.PGSQL.$PORT" "$port" 3>&- &
-    local proxy=$!
+    node "$root/tests/helpers/older_server.js" "$MAIN/.s.PGSQL.$PORT" "$port" >/dev/null 2>&1 3>&- &
+    end_with_test $!
     eventually test -s "$port"
     fails_with 'the server has version 14' "postgresql://switchboard@127.0.0.1:$(cat "$port")/$NAME"
     refused 'this program needs PostgreSQL 15 or newer' switchboard init
     assert_equal "$(db "SELECT to_regclass('schema_version') IS NULL")" t
-    kill "$proxy"
+}
+
+# --- texts that the server does not store ---
+
+# Bytes that are not UTF-8, in every text of a request that is stored or compared.
+@test "invalid UTF-8 and NUL in paths, queries, headers and bodies never fail in the database" {
+    local bad=$'\xff\xfe' value
+    switchboard init
+    make_user
+    for value in %00 %ff %c0%80 %ed%a0%80 'a%00b'; do
+        api GET "/v2/contacts?q=$value"
+        assert_status 400
+        api GET "/v2/events?type=$value"
+        assert_status 400
+        api GET "/v2/lines/$value"
+        [[ $status == 40[04] ]] || fail_answer "path $value"
+    done
+    request GET /v2/me --as "sb_$bad"
+    assert_status 401
+    api GET /v2/me -H "User-Agent: $bad" -H "X-Request-Id: $bad"
+    assert_success
+    api POST /v2/messages/send/text -H "Idempotency-Key: $bad" \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}"
+    assert_error 400 VALIDATION_ERROR 'Idempotency-Key must be 1 to 255 visible ASCII characters.'
+    for value in '\u0000' 'a\u0000b' "$bad" '\ud800'; do
+        api POST /v2/messages/send/text \
+            -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"$value\"}"
+        [[ $status == 200 || $status == 400 ]] || fail_answer "text $value"
+        api POST /v2/messages/send/text \
+            -d "{\"phoneNumberId\":\"$value\",\"to\":\"$value\",\"text\":\"x\"}"
+        [[ $status == 40[034] ]] || fail_answer "ids $value"
+        api POST /v2/webhooks -d "{\"url\":\"http://127.0.0.1:1/\",\"name\":\"$value\"}"
+        [[ $status == 20[01] || $status == 400 ]] || fail_answer "name $value"
+    done
+    refute grep -E 'PostgreSQL (22021|22P05|XX)' "$LOG"
+}
+
+@test "an inbound payload with NUL in its texts is stored unchanged" {
+    local name='A\u0000B' text='one\u0000two'
+    switchboard init
+    make_user
+    take "$(payload "$(change messages "\"contacts\":[{\"profile\":{\"name\":\"$name\"},\"wa_id\":\"$P1\"}],
+        \"messages\":[{\"from\":\"$P1\",\"id\":\"wamid.nul\",\"timestamp\":\"1\",\"type\":\"text\",
+        \"text\":{\"body\":\"$text\"}}]")")"
+    assert_equal "$(db "SELECT count(*) FROM message WHERE wamid = 'wamid.nul'
+        AND position(convert_to('$text', 'UTF8') IN body) > 0")" 1
+    assert_equal "$(db 'SELECT name IS NULL FROM contact')" t
+    refute grep -q 'PostgreSQL 22' "$LOG"
+}
+
+@test "invalid UTF-8 in an inbound payload is refused, and in ids of messages nothing is lost" {
+    switchboard init
+    make_user
+    deliver "$(payload "$(change messages "\"messages\":[{\"from\":\"$P1\",\"id\":\"wamid.\u0000\",
+        \"timestamp\":\"1\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}]")")"
+    assert_status 200
+    assert_equal "$(db 'SELECT count(*) FROM platform_update')" 1
+    deliver "$(payload "$(change messages $'"messages":[{"from":"\xff"}]')")"
+    assert_status 400
+    refute grep -q 'PostgreSQL 22' "$LOG"
+}
+
+@test "a login stores a User-Agent with invalid UTF-8, each invalid byte as U+FFFD" {
+    switchboard init
+    make_user
+    printf 'correct horse battery\n' | switchboard user password "$EMAIL" >/dev/null
+    request POST /v2/session -H 'X-Switchboard: 1' -H 'Sec-Fetch-Site: same-origin' \
+        -H $'User-Agent: a\xff\xc3b' -d "{\"email\":\"$EMAIL\",\"password\":\"correct horse battery\"}"
+    assert_status 200
+    assert_equal "$(db 'SELECT agent FROM session')" $'a\uFFFD\uFFFDb'
+}
+
+@test "a command refuses invalid UTF-8 in its values, or finds nothing" {
+    local bad=$'\xff' command
+    switchboard init
+    make_user
+    while IFS= read -r command; do
+        # shellcheck disable=SC2086  # words of a command
+        run switchboard $command
+        [[ $status == [12] ]] || fail "switchboard $command: $output"
+        [[ $output != *'PostgreSQL 22'* ]] || fail "switchboard $command: $output"
+    done <<END
+user add ${bad}@example.org
+plan set $EMAIL $bad
+plan set ${bad}@example.org Premium
+account add $EMAIL --waba-id 1 --name $bad
+account list ${bad}@example.org
+line add $ACCOUNT --phone-number-id 1 --number +15550100001 --name $bad
+line list --account $bad
+contact list --account acc_$bad
+message list --contact con_$bad
+contact list --after $bad
+event show evt_$bad
+event list --after $bad
+webhook add $EMAIL http://$bad.example/
+webhook add $EMAIL http://127.0.0.1:1/ --name $bad
+refusal show $bad
+usage ${bad}@example.org
+END
+}
+
+# --- a server without room ---
+
+@test "too many connections are 503 with Retry-After, and the log says why" {
+    local number
+    switchboard init
+    make_user
+    for number in 1 2; do
+        psql -qAtX -d "$(url_of "$NAME")" -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 3>&- &
+        end_with_test $!
+    done
+    have_sleepers() {
+        (($(sql "$MAIN" postgres "SELECT count(*) FROM pg_stat_activity
+            WHERE usename = 'switchboard' AND query LIKE '%pg_sleep%'") == 2))
+    }
+    eventually have_sleepers
+    sql "$MAIN" postgres 'ALTER ROLE switchboard CONNECTION LIMIT 2'
+    refused 'too many connections for role "switchboard"' switchboard account list
+    api GET /v2/me
+    local answered=$status retry
+    retry=$(header Retry-After)
+    deliver "$(payload)"
+    local received=$status
+    end_processes
+    sql "$MAIN" postgres 'ALTER ROLE switchboard CONNECTION LIMIT -1' \
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%'
+            AND pid <> pg_backend_pid()" >/dev/null
+    assert_equal "$answered $received" '503 503'
+    [[ -n $retry ]]
+    grep -q 'too many connections for role' "$LOG"
+    api GET /v2/me
+    assert_success
+}
+
+@test "a full disk of the server fails requests without loss, and they succeed when there is room" {
+    local small=$BATS_TEST_TMPDIR/small number acknowledged=0 refusals=0 ballast
+    start_server_on_small_disk "$small" 48m
+    MAIN=$small PORT=$(cat "$small/port")
+    psql -qX -h "$MAIN" -p "$PORT" -U postgres -c 'CREATE ROLE switchboard LOGIN' \
+        -c "CREATE DATABASE $NAME OWNER switchboard"
+    use "$(url_of "$NAME")"
+    switchboard init
+    make_user
+    ballast=/proc/$small_server/root$small/disk/ballast
+    as_postgres dd if=/dev/zero of="$ballast" bs=64k count=1000 2>/dev/null || true
+    for ((number = 1; number <= 300 && refusals < 3; number++)); do
+        deliver "$(payload "$(change messages "\"messages\":[{\"from\":\"$P1\",\"id\":\"wamid.$number\",
+            \"timestamp\":\"1\",\"type\":\"text\",\"text\":{\"body\":\"$(printf 'x%.0s' {1..3000})\"}}]")")"
+        if [[ $status == 200 ]]; then
+            ((++acknowledged))
+            printf 'wamid.%s\n' "$number" >>"$BATS_TEST_TMPDIR/acknowledged"
+        else
+            assert_status 503
+            assert_header Retry-After
+            ((++refusals))
+        fi
+    done
+    ((refusals == 3)) || fail "the disk was never full: $acknowledged payloads"
+    grep -q 'PostgreSQL 53100' "$LOG" || fail "$(tail -n 3 "$LOG")"
+    refused 'the disk is full; nothing was changed' switchboard user add "$(printf 'x%.0s' {1..300})@example.org" ||
+        true # a small row may still fit
+    as_postgres rm "$ballast"
+    deliver "$(payload "$(change messages "\"messages\":[{\"from\":\"$P1\",\"id\":\"wamid.last\",
+        \"timestamp\":\"1\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}]")")"
+    assert_status 200
+    db 'SELECT wamid FROM message' >"$BATS_TEST_TMPDIR/stored"
+    assert_equal "$(sort "$BATS_TEST_TMPDIR/acknowledged" | comm -23 - <(sort "$BATS_TEST_TMPDIR/stored"))" ''
+}
+
+# --- a pooler ---
+
+@test "plain CGI works through pgbouncer by transaction" {
+    local pool=$BATS_TEST_TMPDIR/pool url number
+    start_pooler "$pool" "$MAIN"
+    url="postgresql://switchboard@/$NAME?host=$pool&port=$(cat "$pool/port")"
+    use "$url"
+    switchboard init # one connection, without named statements
+    run switchboard doctor
+    [[ $output == *'FAIL  pooler '*'add pooler=transaction'* ]] || fail "$output"
+    use "$url&pooler=transaction" "database_reader = ${url/switchboard@/reader@}&pooler=transaction"
+    switchboard init
+    make_user
+    run switchboard doctor
+    [[ $output == *'ok    pooler '*'between this host and the server, by transaction'* ]] || fail "$output"
+    request_many 8 GET /v2/me --as "$TOKEN"
+    assert_equal "$(statuses)" '8 200'
+    for number in {1..8}; do
+        api POST /v2/messages/send/text -H "Idempotency-Key: key-$number" \
+            -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"1555123000$number\",\"text\":\"x\"}"
+        assert_success
+        take "$(payload "$(change messages "\"messages\":[{\"from\":\"1555123000$number\",\"id\":\"wamid.$number\",
+            \"timestamp\":\"1\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}]")")"
+    done
+    assert_equal "$(db 'SELECT direction, count(*) FROM message GROUP BY 1 ORDER BY 1')" $'in|8\nout|8'
+    assert_equal "$(db 'SELECT count(*) FROM contact')" 8
+    use "$(url_of "$NAME")&pooler=transaction"
+    run switchboard doctor
+    [[ $output == *'warn  pooler '*'and none is between: each statement is parsed anew'* ]] || fail "$output"
+}
+
+# --- doctor ---
+
+# Prints the status and the detail of a check in the report: found CHECK
+found() {
+    gojq -r --arg check "$1" '.[] | select(.check == $check) | "\(.status) \(.detail)"' \
+        <<<"$output"
+}
+
+@test "doctor reports role, standbys, durability, checksums, clock and connections" {
+    switchboard init
+    run switchboard doctor --json
+    [[ $(found database) == 'ok opens, with the schema version of this program; PostgreSQL 15'*', the primary' ]] || fail "$output"
+    assert_equal "$(found role)" 'ok switchboard, without superuser'
+    assert_equal "$(found pooler)" 'ok none'
+    assert_equal "$(found standbys)" "warn none: what was committed is lost with the server's disk"
+    assert_equal "$(found durability)" 'warn off: fsync; a crash of the server may lose what was committed'
+    assert_equal "$(found integrity)" 'ok the server checks the checksum of every page that it reads'
+    [[ $(found clock) =~ ^'ok '-?[0-9]+" ms from the server's"$ ]] || fail "$(found clock)"
+    [[ $(found connections) =~ ^'ok '[0-9]+' of 37 in use; this host needs 2 to 2, for 0 pools, the courier and a command'$ ]] ||
+        fail "$(found connections)"
+    use "postgresql://postgres@/$NAME?host=$MAIN&port=$PORT"
+    run switchboard doctor --json
+    assert_equal "$(found role)" 'warn postgres is a superuser of the server: use a role that only owns the database'
+}
+
+@test "doctor reports a clock that is more than two seconds from that of the server" {
+    switchboard init
+    run faketime -f +5s "$OUT/tools/switchboard" doctor --json
+    [[ $(found clock) =~ ^"fail -"[45][0-9]{3}" ms from the server's: set both by NTP" ]] || fail "$output"
+}
+
+@test "doctor reports the state and the lag of standbys" {
+    local standby=$BATS_TEST_TMPDIR/standby
+    switchboard init
+    start_standby "$standby" "$MAIN"
+    run switchboard doctor --json
+    [[ $(found standbys) == 'warn walreceiver of unknown state: GRANT pg_read_all_stats to the role shows the state' ]] ||
+        fail "$(found standbys)"
+    sql "$MAIN" postgres 'GRANT pg_read_all_stats TO switchboard'
+    run switchboard doctor --json
+    [[ $(found standbys) =~ ^'warn walreceiver async, behind by '[0-9]+' bytes: none is synchronous' ]] ||
+        fail "$(found standbys)"
+    sql "$MAIN" postgres "ALTER SYSTEM SET synchronous_standby_names = '*'" 'SELECT pg_reload_conf()' >/dev/null
+    reports_sync() {
+        run switchboard doctor --json
+        [[ $(found standbys) =~ ^'ok walreceiver sync, behind by '[0-9]+' bytes'$ ]]
+    }
+    eventually reports_sync
+    sql "$MAIN" postgres 'ALTER SYSTEM RESET synchronous_standby_names' 'SELECT pg_reload_conf()' \
+        'REVOKE pg_read_all_stats FROM switchboard' >/dev/null
+}
+
+@test "doctor compares the connections that the pools of this configuration may need with the limit" {
+    switchboard init
+    "$OUT/tools/pool" --socket "$STACK/pool.sock" --processes 1 --max-processes 64 \
+        --watch "$SWITCHBOARD_CONFIG" -- "$OUT/cgi-bin/health" >/dev/null 2>&1 3>&- &
+    end_with_test $!
+    eventually test -S "$STACK/pool.sock"
+    run switchboard doctor --json
+    [[ $(found connections) =~ ^'warn '[0-9]+' of 37 in use; this host needs 3 to 66, for 1 pool, the courier and a command: lower MAX_PROCESSES' ]] ||
+        fail "$(found connections)"
+    sql "$MAIN" postgres 'ALTER ROLE switchboard CONNECTION LIMIT 2'
+    run switchboard doctor --json
+    sql "$MAIN" postgres 'ALTER ROLE switchboard CONNECTION LIMIT -1'
+    [[ $(found connections) =~ ^'fail '[0-9]+' of 2 in use' ]] || fail "$(found connections)"
 }

@@ -77,6 +77,19 @@ sql() {
     psql -qAtX -v ON_ERROR_STOP=1 -h "$1" -p "$(port_of "$1")" -U postgres -d "$2" "${options[@]}"
 }
 
+# Ends processes with the test, however it ends: its teardown calls end_processes.
+end_with_test() { # PID...
+    printf '%s\n' "$@" >>"$BATS_TEST_TMPDIR/processes"
+}
+
+end_processes() {
+    local process
+    [[ -e $BATS_TEST_TMPDIR/processes ]] || return 0
+    while read -r process; do
+        kill -INT "$process" 2>/dev/null || true
+    done <"$BATS_TEST_TMPDIR/processes"
+}
+
 # Starts a standby of a server, with the same roles: start_standby DIRECTORY PRIMARY
 start_standby() {
     make_server_directory "$1"
@@ -84,6 +97,7 @@ start_standby() {
         -p "$(port_of "$2")" -U postgres
     configure_server "$1" "unix_socket_directories = '$1'" "port = $(free_port)"
     start_private_server "$1"
+    end_with_test "$(head -n 1 "$1/data/postmaster.pid")"
 }
 
 # Starts a server whose data, except its write-ahead log, is on a file system of SIZE in a mount
@@ -108,6 +122,7 @@ start_server_on_small_disk() {
         bash "$1" "$2" "$postgresql_bin" "$( ((EUID == 0)) || printf mapped)" \
         >"$1/log" 2>&1 3>&- &
     small_server=$!
+    end_with_test "$small_server"
     eventually psql -qX -h "$1" -p "$(cat "$1/port")" -U postgres -c 'SELECT 1' >/dev/null 2>&1 ||
         { cat "$1/log" >&2; return 1; }
 }
@@ -131,7 +146,8 @@ logfile = $1/log
 pidfile = $1/pid
 END
     as_postgres tee "$1/users" >/dev/null <<<$'"switchboard" ""\n"reader" ""'
-    as_postgres /usr/sbin/pgbouncer -q "$1/pgbouncer.ini" 3>&- &
-    pooler=$!
+    as_postgres /usr/sbin/pgbouncer -q -d "$1/pgbouncer.ini" >"$1/out" 2>&1 3>&-
+    eventually test -s "$1/pid"
+    end_with_test "$(cat "$1/pid")"
     eventually test -S "$1/.s.PGSQL.$(cat "$1/port")"
 }
