@@ -110,7 +110,7 @@ start_server_on_small_disk() {
     # shellcheck disable=SC2016  # expanded in the namespace
     "${namespace[@]}" bash -euc '
         as=(setpriv --reuid=postgres --regid=postgres --clear-groups --)
-        [[ $(id -un nobody) == nobody && -z $4 ]] || as=(unshare --user --map-user=1000)
+        [[ $4 == root ]] || as=(unshare --user --map-user=1000)
         mkdir -p "$1/disk"
         mount -t tmpfs -o "size=$2,mode=777" tmpfs "$1/disk"
         cd "$1"
@@ -119,7 +119,7 @@ start_server_on_small_disk() {
         exec "${as[@]}" "$3/postgres" -D "$1/disk/data" -k "$1" -h "" -p "$(cat port)" \
             -c max_connections=8 -c superuser_reserved_connections=1 -c shared_buffers=1MB \
             -c fsync=off -c autovacuum=off -c max_wal_size=8MB -c min_wal_size=2MB' \
-        bash "$1" "$2" "$postgresql_bin" "$( ((EUID == 0)) || printf mapped)" \
+        bash "$1" "$2" "$postgresql_bin" "$( ((EUID == 0)) && printf root)" \
         >"$1/log" 2>&1 3>&- &
     small_server=$!
     end_with_test "$small_server"
