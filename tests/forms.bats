@@ -288,7 +288,7 @@ $ACCOUNT|52|Second|DRAFT"
     have_flows "$(flow 53 Third)"
     api GET /v2/forms/53
     assert_success
-    assert_equal "$(db 'SELECT account_id, name FROM flow WHERE flow_id = 53')" "$ACCOUNT|Third"
+    assert_equal "$(db "SELECT account_id, name FROM flow WHERE flow_id = '53'")" "$ACCOUNT|Third"
 }
 
 # bats test_tags=direct
@@ -321,17 +321,17 @@ $ACCOUNT|52|Second|DRAFT"
     platform_answers 200 '{"id":"4","name":"Some business","currency":"EUR"}'
     api GET /v2/forms/4
     assert_success
-    assert_equal "$(db 'SELECT count(*) FROM flow WHERE flow_id = 4')" 0
+    assert_equal "$(db "SELECT count(*) FROM flow WHERE flow_id = '4'")" 0
 }
 
 # bats test_tags=direct
 @test "a failure to store rows does not change the answer" {
     have_flows "$(flow 51 First)"
-    db "CREATE TRIGGER no_flows BEFORE INSERT ON flow BEGIN SELECT RAISE(FAIL, 'made to fail'); END"
+    refuse_rows flow
     api GET /v2/forms
     local list=$status
     api GET /v2/forms/51
-    db 'DROP TRIGGER no_flows'
+    accept_rows flow
     assert_success
     assert_equal "$list" 200
     assert_equal "$(grep -c 'flows were not stored: .*made to fail' "$LOG")" 2
@@ -495,6 +495,7 @@ phoneNumberId=$SECOND_LINE 52"
 
 # bats test_tags=direct
 @test "the search is one indexed query" {
+    only_on_sqlite 'it reads the plan of a query as SQLite prints it'
     local query plan
     query=$(grep -aoE 'SELECT p\.\*, coalesce\(c\.responses, 0\) [ -~]*p\.flow_id' "$OUT/cgi-bin/forms")
     assert_equal "$(wc -l <<<"$query")" 1

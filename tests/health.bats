@@ -47,9 +47,9 @@ load helpers/conventions
 }
 
 @test "the route works without a database" {
-    mv "$DB" "$DB.away"
+    take_database_away
     request GET /v2/health
-    mv "$DB.away" "$DB"
+    bring_database_back
     assert_success
 }
 

@@ -380,10 +380,10 @@ assert_unauthorized() {
 
 @test "a missing database is 500 INTERNAL_ERROR with the reason in the log; requests succeed when it is back" {
     make_user
-    mv "$DB" "$DB.away"
+    take_database_away
     api GET /v2/me
     [[ ! -e $DB ]] || fail 'a request created a database'
-    mv "$DB.away" "$DB"
+    bring_database_back
     assert_error 500 INTERNAL_ERROR 'database'
     assert_conventions
     ! grep -F "$DB" "$body" || fail_answer 'the answer contains the path'

@@ -997,14 +997,14 @@ END
 @test "a send that the platform accepted is 200 even if it cannot be stored, and this is logged" {
     local wamid before
     before=$(recorded)
-    db "CREATE TRIGGER no_room BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'no room here'); END"
+    refuse_rows message
     send text "{$who,\"text\":\"x\"}"
-    db 'DROP TRIGGER no_room'
+    accept_rows message
     assert_success
     wamid=$(gojq -r '.data.messages[0].id' "$body")
     assert_equal "$(recorded)" "$before" # no part of the record either
     grep -F "\"level\":\"error\"" "$LOG" | grep -F "request $(header X-Request-Id): $wamid was accepted but not recorded" |
-        grep -F 'no room here'
+        grep -F 'made to fail'
     send text "{$who,\"text\":\"x\"}"
     assert_success
     assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '$to'")" 1

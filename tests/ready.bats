@@ -68,16 +68,16 @@ refused() {
 
 # bats test_tags=route
 @test "a missing database is 503, and 200 as soon as it is back" {
-    mv "$DB" "$DB.away"
+    take_database_away
     refused database 'switchboard doctor' courier 'Not known'
-    mv "$DB.away" "$DB"
+    bring_database_back
     assert_ready
 }
 
 @test "the log contains the database's path and the reason, and the answer does not" {
-    mv "$DB" "$DB.away"
+    take_database_away
     refused database missing courier 'Not known'
-    mv "$DB.away" "$DB"
+    bring_database_back
     log_of_request | gojq -e '.status == 503 and (.error | startswith("Not ready"))'
     grep -F "$(header X-Request-Id)" "$LOG" | grep -qF "database $DB: "
 }
@@ -207,11 +207,11 @@ END
 @test "all failed checks are reported together" {
     local key=$STACK/secret.key
     mv "$key" "$key.away"
-    mv "$DB" "$DB.away"
+    take_database_away
     write_config "spool_dir = $STACK/nowhere"
     refused database missing keys 'key file' disk spool courier 'Not known'
     mv "$key.away" "$key"
-    mv "$DB.away" "$DB"
+    bring_database_back
     write_config
     assert_ready
 }

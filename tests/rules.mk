@@ -91,7 +91,7 @@ probes: $(if $(filter 1,$(SANITIZE)),,$(PROBE_CONTROL)) $(BUILD)/helpers/ask
 FUZZ := build/fuzz
 FUZZ_FLAGS := $(LANGUAGE) -O1 -g -fno-omit-frame-pointer \
     -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_SOURCES := $(filter-out lib/api/mime_detect.c,$(LIBRARY_SOURCES))
+FUZZ_SOURCES := $(filter-out lib/api/mime_detect.c lib/store/postgresql%,$(LIBRARY_SOURCES))
 FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(FUZZ)/%.o) $(FUZZ)/lib/store/schema.o
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/*.c))
 

@@ -104,7 +104,7 @@ age_sessions() {
     [[ $SESSION != "$first" ]]
     assert_equal "$(db 'SELECT count(*) FROM session')" 2
     assert_equal "$(db "SELECT count(*) FROM session WHERE hash = $(hash_of "$SESSION")")" 1
-    ! db .dump | grep -F -e "$SESSION" -e "$PASSWORD" || fail 'the database holds a secret'
+    ! database_dump | grep -F -e "$SESSION" -e "$PASSWORD" || fail 'the database holds a secret'
     session GET /v2/session
     assert_not_logged "$SESSION" "$PASSWORD"
 }
@@ -161,7 +161,7 @@ age_sessions() {
     local link
     link=$(login_link)
     [[ $link =~ ^http://localhost:8080/dashboard/\#/login/[0-9a-f]{64}$ ]]
-    ! db .dump | grep -F "${link##*/}" || fail 'the database holds the link'
+    ! database_dump | grep -F "${link##*/}" || fail 'the database holds the link'
     login_by_link "$link"
     assert_success
     assert_cookie
@@ -268,7 +268,7 @@ assert_blocked() { # MINUTES
     fail_to_log_in 5 nobody@example.org
     login "$PASSWORD" nobody@example.org
     assert_blocked 1
-    ! db .dump | grep -F nobody@ || fail 'the database holds an address that a stranger typed'
+    ! database_dump | grep -F nobody@ || fail 'the database holds an address that a stranger typed'
 }
 
 @test "the failures of an account are forgotten after an hour" {
@@ -702,7 +702,7 @@ put_password() { # BODY
     refute grep -qF "$TOKEN" "$body"
     session GET /v2/session # the session goes on
     assert_success
-    ! db .dump | grep -F "$TOKEN" || fail 'the database holds the token'
+    ! database_dump | grep -F "$TOKEN" || fail 'the database holds the token'
     put TOKEN "$TOKEN"
 }
 

@@ -53,9 +53,9 @@ load helpers/conventions
 }
 
 @test "it works without a database" {
-    mv "$DB" "$DB.away"
+    take_database_away
     request GET /v2/version
-    mv "$DB.away" "$DB"
+    bring_database_back
     assert_success
 }
 

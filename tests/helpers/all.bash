@@ -31,6 +31,8 @@ root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 . "$root/tests/helpers/waiting.bash"
 # shellcheck source=tests/helpers/server.bash
 . "$root/tests/helpers/server.bash"
+# shellcheck source=tests/helpers/database.bash
+. "$root/tests/helpers/database.bash"
 # shellcheck source=tests/helpers/stack.bash
 . "$root/tests/helpers/stack.bash"
 # shellcheck source=tests/helpers/recording.bash

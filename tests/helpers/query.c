@@ -4,8 +4,8 @@
  *
  * Columns are separated by `|`. A boolean is 1 or 0, NULL is empty, a blob is its bytes. All
  * statements are one transaction unless they say otherwise. Names are searched in the schema
- * `public`, which is the programs', and then in `test`, which has the functions of server.sql. Exit
- * status: 1 when a statement fails.
+ * `public`, which is the programs', then in `test`, which has the functions of server.sql, and then
+ * among those of PostgreSQL. Exit status: 1 when a statement fails.
  */
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void ignore_notice(void *context, const char *message) {
 int main(int argc, char **argv) {
     static const char *const names[] = {"dbname", "options", NULL};
     const char *const values[] = {argc == 3 ? argv[1] : "",
-                                  "-c lock_timeout=5000 -c search_path=public,test", NULL};
+                                  "-c lock_timeout=5000 -c search_path=public,test,pg_catalog", NULL};
     PGconn *connection = PQconnectdbParams(names, values, 1);
     PGresult *result;
     int status = 0;

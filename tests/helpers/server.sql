@@ -1,6 +1,6 @@
 -- For the tests: functions of SQLite that their SQL uses. The programs do not search their schema.
 CREATE SCHEMA test AUTHORIZATION switchboard;
-SET search_path = test, public;
+SET search_path = test;
 
 CREATE FUNCTION hex(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
     AS $$ SELECT upper(encode(value, 'hex')) $$;
@@ -22,5 +22,21 @@ CREATE FUNCTION json_extract(value text, path text) RETURNS text LANGUAGE sql IM
     AS $$ SELECT jsonb_path_query_first(value::jsonb, path::jsonpath) #>> '{}' $$;
 CREATE FUNCTION json_extract(value bytea, path text) RETURNS text LANGUAGE sql IMMUTABLE
     AS $$ SELECT test.json_extract(convert_from(value, 'UTF8'), path) $$;
+
+-- The column has SQLite's name.
+CREATE FUNCTION generate_series(first integer, last integer) RETURNS TABLE (value bigint)
+    LANGUAGE sql IMMUTABLE AS $$ SELECT pg_catalog.generate_series(first, last) $$;
+-- One number, %d or with leading zeros: %03d
+CREATE FUNCTION printf(pattern text, number bigint) RETURNS text LANGUAGE sql IMMUTABLE
+    AS $$ SELECT regexp_replace(pattern, '%0?[0-9]*d',
+        lpad(number::text, greatest(length(number::text),
+            coalesce(substring(pattern FROM '%0([0-9]+)d')::integer, 0)), '0')) $$;
+
+CREATE AGGREGATE group_concat(value text, separator text)
+    (SFUNC = string_agg_transfn, STYPE = internal, FINALFUNC = string_agg_finalfn);
+
+-- A trigger function, for faults.
+CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN RAISE EXCEPTION 'made to fail'; END $$;
 
 GRANT USAGE ON SCHEMA test TO PUBLIC;

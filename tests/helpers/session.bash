@@ -34,8 +34,10 @@ have_session_samples() { # PREFIX
     local email=$1EMAIL now
     make_session "$1"
     now=$(date +%s)000
-    db "INSERT OR REPLACE INTO session SELECT 'ses_sample', id, $(hash_of "${SESSION}x"), 0,
+    db "DELETE FROM session WHERE id = 'ses_sample';
+        DELETE FROM login_link WHERE user_id IN (SELECT id FROM user WHERE email = '${!email}');
+        INSERT INTO session SELECT 'ses_sample', id, $(hash_of "${SESSION}x"), 0,
             '127.0.0.1', 'test', $now, $now, $now + 43200000 FROM user WHERE email = '${!email}';
-        INSERT OR REPLACE INTO login_link SELECT id, $(hash_of sample-link), $now + 900000
+        INSERT INTO login_link SELECT id, $(hash_of sample-link), $now + 900000
             FROM user WHERE email = '${!email}'"
 }

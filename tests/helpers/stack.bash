@@ -42,6 +42,9 @@ webhook_egress = private
 log_file = $LOG
 spool_dir = $STACK
 END
+    # beside the database, if that is a file
+    [[ -z ${SERVER-} ]] || printf '%s\n' "metrics_file = $STACK/metrics" \
+        "requests_file = $STACK/requests" >>"$SWITCHBOARD_CONFIG"
     (($# == 0)) || printf '%s\n' "$@" >>"$SWITCHBOARD_CONFIG"
     settle_pools
 }
@@ -52,7 +55,8 @@ END
 settle_pools() {
     local paths pid_file pool some process processes=()
     [[ $TRANSPORT == fcgi ]] || return 0
-    paths=$(grep -E '^[a-z_]+ = /' "$SWITCHBOARD_CONFIG") # the values that are paths
+    # the values that are paths, and a database on a server
+    paths=$(grep -E '^[a-z_]+ = (/|postgresql:)' "$SWITCHBOARD_CONFIG")
     [[ $paths != "$(cat "$STACK/paths" 2>/dev/null)" ]] || return 0
     printf '%s\n' "$paths" >"$STACK/paths"
     for pid_file in "$STACK"/apache/*.pid; do
@@ -85,68 +89,4 @@ stop_stack() {
 # Runs the CLI on this stack's database.
 switchboard() {
     "$OUT/tools/switchboard" "$@"
-}
-
-# Prints the newest schema version, the last of tests/schemas.
-newest_schema() {
-    printf '%s\n' "$root"/tests/schemas/v*.sql | sed 's/.*v\([0-9]*\)\.sql$/\1/' | sort -n |
-        tail -n 1
-}
-
-# Runs SQL on the stack's database and prints the rows, columns separated by `|`: db 'SELECT ...'
-db() {
-    if [[ -n ${SERVER-} ]]; then
-        "$HELPERS/query" "$DB" "$(postgresql_words "$1")"
-        return
-    fi
-    sqlite3 -batch -noheader -cmd '.timeout 5000' -cmd ".read $root/tests/helpers/outbox.sql" \
-        "$DB" "$1"
-}
-
-# Prints the tests' SQL in PostgreSQL's words: the table "user", blob literals, and conversions
-# between text and blobs, which CAST does not do there.
-postgresql_words() { # SQL
-    sed -E "s/\\b(FROM|JOIN|UPDATE|INTO) user\\b/\\1 \"user\"/g
-        s/\\b[xX]'([0-9A-Fa-f]*)'/decode('\\1', 'hex')/g
-        s/\\bCAST\\(([a-z._]+|'[^']*') AS (TEXT|BLOB)\\)/as_\\L\\2\\E(\\1)/g" <<<"$1"
-}
-
-# Skips a test that is about a SQLite file or about SQLite itself, if the tests use a server:
-# only_on_sqlite REASON
-only_on_sqlite() {
-    [[ -z ${SERVER-} ]] || skip "SQLite only: $1"
-}
-
-# Another process that uses the database: start_writer, run_in_writer 'SQL', end_writer.
-start_writer() {
-    writer=$BATS_TEST_TMPDIR/writer
-    mkfifo "$writer"
-    sqlite3 -batch -bail -cmd '.timeout 5000' "$DB" <"$writer" >/dev/null 3>&- &
-    writer_pid=$!
-    exec {writer_input}>"$writer"
-}
-
-# Runs SQL in the writer's connection and returns when it is done: run_in_writer 'SQL'
-run_in_writer() {
-    printf '%s\n.shell touch %s.done\n' "$1" "$writer" >&"$writer_input"
-    eventually test -e "$writer.done"
-    rm "$writer.done"
-}
-
-end_writer() {
-    exec {writer_input}>&-
-    wait "$writer_pid"
-    rm "$writer"
-}
-
-# Holds the write lock until release_database, in a process that does not queue for the lock as the
-# programs do.
-hold_database() {
-    start_writer
-    run_in_writer 'BEGIN IMMEDIATE;'
-}
-
-release_database() {
-    run_in_writer 'ROLLBACK;'
-    end_writer
 }

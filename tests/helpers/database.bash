@@ -1,0 +1,163 @@
+# shellcheck shell=bash
+# The stack's database: SQL, faults, and what differs between SQLite and a PostgreSQL server.
+# helpers/all loads it.
+
+# Prints the newest schema version, the last of tests/schemas.
+newest_schema() {
+    printf '%s\n' "$root"/tests/schemas/v*.sql | sed 's/.*v\([0-9]*\)\.sql$/\1/' | sort -n |
+        tail -n 1
+}
+
+# Runs SQL on the stack's database and prints the rows, columns separated by `|`: db 'SELECT ...'
+db() {
+    if [[ -n ${SERVER-} ]]; then
+        "$HELPERS/query" "$DB" "$(postgresql_words "$1")"
+        return
+    fi
+    sqlite3 -batch -noheader -cmd '.timeout 5000' -cmd ".read $root/tests/helpers/outbox.sql" \
+        "$DB" "$1"
+}
+
+# Prints the tests' SQL in PostgreSQL's words: postgresql_words SQL
+postgresql_words() {
+    sed -z -E -f "$root/tests/helpers/words.sed" < <(printf %s "$1")
+}
+
+# Runs SQL as the server's superuser, outside of the stack's database: administer SQL...
+administer() {
+    local sql options=()
+    for sql; do
+        options+=(-c "$sql")
+    done
+    psql -qAtX -h "$SERVER" -U postgres -d postgres -v ON_ERROR_STOP=1 "${options[@]}"
+}
+
+# Makes the database one that no program can open until bring_database_back: its file is elsewhere,
+# or the server refuses and ends the connections to it.
+take_database_away() {
+    if [[ -z ${SERVER-} ]]; then
+        mv "$DB" "$DB.away"
+        return
+    fi
+    administer "ALTER DATABASE $(database_name) ALLOW_CONNECTIONS false" \
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+            WHERE datname = '$(database_name)'" >/dev/null
+}
+
+bring_database_back() {
+    if [[ -z ${SERVER-} ]]; then
+        mv "$DB.away" "$DB"
+    else
+        administer "ALTER DATABASE $(database_name) ALLOW_CONNECTIONS true"
+    fi
+}
+
+# Prints the name of the database on the server.
+database_name() {
+    local name=${DB#postgresql:///}
+    printf '%s' "${name%%\?*}"
+}
+
+# Prints the database's schema version, or with an argument sets it: schema_version [NUMBER]
+schema_version() {
+    if [[ -z ${SERVER-} ]]; then
+        db "PRAGMA user_version${1+ = $1}"
+    elif (($#)); then
+        db "UPDATE schema_version SET version = $1"
+    else
+        db 'SELECT version FROM schema_version'
+    fi
+}
+
+# Makes each insertion into a table fail until accept_rows: refuse_rows TABLE
+refuse_rows() {
+    if [[ -z ${SERVER-} ]]; then
+        db "CREATE TRIGGER no_rows BEFORE INSERT ON $1
+            BEGIN SELECT RAISE(ABORT, 'made to fail'); END"
+    else
+        db "CREATE TRIGGER no_rows BEFORE INSERT ON $1 FOR EACH ROW EXECUTE FUNCTION test.fail()"
+    fi
+}
+
+accept_rows() { # TABLE
+    if [[ -z ${SERVER-} ]]; then
+        db 'DROP TRIGGER no_rows'
+    else
+        db "DROP TRIGGER no_rows ON $1"
+    fi
+}
+
+# Prints the whole database as SQL.
+database_dump() {
+    if [[ -z ${SERVER-} ]]; then
+        db .dump
+    else
+        pg_dump -d "$DB"
+    fi
+}
+
+# Prints a text that is another one after any change of the database.
+database_digest() {
+    if [[ -z ${SERVER-} ]]; then
+        db 'PRAGMA data_version'
+        sha256sum <"$DB"
+    else
+        database_dump | sha256sum
+    fi
+}
+
+# Expects that the database is in order, which SQLite checks on request; a server has its own tools.
+assert_sound() {
+    [[ -n ${SERVER-} ]] || assert_equal "$(db 'PRAGMA integrity_check')" ok
+}
+
+# Skips a test that is about a SQLite file or about SQLite itself, if the tests use a server:
+# only_on_sqlite REASON
+only_on_sqlite() {
+    [[ -z ${SERVER-} ]] || skip "SQLite only: $1"
+}
+
+# Another process that uses the database: start_writer, run_in_writer 'SQL', end_writer.
+start_writer() {
+    writer=$BATS_TEST_TMPDIR/writer
+    mkfifo "$writer"
+    if [[ -n ${SERVER-} ]]; then
+        psql -qX -v ON_ERROR_STOP=1 -d "$DB" <"$writer" >/dev/null 3>&- &
+    else
+        sqlite3 -batch -bail -cmd '.timeout 5000' "$DB" <"$writer" >/dev/null 3>&- &
+    fi
+    writer_pid=$!
+    exec {writer_input}>"$writer"
+}
+
+# Runs SQL in the writer's connection and returns when it is done: run_in_writer 'SQL'
+run_in_writer() {
+    local shell=.shell sql=$1
+    if [[ -n ${SERVER-} ]]; then
+        shell='\!' sql=$(postgresql_words "$1")
+    fi
+    printf '%s\n%s touch %s.done\n' "$sql" "$shell" "$writer" >&"$writer_input"
+    eventually test -e "$writer.done"
+    rm "$writer.done"
+}
+
+end_writer() {
+    exec {writer_input}>&-
+    wait "$writer_pid"
+    rm "$writer"
+}
+
+# Holds the write lock until release_database, in a process that does not queue for the lock as the
+# programs do. On a server these are the locks of all tables against writers.
+hold_database() {
+    start_writer
+    run_in_writer 'BEGIN IMMEDIATE;'
+    [[ -z ${SERVER-} ]] || run_in_writer "SELECT 'LOCK TABLE ' ||
+        string_agg(quote_ident(tablename), ', ') || ' IN EXCLUSIVE MODE'
+        FROM pg_tables WHERE schemaname = 'public' \gexec"
+}
+
+release_database() {
+    run_in_writer 'ROLLBACK;'
+    end_writer
+}
