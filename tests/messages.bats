@@ -1015,11 +1015,12 @@ END
     send text "{$who,\"text\":\"x\"}"
     assert_success
     grep -F "request $(header X-Request-Id): $(gojq -r '.data.messages[0].id' "$body") was accepted but not recorded" "$LOG" |
-        grep -F 'locked'
+        grep -F 'lock'
     release_database
 }
 
 @test "a send that waits for the platform does not block a checkpoint that truncates the write-ahead log" {
+    only_on_sqlite 'it is about the write-ahead log of SQLite'
     fault '{"kind":"delay","ms":4000}'
     db "UPDATE user SET email = email" # so that the write-ahead log is not empty
     (

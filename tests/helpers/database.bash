@@ -52,6 +52,23 @@ bring_database_back() {
     fi
 }
 
+# Sets DB to another database with this schema, and `original` to the one before. The configuration
+# is written after it.
+use_another_database() {
+    original=$DB
+    if [[ -n ${SERVER-} ]]; then
+        DB=$(create_database TEMPLATE prepared)
+    else
+        DB=$STACK/copy.db
+        cp "$original" "$DB"
+    fi
+}
+
+# Prints the database as the programs show it: its path, or the URL without parameters.
+shown_database() {
+    printf '%s' "${DB%%\?*}"
+}
+
 # Prints the name of the database on the server.
 database_name() {
     local name=${DB#postgresql:///}
