@@ -949,7 +949,7 @@ END
     send location "{$who,$(shape location)}"
     assert_equal "$(db "SELECT t.id FROM thread t JOIN contact c ON c.id = t.contact_id WHERE c.phone = '$to'")" "$thread"
     assert_equal "$(db "SELECT count(*), min(m.type), max(m.type) FROM message m WHERE thread_id = '$thread'")" '2|location|text'
-    assert_equal "$(db "SELECT c.updated_at > $before, t.last_message_at = max(m.timestamp), t.created_at < t.last_message_at
+    assert_equal "$(db "SELECT min(c.updated_at) > $before, min(t.last_message_at) = max(m.timestamp), min(t.created_at) < min(t.last_message_at)
         FROM contact c JOIN thread t ON t.contact_id = c.id JOIN message m ON m.thread_id = t.id WHERE c.phone = '$to'")" '1|1|1'
     make_line ''
     send text "{\"phoneNumberId\":\"$LINE\",\"to\":\"$to\",\"text\":\"x\"}"

@@ -222,13 +222,13 @@ route_sample() { # METHOD ROUTE STATUS
 }
 
 @test "without a database the counters are readable, and the metrics that need it are left out" {
-    mv "$DB" "$DB.away"
+    take_database_away
     scrape
-    mv "$DB.away" "$DB"
+    bring_database_back
     assert_equal "$(value_of switchboard_database_up)" 0
     assert_equal "$(grep -c '^switchboard_events_pending' "$scraped")" 0
     (($(requests GET /v2/health 200) > 0))
-    grep -F "$(header X-Request-Id)" "$LOG" | grep -qF "database $DB: "
+    grep -F "$(header X-Request-Id)" "$LOG" | grep -qF "database $(shown_database): "
 }
 
 # --- labels ---

@@ -13,7 +13,7 @@ setup_file() {
 
 # Sets the courier's heartbeat to SECONDS ago.
 beat() {
-    db "INSERT INTO heartbeat VALUES ('courier', 1, ($(date +%s) - $1) * 1000)
+    db "INSERT INTO heartbeat VALUES ('courier', 1, $((($(date +%s) - $1) * 1000)))
         ON CONFLICT (name) DO UPDATE SET beat_at = excluded.beat_at"
 }
 

@@ -6,6 +6,7 @@ export NODE_MODULES=$root/build/npm/node_modules
 
 # An SQL expression: the current time in milliseconds since 1970.
 db_now="CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+[[ -z ${SERVER-} ]] || db_now='CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)'
 
 # Starts a receiver called NAME: start_receiver NAME [PORT]. Sets and exports NAME_URL (without a
 # path) and NAME_DIR, the directory of its records.
