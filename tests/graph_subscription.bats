@@ -30,7 +30,7 @@ setup() {
 webhooks() {
     db "SELECT w.name || ' ' || w.url || ' ' || coalesce(w.fields, '-') || ' ' || coalesce(
             (SELECT group_concat(l.phone_number_id, ' ') FROM line l
-             WHERE instr(' ' || w.line_ids || ' ', ' ' || l.id || ' ')), 'all')
+             WHERE instr(' ' || w.line_ids || ' ', ' ' || l.id || ' ') > 0), 'all')
         FROM webhook w JOIN \"user\" u ON u.id = w.user_id
         WHERE u.email = '$EMAIL' AND w.kind = 'forward' AND w.deleted_at IS NULL
         ORDER BY w.created_at, w.id"

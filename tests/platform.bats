@@ -392,7 +392,7 @@ END
     two=$(payload "$(inbound wamid.3 $P1 $B1)")
     entries=$(jq -c '.entry' <<<"$one")
     take "$(jq -c --argjson more "$entries" '.entry = $more + .entry' <<<"$two")"
-    sequences=$(db "SELECT sequence FROM outbox WHERE instr(CAST(body AS TEXT), '\"$first\"') OR instr(CAST(body AS TEXT), '\"$ACCOUNT\"') ORDER BY sequence")
+    sequences=$(db "SELECT sequence FROM outbox WHERE instr(CAST(body AS TEXT), '\"$first\"') > 0 OR instr(CAST(body AS TEXT), '\"$ACCOUNT\"') > 0 ORDER BY sequence")
     assert_equal "$(wc -l <<<"$sequences")" 5
     assert_equal "$(tail -n 1 <<<"$sequences")" $(($(head -n 1 <<<"$sequences") + 4))
     assert_equal "$(db "SELECT event_sequence FROM user WHERE email = '$EMAIL'")" "$(tail -n 1 <<<"$sequences")"
@@ -1101,8 +1101,8 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
         "[{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",\"phone\":\"$P1\",\"userId\":\"$B1\",\"username\":null,\"name\":\"Ann Example\"},\"threadId\":$(contacts | jq '.[0].threads[0].id')}]"
     assert_equal "$(events 'select(.type == "lead.created").data | [.source, .messageId, has("referral"), has("leadEvent")]')" \
         "$(printf '%s\n' '["new_contact","wamid.1",false,false]' '["ad","wamid.2",true,false]' '["lead_event","wamid.2",false,true]')"
-    [[ $(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact' AND instr(CAST(body AS TEXT), '\"ad\",')") == *"\"referral\":{$referral}"* ]]
-    [[ $(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact' AND instr(CAST(body AS TEXT), 'lead_event')") == *"\"leadEvent\":$lead"* ]]
+    [[ $(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact' AND instr(CAST(body AS TEXT), '\"ad\",') > 0") == *"\"referral\":{$referral}"* ]]
+    [[ $(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact' AND instr(CAST(body AS TEXT), 'lead_event') > 0") == *"\"leadEvent\":$lead"* ]]
     assert_no_update_twice
 }
 
@@ -1197,7 +1197,7 @@ templates() {
         "$(change messages '"errors":[{"code":131000}]')")"
     assert_only_contact $P1/$B1
     assert_messages 'wamid.1 in interactive received'
-    assert_equal "$(db "SELECT count(*) FROM platform_update WHERE account_id = '$ACCOUNT' AND instr(CAST(body AS TEXT), 'errors')")" 2
+    assert_equal "$(db "SELECT count(*) FROM platform_update WHERE account_id = '$ACCOUNT' AND instr(CAST(body AS TEXT), 'errors') > 0")" 2
     assert_events message.received lead.created/new_contact
 }
 

@@ -127,7 +127,7 @@ assert_messages() {
 # Prints the account's events in order: events [jq filter over each body]
 events() {
     local rows
-    rows=$(db "SELECT CAST(body AS TEXT) FROM outbox WHERE instr(CAST(body AS TEXT), '\"$ACCOUNT\"') ORDER BY sequence")
+    rows=$(db "SELECT CAST(body AS TEXT) FROM outbox WHERE instr(CAST(body AS TEXT), '\"$ACCOUNT\"') > 0 ORDER BY sequence")
     [[ -z $rows ]] || jq -c "${1-.}" <<<"$rows"
 }
 
