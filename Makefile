@@ -19,8 +19,9 @@ TRANSPORT ?= cgi
 GRAPH_BASE_URL ?=
 # For `make run`: 0 starts a new RUN_DIR without conversations.
 DEMO ?= 1
-# For `make test`: files to run; postgresql: the programs use a PostgreSQL server instead of SQLite.
+# For `make test`: files to run.
 TESTS   ?=
+# For `make test`: postgresql: all files run on a PostgreSQL server instead of SQLite.
 DATABASE ?=
 # For `make audit`: names of executables; empty: all of them.
 ONLY    ?=
@@ -88,7 +89,6 @@ endif
 ifeq ($(POSTGRESQL),1)
 BUILD := build/postgresql/objects
 OUT   := build/postgresql
-FLAGS += -DSWITCHBOARD_POSTGRESQL $(LIBPQ)
 STATIC := -pie
 endif
 FLAGS += -ftrivial-auto-var-init=zero
@@ -169,6 +169,24 @@ include tests/rules.mk
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
+
+# The programs for PostgreSQL have the objects of the default programs, except those whose source
+# names the macro or libpq.
+ifeq ($(POSTGRESQL),1)
+OWN_SOURCES := $(shell grep -rlE 'SWITCHBOARD_POSTGRESQL|libpq-fe|/postgresql\.h' \
+    --include='*.c' lib cgi-bin tools) $(wildcard tests/unit/*.c) tests/helpers/query.c
+SHARED_SOURCES := $(filter-out $(OWN_SOURCES),\
+    $(wildcard lib/*/*.c cgi-bin/*.c tools/*.c tools/*/*.c))
+$(OWN_SOURCES:%.c=$(BUILD)/%.o): FLAGS += -DSWITCHBOARD_POSTGRESQL $(LIBPQ)
+
+$(SHARED_SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/%.o: build/plain/%.o
+	@mkdir -p $(@D)
+	@ln -f $< $@
+
+build/plain/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
+endif
 
 # schema.sql is compiled in unchanged: `switchboard init` creates the database from it.
 $(BUILD)/lib/store/schema.c: schema.sql
@@ -270,8 +288,9 @@ test: ## install missing packages, check the form, build, run the whole suite
 	@$(MAKE) -s --no-print-directory lint || \
 	    { echo 'test: the suite did not run: correct what lint found'; exit 1; }
 	@$(BUILD_ALL) all probes $(SUITE_PROGRAMS) $(FUZZ_TARGETS)
+	@$(if $(ON_SERVER),$(BUILD_ALL) POSTGRESQL=1 server-programs)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers DATABASE=$(DATABASE) \
-	    tests/run $(TESTS)
+	    $(ON_SERVER) tests/run $(TESTS)
 
 test-full: export TEST_FULL = 1
 test-full: test hosting-test ## run the long forms too: each test over each transport, and web hosts
@@ -396,4 +415,5 @@ help:
     torture fuzz audit bench bench-quick growth coverage soak man sbom installed install uninstall \
     doc deb package-test screenshots clean help
 
--include build/probe/control.d $(shell find $(BUILD) $(FUZZ) -name '*.d' 2>/dev/null)
+-include build/probe/control.d $(shell find $(BUILD) $(FUZZ) \
+    $(if $(filter 1,$(POSTGRESQL)),build/plain) -name '*.d' 2>/dev/null)

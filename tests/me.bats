@@ -388,7 +388,7 @@ assert_unauthorized() {
     assert_conventions
     ! grep -F "$(shown_database)" "$body" || fail_answer 'the answer contains the path'
     grep -F "request $(header X-Request-Id): database $(shown_database): " "$LOG" |
-        grep -q 'unable to open\|not currently accepting'
+        grep -q 'unable to open\|not currently accepting\|terminating connection'
     api GET /v2/me
     assert_success
 }

@@ -5,10 +5,7 @@
 NPM := $(if $(shell command -v npm),,nodejs npm)
 HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime gojq man-db \
-    mandoc zsh chromium $(NPM)
-ifeq ($(DATABASE),postgresql)
-TEST_PACKAGES += postgresql-15 libpq-dev
-endif
+    mandoc zsh chromium libpq-dev postgresql-15 $(NPM)
 LINT_PACKAGES := libpq-dev clang clang-format shellcheck $(NPM)
 FUZZ_PACKAGES := clang libclang-rt-14-dev
 COVERAGE_PACKAGES := gcovr
@@ -123,6 +120,19 @@ $(NODE_MODULES): tests/package.json tests/package-lock.json
 # --- What the suite needs, and what the Makefile's rule links ------------------------------------
 SUITE_PROGRAMS := $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) $(NODE_MODULES)
 suite-programs: $(SUITE_PROGRAMS)
+
+# The files that `make test` runs on a PostgreSQL server too, over FastCGI; DATABASE=postgresql runs
+# all on one. By hand: those in which the programs use the store in many ways.
+SERVER_UNITS := identity webhook repeat
+SERVER_FILES := $(SERVER_UNITS) messages media templates forms responses me overview session lines \
+    threads contacts inbox changes events webhooks destinations platform forward courier \
+    graph graph_messages graph_subscription ready waiting
+ON_SERVER := $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
+    SERVER_FILES='$(SERVER_FILES)' \
+    SERVER_OUT=$(CURDIR)/build/postgresql SERVER_UNIT=$(CURDIR)/build/postgresql/objects/unit \
+    SERVER_HELPERS=$(CURDIR)/build/postgresql/objects/helpers)
+server-programs: all $(TEST_HELPERS) $(SERVER_UNITS:%=$(BUILD)/unit/%)
+
 TEST_BINARIES := $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) \
     $(BENCH_PROGRAMS) $(PROBE_CONTROL)
 
@@ -150,4 +160,4 @@ $(LINT_JS): $(LINT)/%.syntax: % tests/lint/syntax
 -include $(LINT_C:%=%.d)
 endif
 
-.PHONY: probes suite-programs lint-reports
+.PHONY: probes suite-programs server-programs lint-reports
