@@ -124,9 +124,7 @@ suite-programs: $(SUITE_PROGRAMS)
 # The files that `make test` runs on a PostgreSQL server too, over FastCGI; DATABASE=postgresql runs
 # all on one. By hand: those in which the programs use the store in many ways.
 SERVER_UNITS := identity webhook repeat
-SERVER_FILES := $(SERVER_UNITS) messages media templates forms responses me overview session lines \
-    threads contacts inbox changes events webhooks destinations platform forward courier \
-    graph graph_messages graph_subscription ready waiting
+SERVER_FILES := $(SERVER_UNITS) me lines threads contacts changes
 ON_SERVER := $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
     SERVER_FILES='$(SERVER_FILES)' \
     SERVER_OUT=$(CURDIR)/build/postgresql SERVER_UNIT=$(CURDIR)/build/postgresql/objects/unit \
