@@ -339,6 +339,29 @@ soak: ## run five minutes of random traffic, kills, full disk and locks, then ch
 	@$(BUILD_ALL) all $(SOAK_PROGRAMS)
 	@OUT=$(OUT) SOAK_BIN=$(SOAK) tests/soak/run
 
+# The programs of a cluster are those of POSTGRESQL=1; the clients of the tests are the soak's.
+cluster: ## start three web hosts on two PostgreSQL servers under Patroni, as a demonstration
+	@$(MAKE) -s --no-print-directory cluster-programs
+	@OUT=build/postgresql tests/cluster/demo start
+
+cluster-stop: ## stop what `make cluster` started
+	@tests/cluster/demo stop
+
+failover: ## kill servers and hosts of a cluster under traffic, then check all data, 3 minutes
+	@$(MAKE) -s --no-print-directory cluster-programs
+	@OUT=build/postgresql SOAK_BIN=$(SOAK) CLUSTER_BIN=$(CLUSTER) timeout -k 60 400 \
+	    tests/cluster/failover
+
+cluster-upgrade: ## upgrade the hosts of a cluster under traffic, and count the failed requests
+	@$(MAKE) -s --no-print-directory cluster-programs
+	@OUT=build/postgresql SOAK_BIN=$(SOAK) CLUSTER_BIN=$(CLUSTER) timeout -k 60 400 \
+	    tests/cluster/upgrade
+
+cluster-programs:
+	@tools/setup $(PACKAGES) $(CLUSTER_PACKAGES)
+	@$(BUILD_ALL) POSTGRESQL=1 all
+	@$(BUILD_ALL) $(CLUSTER_PROGRAMS)
+
 man: all ## write the manual pages to build/man, the shell completions to build/completion
 	@tools/manual $(OUT) build
 
@@ -412,7 +435,8 @@ help:
 .DELETE_ON_ERROR:
 
 .PHONY: all hosting hosting-programs hosting-test mapped run stop format lint test test-full \
-    torture fuzz audit bench bench-quick growth coverage soak man sbom installed install uninstall \
+    torture fuzz audit bench bench-quick growth coverage soak cluster cluster-stop failover \
+    cluster-upgrade cluster-programs man sbom installed install uninstall \
     doc deb package-test screenshots clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) \

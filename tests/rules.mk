@@ -6,6 +6,8 @@ NPM := $(if $(shell command -v npm),,nodejs npm)
 HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime gojq man-db \
     mandoc zsh chromium libpq-dev postgresql-15 $(NPM)
+CLUSTER_PACKAGES := libpq-dev postgresql-15 patroni python3-etcd etcd-server pgbouncer haproxy \
+    procps sqlite3
 LINT_PACKAGES := libpq-dev clang clang-format shellcheck $(NPM)
 FUZZ_PACKAGES := clang libclang-rt-14-dev
 COVERAGE_PACKAGES := gcovr
@@ -51,6 +53,13 @@ $(SOAK)/hunter: $(BUILD)/tests/soak/hunter.o
 $(SOAK)/verify: $(BUILD)/tests/soak/verify.o
 $(SOAK_PROGRAMS): $(BUILD)/tests/soak/history.o $(LIBRARY)
 $(SOAK_PROGRAMS): LIBS = $(SODIUM) $(CURL) -lpthread
+
+# --- A cluster: several hosts on one PostgreSQL ---------------------------------------------------
+CLUSTER := $(BUILD)/cluster
+CLUSTER_PROGRAMS := $(SOAK_PROGRAMS) $(CLUSTER)/ahead.so
+$(CLUSTER)/ahead.so: tests/cluster/ahead.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LANGUAGE) -fPIC $(WARNINGS) -Werror $(CFLAGS) -shared -o $@ $<
 
 # --- Benchmarks: the programs for comparison are built with the same flags as ours ---------------
 BENCH := $(BUILD)/bench

@@ -9,8 +9,8 @@
 #include "world.h"
 
 enum {
-    CLIENTS = 6,
     PACE_MS = 200,         /* between two requests of a client, at most */
+    CALM = 8,              /* by this factor slower when there were enough */
     KEYED_PATIENCE = 25,   /* attempts of a send with a key */
     UPLOAD_PATIENCE = 5,   /* attempts of an upload with a key */
     UNRESOLVED_MAX = 64,   /* sends with a key that a client repeats at the end */
@@ -38,7 +38,7 @@ struct client {
     const struct line *media_owner;
 };
 
-static struct client clients[CLIENTS];
+static struct client clients[CLIENTS_MAX];
 static int sends, uploads, downloads;
 
 /* --- sends --- */
@@ -133,6 +133,7 @@ static bool try_send(struct client *client, struct send *send) {
 static void send_keyed(struct client *client) {
     struct send send;
     make_send(client, true, &send);
+    world.keyed_sends++;
     bool is_known = try_send(client, &send);
     for (int i = 0; !is_known && i < KEYED_PATIENCE && history_now() < world.end; i++) {
         sleep_ms(100 + roll(client, 400));
@@ -283,7 +284,7 @@ static void *run_client(void *context) {
     download_something(client);
     while (history_now() < world.end) {
         unsigned what = roll(client, 20);
-        if (what < 10)
+        if (what < 10 && !world.is_keyed)
             send_once(client);
         else if (what < 15)
             send_keyed(client);
@@ -293,7 +294,8 @@ static void *run_client(void *context) {
             download_something(client);
         else
             read_something(client);
-        sleep_ms(roll(client, PACE_MS));
+        sleep_ms(roll(client, PACE_MS) *
+                 (world_is_calm(world.keyed_sends, world.least_sends) ? CALM : 1));
     }
     settle(client);
     arena_free(&client->arena);
@@ -304,7 +306,7 @@ void clients_start(void) {
     sends = history_open(world.dir, "send");
     uploads = history_open(world.dir, "upload");
     downloads = history_open(world.dir, "download");
-    for (int i = 0; i < CLIENTS; i++) {
+    for (int i = 0; i < world.clients; i++) {
         clients[i].number = i;
         clients[i].dice = dice_of(world.seed, (uint64_t)i);
         snprintf(clients[i].name, sizeof clients[i].name, "client%d", i);
@@ -314,6 +316,6 @@ void clients_start(void) {
 }
 
 void clients_join(void) {
-    for (int i = 0; i < CLIENTS; i++)
+    for (int i = 0; i < world.clients; i++)
         pthread_join(clients[i].thread, NULL);
 }

@@ -1,25 +1,30 @@
 #include "exchange.h"
 
 #include <curl/curl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <strings.h>
 
 #include "history.h"
 
 /* Apache ends a program after 60 s, so no request takes longer than this. */
-enum { PATIENCE_MS = 100 * 1000 };
+enum { PATIENCE_MS = 100 * 1000, HOSTS_MAX = 16 };
 
-static const char *base_url;
+static struct slice hosts[HOSTS_MAX];
+static unsigned host_count;
+static atomic_uint turn; /* of the hosts */
 static int exchanges;
 
 struct answer {
     struct buffer head, body;
 };
 
-void exchange_start(const char *base, const char *dir) {
+void exchange_start(const char *bases, const char *dir) {
+    struct slice rest = slice_of(bases);
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         give_up("curl");
-    base_url = base;
+    while (rest.n && host_count < HOSTS_MAX)
+        hosts[host_count++] = slice_cut(&rest, ' ');
     exchanges = history_open(dir, "exchange");
 }
 
@@ -109,7 +114,9 @@ static void set_up(CURL *curl, struct arena *arena, const struct exchange *excha
                !exchange->body.p ? NULL
                : exchange->type  ? exchange->type
                                  : "application/json");
-    curl_easy_setopt(curl, CURLOPT_URL, arena_printf(arena, "%s%s", base_url, exchange->path));
+    struct slice host = hosts[(exchange->host ? exchange->host : turn++) % host_count];
+    curl_easy_setopt(curl, CURLOPT_URL,
+                     arena_printf(arena, "%.*s%s", (int)host.n, host.p, exchange->path));
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);

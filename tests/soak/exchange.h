@@ -9,6 +9,7 @@
 
 struct exchange {
     const char *who, *what;
+    unsigned host; /* which of the URLs, modulo their number; 0: each in turn */
     const char *method, *path;
     const char *token;     /* NULL: none is sent */
     const char *key;       /* Idempotency-Key; NULL: none */
@@ -24,8 +25,9 @@ struct exchange {
     struct slice file;  /* the received bytes; empty unless takes_file */
 };
 
-/* Sets the gateway's URL and the directory of the history. To be called once, before any thread. */
-void exchange_start(const char *base, const char *dir);
+/* Sets the gateway's URLs, one for each web host, separated by one space, and the directory of the
+ * history. To be called once, before any thread. */
+void exchange_start(const char *bases, const char *dir);
 
 /* Sends the request once, on a new connection, and sets the answer. Its memory is from `arena`. */
 void exchange_make(struct arena *arena, struct exchange *exchange);

@@ -12,6 +12,7 @@ CREATE TABLE delivery (at INTEGER, path TEXT, id TEXT, timestamp TEXT, signature
 CREATE TABLE posted (body TEXT);                   -- what user A is to get of each payload, in hexadecimal
 CREATE TABLE outage (began INTEGER, ended INTEGER);
 CREATE TABLE deed (at INTEGER, name TEXT);         -- of tests/soak/nemesis.bash
+CREATE TABLE fault (name TEXT, began INTEGER, ended INTEGER);
 CREATE TABLE observed (name TEXT, value TEXT);     -- measurements of tests/soak/run
 CREATE TABLE strange (what TEXT);                  -- unexpected webhook configurations
 CREATE TABLE unsigned (what TEXT);

@@ -10,7 +10,6 @@
 #include "world.h"
 
 enum {
-    SENDERS = 4,
     FIRST_WAIT_MS = 100, /* before the second attempt; doubled MOST_DOUBLINGS times */
     MOST_DOUBLINGS = 4,
     AGAIN_MS = 1200, /* delay of a duplicate, at most */
@@ -19,6 +18,7 @@ enum {
 struct payload {
     struct payload *next;
     int64_t due;
+    unsigned host; /* of the next attempt */
     int tries;
     char *body;
     size_t size;
@@ -33,7 +33,7 @@ static struct {
 } mail = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int taken;
-static pthread_t threads[SENDERS];
+static pthread_t threads[SENDERS_MAX];
 
 static void put(struct payload *payload, int64_t due) {
     pthread_mutex_lock(&mail.lock);
@@ -87,12 +87,13 @@ static void free_payload(struct payload *payload) {
     free(payload);
 }
 
-void mail_add(struct slice body, struct slice lines, int64_t due) {
+void mail_add(struct slice body, struct slice lines, unsigned host, int64_t due) {
     struct payload *payload = calloc(1, sizeof *payload);
     if (!payload)
         give_up("memory");
     payload->body = copy(body);
     payload->size = body.n;
+    payload->host = host;
     payload->lines = copy(lines);
     change_count(1);
     put(payload, due);
@@ -104,6 +105,7 @@ static bool post(struct arena *arena, const char *who, const struct payload *pay
     crypto_hmac_sha256(slice_of(world.app_secret), body, mac);
     struct exchange exchange = {
         .who = who,
+        .host = payload->host,
         .what = "inbound",
         .method = "POST",
         .path = "/platform/webhook",
@@ -120,6 +122,7 @@ static void deliver(struct arena *arena, struct dice *dice, const char *who,
     if (!post(arena, who, payload)) {
         int doublings = payload->tries < MOST_DOUBLINGS ? payload->tries : MOST_DOUBLINGS;
         payload->tries++;
+        payload->host++;
         put(payload, history_now() + (FIRST_WAIT_MS << doublings) + throw_dice(dice, 200));
         return;
     }
@@ -157,7 +160,7 @@ static void *run_sender(void *context) {
 
 void mail_start(void) {
     taken = history_open(world.dir, "inbound");
-    for (long i = 0; i < SENDERS; i++)
+    for (long i = 0; i < world.senders; i++)
         if (pthread_create(&threads[i], NULL, run_sender, (void *)i) != 0)
             give_up("thread");
 }
@@ -165,7 +168,7 @@ void mail_start(void) {
 void mail_end(void) {
     int unacked = history_open(world.dir, "unacked");
     mail.is_over = true;
-    for (int i = 0; i < SENDERS; i++)
+    for (int i = 0; i < world.senders; i++)
         pthread_join(threads[i], NULL);
     for (struct payload *payload; (payload = mail.first);) {
         mail.first = payload->next;

@@ -10,9 +10,10 @@
 /* Starts the sending threads. Accepted payloads are written to inbound.tsv. */
 void mail_start(void);
 
-/* Adds a payload that is sent from `due` (ms since 1970) on. `lines` are its lines for inbound.tsv;
- * p == NULL: it duplicates another payload. Both are copied. */
-void mail_add(struct slice body, struct slice lines, int64_t due);
+/* Adds a payload that is sent from `due` (ms since 1970) on, to the web host `host` (exchange.h)
+ * and, when that does not accept it, to the next ones. `lines` are its lines for inbound.tsv; p ==
+ * NULL: it duplicates another payload. Both are copied. */
+void mail_add(struct slice body, struct slice lines, unsigned host, int64_t due);
 
 /* The number of payloads that are not yet accepted. */
 int mail_count(void);

@@ -11,8 +11,8 @@
 #include "world.h"
 
 enum {
-    PACE_MS = 120,       /* between payloads of messages, at most */
     STATUS_PACE_MS = 60, /* between payloads of statuses, at most */
+    CALM = 8,            /* by this factor fewer when there were enough */
     SHUFFLE_MS = 600,    /* until the first attempt of a payload, at most */
     BACKLOG = 1500,      /* waiting payloads, beyond which none are made */
     STATUSES = 4096,     /* statuses that wait to be sent, at most */
@@ -177,9 +177,10 @@ static void end_payload(struct maker *maker) {
     const struct slice whole = wrap(maker, &maker->body, " ");
     int64_t due = history_now() + roll(maker, SHUFFLE_MS);
     keep_forward(maker);
-    mail_add(whole, buffer_slice(&maker->lines), due);
-    if (roll(maker, 16) == 0) /* a simultaneous duplicate */
-        mail_add(whole, (struct slice){NULL, 0}, due);
+    const unsigned host = 1 + roll(maker, 1000);
+    mail_add(whole, buffer_slice(&maker->lines), host, due);
+    if ((world.has_twins && maker->messages) || roll(maker, 16) == 0) /* a simultaneous duplicate */
+        mail_add(whole, (struct slice){NULL, 0}, host + 1, due);
 }
 
 static void make_payload(struct maker *maker) {
@@ -212,7 +213,9 @@ static void *run_messages(void *context) {
     while (history_now() < world.end) {
         if (mail_count() < BACKLOG)
             make_payload(&message_maker);
-        sleep_ms(roll(&message_maker, PACE_MS));
+        world.messages = message_maker.messages;
+        sleep_ms(roll(&message_maker, world.payload_pace_ms) *
+                 (world_is_calm(world.messages, world.least_messages) ? CALM : 1));
     }
     return NULL;
 }

@@ -101,6 +101,7 @@ start_apache() {
         if "$root/tools/private-apache" start "${options[@]}" --port "$port" \
             2>"$dir/start.log"; then
             apache_options=("${options[@]}" --port "$port")
+            bases=http://127.0.0.1:$port
             return
         fi
     done
@@ -112,21 +113,24 @@ set_first_webhook() {
     printf 'A\tfirst-code-of-A-made-up-here\n' >"$dir/code.tsv"
     curl -sS --max-time 30 -H "X-API-Token: $token_a" -H 'Content-Type: application/json' \
         -d "{\"webhookUrl\":\"$receiver_url/A/0\",\"webhookCode\":\"first-code-of-A-made-up-here\"}" \
-        "http://127.0.0.1:$port/v2/webhooks/config" | jq -e .success >/dev/null ||
+        "${bases%% *}/v2/webhooks/config" | jq -e .success >/dev/null ||
         die 'the webhook cannot be set'
 }
 
 # User A has the platform's POSTs forwarded too, with the code of the first webhook, which is stored
 # in the same form for all webhooks of a user.
 set_forward() {
-    sqlite3 -cmd '.timeout 10000' "$dir/state/switchboard.db" \
-        "INSERT INTO webhook (id, user_id, kind, url, code, fields, created_at, updated_at)
+    forward_webhook | sqlite3 -cmd '.timeout 10000' "$dir/state/switchboard.db"
+}
+
+forward_webhook() {
+    printf %s "INSERT INTO webhook (id, user_id, kind, url, code, fields, created_at, updated_at)
         SELECT 'whk_forward', user_id, 'forward', '$receiver_url/A/forward', code, '*', created_at,
             updated_at FROM webhook"
 }
 
 start_traffic() { # SECONDS
-    SOAK_DIR=$dir SOAK_BASE=http://127.0.0.1:$port SOAK_APP_SECRET=$app_secret \
+    SOAK_DIR=$dir SOAK_BASE=$bases SOAK_APP_SECRET=$app_secret \
         SOAK_RECEIVER=$receiver_url \
         SOAK_TOKEN_A=$token_a SOAK_TOKEN_B=$token_b SOAK_WABA_1=${waba[0]} SOAK_LINE_1=${line[0]} \
         SOAK_WABA_2=${waba[1]} SOAK_LINE_2=${line[1]} SOAK_WABA_3=${waba[2]} \
@@ -157,9 +161,10 @@ start_world() {
     set_forward
 }
 
-# Prints what no log may contain: secrets, webhook codes, texts of messages, markers and keys.
+# Prints what no log may contain: secrets, webhook codes, texts of messages, markers and keys, and
+# the arguments.
 list_secrets() {
-    printf '%s\n' "$token_a" "$token_b" "${platform_token[@]}" "$app_secret" "$verify_token" \
+    printf '%s\n' "$token_a" "$token_b" "${platform_token[@]}" "$app_secret" "$verify_token" "$@" \
         'Grüße' 'Gr\u00fc' \
         soak-0 soak-1 soak-2 soak-3 soak-4 soak-5 key-0- key-1- key-2- key-3- key-4- key-5- \
         file-0- file-1- file-2- file-3- file-4- file-5-

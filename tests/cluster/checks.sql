@@ -1,0 +1,29 @@
+-- Rules of a cluster, beside those of tests/soak/checks.sql.
+
+CREATE TEMP TABLE gap AS SELECT ended AS since, lead(ended) OVER (ORDER BY ended) AS until
+    FROM exchange WHERE what IN ('send', 'inbound') AND status = 200;
+
+INSERT INTO rule VALUES ('a send with a key that was answered 200 was sent to the platform once');
+INSERT INTO finding SELECT 'a send with a key that was answered 200 was sent to the platform once',
+    key || ': ' || n || ' times' FROM (SELECT key,
+        (SELECT count(*) FROM asked WHERE asked.marker = answered.marker) AS n FROM answered)
+    WHERE key <> '' AND n <> 1;
+
+INSERT INTO rule VALUES ('every key has an answer in the end: 200, or outcome unknown');
+INSERT INTO finding SELECT 'every key has an answer in the end: 200, or outcome unknown', key
+    FROM send WHERE key <> '' GROUP BY key HAVING NOT max(status = 200 OR outcome = 'unknown');
+
+INSERT INTO rule VALUES ('as many sends and messages were answered 200 as were wanted');
+INSERT INTO finding SELECT 'as many sends and messages were answered 200 as were wanted',
+    n || ' of ' || value
+    FROM (SELECT 'least_sends' AS name, count(DISTINCT key) AS n FROM answered WHERE key <> ''
+        UNION ALL SELECT 'least_messages', count(DISTINCT id) FROM inbound WHERE kind = 'message')
+    JOIN observed USING (name) WHERE n < CAST(value AS INTEGER);
+
+INSERT INTO rule VALUES ('every fault was carried out');
+INSERT INTO finding SELECT 'every fault was carried out', name FROM deed
+    WHERE name NOT IN (SELECT name FROM fault);
+
+INSERT INTO rule VALUES ('no gap of service is longer than allowed');
+INSERT INTO finding SELECT 'no gap of service is longer than allowed', (until - since) || ' ms'
+    FROM gap, observed WHERE name = 'longest_gap_ms' AND until - since > CAST(value AS INTEGER);

@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# The faults of `make failover`. Each waits until the cluster is whole again, so that the next one
+# is a single fault too.
+
+# Carries out a fault and writes to fault.tsv when it began and when all was whole again (ms since
+# 1970): suffer NAME [ARGUMENT...]
+suffer() {
+    local began
+    began=$(now_ms)
+    printf '%s\t%s\n' $((began - traffic_began)) "$*" >>"$dir/deed.tsv"
+    "$@"
+    wait_until 60 is_whole || die "the cluster is not whole 60 s after $*: see $dir/patroni*.log"
+    printf '%s\t%s\t%s\n' "$*" "$began" "$(now_ms)" >>"$dir/fault.tsv"
+}
+
+has_new_primary() { # OLD
+    local primary
+    primary=$(find_primary) && [[ $primary != "$1" ]]
+}
+
+# The machine of the primary fails: Patroni and all processes of PostgreSQL. It is started again
+# when the other node is the primary.
+kill_primary() {
+    local primary
+    primary=$(find_primary)
+    kill_trees "$(cat "$dir/patroni$primary.pid")" "$(postmaster_of "$primary")"
+    wait_until 60 has_new_primary "$primary" || die 'the standby did not become the primary'
+    start_patroni "$primary"
+}
+
+# PostgreSQL alone ends; its Patroni starts it again, or gives the place to the standby.
+kill_postmaster() {
+    local pid
+    pid=$(postmaster_of "$(find_primary)")
+    kill_trees "$pid"
+    wait_until 60 has_new_postmaster "$pid" ||
+        die 'no PostgreSQL server became the primary again'
+}
+
+has_new_postmaster() { # OLD
+    local primary pid
+    primary=$(find_primary) && pid=$(postmaster_of "$primary") && [[ $pid != "$1" ]]
+}
+
+switch_over() {
+    local primary
+    primary=$(find_primary)
+    curl -sS -o "$dir/switchover.txt" --max-time 60 -H 'Content-Type: application/json' \
+        -d "{\"leader\":\"node$primary\",\"candidate\":\"node$(other_node "$primary")\"}" \
+        "http://127.0.0.1:$(port_of patroni "$primary")/switchover"
+    wait_until 60 has_new_primary "$primary" ||
+        die "the switchover did not happen: $(cat "$dir/switchover.txt")"
+}
+
+kill_courier() {
+    local here
+    here=$(host_dir 1)
+    kill_trees "$(cat "$here/courier.pid")"
+    sleep 3
+    start_courier_of 1
+}
+
+# A web host fails and is started again.
+kill_web_host() {
+    local began
+    began=$(now_ms)
+    kill_host 3
+    sleep 3
+    start_host 3
+    printf '%s\t%s\n' "$began" "$(now_ms)" >>"$dir/outage.tsv"
+}

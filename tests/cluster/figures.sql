@@ -1,0 +1,5 @@
+-- The figures of a cluster, one per line: name and value.
+SELECT 'longest gap of service', printf('%.1f s', max(until - since) / 1000.0) FROM gap
+UNION ALL SELECT '  while ' || name, printf('%.1f s; whole again after %.1f s',
+        max(until - since) / 1000.0, (ended - began) / 1000.0)
+    FROM fault JOIN gap ON until > began AND since < ended GROUP BY name, began;
