@@ -313,8 +313,10 @@ audit: ## print and check what each executable can do; V=1 prints every trial, O
 	    tests/audit
 
 bench: ## measure against bare programs and Node, 10 minutes
-	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES) $(STATIC_PACKAGES)
+	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES) $(STATIC_PACKAGES) \
+	    postgresql-15 libpq-dev
 	@$(BUILD_ALL) STATIC_CURL=1 all
+	@$(BUILD_ALL) POSTGRESQL=1 all
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
 	@BENCH_BIN=$(BENCH) tests/bench/run
 

@@ -57,6 +57,22 @@ server_cpu() {
     fi
 }
 
+# The CPU time of the processes of GROUP alone, and of those that they have waited for, in
+# microseconds: own_cpu GROUP. It is that of a pool or a control; a CGI's is part of Apache's.
+own_cpu() {
+    local pid files=()
+    case $1 in
+    fcgi:* | node:* | pg:*) ;;
+    *) printf 0; return ;;
+    esac
+    while read -r pid; do
+        files+=("/proc/$pid/stat")
+    done < <(processes_of "$1")
+    { cat "${files[@]}" || true; } 2>/dev/null | awk -v hz="$(getconf CLK_TCK)" '
+        { sub(/.*\)/, ""); ticks += $12 + $13 + $14 + $15 }
+        END { printf "%.0f", ticks * 1e6 / hz }'
+}
+
 # PID and its descendants; with NAME only those whose program has that name: below PID [NAME]
 below() {
     { cat /proc/[0-9]*/stat || true; } 2>/dev/null | awk -v root="$1" -v name="${2-}" '
@@ -77,12 +93,13 @@ below() {
         }'
 }
 
-# The process ids of cgi:PROGRAM, fcgi:PROGRAM, node:CONTROL, courier or nothing.
+# The process ids of cgi:PROGRAM, fcgi:PROGRAM, node:CONTROL, pg:HOSTS:PROGRAM, courier or nothing.
 processes_of() {
     case $1 in
     cgi:* | static:*) below "$(cat "$world/${1%%:*}/httpd.pid")" "${1#*:}" ;;
     fcgi:*) below "$(cat "$world/fcgi/${1#*:}.pid")" ;;
     node:*) below "$(cat "$world/${1#*:}/pid")" ;;
+    pg:*) processes_of_hosts "${1#*:}" ;;
     courier) printf '%s\n' "$courier_pid" ;;
     esac
 }
@@ -146,6 +163,11 @@ contender() {
 # measure NAME CONNECTIONS SECONDS: prints the result.
 load() {
     local found
+    if [[ ${target[$1]} == *';'* ]]; then
+        # shellcheck disable=SC2086
+        load_hosts "${target[$1]}" "$2" "$3" ${kind[$1]}
+        return
+    fi
     # shellcheck disable=SC2086  # kind has several arguments
     found=$(wrk -t 1 -c "$2" -d "${3}s" --timeout 30s -s "$here/load.lua" "${target[$1]}" -- \
         ${kind[$1]} \
@@ -154,16 +176,17 @@ load() {
 }
 
 measure() {
-    local name=$1 connections=$2 seconds=$3 before after result
+    local name=$1 connections=$2 seconds=$3 before after own_before own_after result
     watch_memory "${group[$name]}"
-    before=$(server_cpu)
+    before=$(server_cpu) own_before=$(own_cpu "${group[$name]}")
     result=$(load "$name" "$connections" "$seconds")
-    after=$(server_cpu)
+    after=$(server_cpu) own_after=$(own_cpu "${group[$name]}")
     end_watch
     jq -c --arg row "$row" --arg contender "$name" --argjson connections "$connections" \
-        --argjson cpu $((after - before)) --argjson peak "$(tail -n 1 "$bench/peak")" \
+        --argjson cpu $((after - before)) --argjson own $((own_after - own_before)) --argjson peak "$(tail -n 1 "$bench/peak")" \
         '{row: $row, contender: $contender, connections: $connections} + .
-            + {cpu_ms_per_1000: ($cpu / .requests | . * 1000 | round / 1000), peak_kib: $peak}' \
+            + {cpu_ms_per_1000: ($cpu / .requests | . * 1000 | round / 1000),
+               own_cpu_ms_per_1000: ($own / .requests | . * 1000 | round / 1000), peak_kib: $peak}' \
         <<<"$result" >>"$runs"
     jq -r '"\(.requests_per_second) \(.p50_ms) \(.p99_ms) \(.failed)"' <<<"$result" |
         xargs printf '%-22s %-16s %4d connections %9.0f/s  p50 %8.2f ms  p99 %8.2f ms  failed %d\n' "$row" \

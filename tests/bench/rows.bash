@@ -81,9 +81,13 @@ row_static() {
     local connections
     # shellcheck disable=SC2154  # set by start_static
     contender 'static CGI send' static:messages "$static/v2/messages/send/text" send "$token" "$line"
-    row='send by a static CGI'
+    contender 'CGI templates' cgi:templates "$cgi/v2/templates" get "$token"
+    contender 'static CGI templates' static:templates "$static/v2/templates" get "$token"
     for connections in "${all_connections[@]}"; do
+        row='send by a static CGI'
         in_turn "$connections" "$send_rounds" "$send_seconds" 'CGI send' 'static CGI send'
+        row='templates by a static CGI'
+        in_turn "$connections" "$send_rounds" "$send_seconds" 'CGI templates' 'static CGI templates'
     done
 }
 
