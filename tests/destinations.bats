@@ -283,7 +283,7 @@ unverified() {
     db "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
         INSERT INTO webhook (id, user_id, kind, url, created_at, updated_at)
         SELECT printf('whk_0000000000000000000000%04d', i), u.id, 'event', 'https://a.example/' || i, i / 3, 1
-        FROM n, user u WHERE u.email = '$EMAIL'"
+        FROM n JOIN user u ON u.email = '$EMAIL'"
     expected=$(seq -f 'https://a.example/%g' 250)
     assert_equal "$(all_rows '/v2/webhooks?limit=100' .url)" "$expected"
     assert_equal "$(all_rows '/v2/webhooks?limit=7' .url)" "$expected"

@@ -19,7 +19,7 @@ A=15550100001
     assert_success
     assert_conventions
     assert_json '[.data.blocks[].lineId] | sort' \
-        "$(db "SELECT json_group_array(id) FROM (SELECT id FROM line WHERE account_id = '$ACCOUNT' ORDER BY id)")"
+        "$(db "SELECT id FROM line WHERE account_id = '$ACCOUNT' ORDER BY id" | gojq -Rnc '[inputs]')"
     cp "$body" "$BATS_TEST_TMPDIR/first"
     api PUT "/v2/contacts/$contact/block" -d '{}'
     assert_body_is "@$BATS_TEST_TMPDIR/first"

@@ -161,7 +161,7 @@ $webhook $OTHER_EMAIL - event https://b.example/ active 0 0"
     db "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
         INSERT INTO webhook (id, user_id, kind, url, created_at, updated_at)
         SELECT printf('whk_0000000000000000000000%04d', i), u.id, 'event', 'https://a.example/' || i, i, 1
-        FROM n, user u WHERE u.email = '$EMAIL'"
+        FROM n JOIN user u ON u.email = '$EMAIL'"
     list_as_json webhook list "$EMAIL"
     assert_equal "$(jq -r '.[].url' "$body")" "$(seq -f 'https://a.example/%g' 250)"
 }

@@ -48,7 +48,8 @@ end_helper() { # PID_FILE
 
 # Removes all webhooks with their events, and what the receivers got and were to answer.
 forget_webhooks() {
-    db "DELETE FROM event_attempt; DELETE FROM delivery; DELETE FROM event; DELETE FROM webhook"
+    db "DELETE FROM event_attempt; DELETE FROM delivery; DELETE FROM event; DELETE FROM event_turn;
+        DELETE FROM webhook"
     rm -f "$STACK"/receivers/*/*.{answer,head,body,meta}
 }
 
@@ -113,7 +114,7 @@ event_id_sql() {
     local shift digits="'0123456789abcdefghjkmnpqrstvwxyz'"
     printf "'evt_'"
     for shift in 45 40 35 30 25 20 15 10 5 0; do
-        printf ' || substr(%s, ((%s >> %d) & 31) + 1, 1)' "$digits" "$1" "$shift"
+        printf ' || substr(%s, CAST(((%s >> %d) & 31) + 1 AS INTEGER), 1)' "$digits" "$1" "$shift"
     done
     printf " || printf('%%08d', %s) || lower(hex(randomblob(4)))" "$2"
 }
@@ -123,18 +124,17 @@ event_id_sql() {
 add_events() {
     local email=$1_EMAIL
     db "BEGIN IMMEDIATE;
+        UPDATE user SET event_sequence = event_sequence + ${2-1} WHERE email = '${!email}';
         CREATE TEMP TABLE new AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${2-1})
             SELECT i, t.user_id, t.sequence + i AS sequence, t.now, $(event_id_sql t.now i) AS id
-            FROM n, (SELECT id AS user_id, event_sequence AS sequence, $db_now AS now FROM user
+            FROM n, (SELECT id AS user_id, event_sequence - ${2-1} AS sequence, $db_now AS now FROM user
                 WHERE email = '${!email}') t;
         INSERT INTO outbox (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at)
             SELECT id, user_id, sequence, 'message.received', nullif('${3-}', ''),
-            CAST(json_object('type', 'message.received', 'timestamp', '2026-11-20T23:54:27.935Z',
-                'data', json_object('sequence', sequence, 'accountId', 'acc_1', 'wabaid', '1',
-                    'phoneNumberId', NULL, 'contact', NULL, 'threadId', NULL,
-                    'message', json_object('note', 'größer ☃'))) AS BLOB),
+            CAST('{\"type\":\"message.received\",\"timestamp\":\"2026-11-20T23:54:27.935Z\",\"data\":{' ||
+                '\"sequence\":' || sequence || ',\"accountId\":\"acc_1\",\"wabaid\":\"1\",\"phoneNumberId\":null,' ||
+                '\"contact\":null,\"threadId\":null,\"message\":{\"note\":\"größer ☃\"}}}' AS BLOB),
             'pending', now, now FROM new;
-        UPDATE user SET event_sequence = event_sequence + ${2-1} WHERE email = '${!email}';
         SELECT id FROM new ORDER BY i; COMMIT"
 }
 
@@ -207,7 +207,7 @@ event_is() { # ID STATE
 
 # Makes pending events due now: make_due [WHERE]
 make_due() {
-    db "UPDATE outbox SET next_attempt_at = 0 WHERE state = 'pending' AND (${1-1})"
+    db "UPDATE outbox SET next_attempt_at = 0 WHERE state = 'pending' AND (${1-1 = 1})"
 }
 
 # Prints the milliseconds from now until the event's next attempt: time_left ID
@@ -238,7 +238,7 @@ stop_courier_stack() {
 
 # Removes the events, webhooks, records and log of the previous test.
 forget_events() {
-    db "DELETE FROM event_attempt; DELETE FROM outbox; DELETE FROM webhook"
+    db "DELETE FROM event_attempt; DELETE FROM outbox; DELETE FROM event_turn; DELETE FROM webhook"
     rm -f "$STACK"/receivers/*/*.{head,body,meta,answer} "$LOG"
 }
 

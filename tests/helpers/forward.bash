@@ -59,6 +59,7 @@ post() {
 # Removes the events, webhooks, POSTs and records of the previous test.
 forget_forwards() {
     db "DELETE FROM event_attempt; DELETE FROM delivery; DELETE FROM event;
-        DELETE FROM platform_post; DELETE FROM webhook; DELETE FROM webhook_refusal"
+        DELETE FROM platform_post; DELETE FROM event_turn;
+        DELETE FROM webhook; DELETE FROM webhook_refusal"
     rm -f "$STACK"/receivers/*/*.{head,body,meta,answer} "$LOG"
 }

@@ -8,6 +8,9 @@ CREATE FUNCTION hex(value text) RETURNS text LANGUAGE sql IMMUTABLE
     AS $$ SELECT upper(encode(convert_to(value, 'UTF8'), 'hex')) $$;
 CREATE FUNCTION zeroblob(size integer) RETURNS bytea LANGUAGE sql IMMUTABLE
     AS $$ SELECT decode(repeat('00', size), 'hex') $$;
+CREATE FUNCTION randomblob(size integer) RETURNS bytea LANGUAGE sql
+    AS $$ SELECT substring(decode(string_agg(md5(random()::text), ''), 'hex') FROM 1 FOR size)
+        FROM pg_catalog.generate_series(0, size / 16) $$;
 CREATE FUNCTION instr(value text, part text) RETURNS integer LANGUAGE sql IMMUTABLE
     AS $$ SELECT strpos(value, part) $$;
 CREATE FUNCTION as_text(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
@@ -32,6 +35,9 @@ CREATE FUNCTION printf(pattern text, number bigint) RETURNS text LANGUAGE sql IM
         lpad(number::text, greatest(length(number::text),
             coalesce(substring(pattern FROM '%0([0-9]+)d')::integer, 0)), '0')) $$;
 
+CREATE FUNCTION add_with_comma(list text, value text) RETURNS text LANGUAGE sql IMMUTABLE
+    AS $$ SELECT concat_ws(',', list, value) $$;
+CREATE AGGREGATE group_concat(value text) (SFUNC = test.add_with_comma, STYPE = text);
 CREATE AGGREGATE group_concat(value text, separator text)
     (SFUNC = string_agg_transfn, STYPE = internal, FINALFUNC = string_agg_finalfn);
 
