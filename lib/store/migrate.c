@@ -431,6 +431,8 @@ static enum store_result read_version(struct store *store, int *version) {
     if ((found != 0) != (tables != 0) || (found && application != SCHEMA_APPLICATION_ID))
         return sql_refuse(store, STORE_UNAVAILABLE,
                           "it belongs to another program and was not changed");
+    if (found < 0)
+        return sql_refuse(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
     if (found > SCHEMA_VERSION)
         return sql_refuse(store, STORE_UNAVAILABLE,
                           "it has schema version %d, made by a newer program; this one supports %d",

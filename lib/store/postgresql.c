@@ -259,12 +259,14 @@ static enum store_result check_version(struct store *store) {
     int64_t version = postgresql_integer(store, "SELECT version FROM schema_version");
     enum store_result result = sql_result(store);
     const bool is_missing =
-        result == STORE_OK ? version < 0 : strstr(store->reason, UNDEFINED_TABLE) != NULL;
+        result == STORE_OK ? version == -1 : strstr(store->reason, UNDEFINED_TABLE) != NULL;
     if (result != STORE_OK && !is_missing)
         return result; /* the reason is that of the server */
     if (is_missing)
         return sql_refuse(store, STORE_UNAVAILABLE,
                           "it has no schema of this program: run `switchboard init`");
+    if (version < 0)
+        return sql_refuse(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
     if (version < SCHEMA_VERSION)
         return sql_refuse(store, STORE_UNAVAILABLE,
                           "it has schema version %d, this program needs %d: run `switchboard init`",

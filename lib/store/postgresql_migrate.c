@@ -131,6 +131,8 @@ static enum store_result read_version(struct store *store, int *version) {
         return sql_refuse(store, STORE_UNAVAILABLE,
                           "it belongs to another program and was not changed: create a database "
                           "for this program alone");
+    if (*version < 0)
+        return sql_refuse(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
     if (*version > SCHEMA_VERSION)
         return sql_refuse(store, STORE_UNAVAILABLE,
                           "it has schema version %d, made by a newer program; this one supports %d",

@@ -12,7 +12,12 @@
 
 #include "base/file_identity.h"
 
-enum { WAIT_S = 2, WRITE_BYTE = 0, SYNC_BYTE = 1 }; /* the last two: which byte is locked */
+enum {
+    WAIT_S = 2,
+    WRITE_BYTE = 0,
+    SYNC_BYTE = 1,
+    DRAIN_BYTE = 2
+}; /* after WAIT_S: which byte is locked */
 
 struct queue_counts {
     _Atomic unsigned long long database; /* identifies its file; a restored one is another file */
@@ -96,6 +101,32 @@ static void claim_counts(struct queue *queue) {
         atomic_store(&queue->counts->database, queue->database);
         leave(queue->file, SYNC_BYTE);
     }
+}
+
+/* The file of the locks stays open, and the lock held, until the process ends. */
+bool queue_drain(const char *path) {
+    char name[4200];
+    struct stat database;
+    int n = snprintf(name, sizeof name, "%s.queue", path);
+    if (n < 0 || (size_t)n >= sizeof name || stat(path, &database) != 0)
+        return false;
+    int file = open_file(name, database.st_mode);
+    if (file >= 0 && geteuid() == 0 && fchown(file, database.st_uid, database.st_gid) != 0)
+        return false;
+    return file >= 0 && enter(file, DRAIN_BYTE);
+}
+
+/* Locks for reading exclude a lock for writing, and not each other. */
+bool queue_is_drained(const char *path) {
+    char name[4200];
+    int n = snprintf(name, sizeof name, "%s.queue", path);
+    int file =
+        n < 0 || (size_t)n >= sizeof name ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+        return false;
+    bool is_free = set_lock(file, F_OFD_SETLK, F_RDLCK, DRAIN_BYTE) || errno != EAGAIN;
+    close(file);
+    return !is_free;
 }
 
 void queue_open(struct queue *queue, const char *path, const struct stat *database) {

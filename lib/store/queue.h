@@ -10,10 +10,13 @@
  * A commit is made durable after the lock is released. One sync serves all commits made before it
  * began: two counters in the same file, which every process maps, hold the number of commits and
  * the number of commits that are on disk.
+ *
+ * A third lock is held by the process that is about to move the content of the database.
  */
 #ifndef SWITCHBOARD_QUEUE_H
 #define SWITCHBOARD_QUEUE_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 struct queue {
@@ -40,5 +43,12 @@ void queue_unlock(const struct queue *queue);
 int queue_sync(const struct queue *queue, int (*sync)(void *), void *argument);
 
 void queue_close(struct queue *queue);
+
+/* Makes queue_is_drained true until this process ends: programs then begin no request that may
+ * write, and end those that run. Returns false if the lock's file cannot be used. */
+bool queue_drain(const char *path);
+
+/* Whether a process has called queue_drain for the database at `path`. */
+bool queue_is_drained(const char *path);
 
 #endif

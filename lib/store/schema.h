@@ -4,6 +4,11 @@
 
 enum { SCHEMA_VERSION = 5 };
 
+/* Why a database with a negative version is refused (mover.h). */
+#define SCHEMA_CLOSED                                                                              \
+    "its content was moved to another database, or a copy to it is incomplete: `switchboard "      \
+    "copy-to` says which"
+
 /* schema.sql. */
 extern const char schema_sql[];
 

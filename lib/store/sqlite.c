@@ -186,7 +186,7 @@ enum store_result sql_open(const char *path, int flags, struct store **out) {
                                      flags | SQLITE_OPEN_NOMUTEX, NULL));
     if (!c->store.failure)
         configure(c);
-    if (!c->store.failure && stat(path, &c->file) != 0)
+    if (!c->store.failure && strcmp(path, SQL_IN_MEMORY) != 0 && stat(path, &c->file) != 0)
         latch(&c->store, SQLITE_CANTOPEN);
     return sql_result(&c->store);
 }
@@ -198,6 +198,8 @@ static enum store_result open_current(const char *path, int flags, struct store 
     int64_t version = sql_integer(*store, "PRAGMA user_version");
     if ((result = sql_result(*store)) != STORE_OK)
         return result;
+    if (version < 0)
+        return sql_refuse(*store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
     if (version < SCHEMA_VERSION)
         return sql_refuse(*store, STORE_UNAVAILABLE,
                           "it has schema version %d, this program needs %d: run `switchboard init`",
@@ -209,8 +211,15 @@ static enum store_result open_current(const char *path, int flags, struct store 
     return STORE_OK;
 }
 
+/* A request that has begun goes on, so that the record of a message that was sent is moved too. */
+static enum store_result refuse_drained(struct store *store) {
+    return sql_refuse(store, STORE_BUSY, "its content is about to be moved to another database");
+}
+
 static enum store_result open_writer(const char *path, struct store **store) {
     enum store_result result = open_current(path, SQLITE_OPEN_READWRITE, store);
+    if (result == STORE_OK && queue_is_drained(path))
+        return refuse_drained(*store);
     if (result == STORE_OK)
         truncate_long_wal(connection_of(*store));
     return result;
@@ -316,8 +325,12 @@ static bool is_alive(struct store *store, const char *target) {
     const struct connection *c = connection_of(store);
     struct stat now;
     bool is_there = stat(target, &now) == 0;
-    if (is_there && strcmp(c->path, target) == 0 && file_is_same(&now, &c->file))
-        return true;
+    if (is_there && strcmp(c->path, target) == 0 && file_is_same(&now, &c->file)) {
+        if (c->is_reader || !queue_is_drained(c->path))
+            return true;
+        refuse_drained(store);
+        return false;
+    }
     sql_refuse(store, STORE_UNAVAILABLE, "%s",
                is_there ? "it is another file now" : "unable to open it: it is gone");
     return false;
@@ -435,13 +448,24 @@ static void roll_back(struct store *store) {
     sql_stop(&rollback);
 }
 
+/* Fails if the database was moved after this connection was opened. */
+static void check_open(struct store *store) {
+    static struct statement version = {.sql = "PRAGMA user_version"};
+    sql_start_with(store, &version, NULL, 0);
+    if (!sql_row(store, &version))
+        return;
+    const bool is_closed = column_integer(&version, 0) < 0;
+    sql_stop(&version);
+    if (is_closed) {
+        store->failure = sql_refuse(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
+        connection_of(store)->code = SQLITE_OK;
+    }
+}
+
 /* Starts a reader's view with a first statement; false when the wal-index must be created again.
  * This way later statements of the view do not fail for that reason. */
 static bool start_view(struct store *store) {
-    static struct statement look = {.sql = "SELECT 1 FROM sqlite_schema LIMIT 1"};
-    sql_start_with(store, &look, NULL, 0);
-    if (sql_row(store, &look))
-        sql_stop(&look);
+    check_open(store);
     return !store->failure || !needs_new_index(connection_of(store)->code);
 }
 
@@ -479,7 +503,12 @@ static bool begin(struct store *store) {
     queue_lock(&c->queue);
     work_of_pages(c); /* discards the work before the transaction */
     c->work = 0;
-    return start_transaction(store, &immediate);
+    if (!start_transaction(store, &immediate))
+        return false;
+    check_open(store);
+    if (store->failure)
+        roll_back(store);
+    return !store->failure;
 }
 
 /* Syncs the write-ahead log. In rollback-journal mode, which a new database starts in, there is no

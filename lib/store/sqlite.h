@@ -12,6 +12,9 @@ enum { SCHEMA_APPLICATION_ID = 0x53574244 }; /* "SWBD" */
 /* A write-ahead log with more bytes is truncated when the database is opened. */
 enum { WAL_TOO_LONG = 64 * 1024 * 1024 };
 
+/* The path of a new database in memory. */
+#define SQL_IN_MEMORY ":memory:"
+
 /* Opens a connection with the store's settings; flags of sqlite3_open_v2. Fails like store_open. */
 enum store_result sql_open(const char *path, int flags, struct store **store);
 
