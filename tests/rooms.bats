@@ -94,7 +94,8 @@ files_with() {
 }
 
 @test "only the SQLite driver uses SQLite, and only the store uses SQL" {
-    local files='lib/store/migrate.c lib/store/sqlite.c lib/store/sqlite_upkeep.c'
+    local files='lib/store/migrate.c lib/store/sqlite.c lib/store/sqlite_moving.c'
+    files+=' lib/store/sqlite_upkeep.c'
     assert_equal "$(files_with '#include [<"]sqlite3\.h')" lib/store/sqlite.h
     assert_equal "$(files_with '#include "store/(sqlite|copy)\.h"')" "lib/store/copy.h $files"
     assert_equal "$(files_with '\bsqlite3_[a-z0-9_]+\(|\bSQLITE_')" "$files"

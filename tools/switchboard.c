@@ -284,6 +284,16 @@ const struct command commands[] = {
                 "file of the backup's time. If there is no database, it is created with the owner\n"
                 "and group of its directory."},
 
+    {.noun = "copy-to", .needs = NEEDS_CONFIG, .run = copy_to_run,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_TARGET},
+     .summary = "move the database to a PostgreSQL server, or from there to a new file",
+     .details = "Needs a program that supports PostgreSQL. The gateway works during the copy. Then\n"
+                "writers wait while the changes made meanwhile are copied, and number and hash of\n"
+                "the rows of every table are compared. From then on programs refuse the former\n"
+                "database, which keeps its content. Set `database` to the new one and restart the\n"
+                "courier and the pools. The target must have no rows. A command that failed or\n"
+                "was interrupted is repeated with the same target."},
+
     {.noun = "manual", .needs = NEEDS_NO_FILE, .run = manual_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_PAGE},
      .summary = "print the manual page switchboard(8) or switchboard.conf(5)",

@@ -1,5 +1,6 @@
 /* The form of each kind of value on the command line. */
 #include "base/clock.h"
+#include "base/target.h"
 #include "base/url.h"
 #include "base/utf8.h"
 #include "command.h"
@@ -99,6 +100,13 @@ static const char *check_file(const char *text) {
     return *text ? NULL : "must be the path of a file";
 }
 
+static const char *check_target(const char *text) {
+    return target_file(text) || target_scheme(text)
+               ? NULL
+               : "must be the absolute path of a SQLite database or "
+                 "postgresql://USER@HOST:PORT/NAME";
+}
+
 static const char *check_url(const char *text) {
     size_t n = strlen(text);
     return !url_check(slice_of(text)) && !strpbrk(text, "?#") && text[n - 1] != '/'
@@ -191,6 +199,7 @@ static const struct {
     [VALUE_PLATFORM_TYPE] = {"TYPE", check_label, NULL},
     [VALUE_ROW_ID] = {"ID", check_id, NULL},
     [VALUE_SHELL] = {"SHELL", check_shell, "bash zsh"},
+    [VALUE_TARGET] = {"TARGET", check_target, NULL},
     [VALUE_TIME] = {"ISO8601", check_time, NULL},
     [VALUE_URL] = {"URL", check_url, NULL},
     [VALUE_WABA_ID] = {"WABA_ID", check_digits, NULL},
@@ -207,4 +216,8 @@ const char *value_choices(enum value_kind kind) {
 
 const char *value_check(enum value_kind kind, const char *text) {
     return kinds[kind].check(text);
+}
+
+const char *value_shown(struct arena *arena, const char *word) {
+    return strstr(word, ":/") ? target_name(arena, word) : word;
 }

@@ -42,6 +42,7 @@ enum value_kind {
     VALUE_PLATFORM_TYPE,
     VALUE_ROW_ID,
     VALUE_SHELL,
+    VALUE_TARGET,
     VALUE_TIME,
     VALUE_URL,
     VALUE_WABA_ID,
@@ -145,6 +146,10 @@ const char *value_choices(enum value_kind kind);
 
 /* Returns NULL if `text` has the form of its kind, else the rest of an error ("must be ..."). */
 const char *value_check(enum value_kind kind, const char *text);
+
+/* Returns a word of the command line as it may be printed: of the URL of a server, which may hold a
+ * password, only the parts that cannot. */
+const char *value_shown(struct arena *arena, const char *word);
 
 /* --- help.c --- */
 

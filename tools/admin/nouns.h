@@ -59,6 +59,7 @@ int key_rotate(struct invocation *call);
 int doctor_run(struct invocation *call);
 int backup_run(struct invocation *call);
 int restore_run(struct invocation *call);
+int copy_to_run(struct invocation *call);
 
 int manual_run(struct invocation *call);
 int completion_run(struct invocation *call);

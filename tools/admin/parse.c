@@ -47,7 +47,8 @@ static const char *read_words(struct invocation *call, int argc, char **argv) {
         else if (!options_end && argv[i][0] == '-' && argv[i][1])
             wrong = arena_printf(&call->arena, "there is no option %s", argv[i]);
         else if (call->operand_count == MAX_OPERANDS + 2)
-            wrong = arena_printf(&call->arena, "`%s` is one word too many", argv[i]);
+            wrong = arena_printf(&call->arena, "`%s` is one word too many",
+                                 value_shown(&call->arena, argv[i]));
         else
             call->operands[call->operand_count++] = argv[i];
         if (wrong)
@@ -113,12 +114,12 @@ static const char *check_operands(struct invocation *call) {
                             value_name(command->operands[call->operand_count]));
     if (call->operand_count > command->max_operands)
         return arena_printf(&call->arena, "`%s` is one word too many",
-                            call->operands[command->max_operands]);
+                            value_shown(&call->arena, call->operands[command->max_operands]));
     for (size_t i = 0; i < call->operand_count; i++) {
         const char *wrong = value_check(command->operands[i], call->operands[i]);
         if (wrong)
             return arena_printf(&call->arena, "%s `%s` %s", value_name(command->operands[i]),
-                                call->operands[i], wrong);
+                                value_shown(&call->arena, call->operands[i]), wrong);
     }
     return NULL;
 }

@@ -1,0 +1,75 @@
+/* switchboard copy-to */
+#include <stdio.h>
+
+#include "base/target.h"
+#include "command.h"
+#include "nouns.h"
+#include "output.h"
+#include "store/moving.h"
+
+enum { SHOWN_DIGITS = 16 }; /* of a hash; JSON has all */
+
+static int print_json(struct invocation *call, const struct store_move *move, const char *to) {
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "from", call->config.database_name);
+    json_write_text(&json, "to", to);
+    json_write_bool(&json, "wasDone", move->was_done);
+    json_write_integer(&json, "rows", move->rows);
+    json_write_integer(&json, "changes", move->changes);
+    json_write_integer(&json, "copyMs", move->copy_ms);
+    json_write_integer(&json, "drainMs", move->drain_ms);
+    json_write_integer(&json, "stopMs", move->stop_ms);
+    json_write_array(&json, "tables");
+    for (size_t i = 0; i < move->table_count && !move->was_done; i++) {
+        json_write_object(&json, NULL);
+        json_write_text(&json, "name", move->tables[i].name);
+        json_write_integer(&json, "rows", move->tables[i].rows);
+        json_write_text(&json, "hash", move->tables[i].hash);
+        json_write_end(&json);
+    }
+    json_write_end(&json);
+    return object_print(call, &json, "%s", "");
+}
+
+static void print_tables(struct invocation *call, const struct store_move *move) {
+    struct arena *arena = &call->arena;
+    struct table table = TABLE(arena, "TABLE", "ROWS", "HASH");
+    for (size_t i = 0; i < move->table_count; i++) {
+        table_cell(&table, move->tables[i].name);
+        table_cell(&table, arena_printf(arena, "%lld", (long long)move->tables[i].rows));
+        table_cell(&table, arena_printf(arena, "%.*s", SHOWN_DIGITS, move->tables[i].hash));
+    }
+    table_print(&table);
+    printf("%lld rows are equal in both, by number and hash of each table.\n"
+           "Copied in %.1f s; new requests were refused for %.1f s, while the running ones ended; "
+           "then\nwriters waited for %.2f s, while %lld changed rows were copied.\n",
+           (long long)move->rows, (double)move->copy_ms / 1000, (double)move->drain_ms / 1000,
+           (double)move->stop_ms / 1000, (long long)move->changes);
+}
+
+/* The target may hold a password. */
+static const char *setting(struct invocation *call, const char *to) {
+    return target_file(to) ? to
+                           : arena_printf(&call->arena, "TARGET of this command, the URL of %s",
+                                          target_name(&call->arena, to));
+}
+
+int copy_to_run(struct invocation *call) {
+    const char *to = call->operands[0], *name = target_name(&call->arena, to);
+    struct store_move move;
+    enum store_result result =
+        store_move(call->config.database, to, &call->arena, call->now, &move);
+    if (result != STORE_OK)
+        return fail("%s", move.reason);
+    if (call->options[OPTION_JSON])
+        return print_json(call, &move, name);
+    if (move.was_done)
+        printf("An earlier run of this command has moved everything to %s.\n", name);
+    else
+        print_tables(call, &move);
+    printf("Programs refuse %s from now on; its content is kept. Now write into %s\n\n"
+           "    database = %s\n\n"
+           "run `switchboard init`, and restart the courier and the pools.\n",
+           call->config.database_name, call->config_path, setting(call, to));
+    return EXIT_DONE;
+}
