@@ -283,7 +283,7 @@ lint: ## check the form of every file: format, warnings, functions, includes, wo
 	@$(BUILD_ALL) lint-reports
 	@tests/lint/run $(LINT)
 
-test: ## install missing packages, check the form, build, run the whole suite
+test: ## install missing packages, check the form, build, run the whole suite; DATABASE=postgresql
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(LINT_PACKAGES) $(FUZZ_PACKAGES)
 	@$(MAKE) -s --no-print-directory lint || \
 	    { echo 'test: the suite did not run: correct what lint found'; exit 1; }
