@@ -2,6 +2,7 @@
 # What each executable can do, by `make audit`; and that its trials are meaningful.
 # transports: direct
 # starts first
+# SQLite only: it examines the default programs
 bats_require_minimum_version 1.5.0
 load helpers/assert
 

@@ -1,6 +1,7 @@
 # transports: direct
 # starts first
 # Fuzzes every parser for two seconds, in `make test-full` for five; `make fuzz` takes thirty for each.
+# SQLite only: it uses no database
 load helpers/all
 
 setup_file() {

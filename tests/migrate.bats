@@ -3,6 +3,7 @@
 # tests/schemas/vN.sql is the schema of version N; such a file is never edited once its version has been
 # released.
 # transports: direct
+# SQLite only: the earlier versions are files; postgresql.bats has those on a server
 load helpers/all
 
 setup_file() {

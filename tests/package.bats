@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The Debian package, without building it: `make package-test` builds, installs and upgrades it.
 # transports: direct
+# SQLite only: the packages hold the default programs
 load helpers/all
 
 setup_file() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The same source gives the same bytes in every directory.
 # transports: direct
+# SQLite only: it builds the default programs
 load helpers/all
 
 setup_file() {

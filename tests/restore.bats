@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # `switchboard restore`: a backup replaces the database while the service runs.
+# SQLite only: a backup is a file; a server has its own programs for it
 load helpers/all
 load helpers/background
 

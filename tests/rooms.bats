@@ -2,6 +2,7 @@
 # The directories of the code and what each may include (tests/lint/rooms.bash), and what the
 # sandbox shares with the gateway.
 # transports: direct
+# SQLite only: it uses no database
 load helpers/all
 load lint/rooms
 

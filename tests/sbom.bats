@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The software bill of materials and the licences of `make sbom`.
 # transports: direct
+# SQLite only: it examines the default programs
 load helpers/all
 
 setup_file() {

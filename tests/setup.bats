@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The setup that make runs before it compiles: the packages it installs with apt.
 # transports: direct
+# SQLite only: it uses no database
 # shellcheck disable=SC2016  # the stand-ins are scripts, expanded when they run
 load helpers/all
 

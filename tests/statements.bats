@@ -3,6 +3,7 @@
 # tests/statements.list, each with its reason. The database has 20,000 rows in each table that grows, a
 # million in `make test-full`.
 # transports: direct
+# SQLite only: it reads the plans of SQLite
 # shellcheck source=tests/helpers/fill.bash
 load helpers/all
 load helpers/fill
