@@ -248,7 +248,7 @@ suspended() {
     answers HOOK second
     assert_equal "$(switchboard event resume --json | gojq -c .resumed)" "[\"$EMAIL\"]"
     courier_once
-    assert_equal "$(db "SELECT state, count(*) FROM event GROUP BY 1")" $'dead|1\ndone|3'
+    assert_equal "$(db "SELECT state, count(*) FROM event GROUP BY 1 ORDER BY 1")" $'dead|1\ndone|3'
 }
 
 @test "a probe is of the suspended webhook alone" {
@@ -284,7 +284,7 @@ suspended() {
     arrive 1
     api DELETE /v2/webhooks/config
     assert_success
-    assert_equal "$(db 'SELECT webhook_id, state, count(*) FROM delivery GROUP BY 1, 2')" \
+    assert_equal "$(db 'SELECT webhook_id, state, count(*) FROM delivery GROUP BY 1, 2 ORDER BY 1, 2')" \
         $'whk_first|cancelled|2\nwhk_second|pending|2'
     assert_equal "$(db 'SELECT DISTINCT state FROM event')" pending
     courier_once

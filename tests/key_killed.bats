@@ -38,7 +38,7 @@ rotate_killed() { # CALL NUMBER
     done
     say_sweep "rotation of keys killed at each call that changes something: nothing lost" "$killed" 0 "$killed"
     ((killed >= 40)) || fail "only $killed runs were killed"
-    assert_equal "$(db 'PRAGMA integrity_check')" ok
+    assert_sound
     assert_equal "$(wc -l <"$STACK/secret.key")" 1
     assert_equal "$(find "$STACK" -name 'secret.key?*')" ''
     api GET /v2/webhooks/config

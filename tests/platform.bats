@@ -735,7 +735,7 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
         "$(change smb_app_state_sync "\"state_sync\":[{\"type\":\"contact\",\"contact\":{\"full_name\":\"Ben\",\"phone_number\":\"$P2\",\"user_id\":\"$B2\",\"username\":\"@ben\"},\"action\":\"add\",\"metadata\":{\"timestamp\":\"1780000000\"}},{\"type\":\"contact\",\"contact\":{\"phone_number\":\"$P3\",\"user_id\":\"$B3\"},\"action\":\"add\"}]")")"
     assert_contacts $P1/$B1 $P2/$B2
     assert_equal "$(contacts | gojq -r '.[1].username')" ben
-    assert_equal "$(db "SELECT field, count(*) FROM platform_update WHERE account_id = '$ACCOUNT' GROUP BY field")" \
+    assert_equal "$(db "SELECT field, count(*) FROM platform_update WHERE account_id = '$ACCOUNT' GROUP BY field ORDER BY field")" \
         "$(printf 'smb_app_state_sync|2\nuser_preferences|1')"
     assert_no_update_twice
 }

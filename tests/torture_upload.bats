@@ -53,7 +53,7 @@ check_round() {
 
 # The database is unchanged.
 finish() { # TEXT
-    assert_equal "$(db 'PRAGMA integrity_check')" ok
+    assert_sound
     assert_equal "$(sqlite3 "$DB" .dump | sha256sum)" "$CONTENT"
     say_sweep "$1: $succeeded times the answer has the media id, never a wrong one, no file left" "$points" "$faults" "$killed"
     ((points < 50 || succeeded < points))

@@ -138,6 +138,15 @@ add_events() {
         SELECT id FROM new ORDER BY i; COMMIT"
 }
 
+# Prints the path of the courier's wake socket.
+wake_socket() {
+    if [[ -z ${SERVER-} ]]; then
+        printf '%s.wake' "$DB"
+    else
+        printf '%s/courier.wake' "$STACK"
+    fi
+}
+
 courier() {
     "$OUT/tools/courier" "$@"
 }

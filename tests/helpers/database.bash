@@ -113,6 +113,21 @@ database_dump() {
     fi
 }
 
+# Prints how many lines of the database have one of the texts: count_in_database TEXT...
+count_in_database() {
+    local text words=()
+    for text; do
+        words+=(-e "$text")
+        # a server prints blobs as hexadecimal digits
+        [[ -z ${SERVER-} ]] || words+=(-e "$(printf %s "$text" | od -An -v -tx1 | tr -d ' \n')")
+    done
+    if [[ -z ${SERVER-} ]]; then
+        cat "$DB" "$DB"-wal 2>/dev/null
+    else
+        database_dump
+    fi | grep -c -a -F "${words[@]}" || true
+}
+
 # Prints a text that is another one after any change of the database.
 database_digest() {
     if [[ -z ${SERVER-} ]]; then

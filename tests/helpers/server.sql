@@ -41,6 +41,9 @@ CREATE AGGREGATE group_concat(value text) (SFUNC = test.add_with_comma, STYPE = 
 CREATE AGGREGATE group_concat(value text, separator text)
     (SFUNC = string_agg_transfn, STYPE = internal, FINALFUNC = string_agg_finalfn);
 
+-- The order of insertion, which SQLite counts in each table.
+ALTER TABLE public.event_attempt ADD COLUMN rowid bigint GENERATED ALWAYS AS IDENTITY;
+
 -- A trigger function, for faults.
 CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN RAISE EXCEPTION 'made to fail'; END $$;
