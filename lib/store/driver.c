@@ -230,11 +230,22 @@ void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
     free(sorted);
 }
 
+void sql_wait_for_locks(struct store *store) {
+    static struct statement s = {.sql = "SELECT 1"};
+    if (!store->driver->lock)
+        return;
+    sql_start_with(store, &s, NULL, 0);
+    if (sql_row(store, &s))
+        sql_stop(&s);
+}
+
 bool sql_is_within_limit(struct store *store) {
     return store->driver->is_within_limit(store);
 }
 
 struct slice sql_seal(struct store *store, const struct store_secret *secret) {
+    if (secret)
+        sql_wait_for_locks(store);
     struct slice sealed = secret ? secret->seal(secret->context) : (struct slice){NULL, 0};
     if (secret && !sealed.p)
         sql_abandon(store);

@@ -24,13 +24,15 @@ enum store_result store_upsert_flows(struct store *store, struct arena *arena,
                "validation = excluded.validation, updated_at = excluded.updated_at "
                "WHERE flow.name <> excluded.name OR flow.status <> excluded.status "
                "OR flow.validation <> excluded.validation"};
-    while (sql_transact(store))
+    while (sql_transact(store)) {
+        sql_lock(store, LOCK_LISTS, account_id, NULL, 0);
         for (size_t i = 0; i < count && !sql_failed(store); i++) {
             const struct store_flow *flow = &flows[i];
             sql_run(store, &s, TEXT(account_id), TEXT(flow->flow_id), TEXT(flow->name),
                     TEXT(folded(arena, slice_of(flow->name), tolower)), TEXT(flow->status),
                     BLOB(flow->validation), INTEGER(now));
         }
+    }
     return sql_result(store);
 }
 
@@ -95,9 +97,11 @@ enum store_result store_upsert_template_flows(struct store *store, const char *a
                "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (account_id, name, language) DO UPDATE "
                "SET flow_id = excluded.flow_id, updated_at = excluded.updated_at "
                "WHERE template.flow_id IS NULL OR template.flow_id <> excluded.flow_id"};
-    while (sql_transact(store))
+    while (sql_transact(store)) {
+        sql_lock(store, LOCK_LISTS, account_id, NULL, 0);
         for (size_t i = 0; i < count && !sql_failed(store); i++)
             sql_run(store, &s, TEXT(account_id), TEXT(rows[i].name), TEXT(rows[i].language),
                     TEXT(rows[i].flow_id), INTEGER(now));
+    }
     return sql_result(store);
 }

@@ -83,6 +83,9 @@ enum store_result store_reseal(struct store *store, struct arena *arena,
     while (sql_transact(store)) {
         *changed = 0;
         sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
+        sql_wait_for_locks(store);
+        if (sql_failed(store))
+            continue;
         goes_on = resealing->begin(resealing->context);
         for (size_t i = 0; i < COLUMN_COUNT && goes_on; i++)
             goes_on = reseal_column(store, arena, &columns[i], resealing, changed);

@@ -108,6 +108,8 @@ enum store_result sql_commit(struct store *store);
 enum sql_lock_kind {
     LOCK_CHORES,   /* the regular work of one courier; without an owner and names */
     LOCK_LOGIN,    /* the failures of logins; without an owner */
+    LOCK_LISTS,    /* flows and templates of a list of the platform; the owner is the account,
+                      without names */
     LOCK_REFUSALS, /* the room for refused payloads; without an owner and names */
     LOCK_IDENTITY, /* phones, BSUIDs and other identities, which may lead to no contact yet; the
                       owner is the account */
@@ -129,11 +131,16 @@ enum sql_lock_kind {
 void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
               const char *const *names, size_t count);
 
+/* Waits for the locks that sql_lock has taken. On a server it takes them with the next statement,
+ * which waits for them; call this function before anything else that the locks protect. */
+void sql_wait_for_locks(struct store *store);
+
 /* Copies the id in the first column of the only row, and ends the statement. False: it is NULL, or
  * there is no row; without one `id` is unchanged. */
 bool sql_read_id(struct store *store, struct statement *s, char id[ID_SIZE]);
 
-/* Seals a secret within the open transaction, which fails if sealing fails. NULL stays NULL. */
+/* Seals a secret within the open transaction, which has LOCK_KEYS and fails if sealing fails. NULL
+ * stays NULL. */
 struct slice sql_seal(struct store *store, const struct store_secret *secret);
 
 /* Returns `result` and sets the message that store_reason returns. */

@@ -1,0 +1,389 @@
+/* Twins that change users, accounts and lines, log in, rotate keys and use idempotency keys
+ * (twin.h). */
+#ifndef SWITCHBOARD_TEST_TWIN_ADMIN_H
+#define SWITCHBOARD_TEST_TWIN_ADMIN_H
+
+#include "store/idempotency_key.h"
+#include "store/line.h"
+#include "store/logins.h"
+#include "store/refusal.h"
+#include "store/sealed.h"
+#include "twin_outbox.h"
+
+/* Counts a success, of which a round has one. */
+static inline void is_only(bool succeeded, const char *what) {
+    if (succeeded && atomic_fetch_add(&board->cells[0], 1))
+        fault("%s succeeded twice", what);
+}
+
+/* The case has a success in each round. */
+static inline void ends_round(int twin, const char *what) {
+    if (twin == 0 && atomic_exchange(&board->cells[0], 0) != 1)
+        fault("%s did not succeed once", what);
+}
+
+/* --- the rotation of keys: the last key seals all secrets --- */
+
+static inline struct slice seal_now(void *context) {
+    (void)context;
+    return slice_of(text("key %d", board->cells[1]));
+}
+
+static const struct store_secret current_code = {.seal = seal_now};
+
+static inline bool begin_rotation(void *context) {
+    *(int *)context = board->cells[1] + 1;
+    return true;
+}
+
+static inline struct slice seal_again(void *context, const struct store_sealed *value) {
+    (void)value;
+    return slice_of(text("key %d", *(int *)context));
+}
+
+static inline bool end_rotation(void *context, size_t changed) {
+    (void)changed;
+    board->cells[1] = *(int *)context;
+    return true;
+}
+
+static inline void rotate(int twin, int round) {
+    int number;
+    size_t changed;
+    struct store_new_account account = {.id = text("acc_%s.%d", user_id, round),
+                                        .email = email,
+                                        .waba_id = text("7%d", round),
+                                        .name = "B",
+                                        .token = &current_code,
+                                        .now = now};
+    switch (twin) {
+    case 0:
+    case 1:
+        does(store_reseal(store, &scratch,
+                          &(struct store_resealing){.context = &number,
+                                                    .begin = begin_rotation,
+                                                    .reseal = seal_again,
+                                                    .end = end_rotation},
+                          &changed));
+        return;
+    case 2:
+    case 3: does(store_set_account_token(store, account_id, &current_code)); return;
+    case 4: does(store_insert_account(store, &account)); return;
+    default: does(store_upsert_webhook_code(store, user_id, &current_code, now + round));
+    }
+}
+
+static inline void verify_keys(int rounds) {
+    struct store_sealed *values;
+    size_t count;
+    check_ok(store_list_sealed(store, &arena, &values, &count));
+    check(count > (size_t)rounds, "%zu secrets", count);
+    for (size_t i = 0; i < count; i++)
+        check(slice_equal(values[i].value, slice_of(text("key %d", board->cells[1]))), "%s: %.*s",
+              values[i].what, (int)values[i].value.n, values[i].value.p);
+}
+
+/* --- users, plans, accounts and lines --- */
+
+static inline void insert_same(int twin, int round) {
+    struct store_new_user user = {.id = text("usr_%s.%d.%d", user_id, round, twin),
+                                  .email = text("%d.%s", round, email),
+                                  .now = now};
+    snprintf((char *)user.token_hash, sizeof user.token_hash, "%s", user.id + 4);
+    if (is_phase(round, 1, 2))
+        ends_round(twin, "store_insert_user");
+    else
+        is_only(may(store_insert_user(store, &user), STORE_CONFLICT), "store_insert_user");
+}
+
+static inline void set_plans(int twin, int round) {
+    (void)round;
+    does(store_set_plan(store, &(struct store_new_plan){.email = email,
+                                                        .name = text("plan %d", twin),
+                                                        .is_addon = twin > 4,
+                                                        .ends_at = now,
+                                                        .now = now}));
+}
+
+static inline void verify_plans(int rounds) {
+    (void)rounds;
+    holds(4, OF_USER("plan"));
+}
+
+static inline void insert_lines(int twin, int round) {
+    const char *phone_id = text("7%s.%d", user_id, round / 2);
+    struct store_new_account account = {
+        .id = fresh_id("acc_"), .email = email, .waba_id = phone_id, .name = "B", .now = now};
+    struct store_new_line line = {.id = fresh_id("lin_"),
+                                  .account_id = account_id,
+                                  .phone_number_id = phone_id,
+                                  .phone_number = "+1",
+                                  .make_primary = twin % 2,
+                                  .now = now};
+    const struct line_change changed = {.sets_name = true,
+                                        .name = text("line %d", twin),
+                                        .makes_primary = true,
+                                        .archives = twin % 2,
+                                        .restores = !(twin % 2),
+                                        .now = now};
+    char id[ID_SIZE];
+    if (is_phase(round, 1, 2)) {
+        ends_round(twin, "store_insert_line");
+        does(store_archive_line(store, phone_id, now));
+        return;
+    }
+    may(store_insert_account(store, &account), STORE_CONFLICT);
+    is_only(may(store_insert_line(store, &line, id), STORE_CONFLICT), "store_insert_line");
+    does(store_change_line(store, user_id, line_id, &changed));
+}
+
+static inline void verify_lines(int rounds) {
+    holds(1 + (rounds + 1) / 2, OF_ACCOUNT("line"));
+    holds(1 + (rounds + 1) / 2, OF_USER("account"));
+}
+
+/* --- users that are deleted while they log in --- */
+
+static inline struct store_new_session session_of(const char *user) {
+    struct store_new_session session = {.id = new_id("ses_"),
+                                        .user_id = user,
+                                        .password = "hash",
+                                        .address = "192.0.2.1",
+                                        .agent = "curl",
+                                        .now = now};
+    memcpy(session.hash, session.id + ID_SIZE - 1 - CRYPTO_HASH_SIZE + 2, CRYPTO_HASH_SIZE - 2);
+    return session;
+}
+
+static inline const unsigned char *link_of(const char *user) {
+    unsigned char *hash = arena_alloc(&scratch, CRYPTO_HASH_SIZE);
+    crypto_sha256(slice_of(user), hash);
+    return hash;
+}
+
+static inline void make_users_with_logins(void) {
+    make_users();
+    for (int i = 0; i < USERS; i++) {
+        check_ok(store_set_password(store, user_of(i), "hash", NULL, now));
+        check_ok(store_insert_link(store, email_of(i), link_of(user_of(i)), now));
+    }
+}
+
+static inline void delete_users(int twin, int round) {
+    const char *user = user_of(round);
+    struct store_new_session session = session_of(user);
+    if (round >= USERS)
+        return;
+    switch (twin) {
+    case 0:
+    case 1: may(store_delete_user(store, email_of(round), now), STORE_NOT_FOUND); return;
+    case 2: may(store_set_password(store, user, "hash", &session, now), STORE_NOT_FOUND); return;
+    case 3: may(store_insert_session(store, &session), STORE_NOT_FOUND); return;
+    case 4:
+        may(store_insert_link(store, email_of(round), link_of("new"), now), STORE_NOT_FOUND);
+        return;
+    case 5: may(store_use_link(store, &scratch, link_of(user), &session), STORE_NOT_FOUND); return;
+    case 6:
+        may(store_replace_token(store, email_of(round), link_of(user), "abcd", now),
+            STORE_NOT_FOUND);
+        return;
+    default: does(store_rehash_password(store, user, "hash", "hash"));
+    }
+}
+
+static inline void verify_deleted(int rounds) {
+    static const char *const tables[] = {"session", "user_password", "login_link", "api_token"};
+    holds(rounds < USERS ? rounds : USERS,
+          "SELECT count(*) FROM \"user\" WHERE id LIKE '%s.%%' AND deleted_at IS NOT NULL",
+          user_id);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        holds(0,
+              "SELECT count(*) FROM \"%s\" x JOIN \"user\" u ON u.id = x.user_id "
+              "WHERE u.deleted_at IS NOT NULL",
+              tables[i]);
+}
+
+/* --- sessions --- */
+
+static inline void make_password(void) {
+    check_ok(store_set_password(store, user_id, "hash", NULL, now));
+}
+
+static inline void log_in(int twin, int round) {
+    struct store_new_session session = session_of(user_id);
+    (void)twin, (void)round;
+    does(store_insert_session(store, &session));
+}
+
+static inline void verify_sessions(int rounds) {
+    holds(rounds * TWINS < SESSIONS_MAX ? rounds * TWINS : SESSIONS_MAX, OF_USER("session"));
+}
+
+/* A link is used once; its session ends in one of several ways. */
+static inline void use_links(int twin, int round) {
+    const char *link = text("%s.%d", user_id, round / 3);
+    struct store_new_session session = session_of(NULL);
+    size_t count;
+    if (is_phase(round, 0, 3)) {
+        if (twin == 0)
+            does(store_insert_link(store, email, link_of(link), now));
+    } else if (is_phase(round, 1, 3)) {
+        is_only(may(store_use_link(store, &scratch, link_of(link), &session), STORE_NOT_FOUND),
+                "store_use_link");
+    } else {
+        ends_round(twin, "store_use_link");
+        if (twin % 2)
+            does(store_delete_other_sessions(store, user_id, "", &count));
+        else
+            may(store_delete_session(store, user_id, session.id), STORE_NOT_FOUND);
+    }
+}
+
+/* A session that has ended is deleted or renewed. */
+static inline void renew(int twin, int round) {
+    static char id[ID_SIZE];
+    struct store_session seen = {.created_at = now - SESSION_IDLE_MS - 1,
+                                 .last_seen_at = now - SESSION_IDLE_MS - 1};
+    size_t count;
+    seen.id = snprintf(id, ID_SIZE, "ses_%s.%d", user_id, round / 3) > 0 ? id : NULL;
+    if (is_phase(round, 0, 3) && twin == 0) {
+        struct store_new_session session = session_of(user_id);
+        session.id = id;
+        session.now = seen.created_at;
+        does(store_insert_session(store, &session));
+    } else if (is_phase(round, 1, 3) && twin < 2) {
+        board->cells[twin] = may(store_renew_session(store, &seen, now), STORE_NOT_FOUND);
+    } else if (is_phase(round, 1, 3)) {
+        does(store_delete_old_logins(store, now, 500, &count));
+    } else if (is_phase(round, 2, 3) && twin == 0) {
+        if (ask(text("SELECT count(*) FROM session WHERE id = '%s'", id)) !=
+            (board->cells[0] || board->cells[1]))
+            fault("a renewed session was deleted");
+    }
+}
+
+/* --- failed logins --- */
+
+static inline struct store_login login_of(int round) {
+    return (struct store_login){.id = new_id("att_"),
+                                .account = text("email:%s.%d", user_id, round),
+                                .address = text("address:%s.%d", user_id, round),
+                                .now = now};
+}
+
+static inline void fail_logins(int twin, int round) {
+    const struct store_login login = login_of(round);
+    int64_t until;
+    (void)twin;
+    does(store_begin_login(store, &login, &until));
+    does(store_fail_login(store, &login));
+}
+
+static inline void verify_failures(int rounds) {
+    holds(rounds,
+          "SELECT count(*) FROM login_failure WHERE subject LIKE 'email:%s.%%' "
+          "AND failures = %d",
+          user_id, LOGIN_ACCOUNT_FAILURES);
+    holds(rounds,
+          "SELECT count(*) FROM login_failure WHERE subject LIKE 'address:%s.%%' "
+          "AND failures = %d",
+          user_id, TWINS);
+}
+
+/* The failures before a right password do not count any more. */
+static inline void clear_failures(int twin, int round) {
+    struct store_login login = login_of(round / 3);
+    int64_t until;
+    if (is_phase(round, 0, 3)) {
+        does(store_begin_login(store, &login, &until));
+    } else if (is_phase(round, 1, 3) && twin == 0) {
+        does(store_clear_login_failures(store, &login));
+    } else if (is_phase(round, 1, 3) && twin == 1) {
+        login.now = now + 20 * 60 * 1000;
+        does(store_begin_login(store, &login, &until));
+    } else if (is_phase(round, 2, 3) && twin == 0) {
+        if (ask(text("SELECT count(*) FROM login_failure WHERE subject = '%s' AND failures > 1",
+                     login.account)))
+            fault("failures that were deleted count again");
+    }
+}
+
+/* --- idempotency keys --- */
+
+static inline bool start_key(const char *name, int64_t at) {
+    const struct store_idempotency_key key = {.user_id = user_id, .key = name};
+    struct store_idempotency found = {.route = "POST /a"};
+    const char *own = new_id("req_");
+    snprintf(found.request_id, ID_SIZE, "%s", own);
+    if (!does(store_insert_idempotency_key(store, &scratch, &key, at, &found)))
+        return false;
+    if (found.is_new != (strcmp(found.request_id, own) == 0))
+        fault("the key of request %s is new for %s", found.request_id, own);
+    return found.is_new;
+}
+
+/* One twin starts the key. It ends it, or deletes it at the next round. */
+static inline void use_keys(int twin, int round) {
+    const char *name = text("key %d", round / 2);
+    const struct store_idempotency_key key = {.user_id = user_id, .key = name};
+    if (is_phase(round, 1, 2)) {
+        ends_round(twin, "starting a key");
+        return;
+    }
+    const bool is_new = start_key(name, now);
+    is_only(is_new, "starting a key");
+    if (is_new) {
+        does(store_update_idempotency_heartbeat(store, &key, now + 1));
+        does(store_update_idempotency_key(store, &key, (const unsigned char[32]){1}, 200,
+                                          SLICE("{}")));
+    }
+}
+
+/* A key that is deleted at once can be started again; one that is in use cannot. */
+static inline void delete_keys(int twin, int round) {
+    const char *name = text("deleted %d", round);
+    (void)twin;
+    for (int i = 0; i < 4; i++)
+        if (start_key(name, now)) {
+            if (atomic_exchange(&board->cells[round % CELLS], 1))
+                fault("two requests have one key");
+            atomic_store(&board->cells[round % CELLS], 0);
+            does(store_delete_idempotency_key(
+                store, &(struct store_idempotency_key){.user_id = user_id, .key = name}));
+        }
+}
+
+/* A key of the day before is started again, or deleted and started. */
+static inline void restart_keys(int twin, int round) {
+    const char *name = text("old %d", round / 3);
+    size_t removed;
+    if (is_phase(round, 0, 3) && twin == 0)
+        start_key(name, now - 2 * IDEMPOTENCY_KEPT_MS);
+    else if (is_phase(round, 1, 3) && twin < 4)
+        does(store_delete_old_rows(store, now, &removed));
+    else if (is_phase(round, 1, 3))
+        is_only(start_key(name, now), "starting an old key");
+    else if (is_phase(round, 2, 3)) {
+        ends_round(twin, "starting an old key");
+        if (ask(text("SELECT count(*) FROM idempotency WHERE user_id = '%s' AND key = '%s'",
+                     user_id, name)) != 1)
+            fault("a key that was started is gone");
+    }
+}
+
+/* --- refused payloads and heartbeats --- */
+
+static inline void refuse(int twin, int round) {
+    const char *body = text("payload %d", round);
+    does(store_upsert_refusal(store, new_id("ref_"), "too large", -1, slice_of(body), now + twin));
+    may(store_delete_refusal(store, "ref_none"), STORE_NOT_FOUND);
+    does(store_upsert_heartbeat(store, "twin", (pid_t)(100 + twin), now));
+}
+
+static inline void verify_refusals(int rounds) {
+    holds(rounds, "SELECT count(*) FROM webhook_refusal WHERE count = %d", TWINS);
+    holds(rounds, "SELECT count(*) FROM webhook_refusal");
+    holds(1, "SELECT count(*) FROM heartbeat WHERE name = 'twin'");
+}
+
+#endif

@@ -1,0 +1,375 @@
+/* Twins that send and receive messages, and that merge contacts (twin.h). */
+#ifndef SWITCHBOARD_TEST_TWIN_MESSAGES_H
+#define SWITCHBOARD_TEST_TWIN_MESSAGES_H
+
+#include "store/block.h"
+#include "store/flow.h"
+#include "store/forward.h"
+#include "store/read_mark.h"
+#include "twin.h"
+
+/* The body of an event: its sequence and the contact's phone. */
+static inline struct slice write_event(struct arena *to, const struct store_event *event) {
+    return slice_of(arena_printf(to, "%lld %s", (long long)event->sequence,
+                                 event->contact.phone ? event->contact.phone : "0"));
+}
+
+static inline struct store_update update_of(enum store_update_kind kind) {
+    return (struct store_update){.kind = kind,
+                                 .field = "messages",
+                                 .waba_id = waba,
+                                 .phone_number_id = line_name,
+                                 .body = SLICE("{}")};
+}
+
+static inline struct store_update message_of(const char *wamid, const char *phone,
+                                             const char *bsuid) {
+    struct store_update update = update_of(UPDATE_MESSAGE);
+    update.message = (struct update_message){.who = {.phone = phone, .bsuid = bsuid},
+                                             .wamid = wamid,
+                                             .type = "text",
+                                             .timestamp = now + 1000,
+                                             .is_event = true};
+    return update;
+}
+
+static inline struct store_update status_of(const char *wamid, const char *status,
+                                            const char *phone, const char *bsuid) {
+    struct store_update update = update_of(UPDATE_STATUS);
+    update.status = (struct update_status){.who = {.phone = phone, .bsuid = bsuid},
+                                           .wamid = wamid,
+                                           .status = status,
+                                           .recipient = "",
+                                           .timestamp = now};
+    return update;
+}
+
+/* The platform reports that the BSUID `before` became `after`. */
+static inline struct store_update change_of(const char *before, const char *after) {
+    struct store_update update = update_of(UPDATE_IDENTITY);
+    update.key = text("change-%s", before);
+    update.identity = (struct update_identity){.before = {.bsuid = before},
+                                               .after = {.bsuid = after},
+                                               .reason = "user_id_update",
+                                               .at = now};
+    return update;
+}
+
+static inline void ingest_all(struct store_update *updates, size_t count) {
+    struct store_payload payload = {
+        .updates = updates, .count = count, .now = case_time, .write = write_event};
+    if (!does(store_ingest(store, &scratch, &payload)))
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (updates[i].outcome != OUTCOME_STORED && updates[i].outcome != OUTCOME_DUPLICATE)
+            fault("an update has the outcome %d", (int)updates[i].outcome);
+}
+
+static inline void ingest(struct store_update update) {
+    ingest_all(&update, 1);
+}
+
+static inline void send_to(const char *phone, const char *wa_id, const char *wamid) {
+    struct store_send send = {.user_id = user_id,
+                              .account_id = account_id,
+                              .line_id = line_id,
+                              .phone = phone,
+                              .wa_id = wa_id,
+                              .wamid = wamid,
+                              .type = "text",
+                              .body = SLICE("{}"),
+                              .now = now};
+    id_make(send.new_contact_id, "con_", now);
+    id_make(send.new_thread_id, "thr_", now);
+    id_make(send.message_id, "msg_", now);
+    does(store_insert_send(store, &send));
+}
+
+#define OF_ACCOUNT(table) "SELECT count(*) FROM " table " WHERE account_id = '%s'", account_id
+#define OF_LINE(table)    "SELECT count(*) FROM " table " WHERE line_id = '%s'", line_id
+#define OF_USER(table)    "SELECT count(*) FROM " table " WHERE user_id = '%s'", user_id
+#define USAGE_OF(measure)                                                                          \
+    "SELECT CAST(sum(count) AS BIGINT) FROM usage WHERE measure = '" measure                       \
+    "' AND line_id = '%s'",                                                                        \
+        line_id
+
+/* --- a new recipient; half of the sends are answered with another spelling of the phone --- */
+
+static inline void send_to_new(int twin, int round) {
+    send_to(text("1%d", round), twin % 2 ? text("2%d", round) : NULL,
+            text("wamid.%d.%d", round, twin));
+}
+
+static inline void verify_new_recipients(int rounds) {
+    holds(rounds, OF_ACCOUNT("contact"));
+    holds(rounds, OF_LINE("thread"));
+    holds(rounds * TWINS, OF_LINE("message"));
+    holds(rounds * TWINS, USAGE_OF("out"));
+}
+
+/* --- a send and its statuses, which know the recipient by the BSUID --- */
+
+static inline void send_and_report(int twin, int round) {
+    static const char *const statuses[] = {"",     "sent",      "delivered", "read",
+                                           "sent", "delivered", "read",      "sent"};
+    const char *phone = text("1%d", round), *bsuid = text("US.%d", round);
+    const char *wamid = text("wamid.%d", round);
+    if (twin == 0)
+        send_to(phone, NULL, wamid);
+    else {
+        struct store_update update = status_of(wamid, statuses[twin], twin > 3 ? phone : NULL,
+                                               twin < 4 || twin == 7 ? bsuid : NULL);
+        update.body = slice_of(text("{\"twin\":%d}", twin));
+        ingest(update);
+    }
+}
+
+static inline void verify_reports(int rounds) {
+    holds(rounds, OF_ACCOUNT("contact"));
+    holds(rounds, OF_LINE("message"));
+    holds(rounds,
+          "SELECT count(*) FROM message WHERE line_id = '%s' AND status = 'read' "
+          "AND source = 'api'",
+          line_id);
+    holds(rounds, USAGE_OF("out"));
+    holds(rounds, USAGE_OF("sent"));
+    holds(rounds, USAGE_OF("delivered"));
+    holds(rounds, USAGE_OF("read"));
+}
+
+/* --- messages of a new person, by phone, by BSUID and by both --- */
+
+static inline void receive_from_new(int twin, int round) {
+    ingest(message_of(text("wamid.%d.%d", round, twin), twin % 3 != 1 ? text("1%d", round) : NULL,
+                      twin % 3 != 0 ? text("US.%d", round) : NULL));
+}
+
+static inline void verify_new_persons(int rounds) {
+    holds(rounds, OF_ACCOUNT("contact"));
+    holds(rounds, OF_LINE("thread"));
+    holds(rounds * TWINS, OF_LINE("message"));
+    holds(rounds * TWINS, USAGE_OF("in"));
+    holds(rounds * TWINS,
+          "SELECT count(*) FROM event WHERE user_id = '%s' AND type = 'message.received'", user_id);
+    holds(rounds * TWINS, "SELECT CAST(sum(unread) AS BIGINT) FROM thread WHERE line_id = '%s'",
+          line_id);
+}
+
+/* --- one payload that the platform posts several times --- */
+
+static inline void receive_again(int twin, int round) {
+    (void)twin;
+    ingest(message_of(text("wamid.%d", round), text("1%d", round), text("US.%d", round)));
+}
+
+static inline void verify_one_message(int rounds) {
+    holds(rounds, OF_ACCOUNT("contact"));
+    holds(rounds, OF_LINE("message"));
+    holds(2 * rounds, OF_USER("event"));
+    holds(rounds, USAGE_OF("in"));
+}
+
+/* --- a merge of two contacts, and calls that name one of them otherwise --- */
+
+enum { PAIRS = MOST_ROUNDS };
+static char pair_ids[PAIRS][ID_SIZE]; /* of the contacts with the phones 1... */
+
+/* Inserts pairs of contacts: phone 1N and BSUID US.1.N, phone 2N and BSUID US.2.N. */
+static inline void make_pairs(void) {
+    struct store_update *updates = arena_alloc(&arena, 2 * PAIRS * sizeof *updates);
+    for (int i = 0; i < 2 * PAIRS; i++)
+        updates[i] = message_of(text("wamid.first.%d", i), text("%d%d", 1 + i % 2, i / 2),
+                                text("US.%d.%d", 1 + i % 2, i / 2));
+    ingest_all(updates, 2 * PAIRS);
+    for (int i = 0; i < PAIRS; i++)
+        check_ok(store_find_person(store, account_id, text("1%d", i), NULL, pair_ids[i]));
+}
+
+static inline void block_by_phone(int round, bool blocks) {
+    struct store_block block = {
+        .phone_number_id = line_name, .phone = text("1%d", round), .now = now};
+    bool was_blocked;
+    id_make(block.contact_id, "con_", now);
+    if (blocks)
+        does(store_block_contact(store, &block));
+    else
+        does(store_unblock_contact(store, &block, &was_blocked));
+}
+
+static inline void block_by_id(int round, bool blocks) {
+    struct store_owner_block block = {.user_id = user_id,
+                                      .contact_id = pair_ids[round],
+                                      .phone_number_id = line_name,
+                                      .now = now};
+    if (blocks)
+        does(store_block(store, &scratch, &block));
+    else
+        does(store_unblock(store, &scratch, &block));
+}
+
+static inline void report_lead(int round) {
+    struct store_update update = update_of(UPDATE_LEAD);
+    update.key = text("lead-%d", round);
+    update.lead.wamid = text("wamid.first.%d", 2 * round);
+    ingest(update);
+}
+
+static inline void merge(int twin, int round) {
+    switch (twin) {
+    case 0: ingest(change_of(text("US.1.%d", round), text("US.2.%d", round))); return;
+    case 1: send_to(text("1%d", round), NULL, text("wamid.sent.1.%d", round)); return;
+    case 2: send_to(text("2%d", round), NULL, text("wamid.sent.2.%d", round)); return;
+    case 3: ingest(message_of(text("wamid.in.1.%d", round), text("1%d", round), NULL)); return;
+    case 4: ingest(message_of(text("wamid.in.2.%d", round), text("2%d", round), NULL)); return;
+    case 5: block_by_phone(round, true); return;
+    case 6: block_by_id(round, true); return;
+    default: report_lead(round);
+    }
+}
+
+static inline void verify_merges(int rounds) {
+    holds(2 * PAIRS - rounds, OF_ACCOUNT("contact"));
+    holds(2 * PAIRS - rounds, OF_LINE("thread"));
+    holds(2 * PAIRS + 4 * rounds, OF_LINE("message"));
+    holds(rounds, OF_LINE("contact_block"));
+}
+
+/* --- a merge of a blocked contact whose block ends --- */
+
+static inline void make_blocked_pairs(void) {
+    make_pairs();
+    change(arena_printf(&arena,
+                        "INSERT INTO contact_block (user_id, line_id, contact_id, created_at) "
+                        "SELECT '%s', '%s', id, 1 FROM contact WHERE account_id = '%s' "
+                        "AND phone LIKE '1%%'",
+                        user_id, line_id, account_id));
+}
+
+static inline void unblock(int twin, int round) {
+    if (twin == 0)
+        ingest(change_of(text("US.1.%d", round), text("US.2.%d", round)));
+    else if (twin % 2 == round % 2)
+        round % 2 ? block_by_phone(round, false) : block_by_id(round, false);
+}
+
+static inline void verify_unblocked(int rounds) {
+    holds(PAIRS - rounds, OF_LINE("contact_block"));
+}
+
+/* --- read marks, while messages arrive --- */
+
+static char first_message[ID_SIZE], read_thread[ID_SIZE];
+
+static inline void make_thread(void) {
+    struct store_update update = message_of("wamid.first", "15550001", NULL);
+    update.message.timestamp = now;
+    ingest(update);
+    snprintf(first_message, ID_SIZE, "%s",
+             ask_text(text("SELECT id FROM message WHERE line_id = '%s'", line_id)));
+    snprintf(read_thread, ID_SIZE, "%s",
+             ask_text(text("SELECT id FROM thread WHERE line_id = '%s'", line_id)));
+}
+
+static inline void mark_read(int twin, int round) {
+    int64_t unread;
+    if (twin % 2)
+        does(store_mark_read(store, user_id, read_thread, first_message, &unread));
+    else
+        ingest(message_of(text("wamid.%d.%d", round, twin), "15550001", NULL));
+}
+
+static inline void verify_unread(int rounds) {
+    holds(rounds * TWINS / 2, "SELECT unread FROM thread WHERE id = '%s'", read_thread);
+}
+
+/* --- payloads about two users, in both orders --- */
+
+static struct line_of { char waba[32], line_name[32]; } two_lines[2];
+
+static inline void make_two_users(void) {
+    snprintf(two_lines[0].waba, sizeof waba, "%s", waba);
+    snprintf(two_lines[0].line_name, sizeof line_name, "%s", line_name);
+    make_user();
+    snprintf(two_lines[1].waba, sizeof waba, "%s", waba);
+    snprintf(two_lines[1].line_name, sizeof line_name, "%s", line_name);
+}
+
+static inline void receive_for_two(int twin, int round) {
+    struct store_update updates[2];
+    for (int i = 0; i < 2; i++) {
+        const struct line_of *line = &two_lines[(i + twin) % 2];
+        updates[i] = message_of(text("wamid.%d.%d", round, twin), text("1%d", twin), NULL);
+        updates[i].waba_id = line->waba;
+        updates[i].phone_number_id = line->line_name;
+    }
+    ingest_all(updates, 2);
+}
+
+static inline void verify_two(int rounds) {
+    holds(rounds * TWINS, OF_LINE("message"));
+    holds(TWINS, OF_ACCOUNT("contact"));
+}
+
+/* --- a POST that is forwarded --- */
+
+static inline void make_recipe(void *context, struct arena *to,
+                               const struct forward_selection *selection,
+                               struct forward_recipe **recipes, size_t *count) {
+    (void)context, (void)selection;
+    *recipes = arena_alloc(to, sizeof **recipes);
+    **recipes = (struct forward_recipe){0};
+    *count = 1;
+}
+
+static inline void make_forward(void) {
+    check_ok(store_insert_destination(
+        store, &(struct destination_change){.id = fresh_id("whk_"),
+                                            .user_id = user_id,
+                                            .kind = DESTINATION_FORWARD,
+                                            .url = "http://127.0.0.1:9/forward",
+                                            .fields = "*",
+                                            .code = &any_code,
+                                            .now = now}));
+}
+
+static inline void forward_again(int twin, int round) {
+    const struct forward_place place = {waba, line_name};
+    const char *body = text("a POST to %s in round %d", user_id, round);
+    const struct store_post post = {
+        .body = slice_of(body), .places = &place, .place_count = 1, .make = make_recipe};
+    struct store_payload payload = {.now = case_time, .write = write_event, .post = &post};
+    (void)twin;
+    does(store_ingest(store, &scratch, &payload));
+}
+
+static inline void verify_forwards(int rounds) {
+    holds(rounds, OF_USER("event"));
+    holds(rounds, OF_USER("delivery"));
+    holds(rounds, "SELECT forward_sequence FROM \"user\" WHERE id = '%s'", user_id);
+}
+
+/* --- lists of the platform, in both orders --- */
+
+static inline void store_lists(int twin, int round) {
+    enum { ROWS = 6 };
+    struct store_flow flows[ROWS];
+    struct store_template_flow rows[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        const char *id = text("f%d", twin % 2 ? i : ROWS - 1 - i);
+        flows[i] = (struct store_flow){.flow_id = id,
+                                       .name = text("flow %d %d", twin, round),
+                                       .status = "DRAFT",
+                                       .validation = SLICE("[]")};
+        rows[i] = (struct store_template_flow){text("t-%s", id), "en", text("f%d", twin)};
+    }
+    does(store_upsert_flows(store, &scratch, account_id, flows, ROWS, now));
+    does(store_upsert_template_flows(store, account_id, rows, ROWS, now));
+}
+
+static inline void verify_lists(int rounds) {
+    (void)rounds;
+    holds(6, OF_ACCOUNT("flow"));
+    holds(6, OF_ACCOUNT("template"));
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* Each use-case of the store that writes, made by several processes at the same time on the same
+ * rows. `twins -v [CASE]` prints what each case took; with CASE it runs those whose use-cases begin
+ * so. */
+#include "twin_admin.h"
+
+/* clang-format off */
+static const struct twins cases[] = {
+    {"store_reseal store_set_account_token store_insert_account store_upsert_webhook_code",
+     NULL, rotate, verify_keys, false},
+    {"store_insert_send", NULL, send_to_new, verify_new_recipients, false},
+    {"store_insert_send store_ingest: statuses", NULL, send_and_report, verify_reports, false},
+    {"store_ingest: a new person", NULL, receive_from_new, verify_new_persons, false},
+    {"store_ingest: one payload", NULL, receive_again, verify_one_message, false},
+    {"store_ingest: two users", make_two_users, receive_for_two, verify_two, true},
+    {"store_ingest: a merge, store_insert_send store_block_contact store_block",
+     make_pairs, merge, verify_merges, false},
+    {"store_unblock_contact store_unblock", make_blocked_pairs, unblock, verify_unblocked, false},
+    {"store_mark_read store_ingest", make_thread, mark_read, verify_unread, false},
+    {"store_ingest: a forward", make_forward, forward_again, verify_forwards, false},
+    {"store_upsert_flows store_upsert_template_flows", NULL, store_lists, verify_lists, true},
+    {"store_exchange_events store_release_event", make_queue, deliver, verify_deliveries, true},
+    {"store_delete_destination store_delete_webhook store_insert_test_event store_ingest",
+     NULL, remove_webhooks, NULL, false},
+    {"store_replay_event store_replay_dead_events store_replay_events store_exchange_events",
+     make_dead_events, replay, NULL, false},
+    {"store_replay_event: a merge", make_dead_pairs, replay_merged, NULL, false},
+    {"store_resume_webhooks store_change_destination store_exchange_events",
+     make_dead_events, resume, verify_resumed, true},
+    {"store_upsert_webhook store_upsert_webhook_code store_upsert_wants_message_status",
+     make_users, set_first, verify_first, false},
+    {"store_insert_destination store_begin_verification store_end_verification",
+     make_full, insert_last, NULL, false},
+    {"store_insert_user", NULL, insert_same, NULL, false},
+    {"store_set_plan", NULL, set_plans, verify_plans, false},
+    {"store_insert_line store_change_line store_archive_line store_insert_account",
+     NULL, insert_lines, verify_lines, false},
+    {"store_delete_user store_set_password store_insert_link store_replace_token "
+     "store_rehash_password", make_users_with_logins, delete_users, verify_deleted, false},
+    {"store_insert_session", make_password, log_in, verify_sessions, false},
+    {"store_use_link store_delete_session store_delete_other_sessions", NULL, use_links, NULL, false},
+    {"store_renew_session store_delete_old_logins", make_password, renew, NULL, false},
+    {"store_begin_login store_fail_login", NULL, fail_logins, verify_failures, false},
+    {"store_clear_login_failures", NULL, clear_failures, NULL, false},
+    {"store_insert_idempotency_key store_update_idempotency_key "
+     "store_update_idempotency_heartbeat", NULL, use_keys, NULL, false},
+    {"store_delete_idempotency_key", NULL, delete_keys, NULL, false},
+    {"store_upsert_refusal store_delete_refusal store_upsert_heartbeat",
+     NULL, refuse, verify_refusals, false},
+    {"store_delete_old_rows store_insert_idempotency_key", NULL, restart_keys, NULL, false},
+    {"store_delete_old_rows store_repair_times store_replay_events",
+     rename_pruned, prune, NULL, false},
+};
+/* clang-format on */
+
+int main(int argc, char **argv) {
+    const bool is_verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
+    int from, to;
+    choose_database();
+    arena_init(&arena, 256 * 1024 * 1024, NULL);
+    arena_init(&scratch, 256 * 1024 * 1024, NULL);
+    check_ok(store_migrate(database, &from, &to, &store));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (argc < 3 || strncmp(cases[i].use_cases, argv[2], strlen(argv[2])) == 0)
+            run_twins(&cases[i], is_verbose);
+    arena_free(&scratch);
+    close_state();
+    return check_failures();
+}
