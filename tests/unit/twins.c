@@ -17,7 +17,7 @@ static const struct twins cases[] = {
     {"store_unblock_contact store_unblock", make_blocked_pairs, unblock, verify_unblocked, false},
     {"store_mark_read store_ingest", make_thread, mark_read, verify_unread, false},
     {"store_ingest: a forward", make_forward, forward_again, verify_forwards, false},
-    {"store_upsert_flows store_upsert_template_flows", NULL, store_lists, verify_lists, true},
+    {"store_upsert_flows store_upsert_template_flows", NULL, upsert_lists, verify_lists, true},
     {"store_exchange_events store_release_event", make_queue, deliver, verify_deliveries, true},
     {"store_delete_destination store_delete_webhook store_insert_test_event store_ingest",
      NULL, remove_webhooks, NULL, false},
