@@ -133,7 +133,7 @@ suite-programs: $(SUITE_PROGRAMS)
 # The files that `make test` runs on a PostgreSQL server too, over FastCGI; DATABASE=postgresql runs
 # all on one. By hand: those in which the programs use the store in many ways.
 SERVER_UNITS := identity webhook repeat
-SERVER_FILES := $(SERVER_UNITS) me lines threads contacts changes
+SERVER_FILES := $(SERVER_UNITS) me lines threads contacts changes copy
 ON_SERVER := $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
     SERVER_FILES='$(SERVER_FILES)' \
     SERVER_OUT=$(CURDIR)/build/postgresql SERVER_UNIT=$(CURDIR)/build/postgresql/objects/unit \

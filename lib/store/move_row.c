@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-enum { FIRST_LIMIT = 16, MOST_LIMIT = 512, BYTES_OF_PAGE = 2 * 1024 * 1024 };
+enum { FIRST_LIMIT = 16, MOST_LIMIT = 2048, BYTES_OF_PAGE = 2 * 1024 * 1024 };
 
 /* --- statements --- */
 

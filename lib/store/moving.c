@@ -586,7 +586,7 @@ static bool stop_and_move(struct moving *m) {
         return is_well(m);
     source->mover->stop_writers(source->store, m->tables, m->count);
     const int64_t stopped = clock_monotonic();
-    m->result->drain_ms = stopped - drained;
+    m->result->drain_ms = source->mover->drain ? stopped - drained : 0;
     if (is_well(m) && source->mover->version(source->store) != SCHEMA_VERSION)
         return is_well(m) &&
                refuse(m, "database %s: another `switchboard copy-to` moved it", source->name);

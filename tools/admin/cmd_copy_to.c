@@ -40,10 +40,12 @@ static void print_tables(struct invocation *call, const struct store_move *move)
         table_cell(&table, arena_printf(arena, "%.*s", SHOWN_DIGITS, move->tables[i].hash));
     }
     table_print(&table);
-    printf("%lld rows are equal in both, by number and hash of each table.\n"
-           "Copied in %.1f s; new requests were refused for %.1f s, while the running ones ended; "
-           "then\nwriters waited for %.2f s, while %lld changed rows were copied.\n",
-           (long long)move->rows, (double)move->copy_ms / 1000, (double)move->drain_ms / 1000,
+    printf("%lld rows are equal in both, by number and hash of each table.\nCopied in %.1f s. ",
+           (long long)move->rows, (double)move->copy_ms / 1000);
+    if (move->drain_ms)
+        printf("New requests were refused for %.1f s, while the running ones ended. ",
+               (double)move->drain_ms / 1000);
+    printf("Then\nwriters waited for %.2f s, while %lld changed rows were copied.\n",
            (double)move->stop_ms / 1000, (long long)move->changes);
 }
 
