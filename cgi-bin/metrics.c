@@ -144,6 +144,11 @@ static const struct family {
         {"switchboard_delivery_attempt_duration_seconds", "histogram",
          "Duration of the attempts to deliver an event.",
          {NULL}, {""}},
+    [COUNTERS_REPEATS] =
+        {"switchboard_database_repeats_total", "counter",
+         "Transactions and reads that a database server made a program repeat. connection: the "
+         "connection was lost.",
+         {"reason"}, {"deadlock", "serialization", "connection"}},
 };
 /* clang-format on */
 

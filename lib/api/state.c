@@ -13,7 +13,7 @@ enum { READINGS = 5 }; /* of a sealed value and the keys, until it can be decryp
 
 static struct store *open_store;
 static enum store_result open_result;
-static bool is_prepared; /* opened by state_prepare: a confined process cannot reopen it */
+static bool is_prepared; /* opened by state_prepare: this process cannot reopen it */
 
 static void close_store(void) {
     store_close(open_store);
@@ -42,25 +42,39 @@ static void open_database(const struct request *rq) {
         closes_at_exit = atexit(close_store) == 0;
     open_result = writes(rq) ? store_open(target_of(rq), &open_store)
                              : store_open_for_reading(target_of(rq), &open_store);
+    if (!(rq->needs & USES_NETWORK)) /* it is confined, or will be */
+        store_forbid_reconnecting(open_store);
+}
+
+static bool is_on_server(const struct request *rq) {
+    return !target_file(rq->config->database);
 }
 
 void state_prepare(struct request *rq) {
     open_database(rq);
-    is_prepared = true;
+    is_prepared = !is_on_server(rq) || !(rq->needs & USES_NETWORK);
 }
 
 void state_prepare_server(struct request *rq) {
-    if (!target_file(rq->config->database))
+    if (is_on_server(rq))
         state_prepare(rq);
 }
 
-/* Logs the reason of a store call that did not succeed, and fails the request with `code`. */
+/* Logs the reason of a store call that did not succeed, and fails the request with `code`; with 503
+ * when a later request may succeed on a server: after a failover, or in another process. */
 static int fail_database(struct request *rq, enum failure_code code, enum store_result result) {
     log_database(rq);
     if (is_prepared && result == STORE_UNAVAILABLE)
         transport_stop(); /* this process is confined and cannot reopen it; the next one can */
+    const bool is_passing =
+        is_on_server(rq) &&
+        (result == STORE_BUSY || (result == STORE_UNAVAILABLE && store_is_unreachable(open_store)));
+    if (is_passing)
+        code = UNAVAILABLE;
     if (result == STORE_BUSY || code == UNAVAILABLE)
-        reply_header(rq, "Retry-After", result == STORE_BUSY ? "1" : "60");
+        reply_header(rq, "Retry-After", result == STORE_BUSY || is_passing ? "1" : "60");
+    if (is_passing && result == STORE_UNAVAILABLE)
+        return fail(rq, code, "The gateway's database cannot be reached; try again in a second.");
     switch (result) {
     case STORE_BUSY:
         return fail(rq, code, "The gateway's database is busy; try again in a second.");
@@ -77,8 +91,8 @@ int state_fail(struct request *rq, enum store_result result) {
 /* Fails the request and ends this process after it: the next process opens the new database. */
 static int fail_replaced(struct request *rq, enum failure_code code) {
     transport_stop();
-    if (open_result != STORE_OK)
-        return fail_database(rq, code, open_result);
+    if (open_result != STORE_OK || is_on_server(rq))
+        return fail_database(rq, code, open_result != STORE_OK ? open_result : STORE_UNAVAILABLE);
     log_database(rq);
     reply_header(rq, "Retry-After", "1");
     return fail(rq, code, "The gateway's database was replaced; try again in a second.");

@@ -1,5 +1,6 @@
 /* The database and the keys of this process, for the current request. A failure here fails the
- * request: 500 INTERNAL_ERROR (spec 7), with `Retry-After` if a later request may succeed. */
+ * request: 500 INTERNAL_ERROR (spec 7), with `Retry-After` if a later request may succeed; 503 with
+ * `Retry-After` when a database server is busy or cannot be reached. */
 #ifndef SWITCHBOARD_STATE_H
 #define SWITCHBOARD_STATE_H
 
@@ -11,14 +12,14 @@
  * read it (request.h). state_store reports a failure. */
 void state_prepare(struct request *rq);
 
-/* The same if the database is on a server, to which a confined process cannot connect; nothing for
- * a file: the `prepare` function of services that write. */
+/* The same if the database is on a server, to which a confined process cannot connect unless it
+ * uses the network; nothing for a file: the `prepare` function of services that write. */
 void state_prepare_server(struct request *rq);
 
 /* Returns the open database. It is opened at the first use, and again when its file was replaced.
- * After state_prepare it cannot be reopened: then a replaced file fails the request and ends the
- * process. NULL after failing the request with `code`: INTERNAL, or UNAVAILABLE, which always has
- * `Retry-After`. Closed at the end of the process. */
+ * After state_prepare it cannot be reopened: then a replaced file, or a lost connection, fails the
+ * request and ends the process. NULL after failing the request with `code`: INTERNAL, or
+ * UNAVAILABLE, which always has `Retry-After`. Closed at the end of the process. */
 struct store *state_store(struct request *rq, enum failure_code code);
 
 /* Takes a view of the open database (store_hold_view), which request_release releases. */

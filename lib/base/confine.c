@@ -185,10 +185,30 @@ void confine_removable(const char *path) {
     removable = path;
 }
 
+/* The needs of syscalls.h for a database on a server. A process that uses the network connects
+ * again when it has lost the connection; another one keeps the connection that it has. */
+static unsigned calls_of_server(unsigned needs, const char *database) {
+    if (!(needs & (READS_DATABASE | WRITES_DATABASE)) || target_file(database))
+        return 0;
+    return HAS_SERVER |
+           (needs & USES_NETWORK && target_has_socket(database) ? CONNECTS_LOCALLY : 0);
+}
+
+/* The files that a new connection to the server reads. */
+static void allow_certificates(struct ruleset *rules, const char *database) {
+    static const char *const names[] = {"sslrootcert", "sslcert", "sslkey", "sslcrl"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (target_parameter(database, names[i], path, sizeof path))
+            allow_path(rules, path, READ);
+}
+
 void confine(unsigned needs, bool listens, const char *config_path, const struct config *config) {
     if (!is_supported || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return;
     struct ruleset rules = ruleset_start(needs);
+    const char *const database = needs & WRITES_DATABASE ? config->database : config->reader;
+    const unsigned server_calls = calls_of_server(needs, database);
     bool is_long_lived = listens || needs & IS_RESIDENT;
     /* only for a process that may read the keys: they are often in the configuration's directory */
     if (is_long_lived && needs & USES_KEYS)
@@ -205,6 +225,8 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
         allow_all(&rules, network_paths);
         allow_path(&rules, config->ca_path, READ);
         allow_path(&rules, config->ca_file, READ);
+        if (server_calls)
+            allow_certificates(&rules, database);
     }
     if (needs & SPOOLS_FILES)
         allow_path(&rules, config->spool_dir, READ | CHANGE);
@@ -219,9 +241,7 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
     if (removable)
         allow_directory_of(&rules, removable, REMOVE);
     ruleset_enforce(&rules);
-    const bool has_server =
-        needs & (READS_DATABASE | WRITES_DATABASE) && !target_file(config->database);
-    syscalls_restrict(needs | (listens ? LISTENS : 0) | (has_server ? HAS_SERVER : 0));
+    syscalls_restrict(needs | (listens ? LISTENS : 0) | server_calls);
 }
 
 void confine_detector(int out, const char *magic_file) {

@@ -24,6 +24,7 @@ enum counters_family {
     COUNTERS_INBOUND_REFUSALS, /* payloads that were stored unread */
     COUNTERS_ATTEMPTS,         /* outcome */
     COUNTERS_ATTEMPT_TIME,     /* histogram */
+    COUNTERS_REPEATS,          /* of transactions and reads on a database server: reason */
     COUNTERS_FAMILIES,         /* the number after the last one */
 };
 

@@ -170,9 +170,12 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(socket), .needs = USES_NETWORK, .mask = ~0u, .value = AF_INET6},
     {CALL(socket), .needs = USES_NETWORK, .mask = ~0u, .value = AF_NETLINK},
     /* A seccomp filter cannot read the path of a Unix socket: datagrams only, for the courier's
-     * wake socket; no stream to another service. */
+     * wake socket; no stream to another service but a database server, where a process that uses
+     * the network anyway connects to one. */
     {CALL(socket), .needs = NOTIFIES_COURIER | IS_RESIDENT, .mask = ~0u, .value = AF_UNIX,
      .also = {.argument = 1, .mask = SOCKET_TYPE, .value = SOCK_DGRAM}},
+    {CALL(socket), .needs = CONNECTS_LOCALLY, .mask = ~0u, .value = AF_UNIX,
+     .also = {.argument = 1, .mask = SOCKET_TYPE, .value = SOCK_STREAM}},
     /* caches of host names, which the resolver works without (nscd(8), nss-resolve(8)) */
     {CALL(socket), .needs = USES_NETWORK, .mask = ~0u, .value = AF_UNIX, .is_refused = true},
     {CALL(socketpair), .needs = USES_NETWORK, .mask = ~0u, .value = AF_UNIX,

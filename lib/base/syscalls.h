@@ -11,6 +11,7 @@ enum {
     LISTENS = 1 << 9,      /* accepts FastCGI connections after its first request */
     IS_DETECTOR = 1 << 10, /* the child process that detects a file's type; it has no other need */
     HAS_SERVER = 1 << 11,  /* a connection to a database server, opened before the confinement */
+    CONNECTS_LOCALLY = 1 << 12, /* may connect to a database server by a Unix socket */
 };
 
 /* Limits this process and its children to the calls of these needs. Other calls fail with EPERM; if

@@ -14,6 +14,62 @@ const char *target_file(const char *target) {
     return target[0] == '/' ? target : NULL;
 }
 
+static int digit_of(char c) {
+    static const char digits[] = "0123456789abcdef";
+    const char *found = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+    return found ? (int)(found - digits) : -1;
+}
+
+/* Decodes %XX in `text`. */
+static bool decode(struct slice text, char *value, size_t size) {
+    size_t n = 0;
+    for (size_t i = 0; i < text.n && n + 1 < size; i++, n++) {
+        value[n] = text.p[i];
+        if (text.p[i] != '%')
+            continue;
+        const int high = i + 2 < text.n ? digit_of(text.p[i + 1]) : -1;
+        const int low = high >= 0 ? digit_of(text.p[i + 2]) : -1;
+        if (low < 0)
+            return false;
+        value[n] = (char)(high * 16 + low);
+        i += 2;
+    }
+    value[n] = '\0';
+    return n + 1 < size;
+}
+
+bool target_parameter(const char *target, const char *name, char *value, size_t size) {
+    const char *query = strrchr(target, '?');
+    struct slice rest = slice_of(query ? query + 1 : "");
+    *value = '\0';
+    while (rest.n) {
+        struct slice text = slice_cut(&rest, '&');
+        const struct slice key = slice_cut(&text, '=');
+        if (!slice_equal(key, slice_of(name)))
+            continue;
+        if (decode(text, value, size))
+            return true;
+        *value = '\0';
+    }
+    return false;
+}
+
+bool target_has_socket(const char *target) {
+    char given[1024];
+    const char *hosts = target + target_scheme(target) + strlen("://");
+    const char *at = strrchr(hosts, '@');
+    struct slice rest = slice_of(at ? at + 1 : hosts);
+    rest.n = strcspn(rest.p, "/?#");
+    if (target_parameter(target, "host", given, sizeof given))
+        rest = slice_of(given);
+    bool has_socket = !rest.n;
+    while (rest.n) {
+        const struct slice host = slice_cut(&rest, ',');
+        has_socket |= !host.n || host.p[0] == '/' || host.p[0] == '%';
+    }
+    return has_socket;
+}
+
 /* Whether the `n` bytes at `text` are characters of `set`. */
 static bool consists_of(const char *text, size_t n, const char *set) {
     return strspn(text, set) >= n;

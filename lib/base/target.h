@@ -12,6 +12,13 @@ size_t target_scheme(const char *target);
  * and the courier's wake socket, are in the same directory. */
 const char *target_file(const char *target);
 
+/* Copies the value of a parameter of the URL, decoded; false: it has none, or it does not fit. The
+ * value is "" then. */
+bool target_parameter(const char *target, const char *name, char *value, size_t size);
+
+/* Whether a host of the URL is the directory of a Unix socket, or none is named. */
+bool target_has_socket(const char *target);
+
 /* Returns the form of the target that may be printed and logged: a path as it is; of a URL its
  * scheme, hosts, ports and the name of the database, without user, password, parameters and
  * fragment. A part that may hold a piece of a password is replaced by `...`. In `arena`, or

@@ -38,6 +38,10 @@ const char *store_reason(const struct store *store) {
     return store ? store->reason : "out of memory";
 }
 
+bool store_is_unreachable(const struct store *store) {
+    return store && store->is_unreachable;
+}
+
 bool store_is_alive(struct store *store, const char *target) {
     return store->driver->is_alive(store, target);
 }

@@ -12,6 +12,7 @@ struct store {
     const struct driver *driver;  /* NULL: no driver supports the target */
     enum store_result failure;    /* the first since the last sql_result; STORE_OK: none */
     char reason[1024];            /* for store_reason */
+    bool is_unreachable;          /* for store_is_unreachable */
     struct statement *prepared;   /* all statements prepared on it */
     struct user_numbers *numbers; /* collected (user_number.h); NULL: they are not */
     struct {                      /* of sql_transact */

@@ -1,20 +1,31 @@
 #include "store/postgresql.h"
 
 #include <endian.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/counters.h"
 #include "base/crypto.h"
+#include "base/log.h"
 #include "base/utf8.h"
 #include "store/schema.h"
 
 enum {
     LOCK_TIMEOUT_MS = 5000,
+    ANSWER_MS = 30 * 1000, /* a server that answers nothing for longer is lost */
+    TLS_WAIT_MS = 5,       /* the TLS library may have read the rest of the answer */
+    MOST_REPEATS = 5,      /* of a transaction */
+    FIRST_PAUSE_MS = 20,   /* before a repetition, and between two connections; then doubled */
+    LONGEST_PAUSE_MS = 500,
+    LONGEST_VALUE = 1 << 30, /* bytes of a parameter: the server's limit */
     MOST_PARAMETERS = 32,
     LOCK_BUCKETS = 1024,     /* of one kind and owner: bounds the server's table of locks */
     WORK_OF_STATEMENT = 100, /* units of store_limit_work; about that of SQLite for the same */
@@ -26,17 +37,32 @@ enum {
 
 #define UNDEFINED_TABLE "42P01"
 
+/* Why a call failed, as far as a repetition can help. */
+enum fault {
+    FAULT_OTHER,
+    FAULT_DEADLOCK,
+    FAULT_SERIALIZATION,
+    FAULT_CONNECTION, /* it is lost, or the server cannot be used any more */
+};
+
 /* A connection to a PostgreSQL server. */
 struct connection {
     struct store store;
     PGconn *db;
     char *target;
-    bool is_pooled; /* by transaction: the next one may run on another connection of the server */
-    bool is_open;   /* a transaction was begun, on the server or in `pending` */
-    char **pending; /* BEGIN and locks, sent with the next statement */
+    bool is_reader;
+    bool may_connect; /* again, after the connection was lost */
+    bool is_broken;   /* it is open, and cannot be used any more */
+    enum fault fault; /* of store.failure */
+    int64_t until;    /* monotonic time; a failed transaction is repeated until then */
+    bool is_pooled;   /* by transaction: the next one may run on another connection of the server */
+    bool is_open;     /* a transaction was begun, on the server or in `pending` */
+    bool is_sent;     /* its begin was sent */
+    char **pending;   /* BEGIN and locks, sent with the next statement */
     size_t pending_count, pending_room;
     unsigned named; /* statements that the server has prepared */
     int lock_timeout_ms;
+    int64_t answer_by; /* monotonic time */
     int changes;
     int64_t work, most_work; /* of the transaction, in units; most_work 0: no limit */
 };
@@ -93,6 +119,30 @@ static enum store_result result_of(const char *state) {
     return STORE_UNKNOWN;
 }
 
+/* The fault for an SQLSTATE; NULL: the connection failed. */
+static enum fault fault_of(const char *state) {
+    static const struct {
+        const char *prefix;
+        enum fault fault;
+    } classes[] = {
+        {"40P01", FAULT_DEADLOCK},   {"40001", FAULT_SERIALIZATION},
+        {"08", FAULT_CONNECTION},    /* connection exception, also of a pooler */
+        {"57P", FAULT_CONNECTION},   /* shut down, or starting up */
+        {"25006", FAULT_CONNECTION}, /* a standby: another host is the primary */
+    };
+    if (!state)
+        return FAULT_CONNECTION;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strncmp(state, classes[i].prefix, strlen(classes[i].prefix)) == 0)
+            return classes[i].fault;
+    return FAULT_OTHER;
+}
+
+static void set_fault(struct connection *c, enum fault fault) {
+    c->fault = fault;
+    c->store.is_unreachable = fault == FAULT_CONNECTION;
+}
+
 /* Latches the failure of a command; `result` may be NULL. An aborted command of a pipeline follows
  * one that failed. */
 static void latch(struct connection *c, const PGresult *result) {
@@ -103,14 +153,22 @@ static void latch(struct connection *c, const PGresult *result) {
     const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     if (!text)
-        text = PQerrorMessage(c->db);
+        text = c->is_broken ? "the server does not answer" : PQerrorMessage(c->db);
+    set_fault(c, fault_of(state));
     c->store.failure = sql_refuse(&c->store, result_of(state), "%.*s (PostgreSQL %s)",
                                   (int)strcspn(text, "\n"), text, state ? state : "connection");
 }
 
+/* Latches a failure that is not the server's. */
+static void latch_reason(struct connection *c, const char *reason) {
+    if (c->store.failure)
+        return;
+    set_fault(c, FAULT_OTHER);
+    c->store.failure = sql_refuse(&c->store, STORE_UNKNOWN, "%s", reason);
+}
+
 static void latch_memory(struct connection *c) {
-    if (!c->store.failure)
-        c->store.failure = sql_refuse(&c->store, STORE_UNKNOWN, "out of memory");
+    latch_reason(c, "out of memory");
 }
 
 /* --- the connection --- */
@@ -145,17 +203,31 @@ static void forget_environment(void) {
 
 /* The parameters before dbname are defaults, which the target may replace. */
 static PGconn *connect_to(const char *target, bool for_reading) {
+    static const struct {
+        const char *name, *value;
+    } parameters[] = {
+        {"connect_timeout", "2"}, /* seconds, for each host */
+        {"tcp_user_timeout", "3000"},
+        {"keepalives_idle", "3"}, /* a host that vanished while it worked on an answer */
+        {"keepalives_interval", "1"},
+        {"keepalives_count", "3"},
+        {"gssencmode", "disable"}, /* it would look for Kerberos tickets */
+        {"application_name", "switchboard"},
+        {"target_session_attrs", NULL},
+        {"dbname", NULL},
+        {"client_encoding", "UTF8"},
+    };
     if (getauxval(AT_SECURE))
         forget_environment();
-    const char *const names[] = {"connect_timeout",
-                                 "tcp_user_timeout",
-                                 "target_session_attrs",
-                                 "application_name",
-                                 "dbname",
-                                 "client_encoding",
-                                 NULL};
-    const char *const values[] = {
-        "2", "3000", for_reading ? "primary" : "read-write", "switchboard", target, "UTF8", NULL};
+    enum { COUNT = sizeof parameters / sizeof *parameters };
+    const char *names[COUNT + 1] = {NULL}, *values[COUNT + 1] = {NULL};
+    for (size_t i = 0; i < COUNT; i++) {
+        names[i] = parameters[i].name;
+        values[i] = parameters[i].value               ? parameters[i].value
+                    : strcmp(names[i], "dbname") == 0 ? target
+                    : for_reading                     ? "primary"
+                                                      : "read-write";
+    }
     return PQconnectdbParams(names, values, 1);
 }
 
@@ -211,6 +283,7 @@ static enum store_result refuse_connection(struct connection *c) {
     const char *text = PQerrorMessage(c->db);
     char lines[700];
     size_t n = 0;
+    set_fault(c, FAULT_CONNECTION);
     for (; *text && n < sizeof lines - 2; text++)
         if (*text != '\n')
             lines[n++] = *text == '\t' ? ' ' : *text;
@@ -234,6 +307,8 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
     }
     c->store.driver = &postgresql_driver;
     c->lock_timeout_ms = LOCK_TIMEOUT_MS;
+    c->is_reader = for_reading;
+    c->may_connect = true;
     c->is_pooled = take_pooler(url);
     c->target = strdup(target);
     enum store_result result = STORE_OK;
@@ -253,6 +328,13 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
         PQsetNoticeReceiver(c->db, ignore_notice, NULL);
     free(url);
     return result;
+}
+
+/* Sets up the session. A pooled connection is shared: there the role of the target may only read.
+ */
+static bool start_session(struct connection *c) {
+    return !c->is_reader || c->is_pooled ||
+           postgresql_script(&c->store, "SET default_transaction_read_only = on");
 }
 
 static enum store_result check_version(struct store *store) {
@@ -280,9 +362,8 @@ static enum store_result check_version(struct store *store) {
 
 static enum store_result open_database(const char *target, bool for_reading, struct store **store) {
     enum store_result result = postgresql_connect(target, for_reading, store);
-    /* a pooled connection is shared: there the role of the target may only read */
-    if (result == STORE_OK && for_reading && !connection_of(*store)->is_pooled) {
-        postgresql_script(*store, "SET default_transaction_read_only = on");
+    if (result == STORE_OK) {
+        start_session(connection_of(*store));
         result = sql_result(*store);
     }
     return result == STORE_OK ? check_version(*store) : result;
@@ -302,20 +383,102 @@ static void close_database(struct store *store) {
     free(c);
 }
 
+/* Reads what the server has sent without a command, such as the end of the connection. */
+static void read_messages(struct connection *c) {
+    struct pollfd socket = {.fd = PQsocket(c->db), .events = POLLIN};
+    while (PQstatus(c->db) == CONNECTION_OK && poll(&socket, 1, 0) > 0)
+        if (PQconsumeInput(c->db))
+            PQisBusy(c->db); /* handles the message */
+}
+
+/* Whether a command can be sent. */
+static bool is_usable(const struct connection *c) {
+    return !c->is_broken && PQstatus(c->db) == CONNECTION_OK;
+}
+
 /* An end of the connection that has arrived already is noticed here; a later one by a statement. */
 static bool is_alive(struct store *store, const char *target) {
     struct connection *c = connection_of(store);
-    struct pollfd socket = {.fd = PQsocket(c->db), .events = POLLIN};
     if (strcmp(c->target, target) != 0) {
         sql_refuse(store, STORE_UNAVAILABLE, "it is another database now");
         return false;
     }
-    if (PQstatus(c->db) == CONNECTION_OK && poll(&socket, 1, 0) > 0)
-        PQconsumeInput(c->db);
-    if (PQstatus(c->db) == CONNECTION_OK && PQtransactionStatus(c->db) == PQTRANS_IDLE)
+    if (c->may_connect)
         return true;
+    read_messages(c);
+    if (is_usable(c) && PQtransactionStatus(c->db) == PQTRANS_IDLE)
+        return true;
+    set_fault(c, FAULT_CONNECTION);
     sql_refuse(store, STORE_UNAVAILABLE, "the server ended the connection");
     return false;
+}
+
+static void forbid_reconnecting(struct store *store) {
+    connection_of(store)->may_connect = false;
+}
+
+static void pause_ms(int64_t ms) {
+    const struct timespec pause = {ms / 1000, (long)(ms % 1000) * 1000 * 1000};
+    nanosleep(&pause, NULL);
+}
+
+/* A random part of the pause before the repetition `count`, so that two processes that disturbed
+ * each other do not do so again. */
+static int64_t pause_before(int count) {
+    const int64_t longest = count < 5 ? FIRST_PAUSE_MS << count : LONGEST_PAUSE_MS;
+    uint16_t random;
+    crypto_random(&random, sizeof random);
+    return 1 + random % longest;
+}
+
+/* Connects again. The new session has no prepared statement. False after latching the failure. */
+static bool connect_again(struct connection *c) {
+    c->store.failure = STORE_OK;
+    c->is_broken = c->is_open = false;
+    forget_pending(c);
+    PQreset(c->db);
+    for (struct statement *s = c->store.prepared; s; s = s->next)
+        *((struct prepared *)s->prepared)->name = '\0';
+    if (PQstatus(c->db) == CONNECTION_OK)
+        return start_session(c);
+    c->store.failure = refuse_connection(c);
+    return false;
+}
+
+/* Connects again, several times until `until`. */
+static bool reconnect(struct connection *c, int64_t until) {
+    for (int count = 0; !connect_again(c); count++) {
+        const int64_t pause = pause_before(count);
+        if (clock_monotonic() + pause >= until)
+            return false;
+        pause_ms(pause);
+    }
+    return true;
+}
+
+/* Logs and counts that `what` is repeated, and why. */
+static void log_repeat(const struct connection *c, const char *what) {
+    static const char *const faults[] = {[FAULT_DEADLOCK] = "deadlock",
+                                         [FAULT_SERIALIZATION] = "serialization",
+                                         [FAULT_CONNECTION] = "connection"};
+    log_message(LOG_WARN, "database: %s is repeated: %s", what, c->store.reason);
+    counters_add(COUNTERS_REPEATS, faults[c->fault], 1);
+}
+
+static bool repeat(struct store *store) {
+    struct connection *c = connection_of(store);
+    const bool is_lost = c->fault == FAULT_CONNECTION;
+    if (c->fault == FAULT_OTHER || store->repeat.count == MOST_REPEATS ||
+        clock_monotonic() >= c->until || (is_lost && !c->may_connect))
+        return false;
+    log_repeat(c, "a transaction");
+    if (is_lost && !reconnect(c, c->until))
+        return false;
+    if (!is_lost)
+        pause_ms(pause_before(store->repeat.count));
+    store->failure = STORE_OK;
+    store->repeat.count++;
+    return true;
 }
 
 static enum store_result set_lock_timeout(struct store *store, int ms) {
@@ -363,11 +526,12 @@ const char *postgresql_text(struct store *store, struct arena *arena, const char
 
 /* --- statements --- */
 
-/* The statement's text with the server's markers. The statements have no other `?`. */
+/* The statement's text with the server's markers. The statements have no `?` with a digit in a
+ * literal. */
 static char *with_server_markers(const char *sql) {
     char *text = strdup(sql);
     for (char *p = text; p && *p; p++)
-        if (*p == '?')
+        if (*p == '?' && p[1] >= '1' && p[1] <= '9')
             *p = '$';
     return text;
 }
@@ -438,8 +602,16 @@ static void free_arguments(struct arguments *arguments) {
         free(arguments->replaced[i]);
 }
 
-static bool read_arguments(struct arguments *to, const struct parameter *from, size_t count) {
+/* Returns NULL, or why the parameters cannot be sent. */
+static const char *read_arguments(struct arguments *to, const struct parameter *from,
+                                  size_t count) {
     bool ok = true;
+    to->count = 0;
+    if (count > MOST_PARAMETERS)
+        return "a statement has too many parameters";
+    for (size_t i = 0; i < count; i++)
+        if (from[i].bytes.n >= LONGEST_VALUE)
+            return "a value is larger than the 1 GB that the server takes";
     to->count = (int)count;
     for (size_t i = 0; i < count; i++) {
         const bool is_bytes = from[i].kind == PARAMETER_TEXT || from[i].kind == PARAMETER_BLOB;
@@ -457,7 +629,7 @@ static bool read_arguments(struct arguments *to, const struct parameter *from, s
             replace_invalid(to, (int)i, from[i].kind == PARAMETER_TEXT ? from[i].bytes : nothing) &&
             ok;
     }
-    return ok;
+    return ok ? NULL : "out of memory";
 }
 
 /* Sends the pending commands and the statement in one message, so that they take one round trip.
@@ -468,6 +640,7 @@ static int send_all(struct connection *c, struct prepared *p, const struct argum
     for (size_t i = 0; ok && i < c->pending_count; i++, sent++)
         ok = PQsendQueryParams(c->db, c->pending[i], 0, NULL, NULL, NULL, NULL, 0) == 1;
     forget_pending(c);
+    c->is_sent = true;
     if (ok && !c->is_pooled && !*p->name) {
         snprintf(p->name, sizeof p->name, "s%u", ++c->named);
         ok = PQsendPrepare(c->db, p->name, p->text, a->count, a->types) == 1;
@@ -481,19 +654,62 @@ static int send_all(struct connection *c, struct prepared *p, const struct argum
     return ok && PQpipelineSync(c->db) == 1 ? sent + 1 : 0;
 }
 
+/* Reads the next result, which arrives until `c->answer_by`; NULL: there is none. */
+static PGresult *receive(struct connection *c) {
+    struct pollfd socket = {.fd = PQsocket(c->db), .events = POLLIN};
+    const int64_t longest = PQsslInUse(c->db) ? TLS_WAIT_MS : INT_MAX;
+    while (is_usable(c) && PQisBusy(c->db)) {
+        const int64_t left = c->answer_by - clock_monotonic();
+        if (left <= 0)
+            c->is_broken = true;
+        else if (poll(&socket, 1, (int)(left < longest ? left : longest)) >= 0)
+            PQconsumeInput(c->db);
+    }
+    return c->is_broken ? NULL : PQgetResult(c->db);
+}
+
+static void expect_answer(struct connection *c) {
+    c->answer_by = clock_monotonic() + ANSWER_MS + c->lock_timeout_ms;
+}
+
 /* Reads the results of the commands, then that of the synchronization; the last one is kept. */
 static PGresult *receive_all(struct connection *c, int count) {
     PGresult *last = NULL;
+    expect_answer(c);
     for (int i = 0; i < count; i++) {
         PQclear(last);
-        last = PQgetResult(c->db);
+        last = receive(c);
         latch(c, last);
         if (last)
-            PQclear(PQgetResult(c->db)); /* NULL: the end of this command's results */
+            PQclear(receive(c)); /* NULL: the end of this command's results */
     }
-    PQclear(PQgetResult(c->db));
-    PQexitPipelineMode(c->db);
+    PQclear(receive(c));
+    if (!PQexitPipelineMode(c->db))
+        c->is_broken = true;
     return last;
+}
+
+/* Sends the pending commands and the statement, and reads the results. */
+static void exchange(struct connection *c, struct prepared *p, const struct arguments *arguments) {
+    const bool was_named = *p->name;
+    const int expected = is_usable(c) ? send_all(c, p, arguments) : 0;
+    if (!expected) {
+        latch(c, NULL);
+        c->is_broken = true; /* some commands may be sent */
+        return;
+    }
+    p->rows = receive_all(c, expected);
+    p->row = -1;
+    if (c->store.failure && !was_named)
+        *p->name = '\0'; /* the failure may have been that of an earlier command */
+}
+
+/* Outside of a transaction a statement reads: it is repeated after a lost connection. */
+static bool is_read_again(struct connection *c) {
+    if (!c->store.failure || c->fault != FAULT_CONNECTION || c->is_open || !c->may_connect)
+        return false;
+    log_repeat(c, "a read");
+    return reconnect(c, clock_monotonic() + c->lock_timeout_ms);
 }
 
 static void start(struct store *store, struct statement *statement,
@@ -501,25 +717,19 @@ static void start(struct store *store, struct statement *statement,
     struct connection *c = connection_of(store);
     struct prepared *p = statement->prepared;
     struct arguments arguments;
-    const bool was_named = *p->name;
     stop(statement);
-    if (count > MOST_PARAMETERS) {
-        store->failure = sql_refuse(store, STORE_UNKNOWN, "a statement has too many parameters");
-        return;
-    }
-    if (!read_arguments(&arguments, parameters, count)) {
+    const char *problem = read_arguments(&arguments, parameters, count);
+    if (problem) {
         free_arguments(&arguments);
-        latch_memory(c);
+        latch_reason(c, problem);
         return;
     }
-    const int expected = send_all(c, p, &arguments);
+    exchange(c, p, &arguments);
+    if (is_read_again(c)) {
+        stop(statement);
+        exchange(c, p, &arguments);
+    }
     free_arguments(&arguments);
-    if (!expected)
-        latch(c, NULL);
-    p->rows = receive_all(c, expected);
-    p->row = -1;
-    if (store->failure && !was_named)
-        *p->name = '\0'; /* the failure may have been that of an earlier command */
     c->changes = store->failure ? 0 : atoi(PQcmdTuples(p->rows));
     c->work += WORK_OF_STATEMENT;
 }
@@ -594,32 +804,47 @@ static bool begin(struct store *store) {
     struct connection *c = connection_of(store);
     if (store->failure)
         return false;
+    const int64_t now = clock_monotonic();
+    if (!store->repeat.count)
+        c->until = now + c->lock_timeout_ms;
     c->work = 0;
     c->is_open = true;
+    c->is_sent = false;
     add_pending(c, "BEGIN");
-    add_pending(c, "SET LOCAL lock_timeout = %d", c->lock_timeout_ms);
+    add_pending(c, "SET LOCAL lock_timeout = %lld", /* 0 would be no limit */
+                (long long)(c->until > now ? c->until - now : 1));
     return !store->failure;
+}
+
+/* Runs COMMIT or ROLLBACK; NULL without an answer. */
+static PGresult *end(struct connection *c, const char *command) {
+    expect_answer(c);
+    PGresult *result = PQsendQuery(c->db, command) ? receive(c) : NULL;
+    if (result)
+        PQclear(receive(c));
+    return result;
 }
 
 /* The server's answer to COMMIT of a transaction that has failed is ROLLBACK. */
 static void commit(struct store *store) {
     struct connection *c = connection_of(store);
-    const bool was_sent = !c->pending_count;
     forget_pending(c);
     if (!c->is_open)
         return;
     c->is_open = false;
-    if (!was_sent)
+    if (!c->is_sent)
         return;
     if (store->failure) {
-        if (PQstatus(c->db) == CONNECTION_OK)
-            PQclear(PQexec(c->db, "ROLLBACK"));
+        if (is_usable(c))
+            PQclear(end(c, "ROLLBACK"));
         return;
     }
-    PGresult *result = PQexec(c->db, "COMMIT");
+    PGresult *result = end(c, "COMMIT");
     latch(c, result);
     if (!store->failure && strcmp(PQcmdStatus(result), "COMMIT") != 0)
-        store->failure = sql_refuse(store, STORE_UNKNOWN, "the server rolled the commit back");
+        latch_reason(c, "the server rolled the commit back");
+    else if (store->failure && c->fault == FAULT_CONNECTION)
+        store->repeat.may_have_committed = true;
     PQclear(result);
 }
 
@@ -706,8 +931,10 @@ const struct driver postgresql_driver = {
     .is_null = is_null,
     .hold_view = hold_view,
     .release_view = release_view,
+    .forbid_reconnecting = forbid_reconnecting,
     .begin = begin,
     .commit = commit,
+    .repeat = repeat,
     .lock = lock,
     .limit_work = limit_work,
     .is_within_limit = is_within_limit,

@@ -41,6 +41,10 @@ enum store_result {
 /* Returns the cause of the last result that was not STORE_OK, for the log. */
 const char *store_reason(const struct store *store);
 
+/* Whether the last failure was that of the connection to a server, which a later one may not have.
+ */
+bool store_is_unreachable(const struct store *store);
+
 /* Opens the existing database at `target`, a value of the configuration key `database`. On failure
  * `*store` is set too, for store_reason and store_close only. STORE_UNAVAILABLE also for a target
  * that no driver supports. */

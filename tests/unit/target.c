@@ -91,9 +91,48 @@ static void check_characters(void) {
         }
 }
 
+static void check_parameters(void) {
+    static const char url[] = "postgresql://h/d?a=1&sslrootcert=%2Fetc%2Fa%20b.pem&b=%2&a=2&c=";
+    char value[32], small[4];
+    check(target_parameter(url, "a", value, sizeof value), "a");
+    CHECK_TEXT(value, "1");
+    check(target_parameter(url, "sslrootcert", value, sizeof value), "decoded");
+    CHECK_TEXT(value, "/etc/a b.pem");
+    check(target_parameter(url, "c", value, sizeof value) && !*value, "an empty value");
+    check(!target_parameter(url, "b", value, sizeof value) && !*value, "half an escape");
+    check(!target_parameter(url, "sslrootcert", small, sizeof small) && !*small, "too long");
+    check(!target_parameter(url, "d", value, sizeof value) && !*value, "none");
+    check(!target_parameter("postgresql://h/d", "a", value, sizeof value), "no query");
+}
+
+static void check_sockets(void) {
+    static const struct {
+        const char *target;
+        bool has_socket;
+    } targets[] = {
+        {"postgresql:///d", true},
+        {"postgresql://user@/d", true},
+        {"postgresql://", true},
+        {"postgresql://%2Frun%2Fpostgresql/d", true},
+        {"postgresql:///d?host=/run/postgresql", true},
+        {"postgresql:///d?host=%2Frun", true},
+        {"postgresql:///d?host=h,/run", true},
+        {"postgresql://h,%2Frun/d", true},
+        {"postgresql://h/d", false},
+        {"postgresql://user:pw@h:5432,i/d?sslmode=require", false},
+        {"postgresql://[::1]:5432/d", false},
+        {"postgresql:///d?host=h", false},
+    };
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        check(target_has_socket(targets[i].target) == targets[i].has_socket, "%s",
+              targets[i].target);
+}
+
 int main(void) {
     arena_init(&arena, 4 * 1024 * 1024, NULL);
     check_parts();
+    check_parameters();
+    check_sockets();
     check_names();
     check_characters();
     arena_free(&arena);
