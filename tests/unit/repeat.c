@@ -1,6 +1,8 @@
 /* Every call of the store that writes is made twice with the same arguments: the second call leaves
- * the content of the database as it is (lib/store/store.h). */
+ * the content of the database as it is (lib/store/store.h). On a server the first call is also made
+ * with faults of the server (server_faults.h), which change neither its result nor the content. */
 #include "database_content.h"
+#include "server_faults.h"
 #include "store/block.h"
 #include "store/destination.h"
 #include "store/event_admin.h"
@@ -40,7 +42,7 @@ typedef enum store_result use_case(void);
  * does not. */
 static void repeat(const char *name, use_case *call, enum store_result again) {
     struct slice empty = content();
-    enum store_result result = call();
+    enum store_result result = with_faults(name, call);
     check(result == STORE_OK, "%s: %d %s", name, result, store_reason(store));
     struct slice first = content();
     check(!slice_equal(empty, first), "%s changes nothing", name);
@@ -576,14 +578,14 @@ static enum store_result upsert_template_flows(void) {
     return store_upsert_template_flows(store, account_id, &row, 1, now);
 }
 
-static struct store_send send;
+static struct store_send sent;
 
 static enum store_result insert_send(void) {
-    return store_insert_send(store, &send);
+    return store_insert_send(store, &sent);
 }
 
 static void check_send(const char *wamid, const char *phone, const char *wa_id, const char *bsuid) {
-    send = (struct store_send){.user_id = "usr_1",
+    sent = (struct store_send){.user_id = "usr_1",
                                .account_id = account_id,
                                .line_id = line_id,
                                .phone = phone,
@@ -596,19 +598,19 @@ static void check_send(const char *wamid, const char *phone, const char *wa_id, 
                                .template_language = "en",
                                .flow_token = "token",
                                .now = now};
-    id_make(send.new_contact_id, "con_", now);
-    id_make(send.new_thread_id, "thr_", now);
-    id_make(send.message_id, "msg_", now);
+    id_make(sent.new_contact_id, "con_", now);
+    id_make(sent.new_thread_id, "thr_", now);
+    id_make(sent.message_id, "msg_", now);
     REPEAT(insert_send);
 }
 
 /* A send of a flow has a flow instead of a template. */
 static void check_flow_send(void) {
-    send.wamid = "wamid.4";
-    send.template_name = send.template_language = NULL;
-    send.flow_id = "f2";
-    send.flow_token = "token-2";
-    id_make(send.message_id, "msg_", now);
+    sent.wamid = "wamid.4";
+    sent.template_name = sent.template_language = NULL;
+    sent.flow_id = "f2";
+    sent.flow_token = "token-2";
+    id_make(sent.message_id, "msg_", now);
     REPEAT(insert_send);
     check(contains("flow_token.token:3 token-2\n"), "the token of the flow is stored");
     check(contains("flow_token.flow_id:3 f2\n"), "its flow is stored");
@@ -814,6 +816,7 @@ static void check_owner(void) {
 
 int main(void) {
     open_state();
+    start_faults();
     check_operator();
     make_account();
     check_events();
@@ -826,5 +829,6 @@ int main(void) {
     REPEAT(delete_webhook);
     REPEAT(delete_old_rows);
     close_state();
+    end_faults();
     return check_failures();
 }
