@@ -133,12 +133,12 @@ suite-programs: $(SUITE_PROGRAMS)
 # The files that `make test` runs on a PostgreSQL server too, over FastCGI; DATABASE=postgresql runs
 # all on one. By hand: those in which the programs use the store in many ways.
 SERVER_UNITS := identity webhook repeat
-SERVER_FILES := $(SERVER_UNITS) me lines threads contacts changes copy
+SERVER_FILES := $(SERVER_UNITS) failover me lines threads contacts changes copy
 ON_SERVER := $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
     SERVER_FILES='$(SERVER_FILES)' \
     SERVER_OUT=$(CURDIR)/build/postgresql SERVER_UNIT=$(CURDIR)/build/postgresql/objects/unit \
     SERVER_HELPERS=$(CURDIR)/build/postgresql/objects/helpers)
-server-programs: all $(TEST_HELPERS) $(SERVER_UNITS:%=$(BUILD)/unit/%)
+server-programs: all $(TEST_HELPERS) $(SOAK_PROGRAMS) $(SERVER_UNITS:%=$(BUILD)/unit/%)
 
 TEST_BINARIES := $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) \
     $(BENCH_PROGRAMS) $(PROBE_CONTROL)

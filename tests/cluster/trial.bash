@@ -47,7 +47,7 @@ stop_all() {
     local pid
     [[ -z ${traffic_pid-} ]] || end_job "$traffic_pid"
     on_all_hosts stop_host
-    stop_balancer
+    [[ ! -e $dir/haproxy.pid ]] || stop_balancer
     stop_server
     for pid in ${sandbox_pid-} ${receiver_pid-}; do
         end_job "$pid"
@@ -68,7 +68,7 @@ start_all() {
     export SWITCHBOARD_CONFIG
     SWITCHBOARD_CONFIG=$(host_dir 1)/switchboard.conf
     make_users
-    for host in 2 3; do
+    for host in "${hosts[@]:1}"; do
         copy_key "$host"
     done
     on_all_hosts start_host

@@ -96,7 +96,9 @@ static void make_send(struct client *client, bool is_keyed, struct send *send) {
     char recipient[2 * NAME_SIZE], members[512];
     int line = (int)roll(client, LINES);
     *send = (struct send){.line = &world.lines[line]};
-    snprintf(send->marker, NAME_SIZE, "soak-%d-%06d", client->number, ++client->sends);
+    /* checks.sql finds it by its length */
+    snprintf(send->marker, NAME_SIZE, "soak-%c-%06d",
+             "0123456789abcdefghijklmnopqrstuv"[client->number], ++client->sends);
     if (is_keyed)
         snprintf(send->key, NAME_SIZE, "key-%d-%d", client->number, client->sends);
     choose_recipient(client, line, send, recipient, sizeof recipient);

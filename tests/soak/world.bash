@@ -166,8 +166,7 @@ start_world() {
 list_secrets() {
     printf '%s\n' "$token_a" "$token_b" "${platform_token[@]}" "$app_secret" "$verify_token" "$@" \
         'Grüße' 'Gr\u00fc' \
-        soak-0 soak-1 soak-2 soak-3 soak-4 soak-5 key-0- key-1- key-2- key-3- key-4- key-5- \
-        file-0- file-1- file-2- file-3- file-4- file-5-
+        soak-{{0..9},{a..v}}- key-{0..31}- file-{0..31}-
     switchboard key list --json >"$dir/keys.json"
     grep -oE '[0-9a-f]{64}' "$dir/secret.key"
     cut -f 2 "$dir/code.tsv" | sort -u
