@@ -429,7 +429,7 @@ END
 
 # Prints how many events of a consumer have each outcome: `COUNT state|status|error`
 outcomes() {
-    db "SELECT count(*) || ' ' || state, last_status, last_error FROM outbox JOIN user ON user.id = outbox.user_id
+    db "SELECT count(*) || ' ' || state, last_status, last_error FROM outbox JOIN user u ON u.id = outbox.user_id
         WHERE email = '${1,,}@example.org' GROUP BY state, last_status, last_error ORDER BY state"
 }
 

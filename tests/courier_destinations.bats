@@ -75,7 +75,7 @@ ids_at() {
 
 # Prints the ids of the events: ids [WHERE]
 ids() {
-    db "SELECT id FROM event WHERE ${1-1} ORDER BY id"
+    db "SELECT id FROM event WHERE ${1-1 = 1} ORDER BY id"
 }
 
 # Prints the column of the delivery of an event to the webhook NAME: delivery ID NAME COLUMN

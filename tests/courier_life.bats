@@ -279,7 +279,7 @@ courier_at() {
     kill -KILL "$(<"$BATS_TEST_TMPDIR/pid")" # faketime is its parent
     wait $! || true
     answers A slow
-    assert_equal "$(event "$id" 'state || (lease_until > '"$db_now"' + 80000000)')" pending1
+    assert_equal "$(event "$id" "state, lease_until > $db_now + 80000000")" 'pending|1'
     courier_once
     courier_once
     assert_event "$id" state 'done'
@@ -296,7 +296,7 @@ courier_at() {
     release_database
     eventually is_done 20
     stop_courier
-    grep -q 'database is locked' "$LOG"
+    grep -qE 'database is locked|lock timeout' "$LOG"
     grep -q 'can be used again' "$LOG"
     assert_equal "$(received_count A)" 20
     assert_all_arrived A
@@ -386,7 +386,7 @@ bring_open_database_back() {
         UPDATE outbox SET state = 'cancelled' WHERE id = '${ids[1]}';
         UPDATE outbox SET state = 'dead' WHERE id = '${ids[2]}';
         UPDATE outbox SET finished_at = $db_now - 7 * $day + 60000 WHERE id = '${ids[3]}';
-        UPDATE outbox SET state = 'dead', finished_at = $db_now - 30 * $day - 60000 WHERE id = '${ids[4]}';
+        UPDATE outbox SET state = 'dead', finished_at = $db_now - $((30 * day + 60000)) WHERE id = '${ids[4]}';
         UPDATE outbox SET state = 'pending', finished_at = NULL, created_at = 1, next_attempt_at = $db_now + 600000 WHERE id = '${ids[5]}'"
     courier_once
     assert_equal "$(db 'SELECT id FROM outbox ORDER BY sequence')" "${ids[2]}"$'\n'"${ids[3]}"$'\n'"${ids[5]}"
@@ -398,7 +398,8 @@ add_ended() {
     add_events A "$1" >/dev/null
     db "INSERT INTO event_attempt (user_id, event_id, webhook_id, attempt, started_at, duration_ms)
             SELECT user_id, id, webhook_id, 1, 1, 1 FROM outbox WHERE state = 'pending';
-        UPDATE outbox SET state = '$2', finished_at = $db_now - $3 * 86400000, next_attempt_at = 0 WHERE state = 'pending'"
+        UPDATE outbox SET state = '$2', finished_at = $db_now - $(($3 * 86400000)), next_attempt_at = 0
+            WHERE state = 'pending'"
 }
 
 @test "5,000 events that ended long ago are removed at once, with their attempts" {
@@ -407,13 +408,13 @@ add_ended() {
     add_ended 1000 dead 31
     add_ended 10 dead 8
     courier_once
-    assert_equal "$(db 'SELECT state, count(*) FROM outbox; SELECT count(*) FROM event_attempt')" $'dead|10\n10'
+    assert_equal "$(db 'SELECT state, count(*) FROM outbox GROUP BY 1; SELECT count(*) FROM event_attempt')" $'dead|10\n10'
 }
 
 @test "idempotency keys of more than 24 hours are removed, newer ones are kept" {
     db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)
         INSERT INTO idempotency (user_id, key, route, fingerprint, request_id, created_at)
-        SELECT '$(user_of A)', 'k' || n, 'POST /a', zeroblob(32), 'req_' || n,
+        SELECT (SELECT id FROM user WHERE email = 'a@example.org'), 'k' || n, 'POST /a', zeroblob(32), 'req_' || n,
             $db_now - 86400000 + CASE n % 2 WHEN 1 THEN -60000 ELSE 60000 END FROM n"
     courier_once
     assert_equal "$(db 'SELECT count(*), sum(CAST(substr(key, 2) AS INTEGER) % 2) FROM idempotency')" '600|0'
@@ -495,7 +496,7 @@ wal_is_empty() {
     courier_once
     assert_equal "$(received_count A)" 5
     switchboard event replay "${ids[1]}"
-    assert_event "${ids[1]}" 'state || attempts || (finished_at IS NULL)' pending01
+    assert_event "${ids[1]}" 'state, attempts, finished_at IS NULL' 'pending|0|1'
     courier_once
     assert_equal "$(received_count A)" 6
     assert_equal "$(received_header A 6 webhook-id)" "${ids[1]}"
@@ -557,9 +558,9 @@ wal_is_empty() {
     db "UPDATE outbox SET state = 'done', finished_at = 1"
     id=$(db 'SELECT id FROM outbox ORDER BY id LIMIT 1 OFFSET 1200')
     # the batch with this event fails: the batches before it stay replayed
-    db "CREATE TRIGGER stop_here BEFORE UPDATE ON event WHEN new.id = '$id' BEGIN SELECT raise(ABORT, 'stopped'); END"
+    refuse_update event "$id"
     run switchboard event replay --since 2020-01-01
-    db 'DROP TRIGGER stop_here'
+    accept_updates event
     assert_equal "$status" 1
     [[ $output == *'1000 events are to be delivered again; the rest is unchanged'* ]] || fail "$output"
     assert_equal "$(db "SELECT count(*) FROM outbox WHERE state = 'pending'")" 1000

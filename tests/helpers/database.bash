@@ -96,6 +96,25 @@ refuse_rows() {
     fi
 }
 
+# Makes each update of a row fail until accept_updates: refuse_update TABLE ID
+refuse_update() {
+    if [[ -z ${SERVER-} ]]; then
+        db "CREATE TRIGGER no_update BEFORE UPDATE ON $1 WHEN new.id = '$2'
+            BEGIN SELECT RAISE(ABORT, 'made to fail'); END"
+    else
+        db "CREATE TRIGGER no_update BEFORE UPDATE ON $1 FOR EACH ROW WHEN (new.id = '$2')
+            EXECUTE FUNCTION test.fail()"
+    fi
+}
+
+accept_updates() { # TABLE
+    if [[ -z ${SERVER-} ]]; then
+        db 'DROP TRIGGER no_update'
+    else
+        db "DROP TRIGGER no_update ON $1"
+    fi
+}
+
 accept_rows() { # TABLE
     if [[ -z ${SERVER-} ]]; then
         db 'DROP TRIGGER no_rows'

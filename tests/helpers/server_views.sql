@@ -26,7 +26,17 @@ CREATE FUNCTION outbox_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     RETURN new;
 END $$;
 CREATE FUNCTION outbox_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    UPDATE event SET id = new.id, user_id = new.user_id, sequence = new.sequence, type = new.type,
+    IF new.id <> old.id THEN -- its deliveries refer to it: they get a copy with the new id
+        UPDATE event SET sequence = -sequence WHERE id = old.id;
+        INSERT INTO event (id, user_id, sequence, type, contact_id, line_id, body, state, created_at)
+            SELECT new.id, user_id, -sequence, type, contact_id, line_id, body, state, created_at
+            FROM event WHERE id = old.id;
+        UPDATE delivery SET event_id = new.id WHERE event_id = old.id;
+        UPDATE event_attempt SET event_id = new.id WHERE event_id = old.id;
+        DELETE FROM event WHERE id = old.id;
+        old.id := new.id;
+    END IF;
+    UPDATE event SET user_id = new.user_id, sequence = new.sequence, type = new.type,
         body = new.body, state = new.state, has_error = (new.last_error IS NOT NULL)::int,
         created_at = new.created_at, finished_at = new.finished_at WHERE id = old.id;
     UPDATE delivery SET event_id = new.id, sequence = new.sequence, order_key = new.contact_id,
