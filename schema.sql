@@ -465,11 +465,15 @@ CREATE TABLE usage (
     PRIMARY KEY (user_id, hour, line_id, measure)
 ) STRICT;
 
--- Heartbeats of resident processes: the courier's.
+-- Heartbeats of resident processes, the couriers: the last one of each host.
 CREATE TABLE heartbeat (
-    name    TEXT PRIMARY KEY,
-    pid     INTEGER NOT NULL,
-    beat_at INTEGER NOT NULL
+    name           TEXT NOT NULL,     -- courier
+    host           TEXT NOT NULL DEFAULT '', -- the key `host` of its configuration
+    pid            INTEGER NOT NULL,
+    beat_at        INTEGER NOT NULL,
+    keys           TEXT NOT NULL DEFAULT '', -- of its key file: ID-HASH ..., the one that seals last
+    clock_ahead_ms INTEGER NOT NULL DEFAULT 0, -- its host's clock before the database server's
+    PRIMARY KEY (name, host)
 ) STRICT;
 
 -- Webhook payloads with a valid signature that are too large to be stored at once. They were answered

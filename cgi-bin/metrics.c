@@ -17,7 +17,7 @@
 #include "base/product.h"
 #include "base/target.h"
 #include "store/backlog.h"
-#include "store/housekeeping.h"
+#include "store/heartbeat.h"
 #include "web/request.h"
 #include "web/transport.h"
 

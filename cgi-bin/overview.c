@@ -9,7 +9,7 @@
 #include "api/period.h"
 #include "base/clock.h"
 #include "base/request_log.h"
-#include "store/housekeeping.h"
+#include "store/heartbeat.h"
 #include "store/upkeep.h"
 #include "store/usage.h"
 #include "store/user_state.h"

@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/target.h"
-#include "store/housekeeping.h"
+#include "store/heartbeat.h"
 #include "store/upkeep.h"
 #include "web/request.h"
 #include "web/transport.h"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The keys that seal data at rest: listing, and rotation while requests run.
+# SQLite only: key rotate is for one host; hosts.bats has the steps for several.
 load helpers/all
 
 setup_file() {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # A key rotation that is killed at any step loses nothing.
+# SQLite only: key rotate is for one host; hosts.bats has the steps for several.
 # transports: direct
 load helpers/all
 load helpers/sweep

@@ -194,7 +194,7 @@ route_sample() { # METHOD ROUTE STATUS
     add_events BOB 7 >/dev/null
     db "UPDATE outbox SET created_at = created_at - 3600000
         WHERE id = (SELECT min(id) FROM outbox WHERE state = 'pending');
-        INSERT INTO heartbeat VALUES ('courier', 1, $db_now - 90000)"
+        INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, $db_now - 90000)"
     scrape
     assert_equal "$(value_of switchboard_events_pending)" 7
     age=$(value_of switchboard_events_oldest_pending_age_seconds)
@@ -448,7 +448,7 @@ names() {
 # bats test_tags=direct
 @test "the dashboard is valid JSON, and every metric that it or an alert uses exists" {
     local used name
-    db "INSERT INTO heartbeat VALUES ('courier', 1, 1) ON CONFLICT DO NOTHING"
+    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, 1) ON CONFLICT DO NOTHING"
     make_consumer EVE
     add_events EVE 1 >/dev/null
     scrape
@@ -473,7 +473,7 @@ names() {
 
 # bats test_tags=direct
 @test "the table of the documentation lists exactly the metrics that there are" {
-    db "INSERT INTO heartbeat VALUES ('courier', 1, 1) ON CONFLICT DO NOTHING"
+    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, 1) ON CONFLICT DO NOTHING"
     make_consumer FAY
     add_events FAY 1 >/dev/null
     scrape

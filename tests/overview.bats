@@ -52,7 +52,7 @@ assert_warnings() {
 @test "the warnings follow plan, lines, accounts, webhook, events and courier" {
     local now
     now=$(date +%s)000
-    db "INSERT INTO heartbeat VALUES ('courier', 1, $now)"
+    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, $now)"
     api POST /v2/webhooks/config -d '{"webhookUrl":"http://127.0.0.1:1/","webhookCode":"c"}'
     assert_warnings
     switchboard plan set "$EMAIL" Premium --ends "$(date -ud '+3 days' +%FT%TZ)"

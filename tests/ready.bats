@@ -13,8 +13,8 @@ setup_file() {
 
 # Sets the courier's heartbeat to SECONDS ago.
 beat() {
-    db "INSERT INTO heartbeat VALUES ('courier', 1, $((($(date +%s) - $1) * 1000)))
-        ON CONFLICT (name) DO UPDATE SET beat_at = excluded.beat_at"
+    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, $(($(date +%s) - $1))000)
+        ON CONFLICT (name, host) DO UPDATE SET beat_at = excluded.beat_at"
 }
 
 assert_ready() {

@@ -1051,7 +1051,7 @@ finds() {
     start_sandbox
     write_config "spool_dir = $STACK/spool" "log_file = $LOG"
     chmod 640 "$SWITCHBOARD_CONFIG"
-    db "INSERT INTO heartbeat VALUES ('courier', 1, $(date +%s)000)"
+    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, $(date +%s)000)"
     cli doctor
     assert_equal "$status" 0
     [[ ! -s $headers ]]
@@ -1266,7 +1266,7 @@ finds() {
 
 @test "doctor reports whether a courier is running" {
     finds warn courier 'never run'
-    db "INSERT INTO heartbeat VALUES ('courier', 1, $(date +%s)000 - 3600000)"
+    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, $(date +%s)000 - 3600000)"
     finds warn courier 'silent for 36'
     db "UPDATE heartbeat SET beat_at = $(date +%s)000"
     finds ok courier 'alive'

@@ -26,6 +26,7 @@
 #include "delivery/dispatch.h"
 #include "delivery/resources.h"
 #include "delivery/wake.h"
+#include "store/heartbeat.h"
 #include "store/housekeeping.h"
 
 enum {
@@ -52,7 +53,8 @@ struct courier {
     struct wake_listener wake;
     int signals; /* signalfd */
     bool is_stopping;
-    bool may_be_due; /* there may be due events: exchange looks for them */
+    bool may_be_due;                      /* there may be due events: exchange looks for them */
+    char beaten_keys[KEYRING_NAMES_SIZE]; /* of the last heartbeat */
     /* monotonic times */
     int64_t started, stop_at, next_tick, next_beat, next_prune, next_mend;
 };
@@ -70,11 +72,22 @@ static bool latch(struct courier *courier, enum store_result result) {
     return result == STORE_OK;
 }
 
+/* A change of the key file is written at once: `switchboard key use` waits for it. */
 static void beat(struct courier *courier, struct store *store, int64_t now) {
-    if (now < courier->next_beat)
+    const struct resources *resources = &courier->resources;
+    const char *keys = resources_keys(&courier->resources) ? resources->key_names : "";
+    const struct store_heartbeat heartbeat = {.name = "courier",
+                                              .host = resources->config.host,
+                                              .pid = getpid(),
+                                              .at = clock_now(),
+                                              .keys = keys,
+                                              .clock_ahead_ms = clock_ahead()};
+    if (now < courier->next_beat && strcmp(keys, courier->beaten_keys) == 0)
         return;
-    if (latch(courier, store_upsert_heartbeat(store, "courier", getpid(), clock_now())))
-        courier->next_beat = now + BEAT_MS;
+    if (!latch(courier, store_upsert_heartbeat(store, &heartbeat)))
+        return;
+    courier->next_beat = now + BEAT_MS;
+    snprintf(courier->beaten_keys, sizeof courier->beaten_keys, "%s", keys);
 }
 
 /* The time limit of a task. A task is a loop of short transactions, so that other processes can
@@ -409,8 +422,8 @@ int main(int argc, char **argv) {
         return fail("", "out of memory or descriptors");
     if (write_pid(&courier))
         return fail("cannot write the pid file: ", strerror(errno));
-    log_message(LOG_INFO, "courier %s begins, pid %ld", courier.dispatch.courier_id,
-                (long)getpid());
+    log_message(LOG_INFO, "courier %s begins on host %s, pid %ld", courier.dispatch.courier_id,
+                courier.resources.config.host, (long)getpid());
     run(&courier);
     log_message(LOG_INFO, "courier %s ends", courier.dispatch.courier_id);
     status = finish(&courier);

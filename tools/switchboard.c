@@ -257,10 +257,30 @@ const struct command commands[] = {
                 "shown."},
     {.noun = "key", .verb = "rotate", .needs = NEEDS_STORE, .run = key_rotate,
      .summary = "seal everything with a new key and remove the old ones",
-     .details = "The gateway and the courier continue to work meanwhile. If the command is\n"
+     .details = "For one host: with a database on a server use `switchboard key add`. The\n"
+                "gateway and the courier continue to work meanwhile. If the command is\n"
                 "interrupted, the key file still opens everything; run it again. Older backups\n"
                 "open only with the key file of their time: keep that file as long as the\n"
                 "backups, and apart from them."},
+
+    {.noun = "key", .verb = "add", .needs = NEEDS_STORE, .run = key_add,
+     .summary = "add a new key to the key file of this host, which does not seal yet",
+     .details = "This begins a rotation for several hosts on one database: add a key; copy the key\n"
+                "file to all hosts; `switchboard key use ID`; copy it again; `switchboard key drop\n"
+                "ID` for the old key; copy it again. The gateway and the couriers continue to\n"
+                "work. Each step may be run again after it was interrupted."},
+    {.noun = "key", .verb = "use", .needs = NEEDS_STORE, .run = key_use,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_KEY_ID},
+     .summary = "seal everything with this key, and new values on this host too",
+     .details = "Every host must have the key: the command fails if the courier of another host has\n"
+                "reported a key file without it in the last 120 seconds, and warns of hosts whose\n"
+                "couriers are silent. The old keys stay in the file."},
+    {.noun = "key", .verb = "drop", .needs = NEEDS_STORE, .run = key_drop,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_KEY_ID},
+     .summary = "remove an old key from the key file of this host",
+     .details = "What it has sealed is sealed with the newest key first. The command fails if the\n"
+                "courier of another host has reported in the last 120 seconds that it seals with\n"
+                "another key than this host. Older backups need the key file of their time."},
 
     {.noun = "doctor", .needs = NEEDS_NO_FILE, .run = doctor_run,
      .options = OPTION(FULL) | OPTION(URL),
@@ -324,6 +344,7 @@ static int open_store(struct invocation *call) {
     if (file && access(file, F_OK) != 0)
         return fail("there is no database %s: `switchboard init` creates it", file);
     enum store_result result = store_open(call->config.database, &call->store);
+    call->now = clock_now(); /* a server of the database has set the clock */
     return result == STORE_OK ? EXIT_DONE : fail_store(call, result);
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/file_identity.h"
 #include "base/log.h"
 #include "base/seal.h"
@@ -35,13 +36,14 @@ static void log_database(const struct request *rq) {
                 store_reason(open_store));
 }
 
-static void open_database(const struct request *rq) {
+static void open_database(struct request *rq) {
     static bool closes_at_exit;
     close_store();
     if (!closes_at_exit)
         closes_at_exit = atexit(close_store) == 0;
     open_result = writes(rq) ? store_open(target_of(rq), &open_store)
                              : store_open_for_reading(target_of(rq), &open_store);
+    rq->now = clock_now();           /* a server of the database has set the clock */
     if (!(rq->needs & USES_NETWORK)) /* it is confined, or will be */
         store_forbid_reconnecting(open_store);
 }

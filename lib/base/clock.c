@@ -9,8 +9,31 @@ static int64_t read_clock(clockid_t id) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* What clock_now adds to clock_boot. */
+static struct {
+    bool is_set;
+    int64_t ms;
+} followed;
+
 int64_t clock_now(void) {
+    return followed.is_set ? clock_boot() + followed.ms : clock_system();
+}
+
+int64_t clock_system(void) {
     return read_clock(CLOCK_REALTIME);
+}
+
+void clock_follow(int64_t now, int64_t boot) {
+    followed.ms = now - boot;
+    followed.is_set = true;
+}
+
+int64_t clock_ahead(void) {
+    return followed.is_set ? clock_system() - clock_now() : 0;
+}
+
+int64_t clock_boot(void) {
+    return read_clock(CLOCK_BOOTTIME);
 }
 
 int64_t clock_monotonic(void) {

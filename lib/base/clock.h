@@ -7,8 +7,22 @@
 
 enum { CLOCK_ISO8601_SIZE = 25 }; /* "2026-11-20T23:54:27.935Z" and its NUL */
 
-/* Returns the current time (CLOCK_REALTIME). */
+/* Returns the current time: the system's, or that of the clock which clock_follow has set. */
 int64_t clock_now(void);
+
+/* Returns the time of the system's clock (CLOCK_REALTIME). */
+int64_t clock_system(void);
+
+/* Makes clock_now follow another clock, which showed `now` at the time `boot` of clock_boot. From
+ * then on a change of the system's clock does not change clock_now. */
+void clock_follow(int64_t now, int64_t boot);
+
+/* Returns how far the system's clock is ahead of clock_now; 0: clock_now is the system's. */
+int64_t clock_ahead(void);
+
+/* Returns milliseconds of CLOCK_BOOTTIME, which counts suspensions of the machine too; a single
+ * value has no meaning. */
+int64_t clock_boot(void);
 
 /* Returns milliseconds of CLOCK_MONOTONIC, for the measurement of intervals; a single value has no
  * meaning. */

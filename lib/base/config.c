@@ -20,7 +20,8 @@ enum { LARGEST_FILE = 1024 * 1024 };
 #define PATH(name, preset, needs, meaning)                                                         \
     { #name, offsetof(struct config, name), CONFIG_PATH, preset, meaning, needs }
 
-/* Its directory is that of the database, unless the key is set. */
+/* Their directory is that of the database, unless the key is set. */
+#define RUN_DIR       "/var/lib/switchboard"
 #define METRICS_FILE  "/var/lib/switchboard/metrics"
 #define REQUESTS_FILE "/var/lib/switchboard/requests"
 
@@ -66,6 +67,11 @@ const struct config_key config_keys[] = {
         "the platform's routes: yes or no"),
     KEY(document_root, CONFIG_FOR_CLI, "",
         "the directory that the web server serves as public_url; for doctor"),
+    KEY(host, CONFIG_NAME, "",
+        "the name of this host among several on one database; empty: the system's host name"),
+    PATH(run_dir, RUN_DIR, NOTIFIES_COURIER | IS_RESIDENT,
+         "directory of the courier's wake socket; the default is beside the database; not shared "
+         "by hosts"),
     {0},
 };
 
@@ -85,6 +91,7 @@ static const char *const kind_rules[] = {
     [CONFIG_HOSTS] = "host names separated by spaces",
     [CONFIG_EGRESS] = "public or private",
     [CONFIG_SWITCH] = "yes or no",
+    [CONFIG_NAME] = "at most 64 letters, digits, dots, hyphens and underscores, or to nothing",
 };
 
 const char *config_form(const struct config_key *key) {
@@ -156,6 +163,8 @@ const char *config_paths(const struct config *config, unsigned needs, struct are
     return paths.p;
 }
 
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+
 static bool is_version(const char *value) {
     size_t major, minor;
     if (*value++ != 'v' || !(major = strspn(value, "0123456789")) || value[major] != '.')
@@ -183,12 +192,18 @@ static bool is_valid(const struct config_key *key, const char *value) {
                                    "0123456789.-*: ")] == '\0';
     case CONFIG_EGRESS: return strcmp(value, "public") == 0 || strcmp(value, "private") == 0;
     case CONFIG_SWITCH: return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0;
+    case CONFIG_NAME:
+        return strlen(value) <= CONFIG_NAME_MAX && value[strspn(value, NAME_CHARACTERS)] == '\0';
     }
     return false;
 }
 
 bool config_is_on(const char *value) {
     return strcmp(value, "yes") == 0;
+}
+
+const char *config_log_host(const struct config *config) {
+    return target_file(config->database) ? "" : config->host;
 }
 
 static const struct config_key *find_key(struct slice name) {
@@ -255,6 +270,32 @@ static void place_tables(struct config *config, struct arena *arena) {
     config->requests_file = place(config, arena, config->requests_file, REQUESTS_FILE, "requests");
 }
 
+/* The name is unset or beside the database: then it has no slash at its end. */
+static void place_socket(struct config *config, struct arena *arena) {
+    const char *database = target_file(config->database);
+    config->run_dir = place(config, arena, config->run_dir, RUN_DIR, "");
+    size_t n = strlen(config->run_dir);
+    while (n > 1 && config->run_dir[n - 1] == '/')
+        n--;
+    config->run_dir = arena_printf(arena, "%.*s", (int)n, config->run_dir);
+    config->wake_socket = arena_printf(arena, "%s/%s.wake", config->run_dir,
+                                       database ? strrchr(database, '/') + 1 : "courier");
+}
+
+/* Returns the system's host name, in the form of CONFIG_NAME. It is read once, because a confined
+ * process may not. */
+static const char *system_host(void) {
+    static char name[CONFIG_NAME_MAX + 1];
+    if (*name)
+        return name;
+    if (gethostname(name, sizeof name) != 0 || !*name)
+        snprintf(name, sizeof name, "localhost");
+    name[CONFIG_NAME_MAX] = '\0';
+    for (char *p = name; *(p += strspn(p, NAME_CHARACTERS));)
+        *p = '-';
+    return name;
+}
+
 int config_read(const char *path, struct arena *arena, struct config *config, const char **error) {
     for (const struct config_key *key = config_keys; key->name; key++)
         *member_of(config, key) = key->preset;
@@ -276,6 +317,9 @@ int config_read(const char *path, struct arena *arena, struct config *config, co
     config->database_name = target_name(arena, config->database);
     config->reader_name = target_name(arena, config->reader);
     place_tables(config, arena);
+    place_socket(config, arena);
+    if (!*config->host)
+        config->host = system_host();
     return 0;
 }
 

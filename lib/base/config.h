@@ -32,10 +32,15 @@ struct config {
     const char *public_url;
     const char *graph_destructive;
     const char *document_root;
+    const char *host;
+    const char *run_dir;
     const char *reader; /* the target of programs that only read */
     /* of `database` and `reader`, to be printed and logged instead of them (target.h) */
     const char *database_name, *reader_name;
+    const char *wake_socket; /* the path of the courier's wake socket, in run_dir */
 };
+
+enum { CONFIG_NAME_MAX = 64 };
 
 /* The form that a value must have. */
 enum config_kind {
@@ -51,6 +56,7 @@ enum config_kind {
     CONFIG_HOSTS,   /* host names separated by spaces; each may begin with `*.` */
     CONFIG_EGRESS,  /* public | private */
     CONFIG_SWITCH,  /* yes | no */
+    CONFIG_NAME,    /* letters, digits, `.`, `-` and `_`, at most CONFIG_NAME_MAX, or empty */
 };
 
 struct config_key {
@@ -84,6 +90,10 @@ bool config_is_on(const char *value);
 
 /* Returns the value of one key. */
 const char *config_value(const struct config *config, const struct config_key *key);
+
+/* Returns the name that log lines have as `host`; "": none, because a database that is a file has
+ * one host. */
+const char *config_log_host(const struct config *config);
 
 /* Returns the paths that a process with `needs` uses, as one text in `arena`. A confined process
  * can use only the files of the configuration that it was confined to; those of two configurations

@@ -235,7 +235,7 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
         allow_path(&rules, config->magic_file, READ);
     }
     if (needs & IS_RESIDENT) {
-        allow_directory_of(&rules, target_file(config->database), MAKE_SOCKETS);
+        allow_path(&rules, config->run_dir, MAKE_SOCKETS | REMOVE);
         allow_directory_of(&rules, config->log_file, READ | CHANGE);
     }
     if (removable)

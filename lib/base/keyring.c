@@ -14,10 +14,7 @@
 enum { HEX_SIZE = 2 * CRYPTO_KEY_SIZE + 1, FILE_SIZE = KEYRING_MAX * (HEX_SIZE + 5) };
 
 static bool has_id(const struct keyring *ring, unsigned id) {
-    for (size_t i = 0; i < ring->count; i++)
-        if (ring->keys[i].id == id)
-            return true;
-    return false;
+    return keyring_find(ring, id) != NULL;
 }
 
 /* Reads a line `ID HEX` into the ring. Returns NULL, or the problem, which follows "line N" in the
@@ -169,6 +166,27 @@ const struct keyring_key *keyring_newest(const struct keyring *ring) {
     return &ring->keys[ring->count - 1];
 }
 
+void keyring_name(const struct keyring_key *key, char name[KEYRING_NAME_SIZE]) {
+    static const char purpose[] = "switchboard, name of a key";
+    unsigned char text[sizeof purpose + CRYPTO_KEY_SIZE], hash[CRYPTO_HASH_SIZE];
+    memcpy(text, purpose, sizeof purpose);
+    memcpy(text + sizeof purpose, key->key, CRYPTO_KEY_SIZE);
+    crypto_sha256((struct slice){(const char *)text, sizeof text}, hash);
+    crypto_wipe(text, sizeof text);
+    snprintf(name, KEYRING_NAME_SIZE, "%u-%02x%02x%02x%02x", key->id, hash[0], hash[1], hash[2],
+             hash[3]);
+}
+
+void keyring_names(const struct keyring *ring, char names[KEYRING_NAMES_SIZE]) {
+    size_t n = 0;
+    *names = '\0';
+    for (size_t i = 0; i < ring->count; i++) {
+        char name[KEYRING_NAME_SIZE];
+        keyring_name(&ring->keys[i], name);
+        n += (size_t)snprintf(names + n, KEYRING_NAMES_SIZE - n, "%s%s", i ? " " : "", name);
+    }
+}
+
 bool keyring_add(struct keyring *ring) {
     if (ring->count == KEYRING_MAX)
         return false;
@@ -179,6 +197,44 @@ bool keyring_add(struct keyring *ring) {
     struct keyring_key *key = &ring->keys[ring->count++];
     key->id = (uint8_t)id;
     crypto_random(key->key, sizeof key->key);
+    return true;
+}
+
+const struct keyring_key *keyring_add_first(struct keyring *ring) {
+    if (!keyring_add(ring))
+        return NULL;
+    struct keyring_key added = *keyring_newest(ring);
+    memmove(&ring->keys[1], &ring->keys[0], (ring->count - 1) * sizeof *ring->keys);
+    ring->keys[0] = added;
+    crypto_wipe(&added, sizeof added);
+    return &ring->keys[0];
+}
+
+const struct keyring_key *keyring_find(const struct keyring *ring, unsigned id) {
+    for (size_t i = 0; i < ring->count; i++)
+        if (ring->keys[i].id == id)
+            return &ring->keys[i];
+    return NULL;
+}
+
+bool keyring_drop(struct keyring *ring, unsigned id) {
+    const struct keyring_key *found = keyring_find(ring, id);
+    if (!found)
+        return false;
+    const size_t at = (size_t)(found - ring->keys);
+    memmove(&ring->keys[at], &ring->keys[at + 1], (--ring->count - at) * sizeof *ring->keys);
+    crypto_wipe(&ring->keys[ring->count], sizeof *ring->keys);
+    return true;
+}
+
+bool keyring_use(struct keyring *ring, unsigned id) {
+    const struct keyring_key *found = keyring_find(ring, id);
+    if (!found)
+        return false;
+    struct keyring_key used = *found;
+    keyring_drop(ring, id);
+    ring->keys[ring->count++] = used;
+    crypto_wipe(&used, sizeof used);
     return true;
 }
 

@@ -8,7 +8,12 @@
 
 #include "base/arena.h"
 
-enum { CRYPTO_KEY_SIZE = 32, KEYRING_MAX = 16 };
+enum {
+    CRYPTO_KEY_SIZE = 32,
+    KEYRING_MAX = 16,
+    KEYRING_NAME_SIZE = 13, /* "255-3f9a02bc" and its NUL */
+    KEYRING_NAMES_SIZE = KEYRING_MAX * KEYRING_NAME_SIZE,
+};
 
 struct keyring {
     struct keyring_key {
@@ -29,9 +34,30 @@ int keyring_create(const char *path);
 /* Returns the newest key, which encrypts; owned by the ring, which must not be empty. */
 const struct keyring_key *keyring_newest(const struct keyring *ring);
 
+/* Writes the key's name: its id, and 32 bits of a hash of the key, by which two keys with the same
+ * id differ. The name does not disclose the key. */
+void keyring_name(const struct keyring_key *key, char name[KEYRING_NAME_SIZE]);
+
+/* Writes the names of all keys in the order of the ring, with spaces between them. */
+void keyring_names(const struct keyring *ring, char names[KEYRING_NAMES_SIZE]);
+
 /* Adds a random key as the newest, with the next free id: 255 is followed by 1. Returns false when
  * the ring is full. */
 bool keyring_add(struct keyring *ring);
+
+/* The same, but the new key is the first of the ring, which does not encrypt; NULL: the ring is
+ * full.
+ */
+const struct keyring_key *keyring_add_first(struct keyring *ring);
+
+/* Returns the key with this id; NULL: none. */
+const struct keyring_key *keyring_find(const struct keyring *ring, unsigned id);
+
+/* Makes the key with this id the newest; false: there is none. */
+bool keyring_use(struct keyring *ring, unsigned id);
+
+/* Removes the key with this id; false: there is none. */
+bool keyring_drop(struct keyring *ring, unsigned id);
 
 /* Removes all keys but the newest. */
 void keyring_keep_newest(struct keyring *ring);

@@ -13,6 +13,7 @@
 static char log_path[4096]; /* empty: log_to has not named a file yet */
 static int log_fd = -1;
 static bool is_to_stderr = true;
+static char host[256]; /* empty: lines do not name it */
 
 void log_to(const char *path) {
     is_to_stderr = !path || !*path;
@@ -39,6 +40,10 @@ static int open_file(void) {
     if (fd >= 0)
         fchmod(fd, MODE); /* the umask may have cleared bits */
     return fd;
+}
+
+void log_host(const char *name) {
+    snprintf(host, sizeof host, "%s", name);
 }
 
 void log_open(void) {
@@ -70,6 +75,8 @@ void log_start(struct json_writer *line, struct arena *arena, enum log_level lev
     json_write_object(line, NULL);
     json_write_time(line, "ts", clock_now());
     json_write_text(line, "level", levels[level]);
+    if (*host)
+        json_write_text(line, "host", host);
 }
 
 void log_finish(struct json_writer *line) {

@@ -16,6 +16,9 @@ enum log_level { LOG_INFO, LOG_WARN, LOG_ERROR };
  * open it again. */
 void log_to(const char *path);
 
+/* Adds `host` with this name to each of the next lines; "": does not. */
+void log_host(const char *name);
+
 /* Closes the file, which may have been renamed; the next line opens it again. */
 void log_reopen(void);
 
@@ -26,7 +29,8 @@ void log_open(void);
  * Async-signal-safe. */
 int log_descriptor(void);
 
-/* Starts a line: an object with `ts` and `level`, which stays open for the caller's members. */
+/* Starts a line: an object with `ts`, `level` and perhaps `host`, which stays open for the caller's
+ * members. */
 void log_start(struct json_writer *line, struct arena *arena, enum log_level level);
 
 /* Closes the object of `log_start` and writes the line. */

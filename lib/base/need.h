@@ -14,7 +14,7 @@ enum need {
     DETECTS_TYPES = 1 << 5,    /* a child process that detects a file's type (confine_detector) */
     IS_RESIDENT = 1 << 6,      /* the courier: its configuration, keys and log are replaced while it
                                   runs; it reads signals from a descriptor (signalfd(2)), and its
-                                  wake socket is in the directory of the database */
+                                  wake socket is in run_dir */
     USES_KEYS = 1 << 7,        /* the key file, to encrypt or decrypt tokens and codes */
     CALLS_WEBHOOKS = 1 << 8,   /* USES_NETWORK: requests to the URLs that users set */
 

@@ -8,8 +8,8 @@
 /* Returns the length of the URL's scheme without `://`; 0: the target is not a URL. */
 size_t target_scheme(const char *target);
 
-/* Returns the path of the file; NULL: the database is not a file. All other files of the database,
- * and the courier's wake socket, are in the same directory. */
+/* Returns the path of the file; NULL: the database is not a file. All other files of the database
+ * are in the same directory. */
 const char *target_file(const char *target);
 
 /* Copies the value of a parameter of the URL, decoded; false: it has none, or it does not fit. The

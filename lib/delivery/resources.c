@@ -39,6 +39,7 @@ int resources_configure(struct resources *resources, const char **error) {
     resources->arenas[1] = used;
     resources->config = config;
     log_to(config.log_file);
+    log_host(config_log_host(&config));
     log_reopen(); /* creates the file again after log rotation */
     return 0;
 }
@@ -101,6 +102,7 @@ const struct keyring *resources_keys(struct resources *resources) {
     arena_init(&arena, 64 * 1024, NULL);
     struct keyring before = resources->keys;
     int failed = keyring_read(path, &arena, &resources->keys, &error);
+    keyring_names(&resources->keys, resources->key_names);
     if (!failed)
         keyring_retain(&resources->keys, &before);
     crypto_wipe(&before, sizeof before);

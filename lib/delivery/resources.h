@@ -16,6 +16,7 @@ struct resources {
     struct config config;
     struct store *store;
     struct keyring keys;
+    char key_names[KEYRING_NAMES_SIZE]; /* of the key file, when it was last read */
     struct stat keys_file;
     int64_t keys_logged_at;           /* last log of a failure; monotonic; 0: never */
     int64_t retry_at;                 /* the database is not used before; monotonic */

@@ -8,12 +8,11 @@
 #include <unistd.h>
 
 #include "base/file_identity.h"
-#include "base/target.h"
 
 enum { PATH_SIZE = sizeof((struct wake_listener *)NULL)->path };
 
-/* A socket and its address. The address of a unix socket has at most 107 bytes, and the path of a
- * database may be longer. So the address is relative to an open descriptor of the directory. */
+/* A socket and its address. The address of a unix socket has at most 107 bytes, and the path of the
+ * directory may be longer. So the address is relative to an open descriptor of the directory. */
 struct endpoint {
     int socket;
     int directory;
@@ -27,21 +26,13 @@ static void endpoint_close(struct endpoint *end) {
         close(end->directory);
 }
 
-/* Writes the path of the wake socket. False: there is none, because the database is not a file, or
- * the path is too long. */
-static bool write_path(const struct config *config, char path[PATH_SIZE]) {
-    const char *file = target_file(config->database);
-    int n = file ? snprintf(path, PATH_SIZE, "%s.wake", file) : -1;
-    return n > 0 && n < PATH_SIZE;
-}
-
 /* Returns false, with nothing left open, when the directory is missing or the last part of the path
  * is too long. */
 static bool endpoint_open(struct endpoint *end, const char *path) {
     const char *slash = strrchr(path, '/');
     char directory[PATH_SIZE];
     *end = (struct endpoint){.socket = -1, .directory = -1, .address.sun_family = AF_UNIX};
-    if (!slash)
+    if (!slash || strlen(path) >= PATH_SIZE)
         return false;
     snprintf(directory, sizeof directory, "%.*s/", (int)(slash - path), path);
     end->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -56,9 +47,8 @@ static bool endpoint_open(struct endpoint *end, const char *path) {
 }
 
 void wake_notify(const struct config *config) {
-    char path[PATH_SIZE];
     struct endpoint end;
-    if (!write_path(config, path) || !endpoint_open(&end, path))
+    if (!endpoint_open(&end, config->wake_socket))
         return;
     sendto(end.socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&end.address,
            sizeof end.address);
@@ -82,7 +72,7 @@ static bool is_abandoned(const struct endpoint *end) {
 }
 
 static bool bind_address(const struct endpoint *end) {
-    mode_t mask = umask(0117); /* owner and group of the database may notify */
+    mode_t mask = umask(0117); /* owner and group may notify */
     bool is_bound =
         bind(end->socket, (const struct sockaddr *)&end->address, sizeof end->address) == 0;
     umask(mask);
@@ -94,13 +84,12 @@ static bool is_ours(const struct wake_listener *listener) {
 }
 
 void wake_listen(struct wake_listener *listener, const struct config *config) {
-    char path[PATH_SIZE];
+    const char *path = config->wake_socket;
     struct endpoint end;
-    bool has_path = write_path(config, path);
-    if (has_path && is_ours(listener) && strcmp(path, listener->path) == 0)
+    if (is_ours(listener) && strcmp(path, listener->path) == 0)
         return;
     wake_close(listener);
-    if (!has_path || !endpoint_open(&end, path))
+    if (!endpoint_open(&end, path))
         return;
     bool is_bound = bind_address(&end);
     if (!is_bound && errno == EADDRINUSE && is_abandoned(&end)) {

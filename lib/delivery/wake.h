@@ -1,6 +1,6 @@
-/* The courier's wake socket: a unix datagram socket next to the database file, `<database>.wake`;
- * for a database that is not a file there is none. A program that commits an event notifies the
- * courier through it. Without a notification the event waits for the courier's next look at the
+/* The courier's wake socket: a unix datagram socket, at the path that the configuration derives of
+ * run_dir. A program that commits an event notifies the courier of its host through it. Without a
+ * notification the event waits for the courier's next look at the
  * database, at most one second later.
  */
 #ifndef SWITCHBOARD_WAKE_H

@@ -215,21 +215,29 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
-              const char *const *names, size_t count) {
-    if (!store->driver->lock || store->failure)
-        return;
-    const char **sorted = malloc((count + 1) * sizeof *sorted);
-    size_t n = 0;
+/* Copies the names that are not NULL, sorted. NULL: memory is exhausted, or another failure. */
+static const char **sort_names(struct store *store, const char *const *names, size_t count,
+                               size_t *n) {
+    const char **sorted = store->failure ? NULL : malloc((count + 1) * sizeof *sorted);
+    *n = 0;
     if (!sorted) {
         sql_abandon(store);
-        return;
+        return NULL;
     }
     for (size_t i = 0; i < count; i++)
         if (names[i])
-            sorted[n++] = names[i];
-    qsort(sorted, n, sizeof *sorted, compare_names);
-    if (n || !count)
+            sorted[(*n)++] = names[i];
+    qsort(sorted, *n, sizeof *sorted, compare_names);
+    return sorted;
+}
+
+void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+              const char *const *names, size_t count) {
+    size_t n;
+    if (!store->driver->lock)
+        return;
+    const char **sorted = sort_names(store, names, count, &n);
+    if (sorted && (n || !count))
         store->driver->lock(store, kind, owner, sorted, n);
     free(sorted);
 }
@@ -241,6 +249,18 @@ void sql_wait_for_locks(struct store *store) {
     sql_start_with(store, &s, NULL, 0);
     if (sql_row(store, &s))
         sql_stop(&s);
+}
+
+bool sql_try_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+                  const char *const *names, size_t count) {
+    size_t n;
+    if (!store->driver->try_lock)
+        return !store->failure;
+    const char **sorted = sort_names(store, names, count, &n);
+    const bool is_taken =
+        sorted && ((!n && count) || store->driver->try_lock(store, kind, owner, sorted, n));
+    free(sorted);
+    return is_taken && !store->failure;
 }
 
 bool sql_is_within_limit(struct store *store) {

@@ -59,6 +59,9 @@ struct driver {
     /* The names are sorted and none is NULL. NULL: one transaction writes at a time. */
     void (*lock)(struct store *store, enum sql_lock_kind kind, const char *owner,
                  const char *const *names, size_t count);
+    /* The same without waiting; NULL: the lock is always free. */
+    bool (*try_lock)(struct store *store, enum sql_lock_kind kind, const char *owner,
+                     const char *const *names, size_t count);
     void (*limit_work)(struct store *store, int64_t most);
     bool (*is_within_limit)(struct store *store);
 };

@@ -1,5 +1,6 @@
 #include "store/housekeeping.h"
 
+#include "store/heartbeat.h"
 #include "store/idempotency_key.h"
 #include "store/logins.h"
 #include "store/sql.h"
@@ -14,36 +15,14 @@ static const struct {
     int64_t kept;
 } kept[] = {{"done", 7 * DAYS}, {"cancelled", 7 * DAYS}, {"dead", 30 * DAYS}};
 
+static const int64_t heartbeat_kept = 7 * DAYS;
 static const int64_t longest_wait = 3 * DAYS;        /* a retry is due in 2 days at most */
 static const int64_t longest_probe_wait = DAYS / 12; /* a probe is due in one hour */
 
-enum store_result store_upsert_heartbeat(struct store *store, const char *name, pid_t pid,
-                                         int64_t now) {
-    static struct statement s = {
-        .sql = "INSERT INTO heartbeat (name, pid, beat_at) VALUES (?1, ?2, ?3) "
-               "ON CONFLICT (name) DO UPDATE SET pid = excluded.pid, beat_at = excluded.beat_at"};
-    while (sql_transact(store))
-        sql_run(store, &s, TEXT(name), INTEGER(pid), INTEGER(now));
-    return sql_result(store);
-}
-
-enum store_result store_find_heartbeat(struct store *store, const char *name, int64_t *beat_at) {
-    static struct statement s = {.sql = "SELECT beat_at FROM heartbeat WHERE name = ?1"};
-    *beat_at = INT64_MIN;
-    sql_start(store, &s, TEXT(name));
-    if (sql_row(store, &s)) {
-        *beat_at = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return sql_result(store);
-}
-
-/* Begins a transaction of the regular work, which one courier does at a time (sql_transact). */
-static bool transact_chore(struct store *store) {
-    const bool runs = sql_transact(store);
-    if (runs)
-        sql_lock(store, LOCK_CHORES, NULL, NULL, 0);
-    return runs;
+/* Takes the lock of the regular work, which one courier does at a time. False: another one does it
+ * now, or failure. */
+static bool take_chore(struct store *store) {
+    return sql_try_lock(store, LOCK_CHORES, NULL, NULL, 0);
 }
 
 /* The oldest of the events that ended in one state at `until` or before. */
@@ -122,8 +101,10 @@ static enum store_result prune_state(struct store *store, const char *state, int
     if (!sql_row(store, &find))
         return sql_result(store); /* without taking the write lock */
     sql_stop(&find);
-    while (transact_chore(store)) {
+    while (sql_transact(store)) {
         size_t deleted = 0;
+        if (!take_chore(store))
+            continue;
         lock_old(store, &old);
         for (size_t i = 0; i < old.count; i += EVENTS_PER_STATEMENT)
             if (!delete_some(store, &old, i, &deleted))
@@ -150,8 +131,8 @@ static enum store_result prune_webhooks(struct store *store, size_t *removed) {
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
-    while (transact_chore(store))
-        if (sql_run(store, &turns, most) && sql_run(store, &webhooks, most))
+    while (sql_transact(store))
+        if (take_chore(store) && sql_run(store, &turns, most) && sql_run(store, &webhooks, most))
             *removed = (size_t)sql_changes(store);
     return sql_result(store);
 }
@@ -168,8 +149,8 @@ static enum store_result prune_keys(struct store *store, int64_t before, size_t 
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
-    while (transact_chore(store))
-        if (sql_run(store, &keys, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
+    while (sql_transact(store))
+        if (take_chore(store) && sql_run(store, &keys, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
             *removed = (size_t)sql_changes(store);
     return sql_result(store);
 }
@@ -185,6 +166,8 @@ enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t
         result = prune_webhooks(store, removed);
     if (result == STORE_OK && !*removed)
         result = store_delete_old_logins(store, now, ROWS_AT_ONCE, removed);
+    if (result == STORE_OK && !*removed)
+        result = store_delete_heartbeats(store, now - heartbeat_kept, removed);
     return result;
 }
 
@@ -216,9 +199,9 @@ static enum store_result repair_deliveries(struct store *store, const char *webh
                "AND next_attempt_at > ?2 AND event_id IN (SELECT e.event_id FROM delivery e WHERE "
                "e.webhook_id = ?3 "
                "AND e.state = 'pending' AND e.next_attempt_at > ?2 LIMIT ?4)"};
-    while (transact_chore(store))
-        if (sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait), TEXT(webhook_id),
-                    INTEGER(ROWS_AT_ONCE)))
+    while (sql_transact(store))
+        if (take_chore(store) && sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait),
+                                         TEXT(webhook_id), INTEGER(ROWS_AT_ONCE)))
             *mended = (size_t)sql_changes(store);
     return sql_result(store);
 }
@@ -240,8 +223,8 @@ static enum store_result repair_webhooks(struct store *store, int64_t now, size_
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
-    while (transact_chore(store))
-        if (sql_run(store, &mend, times[0], times[1]))
+    while (sql_transact(store))
+        if (take_chore(store) && sql_run(store, &mend, times[0], times[1]))
             *mended = (size_t)sql_changes(store);
     return sql_result(store);
 }

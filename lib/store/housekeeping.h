@@ -1,24 +1,17 @@
-/* Housekeeping by a resident process: heartbeat, removal of old rows, repair of times, regular work
- * of the database. */
+/* Housekeeping by a resident process: removal of old rows, repair of times, regular work of the
+ * database. */
 #ifndef SWITCHBOARD_STORE_HOUSEKEEPING_H
 #define SWITCHBOARD_STORE_HOUSEKEEPING_H
 
-#include <sys/types.h>
-
 #include "store/store.h"
-
-/* Upserts the heartbeat of the resident process `name`. */
-enum store_result store_upsert_heartbeat(struct store *store, const char *name, pid_t pid,
-                                         int64_t now);
-
-/* Finds the last heartbeat of the resident process `name`; INT64_MIN: there was none. */
-enum store_result store_find_heartbeat(struct store *store, const char *name, int64_t *beat_at);
 
 /* Deletes at most 500 old rows in one transaction: events, with their deliveries, attempts and
  * POSTs, 7 days after they were delivered or cancelled and 30 days after they were given up; the
  * rows of deleted webhooks after their last delivery; idempotency keys after 24 hours; sessions,
- * login links and failures that have ended. Without such rows the write lock is not taken.
- * `*removed` is their number: call again until it is 0. */
+ * login links and failures that have ended; the heartbeats of hosts that are silent for 7 days.
+ * Without such rows the write lock is not taken. Does nothing while another process does it.
+ * `*removed` is their number: call again until it is 0.
+ */
 enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t *removed);
 
 /* Repairs times that were written before the clock was set back, and that are further ahead than

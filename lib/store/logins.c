@@ -387,7 +387,8 @@ enum store_result store_delete_old_logins(struct store *store, int64_t now, int6
     sql_stop(&find);
     while (sql_transact(store)) {
         *removed = 0;
-        sql_lock(store, LOCK_CHORES, NULL, NULL, 0);
+        if (!sql_try_lock(store, LOCK_CHORES, NULL, NULL, 0))
+            continue;
         for (size_t i = 0; i < sizeof old / sizeof *old && !sql_failed(store); i++)
             if (sql_run(store, &old[i], INTEGER(now), INTEGER(most)))
                 *removed += (size_t)sql_changes(store);

@@ -333,6 +333,7 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
 /* Sets up the session. A pooled connection is shared: there the role of the target may only read.
  */
 static bool start_session(struct connection *c) {
+    postgresql_set_clock(&c->store);
     return !c->is_reader || c->is_pooled ||
            postgresql_script(&c->store, "SET default_transaction_read_only = on");
 }
@@ -403,6 +404,8 @@ static bool is_alive(struct store *store, const char *target) {
         sql_refuse(store, STORE_UNAVAILABLE, "it is another database now");
         return false;
     }
+    if (is_usable(c) && PQtransactionStatus(c->db) == PQTRANS_IDLE)
+        postgresql_tend_clock(store);
     if (c->may_connect)
         return true;
     read_messages(c);
@@ -873,32 +876,54 @@ static void lock_counters(struct connection *c, const char *const *ids, size_t c
     arena_free(&arena);
 }
 
-/* Takes advisory locks, in the order of their numbers. A lock is a bucket of names, so that a
- * payload of thousands of names does not fill the server's table of locks. */
-static void lock(struct store *store, enum sql_lock_kind kind, const char *owner,
-                 const char *const *names, size_t count) {
-    struct connection *c = connection_of(store);
-    if (kind == LOCK_COUNTERS) {
-        lock_counters(c, names, count);
-        return;
-    }
+/* Returns the numbers of the locks, sorted, as the text of an array. A lock is a bucket of names,
+ * so that a payload of thousands of names does not fill the server's table of locks. */
+static const char *list_locks(struct arena *arena, enum sql_lock_kind kind, const char *owner,
+                              const char *const *names, size_t count) {
     const uint64_t space = (uint64_t)hash_of(owner ? owner : "", (uint32_t)kind) << 32;
     bool is_taken[LOCK_BUCKETS + 1] = {false};
-    struct arena arena;
-    struct buffer list;
-    arena_init(&arena, 1024 * 1024, NULL);
-    list = buffer_in(&arena);
+    struct buffer list = buffer_in(arena);
     is_taken[LOCK_BUCKETS] = !count; /* the lock of the whole kind and owner */
     for (size_t i = 0; i < count; i++)
         is_taken[hash_of(names[i], 0) % LOCK_BUCKETS] = true;
     for (uint64_t i = 0; i <= LOCK_BUCKETS; i++)
         if (is_taken[i])
-            buffer_printf(&list, "%s%lld", list.n ? "," : "", (long long)(int64_t)(space | i));
-    add_pending(c,
+            buffer_printf(&list, "%c%lld", list.n ? ',' : '{', (long long)(int64_t)(space | i));
+    buffer_add_char(&list, '}');
+    buffer_add_char(&list, '\0');
+    return list.p;
+}
+
+/* Takes advisory locks, in the order of their numbers. */
+static void lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+                 const char *const *names, size_t count) {
+    struct arena arena;
+    if (kind == LOCK_COUNTERS) {
+        lock_counters(connection_of(store), names, count);
+        return;
+    }
+    arena_init(&arena, 1024 * 1024, NULL);
+    add_pending(connection_of(store),
                 "SELECT pg_advisory_xact_lock(k) FROM "
-                "(SELECT k FROM unnest('{%.*s}'::bigint[]) k ORDER BY k OFFSET 0) keys",
-                (int)list.n, list.p);
+                "(SELECT k FROM unnest('%s'::bigint[]) k ORDER BY k OFFSET 0) keys",
+                list_locks(&arena, kind, owner, names, count));
     arena_free(&arena);
+}
+
+static bool try_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+                     const char *const *names, size_t count) {
+    static struct statement s = {.sql = "SELECT bool_and(pg_try_advisory_xact_lock(k)) "
+                                        "FROM unnest(CAST(?1 AS bigint[])) k"};
+    struct arena arena;
+    bool is_taken = false;
+    arena_init(&arena, 1024 * 1024, NULL);
+    sql_start(store, &s, TEXT(list_locks(&arena, kind, owner, names, count)));
+    if (sql_row(store, &s)) {
+        is_taken = column_integer(&s, 0) == 1;
+        sql_stop(&s);
+    }
+    arena_free(&arena);
+    return is_taken;
 }
 
 static void limit_work(struct store *store, int64_t most) {
@@ -936,6 +961,7 @@ const struct driver postgresql_driver = {
     .commit = commit,
     .repeat = repeat,
     .lock = lock,
+    .try_lock = try_lock,
     .limit_work = limit_work,
     .is_within_limit = is_within_limit,
 };

@@ -106,15 +106,14 @@ static void add_integrity(struct store *store, struct arena *arena, struct buffe
 }
 
 static void add_clock(struct store *store, struct arena *arena, struct buffer *findings) {
-    const int64_t before = clock_now();
-    const int64_t server = postgresql_integer(
-        store, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)");
-    const int64_t difference = server - (before + clock_now()) / 2;
-    const bool is_off = difference > CLOCK_WARNING_MS || difference < -CLOCK_WARNING_MS;
-    add(findings, is_off ? FINDING_FAULT : FINDING_OK, "clock",
-        arena_printf(arena, "%lld ms from the server's%s", (long long)difference,
-                     is_off ? ": set both by NTP; leases and keys compare times of several hosts"
-                            : ""));
+    postgresql_set_clock(store);
+    const int64_t ahead = clock_ahead();
+    const bool is_off = ahead > CLOCK_WARNING_MS || ahead < -CLOCK_WARNING_MS;
+    add(findings, is_off ? FINDING_WARNING : FINDING_OK, "clock",
+        arena_printf(arena,
+                     "this host's clock is %lld ms %s the server's, which the programs use%s",
+                     (long long)(ahead < 0 ? -ahead : ahead), ahead < 0 ? "behind" : "ahead of",
+                     is_off ? ": set both by NTP" : ""));
 }
 
 enum store_result postgresql_inspect(struct store *store, struct arena *arena, bool is_full,

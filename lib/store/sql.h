@@ -135,6 +135,11 @@ void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
  * which waits for them; call this function before anything else that the locks protect. */
 void sql_wait_for_locks(struct store *store);
 
+/* The same without waiting: false if another transaction has one of the locks, or on failure. A
+ * database with one writer at a time always gives them. */
+bool sql_try_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+                  const char *const *names, size_t count);
+
 /* Copies the id in the first column of the only row, and ends the statement. False: it is NULL, or
  * there is no row; without one `id` is unchanged. */
 bool sql_read_id(struct store *store, struct statement *s, char id[ID_SIZE]);

@@ -240,6 +240,7 @@ static void confine_once(const struct service *service, struct request *rq) {
     log_open();
     if (service->prepare)
         service->prepare(rq);
+    rq->now = clock_now(); /* the server of the database may have set the clock */
     confine(service->needs, transport_is_fastcgi(), config_find(), rq->config);
     snprintf(confined_to, sizeof confined_to, "%s", list_paths(rq));
 }
@@ -307,6 +308,7 @@ static int load_config(struct request *rq) {
     if (check_paths(rq))
         return -1;
     log_to(rq->config->log_file);
+    log_host(config_log_host(rq->config));
     return 0;
 }
 

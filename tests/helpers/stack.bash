@@ -44,7 +44,7 @@ spool_dir = $STACK
 END
     # beside the database, if that is a file
     [[ -z ${SERVER-} ]] || printf '%s\n' "metrics_file = $STACK/metrics" \
-        "requests_file = $STACK/requests" >>"$SWITCHBOARD_CONFIG"
+        "requests_file = $STACK/requests" "run_dir = $STACK" >>"$SWITCHBOARD_CONFIG"
     (($# == 0)) || printf '%s\n' "$@" >>"$SWITCHBOARD_CONFIG"
     settle_pools
 }

@@ -104,6 +104,19 @@ static void check_times(void) {
     CHECK(clock_now() > INT64_C(1700000000000) && clock_monotonic() >= before);
 }
 
+/* Another clock, 5 s behind the system's: after a step of the system's clock only clock_ahead
+ * differs. */
+static void check_followed(void) {
+    CHECK_INTEGER(clock_ahead(), 0);
+    const int64_t system = clock_system(), boot = clock_boot();
+    clock_follow(system - 5000, boot);
+    const int64_t now = clock_now(), passed = clock_boot() - boot;
+    CHECK(now >= system - 5000 && now <= system - 5000 + passed);
+    CHECK(clock_ahead() >= 4900 && clock_ahead() <= 5100);
+    clock_follow(0, clock_boot());
+    CHECK(clock_now() >= 0 && clock_now() <= 1000);
+}
+
 static int compare_ids(const void *a, const void *b) {
     return strcmp(a, b);
 }
@@ -133,5 +146,6 @@ static void check_ids(void) {
 int main(void) {
     check_times();
     check_ids();
+    check_followed();
     return check_failures();
 }

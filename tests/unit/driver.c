@@ -62,12 +62,24 @@ static char taken[256];
 static void take_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
                       const char *const *names, size_t count) {
     (void)store;
-    snprintf(taken, sizeof taken, "%d %s:", kind, owner ? owner : "-");
+    static const char *const kinds[] = {[LOCK_IDENTITY] = "identity",
+                                        [LOCK_USER] = "user",
+                                        [LOCK_KEYS] = "keys",
+                                        [LOCK_CHORES] = "chores"};
+    snprintf(taken, sizeof taken, "%s %s:", kinds[kind], owner ? owner : "-");
     for (size_t i = 0; i < count; i++)
         snprintf(taken + strlen(taken), sizeof taken - strlen(taken), " %s", names[i]);
 }
 
-static const struct driver with_locks = {.lock = take_lock};
+static bool is_free;
+
+static bool try_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+                     const char *const *names, size_t count) {
+    take_lock(store, kind, owner, names, count);
+    return is_free;
+}
+
+static const struct driver with_locks = {.lock = take_lock, .try_lock = try_lock};
 static const struct driver without_locks = {0};
 
 #define CHECK_LOCK(store, expected, kind, owner, ...)                                              \
@@ -80,19 +92,38 @@ static const struct driver without_locks = {0};
 
 static void check_locks(void) {
     struct store store = {.driver = &with_locks};
-    CHECK_LOCK(&store, "0 acc_1: 15551 US.1 a", LOCK_IDENTITY, "acc_1", "a", NULL, "US.1", "15551");
-    CHECK_LOCK(&store, "0 acc_1: 15551 US.1 a", LOCK_IDENTITY, "acc_1", "15551", "a", "US.1", NULL);
-    CHECK_LOCK(&store, "2 -: usr_1", LOCK_USER, NULL, "usr_1");
+    CHECK_LOCK(&store, "identity acc_1: 15551 US.1 a", LOCK_IDENTITY, "acc_1", "a", NULL, "US.1",
+               "15551");
+    CHECK_LOCK(&store, "identity acc_1: 15551 US.1 a", LOCK_IDENTITY, "acc_1", "15551", "a", "US.1",
+               NULL);
+    CHECK_LOCK(&store, "user -: usr_1", LOCK_USER, NULL, "usr_1");
     CHECK_LOCK(&store, "", LOCK_IDENTITY, "acc_1", NULL, NULL);
     taken[0] = '\0';
     sql_lock(&store, LOCK_KEYS, NULL, NULL, 0);
-    CHECK_TEXT(taken, "4 -:");
+    CHECK_TEXT(taken, "keys -:");
 
     store.failure = STORE_BUSY; /* the transaction has failed already */
     CHECK_LOCK(&store, "", LOCK_USER, NULL, "usr_1");
     store = (struct store){.driver = &without_locks};
     CHECK_LOCK(&store, "", LOCK_USER, NULL, "usr_1");
     CHECK_INTEGER(store.failure, STORE_OK);
+}
+
+static void check_tried_locks(void) {
+    static const char *const names[] = {"b", NULL, "a"};
+    struct store store = {.driver = &with_locks};
+    CHECK(!sql_try_lock(&store, LOCK_USER, NULL, names, 3));
+    CHECK_TEXT(taken, "user -: a b");
+    CHECK_INTEGER(store.failure, STORE_OK);
+    is_free = true;
+    CHECK(sql_try_lock(&store, LOCK_CHORES, NULL, NULL, 0));
+    CHECK_TEXT(taken, "chores -:");
+    CHECK(sql_try_lock(&store, LOCK_USER, NULL, &names[1], 1)); /* no name */
+    CHECK_TEXT(taken, "chores -:");
+    store.failure = STORE_BUSY;
+    CHECK(!sql_try_lock(&store, LOCK_CHORES, NULL, NULL, 0));
+    store = (struct store){.driver = &without_locks};
+    CHECK(sql_try_lock(&store, LOCK_CHORES, NULL, NULL, 0));
 }
 
 /* --- statements --- */
@@ -139,6 +170,7 @@ static void check_two_stores(void) {
 int main(void) {
     check_targets();
     check_locks();
+    check_tried_locks();
     check_two_stores();
     return check_failures();
 }

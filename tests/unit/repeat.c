@@ -9,6 +9,7 @@
 #include "store/event_replay.h"
 #include "store/event_test.h"
 #include "store/flow.h"
+#include "store/heartbeat.h"
 #include "store/housekeeping.h"
 #include "store/idempotency_key.h"
 #include "store/line.h"
@@ -628,7 +629,9 @@ static enum store_result delete_refusal(void) {
 }
 
 static enum store_result upsert_heartbeat(void) {
-    return store_upsert_heartbeat(store, "courier", 7, now);
+    return store_upsert_heartbeat(
+        store, &(struct store_heartbeat){
+                   .name = "courier", .host = "a", .pid = 7, .at = now, .keys = "1-0011aabb"});
 }
 
 static bool begin(void *context) {

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_TEST_TWIN_ADMIN_H
 #define SWITCHBOARD_TEST_TWIN_ADMIN_H
 
+#include "store/heartbeat.h"
 #include "store/idempotency_key.h"
 #include "store/line.h"
 #include "store/logins.h"
@@ -377,7 +378,11 @@ static inline void refuse(int twin, int round) {
     const char *body = text("payload %d", round);
     does(store_upsert_refusal(store, new_id("ref_"), "too large", -1, slice_of(body), now + twin));
     may(store_delete_refusal(store, "ref_none"), STORE_NOT_FOUND);
-    does(store_upsert_heartbeat(store, "twin", (pid_t)(100 + twin), now));
+    const struct store_heartbeat beat = {
+        .name = "twin", .host = "host", .pid = 100 + twin, .at = now, .keys = ""};
+    size_t removed;
+    does(store_upsert_heartbeat(store, &beat));
+    does(store_delete_heartbeats(store, now, &removed));
 }
 
 static inline void verify_refusals(int rounds) {

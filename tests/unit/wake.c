@@ -10,13 +10,13 @@
 
 static char directory[256];
 
-/* Notifies, listens, closes and listens again, with the wake socket of a database. */
-static void check_notify(const char *database) {
-    struct config config = {.database = database};
+/* Notifies, listens, closes and listens again. */
+static void check_notify(const char *path) {
+    struct config config = {.wake_socket = path};
     struct wake_listener first = wake_closed(), second = wake_closed();
     wake_notify(&config); /* no listener */
     wake_listen(&first, &config);
-    check(first.fd >= 0, "%s", database);
+    check(first.fd >= 0, "%s", path);
     check(!wake_drain(&first), "not notified yet");
     wake_notify(&config);
     wake_notify(&config);
@@ -33,16 +33,14 @@ static void check_notify(const char *database) {
     wake_notify(&config);
     check(wake_drain(&second), "the second listener has the socket");
     wake_close(&second);
-    check(access(database, F_OK) != 0, "only the socket was created");
+    check(access(path, F_OK) != 0, "the listener removes its socket");
 }
 
 /* A socket that a killed courier left, and one that was removed. */
-static void check_stale(const char *database) {
-    char path[1100];
+static void check_stale(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct config config = {.database = database};
+    struct config config = {.wake_socket = path};
     struct wake_listener listener = wake_closed();
-    snprintf(path, sizeof path, "%s.wake", database);
     snprintf(address.sun_path, sizeof address.sun_path, "%.107s", path);
     int left = socket(AF_UNIX, SOCK_DGRAM, 0);
     check(bind(left, (struct sockaddr *)&address, sizeof address) == 0, "%s", path);
@@ -59,28 +57,26 @@ static void check_stale(const char *database) {
 }
 
 int main(void) {
-    char database[1024], deep[600];
+    char path[1024], deep[600];
     const char *temporary = getenv("TMPDIR");
     snprintf(directory, sizeof directory, "%.200s/wake-XXXXXX", temporary ? temporary : "/tmp");
     check(mkdtemp(directory) != NULL, "%s", directory);
-    snprintf(database, sizeof database, "%s/gateway.db", directory);
-    check_notify(database);
-    check_stale(database);
+    snprintf(path, sizeof path, "%s/gateway.db.wake", directory);
+    check_notify(path);
+    check_stale(path);
 
     /* a path longer than sun_path */
     snprintf(deep, sizeof deep, "%s/%0120d", directory, 0);
     check(mkdir(deep, 0700) == 0, "%s", deep);
-    snprintf(database, sizeof database, "%s/gateway.db", deep);
-    check_notify(database);
+    snprintf(path, sizeof path, "%s/gateway.db.wake", deep);
+    check_notify(path);
 
     /* without a directory to bind in, the calls do nothing */
     struct wake_listener listener = wake_closed();
-    wake_listen(&listener, &(struct config){.database = "/nonexistent/gateway.db"});
+    const struct config missing = {.wake_socket = "/nonexistent/courier.wake"};
+    wake_listen(&listener, &missing);
     check(listener.fd == -1, "no directory");
-    const struct config server = {.database = "postgresql://h/gateway"};
-    wake_listen(&listener, &server);
-    check(listener.fd == -1, "no database file");
-    wake_notify(&server);
+    wake_notify(&missing);
     rmdir(deep);
     check(rmdir(directory) == 0, "nothing is left");
     return check_failures();

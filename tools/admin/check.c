@@ -1,4 +1,6 @@
 /* The form of each kind of value on the command line. */
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/target.h"
 #include "base/url.h"
@@ -51,6 +53,13 @@ static const char *check_limit(const char *text) {
     size_t n = strspn(text, digits);
     return n >= 1 && n <= 9 && !text[n] && text[0] != '0' ? NULL
                                                           : "must be a number from 1 to 999999999";
+}
+
+static const char *check_key_id(const char *text) {
+    size_t n = strspn(text, digits);
+    return n >= 1 && n <= 3 && !text[n] && text[0] != '0' && atoi(text) <= 255
+               ? NULL
+               : "must be the id of a key, from 1 to 255, as `switchboard key list` prints it";
 }
 
 static const char *check_number(const char *text) {
@@ -188,6 +197,7 @@ static const struct {
     [VALUE_FILE] = {"FILE", check_file, NULL},
     [VALUE_HOOK_URL] = {"URL", check_hook_url, NULL},
     [VALUE_IDENTITY] = {"PHONE_OR_BSUID", check_identity, NULL},
+    [VALUE_KEY_ID] = {"ID", check_key_id, NULL},
     [VALUE_KIND] = {"KIND", check_kind, "event forward"},
     [VALUE_LABEL] = {"NAME", check_label, NULL},
     [VALUE_LIMIT] = {"N", check_limit, NULL},

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/crypto.h"
 #include "base/seal.h"
@@ -21,7 +22,7 @@
 #include "nouns.h"
 #include "output.h"
 #include "platform_probe.h"
-#include "store/housekeeping.h"
+#include "store/heartbeat.h"
 #include "store/refusal.h"
 #include "store/seal_context.h"
 #include "store/upkeep.h"
@@ -139,7 +140,9 @@ static void check_open(struct report *report) {
     const char *file = target_file(call->config.database);
     if (file && !check_mode(report, "database mode", file))
         return;
-    if (store_open(call->config.database, &call->store) == STORE_OK)
+    const enum store_result result = store_open(call->config.database, &call->store);
+    call->now = clock_now(); /* a server of the database has set the clock */
+    if (result == STORE_OK)
         return;
     report_add(report, FAIL, "database", "%s", store_reason(call->store));
     store_close(call->store);
@@ -453,11 +456,11 @@ static void check_linked(struct report *report) {
 }
 
 static void (*const checks[])(struct report *report) = {
-    check_config,   check_keys,          check_unopened,           check_open,
-    check_database, doctor_check_reader, doctor_check_connections, check_tokens,
-    check_disk,     check_spool,         check_upstream,           check_confinement,
-    check_access,   check_types,         doctor_check_counters,    check_refusals,
-    check_foreign,  check_linked,        doctor_check_site,
+    check_config,      check_keys,         check_unopened,      check_open,
+    check_database,    doctor_check_hosts, doctor_check_reader, doctor_check_connections,
+    check_tokens,      check_disk,         check_spool,         check_upstream,
+    check_confinement, check_access,       check_types,         doctor_check_counters,
+    check_refusals,    check_foreign,      check_linked,        doctor_check_site,
 };
 
 int doctor_run(struct invocation *call) {

@@ -31,6 +31,7 @@ enum value_kind {
     VALUE_FILE,
     VALUE_HOOK_URL,
     VALUE_IDENTITY,
+    VALUE_KEY_ID,
     VALUE_KIND,
     VALUE_LABEL,
     VALUE_LIMIT,

@@ -56,4 +56,7 @@ void report_add_findings(struct report *report, const struct store_finding *find
  * adds nothing when neither is given. */
 void doctor_check_site(struct report *report);
 
+/* Adds the lines about the hosts on the database. */
+void doctor_check_hosts(struct report *report);
+
 #endif

@@ -53,8 +53,11 @@ int refusal_show(struct invocation *call);
 int refusal_retry(struct invocation *call);
 int refusal_drop(struct invocation *call);
 
+int key_add(struct invocation *call);
+int key_drop(struct invocation *call);
 int key_list(struct invocation *call);
 int key_rotate(struct invocation *call);
+int key_use(struct invocation *call);
 
 int doctor_run(struct invocation *call);
 int backup_run(struct invocation *call);

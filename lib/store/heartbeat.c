@@ -1,0 +1,62 @@
+#include "store/heartbeat.h"
+
+#include "store/sql.h"
+
+enum store_result store_upsert_heartbeat(struct store *store,
+                                         const struct store_heartbeat *heartbeat) {
+    static struct statement s = {
+        .sql = "INSERT INTO heartbeat (name, host, pid, beat_at, keys, clock_ahead_ms) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name, host) DO UPDATE "
+               "SET pid = excluded.pid, beat_at = excluded.beat_at, keys = excluded.keys, "
+               "clock_ahead_ms = excluded.clock_ahead_ms"};
+    while (sql_transact(store))
+        sql_run(store, &s, TEXT(heartbeat->name), TEXT(heartbeat->host), INTEGER(heartbeat->pid),
+                INTEGER(heartbeat->at), TEXT(heartbeat->keys), INTEGER(heartbeat->clock_ahead_ms));
+    return sql_result(store);
+}
+
+enum store_result store_find_heartbeat(struct store *store, const char *name, int64_t *beat_at) {
+    static struct statement s = {.sql = "SELECT max(beat_at) FROM heartbeat WHERE name = ?1"};
+    *beat_at = INT64_MIN;
+    sql_start(store, &s, TEXT(name));
+    if (sql_row(store, &s)) {
+        if (!column_is_null(&s, 0))
+            *beat_at = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    return sql_result(store);
+}
+
+enum store_result store_list_heartbeats(struct store *store, struct arena *arena,
+                                        struct store_heartbeat **heartbeats, size_t *count) {
+    static struct statement s = {.sql = "SELECT name, host, pid, beat_at, keys, clock_ahead_ms "
+                                        "FROM heartbeat ORDER BY name, host"};
+    struct buffer rows = buffer_in(arena);
+    sql_start_with(store, &s, NULL, 0);
+    while (sql_row(store, &s)) {
+        const struct store_heartbeat row = {.name = column_text(&s, 0, arena),
+                                            .host = column_text(&s, 1, arena),
+                                            .pid = column_integer(&s, 2),
+                                            .at = column_integer(&s, 3),
+                                            .keys = column_text(&s, 4, arena),
+                                            .clock_ahead_ms = column_integer(&s, 5)};
+        buffer_add(&rows, &row, sizeof row);
+    }
+    *count = rows.n / sizeof **heartbeats;
+    *heartbeats = (struct store_heartbeat *)(void *)rows.p;
+    return sql_result(store);
+}
+
+enum store_result store_delete_heartbeats(struct store *store, int64_t before, size_t *removed) {
+    static struct statement find = {.sql = "SELECT 1 FROM heartbeat WHERE beat_at < ?1 LIMIT 1"};
+    static struct statement s = {.sql = "DELETE FROM heartbeat WHERE beat_at < ?1"};
+    *removed = 0;
+    sql_start(store, &find, INTEGER(before));
+    if (!sql_row(store, &find))
+        return sql_result(store); /* without taking the write lock */
+    sql_stop(&find);
+    while (sql_transact(store))
+        if (sql_run(store, &s, INTEGER(before)))
+            *removed = (size_t)sql_changes(store);
+    return sql_result(store);
+}
