@@ -20,6 +20,7 @@ setup() {
     : >"$calls"
     put_program dpkg-query 'printf "installed gcc\ninstalled curl\nconfig-files jq\n"; exit 1'
     put_program apt-get 'echo "apt-get $*" >>"'"$calls"'"'
+    export SETUP_POLICY=$BATS_TEST_TMPDIR/policy-rc.d
     cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -53,6 +54,23 @@ set_up_as_user() {
     [[ $output == *'installing jq libfcgi-dev'* ]]
     [[ $(<"$calls") == *'install --no-install-recommends jq libfcgi-dev' ]]
     assert_equal "$(wc -l <"$calls")" 1
+}
+
+@test "services of the packages are not started during the installation, and may be afterwards" {
+    ((EUID == 0)) || put_program sudo 'shift; [[ $1 != true ]] || exit 0; exec "$@"'
+    put_program apt-get '"$SETUP_POLICY"; echo "policy $?" >>"'"$calls"'"'
+    set_up jq
+    assert_equal "$status" 0
+    assert_equal "$(<"$calls")" 'policy 101'
+    [[ ! -e $SETUP_POLICY ]]
+}
+
+@test "a policy about services that the machine has is kept" {
+    ((EUID == 0)) || put_program sudo 'shift; [[ $1 != true ]] || exit 0; exec "$@"'
+    echo mine >"$SETUP_POLICY"
+    set_up jq
+    assert_equal "$status" 0
+    assert_equal "$(<"$SETUP_POLICY")" mine
 }
 
 @test "outdated package lists are updated" {
