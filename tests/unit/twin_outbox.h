@@ -81,6 +81,7 @@ static inline void take_lease(const struct store_delivery *delivery, enum store_
                                             .is_probe = delivery->is_probe,
                                             .verdict = verdict,
                                             .started_at = now + 1,
+                                            .next_attempt_at = case_time,
                                             .status = verdict == VERDICT_DELIVERED ? 200 : 500,
                                             .error = verdict == VERDICT_DELIVERED ? NULL : "500"};
 }
@@ -183,7 +184,7 @@ static char some_event[ID_SIZE];
 
 static inline void make_dead_events(void) {
     make_second_webhook();
-    make_events(PEOPLE, 1);
+    make_events(4, 1); /* each is in the hands of a courier most of the time */
     snprintf(some_event, ID_SIZE, "%s",
              ask_text(text("SELECT min(id) FROM event WHERE user_id = '%s'", user_id)));
 }
@@ -233,19 +234,22 @@ static inline void replay_merged(int twin, int round) {
 /* --- suspended webhooks --- */
 
 static inline void resume(int twin, int round) {
-    const struct destination_change changed = {.id = twin % 2 ? webhook_id : second_webhook,
+    const struct destination_change changed = {.id = round % 2 ? webhook_id : second_webhook,
                                                .user_id = user_id,
-                                               .pauses = round % 2,
-                                               .resumes = !(round % 2),
+                                               .pauses = round % 4 == 0,
+                                               .resumes = round % 4 != 0,
                                                .now = now + 1};
     const char *const *emails;
     size_t count;
+    bool more;
     if (twin < 4)
-        work(twin, 1, VERDICT_GONE, false);
+        work(twin, 2, twin ? VERDICT_RETRY : VERDICT_GONE, false);
     else if (twin < 6)
         does(store_resume_webhooks(store, &scratch, case_time + 1, &emails, &count));
-    else
+    else if (twin == 6)
         does(store_change_destination(store, &changed));
+    else
+        does(store_replay_dead_events(store, user_id, 0, case_time + 1, &count, &more));
 }
 
 static inline void verify_resumed(int rounds) {

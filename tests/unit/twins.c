@@ -37,7 +37,8 @@ static const struct twins cases[] = {
     {"store_delete_user store_set_password store_insert_link store_replace_token "
      "store_rehash_password", make_users_with_logins, delete_users, verify_deleted, false},
     {"store_insert_session", make_password, log_in, verify_sessions, false},
-    {"store_use_link store_delete_session store_delete_other_sessions", NULL, use_links, NULL, false},
+    {"store_use_link store_delete_session store_delete_other_sessions",
+     NULL, use_links, NULL, false},
     {"store_renew_session store_delete_old_logins", make_password, renew, NULL, false},
     {"store_begin_login store_fail_login", NULL, fail_logins, verify_failures, false},
     {"store_clear_login_failures", NULL, clear_failures, NULL, false},
@@ -48,6 +49,7 @@ static const struct twins cases[] = {
      "store_delete_heartbeats",
      NULL, refuse, verify_refusals, false},
     {"store_delete_old_rows store_insert_idempotency_key", NULL, restart_keys, NULL, false},
+    {"store_delete_old_rows store_delete_old_logins", make_old_keys, delete_old, NULL, false},
     {"store_delete_old_rows store_repair_times store_replay_events",
      rename_pruned, prune, NULL, false},
 };
