@@ -33,6 +33,8 @@ static inline struct slice seal_now(void *context) {
 static const struct store_secret current_code = {.seal = seal_now};
 
 static inline bool begin_rotation(void *context) {
+    if (atomic_exchange(&board->cells[2], 1))
+        fault("two rotations at the same time");
     *(int *)context = board->cells[1] + 1;
     return true;
 }
@@ -45,6 +47,7 @@ static inline struct slice seal_again(void *context, const struct store_sealed *
 static inline bool end_rotation(void *context, size_t changed) {
     (void)changed;
     board->cells[1] = *(int *)context;
+    board->cells[2] = 0;
     return true;
 }
 
@@ -389,9 +392,22 @@ static inline void restart_keys(int twin, int round) {
 
 enum { OLD_ROWS = 520 }; /* more than one transaction deletes */
 
-static inline void make_old_keys(void) {
-    for (int i = 0; i < OLD_ROWS; i++)
-        start_key(text("%d", i), now - 2 * IDEMPOTENCY_KEPT_MS);
+static inline void make_key(void) {
+    start_key("kept", now);
+}
+
+/* Inserts keys and failures. */
+static inline void insert_old(int round) {
+    change(
+        text("INSERT INTO idempotency (user_id, key, route, fingerprint, request_id, created_at) "
+             "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) "
+             "SELECT user_id, 'old ' || i, route, fingerprint, request_id, 1 "
+             "FROM idempotency, n WHERE user_id = '%s' AND key = 'kept'",
+             OLD_ROWS, user_id));
+    change(text("INSERT INTO login_failure (subject, failures, attempt_id, blocked_until, "
+                "forget_at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                "WHERE i < 150) SELECT '%s.%d.' || i, 1, '', 0, 1 FROM n",
+                user_id, round));
 }
 
 static inline void leaves_none(size_t removed, const char *table, const char *condition) {
@@ -401,16 +417,14 @@ static inline void leaves_none(size_t removed, const char *table, const char *co
 
 static inline void delete_old(int twin, int round) {
     size_t removed;
-    if (is_phase(round, 0, 2)) {
-        does(store_delete_old_rows(store, now, &removed));
-        leaves_none(removed, "idempotency", text("created_at < %lld", (long long)now - 1000));
+    if (is_phase(round, 0, 3) && twin == 0) {
+        insert_old(round);
+    } else if (is_phase(round, 1, 3)) {
         does(store_delete_old_logins(store, now, 100, &removed));
         leaves_none(removed, "login_failure", "forget_at = 1");
-    } else if (twin == 0) {
-        change(text("INSERT INTO login_failure (subject, failures, attempt_id, blocked_until, "
-                    "forget_at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
-                    "WHERE i < 150) SELECT '%s.%d.' || i, 1, '', 0, 1 FROM n",
-                    user_id, round));
+    } else if (is_phase(round, 2, 3)) {
+        does(store_delete_old_rows(store, now, &removed));
+        leaves_none(removed, "idempotency", "created_at = 1");
     }
 }
 

@@ -81,13 +81,17 @@ static inline void take_lease(const struct store_delivery *delivery, enum store_
                                             .is_probe = delivery->is_probe,
                                             .verdict = verdict,
                                             .started_at = now + 1,
-                                            .next_attempt_at = case_time,
+                                            .next_attempt_at = case_time + 4000,
                                             .status = verdict == VERDICT_DELIVERED ? 200 : 500,
                                             .error = verdict == VERDICT_DELIVERED ? NULL : "500"};
 }
 
-/* Leases at most `limit` events of each webhook, after the attempts in progress have ended. */
-static inline void work(int twin, size_t limit, enum store_verdict verdict, bool checks_order) {
+enum { FIRST = 1, SECOND = 2 }; /* webhooks */
+
+/* Leases at most `limit` events of each of the webhooks, after the attempts in progress have ended.
+ */
+static inline void work(int twin, int webhooks, size_t limit, enum store_verdict verdict,
+                        bool checks_order) {
     const struct store_share shares[] = {{webhook_id, user_id, limit},
                                          {second_webhook, user_id, limit}};
     struct store_attempt ended[LEASED_AT_ONCE];
@@ -99,11 +103,11 @@ static inline void work(int twin, size_t limit, enum store_verdict verdict, bool
             atomic_store(&board->cells[leased[i].cell], 0);
     }
     const struct store_exchange exchange = {.courier = text("cou_%d", twin),
-                                            .now = case_time + 1000,
+                                            .now = case_time + 5000,
                                             .attempts = ended,
                                             .attempt_count = leased_count,
-                                            .shares = shares,
-                                            .share_count = 2};
+                                            .shares = webhooks == SECOND ? shares + 1 : shares,
+                                            .share_count = webhooks == (FIRST | SECOND) ? 2 : 1};
     leased_count = 0;
     if (!does(store_exchange_events(store, &scratch, &exchange, &deliveries, &count)))
         return;
@@ -130,7 +134,7 @@ static inline void give_back(int twin) {
 static inline void deliver(int twin, int round) {
     if (twin == 7 && round % 2)
         give_back(twin);
-    work(twin, 1, VERDICT_DELIVERED, true);
+    work(twin, FIRST | SECOND, 1, VERDICT_DELIVERED, true);
 }
 
 static inline void verify_deliveries(int rounds) {
@@ -194,7 +198,7 @@ static inline void replay(int twin, int round) {
     bool more;
     (void)round;
     if (twin < 4)
-        work(twin, 2, VERDICT_DEAD, false);
+        work(twin, twin < 2 ? FIRST : SECOND, LEASED_AT_ONCE, VERDICT_DEAD, false);
     else if (twin == 4)
         does(store_replay_event(store, user_id, some_event, case_time + 1));
     else if (twin < 7)
@@ -243,7 +247,7 @@ static inline void resume(int twin, int round) {
     size_t count;
     bool more;
     if (twin < 4)
-        work(twin, 2, twin ? VERDICT_RETRY : VERDICT_GONE, false);
+        work(twin, FIRST | SECOND, 2, twin ? VERDICT_RETRY : VERDICT_GONE, false);
     else if (twin < 6)
         does(store_resume_webhooks(store, &scratch, case_time + 1, &emails, &count));
     else if (twin == 6)
