@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "store/sql.h"
 
-enum { TWINS = 8, MOST_ROUNDS = 100, LEAST_ROUNDS = 8, CELLS = 1024, CASE_MS = 600 };
+enum { TWINS = 8, MOST_ROUNDS = 100, LEAST_ROUNDS = 6, CELLS = 1024, CASE_MS = 300 };
 
 struct twins {
     const char *use_cases; /* names of the store's functions, separated by spaces */
