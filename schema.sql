@@ -114,6 +114,45 @@ CREATE TABLE line (
 ) STRICT;
 CREATE INDEX line_account ON line (account_id);
 
+-- A number that every change of a row by which requests are authorized replaces: of a user, an API
+-- token, a plan, an account or a line. A process that keeps such rows compares it before it uses them
+-- (lib/store/settings.c). It is random, so that a restored database does not repeat one.
+CREATE TABLE settings_version (
+    id      INTEGER PRIMARY KEY CHECK (id = 1),
+    version INTEGER NOT NULL
+) STRICT;
+INSERT INTO settings_version (id, version) VALUES (1, 0);
+CREATE TRIGGER user_settings_insert AFTER INSERT ON "user" BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER user_settings_update AFTER UPDATE OF id, email, default_account_id, primary_line_id, deleted_at ON "user" BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER user_settings_delete AFTER DELETE ON "user" BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER api_token_settings_insert AFTER INSERT ON api_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER api_token_settings_update AFTER UPDATE ON api_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER api_token_settings_delete AFTER DELETE ON api_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER plan_settings_insert AFTER INSERT ON plan BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER plan_settings_update AFTER UPDATE ON plan BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER plan_settings_delete AFTER DELETE ON plan BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER account_settings_insert AFTER INSERT ON account BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER account_settings_update AFTER UPDATE ON account BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER account_settings_delete AFTER DELETE ON account BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER line_settings_insert AFTER INSERT ON line BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER line_settings_update AFTER UPDATE ON line BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER line_settings_delete AFTER DELETE ON line BEGIN
+    UPDATE settings_version SET version = random(); END;
+
 -- A person that a business account has contact with, identified by phone, by business-scoped user id
 -- (BSUID), or both (spec 2.3). The BSUID is stored byte for byte, the phone as digits only.
 CREATE TABLE contact (

@@ -31,7 +31,8 @@ old_database() {
     sqlite3 "$1" "PRAGMA application_id = $application; PRAGMA user_version = $2"
 }
 
-# The schema of a database in a canonical order: columns, keys, references, checks, indexes, STRICT.
+# The schema of a database in a canonical order: columns, keys, references, checks, indexes, STRICT,
+# triggers.
 # Comments, spaces and the order of columns are left out: describe FILE
 describe() {
     sqlite3 -batch "$1" <<'END'
@@ -47,6 +48,8 @@ SELECT 'index', t.name, iif(i.origin = 'c', i.name, i.origin), i."unique", i.par
         (SELECT group_concat(x.name || iif(x.desc, ' desc', '') || ' ' || x.coll, ',')
          FROM pragma_index_xinfo(i.name) x WHERE x.key = 1)
     FROM pragma_table_list t, pragma_index_list(t.name) i WHERE t.schema = 'main' ORDER BY 2, 3, 6;
+SELECT 'trigger', tbl_name, replace(replace(replace(sql, char(10), ' '), '    ', ' '), '  ', ' ')
+    FROM sqlite_master WHERE type = 'trigger' ORDER BY name;
 END
     sqlite3 -batch "$1" "SELECT name || ' ' || sql || char(10) || '/' FROM sqlite_master
         WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'" | conditions | sort

@@ -198,6 +198,8 @@ describe() {
             ORDER BY conrelid::regclass::text, 3"
     db "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
             AND tablename <> 'schema_version' ORDER BY 1"
+    db "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1"
+    db "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1"
 }
 
 @test "every schema version from 5 on becomes what a new database has" {

@@ -46,6 +46,8 @@ static void open_database(struct request *rq) {
     rq->now = clock_now();           /* a server of the database has set the clock */
     if (!(rq->needs & USES_NETWORK)) /* it is confined, or will be */
         store_forbid_reconnecting(open_store);
+    if (open_result == STORE_OK && transport_is_fastcgi())
+        store_keep_settings(open_store);
 }
 
 static bool is_on_server(const struct request *rq) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/settings.h"
+
 /* --- the connection --- */
 
 static enum store_result open_store(const char *target, bool for_reading, struct store **store) {
@@ -24,6 +26,7 @@ enum store_result store_open_for_reading(const char *target, struct store **stor
 void store_close(struct store *store) {
     if (!store)
         return;
+    settings_free(store);
     for (struct statement *s = store->prepared; s; s = s->next) {
         store->driver->drop(s);
         s->prepared = NULL;

@@ -38,6 +38,11 @@ static const struct {
     {" STRICT", ""},
 };
 
+#define SETTINGS_CHANGED                                                                           \
+    "CREATE OR REPLACE FUNCTION settings_changed() RETURNS trigger LANGUAGE plpgsql AS "           \
+    "$$ BEGIN UPDATE settings_version SET version = CAST(random() * 9007199254740991 AS BIGINT); " \
+    "RETURN NULL; END $$"
+
 enum { WORD_COUNT = sizeof words / sizeof *words };
 
 static bool is_end_of_word(char c) {
@@ -57,7 +62,19 @@ static size_t add_word(struct buffer *text, const char *sql) {
     return 1;
 }
 
+/* A trigger calls the function that tools/schema/postgresql.awk makes of the statement that all
+ * triggers of the schema have. */
+static bool run_trigger(struct store *store, const char *sql) {
+    char trigger[512];
+    const char *end = strstr(sql, " BEGIN ");
+    snprintf(trigger, sizeof trigger, "%.*s EXECUTE FUNCTION settings_changed()", (int)(end - sql),
+             sql);
+    return postgresql_script(store, SETTINGS_CHANGED) && postgresql_script(store, trigger);
+}
+
 static bool run_translated(struct store *store, const char *sql) {
+    if (strncmp(sql, "CREATE TRIGGER ", 15) == 0)
+        return run_trigger(store, sql);
     struct arena arena;
     arena_init(&arena, 1024 * 1024, NULL);
     struct buffer text = buffer_in(&arena);

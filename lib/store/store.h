@@ -74,6 +74,11 @@ void store_forbid_reconnecting(struct store *store);
  * the result does not depend on the speed of the machine. */
 void store_limit_work(struct store *store, int64_t most);
 
+/* Has the store keep users and lines that it finds by API token and by the platform's id, until a
+ * row by which requests are authorized changes: for processes that serve many requests. Does
+ * nothing for NULL. */
+void store_keep_settings(struct store *store);
+
 /* Closes the store. Does nothing for NULL. */
 void store_close(struct store *store);
 

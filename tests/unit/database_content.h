@@ -1,5 +1,6 @@
 /* The content of a test's database as text, one line for each value: TABLE.COLUMN:TYPE VALUE. The
- * rows of a table are in the order of its first columns. */
+ * rows of a table are in the order of its first columns. The table settings_version is left out: it
+ * has a random number. */
 #ifndef SWITCHBOARD_TEST_DATABASE_CONTENT_H
 #define SWITCHBOARD_TEST_DATABASE_CONTENT_H
 
@@ -33,7 +34,9 @@ static inline void add_file(struct buffer *out) {
     sqlite3_stmt *s = NULL;
     if (!reader)
         check(sqlite3_open(database, &reader) == SQLITE_OK, "%s", database);
-    sqlite3_prepare_v2(reader, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
+    sqlite3_prepare_v2(reader,
+                       "SELECT name FROM sqlite_schema WHERE type = 'table' "
+                       "AND name <> 'settings_version' ORDER BY name",
                        -1, &s, NULL);
     while (sqlite3_step(s) == SQLITE_ROW)
         add_file_rows(reader, out, (const char *)sqlite3_column_text(s, 0));
@@ -82,7 +85,8 @@ static inline void add_server(struct buffer *out) {
     if (!reader)
         reader = PQconnectdb(database);
     PGresult *tables = PQexec(reader, "SELECT tablename FROM pg_tables "
-                                      "WHERE schemaname = current_schema() ORDER BY 1");
+                                      "WHERE schemaname = current_schema() "
+                                      "AND tablename <> 'settings_version' ORDER BY 1");
     check(PQresultStatus(tables) == PGRES_TUPLES_OK, "%s", PQerrorMessage(reader));
     for (int i = 0; i < PQntuples(tables); i++)
         add_server_rows(reader, out, PQgetvalue(tables, i, 0));

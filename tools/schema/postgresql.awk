@@ -1,7 +1,8 @@
 # Prints schema.sql in PostgreSQL's words: awk -f postgresql.awk schema.sql
 #
 # Types: INTEGER is BIGINT, BLOB is BYTEA, TEXT is ordered by bytes as in SQLite. A reference to a table
-# that is created later becomes an ALTER TABLE at the end. STRICT and comments are left out.
+# that is created later becomes an ALTER TABLE at the end. STRICT and comments are left out. A trigger,
+# which has one statement, calls a function; all triggers of the schema have the same statement.
 
 function trim(text) {
     gsub(/^[ \t\n]+|[ \t\n]+$/, "", text)
@@ -62,12 +63,28 @@ function print_table(text,    i, depth, part, c) {
     source = source $0 "\n"
 }
 
+# Prints the function of the triggers, and removes their statements from the source.
+function print_function(    begin, text) {
+    begin = index(source, " BEGIN\n")
+    if (!begin)
+        return
+    text = substr(source, begin + 7)
+    text = trim(substr(text, 1, index(text, "END;") - 1))
+    gsub(/random\(\)/, "CAST(random() * 9007199254740991 AS BIGINT)", text)
+    print "CREATE FUNCTION settings_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN " text \
+        " RETURN NULL; END $$;"
+    gsub(/ BEGIN\n[^;]*; END;/, " EXECUTE FUNCTION settings_changed();", source)
+}
+
 END {
+    print_function()
     count = split(source, statements, ";")
     for (n = 1; n <= count; n++) {
         statement = trim(statements[n])
         if (statement ~ /^CREATE TABLE /)
             print_table(statement)
+        else if (statement ~ /^(CREATE TRIGGER|INSERT INTO) /)
+            print statement ";"
         else if (statement != "") {
             # the name of an index may be a reserved word
             match(statement, /INDEX [a-z_]+/)

@@ -1,0 +1,153 @@
+#include "store/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/driver.h"
+
+enum { MOST = 64 /* rows of a kind: then all are read again */, MOST_BYTES = 4 * 1024 * 1024 };
+
+struct kept_user {
+    unsigned char hash[32];
+    struct store_user user;
+};
+
+struct kept_line {
+    const char *user_id;
+    struct store_line line;
+};
+
+struct settings {
+    bool is_known; /* `version` was read, and the database has one */
+    int64_t version;
+    struct arena arena; /* of the texts */
+    struct kept_user users[MOST];
+    struct kept_line lines[MOST];
+    size_t user_count, line_count;
+};
+
+void store_keep_settings(struct store *store) {
+    if (!store || store->settings)
+        return;
+    store->settings = calloc(1, sizeof *store->settings);
+    if (store->settings)
+        arena_init(&store->settings->arena, MOST_BYTES, NULL);
+}
+
+void settings_free(struct store *store) {
+    if (!store->settings)
+        return;
+    arena_free(&store->settings->arena);
+    free(store->settings);
+    store->settings = NULL;
+}
+
+static void forget(struct settings *kept) {
+    arena_reset(&kept->arena);
+    kept->user_count = kept->line_count = 0;
+}
+
+/* Forgets the rows if the version has changed. Returns the settings; NULL: nothing may be kept. */
+static struct settings *current(struct store *store) {
+    static struct statement s = {.sql = "SELECT version FROM settings_version WHERE id = 1"};
+    struct settings *kept = store->settings;
+    if (!kept)
+        return NULL;
+    sql_start(store, &s);
+    const bool is_known = sql_row(store, &s);
+    const int64_t version = is_known ? column_integer(&s, 0) : 0;
+    if (is_known)
+        sql_stop(&s);
+    if (!is_known || !kept->is_known || version != kept->version)
+        forget(kept);
+    kept->is_known = is_known;
+    kept->version = version;
+    return is_known ? kept : NULL;
+}
+
+/* --- copies --- */
+
+static const char *copy_text(struct arena *arena, const char *text) {
+    return text ? arena_copy(arena, slice_of(text)) : NULL;
+}
+
+static struct store_user copy_user(struct arena *arena, struct store_user user) {
+    user.id = copy_text(arena, user.id);
+    user.email = copy_text(arena, user.email);
+    user.default_account_id = copy_text(arena, user.default_account_id);
+    user.primary_line_id = copy_text(arena, user.primary_line_id);
+    user.plan_name = copy_text(arena, user.plan_name);
+    return user;
+}
+
+static struct store_account copy_account(struct arena *arena, struct store_account account) {
+    account.id = copy_text(arena, account.id);
+    account.user_id = copy_text(arena, account.user_id);
+    account.waba_id = copy_text(arena, account.waba_id);
+    account.name = copy_text(arena, account.name);
+    account.email = copy_text(arena, account.email);
+    if (account.sealed_token.p)
+        account.sealed_token.p = arena_copy(arena, account.sealed_token);
+    return account;
+}
+
+static struct store_line copy_line(struct arena *arena, struct store_line line) {
+    line.id = copy_text(arena, line.id);
+    line.account_id = copy_text(arena, line.account_id);
+    line.phone_number_id = copy_text(arena, line.phone_number_id);
+    line.phone_number = copy_text(arena, line.phone_number);
+    line.name = copy_text(arena, line.name);
+    line.platform_type = copy_text(arena, line.platform_type);
+    line.account = copy_account(arena, line.account);
+    return line;
+}
+
+/* --- users --- */
+
+bool settings_find_user(struct store *store, struct arena *arena, const unsigned char hash[32],
+                        struct store_user *user) {
+    const struct settings *kept = current(store);
+    for (size_t i = 0; kept && i < kept->user_count; i++)
+        if (memcmp(kept->users[i].hash, hash, 32) == 0) {
+            *user = copy_user(arena, kept->users[i].user);
+            return true;
+        }
+    return false;
+}
+
+void settings_keep_user(struct store *store, const unsigned char hash[32],
+                        const struct store_user *user) {
+    struct settings *kept = store->settings;
+    if (!kept || !kept->is_known)
+        return;
+    if (kept->user_count == MOST)
+        forget(kept);
+    struct kept_user *to = &kept->users[kept->user_count++];
+    memcpy(to->hash, hash, 32);
+    to->user = copy_user(&kept->arena, *user);
+}
+
+/* --- lines --- */
+
+bool settings_find_line(struct store *store, struct arena *arena, const char *user_id,
+                        const char *phone_number_id, struct store_line *line) {
+    const struct settings *kept = current(store);
+    for (size_t i = 0; kept && i < kept->line_count; i++)
+        if (strcmp(kept->lines[i].line.phone_number_id, phone_number_id) == 0 &&
+            strcmp(kept->lines[i].user_id, user_id) == 0) {
+            *line = copy_line(arena, kept->lines[i].line);
+            return true;
+        }
+    return false;
+}
+
+void settings_keep_line(struct store *store, const char *user_id, const struct store_line *line) {
+    struct settings *kept = store->settings;
+    if (!kept || !kept->is_known)
+        return;
+    if (kept->line_count == MOST)
+        forget(kept);
+    struct kept_line *to = &kept->lines[kept->line_count++];
+    to->user_id = copy_text(&kept->arena, user_id);
+    to->line = copy_line(&kept->arena, *line);
+}
