@@ -248,7 +248,7 @@ spoil_code() {
     set_config https://example.org/hook s3cret
     hold_database
     set_config https://example.org/hook other
-    assert_error 500 INTERNAL_ERROR 'busy; try again in a second'
+    assert_busy
     assert_header Retry-After 1
     release_database
     config_is https://example.org/hook s3cret

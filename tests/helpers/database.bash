@@ -208,6 +208,13 @@ hold_database() {
         FROM pg_tables WHERE schemaname = 'public' \gexec"
 }
 
+# Expects the answer of a route that waited too long for the database: 500, on a server 503.
+assert_busy() {
+    local expected=500
+    [[ -z ${SERVER-} ]] || expected=503
+    assert_error "$expected" INTERNAL_ERROR 'busy; try again in a second'
+}
+
 release_database() {
     run_in_writer 'ROLLBACK;'
     end_writer
