@@ -1155,7 +1155,8 @@ finds() {
     local name=postgresql://a.example:5432,b.example/gateway reason
     local url='postgresql://gateway:SECRET@a.example:5432,b.example/gateway?password=SECRET'
     reason='this program supports no database at postgresql://; '
-    reason+='it supports the absolute path of a SQLite database'
+    reason+='it supports the absolute path of a SQLite database. '
+    reason+='For a server install the programs that `make POSTGRESQL=1` builds'
     write_config "spool_dir = $STACK/spool" "database = $url"
     finds FAIL database "$reason"
     assert_equal "$(doctor_line config.database)" "ok $name"

@@ -44,5 +44,11 @@ enum store_result driver_refuse(const char *target, struct store **out) {
         snprintf(store->reason + used, sizeof store->reason - used, "%s %s", i ? "," : "",
                  drivers[i].meaning);
     }
+#ifndef SWITCHBOARD_POSTGRESQL
+    const size_t end = strlen(store->reason);
+    if (n)
+        snprintf(store->reason + end, sizeof store->reason - end,
+                 ". For a server install the programs that `make POSTGRESQL=1` builds");
+#endif
     return STORE_UNAVAILABLE;
 }
