@@ -1,10 +1,15 @@
 #!/usr/bin/env bats
-# A database on a PostgreSQL server: init, migrations, the role that reads, doctor, and bad input. The file
-# has servers of its own. It runs with programs that support PostgreSQL (`make POSTGRESQL=1`).
+# A database on a PostgreSQL server: init, migrations, the role that reads, doctor, and bad input.
+# The file has servers of its own. It runs with programs that support PostgreSQL: those of OUT
+# (`make POSTGRESQL=1`), or of SERVER_OUT, which `make test` builds beside the default ones.
 # transports: direct
 load helpers/all
 load helpers/postgresql
 load helpers/webhook
+
+if [[ -n ${SERVER_OUT-} ]]; then
+    export OUT=$SERVER_OUT HELPERS=$SERVER_HELPERS
+fi
 
 supports_postgresql() {
     grep -q PQconnectdbParams "$OUT/tools/switchboard"
