@@ -657,3 +657,21 @@ found() {
     sql "$MAIN" postgres 'ALTER ROLE switchboard CONNECTION LIMIT -1'
     [[ $(found connections) =~ ^'fail '[0-9]+' of 2 in use' ]] || fail "$(found connections)"
 }
+
+# --- installation ---
+
+@test "make install POSTGRESQL=1 installs these programs in place of the default ones" {
+    local tree=$BATS_TEST_TMPDIR/tree program
+    # what its recipe runs, after a build
+    make -s --no-print-directory -n -C "$root" POSTGRESQL=1 OUT="$OUT" DESTDIR="$tree" install 2>/dev/null |
+        grep -F "OUT='$OUT' DESTDIR='$tree' PREFIX='/usr' tools/install"
+    (cd "$root" && OUT=$OUT DESTDIR=$tree tools/install)
+    for program in "$tree"/usr/lib/switchboard/cgi-bin/* "$tree/usr/bin/switchboard"; do
+        cmp "$program" "$(find "$OUT/cgi-bin" "$OUT/tools" -maxdepth 1 -name "${program##*/}")"
+    done
+    grep -q PQconnectdbParams "$tree/usr/lib/switchboard/cgi-bin/me"
+    "$tree/usr/bin/switchboard" init
+    [[ $("$tree/usr/bin/switchboard" manual switchboard.conf) == *database_reader* ]]
+    (cd "$root" && DESTDIR=$tree tools/uninstall)
+    refute test -e "$tree/usr/bin/switchboard"
+}
