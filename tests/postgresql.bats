@@ -48,6 +48,7 @@ setup() {
 teardown() {
     supports_postgresql || return 0
     end_processes
+    drop_databases "$BATS_FILE_TMPDIR/main"
     no_password_shown
 }
 

@@ -77,6 +77,14 @@ sql() {
     psql -qAtX -v ON_ERROR_STOP=1 -h "$1" -p "$(port_of "$1")" -U postgres -d "$2" "${options[@]}"
 }
 
+# Removes the databases of the role switchboard: drop_databases DIRECTORY
+drop_databases() {
+    psql -qAtX -h "$1" -p "$(port_of "$1")" -U postgres -d postgres >/dev/null <<'END'
+SELECT format('DROP DATABASE %I WITH (FORCE)', datname) FROM pg_database
+    WHERE datdba = 'switchboard'::regrole \gexec
+END
+}
+
 # Ends processes with the test, however it ends: its teardown calls end_processes.
 end_with_test() { # PID...
     printf '%s\n' "$@" >>"$BATS_TEST_TMPDIR/processes"
@@ -93,7 +101,7 @@ end_processes() {
 # Starts a standby of a server, with the same roles: start_standby DIRECTORY PRIMARY
 start_standby() {
     make_server_directory "$1"
-    as_postgres "$postgresql_bin/pg_basebackup" -D "$1/data" -R -X stream -c fast -h "$2" \
+    as_postgres "$postgresql_bin/pg_basebackup" -D "$1/data" -R -X stream -c fast --no-sync -h "$2" \
         -p "$(port_of "$2")" -U postgres
     configure_server "$1" "unix_socket_directories = '$1'" "port = $(free_port)"
     start_private_server "$1"
