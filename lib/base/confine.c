@@ -195,8 +195,8 @@ static unsigned calls_of_server(unsigned needs, const char *database) {
 }
 
 /* The files that a new connection to the server reads. */
-static void allow_certificates(struct ruleset *rules, const char *database) {
-    static const char *const names[] = {"sslrootcert", "sslcert", "sslkey", "sslcrl"};
+static void allow_files_of_server(struct ruleset *rules, const char *database) {
+    static const char *const names[] = {"sslrootcert", "sslcert", "sslkey", "sslcrl", "passfile"};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (target_parameter(database, names[i], path, sizeof path))
@@ -226,7 +226,7 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
         allow_path(&rules, config->ca_path, READ);
         allow_path(&rules, config->ca_file, READ);
         if (server_calls)
-            allow_certificates(&rules, database);
+            allow_files_of_server(&rules, database);
     }
     if (needs & SPOOLS_FILES)
         allow_path(&rules, config->spool_dir, READ | CHANGE);
