@@ -38,10 +38,9 @@ spool_dir = $here/spool
 public_url = ${public_url-$(base_of "$1")}
 metrics_file = $here/metrics
 requests_file = $here/requests
+host = host$1
+run_dir = $here/run
 END
-        # TEMPORARY
-        ! grep -qaF run_dir "$OUT/tools/courier" ||
-            printf 'host = host%s\nrun_dir = %s\n' "$1" "$here/run" >>"$here/switchboard.conf.new"
     )
     mv "$here/switchboard.conf.new" "$here/switchboard.conf"
 }
