@@ -132,7 +132,7 @@ suite-programs: $(SUITE_PROGRAMS)
 
 # The files that `make test` runs on a PostgreSQL server too, over FastCGI; DATABASE=postgresql runs
 # all on one. By hand: those in which the programs use the store in many ways.
-SERVER_UNITS := identity webhook repeat
+SERVER_UNITS := identity webhook repeat server_faults
 SERVER_FILES := $(SERVER_UNITS) failover me lines threads contacts changes copy
 ON_SERVER := $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
     SERVER_FILES='$(SERVER_FILES)' \

@@ -330,14 +330,6 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
     return result;
 }
 
-/* Sets up the session. A pooled connection is shared: there the role of the target may only read.
- */
-static bool start_session(struct connection *c) {
-    postgresql_set_clock(&c->store);
-    return !c->is_reader || c->is_pooled ||
-           postgresql_script(&c->store, "SET default_transaction_read_only = on");
-}
-
 static enum store_result check_version(struct store *store) {
     int64_t version = postgresql_integer(store, "SELECT version FROM schema_version");
     enum store_result result = sql_result(store);
@@ -361,13 +353,20 @@ static enum store_result check_version(struct store *store) {
     return STORE_OK;
 }
 
+/* Sets up the session. A pooled connection is shared: there the role of the target may only read.
+ */
+static enum store_result start_session(struct connection *c) {
+    set_fault(c, FAULT_OTHER);
+    postgresql_set_clock(&c->store);
+    if (c->is_reader && !c->is_pooled)
+        postgresql_script(&c->store, "SET default_transaction_read_only = on");
+    enum store_result result = sql_result(&c->store);
+    return result == STORE_OK ? check_version(&c->store) : result;
+}
+
 static enum store_result open_database(const char *target, bool for_reading, struct store **store) {
     enum store_result result = postgresql_connect(target, for_reading, store);
-    if (result == STORE_OK) {
-        start_session(connection_of(*store));
-        result = sql_result(*store);
-    }
-    return result == STORE_OK ? check_version(*store) : result;
+    return result == STORE_OK ? start_session(connection_of(*store)) : result;
 }
 
 static void forget_pending(struct connection *c) {
@@ -442,17 +441,15 @@ static bool connect_again(struct connection *c) {
     PQreset(c->db);
     for (struct statement *s = c->store.prepared; s; s = s->next)
         *((struct prepared *)s->prepared)->name = '\0';
-    if (PQstatus(c->db) == CONNECTION_OK)
-        return start_session(c);
-    c->store.failure = refuse_connection(c);
-    return false;
+    c->store.failure = PQstatus(c->db) == CONNECTION_OK ? start_session(c) : refuse_connection(c);
+    return !c->store.failure;
 }
 
 /* Connects again, several times until `until`. */
 static bool reconnect(struct connection *c, int64_t until) {
     for (int count = 0; !connect_again(c); count++) {
         const int64_t pause = pause_before(count);
-        if (clock_monotonic() + pause >= until)
+        if (c->fault != FAULT_CONNECTION || clock_monotonic() + pause >= until)
             return false;
         pause_ms(pause);
     }

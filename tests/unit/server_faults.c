@@ -1,0 +1,203 @@
+/* Failures of a database server that a transaction or a read survives, and those that it reports in
+ * time (lib/store/sql.h, sql_transact). server_faults.h has those of each use-case. */
+#include "account_line.h"
+
+#ifndef SWITCHBOARD_POSTGRESQL
+int main(void) {
+    puts("skipped: this build supports no database on a server");
+    return 0;
+}
+#else
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/destination.h"
+#include "store/postgresql.h"
+
+static PGconn *other; /* a session of another program */
+
+static void run_other(const char *sql) {
+    PGresult *result = PQexec(other, sql);
+    const ExecStatusType status = PQresultStatus(result);
+    check(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK, "%s: %s", sql,
+          PQerrorMessage(other));
+    PQclear(result);
+}
+
+static void finish_other(void) {
+    for (PGresult *result; (result = PQgetResult(other));) {
+        check(PQresultStatus(result) != PGRES_FATAL_ERROR, "%s", PQerrorMessage(other));
+        PQclear(result);
+    }
+}
+
+static void wait_ms(long ms) {
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000 * 1000}, NULL);
+}
+
+static void end_session(void) {
+    char sql[100];
+    snprintf(sql, sizeof sql, "SELECT pg_terminate_backend(%d, 10000)",
+             PQbackendPID(postgresql_handle(store)));
+    run_other(sql);
+}
+
+static struct statement update = {.sql = "UPDATE \"user\" SET verifying_until = ?2 WHERE id = ?1"};
+
+static bool update_user(const char *id, int64_t value) {
+    return sql_run(store, &update, TEXT(id), INTEGER(value));
+}
+
+/* --- repeated --- */
+
+/* The other session waits for the store's lock for longer than deadlock_timeout, so that the server
+ * ends the store's transaction. */
+static void check_deadlock(void) {
+    int runs = 0;
+    run_other("BEGIN; UPDATE \"user\" SET verifying_until = 7 WHERE id = 'usr_2'");
+    while (sql_transact(store)) {
+        update_user("usr_1", 8);
+        if (++runs == 1) {
+            check(PQsendQuery(other, "UPDATE \"user\" SET verifying_until = 7 WHERE id = 'usr_1'; "
+                                     "COMMIT") == 1,
+                  "%s", PQerrorMessage(other));
+            wait_ms(1500);
+        }
+        update_user("usr_2", 8);
+    }
+    check_ok(sql_result(store));
+    check(runs == 2, "%d runs after a deadlock", runs);
+    finish_other();
+}
+
+static void check_serialization(void) {
+    static struct statement isolate = {.sql = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"};
+    static struct statement look = {.sql = "SELECT verifying_until FROM \"user\" WHERE id = ?1"};
+    int runs = 0;
+    while (sql_transact(store)) {
+        sql_start_with(store, &isolate, NULL, 0);
+        sql_start(store, &look, TEXT("usr_1"));
+        sql_row(store, &look);
+        sql_stop(&look);
+        if (++runs == 1)
+            run_other("UPDATE \"user\" SET verifying_until = 9 WHERE id = 'usr_1'");
+        update_user("usr_1", 10);
+    }
+    check_ok(sql_result(store));
+    check(runs == 2, "%d runs after a serialization failure", runs);
+}
+
+static void check_most_repeats(void) {
+    static struct statement fail = {
+        .sql = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$"};
+    int runs = 0;
+    while (sql_transact(store)) {
+        runs++;
+        update_user("usr_1", 11);
+        sql_start_with(store, &fail, NULL, 0);
+    }
+    const enum store_result result = sql_result(store);
+    check(result == STORE_BUSY && runs == 6, "%d after %d runs", result, runs);
+}
+
+/* A server that became a standby: it takes no writes. */
+static void check_read_only(void) {
+    PQclear(PQexec(postgresql_handle(store), "SET default_transaction_read_only = on"));
+    check_ok(store_end_verification(store, "usr_1"));
+}
+
+static void check_lost_read(void) {
+    struct store_webhook webhook;
+    end_session();
+    check(store_is_alive(store, database), "a process that may connect keeps the store");
+    check_ok(store_find_webhook(store, &arena, "usr_1", &webhook));
+    check(strcmp(webhook.url, "http://127.0.0.1:9/") == 0, "%s", webhook.url);
+}
+
+/* --- reported --- */
+
+static void check_timed(const char *what, enum store_result expected, int64_t least, int64_t most) {
+    const int64_t started = clock_monotonic();
+    const enum store_result result = store_end_verification(store, "usr_1");
+    const int64_t took = clock_monotonic() - started;
+    check(result == expected, "%s: %d %s", what, result, store_reason(store));
+    check(took >= least && took <= most, "%s took %lld ms", what, (long long)took);
+}
+
+static void check_lock_timeout(void) {
+    check_ok(store_set_lock_timeout(store, 300));
+    run_other("BEGIN; UPDATE \"user\" SET verifying_until = 12 WHERE id = 'usr_1'");
+    check_timed("a lock", STORE_BUSY, 300, 5000);
+    check(!store_is_unreachable(store), "a lock is not a lost connection");
+    run_other("ROLLBACK");
+    check_timed("no lock", STORE_OK, 0, 5000);
+}
+
+/* Lets the server refuse connections to the database, or accept them after a while. */
+static void allow_connections(PGconn *administrator, bool allows) {
+    char sql[200];
+    snprintf(sql, sizeof sql, "%sALTER DATABASE \"%s\" ALLOW_CONNECTIONS %s",
+             allows ? "SELECT pg_sleep(0.5); " : "", PQdb(other), allows ? "true" : "false");
+    check(PQsendQuery(administrator, sql) == 1, "%s", PQerrorMessage(administrator));
+    for (PGresult *result; !allows && (result = PQgetResult(administrator)); PQclear(result))
+        check(PQresultStatus(result) == PGRES_COMMAND_OK, "%s", PQerrorMessage(administrator));
+}
+
+static void check_unreachable(void) {
+    PGconn *administrator =
+        PQsetdbLogin(PQhost(other), NULL, NULL, NULL, "postgres", PQuser(other), NULL);
+    end_session();
+    allow_connections(administrator, false);
+    check_timed("a server that refuses connections", STORE_UNAVAILABLE, 0, 5000);
+    check(store_is_unreachable(store), "%s", store_reason(store));
+    check_ok(store_set_lock_timeout(store, 20000));
+    allow_connections(administrator, true);
+    check_timed("a server that accepts connections again", STORE_OK, 1, 20000);
+    PQfinish(administrator);
+}
+
+static void check_large_value(void) {
+    while (sql_transact(store))
+        sql_run(store, &update, BLOB(((struct slice){"", (size_t)1 << 30})), INTEGER(1));
+    check(sql_result(store) == STORE_UNKNOWN && strstr(store_reason(store), "larger than the 1 GB"),
+          "%s", store_reason(store));
+}
+
+/* A process that may not connect. */
+static void check_confined(void) {
+    store_forbid_reconnecting(store);
+    check(store_is_alive(store, database), "%s", store_reason(store));
+    end_session();
+    check(!store_is_alive(store, database), "the end of the session is noticed");
+    check_timed("a lost connection", STORE_UNAVAILABLE, 0, 1000);
+    check(store_is_unreachable(store), "%s", store_reason(store));
+    check_timed("the next call", STORE_UNAVAILABLE, 0, 1000);
+}
+
+int main(void) {
+    if (!getenv("TEST_DATABASE")) {
+        puts("skipped: TEST_DATABASE names no database on a server");
+        return 0;
+    }
+    log_to("/dev/null"); /* the store logs each repetition */
+    open_state();
+    struct store_new_user second = {
+        .id = "usr_2", .email = "b@example.org", .token_hash = {2}, .now = now};
+    check_ok(store_insert_user(store, &second));
+    other = PQconnectdb(database);
+    check_deadlock();
+    check_serialization();
+    check_most_repeats();
+    check_read_only();
+    check_lost_read();
+    check_lock_timeout();
+    check_unreachable();
+    check_large_value();
+    check_confined();
+    PQfinish(other);
+    close_state();
+    return check_failures();
+}
+#endif
