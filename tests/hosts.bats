@@ -1,0 +1,216 @@
+#!/usr/bin/env bats
+# Several hosts on one database: couriers and key files of their own, and clocks that differ.
+# transports: direct
+load helpers/all
+load helpers/courier
+
+hosts=(web1 web2 web3)
+
+setup_file() {
+    start_courier_stack A
+    local host
+    for host in "${hosts[@]}"; do
+        mkdir -m 700 "$STACK/$host"
+    done
+}
+
+teardown_file() {
+    stop_courier_stack
+}
+
+# Each host begins with the key file of the stack.
+setup() {
+    local host
+    for host in "${hosts[@]}"; do
+        cp -p "$STACK/secret.key" "$STACK/$host/secret.key"
+        sed -e "s|^secret_key_file = .*|secret_key_file = $STACK/$host/secret.key|" \
+            -e '/^run_dir = /d' "$SWITCHBOARD_CONFIG" >"$STACK/$host/switchboard.conf"
+        printf 'host = %s\nrun_dir = %s\n' "$host" "$STACK/$host" >>"$STACK/$host/switchboard.conf"
+    done
+    db 'DELETE FROM heartbeat'
+}
+
+# The key file of the first host opens everything now.
+teardown() {
+    stop_couriers
+    cp -p "$STACK/web1/secret.key" "$STACK/secret.key"
+}
+
+# Runs the CLI on a host, with its output in $output: on HOST WORD...
+on() {
+    local config=$STACK/$1/switchboard.conf
+    SWITCHBOARD_CONFIG=$config run "$OUT/tools/switchboard" "${@:2}"
+}
+
+start_host() { # HOST...
+    local host
+    for host; do
+        start_courier "$host" --config "$STACK/$host/switchboard.conf"
+        eventually has_beaten "$host"
+    done
+}
+
+has_beaten() { # HOST
+    (($(db "SELECT count(*) FROM heartbeat WHERE host = '$1' AND keys <> ''") == 1))
+}
+
+copy_keys() { # FROM TO
+    cp -p "$STACK/$1/secret.key" "$STACK/$2/secret.key.new"
+    mv "$STACK/$2/secret.key.new" "$STACK/$2/secret.key"
+}
+
+ids_of() { # HOST
+    cut -d ' ' -f 1 "$STACK/$1/secret.key" | paste -sd ' '
+}
+
+# Succeeds once the couriers have reported the key files: eventually works HOST WORD...
+works() {
+    on "$@"
+    ((status == 0))
+}
+
+newest_of() { # HOST
+    tail -n 1 "$STACK/$1/secret.key" | cut -d ' ' -f 1
+}
+
+@test "a key is added, used and dropped in steps, each of which waits for the key files of the other hosts" {
+    local old new
+    start_host web1 web2
+    old=$(newest_of web1)
+    on web1 key add --json
+    new=$(jq .id <<<"$output")
+    assert_equal "$(ids_of web1)" "$new $old"
+    on web1 key use "$new"
+    assert_equal "$status" 1
+    [[ $output == *"host web2 does not have key $new, by its courier "*' nothing was changed'* ]]
+    assert_equal "$(ids_of web1)" "$new $old"
+    copy_keys web1 web2
+    eventually works web1 key use "$new"
+    assert_equal "$(ids_of web1)" "$old $new"
+    on web1 key drop "$old"
+    assert_equal "$status" 1
+    [[ $output == *"host web2 still seals with key $old, by its courier "* ]]
+    copy_keys web1 web2
+    eventually works web1 key drop "$old"
+    assert_equal "$(ids_of web1)" "$new"
+    on web2 key list --json
+    assert_equal "$status" 0
+    assert_equal "$(jq -c '[.[] | [.id, .seals]]' <<<"$output")" "[[$old,false],[$new,true]]"
+    assert_equal "$(jq '.[0].values' <<<"$output")" 0
+    assert_equal "$(jq -c '.[1].hosts' <<<"$output")" '["web1","web2"]'
+}
+
+@test "a step that was carried out can be run again" {
+    local old new
+    old=$(newest_of web1)
+    on web1 key add --json
+    new=$(jq .id <<<"$output")
+    works web1 key use "$new"
+    works web1 key use "$new"
+    assert_equal "$(ids_of web1)" "$old $new"
+    works web1 key drop "$old"
+    on web1 key drop "$old"
+    assert_equal "$status" 1
+    [[ $output == *"has no key $old; "* ]]
+    on web1 key use "$old"
+    assert_equal "$status" 1
+    on web1 key drop "$new"
+    assert_equal "$status" 1
+    [[ $output == *"key $new seals: "* ]]
+    works web1 key list
+}
+
+@test "two keys with one id, made on two hosts, are not taken for the same" {
+    local new
+    start_host web2
+    on web2 key add
+    on web1 key add --json
+    new=$(jq .id <<<"$output")
+    eventually eval "db 'SELECT keys FROM heartbeat' | grep -q '^$new-.* '"
+    on web1 key use "$new"
+    assert_equal "$status" 1
+    [[ $output == *"host web2 has another key with the id $new, "* ]]
+}
+
+@test "a host that cannot read its key file stops a step, a host that is silent is named by a warning" {
+    local new
+    start_host web2
+    on web1 key add --json
+    new=$(jq .id <<<"$output")
+    rm "$STACK/web2/secret.key"
+    eventually eval "[[ \$(db 'SELECT keys FROM heartbeat') == '' ]]"
+    on web1 key use "$new"
+    assert_equal "$status" 1
+    [[ $output == *'host web2 cannot read its key file, '* ]]
+    stop_courier web2
+    db "UPDATE heartbeat SET beat_at = beat_at - 121000"
+    on web1 key use "$new"
+    assert_equal "$status" 0
+    [[ $output == *'warning: host web2 cannot read its key file; its courier is silent for 12'* ]]
+}
+
+# Stores platform tokens on a host until the file `stop` exists: store_tokens HOST
+store_tokens() {
+    while [[ ! -e $BATS_TEST_TMPDIR/stop ]]; do
+        printf 'token-%s' "$1" | SWITCHBOARD_CONFIG=$STACK/$1/switchboard.conf \
+            "$OUT/tools/switchboard" account token "$account" >/dev/null 2>>"$BATS_TEST_TMPDIR/wrong" ||
+            printf '%s failed\n' "$1" >>"$BATS_TEST_TMPDIR/wrong"
+    done
+}
+
+@test "values that other hosts seal while the steps run can be opened afterwards by all" {
+    local account old new round host jobs=()
+    account=$(db 'SELECT id FROM account')
+    start_host web1 web2
+    for host in web1 web2; do
+        store_tokens "$host" 3>&- &
+        jobs+=($!)
+    done
+    for round in 1 2 3; do
+        old=$(newest_of web1)
+        on web1 key add --json
+        new=$(jq .id <<<"$output")
+        copy_keys web1 web2
+        eventually works web1 key use "$new"
+        copy_keys web1 web2
+        eventually works web1 key drop "$old"
+        copy_keys web1 web2
+    done
+    touch "$BATS_TEST_TMPDIR/stop"
+    wait "${jobs[@]}"
+    [[ ! -s $BATS_TEST_TMPDIR/wrong ]] || fail "$(cat "$BATS_TEST_TMPDIR/wrong")"
+    for host in web1 web2; do
+        works "$host" key list || fail "$host, round $round: $output"
+    done
+}
+
+@test "key rotate is refused on a server, and names the steps" {
+    [[ -n ${SERVER-} ]] || return 0 # key.bats has its tests on SQLite
+    on web1 key rotate
+    assert_equal "$status" 1
+    [[ $output == *'switchboard key add'*'switchboard key use ID'*'switchboard key drop ID'* ]]
+}
+
+@test "three couriers on three hosts deliver every event once" {
+    local host
+    set_webhook A "$A_URL/there"
+    start_host "${hosts[@]}"
+    add_events A 60 >/dev/null
+    eventually eval "((\$(db \"SELECT count(*) FROM outbox WHERE state = 'done'\") == 60))"
+    assert_equal "$(received_count A)" 60
+    assert_equal "$(db 'SELECT count(*) FROM event_attempt')" 60
+    for host in "${hosts[@]}"; do
+        [[ -S $(find "$STACK/$host" -name '*.wake') ]] || fail "no wake socket of $host"
+    done
+}
+
+@test "a courier whose host's clock is 5 s ahead uses the clock of the server" {
+    [[ -n ${SERVER-} ]] || return 0
+    local age
+    faketime -f +5s "$OUT/tools/courier" --config "$STACK/web1/switchboard.conf" --once
+    assert_equal "$(db 'SELECT clock_ahead_ms BETWEEN 4500 AND 5500 FROM heartbeat')" 1
+    age=$(db "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 - beat_at AS bigint) FROM heartbeat")
+    ((age >= -100 && age < 4000)) || fail "the heartbeat is $age ms old"
+    on web2 doctor
+    [[ $output == *'host'*'web1: its courier was alive '*' ms ahead of the server'* ]]
+}
