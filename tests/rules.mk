@@ -135,7 +135,7 @@ suite-programs: $(SUITE_PROGRAMS)
 SERVER_UNITS := identity webhook repeat server_faults
 SERVER_FILES := $(SERVER_UNITS) failover me lines threads contacts changes copy messages media \
     templates forms responses overview inbox webhooks events graph graph_messages \
-    graph_subscription ready metrics waiting platform
+    graph_subscription ready metrics waiting platform courier
 ON_SERVER := $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
     SERVER_FILES='$(SERVER_FILES)' \
     SERVER_OUT=$(CURDIR)/build/postgresql SERVER_UNIT=$(CURDIR)/build/postgresql/objects/unit \
