@@ -73,7 +73,7 @@ newest_of() { # HOST
     tail -n 1 "$STACK/$1/secret.key" | cut -d ' ' -f 1
 }
 
-@test "a key is added, used and dropped in steps, each of which waits for the key files of the other hosts" {
+@test "a key is added, used and dropped in steps that wait for the key files of other hosts" {
     local old new
     start_host web1 web2
     old=$(newest_of web1)
@@ -132,7 +132,7 @@ newest_of() { # HOST
     [[ $output == *"host web2 has another key with the id $new, "* ]]
 }
 
-@test "a host that cannot read its key file stops a step, a host that is silent is named by a warning" {
+@test "a host that cannot read its key file stops a step, a silent host is a warning" {
     local new
     start_host web2
     on web1 key add --json
@@ -153,7 +153,8 @@ newest_of() { # HOST
 store_tokens() {
     while [[ ! -e $BATS_TEST_TMPDIR/stop ]]; do
         printf 'token-%s' "$1" | SWITCHBOARD_CONFIG=$STACK/$1/switchboard.conf \
-            "$OUT/tools/switchboard" account token "$account" >/dev/null 2>>"$BATS_TEST_TMPDIR/wrong" ||
+            "$OUT/tools/switchboard" account token "$account" \
+            >/dev/null 2>>"$BATS_TEST_TMPDIR/wrong" ||
             printf '%s failed\n' "$1" >>"$BATS_TEST_TMPDIR/wrong"
     done
 }
@@ -209,7 +210,8 @@ store_tokens() {
     local age
     faketime -f +5s "$OUT/tools/courier" --config "$STACK/web1/switchboard.conf" --once
     assert_equal "$(db 'SELECT clock_ahead_ms BETWEEN 4500 AND 5500 FROM heartbeat')" 1
-    age=$(db "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 - beat_at AS bigint) FROM heartbeat")
+    age=$(db "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 - beat_at AS bigint)
+        FROM heartbeat")
     ((age >= -100 && age < 4000)) || fail "the heartbeat is $age ms old"
     on web2 doctor
     [[ $output == *'host'*'web1: its courier was alive '*' ms ahead of the server'* ]]
