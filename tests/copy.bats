@@ -44,9 +44,10 @@ config_for() {
     printf '%s' "$file"
 }
 
-# Prints the rows of a file, but the mark of the move, in one order.
+# Prints the rows of a file in one order, without the mark of the move and the random number of the
+# settings, of which each database has its own.
 rows_of() { # FILE
-    sqlite3 "$1" .dump | grep -a '^INSERT INTO' | grep -av '^INSERT INTO database_move ' |
+    sqlite3 "$1" .dump | grep -a '^INSERT INTO' | grep -avE '^INSERT INTO (database_move|settings_version) ' |
         LC_ALL=C sort
 }
 
