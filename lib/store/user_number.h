@@ -1,8 +1,8 @@
 /* Internal to the store: the numbers that a user's row counts: the sequences of its events and
  * forwards, and its changes. Taking one updates the row, which stays locked until the transaction
- * ends. A transaction that takes many collects them: the first one updates the row, the others are
- * counted in memory, and the last one is written at the end. A server keeps each version of a row
- * that a transaction writes, and every later access in it reads them all. */
+ * ends. A transaction that takes many collects them: the first one locks and reads the row, the
+ * others are counted in memory, and the last ones are written at the end. A server keeps each
+ * version of a row that a transaction writes, and every later access in it reads them all. */
 #ifndef SWITCHBOARD_STORE_USER_NUMBER_H
 #define SWITCHBOARD_STORE_USER_NUMBER_H
 
@@ -15,9 +15,8 @@ enum user_number { NUMBER_EVENT, NUMBER_FORWARD, NUMBER_CHANGE, USER_NUMBERS };
  * savepoint restores the copy that it made when it set the savepoint. */
 struct user_numbers {
     char user_id[ID_SIZE]; /* "": none yet */
-    struct {
-        int64_t last, written; /* 0: none was taken */
-    } of[USER_NUMBERS];
+    int64_t last[USER_NUMBERS];
+    bool is_changed; /* since they were read or written */
 };
 
 /* Collects the numbers of the open transaction in `numbers`, which are of the caller. */
