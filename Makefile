@@ -351,12 +351,12 @@ cluster-stop: ## stop what `make cluster` started
 
 failover: ## kill servers and hosts of a cluster under traffic, then check all data, 3 minutes
 	@$(MAKE) -s --no-print-directory cluster-programs
-	@OUT=build/postgresql SOAK_BIN=$(SOAK) CLUSTER_BIN=$(CLUSTER) timeout -k 60 400 \
+	@OUT=build/postgresql SOAK_BIN=$(SOAK) CLUSTER_BIN=$(CLUSTER) timeout -k 60 500 \
 	    tests/cluster/failover
 
 cluster-upgrade: ## upgrade the hosts of a cluster under traffic, and count the failed requests
 	@$(MAKE) -s --no-print-directory cluster-programs
-	@OUT=build/postgresql SOAK_BIN=$(SOAK) CLUSTER_BIN=$(CLUSTER) timeout -k 60 400 \
+	@OUT=build/postgresql SOAK_BIN=$(SOAK) CLUSTER_BIN=$(CLUSTER) timeout -k 60 500 \
 	    tests/cluster/upgrade
 
 cluster-programs:
