@@ -47,8 +47,8 @@ config_for() {
 # Prints the rows of a file in one order, without the mark of the move and the random number of the
 # settings, of which each database has its own.
 rows_of() { # FILE
-    sqlite3 "$1" .dump | grep -a '^INSERT INTO' | grep -avE '^INSERT INTO (database_move|settings_version) ' |
-        LC_ALL=C sort
+    sqlite3 "$1" .dump | grep -a '^INSERT INTO' |
+        grep -avE '^INSERT INTO (database_move|settings_version) ' | LC_ALL=C sort
 }
 
 # Expects that two files have the same rows: assert_same_rows FILE FILE

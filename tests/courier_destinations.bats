@@ -284,7 +284,8 @@ suspended() {
     arrive 1
     api DELETE /v2/webhooks/config
     assert_success
-    assert_equal "$(db 'SELECT webhook_id, state, count(*) FROM delivery GROUP BY 1, 2 ORDER BY 1, 2')" \
+    assert_equal "$(db 'SELECT webhook_id, state, count(*) FROM delivery
+            GROUP BY 1, 2 ORDER BY 1, 2')" \
         $'whk_first|cancelled|2\nwhk_second|pending|2'
     assert_equal "$(db 'SELECT DISTINCT state FROM event')" pending
     courier_once

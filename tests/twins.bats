@@ -55,7 +55,8 @@ use_cases() {
 
 # Prints the use-cases that the table of cases names.
 tested() {
-    sed -n '/^static const struct twins cases/,/^};/p' tests/unit/twins.c | grep -o 'store_[a-z_]*' |
+    sed -n '/^static const struct twins cases/,/^};/p' tests/unit/twins.c |
+        grep -o 'store_[a-z_]*' |
         sort -u
 }
 

@@ -66,8 +66,8 @@ is_waiting() {
     grep -q '^State:[[:space:]]*S' "/proc/$pid/status"
 }
 
-# A lock of the process on the database would block the truncation of the write-ahead log. On a server
-# it would be that of an open transaction.
+# A lock of the process on the database would block the truncation of the write-ahead log. On a
+# server it would be that of an open transaction.
 assert_holds_no_lock() { # WHAT
     if [[ -n ${SERVER-} ]]; then
         assert_equal "$1 $(db "SELECT count(*) FROM pg_stat_activity

@@ -14,7 +14,7 @@ struct store {
     char reason[1024];            /* for store_reason */
     bool is_unreachable;          /* for store_is_unreachable */
     struct statement *prepared;   /* all statements prepared on it */
-    struct settings *settings;   /* the rows that the process keeps (settings.h); NULL: none */
+    struct settings *settings;    /* the rows that the process keeps (settings.h); NULL: none */
     struct user_numbers *numbers; /* collected (user_number.h); NULL: they are not */
     struct {                      /* of sql_transact */
         bool is_open;

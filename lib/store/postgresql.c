@@ -730,7 +730,7 @@ static void start(struct store *store, struct statement *statement,
         exchange(c, p, &arguments);
     }
     free_arguments(&arguments);
-    c->changes = store->failure ? 0 : atoi(PQcmdTuples(p->rows));
+    c->changes = store->failure ? 0 : (int)strtol(PQcmdTuples(p->rows), NULL, 10);
     c->work += WORK_OF_STATEMENT;
 }
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The same installation with its database on a PostgreSQL server: one private server that commits to
-# the disk, as SQLite does, and web hosts that are one Apache with its pools each, all on this machine.
+# the disk, as SQLite does, and web hosts that are one Apache with its pools each, on this machine.
 
 hosts_most=4
 
@@ -23,14 +23,22 @@ start_postgresql() {
     # a socket's path is short
     start_server "$sockets/pg" || die 'the PostgreSQL server did not start'
     started+=("$server")
-    [[ -z $group_dir ]] || pgrep -P "$server" | xargs -r -n 1 -I{} sh -c "echo {} >'$group_dir/cgroup.procs'"
-    [[ -z $group_dir ]] || printf '%s\n' "$server" >"$group_dir/cgroup.procs"
+    count_server
     for ((number = 1; number <= hosts_most; number++)); do
         write_host_config "$number"
     done
     make_user_on_server
     for ((number = 1; number <= hosts_most; number++)); do
         start_host "$number"
+    done
+}
+
+# The CPU time of the server counts.
+count_server() {
+    local pid
+    [[ -n $group_dir ]] || return 0
+    for pid in "$server" $(pgrep -P "$server"); do
+        printf '%s\n' "$pid" >"$group_dir/cgroup.procs"
     done
 }
 
@@ -111,8 +119,8 @@ load_hosts() {
     rm -rf "$dir"
 }
 
-# me, send and inbound over FastCGI: SQLite beside PostgreSQL with the pools of one, two and four web
-# hosts.
+# me, send and inbound over FastCGI: SQLite beside PostgreSQL with the pools of one, two and four
+# web hosts.
 row_postgresql() {
     local connections count kind_of
     start_postgresql

@@ -101,7 +101,8 @@ end_processes() {
 # Starts a standby of a server, with the same roles: start_standby DIRECTORY PRIMARY
 start_standby() {
     make_server_directory "$1"
-    as_postgres "$postgresql_bin/pg_basebackup" -D "$1/data" -R -X stream -c fast --no-sync -h "$2" \
+    as_postgres "$postgresql_bin/pg_basebackup" -D "$1/data" -R -X stream -c fast --no-sync \
+        -h "$2" \
         -p "$(port_of "$2")" -U postgres
     configure_server "$1" "unix_socket_directories = '$1'" "port = $(free_port)"
     start_private_server "$1"

@@ -44,8 +44,8 @@ static void ignore_notice(void *context, const char *message) {
 
 int main(int argc, char **argv) {
     static const char *const names[] = {"dbname", "options", NULL};
-    const char *const values[] = {argc == 3 ? argv[1] : "",
-                                  "-c lock_timeout=5000 -c search_path=public,test,pg_catalog", NULL};
+    const char *const options = "-c lock_timeout=5000 -c search_path=public,test,pg_catalog";
+    const char *const values[] = {argc == 3 ? argv[1] : "", options, NULL};
     PGconn *connection = PQconnectdbParams(names, values, 1);
     PGresult *result;
     int status = 0;

@@ -173,7 +173,8 @@ have_routes() {
     describe_routes >"$ROUTES"
     have_samples
     # without a heartbeat /v2/ready answers 503; this one stays valid for the whole file
-    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, $(($(date +%s) + 86400))000)"
+    db "INSERT INTO heartbeat (name, pid, beat_at)
+        VALUES ('courier', 1, $(($(date +%s) + 86400))000)"
     printf '{}' >"$BATS_FILE_TMPDIR/payload"
     SIGNATURE=$(sign "$BATS_FILE_TMPDIR/payload")
     export SIGNATURE

@@ -14,7 +14,8 @@ start_server() {
         chown postgres: "$1"
     fi
     (cd "$1" && setpriv "${as[@]}" "$bin/initdb" -D "$1/data" -U postgres -A trust -E UTF8 \
-        --locale=C --no-sync --no-instructions >initdb.log 2>&1) || { cat "$1/initdb.log" >&2 && return 1; }
+        --locale=C --no-sync --no-instructions >initdb.log 2>&1) ||
+        { cat "$1/initdb.log" >&2 && return 1; }
     write_server_config "$1" >>"$1/data/postgresql.conf"
     # one process: setpriv and then the server, a child of this shell
     (cd "$1" && exec setpriv "${as[@]}" --pdeathsig INT "$bin/postgres" -D "$1/data") \
@@ -67,7 +68,8 @@ stop_server() {
     server=
 }
 
-# Makes an empty database on the server, with `TEMPLATE prepared` a copy of that, and prints its URL:
+# Makes an empty database on the server, with `TEMPLATE prepared` a copy of that, and prints its
+# URL:
 # create_database [OPTION...]
 create_database() {
     local name

@@ -28,7 +28,8 @@ END $$;
 CREATE FUNCTION outbox_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF new.id <> old.id THEN -- its deliveries refer to it: they get a copy with the new id
         UPDATE event SET sequence = -sequence WHERE id = old.id;
-        INSERT INTO event (id, user_id, sequence, type, contact_id, line_id, body, state, created_at)
+        INSERT INTO event (id, user_id, sequence, type, contact_id, line_id, body, state,
+                created_at)
             SELECT new.id, user_id, -sequence, type, contact_id, line_id, body, state, created_at
             FROM event WHERE id = old.id;
         UPDATE delivery SET event_id = new.id WHERE event_id = old.id;

@@ -57,7 +57,7 @@ static const char *check_limit(const char *text) {
 
 static const char *check_key_id(const char *text) {
     size_t n = strspn(text, digits);
-    return n >= 1 && n <= 3 && !text[n] && text[0] != '0' && atoi(text) <= 255
+    return n >= 1 && n <= 3 && !text[n] && text[0] != '0' && strtol(text, NULL, 10) <= 255
                ? NULL
                : "must be the id of a key, from 1 to 255, as `switchboard key list` prints it";
 }

@@ -1,8 +1,9 @@
 # Prints schema.sql in PostgreSQL's words: awk -f postgresql.awk schema.sql
 #
-# Types: INTEGER is BIGINT, BLOB is BYTEA, TEXT is ordered by bytes as in SQLite. A reference to a table
-# that is created later becomes an ALTER TABLE at the end. STRICT and comments are left out. A trigger,
-# which has one statement, calls a function; all triggers of the schema have the same statement.
+# Types: INTEGER is BIGINT, BLOB is BYTEA, TEXT is ordered by bytes as in SQLite. A reference to a
+# table that is created later becomes an ALTER TABLE at the end. STRICT and comments are left out. A
+# trigger, which has one statement, calls a function; all triggers of the schema have the same
+# statement.
 
 function trim(text) {
     gsub(/^[ \t\n]+|[ \t\n]+$/, "", text)
@@ -30,7 +31,8 @@ function add(part,    target, column) {
             column = part
             sub(/[ \t].*/, "", column)
             match(part, /REFERENCES .*/)
-            later = later "ALTER TABLE " table " ADD FOREIGN KEY (" column ") " substr(part, RSTART) ";\n"
+            later = later "ALTER TABLE " table " ADD FOREIGN KEY (" column ") " \
+                substr(part, RSTART) ";\n"
             part = trim(substr(part, 1, RSTART - 1))
         }
     }
@@ -88,7 +90,8 @@ END {
         else if (statement != "") {
             # the name of an index may be a reserved word
             match(statement, /INDEX [a-z_]+/)
-            print substr(statement, 1, RSTART + 5) "\"" substr(statement, RSTART + 6, RLENGTH - 6) "\"" \
+            print substr(statement, 1, RSTART + 5) \
+                "\"" substr(statement, RSTART + 6, RLENGTH - 6) "\"" \
                 typed(substr(statement, RSTART + RLENGTH)) ";"
         }
     }
