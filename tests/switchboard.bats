@@ -1051,7 +1051,8 @@ finds() {
     start_sandbox
     write_config "spool_dir = $STACK/spool" "log_file = $LOG"
     chmod 640 "$SWITCHBOARD_CONFIG"
-    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, $(date +%s)000)"
+    db "INSERT INTO heartbeat (name, host, pid, beat_at)
+        VALUES ('courier', '$(uname -n)', 1, $(date +%s)000)"
     cli doctor
     assert_equal "$status" 0
     [[ ! -s $headers ]]

@@ -1,5 +1,5 @@
 /* Access: users, their accounts and lines, as requests read them (spec 2.2, 5). */
-#include "store/settings.h"
+#include "store/access_cache.h"
 
 static struct store_account read_account(struct statement *s, int first, struct arena *arena) {
     return (struct store_account){
@@ -60,14 +60,14 @@ enum store_result store_authenticate(struct store *store, struct arena *arena,
                                         "FROM api_token t JOIN \"user\" u ON u.id = t.user_id "
                                         "LEFT JOIN plan p ON p.user_id = u.id AND p.is_addon = 0 "
                                         "WHERE t.hash = ?1 AND u.deleted_at IS NULL"};
-    if (settings_find_user(store, arena, token_hash, user))
+    if (access_cache_find_user(store, arena, token_hash, user))
         return sql_result(store);
     sql_start(store, &s, HASH(token_hash));
     bool found = sql_row(store, &s);
     if (found) {
         *user = read_user(&s, arena);
         sql_stop(&s);
-        settings_keep_user(store, token_hash, user);
+        access_cache_keep_user(store, token_hash, user);
     }
     enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
@@ -145,7 +145,7 @@ enum store_result store_find_line(struct store *store, struct arena *arena, cons
         .sql = "SELECT " LINE_COLUMNS ", " ACCOUNT_COLUMNS
                " FROM line l JOIN account a ON a.id = l.account_id "
                "WHERE l.phone_number_id = ?1 AND a.user_id = ?2 AND l.archived_at IS NULL"};
-    if (settings_find_line(store, arena, user_id, phone_number_id, line))
+    if (access_cache_find_line(store, arena, user_id, phone_number_id, line))
         return sql_result(store);
     sql_start(store, &s, TEXT(phone_number_id), TEXT(user_id));
     bool found = sql_row(store, &s);
@@ -153,7 +153,7 @@ enum store_result store_find_line(struct store *store, struct arena *arena, cons
         *line = read_line(&s, arena);
         line->account = read_account(&s, LINE_COLUMN_COUNT, arena);
         sql_stop(&s);
-        settings_keep_line(store, user_id, line);
+        access_cache_keep_line(store, user_id, line);
     }
     enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;

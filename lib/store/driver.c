@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/settings.h"
-
 /* --- the connection --- */
 
 static enum store_result open_store(const char *target, bool for_reading, struct store **store) {
@@ -26,7 +24,8 @@ enum store_result store_open_for_reading(const char *target, struct store **stor
 void store_close(struct store *store) {
     if (!store)
         return;
-    settings_free(store);
+    if (store->cache)
+        store->free_cache(store->cache);
     for (struct statement *s = store->prepared; s; s = s->next) {
         store->driver->drop(s);
         s->prepared = NULL;

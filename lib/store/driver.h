@@ -9,12 +9,13 @@
 
 /* An open store: the first member of the driver's own struct. */
 struct store {
-    const struct driver *driver;  /* NULL: no driver supports the target */
-    enum store_result failure;    /* the first since the last sql_result; STORE_OK: none */
-    char reason[1024];            /* for store_reason */
-    bool is_unreachable;          /* for store_is_unreachable */
-    struct statement *prepared;   /* all statements prepared on it */
-    struct settings *settings;    /* the rows that the process keeps (settings.h); NULL: none */
+    const struct driver *driver; /* NULL: no driver supports the target */
+    enum store_result failure;   /* the first since the last sql_result; STORE_OK: none */
+    char reason[1024];           /* for store_reason */
+    bool is_unreachable;         /* for store_is_unreachable */
+    struct statement *prepared;  /* all statements prepared on it */
+    struct access_cache *cache;  /* rows that the process keeps (access_cache.h); NULL: none */
+    void (*free_cache)(struct access_cache *cache);
     struct user_numbers *numbers; /* collected (user_number.h); NULL: they are not */
     struct {                      /* of sql_transact */
         bool is_open;

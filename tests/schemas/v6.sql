@@ -116,7 +116,7 @@ CREATE INDEX line_account ON line (account_id);
 
 -- A number that every change of a row by which requests are authorized replaces: of a user, an API
 -- token, a plan, an account or a line. A process that keeps such rows compares it before it uses them
--- (lib/store/settings.c). It is random, so that a restored database does not repeat one.
+-- (lib/store/access_cache.c). It is random, so that a restored database does not repeat one.
 CREATE TABLE settings_version (
     id      INTEGER PRIMARY KEY CHECK (id = 1),
     version INTEGER NOT NULL

@@ -1,4 +1,4 @@
-#include "store/settings.h"
+#include "store/access_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct kept_line {
     struct store_line line;
 };
 
-struct settings {
+struct access_cache {
     bool is_known; /* `version` was read, and the database has one */
     int64_t version;
     struct arena arena; /* of the texts */
@@ -26,31 +26,30 @@ struct settings {
     size_t user_count, line_count;
 };
 
+static void free_cache(struct access_cache *kept) {
+    arena_free(&kept->arena);
+    free(kept);
+}
+
 void store_keep_settings(struct store *store) {
-    if (!store || store->settings)
+    if (!store || store->cache)
         return;
-    store->settings = calloc(1, sizeof *store->settings);
-    if (store->settings)
-        arena_init(&store->settings->arena, MOST_BYTES, NULL);
+    store->cache = calloc(1, sizeof *store->cache);
+    if (!store->cache)
+        return;
+    arena_init(&store->cache->arena, MOST_BYTES, NULL);
+    store->free_cache = free_cache;
 }
 
-void settings_free(struct store *store) {
-    if (!store->settings)
-        return;
-    arena_free(&store->settings->arena);
-    free(store->settings);
-    store->settings = NULL;
-}
-
-static void forget(struct settings *kept) {
+static void forget(struct access_cache *kept) {
     arena_reset(&kept->arena);
     kept->user_count = kept->line_count = 0;
 }
 
 /* Forgets the rows if the version has changed. Returns the settings; NULL: nothing may be kept. */
-static struct settings *current(struct store *store) {
+static struct access_cache *current(struct store *store) {
     static struct statement s = {.sql = "SELECT version FROM settings_version WHERE id = 1"};
-    struct settings *kept = store->settings;
+    struct access_cache *kept = store->cache;
     if (!kept)
         return NULL;
     sql_start(store, &s);
@@ -104,9 +103,9 @@ static struct store_line copy_line(struct arena *arena, struct store_line line) 
 
 /* --- users --- */
 
-bool settings_find_user(struct store *store, struct arena *arena, const unsigned char hash[32],
-                        struct store_user *user) {
-    const struct settings *kept = current(store);
+bool access_cache_find_user(struct store *store, struct arena *arena, const unsigned char hash[32],
+                            struct store_user *user) {
+    const struct access_cache *kept = current(store);
     for (size_t i = 0; kept && i < kept->user_count; i++)
         if (memcmp(kept->users[i].hash, hash, 32) == 0) {
             *user = copy_user(arena, kept->users[i].user);
@@ -115,9 +114,9 @@ bool settings_find_user(struct store *store, struct arena *arena, const unsigned
     return false;
 }
 
-void settings_keep_user(struct store *store, const unsigned char hash[32],
-                        const struct store_user *user) {
-    struct settings *kept = store->settings;
+void access_cache_keep_user(struct store *store, const unsigned char hash[32],
+                            const struct store_user *user) {
+    struct access_cache *kept = store->cache;
     if (!kept || !kept->is_known)
         return;
     if (kept->user_count == MOST)
@@ -129,9 +128,9 @@ void settings_keep_user(struct store *store, const unsigned char hash[32],
 
 /* --- lines --- */
 
-bool settings_find_line(struct store *store, struct arena *arena, const char *user_id,
-                        const char *phone_number_id, struct store_line *line) {
-    const struct settings *kept = current(store);
+bool access_cache_find_line(struct store *store, struct arena *arena, const char *user_id,
+                            const char *phone_number_id, struct store_line *line) {
+    const struct access_cache *kept = current(store);
     for (size_t i = 0; kept && i < kept->line_count; i++)
         if (strcmp(kept->lines[i].line.phone_number_id, phone_number_id) == 0 &&
             strcmp(kept->lines[i].user_id, user_id) == 0) {
@@ -141,8 +140,9 @@ bool settings_find_line(struct store *store, struct arena *arena, const char *us
     return false;
 }
 
-void settings_keep_line(struct store *store, const char *user_id, const struct store_line *line) {
-    struct settings *kept = store->settings;
+void access_cache_keep_line(struct store *store, const char *user_id,
+                            const struct store_line *line) {
+    struct access_cache *kept = store->cache;
     if (!kept || !kept->is_known)
         return;
     if (kept->line_count == MOST)

@@ -1,0 +1,23 @@
+/* Internal to the store: the users and lines that a process has read for its requests, and keeps.
+ * The table settings_version has a number that every change of such a row replaces, by triggers, so
+ * that also changes by other programs count. A row is used while the number is the one before it
+ * was read; the number is read in the same transaction as the row would be. */
+#ifndef SWITCHBOARD_STORE_ACCESS_CACHE_H
+#define SWITCHBOARD_STORE_ACCESS_CACHE_H
+
+#include "store/sql.h"
+
+/* Copies the user of the token with this hash into `*user` if it is kept; else false. */
+bool access_cache_find_user(struct store *store, struct arena *arena, const unsigned char hash[32],
+                            struct store_user *user);
+
+/* Keeps the user, after a access_cache_find_user that did not find it. */
+void access_cache_keep_user(struct store *store, const unsigned char hash[32],
+                            const struct store_user *user);
+
+/* The same for a line, with its account, by the user's id and the platform's id of the line. */
+bool access_cache_find_line(struct store *store, struct arena *arena, const char *user_id,
+                            const char *phone_number_id, struct store_line *line);
+void access_cache_keep_line(struct store *store, const char *user_id,
+                            const struct store_line *line);
+#endif
