@@ -111,6 +111,19 @@ no_password_shown() {
         "[\"postgresql:///$NAME\",$(newest_schema),$(newest_schema),null]"
 }
 
+@test "init of a second host does not make keys of its own" {
+    switchboard init
+    mv "$STACK/secret.key" "$STACK/first.key"
+    run switchboard init
+    assert_equal "$status" 1
+    [[ $output == *"the key file $STACK/secret.key is missing: copy that of another host to it" ]] ||
+        fail "$output"
+    [[ ! -e $STACK/secret.key ]]
+    cp "$STACK/first.key" "$STACK/secret.key"
+    chmod 600 "$STACK/secret.key"
+    switchboard init
+}
+
 @test "of several inits at the same time one creates the schema, and the others find it" {
     local number
     for number in {1..8}; do

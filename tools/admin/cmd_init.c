@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/crypto.h"
 #include "base/keyring.h"
@@ -21,6 +22,21 @@ static int ensure_keys(struct invocation *call, bool *created) {
     int failed = keyring_read(path, &call->arena, &ring, &error);
     crypto_wipe(&ring, sizeof ring);
     return failed ? fail("%s", error) : EXIT_DONE;
+}
+
+/* Of several hosts on one database all have the same keys: a new host does not make its own. */
+static int check_host(struct invocation *call) {
+    struct store *store = NULL;
+    if (target_file(call->config.database) || access(call->config.secret_key_file, F_OK) == 0)
+        return EXIT_DONE;
+    const bool is_in_use = store_open(call->config.database, &store) == STORE_OK;
+    store_close(store);
+    /* meanwhile another init may have made both */
+    return is_in_use && access(call->config.secret_key_file, F_OK) != 0
+               ? fail("the database %s is in use already, and the key file %s is missing: "
+                      "copy that of another host to it",
+                      call->config.database_name, call->config.secret_key_file)
+               : EXIT_DONE;
 }
 
 static int ensure_spool(struct invocation *call, bool *created) {
@@ -76,8 +92,9 @@ static int print(struct invocation *call, const struct made *made) {
 
 int init_run(struct invocation *call) {
     struct made made;
-    int status = ensure_keys(call, &made.keys);
-    if (status != EXIT_DONE || (status = ensure_spool(call, &made.spool)) != EXIT_DONE)
+    int status = check_host(call);
+    if (status != EXIT_DONE || (status = ensure_keys(call, &made.keys)) != EXIT_DONE ||
+        (status = ensure_spool(call, &made.spool)) != EXIT_DONE)
         return status;
     enum store_result result =
         store_migrate(call->config.database, &made.from, &made.to, &call->store);
