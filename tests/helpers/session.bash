@@ -35,7 +35,8 @@ have_session_samples() { # PREFIX
     make_session "$1"
     now=$(date +%s)000
     db "DELETE FROM session WHERE id = 'ses_sample';
-        DELETE FROM login_link WHERE user_id IN (SELECT id FROM user WHERE email = '${!email}');
+        DELETE FROM login_link WHERE hash = $(hash_of sample-link)
+            OR user_id IN (SELECT id FROM user WHERE email = '${!email}');
         INSERT INTO session SELECT 'ses_sample', id, $(hash_of "${SESSION}x"), 0,
             '127.0.0.1', 'test', $now, $now, $now + 43200000 FROM user WHERE email = '${!email}';
         INSERT INTO login_link SELECT id, $(hash_of sample-link), $now + 900000
