@@ -14,7 +14,7 @@ SELECT format($$SELECT 'INSERT INTO %I (%s) VALUES (' || concat_ws(',', %s) || '
         ELSE $$coalesce(%1$I::text, 'NULL')$$ END, column_name), ',' ORDER BY ordinal_position),
     table_name)
 FROM information_schema.columns
-WHERE table_schema = 'public' AND table_name <> 'schema_version'
+WHERE table_schema = 'public' AND table_name NOT IN ('schema_version', 'settings_version')
     AND table_name IN (SELECT tablename FROM pg_tables)
 GROUP BY table_name \gexec
 END
