@@ -395,7 +395,7 @@ is_served() {
     assert_conventions
     ! grep -F "$(shown_database)" "$body" || fail_answer 'the answer contains the path'
     grep -F "request $(header X-Request-Id): database $(shown_database): " "$LOG" |
-        grep -q 'unable to open\|not currently accepting\|terminating connection'
+        grep -q 'unable to open\|not currently accepting\|terminating connection\|ended the connection'
     # a confined process may not connect again: it answers one request with this failure and ends
     [[ -z ${SERVER-} ]] || eventually is_served
     api GET /v2/me

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "store/heartbeat.h"
 #include "store/upkeep.h"
 
 /* Creates the key file when there is none, and reads it either way. */
@@ -24,19 +25,25 @@ static int ensure_keys(struct invocation *call, bool *created) {
     return failed ? fail("%s", error) : EXIT_DONE;
 }
 
+/* Whether couriers of hosts have run on the database. */
+static bool is_in_use(struct invocation *call) {
+    struct store *store = NULL;
+    struct store_heartbeat *hosts;
+    size_t count = 0;
+    if (store_open(call->config.database, &store) == STORE_OK)
+        store_list_heartbeats(store, &call->arena, &hosts, &count);
+    store_close(store);
+    return count > 0;
+}
+
 /* Of several hosts on one database all have the same keys: a new host does not make its own. */
 static int check_host(struct invocation *call) {
-    struct store *store = NULL;
-    if (target_file(call->config.database) || access(call->config.secret_key_file, F_OK) == 0)
+    const char *path = call->config.secret_key_file;
+    if (target_file(call->config.database) || access(path, F_OK) == 0 || !is_in_use(call))
         return EXIT_DONE;
-    const bool is_in_use = store_open(call->config.database, &store) == STORE_OK;
-    store_close(store);
-    /* meanwhile another init may have made both */
-    return is_in_use && access(call->config.secret_key_file, F_OK) != 0
-               ? fail("the database %s is in use already, and the key file %s is missing: "
-                      "copy that of another host to it",
-                      call->config.database_name, call->config.secret_key_file)
-               : EXIT_DONE;
+    return fail("the database %s has other hosts, and the key file %s is missing: copy that of "
+                "another host to it",
+                call->config.database_name, path);
 }
 
 static int ensure_spool(struct invocation *call, bool *created) {
