@@ -216,7 +216,7 @@ entries() {
     ((status == 0)) || fail "$(cat "$only")"
     assert_equal "$(entries routes:)" 'GET    /v2/me'
     assert_equal "$(entries 'besides answering')" 'read the database'
-    assert_equal "$(entries 'files that it may open')" $'database\nlog_file'
+    assert_equal "$(entries 'files that it may open')" $'database\ndatabase_reader\nlog_file'
     entries libraries: | grep -qx 'libsqlite3, static'
     entries 'system calls as cgi' | grep -qw openat
     entries 'lines of its source' | grep -qx "$(wc -l <"$root/cgi-bin/me.c") cgi-bin/me.c"

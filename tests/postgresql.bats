@@ -120,7 +120,7 @@ no_password_shown() {
     [[ $output == *"the key file $STACK/secret.key is missing: copy that of another host to it" ]] ||
         fail "$output"
     [[ ! -e $STACK/secret.key ]]
-    cp "$STACK/first.key" "$STACK/secret.key"
+    mv "$STACK/first.key" "$STACK/secret.key"
     chmod 600 "$STACK/secret.key"
     switchboard init
 }
@@ -367,6 +367,7 @@ END
     make_user
     api GET /v2/me
     assert_success
+    rm "$file" # no secret may stay in the files of the suite
 }
 
 @test "no command shows the password of the URL" {
@@ -437,7 +438,8 @@ END
         api POST /v2/messages/send/text \
             -d "{\"phoneNumberId\":\"$value\",\"to\":\"$value\",\"text\":\"x\"}"
         [[ $status == 40[034] ]] || fail_answer "ids $value"
-        api POST /v2/webhooks -d "{\"url\":\"http://127.0.0.1:1/\",\"name\":\"$value\"}"
+        # not recorded: a schema cannot say that a text of control characters is empty
+        RECORD='' api POST /v2/webhooks -d "{\"url\":\"http://127.0.0.1:1/\",\"name\":\"$value\"}"
         [[ $status == 20[01] || $status == 400 ]] || fail_answer "name $value"
     done
     refute grep -E 'PostgreSQL (22021|22P05|XX)' "$LOG"
