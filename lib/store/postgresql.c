@@ -89,53 +89,42 @@ bool postgresql_is_pooled(const struct store *store) {
 
 /* --- failures --- */
 
-/* The result for an SQLSTATE (PostgreSQL, Appendix A); NULL: the connection failed. */
-static enum store_result result_of(const char *state) {
-    static const struct {
-        const char *prefix;
-        enum store_result result;
-    } classes[] = {
-        {"23", STORE_CONFLICT},               /* integrity constraint violation */
-        {"40", STORE_BUSY},                   /* serialization failure, deadlock */
-        {"55P03", STORE_BUSY},                /* lock_timeout */
-        {"57014", STORE_BUSY},                /* statement_timeout */
-        {"53100", STORE_FULL},                /* disk full */
-        {"53300", STORE_UNAVAILABLE},         /* too many connections */
-        {"08", STORE_UNAVAILABLE},            /* connection exception */
-        {"57P", STORE_UNAVAILABLE},           /* shut down, or starting up */
-        {"25006", STORE_UNAVAILABLE},         /* a standby */
-        {"28", STORE_UNAVAILABLE},            /* authentication */
-        {"3D", STORE_UNAVAILABLE},            /* no such database */
-        {UNDEFINED_TABLE, STORE_UNAVAILABLE}, /* no such table */
-        {"42501", STORE_UNAVAILABLE},         /* insufficient privilege */
-        {"XX001", STORE_CORRUPT},
-        {"XX002", STORE_CORRUPT},
-    };
-    if (!state)
-        return STORE_UNAVAILABLE;
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (strncmp(state, classes[i].prefix, strlen(classes[i].prefix)) == 0)
-            return classes[i].result;
-    return STORE_UNKNOWN;
-}
+/* What an SQLSTATE (PostgreSQL, Appendix A) means to the caller, and to a repetition. */
+struct meaning {
+    enum store_result result;
+    enum fault fault;
+};
 
-/* The fault for an SQLSTATE; NULL: the connection failed. */
-static enum fault fault_of(const char *state) {
+/* Returns the meaning of `state`; NULL: the connection failed. The first prefix counts. */
+static struct meaning meaning_of(const char *state) {
     static const struct {
         const char *prefix;
-        enum fault fault;
+        struct meaning meaning;
     } classes[] = {
-        {"40P01", FAULT_DEADLOCK},   {"40001", FAULT_SERIALIZATION},
-        {"08", FAULT_CONNECTION},    /* connection exception, also of a pooler */
-        {"57P", FAULT_CONNECTION},   /* shut down, or starting up */
-        {"25006", FAULT_CONNECTION}, /* a standby: another host is the primary */
+        {"23", {STORE_CONFLICT, FAULT_OTHER}}, /* integrity constraint violation */
+        {"40P01", {STORE_BUSY, FAULT_DEADLOCK}},
+        {"40001", {STORE_BUSY, FAULT_SERIALIZATION}},
+        {"40", {STORE_BUSY, FAULT_OTHER}},                /* transaction rollback */
+        {"55P03", {STORE_BUSY, FAULT_OTHER}},             /* lock_timeout */
+        {"57014", {STORE_BUSY, FAULT_OTHER}},             /* statement_timeout */
+        {"53100", {STORE_FULL, FAULT_OTHER}},             /* disk full */
+        {"53300", {STORE_UNAVAILABLE, FAULT_OTHER}},      /* too many connections */
+        {"08", {STORE_UNAVAILABLE, FAULT_CONNECTION}},    /* also of a pooler */
+        {"57P", {STORE_UNAVAILABLE, FAULT_CONNECTION}},   /* shut down, or starting up */
+        {"25006", {STORE_UNAVAILABLE, FAULT_CONNECTION}}, /* a standby: another is the primary */
+        {"28", {STORE_UNAVAILABLE, FAULT_OTHER}},         /* authentication */
+        {"3D", {STORE_UNAVAILABLE, FAULT_OTHER}},         /* no such database */
+        {UNDEFINED_TABLE, {STORE_UNAVAILABLE, FAULT_OTHER}},
+        {"42501", {STORE_UNAVAILABLE, FAULT_OTHER}}, /* insufficient privilege */
+        {"XX001", {STORE_CORRUPT, FAULT_OTHER}},
+        {"XX002", {STORE_CORRUPT, FAULT_OTHER}},
     };
     if (!state)
-        return FAULT_CONNECTION;
+        return (struct meaning){STORE_UNAVAILABLE, FAULT_CONNECTION};
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (strncmp(state, classes[i].prefix, strlen(classes[i].prefix)) == 0)
-            return classes[i].fault;
-    return FAULT_OTHER;
+            return classes[i].meaning;
+    return (struct meaning){STORE_UNKNOWN, FAULT_OTHER};
 }
 
 static void set_fault(struct connection *c, enum fault fault) {
@@ -154,8 +143,9 @@ static void latch(struct connection *c, const PGresult *result) {
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     if (!text)
         text = c->is_broken ? "the server does not answer" : PQerrorMessage(c->db);
-    set_fault(c, fault_of(state));
-    c->store.failure = sql_refuse(&c->store, result_of(state), "%.*s (PostgreSQL %s)",
+    const struct meaning meaning = meaning_of(state);
+    set_fault(c, meaning.fault);
+    c->store.failure = sql_refuse(&c->store, meaning.result, "%.*s (PostgreSQL %s)",
                                   (int)strcspn(text, "\n"), text, state ? state : "connection");
 }
 
