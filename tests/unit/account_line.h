@@ -72,14 +72,13 @@ static inline void close_state(void) {
     rmdir(database);
 }
 
-static inline void make_account(void) {
-    static int number;
-    number++;
+/* Adds an account of the user with this email, with a line; `number` is part of their ids. */
+static inline void make_line_of(const char *owner, int number) {
     snprintf(waba, sizeof waba, "9%d", number);
     snprintf(line_name, sizeof line_name, "8%d", number);
     snprintf(account_id, sizeof account_id, "%s", fresh_id("acc_"));
     struct store_new_account account = {
-        .id = account_id, .email = "ann@example.org", .waba_id = waba, .name = "A", .now = now};
+        .id = account_id, .email = owner, .waba_id = waba, .name = "A", .now = now};
     struct store_new_line line = {.id = fresh_id("lin_"),
                                   .account_id = account_id,
                                   .phone_number_id = line_name,
@@ -88,6 +87,11 @@ static inline void make_account(void) {
                                   .now = now};
     check_ok(store_insert_account(store, &account));
     check_ok(store_insert_line(store, &line, line_id));
+}
+
+static inline void make_account(void) {
+    static int number;
+    make_line_of("ann@example.org", ++number);
 }
 
 /* Ingests the changes, in which @ is replaced by the line. Each must be stored or a duplicate.

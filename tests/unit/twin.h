@@ -119,22 +119,6 @@ static inline void change(const char *sql) {
 
 /* --- a user --- */
 
-static inline void make_line_of(const char *owner, int number) {
-    snprintf(waba, sizeof waba, "9%d", number);
-    snprintf(line_name, sizeof line_name, "8%d", number);
-    snprintf(account_id, sizeof account_id, "%s", fresh_id("acc_"));
-    struct store_new_account account = {
-        .id = account_id, .email = owner, .waba_id = waba, .name = "A", .now = now};
-    struct store_new_line line = {.id = fresh_id("lin_"),
-                                  .account_id = account_id,
-                                  .phone_number_id = line_name,
-                                  .phone_number = "+15550100",
-                                  .is_registered = true,
-                                  .now = now};
-    check_ok(store_insert_account(store, &account));
-    check_ok(store_insert_line(store, &line, line_id));
-}
-
 static inline void insert_user(const char *id, const char *address) {
     struct store_new_user user = {.id = id, .email = address, .now = now};
     snprintf((char *)user.token_hash, sizeof user.token_hash, "%s", id + 4);
