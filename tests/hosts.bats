@@ -186,7 +186,7 @@ store_tokens() {
 }
 
 @test "key rotate is refused on a server, and names the steps" {
-    [[ -n ${SERVER-} ]] || return 0 # key.bats has its tests on SQLite
+    [[ -n ${SERVER-} ]] || skip 'on SQLite it is not refused: key.bats'
     on web1 key rotate
     assert_equal "$status" 1
     [[ $output == *'switchboard key add'*'switchboard key use ID'*'switchboard key drop ID'* ]]
@@ -206,7 +206,7 @@ store_tokens() {
 }
 
 @test "a courier whose host's clock is 5 s ahead uses the clock of the server" {
-    [[ -n ${SERVER-} ]] || return 0
+    [[ -n ${SERVER-} ]] || skip 'a file has no clock of its own'
     local age
     faketime -f +5s "$OUT/tools/courier" --config "$STACK/web1/switchboard.conf" --once
     assert_equal "$(db 'SELECT clock_ahead_ms BETWEEN 4500 AND 5500 FROM heartbeat')" 1
