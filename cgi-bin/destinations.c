@@ -193,10 +193,6 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-static void load(void) {
-    http_prepare();
-}
-
 static void prepare(struct request *rq) {
     state_prepare_server(rq);
     http_prepare();
@@ -207,7 +203,7 @@ int main(int argc, char **argv) {
         &(struct service){.name = "destinations",
                           .routes = routes,
                           .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER | CALLS_WEBHOOKS,
-                          .load = load,
+                          .load = http_prepare,
                           .prepare = prepare,
                           .takes_rewrites = true},
         argc, argv);

@@ -4,6 +4,7 @@
 #include "api/list.h"
 #include "api/selector.h"
 #include "api/upstream.h"
+#include "base/http_client.h"
 #include "base/log.h"
 #include "payload/flow_object.h"
 
@@ -151,7 +152,7 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "forms",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .load = upstream_load,
+                                   .load = http_prepare,
                                    .prepare = upstream_prepare},
                  argc, argv);
 }

@@ -13,6 +13,7 @@
 #include "api/graph_messages.h"
 #include "api/graph_subscription.h"
 #include "api/upstream.h"
+#include "base/http_client.h"
 #include "web/multipart.h"
 
 enum {
@@ -204,7 +205,7 @@ int main(int argc, char **argv) {
         &(struct service){.name = "graph",
                           .routes = routes,
                           .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | CALLS_WEBHOOKS,
-                          .load = upstream_load,
+                          .load = http_prepare,
                           .prepare = upstream_prepare,
                           .enter = graph_enter,
                           .settle = graph_settle,

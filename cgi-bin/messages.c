@@ -4,6 +4,7 @@
 #include "api/read_receipt.h"
 #include "api/send.h"
 #include "api/upstream.h"
+#include "base/http_client.h"
 
 /* --- text --- */
 
@@ -891,7 +892,7 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "messages",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .load = upstream_load,
+                                   .load = http_prepare,
                                    .prepare = upstream_prepare},
                  argc, argv);
 }

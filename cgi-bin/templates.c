@@ -4,6 +4,7 @@
 #include "api/send.h"
 #include "api/template_flows.h"
 #include "api/upstream.h"
+#include "base/http_client.h"
 #include "base/utf8.h"
 
 enum { LOOKUP_WINDOW = 200, LONGEST_NAME = 512 }; /* spec 8 */
@@ -207,7 +208,7 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "templates",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .load = upstream_load,
+                                   .load = http_prepare,
                                    .prepare = upstream_prepare},
                  argc, argv);
 }

@@ -52,10 +52,6 @@ static enum failure_code failure_code(enum upstream_purpose purpose, int status)
     }
 }
 
-void upstream_load(void) {
-    http_prepare();
-}
-
 void upstream_prepare(struct request *rq) {
     state_prepare_server(rq);
     http_prepare();

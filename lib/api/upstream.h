@@ -16,10 +16,6 @@
  * else 500. */
 enum upstream_purpose { UPSTREAM_SEND, UPSTREAM_UPLOAD, UPSTREAM_DOWNLOAD, UPSTREAM_LIST };
 
-/* Initializes the libraries that calls of the platform need: the `load` function of services that
- * make such calls (request.h). */
-void upstream_load(void);
-
 /* Loads the modules that calls of the platform need, before the process is confined: the `prepare`
  * function of services that make such calls (request.h). */
 void upstream_prepare(struct request *rq);

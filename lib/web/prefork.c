@@ -49,7 +49,7 @@ static bool fork_process(int pool, pid_t pool_id) {
     return true;
 }
 
-void prefork(void (*load)(void)) {
+void prefork(bool (*load)(void)) {
     const char *number = getenv(PREFORK_SOCKET);
     char order;
     if (!number)

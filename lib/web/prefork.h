@@ -5,6 +5,8 @@
 #ifndef SWITCHBOARD_PREFORK_H
 #define SWITCHBOARD_PREFORK_H
 
+#include <stdbool.h>
+
 /* The variable with the number of the parent's descriptor: a socket of type SOCK_SEQPACKET. The
  * pool sends one byte for each process that it wants, and gets its id as a pid_t; a negative one
  * when fork(2) failed. The parent ends when the pool closes the socket, or instead of a fork when
@@ -16,8 +18,9 @@
 
 /* Returns in each process that the parent forks, as a child process of the pool, which must be a
  * subreaper (PR_SET_CHILD_SUBREAPER). The process gets SIGTERM when the pool ends. `load`, which
- * may be NULL, is called in the parent before the first fork. Without the variable it returns at
+ * may be NULL, is called in the parent before the first fork; its result is ignored, because each
+ * process prepares itself and finds the same failure. Without the variable it returns at
  * once and calls nothing. */
-void prefork(void (*load)(void));
+void prefork(bool (*load)(void));
 
 #endif

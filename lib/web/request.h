@@ -140,7 +140,7 @@ struct service {
     const char *name;           /* of the executable */
     const struct route *routes; /* ends with an empty row */
     unsigned needs;             /* enum need: all other permissions are dropped (confine.h) */
-    void (*load)(void);         /* initializes the libraries that the processes of a pool
+    bool (*load)(void);         /* initializes the libraries that the processes of a pool
                                    share (prefork.h); NULL: none */
     void (*prepare)(struct request *rq); /* called once before the confinement, to open what a
                                             confined process cannot open; NULL: none */
