@@ -173,7 +173,7 @@ $(BUILD)/%.o: %.c
 # The programs for PostgreSQL have the objects of the default programs, except those whose source
 # names the macro or libpq.
 ifeq ($(POSTGRESQL),1)
-OWN_SOURCES := $(shell grep -rlE 'SWITCHBOARD_POSTGRESQL|libpq-fe|/postgresql\.h' \
+OWN_SOURCES := $(shell grep -rlE 'SWITCHBOARD_POSTGRESQL|libpq-fe|/postgresql[a-z_]*\.h' \
     --include='*.c' lib cgi-bin tools) $(wildcard tests/unit/*.c) tests/helpers/query.c
 SHARED_SOURCES := $(filter-out $(OWN_SOURCES),\
     $(wildcard lib/*/*.c cgi-bin/*.c tools/*.c tools/*/*.c))

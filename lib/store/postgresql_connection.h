@@ -1,0 +1,98 @@
+/* Internal to the PostgreSQL driver: the connection, and the functions that its files share. */
+#ifndef SWITCHBOARD_STORE_POSTGRESQL_CONNECTION_H
+#define SWITCHBOARD_STORE_POSTGRESQL_CONNECTION_H
+
+#include "store/postgresql.h"
+#include "store/postgresql_arguments.h"
+
+/* Why a call failed, as far as a repetition can help. */
+enum fault {
+    FAULT_OTHER,
+    FAULT_DEADLOCK,
+    FAULT_SERIALIZATION,
+    FAULT_CONNECTION, /* it is lost, or the server cannot be used any more */
+};
+
+/* A connection to a PostgreSQL server. */
+struct connection {
+    struct store store;
+    PGconn *db;
+    char *target;
+    bool is_reader;
+    bool may_connect; /* again, after the connection was lost */
+    bool is_broken;   /* it is open, and cannot be used any more */
+    enum fault fault; /* of store.failure */
+    int64_t until;    /* monotonic time; a failed transaction is repeated until then */
+    bool is_pooled;   /* by transaction: the next one may run on another connection of the server */
+    bool is_open;     /* a transaction was begun, on the server or in `pending` */
+    bool is_sent;     /* its begin was sent */
+    char **pending;   /* BEGIN and locks, sent with the next statement */
+    size_t pending_count, pending_room;
+    unsigned named; /* statements that the server has prepared */
+    int lock_timeout_ms;
+    int64_t answer_by; /* monotonic time */
+    int changes;
+    int64_t work, most_work; /* of the transaction, in units; most_work 0: no limit */
+};
+
+static inline struct connection *connection_of(const struct store *store) {
+    return (struct connection *)(size_t)store;
+}
+
+/* The prepared form of a statement. */
+struct prepared {
+    char *text;     /* with $1 in place of ?1 */
+    char name[24];  /* on the server; "": not prepared there */
+    PGresult *rows; /* the whole result */
+    int row;
+};
+
+/* --- postgresql_failure.c --- */
+
+#define UNDEFINED_TABLE "42P01"
+
+/* Sets what the latched failure means to a repetition. */
+void postgresql_set_fault(struct connection *c, enum fault fault);
+
+/* Latches the failure of a command, if it failed; NULL: there is no answer. */
+void postgresql_latch(struct connection *c, const PGresult *result);
+
+/* Latches a failure that is not the server's. */
+void postgresql_latch_reason(struct connection *c, const char *reason);
+void postgresql_latch_memory(struct connection *c);
+
+/* Refuses a connection that PQconnectdbParams or PQreset could not make. */
+enum store_result postgresql_refuse_connection(struct connection *c);
+
+/* --- postgresql_connection.c --- */
+
+/* Whether a command can be sent. */
+bool postgresql_is_usable(const struct connection *c);
+
+/* --- postgresql_session.c --- */
+
+/* Connects again. The new session has no prepared statement. False after latching the failure. */
+bool postgresql_connect_again(struct connection *c);
+
+/* --- postgresql_exchange.c --- */
+
+/* Keeps a command for the next statement. */
+void postgresql_add_pending(struct connection *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Drops the commands that are kept. */
+void postgresql_forget_pending(struct connection *c);
+
+/* Sends the pending commands and the statement, and reads the results. Latches a failure. */
+void postgresql_exchange(struct connection *c, struct prepared *p,
+                         const struct arguments *arguments);
+
+/* Runs COMMIT or ROLLBACK; NULL without an answer. */
+PGresult *postgresql_finish(struct connection *c, const char *command);
+
+/* --- postgresql_repetition.c --- */
+
+/* After a statement: whether it failed and is to be sent again, on a new connection. */
+bool postgresql_is_read_again(struct connection *c);
+
+#endif
