@@ -609,6 +609,38 @@ END
     [[ $output == *'warn  pooler '*'and none is between: each statement is parsed anew'* ]] || fail "$output"
 }
 
+# Runs a request and lists what the server was sent for it, a line each: `statement` or `execute`,
+# and the SQL, without what pgbouncer sends on a connection of its own: sent_by API-ARGUMENT...
+sent_by() {
+    local from
+    from=$(stat -c %s "$MAIN/log")
+    api "$@"
+    assert_success
+    tail -c +"$((from + 1))" "$MAIN/log" |
+        sed -nE '/SET application_name/d; s/.* LOG:  (statement|execute) ?[^:]*: (.*)/\1 \2/p'
+}
+
+@test "a new connection costs one statement before those of the request, also through a pooler" {
+    local pool=$BATS_TEST_TMPDIR/pool session='statement SELECT CAST(extract(epoch' url pooled
+    local text="{\"phoneNumberId\":\"%s\",\"to\":\"15551230001\",\"text\":\"x\"}"
+    switchboard init
+    make_user
+    sql "$MAIN" postgres "ALTER DATABASE $NAME SET log_statement = 'all'"
+    start_pooler "$pool" "$MAIN"
+    pooled="postgresql://switchboard@/$NAME?host=$pool&port=$(cat "$pool/port")"
+    for url in "$DB" "$pooled&pooler=transaction"; do
+        use "$url"
+        sent_by GET /v2/me >"$BATS_TEST_TMPDIR/sent"
+        assert_equal "$(grep -c '^statement' "$BATS_TEST_TMPDIR/sent")" 1
+        [[ $(sed -n 1p "$BATS_TEST_TMPDIR/sent") == "$session"*schema_version* ]]
+        [[ $(sed -n 2p "$BATS_TEST_TMPDIR/sent") == 'execute SELECT u.id, '* ]]
+        # shellcheck disable=SC2059  # the body has one field that is set here
+        sent_by POST /v2/messages/send/text -d "$(printf "$text" "$LINE")" >"$BATS_TEST_TMPDIR/sent"
+        assert_equal "$(grep '^statement' "$BATS_TEST_TMPDIR/sent" | cut -c 1-29 | xargs -n 2)" \
+            "$(printf '%s\n' "${session:0:29}" 'statement COMMIT' | xargs -n 2)"
+    done
+}
+
 # --- doctor ---
 
 # Prints the status and the detail of a check in the report: found CHECK

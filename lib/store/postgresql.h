@@ -45,10 +45,4 @@ enum store_result postgresql_inspect_reader(struct store *store, struct arena *a
 enum store_result postgresql_count_connections(struct store *store,
                                                struct store_connections *connections);
 
-/* Makes clock_now follow the server's clock. */
-void postgresql_set_clock(struct store *store);
-
-/* The same, when the last time was more than a few seconds ago. */
-void postgresql_tend_clock(struct store *store);
-
 #endif

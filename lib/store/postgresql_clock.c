@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "store/postgresql.h"
+#include "store/postgresql_clock.h"
 
 enum {
     READ_AGAIN_MS = 10 * 1000,
@@ -13,36 +13,41 @@ enum {
 
 static int64_t read_at; /* by clock_boot; of the process, since clock_now is of the process */
 
-/* Reads the server's clock; the answer shows it at a time within the round trip, about its middle.
- * Returns the duration of the round trip; INT64_MAX: no answer. */
-static int64_t read_clock(struct store *store, int64_t *now, int64_t *boot) {
-    const int64_t before = clock_boot();
-    PGresult *result =
-        PQexec(postgresql_handle(store),
-               "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)");
+/* An answer shows the server's clock at a time within the round trip, about its middle. */
+void postgresql_read_clock(struct reading *reading, const PGresult *result, int64_t before) {
     const int64_t trip = clock_boot() - before;
-    const bool has_answer = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1;
-    if (has_answer)
-        *now = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
-    *boot = before + trip / 2;
+    *reading = (struct reading){.trip = INT64_MAX};
+    if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1)
+        *reading = (struct reading){.now = strtoll(PQgetvalue(result, 0, 0), NULL, 10),
+                                    .boot = before + trip / 2,
+                                    .trip = trip};
+}
+
+static struct reading read_again(struct store *store) {
+    struct reading reading;
+    const int64_t before = clock_boot();
+    PGresult *result = PQexec(postgresql_handle(store), "SELECT " SERVER_CLOCK);
+    postgresql_read_clock(&reading, result, before);
     PQclear(result);
-    return has_answer ? trip : INT64_MAX;
+    return reading;
+}
+
+void postgresql_follow_clock(struct store *store, const struct reading *first) {
+    struct reading best = *first;
+    for (int i = 1; i < READINGS && best.trip > GOOD_MS; i++) {
+        const struct reading reading = read_again(store);
+        if (reading.trip < best.trip)
+            best = reading;
+    }
+    if (best.trip == INT64_MAX)
+        return; /* the connection is lost, which its next statement reports */
+    clock_follow(best.now, best.boot);
+    read_at = clock_boot();
 }
 
 void postgresql_set_clock(struct store *store) {
-    int64_t best = INT64_MAX, now = 0, boot = 0;
-    for (int i = 0; i < READINGS && best > GOOD_MS; i++) {
-        int64_t now_read = 0, boot_read, trip = read_clock(store, &now_read, &boot_read);
-        if (trip >= best)
-            continue;
-        best = trip;
-        now = now_read;
-        boot = boot_read;
-    }
-    if (best == INT64_MAX)
-        return; /* the connection is lost, which its next statement reports */
-    clock_follow(now, boot);
-    read_at = clock_boot();
+    const struct reading first = read_again(store);
+    postgresql_follow_clock(store, &first);
 }
 
 void postgresql_tend_clock(struct store *store) {

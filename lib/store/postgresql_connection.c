@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/postgresql_clock.h"
 #include "store/postgresql_driver.h"
 #include "store/postgresql_target.h"
 

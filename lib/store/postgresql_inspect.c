@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "store/postgresql.h"
+#include "store/postgresql_clock.h"
 #include "store/upkeep.h"
 
 enum {

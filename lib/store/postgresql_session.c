@@ -1,13 +1,18 @@
 /* What a program does on each new connection, before its first statement. */
 #include "store/postgresql_connection.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "store/postgresql_clock.h"
 #include "store/postgresql_driver.h"
 #include "store/schema.h"
 
-static enum store_result check_version(struct store *store) {
-    int64_t version = postgresql_integer(store, "SELECT version FROM schema_version");
+#define CLOCK_AND_VERSION SERVER_CLOCK ", (SELECT version FROM schema_version)"
+
+/* Judges the version that start_session has read, -1 without one; or its failure. */
+static enum store_result check_version(struct store *store, int64_t version) {
     enum store_result result = sql_result(store);
     const bool is_missing =
         result == STORE_OK ? version == -1 : strstr(store->reason, UNDEFINED_TABLE) != NULL;
@@ -29,20 +34,26 @@ static enum store_result check_version(struct store *store) {
     return STORE_OK;
 }
 
-/* Sets up the session. A pooled connection is shared: there the role of the target may only read.
- */
+/* Sets up the session and reads the version of the schema, in one round trip. A pooled connection
+ * is shared, so it gets no settings: there the role of the target may only read. */
 static enum store_result start_session(struct connection *c) {
+    struct reading clock;
+    int64_t version = -1;
     postgresql_set_fault(c, FAULT_OTHER);
-    postgresql_set_clock(&c->store);
-    if (c->is_reader && !c->is_pooled)
-        postgresql_script(&c->store, "SET default_transaction_read_only = on");
-    enum store_result result = sql_result(&c->store);
-    return result == STORE_OK ? check_version(&c->store) : result;
-}
-
-enum store_result postgresql_open(const char *target, bool for_reading, struct store **store) {
-    enum store_result result = postgresql_connect(target, for_reading, store);
-    return result == STORE_OK ? start_session(connection_of(*store)) : result;
+    const int64_t before = clock_boot();
+    PGresult *result =
+        PQexec(c->db, c->is_reader && !c->is_pooled
+                          ? "SELECT " CLOCK_AND_VERSION
+                            ", set_config('default_transaction_read_only', 'on', false)"
+                          : "SELECT " CLOCK_AND_VERSION);
+    postgresql_read_clock(&clock, result, before);
+    postgresql_latch(c, result);
+    if (!c->store.failure && !PQgetisnull(result, 0, 1))
+        version = strtoll(PQgetvalue(result, 0, 1), NULL, 10);
+    PQclear(result);
+    if (!c->store.failure)
+        postgresql_follow_clock(&c->store, &clock);
+    return check_version(&c->store, version);
 }
 
 /* Connects again. The new session has no prepared statement. False after latching the failure. */
@@ -56,4 +67,9 @@ bool postgresql_connect_again(struct connection *c) {
     c->store.failure =
         PQstatus(c->db) == CONNECTION_OK ? start_session(c) : postgresql_refuse_connection(c);
     return !c->store.failure;
+}
+
+enum store_result postgresql_open(const char *target, bool for_reading, struct store **store) {
+    enum store_result result = postgresql_connect(target, for_reading, store);
+    return result == STORE_OK ? start_session(connection_of(*store)) : result;
 }
