@@ -388,7 +388,7 @@ END
     make_user
     start_standby "$standby" "$MAIN"
     both="postgresql://switchboard@/$NAME?host=$standby,$MAIN&port=$(port_of "$standby"),$PORT"
-    fails_with 'it is a standby: name the host of the primary too' \
+    fails_with "; the URL names only $standby:$(port_of "$standby"), which is a standby: name the host of the primary too" \
         "postgresql://switchboard@/$NAME?host=$standby&port=$(port_of "$standby")"
     use "$both"
     switchboard account list
@@ -397,6 +397,18 @@ END
     use "postgresql://switchboard@/$NAME?host=$standby&port=$(port_of "$standby")&target_session_attrs=any"
     run switchboard doctor
     [[ $output == *'FAIL  database '*'a standby, which takes no writes: name the primary too'* ]] || fail "$output"
+}
+
+@test "while no host of the URL is a primary, the log names the hosts and says what ends it" {
+    local standby=$BATS_TEST_TMPDIR/standby primary=$BATS_TEST_TMPDIR/primary named
+    switchboard init
+    start_standby "$standby" "$MAIN"
+    mkdir "$primary" # no server listens there
+    named="$primary:$PORT, $standby:$(port_of "$standby")"
+    fails_with "; the URL names the hosts $named, and none of them is a primary now: a standby becomes one in a failover" \
+        "postgresql://switchboard@/$NAME?host=$primary,$standby&port=$PORT,$(port_of "$standby")"
+    sql "$standby" postgres 'SELECT pg_promote()'
+    switchboard account list
 }
 
 @test "a server that is older than version 15 is refused" {

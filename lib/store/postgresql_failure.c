@@ -1,7 +1,10 @@
 /* What the failure of a command or of a connection means. */
 #include "store/postgresql_connection.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "store/postgresql_target.h"
 
 /* What an SQLSTATE (PostgreSQL, Appendix A) means to the caller, and to a repetition. */
 struct meaning {
@@ -75,10 +78,27 @@ void postgresql_latch_memory(struct connection *c) {
     postgresql_latch_reason(c, "out of memory");
 }
 
+/* Adds what to do if a server that was reached is a standby: the URL names only it, or no host of
+ * the URL is a primary now, as during a failover. */
+static const char *advice_for(struct connection *c, const char *message, char *text, size_t size) {
+    char hosts[200];
+    *text = '\0';
+    if (!strstr(message, "session is read-only") && !strstr(message, "hot standby mode"))
+        return text;
+    postgresql_list_hosts(c->db, hosts, sizeof hosts);
+    snprintf(text, size,
+             strchr(hosts, ',')
+                 ? "; the URL names the hosts %s, and none of them is a primary now: a standby "
+                   "becomes one in a failover; if none does, promote one or start the primary"
+                 : "; the URL names only %s, which is a standby: name the host of the primary too",
+             hosts);
+    return text;
+}
+
 /* The message has a line for each host. */
 enum store_result postgresql_refuse_connection(struct connection *c) {
     const char *text = PQerrorMessage(c->db);
-    char lines[700];
+    char lines[550], advice[400];
     size_t n = 0;
     postgresql_set_fault(c, FAULT_CONNECTION);
     for (; *text && n < sizeof lines - 2; text++)
@@ -88,7 +108,5 @@ enum store_result postgresql_refuse_connection(struct connection *c) {
             lines[n++] = ';', lines[n++] = ' ';
     lines[n] = '\0';
     return sql_refuse(&c->store, STORE_UNAVAILABLE, "%s%s", lines,
-                      strstr(lines, "session is read-only") || strstr(lines, "hot standby mode")
-                          ? "; it is a standby: name the host of the primary too"
-                          : "");
+                      advice_for(c, PQerrorMessage(c->db), advice, sizeof advice));
 }

@@ -1,5 +1,6 @@
 #include "store/postgresql_target.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -105,4 +106,30 @@ const char *postgresql_user(const char *target, struct arena *arena) {
     const char *user = arena_copy(arena, slice_of(option_of(options, "user")));
     PQconninfoFree(options);
     return *user ? user : NULL;
+}
+
+/* Returns the length of the first part of a list with commas, and moves `list` behind it. */
+static int next_part(const char **list) {
+    const int n = (int)strcspn(*list, ",");
+    *list += n + ((*list)[n] == ',');
+    return n;
+}
+
+/* A list of one port is that of all hosts. */
+void postgresql_list_hosts(PGconn *db, char *text, size_t size) {
+    PQconninfoOption *options = PQconninfo(db);
+    const char *hosts = option_of(options, "host"), *ports = option_of(options, "port");
+    size_t used = 0;
+    if (!*hosts)
+        hosts = option_of(options, "hostaddr");
+    *text = '\0';
+    while (*hosts && used < size) {
+        const char *host = hosts, *port = ports;
+        const int host_n = next_part(&hosts), port_n = next_part(&ports);
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s:%.*s", used ? ", " : "", host_n,
+                                 host, port_n, port);
+        if (!*ports)
+            ports = port;
+    }
+    PQconninfoFree(options);
 }

@@ -15,4 +15,7 @@ bool postgresql_is_valid(const char *url);
  * no pooler=transaction. NULL without memory. */
 PGconn *postgresql_connect_to(const char *url, bool for_reading);
 
+/* Writes the hosts and ports that the connection's URL names, as "HOST:PORT, HOST:PORT". */
+void postgresql_list_hosts(PGconn *db, char *text, size_t size);
+
 #endif
