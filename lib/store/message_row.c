@@ -1,0 +1,34 @@
+#include "store/message_row.h"
+
+#include "store/change.h"
+#include "store/contact.h"
+
+bool message_row_add_thread(struct ingest *in, const char *contact_id, bool counts_as_unread,
+                            struct message_row *row, char id[ID_SIZE]) {
+    struct thread thread = {.new_id = ingest_id(in, "thr_"),
+                            .user_id = in->owner.user_id,
+                            .line_id = in->owner.line_id,
+                            .contact_id = contact_id,
+                            .at = row->message->timestamp,
+                            .is_inbound = !row->message->is_outgoing,
+                            .is_unread = counts_as_unread};
+    if (!change_next(in->store, in->owner.user_id, &thread.change) ||
+        !thread_upsert(in->store, &thread, id))
+        return false;
+    row->change = thread.change;
+    return true;
+}
+
+bool message_row_insert(struct ingest *in, const struct message_row *row) {
+    static struct statement s = {
+        .sql =
+            "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
+            "status_at, timestamp, context_wamid, body, created_at, user_id, changed) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14)"};
+    const struct update_message *message = row->message;
+    return sql_run(in->store, &s, TEXT(row->id), TEXT(row->thread_id), TEXT(in->owner.line_id),
+                   TEXT(message->wamid), TEXT(message->is_outgoing ? "out" : "in"),
+                   TEXT(row->source), TEXT(message->type), TEXT(row->status),
+                   INTEGER(message->timestamp), TEXT(message->context_wamid), BLOB(row->body),
+                   INTEGER(in->now), TEXT(in->owner.user_id), INTEGER(row->change));
+}
