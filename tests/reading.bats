@@ -67,3 +67,9 @@ rename_account() { # NAME
     (($(cat "$BATS_TEST_TMPDIR"/seen.* | wc -l) >= 3)) || fail 'the readers made too few requests'
     assert_equal "$(awk '$1 != 200 || $3 < $2' "$BATS_TEST_TMPDIR"/seen.*)" ''
 }
+
+# Replaces the definition of the table of flows, which is one of the last, by one that cannot be parsed.
+damage_flow() {
+    db '.dbconfig defensive off' "PRAGMA writable_schema = ON" \
+        "UPDATE sqlite_schema SET sql = 'CREATE TABLE flow (' WHERE name = 'flow'"
+}

@@ -10,6 +10,7 @@
 #include "base/file_identity.h"
 #include "store/driver.h"
 #include "store/queue.h"
+#include "store/schema_part.h"
 
 enum {
     BUSY_TIMEOUT_MS = 5000,
@@ -33,6 +34,7 @@ struct connection {
     struct queue queue;
     bool holds_view;         /* a read transaction is open */
     bool is_reader;          /* opened for reading: it cannot create the wal-index */
+    bool has_part;           /* a reader that has parsed a part of the schema only */
     int64_t work, most_work; /* of the transaction, in steps; most_work 0: no limit */
     struct tending {
         int64_t next;          /* monotonic time of the next checkpoint */
@@ -148,7 +150,7 @@ static void configure_library(void) {
     done = true;
 }
 
-static void configure(struct connection *c) {
+static void configure(struct connection *c, int flags) {
     sqlite3_busy_timeout(c->db, BUSY_TIMEOUT_MS);
     sqlite3_extended_result_codes(c->db, 1);
     sqlite3_wal_autocheckpoint(c->db, 0);
@@ -156,6 +158,9 @@ static void configure(struct connection *c) {
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+    c->has_part = flags & SQLITE_OPEN_READONLY;
+    if (c->has_part)
+        schema_part_read(c->db);
     /* commit syncs the write-ahead log, so that one sync can serve many commits; temporary
      * tables are in memory: a confined process may not create files */
     sql_script(&c->store, "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; "
@@ -185,7 +190,7 @@ enum store_result sql_open(const char *path, int flags, struct store **out) {
     latch(&c->store, sqlite3_open_v2(flags & SQLITE_OPEN_URI ? uri : path, &c->db,
                                      flags | SQLITE_OPEN_NOMUTEX, NULL));
     if (!c->store.failure)
-        configure(c);
+        configure(c, flags);
     if (!c->store.failure && strcmp(path, SQL_IN_MEMORY) != 0 && stat(path, &c->file) != 0)
         latch(&c->store, SQLITE_CANTOPEN);
     return sql_result(&c->store);
@@ -371,12 +376,24 @@ static enum store_result tend(struct store *store, int64_t now) {
     return result;
 }
 
-static bool prepare(struct store *store, struct statement *statement) {
+/* Prepares a statement. One on a table that a reader does not know is prepared again when the
+ * reader has parsed the whole schema. */
+static sqlite3_stmt *prepare_text(struct store *store, const char *sql, unsigned flags) {
+    struct connection *c = connection_of(store);
     sqlite3_stmt *prepared = NULL;
-    latch(store, sqlite3_prepare_v3(connection_of(store)->db, statement->sql, -1,
-                                    SQLITE_PREPARE_PERSISTENT, &prepared, NULL));
-    statement->prepared = prepared;
+    int code = sqlite3_prepare_v3(c->db, sql, -1, flags, &prepared, NULL);
+    if (code == SQLITE_ERROR && c->has_part) {
+        c->has_part = false;
+        schema_part_forget(c->db);
+        code = sqlite3_prepare_v3(c->db, sql, -1, flags, &prepared, NULL);
+    }
+    latch(store, code);
     return prepared;
+}
+
+static bool prepare(struct store *store, struct statement *statement) {
+    statement->prepared = prepare_text(store, statement->sql, SQLITE_PREPARE_PERSISTENT);
+    return statement->prepared;
 }
 
 static void drop(struct statement *statement) {
@@ -542,9 +559,8 @@ bool sql_script(struct store *store, const char *sql) {
 }
 
 int64_t sql_integer(struct store *store, const char *sql) {
-    sqlite3_stmt *prepared = NULL;
+    sqlite3_stmt *prepared = prepare_text(store, sql, 0);
     int64_t value = -1;
-    latch(store, sqlite3_prepare_v2(connection_of(store)->db, sql, -1, &prepared, NULL));
     int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
     if (code == SQLITE_ROW)
         value = sqlite3_column_int64(prepared, 0);
@@ -554,9 +570,8 @@ int64_t sql_integer(struct store *store, const char *sql) {
 }
 
 const char *sql_text(struct store *store, struct arena *arena, const char *sql) {
-    sqlite3_stmt *prepared = NULL;
+    sqlite3_stmt *prepared = prepare_text(store, sql, 0);
     const char *value = NULL;
-    latch(store, sqlite3_prepare_v2(connection_of(store)->db, sql, -1, &prepared, NULL));
     int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
     if (code == SQLITE_ROW && sqlite3_column_type(prepared, 0) != SQLITE_NULL)
         value = arena_copy(arena, slice_of((const char *)sqlite3_column_text(prepared, 0)));

@@ -1,0 +1,110 @@
+/* lib/store/schema_part.h, by connections for reading. */
+#include "store/schema_part.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "compare.h"
+#include "store/heartbeat.h"
+#include "store/upkeep.h"
+
+static char database[256];
+
+/* Runs SQL in another process: SQLite shares the wal-index of a reader within a process. */
+static void run(const char *sql) {
+    char command[300];
+    snprintf(command, sizeof command, "sqlite3 -bail %s", database);
+    FILE *shell = popen(command, "w");
+    CHECK(shell && fputs(sql, shell) >= 0 && pclose(shell) == 0);
+}
+
+static struct store *open_reader(void) {
+    struct store *store;
+    CHECK_INTEGER(store_open_for_reading(database, &store), STORE_OK);
+    return store;
+}
+
+static void check_accounts(struct store *store, size_t expected) {
+    struct arena arena;
+    struct store_account *accounts;
+    size_t count = 0;
+    arena_init(&arena, 1024 * 1024, NULL);
+    CHECK_INTEGER(store_list_accounts(store, &arena, "usr_1", &accounts, &count), STORE_OK);
+    CHECK_INTEGER(count, (int64_t)expected);
+    arena_free(&arena);
+}
+
+static void check_heartbeat(struct store *store, enum store_result expected) {
+    int64_t beat_at;
+    CHECK_INTEGER(store_find_heartbeat(store, "courier", &beat_at), expected);
+}
+
+static void create(void) {
+    struct store *store;
+    int from, to;
+    CHECK_INTEGER(store_migrate(database, &from, &to, &store), STORE_OK);
+    store_close(store);
+    run("INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);"
+        "INSERT INTO account (id, user_id, waba_id, name, created_at)"
+        " VALUES ('acc_1', 'usr_1', '1', 'A', 1)");
+}
+
+/* A table with a definition that cannot be parsed is not noticed before it is needed. */
+static void check_part(void) {
+    run("PRAGMA writable_schema = ON;"
+        "UPDATE sqlite_schema SET sql = sql || ' (' WHERE name = 'flow'");
+    struct store *store = open_reader();
+    check_accounts(store, 1);
+    check_heartbeat(store, STORE_CORRUPT);
+    CHECK_HOLDS(store_reason(store), "malformed database schema (flow)");
+    store_close(store);
+    run("PRAGMA writable_schema = ON;"
+        "UPDATE sqlite_schema SET sql = substr(sql, 1, length(sql) - 2) WHERE name = 'flow'");
+}
+
+static void check_whole(void) {
+    struct store *store = open_reader();
+    check_heartbeat(store, STORE_OK);
+    check_accounts(store, 1);
+    run("CREATE TABLE another (x); INSERT INTO account (id, user_id, waba_id, name, created_at)"
+        " VALUES ('acc_2', 'usr_1', '2', 'B', 1)");
+    check_accounts(store, 2);
+    check_heartbeat(store, STORE_OK);
+    store_close(store);
+}
+
+/* Another process changes the schema after a part of it was read. */
+static void check_change(void) {
+    struct store *store = open_reader();
+    run("DROP TABLE another; DELETE FROM account WHERE id = 'acc_2'");
+    check_accounts(store, 1);
+    check_heartbeat(store, STORE_OK);
+    store_close(store);
+}
+
+/* The tables are read in any order of creation. */
+static void check_order(void) {
+    run("CREATE TABLE other (id TEXT PRIMARY KEY, user_id TEXT NOT NULL,"
+        " waba_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, access_token BLOB,"
+        " created_at INTEGER NOT NULL, UNIQUE (user_id, id)) STRICT;"
+        "INSERT INTO other SELECT * FROM account; DROP TABLE account;"
+        "ALTER TABLE other RENAME TO account");
+    struct store *store = open_reader();
+    check_accounts(store, 1);
+    check_heartbeat(store, STORE_OK);
+    store_close(store);
+}
+
+int main(void) {
+    char directory[] = "/tmp/schema-part-XXXXXX", command[300];
+    CHECK(mkdtemp(directory) != NULL);
+    snprintf(database, sizeof database, "%s/db", directory);
+    create();
+    check_part();
+    check_whole();
+    check_change();
+    check_order();
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    CHECK_INTEGER(system(command), 0);
+    return check_failures();
+}
