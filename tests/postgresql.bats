@@ -80,7 +80,6 @@ db() {
 
 # Runs a command that must fail with the message: refused MESSAGE COMMAND...
 refused() {
-    local - && set +T
     run "${@:2}"
     [[ $status == 1 ]] || fail "expected status 1, not $status: $output"
     [[ $output == *"$1"* ]] || fail "expected: $1"$'\n'"actual: $output"

@@ -60,15 +60,24 @@ setup() {
     forget_sent
 }
 
-# Makes the DEBUG trap of bats return at once for commands outside the test file. bats runs the trap
-# before every command, to record where a test fails; most commands are in helpers, so the trap took
-# two thirds of the suite's CPU time. A failure in a helper is reported at the line of the test that
-# called the helper. A helper that is called often turns it off for the functions that it calls
-# (`local - && set +T`), because calling the trap still takes a third of the time of a request.
-trace_tests_alone() {
-    local trap_function
-    trap_function=$(declare -f bats_debug_trap)
-    # shellcheck disable=SC2016  # expanded when the trap runs
-    eval "${trap_function/'{'/'{ [[ $1 == "${BATS_TEST_SOURCE-}" ]] || return 0;'}"
+# Replaces the DEBUG trap of bats, which runs before every command to record where a test fails, and
+# took most of the CPU time of the shells. From bash 5.0 on the ERR trap has the right lines, so it
+# records them when a command fails.
+bats_setup_tracing() {
+    BATS_DEBUG_LAST_LINENO=() BATS_DEBUG_LAST_SOURCE=() BATS_DEBUG_EXCLUDE_PATHS=()
+    BATS_DEBUG_LAST_STACK_TRACE=() BATS_DEBUG_LASTLAST_STACK_TRACE=()
+    BATS_DEBUG_LAST_STACK_TRACE_IS_VALID='' BATS_ERROR_SUFFIX=''
+    exec 4<&1
+    trap - DEBUG
+    trap bats_error_trap ERR
 }
-trace_tests_alone
+
+bats_error_trap() {
+    bats_check_status_from_trap
+    [[ -z $BATS_DEBUG_LAST_STACK_TRACE_IS_VALID ]] || return 0
+    bats_capture_stack_trace
+    BATS_DEBUG_LAST_STACK_TRACE_IS_VALID=1
+}
+
+# setup_file runs in a shell whose traps are set before this file is read.
+[[ -z $(trap -p DEBUG) ]] || bats_setup_tracing

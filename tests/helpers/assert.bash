@@ -53,7 +53,6 @@ read_header() {
 }
 
 assert_header() { # NAME [VALUE]
-    local - && set +T # see helpers/all
     local value
     read_header "$1" || true
     if (($# == 1)); then
@@ -64,7 +63,6 @@ assert_header() { # NAME [VALUE]
 }
 
 refute_header() { # NAME
-    local - && set +T # see helpers/all
     local value
     ! read_header "$1" || [[ -z $value ]] || fail_answer "expected no header $1"
 }
@@ -124,7 +122,6 @@ assert_body_is() { # TEXT, or @FILE
 
 # Expects status 200 and the success envelope (spec 2.1).
 assert_success() {
-    local - && set +T # see helpers/all
     assert_status 200
     assert_header Content-Type 'application/json; charset=utf-8'
     quick_check success || assert_that '.success == true and (keys == ["data", "success"])'
@@ -132,7 +129,6 @@ assert_success() {
 
 # Expects the error envelope without other members (spec 2.1, 7); the message contains MESSAGE-PART.
 assert_error() { # STATUS CODE [MESSAGE-PART]
-    local - && set +T # see helpers/all
     assert_status "$1"
     assert_header Content-Type 'application/json; charset=utf-8'
     ! quick_check error "$2" "${3-}" || return 0

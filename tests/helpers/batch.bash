@@ -22,7 +22,6 @@ new_batch() {
 }
 
 check_bodies() {
-    local - && set +T # see helpers/all
     local wanted issues text number=0
     new_batch
     while IFS=$'\t' read -r wanted issues text; do
@@ -50,7 +49,6 @@ read_text() { # FILE
 
 # Prints the files NUMBER.KIND in their order, one a line: batch_lines KIND
 batch_lines() {
-    local - && set +T # see helpers/all
     local number text
     for ((number = 1; ; number++)); do
         [[ -e $batch/$number.$1 ]] || break
@@ -75,7 +73,6 @@ issues_of_batch() {
 }
 
 send_bodies() {
-    local - && set +T # see helpers/all
     local method=$1 path=$2 header_list=() has_data='' data='' number
     shift 2
     while (($#)); do

@@ -3,7 +3,6 @@
 
 # Checks the headers that every answer has, and that Content-Length is the length of the body.
 assert_conventions() {
-    local - && set +T # see helpers/all
     local value size
     assert_header Cache-Control no-store
     assert_header X-Content-Type-Options nosniff
@@ -31,7 +30,6 @@ measure_body() {
 # Checks that a path refuses all methods but the given ones, HEAD (with GET) and OPTIONS:
 # assert_methods PATH METHOD... (spec 7, RFC 9110 9, 10.2.1)
 assert_methods() {
-    local - && set +T # see helpers/all
     local path=$1 known=("${@:2}") allow method
     allow=$(printf '%s, ' "${known[@]}")
     allow=${allow/GET, /GET, HEAD, }OPTIONS
@@ -51,7 +49,6 @@ assert_methods() {
 
 # Checks that paths similar to PATH are 404, with a token and without (spec 7).
 assert_no_other_paths() {
-    local - && set +T # see helpers/all
     local path token
     for path in "$1/" "$1/x" "$1//x" "${1}x" "$1/%20" "${1/v2/v1}" "${1/v2/V2}" "$1%00" "$1;x"; do
         # Apache itself refuses a NUL and merges double slashes; the program does not see them
@@ -82,7 +79,6 @@ assert_request_ids() { # METHOD PATH [option...]
 # Prints the log line of the last request, a JSON object. Waits for it, because the program writes it
 # after the answer.
 log_of_request() {
-    local - && set +T # see helpers/all
     local value
     read_header X-Request-Id
     eventually print_last_line_with "\"request_id\":\"$value\""

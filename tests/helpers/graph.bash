@@ -13,7 +13,6 @@ graph() {
 # Expects an error of the gateway in the platform's shape, with the id of the request:
 # assert_graph_error STATUS CODE TYPE [MESSAGE-PART]
 assert_graph_error() {
-    local - && set +T # see helpers/all
     assert_status "$1"
     assert_header Content-Type 'application/json; charset=UTF-8'
     gojq -e --argjson code "$2" --arg type "$3" --arg part "${4-}" --arg id \

@@ -13,7 +13,6 @@
 # Sets $status (the HTTP status), $headers (a file, one header a line) and $body (a file).
 
 request() {
-    local - && set +T # see helpers/all
     local method=$1 path=$2 target=$2 header_list=() data='' has_data='' text=''
     shift 2
     while (($#)); do

@@ -5,7 +5,6 @@
 # Calls a path below /_sandbox/: sandbox METHOD PATH [BODY]; with @FILE, the body is a file. The
 # shell makes the request without a process of its own, because every test makes several calls.
 sandbox() {
-    local - && set +T # see helpers/all
     local LC_ALL=C # lengths are bytes
     local socket line text=${3-} length
     length=${#text}
@@ -87,7 +86,6 @@ assert_sent_to() { # PATH: the path of the last request, without the version
 }
 
 assert_sent_json() { # PATH EXPECTED [QUERY]: assert_json on the body of the last request
-    local - && set +T # see helpers/all
     local body=$BATS_TEST_TMPDIR/upstream headers=/dev/null
     sent "${3-}" >"$body"
     assert_json "$1" "$2"
