@@ -20,8 +20,8 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.
 $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 $(UNIT_TESTS): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 
-TEST_HELPERS := $(addprefix $(BUILD)/helpers/,account ask batch crowd extremes fcgi hold json peak \
-    receiver without_landlock $(if $(filter 1,$(POSTGRESQL)),query))
+TEST_HELPERS := $(addprefix $(BUILD)/helpers/,account ask batch cgi_request crowd extremes fcgi \
+    hold http_request json peak receiver without_landlock $(if $(filter 1,$(POSTGRESQL)),query))
 $(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
 $(TEST_HELPERS): LIBS = -lpthread -lcjson
 $(BUILD)/helpers/query: LIBS = -lpq

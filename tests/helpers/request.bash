@@ -95,6 +95,15 @@ statuses() {
 }
 
 request_http() {
+    if "$HELPERS/http_request" "$answer_dir" "$method" "${BASE##*:}" "$path" \
+        "${has_data:+$data}" "${header_list[@]}"; then
+        IFS= read -r status <"$answer_dir/code" || true # no newline
+    else
+        request_curl
+    fi
+}
+
+request_curl() {
     local arguments=(-s -g --path-as-is --max-time 600 -X "$method" -o "$body" -D "$answer_dir/head"
         -w '%{http_code}' -H 'Expect:') header
     [[ $method != HEAD ]] || arguments+=(-I)
@@ -168,13 +177,9 @@ request_direct() {
             arguments+=("$decoded")
         done
     fi
-    if [[ -n $has_data && -z $text ]]; then
-        cat "$data"
-    else
-        printf '%s' "$text"
-    fi | env -i "${variables[@]}" "$OUT/cgi-bin/$program" "${arguments[@]}" \
-        >"$answer_dir/answer" 2>>"$STACK/stderr.log" || true
-    split_answer
+    "$HELPERS/cgi_request" "$answer_dir" "$OUT/cgi-bin/$program" "${has_data:+$data}" \
+        ${#variables[@]} "${variables[@]}" "${arguments[@]}" 2>>"$STACK/stderr.log"
+    IFS= read -r status <"$answer_dir/code" || true # no newline
 }
 
 # Sets program, script_name and path_info for a path, according to apache.conf: find_program PATH
