@@ -10,7 +10,7 @@
 #include "base/file_identity.h"
 #include "store/driver.h"
 #include "store/queue.h"
-#include "store/schema_part.h"
+#include "store/sqlite_part.h"
 
 enum {
     BUSY_TIMEOUT_MS = 5000,
@@ -160,7 +160,7 @@ static void configure(struct connection *c, int flags) {
     sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
     c->has_part = flags & SQLITE_OPEN_READONLY;
     if (c->has_part)
-        schema_part_read(c->db);
+        sqlite_part_read(c->db);
     /* commit syncs the write-ahead log, so that one sync can serve many commits; temporary
      * tables are in memory: a confined process may not create files */
     sql_script(&c->store, "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; "
@@ -384,7 +384,7 @@ static sqlite3_stmt *prepare_text(struct store *store, const char *sql, unsigned
     int code = sqlite3_prepare_v3(c->db, sql, -1, flags, &prepared, NULL);
     if (code == SQLITE_ERROR && c->has_part) {
         c->has_part = false;
-        schema_part_forget(c->db);
+        sqlite_part_forget(c->db);
         code = sqlite3_prepare_v3(c->db, sql, -1, flags, &prepared, NULL);
     }
     latch(store, code);

@@ -1,8 +1,9 @@
 /* SQLite reads the rows of sqlite_schema in the order of creation, and parses each. The callback of
  * its trace interrupts this at the first object that is not needed. With WRITABLE_SCHEMA, SQLite
  * keeps what it has parsed when the schema cannot be read to its end. */
-#include "store/schema_part.h"
+#include "store/sqlite_part.h"
 
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ static int check_row(unsigned kind, void *context, void *statement, void *unused
     return 0;
 }
 
-void schema_part_read(sqlite3 *db) {
+void sqlite_part_read(sqlite3 *db) {
     struct progress progress = {.db = db};
     sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
     sqlite3_trace_v2(db, SQLITE_TRACE_ROW, check_row, &progress);
@@ -55,6 +56,6 @@ void schema_part_read(sqlite3 *db) {
     sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0, NULL);
 }
 
-void schema_part_forget(sqlite3 *db) {
+void sqlite_part_forget(sqlite3 *db) {
     sqlite3_exec(db, "PRAGMA writable_schema = RESET", NULL, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* lib/store/schema_part.h, by connections for reading. */
-#include "store/schema_part.h"
+/* lib/store/sqlite_part.h, by connections for reading. */
+#include "store/sqlite_part.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -96,7 +96,7 @@ static void check_order(void) {
 }
 
 int main(void) {
-    char directory[] = "/tmp/schema-part-XXXXXX", command[300];
+    char directory[] = "/tmp/sqlite-part-XXXXXX", command[300];
     CHECK(mkdtemp(directory) != NULL);
     snprintf(database, sizeof database, "%s/db", directory);
     create();
