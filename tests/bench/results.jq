@@ -1,4 +1,7 @@
-# Computes the results of the runs: the median of each contender's rounds, and the promised ratios.
+# Computes the results of the runs: the median of each contender's rounds, and the promised ratios. A
+# ratio is the median of those of the pairs, with the least and the greatest of them: a pair is a run
+# of one contender and that of the other in the same round, a few seconds apart, so that both had
+# nearly the same machine.
 def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2;
 def figure: . * 1000 | round / 1000;
 
@@ -19,7 +22,7 @@ def summary:
 # limit. A limit that is an object has values for some numbers of connections only.
 def promises: [
   {name: "CGI health / bare CGI", row: "get", of: "CGI health", over: "bare CGI", least: 0.90},
-  {name: "CGI me / bare CGI", row: "get", of: "CGI me", over: "bare CGI", least: 0.70},
+  {name: "CGI me / bare CGI", row: "get", of: "CGI me", over: "bare CGI", least: 0.65},
   {name: "FastCGI health / bare FastCGI", row: "get", of: "FastCGI health", over: "bare FastCGI"},
   {name: "FastCGI me / bare FastCGI", row: "get", of: "FastCGI me", over: "bare FastCGI", least: 0.80},
   {name: "FastCGI me / Express me", row: "get", of: "FastCGI me", over: "express me", least: 1.5},
@@ -71,6 +74,17 @@ def promises: [
    of: "FastCGI graph send", over: "FastCGI send", key: "p50_ms", most: 1.05},
   {name: "CGI send in the platform's form / by /v2, median", row: "one send, two forms",
    of: "CGI graph send", over: "CGI send", key: "p50_ms", most: 1.05},
+  {name: "FastCGI send in the platform's form / by /v2, platform 0 ms", row: "send, two forms",
+   of: "FastCGI graph send", over: "FastCGI send"},
+  {name: "FastCGI lines / FastCGI me", row: "reading", of: "FastCGI lines", over: "FastCGI me"},
+  {name: "FastCGI threads / FastCGI me", row: "reading", of: "FastCGI threads", over: "FastCGI me"},
+  {name: "FastCGI messages of a thread / FastCGI me", row: "reading", of: "FastCGI thread",
+   over: "FastCGI me"},
+  {name: "FastCGI changes, when there are none / FastCGI me", row: "reading", of: "FastCGI changes",
+   over: "FastCGI me"},
+  {name: "CGI threads / CGI me", row: "reading", of: "CGI threads", over: "CGI me"},
+  {name: "CGI changes, when there are none / CGI me", row: "reading", of: "CGI changes",
+   over: "CGI me"},
   {name: "raw upload / the same by curl", row: "100 MB", of: "raw upload", over: "upload to the platform",
    key: "p50_ms", most: 1.3},
   {name: "multipart upload / the same by curl", row: "100 MB", of: "multipart upload",
@@ -81,20 +95,31 @@ def promises: [
 
 def wanted($connections): if type == "object" then .[$connections | tostring] else . end;
 
+def of($row; $contender; $connections):
+  select(.row == $row and .contender == $contender and .connections == $connections);
+
+# The runs of two contenders as pairs, in the order of the rounds.
+def pairs($promise; $connections):
+  [[$runs[] | of($promise.row; $promise.of; $connections)],
+   [$runs[] | of($promise.row; $promise.over; $connections)]]
+  | transpose | map(select(all(. != null)));
+
+def compared($promise): map(.[$promise.key // "requests_per_second"])
+  | if $promise.less then .[0] - .[1] else .[0] / .[1] end;
+
 def ratio($results):
   . as $promise
-  | ($promise.key // "requests_per_second") as $key
-  | [$results[] | select(.row == $promise.row and .contender == $promise.of)]
-  | map(. as $of
-      | ($results[] | select(.row == $of.row and .contender == $promise.over
-                             and .connections == $of.connections)) as $over
-      | {
-          name: $promise.name, connections: $of.connections,
-          value: (if $promise.less then $of[$key] - $over[$key] else $of[$key] / $over[$key] end | figure),
-          least: ($promise.least | wanted($of.connections)), most: ($promise.most | wanted($of.connections))
-        }
-      | .kept = ((.least == null or .value >= .least) and (.most == null or .value <= .most)))
-  | .[];
+  | $results[] | select(.row == $promise.row and .contender == $promise.of)
+  | .connections as $connections
+  | (pairs($promise; $connections) | map(select(.[1][$promise.key // "requests_per_second"] != 0)
+     | compared($promise))) as $values
+  | select($values != [])
+  | {
+      name: $promise.name, connections: $connections, pairs: ($values | length),
+      value: ($values | median | figure), low: ($values | min | figure), high: ($values | max | figure),
+      least: ($promise.least | wanted($connections)), most: ($promise.most | wanted($connections))
+    }
+  | .kept = ((.least == null or .value >= .least) and (.most == null or .value <= .most));
 
 ($runs | summary) as $results
 | {

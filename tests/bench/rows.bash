@@ -76,7 +76,7 @@ row_send() {
     set_latency 0
 }
 
-# The same by a CGI that was built with STATIC_CURL=1, in turn with the usual one.
+# The same sends by a CGI that was built with STATIC_CURL=1, in turn with the usual one.
 row_static() {
     local connections
     # shellcheck disable=SC2154  # set by start_static
@@ -97,10 +97,41 @@ row_added() {
     in_turn 1 "$rounds" 2 platform 'FastCGI send' "${controls[@]/%/ send}" 'CGI send'
 }
 
-# The same message sent by /v2 and in the platform's own form, one at a time.
+# The same message sent by /v2 and in the platform's own form (/vNN.N), one at a time and many.
 row_graph() {
+    local connections
     row='one send, two forms'
     in_turn 1 "$rounds" 4 'FastCGI send' 'FastCGI graph send' 'CGI send' 'CGI graph send'
+    row='send, two forms'
+    for connections in "${all_connections[@]}"; do
+        in_turn "$connections" "$send_rounds" "$send_seconds" 'FastCGI send' 'FastCGI graph send' \
+            'CGI send' 'CGI graph send'
+    done
+}
+
+# The reading routes: lines, threads, the messages of a thread, and what the dashboard polls with
+# each tab, the changes after the last one. There are 1,000 threads of three messages or more.
+row_read() {
+    local connections name path thread last transport
+    answer_times messages 3000
+    thread=$(answer_of "$cgi/v2/threads" | jq -er '.data.items[0].id')
+    last=$(answer_of "$cgi/v2/changes" | jq -r .data.change)
+    while read -r name path; do
+        contender "CGI $name" "cgi:${path%%[/?]*}" "$cgi/v2/$path" get "$token"
+        contender "FastCGI $name" "fcgi:${path%%[/?]*}" "$fcgi/v2/$path" get "$token"
+    done <<END
+lines lines
+threads threads
+thread threads/$thread/messages
+changes changes?after=$last
+END
+    row=reading
+    for connections in "${all_connections[@]}"; do
+        for transport in FastCGI CGI; do
+            in_turn "$connections" "$send_rounds" 2 "$transport me" "$transport lines" \
+                "$transport threads" "$transport thread" "$transport changes"
+        done
+    done
 }
 
 # Webhooks of the platform, each with a new message; generated for each run.
