@@ -33,14 +33,28 @@ pooled_in() {
     sed -n 's|^ *SetHandler "proxy:unix:${SWITCHBOARD_RUN}/\([a-z_]*\)\.sock.*|\1|p' "$1"
 }
 
-# Runs a command every 20 ms until it succeeds. Fails after SECONDS: wait_until SECONDS COMMAND...
+# Runs a command until it succeeds: every 20 ms, after half a second every 50 ms, because it takes
+# CPU time. Fails after SECONDS: wait_until SECONDS COMMAND...
 wait_until() {
-    local deadline=$((SECONDS + $1))
+    local deadline=$((SECONDS + $1)) turn
     shift
-    until "$@"; do
+    for ((turn = 0; ; turn++)); do
+        ! "$@" || return 0
         ((SECONDS < deadline)) || return 1
-        sleep 0.02
+        pause "$((turn < 25 ? 20 : 50))"
     done
+}
+
+# Waits: pause MILLISECONDS (less than 1000). SILENT_PIPE may name a pipe that has no writer; to
+# read it with a time limit starts no process, in contrast to sleep.
+pause() {
+    local seconds
+    printf -v seconds '0.%03d' "$1"
+    if [[ -p ${SILENT_PIPE-} && -w $SILENT_PIPE ]]; then
+        read -r -t "$seconds" <>"$SILENT_PIPE" || true
+    else
+        sleep "$seconds"
+    fi
 }
 
 # Prints a directory for unix sockets: DIR itself, or a private one below /tmp if the path of DIR is

@@ -81,3 +81,9 @@ bats_error_trap() {
 
 # setup_file runs in a shell whose traps are set before this file is read.
 [[ -z $(trap -p DEBUG) ]] || bats_setup_tracing
+
+# bats starts date for the time of each test.
+get_mills_since_epoch() {
+    local now=${EPOCHREALTIME/[.,]/}
+    printf '%s\n' "${now::-3}"
+}

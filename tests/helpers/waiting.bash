@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Waiting for a condition, and the processes of a pool. helpers/all loads it.
 
-# Runs a command every 20 ms until it succeeds, for ten minutes at most (enough for an overloaded
-# machine); then the test fails. The scripts of tools/ call wait_until with limits of their own.
+# Runs a command until it succeeds, for ten minutes at most (enough for an overloaded machine); then
+# the test fails. The scripts of tools/ call wait_until with limits of their own.
 # eventually COMMAND...
 eventually() {
     wait_until 600 "$@" || fail "not within ten minutes: $*"
