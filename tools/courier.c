@@ -34,6 +34,7 @@ enum {
     BEAT_MS = 5 * 1000,
     PRUNE_MS = 60 * 60 * 1000,
     MEND_MS = 60 * 60 * 1000,
+    BUSY_MS = 5 * 1000,       /* before a task that another courier did is looked at again */
     TASK_MS = 200,            /* of each tick, for prune and for mend */
     ONCE_TASK_MS = 60 * 1000, /* the same for --once, which runs each of them once */
     MEND_MEMORY = 64 * 1024,
@@ -96,32 +97,39 @@ static int64_t task_end(const struct courier *courier, int64_t now) {
     return now + (courier->once ? ONCE_TASK_MS : TASK_MS);
 }
 
+/* Sets when a task is done again: now if rows are left; soon after STORE_BUSY, since the process
+ * that does the work may end before it is done; otherwise `pause` later. A failure is latched. */
+static void schedule(struct courier *courier, enum store_result result, size_t changed, int64_t now,
+                     int64_t pause, int64_t *next) {
+    if (result == STORE_BUSY)
+        *next = now + BUSY_MS;
+    else if (latch(courier, result) && !changed)
+        *next = now + pause;
+}
+
 static void prune(struct courier *courier, struct store *store, int64_t now) {
+    enum store_result result = STORE_OK;
     size_t removed = 1;
     if (now < courier->next_prune)
         return;
-    while (removed && clock_monotonic() < task_end(courier, now)) {
-        if (!latch(courier, store_delete_old_rows(store, clock_now(), &removed)))
-            return;
-    }
-    if (!removed)
-        courier->next_prune = now + PRUNE_MS;
+    while (result == STORE_OK && removed && clock_monotonic() < task_end(courier, now))
+        result = store_delete_old_rows(store, clock_now(), &removed);
+    schedule(courier, result, removed, now, PRUNE_MS, &courier->next_prune);
 }
 
 static void mend(struct courier *courier, struct store *store, int64_t now) {
+    enum store_result result = STORE_OK;
     size_t mended = 1;
-    bool ok = true;
     struct arena arena;
     if (now < courier->next_mend)
         return;
     arena_init(&arena, MEND_MEMORY, NULL);
-    while (ok && mended && clock_monotonic() < task_end(courier, now)) {
-        ok = latch(courier, store_repair_times(store, &arena, clock_now(), &mended));
+    while (result == STORE_OK && mended && clock_monotonic() < task_end(courier, now)) {
+        result = store_repair_times(store, &arena, clock_now(), &mended);
         arena_reset(&arena);
     }
     arena_free(&arena);
-    if (ok && !mended)
-        courier->next_mend = now + MEND_MS;
+    schedule(courier, result, mended, now, MEND_MS, &courier->next_mend);
 }
 
 /* A database that is busy is tended later; success is left to the other tasks to latch. */

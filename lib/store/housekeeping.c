@@ -1,5 +1,6 @@
 #include "store/housekeeping.h"
 
+#include "store/chore.h"
 #include "store/heartbeat.h"
 #include "store/idempotency_key.h"
 #include "store/logins.h"
@@ -18,12 +19,6 @@ static const struct {
 static const int64_t heartbeat_kept = 7 * DAYS;
 static const int64_t longest_wait = 3 * DAYS;        /* a retry is due in 2 days at most */
 static const int64_t longest_probe_wait = DAYS / 12; /* a probe is due in one hour */
-
-/* Takes the lock of the regular work, which one courier does at a time. False: another one does it
- * now, or failure. */
-static bool take_chore(struct store *store) {
-    return sql_try_lock(store, LOCK_CHORES, NULL, NULL, 0);
-}
 
 /* The oldest of the events that ended in one state at `until` or before. */
 struct old_events {
@@ -101,9 +96,10 @@ static enum store_result prune_state(struct store *store, const char *state, int
     if (!sql_row(store, &find))
         return sql_result(store); /* without taking the write lock */
     sql_stop(&find);
+    bool is_free = false;
     while (sql_transact(store)) {
         size_t deleted = 0;
-        if (!take_chore(store))
+        if (!chore_take(store, &is_free))
             continue;
         lock_old(store, &old);
         for (size_t i = 0; i < old.count; i += EVENTS_PER_STATEMENT)
@@ -113,7 +109,7 @@ static enum store_result prune_state(struct store *store, const char *state, int
         if (deleted || !sql_may_have_committed(store))
             *removed = deleted;
     }
-    return sql_result(store);
+    return chore_result(store, is_free);
 }
 
 /* Deletes webhooks that were deleted and have no delivery any more. */
@@ -131,10 +127,12 @@ static enum store_result prune_webhooks(struct store *store, size_t *removed) {
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
+    bool is_free = false;
     while (sql_transact(store))
-        if (take_chore(store) && sql_run(store, &turns, most) && sql_run(store, &webhooks, most))
+        if (chore_take(store, &is_free) && sql_run(store, &turns, most) &&
+            sql_run(store, &webhooks, most))
             *removed = (size_t)sql_changes(store);
-    return sql_result(store);
+    return chore_result(store, is_free);
 }
 
 static enum store_result prune_keys(struct store *store, int64_t before, size_t *removed) {
@@ -149,10 +147,12 @@ static enum store_result prune_keys(struct store *store, int64_t before, size_t 
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
+    bool is_free = false;
     while (sql_transact(store))
-        if (take_chore(store) && sql_run(store, &keys, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
+        if (chore_take(store, &is_free) &&
+            sql_run(store, &keys, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
             *removed = (size_t)sql_changes(store);
-    return sql_result(store);
+    return chore_result(store, is_free);
 }
 
 enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t *removed) {
@@ -199,11 +199,13 @@ static enum store_result repair_deliveries(struct store *store, const char *webh
                "AND next_attempt_at > ?2 AND event_id IN (SELECT e.event_id FROM delivery e WHERE "
                "e.webhook_id = ?3 "
                "AND e.state = 'pending' AND e.next_attempt_at > ?2 LIMIT ?4)"};
+    bool is_free = false;
     while (sql_transact(store))
-        if (take_chore(store) && sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait),
-                                         TEXT(webhook_id), INTEGER(ROWS_AT_ONCE)))
+        if (chore_take(store, &is_free) &&
+            sql_run(store, &s, INTEGER(now), INTEGER(now + longest_wait), TEXT(webhook_id),
+                    INTEGER(ROWS_AT_ONCE)))
             *mended = (size_t)sql_changes(store);
-    return sql_result(store);
+    return chore_result(store, is_free);
 }
 
 #define WEBHOOK_WITH_WRONG_TIMES                                                                   \
@@ -223,10 +225,11 @@ static enum store_result repair_webhooks(struct store *store, int64_t now, size_
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
+    bool is_free = false;
     while (sql_transact(store))
-        if (take_chore(store) && sql_run(store, &mend, times[0], times[1]))
+        if (chore_take(store, &is_free) && sql_run(store, &mend, times[0], times[1]))
             *mended = (size_t)sql_changes(store);
-    return sql_result(store);
+    return chore_result(store, is_free);
 }
 
 enum store_result store_repair_times(struct store *store, struct arena *arena, int64_t now,

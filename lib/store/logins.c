@@ -1,5 +1,6 @@
 #include "store/logins.h"
 
+#include "store/chore.h"
 #include "store/sql.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
@@ -385,13 +386,14 @@ enum store_result store_delete_old_logins(struct store *store, int64_t now, int6
     if (!sql_row(store, &find))
         return sql_result(store); /* without taking the write lock */
     sql_stop(&find);
+    bool is_free = false;
     while (sql_transact(store)) {
         *removed = 0;
-        if (!sql_try_lock(store, LOCK_CHORES, NULL, NULL, 0))
+        if (!chore_take(store, &is_free))
             continue;
         for (size_t i = 0; i < sizeof old / sizeof *old && !sql_failed(store); i++)
             if (sql_run(store, &old[i], INTEGER(now), INTEGER(most)))
                 *removed += (size_t)sql_changes(store);
     }
-    return sql_result(store);
+    return chore_result(store, is_free);
 }

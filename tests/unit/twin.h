@@ -75,6 +75,11 @@ static inline bool is_phase(int round, int phase, int of) {
     return round % of == phase;
 }
 
+/* Waits for at most so many ms, differently in each twin and round. */
+static inline void pause_twin(int round, int most) {
+    usleep((useconds_t)((getpid() * 7919 + round * 104729) % (2 * most) * 500));
+}
+
 /* --- the database --- */
 
 static inline struct statement *start_query(const char *sql) {

@@ -89,7 +89,9 @@ static inline void rotate(int twin, int round) {
     case 3: does(store_set_account_token(store, account_id, &current_code)); return;
     case 4:
     case 5: may(store_insert_account(store, &account), STORE_CONFLICT); return;
-    default: does(store_upsert_webhook_code(store, user_id, &current_code, now + round));
+    default:
+        pause_twin(round, 5); /* the codes are sealed again after the tokens */
+        does(store_upsert_webhook_code(store, user_id, &current_code, now + round));
     }
 }
 
@@ -271,7 +273,7 @@ static inline void renew(int twin, int round) {
     } else if (is_phase(round, 1, 3) && twin < 2) {
         board->cells[twin] = may(store_renew_session(store, &seen, now), STORE_NOT_FOUND);
     } else if (is_phase(round, 1, 3)) {
-        does(store_delete_old_logins(store, now, 500, &count));
+        may(store_delete_old_logins(store, now, 500, &count), STORE_BUSY);
     } else if (is_phase(round, 2, 3) && twin == 0) {
         if (ask(text("SELECT count(*) FROM session WHERE id = '%s'", id)) !=
             (board->cells[0] || board->cells[1]))
@@ -377,7 +379,7 @@ static inline void restart_keys(int twin, int round) {
     if (is_phase(round, 0, 3) && twin == 0)
         start_key(name, now - 2 * IDEMPOTENCY_KEPT_MS);
     else if (is_phase(round, 1, 3) && twin < 4)
-        does(store_delete_old_rows(store, now, &removed));
+        may(store_delete_old_rows(store, now, &removed), STORE_BUSY);
     else if (is_phase(round, 1, 3))
         is_only(start_key(name, now), "starting an old key");
     else if (is_phase(round, 2, 3)) {
@@ -409,8 +411,8 @@ static inline void insert_old(int round) {
 /* Deletes old rows, and counts them in a cell. */
 static inline size_t delete_some(void) {
     size_t keys = 0, logins = 0;
-    does(store_delete_old_logins(store, now, 100, &logins));
-    does(store_delete_old_rows(store, now, &keys));
+    may(store_delete_old_logins(store, now, 100, &logins), STORE_BUSY);
+    may(store_delete_old_rows(store, now, &keys), STORE_BUSY);
     atomic_fetch_add(&board->cells[1], (int)(keys + logins));
     return keys + logins;
 }
@@ -434,6 +436,44 @@ static inline void delete_old(int twin, int round) {
             ;
         if (atomic_exchange(&board->cells[1], 0) != OLD_ROWS + OLD_FAILURES)
             fault("the calls deleted another number of rows than there were");
+    }
+}
+
+/* Waits until the cell has the value; whether it does within some seconds. */
+static inline bool reaches(int cell, int value) {
+    for (int i = 0; i < 5000 && board->cells[cell] < value; i++)
+        usleep(1000);
+    return board->cells[cell] >= value;
+}
+
+/* While one process has the lock of the regular work, the others do not wait for it. A file has no
+ * such lock. */
+static inline void leave_chores(int twin, int round) {
+    size_t removed;
+    if (*database == '/' || (is_phase(round, 0, 2) && twin > 0) || twin > 2)
+        return;
+    if (is_phase(round, 0, 2)) {
+        if (round == 0)
+            insert_old(round); /* nothing deletes them */
+        board->cells[2] = board->cells[3] = 0;
+    } else if (twin == 0) {
+        while (sql_transact(store)) {
+            if (!sql_try_lock(store, LOCK_CHORES, NULL, NULL, 0))
+                fault("the lock of the regular work is not free");
+            board->cells[2] = 1;
+            if (!reaches(3, 2))
+                fault("a process waits for the regular work of another");
+        }
+        does(sql_result(store));
+    } else if (!reaches(2, 1)) {
+        fault("the lock of the regular work was not taken");
+    } else {
+        const enum store_result result = twin == 1
+                                             ? store_delete_old_rows(store, now, &removed)
+                                             : store_delete_old_logins(store, now, 100, &removed);
+        atomic_fetch_add(&board->cells[3], 1);
+        if (result != STORE_BUSY || removed)
+            fault("result %d, %zu rows, while another process did the work", (int)result, removed);
     }
 }
 

@@ -254,7 +254,7 @@ static inline void unblock(int twin, int round) {
     if (pair >= PAIRS)
         return;
     if (twin % 2) {
-        usleep((useconds_t)((getpid() * 7919 + round * 104729) % 30 * 500));
+        pause_twin(round, 15);
         if (round % 2)
             block_by_phone(pair, false);
         else
@@ -347,15 +347,19 @@ static inline void make_recipe(void *context, struct arena *to,
     *count = 1;
 }
 
+static inline void insert_forward(const char *id) {
+    const struct destination_change forward = {.id = id,
+                                               .user_id = user_id,
+                                               .kind = DESTINATION_FORWARD,
+                                               .url = "http://127.0.0.1:9/forward",
+                                               .fields = "*",
+                                               .code = &any_code,
+                                               .now = now};
+    does(store_insert_destination(store, &forward));
+}
+
 static inline void make_forward(void) {
-    check_ok(store_insert_destination(
-        store, &(struct destination_change){.id = fresh_id("whk_"),
-                                            .user_id = user_id,
-                                            .kind = DESTINATION_FORWARD,
-                                            .url = "http://127.0.0.1:9/forward",
-                                            .fields = "*",
-                                            .code = &any_code,
-                                            .now = now}));
+    insert_forward(fresh_id("whk_"));
 }
 
 static inline void forward_again(int twin, int round) {

@@ -163,13 +163,19 @@ static inline void ask_for_none(const char *what) {
 }
 
 static inline void remove_webhooks(int twin, int round) {
-    const char *id = text("%s.%d", user_id, round / 3);
+    const char *id = text("%s.%d", user_id, round / 3), *forward = text("%s.forward", id);
     if (is_phase(round, 0, 3) && twin == 0)
         insert_destination(id);
     else if (is_phase(round, 0, 3) && twin == 1)
         does(store_upsert_webhook(store, user_id, "http://127.0.0.1:9/", &any_code, now));
+    else if (is_phase(round, 0, 3) && twin == 2)
+        insert_forward(forward);
     else if (is_phase(round, 1, 3) && twin == 0)
         does(store_delete_destination(store, user_id, id, now + round));
+    else if (is_phase(round, 1, 3) && twin == 3)
+        does(store_delete_destination(store, user_id, forward, now + round));
+    else if (is_phase(round, 1, 3) && twin > 5)
+        forward_again(twin, round);
     else if (is_phase(round, 1, 3) && twin == 1)
         does(store_delete_webhook(store, user_id, now + round));
     else if (is_phase(round, 1, 3) && twin == 2)
@@ -184,6 +190,18 @@ static inline void remove_webhooks(int twin, int round) {
 
 /* --- replays, while couriers end attempts --- */
 
+/* An event is pending as long as one of its deliveries is. A later replay would hide that it is
+ * not.
+ */
+static inline void ask_for_states(void) {
+    const int64_t wrong = ask(text("SELECT count(*) FROM event e WHERE user_id = '%s' "
+                                   "AND (state = 'pending') <> EXISTS (SELECT 1 FROM delivery d "
+                                   "WHERE d.event_id = e.id AND d.state = 'pending')",
+                                   user_id));
+    if (wrong)
+        fault("%lld events have a state that their deliveries do not have", (long long)wrong);
+}
+
 static char some_event[ID_SIZE];
 
 static inline void make_dead_events(void) {
@@ -196,8 +214,11 @@ static inline void make_dead_events(void) {
 static inline void replay(int twin, int round) {
     size_t count;
     bool more;
-    (void)round;
-    if (twin < 4)
+    if (is_phase(round, 3, 4) && twin == 0)
+        ask_for_states();
+    else if (is_phase(round, 3, 4))
+        return;
+    else if (twin < 4)
         work(twin, twin < 2 ? FIRST : SECOND, LEASED_AT_ONCE, VERDICT_DEAD, false);
     else if (twin == 4)
         does(store_replay_event(store, user_id, some_event, case_time + 1));
@@ -283,9 +304,9 @@ static inline void prune(int twin, int round) {
     else if (is_phase(round, 1, 3) && twin == 0)
         make_old();
     else if (is_phase(round, 2, 3) && twin < 3)
-        does(store_delete_old_rows(store, case_time, &count));
+        may(store_delete_old_rows(store, case_time, &count), STORE_BUSY);
     else if (is_phase(round, 2, 3) && twin == 3)
-        does(store_repair_times(store, &scratch, case_time, &count));
+        may(store_repair_times(store, &scratch, case_time, &count), STORE_BUSY);
     else if (is_phase(round, 2, 3))
         does(store_replay_events(store, case_time - 1000, case_time + 1000, case_time + twin,
                                  &count));

@@ -51,6 +51,8 @@ static const struct twins cases[] = {
      NULL, refuse, verify_refusals, false},
     {"store_delete_old_rows store_insert_idempotency_key", NULL, restart_keys, NULL, false},
     {"store_delete_old_rows store_delete_old_logins", make_key, delete_old, NULL, false},
+    {"store_delete_old_rows store_delete_old_logins: the work of another", make_key, leave_chores,
+     NULL, true},
     {"store_delete_old_rows store_repair_times store_replay_events",
      rename_pruned, prune, NULL, false},
 };
