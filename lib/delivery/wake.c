@@ -59,16 +59,29 @@ struct wake_listener wake_closed(void) {
     return (struct wake_listener){.fd = -1};
 }
 
-/* Whether the address belongs to a courier that has ended. */
-static bool is_abandoned(const struct endpoint *end) {
+static enum wake_state find_at(const struct endpoint *end) {
     int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool refused =
-        probe >= 0 &&
-        connect(probe, (const struct sockaddr *)&end->address, sizeof end->address) != 0 &&
-        errno == ECONNREFUSED;
+    int failed = probe < 0 ||
+                 connect(probe, (const struct sockaddr *)&end->address, sizeof end->address) != 0;
+    int error = failed ? errno : 0;
     if (probe >= 0)
         close(probe);
-    return refused;
+    errno = error;
+    return !error                  ? WAKE_LISTENS
+           : error == ENOENT       ? WAKE_MISSING
+           : error == ECONNREFUSED ? WAKE_ABANDONED
+                                   : WAKE_UNKNOWN;
+}
+
+enum wake_state wake_find(const struct config *config) {
+    struct endpoint end;
+    if (!endpoint_open(&end, config->wake_socket))
+        return WAKE_MISSING;
+    enum wake_state state = find_at(&end);
+    int error = errno;
+    endpoint_close(&end);
+    errno = error;
+    return state;
 }
 
 static bool bind_address(const struct endpoint *end) {
@@ -92,7 +105,7 @@ void wake_listen(struct wake_listener *listener, const struct config *config) {
     if (!endpoint_open(&end, path))
         return;
     bool is_bound = bind_address(&end);
-    if (!is_bound && errno == EADDRINUSE && is_abandoned(&end)) {
+    if (!is_bound && errno == EADDRINUSE && find_at(&end) == WAKE_ABANDONED) {
         unlink(path);
         is_bound = bind_address(&end);
     }

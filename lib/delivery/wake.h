@@ -15,6 +15,17 @@
  * nothing. */
 void wake_notify(const struct config *config);
 
+/* What is at the address of the courier. */
+enum wake_state {
+    WAKE_MISSING,   /* no socket, or no directory */
+    WAKE_LISTENS,   /* a courier is bound to it */
+    WAKE_ABANDONED, /* the socket of a courier that has ended */
+    WAKE_UNKNOWN,   /* anything else, with errno */
+};
+
+/* Looks at the address of the configuration, and notifies no courier. */
+enum wake_state wake_find(const struct config *config);
+
 /* The courier's end of the wake socket. Only one courier at a time is bound to the address; in all
  * other couriers `fd` is -1. */
 struct wake_listener {

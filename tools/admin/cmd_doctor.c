@@ -460,7 +460,8 @@ static void (*const checks[])(struct report *report) = {
     check_database,    doctor_check_hosts, doctor_check_reader, doctor_check_connections,
     check_tokens,      check_disk,         check_spool,         check_upstream,
     check_confinement, check_access,       check_types,         doctor_check_counters,
-    check_refusals,    check_foreign,      check_linked,        doctor_check_site,
+    doctor_check_wake, check_refusals,     check_foreign,       check_linked,
+    doctor_check_site,
 };
 
 int doctor_run(struct invocation *call) {

@@ -59,4 +59,7 @@ void doctor_check_site(struct report *report);
 /* Adds the lines about the hosts on the database. */
 void doctor_check_hosts(struct report *report);
 
+/* Checks run_dir, and whether the courier of this host listens there. */
+void doctor_check_wake(struct report *report);
+
 #endif
