@@ -185,6 +185,24 @@ store_tokens() {
     done
 }
 
+@test "each key step prints the hosts that it has seen, and that a host without a courier is not seen" {
+    local old new step
+    start_host web2
+    old=$(newest_of web1)
+    on web1 key add --json
+    assert_equal "$(jq -c .hosts <<<"$output")" '["web2"]'
+    new=$(jq .id <<<"$output")
+    copy_keys web1 web2
+    eventually works web1 key use "$new"
+    [[ $output == *$'\nHosts seen by their couriers: web2; a host without a courier is not seen, '* ]]
+    copy_keys web1 web2
+    stop_courier web2
+    db 'UPDATE heartbeat SET beat_at = beat_at - 121000'
+    on web1 key drop "$old"
+    assert_equal "$status" 0
+    [[ $output == *$'\nHosts seen by their couriers: none; '* ]]
+}
+
 @test "key rotate is refused on a server, and names the steps" {
     [[ -n ${SERVER-} ]] || skip 'on SQLite it is not refused: key.bats'
     on web1 key rotate
@@ -215,4 +233,95 @@ store_tokens() {
     ((age >= -100 && age < 4000)) || fail "the heartbeat is $age ms old"
     on web2 doctor
     [[ $output == *'host'*'web1: its courier was alive '*' ms ahead of the server'* ]]
+}
+
+# The line of doctor about the wake socket of a host: assert_wake HOST STATUS TEXT
+assert_wake() {
+    on "$1" doctor --json
+    local line
+    line=$(jq -r '.[] | select(.check == "run_dir") | "\(.status) \(.detail)"' \
+        <<<"$(grep '^\[' <<<"$output")")
+    [[ $line == "$2 "*"$3"* ]] || fail "$line"
+}
+
+@test "doctor reports whether the service can use run_dir, and whether a courier listens there" {
+    local directory=$STACK/web1 socket
+    assert_wake web1 ok "$directory can be used; no courier listens there"
+    start_host web1
+    eventually assert_wake web1 ok "a courier listens at $directory/"
+    rm "$directory"/*.wake
+    mkdir "$STACK/elsewhere"
+    sed -i "s|^run_dir = .*|run_dir = $STACK/elsewhere|" "$directory/switchboard.conf"
+    assert_wake web1 warn "a courier of this host is alive, but it does not listen at $STACK/elsewhere/"
+    sed -i "s|^run_dir = .*|run_dir = $directory|" "$directory/switchboard.conf"
+    eventually assert_wake web1 ok "a courier listens at $directory/"
+    socket=$(find "$directory" -name '*.wake')
+    kill -KILL "$(cat "$STACK/web1.job")"
+    wait "$(cat "$STACK/web1.job")" || true
+    rm "$STACK/web1.job"
+    assert_wake web1 warn "the courier that listened at $socket has ended: start switchboard-courier"
+    rm "$socket"
+    chmod 707 "$directory"
+    assert_wake web1 warn "it has mode 0707, all users may write it: chmod o-w $directory;"
+    chmod 700 "$directory"
+    sed -i "s|^run_dir = .*|run_dir = $STACK/nowhere|" "$directory/switchboard.conf"
+    assert_wake web1 warn "$STACK/nowhere: No such file or directory; create it with the owner, "
+    sed -i "s|^run_dir = .*|run_dir = $directory/secret.key|" "$directory/switchboard.conf"
+    assert_wake web1 warn 'it is not a directory'
+}
+
+@test "doctor tries run_dir with the rights of the service's user, even for root" {
+    ((EUID == 0)) || skip 'only root can take the rights of another user'
+    local said
+    said="the service's user $(id -u nobody) and group $(id -g nobody) cannot write it: Permission denied"
+    chown nobody:"$(id -g nobody)" "$STACK"
+    assert_wake web1 warn "$said" || { chown 0:0 "$STACK" && false; }
+    chown 0:0 "$STACK"
+}
+
+# Runs the statements in a transaction, which ends when the file `release` is made: hold STATEMENTS
+hold() {
+    rm -f "$BATS_TEST_TMPDIR"/{release,held}
+    {
+        printf '%s\n' 'BEGIN;' "$1" '\! touch '"$BATS_TEST_TMPDIR/held"
+        while [[ ! -e $BATS_TEST_TMPDIR/release ]]; do
+            sleep 0.05
+        done
+        printf 'COMMIT;\n'
+    } 3>&- | psql -qXAt -v ON_ERROR_STOP=1 -d "$DB" >"$BATS_TEST_TMPDIR/holder" 2>&1 3>&- &
+    holder=$!
+    eventually test -e "$BATS_TEST_TMPDIR/held"
+}
+
+release() {
+    touch "$BATS_TEST_TMPDIR/release"
+    wait "$holder"
+}
+
+# Sets `lock` to the number of the advisory lock of a process that waits for another lock.
+finds_lock() {
+    lock=$(db "SELECT (a.classid::bigint << 32) | a.objid::bigint FROM pg_locks a JOIN pg_locks w
+        ON w.pid = a.pid WHERE a.locktype = 'advisory' AND a.granted AND NOT w.granted LIMIT 1")
+    [[ $lock ]]
+}
+
+@test "a courier that finds the regular work in progress looks again within seconds" {
+    [[ -n ${SERVER-} ]] || skip 'a file has one writer at a time'
+    local lock holder
+    db "INSERT INTO idempotency (user_id, key, route, fingerprint, request_id, created_at)
+        SELECT id, 'old', 'POST /v2/messages', sha256(''), 'req_old', 1 FROM \"user\" LIMIT 1"
+    # a courier that waits for the row has the lock of the regular work
+    hold 'SELECT FROM idempotency FOR UPDATE;'
+    start_host web1
+    eventually finds_lock
+    stop_courier web1
+    release
+    db "INSERT INTO idempotency (user_id, key, route, fingerprint, request_id, created_at)
+        SELECT id, 'older', 'POST /v2/messages', sha256(''), 'req_old', 1 FROM \"user\" LIMIT 1"
+    hold "SELECT pg_advisory_xact_lock($lock);"
+    start_host web2
+    sleep 1 # it looks for work right after its first heartbeat
+    assert_equal "$(db "SELECT count(*) FROM idempotency WHERE key = 'older'")" 1
+    release
+    eventually eval "((\$(db \"SELECT count(*) FROM idempotency WHERE created_at = 1\") == 0))"
 }

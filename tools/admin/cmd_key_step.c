@@ -44,10 +44,11 @@ int key_add(struct invocation *call) {
     struct json_writer json = object_start(call);
     json_write_integer(&json, "id", round.id);
     json_write_integer(&json, "seals", round.newest);
+    const char *seen = key_hosts_seen(call, &json);
     return object_print(call, &json,
-                        "key %u was added to %s, key %u still seals\nNow copy the file to all "
+                        "key %u was added to %s, key %u still seals\n%s\nNow copy the file to all "
                         "hosts on the database, then: switchboard key use %u",
-                        round.id, call->config.secret_key_file, round.newest, round.id);
+                        round.id, call->config.secret_key_file, round.newest, seen, round.id);
 }
 
 /* --- key use --- */
@@ -71,10 +72,11 @@ int key_use(struct invocation *call) {
     struct json_writer json = object_start(call);
     json_write_integer(&json, "id", round.id);
     json_write_integer(&json, "resealed", (int64_t)changed);
+    const char *seen = key_hosts_seen(call, &json);
     return object_print(call, &json,
-                        "key %u seals on this host; values resealed: %zu\nNow copy %s to all "
+                        "key %u seals on this host; values resealed: %zu\n%s\nNow copy %s to all "
                         "hosts on the database, then drop the old keys: switchboard key drop ID",
-                        round.id, changed, call->config.secret_key_file);
+                        round.id, changed, seen, call->config.secret_key_file);
 }
 
 /* --- key drop --- */
@@ -119,8 +121,9 @@ int key_drop(struct invocation *call) {
     struct json_writer json = object_start(call);
     json_write_integer(&json, "id", round.id);
     json_write_integer(&json, "resealed", (int64_t)resealed);
+    const char *seen = key_hosts_seen(call, &json);
     return object_print(call, &json,
-                        "key %u was removed from %s; values resealed: %zu\nThe other hosts do not "
-                        "need it any more either: copy the file to them",
-                        round.id, call->config.secret_key_file, resealed);
+                        "key %u was removed from %s; values resealed: %zu\n%s\nThe other hosts do "
+                        "not need it any more either: copy the file to them",
+                        round.id, call->config.secret_key_file, resealed, seen);
 }

@@ -86,3 +86,22 @@ bool key_hosts_have(struct invocation *call, const struct keyring_key *key) {
 bool key_hosts_seal(struct invocation *call, const struct keyring_key *key) {
     return check_hosts(call, key, problem_of_sealing);
 }
+
+const char *key_hosts_seen(struct invocation *call, struct json_writer *json) {
+    struct store_heartbeat *hosts;
+    size_t count;
+    struct buffer names = buffer_in(&call->arena);
+    if (store_list_heartbeats(call->store, &call->arena, &hosts, &count) != STORE_OK)
+        count = 0;
+    json_write_array(json, "hosts");
+    for (size_t i = 0; i < count; i++)
+        if (key_host_silence(call, &hosts[i]) <= COURIER_SILENT_S) {
+            json_write_text(json, NULL, hosts[i].host);
+            buffer_printf(&names, "%s%s", names.n ? ", " : "", hosts[i].host);
+        }
+    json_write_end(json);
+    return arena_printf(&call->arena,
+                        "Hosts seen by their couriers: %.*s; a host without a courier is not seen, "
+                        "so compare the list with your hosts",
+                        names.n ? (int)names.n : 4, names.n ? names.p : "none");
+}
