@@ -40,8 +40,8 @@ $(STARVED)/tools/courier: LIBS = $(SQLITE) $(SODIUM) $(CURL)
 $(STARVED_PROGRAMS): FORM = $(DYNAMIC) -Wl,--wrap=main
 
 # The sweeps of `make torture`, which tries all their points; `make test` tries a part of them.
-TORTURE := key_killed idempotency_killed platform_sweep courier_sweep torture_send torture_upload \
-    torture_memory starved_pool
+TORTURE := key_killed key_steps_killed idempotency_killed platform_sweep courier_sweep \
+    torture_send torture_upload torture_memory starved_pool
 
 # --- The soak: random traffic and random failures for SOAK_SECONDS, default five minutes ---------
 SOAK := $(BUILD)/soak
@@ -133,9 +133,9 @@ suite-programs: $(SUITE_PROGRAMS)
 # The files that `make test` runs on a PostgreSQL server too, over FastCGI; DATABASE=postgresql runs
 # all on one. By hand: those in which the programs use the store in many ways.
 SERVER_UNITS := identity webhook repeat server_faults twins
-SERVER_FILES := $(SERVER_UNITS) failover unlock me lines threads contacts changes copy messages media \
-    templates forms responses overview inbox webhooks events graph graph_messages \
-    graph_subscription ready metrics waiting platform courier hosts
+SERVER_FILES := $(SERVER_UNITS) failover unlock me lines threads contacts changes copy messages \
+    media templates forms responses overview inbox webhooks events graph graph_messages \
+    graph_subscription ready metrics waiting platform courier hosts key_steps_killed
 ON_SERVER := $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
     SERVER_FILES='$(SERVER_FILES)' \
     SERVER_OUT=$(CURDIR)/build/postgresql SERVER_UNIT=$(CURDIR)/build/postgresql/objects/unit \
