@@ -140,14 +140,17 @@ static void truncate_long_wal(struct connection *c) {
 
 /* Switches off what this program does not need: locks between threads (it has one), memory
  * statistics, and a preallocated page cache, which a short process never fills. */
-static void configure_library(void) {
+static int configure_library(void) {
     static bool done;
+    int code = SQLITE_OK;
     if (!done) {
         sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
         sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
         sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
+        code = sqlite_wal_join_writes();
     }
-    done = true;
+    done = code == SQLITE_OK;
+    return code;
 }
 
 static void configure(struct connection *c, int flags) {
@@ -176,7 +179,6 @@ static void write_uri(const char *path, char *uri, size_t size) {
 }
 
 enum store_result sql_open(const char *path, int flags, struct store **out) {
-    configure_library();
     struct connection *c = calloc(1, sizeof *c);
     *out = c ? &c->store : NULL;
     if (!c)
@@ -187,8 +189,10 @@ enum store_result sql_open(const char *path, int flags, struct store **out) {
     char uri[3 * sizeof c->path + 64];
     if (flags & SQLITE_OPEN_URI)
         write_uri(path, uri, sizeof uri);
-    latch(&c->store, sqlite3_open_v2(flags & SQLITE_OPEN_URI ? uri : path, &c->db,
-                                     flags | SQLITE_OPEN_NOMUTEX, NULL));
+    latch(&c->store, configure_library());
+    if (!c->store.failure)
+        latch(&c->store, sqlite3_open_v2(flags & SQLITE_OPEN_URI ? uri : path, &c->db,
+                                         flags | SQLITE_OPEN_NOMUTEX, NULL));
     if (!c->store.failure)
         configure(c, flags);
     if (!c->store.failure && strcmp(path, SQL_IN_MEMORY) != 0 && stat(path, &c->file) != 0)

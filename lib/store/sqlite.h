@@ -21,6 +21,10 @@ enum store_result sql_open(const char *path, int flags, struct store **store);
 /* SQLite's connection, for calls that are not statements. */
 sqlite3 *sql_handle(struct store *store);
 
+/* Makes SQLite write the frames of a commit by one call; it writes each by two otherwise. To be
+ * called once, before the first database is opened. Returns SQLite's error. */
+int sqlite_wal_join_writes(void);
+
 /* Runs several statements of constant text, such as the schema. */
 bool sql_script(struct store *store, const char *sql);
 
