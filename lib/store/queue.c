@@ -129,6 +129,13 @@ bool queue_is_drained(const char *path) {
     return !is_free;
 }
 
+bool queue_has_drain(const struct queue *queue) {
+    struct flock lock = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = DRAIN_BYTE, .l_len = 1};
+    return queue->file >= 0 && fcntl(queue->file, F_OFD_GETLK, &lock) == 0 &&
+           lock.l_type != F_UNLCK;
+}
+
 void queue_open(struct queue *queue, const char *path, const struct stat *database) {
     char name[4200];
     int n = snprintf(name, sizeof name, "%s.queue", path);

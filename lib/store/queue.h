@@ -51,4 +51,7 @@ bool queue_drain(const char *path);
 /* Whether a process has called queue_drain for the database at `path`. */
 bool queue_is_drained(const char *path);
 
+/* The same for an open queue; false if there is none. */
+bool queue_has_drain(const struct queue *queue);
+
 #endif

@@ -330,12 +330,16 @@ static void close_database(struct store *store) {
     free(c);
 }
 
+static bool is_drained(const struct connection *c) {
+    return c->queue.file >= 0 ? queue_has_drain(&c->queue) : queue_is_drained(c->path);
+}
+
 static bool is_alive(struct store *store, const char *target) {
     const struct connection *c = connection_of(store);
     struct stat now;
     bool is_there = stat(target, &now) == 0;
     if (is_there && strcmp(c->path, target) == 0 && file_is_same(&now, &c->file)) {
-        if (c->is_reader || !queue_is_drained(c->path))
+        if (c->is_reader || !is_drained(c))
             return true;
         refuse_drained(store);
         return false;
