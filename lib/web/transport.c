@@ -47,9 +47,17 @@ static void set_timer(int64_t ms) {
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* The timer of a FastCGI process runs on: the next read finds it started. */
 static void stop_timer(void) {
-    if (is_armed)
+    if (is_armed && kind == CGI)
         set_timer(0);
+}
+
+/* The time from now until the timer shall end, for a limit that ends in `left` ms. */
+static int64_t step_to(int64_t left) {
+    if (kind == FASTCGI && left > HEAD_MS)
+        return HEAD_MS;
+    return left > 0 ? left : 1;
 }
 
 static int64_t left_of_read(void) {
@@ -57,10 +65,11 @@ static int64_t left_of_read(void) {
 }
 
 /* The timer is started once for a body, since its time limit only moves later: by received bytes,
- * and by the time between reads. If the limit has moved, starts the timer for the rest. Else ends
- * the blocked read. In a CGI the signal interrupts it. libfcgi would drop the connection on an
- * interruption, so its reads restart, and the shutdown makes them end after the bytes that have
- * arrived. */
+ * and by the time between reads. That of a FastCGI process ends after HEAD_MS at most, the shortest
+ * limit, so that it may run since an earlier request. If the limit is later, starts the timer for
+ * the rest. Else ends the blocked read. In a CGI the signal interrupts it. libfcgi would drop the
+ * connection on an interruption, so its reads restart, and the shutdown makes them end after the
+ * bytes that have arrived. */
 static void on_alarm(int signal) {
     (void)signal;
     int saved = errno;
@@ -70,7 +79,7 @@ static void on_alarm(int signal) {
         is_late = is_late || left <= 0;
         if (is_late && kind == FASTCGI)
             shutdown(fastcgi.ipcFd, SHUT_RD);
-        set_timer(is_late ? REPEAT_MS : left);
+        set_timer(is_late ? REPEAT_MS : step_to(left));
     }
     errno = saved;
 }
@@ -85,7 +94,7 @@ static void start_read(void) {
     read_since = clock_monotonic();
     is_reading = 1;
     if (!is_armed)
-        set_timer(time_left_ms > 0 ? time_left_ms : 1);
+        set_timer(step_to(time_left_ms));
 }
 
 static void end_read(void) {
@@ -147,7 +156,6 @@ static bool read_head(int connection) {
     start_read();
     bool is_read = FCGX_Accept_r(&fastcgi) >= 0;
     end_read();
-    stop_timer();
     fastcgi.keepConnection = 0; /* one request each: an idle connection would occupy a process */
     return is_read && !is_late;
 }
