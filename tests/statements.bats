@@ -125,6 +125,45 @@ judge() { # reads findings
     ((count >= 9))
 }
 
+# The indexes of a database that no statement of the store uses and no constraint needs, one per line:
+# idle_indexes DATABASE. A constraint needs an index of rows that are searched when the row which
+# they reference is deleted, and a unique index unless another one of the table has some of its
+# columns and no others; then only if a reference names its columns.
+idle_indexes() {
+    local references="pragma_table_list t, pragma_foreign_key_list(t.name) f WHERE t.schema = 'main'"
+    FILLED=$1 findings_of <"$BATS_TEST_TMPDIR/all" >"$BATS_TEST_TMPDIR/findings" || return 1
+    sqlite3 "$1" "SELECT 'EXPLAIN QUERY PLAN SELECT 1 FROM \"' || t.name || '\" WHERE ' ||
+        group_concat('\"' || f.\"from\" || '\" = ?', ' AND ') || ';' FROM $references
+        AND f.\"table\" IN ('contact', 'thread', 'message', 'event', 'webhook', 'platform_post')
+        GROUP BY t.name, f.id" | sqlite3 -batch "$1" >>"$BATS_TEST_TMPDIR/plans" || return 1
+    grep -oE 'USING (COVERING )?INDEX [A-Za-z0-9_]+' "$BATS_TEST_TMPDIR/plans" | sed 's/.* //' | sort -u \
+        >"$BATS_TEST_TMPDIR/used"
+    sqlite3 "$1" "WITH one AS (SELECT t.name AS of, i.* FROM pragma_table_list t, pragma_index_list(t.name) i
+            WHERE t.schema = 'main'),
+        key AS (SELECT one.*, (SELECT group_concat(name) FROM (SELECT name FROM pragma_index_info(one.name)
+            ORDER BY name)) AS columns FROM one)
+        SELECT k.name FROM key k WHERE NOT (k.\"unique\" AND (
+            NOT EXISTS (SELECT 1 FROM key o WHERE o.of = k.of AND o.name <> k.name AND o.\"unique\"
+                AND NOT o.partial AND NOT EXISTS (SELECT name FROM pragma_index_info(o.name)
+                    EXCEPT SELECT name FROM pragma_index_info(k.name)))
+            OR (k.of, k.columns) IN (SELECT \"table\", group_concat(\"to\") FROM (SELECT t.name AS child, f.*
+                FROM $references ORDER BY f.\"to\") GROUP BY child, id)))
+        ORDER BY k.name" | sort | comm -23 - "$BATS_TEST_TMPDIR/used"
+}
+
+@test "every index is used by a statement of the store, or needed by a constraint" {
+    texts_of "$root"/lib/store/*.c >"$BATS_TEST_TMPDIR/all"
+    assert_equal "$(idle_indexes "$FEW")" ''
+    (($(wc -l <"$BATS_TEST_TMPDIR/used") > 60))
+    rm -f "$BATS_TEST_TMPDIR/explained"
+    cp "$FEW" "$BATS_TEST_TMPDIR/more.db"
+    sqlite3 "$BATS_TEST_TMPDIR/more.db" "CREATE INDEX idle_1 ON message (type);
+        CREATE UNIQUE INDEX idle_2 ON contact_merge (id, reason); DROP INDEX thread_contact;
+        CREATE INDEX searched ON thread (contact_id); CREATE UNIQUE INDEX constraint_1 ON line (account_id, name)"
+    assert_equal "$(idle_indexes "$BATS_TEST_TMPDIR/more.db")" 'idle_1
+idle_2'
+}
+
 # Constructs that PostgreSQL does not have, or reads differently: EXTENDED REGULAR EXPRESSION, a
 # tab, NAME. A text is compared in lower case, with every string literal replaced by '' and a space
 # around parentheses and commas.
