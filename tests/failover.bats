@@ -39,11 +39,27 @@ assert_finds() {
     grep -qF -- "$2" <<<"$output" || fail "the finding is not reported: $output"
 }
 
+# Prints why the trial failed, most important lines first, since a summary of the suite has only the
+# first ones: broken rules with what broke them, or the last lines; the time of each part; the load;
+# and the ends of the logs.
+explain() {
+    local log
+    printf 'status %s\n' "$status"
+    sed -n '/^BROKEN /,/^\(ok \|[0-9]* rules\)/{ /^\(BROKEN\|        \)/p }' <<<"$output"
+    grep -q '^BROKEN ' <<<"$output" || tail -n 4 <<<"$output"
+    grep '^restart: ' <<<"$output"
+    printf 'load %s\n' "$(cat /proc/loadavg)"
+    for log in "$RESTARTED"/{postgresql,traffic,stop}.log \
+        "$RESTARTED"/host?/{courier,switchboard}.log; do
+        [[ ! -s $log ]] || { printf -- '--- %s\n' "${log#"$RESTARTED/"}" && tail -n 5 "$log"; }
+    done
+    printf -- '--- all output\n%s\n' "$output"
+}
+
 @test "a PostgreSQL server that is killed and started again loses nothing that was acknowledged" {
     RESTART_DIR=$RESTARTED CLUSTER_BIN=$SOAK_BIN run "$root/tests/cluster/restart"
+    [[ $status == 0 ]] && grep -q ' rules, 0 broken$' <<<"$output" || { explain && false; }
     printf '%s\n' "$output"
-    [[ $status == 0 ]]
-    grep -q ' rules, 0 broken$' <<<"$output"
 }
 
 @test "the checker detects a send with a key that was sent twice, and one without an answer" {
