@@ -1,18 +1,37 @@
 #include "base/signals.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/signalfd.h>
 
-void signals_block(sigset_t *before) {
+static bool is_blocked; /* by signals_block_until_accept */
+
+static void change_mask(int how, sigset_t *before) {
     sigset_t held;
     sigemptyset(&held);
     sigaddset(&held, SIGTERM);
     sigaddset(&held, SIGHUP);
-    sigprocmask(SIG_BLOCK, &held, before);
+    sigprocmask(how, &held, before);
+}
+
+void signals_block(sigset_t *before) {
+    if (!is_blocked)
+        change_mask(SIG_BLOCK, before);
 }
 
 void signals_restore(const sigset_t *before) {
-    sigprocmask(SIG_SETMASK, before, NULL);
+    if (!is_blocked)
+        sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+void signals_block_until_accept(void) {
+    change_mask(SIG_BLOCK, NULL);
+    is_blocked = true;
+}
+
+void signals_unblock_for_accept(void) {
+    change_mask(SIG_UNBLOCK, NULL);
+    is_blocked = false;
 }
 
 int signals_open(const int *list) {

@@ -13,6 +13,11 @@ void signals_block(sigset_t *before);
 /* Restores the signal mask `*before`, which delivers the pending signals. */
 void signals_restore(const sigset_t *before);
 
+/* The same for all requests of a process that accepts them: the signals are pending until it waits
+ * for the next one. Meanwhile the two calls above do nothing. */
+void signals_block_until_accept(void);
+void signals_unblock_for_accept(void);
+
 /* Blocks the signals of `list`, which ends with 0, for this thread and all later ones. Returns a
  * descriptor from which they are read (signalfd(2)), non-blocking and closed on execve(2), or -1
  * with errno. */

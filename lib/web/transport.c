@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/executable.h"
+#include "base/signals.h"
 #include "base/write_all.h"
 
 enum {
@@ -127,24 +128,17 @@ bool transport_is_fastcgi(void) {
     return kind == FASTCGI;
 }
 
-/* SIGTERM is blocked except in accept: libfcgi drops a connection when a signal interrupts its
- * system calls. */
-static void mask_sigterm(int how) {
-    sigset_t terminate;
-    sigemptyset(&terminate);
-    sigaddset(&terminate, SIGTERM);
-    sigprocmask(how, &terminate, NULL);
-}
-
-/* Returns the next connection, or -1 when the process must end: also when none came within the time
- * limit of the socket, which a pool sets to end idle processes (SO_RCVTIMEO). */
+/* SIGTERM and SIGHUP are blocked except in accept: libfcgi drops a connection when a signal
+ * interrupts its system calls. Returns the next connection, or -1 when the process must end: also
+ * when none came within the time limit of the socket, which a pool sets to end idle processes
+ * (SO_RCVTIMEO). */
 static int accept_connection(void) {
     int connection = -1;
-    mask_sigterm(SIG_UNBLOCK);
+    signals_unblock_for_accept();
     do
         connection = is_terminated ? -1 : accept4(LISTENER, NULL, NULL, SOCK_CLOEXEC);
     while (connection < 0 && !is_terminated && (errno == EINTR || errno == ECONNABORTED));
-    mask_sigterm(SIG_BLOCK);
+    signals_block_until_accept();
     return connection;
 }
 
