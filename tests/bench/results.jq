@@ -85,6 +85,8 @@ def promises: [
   {name: "CGI threads / CGI me", row: "reading", of: "CGI threads", over: "CGI me"},
   {name: "CGI changes, when there are none / CGI me", row: "reading", of: "CGI changes",
    over: "CGI me"},
+  {name: "events delivered, 1,000 webhooks / one", row: "events delivered", of: "1,000 webhooks",
+   over: "one webhook", least: 0.7},
   {name: "raw upload / the same by curl", row: "100 MB", of: "raw upload", over: "upload to the platform",
    key: "p50_ms", most: 1.3},
   {name: "multipart upload / the same by curl", row: "100 MB", of: "multipart upload",

@@ -157,14 +157,11 @@ check_webhooks() {
         die 'a run took in all its webhooks: the lists are too short for this machine'
 }
 
-# Delivery of events to a minimal FastCGI program that answers 200.
+# Delivery of events to a minimal FastCGI program that answers 200, to one webhook and to 1,000.
 row_events() {
     local events=3000 started ended left
-    answer_of -H 'Content-Type: application/json' -d "{\"webhookUrl\":\"$fcgi/bench/hello_fcgi\",
-        \"webhookCode\":\"bench-webhook-code-of-32-characters\"}" "$cgi/v2/webhooks/config" |
-        jq -e .success >/dev/null || die 'the webhook could not be configured'
-    kill "$courier_pid"
-    wait "$courier_pid" 2>/dev/null || true
+    configure_webhook
+    stop_courier
     "$BENCH_BIN/webhooks" $events events "$app_secret" "$waba" "$line" >"$world/webhooks"
     post_webhooks "$world/webhooks"
     left=$(pending_events)
@@ -176,6 +173,7 @@ row_events() {
     done
     ended=$(now_ms)
     fact "events delivered in a second ($left waiting)" $((left * 1000 / (ended - started))) /s
+    compare_webhooks $events
 }
 
 post_webhooks() {

@@ -70,8 +70,8 @@ make_user() {
 }
 
 start_courier() {
-    in_group "${service[@]}" "$bench/home/tools/courier" --config "$world/switchboard.conf" \
-        >"$world/courier.log" 2>&1 &
+    in_group "${service[@]}" "$bench/home/tools/courier" \
+        --config "${courier_config:-$world/switchboard.conf}" >>"$world/courier.log" 2>&1 &
     courier_pid=$!
     started+=("$courier_pid")
 }
