@@ -163,13 +163,15 @@ answer_of() {
     curl -sS --max-time 30 -H "X-API-Token: $token" "$@"
 }
 
-# The rows that a send stores, without ids, times and the platform's message id.
+# What a send stores, without ids, times and the platform's message id.
 rows_of() {
     sqlite3 "$1" "SELECT c.account_id, c.phone, c.bsuid, c.updated_at = m.created_at, t.line_id,
         t.last_message_at = m.timestamp, m.line_id, m.direction, m.source, m.type, m.status, m.body,
         substr(m.id, 1, 4) || length(m.id), substr(t.id, 1, 4) || length(t.id),
-        substr(c.id, 1, 4) || length(c.id), (SELECT count(*) FROM contact), (SELECT count(*) FROM thread),
-        (SELECT count(*) FROM message)
+        substr(c.id, 1, 4) || length(c.id), t.changed, m.changed,
+        (SELECT count(*) FROM contact), (SELECT count(*) FROM thread), (SELECT count(*) FROM message),
+        (SELECT group_concat(term) FROM contact_term), (SELECT change_sequence FROM user),
+        (SELECT group_concat(measure || count) FROM usage)
         FROM message m JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id ORDER BY m.id"
 }
 
