@@ -25,19 +25,19 @@ add_users() {
 
 # Configures a webhook for each user of fill_sql, with a token of that user.
 configure_webhooks() {
-    local id number user_token
+    local id number user_token webhook
+    webhook=$(write_webhook)
     while read -r id; do
         number=$((10#${id#usr_fill}))
         user_token=$(printf 'sb_%064d' "$number")
-        printf "INSERT INTO api_token (user_id, hash, created_at) VALUES ('%s', x'%s', 1);\n" "$id" \
-            "$(printf %s "$user_token" | sha256sum | cut -c1-64)"
+        printf "INSERT INTO api_token (user_id, hash, created_at) VALUES ('%s', x'%s', 1);\n" \
+            "$id" "$(printf %s "$user_token" | sha256sum | cut -c1-64)"
         printf "INSERT INTO plan VALUES ('%s', 'Premium', 0, NULL, 1);\n" "$id"
         printf "UPDATE account SET access_token = x'00' WHERE user_id = '%s';\n" "$id"
         printf 'next\nurl = "%s/v2/webhooks/config"\nheader = "X-API-Token: %s"\n' "$fcgi" \
             "$user_token" >&3
         printf 'header = "Content-Type: application/json"\n' >&3
-        printf 'data = "{\\"webhookUrl\\":\\"%s/bench/hello_fcgi\\",\\"webhookCode\\":\\"bench-webhook-code-of-32-characters\\"}"\n' \
-            "$fcgi" >&3
+        printf 'data = "%s"\n' "${webhook//\"/\\\"}" >&3
         printf 'output = /dev/null\nsilent\nfail\nshow-error\n' >&3
     done < <(db "SELECT id FROM user WHERE id LIKE 'usr_fill%'") 3>"$world/configure.curl" \
         >"$world/tokens.sql"
@@ -49,11 +49,16 @@ configure_webhooks() {
     configure_webhook
 }
 
+write_webhook() {
+    jq -nc --arg url "$fcgi/bench/hello_fcgi" \
+        '{webhookUrl: $url, webhookCode: "bench-webhook-code-of-32-characters"}'
+}
+
 # Configures the webhook of the user of the measurements.
 configure_webhook() {
-    answer_of -H 'Content-Type: application/json' -d "{\"webhookUrl\":\"$fcgi/bench/hello_fcgi\",
-        \"webhookCode\":\"bench-webhook-code-of-32-characters\"}" "$cgi/v2/webhooks/config" |
-        jq -e .success >/dev/null || die 'the webhook could not be configured'
+    answer_of -H 'Content-Type: application/json' -d "$(write_webhook)" \
+        "$cgi/v2/webhooks/config" | jq -e .success >/dev/null ||
+        die 'the webhook could not be configured'
 }
 
 # Adds due events without a contact: nine of ten for the webhook of the measurements, the others for
@@ -65,9 +70,11 @@ add_due() {
         SELECT printf('evt_9%025d', i),
         coalesce((SELECT id FROM user WHERE i % 10 = 0
             AND id = printf('usr_fill%04d', 1 + (i / 10) % 999)), a.user_id), 100000000 + i,
-        'message.received', CAST('{\"type\":\"message.received\",\"data\":{}}' AS BLOB), 'pending', 1
+        'message.received', CAST('{\"type\":\"message.received\",\"data\":{}}' AS BLOB),
+        'pending', 1
         FROM n, account a WHERE a.waba_id = '$waba';
-        INSERT INTO delivery (event_id, webhook_id, user_id, sequence, state, next_attempt_at, created_at)
+        INSERT INTO delivery (event_id, webhook_id, user_id, sequence, state, next_attempt_at,
+            created_at)
         SELECT e.id, w.id, e.user_id, e.sequence, 'pending', 1, 1 FROM event e
         JOIN webhook w ON w.user_id = e.user_id WHERE e.id > printf('evt_9%025d', $due_added)"
     due_added=$((due_added + $1))
@@ -129,7 +136,8 @@ compare_webhooks() {
 # Writes `delivered` as a run: record_events CONTENDER
 record_events() {
     jq -nc --arg row "$row" --arg contender "$1" --argjson rate "$delivered" \
-        '{row: $row, contender: $contender, connections: 1, requests_per_second: $rate, p50_ms: 0,
-            p99_ms: 0, failed: 0, cpu_ms_per_1000: 0, own_cpu_ms_per_1000: 0, peak_kib: 0}' >>"$runs"
+        '{row: $row, contender: $contender, connections: 1, requests_per_second: $rate,
+            p50_ms: 0, p99_ms: 0, failed: 0, cpu_ms_per_1000: 0, own_cpu_ms_per_1000: 0,
+            peak_kib: 0}' >>"$runs"
     printf '%-22s %-16s %s events/s\n' "$row" "$1" "$delivered" >&2
 }

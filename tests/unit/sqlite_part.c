@@ -1,7 +1,9 @@
 /* lib/store/sqlite_part.h, by connections for reading. */
 #include "store/sqlite_part.h"
 
+#include <spawn.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "compare.h"
@@ -12,10 +14,15 @@ static char database[256];
 
 /* Runs SQL in another process: SQLite shares the wal-index of a reader within a process. */
 static void run(const char *sql) {
-    char command[300];
-    snprintf(command, sizeof command, "sqlite3 -bail %s", database);
-    FILE *shell = popen(command, "w");
-    CHECK(shell && fputs(sql, shell) >= 0 && pclose(shell) == 0);
+    extern char **environ;
+    char name[] = "sqlite3", option[] = "-bail", *text = strdup(sql);
+    char *arguments[] = {name, option, database, text, NULL};
+    pid_t pid;
+    int status = -1;
+    CHECK_INTEGER(posix_spawnp(&pid, name, NULL, NULL, arguments, environ), 0);
+    waitpid(pid, &status, 0);
+    CHECK_INTEGER_AS(sql, status, 0);
+    free(text);
 }
 
 static struct store *open_reader(void) {
@@ -96,7 +103,7 @@ static void check_order(void) {
 }
 
 int main(void) {
-    char directory[] = "/tmp/sqlite-part-XXXXXX", command[300];
+    char directory[] = "/tmp/sqlite-part-XXXXXX";
     CHECK(mkdtemp(directory) != NULL);
     snprintf(database, sizeof database, "%s/db", directory);
     create();
@@ -104,7 +111,11 @@ int main(void) {
     check_whole();
     check_change();
     check_order();
-    snprintf(command, sizeof command, "rm -r %s", directory);
-    CHECK_INTEGER(system(command), 0);
+    static const char *const ends[] = {"", "-wal", "-shm", ".queue"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(database, sizeof database, "%s/db%s", directory, ends[i]);
+        unlink(database);
+    }
+    CHECK_INTEGER(rmdir(directory), 0);
     return check_failures();
 }
