@@ -95,7 +95,8 @@ WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
 INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status,
         status_at, timestamp, body, created_at)
     SELECT printf('msg_long%06d', i), t.user_id, t.id, t.line_id, printf('wamid.long%06d', i),
-        iif(i % 3, 'in', 'out'), 'webhook', 'text', iif(i % 3, 'received', 'read'), 1,
+        CASE WHEN i % 3 > 0 THEN 'in' ELSE 'out' END, 'webhook', 'text',
+        CASE WHEN i % 3 > 0 THEN 'received' ELSE 'read' END, 1,
         1700000000000 + i * 60000,
         CAST('{"type":"text","text":{"body":"Message ' || i || '"}}' AS BLOB), 1
     FROM n JOIN thread t ON t.id = 'thr_long';
@@ -109,7 +110,7 @@ many_contacts() {
 BEGIN;
 CREATE TEMP TABLE row AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
     WHERE i < $1) SELECT i, printf('%06d', i) AS suffix, a.id AS account_id, a.user_id,
-    l.id AS line_id FROM n JOIN line l JOIN account a ON a.id = l.account_id
+    l.id AS line_id FROM n CROSS JOIN line l JOIN account a ON a.id = l.account_id
     WHERE l.phone_number_id = '$LINE';
 INSERT INTO contact (id, account_id, phone, name, created_at, updated_at)
     SELECT 'con_many' || suffix, account_id, '1777' || suffix, 'Person ' || i, 1, 1 FROM row;

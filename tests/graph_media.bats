@@ -392,7 +392,7 @@ END
     local id
     id=$(have_media)
     find_url "$id"
-    switchboard key rotate >/dev/null
+    rotate_keys
     request GET "$url"
     assert_status 200
     assert_content "$id"

@@ -129,9 +129,9 @@ redirected() {
 }
 
 @test "it works without a database" {
-    mv "$DB" "$DB.away"
+    take_database_away
     request GET '/?format=json'
-    mv "$DB.away" "$DB"
+    bring_database_back
     assert_index
 }
 

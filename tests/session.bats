@@ -351,8 +351,10 @@ from() {
 
 # Holds a turn until the end of the test: hold_turn NUMBER
 hold_turn() {
+    local turn=$DB-login-$1
+    [[ -z ${SERVER-} ]] || turn=$STACK/login-$1
     mkfifo "$BATS_TEST_TMPDIR/hold$1"
-    "${HELPERS:?}/hold" "$DB-login-$1" <"$BATS_TEST_TMPDIR/hold$1" \
+    "${HELPERS:?}/hold" "$turn" <"$BATS_TEST_TMPDIR/hold$1" \
         >"$BATS_TEST_TMPDIR/held$1" 3>&- &
     exec {holding}>"$BATS_TEST_TMPDIR/hold$1"
     eventually grep -q held "$BATS_TEST_TMPDIR/held$1"

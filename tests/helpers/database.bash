@@ -162,6 +162,20 @@ assert_sound() {
     [[ -n ${SERVER-} ]] || assert_equal "$(db 'PRAGMA integrity_check')" ok
 }
 
+# Replaces the key of the stack by a new one: on a server in the steps of several hosts, of which the
+# stack is one.
+rotate_keys() {
+    local old new
+    if [[ -z ${SERVER-} ]]; then
+        switchboard key rotate >/dev/null
+        return
+    fi
+    old=$(tail -n 1 "$STACK/secret.key" | cut -d ' ' -f 1)
+    new=$(switchboard key add --json | jq .id)
+    switchboard key use "$new" >/dev/null
+    switchboard key drop "$old" >/dev/null
+}
+
 # Skips a test that is about a SQLite file or about SQLite itself, if the tests use a server:
 # only_on_sqlite REASON
 only_on_sqlite() {
