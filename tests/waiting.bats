@@ -37,7 +37,7 @@ paths() {
     local file
     for file in "$root"/cgi-bin/*.c; do
         "$OUT/cgi-bin/$(basename "$file" .c)" </dev/null
-    done | sed -n "s|^  $1  *\(/v2/.*\)|\1|p" | sed 's|:[A-Za-z]*|1|' |
+    done | sed -n "s|^  $1  *\(/v2/.*\)|\1|p" | sed 's|:webhookId|whk_1|; s|:[A-Za-z]*|1|' |
         grep -vE '/v2/(health|ready|version)$'
 }
 
