@@ -60,8 +60,6 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(
-        &(struct service){
-            .name = "changes", .routes = routes, .needs = READS_DATABASE, .prepare = state_prepare},
-        argc, argv);
+    return serve(&(struct service){.name = "changes", .routes = routes, .needs = READS_DATABASE},
+                 argc, argv);
 }

@@ -194,7 +194,7 @@ static const struct route routes[] = {
 /* clang-format on */
 
 static void prepare(struct request *rq) {
-    state_prepare_server(rq);
+    (void)rq;
     http_prepare();
 }
 

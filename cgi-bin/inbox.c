@@ -106,10 +106,8 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "inbox",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE,
-                                   .prepare = state_prepare_server,
-                                   .takes_rewrites = true},
-                 argc, argv);
+    return serve(
+        &(struct service){
+            .name = "inbox", .routes = routes, .needs = WRITES_DATABASE, .takes_rewrites = true},
+        argc, argv);
 }

@@ -114,9 +114,6 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "lines",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE,
-                                   .prepare = state_prepare_server},
+    return serve(&(struct service){.name = "lines", .routes = routes, .needs = WRITES_DATABASE},
                  argc, argv);
 }

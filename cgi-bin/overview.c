@@ -415,9 +415,6 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "overview",
-                                   .routes = routes,
-                                   .needs = READS_DATABASE,
-                                   .prepare = state_prepare},
+    return serve(&(struct service){.name = "overview", .routes = routes, .needs = READS_DATABASE},
                  argc, argv);
 }

@@ -193,7 +193,6 @@ static const struct route routes[] = {
 int main(int argc, char **argv) {
     return serve(&(struct service){.name = "platform",
                                    .routes = routes,
-                                   .needs = WRITES_DATABASE | NOTIFIES_COURIER,
-                                   .prepare = state_prepare_server},
+                                   .needs = WRITES_DATABASE | NOTIFIES_COURIER},
                  argc, argv);
 }

@@ -70,7 +70,6 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "replay",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | NOTIFIES_COURIER,
-                                   .prepare = state_prepare_server,
                                    .takes_rewrites = true},
                  argc, argv);
 }

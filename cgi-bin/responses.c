@@ -292,10 +292,8 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "responses",
-                                   .routes = routes,
-                                   .needs = READS_DATABASE,
-                                   .prepare = state_prepare,
-                                   .takes_rewrites = true},
-                 argc, argv);
+    return serve(
+        &(struct service){
+            .name = "responses", .routes = routes, .needs = READS_DATABASE, .takes_rewrites = true},
+        argc, argv);
 }

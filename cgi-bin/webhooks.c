@@ -142,7 +142,6 @@ static const struct route routes[] = {
 int main(int argc, char **argv) {
     return serve(&(struct service){.name = "webhooks",
                                    .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER,
-                                   .prepare = state_prepare_server},
+                                   .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER},
                  argc, argv);
 }

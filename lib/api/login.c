@@ -42,7 +42,6 @@ static int open_lock(struct request *rq, int number) {
 }
 
 void login_prepare(struct request *rq) {
-    state_prepare_server(rq);
     for (int i = 0; i < TURNS; i++)
         locks[i] = open_lock(rq, i + 1);
 }

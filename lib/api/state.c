@@ -14,7 +14,7 @@ enum { READINGS = 5 }; /* of a sealed value and the keys, until it can be decryp
 
 static struct store *open_store;
 static enum store_result open_result;
-static bool is_prepared; /* opened by state_prepare: this process cannot reopen it */
+static bool is_prepared; /* opened before the confinement: this process cannot reopen it */
 
 static void close_store(void) {
     store_close(open_store);
@@ -54,14 +54,18 @@ static bool is_on_server(const struct request *rq) {
     return !target_file(rq->config->database);
 }
 
-void state_prepare(struct request *rq) {
+/* Opens the database before the process is confined, if it could not be opened afterwards. */
+static void prepare(struct request *rq) {
+    const bool is_server = is_on_server(rq);
+    if (writes(rq) && !is_server)
+        return;
     open_database(rq);
-    is_prepared = !is_on_server(rq) || !(rq->needs & USES_NETWORK);
+    is_prepared = !is_server || !(rq->needs & USES_NETWORK);
 }
 
-void state_prepare_server(struct request *rq) {
-    if (is_on_server(rq))
-        state_prepare(rq);
+/* For each program that this file is linked to, so that none can forget it. */
+__attribute__((constructor)) static void register_prepare(void) {
+    serve_database_with(prepare);
 }
 
 /* Logs the reason of a store call that did not succeed, and fails the request with `code`; with 503

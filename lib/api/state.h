@@ -1,6 +1,10 @@
 /* The database and the keys of this process, for the current request. A failure here fails the
  * request: 500 INTERNAL_ERROR (spec 7), with `Retry-After` if a later request may succeed; 503 with
- * `Retry-After` when a database server is busy or cannot be reached. */
+ * `Retry-After` when a database server is busy or cannot be reached.
+ *
+ * A program that uses this file and declares READS_DATABASE opens the database before it is
+ * confined; so does one that declares WRITES_DATABASE if the database is on a server, to which a
+ * confined process cannot connect unless it uses the network. state_store reports a failure. */
 #ifndef SWITCHBOARD_STATE_H
 #define SWITCHBOARD_STATE_H
 
@@ -8,18 +12,11 @@
 #include "store/store.h"
 #include "web/request.h"
 
-/* Opens the database before the process is confined: the `prepare` function of services that only
- * read it (request.h). state_store reports a failure. */
-void state_prepare(struct request *rq);
-
-/* The same if the database is on a server, to which a confined process cannot connect unless it
- * uses the network; nothing for a file: the `prepare` function of services that write. */
-void state_prepare_server(struct request *rq);
-
 /* Returns the open database. It is opened at the first use, and again when its file was replaced.
- * After state_prepare it cannot be reopened: then a replaced file, or a lost connection, fails the
- * request and ends the process. NULL after failing the request with `code`: INTERNAL, or
- * UNAVAILABLE, which always has `Retry-After`. Closed at the end of the process. */
+ * A database that was opened before the confinement cannot be reopened: then a replaced file, or a
+ * lost connection, fails the request and ends the process. NULL after failing the request with
+ * `code`: INTERNAL, or UNAVAILABLE, which always has `Retry-After`. Closed at the end of the
+ * process. */
 struct store *state_store(struct request *rq, enum failure_code code);
 
 /* Takes a view of the open database (store_hold_view), which request_release releases. */

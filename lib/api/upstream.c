@@ -53,7 +53,7 @@ static enum failure_code failure_code(enum upstream_purpose purpose, int status)
 }
 
 void upstream_prepare(struct request *rq) {
-    state_prepare_server(rq);
+    (void)rq;
     http_prepare();
 }
 

@@ -162,6 +162,10 @@ struct service {
  * have no effect. `argc`, `argv`: those of main. Returns the exit status for main. */
 int serve(const struct service *service, int argc, char **argv);
 
+/* Sets what opens the database, before serve() is called: serve() calls it once before the
+ * confinement, ahead of the service's own `prepare`, if the service needs the database. */
+void serve_database_with(void (*prepare)(struct request *rq));
+
 /* Fails the request; after the first failure, further ones are ignored. Returns -1, so that a
  * handler can `return fail(rq, NOT_FOUND, "...")`. The message is for the client: the problem and
  * what to do about it. A 5xx adds the request's id, which the log line has too. */

@@ -232,12 +232,20 @@ static const char *list_paths(struct request *rq) {
     return config_paths(rq->config, ~0u, rq->arena);
 }
 
+static void (*prepare_database)(struct request *rq); /* NULL: the program opens none, or its own */
+
+void serve_database_with(void (*prepare)(struct request *rq)) {
+    prepare_database = prepare;
+}
+
 /* Confines the process at its first request. Opens the log first, because its path is not among
  * those that a confined process may use. */
 static void confine_once(const struct service *service, struct request *rq) {
     if (confined_to[0])
         return;
     log_open();
+    if (prepare_database && service->needs & (READS_DATABASE | WRITES_DATABASE))
+        prepare_database(rq);
     if (service->prepare)
         service->prepare(rq);
     rq->now = clock_now(); /* the server of the database may have set the clock */
