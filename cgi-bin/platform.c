@@ -87,7 +87,10 @@ static const struct guard signature_guard = {.before_body = check_signature_head
 static int fail_ingest(struct request *rq, struct store *store, enum store_result result) {
     log_message(LOG_ERROR, "request %s: the payload was not stored: %s", rq->id,
                 store_reason(store));
-    return fail_later(rq, result == STORE_BUSY ? "1" : "60",
+    return fail_later(rq,
+                      result == STORE_BUSY    ? "1"
+                      : store_is_moved(store) ? STATE_MOVED_RETRY_AFTER
+                                              : "60",
                       "The gateway cannot store this now; send it again.");
 }
 

@@ -328,11 +328,13 @@ copy_has_begun() { # URL
     [[ $status != 0 && $output == *'was moved to another one'* ]] || fail "$output"
 }
 
-# Makes requests until one is answered 200: until_200 COMMAND...
+# Makes requests until one is answered 200, and records the status and Retry-After of the others:
+# until_200 COMMAND...
 until_200() {
     for ((tries = 0; tries < 600; tries++)); do
         "$@" || true
         [[ $status != 200 ]] || return 0
+        printf '%s %s\n' "$status" "$(header retry-after)" >>"$BATS_TEST_TMPDIR/refused"
         sleep 0.1
     done
     fail "$*: $status"
@@ -362,6 +364,29 @@ deliver_many() {
     done
 }
 
+# A request is refused because the content was moved, not because a connection was ended:
+# is_moved COMMAND...
+is_moved() {
+    local answer_dir=$BATS_TEST_TMPDIR
+    "$@"
+    assert_error 503 INTERNAL_ERROR
+    assert_header Retry-After
+    [[ $(header retry-after) == 10 ]]
+}
+
+# Requests that read and write, and the webhook of the platform, are refused because the content was
+# moved. COMMAND is `eventually` after a server has ended the connections: assert_moved [COMMAND]
+assert_moved() {
+    local message="The gateway's database is being moved; try again in 10 seconds."
+    ${1-} is_moved api GET /v2/me
+    assert_error 503 INTERNAL_ERROR "$message"
+    ${1-} is_moved api POST /v2/messages/send/text \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001\",\"text\":\"x\"}"
+    assert_error 503 INTERNAL_ERROR "$message"
+    payload "$(inbound wamid.moved 16660001 '')" >"$BATS_TEST_TMPDIR/payload"
+    ${1-} is_moved deliver "@$BATS_TEST_TMPDIR/payload"
+}
+
 # Succeeds when each sender has completed more than COUNT requests: all_have_done COUNT NAME...
 all_have_done() {
     local name
@@ -383,14 +408,12 @@ all_have_done() {
     copy_to "$SWITCHBOARD_CONFIG" "$url" --json
     assert_equal "$status $stderr" '0 '
     rows_of "$DB" >"$BATS_TEST_TMPDIR/moved"
-    # the processes that have the file open refuse to write
+    # the processes that have the file open refuse to use it, and so do new ones
     for ((count = 0; count < 5; count++)); do
-        answer_dir=$BATS_TEST_TMPDIR api POST /v2/messages/send/text \
-            -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001\",\"text\":\"x\"}"
-        [[ $status == 50? ]] || fail "$status"
-        answer_dir=$BATS_TEST_TMPDIR api GET /v2/me
-        [[ $status == 50? ]] || fail "$status"
+        assert_moved
     done
+    # no new request began while the running ones ended
+    grep -qx '503 1' "$BATS_TEST_TMPDIR/refused"
     assert_equal "$(rows_of "$DB" | sha256sum)" "$(sha256sum <"$BATS_TEST_TMPDIR/moved")"
     before=$(cat "$BATS_TEST_TMPDIR"/done.* | wc -l)
     DB=$url
@@ -414,11 +437,7 @@ all_have_done() {
     # and back, to a new file
     copy_to "$SWITCHBOARD_CONFIG" "$new"
     assert_equal "$status $stderr" '0 '
-    answer_dir=$BATS_TEST_TMPDIR api GET /v2/me
-    [[ $status == 50? ]] || fail "$status"
-    answer_dir=$BATS_TEST_TMPDIR api POST /v2/messages/send/text \
-        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550001\",\"text\":\"x\"}"
-    [[ $status == 50? ]] || fail "$status"
+    assert_moved eventually
     DB=$new
     write_config
     answer_dir=$BATS_TEST_TMPDIR until_200 api POST /v2/messages/send/text \

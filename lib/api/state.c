@@ -68,6 +68,14 @@ __attribute__((constructor)) static void register_prepare(void) {
     serve_database_with(prepare);
 }
 
+/* While `switchboard copy-to` ends running requests, and until its target is configured. */
+static int fail_moved(struct request *rq, enum store_result result) {
+    const char *const seconds = result == STORE_BUSY ? "1" : STATE_MOVED_RETRY_AFTER;
+    reply_header(rq, "Retry-After", seconds);
+    return fail(rq, UNAVAILABLE, "The gateway's database is being moved; try again in %s second%s.",
+                seconds, result == STORE_BUSY ? "" : "s");
+}
+
 /* Logs the reason of a store call that did not succeed, and fails the request with `code`; with 503
  * when a later request may succeed on a server: after a failover, or in another process. */
 static int fail_database(struct request *rq, enum failure_code code, enum store_result result) {
@@ -77,6 +85,8 @@ static int fail_database(struct request *rq, enum failure_code code, enum store_
     const bool is_passing =
         is_on_server(rq) &&
         (result == STORE_BUSY || (result == STORE_UNAVAILABLE && store_is_unreachable(open_store)));
+    if (store_is_moved(open_store))
+        return fail_moved(rq, result);
     if (is_passing)
         code = UNAVAILABLE;
     if (result == STORE_BUSY || code == UNAVAILABLE)

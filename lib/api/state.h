@@ -1,6 +1,7 @@
 /* The database and the keys of this process, for the current request. A failure here fails the
  * request: 500 INTERNAL_ERROR (spec 7), with `Retry-After` if a later request may succeed; 503 with
- * `Retry-After` when a database server is busy or cannot be reached.
+ * `Retry-After` when a database server is busy or cannot be reached, and while the content of the
+ * database is moved to another one.
  *
  * A program that uses this file and declares READS_DATABASE opens the database before it is
  * confined; so does one that declares WRITES_DATABASE if the database is on a server, to which a
@@ -11,6 +12,9 @@
 #include "base/keyring.h"
 #include "store/store.h"
 #include "web/request.h"
+
+/* Seconds: the operator writes the new database into the configuration meanwhile. */
+#define STATE_MOVED_RETRY_AFTER "10"
 
 /* Returns the open database. It is opened at the first use, and again when its file was replaced.
  * A database that was opened before the confinement cannot be reopened: then a replaced file, or a

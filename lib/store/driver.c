@@ -44,6 +44,10 @@ bool store_is_unreachable(const struct store *store) {
     return store && store->is_unreachable;
 }
 
+bool store_is_moved(const struct store *store) {
+    return store && store->is_moved;
+}
+
 bool store_is_alive(struct store *store, const char *target) {
     return store->driver->is_alive(store, target);
 }
@@ -101,6 +105,14 @@ enum store_result sql_refuse(struct store *store, enum store_result result, cons
     va_start(args, format);
     vsnprintf(store->reason, sizeof store->reason, format, args);
     va_end(args);
+    store->is_moved = false;
+    return result;
+}
+
+enum store_result sql_refuse_moved(struct store *store, enum store_result result,
+                                   const char *reason) {
+    sql_refuse(store, result, "%s", reason);
+    store->is_moved = true;
     return result;
 }
 

@@ -13,6 +13,7 @@ struct store {
     enum store_result failure;   /* the first since the last sql_result; STORE_OK: none */
     char reason[1024];           /* for store_reason */
     bool is_unreachable;         /* for store_is_unreachable */
+    bool is_moved;               /* for store_is_moved */
     struct statement *prepared;  /* all statements prepared on it */
     struct access_cache *cache;  /* rows that the process keeps (access_cache.h); NULL: none */
     void (*free_cache)(struct access_cache *cache);
@@ -101,6 +102,10 @@ const struct driver *driver_of(const char *target);
 /* Sets `*store` to a store that is not open, whose reason says which targets are supported; NULL
  * without memory. Returns the failure. */
 enum store_result driver_refuse(const char *target, struct store **store);
+
+/* As sql_refuse, for a database whose content is being moved or was moved: sets store_is_moved. */
+enum store_result sql_refuse_moved(struct store *store, enum store_result result,
+                                   const char *reason);
 
 /* Prepares the statement, if it is not prepared yet; false on failure. A statement that is prepared
  * on another open store is a failure. */

@@ -22,7 +22,7 @@ static enum store_result check_version(struct store *store, int64_t version) {
         return sql_refuse(store, STORE_UNAVAILABLE,
                           "it has no schema of this program: run `switchboard init`");
     if (version < 0)
-        return sql_refuse(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
+        return sql_refuse_moved(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
     if (version < SCHEMA_VERSION)
         return sql_refuse(store, STORE_UNAVAILABLE,
                           "it has schema version %d, this program needs %d: run `switchboard init`",

@@ -208,7 +208,7 @@ static enum store_result open_current(const char *path, int flags, struct store 
     if ((result = sql_result(*store)) != STORE_OK)
         return result;
     if (version < 0)
-        return sql_refuse(*store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
+        return sql_refuse_moved(*store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
     if (version < SCHEMA_VERSION)
         return sql_refuse(*store, STORE_UNAVAILABLE,
                           "it has schema version %d, this program needs %d: run `switchboard init`",
@@ -222,7 +222,8 @@ static enum store_result open_current(const char *path, int flags, struct store 
 
 /* A request that has begun goes on, so that the record of a message that was sent is moved too. */
 static enum store_result refuse_drained(struct store *store) {
-    return sql_refuse(store, STORE_BUSY, "its content is about to be moved to another database");
+    return sql_refuse_moved(store, STORE_BUSY,
+                            "its content is about to be moved to another database");
 }
 
 static enum store_result open_writer(const char *path, struct store **store) {
@@ -482,7 +483,7 @@ static void check_open(struct store *store) {
     const bool is_closed = column_integer(&version, 0) < 0;
     sql_stop(&version);
     if (is_closed) {
-        store->failure = sql_refuse(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
+        store->failure = sql_refuse_moved(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
         connection_of(store)->code = SQLITE_OK;
     }
 }

@@ -45,6 +45,10 @@ const char *store_reason(const struct store *store);
  */
 bool store_is_unreachable(const struct store *store);
 
+/* Whether the last failure is that the content of the database is being moved to another one, or
+ * was moved. It lasts until the configuration names the other one, or the move has failed. */
+bool store_is_moved(const struct store *store);
+
 /* Opens the existing database at `target`, a value of the configuration key `database`. On failure
  * `*store` is set too, for store_reason and store_close only. STORE_UNAVAILABLE also for a target
  * that no driver supports. */
