@@ -110,10 +110,23 @@ refuses() {
 
 @test "a program without PostgreSQL says what it supports and does not print the password" {
     [[ -z $server ]] || skip 'this program supports PostgreSQL'
-    copy_to "$SWITCHBOARD_CONFIG" 'postgresql://u:SECRET@h/d'
+    copy_to "$SWITCHBOARD_CONFIG" - <<<'postgresql://u:SECRET@h/d'
     assert_equal "$status $output" '1 '
     [[ $stderr == 'switchboard: database postgresql://h/d: this program supports no database'* ]] ||
         fail "$stderr"
+    assert_equal "$(switchboard user list | wc -l)" 2
+}
+
+@test "a URL with a password is refused as an argument, also without PostgreSQL" {
+    local url
+    for url in 'postgresql://u:SECRET@h/d' 'postgresql://u@h/d?a=b&password=SECRET'; do
+        copy_to "$SWITCHBOARD_CONFIG" "$url"
+        assert_equal "$status $output" '2 '
+        [[ $stderr == *'TARGET `postgresql://h/d` has a password, which every user of '* ]] ||
+            fail "$stderr"
+        [[ $stderr == *'give - as TARGET and the URL on standard input'*PGPASSFILE* ]]
+        [[ $stderr != *SECRET* ]]
+    done
     assert_equal "$(switchboard user list | wc -l)" 2
 }
 
@@ -153,7 +166,7 @@ refuses() {
     local url
     make_rich
     url=$(new_database)
-    copy_to "$config" "$url&password=SECRET"
+    copy_to "$config" - <<<"$url&password=SECRET"
     assert_equal "$status $stderr" '0 '
     [[ ${lines[0]} =~ ^TABLE' '+ROWS' '+HASH$ ]] || fail "$output"
     grep -qE '^message +900 +[0-9a-f]{16}$' <<<"$output"
@@ -182,15 +195,20 @@ refuses() {
     refuses 'it belongs to another program' "$config" "$url"
     refuses 'moves between SQLite and PostgreSQL' "$config" "$new"
     refuses 'moves between SQLite and PostgreSQL' "$config" "$old"
-    refuses 'not one that libpq reads' "$config" 'postgresql://u:SECRET@h:nonsense/d'
+    refuses 'not one that libpq reads' "$config" - <<<'postgresql://u:SECRET@h:nonsense/d'
     [[ $stderr != *SECRET* ]]
-    refuses 'database postgresql://127.0.0.1:1/d: ' "$config" 'postgresql://u:SECRET@127.0.0.1:1/d'
+    refuses 'database postgresql://127.0.0.1:1/d: ' "$config" - \
+        <<<'postgresql://u:SECRET@127.0.0.1:1/d'
     [[ $stderr != *SECRET* ]]
     refuses 'name the server instead of the pooler' "$config" "$(new_database)&pooler=transaction"
     run "$OUT/tools/switchboard" copy-to 'postgresql://u:SECRET@h/d' 'postgresql://u:SECRET@h/d' x
     [[ $status == 2 && $output != *SECRET* ]] || fail "$output"
+    for other in '' 'relative.db' $'postgresql://h/d\npostgresql://i/d' SECRET; do
+        refuses 'the target on standard input must be one line' "$config" - <<<"$other"
+        [[ $stderr != *SECRET* ]]
+    done
     run "$OUT/tools/switchboard" copy-to relative.db
-    [[ $status == 2 && $output == *'must be the absolute path of a SQLite database or'* ]] ||
+    [[ $status == 2 && $output == *'must be the absolute path of a SQLite database, '* ]] ||
         fail "$output"
     [[ ! -e $new ]]
     assert_same_rows "$BATS_TEST_TMPDIR/before.db" "$old"

@@ -312,7 +312,9 @@ const struct command commands[] = {
                 "the rows of every table are compared. From then on programs refuse the former\n"
                 "database, which keeps its content. Set `database` to the new one and restart the\n"
                 "courier and the pools. The target must have no rows. A command that failed or\n"
-                "was interrupted is repeated with the same target."},
+                "was interrupted is repeated with the same target. A TARGET - is read from\n"
+                "standard input: a URL with a password is refused as an argument, which every\n"
+                "user of the machine can see."},
 
     {.noun = "manual", .needs = NEEDS_NO_FILE, .run = manual_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_PAGE},

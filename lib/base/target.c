@@ -70,6 +70,18 @@ bool target_has_socket(const char *target) {
     return has_socket;
 }
 
+bool target_has_password(const char *target) {
+    char value[1024];
+    const size_t scheme = target_scheme(target);
+    if (!scheme)
+        return false;
+    const char *user = target + scheme + strlen("://");
+    const char *at = memrchr(user, '@', strcspn(user, "?"));
+    return (at && memchr(user, ':', (size_t)(at - user))) ||
+           target_parameter(target, "password", value, sizeof value) ||
+           target_parameter(target, "sslpassword", value, sizeof value);
+}
+
 /* Whether the `n` bytes at `text` are characters of `set`. */
 static bool consists_of(const char *text, size_t n, const char *set) {
     return strspn(text, set) >= n;

@@ -19,6 +19,9 @@ bool target_parameter(const char *target, const char *name, char *value, size_t 
 /* Whether a host of the URL is the directory of a Unix socket, or none is named. */
 bool target_has_socket(const char *target);
 
+/* Whether the target is a URL that has a password, before an @ or as a parameter. */
+bool target_has_password(const char *target);
+
 /* Returns the form of the target that may be printed and logged: a path as it is; of a URL its
  * scheme, hosts, ports and the name of the database, without user, password, parameters and
  * fragment. A part that may hold a piece of a password is replaced by `...`. In `arena`, or

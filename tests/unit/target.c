@@ -128,11 +128,34 @@ static void check_sockets(void) {
               targets[i].target);
 }
 
+static void check_passwords(void) {
+    static const struct {
+        const char *target;
+        bool has_password;
+    } targets[] = {
+        {"postgresql://u:pw@h/d", true},
+        {"postgresql://u:p/w@h/d", true},
+        {"postgresql://u:p@w@h:1,i:2/d?a=b", true},
+        {"postgresql://u@h/d?a=b&password=pw", true},
+        {"postgresql://h/d?sslpassword=pw", true},
+        {"postgresql://u@h:5432/d", false},
+        {"postgresql://h:5432/d?user=u@v", false},
+        {"postgresql://u@[::1]:5432/d?passfile=/f", false},
+        {"postgresql://", false},
+        {"/var/u:pw@h/d", false},
+        {"-", false},
+    };
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        check(target_has_password(targets[i].target) == targets[i].has_password, "%s",
+              targets[i].target);
+}
+
 int main(void) {
     arena_init(&arena, 4 * 1024 * 1024, NULL);
     check_parts();
     check_parameters();
     check_sockets();
+    check_passwords();
     check_names();
     check_characters();
     arena_free(&arena);

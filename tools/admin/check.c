@@ -110,10 +110,13 @@ static const char *check_file(const char *text) {
 }
 
 static const char *check_target(const char *text) {
-    return target_file(text) || target_scheme(text)
+    if (target_has_password(text))
+        return "has a password, which every user of this machine can see in the list of processes: "
+               "give - as TARGET and the URL on standard input, or the password in PGPASSFILE";
+    return target_file(text) || target_scheme(text) || strcmp(text, "-") == 0
                ? NULL
-               : "must be the absolute path of a SQLite database or "
-                 "postgresql://USER@HOST:PORT/NAME";
+               : "must be the absolute path of a SQLite database, "
+                 "postgresql://USER@HOST:PORT/NAME, or - to read it from standard input";
 }
 
 static const char *check_url(const char *text) {

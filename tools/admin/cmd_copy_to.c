@@ -5,6 +5,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "secret.h"
 #include "store/moving.h"
 
 enum { SHOWN_DIGITS = 16 }; /* of a hash; JSON has all */
@@ -56,9 +57,30 @@ static const char *setting(struct invocation *call, const char *to) {
                                           target_name(&call->arena, to));
 }
 
+/* Reads the target from standard input, which, unlike an argument, no other user can see. NULL
+ * after printing the reason. */
+static const char *read_target(struct invocation *call) {
+    char text[4096];
+    const ssize_t n = secret_read("target", text, sizeof text);
+    if (n < 0)
+        return NULL;
+    const struct slice target = secret_trim((struct slice){text, (size_t)n});
+    const char *to = arena_copy(&call->arena, target);
+    if (n < (ssize_t)sizeof text && !strpbrk(to, "\r\n") && strlen(to) == target.n &&
+        (target_file(to) || target_scheme(to)))
+        return to;
+    fail("the target on standard input must be one line: the absolute path of a SQLite database "
+         "or postgresql://USER:PASSWORD@HOST:PORT/NAME");
+    return NULL;
+}
+
 int copy_to_run(struct invocation *call) {
-    const char *to = call->operands[0], *name = target_name(&call->arena, to);
+    const bool is_read = strcmp(call->operands[0], "-") == 0;
+    const char *to = is_read ? read_target(call) : call->operands[0];
     struct store_move move;
+    if (!to)
+        return EXIT_FAILED;
+    const char *name = target_name(&call->arena, to);
     enum store_result result =
         store_move(call->config.database, to, &call->arena, call->now, &move);
     if (result != STORE_OK)

@@ -55,8 +55,7 @@ ssize_t secret_read(const char *what, char *text, size_t size) {
     return n;
 }
 
-/* `text` without the white space at its ends. */
-static struct slice trim(struct slice text) {
+struct slice secret_trim(struct slice text) {
     while (text.n && strchr(" \t\r\n", text.p[0]))
         text = slice_skip(text, 1);
     while (text.n && strchr(" \t\r\n", text.p[text.n - 1]))
@@ -82,7 +81,7 @@ int secret_read_token(struct invocation *call, const char *account_id, struct se
     ssize_t n = secret_read("platform access token", secret->text, sizeof secret->text);
     if (n < 0)
         return EXIT_FAILED;
-    secret->token = trim((struct slice){secret->text, (size_t)n});
+    secret->token = secret_trim((struct slice){secret->text, (size_t)n});
     const char *wrong = check_token(secret->token);
     if (!wrong)
         return EXIT_DONE;

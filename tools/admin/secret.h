@@ -13,6 +13,9 @@ struct store_account;
  * `what`, with echo off. Returns their number, or -1 after printing the reason. */
 ssize_t secret_read(const char *what, char *text, size_t size);
 
+/* `text` without the white space at its ends, as the line that secret_read has read. */
+struct slice secret_trim(struct slice text);
+
 /* Seals a text for a call of the store, with the newest of the present keys: `sealed`, the result
  * before, again unless the key was replaced meanwhile; see struct store_secret. `context` as for
  * seal_secret. p == NULL after printing the reason. */
