@@ -15,6 +15,9 @@ enum {
     UPLOAD_PATIENCE = 5,   /* attempts of an upload with a key */
     UNRESOLVED_MAX = 64,   /* sends with a key that a client repeats at the end */
     SETTLE_MS = 20 * 1000, /* the time limit for that */
+    /* the same where each key must have an outcome: a key whose request was interrupted counts as
+     * running for 60 s */
+    KEYED_SETTLE_MS = 80 * 1000,
 };
 
 /* A send, with everything needed to repeat it. */
@@ -273,7 +276,7 @@ static void read_something(struct client *client) {
 /* --- client threads --- */
 
 static void settle(struct client *client) {
-    int64_t until = history_now() + SETTLE_MS;
+    int64_t until = history_now() + (world.is_keyed ? KEYED_SETTLE_MS : SETTLE_MS);
     for (int i = 0; i < client->unresolved_count; i++)
         while (!try_send(client, &client->unresolved[i]) && history_now() < until)
             sleep_ms(500);
