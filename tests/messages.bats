@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # POST /v2/messages/... (spec 4.3), and the rules of every protected route that sends (spec 5, 7, 8)
 # starts first
+# also: kept
 load helpers/all
 load helpers/batch
 load helpers/conventions

@@ -33,6 +33,12 @@ pooled_in() {
     sed -n 's|^ *SetHandler "proxy:unix:${SWITCHBOARD_RUN}/\([a-z_]*\)\.sock.*|\1|p' "$1"
 }
 
+# Prints the programs to whose pools Apache keeps connections with SWITCHBOARD_REUSE: kept_in FILE
+kept_in() {
+    # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
+    sed -n 's|^ *<Proxy "unix:${SWITCHBOARD_RUN}/\([a-z_]*\)\.sock.*|\1|p' "$1"
+}
+
 # Runs a command until it succeeds: every 20 ms, after half a second every 50 ms, because it takes
 # CPU time. Fails after SECONDS: wait_until SECONDS COMMAND...
 wait_until() {

@@ -23,6 +23,7 @@ struct options {
     long calm_s, grace_s;
     long idle_s; /* 0: idle processes do not end */
     bool forks;
+    bool keeps;        /* the connections of the web server */
     long max_requests; /* 0: the program's own default */
     char **program;    /* NULL-terminated, as execv(3) takes it */
 };
@@ -48,6 +49,8 @@ static const struct program_option rules[] = {
      "end a process after SECONDS without a request; the first\none starts with the first connection"},
     {"fork",          NULL,      MEMBER(forks),         0, 0, 0,
      "start PROGRAM once; it forks the processes"},
+    {"keep",          NULL,      MEMBER(keeps),         0, 0, 0,
+     "set SWITCHBOARD_KEEP_CONNECTIONS: a process keeps its\nconnection if the web server wants that"},
     {"max-requests",  "M",       MEMBER(max_requests),  1, LONG_MAX, 0,
      "set SWITCHBOARD_MAX_REQUESTS: a process ends after M requests"},
     {"grace",         "SECONDS", MEMBER(grace_s),       0, 3600, GRACE_S,
@@ -71,6 +74,10 @@ static const struct manual_item behaviour[] = {
                          "addresses, so that a leaked one is valid in all of them."},
     {"--idle",           "Without requests no process is left. A connection starts one, and\n"
                          "others while connections wait, up to --processes."},
+    {"--keep",           "Each connection that the web server keeps holds a process, so there\n"
+                         "must be as many processes as it may keep connections. Not with\n"
+                         "--idle and --max-processes: a process that ends closes its\n"
+                         "connection, and a request that is sent at that moment fails."},
     {"SIGTERM, SIGINT",  "Each process gets SIGTERM, and SIGKILL after --grace seconds. The\n"
                          "pool then exits with status 0."},
     {"SIGHUP",           "The processes are replaced one by one."},
@@ -126,6 +133,9 @@ static int read_options(int argc, char **argv, struct options *options) {
         return program_fail_usage(&pool, "no program was given");
     if (!options->processes)
         return program_fail_usage(&pool, "--processes is missing");
+    if (options->keeps && (options->idle_s || options->max_processes))
+        return program_fail_usage(&pool, "--keep needs a fixed number of processes: leave out "
+                                         "--idle and --max-processes");
     if (options->max_processes < options->processes)
         options->max_processes = options->processes;
     return -1;
@@ -194,6 +204,8 @@ int main(int argc, char **argv) {
         return fail("cannot become the subreaper of", options.program[0]);
     supervisor.listener = &listener;
     limit_requests(options.max_requests);
+    if (options.keeps)
+        setenv("SWITCHBOARD_KEEP_CONNECTIONS", "1", 1);
     if (write_pid_file(options.pid_file) != 0)
         return fail("cannot write", options.pid_file);
     supervisor_run(&supervisor);

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/executable.h"
+#include "base/log.h"
 #include "base/signals.h"
 #include "base/write_all.h"
 
@@ -21,14 +22,19 @@ enum {
     LISTENER = STDIN_FILENO, /* of a FastCGI process (FastCGI 1.0, 2.2) */
     HEAD_MS = 5000,  /* time limit for the head of a FastCGI request: Apache sends it at once */
     DRAIN_MS = 1000, /* time limit for the drain of a CGI; then it shuts standard input down */
+    QUIET_MS = 50,   /* a kept connection without a request for so long is closed at the end */
+    LEAVE_MS = 2000, /* at the latest, after an answer */
     REPEAT_MS = 100, /* after the time limit SIGALRM repeats: one may come just before the read */
 };
 
 static enum { UNKNOWN, CGI, FASTCGI } kind;
 static FCGX_Request fastcgi;
-static bool served; /* a CGI has accepted its one request */
-static bool at_end; /* of the current request's body */
+static bool may_keep;   /* the pool gives each kept connection a process */
+static bool keep_asked; /* by the web server, for the connection of the current request */
+static bool served;     /* a CGI has accepted its one request */
+static bool at_end;     /* of the current request's body */
 static long requests_left = -1;
+static bool is_stopped;  /* by transport_stop */
 static bool is_replying; /* a part of a reply was written, or there is no request */
 static volatile sig_atomic_t is_terminated;
 static volatile sig_atomic_t is_late;    /* the request exceeded its time limit */
@@ -104,7 +110,8 @@ static void end_read(void) {
 }
 
 /* A FastCGI process ends after its current request on SIGTERM, after SWITCHBOARD_MAX_REQUESTS
- * requests, and when its executable was replaced; the pool starts the next process. */
+ * requests, and when its executable was replaced; the pool starts the next process. With
+ * SWITCHBOARD_KEEP_CONNECTIONS it keeps a connection if the web server wants that. */
 static void start_fastcgi(void) {
     struct sigaction action = {.sa_handler = on_terminate}; /* no SA_RESTART: it must end accept */
     sigaction(SIGTERM, &action, NULL);
@@ -114,6 +121,7 @@ static void start_fastcgi(void) {
     requests_left = limit && *limit ? strtol(limit, NULL, 10) : 0;
     if (requests_left <= 0)
         requests_left = LONG_MAX;
+    may_keep = getenv("SWITCHBOARD_KEEP_CONNECTIONS") != NULL;
     executable_open();
     FCGX_Init();
     FCGX_InitRequest(&fastcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR); /* -1: accept_connection accepts */
@@ -150,12 +158,52 @@ static bool read_head(int connection) {
     start_read();
     bool is_read = FCGX_Accept_r(&fastcgi) >= 0;
     end_read();
-    fastcgi.keepConnection = 0; /* one request each: an idle connection would occupy a process */
+    keep_asked = fastcgi.keepConnection;
+    fastcgi.keepConnection = 0;
     return is_read && !is_late;
 }
 
+static bool must_end(void) {
+    return is_stopped || is_terminated || requests_left <= 0 || executable_was_replaced();
+}
+
+/* Waits for input on the kept connection: a request, or its end. Returns false when this process
+ * must end and should close it now. A request that the web server sends at the same moment would
+ * fail, so the process goes on until no request has come for a short time. */
+static bool await_request(void) {
+    static int64_t leave_at; /* 0: it need not end */
+    static const struct timespec quiet = {.tv_nsec = QUIET_MS * 1000000};
+    struct pollfd input = {.fd = fastcgi.ipcFd, .events = POLLIN};
+    sigset_t unblocked;
+    sigprocmask(SIG_BLOCK, NULL, &unblocked);
+    sigdelset(&unblocked, SIGTERM);
+    sigdelset(&unblocked, SIGHUP);
+    for (;;) {
+        bool ends = must_end();
+        if (ends && !leave_at)
+            leave_at = clock_monotonic() + LEAVE_MS;
+        if (ends && clock_monotonic() >= leave_at)
+            return false;
+        int found = ppoll(&input, 1, ends ? &quiet : NULL, &unblocked);
+        if (found >= 0 || errno != EINTR)
+            return found > 0;
+    }
+}
+
+/* Returns the kept connection when there is input on it, else a new one; -1 when the process must
+ * end. */
+static int next_connection(void) {
+    if (fastcgi.ipcFd >= 0) {
+        if (await_request())
+            return fastcgi.ipcFd;
+        FCGX_Detach(&fastcgi); /* closes without a wait for the web server's close */
+        FCGX_Finish_r(&fastcgi);
+    }
+    return must_end() ? -1 : accept_connection();
+}
+
 static bool accept_fastcgi(void) {
-    for (int connection; (connection = accept_connection()) >= 0; FCGX_Finish_r(&fastcgi)) {
+    for (int connection; (connection = next_connection()) >= 0; FCGX_Finish_r(&fastcgi)) {
         time_left_ms = HEAD_MS;
         is_late = 0;
         bool is_read = read_head(connection);
@@ -178,9 +226,8 @@ bool transport_accept(void) {
         }
         return first;
     }
-    if (requests_left-- <= 0 || executable_was_replaced())
-        return false;
     bool accepted = accept_fastcgi();
+    requests_left -= accepted;
     is_replying = !accepted;
     return accepted;
 }
@@ -311,17 +358,30 @@ void transport_write_last(struct slice head, struct slice body) {
     write_all(STDOUT_FILENO, body);
 }
 
+/* The web server may send a request on a connection that this process has just closed. */
+static void warn_of_keep(void) {
+    static bool is_logged;
+    if (!is_logged)
+        log_message(LOG_WARN, "the web server keeps FastCGI connections, but the pool was not "
+                              "started with --keep: requests can fail");
+    is_logged = true;
+}
+
 void transport_finish(void) {
     is_replying = true;
     if (kind != FASTCGI)
         return;
+    fastcgi.keepConnection = may_keep && keep_asked && at_end && !is_late && !is_stopped;
+    if (keep_asked && !may_keep)
+        warn_of_keep();
     /* Without FCGX_Detach, libfcgi waits until the web server closes the connection. That is needed
      * only with unread input, when a close by this process could lose the answer. */
-    if (at_end)
+    if (at_end && !fastcgi.keepConnection)
         FCGX_Detach(&fastcgi);
     FCGX_Finish_r(&fastcgi);
+    fastcgi.keepConnection = 0;
 }
 
 void transport_stop(void) {
-    requests_left = 0;
+    is_stopped = true;
 }

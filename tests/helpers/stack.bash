@@ -75,8 +75,10 @@ start_apache() {
     export BASE=''
     [[ $TRANSPORT != direct ]] || return 0
     local options=(--dir "$STACK/apache" --home "$OUT"
-        --config "$SWITCHBOARD_CONFIG" "$@")
+        --config "$SWITCHBOARD_CONFIG")
     [[ $TRANSPORT != fcgi ]] || options+=(--fcgi 2)
+    [[ -z ${REUSE-} ]] || options+=(--threads 64 --reuse "$REUSE")
+    options+=("$@")
     "$root/tools/private-apache" start "${options[@]}" 3>&-
     BASE=http://127.0.0.1:$(cat "$STACK/apache/port")
 }
