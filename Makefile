@@ -7,7 +7,8 @@ PREFIX  = /usr
 DESTDIR =
 SANITIZE ?=
 PROBE ?=
-# 1: libcurl is linked statically too, into programs in build/static (doc/hosting.md).
+# 1: programs in build/static that link no shared library (doc/install.md); for `make`, `make run`
+# and `make install`.
 STATIC_CURL ?=
 # 1: programs in build/postgresql that support PostgreSQL too; they link libpq.
 POSTGRESQL ?=
@@ -16,6 +17,8 @@ PORT    ?= 8080
 RUN_DIR ?= ./run
 # For `make run`: cgi or fcgi; the platform's URL instead of the sandbox.
 TRANSPORT ?= cgi
+# For `make run` with fcgi: connections that Apache keeps to each of some pools (doc/install.md).
+REUSE ?=
 GRAPH_BASE_URL ?=
 # For `make run`: 0 starts a new RUN_DIR without conversations.
 DEMO ?= 1
@@ -80,7 +83,8 @@ else
 FLAGS += $(HARDENING)
 endif
 ifeq ($(STATIC_CURL),1)
-# Executables that need no shared library: they start faster, and run under another C library.
+# Executables that need no shared library: they start faster, and run under another C library. The
+# sandbox, which is not installed, links libmicrohttpd.
 BUILD := build/static/objects
 OUT   := build/static
 FLAGS += -DSWITCHBOARD_STATIC -isystem $(STATIC_LIBCURL)/include
@@ -121,7 +125,7 @@ CGI_STORE := me ready metrics webhooks platform session lines threads contacts i
 CGI_GRAPH := messages templates forms graph graph_media destinations
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
-TOOLS := switchboard pool courier $(if $(filter 1,$(STATIC_CURL)),,graph-sandbox)
+TOOLS := switchboard pool courier graph-sandbox
 # Small programs of the archive for a web host.
 HOSTING_PROGRAMS := $(OUT)/tools/fetch $(OUT)/tools/probe
 BINARIES := $(CGI:%=$(OUT)/cgi-bin/%) $(TOOLS:%=$(OUT)/tools/%)
@@ -157,7 +161,7 @@ CURL   := $(STATIC_LIBCURL)/lib/libcurl.a -l:libcares.a -l:libssl.a -l:libcrypto
 MAGIC  := -l:libmagic.a -l:libz.a -l:libbz2.a -l:liblzma.a
 PACKAGES += $(STATIC_PACKAGES)
 # libcurl's headers come with the library.
-$(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(BUILD)/tools/courier.o $(BUILD)/tools/hosting/fetch.o: | \
+$(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(SANDBOX_OBJECTS) $(BUILD)/tools/courier.o $(BUILD)/tools/hosting/fetch.o: | \
     $(STATIC_LIBCURL)/lib/libcurl.a
 endif
 
@@ -207,15 +211,21 @@ $(LIBRARY): $(LIBRARY_OBJECTS)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-$(STATIC_LIBCURL)/lib/libcurl.a:
+$(STATIC_LIBCURL)/lib/libcurl.a: $(wildcard /var/lib/dpkg/status)
 	@tools/static-curl $(STATIC_LIBCURL)
+	@touch $@
 
-# The versions of what is linked statically; made again with each new version of a package.
+# The versions of what is linked statically. The file changes only with them, and then all programs
+# are linked again.
 MANIFEST := $(if $(filter 1,$(STATIC_CURL)),$(STATIC_LIBCURL)/MANIFEST)
-$(BUILD)/linked.c: tools/linked $(if $(MANIFEST),$(STATIC_LIBCURL)/lib/libcurl.a) \
+$(BUILD)/linked.checked: tools/linked $(if $(MANIFEST),$(STATIC_LIBCURL)/lib/libcurl.a) \
     $(wildcard /var/lib/dpkg/status)
 	@mkdir -p $(@D)
-	@tools/linked $(MANIFEST) > $@
+	@tools/linked $(MANIFEST) > $(BUILD)/linked.new
+	@cmp -s $(BUILD)/linked.new $(BUILD)/linked.c || mv $(BUILD)/linked.new $(BUILD)/linked.c
+	@touch $@
+
+$(BUILD)/linked.c: $(BUILD)/linked.checked ;
 
 $(BUILD)/linked.o: $(BUILD)/linked.c
 	$(Q)$(CC) $(FLAGS) -Itools $(CFLAGS) -c -o $@ $<
@@ -224,9 +234,9 @@ $(BUILD)/linked.o: $(BUILD)/linked.c
 # One rule links all of them, those of the tests too. A program has its objects as prerequisites,
 # its libraries in LIBS, and in FORM whether it is static.
 FORM = $(DYNAMIC)
-$(BINARIES) $(TEST_BINARIES) $(HOSTING_PROGRAMS):
+$(BINARIES) $(TEST_BINARIES) $(HOSTING_PROGRAMS): $(BUILD)/linked.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LINK) $(FORM) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(FORM) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 $(CGI:%=$(OUT)/cgi-bin/%): $(OUT)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(LIBRARY)
 $(CGI_PLAIN:%=$(OUT)/cgi-bin/%) $(CGI_STORE:%=$(OUT)/cgi-bin/%): FORM = $(STATIC)
@@ -249,6 +259,7 @@ $(OUT)/tools/fetch: LIBS = $(CURL)
 $(OUT)/tools/pool: $(BUILD)/tools/pool.o $(POOL_OBJECTS) $(LIBRARY)
 
 $(OUT)/tools/graph-sandbox: $(SANDBOX_OBJECTS) $(LIBRARY)
+$(OUT)/tools/graph-sandbox: FORM = $(if $(filter 1,$(STATIC_CURL)),-pie,$(DYNAMIC))
 $(OUT)/tools/graph-sandbox: LIBS = -lmicrohttpd -lcjson -lpthread $(SODIUM) $(CURL)
 
 # --- The reference ------------------------------------------------------------------------------
@@ -262,14 +273,14 @@ $(SERVED): $(REFERENCE)
 	    htdocs/dashboard) $(OUT)/htdocs
 
 # --- What users call ----------------------------------------------------------------------------
-export PORT RUN_DIR TRANSPORT GRAPH_BASE_URL DEMO GROWTH_SIZES GROWTH_DIR
+export PORT RUN_DIR TRANSPORT REUSE GRAPH_BASE_URL DEMO GROWTH_SIZES GROWTH_DIR
 BUILD_ALL = $(MAKE) -s --no-print-directory -j$$(nproc)
 
 run: ## install missing packages, build, start everything, send a message
 	@tools/run --check
 	@tools/setup $(PACKAGES)
 	@$(BUILD_ALL) all
-	@tools/run
+	@PROGRAMS=$(OUT) tools/run
 
 stop: ## stop the programs that `make run` started
 	@tools/stop
@@ -293,7 +304,14 @@ test: ## install missing packages, check the form, build, run the whole suite; D
 	    $(ON_SERVER) tests/run $(TESTS)
 
 test-full: export TEST_FULL = 1
-test-full: test hosting-test ## run the long forms too: each test over each transport, and web hosts
+test-full: test static-test hosting-test ## run the long forms too: each test over each transport, and web hosts
+
+static-test: ## build with STATIC_CURL=1, and run a part of the suite with these programs
+	@tools/setup $(PACKAGES) $(STATIC_PACKAGES) $(TEST_PACKAGES)
+	@$(BUILD_ALL) all $(TEST_HELPERS)
+	@$(BUILD_ALL) STATIC_CURL=1 all
+	@OUT=$(CURDIR)/build/static HELPERS=$(CURDIR)/$(BUILD)/helpers TRANSPORTS='direct cgi fcgi' \
+	    tests/run tests/static/programs.bats $(STATIC_FILES:%=tests/%.bats)
 
 torture: ## kill programs at every system call, fail every call and every allocation
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
@@ -436,7 +454,7 @@ help:
 # A recipe that fails leaves no half-written file, which would look newer than its sources.
 .DELETE_ON_ERROR:
 
-.PHONY: all hosting hosting-programs hosting-test mapped run stop format lint test test-full \
+.PHONY: all static-test hosting hosting-programs hosting-test mapped run stop format lint test test-full \
     torture fuzz audit bench bench-quick growth coverage soak cluster cluster-stop failover \
     cluster-upgrade cluster-programs man sbom installed install uninstall \
     doc deb package-test screenshots clean help

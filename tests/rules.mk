@@ -130,6 +130,10 @@ $(NODE_MODULES): tests/package.json tests/package-lock.json
 SUITE_PROGRAMS := $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) $(NODE_MODULES)
 suite-programs: $(SUITE_PROGRAMS)
 
+# The files that `make static-test` runs with the programs of STATIC_CURL=1: those that call the
+# platform, by names and over TLS, and the pools.
+STATIC_FILES := me messages templates media tls courier pool reuse
+
 # The files that `make test` runs on a PostgreSQL server too, over FastCGI; DATABASE=postgresql runs
 # all on one. By hand: those in which the programs use the store in many ways.
 SERVER_UNITS := identity webhook repeat server_faults twins
