@@ -308,7 +308,7 @@ switchboard.db.queue"
     assert_equal "$(head -n 1 "$body")" 'switchboard 0.1.0'
     # and the libraries that are linked statically
     assert_equal "$(tail -n +2 "$body" | sed 's/ [0-9][^ ]*$//' | xargs)" \
-        'with SQLite with libsodium with libfcgi with utf8proc'
+        'with C library with SQLite with libsodium with libfcgi with utf8proc'
 }
 
 # --- users and tokens (spec 5) ---
@@ -1246,17 +1246,51 @@ finds() {
     finds FAIL spool 'is not a directory'
 }
 
-@test "--version names the libraries inside, and doctor those of which Debian has newer packages" {
+# Puts a dpkg-query that prints these lines, STATUS SOURCE VERSION, into a directory:
+# installed_packages DIRECTORY LINE...
+installed_packages() {
+    mkdir -p "$1"
+    printf '%s\n' "${@:2}" | tr ' ' '\t' >"$1/packages"
+    printf '#!/bin/sh\ncat "%s"\n' "$1/packages" >"$1/dpkg-query"
+    chmod +x "$1/dpkg-query"
+}
+
+@test "--version names the libraries inside, and doctor those of which newer packages are installed" {
+    local sqlite bin=$BATS_TEST_TMPDIR/bin
+    sqlite=$(dpkg-query -W -f '${source:Version}' libsqlite3-dev)
     switchboard --version >"$BATS_TEST_TMPDIR/version"
-    grep -qx "  with SQLite $(dpkg-query -W -f '${Version}' libsqlite3-dev)" \
+    grep -qx "  with SQLite $sqlite" "$BATS_TEST_TMPDIR/version"
+    grep -qx "  with C library $(dpkg-query -W -f '${source:Version}' libc6-dev)" \
         "$BATS_TEST_TMPDIR/version"
     grep -q '^  with libsodium [0-9]' "$BATS_TEST_TMPDIR/version"
     finds ok libraries 'those linked into the programs are up to date'
-    mkdir -p "$BATS_TEST_TMPDIR/bin"
-    printf '#!/bin/sh\n[ "$4" != libsqlite3-0 ] || printf 99.1\n' >"$BATS_TEST_TMPDIR/bin/dpkg-query"
-    chmod +x "$BATS_TEST_TMPDIR/bin/dpkg-query"
-    PATH=$BATS_TEST_TMPDIR/bin:$PATH finds warn libraries 'SQLite'
-    PATH=$BATS_TEST_TMPDIR/bin:$PATH finds warn libraries '(Debian has 99.1)'
+    installed_packages "$bin" 'installed sqlite3 99.1' "installed sqlite3 $sqlite" \
+        'installed libsodium 0.1' 'config-files libfcgi 99' 'installed glibc 98.2~rc1' 'installed x'
+    PATH=$bin:$PATH finds warn libraries 'build and install the programs again'
+    PATH=$bin:$PATH finds warn libraries "SQLite $sqlite (installed: 99.1)"
+    PATH=$bin:$PATH finds warn libraries '(installed: 98.2~rc1)'
+    refute grep -q 'libsodium\|libfcgi' <(doctor_line libraries)
+}
+
+@test "doctor names the linked libraries of which no package is installed" {
+    local bin=$BATS_TEST_TMPDIR/bin
+    installed_packages "$bin" 'installed sqlite3 0.1' 'not-installed libsodium 99'
+    PATH=$bin:$PATH finds ok libraries 'not compared, because no package of them is installed: '
+    grep -q 'libsodium [0-9]' <(doctor_line libraries)
+    refute grep -q 'SQLite' <(doctor_line libraries)
+}
+
+@test "doctor compares no linked library without dpkg, and on another system than that of the build" {
+    local bin=$BATS_TEST_TMPDIR/bin
+    mkdir "$bin"
+    PATH=$bin "$OUT/tools/switchboard" doctor >"$body" || true
+    [[ $(doctor_line libraries) == 'ok '*'not compared, because this machine has no dpkg: C library '* ]] ||
+        fail_answer 'expected no comparison'
+    printf 'NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="22.04"\n' >"$bin/os-release"
+    unshare -r -m sh -c 'mount --bind "$1" /etc/os-release && exec "$2" doctor' sh "$bin/os-release" \
+        "$OUT/tools/switchboard" >"$body" || true
+    [[ $(doctor_line libraries) == 'ok '*'were built on debian '*', and this is ubuntu 22.04: C library '* ]] ||
+        fail_answer 'expected no comparison'
 }
 
 @test "doctor reports a platform that does not answer" {

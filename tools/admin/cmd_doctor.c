@@ -442,17 +442,24 @@ static void check_types(struct report *report) {
             paths[0], *own ? "correct magic_file" : "install libmagic-mgc");
 }
 
-/* Compares the libraries that are linked statically with Debian's. */
+/* Compares the libraries that are linked statically with the installed packages. */
 static void check_linked(struct report *report) {
-    const char *outdated = linked_outdated(&report->call->arena);
-    if (outdated && *outdated)
-        report_add(
-            report, WARN, "libraries",
-            "Debian has newer packages than those linked into the programs: build and install them "
-            "again: %s",
-            outdated);
-    else if (outdated)
-        report_add(report, OK, "libraries", "those linked into the programs are up to date");
+    struct linked_comparison found = linked_compare(&report->call->arena);
+    if (found.obstacle)
+        report_add(report, OK, "libraries",
+                   "those linked into the programs were not compared, "
+                   "because %s: %s",
+                   found.obstacle, *found.unknown ? found.unknown : "unknown");
+    else if (*found.older)
+        report_add(report, WARN, "libraries",
+                   "those linked into the programs are older than this machine's packages: build "
+                   "and install the programs again: %s",
+                   found.older);
+    else
+        report_add(report, OK, "libraries", "those linked into the programs are up to date%s%s",
+                   *found.unknown ? "; not compared, because no package of them is installed: "
+                                  : "",
+                   found.unknown);
 }
 
 static void (*const checks[])(struct report *report) = {

@@ -8,18 +8,25 @@
 
 struct linked {
     const char *name;
-    const char *version; /* of the Debian package that it was linked from */
-    const char *shared;  /* the package of the shared library, which has the same version */
+    const char *version; /* of the Debian source package that it was linked from */
+    const char *source;  /* that package */
 };
 
 extern const struct linked linked[]; /* ends with a NULL name */
+extern const char linked_system[];   /* ID and VERSION_ID of os-release(5), such as `debian 12` */
 
 /* Prints name and version of this program and, in a line each, those of `linked`. */
 void linked_print(void);
 
-/* Compares with the installed Debian packages. Returns text such as `libcurl 7.88.1-10 (Debian has
- * 7.88.1-11)`, separated by commas, of the libraries for which there is a newer one; "" when there
- * is none; NULL when this machine has no dpkg. The text is in the arena. */
-const char *linked_outdated(struct arena *arena);
+/* A comparison with the packages that are installed on this machine. The lists are separated by
+ * commas, and in the arena. */
+struct linked_comparison {
+    const char *obstacle; /* why nothing was compared; NULL: it was */
+    const char *older;    /* such as `libcurl 7.88.1-10 (installed: 7.88.1-11)`; "": none */
+    const char *unknown;  /* those of which this machine has no package; all with an obstacle */
+};
+
+/* Compares the versions by dpkg. It needs no network. */
+struct linked_comparison linked_compare(struct arena *arena);
 
 #endif
