@@ -62,7 +62,7 @@ server_cpu() {
 own_cpu() {
     local pid files=()
     case $1 in
-    fcgi:* | node:* | pg:*) ;;
+    fcgi:* | node:* | pg:* | form:*) ;;
     *) printf 0; return ;;
     esac
     while read -r pid; do
@@ -93,13 +93,14 @@ below() {
         }'
 }
 
-# The process ids of cgi:PROGRAM, fcgi:PROGRAM, node:CONTROL, pg:HOSTS:PROGRAM, courier or nothing.
+# The process ids of cgi:PROGRAM, fcgi:PROGRAM, node:CONTROL, pg:HOSTS:PROGRAM, form:NAME:PROGRAM, courier or nothing.
 processes_of() {
     case $1 in
     cgi:* | static:*) below "$(cat "$world/${1%%:*}/httpd.pid")" "${1#*:}" ;;
     fcgi:*) below "$(cat "$world/fcgi/${1#*:}.pid")" ;;
     node:*) below "$(cat "$world/${1#*:}/pid")" ;;
     pg:*) processes_of_hosts "${1#*:}" ;;
+    form:*) processes_of_form "${1#*:}" ;;
     courier) printf '%s\n' "$courier_pid" ;;
     esac
 }

@@ -248,6 +248,7 @@ stop_world() {
     "$root/tools/private-apache" stop --dir "$world/fcgi" || true
     [[ ! -d $world/static ]] || "$root/tools/private-apache" stop --dir "$world/static" || true
     stop_hosts
+    stop_forms
     kill "${started[@]}" 2>/dev/null || true
     wait_until 20 all_ended || kill -KILL "${started[@]}" 2>/dev/null || true
     leave_group
