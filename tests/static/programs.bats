@@ -54,10 +54,11 @@ executes() {
     done
     printf '#!/bin/sh\nprintf "installed\\tcurl\\t99.1\\n"\n' >"$BATS_TEST_TMPDIR/dpkg-query"
     chmod +x "$BATS_TEST_TMPDIR/dpkg-query"
-    printf 'database = %s/db\n' "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/conf"
+    printf 'database = %s/db\ngraph_base_url = http://127.0.0.1:1\n' "$BATS_TEST_TMPDIR" \
+        >"$BATS_TEST_TMPDIR/conf"
     PATH=$BATS_TEST_TMPDIR:$PATH SWITCHBOARD_CONFIG=$BATS_TEST_TMPDIR/conf \
         "$built/tools/switchboard" doctor >"$BATS_TEST_TMPDIR/report" || true
-    grep -q '^warn libraries .*libcurl [0-9].*(installed: 99.1)' "$BATS_TEST_TMPDIR/report"
+    grep -q '^warn  libraries .*libcurl [0-9].*(installed: 99.1)' "$BATS_TEST_TMPDIR/report"
 }
 
 @test "make install STATIC_CURL=1 installs the static programs" {
@@ -76,7 +77,7 @@ executes() {
 
 @test "make run STATIC_CURL=1 sends a message by static programs, over CGI and over FastCGI" {
     local output
-    output=$(make -s -C "$root" STATIC_CURL=1 run)
+    output=$(make -s -C "$root" STATIC_CURL=1 TRANSPORT=cgi run)
     [[ $output == *'"success": true'*'"messaging_product": "whatsapp"'* ]]
     grep -qF "SWITCHBOARD_HOME \"$built\"" "$RUN_DIR/apache/httpd.conf"
     grep -qxF "SWITCHBOARD='$built/tools/switchboard'" "$RUN_DIR/demo.env"
@@ -85,7 +86,7 @@ executes() {
     [[ $output == *'"success": true'*'"messaging_product": "whatsapp"'* ]]
     executes "$RUN_DIR/apache/messages.pid" "$built/tools/pool"
     # the next run has the default programs again
-    make -s -C "$root" run >"$BATS_TEST_TMPDIR/third"
+    make -s -C "$root" TRANSPORT=cgi run >"$BATS_TEST_TMPDIR/third"
     grep -qF "SWITCHBOARD_HOME \"$root\"" "$RUN_DIR/apache/httpd.conf"
     executes "$RUN_DIR/courier.pid" "$root/tools/courier"
 }
