@@ -161,8 +161,8 @@ CURL   := $(STATIC_LIBCURL)/lib/libcurl.a -l:libcares.a -l:libssl.a -l:libcrypto
 MAGIC  := -l:libmagic.a -l:libz.a -l:libbz2.a -l:liblzma.a
 PACKAGES += $(STATIC_PACKAGES)
 # libcurl's headers come with the library.
-$(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(SANDBOX_OBJECTS) $(BUILD)/tools/courier.o $(BUILD)/tools/hosting/fetch.o: | \
-    $(STATIC_LIBCURL)/lib/libcurl.a
+$(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(SANDBOX_OBJECTS) $(BUILD)/tools/courier.o \
+    $(BUILD)/tools/hosting/fetch.o: | $(STATIC_LIBCURL)/lib/libcurl.a
 endif
 
 all: $(BINARIES) $(SERVED) ## build all programs and the reference of the API
@@ -304,7 +304,7 @@ test: ## install missing packages, check the form, build, run the whole suite; D
 	    $(ON_SERVER) tests/run $(TESTS)
 
 test-full: export TEST_FULL = 1
-test-full: test static-test hosting-test ## run the long forms too: each test over each transport, and web hosts
+test-full: test static-test hosting-test ## run the long forms too: all transports, web hosts
 
 static-test: ## build with STATIC_CURL=1, and run a part of the suite with these programs
 	@tools/setup $(PACKAGES) $(STATIC_PACKAGES) $(TEST_PACKAGES)
@@ -454,9 +454,9 @@ help:
 # A recipe that fails leaves no half-written file, which would look newer than its sources.
 .DELETE_ON_ERROR:
 
-.PHONY: all static-test hosting hosting-programs hosting-test mapped run stop format lint test test-full \
-    torture fuzz audit bench bench-quick growth coverage soak cluster cluster-stop failover \
-    cluster-upgrade cluster-programs man sbom installed install uninstall \
+.PHONY: all hosting hosting-programs hosting-test mapped run stop format lint test test-full \
+    static-test torture fuzz audit bench bench-quick growth coverage soak cluster cluster-stop \
+    failover cluster-upgrade cluster-programs man sbom installed install uninstall \
     doc deb package-test screenshots clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) \

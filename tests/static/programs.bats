@@ -49,7 +49,8 @@ executes() {
 @test "--version lists all that is linked into a static program, and doctor compares it" {
     local name
     "$built/tools/switchboard" --version >"$BATS_TEST_TMPDIR/version"
-    for name in 'C library' SQLite libsodium libfcgi utf8proc libcurl OpenSSL c-ares libmagic zlib; do
+    for name in 'C library' SQLite libsodium libfcgi utf8proc libcurl OpenSSL c-ares libmagic \
+        zlib; do
         grep -q "^  with $name [0-9]" "$BATS_TEST_TMPDIR/version" || fail "$name is missing"
     done
     printf '#!/bin/sh\nprintf "installed\\tcurl\\t99.1\\n"\n' >"$BATS_TEST_TMPDIR/dpkg-query"
