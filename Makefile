@@ -310,8 +310,9 @@ static-test: ## build with STATIC_CURL=1, and run a part of the suite with these
 	@tools/setup $(PACKAGES) $(STATIC_PACKAGES) $(TEST_PACKAGES)
 	@$(BUILD_ALL) all $(TEST_HELPERS)
 	@$(BUILD_ALL) STATIC_CURL=1 all
-	@OUT=$(CURDIR)/build/static HELPERS=$(CURDIR)/$(BUILD)/helpers TRANSPORTS='direct cgi fcgi' \
-	    tests/run tests/static/programs.bats $(STATIC_FILES:%=tests/%.bats)
+	@OUT=$(CURDIR)/build/static HELPERS=$(CURDIR)/$(BUILD)/helpers \
+	    TRANSPORTS='direct cgi fcgi' tests/run tests/static/programs.bats \
+	    $(STATIC_FILES:%=tests/%.bats)
 
 torture: ## kill programs at every system call, fail every call and every allocation
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES)

@@ -6,8 +6,8 @@ load helpers/background
 
 pools=(me messages graph platform) # those of apache.conf
 
-# One process of Apache, which keeps 4 connections to each of these pools. It does not use those again
-# that were idle for a second.
+# One process of Apache, which keeps 4 connections to each of these pools. It does not use those
+# again that were idle for a second.
 setup_file() {
     start_stack
     make_user

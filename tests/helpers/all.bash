@@ -5,8 +5,8 @@
 #     direct   the executable itself, with the environment and standard input of a CGI
 #     cgi      a private Apache with the repository's apache.conf
 #     fcgi     the same Apache, with the executables as FastCGI pools
-# A line `# transports: cgi fcgi` in a file limits it to those transports. With `# also: kept` it runs
-# over fcgi once more, with an Apache that keeps connections to pools (REUSE).
+# A line `# transports: cgi fcgi` in a file limits it to those transports. With `# also: kept` it
+# runs over fcgi once more, with an Apache that keeps connections to pools (REUSE).
 # A line `# bats test_tags=direct` before a test limits it to `direct` in `make test`; `make
 # test-full` runs it over each transport. It marks tests of how a program processes values that it
 # has already read: fields of a parsed body, rows of the database, answers of the platform. Tests
