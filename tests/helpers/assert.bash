@@ -81,9 +81,10 @@ assert_json() { # PATH EXPECTED
     local found expected=$2
     ! quick_check is "$1" "$2" || return 0
     ! has_value "$1" "$2" || return 0
+    found=$(jq -c "$1" "$body" 2>&1) || true
+    ! "$HELPERS/json" /dev/stdin is . "$2" <<<"$found" 2>/dev/null || return 0
     jq -e . >/dev/null 2>&1 <<<"$expected" || [[ $expected == false || $expected == null ]] ||
         expected=$(jq -n --arg text "$2" '$text')
-    found=$(jq -c "$1" "$body" 2>&1) || true
     [[ $found == "$(jq -c . <<<"$expected")" ]] ||
         fail_answer "expected $1 to be $expected, not $found"
 }
@@ -97,10 +98,23 @@ has_value() { # PATH EXPECTED
     [[ ${#found[@]} == 2 && ${found[0]} == "${found[1]}" ]]
 }
 
+# Runs a jq filter on JSON in a file: filter OPTION FILTER FILE. jq runs only if gojq fails or prints
+# an object, whose members it would sort.
+filter() {
+    local found
+    if found=$(gojq "$@" 2>/dev/null) && [[ $found != *'{'* ]]; then
+        [[ -z $found ]] || printf '%s\n' "$found"
+    else
+        jq "$@"
+    fi
+}
+
 # Like assert_json, but EXPECTED is always a string, even if it consists of digits.
 assert_text() { # PATH EXPECTED
     local found
     ! quick_check text "$1" "$2" || return 0
+    found=$(gojq -c --arg expected "$2" "\$expected, ($1)" "$body" 2>/dev/null) || true
+    [[ $found != "${found%%$'\n'*}"$'\n'"${found%%$'\n'*}" ]] || return 0
     found=$(jq -c "$1" "$body" 2>&1) || true
     [[ $found == "$(jq -nc --arg text "$2" '$text')" ]] ||
         fail_answer "expected $1 to be the string $2, not $found"

@@ -2,12 +2,13 @@
 # Commands that run again and again in the background while a test changes something:
 # `load helpers/background` after helpers/all.
 
-# Runs a command repeatedly until end_background. Each run prints one line.
-# in_background NAME COMMAND...
+# Runs a command repeatedly until end_background, with pauses of BACKGROUND_PAUSE milliseconds if
+# that is set. Each run prints one line: in_background NAME COMMAND...
 in_background() {
     (
         until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
             "${@:2}" || true
+            [[ -z ${BACKGROUND_PAUSE-} ]] || pause "$BACKGROUND_PAUSE"
         done >"$BATS_TEST_TMPDIR/background.$1"
     ) 3>&- &
     background+=($!)

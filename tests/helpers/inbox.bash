@@ -4,13 +4,13 @@
 # Prints a text message: text ID PHONE SECONDS [TEXT]
 text() {
     printf '{"from":"%s","id":"%s","timestamp":"%s","type":"text","text":{"body":%s}}' \
-        "$2" "$1" "$3" "$(jq -cn --arg text "${4-Hello}" '$text')"
+        "$2" "$1" "$3" "$(gojq -cn --arg text "${4-Hello}" '$text')"
 }
 
 # A contact writes to the line: writes ID PHONE SECONDS [TEXT [NAME]]
 writes() {
     local name
-    name=$(jq -cn --arg name "${5-Ann}" '$name')
+    name=$(gojq -cn --arg name "${5-Ann}" '$name')
     take "$(payload "$(change messages "\"contacts\":[{\"profile\":{\"name\":$name},
         \"wa_id\":\"$2\"}],\"messages\":[$(text "${@:1:4}")]")")"
 }
@@ -27,5 +27,5 @@ contact_of() { # PHONE
 
 # One value of the last answer: value EXPRESSION
 value() {
-    jq -r "$1" "$body"
+    filter -r "$1" "$body"
 }

@@ -9,8 +9,8 @@ all_rows() {
     until ((pages && ${#after} == 0)); do
         api GET "$1${after:+&after=$after}"
         assert_success
-        jq -r ".data.items[] | $2" "$body"
-        after=$(jq -r '.data.paging.cursors.after // empty' "$body")
+        filter -r ".data.items[] | $2" "$body"
+        after=$(gojq -r '.data.paging.cursors.after // empty' "$body")
         ((++pages < 100)) || return 1
     done
 }

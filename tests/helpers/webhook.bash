@@ -128,7 +128,9 @@ assert_messages() {
 events() {
     local rows
     rows=$(db "SELECT CAST(body AS TEXT) FROM outbox WHERE instr(CAST(body AS TEXT), '\"$ACCOUNT\"') > 0 ORDER BY sequence")
-    [[ -z $rows ]] || jq -c "${1-.}" <<<"$rows"
+    [[ -n $rows ]] || return 0
+    printf '%s\n' "$rows" >"$BATS_TEST_TMPDIR/events.out"
+    filter -c "${1-.}" "$BATS_TEST_TMPDIR/events.out"
 }
 
 # Expects events of these types, in order; a lead's type is followed by its source:
