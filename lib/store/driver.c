@@ -149,6 +149,26 @@ bool sql_row(struct store *store, struct statement *statement) {
     return false;
 }
 
+bool sql_run_later_with(struct store *store, struct statement *statement,
+                        const struct parameter *parameters, size_t count) {
+    sql_start_with(store, statement, parameters, count);
+    if (!store->failure && store->driver->ignore)
+        store->driver->ignore(statement);
+    else
+        sql_row(store, statement);
+    return !store->failure;
+}
+
+bool sql_wait(struct store *store) {
+    if (!store->failure && store->driver->wait)
+        store->driver->wait(store);
+    return !store->failure;
+}
+
+bool sql_reads_ahead(const struct store *store) {
+    return store->driver->wait;
+}
+
 int sql_changes(const struct store *store) {
     return store->driver->changes(store);
 }
@@ -193,6 +213,12 @@ bool column_is_null(struct statement *statement, int column) {
 /* Ends a run of a transaction's body; whether it is run again. */
 static bool end_run(struct store *store) {
     store->driver->commit(store);
+    if (store->failure == STORE_CONFLICT && store->repeat.is_hopeful) {
+        store->repeat.is_hopeful = false;
+        store->repeat.is_cautious = true;
+        store->failure = STORE_OK;
+        return true;
+    }
     return store->failure && store->driver->repeat && store->driver->repeat(store);
 }
 
@@ -203,6 +229,7 @@ bool sql_transact(struct store *store) {
     } else {
         store->repeat.count = 0;
         store->repeat.may_have_committed = false;
+        store->repeat.is_hopeful = store->repeat.is_cautious = false;
     }
     while (goes_on && !store->driver->begin(store))
         goes_on = end_run(store);
@@ -212,6 +239,11 @@ bool sql_transact(struct store *store) {
 
 bool sql_may_have_committed(const struct store *store) {
     return store->repeat.may_have_committed;
+}
+
+bool sql_repeat_conflict(struct store *store) {
+    store->repeat.is_hopeful = !store->repeat.is_cautious;
+    return store->repeat.is_cautious;
 }
 
 bool sql_begin(struct store *store) {

@@ -18,10 +18,13 @@ struct store {
     struct access_cache *cache;  /* rows that the process keeps (access_cache.h); NULL: none */
     void (*free_cache)(struct access_cache *cache);
     struct user_numbers *numbers; /* collected (user_number.h); NULL: they are not */
+    struct thread_tally *threads; /* the same (thread_tally.h) */
     struct {                      /* of sql_transact */
         bool is_open;
         int count;               /* how often the transaction was repeated */
         bool may_have_committed; /* for sql_may_have_committed */
+        bool is_cautious;        /* for sql_repeat_conflict: this run is the second one, */
+        bool is_hopeful;         /* or the first one */
     } repeat;
 };
 
@@ -43,6 +46,11 @@ struct driver {
                   const struct parameter *parameters, size_t count);
     bool (*row)(struct store *store, struct statement *statement);
     void (*stop)(struct statement *statement);
+    /* For a driver that reads the results of several statements of a transaction in one round trip,
+     * when one of them is needed: drops the result of the statement that was started last, and
+     * reads all results. NULL: `start` and `row` run the statement. */
+    void (*ignore)(struct statement *statement);
+    void (*wait)(struct store *store);
     int (*changes)(const struct store *store);
 
     /* The bytes of a column, which stay valid until the next call for the statement; p == NULL:

@@ -5,6 +5,7 @@
 
 static PGresult *run(struct store *store, const char *sql) {
     struct connection *c = connection_of(store);
+    postgresql_receive(c);
     PGresult *result = store->failure ? NULL : PQexec(c->db, sql);
     if (!store->failure)
         postgresql_latch(c, result);

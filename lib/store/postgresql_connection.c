@@ -64,6 +64,7 @@ void postgresql_close(struct store *store) {
     struct connection *c = connection_of(store);
     postgresql_forget_pending(c);
     free(c->pending);
+    free(c->awaited);
     PQfinish(c->db);
     free(c->target);
     free(c);

@@ -28,11 +28,17 @@ struct connection {
     bool is_sent;     /* its begin was sent */
     char **pending;   /* BEGIN and locks, sent with the next statement */
     size_t pending_count, pending_room;
+    struct awaited { /* a command that was sent, and whose result was not read yet */
+        enum { COMMAND, PREPARATION, EXECUTION } kind;
+        struct prepared *p; /* EXECUTION: it gets the result; NULL: the result is dropped */
+    } * awaited;
+    size_t awaited_count, awaited_room;
     unsigned named; /* statements that the server has prepared */
     int lock_timeout_ms;
     int64_t answer_by; /* monotonic time */
     int changes;
     int64_t work, most_work; /* of the transaction, in units; most_work 0: no limit */
+    int64_t began;           /* monotonic time of its begin */
 };
 
 static inline struct connection *connection_of(const struct store *store) {
@@ -41,9 +47,10 @@ static inline struct connection *connection_of(const struct store *store) {
 
 /* The prepared form of a statement. */
 struct prepared {
-    char *text;     /* with $1 in place of ?1 */
-    char name[24];  /* on the server; "": not prepared there */
-    PGresult *rows; /* the whole result */
+    char *text;      /* with $1 in place of ?1 */
+    char name[24];   /* on the server; "": not prepared there */
+    bool is_awaited; /* its result was not read yet */
+    PGresult *rows;  /* the whole result */
     int row;
 };
 
@@ -83,11 +90,19 @@ void postgresql_add_pending(struct connection *c, const char *format, ...)
 /* Drops the commands that are kept. */
 void postgresql_forget_pending(struct connection *c);
 
-/* Sends the pending commands and the statement, and reads the results. Latches a failure. */
-void postgresql_exchange(struct connection *c, struct prepared *p,
-                         const struct arguments *arguments);
+/* Sends the pending commands and the statement; postgresql_receive reads the results. Latches a
+ * failure. */
+void postgresql_send(struct connection *c, struct prepared *p, const struct arguments *arguments);
 
-/* Runs COMMIT or ROLLBACK; NULL without an answer. */
+/* Reads the results of all that was sent, if there are any, in one round trip. Latches the first
+ * failure. */
+void postgresql_receive(struct connection *c);
+
+/* Drops the results of all that was sent, with a connection that is lost. */
+void postgresql_forget_awaited(struct connection *c);
+
+/* Runs COMMIT or ROLLBACK after all that was sent, and reads the results; NULL without an answer.
+ */
 PGresult *postgresql_finish(struct connection *c, const char *command);
 
 /* --- postgresql_repetition.c --- */

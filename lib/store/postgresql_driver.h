@@ -24,6 +24,8 @@ void postgresql_start(struct store *store, struct statement *statement,
                       const struct parameter *parameters, size_t count);
 bool postgresql_row(struct store *store, struct statement *statement);
 void postgresql_stop(struct statement *statement);
+void postgresql_ignore(struct statement *statement);
+void postgresql_wait(struct store *store);
 int postgresql_changes(const struct store *store);
 struct slice postgresql_column(const struct statement *statement, int column);
 int64_t postgresql_column_integer(const struct statement *statement, int column);

@@ -59,66 +59,121 @@ static void expect_answer(struct connection *c) {
     c->answer_by = clock_monotonic() + ANSWER_MS + c->lock_timeout_ms;
 }
 
-/* Sends the pending commands and the statement in one message, so that they take one round trip.
- * Returns how many results follow; 0 on failure. */
-static int send_all(struct connection *c, struct prepared *p, const struct arguments *a) {
-    int sent = 0;
-    bool ok = PQenterPipelineMode(c->db) == 1;
-    for (size_t i = 0; ok && i < c->pending_count; i++, sent++)
-        ok = PQsendQueryParams(c->db, c->pending[i], 0, NULL, NULL, NULL, NULL, 0) == 1;
-    postgresql_forget_pending(c);
-    c->is_sent = true;
-    if (ok && !c->is_pooled && !*p->name) {
-        snprintf(p->name, sizeof p->name, "s%u", ++c->named);
-        ok = PQsendPrepare(c->db, p->name, p->text, a->count, a->types) == 1;
-        sent++;
+/* Expects one more result. */
+static bool await(struct connection *c, const struct awaited *next) {
+    if (c->awaited_count == c->awaited_room) {
+        const size_t room = 2 * c->awaited_room + 8;
+        struct awaited *larger = realloc(c->awaited, room * sizeof *larger);
+        if (!larger)
+            return false;
+        c->awaited = larger;
+        c->awaited_room = room;
     }
-    if (ok)
-        ok = (*p->name ? PQsendQueryPrepared(c->db, p->name, a->count, a->values, a->lengths,
-                                             a->formats, 1)
-                       : PQsendQueryParams(c->db, p->text, a->count, a->types, a->values,
-                                           a->lengths, a->formats, 1)) == 1;
-    return ok && PQpipelineSync(c->db) == 1 ? sent + 1 : 0;
+    c->awaited[c->awaited_count++] = *next;
+    return true;
 }
 
-/* Reads the results of the commands, then that of the synchronization; the last one is kept. */
-static PGresult *receive_all(struct connection *c, int count) {
-    PGresult *last = NULL;
+static bool send_command(struct connection *c, const char *command) {
+    return PQsendQueryParams(c->db, command, 0, NULL, NULL, NULL, NULL, 0) == 1 &&
+           await(c, &(struct awaited){COMMAND, NULL});
+}
+
+static bool send_pending(struct connection *c) {
+    bool ok = PQpipelineStatus(c->db) == PQ_PIPELINE_ON || PQenterPipelineMode(c->db) == 1;
+    for (size_t i = 0; ok && i < c->pending_count; i++)
+        ok = send_command(c, c->pending[i]);
+    postgresql_forget_pending(c);
+    c->is_sent = true;
+    return ok;
+}
+
+static bool send_preparation(struct connection *c, struct prepared *p, const struct arguments *a) {
+    if (c->is_pooled || *p->name)
+        return true;
+    snprintf(p->name, sizeof p->name, "s%u", ++c->named);
+    return PQsendPrepare(c->db, p->name, p->text, a->count, a->types) == 1 &&
+           await(c, &(struct awaited){PREPARATION, p});
+}
+
+static bool send_execution(struct connection *c, struct prepared *p, const struct arguments *a) {
+    const int is_sent = *p->name ? PQsendQueryPrepared(c->db, p->name, a->count, a->values,
+                                                       a->lengths, a->formats, 1)
+                                 : PQsendQueryParams(c->db, p->text, a->count, a->types, a->values,
+                                                     a->lengths, a->formats, 1);
+    p->is_awaited = is_sent == 1 && await(c, &(struct awaited){EXECUTION, p});
+    return p->is_awaited;
+}
+
+void postgresql_send(struct connection *c, struct prepared *p, const struct arguments *arguments) {
+    if (postgresql_is_usable(c) && send_pending(c) && send_preparation(c, p, arguments) &&
+        send_execution(c, p, arguments))
+        return;
+    postgresql_latch(c, NULL);
+    c->is_broken = true; /* some commands may be sent */
+}
+
+/* Gives the result of a command to its owner. A failure may be that of an earlier command. */
+static void settle(struct connection *c, const struct awaited *sent, PGresult *result) {
+    struct prepared *p = sent->p;
+    postgresql_latch(c, result);
+    if (sent->kind == PREPARATION && PQresultStatus(result) != PGRES_COMMAND_OK)
+        *p->name = '\0';
+    if (sent->kind != EXECUTION || !p) {
+        PQclear(result);
+        return;
+    }
+    p->is_awaited = false;
+    p->rows = result;
+    p->row = -1;
+}
+
+/* Reads the results of what was sent, then that of the synchronization. */
+static void receive_all(struct connection *c) {
+    if (PQpipelineSync(c->db) != 1)
+        c->is_broken = true;
     expect_answer(c);
-    for (int i = 0; i < count; i++) {
-        PQclear(last);
-        last = receive(c);
-        postgresql_latch(c, last);
-        if (last)
+    for (size_t i = 0; i < c->awaited_count; i++) {
+        PGresult *result = receive(c);
+        c->changes = result ? (int)strtol(PQcmdTuples(result), NULL, 10) : 0;
+        settle(c, &c->awaited[i], result);
+        if (result)
             PQclear(receive(c)); /* NULL: the end of this command's results */
     }
     PQclear(receive(c));
     if (!PQexitPipelineMode(c->db))
         c->is_broken = true;
-    return last;
 }
 
-/* Sends the pending commands and the statement, and reads the results. */
-void postgresql_exchange(struct connection *c, struct prepared *p,
-                         const struct arguments *arguments) {
-    const bool was_named = *p->name;
-    const int expected = postgresql_is_usable(c) ? send_all(c, p, arguments) : 0;
-    if (!expected) {
-        postgresql_latch(c, NULL);
-        c->is_broken = true; /* some commands may be sent */
+void postgresql_forget_awaited(struct connection *c) {
+    for (size_t i = 0; i < c->awaited_count; i++)
+        if (c->awaited[i].kind == EXECUTION && c->awaited[i].p)
+            c->awaited[i].p->is_awaited = false;
+        else if (c->awaited[i].kind == PREPARATION)
+            *c->awaited[i].p->name = '\0';
+    c->awaited_count = 0;
+}
+
+void postgresql_receive(struct connection *c) {
+    if (!c->awaited_count)
         return;
-    }
-    p->rows = receive_all(c, expected);
-    p->row = -1;
-    if (c->store.failure && !was_named)
-        *p->name = '\0'; /* the failure may have been that of an earlier command */
+    receive_all(c);
+    c->awaited_count = 0;
 }
 
-/* Runs COMMIT or ROLLBACK; NULL without an answer. */
 PGresult *postgresql_finish(struct connection *c, const char *command) {
-    expect_answer(c);
-    PGresult *result = PQsendQuery(c->db, command) ? receive(c) : NULL;
-    if (result)
-        PQclear(receive(c));
-    return result;
+    struct prepared last = {.rows = NULL};
+    if (!c->awaited_count) { /* one command: it needs no synchronization */
+        expect_answer(c);
+        last.rows = PQsendQuery(c->db, command) ? receive(c) : NULL;
+        if (last.rows)
+            PQclear(receive(c));
+        return last.rows;
+    }
+    if (PQsendQueryParams(c->db, command, 0, NULL, NULL, NULL, NULL, 0) == 1 &&
+        await(c, &(struct awaited){EXECUTION, &last}))
+        postgresql_receive(c);
+    else
+        c->is_broken = true;
+    postgresql_forget_awaited(c);
+    return last.rows;
 }

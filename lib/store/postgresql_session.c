@@ -61,6 +61,7 @@ bool postgresql_connect_again(struct connection *c) {
     c->store.failure = STORE_OK;
     c->is_broken = c->is_open = false;
     postgresql_forget_pending(c);
+    postgresql_forget_awaited(c);
     PQreset(c->db);
     for (struct statement *s = c->store.prepared; s; s = s->next)
         *((struct prepared *)s->prepared)->name = '\0';

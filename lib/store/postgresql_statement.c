@@ -40,8 +40,19 @@ void postgresql_drop(struct statement *statement) {
 
 void postgresql_stop(struct statement *statement) {
     struct prepared *p = statement->prepared;
+    if (p->is_awaited)
+        postgresql_receive(connection_of(statement->store));
     PQclear(p->rows);
     p->rows = NULL;
+}
+
+/* The statement is the last one that was sent. */
+void postgresql_ignore(struct statement *statement) {
+    struct connection *c = connection_of(statement->store);
+    struct prepared *p = statement->prepared;
+    if (p->is_awaited)
+        c->awaited[c->awaited_count - 1].p = NULL;
+    p->is_awaited = false;
 }
 
 void postgresql_start(struct store *store, struct statement *statement,
@@ -56,20 +67,28 @@ void postgresql_start(struct store *store, struct statement *statement,
         postgresql_latch_reason(c, problem);
         return;
     }
-    postgresql_exchange(c, p, &arguments);
-    if (postgresql_is_read_again(c)) {
-        postgresql_stop(statement);
-        postgresql_exchange(c, p, &arguments);
+    postgresql_send(c, p, &arguments);
+    if (!c->is_open) {
+        postgresql_receive(c);
+        if (postgresql_is_read_again(c)) {
+            postgresql_stop(statement);
+            postgresql_send(c, p, &arguments);
+            postgresql_receive(c);
+        }
     }
     postgresql_free_arguments(&arguments);
-    c->changes = store->failure ? 0 : (int)strtol(PQcmdTuples(p->rows), NULL, 10);
     c->work += WORK_OF_STATEMENT;
 }
 
 bool postgresql_row(struct store *store, struct statement *statement) {
     struct prepared *p = statement->prepared;
-    (void)store;
-    return p->rows && ++p->row < PQntuples(p->rows);
+    if (p->is_awaited)
+        postgresql_receive(connection_of(store));
+    return !store->failure && p->rows && ++p->row < PQntuples(p->rows);
+}
+
+void postgresql_wait(struct store *store) {
+    postgresql_receive(connection_of(store));
 }
 
 int postgresql_changes(const struct store *store) {

@@ -26,7 +26,8 @@ struct parameter {
 #define NO_INTEGER  ((struct parameter){.kind = PARAMETER_NO_INTEGER}) /* NULL, for an integer */
 
 /* Binds the parameters of `statement` and starts it; sql_row returns its rows. The bytes of the
- * parameters are not copied. */
+ * parameters are not copied. Within a transaction a failure may be latched by a later call; so may
+ * that of another statement that was started before. */
 #define sql_start(store, statement, ...)                                                           \
     sql_start_with(store, statement, (const struct parameter[]){__VA_ARGS__},                      \
                    sizeof((const struct parameter[]){__VA_ARGS__}) / sizeof(struct parameter))
@@ -43,6 +44,22 @@ void sql_stop(struct statement *statement);
 /* Runs a statement without rows to its end; false on failure. */
 #define sql_run(store, statement, ...)                                                             \
     (sql_start(store, statement, __VA_ARGS__), !sql_row(store, statement) && !sql_failed(store))
+
+/* The same for a statement in a transaction whose result is not needed. A server runs it with the
+ * next statement whose result is read, or with the commit, in one round trip; a failure is latched
+ * then. */
+#define sql_run_later(store, statement, ...)                                                       \
+    sql_run_later_with(store, statement, (const struct parameter[]){__VA_ARGS__},                  \
+                       sizeof((const struct parameter[]){__VA_ARGS__}) / sizeof(struct parameter))
+bool sql_run_later_with(struct store *store, struct statement *statement,
+                        const struct parameter *parameters, size_t count);
+
+/* Waits for the results of all statements; false after a failure. */
+bool sql_wait(struct store *store);
+
+/* Whether statements that are started one after the other take one round trip if their rows are
+ * read later: then a result is worth reading ahead. */
+bool sql_reads_ahead(const struct store *store);
 
 /* Whether any call failed since the last sql_result. */
 bool sql_failed(const struct store *store);
@@ -94,6 +111,10 @@ bool sql_transact(struct store *store);
  * run has written may be there: a run that finds its work done returns what the earlier one
  * returned. */
 bool sql_may_have_committed(const struct store *store);
+
+/* In the body: has sql_transact run it once more if this run violates a constraint. Returns whether
+ * an earlier run did. */
+bool sql_repeat_conflict(struct store *store);
 
 /* A transaction that is not repeated, for migrations only. sql_begin returns false on failure.
  * sql_commit commits, or rolls back when any call failed, and returns the result of the whole

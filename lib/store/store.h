@@ -75,7 +75,8 @@ void store_forbid_reconnecting(struct store *store);
 /* Limits the work of each later transaction: one that needs more than `most` units fails with
  * STORE_EXCESSIVE; 0: no limit. On SQLite a unit is a step of its virtual machine; a page in the
  * cache costs ten, a page that is read or written two hundred. Work is counted, not timed, so that
- * the result does not depend on the speed of the machine. */
+ * the result does not depend on the speed of the machine. On a server a statement costs 100 units,
+ * and each millisecond 500: its own work cannot be counted. */
 void store_limit_work(struct store *store, int64_t most);
 
 /* Has the store keep users and lines that it finds by API token and by the platform's id, until a

@@ -67,7 +67,7 @@ static inline bool pass(struct held *held, int server, bool is_exchange) {
     const int number = is_exchange ? atomic_fetch_add(&proxy.exchanges, 1) + 1 : -1;
     const bool is_disturbed = number > 0 && number == atomic_load(&proxy.at);
     const int kind = atomic_load(&proxy.kind);
-    if (is_exchange && held->seen > 11 && memcmp(held->bytes + held->seen - 7, "COMMIT", 7) == 0)
+    if (is_exchange && memmem(held->bytes, held->seen, "COMMIT", sizeof "COMMIT"))
         atomic_store(&proxy.last_commit, number);
     if (is_disturbed)
         atomic_store(&proxy.at, 0);
