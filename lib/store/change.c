@@ -1,5 +1,6 @@
 #include "store/change.h"
 
+#include "store/thread_tally.h"
 #include "store/user_number.h"
 
 bool change_next(struct store *store, const char *user_id, int64_t *change) {
@@ -8,7 +9,9 @@ bool change_next(struct store *store, const char *user_id, int64_t *change) {
 
 bool change_thread(struct store *store, const char *thread_id, int64_t change) {
     static struct statement s = {.sql = "UPDATE thread SET changed = ?2 WHERE id = ?1"};
-    return sql_run(store, &s, TEXT(thread_id), INTEGER(change));
+    return thread_tally_change(store, thread_id, change) ||
+           (sql_run_later(store, &s, TEXT(thread_id), INTEGER(change)) &&
+            thread_tally_enter(store, thread_id, NULL, NULL));
 }
 
 bool change_thread_of(struct store *store, const char *user_id, const char *line_id,

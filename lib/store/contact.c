@@ -1,5 +1,7 @@
 #include "store/contact.h"
 
+#include <stdio.h>
+
 #include "store/block.h"
 
 struct contact contact_of_row(struct statement *s, struct arena *arena) {
@@ -26,16 +28,28 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
     return true;
 }
 
+#define FIND                                                                                       \
+    "SELECT id FROM contact WHERE account_id = ?1 AND phone = ?2 "                                 \
+    "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND bsuid = ?2 "                       \
+    "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND parent_bsuid = ?2 "                \
+    "UNION ALL SELECT contact_id FROM contact_alias "                                              \
+    "          WHERE account_id = ?1 AND identity = ?2 LIMIT 1"
+static struct statement find[CONTACTS_SOUGHT_AT_ONCE] = {
+    {.sql = FIND}, {.sql = FIND}, {.sql = FIND}, {.sql = FIND}, {.sql = FIND}, {.sql = FIND}};
+
+void contact_start_find(struct store *store, size_t slot, const char *account_id,
+                        const char *identity) {
+    sql_start(store, &find[slot], TEXT(account_id), TEXT(identity));
+}
+
+bool contact_read_found(struct store *store, size_t slot, char id[ID_SIZE]) {
+    return sql_read_id(store, &find[slot], id);
+}
+
 bool contact_find(struct store *store, const char *account_id, const char *identity,
                   char id[ID_SIZE]) {
-    static struct statement s = {
-        .sql = "SELECT id FROM contact WHERE account_id = ?1 AND phone = ?2 "
-               "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND bsuid = ?2 "
-               "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND parent_bsuid = ?2 "
-               "UNION ALL SELECT contact_id FROM contact_alias "
-               "          WHERE account_id = ?1 AND identity = ?2 LIMIT 1"};
-    sql_start(store, &s, TEXT(account_id), TEXT(identity));
-    return sql_read_id(store, &s, id);
+    contact_start_find(store, 0, account_id, identity);
+    return contact_read_found(store, 0, id);
 }
 
 void contact_lock(struct store *store, const char *account_id, const char *id) {
@@ -61,7 +75,24 @@ bool contact_upsert_alias(struct store *store, const char *account_id, const cha
         .sql = "INSERT INTO contact_alias (account_id, identity, contact_id, created_at) "
                "VALUES (?1, ?2, ?3, ?4) "
                "ON CONFLICT (account_id, identity) DO UPDATE SET contact_id = excluded.contact_id"};
-    return sql_run(store, &s, TEXT(account_id), TEXT(identity), TEXT(contact_id), INTEGER(now));
+    return sql_run_later(store, &s, TEXT(account_id), TEXT(identity), TEXT(contact_id),
+                         INTEGER(now));
+}
+
+static struct statement find_thread = {
+    .sql = "SELECT id FROM thread WHERE line_id = ?1 AND contact_id = ?2"};
+
+void thread_read_ahead(struct store *store, struct thread *thread) {
+    thread->is_read_ahead = sql_reads_ahead(store) && !thread_tally_has(store, thread);
+    if (thread->is_read_ahead)
+        sql_start(store, &find_thread, TEXT(thread->line_id), TEXT(thread->contact_id));
+}
+
+/* Writes the id of the thread, which is read, to `id`; that of a new one if there is none. */
+static bool read_thread(struct store *store, const struct thread *thread, char id[ID_SIZE]) {
+    snprintf(id, ID_SIZE, "%s", thread->new_id);
+    sql_read_id(store, &find_thread, id);
+    return !sql_failed(store);
 }
 
 bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]) {
@@ -76,13 +107,26 @@ bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_
                "THEN excluded.last_inbound_at ELSE thread.last_inbound_at END, "
                "unread = thread.unread + excluded.unread, changed = excluded.changed "
                "RETURNING id"};
-    sql_start(store, &s, TEXT(thread->new_id), TEXT(thread->user_id), TEXT(thread->line_id),
-              TEXT(thread->contact_id), INTEGER(thread->at), INTEGER(thread->change),
-              thread->is_inbound ? INTEGER(thread->at) : NO_INTEGER, INTEGER(thread->is_unread));
+    const struct parameter parameters[] = {TEXT(thread->new_id),
+                                           TEXT(thread->user_id),
+                                           TEXT(thread->line_id),
+                                           TEXT(thread->contact_id),
+                                           INTEGER(thread->at),
+                                           INTEGER(thread->change),
+                                           thread->is_inbound ? INTEGER(thread->at) : NO_INTEGER,
+                                           INTEGER(thread->is_unread)};
+    const size_t count = sizeof parameters / sizeof *parameters;
+    if (thread_tally_add(store, thread, id))
+        return true;
+    if (thread->is_read_ahead)
+        return read_thread(store, thread, id) && sql_run_later_with(store, &s, parameters, count) &&
+               thread_tally_enter(store, id, thread->line_id, thread->contact_id);
+    sql_start_with(store, &s, parameters, count);
     if (!sql_row(store, &s))
         return false;
     column_id(&s, 0, id);
-    return !sql_row(store, &s) && !sql_failed(store); /* SQLite writes when the last step is done */
+    return !sql_row(store, &s) && !sql_failed(store) && /* SQLite writes with the last step */
+           thread_tally_enter(store, id, thread->line_id, thread->contact_id);
 }
 
 enum store_result store_is_blocked(struct store *store, const char *line_id, const char *account_id,

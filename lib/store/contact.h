@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_STORE_CONTACT_H
 #define SWITCHBOARD_STORE_CONTACT_H
 
-#include "store/sql.h"
+#include "store/thread_tally.h"
 
 struct contact {
     const char *id; /* NULL: there is none */
@@ -34,6 +34,13 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
 bool contact_find(struct store *store, const char *account_id, const char *identity,
                   char id[ID_SIZE]);
 
+/* The same in two steps, for several identities at once: a server finds all in one round trip. Each
+ * has a slot. */
+enum { CONTACTS_SOUGHT_AT_ONCE = 6 };
+void contact_start_find(struct store *store, size_t slot, const char *account_id,
+                        const char *identity);
+bool contact_read_found(struct store *store, size_t slot, char id[ID_SIZE]);
+
 /* SQL: the identity leads to the row of the table contact. Arguments: the account, the identity. */
 #define CONTACT_HAS(account, identity)                                                             \
     "(phone = " identity " OR bsuid = " identity " OR parent_bsuid = " identity                    \
@@ -49,15 +56,9 @@ void contact_lock(struct store *store, const char *account_id, const char *id);
 bool contact_find_locked(struct store *store, const char *account_id, const char *identity,
                          char id[ID_SIZE]);
 
-/* A thread, and a message in it. */
-struct thread {
-    const char *new_id; /* its id if it is new */
-    const char *user_id, *line_id, *contact_id;
-    int64_t at;      /* the message's time, ms */
-    int64_t change;  /* the number of this change (change.h) */
-    bool is_inbound; /* the message is from the contact */
-    bool is_unread;  /* it counts as unread */
-};
+/* On a server, starts to read the thread, which thread_upsert then writes without waiting for the
+ * server. The contact is locked. Needs no `change`. */
+void thread_read_ahead(struct store *store, struct thread *thread);
 
 /* Upserts the thread of the line and the contact; `at` becomes the time of its last message, and of
  * its last inbound one, if it is later. The thread's id is written to `id`. */

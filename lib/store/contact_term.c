@@ -100,14 +100,14 @@ bool contact_term_insert(struct store *store, const char *account_id,
     terms_add(&terms, contact->username);
     terms_add(&terms, contact->name);
     for (size_t i = 0; i < terms.count; i++)
-        if (!sql_run(store, &s, TEXT(account_id), TEXT(terms.text[i]), TEXT(contact->id)))
+        if (!sql_run_later(store, &s, TEXT(account_id), TEXT(terms.text[i]), TEXT(contact->id)))
             return false;
     return true;
 }
 
 bool contact_term_delete(struct store *store, const char *contact_id) {
     static struct statement s = {.sql = "DELETE FROM contact_term WHERE contact_id = ?1"};
-    return sql_run(store, &s, TEXT(contact_id));
+    return sql_run_later(store, &s, TEXT(contact_id));
 }
 
 bool contact_term_replace(struct store *store, const char *account_id,

@@ -6,5 +6,5 @@ bool flow_token_upsert(struct store *store, const char *account_id, const char *
                                         "VALUES (?1, ?2, ?3) "
                                         "ON CONFLICT (account_id, token) DO UPDATE "
                                         "SET flow_id = excluded.flow_id"};
-    return !token || sql_run(store, &s, TEXT(account_id), TEXT(token), TEXT(flow_id));
+    return !token || sql_run_later(store, &s, TEXT(account_id), TEXT(token), TEXT(flow_id));
 }

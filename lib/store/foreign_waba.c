@@ -17,10 +17,10 @@ static bool upsert_foreign(struct store *store, const struct foreign *foreign, i
         .sql = "DELETE FROM foreign_waba WHERE line_id = ?1 AND waba_id IN "
                "(SELECT f.waba_id FROM foreign_waba f WHERE f.line_id = ?1 AND f.waba_id <> ?2 "
                " ORDER BY f.last_at DESC, f.waba_id LIMIT 100 OFFSET ?3)"};
-    return sql_run(store, &add, TEXT(foreign->line_id), TEXT(foreign->waba_id),
-                   INTEGER(foreign->count), INTEGER(now)) &&
-           sql_run(store, &delete_oldest, TEXT(foreign->line_id), TEXT(foreign->waba_id),
-                   INTEGER(FOREIGN_WABAS_KEPT - 1));
+    return sql_run_later(store, &add, TEXT(foreign->line_id), TEXT(foreign->waba_id),
+                         INTEGER(foreign->count), INTEGER(now)) &&
+           sql_run_later(store, &delete_oldest, TEXT(foreign->line_id), TEXT(foreign->waba_id),
+                         INTEGER(FOREIGN_WABAS_KEPT - 1));
 }
 
 static int compare_foreign(const void *a, const void *b) {

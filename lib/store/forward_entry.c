@@ -32,6 +32,7 @@ struct forwarding {
     unsigned char hash[CRYPTO_HASH_SIZE];
     char post_id[ID_SIZE];   /* "": the POST is not inserted yet */
     bool is_known;           /* the POST is stored already */
+    bool is_read_ahead;      /* forward_read_ahead started to read the first account */
     struct buffer receivers; /* of struct receiver */
     struct buffer excluded;  /* of struct forward_place */
     struct buffer lines;     /* of struct known_line */
@@ -45,19 +46,27 @@ static struct receiver *receivers(const struct forwarding *f, size_t *count) {
 
 /* --- whose it is --- */
 
+static struct statement find_receiver = {
+    .sql = "SELECT a.user_id FROM account a JOIN \"user\" u ON u.id = a.user_id "
+           "WHERE a.waba_id = ?1 AND u.deleted_at IS NULL AND EXISTS (SELECT 1 FROM webhook w "
+           "WHERE w.user_id = a.user_id AND w.kind = 'forward' AND " WEBHOOK_IS_SET ")"};
+
+void forward_read_ahead(struct store *store, const struct store_post *post) {
+    if (sql_reads_ahead(store) && post->place_count)
+        sql_start(store, &find_receiver, TEXT(post->places[0].waba_id));
+}
+
 /* Reads the user of an account; *user_id is NULL when there is none who has webhooks that forward.
  */
 static bool find_user(struct forwarding *f, const char *waba_id, const char **user_id) {
-    static struct statement s = {
-        .sql = "SELECT a.user_id FROM account a JOIN \"user\" u ON u.id = a.user_id "
-               "WHERE a.waba_id = ?1 AND u.deleted_at IS NULL AND EXISTS (SELECT 1 FROM webhook w "
-               "WHERE w.user_id = a.user_id AND w.kind = 'forward' AND " WEBHOOK_IS_SET ")"};
     *user_id = NULL;
-    sql_start(f->store, &s, TEXT(waba_id));
-    if (!sql_row(f->store, &s))
+    if (!f->is_read_ahead)
+        sql_start(f->store, &find_receiver, TEXT(waba_id));
+    f->is_read_ahead = false;
+    if (!sql_row(f->store, &find_receiver))
         return !sql_failed(f->store);
-    *user_id = column_text(&s, 0, f->arena);
-    sql_stop(&s);
+    *user_id = column_text(&find_receiver, 0, f->arena);
+    sql_stop(&find_receiver);
     return true;
 }
 
@@ -242,6 +251,7 @@ bool forward_insert(struct store *store, struct arena *arena, const struct store
                            .post = post,
                            .webhooks = webhooks,
                            .now = now,
+                           .is_read_ahead = sql_reads_ahead(store),
                            .receivers = buffer_in(arena),
                            .excluded = buffer_in(arena),
                            .lines = buffer_in(arena)};

@@ -18,6 +18,8 @@ bool ingest_count(struct ingest *in, enum usage_measure measure) {
     return line != NULL;
 }
 
+enum { PART = 100 }; /* updates within a savepoint */
+
 static update_handler *const handlers[] = {
     [UPDATE_MESSAGE] = ingest_message,   [UPDATE_ECHO] = ingest_message,
     [UPDATE_HISTORY] = ingest_message,   [UPDATE_STATUS] = ingest_status,
@@ -26,77 +28,103 @@ static update_handler *const handlers[] = {
     [UPDATE_OTHER] = ingest_other,
 };
 
-/* The usage of the update's line. Its line may have none yet, and an update may have no line. */
-static bool copy_usage(struct ingest *in, struct usage_line *copy) {
-    const struct usage_line *line =
-        in->owner.line_id
-            ? usage_of_line(in->store, &in->usage, in->owner.user_id, in->owner.line_id)
-            : NULL;
-    if (line)
-        *copy = *line;
-    return line || !in->owner.line_id;
-}
-
-/* Restores the usage of the update's line, whose update is undone. */
-static void restore_usage(struct ingest *in, const struct usage_line *copy) {
-    if (in->owner.line_id)
-        *usage_of_line(in->store, &in->usage, in->owner.user_id, in->owner.line_id) = *copy;
-}
-
-/* Handles one update within a savepoint: an update that violates a constraint is stored as it is,
- * and the other updates of the payload are kept. */
-static bool handle(struct ingest *in, struct store_update *update) {
-    static struct statement save = {.sql = "SAVEPOINT one_update"};
-    static struct statement undo = {.sql = "ROLLBACK TO one_update"};
-    static struct statement release = {.sql = "RELEASE one_update"};
-    if (!in->owner.user_id || in->owner.is_foreign) {
-        update->outcome = OUTCOME_NO_OWNER;
-        return !in->owner.is_foreign ||
-               foreign_waba_count(in->store, &in->foreign, in->owner.line_id, update->waba_id);
-    }
-    const enum store_outcome earlier = update->outcome;
-    const size_t events = in->events, webhooks = in->webhooks.n;
-    const struct user_numbers numbers = in->numbers;
-    struct usage_line usage;
-    if (!copy_usage(in, &usage))
-        return false;
-    sql_start_with(in->store, &save, NULL, 0);
-    if (sql_row(in->store, &save) || sql_failed(in->store))
-        return false;
-    if (!handlers[update->kind](in, update)) {
-        if (!sql_conflicted(in->store))
-            return false;
-        sql_result(in->store); /* clears the error */
-        in->events = events;
-        in->numbers = numbers;
-        in->webhooks.n = webhooks; /* the lock under which they were read is undone too */
-        restore_usage(in, &usage);
-        sql_start_with(in->store, &undo, NULL, 0);
-        if (sql_row(in->store, &undo) || !ingest_insert_raw(in, update, OUTCOME_REFUSED))
-            return false;
-    }
+/* An update that an earlier run stored, whose commit is unknown, is no duplicate. */
+static void settle(const struct ingest *in, struct store_update *update,
+                   enum store_outcome earlier) {
     if (update->outcome == OUTCOME_DUPLICATE && sql_may_have_committed(in->store))
-        update->outcome = earlier; /* it is stored since an earlier run */
-    sql_start_with(in->store, &release, NULL, 0);
-    return !sql_row(in->store, &release) && !sql_failed(in->store);
+        update->outcome = earlier;
+}
+
+static bool handle(struct ingest *in, struct store_update *update) {
+    if (in->owner.user_id && !in->owner.is_foreign)
+        return handlers[update->kind](in, update);
+    update->outcome = OUTCOME_NO_OWNER;
+    return !in->owner.is_foreign ||
+           foreign_waba_count(in->store, &in->foreign, in->owner.line_id, update->waba_id);
+}
+
+/* Stores an update that violates a constraint as it is. */
+static bool refuse(struct ingest *in, struct store_update *update) {
+    const enum store_outcome earlier = update->outcome;
+    const bool ok = ingest_insert_raw(in, update, OUTCOME_REFUSED);
+    settle(in, update, earlier);
+    return ok;
+}
+
+static void set_owner(struct ingest *in, size_t index) {
+    while (in->run->end <= index)
+        in->run++;
+    in->owner = in->run->owner;
+}
+
+/* Handles the updates from `*next` on until one fails, or `end`. */
+static bool handle_some(struct ingest *in, struct store_update *updates, size_t *next, size_t end,
+                        bool waits) {
+    for (; *next < end; ++*next) {
+        const enum store_outcome earlier = updates[*next].outcome;
+        set_owner(in, *next);
+        if (!handle(in, &updates[*next]) || !sql_is_within_limit(in->store) ||
+            (waits && !sql_wait(in->store))) {
+            updates[*next].outcome = earlier;
+            return false;
+        }
+        settle(in, &updates[*next], earlier);
+        arena_reset(in->arena);
+    }
+    return true;
+}
+
+static bool run(struct ingest *in, struct statement *s) {
+    sql_start_with(in->store, s, NULL, 0);
+    return !sql_row(in->store, s) && !sql_failed(in->store);
+}
+
+/* Handles updates one of which violates a constraint: within a savepoint as many as can be. That
+ * update is stored as it is, and the ones before it are handled again. A server keeps a list of all
+ * savepoints that have locked a row: each part of a payload has one, not each update. */
+static bool handle_part(struct ingest *in, struct store_update *updates, size_t *next, size_t end) {
+    static struct statement save = {.sql = "SAVEPOINT part"};
+    static struct statement undo = {.sql = "ROLLBACK TO part"};
+    static struct statement release = {.sql = "RELEASE part"};
+    const struct ingest before = *in;
+    size_t again = *next;
+    if (!run(in, &save))
+        return false;
+    if (handle_some(in, updates, next, end, true))
+        return run(in, &release);
+    if (!sql_conflicted(in->store))
+        return false;
+    sql_result(in->store); /* clears the error */
+    *in = before;          /* with the locks under which it was read */
+    if (!run(in, &undo) || !run(in, &release) || !handle_some(in, updates, &again, *next, true))
+        return false;
+    set_owner(in, *next);
+    return refuse(in, &updates[(*next)++]);
+}
+
+/* Payloads with an update that violates a constraint are rare: the first run has no savepoint. */
+static bool handle_updates(struct ingest *in, const struct store_payload *payload) {
+    const bool is_cautious = sql_repeat_conflict(in->store);
+    for (size_t next = 0; next < payload->count;) {
+        const size_t left = payload->count - next;
+        const size_t end = next + (is_cautious && left > PART ? PART : left);
+        if (is_cautious ? !handle_part(in, payload->updates, &next, end)
+                        : !handle_some(in, payload->updates, &next, end, false))
+            return false;
+    }
+    return true;
 }
 
 static bool handle_all(struct ingest *in, const struct store_payload *payload) {
-    struct store_update *updates = payload->updates;
     struct buffer found = buffer_in(in->lasting);
-    if (!update_owner_find_all(in, updates, payload->count, &found))
+    if (payload->post)
+        forward_read_ahead(in->store, payload->post);
+    if (!update_owner_find_all(in, payload->updates, payload->count, &found))
         return false;
-    const struct update_run *runs = (const struct update_run *)(void *)found.p;
-    update_lock_all(in, updates, runs, found.n / sizeof *runs);
-    for (size_t i = 0; i < payload->count; i++) {
-        if (i == runs->end)
-            runs++;
-        in->owner = runs->owner;
-        if (!handle(in, &updates[i]) || !sql_is_within_limit(in->store))
-            return false;
-        arena_reset(in->arena);
-    }
-    return foreign_waba_write(in->store, &in->foreign) && usage_write(in->store, &in->usage);
+    in->run = (const struct update_run *)(void *)found.p;
+    update_lock_all(in, payload->updates, in->run, found.n / sizeof *in->run);
+    return handle_updates(in, payload) && thread_tally_write(in->store) &&
+           foreign_waba_write(in->store, &in->foreign) && usage_write(in->store, &in->usage);
 }
 
 enum store_result store_ingest(struct store *store, struct arena *arena,
@@ -115,11 +143,13 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
                             .foreign = {.now = payload->now}};
         arena_reset(&scratch);
         user_number_collect(store, &in.numbers);
+        thread_tally_collect(store, &in.threads);
         if (!handle_all(&in, payload) ||
             (payload->post && !forward_insert(store, &scratch, payload->post, &in.webhooks,
                                               payload->now, &in.events)))
             sql_abandon(store);
         user_number_write(store);
+        thread_tally_collect(store, NULL);
         if (in.events || !sql_may_have_committed(store))
             payload->events = in.events;
     }

@@ -6,6 +6,7 @@
 #include "store/event.h"
 #include "store/foreign_waba.h"
 #include "store/store_update.h"
+#include "store/thread_tally.h"
 #include "store/usage_tally.h"
 #include "store/user_number.h"
 
@@ -28,8 +29,11 @@ struct ingest {
     struct user_numbers numbers;
     struct usage_tally usage;
     struct foreign_tally foreign;
+    struct thread_tally threads;
     struct buffer webhooks; /* of struct webhook_list: those of each user of the payload */
     struct update_owner owner;
+    const struct update_run *run; /* of the current update */
+    bool is_lead_read_ahead;
 };
 
 /* Returns a new id, in `in->arena`. */

@@ -2,6 +2,7 @@
 
 #include "store/change.h"
 #include "store/contact.h"
+#include "store/update_event.h"
 
 bool message_row_add_thread(struct ingest *in, const char *contact_id, bool counts_as_unread,
                             struct message_row *row, char id[ID_SIZE]) {
@@ -12,6 +13,9 @@ bool message_row_add_thread(struct ingest *in, const char *contact_id, bool coun
                             .at = row->message->timestamp,
                             .is_inbound = !row->message->is_outgoing,
                             .is_unread = counts_as_unread};
+    thread_read_ahead(in->store, &thread);
+    if (row->has_events && !update_event_read_ahead(in, contact_id))
+        return false;
     if (!change_next(in->store, in->owner.user_id, &thread.change) ||
         !thread_upsert(in->store, &thread, id))
         return false;
@@ -26,9 +30,10 @@ bool message_row_insert(struct ingest *in, const struct message_row *row) {
             "status_at, timestamp, context_wamid, body, created_at, user_id, changed) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14)"};
     const struct update_message *message = row->message;
-    return sql_run(in->store, &s, TEXT(row->id), TEXT(row->thread_id), TEXT(in->owner.line_id),
-                   TEXT(message->wamid), TEXT(message->is_outgoing ? "out" : "in"),
-                   TEXT(row->source), TEXT(message->type), TEXT(row->status),
-                   INTEGER(message->timestamp), TEXT(message->context_wamid), BLOB(row->body),
-                   INTEGER(in->now), TEXT(in->owner.user_id), INTEGER(row->change));
+    return sql_run_later(in->store, &s, TEXT(row->id), TEXT(row->thread_id),
+                         TEXT(in->owner.line_id), TEXT(message->wamid),
+                         TEXT(message->is_outgoing ? "out" : "in"), TEXT(row->source),
+                         TEXT(message->type), TEXT(row->status), INTEGER(message->timestamp),
+                         TEXT(message->context_wamid), BLOB(row->body), INTEGER(in->now),
+                         TEXT(in->owner.user_id), INTEGER(row->change));
 }

@@ -10,6 +10,7 @@ struct message_row {
     const struct update_message *message;
     struct slice body;
     int64_t change;
+    bool has_events; /* update_event_add_message follows */
 };
 
 /* Upserts the thread of a new message, and takes the number of the change, which `row` gets. */

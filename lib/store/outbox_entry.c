@@ -15,10 +15,10 @@ bool outbox_add(struct store *store, struct arena *arena, struct store_event *ev
         return false;
     const struct slice body = post ? no_body : write(arena, event);
     post = post ? post : &none;
-    return sql_run(store, &s, TEXT(id), TEXT(event->user_id), INTEGER(event->is_forward),
-                   INTEGER(event->sequence), TEXT(event->type), TEXT(event->contact.id),
-                   TEXT(event->line_id), BLOB(body), TEXT(post->post_id), TEXT(post->parts),
-                   INTEGER(event->now));
+    return sql_run_later(store, &s, TEXT(id), TEXT(event->user_id), INTEGER(event->is_forward),
+                         INTEGER(event->sequence), TEXT(event->type), TEXT(event->contact.id),
+                         TEXT(event->line_id), BLOB(body), TEXT(post->post_id), TEXT(post->parts),
+                         INTEGER(event->now));
 }
 
 bool outbox_deliver(struct store *store, const struct store_event *event, const char *id,
@@ -27,8 +27,8 @@ bool outbox_deliver(struct store *store, const struct store_event *event, const 
         .sql = "INSERT INTO delivery (event_id, webhook_id, user_id, sequence, order_key, state, "
                "next_attempt_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?6) "
                "ON CONFLICT (event_id, webhook_id) DO NOTHING"};
-    return sql_run(store, &s, TEXT(id), TEXT(webhook_id), TEXT(event->user_id),
-                   INTEGER(event->sequence), TEXT(order_key), INTEGER(event->now));
+    return sql_run_later(store, &s, TEXT(id), TEXT(webhook_id), TEXT(event->user_id),
+                         INTEGER(event->sequence), TEXT(order_key), INTEGER(event->now));
 }
 
 /* Whether the event has a delivery in this state; those of the webhook ?1 are taken to be cancelled

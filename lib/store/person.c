@@ -2,6 +2,7 @@
 
 #include "store/change.h"
 #include "store/contact_term.h"
+#include "store/thread_tally.h"
 
 static bool has_identity(const struct contact *contact, const char *identity) {
     return is_set_and_equal(contact->phone, identity) ||
@@ -9,18 +10,47 @@ static bool has_identity(const struct contact *contact, const char *identity) {
            is_set_and_equal(contact->parent_bsuid, identity);
 }
 
+#define READ_IF_FOUND                                                                              \
+    "SELECT " CONTACT_COLUMNS " FROM contact WHERE id = ?1 AND " CONTACT_HAS("?2", "?3")
+static struct statement read_if_found[PERSON_FOUND_AT_ONCE] = {
+    {.sql = READ_IF_FOUND}, {.sql = READ_IF_FOUND}, {.sql = READ_IF_FOUND},
+    {.sql = READ_IF_FOUND}, {.sql = READ_IF_FOUND}, {.sql = READ_IF_FOUND}};
+
+static void start_reading(struct person *p, size_t slot, const char *id, const char *identity) {
+    sql_start(p->store, &read_if_found[slot], TEXT(id), TEXT(p->account_id), TEXT(identity));
+}
+
 /* Reads the contact with this id, which was found by the identity before it was locked; its id is
  * NULL when the identity does not lead to it any more. */
-static bool read_found(struct person *p, const char *id, const char *identity,
+static bool read_found(struct person *p, size_t slot, const char *id, const char *identity,
                        struct found *found) {
-    static struct statement s = {.sql = "SELECT " CONTACT_COLUMNS " FROM contact WHERE id = ?1 "
-                                        "AND " CONTACT_HAS("?2", "?3")};
-    sql_start(p->store, &s, TEXT(id), TEXT(p->account_id), TEXT(identity));
-    if (!sql_row(p->store, &s))
+    struct statement *s = &read_if_found[slot];
+    if (!sql_reads_ahead(p->store))
+        start_reading(p, slot, id, identity);
+    if (!sql_row(p->store, s))
         return !sql_failed(p->store);
-    found->contact = contact_of_row(&s, p->arena);
+    found->contact = contact_of_row(s, p->arena);
     found->is_former = !has_identity(&found->contact, identity);
-    sql_stop(&s);
+    sql_stop(s);
+    return true;
+}
+
+/* Finds the contact that each identity leads to, and writes its id to `ids`; *known: NULL where
+ * there is none. */
+static bool find_all(struct person *p, const char *const *identities, size_t count,
+                     char ids[][ID_SIZE], const char **known) {
+    const bool reads_ahead = sql_reads_ahead(p->store);
+    for (size_t i = 0; reads_ahead && i < count; i++)
+        if (identities[i])
+            contact_start_find(p->store, i, p->account_id, identities[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (identities[i] &&
+            (reads_ahead ? contact_read_found(p->store, i, ids[i])
+                         : contact_find(p->store, p->account_id, identities[i], ids[i])))
+            known[i] = ids[i];
+        if (sql_failed(p->store))
+            return false;
+    }
     return true;
 }
 
@@ -30,17 +60,17 @@ static bool try_to_find(struct person *p, const char *const *identities, size_t 
                         struct found *found, bool *is_stable) {
     char ids[PERSON_FOUND_AT_ONCE][ID_SIZE];
     const char *locked[PERSON_FOUND_AT_ONCE] = {NULL};
-    for (size_t i = 0; i < count; i++) {
-        if (identities[i] && contact_find(p->store, p->account_id, identities[i], ids[i]))
-            locked[i] = ids[i];
-        if (sql_failed(p->store))
-            return false;
-    }
+    const bool reads_ahead = sql_reads_ahead(p->store);
+    if (!find_all(p, identities, count, ids, locked))
+        return false;
     sql_lock(p->store, LOCK_CONTACT, p->account_id, locked, count);
+    for (size_t i = 0; reads_ahead && i < count; i++)
+        if (locked[i])
+            start_reading(p, i, ids[i], identities[i]);
     *is_stable = true;
     for (size_t i = 0; i < count; i++) {
         found[i] = (struct found){0};
-        if (locked[i] && !read_found(p, ids[i], identities[i], &found[i]))
+        if (locked[i] && !read_found(p, reads_ahead ? i : 0, ids[i], identities[i], &found[i]))
             return false;
         *is_stable = *is_stable && !locked[i] == !found[i].contact.id;
     }
@@ -75,9 +105,9 @@ static bool insert_merge(struct person *p, const struct contact *before, const c
                "bsuid, parent_bsuid, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
     char id[ID_SIZE];
     id_make(id, "mrg_", p->now);
-    return sql_run(p->store, &s, TEXT(id), TEXT(p->account_id), TEXT(contact_id), TEXT(merged_id),
-                   TEXT(reason), TEXT(before->phone), TEXT(before->bsuid),
-                   TEXT(before->parent_bsuid), INTEGER(p->now));
+    return sql_run_later(p->store, &s, TEXT(id), TEXT(p->account_id), TEXT(contact_id),
+                         TEXT(merged_id), TEXT(reason), TEXT(before->phone), TEXT(before->bsuid),
+                         TEXT(before->parent_bsuid), INTEGER(p->now));
 }
 
 bool person_insert_change(struct person *p, const struct contact *before) {
@@ -104,7 +134,8 @@ static bool move_messages(struct person *p, const char *from, const char *to) {
                "  WHERE t.contact_id = ?2 AND t.line_id = message.line_id) "
                "WHERE thread_id IN " DOUBLE_THREADS};
     int64_t change;
-    return take_change(p, &change) && sql_run(p->store, &s, TEXT(from), TEXT(to), INTEGER(change));
+    return take_change(p, &change) &&
+           sql_run_later(p->store, &s, TEXT(from), TEXT(to), INTEGER(change));
 }
 
 /* Moves all rows of the contact `from` to the contact `to` and deletes `from`. Two threads of one
@@ -143,7 +174,7 @@ static bool move_rows(struct store *store, const char *from, const char *to) {
         {.sql = "DELETE FROM contact WHERE id = ?1 AND ?2 <> ''"},
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (!sql_run(store, &steps[i], TEXT(from), TEXT(to)))
+        if (!sql_run_later(store, &steps[i], TEXT(from), TEXT(to)))
             return false;
     return true;
 }
@@ -166,8 +197,8 @@ bool person_include(struct person *p, const struct contact *other) {
     }
     struct contact kept = is_older(own, other) ? *own : *other;
     struct contact gone = is_older(own, other) ? *other : *own;
-    if (!move_messages(p, gone.id, kept.id) || !move_rows(p->store, gone.id, kept.id) ||
-        !change_contact(p->store, p->arena, kept.id) ||
+    if (!thread_tally_write(p->store) || !move_messages(p, gone.id, kept.id) ||
+        !move_rows(p->store, gone.id, kept.id) || !change_contact(p->store, p->arena, kept.id) ||
         !insert_merge(p, &gone, gone.id, kept.id, p->reason))
         return false;
     kept.username = first_of(kept.username, gone.username);
@@ -196,10 +227,16 @@ bool person_insert(struct person *p, const char *new_id, const struct store_iden
     static struct statement s = {
         .sql = "INSERT INTO contact (id, account_id, phone, bsuid, parent_bsuid, username, name, "
                "created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)"};
-    return sql_run(p->store, &s, TEXT(new_id), TEXT(p->account_id), TEXT(who->phone),
-                   TEXT(who->bsuid), TEXT(who->parent_bsuid), TEXT(who->username), TEXT(who->name),
-                   INTEGER(p->now)) &&
-           contact_read(p->store, p->arena, new_id, &p->contact) &&
+    p->contact = (struct contact){.id = new_id,
+                                  .phone = who->phone,
+                                  .bsuid = who->bsuid,
+                                  .parent_bsuid = who->parent_bsuid,
+                                  .username = who->username,
+                                  .name = who->name,
+                                  .created_at = p->now};
+    return sql_run_later(p->store, &s, TEXT(new_id), TEXT(p->account_id), TEXT(who->phone),
+                         TEXT(who->bsuid), TEXT(who->parent_bsuid), TEXT(who->username),
+                         TEXT(who->name), INTEGER(p->now)) &&
            contact_term_insert(p->store, p->account_id, &p->contact);
 }
 

@@ -43,17 +43,41 @@ bool update_event_add(struct ingest *in, struct store_event *event, const struct
     return deliver_event(in, event);
 }
 
+static struct statement find_lead = {
+    .sql = "SELECT 1 FROM lead WHERE contact_id = ?1 AND source = ?2"};
+static const char new_contact[] = "new_contact";
+
+bool update_event_read_ahead(struct ingest *in, const char *contact_id) {
+    struct webhook_list unused;
+    in->is_lead_read_ahead = sql_reads_ahead(in->store);
+    if (in->is_lead_read_ahead)
+        sql_start(in->store, &find_lead, TEXT(contact_id), TEXT(new_contact));
+    user_number_read_ahead(in->store, in->owner.user_id);
+    return webhook_match_once(in->store, &in->webhooks, in->owner.user_id, &unused);
+}
+
+/* Whether the contact, which is locked, is a lead from this source. */
+static bool find(struct ingest *in, const char *contact_id, const char *source, bool *is_found) {
+    if (!in->is_lead_read_ahead || strcmp(source, new_contact) != 0)
+        sql_start(in->store, &find_lead, TEXT(contact_id), TEXT(source));
+    in->is_lead_read_ahead = false;
+    if ((*is_found = sql_row(in->store, &find_lead)))
+        sql_stop(&find_lead);
+    return !sql_failed(in->store);
+}
+
 bool update_event_insert_lead(struct ingest *in, const char *contact_id, const char *source,
                               bool *is_first) {
     static struct statement s = {.sql =
                                      "INSERT INTO lead (user_id, contact_id, source, created_at) "
                                      "VALUES (?1, ?2, ?3, ?4) "
                                      "ON CONFLICT (contact_id, source) DO NOTHING"};
-    if (!sql_run(in->store, &s, TEXT(in->owner.user_id), TEXT(contact_id), TEXT(source),
-                 INTEGER(in->now)))
+    bool is_found;
+    if (!find(in, contact_id, source, &is_found))
         return false;
-    *is_first = sql_changes(in->store) > 0;
-    return true;
+    *is_first = !is_found;
+    return is_found || sql_run_later(in->store, &s, TEXT(in->owner.user_id), TEXT(contact_id),
+                                     TEXT(source), INTEGER(in->now));
 }
 
 bool update_event_add_lead(struct ingest *in, struct store_event *event,
@@ -65,13 +89,17 @@ bool update_event_add_lead(struct ingest *in, struct store_event *event,
     return !is_first || update_event_add(in, event, contact, thread_id);
 }
 
+bool update_event_is_wanted(const struct ingest *in, const struct store_update *update) {
+    return update->message.is_event && !in->owner.is_archived;
+}
+
 bool update_event_add_message(struct ingest *in, const struct store_update *update,
                               const struct contact *contact, const char *thread_id) {
     const struct update_message *message = &update->message;
-    if (!message->is_event || in->owner.is_archived)
+    if (!update_event_is_wanted(in, update))
         return true;
     struct store_event event = {.type = "message.received", .message = update->body};
-    struct store_event lead = {.source = "new_contact", .wamid = message->wamid};
+    struct store_event lead = {.source = new_contact, .wamid = message->wamid};
     struct store_event ad = {
         .source = "ad", .wamid = message->wamid, .referral = message->referral};
     if (!update_event_add(in, &event, contact, thread_id))

@@ -5,6 +5,14 @@
 #include "store/contact.h"
 #include "store/ingest_update.h"
 
+/* On a server, starts to read what the events of a message from this contact depend on: with what
+ * else was started before. The contact is locked. update_event_add_message follows, unless the
+ * store fails. */
+bool update_event_read_ahead(struct ingest *in, const char *contact_id);
+
+/* Whether a message causes events. */
+bool update_event_is_wanted(const struct ingest *in, const struct store_update *update);
+
 /* Adds an event, unless no webhook wants it. */
 bool update_event_add(struct ingest *in, struct store_event *event, const struct contact *contact,
                       const char *thread_id);

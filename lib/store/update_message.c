@@ -37,7 +37,7 @@ static bool change_message(struct ingest *in, const struct stored_message *known
     static struct statement s = {.sql = "UPDATE message SET changed = ?2 WHERE id = ?1"};
     int64_t change;
     return change_next(in->store, in->owner.user_id, &change) &&
-           sql_run(in->store, &s, TEXT(known->id), INTEGER(change)) &&
+           sql_run_later(in->store, &s, TEXT(known->id), INTEGER(change)) &&
            change_thread(in->store, known->thread_id, change);
 }
 
@@ -62,7 +62,7 @@ static bool complete_message(struct ingest *in, struct store_update *update,
 
 static bool raise_unread(struct ingest *in, const char *thread_id) {
     static struct statement s = {.sql = "UPDATE thread SET unread = unread + 1 WHERE id = ?1"};
-    return sql_run(in->store, &s, TEXT(thread_id));
+    return sql_run_later(in->store, &s, TEXT(thread_id));
 }
 
 /* Handles an update for a message that is stored already: usually a duplicate. */
@@ -116,7 +116,9 @@ bool ingest_message(struct ingest *in, struct store_update *update) {
                               .source = message_sources[update->kind],
                               .status = first_status(update),
                               .message = message,
-                              .body = update->body};
+                              .body = update->body,
+                              .has_events = update->kind == UPDATE_MESSAGE &&
+                                            update_event_is_wanted(in, update)};
     if (!message_row_add_thread(in, contact.id, is_unread(update), &row, known.thread_id) ||
         !message_row_insert(in, &row) || !flow_reply_add(in, message, row.id) ||
         !count_message(in, update))

@@ -52,14 +52,14 @@ static bool raise_status(struct ingest *in, const struct update_status *status,
     }
     const int to = status_rank(status->status), from = shown ? status_rank(shown) : to;
     if (to <= from)
-        return sql_run(in->store, &touch, TEXT(known->id), INTEGER(change));
+        return sql_run_later(in->store, &touch, TEXT(known->id), INTEGER(change));
     if (!count_rise(in, status, from, to))
         return false;
     struct slice none = {NULL, 0};
     bool is_failure = strcmp(status->status, "failed") == 0;
-    return sql_run(in->store, &write, TEXT(known->id), TEXT(status->status),
-                   INTEGER(status->timestamp), BLOB(is_failure ? status->errors : none),
-                   INTEGER(change));
+    return sql_run_later(in->store, &write, TEXT(known->id), TEXT(status->status),
+                         INTEGER(status->timestamp), BLOB(is_failure ? status->errors : none),
+                         INTEGER(change));
 }
 
 static bool insert_status(struct ingest *in, struct store_update *update, const char *message_id) {
@@ -137,8 +137,9 @@ static bool update_idempotency_key(struct ingest *in, const struct update_status
         .sql = "UPDATE idempotency SET wamid = ?3, wa_id = ?4 WHERE request_id = ?1 "
                "AND user_id = ?2 AND wamid IS NULL AND coalesce(status, 0) <> 200"};
     return !status->tracking ||
-           sql_run(in->store, &s, TEXT(status->tracking), TEXT(in->owner.user_id),
-                   TEXT(status->wamid), TEXT(status->is_participant ? NULL : status->who.phone));
+           sql_run_later(in->store, &s, TEXT(status->tracking), TEXT(in->owner.user_id),
+                         TEXT(status->wamid),
+                         TEXT(status->is_participant ? NULL : status->who.phone));
 }
 
 /* Whether this very status is stored: then the update is a repetition. Another body may have

@@ -16,8 +16,8 @@ static bool write_line(struct store *store, const struct usage_line *line, int64
                "DO UPDATE SET count = usage.count + excluded.count"};
     for (size_t i = 0; i < USAGE_MEASURES; i++)
         if (line->counts[i] &&
-            !sql_run(store, &s, TEXT(line->user_id), INTEGER(hour), TEXT(line->line_id),
-                     TEXT(usage_names[i]), INTEGER(line->counts[i])))
+            !sql_run_later(store, &s, TEXT(line->user_id), INTEGER(hour), TEXT(line->line_id),
+                           TEXT(usage_names[i]), INTEGER(line->counts[i])))
             return false;
     return true;
 }

@@ -19,21 +19,6 @@ static bool take(struct store *store, const char *user_id, enum user_number kind
     return !sql_row(store, s) && !sql_failed(store); /* SQLite writes when the last step is done */
 }
 
-/* Locks the user's row and reads all its numbers at once. */
-static bool read_all(struct store *store, const char *user_id, struct user_numbers *numbers) {
-    static struct statement s = {.sql = "SELECT event_sequence, forward_sequence, change_sequence "
-                                        "FROM \"user\" WHERE id = ?1"};
-    sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
-    sql_start(store, &s, TEXT(user_id));
-    if (!sql_row(store, &s))
-        return false;
-    snprintf(numbers->user_id, sizeof numbers->user_id, "%s", user_id);
-    for (int i = 0; i < USER_NUMBERS; i++)
-        numbers->last[i] = column_integer(&s, i);
-    sql_stop(&s);
-    return true;
-}
-
 static bool write_all(struct store *store, struct user_numbers *numbers) {
     static struct statement s = {.sql =
                                      "UPDATE \"user\" SET event_sequence = ?2, "
@@ -41,8 +26,30 @@ static bool write_all(struct store *store, struct user_numbers *numbers) {
     if (!numbers->is_changed)
         return true;
     numbers->is_changed = false;
-    return sql_run(store, &s, TEXT(numbers->user_id), INTEGER(numbers->last[NUMBER_EVENT]),
-                   INTEGER(numbers->last[NUMBER_FORWARD]), INTEGER(numbers->last[NUMBER_CHANGE]));
+    return sql_run_later(store, &s, TEXT(numbers->user_id), INTEGER(numbers->last[NUMBER_EVENT]),
+                         INTEGER(numbers->last[NUMBER_FORWARD]),
+                         INTEGER(numbers->last[NUMBER_CHANGE]));
+}
+
+static struct statement read = {
+    .sql = "SELECT event_sequence, forward_sequence, change_sequence FROM \"user\" WHERE id = ?1"};
+
+/* Locks the user's row and starts to read its numbers. */
+static void start_reading(struct store *store, const char *user_id, struct user_numbers *numbers) {
+    sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
+    sql_start(store, &read, TEXT(user_id));
+    snprintf(numbers->user_id, sizeof numbers->user_id, "%s", user_id);
+    numbers->is_read = false;
+}
+
+static bool read_all(struct store *store, struct user_numbers *numbers) {
+    if (!sql_row(store, &read))
+        return false;
+    for (int i = 0; i < USER_NUMBERS; i++)
+        numbers->last[i] = column_integer(&read, i);
+    sql_stop(&read);
+    numbers->is_read = true;
+    return true;
 }
 
 void user_number_collect(struct store *store, struct user_numbers *numbers) {
@@ -55,13 +62,28 @@ bool user_number_write(struct store *store) {
     return !sql_failed(store) && write_all(store, numbers);
 }
 
+void user_number_read_ahead(struct store *store, const char *user_id) {
+    struct user_numbers *numbers = store->numbers;
+    if (numbers && sql_reads_ahead(store) && !user_number_is_locked(store, user_id) &&
+        write_all(store, numbers))
+        start_reading(store, user_id, numbers);
+}
+
+bool user_number_is_locked(const struct store *store, const char *user_id) {
+    return store->numbers && strcmp(store->numbers->user_id, user_id) == 0;
+}
+
 bool user_number_next(struct store *store, const char *user_id, enum user_number kind,
                       int64_t *number) {
     struct user_numbers *numbers = store->numbers;
     if (!numbers)
         return take(store, user_id, kind, number);
-    if (strcmp(numbers->user_id, user_id) != 0 &&
-        (!write_all(store, numbers) || !read_all(store, user_id, numbers)))
+    if (!user_number_is_locked(store, user_id)) {
+        if (!write_all(store, numbers))
+            return false;
+        start_reading(store, user_id, numbers);
+    }
+    if (!numbers->is_read && !read_all(store, numbers))
         return false;
     *number = ++numbers->last[kind];
     numbers->is_changed = true;

@@ -16,6 +16,7 @@ enum user_number { NUMBER_EVENT, NUMBER_FORWARD, NUMBER_CHANGE, USER_NUMBERS };
 struct user_numbers {
     char user_id[ID_SIZE]; /* "": none yet */
     int64_t last[USER_NUMBERS];
+    bool is_read;    /* false: reading them was started */
     bool is_changed; /* since they were read or written */
 };
 
@@ -24,6 +25,14 @@ void user_number_collect(struct store *store, struct user_numbers *numbers);
 
 /* Ends the collection. Writes the last numbers, unless the store failed. */
 bool user_number_write(struct store *store);
+
+/* On a server, starts to lock and read the collected numbers of the user, whose first one is taken
+ * soon. */
+void user_number_read_ahead(struct store *store, const char *user_id);
+
+/* Whether the numbers of this user are collected now: then its row is locked, or will be with the
+ * next statement. */
+bool user_number_is_locked(const struct store *store, const char *user_id);
 
 /* Takes the user's next number. Returns false on failure. */
 bool user_number_next(struct store *store, const char *user_id, enum user_number kind,

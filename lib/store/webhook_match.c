@@ -1,5 +1,7 @@
 #include "store/webhook_match.h"
 
+#include "store/user_number.h"
+
 bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
                         struct webhook_match **list, size_t *count) {
     static struct statement s = {
@@ -33,7 +35,8 @@ bool webhook_match_once(struct store *store, struct buffer *known, const char *u
             *found = lists[i];
             return true;
         }
-    sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
+    if (!user_number_is_locked(store, user_id))
+        sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
     found->user_id = arena_copy(known->arena, slice_of(user_id));
     if (!webhook_match_list(store, known->arena, user_id, &found->list, &found->count))
         return false;

@@ -1,6 +1,7 @@
 /* The ingestion of invalid updates, of a status before its send, and of many contacts
  * (lib/store/ingest.h). */
 #include "account_line.h"
+#include "store/sql.h"
 
 static void message_of(struct store_update *update, const char *wamid) {
     *update = (struct store_update){
@@ -119,8 +120,103 @@ static void check_flow_reply(void) {
     check(count == 1, "%zu messages", count);
 }
 
+/* What the account's rows say, without ids. Numbers of changes count from `base`. */
+static struct slice rows_of_account(int64_t base) {
+    static struct statement statements[] = {
+        {.sql = "SELECT coalesce(c.phone, '-') || ' ' || coalesce(c.bsuid, '-') || ' ' || "
+                "CAST(t.unread AS TEXT) || ' ' || CAST(t.last_message_at AS TEXT) || ' ' || "
+                "coalesce(CAST(t.last_inbound_at AS TEXT), '-') || ' ' || "
+                "CAST(t.changed - ?2 AS TEXT) FROM thread t JOIN contact c ON c.id = t.contact_id "
+                "WHERE c.account_id = ?1 ORDER BY 1"},
+        {.sql = "SELECT m.wamid || ' ' || m.status || ' ' || CAST(m.changed - ?2 AS TEXT) || ' ' "
+                "|| coalesce(c.phone, '-') FROM message m JOIN thread t ON t.id = m.thread_id "
+                "JOIN contact c ON c.id = t.contact_id WHERE c.account_id = ?1 AND ?2 >= 0 "
+                "ORDER BY 1"},
+        {.sql = "SELECT l.source || ' ' || coalesce(c.phone, '-') FROM lead l JOIN contact c "
+                "ON c.id = l.contact_id WHERE c.account_id = ?1 AND ?2 >= 0 ORDER BY 1"},
+        {.sql = "SELECT a.identity || ' ' || coalesce(c.phone, '-') FROM contact_alias a JOIN "
+                "contact c ON c.id = a.contact_id WHERE c.account_id = ?1 AND ?2 >= 0 ORDER BY 1"},
+        {.sql = "SELECT field || ' ' || CAST(count(*) AS TEXT) FROM platform_update "
+                "WHERE account_id = ?1 AND ?2 >= 0 GROUP BY field"},
+        {.sql = "SELECT measure || ' ' || CAST(u.count AS TEXT) FROM usage u JOIN line l "
+                "ON l.id = u.line_id WHERE l.account_id = ?1 AND ?2 >= 0 ORDER BY 1"},
+    };
+    struct buffer rows = buffer_in(&arena);
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        sql_start(store, &statements[i], TEXT(account_id), INTEGER(base));
+        while (sql_row(store, &statements[i]))
+            buffer_printf(&rows, "%zu %s\n", i, column_text(&statements[i], 0, &arena));
+    }
+    check_ok(sql_result(store));
+    return buffer_slice(&rows);
+}
+
+static int64_t last_change(void) {
+    static struct statement s = {.sql = "SELECT change_sequence FROM \"user\" WHERE id = ?1"};
+    int64_t last = -1;
+    sql_start(store, &s, TEXT("usr_1"));
+    if (sql_row(store, &s)) {
+        last = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    check_ok(sql_result(store));
+    return last;
+}
+
+/* Messages of many contacts in turns, some of them older than the one before; two contacts that
+ * turn out to be one; statuses of one message; messages that violate a constraint. */
+static void mixed_update(struct store_update *update, int i) {
+    message_of(update, i % 9 == 4 || i % 120 > 117 ? "" : arena_printf(&arena, "wamid.%03d", i));
+    update->body = slice_of(arena_printf(&arena, "{\"number\":%d}", i));
+    update->message.timestamp = now - (i * 7919) % 1000;
+    update->message.who =
+        (struct store_identity){.phone = arena_printf(&arena, "1555%d", i / 2 % 70)};
+    if (i % 11 == 5)
+        update->message.who = (struct store_identity){.bsuid = "US.1"};
+    if (i == 150)
+        update->message.who = (struct store_identity){.phone = "15550", .bsuid = "US.1"};
+    if (i % 5)
+        return;
+    update->kind = UPDATE_STATUS;
+    update->status = (struct update_status){.who = {.phone = "15550"},
+                                            .wamid = "wamid.out",
+                                            .status = i < 100 ? "sent" : "delivered",
+                                            .recipient = arena_printf(&arena, "%d", i),
+                                            .timestamp = now + i};
+}
+
+/* A payload has the same rows as one payload for each of its updates. */
+static void check_parts(void) {
+    enum { UPDATES = 260 };
+    struct store_update *updates = arena_alloc(&arena, UPDATES * sizeof *updates);
+    struct slice rows[2];
+    size_t events[2] = {0, 0}, refused[2] = {0, 0};
+    for (int way = 0; way < 2; way++) {
+        const size_t part = way ? 1 : UPDATES;
+        const int64_t base = last_change();
+        make_account();
+        for (int i = 0; i < UPDATES; i++)
+            mixed_update(&updates[i], i);
+        for (size_t i = 0; i < UPDATES; i += part) {
+            struct store_payload payload = {
+                .updates = updates + i, .count = part, .now = now, .write = event_body};
+            check_ok(store_ingest(store, &arena, &payload));
+            events[way] += payload.events;
+        }
+        for (int i = 0; i < UPDATES; i++)
+            refused[way] += updates[i].outcome == OUTCOME_REFUSED;
+        rows[way] = rows_of_account(base);
+    }
+    check(refused[0] > 20 && refused[0] == refused[1], "%zu and %zu refused", refused[0],
+          refused[1]);
+    check(events[0] == events[1] && events[0] > 150, "%zu and %zu events", events[0], events[1]);
+    check(rows[0].n > 1000 && slice_equal(rows[0], rows[1]), "%s\ninstead of\n%s", rows[0].p,
+          rows[1].p);
+}
+
 int main(void) {
     open_state();
+    check_parts();
     check_refused();
     check_overtaken_send();
     check_flow_reply();
