@@ -131,6 +131,7 @@ compare_webhooks() {
     done
     database='' courier_config=''
     start_courier
+    sleep 1 # a signal to end before it has begun would be lost
 }
 
 # Writes `delivered` as a run: record_events CONTENDER
