@@ -80,7 +80,7 @@ bool contact_upsert_alias(struct store *store, const char *account_id, const cha
 }
 
 static struct statement find_thread = {
-    .sql = "SELECT id FROM thread WHERE line_id = ?1 AND contact_id = ?2"};
+    .sql = "SELECT t.id FROM thread t WHERE t.line_id = ?1 AND t.contact_id = ?2"};
 
 void thread_read_ahead(struct store *store, struct thread *thread) {
     thread->is_read_ahead = sql_reads_ahead(store) && !thread_tally_has(store, thread);
