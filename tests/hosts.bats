@@ -185,7 +185,7 @@ store_tokens() {
     done
 }
 
-@test "each key step prints the hosts that it has seen, and that a host without a courier is not seen" {
+@test "each key step prints the hosts that it has seen; a host without a courier is not seen" {
     local old new step
     start_host web2
     old=$(newest_of web1)
@@ -194,7 +194,8 @@ store_tokens() {
     new=$(jq .id <<<"$output")
     copy_keys web1 web2
     eventually works web1 key use "$new"
-    [[ $output == *$'\nHosts seen by their couriers: web2; a host without a courier is not seen, '* ]]
+    local seen='Hosts seen by their couriers: web2; a host without a courier is not seen, '
+    [[ $output == *$'\n'"$seen"* ]]
     copy_keys web1 web2
     stop_courier web2
     db 'UPDATE heartbeat SET beat_at = beat_at - 121000'
@@ -252,14 +253,16 @@ assert_wake() {
     rm "$directory"/*.wake
     mkdir "$STACK/elsewhere"
     sed -i "s|^run_dir = .*|run_dir = $STACK/elsewhere|" "$directory/switchboard.conf"
-    assert_wake web1 warn "a courier of this host is alive, but it does not listen at $STACK/elsewhere/"
+    assert_wake web1 warn \
+        "a courier of this host is alive, but it does not listen at $STACK/elsewhere/"
     sed -i "s|^run_dir = .*|run_dir = $directory|" "$directory/switchboard.conf"
     eventually assert_wake web1 ok "a courier listens at $directory/"
     socket=$(find "$directory" -name '*.wake')
     kill -KILL "$(cat "$STACK/web1.job")"
     wait "$(cat "$STACK/web1.job")" || true
     rm "$STACK/web1.job"
-    assert_wake web1 warn "the courier that listened at $socket has ended: start switchboard-courier"
+    assert_wake web1 warn \
+        "the courier that listened at $socket has ended: start switchboard-courier"
     rm "$socket"
     chmod 707 "$directory"
     assert_wake web1 warn "it has mode 0707, all users may write it: chmod o-w $directory;"
@@ -273,7 +276,8 @@ assert_wake() {
 @test "doctor tries run_dir with the rights of the service's user, even for root" {
     ((EUID == 0)) || skip 'only root can take the rights of another user'
     local said
-    said="the service's user $(id -u nobody) and group $(id -g nobody) cannot write it: Permission denied"
+    said="the service's user $(id -u nobody) and group $(id -g nobody) cannot write it:"
+    said+=' Permission denied'
     chown nobody:"$(id -g nobody)" "$STACK"
     assert_wake web1 warn "$said" || { chown 0:0 "$STACK" && false; }
     chown 0:0 "$STACK"

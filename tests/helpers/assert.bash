@@ -98,8 +98,8 @@ has_value() { # PATH EXPECTED
     [[ ${#found[@]} == 2 && ${found[0]} == "${found[1]}" ]]
 }
 
-# Runs a jq filter on JSON in a file: filter OPTION FILTER FILE. jq runs only if gojq fails or prints
-# an object, whose members it would sort.
+# Runs a jq filter on JSON in a file: filter OPTION FILTER FILE. jq runs only if gojq fails or
+# prints an object, whose members it would sort.
 filter() {
     local found
     if found=$(gojq "$@" 2>/dev/null) && [[ $found != *'{'* ]]; then
