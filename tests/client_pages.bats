@@ -60,7 +60,7 @@ assert_failing() { # COMMAND...
 assert_receiving() {
     local added id=wamid.$RANDOM
     export VERIFY_TOKEN=a-verify-token APP_SECRET PORT
-    APP_SECRET=$(openssl rand -hex 32) PORT=$((36000 + RANDOM % 2000))
+    APP_SECRET=$(openssl rand -hex 32) PORT=$(free_port)
     start_program "$@"
     added=$(printf '%s' "$VERIFY_TOKEN" | switchboard webhook add "$EMAIL" \
         "http://127.0.0.1:$PORT/" --kind forward --name receiver)

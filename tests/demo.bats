@@ -25,7 +25,7 @@ teardown() {
 demo() {
     local try
     for try in 1 2 3; do
-        PORT=$((32000 + RANDOM % 2000))
+        PORT=$(free_port)
         "$TREE/tools/run" >"$BATS_TEST_TMPDIR/output" 2>&1 3>&- && break
         grep -q 'is in use' "$BATS_TEST_TMPDIR/output" || break
     done

@@ -13,7 +13,7 @@ setup_file() {
         "$OUT"/tools/{switchboard,graph-sandbox,pool,courier} "$TREE/tools/"
     unset GRAPH_BASE_URL SWITCHBOARD_CONFIG DEMO
     for try in 1 2 3; do
-        PORT=$((34000 + RANDOM % 2000))
+        PORT=$(free_port)
         "$TREE/tools/run" >"$BATS_FILE_TMPDIR/output" 2>&1 3>&- && break
         grep -q 'is in use' "$BATS_FILE_TMPDIR/output" || break
     done
@@ -61,7 +61,7 @@ post() { # PATH BODY
     local WEBHOOK_CODE RECEIVER_PORT event url
     local -a signed
     WEBHOOK_CODE=$(openssl rand -hex 32)
-    RECEIVER_PORT=$((36000 + RANDOM % 2000))
+    RECEIVER_PORT=$(free_port)
     url=http://127.0.0.1:$RECEIVER_PORT/
     blocks 'a receiver' | tr -d '\0' >receiver.mjs
     WEBHOOK_CODE=$WEBHOOK_CODE RECEIVER_PORT=$RECEIVER_PORT node receiver.mjs >received 2>&1 3>&- &

@@ -34,14 +34,6 @@ teardown() {
     done
 }
 
-free_port() {
-    local port
-    while port=$((30000 + RANDOM % 2000)); do
-        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
-    done
-    printf '%s' "$port"
-}
-
 # Runs tools/run with its output in $output. The descriptors of bats are closed, so that bats does not wait
 # for the programs that stay running.
 demo() {

@@ -30,6 +30,8 @@ root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 . "$root/tools/common.bash"
 # shellcheck source=tests/helpers/waiting.bash
 . "$root/tests/helpers/waiting.bash"
+# shellcheck source=tests/helpers/port.bash
+. "$root/tests/helpers/port.bash"
 # shellcheck source=tests/helpers/server.bash
 . "$root/tests/helpers/server.bash"
 # shellcheck source=tests/helpers/database.bash

@@ -15,12 +15,6 @@ as_postgres() {
     fi
 }
 
-# Prints a TCP port that is free.
-free_port() {
-    node -e 'const s = require("net").createServer().listen(0, "127.0.0.1",
-        () => { console.log(s.address().port); s.close(); })'
-}
-
 # Makes a directory that the user of the servers owns: make_server_directory DIRECTORY
 make_server_directory() {
     local parent=$1
