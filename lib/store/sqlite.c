@@ -161,7 +161,7 @@ static void configure(struct connection *c, int flags) {
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
-    c->has_part = flags & SQLITE_OPEN_READONLY;
+    c->has_part = flags & SQLITE_OPEN_URI; /* a reader of requests; a check needs the whole */
     if (c->has_part)
         sqlite_part_read(c->db);
     /* commit syncs the write-ahead log, so that one sync can serve many commits; temporary
