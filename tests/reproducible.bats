@@ -26,7 +26,7 @@ build() {
     cp -r "$root/Makefile" "$root/lib" "$1/"
     cp "$root/tests/rules.mk" "$1/tests/"
     cp "$root/tests/helpers/account.c" "$1/tests/helpers/"
-    cp -r "$root/tools/pool.c" "$root/tools/supervisor" "$1/tools/"
+    cp -r "$root"/tools/{pool.c,linked,supervisor} "$1/tools/"
     make -s -C "$1" "$program" "${objects[@]}" OUT=. SANITIZE= PROBE= COVERAGE= V= BUILD=build/plain
 }
 

@@ -24,7 +24,7 @@ wrong_transactions() { # FILE...
         loop >= 0 && indent($0) <= loop { loop = nested = -1 }
         nested >= 0 && indent($0) <= nested { nested = -1 }
         { wrong = 0 }
-        /sql_(begin|commit)\(/ { wrong = 1 }
+        /(^|[^a-z_])sql_(begin|commit)\(/ { wrong = 1 }
         /sql_transact\(/ &&
             !/^ *while \(sql_transact\(store\)\)( \{)?$/ { wrong = 1 }
         loop >= 0 && /(^|[^a-z_])(return|goto)([^a-z_]|$)/ { wrong = 1 }

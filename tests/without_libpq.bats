@@ -21,7 +21,7 @@ setup() {
 names_of_libpq() {
     nm -D --defined-only "$(gcc -print-file-name=libpq.so)" | awk '{ sub(/@.*/, "", $3); print $3 }' |
         grep '^\(PQ\|pg_\|lo_\)'
-    printf '%s\n' libpq PGPASSFILE PGHOST postgresql_driver pg_advisory_xact_lock schema_postgresql_sql
+    printf '%s\n' libpq PGSERVICEFILE PGHOST postgresql_driver pg_advisory_xact_lock schema_postgresql_sql
 }
 
 # Prints the programs that hold a name of libpq: holders PROGRAM...
