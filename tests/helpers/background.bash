@@ -3,10 +3,11 @@
 # `load helpers/background` after helpers/all.
 
 # Runs a command repeatedly until end_background, with pauses of BACKGROUND_PAUSE milliseconds if
-# that is set. Each run prints one line: in_background NAME COMMAND...
+# that is set, and until the shell of the test has ended, such as by a failure. Each run prints one
+# line: in_background NAME COMMAND...
 in_background() {
     (
-        until [[ -e $BATS_TEST_TMPDIR/enough ]]; do
+        until [[ -e $BATS_TEST_TMPDIR/enough || ! -e /proc/$$ ]]; do
             "${@:2}" || true
             [[ -z ${BACKGROUND_PAUSE-} ]] || pause "$BACKGROUND_PAUSE"
         done >"$BATS_TEST_TMPDIR/background.$1"
