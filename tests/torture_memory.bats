@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Every allocation of a request can fail: the result is the answer or an envelope with the error, and the
 # state of database, disk and platform agrees with it (spec 7).
+# SQLite only: the programs that lack memory are the default ones
 # transports: direct
 # starts first
 load helpers/all

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # A send that is killed, terminated or failed at every point, or lacks memory (spec 2.4, 4.3, 7): the platform,
 # the database and the answer agree, and nothing goes out twice.
+# SQLite only: each point is a system call of SQLite; idempotency_killed.bats has a server's
 # transports: direct
 # starts first
 load helpers/all

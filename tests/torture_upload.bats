@@ -29,7 +29,7 @@ setup_file() {
     keep_database
     export SHA CONTENT
     SHA=$(sha256sum <"$PHOTO" | cut -d ' ' -f 1)
-    CONTENT=$(sqlite3 "$STACK/fresh.db" .dump | sha256sum)
+    CONTENT=$(database_dump | sha256sum)
 }
 
 setup() {
@@ -54,7 +54,7 @@ check_round() {
 # The database is unchanged.
 finish() { # TEXT
     assert_sound
-    assert_equal "$(sqlite3 "$DB" .dump | sha256sum)" "$CONTENT"
+    assert_equal "$(database_dump | sha256sum)" "$CONTENT"
     say_sweep "$1: $succeeded times the answer has the media id, never a wrong one, no file left" "$points" "$faults" "$killed"
     ((points < 50 || succeeded < points))
 }

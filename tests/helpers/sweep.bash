@@ -86,13 +86,29 @@ assert_outcome() {
 
 # Keeps a copy of the database; every round starts with it.
 keep_database() {
+    if [[ -n ${SERVER-} ]]; then
+        fresh=$(create_database TEMPLATE "$(database_name)")
+        export fresh
+        return
+    fi
     sqlite3 "$DB" 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
     cp "$DB" "$STACK/fresh.db"
 }
 
 restore() {
+    if [[ -n ${SERVER-} ]]; then
+        administer "DROP DATABASE $(database_name) WITH (FORCE)" \
+            "CREATE DATABASE $(database_name) TEMPLATE $(DB=$fresh database_name) OWNER switchboard"
+        return
+    fi
     rm -f "$DB" "$DB-wal" "$DB-shm"
     cp "$STACK/fresh.db" "$DB"
+}
+
+# Prints the name of the first system call that changes the database; on a server, of the first
+# that sends something to it.
+first_change() {
+    [[ -n ${SERVER-} ]] && printf 'sendto' || printf 'pwrite64'
 }
 
 # --- points ---
