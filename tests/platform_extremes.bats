@@ -212,14 +212,14 @@ sweep() {
     local before
     extreme too_deep 1000
     db "INSERT INTO webhook_refusal (id, hash, reason, size, count, first_at, last_at, body)
-        VALUES ('ref_other', zeroblob(32), 'x', 64 * 1024 * 1024 - 999, 1, 1, unixepoch() * 1000, X'')"
+        VALUES ('ref_other', zeroblob(32), 'x', 64 * 1024 * 1024 - 999, 1, 1, ${EPOCHSECONDS}000, X'')"
     before=$(stored)
     deliver "@$payload"
     assert_error 503 INTERNAL_ERROR
     assert_header Retry-After 60
     assert_equal "$(refusal_id)" ''
     assert_equal "$(stored)" "$before"
-    db "UPDATE webhook_refusal SET last_at = (unixepoch() - 31 * 86400) * 1000"
+    db "UPDATE webhook_refusal SET last_at = $((EPOCHSECONDS - 31 * 86400))000"
     take "@$payload"
     [[ -n $(refusal_id) ]]
     assert_equal "$(db "SELECT count(*) FROM webhook_refusal")" 1

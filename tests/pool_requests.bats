@@ -122,11 +122,11 @@ evil_requests() {
         grep -q '^Status: 401' "$answer"
     done
     assert_equal "$(db 'SELECT count(*) FROM message')" 0
-    assert_equal "$(DB=$EVIL/evil.db db 'SELECT count(*) FROM message')" 0
+    assert_equal "$(SERVER='' DB=$EVIL/evil.db db 'SELECT count(*) FROM message')" 0
     ask platform "${evil[@]}" "${signed[@]}" HTTP_X_HUB_SIGNATURE_256="$(sign "$BATS_TEST_TMPDIR/hook")"
     grep -q '^Status: 200' "$answer"
     assert_equal "$(db 'SELECT count(*) FROM message')" 1
-    assert_equal "$(DB=$EVIL/evil.db db 'SELECT count(*) FROM message')" 0
+    assert_equal "$(SERVER='' DB=$EVIL/evil.db db 'SELECT count(*) FROM message')" 0
 }
 
 @test "the platform token is sent to the platform alone, whatever the request's parameters are" {
