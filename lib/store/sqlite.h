@@ -16,7 +16,7 @@ enum { WAL_TOO_LONG = 64 * 1024 * 1024 };
 #define SQL_IN_MEMORY ":memory:"
 
 /* Opens a connection with the store's settings; flags of sqlite3_open_v2. Fails like store_open.
- * With SQLITE_OPEN_URI it opens the wal-index read-only and parses the whole schema only when a
+ * With the flag of a URI it opens the wal-index read-only and parses the whole schema only when a
  * statement needs it (sqlite_part.h): for requests that read, not for a check of the file. */
 enum store_result sql_open(const char *path, int flags, struct store **store);
 
