@@ -193,18 +193,12 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-static void prepare(struct request *rq) {
-    (void)rq;
-    http_prepare();
-}
-
 int main(int argc, char **argv) {
     return serve(
         &(struct service){.name = "destinations",
                           .routes = routes,
                           .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER | CALLS_WEBHOOKS,
                           .load = http_prepare,
-                          .prepare = prepare,
                           .takes_rewrites = true},
         argc, argv);
 }

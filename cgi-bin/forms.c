@@ -152,7 +152,6 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "forms",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .load = http_prepare,
-                                   .prepare = upstream_prepare},
+                                   .load = http_prepare},
                  argc, argv);
 }

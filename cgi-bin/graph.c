@@ -206,7 +206,6 @@ int main(int argc, char **argv) {
                           .routes = routes,
                           .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | CALLS_WEBHOOKS,
                           .load = http_prepare,
-                          .prepare = upstream_prepare,
                           .enter = graph_enter,
                           .settle = graph_settle,
                           .write_edges = write_edges,

@@ -11,6 +11,7 @@
 #include "api/signed_url.h"
 #include "api/upload_limit.h"
 #include "api/upstream.h"
+#include "base/http_client.h"
 #include "web/multipart.h"
 
 enum { TAIL = 256 }; /* holds the end of any form */
@@ -212,7 +213,7 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "graph_media",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .prepare = upstream_prepare,
+                                   .load = http_prepare,
                                    .enter = graph_enter,
                                    .settle = graph_settle,
                                    .write_edges = write_edges,

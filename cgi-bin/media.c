@@ -7,6 +7,7 @@
 #include "api/upload.h"
 #include "api/upstream.h"
 #include "base/crypto.h"
+#include "base/http_client.h"
 #include "base/signals.h"
 
 /* --- upload --- */
@@ -154,6 +155,6 @@ int main(int argc, char **argv) {
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
                                             SPOOLS_FILES | DETECTS_TYPES,
-                                   .prepare = upstream_prepare},
+                                   .load = http_prepare},
                  argc, argv);
 }

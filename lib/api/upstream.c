@@ -52,11 +52,6 @@ static enum failure_code failure_code(enum upstream_purpose purpose, int status)
     }
 }
 
-void upstream_prepare(struct request *rq) {
-    (void)rq;
-    http_prepare();
-}
-
 static bool is_blank(struct slice text) {
     return !text.n || !json_cut_token(&text).n;
 }

@@ -16,15 +16,12 @@
  * else 500. */
 enum upstream_purpose { UPSTREAM_SEND, UPSTREAM_UPLOAD, UPSTREAM_DOWNLOAD, UPSTREAM_LIST };
 
-/* Loads the modules that calls of the platform need, before the process is confined: the `prepare`
- * function of services that make such calls (request.h). */
-void upstream_prepare(struct request *rq);
-
-/* Makes the call. Returns 0 with the platform's answer, a JSON value, in `*json`; or -1 after
- * failing the request by spec 7: 401, 403 and 404 keep their status, other 4xx become 400; the
- * platform's whole answer becomes `details`, and its Retry-After is copied. The message is the
- * platform's, followed by a hint for the most frequent error codes, except for uploads (spec 4.6).
- * If nothing was sent to the platform, Retry-After is 5 s. */
+/* Makes the call. The service needs http_prepare as its `load` function (request.h). Returns 0 with
+ * the platform's answer, a JSON value, in `*json`; or -1 after failing the request by spec 7: 401,
+ * 403 and 404 keep their status, other 4xx become 400; the platform's whole answer becomes
+ * `details`, and its Retry-After is copied. The message is the platform's, followed by a hint for
+ * the most frequent error codes, except for uploads (spec 4.6). If nothing was sent to the
+ * platform, Retry-After is 5 s. */
 int upstream_call(struct request *rq, enum upstream_purpose purpose, const struct graph_call *call,
                   struct json *json);
 

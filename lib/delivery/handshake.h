@@ -7,8 +7,8 @@
  * allows, no redirects, no proxies, TLS verified, 5 s to connect. It takes 10 s at most, and reads
  * at most 4 KB of the answer's body.
  *
- * A program that calls this needs CALLS_WEBHOOKS (need.h) and must call http_prepare, as
- * upstream_prepare does, before it is confined. It must not hold a transaction during the call.
+ * A program that calls this needs CALLS_WEBHOOKS (need.h) and must call http_prepare before it is
+ * confined. It must not hold a transaction during the call.
  */
 #ifndef SWITCHBOARD_DELIVERY_HANDSHAKE_H
 #define SWITCHBOARD_DELIVERY_HANDSHAKE_H

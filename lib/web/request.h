@@ -140,8 +140,9 @@ struct service {
     const char *name;           /* of the executable */
     const struct route *routes; /* ends with an empty row */
     unsigned needs;             /* enum need: all other permissions are dropped (confine.h) */
-    bool (*load)(void);         /* initializes the libraries that the processes of a pool
-                                   share (prefork.h); NULL: none */
+    bool (*load)(void);         /* initializes libraries: called in each process before the
+                                   confinement, and before that in the parent of a pool's
+                                   processes, which share them (prefork.h); NULL: none */
     void (*prepare)(struct request *rq); /* called once before the confinement, to open what a
                                             confined process cannot open; NULL: none */
     void (*enter)(struct request *rq);   /* called first for each request; may replace rq->path, by

@@ -246,6 +246,8 @@ static void confine_once(const struct service *service, struct request *rq) {
     log_open();
     if (prepare_database && service->needs & (READS_DATABASE | WRITES_DATABASE))
         prepare_database(rq);
+    if (service->load)
+        service->load(); /* the first request that needs it reports a failure */
     if (service->prepare)
         service->prepare(rq);
     rq->now = clock_now(); /* the server of the database may have set the clock */
