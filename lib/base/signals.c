@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <sys/signalfd.h>
 
-static bool is_blocked; /* by signals_block_until_accept */
+static bool is_blocked;    /* by signals_block_until_accept */
+static sigset_t accepting; /* the mask without that block */
 
 static void change_mask(int how, sigset_t *before) {
     sigset_t held;
@@ -25,13 +26,17 @@ void signals_restore(const sigset_t *before) {
 }
 
 void signals_block_until_accept(void) {
-    change_mask(SIG_BLOCK, NULL);
+    change_mask(SIG_BLOCK, &accepting);
     is_blocked = true;
 }
 
 void signals_unblock_for_accept(void) {
     change_mask(SIG_UNBLOCK, NULL);
     is_blocked = false;
+}
+
+const sigset_t *signals_mask_to_accept(void) {
+    return &accepting;
 }
 
 int signals_open(const int *list) {

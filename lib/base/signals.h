@@ -18,6 +18,10 @@ void signals_restore(const sigset_t *before);
 void signals_block_until_accept(void);
 void signals_unblock_for_accept(void);
 
+/* The mask with which the process waits for a request, after signals_block_until_accept: for
+ * ppoll(2). */
+const sigset_t *signals_mask_to_accept(void);
+
 /* Blocks the signals of `list`, which ends with 0, for this thread and all later ones. Returns a
  * descriptor from which they are read (signalfd(2)), non-blocking and closed on execve(2), or -1
  * with errno. */

@@ -174,17 +174,13 @@ static bool await_request(void) {
     static int64_t leave_at; /* 0: it need not end */
     static const struct timespec quiet = {.tv_nsec = QUIET_MS * 1000000};
     struct pollfd input = {.fd = fastcgi.ipcFd, .events = POLLIN};
-    sigset_t unblocked;
-    sigprocmask(SIG_BLOCK, NULL, &unblocked);
-    sigdelset(&unblocked, SIGTERM);
-    sigdelset(&unblocked, SIGHUP);
     for (;;) {
         bool ends = must_end();
         if (ends && !leave_at)
             leave_at = clock_monotonic() + LEAVE_MS;
         if (ends && clock_monotonic() >= leave_at)
             return false;
-        int found = ppoll(&input, 1, ends ? &quiet : NULL, &unblocked);
+        int found = ppoll(&input, 1, ends ? &quiet : NULL, signals_mask_to_accept());
         if (found >= 0 || errno != EINTR)
             return found > 0;
     }
