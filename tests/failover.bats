@@ -5,10 +5,7 @@
 # transports: fcgi
 # starts first
 load helpers/all
-
-supports_postgresql() {
-    grep -q PQconnectdbParams "$OUT/tools/switchboard"
-}
+load helpers/postgresql
 
 setup_file() {
     export RESTARTED=$BATS_FILE_TMPDIR/restarted SOAK_BIN=${HELPERS%/helpers}/soak

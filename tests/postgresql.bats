@@ -7,13 +7,7 @@ load helpers/all
 load helpers/postgresql
 load helpers/webhook
 
-if [[ -n ${SERVER_OUT-} ]]; then
-    export OUT=$SERVER_OUT HELPERS=$SERVER_HELPERS
-fi
-
-supports_postgresql() {
-    grep -q PQconnectdbParams "$OUT/tools/switchboard"
-}
+use_server_programs
 
 setup_file() {
     supports_postgresql || return 0

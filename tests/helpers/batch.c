@@ -15,13 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "fastcgi.h"
 
 enum { BEGIN_REQUEST = 1, END_REQUEST = 3, PARAMS = 4, STDIN = 5, STDOUT = 6 }; /* FastCGI 1.0 */
@@ -31,26 +31,6 @@ extern char **environ;
 
 static const struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "socket"};
 static pid_t responder; /* 0: none runs */
-
-static void die(const char *what) {
-    perror(what);
-    exit(1);
-}
-
-static int open_to_write(const char *path) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        die(path);
-    return fd;
-}
-
-static void write_file(const char *path, const char *bytes, size_t n) {
-    int fd = open_to_write(path);
-    for (ssize_t wrote; n; bytes += wrote, n -= (size_t)wrote)
-        if ((wrote = write(fd, bytes, n)) <= 0)
-            die(path);
-    close(fd);
-}
 
 /* Returns the content of a file, to be freed by the caller, and its size in *n. */
 static char *read_file(const char *path, size_t *n) {
@@ -212,29 +192,8 @@ static void ask(const char *program, const char *in, const char *answer) {
     free(body);
 }
 
-/* Sets `status` to the three digits of the answer's status; returns the offset of its body. */
-static size_t split(const char *bytes, size_t n, char status[4]) {
-    size_t at = 0;
-    int has_header = 0, has_status = 0;
-    while (at < n) {
-        const char *line = bytes + at, *end = memchr(line, '\n', n - at);
-        size_t length = end ? (size_t)(end - line) : n - at;
-        at += length + (end != NULL);
-        length -= length && line[length - 1] == '\r';
-        if (length == 0 || !end)
-            break;
-        if (length >= 11 && strncasecmp(line, "Status: ", 8) == 0)
-            memcpy(status, line + 8, 3), has_status = 1;
-        else
-            has_header = 1;
-    }
-    if (!has_header || !has_status)
-        memcpy(status, has_header ? "200" : "500", 3);
-    return at;
-}
-
 int main(int argc, char **argv) {
-    char in[64], path[64], length[64], status[4] = {0};
+    char in[64], path[64], length[64], status[4];
     int is_cgi = argc > 1 && strcmp(argv[1], "--cgi") == 0;
     if (argc != 3 + is_cgi) {
         fputs("usage: batch [--cgi] DIRECTORY PROGRAM\n", stderr);
@@ -245,7 +204,7 @@ int main(int argc, char **argv) {
         die(argv[2 + is_cgi]);
     for (int number = 1;; number++) {
         struct stat about;
-        size_t n;
+        size_t n, size;
         snprintf(in, sizeof in, "%d.in", number);
         int body = open(in, O_RDONLY | O_CLOEXEC);
         if (body < 0 || fstat(body, &about) != 0)
@@ -258,7 +217,7 @@ int main(int argc, char **argv) {
             ask(program, in, "answer");
         close(body);
         char *answer = read_file("answer", &n);
-        size_t at = split(answer, n, status);
+        size_t at = split_answer(answer, n, status, NULL, &size);
         snprintf(path, sizeof path, "%d.head", number);
         write_file(path, answer, at);
         snprintf(path, sizeof path, "%d.out", number);

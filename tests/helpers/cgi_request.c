@@ -11,28 +11,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void die(const char *what) {
-    perror(what);
-    exit(1);
-}
-
-static void write_file(const char *name, const char *bytes, size_t n) {
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        die(name);
-    for (ssize_t wrote; n; bytes += wrote, n -= (size_t)wrote)
-        if ((wrote = write(fd, bytes, n)) <= 0)
-            die(name);
-    close(fd);
-}
+#include "answer.h"
 
 /* Starts the program; returns the end of the pipe to its standard input. */
 static int start(const char *program, char **arguments, char **variables, int answer,
@@ -75,28 +60,12 @@ static char *content_of(int fd, size_t *n) {
 }
 
 /* Writes headers, body and code from the output. */
-static void split(const char *bytes, size_t n) {
-    char code[4] = "", *head = malloc(n + 1);
-    size_t at = 0, size = 0;
+static void write_answer(const char *bytes, size_t n) {
+    char code[4], *head = malloc(n + 1);
+    size_t size;
     if (!head)
         die("malloc");
-    while (at < n) {
-        const char *line = bytes + at, *end = memchr(line, '\n', n - at);
-        size_t length = end ? (size_t)(end - line) : n - at;
-        at += length + (end != NULL);
-        length -= length && line[length - 1] == '\r';
-        if (length == 0 || !end)
-            break;
-        if (length >= 7 && strncasecmp(line, "status:", 7) == 0) {
-            snprintf(code, sizeof code, "%.3s", line + 7 + (line[7] == ' '));
-            continue;
-        }
-        memcpy(head + size, line, length);
-        head[size + length] = '\n';
-        size += length + 1;
-    }
-    if (size == 0 || !*code)
-        memcpy(code, size ? "200" : "500", sizeof code);
+    size_t at = split_answer(bytes, n, code, head, &size);
     write_file("headers", head, size);
     write_file("body", bytes + at, n - at);
     write_file("code", code, strlen(code));
@@ -131,7 +100,7 @@ int main(int argc, char **argv) {
     char *bytes = content_of(answer, &n);
     if (fchdir(directory) != 0)
         die(argv[1]);
-    split(bytes, n);
+    write_answer(bytes, n);
     free(bytes), free(variables);
     return 0;
 }

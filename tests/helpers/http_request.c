@@ -12,7 +12,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,8 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include "answer.h"
 
 enum { LONGEST = 65536, USAGE = 2 }; /* a body that fits into the buffers of the sockets */
 
@@ -34,11 +35,6 @@ struct reading {
     struct text got; /* what came and is not consumed */
 };
 
-static void die(const char *what) {
-    perror(what);
-    exit(1);
-}
-
 static void append(struct text *text, const void *bytes, size_t n) {
     char *larger = realloc(text->p, text->n + n + 1);
     if (!larger)
@@ -51,16 +47,6 @@ static void append(struct text *text, const void *bytes, size_t n) {
 
 static void append_text(struct text *text, const char *more) {
     append(text, more, strlen(more));
-}
-
-static void write_file(const char *name, const char *bytes, size_t n) {
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        die(name);
-    for (ssize_t wrote; n; bytes += wrote, n -= (size_t)wrote)
-        if ((wrote = write(fd, bytes, n)) <= 0)
-            die(name);
-    close(fd);
 }
 
 /* --- The request --- */

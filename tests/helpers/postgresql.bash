@@ -6,6 +6,17 @@
 
 postgresql_bin=$(pg_config --bindir 2>/dev/null || printf /usr/lib/postgresql/15/bin)
 
+# Whether the programs of OUT support PostgreSQL.
+supports_postgresql() {
+    grep -q PQconnectdbParams "$OUT/tools/switchboard"
+}
+
+# Makes the tests of the file use the programs of SERVER_OUT, which `make test` builds beside the
+# default ones, if it is set.
+use_server_programs() {
+    [[ -z ${SERVER_OUT-} ]] || export OUT=$SERVER_OUT HELPERS=$SERVER_HELPERS
+}
+
 # Runs a command as the user of the servers: postgres instead of root, whom the server refuses.
 as_postgres() {
     if ((EUID == 0)); then
