@@ -161,20 +161,22 @@ is_done() { # COUNT
     set_webhook B "$B_URL/slow"
     answers B slow 'wait 30'
     start_courier one
+    add_events A 5 >/dev/null
+    eventually is_done 5
     start_courier two
     add_events A 150 >/dev/null
     add_events B 60 >/dev/null
-    eventually is_done 210
+    eventually is_done 215
     add_events A 40 >/dev/null
-    eventually is_done 250
+    eventually is_done 255
     stop_courier one
     add_events A 5 >/dev/null
-    eventually is_done 255
+    eventually is_done 260
     stop_courier two
-    assert_equal "$(received_count A)" 195
+    assert_equal "$(received_count A)" 200
     assert_equal "$(received_count B)" 60
-    assert_equal "$(db 'SELECT count(*), max(attempt) FROM event_attempt')" '255|1'
-    assert_equal "$(grep -c '"verdict":"delivered"' "$LOG")" 255
+    assert_equal "$(db 'SELECT count(*), max(attempt) FROM event_attempt')" '260|1'
+    assert_equal "$(grep -c '"verdict":"delivered"' "$LOG")" 260
     assert_equal "$(gojq -r 'select(.verdict) | .courier' "$LOG" | sort -u | wc -l)" 2
 }
 

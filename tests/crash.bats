@@ -89,7 +89,7 @@ assert_crash() { # NAME REASON SIGNAL
 }
 
 @test "other requests are not affected" {
-    fault '{"kind":"delay","ms":2000}'
+    hold_answer
     local number
     answer_dir=$BATS_TEST_TMPDIR/slow
     mkdir "$answer_dir"
@@ -98,13 +98,14 @@ assert_crash() { # NAME REASON SIGNAL
         printf '%s' "$status" >"$answer_dir/status"
     ) 3>&- &
     answer_dir=$BATS_TEST_TMPDIR
-    sleep 0.3
+    eventually something_sent
     for number in 1 2 3 4 5; do
         api GET /v2/me -H 'X-Probe: abort' -H "X-Request-Id: crash-other-$number"
         assert_status 500
         api GET /v2/webhooks/config
         assert_success
     done
+    answer_now
     wait
     assert_equal "$(cat "$BATS_TEST_TMPDIR/slow/status")" 200
     api GET /v2/me

@@ -834,7 +834,7 @@ assert_replayed() { # [STATUS]
     local key photo
     photo=$(photo)
     new_key
-    fault '{"kind":"delay","ms":5000}'
+    hold_answer
     (
         answer_dir=$BATS_TEST_TMPDIR/slow
         mkdir "$answer_dir"
@@ -846,6 +846,7 @@ assert_replayed() { # [STATUS]
     assert_error 409 VALIDATION_ERROR 'still running'
     assert_json .details '{"outcome":"running"}'
     assert_header Retry-After 1
+    answer_now
     wait
     assert_equal "$(cat "$BATS_TEST_TMPDIR/slow/status")" 200
     db "UPDATE idempotency SET status = NULL, answer = NULL, created_at = created_at - 3600000 WHERE key = '$key'"

@@ -1022,7 +1022,7 @@ END
 
 @test "a send that waits for the platform does not block a checkpoint that truncates the write-ahead log" {
     only_on_sqlite 'it is about the write-ahead log of SQLite'
-    fault '{"kind":"delay","ms":4000}'
+    hold_answer
     db "UPDATE user SET email = email" # so that the write-ahead log is not empty
     (
         answer_dir=$BATS_TEST_TMPDIR/slow
@@ -1033,6 +1033,7 @@ END
     eventually something_sent
     assert_equal "$(db 'PRAGMA wal_checkpoint(TRUNCATE)')" '0|0|0'
     [[ ! -e $BATS_TEST_TMPDIR/slow/status ]] || fail 'the platform answered too early'
+    answer_now
     wait
     assert_equal "$(cat "$BATS_TEST_TMPDIR/slow/status")" 200
 }
@@ -2057,7 +2058,7 @@ END
 
 @test "a send whose first request is running is 409 with Retry-After, one of unknown outcome 409 without" {
     local key="key-$RANDOM$RANDOM"
-    fault '{"kind":"delay","ms":4000}'
+    hold_answer
     (
         answer_dir=$BATS_TEST_TMPDIR/slow
         mkdir "$answer_dir"
@@ -2069,6 +2070,7 @@ END
     assert_error 409 VALIDATION_ERROR 'still running'
     assert_json .details '{"outcome":"running"}'
     assert_header Retry-After 1
+    answer_now
     wait
     assert_equal "$(cat "$BATS_TEST_TMPDIR/slow/status")" 200
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"

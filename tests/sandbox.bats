@@ -657,8 +657,15 @@ carousel() {
     sandbox POST faults '{"kind":"hang","ms":50}' >/dev/null
     send "$text"
     assert_equal "$code" 52
-    # shellcheck disable=SC2046  # several pids
-    kill $(jobs -p)
+    wait # DELETE has ended the hanging requests
+}
+
+@test "deleting the faults sends the delayed answers" {
+    fault '{"kind":"delay","ms":600000}'
+    graph GET me &
+    eventually something_sent
+    sandbox DELETE faults >/dev/null
+    wait $! # the test ends long before that delay
 }
 
 @test "SIGTERM ends it at once, even with open connections" {

@@ -74,7 +74,7 @@ processes_of_messages() {
 
 # Starts a request in the background that waits for the platform, and sets pids to its processes.
 start_waiting() {
-    fault '{"kind":"delay","ms":10000}'
+    hold_answer
     answer_dir=$BATS_TEST_TMPDIR/waiting
     mkdir -p "$answer_dir"
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}" 3>&- &

@@ -36,6 +36,16 @@ fault() {
     sandbox POST faults "$1" >/dev/null
 }
 
+# Makes the platform's next answer wait for `answer_now`, for a time that no test takes.
+hold_answer() {
+    fault '{"kind":"delay","ms":25000}'
+}
+
+# Sends the answers that the platform holds back, and deletes all faults.
+answer_now() {
+    sandbox DELETE faults '' silent
+}
+
 # Sets the platform's next answer, byte for byte: platform_answers STATUS TEXT
 platform_answers() {
     fault "$(gojq -nc --argjson status "$1" --arg body "$2" \

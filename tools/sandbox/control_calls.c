@@ -17,6 +17,7 @@
 #include "settings.h"
 #include "template_list.h"
 #include "template_write.h"
+#include "timer.h"
 #include "webhook_call.h"
 #include "webhook_kinds.h"
 #include "webhook_log.h"
@@ -79,6 +80,7 @@ static void faults_list(struct exchange *exchange) {
 
 static void faults_clear(struct exchange *exchange) {
     fault_clear();
+    timer_release();
     control_done(exchange, NULL);
 }
 
@@ -243,7 +245,8 @@ const struct control_call control_calls[] = {
      "bytes), close_mid_body (after bytes), delay (ms). Without status, code or body the fault "
      "applies to the platform's own answer. Answers {id}"},
     {"GET", "faults", LOCK_NONE, faults_list, "faults that are not used up, with their hits"},
-    {"DELETE", "faults", LOCK_NONE, faults_clear, "delete all faults"},
+    {"DELETE", "faults", LOCK_NONE, faults_clear,
+     "delete all faults; delayed answers are sent now, and hanging requests end"},
     {"GET", "settings", LOCK_READ, settings_show, "all settings"},
     {"POST", "settings", LOCK_WRITE, settings_set,
      "change some: latencyMs, mediaUrlSeconds, mediaSizeText, templatePageCap, "

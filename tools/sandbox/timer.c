@@ -144,6 +144,15 @@ void timer_stop(void) {
     free(timer.heap);
 }
 
+/* Equal times are a valid heap. */
+void timer_release(void) {
+    pthread_mutex_lock(&timer.lock);
+    for (size_t i = 0; i < timer.count; i++)
+        timer.heap[i].due = 0;
+    wake_thread();
+    pthread_mutex_unlock(&timer.lock);
+}
+
 bool timer_stopped(void) {
     bool stopped;
     pthread_mutex_lock(&timer.lock);

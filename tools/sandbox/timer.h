@@ -17,6 +17,9 @@ bool timer_start(void);
 /* Resumes all held connections and ends the thread. After it timer_hold returns false. */
 void timer_stop(void);
 
+/* Ends the delay of all held connections. */
+void timer_release(void);
+
 /* Suspends the connection for that many milliseconds. Returns false when the sandbox ends. */
 bool timer_hold(struct MHD_Connection *connection, int64_t milliseconds);
 
