@@ -100,6 +100,18 @@ succeeds() {
     done
 }
 
+@test "a confined program that waits for requests ends with its connection; no request fails after it" {
+    local readers
+    readers=$(warm me api GET /v2/me)
+    stop_private_server "$MAIN"
+    start_private_server "$MAIN"
+    eventually has_other_children "$(pool_of me)" 2 "$readers"
+    for _ in {1..6}; do
+        api GET /v2/me
+        assert_success
+    done
+}
+
 @test "a program that calls the platform answers 503 while the server is down, and connects again" {
     local processes
     processes=$(warm messages send_text)

@@ -45,7 +45,7 @@ static void open_database(struct request *rq) {
                              : store_open_for_reading(target_of(rq), &open_store);
     rq->now = clock_now();           /* a server of the database has set the clock */
     if (!(rq->needs & USES_NETWORK)) /* it is confined, or will be */
-        store_forbid_reconnecting(open_store);
+        transport_end_with(store_forbid_reconnecting(open_store));
     if (open_result == STORE_OK && transport_is_fastcgi())
         store_keep_settings(open_store);
 }

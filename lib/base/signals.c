@@ -12,6 +12,7 @@ static void change_mask(int how, sigset_t *before) {
     sigemptyset(&held);
     sigaddset(&held, SIGTERM);
     sigaddset(&held, SIGHUP);
+    sigaddset(&held, SIGIO);
     sigprocmask(how, &held, before);
 }
 

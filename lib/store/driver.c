@@ -69,9 +69,10 @@ void store_release_view(struct store *store) {
         store->driver->release_view(store);
 }
 
-void store_forbid_reconnecting(struct store *store) {
-    if (store && store->driver && store->driver->forbid_reconnecting)
-        store->driver->forbid_reconnecting(store);
+int store_forbid_reconnecting(struct store *store) {
+    if (!store || !store->driver || !store->driver->forbid_reconnecting)
+        return -1;
+    return store->driver->forbid_reconnecting(store);
 }
 
 void store_limit_work(struct store *store, int64_t most) {

@@ -61,7 +61,7 @@ struct driver {
 
     void (*hold_view)(struct store *store);
     void (*release_view)(struct store *store);
-    void (*forbid_reconnecting)(struct store *store); /* NULL: the driver never reconnects */
+    int (*forbid_reconnecting)(struct store *store); /* NULL: the driver never reconnects */
     bool (*begin)(struct store *store);
     void (*commit)(struct store *store); /* or rolls back, if there was a failure */
     /* After `commit` failed: whether the transaction is to be repeated as a whole. Then the failure

@@ -102,8 +102,9 @@ bool postgresql_is_alive(struct store *store, const char *target) {
     return false;
 }
 
-void postgresql_forbid_reconnecting(struct store *store) {
+int postgresql_forbid_reconnecting(struct store *store) {
     connection_of(store)->may_connect = false;
+    return PQsocket(connection_of(store)->db);
 }
 
 enum store_result postgresql_set_lock_timeout(struct store *store, int ms) {

@@ -13,7 +13,7 @@ enum store_result postgresql_open(const char *target, bool for_reading, struct s
 
 void postgresql_close(struct store *store);
 bool postgresql_is_alive(struct store *store, const char *target);
-void postgresql_forbid_reconnecting(struct store *store);
+int postgresql_forbid_reconnecting(struct store *store);
 enum store_result postgresql_set_lock_timeout(struct store *store, int ms);
 
 /* --- postgresql_statement.c --- */

@@ -69,8 +69,9 @@ void store_hold_view(struct store *store);
 void store_release_view(struct store *store);
 
 /* From now on a store on a server that has lost its connection fails with STORE_UNAVAILABLE: for a
- * process that may not open connections. Otherwise it connects again. */
-void store_forbid_reconnecting(struct store *store);
+ * process that may not open connections. Otherwise it connects again. Returns the socket of the
+ * connection, which stays the store's, so that the process can see its end; -1: there is none. */
+int store_forbid_reconnecting(struct store *store);
 
 /* Limits the work of each later transaction: one that needs more than `most` units fails with
  * STORE_EXCESSIVE; 0: no limit. On SQLite a unit is a step of its virtual machine; a page in the

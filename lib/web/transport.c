@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcgiapp.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -37,6 +38,7 @@ static long requests_left = -1;
 static bool is_stopped;  /* by transport_stop */
 static bool is_replying; /* a part of a reply was written, or there is no request */
 static volatile sig_atomic_t is_terminated;
+static int needed_connection = -1;       /* of transport_end_with */
 static volatile sig_atomic_t is_late;    /* the request exceeded its time limit */
 static volatile int64_t time_left_ms;    /* of that limit, before this read; only reads count */
 static volatile int64_t read_since;      /* clock_monotonic at the start of this read */
@@ -46,6 +48,26 @@ static volatile sig_atomic_t is_armed;   /* the timer will send SIGALRM */
 static void on_terminate(int signal) {
     (void)signal;
     is_terminated = 1;
+}
+
+/* SIGIO comes after any input, and is blocked during a request: only the end counts. */
+static void on_input(int signal) {
+    (void)signal;
+    int saved = errno;
+    struct pollfd input = {.fd = needed_connection, .events = POLLRDHUP};
+    if (poll(&input, 1, 0) > 0)
+        is_terminated = 1;
+    errno = saved;
+}
+
+void transport_end_with(int connection) {
+    if (!transport_is_fastcgi() || connection < 0)
+        return;
+    struct sigaction action = {.sa_handler = on_input}; /* no SA_RESTART: it must end accept */
+    needed_connection = connection;
+    sigaction(SIGIO, &action, NULL);
+    fcntl(connection, F_SETOWN, getpid());
+    fcntl(connection, F_SETFL, fcntl(connection, F_GETFL) | O_ASYNC);
 }
 
 static void set_timer(int64_t ms) {

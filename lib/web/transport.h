@@ -50,6 +50,11 @@ void transport_finish(void);
 /* Makes transport_accept return false after this request. */
 void transport_stop(void);
 
+/* Makes a FastCGI process end while it waits for a request, when the other end closes the socket
+ * `connection`; -1: there is none. For a process that could not connect again: instead of it a new
+ * one serves the next request. The caller owns the socket. */
+void transport_end_with(int connection);
+
 /* Whether this process was started as a FastCGI responder, which serves many requests. */
 bool transport_is_fastcgi(void);
 
