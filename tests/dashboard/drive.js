@@ -1,27 +1,14 @@
-// Runs one test of the dashboard in the Chromium of browser.js:
-//
-//     node drive.js MODULE NAME [ARGUMENT...]
-//
-// MODULE is a file beside this one; its function NAME gets ({page, context, open, step, ...},
-// ARGUMENT...). Environment: BROWSER (the address), BASE (URL of the gateway), EMAIL, PASSWORD,
-// NODE_MODULES, SESSIONS (a directory for the cookies of users who are logged in), ARTIFACTS (a
-// directory for the screenshot of a failure).
+// Runs one test of the dashboard in a Chromium. Environment: BASE (URL of the gateway), SESSIONS (a
+// directory for the cookies of users who are logged in), ARTIFACTS (a directory for the screenshot
+// of a failure).
 //
 // Every test fails on a violation of the content security policy, an exception in the page, and a
 // request to another origin.
 const fs = require('node:fs');
 const path = require('node:path');
-const {createRequire} = require('node:module');
-const {chromium} = createRequire(`${process.env.NODE_MODULES}/`)('playwright-core');
 
-const {BROWSER, BASE, EMAIL, PASSWORD, SESSIONS, ARTIFACTS} = process.env;
+const {BASE, SESSIONS, ARTIFACTS} = process.env;
 const WAIT = 30000; // on a slow machine with other work
-
-let present = 'start'; // the step that runs, for the message of a failure
-
-function step(text) {
-    present = text;
-}
 
 // Reports to `findings` what no test may cause.
 async function watch(context, findings) {
@@ -54,7 +41,7 @@ async function settled(page) {
 }
 
 // Logs in by the form.
-async function logInAnew(page, email = EMAIL, password = PASSWORD) {
+async function logInAnew(page, email, password) {
     await openPage(page, '/login');
     await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password', {exact: true}).fill(password);
@@ -72,9 +59,9 @@ async function hasSession(context) {
 
 // Lets the user have a session, and opens the overview: that of an earlier test of the same file,
 // unless it has ended; else a new one. A password is hashed with 19 MB of memory, so a login costs.
-async function logIn(page) {
+async function logIn(page, {email, password}) {
     const context = page.context();
-    const file = path.join(SESSIONS, `${EMAIL}.json`);
+    const file = path.join(SESSIONS, `${email}.json`);
     if (fs.existsSync(file)) {
         await context.addCookies(JSON.parse(fs.readFileSync(file, 'utf8')));
         if (await hasSession(context)) {
@@ -83,19 +70,40 @@ async function logIn(page) {
         }
         await context.clearCookies();
     }
-    await logInAnew(page);
+    await logInAnew(page, email, password);
     fs.writeFileSync(file, JSON.stringify(await context.cookies()), {mode: 0o600});
 }
 
+const COMMON = {
+    locale: 'en-US', timezoneId: 'Europe/Berlin', viewport: {width: 1280, height: 900},
+};
+
 // A new profile of the browser: cookies and storage of its own.
 async function newContext(browser, findings, options = {}) {
-    const context = await browser.newContext({
-        locale: 'en-US', timezoneId: 'Europe/Berlin', viewport: {width: 1280, height: 900},
-        ...options,
-    });
+    const context = await browser.newContext({...COMMON, ...options});
     context.setDefaultTimeout(WAIT);
     await watch(context, findings);
     return context;
+}
+
+// The profile of the test before, without its cookies, storage, scripts and clock. A new profile
+// takes twice as much CPU time as most tests.
+async function emptiedContext(browser, findings) {
+    const context = await browser._newContextForReuse(COMMON);
+    context.setDefaultTimeout(WAIT);
+    await watch(context, findings);
+    return context;
+}
+
+// Ends what a test left: pages that go on with their requests, and other profiles.
+async function leave(browser, context) {
+    for (const one of browser.contexts().filter((other) => other !== context))
+        await one.close();
+    const [first, ...others] = context?.pages() ?? [];
+    for (const one of others)
+        await one.close();
+    await first?.goto('about:blank');
+    await browser._disconnectFromReusedContext('the test has ended');
 }
 
 // Calls the API with the page's session.
@@ -109,55 +117,56 @@ function api(page, method, url, body) {
     }, [method, url, body]);
 }
 
-async function run(module, name, values) {
-    const test = require(path.join(__dirname, module))[name];
-    if (!test)
-        throw new Error(`${module} has no function ${name}`);
-    const browser = await chromium.connect(BROWSER);
+// Runs the function NAME of MODULE, a file beside this one; it gets ({page, context, open, step,
+// print, ...}, VALUE...). `stray` are errors that no test waited for; they fail this run. Returns
+// what the test printed, or its failure: run(browser, user, [MODULE, NAME, VALUE...], stray)
+async function run(browser, user, [module, name, ...values], stray) {
     const findings = [];
-    const context = await newContext(browser, findings);
-    const page = await context.newPage();
+    const shown = []; // about a failure
+    let printed = '';
+    let present = 'start'; // the step that runs
+    const step = (text) => { present = text; };
+    let context;
+    let page;
     try {
+        const test = require(path.join(__dirname, module))[name];
+        if (!test)
+            throw new Error(`${module} has no function ${name}`);
+        context = await emptiedContext(browser, findings);
+        page = context.pages()[0] ?? await context.newPage();
         await test({
-            page, context, step, findings, BASE, EMAIL, PASSWORD, settled, api,
+            page, context, step, findings, BASE, EMAIL: user.email, PASSWORD: user.password,
+            settled, api,
+            print: (text) => { printed += text; },
             open: (address, target = page) => openPage(target, address),
-            logIn: () => logIn(page),
-            logInAnew: (email, password, target = page) => logInAnew(target, email, password),
+            logIn: () => logIn(page, user),
+            logInAnew: (email = user.email, password = user.password, target = page) =>
+                logInAnew(target, email, password),
             newContext: (options) => newContext(browser, findings, options),
         }, ...values);
         step('at the end');
-        if (findings.length)
-            throw new Error(findings.join('\n'));
     } catch (error) {
-        await keepArtifacts(page, name, findings);
-        throw error;
-    } finally {
-        await context.close();
-        await browser.close();
+        shown.push(`step: ${present}`, error.stack);
+        if (page)
+            shown.push(await artifacts(page, name));
     }
+    await leave(browser, context);
+    shown.push(...findings, ...stray.splice(0));
+    return {printed, failure: shown.length ? `${shown.join('\n')}\n` : undefined};
 }
 
 // What the page showed, for the reader of the failure.
-async function keepArtifacts(page, name, findings) {
-    const show = (text) => process.stderr.write(`${text}\n`);
-    findings.forEach(show);
+async function artifacts(page, name) {
     try {
-        show(`--- ${page.url()}\n${(await page.locator('body').innerText()).slice(0, 2000)}\n---`);
+        const text = (await page.locator('body').innerText()).slice(0, 2000);
         if (ARTIFACTS) {
             fs.mkdirSync(ARTIFACTS, {recursive: true});
             await page.screenshot({path: path.join(ARTIFACTS, `${name}.png`)});
         }
+        return `--- ${page.url()}\n${text}\n---`;
     } catch (error) {
-        show(`no picture of the page: ${error.message}`);
+        return `no picture of the page: ${error.message}`;
     }
 }
 
-if (require.main === module) {
-    const [file, name, ...values] = process.argv.slice(2);
-    run(file, name, values).catch((error) => {
-        process.stderr.write(`step: ${present}\n${error.stack}\n`);
-        process.exit(1);
-    });
-}
-
-module.exports = {newContext, openPage, settled, api};
+module.exports = {newContext, openPage, run, settled, api};

@@ -10,16 +10,12 @@ const LOAD_TIME = 5000; // ms
 const TABS = 10;
 const TABS_TIME = 30000; // ms: less than the minute after which a tab asks less often
 
-// A comment of TAP, so that the runner shows it and does not take it for a result.
-function say(text) {
-    process.stdout.write(`# ${text}\n`);
-}
-
-function print(name, values) {
+// A line is a comment of TAP, so that the runner shows it and does not take it for a result.
+function summary(name, values) {
     const sorted = values.map(Math.round).sort((a, b) => a - b);
     const at = (share) => sorted[Math.floor(share * (sorted.length - 1))];
-    say(`${name}: median ${at(0.5)} ms, ` +
-        `${sorted[0]} to ${sorted[sorted.length - 1]} ms of ${sorted.length}`);
+    return `# ${name}: median ${at(0.5)} ms, ` +
+        `${sorted[0]} to ${sorted[sorted.length - 1]} ms of ${sorted.length}\n`;
 }
 
 // Sets window.paintedAt(selector) in each page: the time of the first frame that shows it.
@@ -38,7 +34,7 @@ function addClock(context) {
 }
 
 // The first paint of a new tab and of a new profile, and the time until the list is there.
-exports.firstPaint = async ({page, context, logIn, step, BASE}) => {
+exports.firstPaint = async ({page, context, logIn, step, print, BASE}) => {
     await logIn();
     const paints = [];
     const lists = [];
@@ -53,11 +49,11 @@ exports.firstPaint = async ({page, context, logIn, step, BASE}) => {
         await tab.close();
     }
     assert.ok(await page.evaluate(() => document.cookie === ''));
-    print('inbox, first paint', paints);
-    print('inbox, list of threads shown', lists);
+    print(summary('inbox, first paint', paints));
+    print(summary('inbox, list of threads shown', lists));
 };
 
-exports.threadOpens = async ({page, context, open, logIn, step, settled}, thread) => {
+exports.threadOpens = async ({page, context, open, logIn, step, print, settled}, thread) => {
     await addClock(context);
     await logIn();
     for (const from of ['/inbox', '/overview']) {
@@ -72,7 +68,7 @@ exports.threadOpens = async ({page, context, open, logIn, step, settled}, thread
             }, thread));
             await settled(page);
         }
-        print(`thread opens, from ${from}`, times);
+        print(summary(`thread opens, from ${from}`, times));
     }
 };
 
@@ -99,7 +95,7 @@ async function rate(base, path, headers) {
 }
 
 // What ten visible tabs with an open thread request, beside what the gateway can answer.
-exports.tabs = async ({context, open, logIn, step, BASE, page}, thread) => {
+exports.tabs = async ({context, open, logIn, step, print, BASE, page}, thread) => {
     await logIn();
     const tabs = [];
     for (let i = 0; i < TABS; i++) {
@@ -130,10 +126,10 @@ exports.tabs = async ({context, open, logIn, step, BASE, page}, thread) => {
     const me = await rate(BASE, '/v2/me', headers);
     const changes = await rate(BASE, `/v2/changes?after=${first.data.change}`, headers);
     const share = (capacity) => `${(100 * perSecond / capacity).toFixed(2)} %`;
-    say(`${TABS} tabs: ${perSecond.toFixed(2)} requests per second ` +
+    print(`# ${TABS} tabs: ${perSecond.toFixed(2)} requests per second ` +
         `(${[...requests].map(([path, count]) => `${path} ${count}`).join(', ')} ` +
-        `in ${TABS_TIME / 1000} s)`);
-    say(`me: ${me.toFixed(0)} per second; the tabs are ${share(me)} of it`);
-    say(`changes, nothing newer: ${changes.toFixed(0)} per second; the tabs are ` +
-        `${share(changes)} of it`);
+        `in ${TABS_TIME / 1000} s)\n`);
+    print(`# me: ${me.toFixed(0)} per second; the tabs are ${share(me)} of it\n`);
+    print(`# changes, nothing newer: ${changes.toFixed(0)} per second; the tabs are ` +
+        `${share(changes)} of it\n`);
 };

@@ -194,8 +194,10 @@ exports.hidden = async ({page, logIn, open, step}, address) => {
     await page.evaluate(() => window.hide(true));
     assert.equal(await requestsDuring(page, () => page.clock.runFor(600000)), 0);
     step('shown again');
-    await page.evaluate(() => window.hide(false));
-    assert.ok(await requestsDuring(page, () => page.clock.runFor(1000)) >= 1);
+    assert.ok(await requestsDuring(page, async () => {
+        await page.evaluate(() => window.hide(false));
+        await page.clock.runFor(1000);
+    }) >= 1);
 };
 
 // dom.js: keyed lists keep focus, selection, scroll and what was typed; texts are never markup.

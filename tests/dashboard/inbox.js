@@ -350,14 +350,14 @@ exports.media = async ({page, open, logIn, step, BASE}, jpeg) => {
     assert.equal(await bad.locator('img').count(), 0);
 };
 
-exports.tenThousand = async ({page, open, logIn, step, settled}) => {
+exports.tenThousand = async ({page, open, logIn, step, print, settled}) => {
     await logIn();
     await open('/overview');
     step('the list');
     const start = Date.now();
     await page.evaluate(() => { location.hash = '#/inbox?unread=true'; });
     await page.locator('.thread').first().waitFor();
-    process.stdout.write(`listed in ${Date.now() - start} ms\n`);
+    print(`listed in ${Date.now() - start} ms\n`);
     await settled(page);
     const shown = await page.locator('.thread').count();
     assert.ok(shown > 0 && shown <= 100, `${shown} threads at once`);
@@ -374,7 +374,7 @@ exports.tenThousand = async ({page, open, logIn, step, settled}) => {
 const topOf = (page, id) => page.evaluate((wanted) =>
     document.getElementById(wanted).getBoundingClientRect().top, id);
 
-exports.twentyThousand = async ({page, open, logIn, step}, thread) => {
+exports.twentyThousand = async ({page, open, logIn, step, print}, thread) => {
     await logIn();
     await open('/overview');
     step('the thread opens');
@@ -405,7 +405,7 @@ exports.twentyThousand = async ({page, open, logIn, step}, thread) => {
     const numbers = texts.map((text) => Number(text.replace('Message ', '')));
     assert.deepEqual(numbers, numbers.map((_, i) => 20000 - numbers.length + 1 + i),
         'messages are missing or in a wrong order');
-    process.stdout.write(`opened in ${opened} ms, ${numbers.length} messages\n`);
+    print(`opened in ${opened} ms, ${numbers.length} messages\n`);
 };
 
 exports.keyboard = async ({page, open, logIn, step, BASE}) => {

@@ -38,7 +38,7 @@ function recordAnswers(context, base) {
         .filter((answer) => answer.text.includes(text)).map(({name}) => name);
 }
 
-exports.token = async ({page, context, logIn, open, settled, step, BASE}, before) => {
+exports.token = async ({page, context, logIn, open, settled, step, print, BASE}, before) => {
     const answersWith = recordAnswers(context, BASE);
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], {origin: BASE});
     const me = async (token) => (await context.request.get(`${BASE}/v2/me`,
@@ -84,7 +84,7 @@ exports.token = async ({page, context, logIn, open, settled, step, BASE}, before
     const statuses = await Promise.all(tokens.map(me));
     assert.deepEqual(statuses.sort(), [200, 401]);
     for (const one of [token, ...tokens])
-        process.stdout.write(`${one}\n`);
+        print(`${one}\n`);
 };
 
 // Opens the page of the user's first webhook.

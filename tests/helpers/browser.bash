@@ -4,15 +4,14 @@
 
 export NODE_MODULES=$root/build/npm/node_modules
 
-# Starts one Chromium for the tests of the file, and exports BROWSER, its address.
+# Starts one Chromium for the tests of the file, and exports BROWSER, the socket of its tests.
 start_browser() {
-    node "$root/tests/dashboard/browser.js" "$STACK/browser.address" \
+    mkdir -m 700 "$STACK/sessions"
+    export BROWSER=$STACK/browser SESSIONS=$STACK/sessions
+    ARTIFACTS=$root/build/dashboard node "$root/tests/dashboard/browser.js" "$BROWSER" \
         >"$STACK/browser.log" 2>&1 3>&- </dev/null &
     printf '%s\n' $! >"$STACK/browser.pid"
-    eventually test -s "$STACK/browser.address"
-    BROWSER=$(cat "$STACK/browser.address")
-    mkdir -m 700 "$STACK/sessions"
-    export BROWSER SESSIONS=$STACK/sessions
+    eventually test -S "$BROWSER"
 }
 
 stop_browser() {
@@ -29,8 +28,17 @@ make_password() {
     set_password "${1-}" "${!password}"
 }
 
-# Runs a test in the browser: browse MODULE NAME [ARGUMENT...]; see tests/dashboard/drive.js. The
+# Runs a test in the browser: browse MODULE NAME [ARGUMENT...]; see tests/dashboard/browser.js. The
 # tests of a file share one session of each user.
 browse() {
-    ARTIFACTS=$root/build/dashboard node "$root/tests/dashboard/drive.js" "$1.js" "${@:2}"
+    local answer
+    # shellcheck disable=SC2153  # make_password sets it
+    if answer=$(printf '%s\0' "$EMAIL" "$PASSWORD" "$1.js" "${@:2}" | curl -sS --fail-with-body \
+        --unix-socket "$BROWSER" --data-binary @- http://browser 2>&1); then
+        [[ -z $answer ]] || printf '%s\n' "$answer"
+    else
+        printf '%s\n' "$answer" >&2
+        cat "$STACK/browser.log" >&2
+        return 1
+    fi
 }
