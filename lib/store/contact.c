@@ -88,25 +88,35 @@ void thread_read_ahead(struct store *store, struct thread *thread) {
         sql_start(store, &find_thread, TEXT(thread->line_id), TEXT(thread->contact_id));
 }
 
-/* Writes the id of the thread, which is read, to `id`; that of a new one if there is none. */
-static bool read_thread(struct store *store, const struct thread *thread, char id[ID_SIZE]) {
+#define UPSERT_THREAD                                                                              \
+    "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at, "          \
+    "changed, last_inbound_at, unread) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8) "               \
+    "ON CONFLICT (line_id, contact_id) DO UPDATE "                                                 \
+    "SET last_message_at = CASE WHEN excluded.last_message_at > thread.last_message_at "           \
+    "THEN excluded.last_message_at ELSE thread.last_message_at END, "                              \
+    "last_inbound_at = CASE WHEN thread.last_inbound_at IS NULL "                                  \
+    "OR excluded.last_inbound_at > thread.last_inbound_at "                                        \
+    "THEN excluded.last_inbound_at ELSE thread.last_inbound_at END, "                              \
+    "unread = thread.unread + excluded.unread, changed = excluded.changed"
+
+/* Upserts a thread and writes its id to `id`: in one statement, or in two if the thread was read
+ * ahead or cannot change between them. */
+static bool upsert_thread(struct store *store, const struct thread *thread,
+                          const struct parameter *parameters, size_t count, char id[ID_SIZE]) {
+    static struct statement upsert = {.sql = UPSERT_THREAD},
+                            returning = {.sql = UPSERT_THREAD " RETURNING id"};
+    if (!thread->is_read_ahead && !sql_is_only_writer(store)) {
+        sql_start_with(store, &returning, parameters, count);
+        return sql_read_id(store, &returning, id);
+    }
+    if (!thread->is_read_ahead)
+        sql_start(store, &find_thread, TEXT(thread->line_id), TEXT(thread->contact_id));
     snprintf(id, ID_SIZE, "%s", thread->new_id);
     sql_read_id(store, &find_thread, id);
-    return !sql_failed(store);
+    return !sql_failed(store) && sql_run_later_with(store, &upsert, parameters, count);
 }
 
 bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]) {
-    static struct statement s = {
-        .sql = "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at, "
-               "changed, last_inbound_at, unread) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8) "
-               "ON CONFLICT (line_id, contact_id) DO UPDATE "
-               "SET last_message_at = CASE WHEN excluded.last_message_at > thread.last_message_at "
-               "THEN excluded.last_message_at ELSE thread.last_message_at END, "
-               "last_inbound_at = CASE WHEN thread.last_inbound_at IS NULL "
-               "OR excluded.last_inbound_at > thread.last_inbound_at "
-               "THEN excluded.last_inbound_at ELSE thread.last_inbound_at END, "
-               "unread = thread.unread + excluded.unread, changed = excluded.changed "
-               "RETURNING id"};
     const struct parameter parameters[] = {TEXT(thread->new_id),
                                            TEXT(thread->user_id),
                                            TEXT(thread->line_id),
@@ -115,18 +125,9 @@ bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_
                                            INTEGER(thread->change),
                                            thread->is_inbound ? INTEGER(thread->at) : NO_INTEGER,
                                            INTEGER(thread->is_unread)};
-    const size_t count = sizeof parameters / sizeof *parameters;
-    if (thread_tally_add(store, thread, id))
-        return true;
-    if (thread->is_read_ahead)
-        return read_thread(store, thread, id) && sql_run_later_with(store, &s, parameters, count) &&
-               thread_tally_enter(store, id, thread->line_id, thread->contact_id);
-    sql_start_with(store, &s, parameters, count);
-    if (!sql_row(store, &s))
-        return false;
-    column_id(&s, 0, id);
-    return !sql_row(store, &s) && !sql_failed(store) && /* SQLite writes with the last step */
-           thread_tally_enter(store, id, thread->line_id, thread->contact_id);
+    return thread_tally_add(store, thread, id) ||
+           (upsert_thread(store, thread, parameters, sizeof parameters / sizeof *parameters, id) &&
+            thread_tally_enter(store, id, thread->line_id, thread->contact_id));
 }
 
 enum store_result store_is_blocked(struct store *store, const char *line_id, const char *account_id,

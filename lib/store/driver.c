@@ -170,6 +170,10 @@ bool sql_reads_ahead(const struct store *store) {
     return store->driver->wait;
 }
 
+bool sql_is_only_writer(const struct store *store) {
+    return !store->driver->lock;
+}
+
 int sql_changes(const struct store *store) {
     return store->driver->changes(store);
 }

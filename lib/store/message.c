@@ -76,13 +76,23 @@ static bool lock_send(struct store *store, const struct store_send *send) {
     return !sql_failed(store);
 }
 
-/* Whether the send is stored already: then the call is a repetition. */
-static bool is_stored(struct store *store, const struct store_send *send) {
-    static struct statement s = {.sql = "SELECT id FROM message WHERE line_id = ?1 AND wamid = ?2 "
-                                        "AND source = 'api'"};
-    char id[ID_SIZE];
+/* What is stored of the message. */
+struct stored {
+    char id[ID_SIZE]; /* "": nothing */
+    bool has_send;    /* the send: then the call is a repetition */
+};
+
+static bool read_stored(struct store *store, const struct store_send *send, struct stored *stored) {
+    static struct statement s = {
+        .sql = "SELECT id, source = 'api' FROM message WHERE line_id = ?1 AND wamid = ?2"};
+    *stored = (struct stored){0};
     sql_start(store, &s, TEXT(send->line_id), TEXT(send->wamid));
-    return sql_read_id(store, &s, id);
+    if (!sql_row(store, &s))
+        return !sql_failed(store);
+    column_id(&s, 0, stored->id);
+    stored->has_send = column_integer(&s, 1) != 0;
+    sql_stop(&s);
+    return true;
 }
 
 /* Counts the message unless its status, which arrived first, has counted it. */
@@ -95,45 +105,53 @@ static bool count_send(struct store *store, const struct store_send *send) {
     return usage_write(store, &usage);
 }
 
-/* Inserts the message, or completes one that is known from its status only. */
 static bool insert_message(struct store *store, const struct store_send *send,
-                           const char *thread_id, int64_t change, bool *is_new) {
+                           const struct thread *thread, const char *thread_id) {
     static struct statement s = {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
             "status_at, timestamp, context_wamid, body, created_at, user_id, changed) "
-            "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9, ?10) "
-            "ON CONFLICT (line_id, wamid) DO UPDATE SET thread_id = excluded.thread_id, "
-            "source = 'api', type = excluded.type, body = excluded.body, "
-            "context_wamid = excluded.context_wamid, changed = excluded.changed "
-            "WHERE message.source = 'status' RETURNING id"};
-    char id[ID_SIZE] = "";
-    sql_start(store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
-              TEXT(send->wamid), TEXT(send->type), INTEGER(send->now), TEXT(send->context_wamid),
-              BLOB(send->body), TEXT(send->user_id), INTEGER(change));
-    const bool is_changed = sql_row(store, &s);
-    if (is_changed)
-        column_id(&s, 0, id);
-    *is_new = is_changed && strcmp(id, send->message_id) == 0;
-    return !(is_changed && sql_row(store, &s)) && !sql_failed(store);
+            "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9, ?10)"};
+    return sql_run_later(store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
+                         TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),
+                         TEXT(send->context_wamid), BLOB(send->body), TEXT(send->user_id),
+                         INTEGER(thread->change));
+}
+
+/* Completes a message that is known from its status only. */
+static bool complete_message(struct store *store, const struct store_send *send, const char *id,
+                             const struct thread *thread, const char *thread_id) {
+    static struct statement s = {
+        .sql = "UPDATE message SET thread_id = ?2, source = 'api', type = ?3, body = ?4, "
+               "context_wamid = ?5, changed = ?6 WHERE id = ?1 AND source = 'status'"};
+    return sql_run_later(store, &s, TEXT(id), TEXT(thread_id), TEXT(send->type), BLOB(send->body),
+                         TEXT(send->context_wamid), INTEGER(thread->change));
+}
+
+static void write_message(struct store *store, const struct store_send *send,
+                          const struct stored *stored, const struct thread *thread,
+                          const char *thread_id) {
+    if (stored->id[0])
+        complete_message(store, send, stored->id, thread, thread_id);
+    else if (insert_message(store, send, thread, thread_id))
+        count_send(store, send);
 }
 
 enum store_result store_insert_send(struct store *store, const struct store_send *send) {
     char contact_id[ID_SIZE], thread_id[ID_SIZE];
-    bool is_new;
+    struct stored stored;
     struct thread thread = {.new_id = send->new_thread_id,
                             .user_id = send->user_id,
                             .line_id = send->line_id,
                             .contact_id = contact_id,
                             .at = send->now};
     while (sql_transact(store))
-        if (lock_send(store, send) && !is_stored(store, send) && !sql_failed(store) &&
+        if (lock_send(store, send) && read_stored(store, send, &stored) && !stored.has_send &&
             find_or_insert_contact(store, send, contact_id) &&
             change_next(store, send->user_id, &thread.change) &&
             thread_upsert(store, &thread, thread_id) &&
             upsert_flow_token(store, send, send->wamid) &&
-            upsert_flow_token(store, send, send->flow_token) &&
-            insert_message(store, send, thread_id, thread.change, &is_new) && is_new)
-            count_send(store, send);
+            upsert_flow_token(store, send, send->flow_token))
+            write_message(store, send, &stored, &thread, thread_id);
     return sql_result(store);
 }

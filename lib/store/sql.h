@@ -61,6 +61,11 @@ bool sql_wait(struct store *store);
  * read later: then a result is worth reading ahead. */
 bool sql_reads_ahead(const struct store *store);
 
+/* Whether a transaction excludes all other writers (see sql_lock). Then it can read a row and write
+ * it with two statements, which costs less there than one with RETURNING: SQLite makes a temporary
+ * table for that, and a copy of each page that the statement changes. */
+bool sql_is_only_writer(const struct store *store);
+
 /* Whether any call failed since the last sql_result. */
 bool sql_failed(const struct store *store);
 

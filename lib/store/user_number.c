@@ -5,7 +5,9 @@
 
 #include "store/driver.h"
 
-static bool take(struct store *store, const char *user_id, enum user_number kind, int64_t *number) {
+/* Takes a number without collecting them. The statement locks the row. */
+static bool take_locked(struct store *store, const char *user_id, enum user_number kind,
+                        int64_t *number) {
 #define NEXT(column)                                                                               \
     "UPDATE \"user\" SET " column " = " column " + 1 WHERE id = ?1 RETURNING " column
     static struct statement statements[] = {{.sql = NEXT("event_sequence")},
@@ -16,7 +18,7 @@ static bool take(struct store *store, const char *user_id, enum user_number kind
     if (!sql_row(store, s))
         return false;
     *number = column_integer(s, 0);
-    return !sql_row(store, s) && !sql_failed(store); /* SQLite writes when the last step is done */
+    return !sql_row(store, s) && !sql_failed(store);
 }
 
 static bool write_all(struct store *store, struct user_numbers *numbers) {
@@ -52,6 +54,17 @@ static bool read_all(struct store *store, struct user_numbers *numbers) {
     return true;
 }
 
+/* The same in a database with one writer. */
+static bool take(struct store *store, const char *user_id, enum user_number kind, int64_t *number) {
+    struct user_numbers numbers;
+    start_reading(store, user_id, &numbers);
+    if (!read_all(store, &numbers))
+        return false;
+    *number = ++numbers.last[kind];
+    numbers.is_changed = true;
+    return write_all(store, &numbers);
+}
+
 void user_number_collect(struct store *store, struct user_numbers *numbers) {
     store->numbers = numbers;
 }
@@ -77,7 +90,8 @@ bool user_number_next(struct store *store, const char *user_id, enum user_number
                       int64_t *number) {
     struct user_numbers *numbers = store->numbers;
     if (!numbers)
-        return take(store, user_id, kind, number);
+        return sql_is_only_writer(store) ? take(store, user_id, kind, number)
+                                         : take_locked(store, user_id, kind, number);
     if (!user_number_is_locked(store, user_id)) {
         if (!write_all(store, numbers))
             return false;
