@@ -254,10 +254,12 @@ CREATE TABLE message (
     line_id       TEXT NOT NULL,
     wamid         TEXT NOT NULL CHECK (wamid <> ''),
     direction     TEXT NOT NULL CHECK (direction IN ('in', 'out')),
-    source        TEXT NOT NULL CHECK (source IN ('api', 'webhook', 'echo', 'history', 'status')),
+    source        TEXT NOT NULL CHECK (source IN ('api', 'webhook') OR
+                      source IN ('echo', 'history') OR source = 'status'),
     type          TEXT NOT NULL,      -- text, image, template, ...; unknown: only a status reported it
-    status        TEXT NOT NULL CHECK (status IN
-                      ('received', 'accepted', 'sent', 'delivered', 'read', 'played', 'failed')),
+    status        TEXT NOT NULL CHECK (status IN ('received', 'accepted') OR
+                      status IN ('sent', 'delivered') OR status IN ('read', 'played') OR
+                      status = 'failed'),
     status_at     INTEGER NOT NULL,
     timestamp     INTEGER NOT NULL,   -- when it was sent, by the platform's clock if it is known
     context_wamid TEXT,               -- the message that it replies to
@@ -394,7 +396,8 @@ CREATE TABLE event (
     body        BLOB,                                        -- the exact bytes that every attempt sends
     post_id     TEXT REFERENCES platform_post (id),          -- instead of a body: the POST, and
     parts       TEXT,                                        -- the recipe of a body; NULL: all of it
-    state       TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'cancelled')),
+    state       TEXT NOT NULL CHECK (state IN ('pending', 'done') OR
+                        state IN ('dead', 'cancelled')),
     has_error   INTEGER NOT NULL DEFAULT 0 CHECK (has_error IN (0, 1)), -- a delivery has one
     created_at  INTEGER NOT NULL,
     finished_at INTEGER,
@@ -419,7 +422,8 @@ CREATE TABLE delivery (
     sequence        INTEGER NOT NULL,                        -- the event's
     order_key       TEXT,                                    -- orders first attempts: the contact, or
                                                              -- PHONE_NUMBER_ID:FROM of a forward
-    state           TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'cancelled')),
+    state           TEXT NOT NULL CHECK (state IN ('pending', 'done') OR
+                        state IN ('dead', 'cancelled')),
     attempts        INTEGER NOT NULL DEFAULT 0,              -- since the last replay
     next_attempt_at INTEGER NOT NULL,
     lease_until     INTEGER NOT NULL DEFAULT 0,              -- a courier's lease ends then; 0: no lease
@@ -469,7 +473,7 @@ CREATE TABLE event_attempt (
 CREATE TABLE lead (
     user_id    TEXT NOT NULL REFERENCES "user" (id),
     contact_id TEXT NOT NULL REFERENCES contact (id),
-    source     TEXT NOT NULL CHECK (source IN ('new_contact', 'ad', 'lead_event')),
+    source     TEXT NOT NULL CHECK (source IN ('new_contact', 'ad') OR source = 'lead_event'),
     created_at INTEGER NOT NULL,
     PRIMARY KEY (contact_id, source)
 ) STRICT;
@@ -498,11 +502,12 @@ CREATE TABLE usage (
     user_id TEXT NOT NULL REFERENCES "user" (id),
     hour    INTEGER NOT NULL,         -- since 1970: milliseconds divided by 3600000
     line_id TEXT NOT NULL REFERENCES line (id),
-    measure TEXT NOT NULL CHECK (measure IN ('in', 'out', 'sent', 'delivered', 'read', 'failed',
-                'marketing', 'utility', 'authentication', 'service')),
+    measure TEXT NOT NULL CHECK (measure IN ('in', 'out') OR
+                measure IN ('sent', 'delivered') OR measure IN ('read', 'failed') OR
+                measure IN ('marketing', 'utility') OR measure IN ('authentication', 'service')),
     count   INTEGER NOT NULL,
     PRIMARY KEY (user_id, hour, line_id, measure)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 -- Heartbeats of resident processes, the couriers: the last one of each host.
 CREATE TABLE heartbeat (

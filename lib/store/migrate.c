@@ -380,7 +380,11 @@ static const char *const to_5[] = {
 
 /* The steps before those of schema_steps: there were only SQLite databases. */
 static const struct schema_step first_steps[] = {
-    {2, to_2, NULL}, {3, to_3, NULL}, {4, to_4, contact_term_fill}, {5, to_5, NULL}, {0},
+    {2, to_2, NULL, NULL},
+    {3, to_3, NULL, NULL},
+    {4, to_4, contact_term_fill, NULL},
+    {5, to_5, NULL, NULL},
+    {0},
 };
 
 /* Creates an empty file; SQLite gives its -wal and -shm the same mode. */
@@ -410,11 +414,28 @@ static bool run_step(struct store *store, const char *const *sql) {
     return true;
 }
 
+/* Runs statements that may write sqlite_schema, and has all connections read it again. */
+static bool run_on_schema(struct store *store, const char *const *sql) {
+    char version[64];
+    if (!sql)
+        return true;
+    sqlite3_db_config(sql_handle(store), SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    sqlite3_db_config(sql_handle(store), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+    bool done = run_step(store, sql);
+    snprintf(version, sizeof version, "PRAGMA schema_version = %d",
+             (int)sql_integer(store, "PRAGMA schema_version") + 1);
+    done =
+        done && sql_script(store, version) && sql_script(store, "PRAGMA writable_schema = RESET");
+    sqlite3_db_config(sql_handle(store), SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0, NULL);
+    sqlite3_db_config(sql_handle(store), SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    return done;
+}
+
 static void run_steps(struct store *store, const struct schema_step *step, int version) {
     for (; step->to; step++)
         if (step->to > version &&
             (!run_step(store, step->sql) || (step->fill && !step->fill(store)) ||
-             !set_version(store, step->to)))
+             !run_on_schema(store, step->sqlite) || !set_version(store, step->to)))
             return;
 }
 

@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_STORE_SCHEMA_H
 #define SWITCHBOARD_STORE_SCHEMA_H
 
-enum { SCHEMA_VERSION = 6 };
+enum { SCHEMA_VERSION = 7 };
 
 /* Why a database with a negative version is refused (mover.h). */
 #define SCHEMA_CLOSED                                                                              \

@@ -28,7 +28,42 @@ static const char *const to_6[] = {
     NULL,
 };
 
+static const char *const to_7[] = {NULL};
+
+/* Within a CREATE TABLE of sqlite_schema: a list of values ends after `last`, and the next value
+ * begins another list. */
+#define DIVIDE(tables, column, last)                                                               \
+    "UPDATE sqlite_schema SET sql = replace(sql, '''" last "'', ', '''" last "'') OR " column      \
+    " IN (') WHERE type = 'table' AND name IN (" tables ")"
+
+/* The same before the last value. */
+#define DIVIDE_END(table, column, last, end)                                                       \
+    "UPDATE sqlite_schema SET sql = replace(sql, '''" last "'', ''" end "'')', '''" last           \
+    "'') OR " column " = ''" end "''') WHERE type = 'table' AND name = '" table "'"
+
+/* SQLite makes a temporary table for a list of more than two values, in each statement that checks
+ * one. The rows of usage are in the tree of their key, so that counting writes one page. */
+static const char *const to_7_in_sqlite[] = {
+    "CREATE TABLE usage_7 (user_id TEXT NOT NULL REFERENCES user (id), hour INTEGER NOT NULL, "
+    "line_id TEXT NOT NULL REFERENCES line (id), measure TEXT NOT NULL CHECK (measure IN "
+    "('in', 'out') OR measure IN ('sent', 'delivered') OR measure IN ('read', 'failed') OR measure "
+    "IN ('marketing', 'utility') OR measure IN ('authentication', 'service')), count INTEGER NOT "
+    "NULL, PRIMARY KEY (user_id, hour, line_id, measure)) STRICT, WITHOUT ROWID",
+    "INSERT INTO usage_7 SELECT user_id, hour, line_id, measure, count FROM usage",
+    "DROP TABLE usage",
+    "ALTER TABLE usage_7 RENAME TO usage",
+    DIVIDE("'message'", "source", "webhook"),
+    DIVIDE_END("message", "source", "history", "status"),
+    DIVIDE("'message'", "status", "accepted"),
+    DIVIDE("'message'", "status", "delivered"),
+    DIVIDE_END("message", "status", "played", "failed"),
+    DIVIDE("'event', 'delivery'", "state", "done"),
+    DIVIDE_END("lead", "source", "ad", "lead_event"),
+    NULL,
+};
+
 const struct schema_step schema_steps[] = {
-    {6, to_6, NULL},
+    {6, to_6, NULL, NULL},
+    {7, to_7, NULL, to_7_in_sqlite},
     {0},
 };

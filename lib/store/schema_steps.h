@@ -10,6 +10,8 @@ struct schema_step {
     int to;                            /* 0: the end of the list */
     const char *const *sql;            /* ends with NULL */
     bool (*fill)(struct store *store); /* by statements (sql.h); false on failure; NULL: nothing */
+    const char *const *sqlite; /* what only SQLite runs then; it may write sqlite_schema, where that
+                                  changes no content of a table; NULL: nothing */
 };
 
 /* The words of `sql` are those of schema.sql, with `"user"` quoted; a driver translates the types

@@ -1,12 +1,24 @@
 # Prints schema.sql in PostgreSQL's words: awk -f postgresql.awk schema.sql
 #
 # Types: INTEGER is BIGINT, BLOB is BYTEA, TEXT is ordered by bytes as in SQLite. A reference to a
-# table that is created later becomes an ALTER TABLE at the end. STRICT and comments are left out. A
-# trigger, which has one statement, calls a function; all triggers of the schema have the same
+# table that is created later becomes an ALTER TABLE at the end. STRICT, WITHOUT ROWID and comments
+# are left out. The values of a column in a CHECK, which schema.sql divides for SQLite, are one list.
+# A trigger, which has one statement, calls a function; all triggers of the schema have the same
 # statement.
 
 function trim(text) {
     gsub(/^[ \t\n]+|[ \t\n]+$/, "", text)
+    return text
+}
+
+# One list of values of: x IN (a, b) OR x IN (c, d) OR x = e
+function listed(text,    last) {
+    gsub(/\) OR[ \n]+[a-z_]+ IN \(/, ", ", text)
+    if (match(text, /\) OR[ \n]+[a-z_]+ = '[a-z_]+'/)) {
+        last = substr(text, RSTART, RLENGTH)
+        sub(/.* = /, ", ", last)
+        text = substr(text, 1, RSTART - 1) last ")" substr(text, RSTART + RLENGTH)
+    }
     return text
 }
 
@@ -36,14 +48,14 @@ function add(part,    target, column) {
             part = trim(substr(part, 1, RSTART - 1))
         }
     }
-    parts = parts (parts == "" ? "" : ",\n") "    " typed(part)
+    parts = parts (parts == "" ? "" : ",\n") "    " typed(listed(part))
 }
 
 function print_table(text,    i, depth, part, c) {
     sub(/^CREATE TABLE /, "", text)
     table = trim(substr(text, 1, index(text, "(") - 1))
     text = substr(text, index(text, "(") + 1)
-    sub(/\)[ \t\n]*STRICT[ \t\n]*$/, "", text)
+    sub(/\)[ \t\n]*STRICT(, WITHOUT ROWID)?[ \t\n]*$/, "", text)
     parts = part = ""
     depth = 0
     for (i = 1; i <= length(text); i++) {

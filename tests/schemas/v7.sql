@@ -1,0 +1,548 @@
+-- Switchboard's database. SQLite, STRICT tables, foreign keys on.
+--
+-- Ids are text that the program makes: a prefix and a ULID, so they sort by the time of creation.
+-- Times are integer milliseconds since 1970-01-01 UTC. Booleans are 0 or 1. The JSON of the platform,
+-- and the JSON sent to it, is stored byte for byte (BLOB).
+--
+-- `switchboard init` creates this schema, or migrates an older database to it by the numbered steps
+-- in lib/store/migrate.c. A test compares the result of these steps with this file.
+--
+-- Each row that belongs to one customer has the customer's user_id, or the account_id of an account
+-- (foreign_waba: the line_id of a line), which belongs to one customer for good: so the rows can be
+-- divided by customer.
+
+-- A customer, with one API token. A deleted user loses the token and keeps its row, so that its id
+-- is not used again (spec 5).
+CREATE TABLE "user" (
+    id                 TEXT PRIMARY KEY,           -- usr_...
+    email              TEXT NOT NULL,              -- shown by GET /v2/me; unique unless deleted
+    default_account_id TEXT,                       -- for requests that name no account (spec 2.2)
+    primary_line_id    TEXT REFERENCES line (id),  -- the workspace's primary line (spec 2.2)
+    event_sequence     INTEGER NOT NULL DEFAULT 0, -- the last `data.sequence` given to an event
+    forward_sequence   INTEGER NOT NULL DEFAULT 0, -- the same for forwards, which have their own
+    verifying_until    INTEGER NOT NULL DEFAULT 0, -- a URL of the user's webhooks is being verified
+    change_sequence    INTEGER NOT NULL DEFAULT 0, -- the last number given to thread.changed
+    created_at         INTEGER NOT NULL,
+    deleted_at         INTEGER,
+    FOREIGN KEY (id, default_account_id) REFERENCES account (user_id, id)
+) STRICT;
+CREATE UNIQUE INDEX user_email ON "user" (email) WHERE deleted_at IS NULL;
+
+-- The API token of a user. Only its hash is stored (spec 5); a new token replaces it.
+CREATE TABLE api_token (
+    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the token
+    created_at INTEGER NOT NULL,
+    last4      TEXT                                -- its last characters; NULL: made before version 4
+) STRICT;
+
+-- The password of a user, for the dashboard. Only its hash is stored.
+CREATE TABLE user_password (
+    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
+    hash       TEXT NOT NULL,                      -- argon2id, with its parameters and salt
+    created_at INTEGER NOT NULL
+) STRICT;
+
+-- The sessions of the dashboard. Only the hash of a cookie's value is stored.
+CREATE TABLE session (
+    id           TEXT PRIMARY KEY,                 -- ses_...
+    user_id      TEXT NOT NULL REFERENCES "user" (id),
+    hash         BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the cookie's value
+    is_by_link   INTEGER NOT NULL CHECK (is_by_link IN (0, 1)),  -- logged in by a link
+    address      TEXT NOT NULL,                    -- of the client at the login
+    agent        TEXT NOT NULL,                    -- its User-Agent
+    created_at   INTEGER NOT NULL,
+    last_seen_at INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL                  -- unless it is renewed
+) STRICT;
+CREATE INDEX session_user ON session (user_id, created_at, id);
+CREATE INDEX session_age ON session (expires_at);
+
+-- The link that logs a user in once. A new link replaces it.
+CREATE TABLE login_link (
+    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the link's value
+    expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX login_link_age ON login_link (expires_at);
+
+-- Failed logins, by account and by client address. An email address is stored as its hash, because
+-- it may be that of no user.
+CREATE TABLE login_failure (
+    subject       TEXT PRIMARY KEY,                -- email:SHA-256, or address:NETWORK
+    failures      INTEGER NOT NULL,
+    attempt_id    TEXT NOT NULL,                   -- of the attempt that was counted last
+    blocked_until INTEGER NOT NULL,                -- no attempt counts before; 0: not blocked
+    forget_at     INTEGER NOT NULL                 -- the failures do not count any more
+) STRICT;
+CREATE INDEX login_failure_age ON login_failure (forget_at);
+
+-- The plans of a user: at most one primary plan, which decides on access (spec 5), and add-ons.
+CREATE TABLE plan (
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    name       TEXT NOT NULL CHECK (name <> ''), -- exactly Premium or Enterprise gives access
+    is_addon   INTEGER NOT NULL CHECK (is_addon IN (0, 1)),
+    ends_at    INTEGER,                          -- NULL: no end
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (user_id, is_addon, name)
+) STRICT;
+CREATE UNIQUE INDEX plan_primary ON plan (user_id) WHERE is_addon = 0;
+
+-- A business account (WABA) of the platform.
+CREATE TABLE account (
+    id           TEXT PRIMARY KEY,                    -- acc_...
+    user_id      TEXT NOT NULL REFERENCES "user" (id),
+    waba_id      TEXT NOT NULL UNIQUE CHECK (waba_id <> ''), -- the platform's id
+    name         TEXT NOT NULL,                       -- displayName
+    access_token BLOB,                                -- the platform access token, sealed; NULL: none
+    created_at   INTEGER NOT NULL,
+    UNIQUE (user_id, id)
+) STRICT;
+
+-- A phone line of a business account.
+CREATE TABLE line (
+    id              TEXT PRIMARY KEY,                       -- lin_...
+    account_id      TEXT NOT NULL REFERENCES account (id),
+    phone_number_id TEXT NOT NULL UNIQUE CHECK (phone_number_id <> ''), -- the platform's id
+    phone_number    TEXT NOT NULL,                          -- as displayed, E.164
+    name            TEXT,
+    is_registered   INTEGER NOT NULL CHECK (is_registered IN (0, 1)),
+    is_coexisting   INTEGER NOT NULL CHECK (is_coexisting IN (0, 1)), -- with the business app
+    platform_type   TEXT,
+    archived_at     INTEGER,                                -- set: not listed, cannot send (spec 2.2)
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX line_account ON line (account_id);
+
+-- A number that every change of a row by which requests are authorized replaces: of a user, an API
+-- token, a plan, an account or a line. A process that keeps such rows compares it before it uses them
+-- (lib/store/access_cache.c). It is random, so that a restored database does not repeat one.
+CREATE TABLE settings_version (
+    id      INTEGER PRIMARY KEY CHECK (id = 1),
+    version INTEGER NOT NULL
+) STRICT;
+INSERT INTO settings_version (id, version) VALUES (1, 0);
+CREATE TRIGGER user_settings_insert AFTER INSERT ON "user" BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER user_settings_update AFTER UPDATE OF id, email, default_account_id, primary_line_id, deleted_at ON "user" BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER user_settings_delete AFTER DELETE ON "user" BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER api_token_settings_insert AFTER INSERT ON api_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER api_token_settings_update AFTER UPDATE ON api_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER api_token_settings_delete AFTER DELETE ON api_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER plan_settings_insert AFTER INSERT ON plan BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER plan_settings_update AFTER UPDATE ON plan BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER plan_settings_delete AFTER DELETE ON plan BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER account_settings_insert AFTER INSERT ON account BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER account_settings_update AFTER UPDATE ON account BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER account_settings_delete AFTER DELETE ON account BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER line_settings_insert AFTER INSERT ON line BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER line_settings_update AFTER UPDATE ON line BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER line_settings_delete AFTER DELETE ON line BEGIN
+    UPDATE settings_version SET version = random(); END;
+
+-- A person that a business account has contact with, identified by phone, by business-scoped user id
+-- (BSUID), or both (spec 2.3). The BSUID is stored byte for byte, the phone as digits only.
+CREATE TABLE contact (
+    id           TEXT PRIMARY KEY,                      -- con_...
+    account_id   TEXT NOT NULL REFERENCES account (id),
+    phone        TEXT CHECK (phone <> ''),
+    bsuid        TEXT CHECK (bsuid <> ''),
+    parent_bsuid TEXT CHECK (parent_bsuid <> ''),
+    username     TEXT,                                  -- without @
+    name         TEXT,                                  -- profile name
+    created_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL,
+    UNIQUE (account_id, phone),
+    UNIQUE (account_id, bsuid),
+    UNIQUE (account_id, id),
+    CHECK (phone IS NOT NULL OR bsuid IS NOT NULL OR parent_bsuid IS NOT NULL)
+) STRICT;
+CREATE INDEX contact_parent ON contact (account_id, parent_bsuid) WHERE parent_bsuid IS NOT NULL;
+
+-- The words by which a contact is found: those of its name and user name, and its phone's digits,
+-- without case and accents (lib/store/contact_term.c).
+CREATE TABLE contact_term (
+    account_id TEXT NOT NULL REFERENCES account (id),
+    term       TEXT NOT NULL,
+    contact_id TEXT NOT NULL REFERENCES contact (id),
+    PRIMARY KEY (account_id, term, contact_id)
+) STRICT;
+CREATE INDEX contact_term_contact ON contact_term (contact_id, term);
+
+-- Other identities that lead to a contact: spellings of a phone that the platform normalizes (a send
+-- to `phone` was answered with another wa_id), and former identities after a change or a merge.
+CREATE TABLE contact_alias (
+    account_id TEXT NOT NULL REFERENCES account (id),
+    identity   TEXT NOT NULL,   -- digits, or a BSUID
+    contact_id TEXT NOT NULL REFERENCES contact (id),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, identity)
+) STRICT;
+CREATE INDEX contact_alias_contact ON contact_alias (contact_id);
+
+-- The history of merges and identity changes (spec 6).
+CREATE TABLE contact_merge (
+    id            TEXT PRIMARY KEY,                       -- mrg_...
+    account_id    TEXT NOT NULL REFERENCES account (id),
+    contact_id    TEXT NOT NULL REFERENCES contact (id),  -- the contact that remained
+    merged_id     TEXT,      -- the deleted contact; NULL: only an identity changed
+    reason        TEXT NOT NULL,                          -- same_payload, user_id_update, number_change, recycled_phone
+    phone         TEXT,      -- identities of the merged or changed contact before
+    bsuid         TEXT,
+    parent_bsuid  TEXT,
+    created_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX contact_merge_contact ON contact_merge (contact_id);
+CREATE INDEX contact_merge_merged ON contact_merge (merged_id) WHERE merged_id IS NOT NULL;
+
+-- Blocked contacts: a line must not send to them (spec 3, 4.3).
+CREATE TABLE contact_block (
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    line_id    TEXT NOT NULL REFERENCES line (id),
+    contact_id TEXT NOT NULL REFERENCES contact (id),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (line_id, contact_id)
+) STRICT;
+CREATE INDEX contact_block_contact ON contact_block (contact_id);
+
+-- A conversation: one per line and contact.
+CREATE TABLE thread (
+    id              TEXT PRIMARY KEY,                       -- thr_...
+    user_id         TEXT NOT NULL REFERENCES "user" (id),
+    line_id         TEXT NOT NULL REFERENCES line (id),
+    contact_id      TEXT NOT NULL REFERENCES contact (id),
+    created_at      INTEGER NOT NULL,
+    last_message_at INTEGER NOT NULL,
+    last_inbound_at INTEGER,                                -- by the platform's clock; NULL: never
+    unread          INTEGER NOT NULL DEFAULT 0,             -- incoming messages not marked as read
+    changed         INTEGER NOT NULL DEFAULT 0,             -- user.change_sequence of its last change
+    UNIQUE (line_id, contact_id),
+    UNIQUE (id, line_id)
+) STRICT;
+CREATE INDEX thread_contact ON thread (contact_id);
+CREATE INDEX thread_recent ON thread (user_id, last_message_at, id);
+CREATE INDEX thread_recent_line ON thread (line_id, last_message_at, id);
+CREATE INDEX thread_recent_unread ON thread (user_id, last_message_at, id) WHERE unread > 0;
+CREATE INDEX thread_changed ON thread (user_id, changed);
+
+-- Ids of threads that were merged into another thread, because their contacts were merged.
+CREATE TABLE thread_alias (
+    id        TEXT PRIMARY KEY,                             -- thr_... of the thread that is gone
+    user_id   TEXT NOT NULL REFERENCES "user" (id),
+    thread_id TEXT NOT NULL REFERENCES thread (id)          -- the thread that remained
+) STRICT;
+CREATE INDEX thread_alias_thread ON thread_alias (thread_id);
+
+-- An incoming or outgoing message, identified by its line and the platform's message id.
+CREATE TABLE message (
+    id            TEXT PRIMARY KEY,                          -- msg_...
+    user_id       TEXT NOT NULL REFERENCES "user" (id),
+    thread_id     TEXT NOT NULL,
+    line_id       TEXT NOT NULL,
+    wamid         TEXT NOT NULL CHECK (wamid <> ''),
+    direction     TEXT NOT NULL CHECK (direction IN ('in', 'out')),
+    source        TEXT NOT NULL CHECK (source IN ('api', 'webhook') OR
+                      source IN ('echo', 'history') OR source = 'status'),
+    type          TEXT NOT NULL,      -- text, image, template, ...; unknown: only a status reported it
+    status        TEXT NOT NULL CHECK (status IN ('received', 'accepted') OR
+                      status IN ('sent', 'delivered') OR status IN ('read', 'played') OR
+                      status = 'failed'),
+    status_at     INTEGER NOT NULL,
+    timestamp     INTEGER NOT NULL,   -- when it was sent, by the platform's clock if it is known
+    context_wamid TEXT,               -- the message that it replies to
+    body          BLOB NOT NULL,      -- in: the message object; out: the body sent; '': unknown
+    error         BLOB,               -- the platform's `errors` of a failed message
+    created_at    INTEGER NOT NULL,
+    changed       INTEGER NOT NULL DEFAULT 0, -- user.change_sequence of its last change
+    UNIQUE (line_id, wamid),
+    FOREIGN KEY (thread_id, line_id) REFERENCES thread (id, line_id)
+) STRICT;
+CREATE INDEX message_thread ON message (thread_id, timestamp, id);
+CREATE INDEX message_changed ON message (thread_id, changed, id);
+
+-- The statuses that the platform reported for a message, each once.
+CREATE TABLE message_status (
+    user_id     TEXT NOT NULL REFERENCES "user" (id),
+    message_id  TEXT NOT NULL REFERENCES message (id),
+    status      TEXT NOT NULL,
+    recipient   TEXT NOT NULL,        -- as the platform names it; '' when it does not
+    timestamp   INTEGER NOT NULL,
+    body        BLOB NOT NULL,        -- the platform's status object
+    received_at INTEGER NOT NULL,
+    PRIMARY KEY (message_id, status, recipient)
+) STRICT;
+
+-- Other updates of the platform, each once: system messages, preferences, updates of accounts and
+-- templates, and unknown kinds.
+CREATE TABLE platform_update (
+    account_id  TEXT NOT NULL REFERENCES account (id),
+    key         TEXT NOT NULL,        -- hash of the body, or the platform's id of the update
+    field       TEXT NOT NULL,        -- `changes[].field`
+    body        BLOB NOT NULL,
+    received_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, key)
+) STRICT;
+
+-- The last state of each template that the platform reported.
+CREATE TABLE template (
+    account_id  TEXT NOT NULL REFERENCES account (id),
+    name        TEXT NOT NULL,
+    language    TEXT NOT NULL,
+    template_id TEXT,
+    status      TEXT,
+    category    TEXT,
+    reason      TEXT,
+    flow_id     TEXT,                 -- of its FLOW button; NULL: none
+    updated_at  INTEGER NOT NULL,
+    PRIMARY KEY (account_id, name, language)
+) STRICT;
+
+-- Flows (forms) that the platform listed, returned or reported (spec 2.6).
+CREATE TABLE flow (
+    account_id  TEXT NOT NULL REFERENCES account (id),
+    flow_id     TEXT NOT NULL,        -- the platform's id
+    name        TEXT NOT NULL,
+    name_folded TEXT NOT NULL,        -- name with ASCII letters in lower case, for searching
+    status      TEXT NOT NULL,        -- as the platform writes it, upper case
+    validation  BLOB NOT NULL,        -- JSON array, the platform's validation_errors
+    created_at  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    PRIMARY KEY (account_id, flow_id)
+) STRICT;
+CREATE INDEX flow_listing ON flow (account_id, updated_at DESC);
+
+-- Flow replies: the message with the answers, and the flow that it is counted for.
+CREATE TABLE flow_response (
+    message_id TEXT PRIMARY KEY REFERENCES message (id),
+    account_id TEXT NOT NULL REFERENCES account (id),
+    flow_id    TEXT                   -- NULL: unknown
+) STRICT;
+CREATE INDEX flow_response_list ON flow_response (account_id, flow_id, message_id)
+    WHERE flow_id IS NOT NULL;
+
+-- The number of rows in flow_response for each flow; raised in the transaction that inserts one.
+CREATE TABLE flow_reply_count (
+    account_id TEXT NOT NULL REFERENCES account (id),
+    flow_id    TEXT NOT NULL,
+    responses  INTEGER NOT NULL,
+    PRIMARY KEY (account_id, flow_id)
+) STRICT;
+
+-- Flow tokens and wamids of messages that opened a flow, so that replies can be counted for it.
+CREATE TABLE flow_token (
+    account_id TEXT NOT NULL REFERENCES account (id),
+    token      TEXT NOT NULL,
+    flow_id    TEXT NOT NULL,
+    PRIMARY KEY (account_id, token)
+) STRICT;
+
+-- The outbound webhooks of a user (spec 2.8, 4.7) and the state of their deliveries. Lists are words
+-- separated by one space.
+CREATE TABLE webhook (
+    id              TEXT PRIMARY KEY,                         -- whk_...
+    user_id         TEXT NOT NULL REFERENCES "user" (id),
+    name            TEXT NOT NULL DEFAULT '',
+    kind            TEXT NOT NULL CHECK (kind IN ('event', 'forward')), -- forward: the platform's POSTs
+    url             TEXT NOT NULL DEFAULT '',                 -- '' when unset
+    code            BLOB,                                     -- sealed; NULL when unset
+    previous_code   BLOB,                                     -- sealed; still signs until previous_until
+    previous_until  INTEGER,
+    event_types     TEXT,                                     -- NULL: all but message.status
+    line_ids        TEXT,                                     -- lin_...; NULL: all lines
+    fields          TEXT,                                     -- of changes; NULL: messages; '*': all
+    splits_messages INTEGER NOT NULL DEFAULT 0 CHECK (splits_messages IN (0, 1)),
+    paused_at       INTEGER,                                  -- set by the user: nothing is sent
+    failing_since   INTEGER,                                  -- first failure after the last success
+    suspended_at    INTEGER,                                  -- set: events are only sent as probes
+    next_probe_at   INTEGER,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL,
+    deleted_at      INTEGER,
+    CHECK ((previous_code IS NULL) = (previous_until IS NULL))
+) STRICT;
+CREATE INDEX webhook_user ON webhook (user_id, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX webhook_deleted ON webhook (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- A POST of the platform that was forwarded, once for all events that are made of it.
+CREATE TABLE platform_post (
+    id         TEXT PRIMARY KEY,                             -- pst_...
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the body
+    body       BLOB NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+-- The outbox: events for the user's webhooks, inserted in the transaction of their cause.
+CREATE TABLE event (
+    id          TEXT PRIMARY KEY,                            -- evt_...: the webhook-id of every attempt
+    user_id     TEXT NOT NULL REFERENCES "user" (id),
+    is_forward  INTEGER NOT NULL DEFAULT 0 CHECK (is_forward IN (0, 1)), -- for webhooks of that kind
+    sequence    INTEGER NOT NULL,                            -- data.sequence, ascending for each user
+    type        TEXT NOT NULL,                               -- message.received, lead.created, ...
+    contact_id  TEXT,
+    line_id     TEXT,                                        -- NULL: about no line
+    body        BLOB,                                        -- the exact bytes that every attempt sends
+    post_id     TEXT REFERENCES platform_post (id),          -- instead of a body: the POST, and
+    parts       TEXT,                                        -- the recipe of a body; NULL: all of it
+    state       TEXT NOT NULL CHECK (state IN ('pending', 'done') OR
+                        state IN ('dead', 'cancelled')),
+    has_error   INTEGER NOT NULL DEFAULT 0 CHECK (has_error IN (0, 1)), -- a delivery has one
+    created_at  INTEGER NOT NULL,
+    finished_at INTEGER,
+    UNIQUE (user_id, is_forward, sequence),
+    CHECK ((body IS NULL) <> (post_id IS NULL))
+) STRICT;
+CREATE INDEX event_finished ON event (state, finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX event_failed ON event (id) WHERE has_error = 1;
+CREATE INDEX event_owner ON event (user_id, id); -- the lists of a user: all, by state, by type, failed
+CREATE INDEX event_owner_pending ON event (user_id, id) WHERE state = 'pending';
+CREATE INDEX event_owner_finished ON event (user_id, state, id) WHERE finished_at IS NOT NULL;
+CREATE INDEX event_owner_type ON event (user_id, type, id);
+CREATE INDEX event_owner_failed ON event (user_id, id) WHERE has_error = 1;
+CREATE INDEX event_post ON event (post_id) WHERE post_id IS NOT NULL;
+
+-- The delivery of an event to one webhook. An event is pending while one of its deliveries is; after
+-- that it is dead if one is dead, else done if one is done.
+CREATE TABLE delivery (
+    event_id        TEXT NOT NULL REFERENCES event (id),
+    webhook_id      TEXT NOT NULL REFERENCES webhook (id),
+    user_id         TEXT NOT NULL REFERENCES "user" (id),
+    sequence        INTEGER NOT NULL,                        -- the event's
+    order_key       TEXT,                                    -- orders first attempts: the contact, or
+                                                             -- PHONE_NUMBER_ID:FROM of a forward
+    state           TEXT NOT NULL CHECK (state IN ('pending', 'done') OR
+                        state IN ('dead', 'cancelled')),
+    attempts        INTEGER NOT NULL DEFAULT 0,              -- since the last replay
+    next_attempt_at INTEGER NOT NULL,
+    lease_until     INTEGER NOT NULL DEFAULT 0,              -- a courier's lease ends then; 0: no lease
+    lease_owner     TEXT,                                    -- the id of the leasing courier
+    last_attempt_at INTEGER,                                 -- when the last attempt began
+    last_status     INTEGER,                                 -- HTTP status of the last attempt
+    last_error      TEXT,
+    created_at      INTEGER NOT NULL,
+    finished_at     INTEGER,
+    PRIMARY KEY (event_id, webhook_id)
+) STRICT;
+CREATE INDEX delivery_webhook ON delivery (webhook_id, event_id); -- the lists of a webhook
+CREATE INDEX delivery_ended ON delivery (webhook_id, state, event_id)
+    WHERE state = 'dead' OR state = 'cancelled';
+CREATE INDEX delivery_failed ON delivery (webhook_id, event_id) WHERE last_error IS NOT NULL;
+CREATE INDEX delivery_due ON delivery (webhook_id, next_attempt_at, sequence) WHERE state = 'pending';
+CREATE INDEX delivery_order ON delivery (order_key, webhook_id, lease_until) WHERE state = 'pending';
+CREATE INDEX delivery_first ON delivery (webhook_id, order_key, sequence)
+    WHERE state = 'pending' AND attempts = 0 AND order_key IS NOT NULL; -- in the order of their key
+CREATE INDEX delivery_unordered ON delivery (webhook_id, next_attempt_at, sequence)
+    WHERE state = 'pending' AND (attempts > 0 OR order_key IS NULL);
+
+-- Where the next share of a webhook's events starts, when the last share did not cover all of them.
+CREATE TABLE event_turn (
+    webhook_id TEXT PRIMARY KEY REFERENCES webhook (id),
+    turn       INTEGER NOT NULL, -- counts shares that were used up; odd: retries go first
+    order_key  TEXT NOT NULL,    -- the one that had the last turn
+    round_end  TEXT NOT NULL     -- the one that the round ends with
+) STRICT;
+
+-- Every attempt to deliver an event.
+CREATE TABLE event_attempt (
+    user_id       TEXT NOT NULL REFERENCES "user" (id),
+    event_id      TEXT NOT NULL REFERENCES event (id),
+    webhook_id    TEXT NOT NULL,
+    attempt       INTEGER NOT NULL,   -- counted for each webhook
+    started_at    INTEGER NOT NULL,
+    duration_ms   INTEGER NOT NULL,
+    http_status   INTEGER,
+    error         TEXT,
+    address       TEXT,               -- the address connected to
+    response_head BLOB,               -- the first KB of the answer
+    PRIMARY KEY (event_id, webhook_id, attempt)
+) STRICT;
+
+-- Leads, one per contact and source: each causes at most one event.
+CREATE TABLE lead (
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    contact_id TEXT NOT NULL REFERENCES contact (id),
+    source     TEXT NOT NULL CHECK (source IN ('new_contact', 'ad') OR source = 'lead_event'),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (contact_id, source)
+) STRICT;
+
+-- Idempotency keys: the answer of the request, or a request that is still running.
+CREATE TABLE idempotency (
+    user_id     TEXT NOT NULL REFERENCES "user" (id),
+    key         TEXT NOT NULL,
+    route       TEXT NOT NULL,        -- method and path
+    fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32), -- of the body; zeros: body not read yet
+    request_id  TEXT NOT NULL,        -- the platform echoes it in the message's statuses
+    status      INTEGER,              -- NULL: started, result unknown
+    answer      BLOB,
+    wamid       TEXT,                 -- of the message, from its status, if no success was answered
+    wa_id       TEXT,                 -- the phone in that status
+    created_at  INTEGER NOT NULL,     -- or when a long request last reported that it runs
+    PRIMARY KEY (user_id, key),
+    CHECK ((status IS NULL) = (answer IS NULL))
+) STRICT;
+CREATE INDEX idempotency_age ON idempotency (created_at);
+CREATE INDEX idempotency_open ON idempotency (request_id) WHERE coalesce(status, 0) <> 200;
+
+-- What passed through a line in an hour; raised in the transaction of the cause, in the hour in which
+-- the gateway recorded it. Rows exist only for counts above 0.
+CREATE TABLE usage (
+    user_id TEXT NOT NULL REFERENCES "user" (id),
+    hour    INTEGER NOT NULL,         -- since 1970: milliseconds divided by 3600000
+    line_id TEXT NOT NULL REFERENCES line (id),
+    measure TEXT NOT NULL CHECK (measure IN ('in', 'out') OR
+                measure IN ('sent', 'delivered') OR measure IN ('read', 'failed') OR
+                measure IN ('marketing', 'utility') OR measure IN ('authentication', 'service')),
+    count   INTEGER NOT NULL,
+    PRIMARY KEY (user_id, hour, line_id, measure)
+) STRICT, WITHOUT ROWID;
+
+-- Heartbeats of resident processes, the couriers: the last one of each host.
+CREATE TABLE heartbeat (
+    name           TEXT NOT NULL,     -- courier
+    host           TEXT NOT NULL DEFAULT '', -- the key `host` of its configuration
+    pid            INTEGER NOT NULL,
+    beat_at        INTEGER NOT NULL,
+    keys           TEXT NOT NULL DEFAULT '', -- of its key file: ID-HASH ..., the one that seals last
+    clock_ahead_ms INTEGER NOT NULL DEFAULT 0, -- its host's clock before the database server's
+    PRIMARY KEY (name, host)
+) STRICT;
+
+-- Webhook payloads with a valid signature that are too large to be stored at once. They were answered
+-- with 200 and are kept for `switchboard refusal retry`. The store limits their number and size.
+CREATE TABLE webhook_refusal (
+    id       TEXT PRIMARY KEY,        -- ref_...
+    hash     BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the payload
+    reason   TEXT NOT NULL,
+    size     INTEGER NOT NULL,        -- of the payload, bytes
+    updates  INTEGER,                 -- number of updates in it; NULL: not counted yet
+    count    INTEGER NOT NULL,        -- how often it arrived
+    first_at INTEGER NOT NULL,
+    last_at  INTEGER NOT NULL,
+    body     BLOB NOT NULL
+) STRICT;
+CREATE INDEX webhook_refusal_age ON webhook_refusal (last_at, size);
+
+-- WABA ids under which the platform sent updates for a line of another account. Those updates were
+-- skipped. The latest ids of each line are kept.
+CREATE TABLE foreign_waba (
+    line_id  TEXT NOT NULL REFERENCES line (id),
+    waba_id  TEXT NOT NULL,           -- the platform's id
+    count    INTEGER NOT NULL,        -- of skipped updates
+    first_at INTEGER NOT NULL,
+    last_at  INTEGER NOT NULL,
+    PRIMARY KEY (line_id, waba_id)
+) STRICT;
+CREATE INDEX foreign_waba_age ON foreign_waba (last_at);
