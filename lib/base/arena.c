@@ -113,16 +113,21 @@ char *arena_copy(struct arena *arena, struct slice bytes) {
     return copy;
 }
 
+/* A short text is formatted once, and copied. */
 char *arena_printf(struct arena *arena, const char *format, ...) {
+    char small[256];
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
+    int n = vsnprintf(small, sizeof small, format, args);
     va_end(args);
     size_t size = n < 0 ? 1 : (size_t)n + 1;
     char *text = take(arena, size);
-    text[0] = '\0';
-    if (n >= 0)
+    if (n < 0)
+        text[0] = '\0';
+    else if (size <= sizeof small)
+        memcpy(text, small, size);
+    else
         vsnprintf(text, size, format, again);
     va_end(again);
     return text;

@@ -43,17 +43,21 @@ void buffer_add_char(struct buffer *buffer, char c) {
     buffer->n++;
 }
 
+/* Formats into the room that there is; only a longer text is formatted again. */
 void buffer_printf(struct buffer *buffer, const char *format, ...) {
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
+    char *end = buffer_reserve(buffer, 0);
+    size_t room = buffer->room - buffer->n;
+    int n = vsnprintf(end, room, format, args);
     va_end(args);
-    if (n > 0) {
-        char *end = buffer_reserve(buffer, (size_t)n);
+    if (n > 0 && (size_t)n >= room) {
+        end = buffer_reserve(buffer, (size_t)n);
         vsnprintf(end, (size_t)n + 1, format, again);
-        buffer->n += (size_t)n;
     }
+    if (n > 0)
+        buffer->n += (size_t)n;
     va_end(again);
 }
 

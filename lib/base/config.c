@@ -153,13 +153,18 @@ const char *config_value(const struct config *config, const struct config_key *k
     return *(const char *const *)(const void *)((const char *)config + key->member);
 }
 
+static void add_path(struct buffer *paths, const char *path) {
+    buffer_add_text(paths, path);
+    buffer_add_char(paths, '\n');
+}
+
 const char *config_paths(const struct config *config, unsigned needs, struct arena *arena) {
     struct buffer paths = buffer_in(arena);
     for (const struct config_key *key = config_keys; key->name; key++)
         if ((key->kind == CONFIG_PATH || key->kind == CONFIG_OPTION ||
              key->kind == CONFIG_TARGET) &&
             (!key->needs || key->needs & needs))
-            buffer_printf(&paths, "%s\n", config_value(config, key));
+            add_path(&paths, config_value(config, key));
     return paths.p;
 }
 

@@ -45,11 +45,11 @@ static void write_id(char id[ID_SIZE], const char *prefix, const unsigned char *
     size_t n = strnlen(prefix, 5);
     memcpy(id, prefix, n);
     /* 128 bits as 26 groups of 5, the first holding the 3 highest bits */
-    for (int i = 0; i < 26; i++) {
-        unsigned value = 0;
-        for (int bit = i * 5 - 2; bit < i * 5 + 3; bit++)
-            value = value << 1 | (bit < 0 ? 0u : (unsigned)(bits[bit / 8] >> (7 - bit % 8)) & 1u);
-        id[n++] = digits[value];
+    id[n++] = digits[bits[0] >> 5];
+    for (int bit = 3; bit < 128; bit += 5) {
+        const int byte = bit / 8;
+        const unsigned two = (unsigned)bits[byte] << 8 | (byte < 15 ? bits[byte + 1] : 0u);
+        id[n++] = digits[two >> (11 - bit % 8) & 31u];
     }
     id[n] = '\0';
 }

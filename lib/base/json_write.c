@@ -1,6 +1,5 @@
 /* The JSON writer. */
 #include <assert.h>
-#include <inttypes.h>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -94,8 +93,16 @@ void json_write_string(struct json_writer *writer, const char *name, struct slic
 }
 
 void json_write_integer(struct json_writer *writer, const char *name, int64_t number) {
+    char digits[20]; /* of the greatest uint64_t */
+    size_t at = sizeof digits;
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     begin(writer, name);
-    buffer_printf(&writer->out, "%" PRId64, number);
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (number < 0)
+        buffer_add_char(&writer->out, '-');
+    buffer_add(&writer->out, digits + at, sizeof digits - at);
 }
 
 void json_write_bool(struct json_writer *writer, const char *name, bool value) {

@@ -97,7 +97,8 @@ static bool read_stored(struct store *store, const struct store_send *send, stru
 
 /* Counts the message unless its status, which arrived first, has counted it. */
 static bool count_send(struct store *store, const struct store_send *send) {
-    struct usage_tally usage = {.now = send->now};
+    struct usage_tally usage;
+    usage_start(&usage, send->now);
     struct usage_line *line = usage_of_line(store, &usage, send->user_id, send->line_id);
     if (!line)
         return false;

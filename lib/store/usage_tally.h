@@ -20,6 +20,12 @@ struct usage_tally {
     struct usage_line lines[USAGE_TALLY_LINES];
 };
 
+/* Begins to collect; a tally of zeros and the time has begun too. */
+static inline void usage_start(struct usage_tally *tally, int64_t now) {
+    tally->now = now;
+    tally->count = 0; /* a line is zeroed when it is used */
+}
+
 /* Returns the counts of the line, to raise; valid until the next call. Writes the others first when
  * there is no room for one more. NULL when that failed. */
 struct usage_line *usage_of_line(struct store *store, struct usage_tally *tally,
