@@ -4,6 +4,9 @@
 -- Times are integer milliseconds since 1970-01-01 UTC. Booleans are 0 or 1. The JSON of the platform,
 -- and the JSON sent to it, is stored byte for byte (BLOB).
 --
+-- A CHECK compares a column with lists of two values: for a longer list SQLite makes a temporary
+-- table in every statement that checks it.
+--
 -- `switchboard init` creates this schema, or migrates an older database to it by the numbered steps
 -- in lib/store/migrate.c. A test compares the result of these steps with this file.
 --
