@@ -5,8 +5,8 @@
 // The same for both: Apache in front, on a unix socket; a copy of the same database, in WAL mode, with
 // one sync of the log at each commit; prepared statements; connections to the platform that are kept; a
 // line of log for each request; NODE_ENV=production; two processes, the fastest number on two processors
-// (Switchboard starts four of each program, and more while all of them wait). Each control gets 4 seconds
-// of requests before its first measurement.
+// (Switchboard starts four of each program, and more while all of them wait). Each control gets 20,000
+// requests before its first measurement.
 //
 // In favour of the controls: the platform's access token is from the environment, Switchboard decrypts it
 // for each send; no Idempotency-Key, no counters for /metrics, no record of the last requests, no
