@@ -149,10 +149,10 @@ static void save_reply(struct request *rq, const struct idempotency *idempotency
                        const unsigned char *fingerprint, int status) {
     struct store *store = rq->caller->store;
     struct slice reply = reply_bytes(rq);
-    enum store_result result =
-        store_update_idempotency_key(store, &idempotency->key, fingerprint, status, reply);
-    if (result == STORE_UNKNOWN)
-        result = store_update_idempotency_key(store, &idempotency->key, fingerprint, status, reply);
+    enum store_result result = STORE_UNKNOWN;
+    for (int tries = 0; tries < 2 && result == STORE_UNKNOWN; tries++)
+        result = store_update_idempotency_key(
+            store, &idempotency->key, idempotency->stored.request_id, fingerprint, status, reply);
     log_failure(rq, result);
 }
 
@@ -161,8 +161,9 @@ void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency)
     if (!idempotency->key.key || now - idempotency->heartbeat_at < HEARTBEAT_MS)
         return;
     idempotency->heartbeat_at = now;
-    log_failure(
-        rq, store_update_idempotency_heartbeat(rq->caller->store, &idempotency->key, clock_now()));
+    log_failure(rq,
+                store_update_idempotency_heartbeat(rq->caller->store, &idempotency->key,
+                                                   idempotency->stored.request_id, clock_now()));
 }
 
 void idempotency_end(struct request *rq, const struct idempotency *idempotency,
@@ -171,7 +172,8 @@ void idempotency_end(struct request *rq, const struct idempotency *idempotency,
     if (!idempotency->key.key || !idempotency->stored.is_new)
         return;
     if (!fingerprint || !rq->upstream_was_sent) {
-        log_failure(rq, store_delete_idempotency_key(store, &idempotency->key));
+        log_failure(rq, store_delete_idempotency_key(store, &idempotency->key,
+                                                     idempotency->stored.request_id));
         return;
     }
     save_reply(rq, idempotency, fingerprint, reply_settle(rq));

@@ -60,32 +60,35 @@ enum store_result store_insert_idempotency_key(struct store *store, struct arena
 
 enum store_result store_update_idempotency_heartbeat(struct store *store,
                                                      const struct store_idempotency_key *key,
-                                                     int64_t now) {
-    static struct statement s = {
-        .sql = "UPDATE idempotency SET created_at = ?3 WHERE user_id = ?1 AND key = ?2"};
+                                                     const char *request_id, int64_t now) {
+    static struct statement s = {.sql = "UPDATE idempotency SET created_at = ?4 "
+                                        "WHERE user_id = ?1 AND key = ?2 AND request_id = ?3"};
     while (sql_transact(store))
-        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), INTEGER(now));
+        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(request_id), INTEGER(now));
     return sql_result(store);
 }
 
 enum store_result store_update_idempotency_key(struct store *store,
                                                const struct store_idempotency_key *key,
+                                               const char *request_id,
                                                const unsigned char fingerprint[32], int status,
                                                struct slice answer) {
     static struct statement s = {
-        .sql = "UPDATE idempotency SET fingerprint = ?3, status = ?4, answer = ?5 "
-               "WHERE user_id = ?1 AND key = ?2"};
+        .sql = "UPDATE idempotency SET fingerprint = ?4, status = ?5, answer = ?6 "
+               "WHERE user_id = ?1 AND key = ?2 AND request_id = ?3"};
     while (sql_transact(store))
-        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key),
+        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(request_id),
                 BLOB(((struct slice){(const char *)fingerprint, 32})), INTEGER(status),
                 BLOB(answer));
     return sql_result(store);
 }
 
 enum store_result store_delete_idempotency_key(struct store *store,
-                                               const struct store_idempotency_key *key) {
-    static struct statement s = {.sql = "DELETE FROM idempotency WHERE user_id = ?1 AND key = ?2"};
+                                               const struct store_idempotency_key *key,
+                                               const char *request_id) {
+    static struct statement s = {.sql = "DELETE FROM idempotency "
+                                        "WHERE user_id = ?1 AND key = ?2 AND request_id = ?3"};
     while (sql_transact(store))
-        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key));
+        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(request_id));
     return sql_result(store);
 }

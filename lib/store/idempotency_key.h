@@ -33,20 +33,25 @@ enum store_result store_insert_idempotency_key(struct store *store, struct arena
                                                const struct store_idempotency_key *key, int64_t now,
                                                struct store_idempotency *found);
 
+/* The calls below change only a key that the request `request_id` started: after a lost connection
+ * they may be carried out a second time, when another request has started the key. */
+
 /* Sets the time of the started key to `now`: its request is still running. */
 enum store_result store_update_idempotency_heartbeat(struct store *store,
                                                      const struct store_idempotency_key *key,
-                                                     int64_t now);
+                                                     const char *request_id, int64_t now);
 
 /* Stores the answer of a started key, and the fingerprint, which was unknown at its start if the
  * body was not read yet. */
 enum store_result store_update_idempotency_key(struct store *store,
                                                const struct store_idempotency_key *key,
+                                               const char *request_id,
                                                const unsigned char fingerprint[32], int status,
                                                struct slice answer);
 
 /* Deletes a started key: its request did nothing. */
 enum store_result store_delete_idempotency_key(struct store *store,
-                                               const struct store_idempotency_key *key);
+                                               const struct store_idempotency_key *key,
+                                               const char *request_id);
 
 #endif

@@ -530,11 +530,11 @@ static enum store_result insert_key(void) {
 }
 
 static enum store_result key_heartbeat(void) {
-    return store_update_idempotency_heartbeat(store, &key, now + 1);
+    return store_update_idempotency_heartbeat(store, &key, "req_1", now + 1);
 }
 
 static enum store_result update_key(void) {
-    return store_update_idempotency_key(store, &key, (const unsigned char[32]){1}, 200,
+    return store_update_idempotency_key(store, &key, "req_1", (const unsigned char[32]){1}, 200,
                                         SLICE("{}"));
 }
 
@@ -545,7 +545,18 @@ static enum store_result restart_key(void) {
 }
 
 static enum store_result delete_key(void) {
-    return store_delete_idempotency_key(store, &key);
+    return store_delete_idempotency_key(store, &key, "req_3");
+}
+
+/* What a request does with its key that another request has started since changes nothing. */
+static void check_foreign_key(void) {
+    check_ok(start_key("req_4", now));
+    struct slice before = content();
+    check_ok(key_heartbeat());
+    check_ok(update_key());
+    check_ok(delete_key());
+    check(slice_equal(before, content()), "%s", difference(before, content()));
+    check_ok(store_delete_idempotency_key(store, &key, "req_4"));
 }
 
 static void check_keys(void) {
@@ -558,6 +569,7 @@ static void check_keys(void) {
     check(!started.is_new && started.status == 200, "a key of 24 hours is kept");
     REPEAT(restart_key);
     REPEAT(delete_key);
+    check_foreign_key();
     check_ok(insert_key());
     size_t removed;
     check_ok(store_delete_old_rows(store, now + IDEMPOTENCY_KEPT_MS, &removed));

@@ -329,11 +329,14 @@ static inline void clear_failures(int twin, int round) {
 
 /* --- idempotency keys --- */
 
+static char request_id[ID_SIZE]; /* of the last start_key of this twin */
+
 static inline bool start_key(const char *name, int64_t at) {
     const struct store_idempotency_key key = {.user_id = user_id, .key = name};
     struct store_idempotency found = {.route = "POST /a"};
     const char *own = new_id("req_");
     snprintf(found.request_id, ID_SIZE, "%s", own);
+    snprintf(request_id, ID_SIZE, "%s", own);
     if (!does(store_insert_idempotency_key(store, &scratch, &key, at, &found)))
         return false;
     if (found.is_new != (strcmp(found.request_id, own) == 0))
@@ -352,9 +355,9 @@ static inline void use_keys(int twin, int round) {
     const bool is_new = start_key(name, now);
     is_only(is_new, "starting a key");
     if (is_new) {
-        does(store_update_idempotency_heartbeat(store, &key, now + 1));
-        does(store_update_idempotency_key(store, &key, (const unsigned char[32]){1}, 200,
-                                          SLICE("{}")));
+        does(store_update_idempotency_heartbeat(store, &key, request_id, now + 1));
+        does(store_update_idempotency_key(store, &key, request_id, (const unsigned char[32]){1},
+                                          200, SLICE("{}")));
     }
 }
 
@@ -368,7 +371,8 @@ static inline void delete_keys(int twin, int round) {
                 fault("two requests have one key");
             atomic_store(&board->cells[round % CELLS], 0);
             does(store_delete_idempotency_key(
-                store, &(struct store_idempotency_key){.user_id = user_id, .key = name}));
+                store, &(struct store_idempotency_key){.user_id = user_id, .key = name},
+                request_id));
         }
 }
 
