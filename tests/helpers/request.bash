@@ -72,7 +72,8 @@ api() {
 }
 
 # Sends the same request COUNT times simultaneously, each from its own process. The results are in
-# numbered directories in $many, with status, headers and body; `statuses` counts them.
+# numbered directories in $many, with status, headers and body; `statuses` counts them. Fails when a
+# process ended without a result, since its request may have been cut off.
 request_many() {
     local count=$1 number
     shift
@@ -87,6 +88,9 @@ request_many() {
         ) 3>&- &
     done
     wait
+    for ((number = 1; number <= count; number++)); do
+        [[ -s $many/$number/status ]] || fail "request $number of $count has no result"
+    done
 }
 
 # Prints the number of answers for each status: `64 200`
