@@ -58,6 +58,8 @@ assert_leak() {
 
 # --- processes ---
 
+pids=() # that start_waiting has stopped
+
 # The processes of messages that serve this file's requests.
 processes_of_messages() {
     local pid
@@ -67,25 +69,53 @@ processes_of_messages() {
     fi
     stat -c %N /proc/[0-9]*/exe 2>/dev/null | sed -n "s|^'/proc/\([0-9]*\)/exe' -> '.*/cgi-bin/messages'$|\1|p" |
         while read -r pid; do
-            ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qF messages ||
-                ! grep -qzxF "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" "/proc/$pid/environ" || printf '%s\n' "$pid"
+            ! grep -qszxF "SWITCHBOARD_CONFIG=$SWITCHBOARD_CONFIG" "/proc/$pid/environ" || printf '%s\n' "$pid"
         done
 }
 
-# Starts a request in the background that waits for the platform, and sets pids to its processes.
+# Starts a request that waits for the platform, sets pids to its processes and stops them, so that they do not
+# end while they are examined. Repeats the request if it has ended before they were found.
 start_waiting() {
-    hold_answer
-    answer_dir=$BATS_TEST_TMPDIR/waiting
-    mkdir -p "$answer_dir"
-    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}" 3>&- &
-    answer_dir=$BATS_TEST_TMPDIR
-    eventually is_waiting
+    eventually stops_waiting
 }
 
-is_waiting() {
-    (($(sent_count) == 1)) || return 1
+stops_waiting() {
+    local request
+    forget_sent
+    hold_answer
+    (
+        answer_dir=$BATS_TEST_TMPDIR/waiting
+        mkdir -p "$answer_dir"
+        api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}"
+    ) 3>&- &
+    request=$!
+    until something_sent || is_gone "$request"; do
+        pause 20
+    done
     mapfile -t pids < <(processes_of_messages)
+    ((${#pids[@]} == 0)) || kill -STOP "${pids[@]}" 2>/dev/null || true
+    are_stopped && return
+    continue_stopped
+    answer_now
+    wait "$request" || true
+    return 1
+}
+
+are_stopped() {
+    local pid
+    for pid in "${pids[@]}"; do
+        grep -qs '^State:[[:space:]]*T' "/proc/$pid/status" || return 1
+    done
     ((${#pids[@]} > 0))
+}
+
+continue_stopped() {
+    ((${#pids[@]} == 0)) || kill -CONT "${pids[@]}" 2>/dev/null || true
+    pids=()
+}
+
+teardown() {
+    continue_stopped
 }
 
 every_secret() {
@@ -101,7 +131,7 @@ given() {
 }
 
 @test "a process has no secret in its arguments or environment, except a CGI the caller's token (RFC 3875 4.1.18)" {
-    local pid pids servers
+    local pid servers
     start_waiting
     for pid in "${pids[@]}" $(cat "$STACK"/apache/*.pid "$STACK/sandbox.pid"); do
         ! given "$pid" arguments | grep -F -f <(every_secret) || fail "process $pid was started with a secret"
