@@ -219,9 +219,16 @@ make_due() {
     db "UPDATE outbox SET next_attempt_at = 0 WHERE state = 'pending' AND (${1-1 = 1})"
 }
 
-# Prints the milliseconds from now until the event's next attempt: time_left ID
-time_left() {
-    event "$1" "next_attempt_at - $db_now"
+# Prints the milliseconds from the end of the event's last attempt until the next one:
+# delay_of ID
+delay_of() {
+    db "SELECT o.next_attempt_at - a.started_at - a.duration_ms FROM outbox o
+        JOIN event_attempt a ON a.event_id = o.id WHERE o.id = '$1' ORDER BY a.attempt DESC LIMIT 1"
+}
+
+# Prints the milliseconds from the start of the last attempt until the next probe.
+delay_of_probe() {
+    db "SELECT next_probe_at - (SELECT max(started_at) FROM event_attempt) FROM webhook"
 }
 
 assert_between() { # NUMBER LEAST MOST
