@@ -116,9 +116,12 @@ assert_stops() {
         fail 'an update has no effect'
 }
 
-# Prints the statuses of 640 requests, 64 at a time, each once: many_statuses
+# Prints the statuses of 640 requests, 64 at a time, each once, with the reason of a request that
+# has none. Apache closes kept connections while all its threads are busy; curl repeats a request on
+# them, but no more than 5 times by itself: many_statuses
 many_statuses() {
-    curl -s -Z --parallel-max 64 --max-time 600 -o /dev/null -w '%{http_code}\n' \
+    curl -sS -Z --no-progress-meter --parallel-max 64 --max-time 600 --retry 5 \
+        --retry-all-errors --retry-delay 1 -o /dev/null -w '%{http_code}%{errormsg}\n' \
         -H "X-API-Token: $TOKEN" "$BASE/v2/me?[1-640]" | sort -u
 }
 
