@@ -343,6 +343,56 @@ whk_c|usr_c||event|||||||||||9|9|'
         $'whk_a|3|con_1|con_9\n0'
 }
 
+@test "version 7 keeps the counts of usage, and checks the same values as version 6" {
+    local before value table column
+    old_database "$DB" 6
+    db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
+        INSERT INTO account (id, user_id, waba_id, name, created_at)
+            VALUES ('acc_1', 'usr_1', '1', 'A', 1);
+        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
+            is_coexisting, created_at) VALUES ('lin_1', 'acc_1', '1', '+1', 1, 0, 1);
+        INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+            VALUES ('con_1', 'acc_1', '1', 1, 1);
+        INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
+            VALUES ('thr_1', 'usr_1', 'lin_1', 'con_1', 1, 1);
+        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type,
+            status, status_at, timestamp, body, created_at)
+            VALUES ('msg_1', 'usr_1', 'thr_1', 'lin_1', 'w', 'out', 'api', 'text', 'sent', 1, 1,
+                x'', 1);
+        INSERT INTO lead VALUES ('usr_1', 'con_1', 'ad', 1);
+        INSERT INTO usage VALUES ('usr_1', 9, 'lin_1', 'out', 3), ('usr_1', 8, 'lin_1', 'in', 5),
+            ('usr_1', 9, 'lin_1', 'service', 1)"
+    before=$(db 'SELECT * FROM usage ORDER BY 1, 2, 3, 4; SELECT * FROM message')
+    switchboard init
+    assert_equal "$(db 'SELECT * FROM usage ORDER BY 1, 2, 3, 4; SELECT * FROM message')" "$before"
+    while read -r table column value; do
+        db "UPDATE $table SET $column = '$value' WHERE rowid = 1"
+        run sqlite3 "$DB" "UPDATE $table SET $column = '${value}x' WHERE rowid = 1"
+        [[ $output == *'CHECK constraint failed'* ]] || fail "$table.$column: $output"
+    done <<'END'
+message source api
+message source webhook
+message source echo
+message source history
+message source status
+message status received
+message status accepted
+message status sent
+message status delivered
+message status read
+message status played
+message status failed
+lead source new_contact
+lead source ad
+lead source lead_event
+END
+    for value in in out sent delivered read failed marketing utility authentication service; do
+        db "INSERT OR REPLACE INTO usage VALUES ('usr_1', 7, 'lin_1', '$value', 1)"
+    done
+    run sqlite3 "$DB" "INSERT INTO usage VALUES ('usr_1', 7, 'lin_1', 'x', 1)"
+    [[ $output == *'CHECK constraint failed'* ]] || fail "$output"
+}
+
 @test "the newest file in tests/schemas is the schema version of this program" {
     switchboard init >/dev/null
     assert_equal "$(db 'PRAGMA user_version')" "$newest"
