@@ -246,7 +246,7 @@ const struct control_call control_calls[] = {
      "applies to the platform's own answer. Answers {id}"},
     {"GET", "faults", LOCK_NONE, faults_list, "faults that are not used up, with their hits"},
     {"DELETE", "faults", LOCK_NONE, faults_clear,
-     "delete all faults; delayed answers are sent now, and hanging requests end"},
+     "delete all faults; delayed answers are sent now"},
     {"GET", "settings", LOCK_READ, settings_show, "all settings"},
     {"POST", "settings", LOCK_WRITE, settings_set,
      "change some: latencyMs, mediaUrlSeconds, mediaSizeText, templatePageCap, "

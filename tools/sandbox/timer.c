@@ -144,11 +144,12 @@ void timer_stop(void) {
     free(timer.heap);
 }
 
-/* Equal times are a valid heap. */
+/* The heap stays valid: below a connection that is held for ever there are only others. */
 void timer_release(void) {
     pthread_mutex_lock(&timer.lock);
     for (size_t i = 0; i < timer.count; i++)
-        timer.heap[i].due = 0;
+        if (timer.heap[i].due != TIMER_FOREVER)
+            timer.heap[i].due = 0;
     wake_thread();
     pthread_mutex_unlock(&timer.lock);
 }

@@ -17,7 +17,7 @@ bool timer_start(void);
 /* Resumes all held connections and ends the thread. After it timer_hold returns false. */
 void timer_stop(void);
 
-/* Ends the delay of all held connections. */
+/* Ends the delay of all held connections but those that are held for ever. */
 void timer_release(void);
 
 /* Suspends the connection for that many milliseconds. Returns false when the sandbox ends. */
