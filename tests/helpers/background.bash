@@ -31,7 +31,21 @@ end_background() {
     assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/background.* | tr -d '\r')" "$1"
 }
 
-# Requests a path and prints the status of the answer: print_status PATH [option of curl...]
+# Requests a path, with -d by POST, and prints the status of the answer:
+# print_status PATH [-H HEADER]... [-d TEXT]
 print_status() {
-    curl -s -o /dev/null -w '%{http_code}\n' --max-time 600 "${@:2}" "$BASE$1"
+    local dir=$BATS_TEST_TMPDIR/status.$BASHPID path=$1 method=GET sent='' headers=() status
+    shift
+    [[ -d $dir ]] || mkdir "$dir"
+    while (($#)); do
+        case $1 in
+        -H) headers+=("$2") ;;
+        -d) method=POST sent=$dir/sent && printf %s "$2" >"$sent" ;;
+        *) fail "print_status: unknown option $1" ;;
+        esac
+        shift 2
+    done
+    ! "$HELPERS/http_request" "$dir" "$method" "${BASE##*:}" "$path" "$sent" "${headers[@]}" ||
+        read -r status <"$dir/code" || true # no newline
+    printf '%s\n' "${status-}"
 }
