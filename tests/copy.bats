@@ -7,6 +7,7 @@
 server=${COPY_SERVER-${SERVER-}}
 export COPY_SERVER=$server
 unset SERVER # the stack of this file begins with a file
+# starts first
 load helpers/all
 load helpers/fill
 load helpers/webhook

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Several hosts on one database: couriers and key files of their own, and clocks that differ.
 # transports: direct
+# starts first
 load helpers/all
 load helpers/courier
 

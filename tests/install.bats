@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # `make install`: the installed programs work from their installation directory.
 # transports: cgi fcgi
+# starts first
 load helpers/all
 load helpers/background
 

@@ -2,6 +2,7 @@
 # A step of a key rotation that is killed at any system call leaves a key file and a database with
 # which every host works, and can be repeated. It runs on a server too.
 # transports: direct
+# starts first
 load helpers/all
 load helpers/sweep
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The pools of FastCGI processes: start, end and replacement of processes while requests are answered.
 # transports: fcgi
+# starts first
 load helpers/all
 load helpers/background
 

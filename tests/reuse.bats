@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Connections that Apache keeps to pools of a fixed number of processes (SWITCHBOARD_REUSE).
 # transports: fcgi
+# starts first
 load helpers/all
 load helpers/background
 

@@ -2,6 +2,7 @@
 # The rows by which requests are authorized. A FastCGI process keeps those that it has read; a
 # change by any program counts from its commit on.
 # transports: fcgi
+# starts first
 load helpers/all
 load helpers/background
 

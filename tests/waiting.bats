@@ -2,6 +2,7 @@
 # A request that waits for its client or for the platform holds no lock of the database, and waits
 # for its client only for a limited time.
 # transports: direct
+# starts first
 load helpers/all
 
 setup_file() {
