@@ -85,13 +85,23 @@ release_sockets() {
     rm -f "$dir/sockets"
 }
 
+# Succeeds if the process runs and has WORD among its arguments. Starts no process, because scripts
+# call it for many processes: has_argument PID WORD
+has_argument() {
+    local argument arguments=()
+    { mapfile -d '' -t arguments <"/proc/$1/cmdline"; } 2>/dev/null || return 1
+    for argument in "${arguments[@]}"; do
+        [[ $argument != "$2" ]] || return 0
+    done
+    return 1
+}
+
 # Succeeds if the process of a pid file runs and has WORD among its arguments; another process may
 # have got the same pid. running PID_FILE WORD
 running() {
-    local pid
-    pid=$(cat "$1" 2>/dev/null) || return 1
-    [[ $pid =~ ^[0-9]+$ ]] || return 1
-    { tr '\0' '\n' <"/proc/$pid/cmdline"; } 2>/dev/null | grep -qFx -e "$2"
+    local pid=''
+    { read -r pid <"$1" || true; } 2>/dev/null
+    [[ $pid =~ ^[0-9]+$ ]] && has_argument "$pid" "$2"
 }
 
 gone() {
@@ -102,7 +112,7 @@ gone() {
 end_process() {
     local pid
     if running "$1" "$2"; then
-        pid=$(cat "$1")
+        read -r pid <"$1" || true # no newline
         kill -TERM "$pid" 2>/dev/null || true
         if ! wait_until 15 gone "$1" "$2"; then
             kill -KILL "$pid" 2>/dev/null || true
@@ -117,8 +127,8 @@ end_process() {
 end_orphans() {
     local word=$1 file pids=()
     while IFS= read -r file; do
-        { tr '\0' '\n' <"$file"; } 2>/dev/null | grep -qFx -e "$word" &&
-            pids+=("$(basename "$(dirname "$file")")")
+        file=${file#/proc/}
+        ! has_argument "${file%/*}" "$word" || pids+=("${file%/*}")
     done < <(grep -lsF -e "$word" /proc/[0-9]*/cmdline)
     ((${#pids[@]} == 0)) || kill -KILL "${pids[@]}" 2>/dev/null || true
 }
