@@ -17,9 +17,10 @@ struct store {
     struct statement *prepared;  /* all statements prepared on it */
     struct access_cache *cache;  /* rows that the process keeps (access_cache.h); NULL: none */
     void (*free_cache)(struct access_cache *cache);
-    struct user_numbers *numbers; /* collected (user_number.h); NULL: they are not */
-    struct thread_tally *threads; /* the same (thread_tally.h) */
-    struct {                      /* of sql_transact */
+    struct user_numbers *numbers;   /* collected (user_number.h); NULL: they are not */
+    struct thread_tally *threads;   /* the same (thread_tally.h) */
+    struct message_tally *messages; /* the same (message_tally.h) */
+    struct {                        /* of sql_transact */
         bool is_open;
         int count;               /* how often the transaction was repeated */
         bool may_have_committed; /* for sql_may_have_committed */

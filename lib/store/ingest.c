@@ -124,7 +124,8 @@ static bool handle_all(struct ingest *in, const struct store_payload *payload) {
     in->run = (const struct update_run *)(void *)found.p;
     update_lock_all(in, payload->updates, in->run, found.n / sizeof *in->run);
     return handle_updates(in, payload) && thread_tally_write(in->store) &&
-           foreign_waba_write(in->store, &in->foreign) && usage_write(in->store, &in->usage);
+           message_tally_write(in->store) && foreign_waba_write(in->store, &in->foreign) &&
+           usage_write(in->store, &in->usage);
 }
 
 enum store_result store_ingest(struct store *store, struct arena *arena,
@@ -144,12 +145,14 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
         arena_reset(&scratch);
         user_number_collect(store, &in.numbers);
         thread_tally_collect(store, &in.threads);
+        message_tally_collect(store, &in.messages);
         if (!handle_all(&in, payload) ||
             (payload->post && !forward_insert(store, &scratch, payload->post, &in.webhooks,
                                               payload->now, &in.events)))
             sql_abandon(store);
         user_number_write(store);
         thread_tally_collect(store, NULL);
+        message_tally_collect(store, NULL);
         if (in.events || !sql_may_have_committed(store))
             payload->events = in.events;
     }

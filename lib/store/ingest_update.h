@@ -5,6 +5,7 @@
 
 #include "store/event.h"
 #include "store/foreign_waba.h"
+#include "store/message_tally.h"
 #include "store/store_update.h"
 #include "store/thread_tally.h"
 #include "store/usage_tally.h"
@@ -30,6 +31,7 @@ struct ingest {
     struct usage_tally usage;
     struct foreign_tally foreign;
     struct thread_tally threads;
+    struct message_tally messages;
     struct buffer webhooks; /* of struct webhook_list: those of each user of the payload */
     struct update_owner owner;
     const struct update_run *run; /* of the current update */

@@ -34,10 +34,9 @@ static bool is_unread(const struct store_update *update) {
 
 /* Gives the stored message and its thread the next number of a change. */
 static bool change_message(struct ingest *in, const struct stored_message *known) {
-    static struct statement s = {.sql = "UPDATE message SET changed = ?2 WHERE id = ?1"};
     int64_t change;
     return change_next(in->store, in->owner.user_id, &change) &&
-           sql_run_later(in->store, &s, TEXT(known->id), INTEGER(change)) &&
+           message_tally_change(in->store, known->id, change) &&
            change_thread(in->store, known->thread_id, change);
 }
 

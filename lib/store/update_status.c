@@ -39,7 +39,6 @@ static bool raise_status(struct ingest *in, const struct update_status *status,
                                            "AND direction = 'out'"};
     static struct statement write = {.sql = "UPDATE message SET status = ?2, status_at = ?3, "
                                             "error = ?4, changed = ?5 WHERE id = ?1"};
-    static struct statement touch = {.sql = "UPDATE message SET changed = ?2 WHERE id = ?1"};
     const char *shown = NULL;
     int64_t change;
     if (!change_next(in->store, in->owner.user_id, &change) ||
@@ -52,7 +51,7 @@ static bool raise_status(struct ingest *in, const struct update_status *status,
     }
     const int to = status_rank(status->status), from = shown ? status_rank(shown) : to;
     if (to <= from)
-        return sql_run_later(in->store, &touch, TEXT(known->id), INTEGER(change));
+        return message_tally_change(in->store, known->id, change);
     if (!count_rise(in, status, from, to))
         return false;
     struct slice none = {NULL, 0};
