@@ -3,6 +3,7 @@
  * answer the platform sends the payload again. A payload that is too large to be processed is
  * stored unread as a refusal, for the operator, since sending it again would not help. */
 #include "api/state.h"
+#include "base/clock.h"
 #include "base/counters.h"
 #include "base/crypto.h"
 #include "base/log.h"
@@ -16,6 +17,8 @@ enum {
     PAYLOAD_LIMIT = 4 * 1024 * 1024,
     MOST_UPDATES = 10000, /* the platform sends at most 1,000 in one payload */
     MOST_WORK = 40000000, /* for store_limit_work; MOST_UPDATES new contacts take 24000000 */
+    MOST_MS = 40 * 1000,  /* for store_limit_time; the web server ends a request after 60 s */
+    MOST_WITH_REFUSAL_MS = 50 * 1000,
     SKIPPED_LINES_LOGGED = 5,
 };
 
@@ -120,11 +123,16 @@ static int reply_received(struct request *rq) {
     return reply_data(rq, SLICE("{\"received\":true}"));
 }
 
-/* Stores the payload unread, as a refusal. `updates`: how many it holds; -1: not known. */
-static int refuse(struct request *rq, struct store *store, int64_t updates, const char *reason) {
+/* Stores the payload unread, as a refusal. `began`: when it had been received; `updates`: how many
+ * it holds; -1: not known. */
+static int refuse(struct request *rq, struct store *store, int64_t began, int64_t updates,
+                  const char *reason) {
     char id[ID_SIZE];
     id_make(id, "ref_", rq->now);
+    const int64_t left = began + MOST_WITH_REFUSAL_MS - clock_monotonic();
+    store_limit_time(store, left > 1 ? left : 1);
     enum store_result result = store_upsert_refusal(store, id, reason, updates, rq->body, rq->now);
+    store_limit_time(store, 0);
     if (result != STORE_OK)
         return fail_ingest(rq, store, result);
     log_message(LOG_WARN,
@@ -136,7 +144,7 @@ static int refuse(struct request *rq, struct store *store, int64_t updates, cons
     return reply_received(rq);
 }
 
-static int ingest(struct request *rq, struct json payload) {
+static int ingest(struct request *rq, struct json payload, int64_t began) {
     struct forward_post raw = {rq->body, payload};
     const struct store_post post = forward_body_post(&raw, rq->arena);
     struct store_payload found = {.now = rq->now, .write = event_body, .post = &post};
@@ -147,13 +155,15 @@ static int ingest(struct request *rq, struct json payload) {
     if (!store)
         return -1;
     if (count > MOST_UPDATES)
-        return refuse(rq, store, (int64_t)count, "it holds more than 10000 updates");
+        return refuse(rq, store, began, (int64_t)count, "it holds more than 10000 updates");
     found.count = count;
     store_limit_work(store, MOST_WORK);
+    store_limit_time(store, MOST_MS);
     enum store_result result = store_ingest(store, rq->arena, &found);
     store_limit_work(store, 0);
+    store_limit_time(store, 0);
     if (result == STORE_EXCESSIVE)
-        return refuse(rq, store, (int64_t)count, "its updates change too much at once");
+        return refuse(rq, store, began, (int64_t)count, "its updates change too much at once");
     if (result != STORE_OK)
         return fail_ingest(rq, store, result);
     log_outcomes(rq, &found);
@@ -163,23 +173,24 @@ static int ingest(struct request *rq, struct json payload) {
 }
 
 /* Refuses a payload that exceeds a limit of the JSON reader. It may be valid JSON. */
-static int refuse_unread(struct request *rq, const char *reason) {
+static int refuse_unread(struct request *rq, int64_t began, const char *reason) {
     struct store *store = state_store(rq, UNAVAILABLE); /* so that the platform sends it again */
-    return store ? refuse(rq, store, -1, reason) : -1;
+    return store ? refuse(rq, store, began, -1, reason) : -1;
 }
 
 static int post_webhook(struct request *rq) {
     struct json payload;
     struct json_error error;
+    const int64_t began = clock_monotonic();
     if (!is_signed(rq))
         return fail_unsigned(rq);
     bool is_read = json_read(rq->arena, rq->body, &payload, &error) == 0;
     if (!is_read && error.is_limit)
-        return refuse_unread(rq, error.reason);
+        return refuse_unread(rq, began, error.reason);
     if (!is_read)
         return fail(rq, INVALID, "The body is not valid JSON: %s, at line %zu, column %zu.",
                     error.reason, error.line, error.column);
-    return ingest(rq, payload);
+    return ingest(rq, payload, began);
 }
 
 /* clang-format off */

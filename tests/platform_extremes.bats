@@ -146,6 +146,22 @@ sweep() {
     done
 }
 
+@test "on a server a payload that takes too long is kept in time, and retry stores it" {
+    local id
+    [[ -n ${SERVER-} && $TRANSPORT != direct ]] || skip 'Apache waits for a server: 60 s'
+    delay_rows message
+    take "$(payload "$(inbound wamid.slow $P1 $B1)")"
+    accept_rows message
+    payload=$BATS_TEST_TMPDIR/webhook
+    id=$(refusal_id)
+    assert_equal "$(db "SELECT reason FROM webhook_refusal WHERE id = '$id'")" \
+        'its updates change too much at once'
+    assert_equal "$(contacts)" '[]'
+    assert_equal "$(switchboard refusal retry "$id")" '1 updates processed: 0 known already, 0 skipped'
+    assert_only_contact $P1/$B1
+    assert_messages 'wamid.slow in text received'
+}
+
 @test "10,000 updates are stored, each once; 10,001 are kept as a refusal, and none of them is stored" {
     local before
     extreme typed_messages_of_one_contact $MOST_BYTES 10000

@@ -79,6 +79,11 @@ void store_limit_work(struct store *store, int64_t most) {
     store->driver->limit_work(store, most);
 }
 
+void store_limit_time(struct store *store, int64_t ms) {
+    if (store->driver->limit_time)
+        store->driver->limit_time(store, ms);
+}
+
 /* --- failures --- */
 
 enum store_result sql_result(struct store *store) {

@@ -75,6 +75,7 @@ struct driver {
     bool (*try_lock)(struct store *store, enum sql_lock_kind kind, const char *owner,
                      const char *const *names, size_t count);
     void (*limit_work)(struct store *store, int64_t most);
+    void (*limit_time)(struct store *store, int64_t ms); /* NULL: there is none */
     bool (*is_within_limit)(struct store *store);
 };
 

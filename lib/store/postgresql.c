@@ -42,5 +42,6 @@ const struct driver postgresql_driver = {
     .lock = postgresql_lock,
     .try_lock = postgresql_try_lock,
     .limit_work = postgresql_limit_work,
+    .limit_time = postgresql_limit_time,
     .is_within_limit = postgresql_is_within_limit,
 };

@@ -35,10 +35,13 @@ struct connection {
     size_t awaited_count, awaited_room;
     unsigned named; /* statements that the server has prepared */
     int lock_timeout_ms;
-    int64_t answer_by; /* monotonic time */
+    int64_t asked, answer_by; /* monotonic times */
     int changes;
-    int64_t work, most_work; /* of the transaction, in units; most_work 0: no limit */
-    int64_t began;           /* monotonic time of its begin */
+    struct {                     /* postgresql_limit.c */
+        int64_t work, most_work; /* of the transaction, in units; most_work 0: no limit */
+        int64_t ms, end;         /* end: monotonic time; 0: no limit */
+        int64_t renewal;         /* when the server gets the time that is left */
+    } limit;
 };
 
 static inline struct connection *connection_of(const struct store *store) {
@@ -104,6 +107,23 @@ void postgresql_forget_awaited(struct connection *c);
 /* Runs COMMIT or ROLLBACK after all that was sent, and reads the results; NULL without an answer.
  */
 PGresult *postgresql_finish(struct connection *c, const char *command);
+
+/* --- postgresql_limit.c --- */
+
+/* At the begin of a transaction: its work is 0. */
+void postgresql_start_limits(struct connection *c);
+
+/* Add a statement, and the rows that a statement has changed, to the transaction's work. */
+void postgresql_count_statement(struct connection *c);
+void postgresql_count_rows(struct connection *c, int64_t rows);
+
+/* Keeps the command that has the server end statements when the limit of time is reached, if the
+ * server needs it again. Latches a failure if it is reached. */
+void postgresql_renew_timeout(struct connection *c);
+
+/* Whether the limit of time is reached, and what it means then: STORE_EXCESSIVE or STORE_BUSY. */
+bool postgresql_is_late(const struct connection *c);
+enum store_result postgresql_judge_delay(const struct connection *c);
 
 /* --- postgresql_repetition.c --- */
 

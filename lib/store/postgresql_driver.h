@@ -35,7 +35,11 @@ bool postgresql_is_null(const struct statement *statement, int column);
 
 bool postgresql_begin(struct store *store);
 void postgresql_commit(struct store *store);
+
+/* --- postgresql_limit.c --- */
+
 void postgresql_limit_work(struct store *store, int64_t most);
+void postgresql_limit_time(struct store *store, int64_t ms);
 bool postgresql_is_within_limit(struct store *store);
 
 /* --- postgresql_repetition.c --- */

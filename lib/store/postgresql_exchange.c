@@ -10,8 +10,10 @@
 #include "base/clock.h"
 
 enum {
-    ANSWER_MS = 30 * 1000, /* a server that answers nothing for longer is lost */
-    TLS_WAIT_MS = 5,       /* the TLS library may have read the rest of the answer */
+    ANSWER_MS = 30 * 1000, /* a server that answers nothing for longer is lost; */
+    LATE_MS = 5 * 1000,    /* with a limit of time, so long after its end */
+    MOST_AWAITED = 256,
+    TLS_WAIT_MS = 5, /* the TLS library may have read the rest of the answer */
 };
 
 void postgresql_add_pending(struct connection *c, const char *format, ...) {
@@ -56,7 +58,11 @@ static PGresult *receive(struct connection *c) {
 }
 
 static void expect_answer(struct connection *c) {
-    c->answer_by = clock_monotonic() + ANSWER_MS + c->lock_timeout_ms;
+    c->asked = clock_monotonic();
+    if (!c->limit.end)
+        c->answer_by = c->asked + ANSWER_MS + c->lock_timeout_ms;
+    else
+        c->answer_by = LATE_MS + (c->limit.end > c->asked ? c->limit.end : c->asked);
 }
 
 /* Expects one more result. */
@@ -105,6 +111,12 @@ static bool send_execution(struct connection *c, struct prepared *p, const struc
 }
 
 void postgresql_send(struct connection *c, struct prepared *p, const struct arguments *arguments) {
+    if (c->awaited_count >= MOST_AWAITED)
+        postgresql_receive(c);
+    if (c->is_open)
+        postgresql_renew_timeout(c);
+    if (c->store.failure)
+        return;
     if (postgresql_is_usable(c) && send_pending(c) && send_preparation(c, p, arguments) &&
         send_execution(c, p, arguments))
         return;
@@ -116,6 +128,8 @@ void postgresql_send(struct connection *c, struct prepared *p, const struct argu
 static void settle(struct connection *c, const struct awaited *sent, PGresult *result) {
     struct prepared *p = sent->p;
     postgresql_latch(c, result);
+    if (PQresultStatus(result) == PGRES_COMMAND_OK) /* it reads no rows */
+        postgresql_count_rows(c, c->changes);
     if (sent->kind == PREPARATION && PQresultStatus(result) != PGRES_COMMAND_OK)
         *p->name = '\0';
     if (sent->kind != EXECUTION || !p) {

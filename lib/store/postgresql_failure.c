@@ -6,6 +6,8 @@
 
 #include "store/postgresql_target.h"
 
+#define CANCELLED "57014"
+
 /* What an SQLSTATE (PostgreSQL, Appendix A) means to the caller, and to a repetition. */
 struct meaning {
     enum store_result result;
@@ -23,7 +25,7 @@ static struct meaning meaning_of(const char *state) {
         {"40001", {STORE_BUSY, FAULT_SERIALIZATION}},
         {"40", {STORE_BUSY, FAULT_OTHER}},                /* transaction rollback */
         {"55P03", {STORE_BUSY, FAULT_OTHER}},             /* lock_timeout */
-        {"57014", {STORE_BUSY, FAULT_OTHER}},             /* statement_timeout */
+        {CANCELLED, {STORE_BUSY, FAULT_OTHER}},           /* statement_timeout */
         {"53100", {STORE_FULL, FAULT_OTHER}},             /* disk full */
         {"53300", {STORE_UNAVAILABLE, FAULT_OTHER}},      /* too many connections */
         {"08", {STORE_UNAVAILABLE, FAULT_CONNECTION}},    /* also of a pooler */
@@ -61,9 +63,11 @@ void postgresql_latch(struct connection *c, const PGresult *result) {
     if (!text)
         text = c->is_broken ? "the server does not answer" : PQerrorMessage(c->db);
     const struct meaning meaning = meaning_of(state);
+    const bool is_late = state && strcmp(state, CANCELLED) == 0 && postgresql_is_late(c);
     postgresql_set_fault(c, meaning.fault);
-    c->store.failure = sql_refuse(&c->store, meaning.result, "%.*s (PostgreSQL %s)",
-                                  (int)strcspn(text, "\n"), text, state ? state : "connection");
+    c->store.failure = sql_refuse(&c->store, is_late ? postgresql_judge_delay(c) : meaning.result,
+                                  "%.*s (PostgreSQL %s)", (int)strcspn(text, "\n"), text,
+                                  state ? state : "connection");
 }
 
 /* Latches a failure that is not the server's. */

@@ -6,8 +6,6 @@
 
 #include "store/postgresql_driver.h"
 
-enum { WORK_OF_STATEMENT = 100 }; /* units of store_limit_work; about that of SQLite for the same */
-
 /* The statement's text with the server's markers. The statements have no `?` with a digit in a
  * literal. */
 static char *with_server_markers(const char *sql) {
@@ -77,7 +75,7 @@ void postgresql_start(struct store *store, struct statement *statement,
         }
     }
     postgresql_free_arguments(&arguments);
-    c->work += WORK_OF_STATEMENT;
+    postgresql_count_statement(c);
 }
 
 bool postgresql_row(struct store *store, struct statement *statement) {

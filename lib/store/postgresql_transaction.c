@@ -5,10 +5,6 @@
 #include "base/clock.h"
 #include "store/postgresql_driver.h"
 
-/* Units of store_limit_work. A statement on a row that the transaction has changed many times takes
- * longer than any other: the time counts besides the statements, as if each took 0.2 ms. */
-enum { WORK_OF_MILLISECOND = 500 };
-
 bool postgresql_begin(struct store *store) {
     struct connection *c = connection_of(store);
     if (store->failure)
@@ -16,13 +12,13 @@ bool postgresql_begin(struct store *store) {
     const int64_t now = clock_monotonic();
     if (!store->repeat.count)
         c->until = now + c->lock_timeout_ms;
-    c->work = 0;
-    c->began = now;
     c->is_open = true;
     c->is_sent = false;
     postgresql_add_pending(c, "BEGIN");
     postgresql_add_pending(c, "SET LOCAL lock_timeout = %lld", /* 0 would be no limit */
                            (long long)(c->until > now ? c->until - now : 1));
+    postgresql_start_limits(c);
+    postgresql_renew_timeout(c);
     return !store->failure;
 }
 
@@ -54,18 +50,4 @@ void postgresql_commit(struct store *store) {
     else if (store->failure) /* of a statement before the COMMIT, which was not run */
         roll_back(c);
     PQclear(result);
-}
-
-void postgresql_limit_work(struct store *store, int64_t most) {
-    connection_of(store)->most_work = most;
-}
-
-bool postgresql_is_within_limit(struct store *store) {
-    struct connection *c = connection_of(store);
-    const int64_t passed = clock_monotonic() - c->began;
-    if (!c->most_work || c->work + passed * WORK_OF_MILLISECOND <= c->most_work)
-        return true;
-    if (!store->failure)
-        store->failure = sql_refuse(store, STORE_EXCESSIVE, "the transaction has too much work");
-    return false;
 }

@@ -77,8 +77,16 @@ int store_forbid_reconnecting(struct store *store);
  * STORE_EXCESSIVE; 0: no limit. On SQLite a unit is a step of its virtual machine; a page in the
  * cache costs ten, a page that is read or written two hundred. Work is counted, not timed, so that
  * the result does not depend on the speed of the machine. On a server a statement costs 100 units,
- * and each millisecond 500: its own work cannot be counted. */
+ * and each row that it changes, but the first, 400: the server's own work cannot be counted. */
 void store_limit_work(struct store *store, int64_t most);
+
+/* Limits the time of all later transactions together, with their repetitions, to `ms` from now on;
+ * 0: no limit. At the end the server ends the running statement. The transaction fails: with
+ * STORE_EXCESSIVE if it has done a tenth of the work that store_limit_work allows or if the server
+ * took half of the time for one statement, else, or without a limit of work, with STORE_BUSY. A
+ * server that does not answer is lost 5 s later. On SQLite, whose work is counted, it does nothing.
+ */
+void store_limit_time(struct store *store, int64_t ms);
 
 /* Has the store keep users and lines that it finds by API token and by the platform's id, until a
  * row by which requests are authorized changes: for processes that serve many requests. Does

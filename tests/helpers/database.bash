@@ -115,6 +115,11 @@ accept_updates() { # TABLE
     fi
 }
 
+# Makes each insertion into a table take 10 minutes until accept_rows, on a server: delay_rows TABLE
+delay_rows() {
+    db "CREATE TRIGGER no_rows BEFORE INSERT ON $1 FOR EACH ROW EXECUTE FUNCTION test.sleep()"
+}
+
 accept_rows() { # TABLE
     if [[ -z ${SERVER-} ]]; then
         db 'DROP TRIGGER no_rows'

@@ -44,8 +44,10 @@ CREATE AGGREGATE group_concat(value text, separator text)
 -- The order of insertion, which SQLite counts in each table.
 ALTER TABLE public.event_attempt ADD COLUMN rowid bigint GENERATED ALWAYS AS IDENTITY;
 
--- A trigger function, for faults.
+-- Trigger functions, for faults.
 CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN RAISE EXCEPTION 'made to fail'; END $$;
+CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN PERFORM pg_sleep(600); RETURN new; END $$;
 
 GRANT USAGE ON SCHEMA test TO PUBLIC;

@@ -158,6 +158,78 @@ static void check_unreachable(void) {
     PQfinish(administrator);
 }
 
+/* --- limited --- */
+
+static struct statement sleep_some = {.sql = "SELECT pg_sleep(CAST(?1 AS BIGINT) / 1000.0)"};
+
+/* A transaction of several statements, each of which takes `ms`. */
+static enum store_result sleep_within(int64_t most_work, int64_t most_ms, int count, int64_t ms) {
+    store_limit_work(store, most_work);
+    store_limit_time(store, most_ms);
+    while (sql_transact(store))
+        for (int i = 0; i < count && sql_is_within_limit(store); i++) {
+            sql_start(store, &sleep_some, INTEGER(ms));
+            if (sql_row(store, &sleep_some))
+                sql_stop(&sleep_some);
+        }
+    return sql_result(store);
+}
+
+static void check_late(enum store_result result, enum store_result expected, const char *reason) {
+    check(result == expected && strstr(store_reason(store), reason), "%d %s", result,
+          store_reason(store));
+    check(store_end_verification(store, "usr_1") != STORE_OK,
+          "the limit is that of all later transactions");
+    store_limit_work(store, 0);
+    store_limit_time(store, 0);
+    check_ok(store_end_verification(store, "usr_1"));
+}
+
+static void check_limit_of_time(void) {
+    static const char cancelled[] = "statement timeout", late[] = "did not end within";
+    check_late(sleep_within(1000000, 600, 1, 600000), STORE_EXCESSIVE, cancelled);
+    check_late(sleep_within(0, 600, 1, 600000), STORE_BUSY, cancelled);
+    check_late(sleep_within(0, 600, 100000, 10), STORE_BUSY, late);
+    check_late(sleep_within(1000000, 5000, 100000, 10), STORE_BUSY, late);
+    check_late(sleep_within(4000, 1000, 39, 50), STORE_EXCESSIVE, late);
+    PGresult *left = PQexec(postgresql_handle(store), "SHOW statement_timeout");
+    check(strcmp(PQgetvalue(left, 0, 0), "0") == 0, "the session has no limit: %s",
+          PQgetvalue(left, 0, 0));
+    PQclear(left);
+}
+
+/* Many statements are sent before a result is read. */
+static void check_limit_of_unread(void) {
+    store_limit_work(store, 10000000);
+    store_limit_time(store, 1000);
+    while (sql_transact(store))
+        for (int i = 0; i < 100000 && !sql_failed(store); i++)
+            sql_run_later(store, &sleep_some, INTEGER(10));
+    check_late(sql_result(store), STORE_EXCESSIVE, "");
+}
+
+static enum store_result update_rows_within(int64_t most_work) {
+    static struct statement s = {.sql = "UPDATE limited SET n = n + ?1"};
+    store_limit_work(store, most_work);
+    while (sql_transact(store)) {
+        sql_run(store, &s, INTEGER(1));
+        sql_is_within_limit(store);
+    }
+    store_limit_work(store, 0);
+    return sql_result(store);
+}
+
+/* 100 units for the statement, and 400 for each of 999 rows. */
+static void check_work_of_rows(void) {
+    run_other("CREATE TABLE limited (n BIGINT); INSERT INTO limited SELECT 0 FROM "
+              "generate_series(1, 1000)");
+    check(update_rows_within(399699) == STORE_EXCESSIVE, "%s", store_reason(store));
+    check_ok(update_rows_within(399700));
+    check(postgresql_integer(store, "SELECT CAST(sum(n) AS BIGINT) FROM limited") == 1000,
+          "the first transaction changed nothing");
+    run_other("DROP TABLE limited");
+}
+
 static void check_large_value(void) {
     while (sql_transact(store))
         sql_run(store, &update, BLOB(((struct slice){"", (size_t)1 << 30})), INTEGER(1));
@@ -193,6 +265,9 @@ int main(void) {
     check_read_only();
     check_lost_read();
     check_lock_timeout();
+    check_limit_of_time();
+    check_limit_of_unread();
+    check_work_of_rows();
     check_unreachable();
     check_large_value();
     check_confined();
