@@ -214,11 +214,11 @@ bool person_clear_phone(struct person *p, const struct contact *from, const char
         .sql = "UPDATE contact SET phone = NULL, updated_at = ?2 WHERE id = ?1"};
     struct contact without = *from;
     without.phone = NULL;
-    if (!sql_run(p->store, &delete_alias, TEXT(p->account_id), TEXT(phone)))
+    if (!sql_run_later(p->store, &delete_alias, TEXT(p->account_id), TEXT(phone)))
         return false;
     return !is_set_and_equal(from->phone, phone) || /* `from` was found by an alias only */
            (insert_merge(p, from, NULL, from->id, "recycled_phone") &&
-            sql_run(p->store, &clear, TEXT(from->id), INTEGER(p->now)) &&
+            sql_run_later(p->store, &clear, TEXT(from->id), INTEGER(p->now)) &&
             contact_term_replace(p->store, p->account_id, &without) &&
             change_contact(p->store, p->arena, from->id));
 }
@@ -257,21 +257,46 @@ static bool update_contact(struct person *p, const struct store_identity *who) {
         is_equal_or_both_null(was.username, c->username) &&
         is_equal_or_both_null(was.name, c->name))
         return true;
-    return sql_run(p->store, &s, TEXT(c->id), TEXT(c->phone), TEXT(c->bsuid), TEXT(c->parent_bsuid),
-                   TEXT(c->username), TEXT(c->name), INTEGER(p->now)) &&
+    return sql_run_later(p->store, &s, TEXT(c->id), TEXT(c->phone), TEXT(c->bsuid),
+                         TEXT(c->parent_bsuid), TEXT(c->username), TEXT(c->name),
+                         INTEGER(p->now)) &&
            contact_term_replace(p->store, p->account_id, c) &&
            change_contact(p->store, p->arena, c->id);
 }
 
-/* Points every identity that leads to no contact at this one. */
-static bool add_aliases(struct person *p, bool *is_changed) {
-    for (size_t i = 0; i < p->identity_count; i++) {
-        char holder[ID_SIZE];
-        if (has_identity(&p->contact, p->identities[i]) ||
-            contact_find(p->store, p->account_id, p->identities[i], holder))
+static bool is_in(const char *const *list, size_t count, const char *identity) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], identity) == 0)
+            return true;
+    return false;
+}
+
+/* Points each of `count` identities from `first` on that leads to no contact at this one. */
+static bool add_some_aliases(struct person *p, size_t first, size_t count, bool *is_changed) {
+    const char *sought[PERSON_FOUND_AT_ONCE] = {NULL}, *known[PERSON_FOUND_AT_ONCE] = {NULL};
+    char ids[PERSON_FOUND_AT_ONCE][ID_SIZE];
+    for (size_t i = 0; i < count; i++)
+        if (!has_identity(&p->contact, p->identities[first + i]) &&
+            !is_in(p->identities, first + i, p->identities[first + i]))
+            sought[i] = p->identities[first + i];
+    if (!find_all(p, sought, count, ids, known))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!sought[i] || known[i])
             continue;
         *is_changed = true;
-        if (!contact_upsert_alias(p->store, p->account_id, p->identities[i], p->contact.id, p->now))
+        if (!contact_upsert_alias(p->store, p->account_id, sought[i], p->contact.id, p->now))
+            return false;
+    }
+    return true;
+}
+
+/* The same for every identity. */
+static bool add_aliases(struct person *p, bool *is_changed) {
+    for (size_t first = 0; first < p->identity_count; first += PERSON_FOUND_AT_ONCE) {
+        const size_t left = p->identity_count - first;
+        if (!add_some_aliases(p, first, left < PERSON_FOUND_AT_ONCE ? left : PERSON_FOUND_AT_ONCE,
+                              is_changed))
             return false;
     }
     return true;
