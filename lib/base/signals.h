@@ -4,10 +4,10 @@
 
 #include <signal.h>
 
-/* Blocks SIGTERM and SIGHUP, with which the web server ends a process, and SIGIO, by which the
- * transport learns that a connection was closed, and stores the previous signal mask in `*before`. A CGI calls it so that it does not end between a call to the platform
- * and the database write that records it. The web server waits several seconds before it sends
- * SIGKILL. */
+/* Blocks SIGTERM and SIGHUP, with which the web server ends a process, and SIGIO, which reports
+ * input on a connection, and stores the previous signal mask in `*before`. A CGI calls it so that
+ * it does not end between a call to the platform and the database write that records it. The web
+ * server waits several seconds before it sends SIGKILL. */
 void signals_block(sigset_t *before);
 
 /* Restores the signal mask `*before`, which delivers the pending signals. */

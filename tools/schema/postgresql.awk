@@ -2,9 +2,9 @@
 #
 # Types: INTEGER is BIGINT, BLOB is BYTEA, TEXT is ordered by bytes as in SQLite. A reference to a
 # table that is created later becomes an ALTER TABLE at the end. STRICT, WITHOUT ROWID and comments
-# are left out. The values of a column in a CHECK, which schema.sql divides for SQLite, are one list.
-# A trigger, which has one statement, calls a function; all triggers of the schema have the same
-# statement.
+# are left out. The values of a column in a CHECK, which schema.sql divides for SQLite, are one
+# list. A trigger, which has one statement, calls a function; all triggers of the schema have the
+# same statement.
 
 function trim(text) {
     gsub(/^[ \t\n]+|[ \t\n]+$/, "", text)
