@@ -174,8 +174,22 @@ async function requestsDuring(page, work) {
     return count;
 }
 
+// Returns a function that waits until the requests which are under way, and those that follow on
+// their answers, have ended.
+function requestsEnd(page) {
+    const pending = new Set();
+    page.on('request', (request) => pending.add(request));
+    for (const end of ['requestfinished', 'requestfailed'])
+        page.on(end, (request) => pending.delete(request));
+    return async () => {
+        for (let quiet = 0; quiet < 2; quiet = pending.size ? 0 : quiet + 1)
+            await new Promise((resolve) => setTimeout(resolve, 200));
+    };
+}
+
 // A hidden tab sends nothing; one that is shown again asks at once.
 exports.hidden = async ({page, logIn, open, step}, address) => {
+    const ended = requestsEnd(page);
     await page.clock.install();
     await page.addInitScript(() => {
         let isHidden = false;
@@ -192,6 +206,7 @@ exports.hidden = async ({page, logIn, open, step}, address) => {
     assert.ok(seen >= 1, 'the page does not poll at all');
     step('a hidden one does not');
     await page.evaluate(() => window.hide(true));
+    await ended();
     assert.equal(await requestsDuring(page, () => page.clock.runFor(600000)), 0);
     step('shown again');
     assert.ok(await requestsDuring(page, async () => {
