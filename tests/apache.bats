@@ -52,6 +52,7 @@ slow_answer() {
 # Expects at least one such request in the access log, and that Apache measured from LEAST to MOST ms
 # for each: assert_took LEAST MOST 'METHOD PATH' STATUS [DIRECTORY-OF-APACHE]
 assert_took() {
+    eventually grep -qF "\"$3 HTTP/1.1\" $4 " "${5-$STACK/apache}/switchboard_access.log"
     awk -v least="$1" -v most="$2" -v request="\"$3 HTTP/1.1\" $4" 'at = index($0, request) {
             split(substr($0, at + length(request)), field, " ")
             found++
@@ -88,7 +89,8 @@ assert_apache_error() {
     [[ $(header X-Request-Id) =~ ^[A-Za-z0-9._@-]{1,64}$ ]] || fail_answer 'expected an X-Request-Id'
 }
 
-# Expects that the access log has the X-Request-Id of the last answer.
+# Expects that the access log has the X-Request-Id of the last answer. Apache writes the line after
+# it has sent the answer.
 assert_named_in_access_log() { # LOG
     eventually grep -qF " $(header X-Request-Id) " "$1"
 }
@@ -478,8 +480,8 @@ named_otherwise() {
     request GET "/v2/health?hub.verify_token=seekritquery"
     request GET "/v2/a%2Fb?seekritquery=1"
     api GET "/v2/me?x=seekritquery" -H 'Referer: http://x/?seekritquery'
-    grep -q '"GET /v2/health HTTP/1.1" 200 ' "$log"
-    grep -q '"GET /v2/me HTTP/1.1" 200 ' "$log"
+    eventually grep -q '"GET /v2/health HTTP/1.1" 200 ' "$log"
+    eventually grep -q '"GET /v2/me HTTP/1.1" 200 ' "$log"
     if grep -h -e seekritquery -e "$TOKEN" "$log" "$STACK/apache/error.log"; then
         fail "a secret is in a log"
     fi
@@ -751,13 +753,13 @@ half_closed_request() {
     local log=$BATS_FILE_TMPDIR/stand-ins/apache/switchboard_access.log
     stand_in /v2/me
     assert_error 500 INTERNAL_ERROR "(X-Request-Id: $(header X-Request-Id))"
-    grep -qF " $(header X-Request-Id) " "$log"
+    assert_named_in_access_log "$log"
     request GET /v2/health -H 'X-Request-Id: of-the-client'
     assert_header X-Request-Id of-the-client
-    grep -qF ' of-the-client "' "$STACK/apache/switchboard_access.log"
+    eventually grep -qF ' of-the-client "' "$STACK/apache/switchboard_access.log"
     request GET /v2/a%2Fb
     assert_status 404
-    grep -qF " $(header X-Request-Id) " "$STACK/apache/switchboard_access.log"
+    assert_named_in_access_log "$STACK/apache/switchboard_access.log"
 }
 
 @test "apache.conf can be included in several virtual hosts, and a Define is for one of them" {

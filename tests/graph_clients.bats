@@ -153,7 +153,7 @@ compared() {
 
 @test "no log contains the token of the API, and the platform does not receive it" {
     local logs=("$LOG" "$STACK"/apache/*log "$STACK"/apache/*.log "$STACK/sandbox.log")
-    grep -q "/v23.0/$LINE/messages" "$STACK/apache/switchboard_access.log"
+    eventually grep -q "/v23.0/$LINE/messages" "$STACK/apache/switchboard_access.log"
     refute grep -F "$TOKEN" "${logs[@]}" "$FRONT/platform.requests"
 }
 
