@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # Texts that are known to break programs, in every field: valid text is passed on unchanged, invalid text is
-# refused, and none is interpreted as anything else. Over fcgi, because most of the CPU time of these thousands of
-# bodies over cgi is that of programs that start.
-# transports: fcgi
+# refused, and none is interpreted as anything else. Over cgi, where each of these thousands of bodies starts a
+# program, one of eight is sent; with TEST_FULL, all.
+# transports: cgi fcgi
 # starts first
 load helpers/all
 load helpers/routes
@@ -28,18 +28,27 @@ bodies() {
 END
 }
 
+# Passes the requests on, or over cgi one of eight and those whose path contains WORD: some_requests [WORD]
+some_requests() {
+    if [[ $TRANSPORT == fcgi || -n ${TEST_FULL-} ]]; then
+        cat
+    else
+        awk -v word="${1-}" 'NR % 8 == 0 || (word != "" && index($0, word))'
+    fi
+}
+
 @test "in every string of every body" {
     local count
     new_requests
     bodies | jq -c --slurpfile strings "$STRINGS" --arg line "$LINE" '
         . as $route | $strings[0][] as $string
         | ({phoneNumberId: $line, to: "15551230000"} + $route.body | walk(if . == "T" then $string else . end)) as $body
-        | {path: $route.path, method: "POST", body: ($body | tojson)}' >"$batch/requests"
+        | {path: $route.path, method: "POST", body: ($body | tojson)}' | some_requests send/text >"$batch/requests"
     # and fields that hold the name or id of something
     jq -nc --slurpfile strings "$STRINGS" --arg line "$LINE" '$strings[0][] as $string
         | {phoneNumberId: $line, to: "15551230000", text: "x"}
         | (.phoneNumberId = $string), (.to = $string), (.recipient = $string), (.contextMessageWamid = $string), (.[$string] = "x")
-        | {path: "/v2/messages/send/text", method: "POST", body: tojson}' >>"$batch/requests"
+        | {path: "/v2/messages/send/text", method: "POST", body: tojson}' | some_requests >>"$batch/requests"
     count=$(wc -l <"$batch/requests")
     add_requests <"$batch/requests"
     perform
