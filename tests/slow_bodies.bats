@@ -89,9 +89,12 @@ is_settled() {
     (($(count_cgis) <= crowd))
 }
 
-# The number of connections of a program's pool, accepted or waiting.
+# The number of connections of a program's pool in this stack, accepted or waiting.
 connections_of() {
-    awk -v path="/$1.sock" '$6 != "01" && $8 ~ path"$" { n++ } END { print n + 0 }' /proc/net/unix
+    local sockets
+    sockets=$(cat "$STACK/apache/sockets" 2>/dev/null || printf '%s' "$STACK/apache")
+    [[ $TRANSPORT == cgi ]] || grep -qF " $sockets/$1.sock" /proc/net/unix || fail 'the pool has no socket'
+    awk -v path="$sockets/$1.sock" '$6 != "01" && $8 == path { n++ } END { print n + 0 }' /proc/net/unix
 }
 
 # No pool has a connection. A slow client that reached its pool would have one for as long as it sends.

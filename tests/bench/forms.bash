@@ -47,7 +47,7 @@ row_forms() {
 
 stop_forms() {
     local name
-    for name in static-kept static-kept; do
+    for name in static kept static-kept; do
         [[ ! -d $world/$name-fcgi ]] ||
             "$root/tools/private-apache" stop --dir "$world/$name-fcgi" || true
     done

@@ -159,20 +159,20 @@ check_webhooks() {
 
 # Delivery of events to a minimal FastCGI program that answers 200, to one webhook and to 1,000.
 row_events() {
-    local events=3000 started ended left
+    local events=3000 began ended left
     configure_webhook
     stop_courier
     "$BENCH_BIN/webhooks" $events events "$app_secret" "$waba" "$line" >"$world/webhooks"
     post_webhooks "$world/webhooks"
     left=$(pending_events)
-    started=$(now_ms)
+    began=$(now_ms)
     start_courier
     until (($(pending_events) == 0)); do
-        (($(now_ms) - started < 120000)) || die 'the events were not delivered in two minutes'
+        (($(now_ms) - began < 120000)) || die 'the events were not delivered in two minutes'
         sleep 0.05
     done
     ended=$(now_ms)
-    fact "events delivered in a second ($left waiting)" $((left * 1000 / (ended - started))) /s
+    fact "events delivered in a second ($left waiting)" $((left * 1000 / (ended - began))) /s
     compare_webhooks $events
 }
 
