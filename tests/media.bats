@@ -834,21 +834,12 @@ assert_replayed() { # [STATUS]
     local key photo
     photo=$(photo)
     new_key
-    hold_answer
-    (
-        answer_dir=$BATS_TEST_TMPDIR/slow
-        mkdir "$answer_dir"
-        upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
-        printf '%s' "$status" >"$answer_dir/status"
-    ) 3>&- &
-    eventually something_sent
+    begin_held upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
     upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
     assert_error 409 VALIDATION_ERROR 'still running'
     assert_json .details '{"outcome":"running"}'
     assert_header Retry-After 1
-    answer_now
-    wait
-    assert_equal "$(cat "$BATS_TEST_TMPDIR/slow/status")" 200
+    end_held 200
     db "UPDATE idempotency SET status = NULL, answer = NULL, created_at = created_at - 3600000 WHERE key = '$key'"
     upload_raw "$photo" image/jpeg -H "Idempotency-Key: $key"
     assert_error 409 VALIDATION_ERROR

@@ -1022,20 +1022,11 @@ END
 
 @test "a send that waits for the platform does not block a checkpoint that truncates the write-ahead log" {
     only_on_sqlite 'it is about the write-ahead log of SQLite'
-    hold_answer
     db "UPDATE user SET email = email" # so that the write-ahead log is not empty
-    (
-        answer_dir=$BATS_TEST_TMPDIR/slow
-        mkdir "$answer_dir"
-        send text "{$who,\"text\":\"x\"}"
-        printf '%s' "$status" >"$answer_dir/status"
-    ) 3>&- &
-    eventually something_sent
+    begin_held send text "{$who,\"text\":\"x\"}"
     assert_equal "$(db 'PRAGMA wal_checkpoint(TRUNCATE)')" '0|0|0'
-    [[ ! -e $BATS_TEST_TMPDIR/slow/status ]] || fail 'the platform answered too early'
-    answer_now
-    wait
-    assert_equal "$(cat "$BATS_TEST_TMPDIR/slow/status")" 200
+    [[ ! -e $BATS_TEST_TMPDIR/held/status ]] || fail 'the platform answered too early'
+    end_held 200
 }
 
 # --- 5.6: phoneNumberId ---
@@ -2058,21 +2049,12 @@ END
 
 @test "a send whose first request is running is 409 with Retry-After, one of unknown outcome 409 without" {
     local key="key-$RANDOM$RANDOM"
-    hold_answer
-    (
-        answer_dir=$BATS_TEST_TMPDIR/slow
-        mkdir "$answer_dir"
-        send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
-        printf '%s' "$status" >"$answer_dir/status"
-    ) 3>&- &
-    eventually something_sent
+    begin_held send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_error 409 VALIDATION_ERROR 'still running'
     assert_json .details '{"outcome":"running"}'
     assert_header Retry-After 1
-    answer_now
-    wait
-    assert_equal "$(cat "$BATS_TEST_TMPDIR/slow/status")" 200
+    end_held 200
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
     assert_status 200
     assert_header Idempotent-Replayed true

@@ -31,6 +31,15 @@ old_database() {
     sqlite3 "$1" "PRAGMA application_id = $application; PRAGMA user_version = $2"
 }
 
+# Adds a user with an account and a line, in any version.
+add_line() {
+    db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
+        INSERT INTO account (id, user_id, waba_id, name, created_at)
+            VALUES ('acc_1', 'usr_1', '1', 'A', 1);
+        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
+            is_coexisting, created_at) VALUES ('lin_1', 'acc_1', '1', '+1', 1, 0, 1)"
+}
+
 # The schema of a database in a canonical order: columns, keys, references, checks, indexes, STRICT,
 # triggers.
 # Comments, spaces and the order of columns are left out: describe FILE
@@ -100,11 +109,8 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
 
 @test "the migration counts the replies to flows that arrived in earlier versions" {
     old_database "$DB" 1
-    db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
-        INSERT INTO account (id, user_id, waba_id, name, created_at) VALUES ('acc_1', 'usr_1', '1', 'A', 1);
-        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, created_at)
-            VALUES ('lin_1', 'acc_1', '1', '+1', 1, 0, 1);
-        INSERT INTO contact (id, account_id, phone, created_at, updated_at) VALUES ('con_1', 'acc_1', '1', 1, 1);
+    add_line
+    db "INSERT INTO contact (id, account_id, phone, created_at, updated_at) VALUES ('con_1', 'acc_1', '1', 1, 1);
         INSERT INTO thread VALUES ('thr_1', 'lin_1', 'con_1', 1, 1);
         WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 9)
         INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp,
@@ -118,11 +124,8 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
 
 @test "the migration to version 4 finds the last inbound message, and indexes the words of every contact" {
     old_database "$DB" 3
-    db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
-        INSERT INTO account (id, user_id, waba_id, name, created_at) VALUES ('acc_1', 'usr_1', '1', 'A', 1);
-        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, created_at)
-            VALUES ('lin_1', 'acc_1', '1', '+1', 1, 0, 1);
-        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1234)
+    add_line
+    db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1234)
         INSERT INTO contact (id, account_id, phone, name, created_at, updated_at)
             SELECT printf('con_%04d', n), 'acc_1', 15550000000 + n, 'Zoë Nº' || n, 1, 1 FROM n;
         INSERT INTO thread SELECT 'thr' || substr(id, 4), 'usr_1', 'lin_1', id, 1, 9 FROM contact WHERE id < 'con_0003';
@@ -144,12 +147,8 @@ freeze the new schema as tests/schemas/v$((newest + 1)).sql."
 @test "the migration counts the usage of the messages and statuses that are stored" {
     local hour=3600000
     old_database "$DB" 3
-    db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
-        INSERT INTO account (id, user_id, waba_id, name, created_at)
-            VALUES ('acc_1', 'usr_1', '1', 'A', 1);
-        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
-            is_coexisting, created_at) VALUES ('lin_1', 'acc_1', '1', '+1', 1, 0, 1);
-        INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+    add_line
+    db "INSERT INTO contact (id, account_id, phone, created_at, updated_at)
             VALUES ('con_1', 'acc_1', '1', 1, 1);
         INSERT INTO thread VALUES ('thr_1', 'usr_1', 'lin_1', 'con_1', 1, 1);
         CREATE TEMP TABLE m (id, way, source, hour);
@@ -346,12 +345,8 @@ whk_c|usr_c||event|||||||||||9|9|'
 @test "version 7 keeps the counts of usage, and checks the same values as version 6" {
     local before value table column
     old_database "$DB" 6
-    db "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
-        INSERT INTO account (id, user_id, waba_id, name, created_at)
-            VALUES ('acc_1', 'usr_1', '1', 'A', 1);
-        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
-            is_coexisting, created_at) VALUES ('lin_1', 'acc_1', '1', '+1', 1, 0, 1);
-        INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+    add_line
+    db "INSERT INTO contact (id, account_id, phone, created_at, updated_at)
             VALUES ('con_1', 'acc_1', '1', 1, 1);
         INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
             VALUES ('thr_1', 'usr_1', 'lin_1', 'con_1', 1, 1);

@@ -46,6 +46,26 @@ answer_now() {
     sandbox DELETE faults '' silent
 }
 
+# Makes a request in the background whose call of the platform is held back, and waits until the
+# platform has that call: begin_held COMMAND...
+begin_held() {
+    hold_answer
+    (
+        answer_dir=$BATS_TEST_TMPDIR/held
+        mkdir "$answer_dir"
+        "$@"
+        printf '%s' "$status" >"$answer_dir/status"
+    ) 3>&- &
+    eventually something_sent
+}
+
+# Has the platform answer the request of begin_held, and expects its status: end_held STATUS
+end_held() {
+    answer_now
+    wait
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/held/status")" "$1"
+}
+
 # Sets the platform's next answer, byte for byte: platform_answers STATUS TEXT
 platform_answers() {
     fault "$(gojq -nc --argjson status "$1" --arg body "$2" \
