@@ -331,7 +331,7 @@ audit: ## print and check what each executable can do; V=1 prints every trial, O
 	@OUT=$(OUT) OBJECTS=$(BUILD) ASK=$(BUILD)/helpers/ask VERBOSE=$(V) ONLY='$(ONLY)' \
 	    tests/audit
 
-bench: ## measure against bare programs and Node, 20 minutes
+bench: ## measure against bare programs and Node, over half an hour
 	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES) $(STATIC_PACKAGES) \
 	    postgresql-15 libpq-dev
 	@$(BUILD_ALL) STATIC_CURL=1 all

@@ -19,8 +19,8 @@
 /* Returns in each process that the parent forks, as a child process of the pool, which must be a
  * subreaper (PR_SET_CHILD_SUBREAPER). The process gets SIGTERM when the pool ends. `load`, which
  * may be NULL, is called in the parent before the first fork; its result is ignored, because each
- * process calls it too and finds the same failure. Without the variable it returns at
- * once and calls nothing. */
+ * process calls it too and finds the same failure. Without the variable it returns at once and
+ * calls nothing. */
 void prefork(bool (*load)(void));
 
 #endif
