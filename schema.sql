@@ -366,6 +366,7 @@ CREATE TABLE webhook (
     event_types     TEXT,                                     -- NULL: all but message.status
     line_ids        TEXT,                                     -- lin_...; NULL: all lines
     fields          TEXT,                                     -- of changes; NULL: messages; '*': all
+    updates         TEXT,                                     -- messages, statuses, echoes; NULL: all
     splits_messages INTEGER NOT NULL DEFAULT 0 CHECK (splits_messages IN (0, 1)),
     paused_at       INTEGER,                                  -- set by the user: nothing is sent
     failing_since   INTEGER,                                  -- first failure after the last success

@@ -65,7 +65,7 @@ refuses() {
     [[ $(code_of) =~ ^[0-9a-f]{64}$ ]]
     assert_that ".data | del(.id, .code, .createdAt, .updatedAt) == {name: \"\", kind: \"event\",
         url: \"https://example.org/hook\", eventTypes: null, phoneNumberIds: null, fields: null,
-        splitMessages: false, state: \"active\", isFirst: true, pausedAt: null, failingSince: null,
+        updates: null, splitMessages: false, state: \"active\", isFirst: true, pausedAt: null, failingSince: null,
         suspendedAt: null, nextProbeAt: null, pendingEvents: 0, deadEvents: 0}"
     assert_that '.data.createdAt == .data.updatedAt'
     assert_nothing_sent
@@ -125,11 +125,12 @@ refuses() {
 @test "what belongs to the other kind is 400, and null and false are not" {
     local route=(POST /v2/webhooks) url='"url":"https://a.example/"'
     refuses "{$url,\"fields\":[\"messages\"]}" fields 'is for webhooks of the kind forward alone: leave it out'
+    refuses "{$url,\"updates\":[\"messages\"]}" updates 'is for webhooks of the kind forward alone: leave it out'
     refuses "{$url,\"splitMessages\":true}" splitMessages 'is for webhooks of the kind forward alone'
     refuses "{$url,\"verifyToken\":\"x\"}" verifyToken 'is for webhooks of the kind forward alone'
     refuses "{$url,\"kind\":\"forward\",\"verifyToken\":\"x\",\"eventTypes\":[\"lead.created\"]}" eventTypes \
         'is for webhooks of the kind event alone'
-    add_webhook "{$url,\"fields\":null,\"splitMessages\":false}"
+    add_webhook "{$url,\"fields\":null,\"updates\":null,\"splitMessages\":false}"
     assert_json .data.splitMessages false
 }
 
@@ -143,9 +144,10 @@ refuses() {
 # --- the verification of the kind forward ---
 
 @test "a webhook of the kind forward is verified as the platform does, and its token is not stored (4.7.2)" {
-    add_forward good '"fields":["messages","account_update"],"splitMessages":true'
+    add_forward good '"fields":["messages","account_update"],"updates":["messages","echoes"],"splitMessages":true'
     assert_json .data.kind forward
     assert_json .data.fields '["messages","account_update"]'
+    assert_json .data.updates '["messages","echoes"]'
     assert_json .data.splitMessages true
     assert_json .data.isFirst false
     grep -qE '^GET /good\?hub\.mode=subscribe&hub\.verify_token=v3rify-token&hub\.challenge=[0-9]+ HTTP/1\.1$' \
@@ -371,6 +373,10 @@ unverified() {
     refuses '{"eventTypes":["message.status","message.status"]}' 'eventTypes[1]' 'is in the list already'
     refuses "{\"phoneNumberIds\":[\"$OTHER_LINE\"]}" 'phoneNumberIds[0]' 'is no phoneNumberId of your lines'
     refuses '{"fields":["messages"]}' fields 'is for webhooks of the kind forward alone'
+    refuses '{"updates":["messages"]}' updates 'is for webhooks of the kind forward alone'
+    refuses '{"updates":["statuses","statuses"]}' 'updates[1]' 'is in the list already'
+    refuses '{"updates":["reactions"]}' 'updates[0]' 'must be messages, statuses or echoes'
+    refuses '{"updates":[]}' updates 'must hold at least 1 item'
     refuses '{"splitMessages":true}' splitMessages 'is for webhooks of the kind forward alone'
     refuses '{"verifyToken":"x"}' verifyToken 'is for webhooks of the kind forward alone'
     refuses '{"code":""}' code 'must not be empty'
@@ -384,7 +390,10 @@ unverified() {
 @test "a new url of the kind forward is verified again, and the present one only with a token" {
     add_forward good
     rm "$HOOK_DIR"/*.head
-    change_webhook '"fields":["messages","flows"],"splitMessages":true'
+    change_webhook '"fields":["messages","flows"],"updates":["statuses"],"splitMessages":true'
+    assert_json .data.updates '["statuses"]'
+    change_webhook '"updates":null'
+    assert_json .data.updates null
     assert_json .data.fields '["messages","flows"]'
     change_webhook "\"url\":\"$HOOK_URL/good\""
     assert_success

@@ -359,6 +359,35 @@ post_of_three() {
     assert_forwarded A 1 "$text"
 }
 
+# --- some of messages, statuses and echoes ---
+
+# bats test_tags=route
+@test "updates: a webhook for messages alone gets no statuses, and the bytes of what is left stay" {
+    local message status text=() number
+    forward A / '"updates":["messages"]'
+    message=$(message wamid.u $P1 $B1 '"type":"text","text":{"body":"M\u00fc \/"}')
+    status='{"id":"wamid.o1","status":"sent","timestamp":"1780000000","recipient_id":"16505550001"}'
+    take "$(payload "$(change messages "\"statuses\":[$status]")")"
+    text[1]=" $(payload "$(change messages "\"messages\":[$message]")") "
+    take "${text[1]}"
+    take "$(payload "$(change messages "\"messages\":[$message],\"statuses\":[$status]")" \
+        "$(change messages "\"statuses\":[$status]")")"
+    text[2]=$(payload "$(change messages "\"messages\":[$message]")")
+    courier_once
+    assert_equal "$(received A | tr '\n' ' ') $(count event 'is_forward = 1')" '1 2  2'
+    number=$(grep -lc '^ ' "$A_DIR"/*.body)
+    number=$(basename "$number" .body)
+    assert_forwarded A "$number" "${text[1]}"
+    assert_forwarded A $((3 - number)) "${text[2]}"
+    assert_signed A
+    # all of them again, after null
+    request PATCH "/v2/webhooks/$webhook" --as "$A_TOKEN" -d '{"updates":null}'
+    assert_success
+    take "$(payload "$(change messages "\"statuses\":[${status/sent/read}]")")"
+    courier_once
+    assert_equal "$(received_count A)" 3
+}
+
 # --- beside events ---
 
 @test "a user with a webhook of each kind gets the event and the POST, with sequences of their own" {

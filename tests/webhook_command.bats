@@ -49,7 +49,7 @@ add_forward() {
     add_webhook "$EMAIL" https://a.example/hook
     assert_equal "$(shown 'del(.id, .createdAt, .updatedAt)')" "$(jq -nc --arg email "$EMAIL" '{email: $email,
         name: "", kind: "event", url: "https://a.example/hook", eventTypes: null, phoneNumberIds: null, fields: null,
-        splitMessages: false, state: "active", isFirst: true, pausedAt: null, failingSince: null, suspendedAt: null,
+        updates: null, splitMessages: false, state: "active", isFirst: true, pausedAt: null, failingSince: null, suspendedAt: null,
         nextProbeAt: null, pendingEvents: 0, deadEvents: 0}')"
     done_quietly webhook show "$webhook"
     ! grep -qF "$code" "$body" || fail 'the code is printed again'
@@ -77,8 +77,8 @@ add_forward() {
 }
 
 @test "webhook add --kind forward verifies the URL, and stores no token" {
-    add_forward --fields messages,account_update --split
-    assert_equal "$(shown '[.kind, .fields, .splitMessages, .isFirst]')" '["forward",["messages","account_update"],true,false]'
+    add_forward --fields messages,account_update --updates messages,echoes --split
+    assert_equal "$(shown '[.kind, .fields, .updates, .splitMessages, .isFirst]')" '["forward",["messages","account_update"],["messages","echoes"],true,false]'
     grep -q '^GET /good?hub\.mode=subscribe&hub\.verify_token=v3rify-token&' "$HOOK_DIR/1.head"
     assert_equal "$(count_in_database v3rify-token)" 0
     add_forward --fields all
@@ -104,6 +104,8 @@ add_forward() {
     usage_error '--lines `x` must be all, or' webhook add "$EMAIL" https://a.example/ --lines x
     usage_error '--fields `Messages` must be default, all, or fields' webhook add "$EMAIL" https://a.example/ --fields Messages
     usage_error '--fields is for webhooks of the kind forward' webhook add "$EMAIL" https://a.example/ --fields messages
+    usage_error '--updates `messages,seen` must be all, or some of messages,statuses,echoes, each once' webhook add "$EMAIL" https://a.example/ --updates messages,seen
+    usage_error '--updates is for webhooks of the kind forward' webhook add "$EMAIL" https://a.example/ --updates messages
     usage_error '--split is for webhooks of the kind forward' webhook add "$EMAIL" https://a.example/ --split
     usage_error '--types is for webhooks of the kind event' webhook add "$EMAIL" https://a.example/ --kind forward --types lead.created
     fails_with "the user has no line $OTHER_LINE; \`switchboard line list\` shows all" \
@@ -175,6 +177,7 @@ $webhook $OTHER_EMAIL - event https://b.example/ active 0 0"
     refute grep -q "^split" "$body"
     add_forward --split --lines "$LINE"
     done_quietly webhook show "$webhook"
+    assert_equal "$(sed -n 's/^updates *//p' "$body")" 'all (default)'
     assert_equal "$(sed -n 's/^fields *//p' "$body")" 'messages (default)'
     assert_equal "$(sed -n 's/^lines *//p' "$body")" "$LINE"
     assert_equal "$(sed -n 's/^split *//p' "$body")" yes
@@ -202,8 +205,10 @@ $webhook $OTHER_EMAIL - event https://b.example/ active 0 0"
 
 @test "webhook change of the kind forward verifies a new URL" {
     add_forward --split
-    done_quietly webhook change "$webhook" --no-split --fields all
-    assert_equal "$(shown '[.splitMessages, .fields]')" '[false,["*"]]'
+    done_quietly webhook change "$webhook" --no-split --fields all --updates statuses
+    assert_equal "$(shown '[.splitMessages, .fields, .updates]')" '[false,["*"],["statuses"]]'
+    done_quietly webhook change "$webhook" --updates all
+    assert_equal "$(shown .updates)" null
     done_quietly webhook change "$webhook" "$HOOK_URL/good"
     usage_error 'give either --split or --no-split' webhook change "$webhook" --split --no-split
     answers HOOK other 'verify x'

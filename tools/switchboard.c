@@ -50,6 +50,8 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_UNREGISTERED] = {"--unregistered", VALUE_NONE,
                              "the line is not registered with the platform yet"},
     [OPTION_UNTIL] = {"--until", VALUE_TIME, "only what was created before that time"},
+    [OPTION_UPDATES] = {"--updates", VALUE_UPDATES,
+                        "some of messages, statuses and echoes; default: all"},
     [OPTION_URL] = {"--url", VALUE_URL, "the URL of the gateway; default: public_url"},
     [OPTION_VERIFY_TOKEN_FILE] = {"--verify-token-file", VALUE_FILE,
                                   "a file with the verify token; default: standard input"},
@@ -197,16 +199,18 @@ const struct command commands[] = {
     {.noun = "webhook", .verb = "add", .needs = NEEDS_STORE, .run = webhook_add,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_HOOK_URL},
      .options = OPTION(KIND) | OPTION(VERIFY_TOKEN_FILE) | OPTION(NAME) | OPTION(TYPES) |
-                OPTION(LINES) | OPTION(FIELDS) | OPTION(SPLIT),
+                OPTION(LINES) | OPTION(FIELDS) | OPTION(UPDATES) | OPTION(SPLIT),
      .summary = "add a webhook to a user and print its id and its code, once",
      .details = "The kind event gets the gateway's events; --types selects some. The kind forward\n"
-                "gets the platform's POSTs; --fields and --split are for it. Its URL is verified as\n"
-                "the platform does, with the verify token, one line of --verify-token-file or of\n"
-                "standard input. The token is not stored. The code signs what is posted."},
+                "gets the platform's POSTs; --fields, --updates and --split are for it. Its URL is\n"
+                "verified as the platform does, with the verify token, one line of\n"
+                "--verify-token-file or of standard input. The token is not stored. The code signs\n"
+                "what is posted."},
     {.noun = "webhook", .verb = "change", .needs = NEEDS_STORE, .run = webhook_change,
      .min_operands = 1, .max_operands = 2, .operands = {VALUE_WEBHOOK_ID, VALUE_HOOK_URL},
      .options = OPTION(VERIFY_TOKEN_FILE) | OPTION(NAME) | OPTION(TYPES) | OPTION(LINES) |
-                OPTION(FIELDS) | OPTION(SPLIT) | OPTION(NO_SPLIT) | OPTION(NEW_CODE),
+                OPTION(FIELDS) | OPTION(UPDATES) | OPTION(SPLIT) | OPTION(NO_SPLIT) |
+                OPTION(NEW_CODE),
      .summary = "change the URL of a webhook, what it gets, or its code",
      .details = "A URL, the present one too, ends a suspension. A new URL of the kind forward is\n"
                 "verified, as by `switchboard webhook add`. The replaced code of --new-code signs\n"

@@ -18,6 +18,8 @@ static const struct text_rule token_rule = {.meaning = "a verify token of at mos
      .max = WEBHOOK_LINES_MOST},                                                                   \
     {.name = "fields", .type = FIELD_STRINGS, .may_be_null = true, .min = 1,                       \
      .max = WEBHOOK_FIELDS_MOST, .rule = &webhook_field_rule, .example = "messages"},              \
+    {.name = "updates", .type = FIELD_STRINGS, .may_be_null = true, .min = 1, .max = 3,            \
+     .values = webhook_updates},                                                                   \
     {.name = "splitMessages", .type = FIELD_BOOLEAN},                                              \
     {.name = "verifyToken", .type = FIELD_STRING, .rule = &token_rule, .example = "v3rify"},       \
     {.name = "paused", .type = FIELD_BOOLEAN},                                                     \
@@ -108,6 +110,7 @@ static void check_kind(struct request *rq, struct issues *issues,
                    present->kind);
     else if (!input->is_forward) {
         refuse_member(rq, issues, "fields", DESTINATION_FORWARD);
+        refuse_member(rq, issues, "updates", DESTINATION_FORWARD);
         refuse_member(rq, issues, "splitMessages", DESTINATION_FORWARD);
         refuse_member(rq, issues, "verifyToken", DESTINATION_FORWARD);
     } else {
@@ -129,6 +132,13 @@ static void read_fields(struct request *rq, struct issues *issues, struct destin
                         "stands for all fields: leave the other ones out, or leave it out");
     to->sets_fields = list.is_given;
     to->fields = join(rq->arena, &list);
+}
+
+static void read_updates(struct request *rq, struct issues *issues, struct destination_change *to) {
+    const struct list list = read_list(rq, "updates");
+    refuse_duplicate(rq, issues, &list);
+    to->sets_updates = list.is_given;
+    to->updates = join(rq->arena, &list);
 }
 
 static void read_event_types(struct request *rq, struct issues *issues,
@@ -211,6 +221,7 @@ int destination_input_read(struct request *rq, const struct store_destination *p
     if (read_lines(rq, &issues, &input->change))
         return -1;
     read_fields(rq, &issues, &input->change);
+    read_updates(rq, &issues, &input->change);
     check_kind(rq, &issues, present, input);
     return fail_on_issues(rq, &issues);
 }

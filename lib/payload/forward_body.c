@@ -13,6 +13,7 @@ enum {
 struct kept_change {
     struct json entry, changes;
     struct json change; /* absent: the entry has no changes */
+    unsigned unwanted;  /* the arrays of its value that are left out: bits of update_arrays */
     bool is_last;       /* of its entry */
 };
 
@@ -61,6 +62,39 @@ static bool is_excluded(const struct forward_selection *selection, const char *w
     return false;
 }
 
+/* The arrays of a value that hold what webhooks select as `updates` and what is split. */
+static const struct update_array {
+    const char *word, *name; /* of `updates`; of the array */
+} update_arrays[] = {
+    {"messages", "messages"}, {"statuses", "statuses"}, {"echoes", "message_echoes"}};
+
+enum { UPDATE_ARRAYS = sizeof update_arrays / sizeof *update_arrays };
+
+/* A value's array of that name; absent when it is something else. */
+static struct json update_array(struct json value, size_t i) {
+    struct json array = json_get(value, update_arrays[i].name);
+    return json_type(array) == JSON_ARRAY ? array : (struct json){0};
+}
+
+/* The arrays of the value that `updates` does not have. */
+static unsigned unwanted_arrays(const struct maker *m, struct json value) {
+    const char *updates = m->selection->updates;
+    unsigned unwanted = 0;
+    for (size_t i = 0; updates && i < UPDATE_ARRAYS; i++)
+        if (!slice_has_word(slice_of(updates), ' ', slice_of(update_arrays[i].word)) &&
+            json_is(json_get(value, update_arrays[i].name)))
+            unwanted |= 1U << i;
+    return unwanted;
+}
+
+/* Whether the value has elements in one of the other arrays. */
+static bool has_wanted_element(struct json value, unsigned unwanted) {
+    for (size_t i = 0; i < UPDATE_ARRAYS; i++)
+        if (!(unwanted >> i & 1) && json_is(json_first(update_array(value, i))))
+            return true;
+    return false;
+}
+
 static bool is_wanted(const struct maker *m, const char *waba_id, struct json change) {
     const struct forward_selection *selection = m->selection;
     const char *line = line_of(change, m->arena);
@@ -84,6 +118,18 @@ static void keep_change(struct maker *m, const struct kept_change *kept) {
     buffer_add(&m->kept, kept, sizeof *kept);
 }
 
+/* Keeps what is wanted of the change. */
+static void keep_wanted(struct maker *m, const char *waba_id, struct kept_change *kept) {
+    struct json value = json_get(kept->change, "value");
+    bool is_kept = is_wanted(m, waba_id, kept->change);
+    kept->unwanted = is_kept ? unwanted_arrays(m, value) : 0;
+    if (kept->unwanted)
+        is_kept = has_wanted_element(value, kept->unwanted);
+    m->has_left_out |= !is_kept || kept->unwanted;
+    if (is_kept)
+        keep_change(m, kept);
+}
+
 /* The changes kept so far. */
 static struct kept_change *kept_changes(const struct maker *m, size_t *count) {
     *count = m->kept.n / sizeof(struct kept_change);
@@ -100,10 +146,7 @@ static void keep_entry(struct maker *m, const char *waba_id, struct json entry) 
         keep_change(m, &kept);
     for (kept.change = json_first(kept.changes); has_changes && json_is(kept.change);
          kept.change = json_next(kept.change))
-        if (is_wanted(m, waba_id, kept.change))
-            keep_change(m, &kept);
-        else
-            m->has_left_out = true;
+        keep_wanted(m, waba_id, &kept);
     struct kept_change *changes = kept_changes(m, &count);
     m->has_left_out |= count == before;
     if (count > before)
@@ -124,7 +167,7 @@ static void keep_entries(struct maker *m) {
     }
 }
 
-/* --- the arrays of a value that are split, and the persons in them --- */
+/* --- the persons of messages, statuses and echoes --- */
 
 /* The members of an element that name its person. */
 static const struct person_member {
@@ -141,17 +184,12 @@ static const struct person_member {
     {"message_echoes", "to_user_id", true},
 };
 
-static const char *const split_arrays[] = {"messages", "statuses", "message_echoes"};
+enum { PERSON_MEMBERS = sizeof person_members / sizeof *person_members };
 
-enum {
-    PERSON_MEMBERS = sizeof person_members / sizeof *person_members,
-    SPLIT_ARRAYS = sizeof split_arrays / sizeof *split_arrays,
-};
-
-/* A value's array of that name; absent when it is something else. */
-static struct json split_array(struct json value, size_t i) {
-    struct json array = json_get(value, split_arrays[i]);
-    return json_type(array) == JSON_ARRAY ? array : (struct json){0};
+/* An array of the change that is kept; absent when there is none. */
+static struct json kept_array(const struct kept_change *kept, size_t i) {
+    return kept->unwanted >> i & 1 ? (struct json){0}
+                                   : update_array(json_get(kept->change, "value"), i);
 }
 
 /* The id of the element's person; NULL: there is none, or one that is no id. */
@@ -177,12 +215,11 @@ static const char *order_key(const struct maker *m, struct json change, const ch
 }
 
 /* The key of a change that is not split: that of its first element. */
-static const char *first_order_key(const struct maker *m, struct json change) {
-    struct json value = json_get(change, "value");
-    for (size_t i = 0; i < SPLIT_ARRAYS; i++) {
-        struct json element = json_first(split_array(value, i));
+static const char *first_order_key(const struct maker *m, const struct kept_change *kept) {
+    for (size_t i = 0; i < UPDATE_ARRAYS; i++) {
+        struct json element = json_first(kept_array(kept, i));
         if (json_is(element))
-            return order_key(m, change, split_arrays[i], element);
+            return order_key(m, kept->change, update_arrays[i].name, element);
     }
     return NULL;
 }
@@ -210,6 +247,20 @@ static const char *wrap(const struct maker *m, const struct excerpt_value *entri
     return excerpt_end(&excerpt);
 }
 
+/* What is kept of the change. */
+static struct excerpt_value change_of(const struct maker *m, const struct kept_change *kept) {
+    struct excerpt_edit *edits = arena_alloc(m->arena, (UPDATE_ARRAYS + 1) * sizeof *edits);
+    struct excerpt_value *value = arena_alloc(m->arena, sizeof *value);
+    if (!kept->unwanted)
+        return (struct excerpt_value){.value = kept->change};
+    *value = (struct excerpt_value){json_get(kept->change, "value"), &edits[1], 0};
+    for (size_t i = 0; i < UPDATE_ARRAYS; i++)
+        if (kept->unwanted >> i & 1)
+            edits[++value->edit_count] = (struct excerpt_edit){.name = update_arrays[i].name};
+    edits[0] = (struct excerpt_edit){.name = "value", .value = value->value, .object = value};
+    return (struct excerpt_value){kept->change, edits, 1};
+}
+
 /* The entry of these changes, which are all that is kept of it. */
 static struct excerpt_value entry_of(const struct maker *m, const struct kept_change *kept,
                                      const struct excerpt_value *changes, size_t count) {
@@ -229,8 +280,8 @@ static void make_together(struct maker *m) {
     struct excerpt_value *entries = arena_alloc(m->arena, count * sizeof *entries);
     const char *key = NULL;
     for (size_t i = 0; i < count; i++) {
-        changes[i] = (struct excerpt_value){.value = kept[i].change};
-        key = key ? key : first_order_key(m, kept[i].change);
+        changes[i] = change_of(m, &kept[i]);
+        key = key ? key : first_order_key(m, &kept[i]);
         if (!kept[i].is_last)
             continue;
         entries[entry_count++] = entry_of(m, &kept[i], &changes[first], i + 1 - first);
@@ -251,7 +302,7 @@ struct card {
 struct split {
     struct maker *maker;
     const struct kept_change *kept;
-    struct json value, arrays[SPLIT_ARRAYS];
+    struct json value, arrays[UPDATE_ARRAYS];
     size_t element_count; /* of all arrays */
     struct json contacts;
     struct card *cards;
@@ -273,8 +324,8 @@ static void read_cards(struct split *split) {
 
 static struct split split_of(struct maker *m, const struct kept_change *kept) {
     struct split split = {.maker = m, .kept = kept, .value = json_get(kept->change, "value")};
-    for (size_t i = 0; i < SPLIT_ARRAYS; i++) {
-        split.arrays[i] = split_array(split.value, i);
+    for (size_t i = 0; i < UPDATE_ARRAYS; i++) {
+        split.arrays[i] = kept_array(kept, i);
         split.element_count += json_count(split.arrays[i]);
     }
     return split;
@@ -312,16 +363,16 @@ static bool edit_cards(const struct split *split, const char *array, struct json
 /* The body of one element of an array. */
 static void make_element(const struct split *split, size_t array, struct json element) {
     struct maker *m = split->maker;
-    const char *name = split_arrays[array];
+    const char *name = update_arrays[array].name;
     const struct excerpt_value item = {.value = element};
-    struct excerpt_edit edits[SPLIT_ARRAYS + 1];
+    struct excerpt_edit edits[UPDATE_ARRAYS + 1];
     size_t count = 0;
-    for (size_t i = 0; i < SPLIT_ARRAYS; i++)
+    for (size_t i = 0; i < UPDATE_ARRAYS; i++)
         if (i == array)
             edits[count++] = (struct excerpt_edit){
                 .name = name, .value = split->arrays[i], .items = &item, .item_count = 1};
-        else if (json_is(split->arrays[i]))
-            edits[count++] = (struct excerpt_edit){.name = split_arrays[i]};
+        else if (json_is(split->arrays[i]) || split->kept->unwanted >> i & 1)
+            edits[count++] = (struct excerpt_edit){.name = update_arrays[i].name};
     count += edit_cards(split, name, element, &edits[count]);
     const struct excerpt_value value = {split->value, edits, count};
     const struct excerpt_edit edit = {.name = "value", .value = split->value, .object = &value};
@@ -334,13 +385,13 @@ static void make_element(const struct split *split, size_t array, struct json el
 static void make_apart(struct maker *m, const struct kept_change *kept) {
     struct split split = split_of(m, kept);
     if (split.element_count < 2) {
-        const struct excerpt_value change = {.value = kept->change};
+        const struct excerpt_value change = change_of(m, kept);
         const struct excerpt_value entry = entry_of(m, kept, &change, 1);
-        add_recipe(m, wrap(m, &entry, 1), first_order_key(m, kept->change));
+        add_recipe(m, wrap(m, &entry, 1), first_order_key(m, kept));
         return;
     }
     read_cards(&split);
-    for (size_t i = 0; i < SPLIT_ARRAYS; i++)
+    for (size_t i = 0; i < UPDATE_ARRAYS; i++)
         for (struct json e = json_first(split.arrays[i]); json_is(e); e = json_next(e))
             make_element(&split, i, e);
 }

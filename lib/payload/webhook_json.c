@@ -36,6 +36,7 @@ void webhook_json_write(struct json_writer *out, const struct store_destination 
     write_words(out, "eventTypes", webhook->event_types);
     write_lines(out, "phoneNumberIds", webhook);
     write_words(out, "fields", webhook->fields);
+    write_words(out, "updates", webhook->updates);
     json_write_bool(out, "splitMessages", webhook->splits_messages);
     json_write_text(out, "state", store_destination_state(webhook));
     json_write_bool(out, "isFirst", webhook->is_first);

@@ -10,6 +10,8 @@ const char *const webhook_kinds[] = {DESTINATION_EVENT, DESTINATION_FORWARD, NUL
 const char *const webhook_event_types[] = {"message.received", "lead.created", "message.status",
                                            NULL};
 
+const char *const webhook_updates[] = {"messages", "statuses", "echoes", NULL};
+
 static const char *check_field(struct slice text) {
     static const char problem[] =
         "must be a field of the platform's webhooks, such as messages, or * for all fields";

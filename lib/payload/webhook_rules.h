@@ -17,6 +17,9 @@ extern const struct text_rule webhook_field_rule;
 
 #define WEBHOOK_ALL_FIELDS "*"
 
+/* What a webhook can select of the platform's messages, statuses and echoes; ends with NULL. */
+extern const char *const webhook_updates[];
+
 /* The label, and the secret that signs. */
 extern const struct text_rule webhook_name_rule, webhook_code_rule;
 

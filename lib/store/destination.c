@@ -17,7 +17,7 @@ const char *store_destination_state(const struct store_destination *webhook) {
 #define IS_FIRST "CASE WHEN w.id = " WEBHOOK_FIRST_OF("w.user_id") " THEN 1 ELSE 0 END"
 #define COLUMNS                                                                                    \
     "w.id, w.user_id, w.name, w.kind, w.url, w.code, w.event_types, w.fields, w.line_ids, "        \
-    "w.splits_messages, w.created_at, w.updated_at, w.paused_at, w.failing_since, "                \
+    "w.updates, w.splits_messages, w.created_at, w.updated_at, w.paused_at, w.failing_since, "     \
     "w.suspended_at, w.next_probe_at, " IS_FIRST
 
 /* The words of a list, as an array. */
@@ -43,14 +43,15 @@ static struct store_destination read_row(struct statement *s, struct arena *aren
         .event_types = column_text(s, 6, arena),
         .fields = column_text(s, 7, arena),
         .all_lines = column_is_null(s, 8),
-        .splits_messages = column_integer(s, 9) != 0,
-        .created_at = column_integer(s, 10),
-        .updated_at = column_integer(s, 11),
-        .paused_at = column_time(s, 12),
-        .failing_since = column_time(s, 13),
-        .suspended_at = column_time(s, 14),
-        .next_probe_at = column_time(s, 15),
-        .is_first = column_integer(s, 16) != 0,
+        .updates = column_text(s, 9, arena),
+        .splits_messages = column_integer(s, 10) != 0,
+        .created_at = column_integer(s, 11),
+        .updated_at = column_integer(s, 12),
+        .paused_at = column_time(s, 13),
+        .failing_since = column_time(s, 14),
+        .suspended_at = column_time(s, 15),
+        .next_probe_at = column_time(s, 16),
+        .is_first = column_integer(s, 17) != 0,
     };
     if (!row.all_lines)
         row.line_ids = words_of(arena, column_text(s, 8, arena), &row.line_count);
@@ -163,8 +164,8 @@ enum store_result store_insert_destination(struct store *store,
                                            const struct destination_change *change) {
     static struct statement s = {
         .sql = "INSERT INTO webhook (id, user_id, name, kind, url, code, event_types, line_ids, "
-               "fields, splits_messages, paused_at, created_at, updated_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12) "
+               "fields, updates, splits_messages, paused_at, created_at, updated_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13) "
                "ON CONFLICT (id) DO NOTHING"};
     bool fits = false;
     while (sql_transact(store)) {
@@ -175,7 +176,8 @@ enum store_result store_insert_destination(struct store *store,
         sql_run(store, &s, TEXT(change->id), TEXT(change->user_id),
                 TEXT(change->name ? change->name : ""), TEXT(change->kind),
                 TEXT(change->url ? change->url : ""), BLOB(sealed), TEXT(change->event_types),
-                TEXT(change->line_ids), TEXT(change->fields), INTEGER(change->splits_messages),
+                TEXT(change->line_ids), TEXT(change->fields), TEXT(change->updates),
+                INTEGER(change->splits_messages),
                 change->pauses ? INTEGER(change->now) : NO_INTEGER, INTEGER(change->now));
     }
     enum store_result result = sql_result(store);
@@ -191,13 +193,14 @@ static bool update_row(struct store *store, const struct destination_change *cha
                "fields = CASE WHEN ?8 = 1 THEN ?9 ELSE fields END, "
                "splits_messages = CASE WHEN ?10 = 1 THEN CAST(?11 AS BIGINT) "
                "  ELSE splits_messages END, "
-               "updated_at = ?12 WHERE id = ?1"};
+               "updates = CASE WHEN ?12 = 1 THEN ?13 ELSE updates END, "
+               "updated_at = ?14 WHERE id = ?1"};
     return sql_run(store, &s, TEXT(change->id), INTEGER(change->sets_name),
                    TEXT(change->name ? change->name : ""), INTEGER(change->sets_event_types),
                    TEXT(change->event_types), INTEGER(change->sets_lines), TEXT(change->line_ids),
                    INTEGER(change->sets_fields), TEXT(change->fields),
                    INTEGER(change->sets_splitting), INTEGER(change->splits_messages),
-                   INTEGER(change->now));
+                   INTEGER(change->sets_updates), TEXT(change->updates), INTEGER(change->now));
 }
 
 static bool update_pause(struct store *store, const struct destination_change *change) {

@@ -20,6 +20,7 @@ struct store_destination {
     struct slice sealed_code;    /* n == 0: unset; sealed with webhook_code_context of the user */
     const char *event_types;     /* NULL: all but message.status */
     const char *fields;          /* of the platform's changes; NULL: messages; "*": all */
+    const char *updates;         /* messages, statuses, echoes; NULL: all */
     const char *const *line_ids; /* lin_...; not for all_lines, like the next one */
     const char *const *phone_number_ids; /* the platform's ids of the same lines */
     size_t line_count;
@@ -49,9 +50,10 @@ enum store_result store_find_destination(struct store *store, struct arena *aren
 struct destination_change {
     const char *id, *user_id; /* whk_... */
     const char *kind;         /* of an insertion */
-    bool sets_name, sets_url, sets_event_types, sets_lines, sets_fields, sets_splitting;
+    bool sets_name, sets_url, sets_event_types, sets_lines, sets_fields, sets_updates,
+        sets_splitting;
     /* As in struct store_destination; a name that is NULL is "". */
-    const char *name, *url, *event_types, *fields;
+    const char *name, *url, *event_types, *fields, *updates;
     const char *line_ids; /* lin_... of the user, separated by spaces; NULL: all lines */
     bool splits_messages;
     const struct store_secret *code; /* NULL: the code stays */

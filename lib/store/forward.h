@@ -22,7 +22,9 @@ struct forward_selection {
     const struct forward_place *excluded; /* changes that are never forwarded: those of archived
                                              lines, and of lines of other accounts */
     size_t excluded_count;
-    const char *fields; /* changes[].field; NULL: messages; "*": all */
+    const char *fields;  /* changes[].field; NULL: messages; "*": all */
+    const char *updates; /* what is kept of messages, statuses and echoes; NULL: all. A change that
+                            has some of them and of which none are kept is left out */
     bool splits_messages;
 };
 

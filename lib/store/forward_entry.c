@@ -222,6 +222,7 @@ static bool forward_to(struct forwarding *f, const struct receiver *receiver,
         .excluded = (const struct forward_place *)(void *)f->excluded.p,
         .excluded_count = f->excluded.n / sizeof(struct forward_place),
         .fields = webhook->fields,
+        .updates = webhook->updates,
         .splits_messages = webhook->splits_messages,
     };
     f->post->make(f->post->context, f->arena, &selection, &recipes, &count);

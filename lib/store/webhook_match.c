@@ -6,7 +6,7 @@ bool webhook_match_list(struct store *store, struct arena *arena, const char *us
                         struct webhook_match **list, size_t *count) {
     static struct statement s = {
         .sql = "SELECT w.id, w.kind = 'forward', w.event_types, w.line_ids, w.fields, "
-               "w.splits_messages FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
+               "w.updates, w.splits_messages FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
                "WHERE w.user_id = ?1 AND u.deleted_at IS NULL AND " WEBHOOK_IS_SET
                " ORDER BY w.created_at, w.id"};
     struct buffer rows = buffer_in(arena);
@@ -18,7 +18,8 @@ bool webhook_match_list(struct store *store, struct arena *arena, const char *us
             .event_types = column_text(&s, 2, arena),
             .line_ids = column_text(&s, 3, arena),
             .fields = column_text(&s, 4, arena),
-            .splits_messages = column_integer(&s, 5) != 0,
+            .updates = column_text(&s, 5, arena),
+            .splits_messages = column_integer(&s, 6) != 0,
         };
         buffer_add(&rows, &row, sizeof row);
     }

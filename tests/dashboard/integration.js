@@ -218,6 +218,7 @@ exports.forwardWebhook = async ({page, logIn, open, step, settled, api}, url, to
     step('with the right ones');
     await dialog.getByLabel('Fields of the platform').fill('messages, account_update');
     await dialog.getByLabel('Verify token').fill(token);
+    await dialog.getByLabel('Statuses').uncheck();
     await dialog.getByLabel('One message per POST').check();
     await dialog.getByRole('button', {name: 'Save'}).click();
     await page.getByRole('heading', {name: 'Forwards'}).waitFor();
@@ -225,9 +226,11 @@ exports.forwardWebhook = async ({page, logIn, open, step, settled, api}, url, to
     await page.getByText('messages, account_update').waitFor();
     assert.equal(await holds(page, token), false);
     const {items} = JSON.parse((await api(page, 'GET', '/v2/webhooks?limit=100')).text).data;
-    const {kind, fields, splitMessages} = items.find(({name}) => name === 'Forwards');
-    assert.deepEqual({kind, fields, splitMessages},
-        {kind: 'forward', fields: ['messages', 'account_update'], splitMessages: true});
+    const {kind, fields, updates, splitMessages} = items.find(({name}) => name === 'Forwards');
+    assert.deepEqual({kind, fields, updates, splitMessages}, {
+        kind: 'forward', fields: ['messages', 'account_update'],
+        updates: ['messages', 'echoes'], splitMessages: true,
+    });
 };
 
 // Sends a test event and expects words about its result.

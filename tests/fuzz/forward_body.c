@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct content all = {0}, forwarded = {0};
     if (size < 2)
         return 0;
-    const bool selects_all = !(data[0] & 6) && !(data[1] & 1);
+    const bool selects_all = !(data[0] & 6) && !(data[1] & 5);
     struct forward_selection selection = {
         .all_lines = !(data[0] & 2),
         .phone_number_ids = lines,
@@ -102,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         .excluded = excluded,
         .excluded_count = data[0] & 4 ? 2 : 0,
         .splits_messages = data[0] & 1,
+        .updates = data[1] & 4 ? "messages echoes" : NULL,
         .fields = data[1] & 1 ? (data[1] & 2 ? NULL : "flows messages") : "*",
     };
     struct forward_post post = {.body = fuzz_copy(data + 2, size - 2)};

@@ -48,7 +48,7 @@ sample_functions='
         language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1},
         upTo: "msg_sample", lineId: "lin_sample", phoneNumberIds: $line};
     # the fields of webhooks of the kind forward; that of the samples is of the kind event
-    def of_forwards: ["fields", "splitMessages", "verifyToken"];
+    def of_forwards: ["fields", "updates", "splitMessages", "verifyToken"];
     def known_paths: {link: "sample-link"};
 
     # the path with a sample for each segment; a segment without one is an error

@@ -30,6 +30,7 @@ struct trial {
     const char *excluded;         /* a line of account 1 */
     const char *fields;
     bool splits;
+    const char *updates;
     const char *bodies[MOST_BODIES + 1]; /* up to the first NULL */
     const char *keys[MOST_BODIES];
 };
@@ -219,6 +220,50 @@ static const struct trial trials[] = {
                 ",\"message_echoes\":[{\"to_user_id\":\"US.1\"}]}}") END},
      .keys = {"10:491", "10:US.1"}},
 
+    /* --- some of messages, statuses and echoes --- */
+    {.name = "updates: messages of messages", .updates = "messages", .post = START ENTRY("1", A1) END,
+     .bodies = {whole}, .keys = {"10:491"}},
+    {.name = "updates: nothing of statuses", .updates = "messages echoes",
+     .post = START ENTRY("1", CHANGE("10", "\"statuses\":[" STATUS("s1", "491") "]")) END,
+     .bodies = {NULL}},
+    {.name = "updates: nothing of messages", .updates = "statuses", .post = START ENTRY("1", A1) END,
+     .bodies = {NULL}},
+    {.name = "updates: a value that loses its statuses", .updates = "messages",
+     .post = " " START ENTRY("1", "{ \"value\" : { " META("10") ", \"statuses\" : [ " STATUS("s1", "494")
+             " ] ,\n\"messages\":[" MESSAGE("m\\/1", "491") "] , \"errors\":[1e400]},\"field\":"
+             "\"messages\" } ") "]} ",
+     .bodies = {START ENTRY("1", "{ \"value\" : { " META("10") ",\"messages\":["
+                MESSAGE("m\\/1", "491") "] , \"errors\":[1e400]},\"field\":\"messages\" }") END},
+     .keys = {"10:491"}},
+    {.name = "updates: a value that loses its messages, which are named twice", .updates = "statuses",
+     .post = START ENTRY("1", CHANGE("10", "\"messages\":5,\"statuses\":[" STATUS("s1", "494")
+             "],\"mess\\u0061ges\":[" MESSAGE("m1", "491") "]")) END,
+     .bodies = {START ENTRY("1", CHANGE("10", "\"statuses\":[" STATUS("s1", "494") "]")) END},
+     .keys = {"10:494"}},
+    {.name = "updates: one change of two stays, and one entry of two", .updates = "messages",
+     .post = START ENTRY("1", CHANGE("10", "\"statuses\":[" STATUS("s1", "494") "]") "," A2) ","
+             ENTRY("1", CHANGE("10", "\"statuses\":[" STATUS("s2", "494") "]")) END,
+     .bodies = {START ENTRY("1", A2) END}, .keys = {"11:492"}},
+    {.name = "updates: what is none of the three stays", .updates = "messages", .fields = "*",
+     .post = START ENTRY("1", ACCOUNT "," CHANGE("10", "\"errors\":[1]") ",{\"value\":5}")
+             ",{\"id\":\"1\"}" END,
+     .bodies = {whole}},
+    {.name = "updates: echoes", .updates = "echoes", .fields = "messages smb_message_echoes",
+     .post = START ENTRY("1", A1 ",{\"field\":\"smb_message_echoes\",\"value\":{" META("10")
+             ",\"message_echoes\":[{\"to\":\"495\"}]}}") END,
+     .bodies = {START ENTRY("1", "{\"field\":\"smb_message_echoes\",\"value\":{" META("10")
+                ",\"message_echoes\":[{\"to\":\"495\"}]}}") END},
+     .keys = {"10:495"}},
+    {.name = "updates: messages alone, split", .updates = "messages", .splits = true,
+     .post = START ENTRY("1", CHANGE("10", "\"statuses\":[" STATUS("s1", "494") "],\"messages\":["
+             MESSAGE("m1", "491") "," MESSAGE("m2", "492") "]") ","
+             CHANGE("10", "\"messages\":[" MESSAGE("m3", "493") "],\"statuses\":["
+             STATUS("s2", "494") "," STATUS("s3", "494") "]")) END,
+     .bodies = {START ENTRY("1", CHANGE("10", "\"messages\":[" MESSAGE("m1", "491") "]")) END,
+                START ENTRY("1", CHANGE("10", "\"messages\":[" MESSAGE("m2", "492") "]")) END,
+                START ENTRY("1", CHANGE("10", "\"messages\":[" MESSAGE("m3", "493") "]")) END},
+     .keys = {"10:491", "10:492", "10:493"}},
+
     /* --- order keys --- */
     {.name = "a status of a participant",
      .post = START ENTRY("1", CHANGE("10", "\"statuses\":[{\"recipient_id\":\"491\","
@@ -267,8 +312,10 @@ static void check_key(const struct trial *trial, const char *key, const char *ex
 
 static void check_trial(const struct trial *trial) {
     struct forward_post post = {.body = slice_of(trial->post)};
-    struct forward_selection selection = {
-        .all_lines = !trial->lines, .fields = trial->fields, .splits_messages = trial->splits};
+    struct forward_selection selection = {.all_lines = !trial->lines,
+                                          .fields = trial->fields,
+                                          .splits_messages = trial->splits,
+                                          .updates = trial->updates};
     struct forward_recipe *recipes;
     struct json_error error;
     size_t count, expected = 0;

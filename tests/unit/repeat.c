@@ -292,6 +292,7 @@ static enum store_result insert_forward(void) {
     forward.id = "whk_3";
     forward.kind = DESTINATION_FORWARD;
     forward.pauses = true;
+    forward.updates = "messages";
     forward.splits_messages = true;
     return store_insert_destination(store, &forward);
 }

@@ -138,11 +138,18 @@ static const char *check_kind(const char *text) {
 
 /* --- lists, whose items are separated by commas --- */
 
+static bool is_one_of(struct slice text, const char *const *words) {
+    while (*words && !slice_equal(text, slice_of(*words)))
+        words++;
+    return *words != NULL;
+}
+
 static bool is_event_type(struct slice text) {
-    for (const char *const *type = webhook_event_types; *type; type++)
-        if (slice_equal(text, slice_of(*type)))
-            return true;
-    return false;
+    return is_one_of(text, webhook_event_types);
+}
+
+static bool is_update(struct slice text) {
+    return is_one_of(text, webhook_updates);
 }
 
 static bool is_field(struct slice text) {
@@ -176,6 +183,12 @@ static const char *check_fields(const char *text) {
                ? NULL
                : "must be default, all, or fields of the platform's webhooks, each once, such as "
                  "messages,account_update";
+}
+
+static const char *check_updates(const char *text) {
+    return strcmp(text, "all") == 0 || is_list(text, is_update)
+               ? NULL
+               : "must be all, or some of messages,statuses,echoes, each once";
 }
 
 static const char *check_lines(const char *text) {
@@ -214,6 +227,7 @@ static const struct {
     [VALUE_SHELL] = {"SHELL", check_shell, "bash zsh"},
     [VALUE_TARGET] = {"TARGET", check_target, NULL},
     [VALUE_TIME] = {"ISO8601", check_time, NULL},
+    [VALUE_UPDATES] = {"UPDATE,UPDATE", check_updates, NULL},
     [VALUE_URL] = {"URL", check_url, NULL},
     [VALUE_WABA_ID] = {"WABA_ID", check_digits, NULL},
     [VALUE_WEBHOOK_ID] = {"WEBHOOK_ID", check_id, NULL},

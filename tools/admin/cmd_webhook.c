@@ -124,6 +124,7 @@ static void print_webhook(struct invocation *call, const char *email,
          is_forward ? or_default(webhook->fields, "messages (default)")
                     : or_default(webhook->event_types, "all but message.status (default)")},
         {"lines", lines_text(arena, webhook)},
+        {is_forward ? "updates" : NULL, or_default(webhook->updates, "all (default)")},
         {is_forward ? "split" : NULL, webhook->splits_messages ? "yes" : "no"},
         {"state", store_destination_state(webhook)},
         {"paused", time_text(arena, webhook->paused_at)},

@@ -75,7 +75,7 @@ static int read_lines(struct invocation *call, struct destination_change *change
 
 /* Refuses the options that the kind of the webhook does not have. */
 static int check_kind(struct invocation *call, const char *kind) {
-    static const int forward[] = {OPTION_FIELDS, OPTION_SPLIT, OPTION_NO_SPLIT,
+    static const int forward[] = {OPTION_FIELDS, OPTION_UPDATES, OPTION_SPLIT, OPTION_NO_SPLIT,
                                   OPTION_VERIFY_TOKEN_FILE};
     if (strcmp(kind, DESTINATION_FORWARD) == 0)
         return call->options[OPTION_TYPES]
@@ -102,6 +102,8 @@ static int read_change(struct invocation *call, struct destination_change *chang
     change->fields = fields && strcmp(fields, "all") == 0
                          ? WEBHOOK_ALL_FIELDS
                          : words_of(&call->arena, fields, "default");
+    change->sets_updates = options[OPTION_UPDATES] != NULL;
+    change->updates = words_of(&call->arena, options[OPTION_UPDATES], "all");
     change->sets_splitting = options[OPTION_SPLIT] || options[OPTION_NO_SPLIT];
     change->splits_messages = options[OPTION_SPLIT] != NULL;
     change->now = call->now;

@@ -11,7 +11,9 @@ import {
     linkButton, loading, moment, notice, toast,
 } from '../ui.js';
 import {edit} from '../webhooks/editor.js';
-import {contentOf, isForward, kindBadge, linesOf, nameOf, stateOf} from '../webhooks/show.js';
+import {
+    contentOf, isForward, kindBadge, linesOf, nameOf, stateOf, updatesOf,
+} from '../webhooks/show.js';
 
 export const title = 'webhooks.one';
 
@@ -50,6 +52,7 @@ function factsCard(webhook, lines) {
         [t('webhooks.kindTitle'), kindBadge(webhook)],
         [t(isForward(webhook) ? 'webhooks.fields' : 'webhooks.types'), contentOf(webhook)],
         [t('webhooks.lines'), linesOf(webhook, lines)],
+        [t('webhooks.updates'), updatesOf(webhook)],
         [t('webhooks.split'), webhook.splitMessages && badge('plain', t('webhooks.splitOn'))],
         [t('webhooks.failing'), webhook.failingSince && moment(webhook.failingSince)],
         [t('webhooks.pending'), number(webhook.pendingEvents)],

@@ -2,7 +2,7 @@
 import {call} from '../api.js';
 import {t} from '../i18n.js';
 import {button, checks, dialog, field, form} from '../ui.js';
-import {DEFAULT_TYPES, EVENT_TYPES} from './show.js';
+import {DEFAULT_TYPES, EVENT_TYPES, UPDATES} from './show.js';
 
 function same(one, other) {
     return JSON.stringify([...one].sort()) === JSON.stringify([...other].sort());
@@ -43,6 +43,11 @@ function inputs(webhook, lines) {
             label: t('webhooks.fields'), name: 'fields', hint: t('webhooks.fieldsHint'),
             value: (webhook?.fields ?? ['messages']).join(', '), autocomplete: 'off',
         }),
+        updates: checks({
+            label: t('webhooks.updates'), name: 'updates', hint: t('webhooks.updatesHint'),
+            value: webhook?.updates ?? UPDATES,
+            options: UPDATES.map((one) => [one, t(`webhooks.update.${one}`)]),
+        }),
         splitMessages: field({
             label: t('webhooks.split'), name: 'splitMessages', type: 'checkbox',
             value: webhook?.splitMessages, hint: t('webhooks.splitHint'),
@@ -66,8 +71,10 @@ function ownValues(own, forward) {
     if (!forward)
         return {eventTypes: same(types, DEFAULT_TYPES) ? null : types};
     const names = wordsOf(own.fields.value);
+    const updates = own.updates.value;
     return {
         fields: same(names, ['messages']) || !names.length ? null : names,
+        updates: same(updates, UPDATES) || !updates.length ? null : updates,
         splitMessages: own.splitMessages.value,
         ...(own.verifyToken.value ? {verifyToken: own.verifyToken.value} : {}),
     };
@@ -88,7 +95,7 @@ function valuesOf(own, webhook) {
 function showKind(own) {
     const forward = own.kind.value === 'forward';
     own.eventTypes.root.hidden = forward;
-    for (const one of [own.verifyToken, own.fields, own.splitMessages])
+    for (const one of [own.verifyToken, own.fields, own.updates, own.splitMessages])
         one.root.hidden = !forward;
 }
 

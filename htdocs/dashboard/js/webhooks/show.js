@@ -4,6 +4,9 @@ import {badge} from '../ui.js';
 
 export const EVENT_TYPES = ['message.received', 'lead.created', 'message.status'];
 
+// What a webhook of the kind forward can select.
+export const UPDATES = ['messages', 'statuses', 'echoes'];
+
 // What a webhook gets that selects no types.
 export const DEFAULT_TYPES = ['message.received', 'lead.created'];
 
@@ -34,6 +37,11 @@ export function contentOf(webhook) {
         return (webhook.eventTypes ?? DEFAULT_TYPES).join(', ');
     return webhook.fields?.includes('*') ? t('webhooks.allFields')
         : (webhook.fields ?? ['messages']).join(', ');
+}
+
+// The updates that it selects, if not all.
+export function updatesOf(webhook) {
+    return webhook.updates?.map((one) => t(`webhooks.update.${one}`)).join(', ');
 }
 
 // The lines by name, where the list of lines has them.
