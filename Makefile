@@ -193,16 +193,13 @@ build/plain/%.o: %.c
 endif
 
 # schema.sql is compiled in unchanged: `switchboard init` creates the database from it.
-$(BUILD)/lib/store/schema.c: schema.sql
+$(BUILD)/lib/store/schema.c: schema.sql tools/schema/source
 	@mkdir -p $(@D)
-	@( echo '#include "store/schema.h"'; echo 'const char schema_sql[] = {'; \
-	  od -An -v -tu1 schema.sql | sed 's/\([0-9][0-9]*\)/\1,/g'; echo '0};' ) > $@
+	@tools/schema/source sqlite schema.sql > $@
 
-$(BUILD)/lib/store/schema_postgresql.c: schema.sql tools/schema/postgresql.awk
+$(BUILD)/lib/store/schema_postgresql.c: schema.sql tools/schema/postgresql.awk tools/schema/source
 	@mkdir -p $(@D)
-	@( echo '#include "store/schema.h"'; echo 'const char schema_postgresql_sql[] = {'; \
-	  awk -f tools/schema/postgresql.awk schema.sql | od -An -v -tu1 | \
-	  sed 's/\([0-9][0-9]*\)/\1,/g'; echo '0};' ) > $@
+	@tools/schema/source postgresql schema.sql > $@
 
 $(BUILD)/lib/store/schema.o $(BUILD)/lib/store/schema_postgresql.o: %.o: %.c
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<

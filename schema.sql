@@ -8,7 +8,7 @@
 -- table in every statement that checks it.
 --
 -- `switchboard init` creates this schema, or migrates an older database to it by the numbered steps
--- in lib/store/migrate.c. A test compares the result of these steps with this file.
+-- in lib/store/schema_steps.c. The version is 1 until the first release, also when this file changes.
 --
 -- Each row that belongs to one customer has the customer's user_id, or the account_id of an account
 -- (foreign_waba: the line_id of a line), which belongs to one customer for good: so the rows can be
@@ -36,7 +36,7 @@ CREATE TABLE api_token (
     user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
     hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the token
     created_at INTEGER NOT NULL,
-    last4      TEXT                                -- its last characters; NULL: made before version 4
+    last4      TEXT                                -- its last characters; NULL: not known
 ) STRICT;
 
 -- The password of a user, for the dashboard. Only its hash is stored.

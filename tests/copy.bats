@@ -187,9 +187,10 @@ refuses() {
     switchboard init --config "$other" >/dev/null
     switchboard user add b@example.org --config "$other" >/dev/null
     refuses 'it has rows already, in the table' "$config" "$url"
-    pg "$url" 'DELETE FROM api_token; DELETE FROM "user"; UPDATE schema_version SET version = 4'
-    refuses 'it has schema version 4' "$config" "$url"
-    pg "$url" 'UPDATE schema_version SET version = 99'
+    pg "$url" 'DELETE FROM api_token; DELETE FROM "user";
+        UPDATE schema_version SET edition = edition + 1'
+    refuses 'it was made by a development version' "$config" "$url"
+    pg "$url" 'UPDATE schema_version SET version = 99, edition = edition - 1'
     refuses 'it has schema version 99' "$config" "$url"
     url=$(new_database)
     pg "$url" 'CREATE TABLE t (x int)'

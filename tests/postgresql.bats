@@ -193,14 +193,6 @@ no_password_shown() {
 
 # --- migrations ---
 
-# Creates the schema of version N from its frozen text: old_schema N
-old_schema() {
-    awk -f "$root/tools/schema/postgresql.awk" "$root/tests/schemas/v$1.sql" |
-        psql -qX -v ON_ERROR_STOP=1 -1 -d "$(url_of "$NAME")"
-    db "CREATE TABLE schema_version (application TEXT PRIMARY KEY, version BIGINT NOT NULL);
-        INSERT INTO schema_version VALUES ('switchboard', $1)"
-}
-
 # Prints columns, constraints and indexes in a canonical order, without that of the columns.
 describe() {
     db "SELECT 'column', table_name, column_name, data_type, is_nullable, column_default, collation_name
@@ -215,34 +207,63 @@ describe() {
     db "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1"
 }
 
-@test "every schema version from 5 on becomes what a new database has" {
-    local version newest
-    newest=$(newest_schema)
-    switchboard init
-    describe >"$BATS_TEST_TMPDIR/fresh"
-    [[ -s $BATS_TEST_TMPDIR/fresh ]]
-    for ((version = 5; version <= newest; version++)); do
-        NAME=from_$version
-        make_database "$NAME"
-        use "$(url_of "$NAME")"
-        old_schema "$version"
-        db "INSERT INTO \"user\" (id, email, created_at) VALUES ('usr_1', 'old@example.org', 17)"
-        run switchboard init
-        assert_equal "$status" 0
-        ((version == newest)) || assert_equal "${lines[2]}" \
-            "database postgresql:///$NAME: migrated from schema version $version to $newest"
-        assert_equal "$(db 'SELECT version FROM schema_version')" "$newest"
-        assert_equal "$(db 'SELECT id, email, created_at FROM "user"')" 'usr_1|old@example.org|17'
-        describe >"$BATS_TEST_TMPDIR/migrated"
-        diff "$BATS_TEST_TMPDIR/fresh" "$BATS_TEST_TMPDIR/migrated" ||
-            fail "version $version became something else than schema.sql"
-    done
+next_switchboard() {
+    "$HELPERS/next_switchboard" "$@"
 }
 
-@test "an older schema is refused by programs until init has run" {
-    old_schema 5
-    db 'UPDATE schema_version SET version = 4'
-    refused 'it has schema version 4, this program needs' switchboard account list
+@test "a database of this version becomes what the next schema.sql creates, and keeps its rows" {
+    local version next
+    version=$(newest_schema)
+    next=$((version + 1))
+    next_switchboard init
+    describe >"$BATS_TEST_TMPDIR/fresh"
+    grep -q token_note "$BATS_TEST_TMPDIR/fresh"
+    NAME=migrated
+    make_database "$NAME"
+    use "$(url_of "$NAME")"
+    switchboard init
+    switchboard user add a@example.org
+    run next_switchboard user list
+    [[ $status == 1 && $output == *"it has schema version $version, this program needs $next: run "* ]] ||
+        fail "$status: $output"
+    run next_switchboard init
+    assert_equal "$status" 0
+    assert_equal "${lines[2]}" \
+        "database postgresql:///$NAME: migrated from schema version $version to $next"
+    describe >"$BATS_TEST_TMPDIR/migrated"
+    diff "$BATS_TEST_TMPDIR/fresh" "$BATS_TEST_TMPDIR/migrated" ||
+        fail 'the steps of tests/next make something else'
+    assert_equal "$(db 'SELECT size, label, body = hash FROM token_note JOIN api_token USING (user_id)')" \
+        '32|migrated|t'
+    refused "it has schema version $next, made by a newer program; this one supports $version" switchboard init
+    refused "it has schema version $next, made by a newer program" switchboard user list
+}
+
+@test "a migration that fails leaves the database as it was" {
+    switchboard init
+    switchboard user add a@example.org
+    db 'CREATE TABLE token_note (x int)' # the step cannot create it
+    describe >"$BATS_TEST_TMPDIR/before"
+    refused 'relation "token_note" already exists' next_switchboard init
+    describe | diff "$BATS_TEST_TMPDIR/before" -
+    switchboard user list
+}
+
+# Before the first release the tables of version 1 change; databases had the versions 1 to 7 before.
+@test "a database of a development version is refused with what to do, and not changed" {
+    local change
+    switchboard init
+    for change in 'UPDATE schema_version SET edition = 1' \
+        'ALTER TABLE schema_version DROP COLUMN edition' 'UPDATE schema_version SET version = 7'; do
+        db "$change"
+        describe >"$BATS_TEST_TMPDIR/before"
+        for command in init 'user list' doctor; do
+            # shellcheck disable=SC2086
+            refused 'made by a development version' switchboard $command
+        done
+        refused 'for this program name another database' next_switchboard init
+        describe | diff "$BATS_TEST_TMPDIR/before" -
+    done
 }
 
 # --- the role that reads ---

@@ -26,6 +26,37 @@ $(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
 $(TEST_HELPERS): LIBS = -lpthread -lcjson
 $(BUILD)/helpers/query: LIBS = -lpq
 
+# The CLI of the next schema version, to which the tests migrate a database. Its objects come before
+# the library's, which then gives no object for the same names.
+NEXT := $(BUILD)/next
+NEXT_PROGRAM := $(BUILD)/helpers/next_switchboard
+NEXT_OBJECTS := $(NEXT)/steps.o $(NEXT)/schema.o \
+    $(if $(filter 1,$(POSTGRESQL)),$(NEXT)/schema_postgresql.o)
+$(NEXT)/schema.sql: schema.sql tests/next/schema.sed
+	@mkdir -p $(@D)
+	@sed -f tests/next/schema.sed schema.sql > $@
+
+$(NEXT)/released.h: schema.sql tools/schema/source
+	@mkdir -p $(@D)
+	@tools/schema/source sqlite schema.sql | \
+	    sed -n 's/^const int schema_edition = \(.*\);/#define RELEASED_EDITION \1/p' > $@
+
+$(NEXT)/schema.c: $(NEXT)/schema.sql tools/schema/source
+	@tools/schema/source sqlite $< > $@
+
+$(NEXT)/schema_postgresql.c: $(NEXT)/schema.sql tools/schema/postgresql.awk tools/schema/source
+	@tools/schema/source postgresql $< > $@
+
+$(NEXT)/steps.o: tests/next/steps.c $(NEXT)/released.h
+	$(Q)$(CC) $(FLAGS) -include $(NEXT)/released.h $(CFLAGS) -c -o $@ $<
+
+$(NEXT)/schema.o $(NEXT)/schema_postgresql.o: %.o: %.c
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
+
+$(NEXT_PROGRAM): $(BUILD)/tools/switchboard.o $(ADMIN_OBJECTS) $(BUILD)/linked.o $(NEXT_OBJECTS) \
+    $(LIBRARY)
+$(NEXT_PROGRAM): LIBS = $(SQLITE) $(SODIUM) $(CURL)
+
 # --- Starved programs: the executables, in which any allocation can be made to fail --------------
 # tests/helpers/starve.c. None of them is static, so that the allocations of shared libraries can be
 # made to fail too.
@@ -127,7 +158,8 @@ $(NODE_MODULES): tests/package.json tests/package-lock.json
 	@touch $@
 
 # --- What the suite needs, and what the Makefile's rule links ------------------------------------
-SUITE_PROGRAMS := $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) $(NODE_MODULES)
+SUITE_PROGRAMS := $(UNIT_TESTS) $(TEST_HELPERS) $(NEXT_PROGRAM) $(STARVED_PROGRAMS) \
+    $(SOAK_PROGRAMS) $(NODE_MODULES)
 suite-programs: $(SUITE_PROGRAMS)
 
 # The files that `make static-test` runs with the programs of STATIC_CURL=1: those that call the
@@ -144,10 +176,11 @@ ON_SERVER := $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
     SERVER_FILES='$(SERVER_FILES)' \
     SERVER_OUT=$(CURDIR)/build/postgresql SERVER_UNIT=$(CURDIR)/build/postgresql/objects/unit \
     SERVER_HELPERS=$(CURDIR)/build/postgresql/objects/helpers)
-server-programs: all $(TEST_HELPERS) $(SOAK_PROGRAMS) $(SERVER_UNITS:%=$(BUILD)/unit/%)
+server-programs: all $(TEST_HELPERS) $(NEXT_PROGRAM) $(SOAK_PROGRAMS) \
+    $(SERVER_UNITS:%=$(BUILD)/unit/%)
 
-TEST_BINARIES := $(UNIT_TESTS) $(TEST_HELPERS) $(STARVED_PROGRAMS) $(SOAK_PROGRAMS) \
-    $(BENCH_PROGRAMS) $(PROBE_CONTROL)
+TEST_BINARIES := $(UNIT_TESTS) $(TEST_HELPERS) $(NEXT_PROGRAM) $(STARVED_PROGRAMS) \
+    $(SOAK_PROGRAMS) $(BENCH_PROGRAMS) $(PROBE_CONTROL)
 
 # --- Lint: reports of gcc and clang about each C file, of shellcheck about each script ---
 # A report is made again when its file, a header of it or the flags change.
@@ -158,6 +191,7 @@ LINT_SHELL := $(patsubst %,$(LINT)/%.shell,$(shell tests/lint/files shell))
 LINT_JS := $(patsubst %,$(LINT)/%.syntax,$(shell tests/lint/files js))
 lint-reports: $(LINT_C) $(LINT_SHELL) $(LINT_JS)
 
+$(LINT)/tests/next/steps.c: LANGUAGE += -DRELEASED_EDITION=0
 $(LINT_C): $(LINT)/%.c: %.c Makefile tests/rules.mk tests/lint/compile
 	@mkdir -p $(@D)
 	@tests/lint/compile $@ $< $(LANGUAGE) $(LIBPQ) $(WARNINGS)

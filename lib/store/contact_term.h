@@ -29,9 +29,6 @@ bool contact_term_insert(struct store *store, const char *account_id,
 bool contact_term_replace(struct store *store, const char *account_id,
                           const struct contact *contact);
 
-/* Inserts the terms of all contacts, which have none yet; reads the contacts in pages. */
-bool contact_term_fill(struct store *store);
-
 /* Deletes the terms of a contact. */
 bool contact_term_delete(struct store *store, const char *contact_id);
 

@@ -4,6 +4,7 @@
 #define SWITCHBOARD_STORE_MOVER_H
 
 #include "store/driver.h"
+#include "store/schema.h"
 
 enum { MOVE_COLUMNS = 32 }; /* the most that a table may have */
 
@@ -35,8 +36,8 @@ struct mover {
     enum store_result (*connect)(const char *target, struct store **store);
     /* Excludes other processes that move this database; NULL: not needed. */
     bool (*claim)(struct store *store);
-    /* The schema version; 0: there is no schema. */
-    int64_t (*version)(struct store *store);
+    /* Reads the version and edition of the schema; version 0: there is no schema. */
+    bool (*read_schema_id)(struct store *store, struct schema_id *id);
     bool (*set_version)(struct store *store, int version);
     bool (*has_mark)(struct store *store);
     /* Sets owner and mode of a database that was created; NULL: not needed. */

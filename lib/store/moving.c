@@ -26,7 +26,7 @@ struct end {
     const struct mover *mover;
     struct store *store;
     struct move_side *sides; /* of each table */
-    int64_t version;
+    struct schema_id schema;
     struct mark {
         const char *id, *role, *other; /* NULL: there is no mark */
     } mark;
@@ -130,7 +130,7 @@ static bool write_mark(struct moving *m, struct end *end, const char *role,
     run_mark(end, m->arena,
              "INSERT INTO " MOVE_MARK " (id, role, other, moved_at) VALUES (?1, ?2, ?3, ?4)",
              values, 4);
-    return is_well(m) && end->mover->set_version(end->store, -SCHEMA_VERSION);
+    return is_well(m) && end->mover->set_version(end->store, -schema_version);
 }
 
 static bool connect_end(struct moving *m, struct end *end) {
@@ -139,7 +139,7 @@ static bool connect_end(struct moving *m, struct end *end) {
         return fail_end(m, end, result);
     if (end->mover->claim)
         end->mover->claim(end->store);
-    end->version = end->mover->version(end->store);
+    end->mover->read_schema_id(end->store, &end->schema);
     if (is_well(m))
         read_mark(m, end);
     return is_well(m);
@@ -155,20 +155,25 @@ static void make_sides(struct moving *m, struct end *end) {
         move_side_make(&end->sides[i], end->store, &m->tables[i], m->arena);
 }
 
+/* A database with a negative version was checked before its content was moved. */
+static bool check_schema(struct moving *m, const struct end *end) {
+    char reason[512];
+    if (end->schema.version >= 0 && schema_mismatch(&end->schema, reason, sizeof reason))
+        return refuse(m, "database %s: %s", end->name, reason);
+    return true;
+}
+
 static bool open_source(struct moving *m) {
     struct end *source = &m->source;
     if (!connect_end(m, source))
         return false;
-    if (source->version < 0 && !has_role(source, "source"))
+    if (source->schema.version < 0 && !has_role(source, "source"))
         return refuse(m,
                       "database %s: a copy to it is incomplete: repeat that `switchboard "
                       "copy-to` first",
                       source->name);
-    if (source->version >= 0 && source->version != SCHEMA_VERSION)
-        return refuse(m,
-                      "database %s: it has schema version %d, this program needs %d: run "
-                      "`switchboard init`",
-                      source->name, (int)source->version, SCHEMA_VERSION);
+    if (!check_schema(m, source))
+        return false;
     make_sides(m, source);
     return true;
 }
@@ -196,19 +201,16 @@ static bool open_target(struct moving *m) {
         fclose(found);
     if (is_there && !connect_end(m, target))
         return false;
-    if (m->source.version < 0 && !target->mark.id)
+    if (m->source.schema.version < 0 && !target->mark.id)
         return refuse(m, "database %s: its content was moved to %s already", m->source.name,
                       m->source.mark.other);
-    if (!target->version && !create_target(m))
+    if (!target->schema.version && !create_target(m))
         return false;
-    if (target->version < 0 && !has_role(target, "target"))
+    if (target->schema.version < 0 && !has_role(target, "target"))
         return refuse(m, "database %s: its own content was moved to %s: name an empty database",
                       target->name, target->mark.id ? target->mark.other : "another one");
-    if (target->version >= 0 && target->version != SCHEMA_VERSION)
-        return refuse(m,
-                      "database %s: it has schema version %d, this program needs %d: run "
-                      "`switchboard init` of the same version with it",
-                      target->name, (int)target->version, SCHEMA_VERSION);
+    if (!check_schema(m, target))
+        return false;
     make_sides(m, target);
     return true;
 }
@@ -253,7 +255,7 @@ static bool empty_target(struct moving *m) {
     struct end *target = &m->target;
     for (size_t i = 0; i < m->count && is_well(m); i++) {
         struct move_reader reader;
-        if (target->version < 0) {
+        if (target->schema.version < 0) {
             run_mark(target, m->arena,
                      arena_printf(m->arena, "DELETE FROM \"%s\"", m->tables[i].name), NULL, 0);
             continue;
@@ -558,7 +560,7 @@ static bool compare_table(struct moving *m, size_t i) {
 /* The target is complete and the source is closed: programs may use the target. */
 static bool open_copy(struct moving *m) {
     struct end *target = &m->target;
-    target->mover->set_version(target->store, SCHEMA_VERSION);
+    target->mover->set_version(target->store, schema_version);
     return is_well(m);
 }
 
@@ -587,7 +589,8 @@ static bool stop_and_move(struct moving *m) {
     source->mover->stop_writers(source->store, m->tables, m->count);
     const int64_t stopped = clock_monotonic();
     m->result->drain_ms = source->mover->drain ? stopped - drained : 0;
-    if (is_well(m) && source->mover->version(source->store) != SCHEMA_VERSION)
+    if (is_well(m) && source->mover->read_schema_id(source->store, &source->schema) &&
+        source->schema.version != schema_version)
         return is_well(m) &&
                refuse(m, "database %s: another `switchboard copy-to` moved it", source->name);
     for (size_t i = 0; i < m->count && is_well(m); i++)
@@ -610,7 +613,7 @@ static bool end_former(struct moving *m) {
         return refuse(m, "database %s: its content was moved to %s already", source->name,
                       source->mark.other);
     m->result->was_done = true;
-    return target->version > 0 || open_copy(m);
+    return target->schema.version > 0 || open_copy(m);
 }
 
 static bool move_all(struct moving *m) {
@@ -627,7 +630,7 @@ static bool move_all(struct moving *m) {
     m->result->table_count = m->count;
     if (!open_source(m))
         return false;
-    if (source->version < 0)
+    if (source->schema.version < 0)
         return end_former(m);
     source->mover->begin_view(source->store);
     if (!is_well(m) || !check_texts(m) || !open_target(m) || !copy(m))

@@ -5,6 +5,7 @@
 #include <libpq-fe.h>
 
 #include "store/driver.h"
+#include "store/schema.h"
 
 extern const struct driver postgresql_driver;
 extern const struct upkeep postgresql_upkeep;
@@ -33,6 +34,10 @@ int64_t postgresql_integer(struct store *store, const char *sql);
 
 /* The same for a text, copied into `arena`; NULL when there is none, and on failure. */
 const char *postgresql_text(struct store *store, struct arena *arena, const char *sql);
+
+/* Reads the version and the edition of the schema. Returns false on failure, also if there is no
+ * schema. */
+bool postgresql_read_schema_id(struct store *store, struct schema_id *id);
 
 /* The functions of struct upkeep that have files of their own. */
 enum store_result postgresql_migrate(const char *target, int *from, int *to, struct store **store);

@@ -6,7 +6,6 @@
 
 #include "store/postgresql.h"
 #include "store/schema.h"
-#include "store/schema_steps.h"
 #include "store/upkeep.h"
 
 /* The number of the advisory lock of a migration: the bytes "SWBD". */
@@ -15,8 +14,8 @@
 /* The version, in a table that no other program has. */
 #define VERSION_TABLE                                                                              \
     "CREATE TABLE schema_version (application TEXT PRIMARY KEY CHECK (application = "              \
-    "'switchboard'), version BIGINT NOT NULL); "                                                   \
-    "INSERT INTO schema_version VALUES ('switchboard', 0)"
+    "'switchboard'), version BIGINT NOT NULL, edition BIGINT NOT NULL); "                          \
+    "INSERT INTO schema_version VALUES ('switchboard', 0, 0)"
 
 /* A column that sorts otherwise than by bytes makes other pages and other locks than SQLite. */
 #define COLUMNS_OF_OTHER_ORDER                                                                     \
@@ -88,10 +87,11 @@ static bool run_translated(struct store *store, const char *sql) {
 
 /* --- the steps --- */
 
-static bool set_version(struct store *store, int version) {
-    char sql[64];
-    snprintf(sql, sizeof sql, "UPDATE schema_version SET version = %d", version);
-    return postgresql_script(store, sql);
+static void write_schema_id(struct store *store) {
+    char sql[96];
+    snprintf(sql, sizeof sql, "UPDATE schema_version SET version = %d, edition = %d",
+             schema_version, schema_edition);
+    postgresql_script(store, sql);
 }
 
 static void run_steps(struct store *store, int version) {
@@ -101,14 +101,15 @@ static void run_steps(struct store *store, int version) {
         for (const char *const *sql = step->sql; *sql; sql++)
             if (!run_translated(store, *sql))
                 return;
-        if ((step->fill && !step->fill(store)) || !set_version(store, step->to))
+        if (step->fill && !step->fill(store))
             return;
     }
+    write_schema_id(store);
 }
 
 static void create(struct store *store) {
     if (postgresql_script(store, VERSION_TABLE) && postgresql_script(store, schema_postgresql_sql))
-        set_version(store, SCHEMA_VERSION);
+        write_schema_id(store);
 }
 
 /* --- what may not be touched --- */
@@ -140,7 +141,11 @@ static enum store_result read_version(struct store *store, int *version) {
     const int64_t tables = postgresql_integer(store, "SELECT count(*) FROM pg_class WHERE "
                                                      "relnamespace = current_schema()::regnamespace"
                                                      " AND relkind IN ('r', 'p', 'v', 'm', 'f')");
-    *version = is_ours ? (int)postgresql_integer(store, "SELECT version FROM schema_version") : 0;
+    struct schema_id found = {0};
+    char reason[512];
+    if (is_ours)
+        postgresql_read_schema_id(store, &found);
+    *version = (int)found.version;
     enum store_result result = sql_result(store);
     if (result != STORE_OK)
         return result;
@@ -150,10 +155,8 @@ static enum store_result read_version(struct store *store, int *version) {
                           "for this program alone");
     if (*version < 0)
         return sql_refuse(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
-    if (*version > SCHEMA_VERSION)
-        return sql_refuse(store, STORE_UNAVAILABLE,
-                          "it has schema version %d, made by a newer program; this one supports %d",
-                          *version, SCHEMA_VERSION);
+    if (schema_refusal(&found, reason, sizeof reason))
+        return sql_refuse(store, STORE_UNAVAILABLE, "%s", reason);
     return STORE_OK;
 }
 
@@ -178,7 +181,7 @@ static enum store_result change_schema(struct store *store, int *from) {
         return result;
     if (*from == 0)
         create(store);
-    else if (*from < SCHEMA_VERSION)
+    else if (*from < schema_version)
         run_steps(store, *from);
     result = sql_result(store);
     return result == STORE_OK ? check_order(store) : result;
@@ -199,7 +202,7 @@ enum store_result postgresql_migrate(const char *target, int *from, int *to, str
     enum store_result result = postgresql_connect(target, false, out);
     struct store *store = *out;
     *from = 0;
-    *to = SCHEMA_VERSION;
+    *to = schema_version;
     if (result != STORE_OK || (result = check_database(store)) != STORE_OK)
         return result;
     postgresql_script(store, "BEGIN");

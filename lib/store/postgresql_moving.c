@@ -38,10 +38,9 @@ static bool has_table(struct store *store, const char *name) {
     return postgresql_integer(store, sql) == 1;
 }
 
-static int64_t version(struct store *store) {
-    return has_table(store, "schema_version")
-               ? postgresql_integer(store, "SELECT version FROM schema_version")
-               : 0;
+static bool read_schema_id(struct store *store, struct schema_id *id) {
+    *id = (struct schema_id){0};
+    return !has_table(store, "schema_version") || postgresql_read_schema_id(store, id);
 }
 
 static bool set_version(struct store *store, int to) {
@@ -231,7 +230,7 @@ const struct mover postgresql_mover = {
     .text = "TEXT COLLATE \"C\"",
     .connect = connect_to,
     .claim = claim,
-    .version = version,
+    .read_schema_id = read_schema_id,
     .set_version = set_version,
     .has_mark = has_mark,
     .begin_view = begin_view,

@@ -200,23 +200,41 @@ enum store_result sql_open(const char *path, int flags, struct store **out) {
     return sql_result(&c->store);
 }
 
+/* The halves of the application id: "SW" and the edition, which was "BD" before there were
+ * editions. */
+enum { SCHEMA_APPLICATION = 0x5357, EDITION_BEFORE = 0x4244 };
+
+bool sql_read_schema_id(struct store *store, struct schema_id *id) {
+    const int64_t application = sql_integer(store, "PRAGMA application_id");
+    id->version = sql_integer(store, "PRAGMA user_version");
+    id->edition = (int)(application & 0xffff);
+    if (id->edition == EDITION_BEFORE)
+        id->edition = SCHEMA_EDITION_NONE;
+    return !store->failure && application >> 16 == SCHEMA_APPLICATION;
+}
+
+bool sql_write_schema_id(struct store *store) {
+    char sql[96];
+    snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             SCHEMA_APPLICATION << 16 | schema_edition, schema_version);
+    return sql_script(store, sql);
+}
+
 static enum store_result open_current(const char *path, int flags, struct store **store) {
+    struct schema_id found;
+    char reason[512];
     enum store_result result = sql_open(path, flags, store);
     if (result != STORE_OK)
         return result;
-    int64_t version = sql_integer(*store, "PRAGMA user_version");
+    const bool is_ours = sql_read_schema_id(*store, &found);
     if ((result = sql_result(*store)) != STORE_OK)
         return result;
-    if (version < 0)
+    if (found.version && !is_ours)
+        return sql_refuse(*store, STORE_UNAVAILABLE, "it belongs to another program");
+    if (found.version < 0)
         return sql_refuse_moved(*store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
-    if (version < SCHEMA_VERSION)
-        return sql_refuse(*store, STORE_UNAVAILABLE,
-                          "it has schema version %d, this program needs %d: run `switchboard init`",
-                          (int)version, SCHEMA_VERSION);
-    if (version > SCHEMA_VERSION)
-        return sql_refuse(*store, STORE_UNAVAILABLE,
-                          "it has schema version %d, made by a newer program; this one supports %d",
-                          (int)version, SCHEMA_VERSION);
+    if (schema_mismatch(&found, reason, sizeof reason))
+        return sql_refuse(*store, STORE_UNAVAILABLE, "%s", reason);
     return STORE_OK;
 }
 

@@ -7,8 +7,6 @@
 #include "store/schema.h"
 #include "store/sql.h"
 
-enum { SCHEMA_APPLICATION_ID = 0x53574244 }; /* "SWBD" */
-
 /* A write-ahead log with more bytes is truncated when the database is opened. */
 enum { WAL_TOO_LONG = 64 * 1024 * 1024 };
 
@@ -19,6 +17,14 @@ enum { WAL_TOO_LONG = 64 * 1024 * 1024 };
  * With the flag of a URI it opens the wal-index read-only and parses the whole schema only when a
  * statement needs it (sqlite_part.h): for requests that read, not for a check of the file. */
 enum store_result sql_open(const char *path, int flags, struct store **store);
+
+/* Reads what the header of the file says about its schema: the version is its user_version, the
+ * edition the lower half of its application id. False if the upper half is that of another program,
+ * and on failure. */
+bool sql_read_schema_id(struct store *store, struct schema_id *id);
+
+/* Writes the version and the edition of this program's schema into the header. */
+bool sql_write_schema_id(struct store *store);
 
 /* SQLite's connection, for calls that are not statements. */
 sqlite3 *sql_handle(struct store *store);

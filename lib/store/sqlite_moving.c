@@ -79,12 +79,11 @@ static enum store_result connect_to(const char *target, struct store **store) {
     return sql_open(target, SQLITE_OPEN_READWRITE, store);
 }
 
-static int64_t version(struct store *store) {
-    const int64_t found = sql_integer(store, "PRAGMA user_version");
-    const int64_t application = sql_integer(store, "PRAGMA application_id");
-    if (found && application != SCHEMA_APPLICATION_ID && !store->failure)
+static bool read_schema_id(struct store *store, struct schema_id *id) {
+    const bool is_ours = sql_read_schema_id(store, id);
+    if (id->version && !is_ours && !store->failure)
         store->failure = sql_refuse(store, STORE_CONFLICT, "it belongs to another program");
-    return found;
+    return !store->failure;
 }
 
 static bool set_version(struct store *store, int to) {
@@ -164,7 +163,7 @@ const struct mover sqlite_mover = {
     .driver = &sqlite_driver,
     .text = "TEXT",
     .connect = connect_to,
-    .version = version,
+    .read_schema_id = read_schema_id,
     .set_version = set_version,
     .has_mark = has_mark,
     .adopt = adopt,

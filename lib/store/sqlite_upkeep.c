@@ -115,23 +115,22 @@ static enum store_result backup(struct store *store, const char *path) {
 /* --- restoring --- */
 
 static enum store_result check_source(struct store *source, const char *file, int *version) {
-    int64_t id = sql_integer(source, "PRAGMA application_id");
-    int64_t found = sql_integer(source, "PRAGMA user_version");
+    struct schema_id found;
+    char reason[512];
+    const bool is_ours = sql_read_schema_id(source, &found);
     int64_t complaints = -1;
     enum store_result result = sql_result(source);
     if (result != STORE_OK)
         return result;
-    if (id != SCHEMA_APPLICATION_ID || found < 1)
+    if (!is_ours || found.version < 1)
         return sql_refuse(source, STORE_CONFLICT, "%s is not a database of this program", file);
-    if (found > SCHEMA_VERSION)
-        return sql_refuse(source, STORE_CONFLICT,
-                          "%s has schema version %d, made by a newer program; this one supports %d",
-                          file, (int)found, SCHEMA_VERSION);
+    if (schema_refusal(&found, reason, sizeof reason))
+        return sql_refuse(source, STORE_CONFLICT, "%s cannot be restored: %s", file, reason);
     complaints = sql_integer(source, "SELECT count(*) FROM pragma_integrity_check "
                                      "WHERE integrity_check <> 'ok'");
     if ((result = sql_result(source)) == STORE_OK && complaints)
         result = sql_refuse(source, STORE_CONFLICT, "%s is damaged", file);
-    *version = (int)found;
+    *version = (int)found.version;
     return result;
 }
 
@@ -271,7 +270,7 @@ static enum store_result restore(const char *path, const char *file,
         result = check_source(source, file, &restoration->version);
     if (result != STORE_OK)
         return result;
-    restoration->is_older = restoration->version < SCHEMA_VERSION;
+    restoration->is_older = restoration->version < schema_version;
     result = restore_from(source, path, restoration, &target);
     if (target) {
         *store = target;
@@ -323,14 +322,11 @@ static enum store_result inspect(struct store *store, struct arena *arena, bool 
                                  struct buffer *findings) {
     const char *journal = sql_text(store, arena, "PRAGMA journal_mode");
     bool is_wal = journal && strcmp(journal, "wal") == 0;
-    bool is_ours = sql_integer(store, "PRAGMA application_id") == SCHEMA_APPLICATION_ID;
     const char *damage = find_damage(store, arena, is_full);
     const char *sound = is_full ? "ok, the whole database was read"
                                 : "ok, only users, accounts and lines were read; "
                                   "`switchboard doctor --full` reads all";
-    add_finding(findings, is_ours ? FINDING_OK : FINDING_FAULT, "database",
-                is_ours ? "opens, with the schema version of this program"
-                        : "it belongs to another program");
+    add_finding(findings, FINDING_OK, "database", "opens, with the schema version of this program");
     add_finding(findings, damage ? FINDING_FAULT : FINDING_OK, "integrity",
                 damage ? damage : sound);
     add_references(store, arena, is_full, findings);

@@ -2,10 +2,9 @@
 # The stack's database: SQL, faults, and what differs between SQLite and a PostgreSQL server.
 # helpers/all loads it.
 
-# Prints the newest schema version, the last of tests/schemas.
+# Prints the schema version of the programs.
 newest_schema() {
-    printf '%s\n' "$root"/tests/schemas/v*.sql | sed 's/.*v\([0-9]*\)\.sql$/\1/' | sort -n |
-        tail -n 1
+    sed -n 's/^const int schema_version = \(.*\);/\1/p' "$root/lib/store/schema_steps.c"
 }
 
 # Runs SQL on the stack's database and prints the rows, columns separated by `|`: db 'SELECT ...'
