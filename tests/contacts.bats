@@ -60,6 +60,22 @@ found() {
     found '_'
 }
 
+@test "q finds letters with a stroke, ligatures and other letters without a decomposition by plain letters, and plain ones by them" {
+    local names=(Łukasz Søren Đorđe Đặng Kıvanç Żółć Ærø Œuvre Ħal Þór Guðrún Ŧuomas Ŋaio Əliyev ᴊᴏʜɴ Oʻktam カタカナ)
+    local plain=(lukasz soren dorde dang kivanc zolc aero oeuvre hal thor gudrun tuomas naio eliyev john "o'ktam" かたかな)
+    local i
+    make_user
+    known "${names[@]}"
+    for i in "${!names[@]}"; do
+        found "$(jq -rn '$ARGS.positional[0] | @uri' --args "${plain[i]}")" "${names[i]}"
+    done
+    make_user
+    known "${plain[@]}"
+    for i in "${!names[@]}"; do
+        found "$(jq -rn '$ARGS.positional[0] | @uri' --args "${names[i]}")" "${plain[i]}"
+    done
+}
+
 @test "q finds the number by its first digits, however it is written, and the user name" {
     make_user
     known Ann

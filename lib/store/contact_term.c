@@ -5,6 +5,7 @@
 #include <utf8proc.h>
 
 #include "base/utf8.h"
+#include "store/plain_letter.h"
 
 enum { MOST_PARTS = 32 }; /* of one character: the longest decomposition has 18 */
 
@@ -56,6 +57,15 @@ static void add_code(struct terms *terms, struct word *word, int32_t code) {
     word->length += n;
 }
 
+/* Adds a part of a decomposed character. */
+static void add_part(struct terms *terms, struct word *word, int32_t code) {
+    const char *plain = plain_letter(code);
+    if (!plain)
+        add_code(terms, word, plain_kana(code));
+    for (; plain && *plain; plain++)
+        add_code(terms, word, *plain);
+}
+
 /* Adds the folded form of the first character of the text, and returns its length. An invalid byte
  * counts as a separator. */
 static size_t add_character(struct terms *terms, struct word *word, const char *text, size_t n) {
@@ -77,7 +87,7 @@ static size_t add_character(struct terms *terms, struct word *word, const char *
                                     UTF8PROC_STRIPMARK | UTF8PROC_IGNORE,
                                 &boundary);
     for (utf8proc_ssize_t i = 0; i < count && i < MOST_PARTS; i++)
-        add_code(terms, word, parts[i]);
+        add_part(terms, word, parts[i]);
     return (size_t)length;
 }
 
