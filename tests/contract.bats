@@ -131,6 +131,14 @@ is_reported() {
     is_reported 'del(.paths["/v2/health"])' 'GET /v2/health' 'no operation of the document'
 }
 
+@test "a 401 without a challenge is reported (RFC 9110 15.5.2)" {
+    cp -r "$EXCHANGES" "$BATS_TEST_TMPDIR/bare"
+    grep -rlai '^www-authenticate:' "$BATS_TEST_TMPDIR/bare" | xargs sed -i 's/^www-authenticate:/www-authenticat_:/I'
+    local EXCHANGES=$BATS_TEST_TMPDIR/bare
+    is_reported 'del(.paths["/v2/me"].get.responses["401"].headers["WWW-Authenticate"])' \
+        'GET /v2/me' '-> 401' 'a 401 has no WWW-Authenticate'
+}
+
 @test "a schema of a request that is stricter or laxer than the program is reported" {
     is_reported '.components.schemas[].properties.text |= (select(.) | .maxLength = 3)' \
         'POST /v2/messages/send/text' '-> 200' 'the body'

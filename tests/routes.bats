@@ -198,7 +198,7 @@ answers_sample() {
     needs_its_session() {
         send_sample
         assert_refused 401 UNAUTHORIZED 'Missing session'
-        refute_header WWW-Authenticate
+        assert_header WWW-Authenticate 'Session realm="switchboard"'
         send_sample --as "$PERSON_TOKEN" --session "$SESSION"
         assert_refused 401 UNAUTHORIZED 'Missing session'
         send_sample --session "${SESSION:1}0"

@@ -121,7 +121,7 @@ age_sessions() {
         assert_error 401 UNAUTHORIZED
         assert_body_is "$wrong"
         refute_header Set-Cookie
-        refute_header WWW-Authenticate
+        assert_header WWW-Authenticate 'Session realm="switchboard"'
         answers=$((answers + 1))
     done
     assert_equal "$answers" 4

@@ -148,8 +148,13 @@ static struct slice envelope(struct request *rq) {
     return buffer_slice(&out);
 }
 
+/* A browser opens no dialog for a scheme that it does not know. */
 void reply_challenge(struct request *rq) {
-    reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\"");
+    const struct guard *guard = rq->route ? rq->route->guard : NULL;
+    if (guard && guard->requires & (REQUIRES_EITHER | REQUIRES_TOKEN))
+        reply_header(rq, "WWW-Authenticate", "Bearer realm=\"switchboard\"");
+    else if (rq->route && (!guard || guard->requires & REQUIRES_SESSION))
+        reply_header(rq, "WWW-Authenticate", "Session realm=\"switchboard\"");
 }
 
 int reply_settle(struct request *rq) {
@@ -161,8 +166,7 @@ int reply_settle(struct request *rq) {
         rq->settle(rq);
     else
         reply_body(rq, catalogue[failure->code].status, REPLY_JSON, envelope(rq));
-    if (failure->code == UNAUTHORIZED && rq->route && rq->route->guard &&
-        rq->route->guard->requires & (REQUIRES_EITHER | REQUIRES_TOKEN))
+    if (failure->code == UNAUTHORIZED)
         reply_challenge(rq);
     return rq->reply.status;
 }

@@ -19,7 +19,10 @@
 /* The beginning of the error envelope (spec 2.1); the message, as a JSON string, follows. */
 #define REPLY_ERROR(error) "{\"success\":false,\"error\":\"" error "\",\"message\":"
 
-/* Adds the header that every 401 of a route with a token has (RFC 9110 15.5.2). */
+/* Adds `WWW-Authenticate`, which every 401 must have (RFC 9110 15.5.2): with the scheme Bearer on
+ * routes that take a token, Session on those of the session and on the login, which has no guard.
+ * A guard that requires neither adds its own, or none, as that of the platform's signature, for
+ * which HTTP has no scheme. */
 void reply_challenge(struct request *rq);
 
 /* The status and the `error` code of a failure. */

@@ -21,7 +21,7 @@ struct graph_request; /* defined in graph_request.h, unknown to lib/web */
 
 /* What a guard requires of a request. The description of the routes (describe.h) lists it. */
 enum requirement {
-    REQUIRES_EITHER = 1,    /* API token or session; a 401 has WWW-Authenticate (RFC 9110 15.5.2) */
+    REQUIRES_EITHER = 1,    /* API token or session */
     REQUIRES_LINE = 2,      /* phoneNumberId in the JSON body, a line of the caller (spec 5.6) */
     REQUIRES_SIGNATURE = 4, /* the platform's signature of the body (spec 6) */
     REQUIRES_SESSION = 8,   /* a session of the dashboard; a token does not count */

@@ -174,6 +174,12 @@ function* errorProblems(document, exchange, json) {
         yield ["header", "the answer has no X-Request-Id"];
 }
 
+// RFC 9110 15.5.2, also for what the document does not hold.
+function* challengeProblems({ status, headers }) {
+    if (status === "401" && !headers["www-authenticate"])
+        yield ["challenge", "a 401 has no WWW-Authenticate"];
+}
+
 // Prints the problems of an exchange as [rule, text]; calls seen(operation, status) for the pair
 // that it is an example of. `web` is the answers that the web server gives by itself.
 function* problems(document, exchange, web, seen) {
@@ -183,9 +189,12 @@ function* problems(document, exchange, web, seen) {
     const method = exchange.method === "HEAD" ? "GET" : exchange.method;
     const found = all.find((each) => each.method === method);
     const json = exchange.body === null ? {} : parsed(exchange.body);
-    if (web.serves(path) || !/^[1-5]\d\d$/.test(exchange.status)
-        || Object.keys(exchange.headers).length === 0)
-        return; // a file of the reference, or no answer
+    if (!/^[1-5]\d\d$/.test(exchange.status) || Object.keys(exchange.headers).length === 0)
+        return; // no answer
+    if (web.serves(path)) { // a file of the reference, or a path of the platform's contract
+        yield* challengeProblems(exchange);
+        return;
+    }
     const isOfWeb = web.answered(exchange, json)
         && !(found && exchange.status in found.operation.responses);
     if (isOfWeb || (!found && (all.length === 0 || method !== "OPTIONS"))) {
@@ -211,6 +220,7 @@ function* problems(document, exchange, web, seen) {
     }
     if (exchange.method !== "HEAD")
         seen(found, exchange.status);
+    yield* challengeProblems(exchange);
     yield* answerBodyProblems(document, response, place, exchange, json);
     yield* headerProblems(document, response, place, exchange.headers);
     yield* unknownHeaders(response, place, exchange.headers);
