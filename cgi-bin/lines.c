@@ -92,12 +92,23 @@ static int read_change(struct request *rq, struct line_change *change) {
     return fail_on_issues(rq, &issues);
 }
 
+static int fail_primary(struct request *rq) {
+    struct issues issues;
+    request_start_issues(rq, &issues);
+    issues_add(&issues, "isPrimary", "invalid_value",
+               "must be left out: an archived line cannot be the primary one; bring it back with "
+               "isArchived false");
+    return fail_on_issues(rq, &issues);
+}
+
 static int patch_line(struct request *rq) {
     struct line_change change;
     if (read_change(rq, &change))
         return -1;
     enum store_result result = store_change_line(rq->caller->store, rq->caller->user.id,
                                                  arena_copy(rq->arena, rq->parameters[0]), &change);
+    if (result == STORE_CONFLICT)
+        return fail_primary(rq);
     return result == STORE_OK ? get_line(rq) : fail_line(rq, result);
 }
 

@@ -76,6 +76,27 @@ line_id() { # PHONE-NUMBER-ID
     assert_error 400 VALIDATION_ERROR isPrimary
 }
 
+@test "an archived line cannot be made the primary one before it is brought back" {
+    local id
+    make_user
+    make_line ''
+    id=$(line_id "$LINE")
+    api PATCH "/v2/lines/$id" -d '{"isPrimary":true,"isArchived":true}'
+    assert_error 400 VALIDATION_ERROR 'isPrimary must be left out: an archived line cannot be the primary one'
+    assert_json '[.details[] | .path, .code]' '["isPrimary","invalid_value"]'
+    api PATCH "/v2/lines/$id" -d '{"isArchived":true}'
+    assert_success
+    api PATCH "/v2/lines/$id" -d '{"name":"New","isPrimary":true}'
+    assert_error 400 VALIDATION_ERROR isPrimary
+    api GET "/v2/lines/$id"
+    assert_that '.data | .name == null and .isPrimary == false and .archivedAt != null'
+    api GET /v2/lines
+    assert_json '[.data.items[].isPrimary]' '[true]'
+    api PATCH "/v2/lines/$id" -d '{"isPrimary":true,"isArchived":false}'
+    assert_success
+    assert_that '.data | .isPrimary and .archivedAt == null'
+}
+
 @test "PATCH archives a line, also the last one, and brings it back" {
     local id at
     make_user

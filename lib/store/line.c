@@ -53,13 +53,18 @@ enum store_result store_find_owned_line(struct store *store, struct arena *arena
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
-static bool is_owned(struct store *store, const char *user_id, const char *line_id) {
+/* Whether the user has the line, and whether it is archived. */
+static bool is_owned(struct store *store, const char *user_id, const char *line_id,
+                     bool *is_archived) {
     static struct statement s = {.sql =
-                                     "SELECT l.id FROM line l JOIN account a "
+                                     "SELECT l.archived_at FROM line l JOIN account a "
                                      "ON a.id = l.account_id WHERE l.id = ?1 AND a.user_id = ?2"};
-    char id[ID_SIZE];
     sql_start(store, &s, TEXT(line_id), TEXT(user_id));
-    return sql_read_id(store, &s, id);
+    if (!sql_row(store, &s))
+        return false;
+    *is_archived = !column_is_null(&s, 0);
+    sql_stop(&s);
+    return true;
 }
 
 static bool write_change(struct store *store, const char *user_id, const char *line_id,
@@ -78,14 +83,18 @@ static bool write_change(struct store *store, const char *user_id, const char *l
 
 enum store_result store_change_line(struct store *store, const char *user_id, const char *line_id,
                                     const struct line_change *change) {
-    bool found = false;
+    bool found = false, is_archived = false, conflicts = false;
     while (sql_transact(store)) {
-        found = is_owned(store, user_id, line_id);
-        if (found)
+        found = is_owned(store, user_id, line_id, &is_archived);
+        conflicts = found && change->makes_primary &&
+                    (change->archives || (is_archived && !change->restores));
+        if (found && !conflicts)
             write_change(store, user_id, line_id, change);
     }
     enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    if (result != STORE_OK)
+        return result;
+    return conflicts ? STORE_CONFLICT : found ? STORE_OK : STORE_NOT_FOUND;
 }
 
 enum store_result store_has_line(struct store *store, const char *user_id, const char *line_id) {

@@ -34,7 +34,7 @@ struct line_change {
 };
 
 /* Changes the user's line. A line that is archived already keeps its time. STORE_NOT_FOUND: no such
- * line. */
+ * line. STORE_CONFLICT: the line would be primary and archived; nothing is changed. */
 enum store_result store_change_line(struct store *store, const char *user_id, const char *line_id,
                                     const struct line_change *change);
 

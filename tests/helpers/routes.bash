@@ -67,7 +67,8 @@ sample_functions='
         elif $field.meaning then error("no sample for the field \($field.path)")
         elif $field.type == "integer" then [$field.from // 0, 1] | max
         elif $field.type == "string or number" then "1"
-        elif $field.type == "boolean" then true else "x" end;
+        # an archived line cannot be the primary one
+        elif $field.type == "boolean" then $field.path != "isArchived" else "x" end;
 
     # Whether the field is an array whose items have fields.
     def has_items($route): "\(.path)[]." as $start
