@@ -425,6 +425,8 @@ static const struct field buttons_fields[] = {
      .min = 1,
      .max = 3,
      .fields = button_members},
+    OPTIONAL_TEXT("headerText"),
+    OPTIONAL_TEXT("footerText"),
     {0},
 };
 

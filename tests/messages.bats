@@ -332,12 +332,18 @@ END
 @test "send/interactive/button: sent as reply buttons (spec 4.3)" {
     assert_sends interactive/button '"bodyText":"B","buttons":[{"id":"i","title":"T"}]' ',"type":"interactive","interactive":{"type":"button","body":{"text":"B"},"action":{"buttons":[{"type":"reply","reply":{"id":"i","title":"T"}}]}}'
     assert_sends interactive/button '"buttons":[{"title":"T","id":"i"},{"id":"j","title":"U"},{"id":"k","title":"V"}],"bodyText":"B"' ',"type":"interactive","interactive":{"type":"button","body":{"text":"B"},"action":{"buttons":[{"type":"reply","reply":{"id":"i","title":"T"}},{"type":"reply","reply":{"id":"j","title":"U"}},{"type":"reply","reply":{"id":"k","title":"V"}}]}}'
-    check_fields interactive/button "{$who,\"bodyText\":\"b\",\"buttons\":[{\"id\":\"i\",\"title\":\"t\"},{\"id\":\"j\",\"title\":\"u\"}]}" <<'END'
+    assert_sends interactive/button '"footerText":"F","buttons":[{"id":"i","title":"T"}],"bodyText":"B","headerText":"H"' ',"type":"interactive","interactive":{"type":"button","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"buttons":[{"type":"reply","reply":{"id":"i","title":"T"}}]}}'
+    assert_sends '' '"footerText":"F","buttons":[{"id":"i","title":"T"}],"bodyText":"B","headerText":"H"' ',"type":"interactive","interactive":{"type":"button","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"buttons":[{"type":"reply","reply":{"id":"i","title":"T"}}]}}'
+    send interactive/button "{$who,\"bodyText\":\"b\",\"headerText\":\"h\",\"footerText\":\"f\",\"buttons\":[{\"id\":\"i\",\"title\":\"t\"}]}" -H 'Prefer: handling=strict'
+    assert_success
+    check_fields interactive/button "{$who,\"bodyText\":\"b\",\"headerText\":\"h\",\"footerText\":\"f\",\"buttons\":[{\"id\":\"i\",\"title\":\"t\"},{\"id\":\"j\",\"title\":\"u\"}]}" <<'END'
 bodyText string required
 buttons array required
 buttons.0 object optional
 buttons.1.id string required
 buttons.1.title string required
+headerText string optional
+footerText string optional
 END
 }
 
@@ -622,6 +628,7 @@ END
     send interactive/list "{\"phoneNumberId\":\"$LINE\",\"buttonText\":5,\"headerText\":\"\",\"sections\":[{\"title\":\"\",\"rows\":[]},7,{\"rows\":[{\"id\":\"i\",\"title\":null},{}]}]}"
     assert_error 400 VALIDATION_ERROR '(and 10 more: see details)'
     assert_that '[.details[] | keys] | unique == [["code","message","path"]]'
+    assert_error 400 VALIDATION_ERROR 'to must be sent, or recipient instead (and 10 more: see details).'
     assert_json '[.details[] | "\(.path):\(.code)"]' '["to:one_of","bodyText:required","buttonText:invalid_type","headerText:empty","sections[0].title:empty","sections[0].rows:too_few","sections[1]:invalid_type","sections[2].title:required","sections[2].rows[0].title:invalid_type","sections[2].rows[1].id:required","sections[2].rows[1].title:required"]'
     assert_issue bodyText 'is required: send a string'
     assert_issue buttonText 'must be a string, not number'
