@@ -58,7 +58,8 @@ static void measure(struct request *rq) {
 /* Whether the client is on this machine. A request that a proxy passed on is not: the proxy's own
  * address would make every client local. */
 static bool is_local(void) {
-    static const char *const forwarding[] = {"HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED",
+    static const char *const forwarding[] = {"HTTP_VIA", /* of every proxy: RFC 9110 7.6.3 */
+                                             "HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR",
                                              "HTTP_X_REAL_IP"};
     const char *address = request_variable("REMOTE_ADDR");
     for (size_t i = 0; i < sizeof forwarding / sizeof *forwarding; i++)

@@ -275,7 +275,7 @@ route_sample() { # METHOD ROUTE STATUS
 
 @test "without metrics_token a request that a proxy passed on is refused" {
     local name
-    for name in X-Forwarded-For Forwarded X-Real-IP; do
+    for name in Via Forwarded X-Forwarded-For X-Real-IP; do
         request GET /metrics -H "$name: 127.0.0.1"
         assert_error 403 FORBIDDEN 'set metrics_token'
         assert_conventions
