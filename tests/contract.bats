@@ -133,7 +133,8 @@ is_reported() {
 
 @test "a 401 without a challenge is reported (RFC 9110 15.5.2)" {
     cp -r "$EXCHANGES" "$BATS_TEST_TMPDIR/bare"
-    grep -rlai '^www-authenticate:' "$BATS_TEST_TMPDIR/bare" | xargs sed -i 's/^www-authenticate:/www-authenticat_:/I'
+    grep -rlai '^www-authenticate:' "$BATS_TEST_TMPDIR/bare" |
+        xargs sed -i 's/^www-authenticate:/www-authenticat_:/I'
     local EXCHANGES=$BATS_TEST_TMPDIR/bare
     is_reported 'del(.paths["/v2/me"].get.responses["401"].headers["WWW-Authenticate"])' \
         'GET /v2/me' '-> 401' 'a 401 has no WWW-Authenticate'

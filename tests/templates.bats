@@ -766,7 +766,7 @@ refused() {
 @test "required fields must be present, and no string may be empty" {
     refused /v2/templates/send '"components":[]' templateName,to
     assert_issue templateName 'is required'
-    assert_issue to 'one of to or recipient is required'
+    assert_issue to 'must be sent, or recipient instead'
     refused /v2/templates/hello/test-send '"components":[]' to
     local empty='"to":"","recipient":"","language":"","contextMessageWamid":""'
     refused /v2/templates/send "$empty,\"templateName\":\"\"" \

@@ -239,8 +239,8 @@ static void check_one_of(const struct field *field, struct json object, const st
     }
     struct path first = {.outer = path, .name = field->names[0]};
     if (!present)
-        issues_add(issues, path_text(issues, &first), "one_of", "one of %s is required",
-                   alternatives(issues, field->names));
+        issues_add(issues, path_text(issues, &first), "one_of", "must be sent, or %s instead",
+                   alternatives(issues, field->names + 1));
 }
 
 /* Adds an issue for each member without a row. The path has the name as in the body, with its
