@@ -33,23 +33,23 @@ static bool write_all(struct store *store, struct user_numbers *numbers) {
                          INTEGER(numbers->last[NUMBER_CHANGE]));
 }
 
-static struct statement read = {
+static struct statement read_numbers = {
     .sql = "SELECT event_sequence, forward_sequence, change_sequence FROM \"user\" WHERE id = ?1"};
 
 /* Locks the user's row and starts to read its numbers. */
 static void start_reading(struct store *store, const char *user_id, struct user_numbers *numbers) {
     sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
-    sql_start(store, &read, TEXT(user_id));
+    sql_start(store, &read_numbers, TEXT(user_id));
     snprintf(numbers->user_id, sizeof numbers->user_id, "%s", user_id);
     numbers->is_read = false;
 }
 
 static bool read_all(struct store *store, struct user_numbers *numbers) {
-    if (!sql_row(store, &read))
+    if (!sql_row(store, &read_numbers))
         return false;
     for (int i = 0; i < USER_NUMBERS; i++)
-        numbers->last[i] = column_integer(&read, i);
-    sql_stop(&read);
+        numbers->last[i] = column_integer(&read_numbers, i);
+    sql_stop(&read_numbers);
     numbers->is_read = true;
     return true;
 }
