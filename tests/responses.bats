@@ -124,12 +124,13 @@ END
 @test "a cell that a spreadsheet would calculate gets an apostrophe, keys and names too" {
     answer_form a '{"flow_token":"token 1","=key":"=1+1","b":"+1","c":"-1","d":"@SUM(A1)",
         "e":"\t=1","f":"\r=1",
-        "g":"a;=1","h":-5,"i":"\n=1"}' \
+        "g":"a;=1","h":-5,"i":"\n=1","j":"＝1","k":"＋1","l":"－1","m":"＠A1","n":"％"}' \
         15550003333 '{"profile":{"name":"=HYPERLINK(\"http://x\")"},
         "wa_id":"15550003333"}'
     api GET '/v2/forms/7002/responses?format=csv'
-    assert_csv "flow_token|'=key|b|c|d|e|f|g|h|i|other" \
-        "token 1|'=1+1|'+1|'-1|'@SUM(A1)|'"$'\t'"=1|'"$'\r'"=1|a;=1|'-5|'"$'\n'"=1|"
+    assert_csv "flow_token|'=key|b|c|d|e|f|g|h|i|j|k|l|m|n|other" \
+        "token 1|'=1+1|'+1|'-1|'@SUM(A1)|'"$'\t'"=1|'"$'\r'"=1|a;=1|'-5|'"$'\n'"=1|'＝1|'＋1|\
+'－1|'＠A1|％|"
     grep -qF "\"'=HYPERLINK(\"\"http://x\"\")\"" "$body" || fail_answer 'the name'
     grep -qF ',"a;=1",' "$body" || fail_answer 'a cell that a spreadsheet would divide'
 }

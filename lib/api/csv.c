@@ -2,8 +2,26 @@
 
 #include <string.h>
 
+/* Spreadsheets evaluate a cell that begins so; in some locales also with the full-width forms
+ * (OWASP, CSV injection). */
 static bool is_formula(struct slice text) {
-    return text.n && memchr("=+-@\t\r\n", text.p[0], 7);
+    static const char *const beginnings[] = {
+        "=",
+        "+",
+        "-",
+        "@",
+        "\t",
+        "\r",
+        "\n",
+        "\xef\xbc\x9d",
+        "\xef\xbc\x8b",
+        "\xef\xbc\x8d",
+        "\xef\xbc\xa0",
+    };
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (slice_starts(text, slice_of(beginnings[i])))
+            return true;
+    return false;
 }
 
 static bool needs_quotes(struct slice text) {
