@@ -783,7 +783,7 @@ make_conversations() {
     local second
     second=$(printf x | switchboard account add $EMAIL --waba-id 9002 --name Two)
     db "INSERT INTO contact (id, account_id, phone, bsuid, username, name, created_at, updated_at) VALUES
-            ('con_1', '$ACCOUNT', '15551112222', 'US.1', 'ann', 'Ann$(printf '\033')[2J', 1, 1),
+            ('con_1', '$ACCOUNT', '15551112222', 'US.1', 'ann', 'Ann$(printf '\033')[2J'||char(8238), 1, 1),
             ('con_2', '$second', NULL, 'US.2', NULL, NULL, 2, 2);
         INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
             SELECT 'thr_' || phone_number_id, (SELECT id FROM user), id, 'con_1', 1, 1 FROM line;
@@ -814,7 +814,7 @@ make_conversations() {
     assert_json '[.[].id]' '["con_1"]'
     fails_with 'there is no account acc_none' contact list --account acc_none
     done_quietly contact list
-    assert_equal "$(sed -n 2p "$body" | tr -s ' ')" 'con_1 15551112222 US.1 ann Ann?[2J 8001, 8002'
+    assert_equal "$(sed -n 2p "$body" | tr -s ' ')" 'con_1 15551112222 US.1 ann Ann?[2J? 8001, 8002'
 }
 
 @test "message list is ordered by time and shows the platform's error unchanged" {

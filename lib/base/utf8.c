@@ -44,3 +44,38 @@ size_t utf8_clip(struct slice text, size_t most) {
         n += length;
     return n;
 }
+
+static uint32_t decode(const char *p, size_t length) {
+    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = (unsigned char)p[0] & masks[length];
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)p[i] & 0x3f);
+    return code;
+}
+
+static bool is_shown(uint32_t code) {
+    static const struct {
+        uint32_t first, last;
+    } hidden[] = {
+        {0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
+        {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
+    };
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        if (code >= hidden[i].first && code <= hidden[i].last)
+            return false;
+    return true;
+}
+
+void utf8_show(char *text, bool keeps_lines) {
+    char *end = text;
+    for (size_t left = strlen(text), length; left; text += length, left -= length) {
+        const size_t valid = utf8_length(text, left);
+        length = valid ? valid : 1;
+        if ((valid && is_shown(decode(text, valid))) || (keeps_lines && *text == '\n')) {
+            memmove(end, text, length);
+            end += length;
+        } else
+            *end++ = '?';
+    }
+    *end = '\0';
+}

@@ -20,4 +20,10 @@ bool utf8_valid(struct slice text);
  * before that limit is kept whole, so the length may exceed `most` by 3. */
 size_t utf8_clip(struct slice text, size_t most);
 
+/* Makes `text` one that a terminal may print: each byte that is not UTF-8 and each character that
+ * moves the cursor or changes the order of a line becomes `?`; with `keeps_lines` not U+000A. These
+ * are U+0000 to U+001F, U+007F to U+009F, the line separators U+2028 and U+2029, and the controls
+ * of direction of Unicode (UAX 9: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069). */
+void utf8_show(char *text, bool keeps_lines);
+
 #endif

@@ -2,16 +2,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "command.h"
 
-/* Prints one line. Control characters become `?`, so that a value cannot break the line. */
+/* Prints one line, which a value cannot break (utf8_show). */
 __attribute__((format(printf, 2, 0))) static void print_message(const char *before,
                                                                 const char *format, va_list args) {
     char text[4096];
     vsnprintf(text, sizeof text, format, args);
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = '?';
+    utf8_show(text, false);
     fflush(stdout);
     fprintf(stderr, "%s%s\n", before, text);
 }

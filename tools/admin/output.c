@@ -15,26 +15,9 @@ struct table table_start(struct arena *arena, size_t columns, const char *const 
     return table;
 }
 
-/* False for U+0000 to U+001F, U+007F to U+009F, and bytes that are not UTF-8. */
-static bool is_printable(const char *p, size_t length) {
-    unsigned char first = (unsigned char)p[0];
-    if (length == 2)
-        return first != 0xc2 || (unsigned char)p[1] >= 0xa0;
-    return length > 2 || (length == 1 && first >= 0x20 && first != 0x7f);
-}
-
 void table_cell(struct table *table, const char *text) {
-    struct slice rest = slice_of(text && *text ? text : "-");
-    struct buffer clean = buffer_in(table->arena);
-    while (rest.n) {
-        size_t length = utf8_length(rest.p, rest.n);
-        if (is_printable(rest.p, length))
-            buffer_add(&clean, rest.p, length);
-        else
-            buffer_add_char(&clean, '?');
-        rest = slice_skip(rest, length ? length : 1);
-    }
-    const char *cell = clean.p;
+    char *cell = arena_copy(table->arena, slice_of(text && *text ? text : "-"));
+    utf8_show(cell, false);
     buffer_add(&table->cells, &cell, sizeof cell);
 }
 
@@ -158,9 +141,14 @@ int object_print(struct invocation *call, struct json_writer *json, const char *
         return EXIT_DONE;
     }
     va_start(args, format);
-    vprintf(format, args);
+    const size_t size = (size_t)vsnprintf(NULL, 0, format, args) + 1;
     va_end(args);
-    putchar('\n');
+    char *text = arena_alloc(&call->arena, size);
+    va_start(args, format);
+    vsnprintf(text, size, format, args);
+    va_end(args);
+    utf8_show(text, true);
+    puts(text);
     return EXIT_DONE;
 }
 

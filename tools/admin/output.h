@@ -19,8 +19,8 @@ struct table table_start(struct arena *arena, size_t columns, const char *const 
     table_start(arena, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *),          \
                 (const char *const[]){__VA_ARGS__})
 
-/* Adds the next cell, left to right, top to bottom; NULL or "" is shown as `-`. Control characters,
- * which would move a terminal's cursor, are shown as `?`. */
+/* Adds the next cell, left to right, top to bottom; NULL or "" is shown as `-`. What would move a
+ * terminal's cursor is shown as `?` (utf8_show). */
 void table_cell(struct table *table, const char *text);
 
 void table_print(const struct table *table);
