@@ -52,19 +52,41 @@ refuses() { # PART FILE
     rm -f "$STACK/other"
     sqlite3 "$STACK/other" 'CREATE TABLE t (x)'
     refuses 'is not a database of this program' "$STACK/other"
+    mkfifo "$STACK/fifo"
+    refuses "$STACK/fifo is not a regular file" "$STACK/fifo"
+    refuses "$STACK is not a regular file" "$STACK"
+    rm "$STACK/fifo"
     printf 'this is no database at all, however long it may be, and it is longer than a header is: %0500d' 0 >"$STACK/other"
-    refuses 'not a database' "$STACK/other"
+    refuses "the backup $STACK/other cannot be read, the database was not changed: the backup is damaged, or no\
+ SQLite database" "$STACK/other"
     cp "$STACK/copy" "$STACK/other"
     sqlite3 "$STACK/other" "PRAGMA user_version = 99" >/dev/null
     refuses 'schema version 99, made by a newer program' "$STACK/other"
     cp "$STACK/copy" "$STACK/damaged"
     dd if=/dev/zero of="$STACK/damaged" bs=4096 seek=8 count=2 conv=notrunc status=none
-    run switchboard restore "$STACK/damaged"
-    [[ $status == 1 && $output == *'damaged'* || $output == *malformed* ]] || fail "status $status: $output"
+    refuses "$STACK/damaged" "$STACK/damaged"
+    [[ $output == *damaged* && $output != *"database $DB"* ]] || fail "$output"
     touch "$DB.before-restore"
     run switchboard restore "$STACK/copy"
     [[ $status == 1 && $output == *"$DB.before-restore exists already"*'Nothing was changed'* ]] || fail "$output"
     assert_named now
+}
+
+@test "restore refuses a backup with another trigger, or without one; doctor reports such a database" {
+    local change found config=$STACK/copy.conf
+    sed "s|^database = .*|database = $STACK/copy|" "$SWITCHBOARD_CONFIG" >"$config"
+    while IFS=$'\t' read -r change found; do
+        backup_named now
+        sqlite3 "$STACK/copy" "$change"
+        refuses "$STACK/copy $found: correct a copy of it with sqlite3" "$STACK/copy"
+        switchboard doctor --config "$config" --json >"$body" 2>/dev/null || true
+        jq -e --arg found "the database $found" \
+            'any(.[]; .check == "triggers" and .status == "fail" and .detail == $found)' "$body" || fail "$change: $(cat "$body")"
+    done <<'END'
+CREATE TRIGGER evil AFTER INSERT ON session BEGIN UPDATE user SET email = 'attacker@example.org'; END	has the trigger evil on the table session, which this program did not make
+DROP TRIGGER plan_settings_update	lacks the trigger plan_settings_update on the table plan
+DROP TRIGGER line_settings_insert; CREATE TRIGGER line_settings_insert AFTER INSERT ON line BEGIN UPDATE settings_version SET version = 1; END	has the trigger line_settings_insert on the table line, which this program did not make
+END
 }
 
 @test "restore creates a missing database, with its directory's owner and group and mode 0660" {

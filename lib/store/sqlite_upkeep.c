@@ -10,6 +10,7 @@
 #include "base/file_identity.h"
 #include "store/copy.h"
 #include "store/driver.h"
+#include "store/sqlite_triggers.h"
 #include "store/upkeep.h"
 
 enum {
@@ -114,7 +115,20 @@ static enum store_result backup(struct store *store, const char *path) {
 
 /* --- restoring --- */
 
-static enum store_result check_source(struct store *source, const char *file, int *version) {
+static enum store_result check_triggers(struct store *source, const char *file) {
+    struct arena arena;
+    arena_init(&arena, 1024 * 1024, NULL);
+    const char *difference = sqlite_compare_triggers(source, &arena);
+    enum store_result result = sql_result(source);
+    if (result == STORE_OK && difference)
+        result = sql_refuse(source, STORE_CONFLICT,
+                            "%s %s: correct a copy of it with sqlite3 and restore that", file,
+                            difference);
+    arena_free(&arena);
+    return result;
+}
+
+static enum store_result check_content(struct store *source, const char *file, int *version) {
     struct schema_id found;
     char reason[512];
     const bool is_ours = sql_read_schema_id(source, &found);
@@ -131,7 +145,36 @@ static enum store_result check_source(struct store *source, const char *file, in
     if ((result = sql_result(source)) == STORE_OK && complaints)
         result = sql_refuse(source, STORE_CONFLICT, "%s is damaged", file);
     *version = (int)found.version;
-    return result;
+    return result == STORE_OK ? check_triggers(source, file) : result;
+}
+
+/* Opens the backup and checks all of it. A failure is about this file, not about the database. */
+static enum store_result open_source(const char *file, const char *path, int *version,
+                                     struct store **source) {
+    struct stat found;
+    const bool is_there = stat(file, &found) == 0;
+    const int error = errno;
+    enum store_result result = STORE_OK;
+    if (!is_there || S_ISREG(found.st_mode)) /* opening a FIFO waits for a writer */
+        result = sql_open(file, SQLITE_OPEN_READONLY, source);
+    else
+        result = sql_open(SQL_IN_MEMORY, SQLITE_OPEN_READWRITE, source);
+    if (!is_there && error == ENOENT)
+        return sql_refuse(*source, STORE_NOT_FOUND, "there is no file %s", file);
+    if (is_there && !S_ISREG(found.st_mode))
+        return sql_refuse(*source, STORE_CONFLICT, "%s is not a regular file", file);
+    if (is_there && file_is_at(&found, path))
+        return sql_refuse(*source, STORE_CONFLICT, "%s is the database itself", file);
+    if (result == STORE_OK)
+        result = check_content(*source, file, version);
+    if (result == STORE_OK || result == STORE_CONFLICT)
+        return result;
+    char reason[512];
+    snprintf(reason, sizeof reason, "%s", store_reason(*source));
+    return sql_refuse(
+        *source, STORE_CONFLICT, "the backup %s cannot be read, the database was not changed: %s%s",
+        file, result == STORE_CORRUPT ? "the backup is damaged, or no SQLite database: " : "",
+        reason);
 }
 
 /* Sets the owner and mode that `switchboard init` would have set. */
@@ -240,11 +283,6 @@ static enum store_result restore_existing(struct store *source, const char *path
     return result;
 }
 
-static bool names_same_file(const char *a, const char *b) {
-    struct stat first;
-    return stat(a, &first) == 0 && file_is_at(&first, b);
-}
-
 static enum store_result restore_from(struct store *source, const char *path,
                                       struct store_restoration *done, struct store **store) {
     if (done->has_former)
@@ -260,14 +298,8 @@ static enum store_result restore(const char *path, const char *file,
                                  struct store_restoration *restoration, struct store **store) {
     struct store *source, *target = NULL;
     *restoration = (struct store_restoration){.has_former = access(path, F_OK) == 0};
-    enum store_result result = sql_open(file, SQLITE_OPEN_READONLY, &source);
+    enum store_result result = open_source(file, path, &restoration->version, &source);
     *store = source;
-    if (access(file, F_OK) != 0)
-        return sql_refuse(source, STORE_NOT_FOUND, "there is no file %s", file);
-    if (result == STORE_OK && names_same_file(path, file))
-        return sql_refuse(source, STORE_CONFLICT, "%s is the database itself", file);
-    if (result == STORE_OK)
-        result = check_source(source, file, &restoration->version);
     if (result != STORE_OK)
         return result;
     restoration->is_older = restoration->version < schema_version;
@@ -329,6 +361,10 @@ static enum store_result inspect(struct store *store, struct arena *arena, bool 
     add_finding(findings, FINDING_OK, "database", "opens, with the schema version of this program");
     add_finding(findings, damage ? FINDING_FAULT : FINDING_OK, "integrity",
                 damage ? damage : sound);
+    const char *difference = sqlite_compare_triggers(store, arena);
+    add_finding(findings, difference ? FINDING_FAULT : FINDING_OK, "triggers",
+                difference ? arena_printf(arena, "the database %s", difference)
+                           : "those of the schema, and no other");
     add_references(store, arena, is_full, findings);
     add_finding(findings, is_wal ? FINDING_OK : FINDING_FAULT, "journal",
                 is_wal ? "write-ahead log"
