@@ -126,6 +126,126 @@ none_in_progress() {
     assert_equal "$(db "SELECT count(*) FROM outbox WHERE user_id LIKE 'usr_many%' AND state = 'pending'")" $((HANGING * 20))
 }
 
+# --- one user with many hosts ---
+
+# Gives a user COUNT webhooks with ids whk_PREFIX1000..., each on a host of its own, which answers as
+# the receiver B answers to /PATH: make_hosts USER PREFIX PATH COUNT [FIRST]
+make_hosts() {
+    local host=${B_URL/127.0.0.1/$2"' || n.i || '".localhost}
+    db "WITH RECURSIVE n (i) AS (SELECT ${5-1000} UNION ALL SELECT i + 1 FROM n WHERE i < ${5-1000} + $4 - 1)
+        INSERT INTO webhook (id, user_id, kind, url, code, created_at, updated_at)
+        SELECT 'whk_$2' || n.i, '$1', 'event', '${host//\"/}/$3', w.code, 1, 1
+        FROM n, webhook w WHERE w.user_id = '$1' AND w.name = 'code'"
+}
+
+# Makes a user whose further webhooks have the code of this one, which gets no event: code_for NAME
+code_for() {
+    db "DELETE FROM webhook WHERE user_id = '$(user_of "$1")'"
+    set_webhook "$1" "$A_URL/code"
+    db "UPDATE webhook SET name = 'code' WHERE user_id = '$(user_of "$1")'"
+}
+
+# Adds COUNT events, due now, for each webhook with such an id: add_to PATTERN [COUNT]
+add_to() {
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${2-1})
+        INSERT INTO outbox (id, user_id, sequence, type, contact_id, body, state, next_attempt_at, created_at, webhook_id)
+        SELECT 'evt_' || lower(hex(randomblob(13))), w.user_id, (SELECT coalesce(max(e.sequence), 0) FROM event e
+            WHERE e.user_id = w.user_id) + row_number() OVER (), 'message.received', w.id || n.i,
+            CAST('{\"n\":1}' AS BLOB), 'pending', $db_now, $db_now, w.id
+        FROM n, webhook w WHERE w.id LIKE '$1'"
+}
+
+are_delivered() { # PATTERN
+    [[ $(db "SELECT count(*) FROM outbox WHERE webhook_id LIKE '$1' AND state = 'pending'") == 0 ]]
+}
+
+# Prints the delays of one more event to each receiver of B, the last of them a new one, in ms:
+# delays_of NUMBER
+delays_of() {
+    make_hosts "$(user_of B)" new quick 1 "$1"
+    db "DELETE FROM event_attempt WHERE webhook_id LIKE 'whk_old%'; DELETE FROM outbox WHERE webhook_id LIKE 'whk_old%'"
+    add_to 'whk_old%'
+    add_to "whk_new$1"
+    switchboard event resume >/dev/null # notifies the courier
+    eventually are_delivered 'whk_old%'
+    eventually are_delivered "whk_new$1"
+    db "SELECT a.started_at - e.created_at FROM event_attempt a JOIN event e ON e.id = a.event_id
+        WHERE a.webhook_id LIKE 'whk_old%' OR a.webhook_id = 'whk_new$1' ORDER BY a.webhook_id DESC"
+}
+
+# Expects that no attempt to a host that hangs ended between the creation of an event of B and the
+# start of its delivery, and prints the delays: assert_not_behind NUMBER
+assert_not_behind() {
+    local delays
+    mapfile -t delays < <(delays_of "$1")
+    assert_equal "${#delays[@]}" 4
+    printf '# beside %d hosts of one user that hang: %d ms (quick), %d ms (takes 1.3 s), %d ms (takes 5 s), %d ms (new)\n' \
+        "$hosts" "${delays[@]}" >&3
+    assert_equal "$(db "SELECT count(*) FROM event_attempt h, event_attempt a JOIN event e ON e.id = a.event_id
+        WHERE h.webhook_id LIKE 'whk_hang%' AND (a.webhook_id LIKE 'whk_old%' OR a.webhook_id = 'whk_new$1')
+        AND h.started_at + h.duration_ms BETWEEN e.created_at AND a.started_at")" 0
+}
+
+# Starts a courier beside which B's receivers have answered, and one user's hosts that hang, each
+# with five events: hang HOSTS
+hang() {
+    hosts=$1
+    answers B hang 'wait 60000'
+    answers B quick
+    answers B slow 'wait 1300'
+    answers B slower 'wait 5000'
+    code_for A
+    code_for B
+    make_hosts "$(user_of B)" oldc quick 1
+    make_hosts "$(user_of B)" oldb slow 1
+    make_hosts "$(user_of B)" olda slower 1
+    make_hosts "$(user_of A)" hang hang "$hosts"
+    start_courier
+    delays_of 1 >"$BATS_TEST_TMPDIR/alone"
+    printf '# beside none: %s ms\n' "$(tr '\n' ' ' <"$BATS_TEST_TMPDIR/alone")" >&3
+    add_to 'whk_hang%' 5
+}
+
+forget_hosts() {
+    stop_couriers
+    db "DELETE FROM event_attempt; DELETE FROM outbox; DELETE FROM event_turn;
+        DELETE FROM webhook WHERE user_id NOT LIKE 'usr_many%'"
+}
+
+have_begun() { # COUNT: attempts to hosts that hang
+    [[ $(db "SELECT count(*) FROM delivery WHERE webhook_id LIKE 'whk_hang%' AND attempts > 0") -ge $1 ]]
+}
+
+# The courier has 16 slots, so that 30 hosts need more than all of them.
+@test "more hosts of one user that hang than there are slots delay no other user's receiver, be it quick, slow or new" {
+    local descriptors=128 hosts
+    hang 30
+    eventually have_begun 2
+    sleep 1.2 # they do not answer for as long as a slow host
+    assert_not_behind 2
+    forget_hosts
+}
+
+@test "257, 600 and 1,000 hosts of one user that hang delay other receivers by less than a second" {
+    local hosts number count
+    [[ -n ${TEST_FULL-} ]] || skip 'long form'
+    for count in 257 600 1000; do
+        hang "$count"
+        eventually have_begun 2
+        for ((number = 2; number < 10; number++)); do
+            mapfile -t delays < <(delays_of "$number")
+            printf '# beside %d hosts of one user that hang: %d ms (quick), %d ms (takes 1.3 s), %d ms (takes 5 s), %d ms (new)\n' \
+                "$hosts" "${delays[@]}" >&3
+            assert_equal "${#delays[@]}" 4
+            for delay in "${delays[@]}"; do
+                assert_between "$delay" 0 999
+            done
+        done
+        assert_between "$(db "SELECT count(DISTINCT webhook_id) FROM event_attempt WHERE error LIKE 'timed out%'")" 80 "$count"
+        forget_hosts
+    done
+}
+
 # --- within one host and one user ---
 
 user_of() { # NAME

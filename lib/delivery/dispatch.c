@@ -66,6 +66,7 @@ size_t dispatch_count(const struct dispatch *dispatch, enum slot slot) {
 struct candidate {
     const char *webhook_id, *user_id;
     struct host *host;
+    struct host_user *user;
     size_t limit; /* slots that the webhook may have */
     size_t load;  /* slots that the webhook has, including those given */
     size_t given; /* slots given to the webhook by this exchange */
@@ -82,7 +83,7 @@ static size_t in_flight_for(const struct dispatch *dispatch, const char *webhook
 static size_t in_flight_to(const struct dispatch *dispatch, const struct host *host) {
     size_t count = 0;
     for (size_t i = 0; i < dispatch->used; i++)
-        count += dispatch->slots[i] == SLOT_IN_FLIGHT && dispatch->host_of[i] == host;
+        count += dispatch->slots[i] == SLOT_IN_FLIGHT && dispatch->flights[i].host == host;
     return count;
 }
 
@@ -109,14 +110,13 @@ void dispatch_rescan(struct dispatch *dispatch) {
     dispatch->is_whole_lap = !*dispatch->after;
 }
 
-static void count_in_flight(struct dispatch *dispatch, int64_t now) {
+static void count_in_flight(struct dispatch *dispatch) {
     struct in_flight in_flight[DISPATCH_SLOTS];
     size_t count = 0;
     for (size_t i = 0; i < dispatch->used; i++)
         if (dispatch->slots[i] == SLOT_IN_FLIGHT)
-            in_flight[count++] =
-                (struct in_flight){dispatch->host_of[i], dispatch->attempts[i].started};
-    hosts_count(&dispatch->hosts, in_flight, count, now);
+            in_flight[count++] = dispatch->flights[i];
+    hosts_count(&dispatch->hosts, in_flight, count);
 }
 
 static size_t limit_of(const struct store_due *due) {
@@ -130,6 +130,7 @@ static struct candidate candidate_of(struct dispatch *dispatch, const struct sto
         .webhook_id = due->webhook_id,
         .user_id = due->user_id,
         .host = hosts_find(&dispatch->hosts, destination, now),
+        .user = hosts_find_user(&dispatch->hosts, due->user_id),
         .limit = limit_of(due),
         .load = in_flight_for(dispatch, due->webhook_id),
     };
@@ -150,8 +151,8 @@ static const struct candidate *give_slots(struct dispatch *dispatch, struct cand
                 refused = refused || candidate->load ? refused : candidate;
                 continue;
             }
-            if (!hosts_admit(&dispatch->hosts, candidate->host, candidate->webhook_id,
-                             candidate->load, now))
+            if (!hosts_admit(&dispatch->hosts, candidate->host, candidate->user,
+                             candidate->webhook_id, candidate->load, now))
                 continue;
             candidate->load++;
             candidate->given++;
@@ -209,7 +210,7 @@ static enum store_result plan(struct dispatch *dispatch, struct store *store,
     struct buffer shares = buffer_in(&dispatch->planning);
     size_t left = room(dispatch);
     enum store_result result = STORE_OK;
-    count_in_flight(dispatch, clock_monotonic());
+    count_in_flight(dispatch);
     for (int i = 0; i < BATCHES && left && !dispatch->has_seen_all && result == STORE_OK; i++)
         result = plan_batch(dispatch, store, exchange->now, &shares, &left);
     exchange->shares = (const struct store_share *)(void *)shares.p;
@@ -279,7 +280,9 @@ static struct attempt *find_slot(struct dispatch *dispatch) {
 static void start(struct dispatch *dispatch, struct store *store, struct resources *resources,
                   const struct store_delivery *delivery) {
     const char *destination = attempt_destination(&dispatch->planning, delivery->url);
-    struct host *host = hosts_find(&dispatch->hosts, destination, clock_monotonic());
+    const int64_t now = clock_monotonic();
+    struct host *host = hosts_find(&dispatch->hosts, destination, now);
+    struct host_user *user = hosts_find_user(&dispatch->hosts, delivery->user_id);
     /* read after the event was taken, since its code may be sealed with a new key */
     const struct keyring *keys = resources_keys(resources);
     struct attempt *attempt = NULL;
@@ -293,9 +296,11 @@ static void start(struct dispatch *dispatch, struct store *store, struct resourc
     }
     const size_t i = (size_t)(attempt - dispatch->attempts);
     bool is_started = attempt_start(attempt, dispatch->multi, &resources->config, keys, delivery);
-    dispatch->host_of[i] = host;
-    if (!host->gate.load)
-        host->gate.load = 1; /* keeps the entry in the table while its attempt is in flight */
+    dispatch->flights[i] = (struct in_flight){host, user, hosts_class(host, now), attempt->started};
+    if (!host->entry.load)
+        host->entry.load = 1; /* keeps the entry in the table while its attempt is in flight */
+    if (!user->entry.load)
+        user->entry.load = 1;
     dispatch->slots[i] = is_started ? SLOT_IN_FLIGHT : SLOT_ENDED;
     if (!is_started)
         log_end(dispatch, attempt);
@@ -352,7 +357,7 @@ size_t dispatch_advance(struct dispatch *dispatch) {
         attempt_end(attempt, dispatch->multi, code);
         const size_t slot = (size_t)(attempt - dispatch->attempts);
         dispatch->slots[slot] = SLOT_ENDED;
-        hosts_end(dispatch->host_of[slot], attempt->started, !attempt->timed_out,
+        hosts_end(dispatch->flights[slot].host, attempt->started, !attempt->timed_out,
                   clock_monotonic());
         log_end(dispatch, attempt);
         ended++;

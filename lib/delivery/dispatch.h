@@ -1,8 +1,9 @@
 /* The courier's attempts: takes due events from the store, delivers them, and records the results.
  *
  * A slot holds one attempt. There are at most 512 slots, fewer if the limit of file descriptors is
- * low. hosts.h limits the attempts per host, so that a host that hangs delays only its own events.
- * A webhook that has received nothing since a failure has at most 2 attempts in flight.
+ * low. hosts.h limits the attempts per host, per class of hosts and per user, so that hosts that
+ * hang delay only the events of their user. A webhook that has received nothing since a failure has
+ * at most 2 attempts in flight.
  *
  * One exchange plans at most 128 webhooks with due events, in the order of their ids. The next
  * exchange continues after them, or at the first webhook for which no slot was left.
@@ -25,7 +26,7 @@ struct dispatch {
     size_t used;              /* all slots from this index on are free */
     enum slot slots[DISPATCH_SLOTS];
     struct attempt attempts[DISPATCH_SLOTS];
-    struct host *host_of[DISPATCH_SLOTS]; /* valid for slots in use */
+    struct in_flight flights[DISPATCH_SLOTS]; /* valid for slots in use */
     struct hosts hosts;
     char after[ID_SIZE]; /* the webhook that was planned last; "" at the beginning of a lap */
     bool is_whole_lap;   /* this lap began after dispatch_rescan */

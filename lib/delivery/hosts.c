@@ -1,6 +1,5 @@
 #include "delivery/hosts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -9,59 +8,37 @@ enum {
 };
 
 void hosts_init(struct hosts *hosts, size_t slots) {
-    hosts->count = 0; /* `known` is not cleared, so that unused entries take no memory */
+    memset(hosts, 0, offsetof(struct hosts, known)); /* unused entries take no memory */
     hosts->slots = slots;
-    hosts->lookups = hosts->lap = 0;
-    memset(hosts->by_speed, 0, sizeof hosts->by_speed);
-}
-
-/* --- the table of hosts --- */
-
-static uint32_t hash_of(const char *name) { /* FNV-1a */
-    uint32_t hash = 2166136261u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619u;
-    return hash;
-}
-
-/* A free entry; else the least recently used one that has no attempts in flight. */
-static struct host *new_entry(struct hosts *hosts) {
-    struct host *oldest = NULL;
-    if (hosts->count < HOSTS_KNOWN)
-        return &hosts->known[hosts->count++];
-    for (size_t i = 0; i < HOSTS_KNOWN; i++) {
-        struct host *host = &hosts->known[i];
-        if (!host->gate.load && (!oldest || host->used < oldest->used))
-            oldest = host;
-    }
-    return oldest;
+    hosts->table = (struct table){.entries = hosts->known,
+                                  .size = sizeof *hosts->known,
+                                  .most = HOSTS_KNOWN,
+                                  .hashes = hosts->hashes};
+    hosts->users = (struct table){.entries = hosts->known_users,
+                                  .size = sizeof *hosts->known_users,
+                                  .most = HOSTS_USERS,
+                                  .hashes = hosts->user_hashes};
 }
 
 struct host *hosts_find(struct hosts *hosts, const char *name, int64_t now) {
-    char key[HOST_NAME_SIZE];
-    snprintf(key, sizeof key, "%s", name); /* cuts only a name that is too long for a host */
-    uint32_t hash = hash_of(key);
-    struct host *host = NULL;
-    for (size_t i = 0; i < hosts->count && !host; i++)
-        if (hosts->hashes[i] == hash && strcmp(hosts->known[i].name, key) == 0)
-            host = &hosts->known[i];
-    if (!host) {
-        host = new_entry(hosts);
-        *host = (struct host){.window = 1};
-        hosts->hashes[host - hosts->known] = hash;
-        memcpy(host->name, key, sizeof key);
-    }
-    host->used = ++hosts->lookups;
-    if (!host->gate.load && now - host->last_answer > WINDOW_MS)
+    bool is_new;
+    struct host *host = table_find(&hosts->table, name, &is_new);
+    if (is_new)
+        host->class = HOST_UNKNOWN;
+    if (is_new || (!host->entry.load && now - host->last_answer > WINDOW_MS))
         host->window = 1;
     return host;
+}
+
+struct host_user *hosts_find_user(struct hosts *hosts, const char *user_id) {
+    bool is_new;
+    return table_find(&hosts->users, user_id, &is_new);
 }
 
 /* --- the results of attempts --- */
 
 void hosts_end(struct host *host, int64_t started, bool answered, int64_t now) {
-    host->has_ended = true;
-    host->is_slow = !answered || now - started > SLOW_MS;
+    host->class = !answered ? HOST_HANGING : now - started > SLOW_MS ? HOST_SLOW : HOST_QUICK;
     if (answered) {
         host->last_answer = now;
         host->window += host->window < HOST_SLOTS;
@@ -73,84 +50,116 @@ void hosts_end(struct host *host, int64_t started, bool answered, int64_t now) {
 /* Whether the host has not answered since its oldest attempt in flight began, more than SLOW_MS
  * ago. */
 static bool is_stuck(const struct host *host, int64_t now) {
-    return host->gate.load && now - host->oldest > SLOW_MS && host->last_answer < host->oldest;
+    return host->entry.load && now - host->oldest > SLOW_MS && host->last_answer < host->oldest;
 }
 
-static enum speed speed_of(const struct host *host, int64_t now) {
-    return host->is_slow || is_stuck(host, now) ? HOST_SLOW
-           : host->has_ended                    ? HOST_QUICK
-                                                : HOST_UNKNOWN;
+enum host_class hosts_class(const struct host *host, int64_t now) {
+    return host->class == HOST_QUICK && is_stuck(host, now) ? HOST_UNKNOWN : host->class;
 }
 
-static void add(struct hosts *hosts, enum speed speed) {
-    for (size_t i = speed; i < HOST_SPEEDS; i++)
-        hosts->by_speed[i].load++;
-}
+/* --- the attempts in flight --- */
 
-void hosts_count(struct hosts *hosts, const struct in_flight *attempts, size_t count, int64_t now) {
-    for (size_t i = 0; i < HOST_SPEEDS; i++)
-        hosts->by_speed[i].load = 0;
-    for (size_t i = 0; i < hosts->count; i++) {
-        hosts->known[i].gate.load = 0;
-        hosts->known[i].oldest = INT64_MAX;
+/* Whether a limit counts the attempts to hosts of a class. */
+static bool is_limited(enum limit limit, enum host_class class) {
+    switch (limit) {
+    case LIMIT_HANGING: return class == HOST_HANGING;
+    case LIMIT_UNPROVEN: return class == HOST_HANGING || class == HOST_UNKNOWN;
+    case LIMIT_SLOW: return class == HOST_SLOW;
+    default: return true;
     }
-    for (size_t i = 0; i < count; i++) {
-        struct host *host = attempts[i].host;
-        host->gate.load++;
-        if (attempts[i].started < host->oldest)
-            host->oldest = attempts[i].started;
+}
+
+static size_t most_of(const struct hosts *hosts, enum limit limit) {
+    switch (limit) {
+    case LIMIT_HANGING: return hosts->slots / 4;
+    case LIMIT_UNPROVEN: return hosts->slots / 2;
+    case LIMIT_SLOW: return hosts->slots * 3 / 8;
+    default: return hosts->slots;
+    }
+}
+
+static void add(struct hosts *hosts, const struct in_flight *attempt) {
+    struct host *host = attempt->host;
+    struct host_user *user = attempt->user;
+    if (!host->entry.load++ || attempt->started < host->oldest)
+        host->oldest = attempt->started;
+    user->entry.load++;
+    for (enum limit i = 0; i < LIMITS; i++)
+        if (is_limited(i, attempt->class)) {
+            hosts->loads[i]++;
+            user->loads[i]++;
+        }
+}
+
+void hosts_count(struct hosts *hosts, const struct in_flight *attempts, size_t count) {
+    memset(hosts->loads, 0, sizeof hosts->loads);
+    for (size_t i = 0; i < hosts->table.count; i++)
+        hosts->known[i].entry.load = 0;
+    for (size_t i = 0; i < hosts->users.count; i++) {
+        hosts->known_users[i].entry.load = 0;
+        memset(hosts->known_users[i].loads, 0, sizeof hosts->known_users[i].loads);
     }
     for (size_t i = 0; i < count; i++)
-        add(hosts, speed_of(attempts[i].host, now));
+        add(hosts, &attempts[i]);
 }
 
 /* --- admission --- */
 
-/* Whether `webhook_id` is after `last` and before `next` in the circular order of all ids. */
-static bool is_between(const char *last, const char *webhook_id, const char *next) {
-    bool is_behind = strcmp(webhook_id, last) > 0, is_before = strcmp(webhook_id, next) < 0;
-    return strcmp(last, next) < 0 ? is_behind && is_before : is_behind || is_before;
+/* A gate that an attempt must pass. */
+struct passage {
+    struct gate *gate;
+    bool has_room;
+};
+
+/* The slots of a limit that a user with `load` of them may have beside those of the others. A
+ * user's part of all slots is larger, since quick hosts give theirs back soon. */
+static bool has_share(enum limit limit, size_t load, size_t left) {
+    return limit == LIMIT_ALL ? load < left : load < (left + 1) / 2;
 }
 
-/* Whether the gate admits one more attempt of the webhook. One that has no attempt in flight and is
- * refused gets the next turn, unless another webhook has it. */
-static bool pass(const struct hosts *hosts, struct gate *gate, size_t limit, const char *webhook_id,
-                 size_t load) {
-    bool has_next = *gate->next && hosts->lap - gate->refused_in <= 1;
-    bool is_turn = !has_next || strcmp(gate->next, webhook_id) == 0 ||
-                   (!load && is_between(gate->last, webhook_id, gate->next));
-    if (is_turn && gate->load < limit)
-        return true;
-    if (is_turn && !load) {
-        snprintf(gate->next, sizeof gate->next, "%s", webhook_id);
-        gate->refused_in = hosts->lap;
+/* Lists the gates of an attempt: of the host, of all users, of the user. Returns their number. */
+static size_t passages_of(struct hosts *hosts, const struct in_flight *attempt,
+                          struct passage list[1 + 2 * LIMITS]) {
+    struct host *host = attempt->host;
+    struct host_user *user = attempt->user;
+    size_t count = 0;
+    list[count++] = (struct passage){&host->gate, host->entry.load < HOST_SLOTS};
+    for (enum limit i = 0; i < LIMITS; i++) {
+        const size_t most = most_of(hosts, i), load = hosts->loads[i];
+        const size_t left = load < most ? most - load : 0;
+        if (!is_limited(i, attempt->class))
+            continue;
+        list[count++] = (struct passage){&hosts->gates[i], left > 0};
+        list[count++] = (struct passage){&user->gates[i], has_share(i, user->loads[i], left)};
     }
-    return false;
+    return count;
 }
 
-static void enter(struct gate *gate, const char *webhook_id, size_t load) {
-    gate->load++;
-    if (strcmp(gate->next, webhook_id) == 0)
-        *gate->next = '\0';
-    if (!load)
-        snprintf(gate->last, sizeof gate->last, "%s", webhook_id);
+/* Returns whether all gates admit the attempt. If one refuses it, the webhook keeps no turn at
+ * those that have room, which others can use. */
+static bool pass(const struct hosts *hosts, const struct passage *list, size_t count,
+                 const char *webhook_id, size_t load) {
+    size_t passed = 0;
+    while (passed < count &&
+           gate_admits(list[passed].gate, list[passed].has_room, webhook_id, load, hosts->lap))
+        passed++;
+    for (size_t i = 0; i < count; i++) {
+        if (passed == count)
+            gate_enter(list[i].gate, webhook_id, load);
+        else if (i != passed && list[i].has_room)
+            gate_forgo(list[i].gate, webhook_id);
+    }
+    return passed == count;
 }
 
-bool hosts_admit(struct hosts *hosts, struct host *host, const char *webhook_id, size_t load,
-                 int64_t now) {
-    const size_t limits[HOST_SPEEDS] = {hosts->slots / 2, hosts->slots * 3 / 4, hosts->slots};
-    const enum speed speed = speed_of(host, now);
-    if (load && (host->gate.load >= host->window || is_stuck(host, now)))
+bool hosts_admit(struct hosts *hosts, struct host *host, struct host_user *user,
+                 const char *webhook_id, size_t load, int64_t now) {
+    const struct in_flight attempt = {host, user, hosts_class(host, now), now};
+    struct passage list[1 + 2 * LIMITS];
+    if (load && (host->entry.load >= host->window || is_stuck(host, now)))
         return false;
-    if (!pass(hosts, &host->gate, HOST_SLOTS, webhook_id, load))
+    if (!pass(hosts, list, passages_of(hosts, &attempt, list), webhook_id, load))
         return false;
-    for (size_t i = speed; i < HOST_SPEEDS; i++)
-        if (!pass(hosts, &hosts->by_speed[i], limits[i], webhook_id, load))
-            return false;
-    for (size_t i = speed; i < HOST_SPEEDS; i++)
-        enter(&hosts->by_speed[i], webhook_id, load);
-    enter(&host->gate, webhook_id, load);
-    if (now < host->oldest)
-        host->oldest = now;
+    add(hosts, &attempt);
     return true;
 }

@@ -155,11 +155,15 @@ courier_once() {
     courier --once
 }
 
-# Starts a resident courier: start_courier [NAME [option...]]. Its pid is in $STACK/NAME.pid.
+# Starts a resident courier: start_courier [NAME [option...]]. Its pid is in $STACK/NAME.pid. With
+# $descriptors it may open so many files: (n - 64) / 4 attempts at a time.
 start_courier() {
     local name=${1-courier}
     shift || true
-    "$OUT/tools/courier" --pid-file "$STACK/$name.pid" "$@" >>"$STACK/$name.log" 2>&1 3>&- &
+    {
+        [[ -z ${descriptors-} ]] || ulimit -n "$descriptors"
+        exec "$OUT/tools/courier" --pid-file "$STACK/$name.pid" "$@"
+    } >>"$STACK/$name.log" 2>&1 3>&- &
     printf '%s\n' $! >"$STACK/$name.job"
     eventually test -s "$STACK/$name.pid"
 }
