@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "store/sqlite.h"
+
 struct trigger {
     const char *name, *table, *text;
 };

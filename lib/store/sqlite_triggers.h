@@ -3,7 +3,7 @@
 #ifndef SWITCHBOARD_STORE_SQLITE_TRIGGERS_H
 #define SWITCHBOARD_STORE_SQLITE_TRIGGERS_H
 
-#include "store/sqlite.h"
+#include "store/store.h"
 
 /* Returns what differs first, as a sentence without a subject in `arena` (`has the trigger x on the
  * table y, which this program did not make`); NULL: nothing, or a failure, which is latched. */
