@@ -98,6 +98,8 @@ CREATE TABLE account (
     waba_id      TEXT NOT NULL UNIQUE CHECK (waba_id <> ''), -- the platform's id
     name         TEXT NOT NULL,                       -- displayName
     access_token BLOB,                                -- the platform access token, sealed; NULL: none
+    subscribed_fields TEXT,                           -- of webhooks that programs make with the
+                                                      -- platform's routes; NULL: messages
     created_at   INTEGER NOT NULL,
     UNIQUE (user_id, id)
 ) STRICT;
@@ -364,6 +366,9 @@ CREATE TABLE webhook (
     previous_code   BLOB,                                     -- sealed; still signs until previous_until
     previous_until  INTEGER,
     event_types     TEXT,                                     -- NULL: all but message.status
+    account_id      TEXT REFERENCES account (id),             -- only what is of it; NULL: of all. With
+                                                              -- line_ids NULL, not of the lines that
+                                                              -- another webhook of the account names
     line_ids        TEXT,                                     -- lin_...; NULL: all lines
     fields          TEXT,                                     -- of changes; NULL: messages; '*': all
     updates         TEXT,                                     -- messages, statuses, echoes; NULL: all

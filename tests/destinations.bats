@@ -64,7 +64,7 @@ refuses() {
     [[ $webhook =~ ^whk_[0-9a-z]{26}$ ]]
     [[ $(code_of) =~ ^[0-9a-f]{64}$ ]]
     assert_that ".data | del(.id, .code, .createdAt, .updatedAt) == {name: \"\", kind: \"event\",
-        url: \"https://example.org/hook\", eventTypes: null, phoneNumberIds: null, fields: null,
+        url: \"https://example.org/hook\", eventTypes: null, accountId: null, phoneNumberIds: null, fields: null,
         updates: null, splitMessages: false, state: \"active\", isFirst: true, pausedAt: null, failingSince: null,
         suspendedAt: null, nextProbeAt: null, pendingEvents: 0, deadEvents: 0}"
     assert_that '.data.createdAt == .data.updatedAt'

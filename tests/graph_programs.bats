@@ -173,6 +173,16 @@ forwards() {
         \"verify_token\":\"another\"}}"
     assert_graph_error 400 2200 null OAuthException
     assert_equal "$(forwards)" "$other"
+    # 4.x: the fields first, then the callback of the number, which the page of the inbox compares
+    post "/v22.0/$WABA/subscribed_apps" '{"subscribed_fields":["messages","smb_message_echoes"]}'
+    assert_json .success true
+    post "/v24.0/$LINE" "{\"webhook_configuration\":{\"override_callback_uri\":\"$hook\",
+        \"verify_token\":\"chatwoot-token\"}}"
+    assert_json .success true
+    request GET "/v24.0/$LINE?fields=webhook_configuration&access_token=$TOKEN"
+    assert_text '.webhook_configuration | .phone_number // .whatsapp_business_account // .application' "$hook"
+    assert_equal "$(db "SELECT fields FROM webhook WHERE kind = 'forward' AND deleted_at IS NULL")" \
+        'messages smb_message_echoes'
     post "/v24.0/$LINE" '{"webhook_configuration":{"override_callback_uri":""}}'
     assert_status 200
     assert_equal "$(forwards)" ''

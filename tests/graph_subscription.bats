@@ -4,6 +4,7 @@
 load helpers/all
 load helpers/courier
 load helpers/graph
+load helpers/webhook
 
 setup_file() {
     start_stack
@@ -11,6 +12,7 @@ setup_file() {
     make_user
     make_line '' # a second line of the account
     put FIRST_LINE "$(db "SELECT phone_number_id FROM line WHERE phone_number_id <> '$LINE'")"
+    make_second_account
     make_user OTHER_
 }
 
@@ -21,15 +23,18 @@ teardown_file() {
 
 setup() {
     forget_sent
-    db "DELETE FROM webhook WHERE kind = 'forward'"
-    answers shop /hook 'verify s3cret'
-    hook=$(url_of shop)/hook
+    forget_webhooks
+    db "DELETE FROM platform_post; UPDATE account SET subscribed_fields = NULL"
+    answers shop hook 'verify s3cret'
+    answers shop own 'verify s3cret'
+    hook=$(url_of shop)/hook own=$(url_of shop)/own
 }
 
-# Prints the webhooks of the user of make_user, one a line: NAME URL FIELDS PHONE-NUMBER-ID...
+# Prints the webhooks of the user of make_user, one a line: NAME URL FIELDS WABA PHONE-NUMBER-ID...
 webhooks() {
-    db "SELECT w.name || ' ' || w.url || ' ' || coalesce(w.fields, '-') || ' ' || coalesce(
-            (SELECT group_concat(l.phone_number_id, ' ') FROM line l
+    db "SELECT w.name || ' ' || w.url || ' ' || replace(coalesce(w.fields, '-'), ' ', ',') || ' ' ||
+            coalesce((SELECT a.waba_id FROM account a WHERE a.id = w.account_id), '-') || ' ' ||
+            coalesce((SELECT group_concat(l.phone_number_id, ' ') FROM line l
              WHERE instr(' ' || w.line_ids || ' ', ' ' || l.id || ' ') > 0), 'all')
         FROM webhook w JOIN \"user\" u ON u.id = w.user_id
         WHERE u.email = '$EMAIL' AND w.kind = 'forward' AND w.deleted_at IS NULL
@@ -52,10 +57,10 @@ assert_done() {
 }
 
 # bats test_tags=route
-@test "subscribed_apps with a URL verifies it and makes a forward webhook of the account's lines" {
+@test "subscribed_apps with a URL verifies it and makes a forward webhook of the account" {
     subscribe "$hook"
     assert_done
-    assert_equal "$(webhooks)" "Graph API $WABA $hook - $FIRST_LINE $LINE"
+    assert_equal "$(webhooks)" "Graph API $WABA $hook - $WABA all"
     assert_equal "$(cat "$STACK"/receivers/shop/*.head | grep -c '^GET /hook?hub.mode=subscribe')" 1
     graph GET "/v21.0/$WABA/subscribed_apps"
     assert_status 200
@@ -65,7 +70,7 @@ assert_done() {
     # once more changes the same one
     subscribe "$hook?again=1"
     assert_done
-    assert_equal "$(webhooks)" "Graph API $WABA $hook?again=1 - $FIRST_LINE $LINE"
+    assert_equal "$(webhooks)" "Graph API $WABA $hook?again=1 - $WABA all"
     graph DELETE "/v21.0/$WABA/subscribed_apps"
     assert_done
     assert_equal "$(webhooks)" ''
@@ -95,7 +100,7 @@ assert_done() {
     graph DELETE "/$WABA/subscribed_apps"
     graph POST "/$WABA/subscribed_apps?override_callback_uri=$hook&verify_token=s3cret"
     assert_done
-    assert_equal "$(webhooks)" "Graph API $WABA $hook - $FIRST_LINE $LINE"
+    assert_equal "$(webhooks)" "Graph API $WABA $hook - $WABA all"
 }
 
 @test "a URL that is not verified is 400 with the platform's code, and changes nothing" {
@@ -125,19 +130,20 @@ assert_done() {
 }
 
 # bats test_tags=route
-@test "webhook_configuration of a line makes a webhook of this line, which leaves that of the account" {
+@test "webhook_configuration of a line makes a webhook of this line, beside that of the account" {
     subscribe "$hook"
-    configure "$LINE" "$hook/line"
+    configure "$LINE" "$own"
     assert_done
-    assert_equal "$(webhooks)" "Graph API $WABA $hook - $FIRST_LINE
-Graph API $LINE $hook/line - $LINE"
-    # the account's webhook stays with the other line
+    assert_equal "$(webhooks)" "Graph API $WABA $hook - $WABA all
+Graph API $LINE $own - $WABA $LINE"
+    # each changes by itself
     subscribe "$hook?new"
-    assert_equal "$(webhooks)" "Graph API $WABA $hook?new - $FIRST_LINE
-Graph API $LINE $hook/line - $LINE"
+    configure "$LINE" "$own?new"
+    assert_equal "$(webhooks)" "Graph API $WABA $hook?new - $WABA all
+Graph API $LINE $own?new - $WABA $LINE"
     configure "$LINE" ''
     assert_done
-    assert_equal "$(webhooks)" "Graph API $WABA $hook?new - $FIRST_LINE $LINE"
+    assert_equal "$(webhooks)" "Graph API $WABA $hook?new - $WABA all"
     configure "$LINE" ''
     assert_done
     # as a JSON text, as some programs send objects
@@ -172,5 +178,224 @@ Graph API $LINE $hook/line - $LINE"
     assert_done
     request DELETE "/$OTHER_WABA/subscribed_apps" --as "$OTHER_TOKEN"
     assert_done
-    assert_equal "$(webhooks)" "Graph API $WABA $hook - $FIRST_LINE $LINE"
+    assert_equal "$(webhooks)" "Graph API $WABA $hook - $WABA all"
+    request GET "/$OTHER_LINE?fields=webhook_configuration" --as "$OTHER_TOKEN"
+    assert_json .webhook_configuration '{}'
+}
+
+# --- which POST goes where ---
+
+# Delivers a message to a line and prints which paths of the receiver get it: path_of_message LINE
+path_of_message() {
+    local LINE=$1
+    take "$(payload "$(inbound "wamid.$RANDOM$RANDOM" $P1 $B1)")"
+    path_of_posts
+}
+
+# Delivers what waits, and prints the paths that got a POST.
+path_of_posts() {
+    rm -f "$shop_DIR"/*.{head,body,meta}
+    courier_once
+    sed -sn '1s,^POST /\([a-z]*\).*,\1,p' "$shop_DIR"/*.head 2>/dev/null | sort | tr '\n' ' '
+}
+
+# bats test_tags=route
+@test "the callback of a number goes before that of the account, in whichever order they are set" {
+    local line
+    for line in "$LINE" "$FIRST_LINE"; do
+        configure "$line" "$own"
+        assert_done
+    done
+    # each line has one of its own: that of the account is accepted, and gets no message
+    subscribe "$hook"
+    assert_done
+    assert_equal "$(path_of_message "$LINE")" 'own '
+    # it gets the messages of a line whose own webhook goes
+    configure "$LINE" ''
+    assert_done
+    assert_equal "$(path_of_message "$LINE")" 'hook '
+    assert_equal "$(path_of_message "$FIRST_LINE")" 'own '
+    configure "$LINE" "$own"
+    assert_equal "$(path_of_message "$LINE")" 'own '
+    graph DELETE "/$WABA/subscribed_apps"
+    configure "$LINE" ''
+    assert_equal "$(path_of_message "$LINE")" ''
+}
+
+@test "the account's callback gets later lines too, and nothing of another account" {
+    subscribe "$hook"
+    local line
+    line=7$RANDOM$RANDOM
+    switchboard line add "$ACCOUNT" --phone-number-id "$line" --number +15550109999 >/dev/null
+    assert_equal "$(path_of_message "$line")" 'hook '
+    assert_equal "$(WABA=$SECOND_WABA path_of_message "$SECOND_LINE")" ''
+    # of one POST with entries of both accounts it gets its own
+    take "{\"object\":\"whatsapp_business_account\",\"entry\":[$(
+        printf '{"id":"%s","changes":[%s]},' "$SECOND_WABA" \
+            "$(LINE=$SECOND_LINE inbound wamid.b $P2 $B2)"
+        printf '{"id":"%s","changes":[%s]}' "$WABA" "$(inbound wamid.a $P1 $B1)")]}"
+    assert_equal "$(path_of_posts)" 'hook '
+    assert_equal "$(gojq -c '[.entry[].id]' "$shop_DIR"/*.body)" "[\"$WABA\"]"
+    switchboard line archive "$line"
+    assert_equal "$(path_of_message "$line")" ''
+}
+
+# --- subscribed_fields ---
+
+subscribe_fields() { # JSON
+    graph POST "/v22.0/$WABA/subscribed_apps" -d "{\"subscribed_fields\":$1}"
+}
+
+@test "subscribed_fields are the fields of the account's webhook and of those of its lines" {
+    local name body_of
+    subscribe "$hook"
+    configure "$LINE" "$own"
+    subscribe_fields '["messages","smb_message_echoes"]'
+    assert_done
+    assert_equal "$(webhooks)" "Graph API $WABA $hook messages,smb_message_echoes $WABA all
+Graph API $LINE $own messages,smb_message_echoes $WABA $LINE"
+    # without them they stay, and what is no name of a field is ignored
+    graph POST "/v22.0/$WABA/subscribed_apps"
+    subscribe_fields '["*","Calls","",5,null]'
+    assert_done
+    subscribe_fields null
+    assert_done
+    subscribe_fields '{"a":1}'
+    assert_graph_error 400 100 OAuthException 'subscribed_fields must be a list'
+    subscribe_fields '"[1"'
+    assert_graph_error 400 100 OAuthException 'subscribed_fields must be a list'
+    assert_equal "$(webhooks | cut -d ' ' -f 5 | sort -u)" messages,smb_message_echoes
+    # in each form that programs send lists in
+    while read -r name body_of; do
+        subscribe_fields "$body_of"
+        assert_done
+        assert_equal "$(webhooks | cut -d ' ' -f 5 | sort -u)" "$name"
+    done <<'END'
+calls,messages "calls, messages,calls"
+flows,calls "[\"flows\",\"calls\"]"
+END
+    while read -r name body_of; do
+        graph POST "/v22.0/$WABA/subscribed_apps" -d "$body_of" \
+            -H 'Content-Type: application/x-www-form-urlencoded'
+        assert_done
+        assert_equal "$(webhooks | cut -d ' ' -f 5 | sort -u)" "$name"
+    done <<'END'
+messages,flows subscribed_fields=messages%2Cflows
+flows,messages subscribed_fields=%5B%22flows%22%2C%22messages%22%5D
+messages,calls subscribed_fields%5B0%5D=messages&subscribed_fields%5B1%5D=calls
+END
+    graph POST "/v22.0/$WABA/subscribed_apps?subscribed_fields=messages,account_update"
+    assert_done
+    assert_equal "$(webhooks | cut -d ' ' -f 5 | sort -u)" messages,account_update
+    assert_nothing_sent
+}
+
+# bats test_tags=route
+@test "subscribed_fields before any callback are those of the webhooks that are made next" {
+    subscribe_fields '["messages","smb_message_echoes"]'
+    assert_done
+    assert_equal "$(webhooks)" ''
+    graph GET "/v22.0/$WABA/subscribed_apps"
+    assert_that '.data[0] | keys == ["whatsapp_business_api_data"]'
+    configure "$LINE" "$own"
+    assert_done
+    assert_equal "$(webhooks)" "Graph API $LINE $own messages,smb_message_echoes $WABA $LINE"
+    take "$(payload "$(change smb_message_echoes '"message_echoes":[{"id":"wamid.echo",
+        "to":"16505550001","timestamp":"1780000000","type":"text","text":{"body":"Hi"}}]')")"
+    assert_equal "$(path_of_posts)" 'own '
+    # another account has its own, and a DELETE forgets them
+    configure "$SECOND_LINE" "$own"
+    graph DELETE "/v22.0/$WABA/subscribed_apps"
+    configure "$FIRST_LINE" "$own"
+    assert_equal "$(webhooks)" "Graph API $LINE $own messages,smb_message_echoes $WABA $LINE
+Graph API $SECOND_LINE $own - $SECOND_WABA $SECOND_LINE
+Graph API $FIRST_LINE $own - $WABA $FIRST_LINE"
+}
+
+# --- reading it back ---
+
+# Expects the callbacks of a line in each answer that holds them: assert_configuration JSON [LINE]
+assert_configuration() {
+    local line=${2-$LINE}
+    graph GET "/v24.0/$line?fields=webhook_configuration"
+    assert_body_is "{\"webhook_configuration\":$1,\"id\":\"$line\"}"
+    graph GET "/$line"
+    assert_json .webhook_configuration "$1"
+    graph GET "/v22.0/$WABA/phone_numbers?fields=id,webhook_configuration"
+    assert_json ".data[] | select(.id == \"$line\").webhook_configuration" "$1"
+    graph GET "/v22.0/$WABA/phone_numbers"
+    assert_json ".data[] | select(.id == \"$line\").webhook_configuration" "$1"
+    graph GET "/v22.0/?ids=$line,$WABA&fields=id"
+    assert_body_is "{\"$line\":{\"id\":\"$line\"},\"$WABA\":{\"id\":\"$WABA\"}}"
+    graph GET "/v22.0/?ids=$line"
+    assert_json ".[\"$line\"].webhook_configuration" "$1"
+}
+
+# bats test_tags=route
+@test "webhook_configuration reads back what was set, and never the gateway's own callback" {
+    sandbox POST settings '{"webhookUrl":"http://127.0.0.1:9/platform/webhook"}' >/dev/null
+    assert_configuration '{}'
+    configure "$LINE" "$own"
+    assert_configuration "{\"phone_number\":\"$own\"}"
+    assert_configuration '{}' "$FIRST_LINE"
+    subscribe "$hook"
+    assert_configuration "{\"whatsapp_business_account\":\"$hook\",\"phone_number\":\"$own\"}"
+    assert_configuration "{\"whatsapp_business_account\":\"$hook\"}" "$FIRST_LINE"
+    configure "$LINE" ''
+    assert_configuration "{\"whatsapp_business_account\":\"$hook\"}"
+    graph DELETE "/$WABA/subscribed_apps"
+    assert_configuration '{}'
+    sandbox POST settings '{"webhookUrl":null}' >/dev/null
+}
+
+@test "a person's webhook counts: for one line as that of the number, for more as the application's" {
+    local base="\"url\":\"$hook\",\"kind\":\"forward\",\"verifyToken\":\"s3cret\""
+    api POST /v2/webhooks -d "{$base,\"fields\":[\"flows\"]}" # gets no messages
+    assert_configuration '{}'
+    api POST /v2/webhooks -d "{$base,\"fields\":[\"*\"]}"
+    assert_success
+    assert_configuration "{\"application\":\"$hook\"}"
+    api POST /v2/webhooks -d "{${base/hook/own},\"phoneNumberIds\":[\"$LINE\"]}"
+    assert_success
+    assert_configuration "{\"application\":\"$hook\",\"phone_number\":\"$own\"}"
+    configure "$LINE" "$own?2"
+    assert_configuration "{\"application\":\"$hook\",\"phone_number\":\"$own?2\"}"
+    configure "$LINE" ''
+    # it is not the program's to delete
+    assert_configuration "{\"application\":\"$hook\",\"phone_number\":\"$own\"}"
+}
+
+@test "all other bytes of the answer stay, and a number without the member gets it if it is asked for" {
+    local text="{\"id\":\"$LINE\",\"a\":\"\\u00fc\\/\", \"n\" : 1e400" own_text other
+    text+=',"health":{"entities":[{"id":"1"}]}'
+    own_text="$text ,\"webhook_configuration\":{\"phone_number\":\"$own\"}}"
+    other='{"webhook_configuration" : 5 , "id":"1"}'
+    configure "$LINE" "$own"
+    forget_sent
+    platform_answers_to GET "/$LINE" 200 "$text }"
+    graph GET "/$LINE?fields=id,webhook_configuration"
+    assert_body_is "$own_text"
+    assert_equal "$(query_sent)" 'fields=id,webhook_configuration'
+    platform_answers_to GET "/$LINE" 200 "$text }"
+    graph GET "/$LINE"
+    assert_body_is "$text }"
+    platform_answers_to GET "/$WABA/phone_numbers" 200 "{\"data\":[$text },$other]}"
+    graph GET "/$WABA/phone_numbers?fields=webhook_configuration"
+    assert_body_is "{\"data\":[$own_text,${other/5/\{\}}]}"
+    other='{"error":{"message":"x","code":100,"webhook_configuration":1}}'
+    platform_answers_to GET "/$LINE" 400 "$other"
+    graph GET "/$LINE?fields=webhook_configuration"
+    assert_body_is "$other"
+}
+
+@test "numbers and subscribed apps within an account show the caller's callbacks too" {
+    configure "$LINE" "$own"
+    subscribe "$hook"
+    sandbox POST settings '{"webhookUrl":"http://127.0.0.1:9/platform/webhook"}' >/dev/null
+    graph GET "/$WABA?fields=phone_numbers,subscribed_apps"
+    assert_json ".phone_numbers.data[] | select(.id == \"$LINE\").webhook_configuration" \
+        "{\"whatsapp_business_account\":\"$hook\",\"phone_number\":\"$own\"}"
+    assert_text .subscribed_apps.data[0].override_callback_uri "$hook"
+    assert_text .subscribed_apps.data[0].whatsapp_business_api_data.name switchboard
+    sandbox POST settings '{"webhookUrl":null}' >/dev/null
 }

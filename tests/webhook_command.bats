@@ -48,7 +48,7 @@ add_forward() {
 @test "webhook add prints id and code, once" {
     add_webhook "$EMAIL" https://a.example/hook
     assert_equal "$(shown 'del(.id, .createdAt, .updatedAt)')" "$(jq -nc --arg email "$EMAIL" '{email: $email,
-        name: "", kind: "event", url: "https://a.example/hook", eventTypes: null, phoneNumberIds: null, fields: null,
+        name: "", kind: "event", url: "https://a.example/hook", eventTypes: null, accountId: null, phoneNumberIds: null, fields: null,
         updates: null, splitMessages: false, state: "active", isFirst: true, pausedAt: null, failingSince: null, suspendedAt: null,
         nextProbeAt: null, pendingEvents: 0, deadEvents: 0}')"
     done_quietly webhook show "$webhook"

@@ -59,12 +59,17 @@ static struct slice take_field(struct slice *list) {
     return slice_trim(field);
 }
 
-static bool is_object_field(struct slice field) {
+/* The name of a field, without its modifiers and arguments. */
+static struct slice name_of(struct slice field) {
     size_t n = 0;
     while (n < field.n && field.p[n] != '.' && field.p[n] != '(')
         n++;
+    return (struct slice){field.p, n};
+}
+
+static bool is_object_field(struct slice field) {
     for (size_t i = 0; i < sizeof object_fields / sizeof *object_fields; i++)
-        if (slice_equal((struct slice){field.p, n}, slice_of(object_fields[i])))
+        if (slice_equal(name_of(field), slice_of(object_fields[i])))
             return true;
     return false;
 }
@@ -100,4 +105,12 @@ int graph_check_fields(struct request *rq, enum graph_kind kind) {
                         (int)(field.n < 64 ? field.n : 64), field.p);
     }
     return 0;
+}
+
+bool graph_asks_for(struct request *rq, const char *name) {
+    struct slice list = graph_parameter(rq, "fields");
+    while (list.n)
+        if (slice_equal(name_of(take_field(&list)), slice_of(name)))
+            return true;
+    return false;
 }

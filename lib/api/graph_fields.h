@@ -11,4 +11,7 @@
  * failing the request. */
 int graph_check_fields(struct request *rq, enum graph_kind kind);
 
+/* Whether `fields` of the request has this field. */
+bool graph_asks_for(struct request *rq, const char *name);
+
 #endif

@@ -1,5 +1,6 @@
-/* The links in the platform's answers, replaced by links to the gateway (splice.h): `rewrite`
- * functions of edges. If public_url is not set, an answer with such a link fails. */
+/* The links in the platform's answers, replaced by links to the gateway (splice.h), and the
+ * callbacks in those about phones and WABAs, replaced by the caller's (graph_callbacks.h):
+ * `rewrite` functions of edges. If public_url is not set, an answer with such a link fails. */
 #ifndef SWITCHBOARD_GRAPH_LINKS_H
 #define SWITCHBOARD_GRAPH_LINKS_H
 

@@ -1,6 +1,7 @@
 #include "api/graph_subscription.h"
 
 #include "api/destination_view.h"
+#include "api/graph_callbacks.h"
 #include "api/graph_failure.h"
 #include "api/graph_local.h"
 #include "api/url_verification.h"
@@ -9,72 +10,22 @@
 #include "payload/webhook_rules.h"
 #include "store/destination.h"
 
-enum { LONGEST_URL = 2048, CALLBACK_REFUSED = 2200 /* the platform's code */ };
-
-/* --- the webhooks that these routes have made --- */
-
-static const char *name_of(struct request *rq, const char *platform_id) {
-    return arena_printf(rq->arena, GRAPH_WEBHOOK_NAME "%s", platform_id);
-}
-
-/* The webhooks of the caller that these routes have made. */
-struct made {
-    struct store_destination *list;
-    size_t count;
+enum {
+    LONGEST_URL = 2048,
+    LONGEST_FIELDS = 4096,
+    CALLBACK_REFUSED = 2200 /* the platform's code */
 };
-
-static int list_made(struct request *rq, struct made *made) {
-    const struct store_page all = {.limit = STORE_DESTINATIONS_KEPT};
-    size_t count, kept = 0;
-    enum store_result result = store_list_destinations(
-        rq->caller->store, rq->arena, rq->caller->user.id, &all, &made->list, &count);
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(made->list[i].kind, DESTINATION_FORWARD) == 0 &&
-            slice_starts(slice_of(made->list[i].name), SLICE(GRAPH_WEBHOOK_NAME)))
-            made->list[kept++] = made->list[i];
-    made->count = kept;
-    return 0;
-}
-
-/* The webhook of an account or of a line; NULL: there is none. */
-static const struct store_destination *find_made(struct request *rq, const struct made *made,
-                                                 const char *platform_id) {
-    const char *name = name_of(rq, platform_id);
-    for (size_t i = 0; i < made->count; i++)
-        if (strcmp(made->list[i].name, name) == 0)
-            return &made->list[i];
-    return NULL;
-}
-
-/* The ids of the account's lines that have no webhook of their own; "" when there are none. */
-static int list_lines(struct request *rq, const struct made *made, const char *account_id,
-                      const char **ids) {
-    struct buffer text = buffer_in(rq->arena);
-    struct store_line *lines;
-    size_t count;
-    enum store_result result =
-        store_list_lines(rq->caller->store, rq->arena, rq->caller->user.id, &lines, &count);
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    buffer_add(&text, "", 0);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(lines[i].account_id, account_id) == 0 &&
-            !find_made(rq, made, lines[i].phone_number_id))
-            buffer_printf(&text, "%s%s", text.n ? " " : "", lines[i].id);
-    *ids = text.p;
-    return 0;
-}
 
 /* --- their code: one for all of them, since many programs have one secret for all numbers --- */
 
-/* The code of a webhook that was made before, else a new one. p == NULL after failing the request.
- */
-static struct slice choose_code(struct request *rq, const struct made *made) {
-    for (size_t i = 0; i < made->count; i++) {
+/* The code of a webhook that these routes made before, else a new one. p == NULL after failing the
+ * request. */
+static struct slice choose_code(struct request *rq, const struct graph_callbacks *callbacks) {
+    for (size_t i = 0; i < callbacks->count; i++) {
         struct slice code;
-        if (destination_view_code(rq, &made->list[i], &code))
+        if (!callbacks->list[i].account_id)
+            continue;
+        if (destination_view_code(rq, &callbacks->list[i], &code))
             return (struct slice){NULL, 0};
         if (code.n)
             return code;
@@ -105,8 +56,9 @@ static int check_callback(struct request *rq, const struct callback *callback) {
     return fail(rq, INVALID, "Callback verification failed with the following errors: %s", reason);
 }
 
-static int insert(struct request *rq, const struct made *made, struct destination_change *change) {
-    struct webhook_code code = {.rq = rq, .text = choose_code(rq, made)};
+static int insert(struct request *rq, const struct graph_callbacks *callbacks,
+                  struct destination_change *change) {
+    struct webhook_code code = {.rq = rq, .text = choose_code(rq, callbacks)};
     const struct store_secret secret = {webhook_code_seal, &code};
     char id[ID_SIZE];
     if (!code.text.p)
@@ -122,105 +74,157 @@ static int insert(struct request *rq, const struct made *made, struct destinatio
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
-static int change_present(struct request *rq, const struct store_destination *present,
-                          struct destination_change *change) {
-    change->id = present->id;
-    change->resumes = change->sets_url;
-    enum store_result result = store_change_destination(rq->caller->store, change);
+static int change_url(struct request *rq, const struct store_destination *present,
+                      const char *url) {
+    const struct destination_change change = {.id = present->id,
+                                              .user_id = rq->caller->user.id,
+                                              .sets_url = true,
+                                              .url = url,
+                                              .resumes = true,
+                                              .now = rq->now};
+    enum store_result result = store_change_destination(rq->caller->store, &change);
     return result == STORE_OK || result == STORE_NOT_FOUND ? 0 : state_fail(rq, result);
 }
 
-static int delete_present(struct request *rq, const struct store_destination *present) {
+/* The webhook of an account, or of its line. */
+static const struct store_destination *find(const struct graph_callbacks *callbacks,
+                                            const struct store_account *account,
+                                            const struct store_line *line) {
+    return line ? graph_line_callback(callbacks, account->id, line->phone_number_id)
+                : graph_account_callback(callbacks, account->id);
+}
+
+/* Deletes the webhook of an account, or of its line, if there is one. */
+static int delete_webhook(struct request *rq, const struct store_account *account,
+                          const struct store_line *line) {
+    struct graph_callbacks callbacks;
+    if (graph_list_callbacks(rq, &callbacks))
+        return -1;
+    const struct store_destination *present = find(&callbacks, account, line);
+    if (!present)
+        return 0;
     enum store_result result =
         store_delete_destination(rq->caller->store, rq->caller->user.id, present->id, rq->now);
     return result == STORE_OK || result == STORE_NOT_FOUND ? 0 : state_fail(rq, result);
 }
 
-/* Deletes the webhook of an account or a line, if there is one. */
-static int delete_webhook(struct request *rq, const char *platform_id) {
-    struct made made;
-    if (list_made(rq, &made))
+/* Sets the webhook of an account, or of its line. */
+static int set_webhook(struct request *rq, const struct store_account *account,
+                       const struct store_line *line, const struct callback *callback) {
+    const char *url = arena_copy(rq->arena, callback->url);
+    struct graph_callbacks callbacks;
+    if (graph_list_callbacks(rq, &callbacks))
         return -1;
-    const struct store_destination *present = find_made(rq, &made, platform_id);
-    return present ? delete_present(rq, present) : 0;
-}
-
-/* Sets the webhook of an account or a line. */
-static int set_webhook(struct request *rq, const char *platform_id, const char *line_ids,
-                       const struct callback *callback) {
-    struct made made;
-    if (list_made(rq, &made))
-        return -1;
-    const struct store_destination *present = find_made(rq, &made, platform_id);
-    struct destination_change change = {.user_id = rq->caller->user.id,
-                                        .sets_name = true,
-                                        .name = name_of(rq, platform_id),
-                                        .sets_url = true,
-                                        .url = arena_copy(rq->arena, callback->url),
-                                        .sets_lines = true,
-                                        .line_ids = line_ids,
-                                        .now = rq->now};
-    return present ? change_present(rq, present, &change) : insert(rq, &made, &change);
-}
-
-/* Gives the account's webhook, if there is one, the lines that have none of their own. */
-static int share_lines(struct request *rq, const struct store_account *account) {
-    const char *line_ids;
-    struct made made;
-    if (list_made(rq, &made))
-        return -1;
-    const struct store_destination *present = find_made(rq, &made, account->waba_id);
-    if (!present)
-        return 0;
-    if (list_lines(rq, &made, account->id, &line_ids))
-        return -1;
+    const struct store_destination *present = find(&callbacks, account, line);
     struct destination_change change = {
-        .user_id = rq->caller->user.id, .sets_lines = true, .line_ids = line_ids, .now = rq->now};
-    return *line_ids ? change_present(rq, present, &change) : delete_present(rq, present);
+        .user_id = rq->caller->user.id,
+        .name = arena_printf(rq->arena, GRAPH_WEBHOOK_NAME "%s",
+                             line ? line->phone_number_id : account->waba_id),
+        .url = url,
+        .account_id = account->id,
+        .line_ids = line ? line->id : NULL,
+        .now = rq->now,
+    };
+    return present ? change_url(rq, present, url) : insert(rq, &callbacks, &change);
+}
+
+/* --- the fields of the account's webhooks --- */
+
+/* Adds a name to the list, unless it is in it, or is no name of a field. */
+static void add_field(struct buffer *list, struct slice name) {
+    const struct slice known = buffer_slice(list);
+    if (!name.n || name.n > webhook_field_rule.longest || webhook_field_rule.check(name) ||
+        slice_equal(name, SLICE(WEBHOOK_ALL_FIELDS)) || slice_has_word(known, ' ', name) ||
+        known.n + name.n > LONGEST_FIELDS)
+        return;
+    buffer_printf(list, "%s%.*s", known.n ? " " : "", (int)name.n, name.p);
+}
+
+/* Adds the names of an array. */
+static int add_array(struct request *rq, struct buffer *list, struct json array) {
+    if (json_type(array) != JSON_ARRAY)
+        return fail(rq, INVALID, "subscribed_fields must be a list of names.");
+    for (struct json i = json_first(array); json_is(i); i = json_next(i))
+        add_field(list, json_string(i, rq->arena));
+    return 0;
+}
+
+/* Adds the names of a text: a JSON array, or names separated by commas. */
+static int add_text(struct request *rq, struct buffer *list, struct slice text) {
+    struct json array = {0};
+    struct json_error error;
+    text = slice_trim(text);
+    if (slice_starts(text, SLICE("["))) {
+        if (json_read(rq->arena, text, &array, &error))
+            array = (struct json){0};
+        return add_array(rq, list, array);
+    }
+    while (text.n)
+        add_field(list, slice_trim(slice_cut(&text, ',')));
+    return 0;
+}
+
+/* Adds the names of the parameters `subscribed_fields` and `subscribed_fields[...]`. */
+static int add_pairs(struct request *rq, struct buffer *list, const struct query *pairs) {
+    for (size_t i = 0; i < pairs->count; i++) {
+        struct slice rest = pairs->values[i].name;
+        if (slice_equal(slice_cut(&rest, '['), SLICE("subscribed_fields")) &&
+            add_text(rq, list, pairs->values[i].value))
+            return -1;
+    }
+    return 0;
+}
+
+/* Keeps the parameter subscribed_fields, if it is given, for the account's webhooks. */
+static int keep_fields(struct request *rq, const struct store_account *account) {
+    const struct graph_request *graph = rq->graph;
+    const struct json member = json_get(graph->json, "subscribed_fields");
+    struct buffer list = buffer_in(rq->arena);
+    if (add_pairs(rq, &list, &graph->parameters) || add_pairs(rq, &list, &graph->form))
+        return -1;
+    if (json_type(member) == JSON_STRING) {
+        if (add_text(rq, &list, json_string(member, rq->arena)))
+            return -1;
+    } else if (json_is(member) && json_type(member) != JSON_NULL && add_array(rq, &list, member)) {
+        return -1;
+    }
+    if (!list.n)
+        return 0;
+    enum store_result result =
+        store_set_subscribed_fields(rq->caller->store, rq->caller->user.id, account->id,
+                                    arena_copy(rq->arena, buffer_slice(&list)), rq->now);
+    return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
 /* --- the edges --- */
 
 int graph_get_subscription(struct request *rq, const struct graph_node *node) {
-    struct made made;
-    struct json_writer out;
+    struct graph_callbacks callbacks;
     state_hold_view(rq);
-    if (list_made(rq, &made))
+    if (graph_list_callbacks(rq, &callbacks))
         return -1;
-    const struct store_destination *present = find_made(rq, &made, node->id);
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
-    json_write_array(&out, "data");
-    json_write_object(&out, NULL);
-    json_write_object(&out, "whatsapp_business_api_data");
-    graph_write_app(&out, rq);
-    json_write_end(&out);
-    if (present)
-        json_write_text(&out, "override_callback_uri", present->url);
-    json_write_end(&out);
-    json_write_end(&out);
-    json_write_end(&out);
-    return graph_reply_json(rq, json_written(&out));
+    return graph_reply_json(
+        rq, graph_make_subscription(rq, graph_account_callback(&callbacks, node->accounts->id)));
 }
 
 int graph_subscribe(struct request *rq, const struct graph_node *node) {
     const struct callback callback = {graph_parameter(rq, "override_callback_uri"),
                                       graph_parameter(rq, "verify_token")};
-    const char *line_ids;
-    struct made made;
-    if (!callback.url.n)
-        return graph_reply_success(rq);
-    if (list_made(rq, &made) || list_lines(rq, &made, node->accounts->id, &line_ids))
+    if (callback.url.n && check_callback(rq, &callback))
         return -1;
-    if (!*line_ids)
-        return fail(rq, INVALID, "The account has no line, or each has a webhook of its own.");
-    if (check_callback(rq, &callback) || set_webhook(rq, node->id, line_ids, &callback))
+    if (keep_fields(rq, node->accounts))
+        return -1;
+    if (callback.url.n && set_webhook(rq, node->accounts, NULL, &callback))
         return -1;
     return graph_reply_success(rq);
 }
 
 int graph_unsubscribe(struct request *rq, const struct graph_node *node) {
-    return delete_webhook(rq, node->id) ? -1 : graph_reply_success(rq);
+    if (delete_webhook(rq, node->accounts, NULL))
+        return -1;
+    enum store_result result = store_set_subscribed_fields(rq->caller->store, rq->caller->user.id,
+                                                           node->accounts->id, NULL, rq->now);
+    return result == STORE_OK ? graph_reply_success(rq) : state_fail(rq, result);
 }
 
 /* Reads the object webhook_configuration, which may be a JSON text in a string. */
@@ -238,14 +242,15 @@ static int read_configuration(struct request *rq, struct callback *callback) {
 int graph_configure_webhook(struct request *rq, const struct graph_node *node) {
     const struct store_line *line = &rq->caller->line;
     struct callback callback;
+    (void)node;
     if (read_configuration(rq, &callback))
         return -1;
     if (!callback.url.p)
         return fail(rq, INVALID, "webhook_configuration must have override_callback_uri.");
     if (callback.url.n && check_callback(rq, &callback))
         return -1;
-    if (callback.url.n ? set_webhook(rq, node->id, line->id, &callback)
-                       : delete_webhook(rq, node->id))
+    if (callback.url.n ? set_webhook(rq, &line->account, line, &callback)
+                       : delete_webhook(rq, &line->account, line))
         return -1;
-    return share_lines(rq, &line->account) ? -1 : graph_reply_success(rq);
+    return graph_reply_success(rq);
 }

@@ -16,4 +16,22 @@ struct slice splice_paging(struct arena *arena, struct json answer,
  * Objects within it keep theirs. */
 struct slice splice_media_url(struct arena *arena, struct json media, const char *url);
 
+/* Members whose values are replaced, at any depth. */
+struct member_change {
+    const char *const *names; /* ends with NULL */
+    const char *added;        /* one of them that each node without it gets: the answer itself, or
+                                 the items of its `data`; NULL: none is added */
+
+    /* Returns the new value of the member `name` of an object, as JSON. */
+    struct slice (*make)(void *context, struct json object, const char *name);
+    void *context;
+};
+
+/* Whether the answer has one of the members, or may get one. */
+bool splice_has_members(struct json answer, const struct member_change *change);
+
+/* Returns the answer with the new values, in `arena`. */
+struct slice splice_members(struct arena *arena, struct json answer,
+                            const struct member_change *change);
+
 #endif

@@ -34,6 +34,7 @@ void webhook_json_write(struct json_writer *out, const struct store_destination 
     if (code)
         json_write_string(out, "code", *code);
     write_words(out, "eventTypes", webhook->event_types);
+    json_write_text(out, "accountId", webhook->account_id);
     write_lines(out, "phoneNumberIds", webhook);
     write_words(out, "fields", webhook->fields);
     write_words(out, "updates", webhook->updates);

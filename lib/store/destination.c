@@ -18,7 +18,7 @@ const char *store_destination_state(const struct store_destination *webhook) {
 #define COLUMNS                                                                                    \
     "w.id, w.user_id, w.name, w.kind, w.url, w.code, w.event_types, w.fields, w.line_ids, "        \
     "w.updates, w.splits_messages, w.created_at, w.updated_at, w.paused_at, w.failing_since, "     \
-    "w.suspended_at, w.next_probe_at, " IS_FIRST
+    "w.suspended_at, w.next_probe_at, w.account_id, " IS_FIRST
 
 /* The words of a list, as an array. */
 static const char *const *words_of(struct arena *arena, const char *list, size_t *count) {
@@ -51,7 +51,8 @@ static struct store_destination read_row(struct statement *s, struct arena *aren
         .failing_since = column_time(s, 14),
         .suspended_at = column_time(s, 15),
         .next_probe_at = column_time(s, 16),
-        .is_first = column_integer(s, 17) != 0,
+        .account_id = column_text(s, 17, arena),
+        .is_first = column_integer(s, 18) != 0,
     };
     if (!row.all_lines)
         row.line_ids = words_of(arena, column_text(s, 8, arena), &row.line_count);
@@ -145,6 +146,25 @@ enum store_result store_list_destinations(struct store *store, struct arena *are
     return sql_result(store);
 }
 
+enum store_result store_list_callbacks(struct store *store, struct arena *arena,
+                                       const char *user_id, struct store_destination **list,
+                                       size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT " COLUMNS " FROM webhook w WHERE w.user_id = ?1 AND w.kind = 'forward' "
+               "AND " WEBHOOK_IS_SET " ORDER BY w.created_at, w.id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(user_id));
+    while (sql_row(store, &s)) {
+        const struct store_destination row = read_row(&s, arena);
+        buffer_add(&rows, &row, sizeof row);
+    }
+    *list = (struct store_destination *)(void *)rows.p;
+    *count = rows.n / sizeof **list;
+    for (size_t i = 0; i < *count; i++)
+        read_lines(store, arena, &(*list)[i]);
+    return sql_result(store);
+}
+
 /* --- writing --- */
 
 /* Whether the user may have one more webhook, or this one is stored already. */
@@ -164,8 +184,10 @@ enum store_result store_insert_destination(struct store *store,
                                            const struct destination_change *change) {
     static struct statement s = {
         .sql = "INSERT INTO webhook (id, user_id, name, kind, url, code, event_types, line_ids, "
-               "fields, updates, splits_messages, paused_at, created_at, updated_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13) "
+               "fields, updates, splits_messages, paused_at, created_at, updated_at, account_id) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+               "coalesce(?9, (SELECT a.subscribed_fields FROM account a WHERE a.id = ?14)), "
+               "?10, ?11, ?12, ?13, ?13, ?14) "
                "ON CONFLICT (id) DO NOTHING"};
     bool fits = false;
     while (sql_transact(store)) {
@@ -178,7 +200,8 @@ enum store_result store_insert_destination(struct store *store,
                 TEXT(change->url ? change->url : ""), BLOB(sealed), TEXT(change->event_types),
                 TEXT(change->line_ids), TEXT(change->fields), TEXT(change->updates),
                 INTEGER(change->splits_messages),
-                change->pauses ? INTEGER(change->now) : NO_INTEGER, INTEGER(change->now));
+                change->pauses ? INTEGER(change->now) : NO_INTEGER, INTEGER(change->now),
+                TEXT(change->account_id));
     }
     enum store_result result = sql_result(store);
     return result == STORE_OK && !fits ? STORE_CONFLICT : result;
@@ -261,6 +284,22 @@ enum store_result store_delete_destination(struct store *store, const char *user
     }
     enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+enum store_result store_set_subscribed_fields(struct store *store, const char *user_id,
+                                              const char *account_id, const char *fields,
+                                              int64_t now) {
+    static struct statement remember = {
+        .sql = "UPDATE account SET subscribed_fields = ?3 WHERE id = ?1 AND user_id = ?2 "
+               "AND coalesce(subscribed_fields, '') <> coalesce(?3, '')"};
+    static struct statement set = {
+        .sql = "UPDATE webhook SET fields = ?3, updated_at = ?4 WHERE user_id = ?2 "
+               "AND account_id = ?1 AND deleted_at IS NULL AND coalesce(fields, '') <> ?3"};
+    while (sql_transact(store))
+        if (destination_lock(store, user_id, NULL) &&
+            sql_run(store, &remember, TEXT(account_id), TEXT(user_id), TEXT(fields)) && fields)
+            sql_run(store, &set, TEXT(account_id), TEXT(user_id), TEXT(fields), INTEGER(now));
+    return sql_result(store);
 }
 
 /* --- verification of URLs --- */

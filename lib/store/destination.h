@@ -20,6 +20,7 @@ struct store_destination {
     struct slice sealed_code;    /* n == 0: unset; sealed with webhook_code_context of the user */
     const char *event_types;     /* NULL: all but message.status */
     const char *fields;          /* of the platform's changes; NULL: messages; "*": all */
+    const char *account_id;      /* of these routes: acc_..., only what is of it; NULL: of all */
     const char *updates;         /* messages, statuses, echoes; NULL: all */
     const char *const *line_ids; /* lin_...; not for all_lines, like the next one */
     const char *const *phone_number_ids; /* the platform's ids of the same lines */
@@ -40,6 +41,12 @@ enum store_result store_list_destinations(struct store *store, struct arena *are
                                           const char *user_id, const struct store_page *page,
                                           struct store_destination **list, size_t *count);
 
+/* Lists the user's webhooks of the kind forward that have a URL and a code, oldest first; `pending`
+ * and `dead` are 0. */
+enum store_result store_list_callbacks(struct store *store, struct arena *arena,
+                                       const char *user_id, struct store_destination **list,
+                                       size_t *count);
+
 /* Finds a webhook of the user, or of any user with `user_id` NULL. STORE_NOT_FOUND: there is none.
  */
 enum store_result store_find_destination(struct store *store, struct arena *arena,
@@ -54,7 +61,10 @@ struct destination_change {
         sets_splitting;
     /* As in struct store_destination; a name that is NULL is "". */
     const char *name, *url, *event_types, *fields, *updates;
-    const char *line_ids; /* lin_... of the user, separated by spaces; NULL: all lines */
+    const char *account_id; /* of an insertion: only what is of this account of the user, with the
+                               fields of store_set_subscribed_fields if `fields` is NULL. With
+                               `line_ids` NULL, not of the lines that another such webhook has */
+    const char *line_ids;   /* lin_... of the user, separated by spaces; NULL: all lines */
     bool splits_messages;
     const struct store_secret *code; /* NULL: the code stays */
     bool pauses;                     /* events wait, nothing is sent */
@@ -72,6 +82,12 @@ enum store_result store_insert_destination(struct store *store,
  * webhook. */
 enum store_result store_change_destination(struct store *store,
                                            const struct destination_change *change);
+
+/* Sets the fields of the webhooks of the account, the present and later ones; fields NULL: of later
+ * ones the default, and the present ones keep theirs. */
+enum store_result store_set_subscribed_fields(struct store *store, const char *user_id,
+                                              const char *account_id, const char *fields,
+                                              int64_t now);
 
 enum { STORE_VERIFICATION_MS = 15000 }; /* a verification of a URL ends within this time */
 

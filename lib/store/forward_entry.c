@@ -8,12 +8,12 @@
  */
 struct receiver {
     const char *user_id;
-    struct buffer waba_ids; /* of const char * */
+    struct buffer account_ids, waba_ids; /* of const char *; of the same accounts */
 };
 
 /* A line that the POST is about, and that belongs to the account that it names. */
 struct known_line {
-    const char *id, *phone_number_id;
+    const char *id, *phone_number_id, *waba_id;
 };
 
 /* An event of the current user. */
@@ -47,7 +47,7 @@ static struct receiver *receivers(const struct forwarding *f, size_t *count) {
 /* --- whose it is --- */
 
 static struct statement find_receiver = {
-    .sql = "SELECT a.user_id FROM account a JOIN \"user\" u ON u.id = a.user_id "
+    .sql = "SELECT a.user_id, a.id FROM account a JOIN \"user\" u ON u.id = a.user_id "
            "WHERE a.waba_id = ?1 AND u.deleted_at IS NULL AND EXISTS (SELECT 1 FROM webhook w "
            "WHERE w.user_id = a.user_id AND w.kind = 'forward' AND " WEBHOOK_IS_SET ")"};
 
@@ -56,8 +56,23 @@ void forward_read_ahead(struct store *store, const struct store_post *post) {
         sql_start(store, &find_receiver, TEXT(post->places[0].waba_id));
 }
 
-/* Reads the user of an account; *user_id is NULL when there is none who has webhooks that forward.
- */
+static void add_account(struct forwarding *f, const char *user_id, const char *account_id,
+                        const char *waba_id) {
+    size_t count, i = 0;
+    struct receiver *list = receivers(f, &count);
+    while (i < count && strcmp(list[i].user_id, user_id) != 0)
+        i++;
+    if (i == count) {
+        const struct receiver new = {user_id, buffer_in(f->arena), buffer_in(f->arena)};
+        buffer_add(&f->receivers, &new, sizeof new);
+        list = receivers(f, &count);
+    }
+    buffer_add(&list[i].account_ids, &account_id, sizeof account_id);
+    buffer_add(&list[i].waba_ids, &waba_id, sizeof waba_id);
+}
+
+/* Adds an account to those of its user; *user_id is NULL when there is none who has webhooks that
+ * forward. */
 static bool find_user(struct forwarding *f, const char *waba_id, const char **user_id) {
     *user_id = NULL;
     if (!f->is_read_ahead)
@@ -66,27 +81,15 @@ static bool find_user(struct forwarding *f, const char *waba_id, const char **us
     if (!sql_row(f->store, &find_receiver))
         return !sql_failed(f->store);
     *user_id = column_text(&find_receiver, 0, f->arena);
+    add_account(f, *user_id, column_text(&find_receiver, 1, f->arena), waba_id);
     sql_stop(&find_receiver);
     return true;
 }
 
-static void add_account(struct forwarding *f, const char *user_id, const char *waba_id) {
-    size_t count, i = 0;
-    struct receiver *list = receivers(f, &count);
-    while (i < count && strcmp(list[i].user_id, user_id) != 0)
-        i++;
-    if (i == count) {
-        const struct receiver new = {user_id, buffer_in(f->arena)};
-        buffer_add(&f->receivers, &new, sizeof new);
-        list = receivers(f, &count);
-    }
-    buffer_add(&list[i].waba_ids, &waba_id, sizeof waba_id);
-}
-
 /* Adds the line, unless it is in the list. */
-static void add_line(struct forwarding *f, const char *id, const char *phone_number_id) {
+static void add_line(struct forwarding *f, const char *id, const struct forward_place *place) {
     const struct known_line *lines = (const struct known_line *)(void *)f->lines.p;
-    const struct known_line line = {id, phone_number_id};
+    const struct known_line line = {id, place->phone_number_id, place->waba_id};
     for (size_t i = 0; i < f->lines.n / sizeof *lines; i++)
         if (strcmp(lines[i].id, id) == 0)
             return;
@@ -105,7 +108,7 @@ static bool find_line(struct forwarding *f, const struct forward_place *place) {
     if (column_integer(&s, 1))
         buffer_add(&f->excluded, place, sizeof *place);
     else
-        add_line(f, column_text(&s, 0, f->arena), place->phone_number_id);
+        add_line(f, column_text(&s, 0, f->arena), place);
     sql_stop(&s);
     return true;
 }
@@ -119,8 +122,6 @@ static bool find_receivers(struct forwarding *f) {
             waba_id = place->waba_id;
             if (!find_user(f, waba_id, &user_id) || !sql_is_within_limit(f->store))
                 return false;
-            if (user_id)
-                add_account(f, user_id, waba_id);
         }
         if (user_id && place->phone_number_id && !find_line(f, place))
             return false;
@@ -207,20 +208,64 @@ static struct buffer select_lines(const struct forwarding *f, const char *line_i
     return selected;
 }
 
+/* Whether another webhook of the same account names the line. */
+static bool has_own(const struct webhook_list *webhooks, const char *account_id,
+                    const char *line_id) {
+    for (size_t i = 0; i < webhooks->count; i++) {
+        const struct webhook_match *other = &webhooks->list[i];
+        if (other->is_forward && other->account_id && strcmp(other->account_id, account_id) == 0 &&
+            slice_has_word(slice_of(other->line_ids), ' ', slice_of(line_id)))
+            return true;
+    }
+    return false;
+}
+
+/* The places that the webhook gets nothing of: the webhook of an account gets nothing of lines that
+ * have one of their own. */
+static struct buffer exclude_places(const struct forwarding *f, const struct webhook_list *webhooks,
+                                    const struct webhook_match *webhook) {
+    const struct known_line *lines = (const struct known_line *)(void *)f->lines.p;
+    struct buffer excluded = buffer_in(f->arena);
+    if (!webhook->account_id || webhook->line_ids)
+        return f->excluded;
+    buffer_add_slice(&excluded, buffer_slice(&f->excluded));
+    for (size_t i = 0; i < f->lines.n / sizeof *lines; i++) {
+        const struct forward_place place = {lines[i].waba_id, lines[i].phone_number_id};
+        if (has_own(webhooks, webhook->account_id, lines[i].id))
+            buffer_add(&excluded, &place, sizeof place);
+    }
+    return excluded;
+}
+
+/* The accounts of the POST that the webhook gets something of. */
+static struct slice select_accounts(const struct receiver *receiver, const char *account_id) {
+    const char *const *ids = (const char *const *)(void *)receiver->account_ids.p;
+    const size_t count = receiver->account_ids.n / sizeof *ids;
+    size_t i = 0;
+    if (!account_id)
+        return buffer_slice(&receiver->waba_ids);
+    while (i < count && strcmp(ids[i], account_id) != 0)
+        i++;
+    return (struct slice){receiver->waba_ids.p + i * sizeof(char *),
+                          i < count ? sizeof(char *) : 0};
+}
+
 static bool forward_to(struct forwarding *f, const struct receiver *receiver,
-                       const struct webhook_match *webhook, struct store_event *event,
-                       struct buffer *made) {
+                       const struct webhook_list *webhooks, const struct webhook_match *webhook,
+                       struct store_event *event, struct buffer *made) {
     const struct buffer lines = select_lines(f, webhook->line_ids);
+    const struct buffer excluded = exclude_places(f, webhooks, webhook);
+    const struct slice accounts = select_accounts(receiver, webhook->account_id);
     struct forward_recipe *recipes;
     size_t count;
     const struct forward_selection selection = {
-        .waba_ids = (const char *const *)(void *)receiver->waba_ids.p,
-        .waba_id_count = receiver->waba_ids.n / sizeof(char *),
+        .waba_ids = (const char *const *)(const void *)accounts.p,
+        .waba_id_count = accounts.n / sizeof(char *),
         .all_lines = !webhook->line_ids,
         .phone_number_ids = (const char *const *)(void *)lines.p,
         .phone_number_count = lines.n / sizeof(char *),
-        .excluded = (const struct forward_place *)(void *)f->excluded.p,
-        .excluded_count = f->excluded.n / sizeof(struct forward_place),
+        .excluded = (const struct forward_place *)(void *)excluded.p,
+        .excluded_count = excluded.n / sizeof(struct forward_place),
         .fields = webhook->fields,
         .updates = webhook->updates,
         .splits_messages = webhook->splits_messages,
@@ -240,7 +285,7 @@ static bool forward_to_user(struct forwarding *f, const struct receiver *receive
         return false;
     for (size_t i = 0; i < webhooks.count; i++)
         if (webhooks.list[i].is_forward &&
-            !forward_to(f, receiver, &webhooks.list[i], &event, &made))
+            !forward_to(f, receiver, &webhooks, &webhooks.list[i], &event, &made))
             return false;
     return true;
 }

@@ -6,7 +6,8 @@ bool webhook_match_list(struct store *store, struct arena *arena, const char *us
                         struct webhook_match **list, size_t *count) {
     static struct statement s = {
         .sql = "SELECT w.id, w.kind = 'forward', w.event_types, w.line_ids, w.fields, "
-               "w.updates, w.splits_messages FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
+               "w.updates, w.splits_messages, w.account_id FROM webhook w JOIN \"user\" u ON u.id "
+               "= w.user_id "
                "WHERE w.user_id = ?1 AND u.deleted_at IS NULL AND " WEBHOOK_IS_SET
                " ORDER BY w.created_at, w.id"};
     struct buffer rows = buffer_in(arena);
@@ -20,6 +21,7 @@ bool webhook_match_list(struct store *store, struct arena *arena, const char *us
             .fields = column_text(&s, 4, arena),
             .updates = column_text(&s, 5, arena),
             .splits_messages = column_integer(&s, 6) != 0,
+            .account_id = column_text(&s, 7, arena),
         };
         buffer_add(&rows, &row, sizeof row);
     }

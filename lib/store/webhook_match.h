@@ -9,7 +9,7 @@
 struct webhook_match {
     const char *id;
     bool is_forward;
-    const char *event_types, *line_ids, *fields, *updates;
+    const char *account_id, *event_types, *line_ids, *fields, *updates;
     bool splits_messages;
 };
 

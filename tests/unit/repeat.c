@@ -297,6 +297,23 @@ static enum store_result insert_forward(void) {
     return store_insert_destination(store, &forward);
 }
 
+static enum store_result insert_callback(void) {
+    struct destination_change callback = added;
+    callback.id = "whk_4";
+    callback.kind = DESTINATION_FORWARD;
+    callback.account_id = account_id;
+    return store_insert_destination(store, &callback);
+}
+
+static enum store_result set_fields(void) {
+    return store_set_subscribed_fields(store, "usr_1", account_id, "messages flows",
+                                       now + 25 * HOUR);
+}
+
+static enum store_result forget_fields(void) {
+    return store_set_subscribed_fields(store, "usr_1", account_id, NULL, now + 26 * HOUR);
+}
+
 static enum store_result change_destination(void) {
     const struct destination_change change = {
         .id = "whk_2",
@@ -344,6 +361,9 @@ static void check_destinations(void) {
     struct destination_change unknown = added;
     REPEAT(insert_destination);
     REPEAT(insert_forward);
+    REPEAT(insert_callback);
+    REPEAT(set_fields);
+    REPEAT(forget_fields);
     REPEAT(change_destination);
     check_ok(store_find_destination(store, &arena, NULL, "whk_2", &found));
     check(found.event_types && strcmp(found.event_types, "lead.created") == 0 && !found.all_lines &&

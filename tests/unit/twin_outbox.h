@@ -377,4 +377,30 @@ static inline void insert_last(int twin, int round) {
     board->cells[0] = board->cells[1] = 0;
 }
 
+/* Twins make and delete a webhook of the account while others set the account's fields. */
+static inline void set_fields(int twin, int round) {
+    const char *id = text("whk_field.%s.%d.%d", user_id, twin, round / 2);
+    const struct destination_change callback = {.id = id,
+                                                .user_id = user_id,
+                                                .kind = DESTINATION_FORWARD,
+                                                .account_id = account_id,
+                                                .now = now};
+    if (twin % 2)
+        does(store_set_subscribed_fields(store, user_id, account_id,
+                                         text("messages f%d_%d", twin, round), now));
+    else if (is_phase(round, 0, 2))
+        does(store_insert_destination(store, &callback));
+    else
+        does(store_delete_destination(store, user_id, id, now));
+}
+
+static inline void verify_fields(int rounds) {
+    (void)rounds;
+    holds(0,
+          "SELECT count(*) FROM webhook w JOIN account a ON a.id = w.account_id "
+          "WHERE w.user_id = '%s' AND w.deleted_at IS NULL "
+          "AND coalesce(w.fields, '') <> coalesce(a.subscribed_fields, '')",
+          user_id);
+}
+
 #endif

@@ -31,6 +31,7 @@ static const struct twins cases[] = {
      make_users, set_first, verify_first, false},
     {"store_insert_destination store_begin_verification store_end_verification",
      make_full, insert_last, NULL, false},
+    {"store_set_subscribed_fields store_insert_destination", NULL, set_fields, verify_fields, false},
     {"store_insert_user", NULL, insert_same, NULL, false},
     {"store_set_plan", NULL, set_plans, verify_plans, false},
     {"store_insert_line store_change_line store_archive_line store_insert_account",

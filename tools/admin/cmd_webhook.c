@@ -123,6 +123,7 @@ static void print_webhook(struct invocation *call, const char *email,
         {is_forward ? "fields" : "types",
          is_forward ? or_default(webhook->fields, "messages (default)")
                     : or_default(webhook->event_types, "all but message.status (default)")},
+        {webhook->account_id ? "account" : NULL, webhook->account_id},
         {"lines", lines_text(arena, webhook)},
         {is_forward ? "updates" : NULL, or_default(webhook->updates, "all (default)")},
         {is_forward ? "split" : NULL, webhook->splits_messages ? "yes" : "no"},

@@ -47,7 +47,7 @@ export function updatesOf(webhook) {
 // The lines by name, where the list of lines has them.
 export function linesOf(webhook, lines) {
     if (!webhook.phoneNumberIds)
-        return t('webhooks.allLines');
+        return t(webhook.accountId ? 'webhooks.accountLines' : 'webhooks.allLines');
     const names = new Map(lines.map((line) => [line.phoneNumberId, line.name ?? line.phoneNumber]));
     return webhook.phoneNumberIds.map((id) => names.get(id) ?? id).join(', ');
 }
