@@ -524,6 +524,7 @@ CREATE TABLE heartbeat (
     host           TEXT NOT NULL DEFAULT '', -- the key `host` of its configuration
     pid            INTEGER NOT NULL,
     beat_at        INTEGER NOT NULL,
+    ended_at       INTEGER,           -- when it ended in order; NULL: it runs, or it broke off
     keys           TEXT NOT NULL DEFAULT '', -- of its key file: ID-HASH ..., the one that seals last
     clock_ahead_ms INTEGER NOT NULL DEFAULT 0, -- its host's clock before the database server's
     PRIMARY KEY (name, host)

@@ -288,11 +288,11 @@ static void write_files(struct buffer *out) {
 
 /* Reads the database. Without it the metrics that need it are left out. */
 static bool write_database(struct request *rq, struct buffer *out) {
-    int64_t beat_at = INT64_MIN;
+    struct store_pulse pulse;
     struct store_backlog backlog;
     enum store_result result = found.opened;
     if (result == STORE_OK)
-        result = store_find_heartbeat(found.store, "courier", &beat_at);
+        result = store_find_pulse(found.store, "courier", &pulse);
     if (result == STORE_OK)
         result = store_count_backlog(found.store, &backlog);
     if (result != STORE_OK) {
@@ -302,7 +302,7 @@ static bool write_database(struct request *rq, struct buffer *out) {
     }
     write_age(out, "switchboard_courier_heartbeat_age_seconds",
               "Time since the last heartbeat of a courier; missing: it has never run.", rq->now,
-              beat_at);
+              pulse.last);
     write_gauge(out, "switchboard_events_pending",
                 "Events that wait for delivery; at most 10000 are counted.", backlog.count);
     write_age(out, "switchboard_events_oldest_pending_age_seconds",

@@ -30,7 +30,7 @@ struct view {
     struct store_user_state found;
     struct usage_period usage; /* of this clock hour and the one before */
     int64_t usage_since;
-    int64_t beat_at;       /* of the courier; INT64_MIN: never */
+    struct store_pulse courier;
     int64_t token_used_at; /* INT64_MAX: not known */
 };
 
@@ -54,7 +54,6 @@ static enum store_result read_view(struct view *view) {
     const char *user_id = view->user->id;
     const int64_t hour = rq->now / USAGE_HOUR_MS - 1;
     view->usage_since = hour * USAGE_HOUR_MS;
-    view->beat_at = INT64_MIN;
     enum store_result result =
         store_list_accounts(store, rq->arena, user_id, &view->accounts, &view->account_count);
     if (result == STORE_OK)
@@ -64,7 +63,7 @@ static enum store_result read_view(struct view *view) {
     if (result == STORE_OK)
         result = store_sum_usage(store, user_id, NULL, hour, 2, &view->usage, 1);
     if (result == STORE_OK)
-        result = store_find_heartbeat(store, "courier", &view->beat_at);
+        result = store_find_pulse(store, "courier", &view->courier);
     return result;
 }
 
@@ -84,7 +83,7 @@ static bool is_active(const struct view *view) {
 }
 
 static bool is_courier_running(const struct view *view) {
-    return view->beat_at != INT64_MIN && (view->rq->now - view->beat_at) / 1000 <= COURIER_SILENT_S;
+    return heartbeat_is_running(&view->courier, view->rq->now);
 }
 
 static void write_user(struct json_writer *out, const struct view *view) {
@@ -150,7 +149,7 @@ static void write_webhook(struct json_writer *out, const struct view *view) {
     json_write_end(out);
     write_webhooks(out, found);
     json_write_object(out, "courier");
-    json_write_time_or_null(out, "beatAt", view->beat_at);
+    json_write_time_or_null(out, "beatAt", view->courier.last);
     json_write_bool(out, "isRunning", is_courier_running(view));
     json_write_end(out);
 }

@@ -2,12 +2,17 @@
  * balancers and monitors. The route is public, so its answer contains no path, no version and no
  * secret; the log has the details.
  *
- * The disk and the key file are checked, and the database is opened, before the process is
- * confined, because a confined process cannot do that. Each process answers one request, so that an
- * answer is never older than its request: apache.conf runs this executable as a plain CGI. */
+ * The disk, the key file and the pools are checked, and the database is opened, before the process
+ * is confined, because a confined process cannot do that. Each process answers one request, so that
+ * an answer is never older than its request: apache.conf runs this executable as a plain CGI. */
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -23,6 +28,8 @@ static struct {
     struct store *store;
     enum store_result opened;
     const char *key_file, *disk;
+    bool has_pools;     /* the web server passes requests to pools */
+    char stopped[1024]; /* the names of those that do not run, after a space each */
 } found;
 
 /* Checks the key file without reading it, since this program decrypts nothing. */
@@ -51,6 +58,43 @@ static const char *check_disk(const char *path, const char *absent) {
                : "The disk of the database or of the spool directory is full: make room.";
 }
 
+/* Whether a process listens on the socket of the pool. One whose queue is full does. */
+static bool is_listening(const char *directory, const char *name, size_t length) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int n = snprintf(address.sun_path, sizeof address.sun_path, "%s/%.*s.sock", directory,
+                           (int)length, name);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const bool is_heard =
+        fd >= 0 && n < (int)sizeof address.sun_path &&
+        (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 || errno == EAGAIN);
+    if (fd >= 0)
+        close(fd);
+    return is_heard;
+}
+
+/* Finds the pools that do not run. apache.conf names them, if there are any; secure_getenv, since
+ * the caller of a program with a group of its own may be any user. */
+static void check_pools(void) {
+    const char *directory = secure_getenv("SWITCHBOARD_RUN");
+    const char *names = secure_getenv("SWITCHBOARD_POOLS");
+    struct slice rest = slice_of(directory && names ? names : "");
+    size_t used = 0;
+    found.has_pools = rest.n > 0;
+    while (rest.n) {
+        const struct slice name = slice_cut(&rest, ' ');
+        if (name.n && used + name.n + 2 < sizeof found.stopped &&
+            !is_listening(directory, name.p, name.n))
+            used += (size_t)snprintf(found.stopped + used, sizeof found.stopped - used, " %.*s",
+                                     (int)name.n, name.p);
+    }
+}
+
+static const char *pools_problem(struct request *rq) {
+    return *found.stopped ? arena_printf(rq->arena, "Without a running pool:%s. Start it again.",
+                                         found.stopped)
+                          : NULL;
+}
+
 static void inspect(struct request *rq) {
     const struct config *config = rq->config;
     found.opened = store_open_for_reading(config->reader, &found.store);
@@ -61,6 +105,7 @@ static void inspect(struct request *rq) {
         found.disk = check_disk(config->spool_dir,
                                 "The spool directory is missing, or the service may not enter the "
                                 "directories above it: `switchboard doctor` names it.");
+    check_pools();
 }
 
 static const char *database_problem(enum store_result result) {
@@ -74,18 +119,22 @@ static const char *database_problem(enum store_result result) {
     }
 }
 
-static const char *courier_problem(struct request *rq, enum store_result result, int64_t beat_at) {
+static const char *courier_problem(struct request *rq, enum store_result result,
+                                   const struct store_pulse *pulse) {
     if (result != STORE_OK)
         return "Not known, since the database cannot be read.";
-    if (beat_at == INT64_MIN)
+    if (pulse->last == INT64_MIN)
         return "It has never run, so events are not delivered: start it.";
-    int64_t silent = (rq->now - beat_at) / 1000;
-    return silent <= COURIER_SILENT_S
-               ? NULL
-               : arena_printf(rq->arena,
-                              "It has been silent for %lld seconds, so events are not delivered: "
-                              "start it again.",
-                              (long long)silent);
+    if (heartbeat_is_running(pulse, rq->now))
+        return NULL;
+    const long long silent = (rq->now - pulse->last) / 1000;
+    return arena_printf(rq->arena,
+                        pulse->last == pulse->running
+                            ? "It has been silent for %lld seconds, so events are not delivered: "
+                              "start it again."
+                            : "It was ended %lld seconds ago, so events are not delivered: start "
+                              "it again.",
+                        silent < 0 ? 0 : silent);
 }
 
 struct check {
@@ -121,10 +170,10 @@ static int reply_checks(struct request *rq, const struct check *checks, size_t c
 }
 
 static int get_ready(struct request *rq) {
-    int64_t beat_at = INT64_MIN;
+    struct store_pulse pulse;
     enum store_result result = found.opened;
     if (result == STORE_OK)
-        result = store_find_heartbeat(found.store, "courier", &beat_at);
+        result = store_find_pulse(found.store, "courier", &pulse);
     if (result != STORE_OK)
         log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->reader_name,
                     store_reason(found.store));
@@ -134,9 +183,10 @@ static int get_ready(struct request *rq) {
         {"database", database_problem(result)},
         {"keys", found.key_file},
         {"disk", found.disk},
-        {"courier", courier_problem(rq, result, beat_at)},
+        {"courier", courier_problem(rq, result, &pulse)},
+        {"pools", pools_problem(rq)},
     };
-    return reply_checks(rq, checks, sizeof checks / sizeof *checks);
+    return reply_checks(rq, checks, sizeof checks / sizeof *checks - !found.has_pools);
 }
 
 /* clang-format off */

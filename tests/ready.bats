@@ -4,6 +4,7 @@ load helpers/all
 load helpers/conventions
 
 ok='{"database":"ok","keys":"ok","disk":"ok","courier":"ok"}'
+[[ $TRANSPORT != fcgi ]] || ok=${ok/%\}/,\"pools\":\"ok\"\}}
 
 setup_file() {
     start_stack
@@ -32,7 +33,7 @@ refused() {
     assert_error 503 INTERNAL_ERROR "(X-Request-Id: $(header X-Request-Id))"
     assert_header Retry-After 10
     assert_conventions
-    assert_that '.details.ready == false and (.details.checks | keys == ["courier", "database", "disk", "keys"])'
+    assert_that ".details.ready == false and (.details.checks | keys_unsorted == ($ok | keys_unsorted))"
     while (($#)); do
         names+=("$1")
         reason=$(gojq -r --arg name "$1" '.details.checks[$name]' "$body")
@@ -149,6 +150,73 @@ refused() {
     "$OUT/tools/courier" --config "$SWITCHBOARD_CONFIG" --once
     assert_ready
     beat 0
+}
+
+start_a_courier() {
+    "$OUT/tools/courier" --config "$SWITCHBOARD_CONFIG" "$@" 2>/dev/null 3>&- &
+    courier=$!
+    eventually has_beaten "$courier"
+}
+
+has_beaten() { # PID
+    [[ $(db "SELECT count(*) FROM heartbeat WHERE pid = $1 AND ended_at IS NULL") == 1 ]]
+}
+
+end_courier() { # SIGNAL
+    kill "-$1" "$courier"
+    wait "$courier" || true
+}
+
+# bats test_tags=route
+@test "a courier that is ended in order is 503 at once, one that is killed or replaced is not" {
+    db 'DELETE FROM heartbeat'
+    start_a_courier
+    assert_ready
+    end_courier TERM
+    refused courier 'It was ended'
+    switchboard doctor --json | gojq -e '.[] | select(.check == "courier") | .detail | startswith("ended in order")'
+    start_a_courier
+    assert_ready
+    end_courier KILL
+    assert_ready
+    # cron starts the next one
+    start_a_courier --for 1s
+    wait "$courier"
+    assert_ready
+    # another courier of this host made the last heartbeat
+    start_a_courier
+    db "UPDATE heartbeat SET pid = 1"
+    end_courier TERM
+    assert_ready
+    # one of another host runs
+    start_a_courier
+    db "INSERT INTO heartbeat (name, host, pid, beat_at) VALUES ('courier', 'second', 1, $(date +%s)000)"
+    end_courier TERM
+    assert_ready
+    db 'DELETE FROM heartbeat'
+    beat 0
+}
+
+# bats test_tags=route
+@test "a pool that does not run is 503, and makes no work for the others" {
+    [[ $TRANSPORT == fcgi ]] || skip 'the web server passes no request to a pool'
+    local pid processes process
+    assert_equal "$(sed -n 's/^ *SetEnv SWITCHBOARD_POOLS "\(.*\)"$/\1/p' "$root/apache.conf")" \
+        "$(. "$root/tools/common.bash"; pooled_in "$root/apache.conf" | xargs)"
+    assert_ready
+    : >"$LOG"
+    assert_ready
+    assert_equal "$(wc -l <"$LOG")" 1
+    pid=$(pool_of platform)
+    read -ra processes < <(children "$pid") || true # no newline
+    kill -KILL "$pid"
+    eventually is_gone "$pid"
+    for process in "${processes[@]}"; do
+        eventually is_gone "$process"
+    done
+    refused pools 'Without a running pool: platform.'
+    start_apache
+    assert_ready
 }
 
 @test "a key file that is missing, empty or not a file is 503" {

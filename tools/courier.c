@@ -54,6 +54,7 @@ struct courier {
     struct wake_listener wake;
     int signals; /* signalfd */
     bool is_stopping;
+    bool was_signalled;                   /* it is stopping, and no next courier of cron begins */
     bool may_be_due;                      /* there may be due events: exchange looks for them */
     char beaten_keys[KEYRING_NAMES_SIZE]; /* of the last heartbeat */
     /* monotonic times */
@@ -73,16 +74,20 @@ static bool latch(struct courier *courier, enum store_result result) {
     return result == STORE_OK;
 }
 
+static struct store_heartbeat heartbeat_of(const struct courier *courier) {
+    const struct resources *resources = &courier->resources;
+    return (struct store_heartbeat){.name = "courier",
+                                    .host = resources->config.host,
+                                    .pid = getpid(),
+                                    .at = clock_now(),
+                                    .clock_ahead_ms = clock_ahead()};
+}
+
 /* A change of the key file is written at once: `switchboard key use` waits for it. */
 static void beat(struct courier *courier, struct store *store, int64_t now) {
-    const struct resources *resources = &courier->resources;
-    const char *keys = resources_keys(&courier->resources) ? resources->key_names : "";
-    const struct store_heartbeat heartbeat = {.name = "courier",
-                                              .host = resources->config.host,
-                                              .pid = getpid(),
-                                              .at = clock_now(),
-                                              .keys = keys,
-                                              .clock_ahead_ms = clock_ahead()};
+    const char *keys = resources_keys(&courier->resources) ? courier->resources.key_names : "";
+    struct store_heartbeat heartbeat = heartbeat_of(courier);
+    heartbeat.keys = keys;
     if (now < courier->next_beat && strcmp(keys, courier->beaten_keys) == 0)
         return;
     if (!latch(courier, store_upsert_heartbeat(store, &heartbeat)))
@@ -201,6 +206,7 @@ static void take_signals(struct courier *courier) {
             configure(courier);
         else
             stop(courier);
+        courier->was_signalled = courier->is_stopping;
     }
 }
 
@@ -278,14 +284,19 @@ static void run(struct courier *courier) {
     }
 }
 
-/* Releases the leases and the wake socket, so that another courier need not wait for them. With
- * --once also runs the maintenance. Returns the exit status. */
+/* Releases the leases and the wake socket, so that another courier need not wait for them. After a
+ * signal records that this one has ended; with --once also runs the maintenance. Returns the exit
+ * status. */
 static int finish(struct courier *courier) {
     struct store *store = resources_store(&courier->resources);
     int64_t now = clock_monotonic();
     dispatch_abandon(&courier->dispatch, store);
     if (store && courier->once)
         maintain(courier, now);
+    else if (store && courier->was_signalled) {
+        const struct store_heartbeat heartbeat = heartbeat_of(courier);
+        latch(courier, store_end_heartbeat(store, &heartbeat));
+    }
     wake_close(&courier->wake);
     return has_failed(courier, now) ? fail("", "database or key file cannot be used; see the log")
                                     : 0;

@@ -238,19 +238,22 @@ const struct command commands[] = {
                 "GET /v2/usage has the same numbers, for other clocks too, and says what counts."},
 
     {.noun = "refusal", .verb = "list", .needs = NEEDS_STORE, .run = refusal_list,
-     .summary = "list webhook payloads of the platform that were too large to process",
+     .summary = "list webhook payloads of the platform that exceed a limit and are not processed",
      .details = "A payload is refused if it holds more than 10,000 updates or more than a million\n"
-                "values, or would change more of the database than one request may. It is\n"
-                "answered 200 and kept unchanged for 30 days. At most 64 MiB are kept: beyond\n"
-                "that, a payload is answered 503, and the platform sends it again for days."},
+                "values, is nested deeper than 128 levels, or would change more of the database\n"
+                "than one request may. It is answered 200 and kept unchanged for 30 days. At most\n"
+                "64 MiB are kept: beyond that, a payload is answered 503, and the platform sends it\n"
+                "again for days."},
     {.noun = "refusal", .verb = "show", .needs = NEEDS_STORE, .run = refusal_show,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
      .summary = "print the bytes of a refused payload"},
     {.noun = "refusal", .verb = "retry", .needs = NEEDS_STORE, .run = refusal_retry,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
-     .summary = "process a refused payload without the limits, and remove it from the list",
+     .summary = "process a refused payload in several steps, and remove it from the list",
      .details = "It is processed in steps of 1,000 updates, between which the gateway continues\n"
-                "to work. If the command is interrupted, run it again: no update is stored twice."},
+                "to work. If the command is interrupted, run it again: no update is stored twice.\n"
+                "A payload that is nested deeper than 128 levels or has more than a million values\n"
+                "cannot be read, and stays in the list: `refusal show` prints it."},
     {.noun = "refusal", .verb = "drop", .needs = NEEDS_STORE, .run = refusal_drop,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ROW_ID},
      .summary = "remove a refused payload from the list without processing it"},

@@ -7,30 +7,49 @@ enum store_result store_upsert_heartbeat(struct store *store,
     static struct statement s = {
         .sql = "INSERT INTO heartbeat (name, host, pid, beat_at, keys, clock_ahead_ms) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name, host) DO UPDATE "
-               "SET pid = excluded.pid, beat_at = excluded.beat_at, keys = excluded.keys, "
-               "clock_ahead_ms = excluded.clock_ahead_ms"};
+               "SET pid = excluded.pid, beat_at = excluded.beat_at, ended_at = NULL, "
+               "keys = excluded.keys, clock_ahead_ms = excluded.clock_ahead_ms"};
     while (sql_transact(store))
         sql_run(store, &s, TEXT(heartbeat->name), TEXT(heartbeat->host), INTEGER(heartbeat->pid),
                 INTEGER(heartbeat->at), TEXT(heartbeat->keys), INTEGER(heartbeat->clock_ahead_ms));
     return sql_result(store);
 }
 
-enum store_result store_find_heartbeat(struct store *store, const char *name, int64_t *beat_at) {
-    static struct statement s = {.sql = "SELECT max(beat_at) FROM heartbeat WHERE name = ?1"};
-    *beat_at = INT64_MIN;
+enum store_result store_end_heartbeat(struct store *store,
+                                      const struct store_heartbeat *heartbeat) {
+    static struct statement s = {.sql = "UPDATE heartbeat SET beat_at = ?4, ended_at = ?4 "
+                                        "WHERE name = ?1 AND host = ?2 AND pid = ?3"};
+    while (sql_transact(store))
+        sql_run(store, &s, TEXT(heartbeat->name), TEXT(heartbeat->host), INTEGER(heartbeat->pid),
+                INTEGER(heartbeat->at));
+    return sql_result(store);
+}
+
+enum store_result store_find_pulse(struct store *store, const char *name,
+                                   struct store_pulse *pulse) {
+    static struct statement s = {
+        .sql = "SELECT max(beat_at), max(CASE WHEN ended_at IS NULL THEN beat_at END) "
+               "FROM heartbeat WHERE name = ?1"};
+    *pulse = (struct store_pulse){INT64_MIN, INT64_MIN};
     sql_start(store, &s, TEXT(name));
     if (sql_row(store, &s)) {
         if (!column_is_null(&s, 0))
-            *beat_at = column_integer(&s, 0);
+            pulse->last = column_integer(&s, 0);
+        if (!column_is_null(&s, 1))
+            pulse->running = column_integer(&s, 1);
         sql_stop(&s);
     }
     return sql_result(store);
 }
 
+bool heartbeat_is_running(const struct store_pulse *pulse, int64_t now) {
+    return pulse->running != INT64_MIN && (now - pulse->running) / 1000 <= HEARTBEAT_SILENT_S;
+}
+
 enum store_result store_list_heartbeats(struct store *store, struct arena *arena,
                                         struct store_heartbeat **heartbeats, size_t *count) {
-    static struct statement s = {.sql = "SELECT name, host, pid, beat_at, keys, clock_ahead_ms "
-                                        "FROM heartbeat ORDER BY name, host"};
+    static struct statement s = {.sql = "SELECT name, host, pid, beat_at, keys, clock_ahead_ms, "
+                                        "ended_at FROM heartbeat ORDER BY name, host"};
     struct buffer rows = buffer_in(arena);
     sql_start_with(store, &s, NULL, 0);
     while (sql_row(store, &s)) {
@@ -39,7 +58,8 @@ enum store_result store_list_heartbeats(struct store *store, struct arena *arena
                                             .pid = column_integer(&s, 2),
                                             .at = column_integer(&s, 3),
                                             .keys = column_text(&s, 4, arena),
-                                            .clock_ahead_ms = column_integer(&s, 5)};
+                                            .clock_ahead_ms = column_integer(&s, 5),
+                                            .ended_at = column_time(&s, 6)};
         buffer_add(&rows, &row, sizeof row);
     }
     *count = rows.n / sizeof **heartbeats;

@@ -9,16 +9,32 @@ struct store_heartbeat {
     const char *name; /* of the program */
     const char *host;
     int64_t pid, at;
+    int64_t ended_at;       /* when the process ended in order; INT64_MAX: it has not */
     const char *keys;       /* of its key file (keyring_names); "": it cannot be read */
     int64_t clock_ahead_ms; /* its host's clock less the database server's */
 };
 
-/* Upserts the heartbeat of its name and host. */
+/* Upserts the heartbeat of its name and host: the process runs. */
 enum store_result store_upsert_heartbeat(struct store *store,
                                          const struct store_heartbeat *heartbeat);
 
-/* Finds the last heartbeat of the program `name` on any host; INT64_MIN: there was none. */
-enum store_result store_find_heartbeat(struct store *store, const char *name, int64_t *beat_at);
+/* Records that the process ended in order at `at`, unless another process of its name and host has
+ * made a heartbeat since its own. `keys` is not used: those of the host stay. */
+enum store_result store_end_heartbeat(struct store *store, const struct store_heartbeat *heartbeat);
+
+/* The heartbeats of a program on all hosts together. INT64_MIN: there is none. */
+struct store_pulse {
+    int64_t last;    /* the last heartbeat */
+    int64_t running; /* the last one of a process that has not ended in order */
+};
+
+enum store_result store_find_pulse(struct store *store, const char *name,
+                                   struct store_pulse *pulse);
+
+enum { HEARTBEAT_SILENT_S = 120 /* since the last heartbeat; a courier makes one every 5 s */ };
+
+/* Whether a process of the program runs on any host, as far as its heartbeats show. */
+bool heartbeat_is_running(const struct store_pulse *pulse, int64_t now);
 
 /* Lists the heartbeats of all hosts in the order of name and host. */
 enum store_result store_list_heartbeats(struct store *store, struct arena *arena,

@@ -12,8 +12,7 @@ enum store_result store_backup(struct store *store, const char *path);
 
 /* Limits beyond which the operator must act. */
 enum {
-    DISK_NONE_MIB = 64,     /* with less free space the gateway soon cannot store anything */
-    COURIER_SILENT_S = 120, /* since the courier's last heartbeat; it makes one every 5 s */
+    DISK_NONE_MIB = 64, /* with less free space the gateway soon cannot store anything */
 };
 
 struct store_restoration {

@@ -667,6 +667,11 @@ static enum store_result upsert_heartbeat(void) {
                    .name = "courier", .host = "a", .pid = 7, .at = now, .keys = "1-0011aabb"});
 }
 
+static enum store_result end_heartbeat(void) {
+    return store_end_heartbeat(
+        store, &(struct store_heartbeat){.name = "courier", .host = "a", .pid = 7, .at = now});
+}
+
 static bool begin(void *context) {
     (void)context;
     return true;
@@ -704,6 +709,7 @@ static void check_rest(void) {
     REPEAT(upsert_refusal);
     REPEAT_AS(delete_refusal, STORE_NOT_FOUND);
     REPEAT(upsert_heartbeat);
+    REPEAT(end_heartbeat);
     REPEAT(reseal);
 }
 

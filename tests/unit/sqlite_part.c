@@ -42,8 +42,8 @@ static void check_accounts(struct store *store, size_t expected) {
 }
 
 static void check_heartbeat(struct store *store, enum store_result expected) {
-    int64_t beat_at;
-    CHECK_INTEGER(store_find_heartbeat(store, "courier", &beat_at), expected);
+    struct store_pulse pulse;
+    CHECK_INTEGER(store_find_pulse(store, "courier", &pulse), expected);
 }
 
 static void create(void) {

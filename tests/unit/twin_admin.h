@@ -491,6 +491,7 @@ static inline void refuse(int twin, int round) {
         .name = "twin", .host = "host", .pid = 100 + twin, .at = now, .keys = ""};
     size_t removed;
     does(store_upsert_heartbeat(store, &beat));
+    does(store_end_heartbeat(store, &beat));
     does(store_delete_heartbeats(store, now, &removed));
 }
 

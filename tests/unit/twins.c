@@ -48,7 +48,7 @@ static const struct twins cases[] = {
      "store_update_idempotency_heartbeat", NULL, use_keys, NULL, false},
     {"store_delete_idempotency_key", NULL, delete_keys, NULL, false},
     {"store_upsert_refusal store_delete_refusal store_upsert_heartbeat "
-     "store_delete_heartbeats",
+     "store_end_heartbeat store_delete_heartbeats",
      NULL, refuse, verify_refusals, false},
     {"store_delete_old_rows store_insert_idempotency_key", NULL, restart_keys, NULL, false},
     {"store_delete_old_rows store_delete_old_logins", make_key, delete_old, NULL, false},

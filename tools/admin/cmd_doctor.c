@@ -149,15 +149,21 @@ static void check_open(struct report *report) {
     call->store = NULL;
 }
 
-static void check_courier(struct report *report, int64_t beat_at) {
-    if (beat_at == INT64_MIN) {
+static void check_courier(struct report *report, const struct store_pulse *pulse) {
+    if (pulse->last == INT64_MIN) {
         report_add(report, WARN, "courier",
                    "it has never run: events are not delivered; start switchboard-courier, or let "
                    "cron start `courier --for 60s` each minute");
         return;
     }
-    long long silent = (report->call->now - beat_at) / 1000;
-    if (silent > COURIER_SILENT_S)
+    const int64_t now = report->call->now;
+    const bool is_running = heartbeat_is_running(pulse, now);
+    long long silent = (now - (is_running ? pulse->running : pulse->last)) / 1000;
+    if (!is_running && pulse->last != pulse->running)
+        report_add(report, WARN, "courier",
+                   "ended in order %lld s ago: events are not delivered; start switchboard-courier",
+                   silent < 0 ? 0 : silent);
+    else if (!is_running)
         report_add(report, WARN, "courier",
                    "silent for %lld s: events are not delivered; start switchboard-courier, or "
                    "correct the line of cron",
@@ -170,17 +176,17 @@ static void check_database(struct report *report) {
     struct invocation *call = report->call;
     struct store_finding *findings;
     size_t count;
-    int64_t beat_at;
+    struct store_pulse pulse;
     if (!call->store)
         return;
     bool is_full = call->options[OPTION_FULL] != NULL;
-    if (store_find_heartbeat(call->store, "courier", &beat_at) != STORE_OK ||
+    if (store_find_pulse(call->store, "courier", &pulse) != STORE_OK ||
         store_inspect(call->store, &call->arena, is_full, &findings, &count) != STORE_OK) {
         report_add(report, FAIL, "database", "%s", store_reason(call->store));
         return;
     }
     report_add_findings(report, findings, count);
-    check_courier(report, beat_at);
+    check_courier(report, &pulse);
 }
 
 /* Checks that the platform tokens open with the key file, which may have been restored from another
@@ -204,7 +210,7 @@ static void check_tokens(struct report *report) {
                "%zu of %zu open with the key file", opened, sealed);
 }
 
-/* Reports the payloads of the platform that were too large to process. */
+/* Reports the payloads of the platform that exceed a limit. */
 static void check_refusals(struct report *report) {
     struct invocation *call = report->call;
     struct store_refusal *refusals;

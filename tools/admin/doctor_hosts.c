@@ -26,7 +26,10 @@ static void add_host(struct report *report, const struct store_heartbeat *host) 
     const long long ahead = (long long)host->clock_ahead_ms;
     bool is_fault = false;
     const char *problem = problem_of_keys(report, host, &is_fault);
-    if (silence > COURIER_SILENT_S)
+    if (host->ended_at != INT64_MAX)
+        report_add(report, WARN, "host", "%s: its courier was ended %lld s ago", host->host,
+                   silence);
+    else if (silence > HEARTBEAT_SILENT_S)
         report_add(report, WARN, "host", "%s: its courier is silent for %lld s", host->host,
                    silence);
     else if (problem)
@@ -54,6 +57,6 @@ void doctor_check_hosts(struct report *report) {
     /* a database that is a file has one host, which may have had another name before */
     for (size_t i = 0; i < count; i++)
         if (has_server || (key_host_is_other(call, &hosts[i]) &&
-                           key_host_silence(call, &hosts[i]) <= COURIER_SILENT_S))
+                           key_host_silence(call, &hosts[i]) <= HEARTBEAT_SILENT_S))
             add_host(report, &hosts[i]);
 }

@@ -42,7 +42,7 @@ static bool has_courier(struct invocation *call) {
         return false;
     for (size_t i = 0; i < count; i++)
         if (!key_host_is_other(call, &hosts[i]) &&
-            key_host_silence(call, &hosts[i]) <= COURIER_SILENT_S && hosts[i].pid > 0 &&
+            key_host_silence(call, &hosts[i]) <= HEARTBEAT_SILENT_S && hosts[i].pid > 0 &&
             (kill((pid_t)hosts[i].pid, 0) == 0 || errno == EPERM))
             return true;
     return false;

@@ -66,7 +66,7 @@ static bool check_hosts(struct invocation *call, const struct keyring_key *key,
         const char *problem = problem_of(&call->arena, &hosts[i], key);
         if (!key_host_is_other(call, &hosts[i]) || !problem)
             continue;
-        if (silence <= COURIER_SILENT_S) {
+        if (silence <= HEARTBEAT_SILENT_S) {
             fail("host %s %s, by its courier %lld s ago: copy %s of this host to it, and run the "
                  "command again; nothing was changed",
                  hosts[i].host, problem, silence, call->config.secret_key_file);
@@ -95,7 +95,7 @@ const char *key_hosts_seen(struct invocation *call, struct json_writer *json) {
         count = 0;
     json_write_array(json, "hosts");
     for (size_t i = 0; i < count; i++)
-        if (key_host_silence(call, &hosts[i]) <= COURIER_SILENT_S) {
+        if (key_host_silence(call, &hosts[i]) <= HEARTBEAT_SILENT_S) {
             json_write_text(json, NULL, hosts[i].host);
             buffer_printf(&names, "%s%s", names.n ? ", " : "", hosts[i].host);
         }
