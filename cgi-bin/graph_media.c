@@ -12,49 +12,22 @@
 #include "api/upload_limit.h"
 #include "api/upstream.h"
 #include "base/http_client.h"
-#include "web/multipart.h"
-
-enum { TAIL = 256 }; /* holds the end of any form */
+#include "web/form_copy.h"
 
 /* --- POST /PHONE/media --- */
 
-/* An upload in progress. A web server may pass on the part of a chunked body that it has got before
- * the client left, as if it were the whole. So the end of such a body must be that of a form. */
+/* What is read of a form before the platform is called: a form that is not longer is checked whole
+ * before. */
+enum { AHEAD = 64 * 1024 };
+
+/* An upload in progress. */
 struct passing {
     struct request *rq;
-    const char *end;   /* of the form; NULL: the length of the body is known */
-    char tail[TAIL];   /* the last bytes of a body of unknown length, */
-    size_t tail_count; /* and their number */
-    bool is_broken;    /* the body is not whole */
+    struct graph_parts parts;
+    struct form_copy copy;
+    struct slice ahead; /* of the copy: the bytes that were read before the platform was called */
+    bool is_broken;     /* the form cannot be read, or is refused */
 };
-
-/* Finds the text at the end of the form, which the Content-Type names. */
-static int find_end(struct passing *passing) {
-    struct request *rq = passing->rq;
-    struct multipart form;
-    if (multipart_start(&form, rq->arena, request_variable("CONTENT_TYPE"), NULL, NULL))
-        return fail(rq, INVALID, "%s", form.error);
-    passing->end = arena_printf(rq->arena, "%.*s--", (int)form.delimiter_length, form.delimiter);
-    return 0;
-}
-
-static void keep_tail(struct passing *passing, struct slice bytes) {
-    size_t kept = passing->tail_count;
-    bytes = slice_skip(bytes, bytes.n > TAIL ? bytes.n - TAIL : 0);
-    if (kept > TAIL - bytes.n) {
-        memmove(passing->tail, passing->tail + kept - (TAIL - bytes.n), TAIL - bytes.n);
-        kept = TAIL - bytes.n;
-    }
-    memcpy(passing->tail + kept, bytes.p, bytes.n);
-    passing->tail_count = kept + bytes.n;
-}
-
-/* Whether the body, of which there is no more, is whole. */
-static bool is_whole(const struct passing *passing) {
-    if (!passing->end)
-        return request_body_is_complete(passing->rq);
-    return memmem(passing->tail, passing->tail_count, passing->end, strlen(passing->end)) != NULL;
-}
 
 /* Reads the next bytes of the body. The last bytes of a known number are returned only when the
  * body ends there: it may be longer than Content-Length as well as shorter. */
@@ -65,40 +38,76 @@ static ssize_t read_body(void *context, void *bytes, size_t n) {
     ssize_t got = request_read_body(rq, bytes, n);
     if (rq->body_read > UPLOAD_FORM_LIMIT)
         return upload_fail_too_large(rq);
-    if (got > 0 && passing->end)
-        keep_tail(passing, (struct slice){bytes, (size_t)got});
     bool is_last = got > 0 && (int64_t)rq->body_read == rq->content_length;
-    passing->is_broken = got < 0 || (got == 0 && !is_whole(passing)) ||
-                         (is_last && request_read_body(rq, &more, 1) != 0);
-    return passing->is_broken ? -1 : got;
+    bool is_cut = got < 0 || (got == 0 && !request_body_is_complete(rq)) ||
+                  (is_last && request_read_body(rq, &more, 1) != 0);
+    return is_cut ? -1 : got;
 }
 
-static int fail_broken(struct request *rq) {
-    if (rq->content_length < 0)
-        return fail(rq, INVALID, "The form has no end; send it again.");
+/* Reads the next bytes of the copy that the platform gets. A refusal ends the transfer, so that the
+ * platform gets no complete request. */
+static ssize_t read_copy(void *context, void *bytes, size_t n) {
+    struct passing *passing = context;
+    if (passing->ahead.n)
+        return (ssize_t)slice_take(&passing->ahead, bytes, n);
+    ssize_t got = form_copy_read(&passing->copy, bytes, n);
+    passing->is_broken = got < 0;
+    return got;
+}
+
+/* An earlier failure, such as that of a part, stays. */
+static int fail_broken(const struct passing *passing) {
+    struct request *rq = passing->rq;
+    if (passing->copy.error)
+        return fail(rq, INVALID, "%s", passing->copy.error);
     return fail(rq, INVALID,
                 "The body has not the %" PRId64 " bytes that Content-Length announced; send it "
                 "again.",
                 rq->content_length);
 }
 
-/* The form is not read: its file may come first, and the platform checks it. */
+/* Begins to read the form. */
+static int begin(struct passing *passing) {
+    struct request *rq = passing->rq;
+    const struct form_source source = {.content_type = request_variable("CONTENT_TYPE"),
+                                       .size = rq->content_length,
+                                       .read = read_body,
+                                       .context = passing,
+                                       .check = graph_check_part,
+                                       .checker = &passing->parts};
+    char *bytes = arena_alloc(rq->arena, AHEAD);
+    struct slice ahead = {bytes, 0};
+    ssize_t got = 1;
+    passing->parts.rq = rq;
+    passing->parts.seen = &rq->graph->seen;
+    if (form_copy_start(&passing->copy, rq->arena, &source))
+        return fail_broken(passing);
+    while (got > 0 && ahead.n < AHEAD) {
+        got = read_copy(passing, bytes + ahead.n, AHEAD - ahead.n);
+        ahead.n += got > 0 ? (size_t)got : 0;
+    }
+    passing->ahead = ahead;
+    return got < 0 ? fail_broken(passing) : 0;
+}
+
+/* Passes the form on while it arrives: its file may come first. */
 static int pass_on(struct request *rq, const struct graph_node *node) {
-    struct graph_relay relay = graph_outgoing(rq, node);
     struct graph_outcome outcome = {.account = node->accounts};
-    struct passing passing = {.rq = rq};
-    const struct graph_source source = {
-        .size = rq->content_length, .read = read_body, .context = &passing};
-    if (rq->content_length < 0 && find_end(&passing))
+    struct passing *passing = arena_alloc(rq->arena, sizeof *passing);
+    passing->rq = rq;
+    if (begin(passing))
         return -1;
-    relay.content_type = request_variable("CONTENT_TYPE");
+    struct graph_relay relay = graph_outgoing(rq, node);
+    const struct graph_source source = {
+        .size = passing->copy.size, .read = read_copy, .context = passing};
+    relay.content_type = passing->copy.content_type;
     relay.token = outcome.token = state_account_token(rq, outcome.account);
     if (!relay.token)
         return -1;
     upstream_relay_stream(rq, &relay, &source, &outcome.relayed);
     const struct graph_answer *answer = &outcome.relayed.answer;
-    if (!answer->status && passing.is_broken)
-        return fail_broken(rq);
+    if (!answer->status && passing->is_broken)
+        return fail_broken(passing);
     if (!answer->status)
         return graph_fail_unanswered(rq, &relay, answer);
     return graph_reply(rq, &outcome, answer->body);

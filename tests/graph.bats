@@ -113,7 +113,7 @@ setup_file() {
 # --- what is passed on ---
 
 # A text that a JSON library would not print as it stands.
-odd='{"a" : 1e400,"b":9007199254740993,"c":"\u00fc\/\u0000","c":null, "d":[] }'
+odd='{"a" : 1e400,"b":9007199254740993,"c":"\u00fc\/\u0000","e":null, "d":[] }'
 
 # Each edge that only passes requests on; those of messages and files have tests of their own.
 passed_edges() {
@@ -131,13 +131,13 @@ passes() {
     platform_answers_to "$1" "/v26.0$path?" 200 "$answer"
     [[ $1 == GET ]] || sent=(-d "$odd")
     [[ $2 != '/:phone?pin' ]] || sent=(-d '{"pin":"123456"}')
-    [[ $1 != POST || $2 != '/:phone?pin' ]] || query=(messaging_product pin pin)
+    [[ $1 != POST || $2 != '/:phone?pin' ]] || query=(messaging_product '' pin)
     more="&access_token=$TOKEN&&${query[1]}&appsecret_proof=0a&${query[2]}=a=b"
     graph "$1" "/v21.0$path?${query[0]}=%c3%BC+%2F$more" "${sent[@]}"
     assert_status 200
     [[ $method == HEAD ]] || assert_body_is "$answer"
     assert_equal "$(last_sent '"\(.method) \(.path)?\(.query)"')" \
-        "$1 /v26.0$path?${query[0]}=%c3%BC+%2F&${query[1]}&${query[2]}=a=b"
+        "$1 /v26.0$path?${query[0]}=%c3%BC+%2F${query[1]:+&${query[1]}}&${query[2]}=a=b"
     assert_equal "$(last_sent .headers.authorization)" "Bearer $PLATFORM_TOKEN"
     [[ $1 == GET ]] || assert_sent "${sent[1]}"
 }
@@ -205,7 +205,7 @@ passes() {
 
 # bats test_tags=route
 @test "bodies are passed on in all forms: none, JSON, a form, multipart, and with DELETE" {
-    local form=$BATS_TEST_TMPDIR/form boundary='a  b:c'
+    local form=$BATS_TEST_TMPDIR/form boundary='a  b:c' type
     make_objects
     # none and no length
     graph POST "/$LINE/whatsapp_business_profile?about=x"
@@ -220,9 +220,9 @@ passes() {
     assert_sent "$odd"
     assert_equal "$(last_sent '.headers["content-type"]')" 'application/json; charset=utf-8'
     # a form
-    graph POST "/$LINE/settings" -d 'text[body]=%68i+&x&=' \
+    graph POST "/$LINE/settings" -d 'text[body]=%68i+&x&y%5b%5D=a=b,c/d&z={"a";ü' \
         -H 'Content-Type: application/x-www-form-urlencoded'
-    assert_sent 'text[body]=%68i+&x&='
+    assert_sent 'text[body]=%68i+&x&y%5b%5D=a=b,c/d&z=%7B%22a%22%3B%C3%BC'
     assert_equal "$(last_sent '.headers["content-type"]')" application/x-www-form-urlencoded
     # multipart, the file first
     printf '%b' "--$boundary\\r\\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"" \
@@ -231,10 +231,16 @@ passes() {
         "\\r\\n\\r\\nFLOW_JSON\\r\\n--$boundary--\\r\\n" >"$form"
     graph POST "/$FLOW/assets" -d "@$form" \
         -H "Content-Type: multipart/form-data; boundary=\"$boundary\""
-    sandbox GET "requests/last/body" >"$BATS_TEST_TMPDIR/found"
-    cmp "$form" "$BATS_TEST_TMPDIR/found"
-    assert_equal "$(last_sent '.headers["content-type"]')" \
-        "multipart/form-data; boundary=\"$boundary\""
+    type=$(last_sent '.headers["content-type"]')
+    [[ $type =~ ^multipart/form-data\;\ boundary=([A-Za-z0-9_-]{16})$ ]] || fail "$type"
+    sandbox GET "requests/last/body" | sed "s/^--${BASH_REMATCH[1]}/--$boundary/" |
+        cmp - "$form"
+    # JSON that is named a form, and JSON without a type
+    for type in 'Content-Type: application/x-www-form-urlencoded' 'Content-Type:'; do
+        graph POST "/$LINE/settings" -d '{"a":"&method=delete&"}' -H "$type"
+        assert_sent '{"a":"&method=delete&"}'
+        assert_equal "$(last_sent '.headers["content-type"]')" application/json
+    done
     # DELETE with a body
     graph DELETE "/$LINE/block_users" -d '{"block_users":[{"user":"+1 555 000"}]}'
     assert_sent '{"block_users":[{"user":"+1 555 000"}]}'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Media in the platform's own form: POST /PHONE/media is passed on byte for byte, GET /MEDIA has the
-# URL of a file that needs no token, DELETE /MEDIA.
+# Media in the platform's own form: POST /PHONE/media is passed on as a form that is written anew,
+# GET /MEDIA has the URL of a file that needs no token, DELETE /MEDIA.
 load helpers/all
 load helpers/conventions
 load helpers/graph
@@ -52,17 +52,21 @@ upload() {
         -H "Content-Type: multipart/form-data; charset=utf-8; boundary=\"$BOUNDARY\""
 }
 
-# Expects that the platform received exactly $FORM, and has its file: assert_passed_on FILE
+# Expects that the platform received $FORM (or FORM) with a boundary of the gateway, and nothing after
+# it but blanks, and that it has its file: assert_passed_on FILE [FORM]
 assert_passed_on() {
+    local type length wanted=$BATS_TEST_TMPDIR/wanted
     assert_status 200
     assert_conventions
     assert_that 'keys == ["id"]'
     assert_no_platform_token
-    assert_equal "$(last_sent '.bodyLength, .bodySha256, .complete, .headers["content-type"]')" \
-        "$(stat -c %s "$FORM")
-$(sha256_of "$FORM")
-true
-multipart/form-data; charset=utf-8; boundary=\"$BOUNDARY\""
+    type=$(last_sent '.headers["content-type"]')
+    [[ $type =~ ^multipart/form-data\;\ boundary=([A-Za-z0-9_-]{16})$ ]] || fail "$type"
+    LC_ALL=C sed "s/^--$BOUNDARY/--${BASH_REMATCH[1]}/" "${2:-$FORM}" >"$wanted"
+    length=$(last_sent .bodyLength)
+    printf '%*s' "$((length - $(stat -c %s "$wanted")))" '' >>"$wanted"
+    assert_equal "$(last_sent '.bodySha256, .complete')" "$(sha256_of "$wanted")
+true"
     assert_sent_to "$LINE/media"
     assert_equal "$(token_sent)" "Bearer $PLATFORM_TOKEN"
     assert_equal "$(sandbox GET "media/$(gojq -r .id "$body")" | gojq -r .sha256)" \
@@ -70,14 +74,14 @@ multipart/form-data; charset=utf-8; boundary=\"$BOUNDARY\""
 }
 
 # bats test_tags=route
-@test "a form of 1 byte and one of 20 MB reach the platform byte for byte, the file first" {
+@test "a form of 1 byte and one of 20 MB reach the platform with their parts and a length, the file first" {
     local size file
     for size in 1 20971520; do
         file=$(random_file "$size")
         make_form "$file" type=image/png messaging_product=whatsapp
         upload
         assert_passed_on "$file"
-        assert_equal "$(last_sent '.headers["content-length"]')" "$(stat -c %s "$FORM")"
+        assert_equal "$(last_sent '.headers["content-length"]')" "$(last_sent .bodyLength)"
     done
 }
 
@@ -101,12 +105,12 @@ multipart/form-data; charset=utf-8; boundary=\"$BOUNDARY\""
     for size in $((size - 3)) $((size / 2)) 1 0; do
         head -c "$size" "$FORM.whole" >"$FORM"
         upload '' -H 'Transfer-Encoding: chunked'
-        assert_graph_error 400 100 OAuthException 'has no end'
+        assert_graph_error 400 100 OAuthException boundary
     done
     assert_equal "$(sandbox GET requests | gojq '[.[] | select(.complete)] | length')" 0
     { cat "$FORM.whole"; printf 'an epilogue\r\n'; } >"$FORM"
     upload '' -H 'Transfer-Encoding: chunked'
-    assert_passed_on "$file"
+    assert_passed_on "$file" "$FORM.whole"
     graph POST "/v23.0/$LINE/media" -d "@$FORM" -H 'Content-Type: multipart/form-data' \
         -H 'Transfer-Encoding: chunked'
     assert_graph_error 400 100 OAuthException boundary
@@ -116,12 +120,38 @@ multipart/form-data; charset=utf-8; boundary=\"$BOUNDARY\""
     local socket
     [[ $TRANSPORT != direct ]] || skip 'a chunk is of a web server'
     exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
-    printf 'POST /v23.0/%s/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n--b\r\nContent' \
-        "$LINE" "$TOKEN" >&"$socket"
+    {
+        printf 'POST /v23.0/%s/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n40000\r\n--b\r\nContent-Disposition: form-data; name="file"\r\n\r\n' \
+            "$LINE" "$TOKEN"
+        head -c 200000 /dev/zero
+    } >&"$socket"
     eventually something_sent
     exec {socket}>&-
-    eventually grep -q 'has no end' "$LOG"
+    eventually grep -q 'ended before its closing boundary' "$LOG"
     assert_equal "$(sandbox GET requests | gojq '[.[] | select(.complete)] | length')" 0
+}
+
+# bats test_tags=direct
+@test "the platform gets no complete request when a part after the file is refused" {
+    local file
+    file=$(random_file 3000000)
+    make_form "$file" messaging_product=whatsapp method=delete
+    upload
+    assert_graph_error 400 100 OAuthException 'The parameter method'
+    upload '' -H 'Transfer-Encoding: chunked'
+    assert_graph_error 400 100 OAuthException 'The parameter method'
+    assert_equal "$(sandbox GET requests | gojq '[.[] | select(.complete)] | length')" 0
+}
+
+# bats test_tags=direct
+@test "the platform is not called when a part of the first 64 KB is refused" {
+    local field
+    for field in method=delete access_token=x fields=a "messaging_product=x" "a.b=1"; do
+        make_form "$(random_file 20000)" messaging_product=whatsapp "$field"
+        upload
+        assert_graph_error 400 100 OAuthException
+    done
+    assert_nothing_sent
 }
 
 # bats test_tags=direct

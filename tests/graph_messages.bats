@@ -101,11 +101,15 @@ END
 }
 
 # bats test_tags=direct
-@test "the content type is passed on with its parameters" {
+@test "the content type is passed on with its charset, which must be UTF-8" {
     local text
     text=$(plain)
-    send "$text" -H 'Content-Type: application/json; charset=UTF-8'
-    assert_accepted "$text" 'application/json; charset=UTF-8'
+    send "$text" -H 'Content-Type: Application/JSON;charset="UTF-8"; profile=x'
+    assert_accepted "$text" 'application/json; charset="UTF-8"'
+    forget_sent
+    send "$text" -H 'Content-Type: application/json; charset=utf-16'
+    assert_graph_error 400 100 OAuthException UTF-8
+    assert_nothing_sent
 }
 
 # bats test_tags=direct
@@ -268,9 +272,13 @@ END
     local text
     switchboard contact block "$LINE" "+$to"
     for text in "{\"to\":\"$to\",\"text\":{}}" "{\"to\":$to}" "{\"to\":\"+${to:0:1}-${to:1}\",\"type\":\"x\"}" \
-        "{\"to\":\"x\",\"to\":\"$to\"}" "{\"t\\u006f\":\"$to\"}"; do
+        "{\"t\\u006f\":\"$to\"}" "{\"to\":\"$to\",\"recipient_type\":\"Individual\"}"; do
         send "$text"
         assert_graph_error 403 10 OAuthException blocked
+    done
+    for text in "{\"to\":\"1555\",\"to\":\"$to\"}" "{\"to\":\"$to\",\"to\":\"1555\"}"; do
+        send "$text"
+        assert_graph_error 400 100 OAuthException 'the member to twice'
     done
     send "to=%2B$to&type=text" -H "$FORM"
     assert_graph_error 403 10 OAuthException blocked

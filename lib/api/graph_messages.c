@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "payload/graph_send.h"
+#include "web/multipart.h"
+#include "web/plain_name.h"
 
 #define FORM_TYPE "application/x-www-form-urlencoded"
 
@@ -28,9 +30,11 @@ struct graph_sending {
 static int check_query(struct request *rq) {
     static const char *const names[] = {"to",   "recipient", "recipient_type",
                                         "type", "status",    "message_id"};
+    const struct query *query = &rq->graph->parameters;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (query_get(&rq->graph->parameters, names[i]).p)
-            return fail(rq, INVALID, "%s must stand in the body, not in the query.", names[i]);
+        for (size_t k = 0; k < query->count; k++)
+            if (plain_name_is(query->values[k].name, names[i]))
+                return fail(rq, INVALID, "%s must stand in the body, not in the query.", names[i]);
     return 0;
 }
 
@@ -125,12 +129,14 @@ static int deliver(const struct graph_sending *sending) {
 
 /* --- the idempotency key --- */
 
+/* A multipart form counts as what was read of it: its boundary differs in each request. */
 static void make_fingerprint(struct graph_sending *sending) {
     const struct graph_request *graph = sending->rq->graph;
+    bool is_rewritten = multipart_is(graph->content_type);
     struct crypto_sha256 *hash = crypto_sha256_start(sending->rq->arena);
     crypto_sha256_add(hash, graph->query);
     crypto_sha256_add(hash, SLICE("\0"));
-    crypto_sha256_add(hash, graph->body);
+    crypto_sha256_add(hash, is_rewritten ? json_raw(sending->send.body) : graph->body);
     crypto_sha256_end(hash, sending->fingerprint);
 }
 

@@ -1,10 +1,12 @@
 #include "api/graph_request.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/crypto.h"
 #include "payload/graph_form.h"
-#include "web/multipart.h"
+#include "web/form_copy.h"
+#include "web/plain_name.h"
 
 enum { LEAST_VERSION = 13 };
 
@@ -55,6 +57,7 @@ void graph_enter(struct request *rq) {
     graph->prefix =
         slice_of(arena_printf(rq->arena, "%s%.*s", prefix.n ? "/" : "", (int)prefix.n, prefix.p));
     graph->node = take_segment(&rest);
+    graph->seen.has_node = graph->node.n > 0;
     graph->edge = rest;
     rq->path = arena_printf(rq->arena, "/%.*s%s%.*s", (int)graph->node.n,
                             graph->node.n ? graph->node.p : "", graph->edge.n ? "/" : "",
@@ -100,39 +103,39 @@ static bool is_named(struct slice name, const char *text) {
     return slice_equal(name, slice_of(text));
 }
 
-/* The parameter that the platform reads: white space before a name has no effect there, and
- * `NAME[...]` is a part of NAME. */
-static struct slice parameter_of(struct slice name) {
-    struct slice parameter = slice_trim(name);
-    return slice_cut(&parameter, '[');
+/* Whether the character of a value can be passed on as it stands. Some readers take `;` for a
+ * separator of pairs; JSON is not always encoded. */
+static bool is_passed(char c) {
+    return isalnum((unsigned char)c) || (c && strchr("-._~!$'()*,/:?@%+=", c));
 }
 
-/* Whether a parameter is, or depends on, the API token. */
-static bool is_secret(struct slice name) {
-    name = parameter_of(name);
-    return is_named(name, "access_token") || is_named(name, "appsecret_proof");
+static void add_pair(struct buffer *kept, struct slice pair) {
+    struct slice value = pair, name = slice_cut(&value, '=');
+    if (kept->n)
+        buffer_add_char(kept, '&');
+    buffer_add(kept, name.p, pair.n - value.n); /* with the `=`, if there is one */
+    for (size_t i = 0; i < value.n; i++)
+        if (is_passed(value.p[i]))
+            buffer_add_char(kept, value.p[i]);
+        else
+            buffer_printf(kept, "%%%02X", (unsigned char)value.p[i]);
 }
 
-/* Fails for a parameter with which the platform would do something else than path and method say,
- * and for a second `fields`: of several the platform reads another one than the gateway. */
-static int check_parameter(struct request *rq, struct slice name) {
-    struct graph_request *graph = rq->graph;
-    const struct slice parameter = parameter_of(name);
-    if (is_named(parameter, "method") || is_named(parameter, "batch") ||
-        (is_named(parameter, "ids") && (graph->node.n || !is_named(name, "ids"))))
-        return fail(rq, INVALID, "The parameter %.*s is not accepted here.", (int)name.n, name.p);
-    if (!is_named(parameter, "fields"))
-        return 0;
-    if (graph->has_fields || !is_named(name, "fields"))
+/* Checks the name of a pair, which must stand there as it is read. */
+static int take_pair(struct request *rq, struct graph_names *names, struct slice name,
+                     struct slice pair) {
+    if (!plain_name_is_raw(name, slice_cut(&pair, '=')))
         return fail(rq, INVALID,
-                    "The parameter fields may stand in the request once, as one text.");
-    graph->has_fields = true;
-    return 0;
+                    "The parameter %.*s is not accepted: send the letters of its name as they are, "
+                    "not percent-encoded.",
+                    (int)name.n, name.p);
+    return graph_take_name(rq, &rq->graph->seen, names, name);
 }
 
 /* Copies `text`, pairs separated by `&`, without those that are not passed on; `decoded` has all
  * pairs. Takes the tokens. p == NULL after failing the request. */
 static struct slice pass_pairs(struct request *rq, struct slice text, const struct query *decoded) {
+    struct graph_names *names = arena_alloc(rq->arena, sizeof *names);
     struct buffer kept = buffer_in(rq->arena);
     buffer_add(&kept, "", 0);
     for (size_t i = 0; text.n;) {
@@ -142,13 +145,11 @@ static struct slice pass_pairs(struct request *rq, struct slice text, const stru
         const struct query_value *value = &decoded->values[i++];
         if (is_named(value->name, "access_token") && add_token(rq, value->value))
             return (struct slice){NULL, 0};
-        if (is_secret(value->name) || (is_named(value->name, "ids") && !rq->graph->node.n))
+        if (graph_is_secret(value->name) || (is_named(value->name, "ids") && !rq->graph->node.n))
             continue; /* graph_get_root makes a call for each of the ids */
-        if (check_parameter(rq, value->name))
+        if (take_pair(rq, names, value->name, pair))
             return (struct slice){NULL, 0};
-        if (kept.n)
-            buffer_add_char(&kept, '&');
-        buffer_add_slice(&kept, pair);
+        add_pair(&kept, pair);
     }
     return buffer_slice(&kept);
 }
@@ -176,55 +177,98 @@ static enum form named_form(void) {
     return multipart_is(named) ? FORM_MULTIPART : FORM_OTHER;
 }
 
+/* Returns the type to pass on: without parameters but the charset, which must be UTF-8. In another
+ * one the bytes could be other text. NULL after failing the request. */
+static const char *type_of(struct request *rq, const char *type) {
+    struct slice rest = slice_of(request_variable("CONTENT_TYPE"));
+    struct slice charset = {NULL, 0};
+    slice_cut(&rest, ';');
+    while (rest.n) {
+        struct slice value = slice_trim(slice_cut(&rest, ';'));
+        struct slice name = slice_trim(slice_cut(&value, '='));
+        if (name.n < 7 || strncasecmp(name.p, "charset", 7) != 0)
+            continue;
+        value = slice_trim(value);
+        if (!slice_is_word(name, "charset") ||
+            (!slice_is_word(value, "utf-8") && !slice_is_word(value, "\"utf-8\""))) {
+            fail(rq, INVALID, "The charset of the Content-Type must be UTF-8.");
+            return NULL;
+        }
+        charset = value;
+    }
+    return charset.p ? arena_printf(rq->arena, "%s; charset=%.*s", type, (int)charset.n, charset.p)
+                     : type;
+}
+
+/* Whether the body begins as a JSON object. Some clients send JSON and name it a form. */
+static bool begins_as_object(struct slice body) {
+    return slice_starts(json_cut_token(&body), SLICE("{"));
+}
+
+static int check_member(struct request *rq, struct json member) {
+    struct slice name = json_name(member, rq->arena);
+    if (graph_is_secret(name))
+        return fail(rq, INVALID, "%.*s may not stand in JSON: send the token as a header.",
+                    (int)name.n, name.p);
+    if (graph_check_name(rq, &rq->graph->seen, name))
+        return -1;
+    if (is_named(name, "fields") && json_type(member) != JSON_STRING)
+        return fail(rq, INVALID, "The parameter fields must be a string.");
+    return 0;
+}
+
 static int read_json(struct request *rq) {
     struct graph_request *graph = rq->graph;
     if (request_read_object(rq, &graph->json))
         return -1;
-    for (struct json m = json_first(graph->json); json_is(m); m = json_next(m)) {
-        struct slice name = json_name(m, rq->arena);
-        if (check_parameter(rq, name))
+    for (struct json m = json_first(graph->json); json_is(m); m = json_next(m))
+        if (check_member(rq, m))
             return -1;
-        if (is_secret(name))
-            return fail(rq, INVALID, "%.*s may not stand in JSON: send the token as a header.",
-                        (int)name.n, name.p);
-        if (is_named(name, "fields") && json_type(m) != JSON_STRING)
-            return fail(rq, INVALID, "The parameter fields must be a string.");
-    }
+    struct slice doubled = json_doubled_name(graph->json, rq->arena);
+    if (doubled.p)
+        return fail(rq, INVALID, "The JSON has the member %.*s twice in one object; send it once.",
+                    (int)(doubled.n < 64 ? doubled.n : 64), doubled.p);
+    graph->content_type = type_of(rq, "application/json");
     graph->body = rq->body;
-    return 0;
+    return graph->content_type ? 0 : -1;
 }
 
 static int read_urlencoded(struct request *rq) {
     struct graph_request *graph = rq->graph;
     const char *error, *text = arena_copy(rq->arena, rq->body);
+    if (begins_as_object(rq->body))
+        return read_json(rq);
     if (strlen(text) != rq->body.n || query_read(rq->arena, text, &graph->form, &error))
         return fail(rq, INVALID,
                     "The form must be percent-encoded UTF-8 text of at most 100 fields.");
+    graph->content_type = type_of(rq, "application/x-www-form-urlencoded");
     graph->body = pass_pairs(rq, slice_of(text), &graph->form);
     return rq->failure.code ? -1 : 0;
 }
 
-/* Checks the names of the parts. The body is passed on whole, so a part cannot be left out. */
-static int check_parts(struct request *rq) {
+/* Writes the form anew. The token has been checked before, so no part may hold it. */
+static int read_multipart(struct request *rq) {
+    struct graph_request *graph = rq->graph;
+    struct graph_parts *parts = arena_alloc(rq->arena, sizeof *parts);
     struct slice rest = rq->body;
-    struct multipart form;
-    struct part part;
-    if (multipart_start(&form, rq->arena, request_variable("CONTENT_TYPE"), multipart_from_slice,
-                        &rest))
-        return fail(rq, INVALID, "%s", form.error);
-    int more;
-    while ((more = multipart_next(&form, &part)) > 0) {
-        if (is_secret(slice_of(part.name)))
-            return fail(rq, INVALID,
-                        "%s may not be a part of the form: send the token as a header.", part.name);
-        if (is_named(parameter_of(slice_of(part.name)), "fields"))
-            return fail(rq, INVALID, "The parameter fields must stand in the query.");
-        if (check_parameter(rq, slice_of(part.name)))
-            return -1;
-    }
-    if (more < 0)
-        return fail(rq, INVALID, "%s", form.error);
-    rq->graph->body = rq->body;
+    const struct form_source source = {.content_type = request_variable("CONTENT_TYPE"),
+                                       .size = -1,
+                                       .read = multipart_from_slice,
+                                       .context = &rest,
+                                       .check = graph_check_part,
+                                       .checker = parts};
+    struct form_copy copy;
+    struct buffer body = buffer_in(rq->arena);
+    char bytes[16 * 1024];
+    parts->rq = rq;
+    parts->seen = &graph->seen;
+    ssize_t got = form_copy_start(&copy, rq->arena, &source);
+    while (got >= 0 && (got = form_copy_read(&copy, bytes, sizeof bytes)) > 0)
+        buffer_add(&body, bytes, (size_t)got);
+    if (got < 0) /* keeps an earlier failure, that of a part */
+        return fail(rq, INVALID, "%s", copy.error ? copy.error : "The form cannot be read.");
+    graph->content_type = copy.content_type;
+    graph->body = buffer_slice(&body);
     return 0;
 }
 
@@ -234,11 +278,10 @@ static int read_body(struct request *rq) {
         return 0;
     if (request_check_encoding(rq))
         return -1;
-    rq->graph->content_type = request_variable("CONTENT_TYPE");
     switch (named_form()) {
     case FORM_JSON: return read_json(rq);
     case FORM_URLENCODED: return read_urlencoded(rq);
-    case FORM_MULTIPART: return check_parts(rq);
+    case FORM_MULTIPART: return read_multipart(rq);
     case FORM_OTHER: break;
     }
     return fail(rq, INVALID,

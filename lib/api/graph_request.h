@@ -10,6 +10,7 @@
 #define SWITCHBOARD_GRAPH_REQUEST_H
 
 #include "api/auth.h"
+#include "api/graph_parameter.h"
 
 struct graph_edge; /* graph_node.h */
 
@@ -20,14 +21,13 @@ struct graph_request {
 
     /* Set by the guard before the body is read. */
     struct query parameters; /* of the query, decoded; with access_token */
-    struct slice query;      /* to pass on: without access_token and appsecret_proof, the rest byte
-                                for byte */
+    struct slice query;      /* to pass on: without access_token and appsecret_proof */
     bool has_query_token;    /* the token stands in the query */
-    bool has_fields;         /* the parameter `fields` was found, there or in the body */
+    struct graph_seen seen;
 
     /* Set by the guard after the body is read. */
     struct slice body;        /* to pass on: without the token; p == NULL: none */
-    const char *content_type; /* of the body; NULL: none was sent */
+    const char *content_type; /* of this body; NULL: there is none */
     struct json json;         /* of a JSON body: the object; absent otherwise */
     struct query form;        /* of a form (application/x-www-form-urlencoded), decoded */
 
@@ -44,9 +44,13 @@ void graph_enter(struct request *rq);
 
 /* The guard of their routes: checks the token, the linked account and the plan (auth_check_token).
  * If no header or query holds the token and the body is a form, it does so after the body was read.
- * Refuses parameters by which the platform would carry out another method or several calls:
- * `method`, `batch`, and `ids` with a node; a second `fields`; and bodies that are not JSON, a
- * form, or multipart. */
+ *
+ * What is passed on can be read in one way only. Refused are parameters that graph_check_name
+ * refuses, a parameter or a member that stands there twice, and bodies that are not JSON, a form,
+ * or multipart, all in UTF-8. JSON is passed on byte for byte; so are the pairs of a query or a
+ * form, except that characters which other readers could take for a separator are percent-encoded.
+ * A multipart form is written anew (form_copy.h), and so is the Content-Type. A body without one,
+ * and a form that begins as a JSON object, is JSON. */
 extern const struct guard graph_guard;
 
 /* The same without the body: of routes whose body is BODY_STREAM. */

@@ -90,6 +90,11 @@ struct json json_alone(struct json value);
 /* Returns the number of items or members. */
 size_t json_count(struct json container);
 
+/* Returns a decoded name that two members of one object have, in the value or anywhere within it;
+ * p == NULL when there is none. Of such members readers take the first, the last, or none
+ * (RFC 8259 4). In time n log n; what it needs lives in `arena`. */
+struct slice json_doubled_name(struct json value, struct arena *arena);
+
 /* Returns a string's decoded bytes, in `arena`. A NUL byte follows them; they may hold NUL bytes
  * too. Lone surrogates become U+FFFD. p == NULL when the value is not a string. */
 struct slice json_string(struct json value, struct arena *arena);

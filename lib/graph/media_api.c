@@ -1,33 +1,13 @@
 #include "graph/media_api.h"
 
 #include "base/clock.h"
+#include "base/header.h"
 #include "base/id.h"
-#include "base/utf8.h"
 #include "graph/stream.h"
 
-enum { DOWNLOAD_BUFFER = 256 * 1024, LONGEST_NAME = 240 };
+enum { DOWNLOAD_BUFFER = 256 * 1024 };
 
 /* --- upload --- */
-
-/* The last part of a file name, for a quoted parameter of a header (RFC 7578 4.2). Characters that
- * would end the quotes or the line are removed; an invalid UTF-8 byte becomes `_`. */
-static const char *safe_name(struct arena *arena, const char *name) {
-    struct buffer out = buffer_in(arena);
-    for (const char *p = name; *p; p++)
-        if (*p == '/' || *p == '\\')
-            name = p + 1;
-    struct slice rest = slice_of(name);
-    while (rest.n && out.n < LONGEST_NAME) {
-        size_t length = utf8_length(rest.p, rest.n);
-        if (!length)
-            buffer_add_char(&out, '_');
-        else if (length > 1 ||
-                 ((unsigned char)*rest.p >= 0x20 && *rest.p != '"' && *rest.p != 0x7f))
-            buffer_add(&out, rest.p, length);
-        rest = slice_skip(rest, length ? length : 1);
-    }
-    return out.n ? out.p : "file";
-}
 
 /* Sets the parts of the body before and after the file. The platform takes the type of the file
  * from the Content-Type of its part alone. */
@@ -39,7 +19,8 @@ static void frame(struct stream *form, struct arena *arena, const struct graph_u
         "--%s\r\nContent-Disposition: form-data; name=\"type\"\r\n\r\n%s\r\n"
         "--%s\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n"
         "Content-Type: %s\r\n\r\n",
-        boundary, boundary, upload->type, boundary, safe_name(arena, upload->name), upload->type));
+        boundary, boundary, upload->type, boundary, header_file_name(arena, upload->name),
+        upload->type));
     form->tail = slice_of(arena_printf(arena, "\r\n--%s--\r\n", boundary));
 }
 

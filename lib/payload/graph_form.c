@@ -150,6 +150,10 @@ static int read_multipart(struct arena *arena, const char *content_type, struct 
     while (more >= 0 && (more = multipart_next(&form, &part)) > 0) {
         struct buffer value = buffer_in(arena);
         struct slice name = slice_of(part.name);
+        if (part.filename) {
+            *error = "A field of a message may not be a file.";
+            return -1;
+        }
         if ((more = read_part(&form, &value)) < 0)
             break;
         if (!utf8_valid(name) || !utf8_valid(buffer_slice(&value)) ||

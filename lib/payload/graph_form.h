@@ -14,8 +14,8 @@ bool graph_form_is_urlencoded(const char *content_type);
 
 /* Reads a form, application/x-www-form-urlencoded or multipart/form-data, into `*object`, whose
  * text is in `arena`. Returns 0, or -1 with `*error`, a static sentence for the client: the form is
- * malformed, has more than 100 fields, a name of more than 16 parts, or text that is not UTF-8 or
- * holds NUL. */
+ * malformed, has more than 100 fields, a name of more than 16 parts, a file, or text that is not
+ * UTF-8 or holds NUL. */
 int graph_form_read(struct arena *arena, const char *content_type, struct slice body,
                     struct json *object, const char **error);
 

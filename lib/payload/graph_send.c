@@ -2,6 +2,7 @@
 
 #include "payload/graph_form.h"
 #include "payload/recipient.h"
+#include "web/plain_name.h"
 
 /* --- the members --- */
 
@@ -67,7 +68,7 @@ static void read_content(struct arena *arena, struct graph_send *send) {
 
 static int read_recipient(struct arena *arena, struct graph_send *send, const char **error) {
     const char *kind = text_in(arena, send->body, "recipient_type");
-    send->is_to_person = !kind || strcmp(kind, "individual") == 0;
+    send->is_to_person = !kind || strcmp(kind, "group") != 0;
     send->to = text_in(arena, send->body, "to");
     send->bsuid = text_in(arena, send->body, "recipient");
     if (!send->to || !send->is_to_person)
@@ -83,17 +84,48 @@ static int read_recipient(struct arena *arena, struct graph_send *send, const ch
 
 /* --- the body --- */
 
-/* Whether the body begins as a JSON object, which a form cannot. */
-static bool begins_as_object(struct slice body) {
-    while (body.n && strchr(" \t\r\n", body.p[0]) && body.p[0])
-        body = slice_skip(body, 1);
-    return body.n && body.p[0] == '{';
+/* The members that determine whether a message may be sent, and to whom. */
+static const char *const decisive[] = {
+    "to", "recipient", "recipient_type", "type", "status", "message_id", NULL};
+
+/* Whether all readers make the same text of the value: it is null, a string without NUL, or an
+ * integer of few digits. Of 1.5e10 some make 15000000000. */
+static bool is_plain_text(struct arena *arena, struct json value) {
+    enum { MOST_DIGITS = 18 };
+    struct slice raw = json_raw(value);
+    switch (json_type(value)) {
+    case JSON_NULL: return true;
+    case JSON_STRING: return json_text(value, arena) != NULL;
+    case JSON_NUMBER:
+        for (size_t i = 0; i < raw.n; i++)
+            if (raw.p[i] < '0' || raw.p[i] > '9')
+                return false;
+        return raw.n <= MOST_DIGITS;
+    default: return false;
+    }
+}
+
+/* Refuses a decisive member whose value is not plain text, and one with another spelling of its
+ * name: a reader may take it for the decisive one. */
+static int check_members(struct arena *arena, struct json object, const char **error) {
+    for (struct json m = json_first(object); json_is(m); m = json_next(m)) {
+        struct slice name = json_name(m, arena);
+        for (const char *const *word = decisive; *word; word++) {
+            if (!plain_name_is(name, *word))
+                continue;
+            if (slice_equal(name, slice_of(*word)) && is_plain_text(arena, m))
+                break;
+            *error = arena_printf(arena, "%s must be a string, and its name be spelled so.", *word);
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static int read_object(struct arena *arena, const char *content_type, struct slice body,
                        struct graph_send *send, const char **error) {
     struct json_error wrong;
-    send->is_form = graph_form_is(content_type) && !begins_as_object(body);
+    send->is_form = graph_form_is(content_type);
     if (send->is_form)
         return graph_form_read(arena, content_type, body, &send->body, error);
     if (json_read(arena, body, &send->body, &wrong)) {
@@ -109,11 +141,13 @@ static int read_object(struct arena *arena, const char *content_type, struct sli
 int graph_send_read(struct arena *arena, const char *content_type, struct slice body,
                     struct graph_send *send, const char **error) {
     *send = (struct graph_send){.type = NULL};
-    if (read_object(arena, content_type, body, send, error))
+    if (read_object(arena, content_type, body, send, error) ||
+        check_members(arena, send->body, error))
         return -1;
     struct json context = member(arena, send->body, "context");
     const char *type = text_in(arena, send->body, "type");
-    send->is_message = !json_equals(json_get(send->body, "status"), "read");
+    const char *status = text_in(arena, send->body, "status");
+    send->is_message = !status || strcasecmp(status, "read") != 0;
     send->read_wamid = text_in(arena, send->body, "message_id");
     send->context_wamid = text_in(arena, context, "message_id");
     send->type = type ? type : "text";

@@ -4,11 +4,11 @@
 // EXCHANGES is the record of front.js, REQUESTS the sandbox's list of requests, MESSAGES the stored
 // messages, lines `WAMID|BODY-IN-HEXADECIMAL`. SECRETS in the environment are texts, one a line.
 // Prints a JSON object: how many requests reached the platform with the same method, path, query
-// and bytes (passed), how many were sends (sent), how many messages are stored with the bytes of
-// their request (stored); lists of what did not reach it (kept), of other requests that it received
-// (other), of the types of messages whose request has an object as a text of JSON, and which are
-// stored with the object (settled), of other messages that are not stored so (unstored), of answers
-// with a secret (leaks).
+// and bytes, but for the boundary of a multipart form and blanks after it (passed), how many were
+// sends (sent), how many messages are stored with the bytes of their request (stored); lists of
+// what did not reach it (kept), of other requests that it received (other), of the types of
+// messages whose request has an object as a text of JSON, and which are stored with the object
+// (settled), of other messages that are not stored so (unstored), of answers with a secret (leaks).
 import assert from "node:assert";
 import crypto from "node:crypto";
 import fs from "node:fs";
@@ -32,8 +32,36 @@ function keyOf(method, path, query, hash) {
     return `${method} ${target(path, query)} ${hash}`;
 }
 
+function hashOf(bytes) {
+    return crypto.createHash("sha256").update(bytes).digest("hex");
+}
+
+function boundaryOf(type) {
+    return /^multipart\/form-data; *boundary=([^;]+)$/i.exec(type ?? "")?.[1];
+}
+
+// The form with another boundary, and with blanks after it up to the length.
+function withBoundary(form, theirs, ours, length) {
+    const text = form.toString("latin1");
+    const whole = text.slice(0, text.lastIndexOf(`--${theirs}--`)) + `--${theirs}--\r\n`;
+    return Buffer.from(whole.replaceAll(`--${theirs}`, `--${ours}`).padEnd(length), "latin1");
+}
+
+const forms = requests.filter(({ headers }) => boundaryOf(headers["content-type"]));
+
+// Takes the request that has the form with a boundary of its own from `forms`.
+function takeForm(exchange, path, query, body) {
+    const at = exchange.headers.findIndex((name) => /^content-type$/i.test(name));
+    const boundary = at < 0 ? undefined : boundaryOf(exchange.headers[at + 1]);
+    const found = boundary ? forms.findIndex((request) =>
+        keyOf(request.method, request.path, request.query ?? "", request.bodySha256) ===
+        keyOf(exchange.method, path, query, hashOf(withBoundary(body, boundary,
+            boundaryOf(request.headers["content-type"]), request.bodyLength)))) : -1;
+    return found < 0 ? undefined : forms.splice(found, 1)[0];
+}
+
 const waiting = new Map();
-for (const request of requests) {
+for (const request of requests.filter((request) => !forms.includes(request))) {
     const key = keyOf(request.method, request.path, request.query ?? "", request.bodySha256);
     waiting.set(key, [...(waiting.get(key) ?? []), request]);
 }
@@ -59,9 +87,9 @@ for (const exchange of exchanges) {
     const [path, query = ""] = exchange.path.split("?");
     const body = Buffer.from(exchange.body, "base64");
     const answer = Buffer.from(exchange.answer, "base64");
-    const hash = crypto.createHash("sha256").update(body).digest("hex");
     const what = `${exchange.method} ${target(path, "")} ${exchange.status}`;
-    if (waiting.get(keyOf(exchange.method, path, query, hash))?.shift()) result.passed++;
+    if (waiting.get(keyOf(exchange.method, path, query, hashOf(body)))?.shift() ??
+        takeForm(exchange, path, query, body)) result.passed++;
     else result.kept.push(what);
     const received = Buffer.concat([Buffer.from(exchange.answerHeaders.join("\n")), answer]);
     if (secrets.some((secret) => received.includes(secret))) result.leaks.push(what);
@@ -76,6 +104,6 @@ for (const exchange of exchanges) {
     else if (isSettled(stored, body)) result.settled.push(JSON.parse(body).type);
     else result.unstored.push(`${wamid}: ${stored}`);
 }
-result.other = [...waiting.values()].flat().filter(({ method }) => method !== "GET")
+result.other = [...waiting.values(), forms].flat().filter(({ method }) => method !== "GET")
     .map(({ method, path }) => `${method} ${target(path, "")}`);
 console.log(JSON.stringify(result));

@@ -89,7 +89,7 @@ static void check_recipients(void) {
     send = JSON("{\"recipient_type\":\"group\",\"to\":\"Y2FwaV8xNTU1\"}");
     CHECK(!send.is_to_person);
     CHECK_TEXT(send.phone, NULL);
-    CHECK_TEXT(JSON("{\"to\":{\"a\":1},\"recipient\":[]}").to, NULL);
+    CHECK_TEXT(JSON("{\"recipient_type\":\"Group\",\"to\":\"1555\"}").phone, "1555");
     CHECK_TEXT(JSON("{\"to\":\"abc\"}").phone, NULL);
 }
 
@@ -160,7 +160,7 @@ static void check_receipts(void) {
     CHECK_TEXT(send.read_wamid, "wamid.A");
     CHECK(JSON("{\"typing_indicator\":{\"type\":\"text\"}}").is_message);
     CHECK(JSON("{\"status\":null,\"typing_indicator\":null}").is_message);
-    CHECK(!read(FORM_TYPE, "status=read&message_id=wamid.A").is_message);
+    CHECK(!read(FORM_TYPE, "status=READ&message_id=wamid.A").is_message);
 }
 
 static void check_refused(void) {
@@ -170,7 +170,19 @@ static void check_refused(void) {
         {JSON_TYPE, "", "JSON object"},
         {JSON_TYPE, "[]", "JSON object"},
         {JSON_TYPE, "{\"to\":1", "line 1"},
-        {FORM_TYPE, "{\"to\":1", "line 1"},
+        {JSON_TYPE, "{\"to\":{\"a\":1}}", "to must be a string"},
+        {JSON_TYPE, "{\"recipient\":[]}", "recipient must be a string"},
+        {JSON_TYPE, "{\"status\":true}", "status must be a string"},
+        {JSON_TYPE, "{\"to\":1.5e10}", "to must be a string"},
+        {JSON_TYPE, "{\"to\":-1555}", "to must be a string"},
+        {JSON_TYPE, "{\"to\":1234567890123456789}", "to must be a string"},
+        {JSON_TYPE, "{\"to\":\"1\\u0000\"}", "to must be a string"},
+        {JSON_TYPE, "{\"to\":\"1\",\"To\":\"2\"}", "to must be a string"},
+        {JSON_TYPE, "{\"to[]\":\"2\"}", "to must be a string"},
+        {JSON_TYPE, "{\"recipient-type\":\"group\"}", "recipient_type must be a string"},
+        {FORM_TYPE, "to[]=1", "to must be a string"},
+        {PARTS_TYPE, "--b\r\nContent-Disposition: form-data; name=to; filename=a\r\n\r\n1\r\n--b--",
+         "file"},
         {NULL, "to=1", "JSON object"},
         {"text/plain", "to=1", "JSON object"},
         {FORM_TYPE, "to=%", "form"},
