@@ -638,7 +638,7 @@ half_closed_request() {
 }
 
 @test "a line break in a path or a query adds no header and no log line" {
-    local path lines log=$STACK/switchboard.log
+    local path lines log=$LOG
     for path in '/v2/%0d%0aX-Injected:%20yes' '/v2/templates/a%0d%0aX-Injected:%20yes' '/v2/media/1%0aX-Injected:yes/download' \
         '/v2/templates?search=%0d%0aX-Injected:%20yes' '/v2/media/5/download?disposition=%0d%0aX-Injected:%20yes' \
         '/platform/webhook?hub.mode=subscribe&hub.verify_token=test-verify-token&hub.challenge=%0d%0aX-Injected:%20yes'; do

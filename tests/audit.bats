@@ -19,25 +19,27 @@ setup_file() {
     export audit_status
 }
 
-# Prints the outcome of a trial. The report's lines are `PROGRAM KIND VERDICT OUTCOME ERROR TRIAL`; the
-# verdict `unproven` means that only a newer kernel refuses it.
-outcome() { # PROGRAM KIND TRIAL
-    awk -v program="$1" -v kind="$2" -v trial="$3" '$1 == program && $2 == kind {
-            name = $6
-            for (i = 7; i <= NF; i++)
+# The trial has this outcome for the program, as each kind of process and in each layout of the report. Its
+# lines are `PROGRAM KIND LAYOUT VERDICT OUTCOME ERROR TRIAL`; the verdict `unproven` means that only a
+# newer kernel refuses it: assert_outcome OUTCOME PROGRAM TRIAL
+assert_outcome() {
+    local wrong
+    wrong=$(grep "^$2 .* $3\$" "$report" | awk -v program="$2" -v trial="$3" -v wanted="$1" -v layouts="${layouts-3}" '
+        {
+            name = $7
+            for (i = 8; i <= NF; i++)
                 name = name " " $i
-            if (name == trial)
-                print $3 == "unproven" ? "refused" : $4
-        }' "$report"
-}
-
-assert_outcome() { # OUTCOME PROGRAM TRIAL
-    local kind kinds=(cgi fastcgi)
-    [[ $2 != courier ]] || kinds=(resident)
-    for kind in "${kinds[@]}"; do
-        [[ $(outcome "$2" "$kind" "$3") == "$1" ]] ||
-            fail "$2 as $kind, $3: expected $1, found $(outcome "$2" "$kind" "$3")"
-    done
+            if (name != trial)
+                next
+            count++
+            if (($4 == "unproven" ? "refused" : $5) != wanted)
+                print
+        }
+        END {
+            if (count != layouts * (program == "courier" ? 1 : 2))
+                printf "%d such trials\n", count
+        }')
+    [[ -z $wrong ]] || fail "$2, $3: expected $1, found: $wrong"
 }
 
 # Prints the executables besides the given ones, so that a new one is expected to be refused.
@@ -47,7 +49,7 @@ all_but() {
 
 @test "every executable can do what it declares, and nothing else" {
     ((audit_status == 0)) || fail "$(cat "$report")"
-    grep -qE '^[0-9]{4} trials: .* 0 surprises$' "$report"
+    grep -qE '^[0-9]{5} trials in the layouts installed hosting run: .* 0 surprises$' "$report"
 }
 
 @test "a process that is not confined can do nearly all of it" {
@@ -67,6 +69,25 @@ all_but() {
         assert_outcome refused "$program" 'make memory executable'
         assert_outcome refused "$program" 'write the key file'
         assert_outcome refused "$program" io_uring_setup
+    done
+}
+
+@test "no program writes keys, configuration, programs, counters or the list of the requests, or files beside them" {
+    local program file
+    for program in $(executables) courier; do
+        for file in 'the configuration' 'the key file' 'a program' "the counters' file" 'the list of the requests'; do
+            assert_outcome refused "$program" "write $file"
+        done
+        for file in 'the configuration' 'the key file' 'the programs' 'the counters'; do
+            assert_outcome refused "$program" "make a file beside $file"
+            assert_outcome refused "$program" "remove a file beside $file"
+        done
+    done
+    for program in $(executables); do
+        assert_outcome refused "$program" 'read the log'
+        assert_outcome refused "$program" 'reopen the log'
+        assert_outcome refused "$program" 'make a file beside the log'
+        assert_outcome refused "$program" 'remove a file in run_dir'
     done
 }
 
@@ -157,10 +178,11 @@ all_but() {
 
 @test "without Landlock the system call filter alone prevents writing, programs and network access" {
     report=$BATS_TEST_TMPDIR/report
-    OUT=$audited ASK=$HELPERS/ask VERBOSE=1 "$HELPERS/without_landlock" "$root/tests/audit" >"$report" 2>&1 ||
-        fail "$(cat "$report")"
-    grep -qE '^[0-9]+ trials: .* [1-9][0-9]* not refused by this kernel, 0 surprises$' "$report"
-    grep -qE '^me +cgi +unproven +possible +- +read /etc/passwd$' "$report"
+    LAYOUTS=installed OUT=$audited ASK=$HELPERS/ask VERBOSE=1 "$HELPERS/without_landlock" "$root/tests/audit" \
+        >"$report" 2>&1 || fail "$(cat "$report")"
+    layouts=1
+    grep -qE '^[0-9]+ trials in the layouts installed: .* [1-9][0-9]* not refused by this kernel, 0 surprises$' "$report"
+    grep -qE '^me +cgi +installed +unproven +possible +- +read /etc/passwd$' "$report"
     assert_outcome refused me 'open the database for writing'
     assert_outcome refused me 'have the wal-index open for writing'
     assert_outcome refused me 'make a file in /tmp'
@@ -168,7 +190,7 @@ all_but() {
     assert_outcome refused platform 'connect to loopback TCP'
     assert_outcome refused messages execve
     # a CGI that reads no file needs no open(2), so the filter refuses it
-    assert_equal "$(awk '$1 == "health" && $2 == "cgi" && /read \/etc\/passwd/ { print $3, $4 }' "$report")" \
+    assert_equal "$(awk '$1 == "health" && $2 == "cgi" && /read \/etc\/passwd/ { print $4, $5 }' "$report")" \
         'declared refused'
 }
 
@@ -192,7 +214,7 @@ all_but() {
     cp -r "$root"/build/probe/{cgi-bin,tools,control} "$probes"
     cp "$probes/cgi-bin/messages" "$probes/cgi-bin/health"
     status=0
-    OUT=$audited PROBES=$probes ASK=$HELPERS/ask "$root/tests/audit" >"$BATS_TEST_TMPDIR/out" 2>&1 || status=$?
+    LAYOUTS=installed OUT=$audited PROBES=$probes ASK=$HELPERS/ask "$root/tests/audit" >"$BATS_TEST_TMPDIR/out" 2>&1 || status=$?
     ((status == 1)) || fail "expected the audit to fail"
 }
 
@@ -201,8 +223,8 @@ audit_only() {
     local objects=build/plain
     [[ $audited == "$root" ]] || objects=build/probe/objects
     only=$BATS_TEST_TMPDIR/only status=0
-    OUT=$audited OBJECTS=$root/$objects ASK=$HELPERS/ask ONLY=$1 VERBOSE=${2-} "$root/tests/audit" \
-        >"$only" 2>&1 || status=$?
+    LAYOUTS=installed OUT=$audited OBJECTS=$root/$objects ASK=$HELPERS/ask ONLY=$1 VERBOSE=${2-} \
+        "$root/tests/audit" >"$only" 2>&1 || status=$?
 }
 
 # Prints the entries of a list of the report, without their indent: entries TITLE
@@ -221,7 +243,7 @@ entries() {
     entries 'system calls as cgi' | grep -qw openat
     entries 'lines of its source' | grep -qx "$(wc -l <"$root/cgi-bin/me.c") cgi-bin/me.c"
     entries 'SQL statements: ' | grep -qx 'BEGIN'
-    grep -qE '^[0-9]{3} trials: .* 0 surprises$' "$only"
+    grep -qE '^[0-9]{3} trials in the layouts installed: .* 0 surprises$' "$only"
     ! grep -q '^messages\|^health\|POST' "$only" || fail "another program is in the report"
     ! grep -q '^me  *cgi' "$only" || fail "trials without V=1"
 }
@@ -251,7 +273,7 @@ entries() {
     audit_only health,courier 1
     ((status == 0)) || fail "$(cat "$only")"
     assert_equal "$(awk '$2 ~ /^(cgi|fastcgi|resident)$/ { print $1 }' "$only" | sort -u)" $'courier\nhealth'
-    (($(grep -c '^courier *resident *declared ' "$only") >= 100))
+    (($(grep -c '^courier *resident *installed *declared ' "$only") >= 100))
     entries 'files that it may open' | grep -qx log_file
 }
 
@@ -272,7 +294,7 @@ entries() {
     cp -r "$root/build/plain"/{lib,cgi-bin} "$objects"
     cp "$objects/lib/store/housekeeping.o" "$objects/lib/store/access.o"
     status=0
-    OUT=$audited OBJECTS=$objects ASK=$HELPERS/ask ONLY=me "$root/tests/audit" >"$BATS_TEST_TMPDIR/out" 2>&1 ||
+    LAYOUTS=installed OUT=$audited OBJECTS=$objects ASK=$HELPERS/ask ONLY=me "$root/tests/audit" >"$BATS_TEST_TMPDIR/out" 2>&1 ||
         status=$?
     ((status == 1)) || fail "expected the audit to fail"
     grep -q '^audit: me was not linked from ' "$BATS_TEST_TMPDIR/out" || fail "$(cat "$BATS_TEST_TMPDIR/out")"

@@ -332,7 +332,7 @@ bring_open_database_back() {
     if [[ -n ${SERVER-} ]]; then
         bring_database_back
     else
-        mv "$STACK"/elsewhere/* "$STACK"
+        mv "$STACK"/elsewhere/* "$STACK/data"
         rmdir "$STACK/elsewhere"
     fi
 }

@@ -37,7 +37,7 @@ demo() {
 }
 
 sql() {
-    sqlite3 -readonly "$RUN_DIR/switchboard.db" "$1"
+    sqlite3 -readonly "$RUN_DIR/data/switchboard.db" "$1"
 }
 
 # The number of rows that a second run must not change. Its own message goes to one more contact.

@@ -23,40 +23,41 @@ found_by() {
 
 @test "without SWITCHBOARD_CONFIG a program takes the configuration beside it" {
     local home=$BATS_TEST_TMPDIR/home place
-    mkdir -p "$home"/{public_html/v2,public_html/.switchboard,switchboard/bin}
+    mkdir -p "$home"/{public_html/v2,public_html/.switchboard/conf,switchboard/{bin,conf}}
     cp "$OUT/tools/switchboard" "$home/public_html/v2/"
     cp "$OUT/tools/switchboard" "$home/switchboard/bin/"
     [[ $(found_by "$home/switchboard/bin/switchboard") == */etc/switchboard/switchboard.conf* ]]
-    printf 'environment = test\n' >"$home/public_html/.switchboard/switchboard.conf"
+    printf 'environment = test\n' >"$home/public_html/.switchboard/conf/switchboard.conf"
     assert_equal "$(found_by "$home/public_html/v2/switchboard")" \
-        "$home/public_html/.switchboard/switchboard.conf"
-    printf 'environment = test\n' >"$home/switchboard/switchboard.conf"
+        "$home/public_html/.switchboard/conf/switchboard.conf"
+    printf 'environment = test\n' >"$home/switchboard/conf/switchboard.conf"
     for place in public_html/v2 switchboard/bin; do
-        assert_equal "$(found_by "$home/$place/switchboard")" "$home/switchboard/switchboard.conf"
+        assert_equal "$(found_by "$home/$place/switchboard")" \
+            "$home/switchboard/conf/switchboard.conf"
     done
     assert_equal "$(switchboard doctor --json | jq -r '.[0].detail')" "$SWITCHBOARD_CONFIG"
 }
 
 @test "a configuration beside the program that another user may have written is not used" {
     local home=$BATS_TEST_TMPDIR/home
-    mkdir -p "$home/bin"
+    mkdir -p "$home"/{bin,conf}
     cp "$OUT/tools/switchboard" "$home/bin/"
-    printf 'environment = test\n' >"$home/switchboard.conf"
-    assert_equal "$(found_by "$home/bin/switchboard")" "$home/switchboard.conf"
-    chmod g+w "$home/switchboard.conf"
+    printf 'environment = test\n' >"$home/conf/switchboard.conf"
+    assert_equal "$(found_by "$home/bin/switchboard")" "$home/conf/switchboard.conf"
+    chmod g+w "$home/conf/switchboard.conf"
     [[ $(found_by "$home/bin/switchboard") == */etc/switchboard/switchboard.conf* ]]
-    chmod g-w "$home/switchboard.conf"
+    chmod g-w "$home/conf/switchboard.conf"
     ((EUID == 0)) || return 0
-    chown nobody "$home/switchboard.conf"
+    chown nobody "$home/conf/switchboard.conf"
     [[ $(found_by "$home/bin/switchboard") == */etc/switchboard/switchboard.conf* ]]
 }
 
 @test "a setgid program ignores the configuration beside it" {
     ((EUID == 0)) || skip 'only root makes a program setgid of another group'
     local home=$BATS_TEST_TMPDIR/home
-    mkdir -p "$home/bin"
+    mkdir -p "$home"/{bin,conf}
     cp "$OUT/tools/switchboard" "$home/bin/"
-    printf 'environment = test\n' >"$home/switchboard.conf"
+    printf 'environment = test\n' >"$home/conf/switchboard.conf"
     chgrp nogroup "$home/bin/switchboard"
     chmod 2755 "$home/bin/switchboard"
     [[ $(found_by "$home/bin/switchboard") == */etc/switchboard/switchboard.conf* ]]
@@ -64,7 +65,7 @@ found_by() {
 
 @test "magic_file names the database of file types, and doctor says when it cannot be used" {
     local magic=$BATS_TEST_TMPDIR/magic.mgc
-    write_config "magic_file = $magic" "spool_dir = $STACK"
+    write_config "magic_file = $magic"
     run switchboard doctor
     [[ $output == *"warn  file types"*"$magic is missing or not a database of libmagic"* ]]
     api POST /v2/media/upload -H 'Content-Type:' -H "X-Phone-Number-Id: $LINE" -d "@$(photo)"

@@ -184,8 +184,8 @@ install_in() {
     printf '# edited\n' >>"$stage/etc/switchboard/apache.conf"
     printf 'app_secret = x\n' >>"$stage/etc/switchboard/switchboard.conf"
     printf 'key\n' >"$stage/etc/switchboard/secret.key"
-    mkdir -p "$stage/var/lib/switchboard"
-    printf 'data\n' >"$stage/var/lib/switchboard/switchboard.db"
+    mkdir -p "$stage/var/lib/switchboard/data"
+    printf 'data\n' >"$stage/var/lib/switchboard/data/switchboard.db"
     run env DESTDIR="$stage" PREFIX=/opt/sb "$root/tools/uninstall"
     assert_equal "$status" 0
     assert_equal "$(sort <<<"$output")" "$(printf '%s\n' \
@@ -196,7 +196,19 @@ install_in() {
         'Removed the installed files.')"
     assert_equal "$(cd "$stage" && find . -type f | sort)" "$(printf '%s\n' \
         ./etc/switchboard/apache.conf ./etc/switchboard/secret.key \
-        ./etc/switchboard/switchboard.conf ./var/lib/switchboard/switchboard.db)"
+        ./etc/switchboard/switchboard.conf ./var/lib/switchboard/data/switchboard.db)"
+}
+
+@test "an installation over an earlier version, with the database beside other files, is refused and not changed" {
+    local stage=$BATS_TEST_TMPDIR/earlier before
+    mkdir -p "$stage/var/lib/switchboard"
+    touch "$stage/var/lib/switchboard/switchboard.db"
+    before=$(find "$stage" -exec stat -c '%n %a %y' {} +)
+    run env DESTDIR="$stage" PREFIX=/opt/sb OUT="$OUT" "$root/tools/install"
+    assert_equal "$status" 1
+    [[ $output == "install: $stage/var/lib/switchboard was made by an earlier version, "*"$stage/var/lib/switchboard/data, "*'Nothing was changed' ]] ||
+        fail "$output"
+    assert_equal "$(find "$stage" -exec stat -c '%n %a %y' {} +)" "$before"
 }
 
 @test "an installation over an edited one keeps the edited files, and so does its uninstallation" {

@@ -532,10 +532,10 @@ doctor_says() {
     # root looks with the rights of the service's group
     : >"$METRICS"
     chmod 600 "$METRICS"
-    chgrp nogroup "$STACK"
-    chmod g+w "$STACK"
+    chgrp nogroup "$STACK/data"
+    chmod g+w "$STACK/data"
     doctor_says warn 'the service cannot write it: Permission denied; remove it, or give it and its'
-    chgrp root "$STACK"
-    chmod g-w "$STACK"
+    chgrp root "$STACK/data"
+    chmod g-w "$STACK/data"
     rm "$METRICS"
 }

@@ -15,10 +15,10 @@ teardown_file() {
 
 setup() {
     export STACK=$BATS_TEST_TMPDIR/installation
-    mkdir -m 700 "$STACK"
-    export DB=$STACK/switchboard.db LOG=$STACK/log SANDBOX=http://127.0.0.1:1
+    mkdir -m 700 "$STACK" "$STACK"/{log,data}
+    export DB=$STACK/data/switchboard.db LOG=$STACK/log/switchboard.log SANDBOX=http://127.0.0.1:1
     export SWITCHBOARD_CONFIG=$STACK/switchboard.conf
-    write_config "spool_dir = $STACK/spool"
+    write_config
     version=$(newest_schema)
     next=$((version + 1))
 }

@@ -14,8 +14,8 @@ setup_file() {
     export MAIN=$BATS_FILE_TMPDIR/main STACK=$BATS_FILE_TMPDIR/stack
     export PASSWORD=Zwiebel-Quark-17
     keep_secret 'database password' "$PASSWORD"
-    mkdir -p "$STACK"
-    export LOG=$STACK/switchboard.log SWITCHBOARD_CONFIG=$STACK/switchboard.conf DB='' BASE=''
+    mkdir -p "$STACK/log"
+    export LOG=$STACK/log/switchboard.log SWITCHBOARD_CONFIG=$STACK/switchboard.conf DB='' BASE=''
     start_sandbox
     make_server "$MAIN"
     start_private_server "$MAIN"

@@ -256,11 +256,10 @@ static int try_pair(const struct trial *t) {
 /* clang-format off */
 static const struct trial trials[] = {
     {"read the configuration", DATABASE | LISTENS, READ("{config}")},
-    {"read beside the configuration", USES_KEYS, READ("{config}-probe"),
-     .also = LISTENS | IS_RESIDENT},
+    {"read beside the configuration", USES_KEYS, READ("{config}-probe")}, /* the keys are there */
     {"write the configuration", NONE, WRITE("{config}")},
     {"read the key file", USES_KEYS, READ("{keys}")},
-    {"read beside the key file", USES_KEYS, READ("{keys}-probe"), .also = LISTENS | IS_RESIDENT},
+    {"read beside the key file", USES_KEYS, READ("{keys}-probe")},
     {"write the key file", NONE, WRITE("{keys}")},
     {"reopen the log", IS_RESIDENT, WRITE("{log}")},
     {"open the database for reading", WRITES_DATABASE, READ("{database}")},
@@ -271,6 +270,18 @@ static const struct trial trials[] = {
     {"write at an offset of a file", WRITES_DATABASE | SPOOLS_FILES, NONSENSE(pwrite64),
      .first = -1},
     {"map shared memory for writing", WRITES_DATABASE, .try = try_share},
+    {"make a file beside the configuration", NONE, MAKE("{config}-made")},
+    {"remove a file beside the configuration", NONE, REMOVE("{config}-probe")},
+    {"make a file beside the key file", NONE, MAKE("{keys}-made")},
+    {"remove a file beside the key file", NONE, REMOVE("{keys}-probe")},
+    {"write a program", NONE, WRITE("{program}")},
+    {"make a file beside the programs", NONE, MAKE("{program}-made")},
+    {"remove a file beside the programs", NONE, REMOVE("{program}-probe")},
+    {"read the log", IS_RESIDENT, READ("{log}")},
+    {"make a file beside the log", IS_RESIDENT, MAKE("{log}-made")},
+    {"read a file in run_dir", NONE, READ("{run}/probe")},
+    {"make a file in run_dir", NONE, MAKE("{run}/made")},
+    {"remove a file in run_dir", IS_RESIDENT, REMOVE("{run}/probe")},
     {"make a file beside the database", WRITES_DATABASE, MAKE("{database}-made")},
     {"remove a file beside the database", WRITES_DATABASE, REMOVE("{database}-probe")},
     {"read the counters' file", NONE, READ("{metrics}")},
@@ -407,16 +418,25 @@ static const struct trial trials[] = {
 };
 /* clang-format on */
 
+/* The process that runs the trials. */
+struct subject {
+    unsigned needs;
+    const struct config *config;
+    const char *config_path, *socket_name;
+    const char *program; /* one of the programs of the installation */
+    const char *prefix;  /* of the trials' names in the output */
+};
+
 /* Copies `path` to `out` and replaces a name in braces at its start. */
-static void expand(const char *path, const struct config *config, const char *config_path,
-                   const char *socket_name, char *out, size_t size) {
+static void expand(const char *path, const struct subject *subject, char *out, size_t size) {
+    const struct config *config = subject->config;
     char state[PATH_MAX];
     const char *slash = strrchr(config->database, '/');
     snprintf(state, sizeof state, "%.*s", (int)(slash - config->database), config->database);
     const struct {
         const char *name, *value;
     } names[] = {
-        {"{config}", config_path},
+        {"{config}", subject->config_path},
         {"{keys}", config->secret_key_file},
         {"{log}", config->log_file},
         {"{database}", config->database},
@@ -425,7 +445,9 @@ static void expand(const char *path, const struct config *config, const char *co
         {"{metrics}", config->metrics_file},
         {"{requests}", config->requests_file},
         {"{state}", state},
-        {"{socket}", socket_name},
+        {"{run}", config->run_dir},
+        {"{program}", subject->program},
+        {"{socket}", subject->socket_name},
     };
     snprintf(out, size, "%s", path);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -440,14 +462,6 @@ __attribute__((constructor)) static void query_landlock(void) {
     landlock_abi = confine_support().landlock_abi;
 }
 
-/* The process that runs the trials. */
-struct subject {
-    unsigned needs;
-    const struct config *config;
-    const char *config_path, *socket_name;
-    const char *prefix; /* of the trials' names in the output */
-};
-
 static bool may(const struct trial *trial, unsigned needs) {
     return trial->may & needs && (!trial->also || trial->also & needs);
 }
@@ -458,8 +472,7 @@ static void try_all(const struct subject *subject, struct buffer *out) {
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
         struct trial trial = trials[i];
         if (trial.path) {
-            expand(trial.path, subject->config, subject->config_path, subject->socket_name, path,
-                   sizeof path);
+            expand(trial.path, subject, path, sizeof path);
             trial.path = path;
         }
         int error = trial.try(&trial);
@@ -479,12 +492,12 @@ int main(int argc, char **argv) {
     struct config config;
     const char *error;
     arena_init(&arena, 64 * 1024 * 1024, NULL);
-    if (argc != 3 || config_read(argv[1], &arena, &config, &error)) {
-        fprintf(stderr, "usage: control CONFIG SOCKET\n");
+    if (argc != 4 || config_read(argv[1], &arena, &config, &error)) {
+        fprintf(stderr, "usage: control CONFIG SOCKET PROGRAM\n");
         return 2;
     }
     struct buffer out = buffer_in(&arena);
-    try_all(&(struct subject){INT_MAX, &config, argv[1], argv[2], ""}, &out);
+    try_all(&(struct subject){INT_MAX, &config, argv[1], argv[2], argv[3], ""}, &out);
     return fwrite(out.p, 1, out.n, stdout) == out.n ? 0 : 1;
 }
 
@@ -530,8 +543,12 @@ static void list_files(unsigned needs, struct buffer *out) {
 
 static void report_limits(struct request *rq) {
     unsigned listens = transport_is_fastcgi() ? LISTENS : 0;
-    struct subject subject = {rq->needs | listens, rq->config, getenv("SWITCHBOARD_CONFIG"),
-                              request_variable("HTTP_X_PROBE_SOCKET"), ""};
+    struct subject subject = {rq->needs | listens,
+                              rq->config,
+                              getenv("SWITCHBOARD_CONFIG"),
+                              request_variable("HTTP_X_PROBE_SOCKET"),
+                              request_variable("HTTP_X_PROBE_PROGRAM"),
+                              ""};
     struct buffer out = buffer_in(rq->arena);
     buffer_add_text(&out, "Content-Type: text/plain\r\n\r\n");
     list_calls(subject.needs, &out);
@@ -557,7 +574,9 @@ void probe_process(unsigned needs, const struct config *config, const char *conf
             buffer_printf(&out, "may\t%s\n", confine_meaning(need));
     list_calls(needs, &out);
     list_files(needs, &out);
-    try_all(&(struct subject){needs, config, config_path, socket_name, ""}, &out);
+    try_all(&(struct subject){needs, config, config_path, socket_name,
+                              getenv("HTTP_X_PROBE_PROGRAM"), ""},
+            &out);
     _exit(write(STDOUT_FILENO, out.p, out.n) == (ssize_t)out.n ? 0 : 1);
 }
 

@@ -234,13 +234,11 @@ end_courier() { # SIGNAL
 }
 
 @test "a missing spool directory is 503" {
-    mkdir "$STACK/spool"
-    write_config "spool_dir = $STACK/spool"
+    write_config
     assert_ready
     mv "$STACK/spool" "$STACK/away"
     refused disk 'spool'
-    rmdir "$STACK/away"
-    write_config
+    mv "$STACK/away" "$STACK/spool"
     assert_ready
 }
 

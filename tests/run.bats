@@ -159,11 +159,38 @@ assert_idle() {
     "$TREE/tools/stop"
     run ! listens "$PORT"
     assert_idle "$RUN_DIR"
-    [[ -s $RUN_DIR/switchboard.db ]]
+    [[ -s $RUN_DIR/data/switchboard.db ]]
     "$TREE/tools/stop"
     run_demo
     use_demo
     assert_equal "$API_TOKEN" "$token"
+}
+
+@test "doctor finds no file of the demo where a program could replace it" {
+    run_demo
+    use_demo
+    "$SWITCHBOARD" doctor --json >"$BATS_TEST_TMPDIR/doctor" || true
+    assert_equal "$(jq -r '.[] | select(.check == "layout") | .status' "$BATS_TEST_TMPDIR/doctor")" ok
+    assert_equal "$(jq -r '.[] | select(.check == "run_dir") | .detail' "$BATS_TEST_TMPDIR/doctor")" \
+        "a courier listens at $RUN_DIR/run/switchboard.db.wake"
+    for file in data/switchboard.db log/switchboard.log metrics requests conf/secret.key; do
+        [[ -s $RUN_DIR/$file ]] || fail "there is no $RUN_DIR/$file"
+    done
+    assert_equal "$(ls "$RUN_DIR/conf")" $'secret.key\nswitchboard.conf'
+}
+
+@test "a directory of an earlier version, with the database beside the keys, is refused and not changed" {
+    local before
+    mkdir "$RUN_DIR"
+    printf 'database = %s/switchboard.db\n' "$RUN_DIR" >"$RUN_DIR/switchboard.conf"
+    touch "$RUN_DIR/switchboard.db"
+    before=$(stat -c '%n %a %y' "$RUN_DIR" "$RUN_DIR"/*)
+    for option in '' --check; do
+        run "$TREE/tools/run" $option
+        assert_equal "$status" 1
+        assert_equal "$output" "run: $RUN_DIR was made by an earlier version, which had the database beside keys and configuration: run make stop, then remove it, or choose another RUN_DIR. Nothing was changed"
+        assert_equal "$(stat -c '%n %a %y' "$RUN_DIR" "$RUN_DIR"/*)" "$before"
+    done
 }
 
 @test "stop without an earlier run is no error" {

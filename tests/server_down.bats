@@ -17,12 +17,12 @@ setup_file() {
     make_server "$MAIN"
     start_private_server "$MAIN"
     sql "$MAIN" postgres 'CREATE ROLE switchboard LOGIN' 'CREATE DATABASE gateway OWNER switchboard'
-    mkdir -p "$STACK"
-    export LOG=$STACK/switchboard.log SWITCHBOARD_CONFIG=$STACK/switchboard.conf
+    mkdir -p "$STACK/log"
+    export LOG=$STACK/log/switchboard.log SWITCHBOARD_CONFIG=$STACK/switchboard.conf
     export DB="postgresql://switchboard@/gateway?host=$MAIN&port=$(port_of "$MAIN")"
     start_sandbox
     write_config "metrics_file = $STACK/metrics" "requests_file = $STACK/requests" \
-        "run_dir = $STACK"
+        "run_dir = $STACK/run"
     switchboard init >"$STACK/init.log"
     start_apache
     make_user

@@ -108,7 +108,7 @@ mode() {
     assert_equal "$(mode /etc/switchboard/switchboard.conf)" "640 0:$service_group"
     assert_equal "$(mode /etc/switchboard/secret.key)" "640 0:$service_group"
     assert_equal "$(mode /var/lib/switchboard)" "2770 $service_user:$service_group"
-    assert_equal "$(mode /var/lib/switchboard/switchboard.db)" "660 0:$service_group"
+    assert_equal "$(mode /var/lib/switchboard/data/switchboard.db)" "660 0:$service_group"
 }
 
 # Another user could stop a program while it holds a lock of the database.
@@ -155,14 +155,14 @@ first_line() {
 
 @test "the user who starts a program can neither read nor write these files directly" {
     local file
-    for file in etc/switchboard/{switchboard.conf,secret.key} var/lib/switchboard/switchboard.db; do
+    for file in etc/switchboard/{switchboard.conf,secret.key} var/lib/switchboard/data/switchboard.db; do
         as_root test -s "$JAIL/$file"
         run as_web_user cat "$JAIL/$file"
         [[ $status != 0 && $output == *'Permission denied' ]] || fail "$file can be read"
         run as_web_user touch "$JAIL/$file"
         [[ $status != 0 ]] || fail "$file can be written"
     done
-    for file in etc/switchboard var/lib/switchboard var/lib/switchboard/spool var/log/switchboard; do
+    for file in etc/switchboard var/lib/switchboard{,/data,/run,/spool} var/log/switchboard; do
         run as_web_user ls "$JAIL/$file"
         [[ $status != 0 && $output == *'Permission denied' ]] || fail "$file can be listed"
     done
@@ -212,7 +212,7 @@ first_line() {
 graph_base_url = https://127.0.0.1:$TLS_PORT
 ca_file = /etc/switchboard/tls.pem
 END
-    for target in /var/lib/switchboard/keys.log /var/lib/switchboard/spool/keys.log /var/lib/switchboard/switchboard.db; do
+    for target in /var/lib/switchboard/keys.log /var/lib/switchboard/spool/keys.log /var/lib/switchboard/data/switchboard.db; do
         forget_sent
         send_text SSLKEYLOGFILE="$target" "${library_variables[@]}"
         assert_success
@@ -221,13 +221,13 @@ END
     as_root mv "$conf.before" "$conf"
     stop_tls
     assert_equal "$(as_root find "$JAIL/var" "$JAIL/etc" -name 'keys.log')" ''
-    run as_root grep -ac 'CLIENT_\(RANDOM\|HANDSHAKE_TRAFFIC_SECRET\|TRAFFIC_SECRET\)' "$JAIL/var/lib/switchboard/switchboard.db"
+    run as_root grep -ac 'CLIENT_\(RANDOM\|HANDSHAKE_TRAFFIC_SECRET\|TRAFFIC_SECRET\)' "$JAIL/var/lib/switchboard/data/switchboard.db"
     assert_equal "$output" 0
-    assert_equal "$(as_root sqlite3 "$JAIL/var/lib/switchboard/switchboard.db" 'PRAGMA integrity_check')" ok
+    assert_equal "$(as_root sqlite3 "$JAIL/var/lib/switchboard/data/switchboard.db" 'PRAGMA integrity_check')" ok
 }
 
 @test "doctor checks access as the service's user: a database that only root can use is a failure" {
-    local db=$JAIL/var/lib/switchboard/switchboard.db
+    local db=$JAIL/var/lib/switchboard/data/switchboard.db
     run switchboard doctor --json
     gojq -e 'map(select(.check == "access")) == [{"status":"ok","check":"access","detail":"the service'"'"'s user '$service_user' and group '$service_group' may use their files"}]' <<<"$output"
     gojq -e 'map(select(.check == "file types" and .status == "ok")) | length == 1' <<<"$output"
@@ -239,7 +239,7 @@ END
     as_root mv "$JAIL/usr/share/misc/magic.away" "$JAIL/usr/share/misc/magic.mgc"
     as_root chown 0:$service_group "$db"
     as_root chmod 660 "$db"
-    grep -q '^FAIL  *access .*cannot use /var/lib/switchboard/switchboard.db: Permission denied' <<<"$output"
+    grep -q '^FAIL  *access .*cannot use /var/lib/switchboard/data/switchboard.db: Permission denied' <<<"$output"
     grep -q '^warn  *file types .*install libmagic-mgc' <<<"$output"
 }
 
@@ -250,5 +250,5 @@ END
     assert_equal "$(mode /var/log/switchboard/switchboard.log)" "660 $web_user:$service_group"
     as_root test -s "$JAIL/var/log/switchboard/switchboard.log"
     assert_equal "$(as_root setpriv --reuid=$service_user --regid=$service_group --clear-groups \
-        sqlite3 "$JAIL/var/lib/switchboard/switchboard.db" 'SELECT count(*) > 0 FROM message')" 1
+        sqlite3 "$JAIL/var/lib/switchboard/data/switchboard.db" 'SELECT count(*) > 0 FROM message')" 1
 }

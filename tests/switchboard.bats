@@ -16,13 +16,14 @@ teardown_file() {
 # Creates an installation for each test.
 setup() {
     export STACK=$BATS_TEST_TMPDIR/installation
-    mkdir -m 700 "$STACK"
-    export DB=$STACK/switchboard.db KEY=$STACK/secret.key LOG=$STACK/log
+    mkdir -m 700 "$STACK" "$STACK/log"
+    [[ $BATS_TEST_DESCRIPTION == init\ creates\ key* ]] || mkdir -m 700 "$STACK/data"
+    export DB=$STACK/data/switchboard.db KEY=$STACK/secret.key LOG=$STACK/log/switchboard.log
     export SWITCHBOARD_CONFIG=$STACK/switchboard.conf SANDBOX=http://127.0.0.1:1
     body=$BATS_TEST_TMPDIR/stdout headers=$BATS_TEST_TMPDIR/stderr
     newest=$(newest_schema)
     [[ -z ${SERVER-} ]] || DB=$(new_database)
-    write_config "spool_dir = $STACK/spool"
+    write_config
     [[ $BATS_TEST_DESCRIPTION == init* ]] || switchboard init >/dev/null
 }
 
@@ -37,7 +38,7 @@ new_database() {
 new_installation() {
     rm -f "$DB" "$KEY"
     [[ -z ${SERVER-} ]] || DB=$(new_database)
-    write_config "spool_dir = $STACK/spool"
+    write_config
     switchboard init >/dev/null
 }
 
@@ -67,15 +68,17 @@ mode() {
     assert_equal "$(cat "$body")" "key file $KEY: created
 spool directory $STACK/spool: created
 database $DB: created, schema version $newest"
-    assert_equal "$(mode "$KEY") $(mode "$STACK/spool") $(mode "$DB")" '640 770 660'
+    assert_equal "$(mode "$KEY") $(mode "$STACK/spool") $(mode "$STACK/data") $(mode "$DB")" '640 770 700 660'
     grep -qxE '1 [0-9a-f]{64}' "$KEY"
     assert_equal "$(db 'PRAGMA journal_mode')" wal
     assert_equal "$(($(db 'PRAGMA application_id') >> 16))" $((0x5357))
     assert_equal "$(db 'PRAGMA user_version')" "$newest"
-    assert_equal "$(ls "$STACK")" "secret.key
+    assert_equal "$(ls "$STACK") $(ls "$STACK/data")" "data
+log
+run
+secret.key
 spool
-switchboard.conf
-switchboard.db
+switchboard.conf switchboard.db
 switchboard.db.queue"
 }
 
@@ -154,8 +157,8 @@ switchboard.db.queue"
 }
 
 @test "init reports the directory that is missing" {
-    write_config "database = $STACK/nowhere/switchboard.db"
-    fails_with "$STACK/nowhere/switchboard.db" init
+    write_config "database = $STACK/nowhere/data/switchboard.db"
+    fails_with "cannot create the directory of the database $STACK/nowhere/data: No such file" init
     grep -qF 'No such file or directory' "$headers"
     write_config "secret_key_file = $STACK/nowhere/key"
     fails_with "cannot create the key file $STACK/nowhere/key: No such file or directory" init
@@ -199,10 +202,11 @@ switchboard.db.queue"
     local other=$BATS_TEST_TMPDIR/other
     mkdir "$other"
     sed "s|$STACK|$other|" "$SWITCHBOARD_CONFIG" >"$other/conf"
+    mkdir "$other/log"
     done_quietly init --config "$other/conf"
     done_quietly --config "$other/conf" user add there@example.org
     done_quietly user add here@example.org
-    assert_equal "$(sqlite3 "$other/switchboard.db" 'SELECT email FROM user')" there@example.org
+    assert_equal "$(sqlite3 "$other/data/switchboard.db" 'SELECT email FROM user')" there@example.org
     assert_equal "$(db 'SELECT email FROM user')" here@example.org
     cli --help
     grep -qF /etc/switchboard/switchboard.conf "$body"
@@ -921,7 +925,7 @@ peak_of() {
 # Creates the account of make_some on the platform.
 with_platform() {
     start_sandbox
-    write_config "spool_dir = $STACK/spool"
+    write_config
     make_some
     sandbox POST accounts '{"wabaId":"9001","token":"platform-secret-1","phones":[]}' >/dev/null
 }
@@ -1052,7 +1056,7 @@ finds() {
     only_on_sqlite 'the findings about a server are in postgresql.bats'
     make_some
     start_sandbox
-    write_config "spool_dir = $STACK/spool" "log_file = $LOG"
+    write_config
     chmod 640 "$SWITCHBOARD_CONFIG"
     db "INSERT INTO heartbeat (name, host, pid, beat_at)
         VALUES ('courier', '$(uname -n)', 2147483647, $(date +%s)000)"
@@ -1074,6 +1078,51 @@ finds() {
     assert_equal "$(doctor_line references)" 'ok 0 rows refer to a missing row'
 }
 
+@test "doctor reports each file that lies where a program could replace it" {
+    only_on_sqlite 'a database on a server has no directory'
+    local key
+    finds ok layout 'keys, configuration, log, counters and programs lie where no program may replace them'
+    mkdir "$STACK/data/below"
+    for key in log_file metrics_file requests_file; do
+        write_config "$key = $STACK/data/below/file"
+        finds FAIL layout "$key $STACK/data/below/file lies below the directory of the database $STACK/data, where a program that writes the database may replace every file: move it"
+        write_config "$key = $STACK/spool/file"
+        finds FAIL layout "$key $STACK/spool/file lies below spool_dir $STACK/spool, "
+        write_config "$key = $STACK/run/file"
+        finds FAIL layout "$key $STACK/run/file lies below run_dir $STACK/run, where the courier may remove every file"
+    done
+    write_config "metrics_file = $STACK/log/metrics"
+    finds FAIL layout "metrics_file $STACK/log/metrics lies below the directory of the log $STACK/log, where the courier may replace every file"
+    write_config "document_root = $STACK/data"
+    finds FAIL layout "document_root $STACK/data lies below the directory of the database $STACK/data, "
+    write_config "spool_dir = $STACK"
+    finds FAIL layout "the configuration $SWITCHBOARD_CONFIG lies below spool_dir $STACK, "
+    write_config "spool_dir = $(dirname "$root")"
+    finds FAIL layout "the directory of this program $OUT/tools lies below spool_dir $(dirname "$root"), "
+}
+
+@test "doctor finds a key file and a configuration below the database's directory through symbolic links" {
+    only_on_sqlite 'a database on a server has no directory'
+    mv "$KEY" "$STACK/data/"
+    ln -s data/secret.key "$KEY"
+    finds FAIL layout "secret_key_file $KEY lies below the directory of the database $STACK/data, "
+    mv "$STACK/data/secret.key" "$STACK/elsewhere.key"
+    rm "$KEY"
+    ln -s ../elsewhere.key "$STACK/data/secret.key"
+    write_config "secret_key_file = $STACK/data/secret.key"
+    finds FAIL layout "secret_key_file $STACK/data/secret.key lies below the directory of the database"
+    write_config "secret_key_file = $STACK/elsewhere.key"
+    finds ok layout 'where no program may replace them'
+    ln -s data "$STACK/link"
+    write_config "secret_key_file = $STACK/elsewhere.key" "database = $STACK/link/switchboard.db" \
+        "log_file = $STACK/data/log" "metrics_file = $STACK/metrics" "requests_file ="
+    finds FAIL layout "log_file $STACK/data/log lies below the directory of the database $STACK/link, "
+    write_config "secret_key_file = $STACK/elsewhere.key"
+    mv "$SWITCHBOARD_CONFIG" "$STACK/data/"
+    SWITCHBOARD_CONFIG=$STACK/data/switchboard.conf
+    finds FAIL layout "the configuration $STACK/data/switchboard.conf lies below the directory of the database"
+}
+
 @test "doctor shows every configuration key, whether it has its default, and no secret" {
     cli doctor
     local key count=0
@@ -1089,7 +1138,7 @@ finds() {
     assert_equal "$(doctor_line config.app_secret)" 'ok set'
     assert_equal "$(doctor_line config.ca_file)" 'ok (default)'
     refute grep -q 'test-app-secret\|test-verify-token' "$body"
-    write_config 'app_secret =' 'verify_token =' "spool_dir = $STACK/spool"
+    write_config 'app_secret =' 'verify_token ='
     finds warn app_secret 'unset'
     finds warn verify_token 'unset'
     assert_equal "$(doctor_line config.app_secret)" 'ok unset (default)'
@@ -1161,7 +1210,7 @@ finds() {
     reason='this program supports no database at postgresql://; '
     reason+='it supports the absolute path of a SQLite database. '
     reason+='For a server install the programs that `make POSTGRESQL=1` builds'
-    write_config "spool_dir = $STACK/spool" "database = $url"
+    write_config "database = $url"
     finds FAIL database "$reason"
     assert_equal "$(doctor_line config.database)" "ok $name"
     cp "$body" "$STACK/output"

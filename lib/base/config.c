@@ -20,14 +20,15 @@ enum { LARGEST_FILE = 1024 * 1024 };
 #define PATH(name, preset, needs, meaning)                                                         \
     { #name, offsetof(struct config, name), CONFIG_PATH, preset, meaning, needs }
 
-/* Their directory is that of the database, unless the key is set. */
-#define RUN_DIR       "/var/lib/switchboard"
+/* Beside the directory of the database, unless the key is set. That directory holds the database
+ * alone, because a program that writes the database may read and replace every file in it. */
+#define RUN_DIR       "/var/lib/switchboard/run"
 #define METRICS_FILE  "/var/lib/switchboard/metrics"
 #define REQUESTS_FILE "/var/lib/switchboard/requests"
 
 const struct config_key config_keys[] = {
     {"database", offsetof(struct config, database), CONFIG_TARGET,
-     "/var/lib/switchboard/switchboard.db", "the SQLite database",
+     "/var/lib/switchboard/data/switchboard.db", "the SQLite database, in a directory of its own",
      READS_DATABASE | WRITES_DATABASE},
     {"database_reader", offsetof(struct config, database_reader), CONFIG_TARGET, "",
      "the same database for the programs that only read, with a role that cannot write; empty: the "
@@ -50,11 +51,12 @@ const struct config_key config_keys[] = {
     PATH(spool_dir, "/var/lib/switchboard/spool", SPOOLS_FILES,
          "directory of the temporary files of multipart uploads"),
     {"metrics_file", offsetof(struct config, metrics_file), CONFIG_OPTION, METRICS_FILE,
-     "the counters of GET /metrics; the default is beside the database; empty: none are kept",
+     "the counters of GET /metrics; the default is beside the directory of the database; empty: "
+     "none are kept",
      NEEDS_NOTHING},
     {"requests_file", offsetof(struct config, requests_file), CONFIG_OPTION, REQUESTS_FILE,
-     "the last requests, for GET /v2/requests; the default is beside the database; empty: none are "
-     "kept",
+     "the last requests, for GET /v2/requests; the default is beside the directory of the "
+     "database; empty: none are kept",
      NEEDS_NOTHING},
     KEY(metrics_token, CONFIG_SECRET, "",
         "the token that GET /metrics requires; without one it answers local clients only"),
@@ -70,8 +72,8 @@ const struct config_key config_keys[] = {
     KEY(host, CONFIG_NAME, "",
         "the name of this host among several on one database; empty: the system's host name"),
     PATH(run_dir, RUN_DIR, NOTIFIES_COURIER | IS_RESIDENT,
-         "directory of the courier's wake socket; the default is beside the database; not shared "
-         "by hosts"),
+         "directory of the courier's wake socket; the default is beside the directory of the "
+         "database; not shared by hosts"),
     {0},
 };
 
@@ -112,9 +114,9 @@ static bool is_trusted(const char *path, const struct stat *program) {
 
 /* Writes the path of the configuration file beside the program. Returns false if there is none. */
 static bool find_beside(char *path, size_t size) {
-    static const char *const places[] = {"../switchboard.conf",
-                                         "../../switchboard/switchboard.conf",
-                                         "../.switchboard/switchboard.conf"};
+    static const char *const places[] = {"../conf/switchboard.conf",
+                                         "../../switchboard/conf/switchboard.conf",
+                                         "../.switchboard/conf/switchboard.conf"};
     char program[PATH_MAX], found[PATH_MAX];
     struct stat file;
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -259,15 +261,24 @@ static int read_file(const char *path, struct buffer *text) {
     return failed ? -1 : 0;
 }
 
-/* Returns the file that is named so beside the database, if `value` is not set and the database is.
- */
+/* Returns the number of bytes of the directory part of a path, without slashes at its end. */
+static int directory_length(const char *path, int n) {
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    while (n > 0 && path[n - 1] == '/')
+        n--;
+    return n;
+}
+
+/* Returns the file that is named so beside the directory of the database, if `value` is not set and
+ * the database is. */
 static const char *place(const struct config *config, struct arena *arena, const char *value,
                          const char *preset, const char *name) {
     const char *database = target_file(config->database);
-    const char *slash = database ? strrchr(database, '/') : NULL;
-    if (!slash || strcmp(value, preset) != 0)
+    if (!database || strcmp(value, preset) != 0)
         return value;
-    return arena_printf(arena, "%.*s/%s", (int)(slash - database), database, name);
+    int directory = directory_length(database, (int)strlen(database));
+    return arena_printf(arena, "%.*s/%s", directory_length(database, directory), database, name);
 }
 
 static void place_tables(struct config *config, struct arena *arena) {
@@ -275,10 +286,9 @@ static void place_tables(struct config *config, struct arena *arena) {
     config->requests_file = place(config, arena, config->requests_file, REQUESTS_FILE, "requests");
 }
 
-/* The name is unset or beside the database: then it has no slash at its end. */
 static void place_socket(struct config *config, struct arena *arena) {
     const char *database = target_file(config->database);
-    config->run_dir = place(config, arena, config->run_dir, RUN_DIR, "");
+    config->run_dir = place(config, arena, config->run_dir, RUN_DIR, "run");
     size_t n = strlen(config->run_dir);
     while (n > 1 && config->run_dir[n - 1] == '/')
         n--;

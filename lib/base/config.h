@@ -72,10 +72,11 @@ extern const struct config_key config_keys[]; /* ends with a NULL name */
 
 /* Returns the path of this process's configuration file: the environment's SWITCHBOARD_CONFIG; else
  * the file beside the program; else CONFIG_DEFAULT_PATH. The file beside the program, in directory
- * D, is the first that exists of D/../switchboard.conf, D/../../switchboard/switchboard.conf and
- * D/../.switchboard/switchboard.conf, and is used only if it has the owner of the program and no
- * other user may write it. A setuid or setgid process always uses CONFIG_DEFAULT_PATH, because any
- * user can set its environment and link to the program. The text is static. */
+ * D, is the first that exists of D/../conf/switchboard.conf,
+ * D/../../switchboard/conf/switchboard.conf and D/../.switchboard/conf/switchboard.conf, and is
+ * used only if it has the owner of the program and no other user may write it. A setuid or setgid
+ * process always uses CONFIG_DEFAULT_PATH, because any user can set its environment and link to the
+ * program. The text is static. */
 const char *config_find(void);
 
 /* Reads the file at `path` into `config`, whose strings live in `arena`. Returns 0, or -1 with

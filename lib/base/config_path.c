@@ -10,7 +10,7 @@ const struct manual_item config_path_environment[] = {
 };
 
 const struct manual_item config_path_files[] = {
-    {"../switchboard.conf",
+    {"../conf/switchboard.conf",
      "the configuration file beside the program, without --config and\n" VARIABLE},
     {CONFIG_DEFAULT_PATH, "the configuration file without any of these"},
     {0},

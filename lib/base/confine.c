@@ -217,8 +217,8 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
     if (needs & WRITES_DATABASE)
         allow_directory_of(&rules, target_file(config->database), READ | CHANGE);
     if (needs & USES_KEYS) {
-        if (is_long_lived)
-            allow_directory_of(&rules, config->secret_key_file, READ);
+        /* a rotation replaces the file, also while one request is processed */
+        allow_directory_of(&rules, config->secret_key_file, READ);
         allow_path(&rules, config->secret_key_file, READ);
     }
     if (needs & USES_NETWORK) {

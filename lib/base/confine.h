@@ -27,9 +27,10 @@ struct confinement confine_support(void);
 void confine_memory(void);
 
 /* Confines this process permanently, as far as the kernel supports it, to `needs` (enum need).
- * `listens`: the process continues to accept FastCGI connections; if it uses keys, it may read the
- * directories of the key file and of the configuration file, because both are replaced by new
- * files. Call it after opening files that must stay open, such as the log. */
+ * `listens`: the process continues to accept FastCGI connections. A process that uses keys may read
+ * the directory of the key file, and, if it listens or is resident, that of the configuration file,
+ * because both are replaced by new files. Call it after opening files that must stay open, such as
+ * the log. */
 void confine(unsigned needs, bool listens, const char *config_path, const struct config *config);
 
 /* Allows this process to remove the file `path` when it ends. Call it before confine; `path` is not

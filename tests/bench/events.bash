@@ -6,7 +6,7 @@ due_added=0
 
 # A query on the database of the events: db SQL
 db() {
-    sqlite3 -cmd '.timeout 20000' "${database:-$world/switchboard.db}" "$1"
+    sqlite3 -cmd '.timeout 20000' "${database:-$world/data/switchboard.db}" "$1"
 }
 
 # Adds 999 users with an account and a line each, as fill_sql does.
@@ -42,7 +42,7 @@ configure_webhooks() {
     done < <(db "SELECT id FROM user WHERE id LIKE 'usr_fill%'") 3>"$world/configure.curl" \
         >"$world/tokens.sql"
     { printf 'BEGIN;\n'; cat "$world/tokens.sql"; printf 'COMMIT;\n'; } |
-        sqlite3 -bail -cmd '.timeout 20000' "$world/switchboard.db"
+        sqlite3 -bail -cmd '.timeout 20000' "$world/data/switchboard.db"
     sed -i 1d "$world/configure.curl"
     curl --parallel --parallel-max 8 --no-progress-meter --config "$world/configure.curl" ||
         die 'a webhook could not be configured'
@@ -115,16 +115,17 @@ compare_webhooks() {
     local events=$1 round name
     row='events delivered'
     stop_courier
-    db "VACUUM INTO '$world/one.db'"
-    sqlite3 "$world/one.db" 'PRAGMA journal_mode = WAL' >/dev/null
-    chown --reference="$world/switchboard.db" "$world/one.db"
-    chmod --reference="$world/switchboard.db" "$world/one.db"
-    sed "s|^database = .*|database = $world/one.db|" "$world/switchboard.conf" >"$world/one.conf"
+    db "VACUUM INTO '$world/data/one.db'"
+    sqlite3 "$world/data/one.db" 'PRAGMA journal_mode = WAL' >/dev/null
+    chown --reference="$world/data/switchboard.db" "$world/data/one.db"
+    chmod --reference="$world/data/switchboard.db" "$world/data/one.db"
+    sed "s|^database = .*|database = $world/data/one.db|" "$world/switchboard.conf" \
+        >"$world/one.conf"
     add_users
     configure_webhooks
     for ((round = 0; round < rounds; round++)); do
         for name in one switchboard; do
-            database=$world/$name.db courier_config=$world/$name.conf
+            database=$world/data/$name.db courier_config=$world/$name.conf
             deliver_due "$events"
             record_events "$([[ $name == one ]] && echo 'one webhook' || echo '1,000 webhooks')"
         done

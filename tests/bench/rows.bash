@@ -189,7 +189,7 @@ post_webhooks() {
 }
 
 pending_events() {
-    sqlite3 "$world/switchboard.db" "SELECT count(*) FROM event WHERE state = 'pending'"
+    sqlite3 "$world/data/switchboard.db" "SELECT count(*) FROM event WHERE state = 'pending'"
 }
 
 now_ms() {

@@ -28,7 +28,7 @@ install_programs() {
 
 write_config() {
     cat >"$world/switchboard.conf" <<END
-database = $world/switchboard.db
+database = $world/data/switchboard.db
 secret_key_file = $world/secret.key
 graph_base_url = $sandbox
 app_secret = $app_secret
@@ -147,7 +147,7 @@ install_controls() {
 start_control() {
     local name=$1 dir=$world/$1
     mkdir -p "$dir"
-    sqlite3 "$world/switchboard.db" "VACUUM INTO '$dir/switchboard.db'"
+    sqlite3 "$world/data/switchboard.db" "VACUUM INTO '$dir/switchboard.db'"
     sqlite3 "$dir/switchboard.db" 'PRAGMA journal_mode = WAL' >/dev/null
     in_group env NODE_ENV=production "DATABASE=$dir/switchboard.db" "LOG_FILE=$dir/log" \
         "GRAPH_URL=$sandbox/v26.0" "PLATFORM_TOKEN=$platform_token" "SOCKET=$sockets/$name.sock" \
@@ -186,7 +186,7 @@ check_control() {
             jq -e '.success and (.data.messages[0].id | startswith("wamid."))' >/dev/null ||
             die "the control $name refuses the $try send"
     done
-    cmp -s <(rows_of "$world/switchboard.db") <(rows_of "$world/$name/switchboard.db") ||
+    cmp -s <(rows_of "$world/data/switchboard.db") <(rows_of "$world/$name/switchboard.db") ||
         die "the control $name writes other rows"
     [[ $(curl -s -o /dev/null -w '%{http_code}' "$fcgi/bench/$name/v2/me") == 401 ]] ||
         die "the control $name accepts a request without a token"

@@ -33,7 +33,7 @@ app_secret = $app_secret
 verify_token = $verify_token
 environment = cluster
 webhook_egress = private
-log_file = $here/switchboard.log
+log_file = $here/log/switchboard.log
 spool_dir = $here/spool
 public_url = ${public_url-$(base_of "$1")}
 metrics_file = $here/metrics
@@ -82,7 +82,7 @@ END
 make_host() {
     local here
     here=$(host_dir "$1")
-    mkdir -p "$here"/{spool,run,apache}
+    mkdir -p "$here"/{log,spool,run,apache}
     claim_port "apache_port_$1"
     write_host_config "$1"
     install_programs "$1" "$2"

@@ -101,7 +101,7 @@ keep_all() {
     find "$dir"/host?/spool -type f >"$dir/spooled.tsv"
     cp "$(host_dir 1)/secret.key" "$dir/secret.key"
     list_secrets "$server_password" "$role_password" >"$dir/secrets"
-    cat "$dir"/host?/switchboard.log >"$dir/switchboard.log"
+    cat "$dir"/host?/log/switchboard.log >"$dir/switchboard.log"
     ls "$dir"/switchboard.log "$dir"/host?/courier.log "$dir"/host?/apache/*.log >"$dir/logs"
 }
 

@@ -141,9 +141,9 @@ add_events() {
 # Prints the path of the courier's wake socket.
 wake_socket() {
     if [[ -z ${SERVER-} ]]; then
-        printf '%s.wake' "$DB"
+        printf '%s/run/switchboard.db.wake' "$STACK"
     else
-        printf '%s/courier.wake' "$STACK"
+        printf '%s/run/courier.wake' "$STACK"
     fi
 }
 

@@ -7,7 +7,7 @@ LIMIT=104857600 # bytes of a file (spec 8)
 start_media_stack() {
     start_stack
     export SPOOL=$STACK/spool
-    mkdir -m 777 "$SPOOL"
+    chmod 777 "$SPOOL"
     write_config "spool_dir = $SPOOL"
     make_user
 }

@@ -7,7 +7,8 @@ start_stack() {
     export STACK=$BATS_FILE_TMPDIR/stack
     mkdir -p "$STACK"
     chmod 755 "$STACK"
-    export DB=$STACK/switchboard.db LOG=$STACK/switchboard.log
+    export DB=$STACK/data/switchboard.db LOG=$STACK/log/switchboard.log
+    mkdir -p "$STACK/log"
     [[ -z ${SERVER-} ]] || DB=$(create_database TEMPLATE prepared)
     export SWITCHBOARD_CONFIG=$STACK/switchboard.conf
     start_sandbox
@@ -40,11 +41,11 @@ verify_token = test-verify-token
 environment = test
 webhook_egress = private
 log_file = $LOG
-spool_dir = $STACK
+spool_dir = $STACK/spool
 END
-    # beside the database, if that is a file
+    # beside the directory of the database, if that is a file
     [[ -z ${SERVER-} ]] || printf '%s\n' "metrics_file = $STACK/metrics" \
-        "requests_file = $STACK/requests" "run_dir = $STACK" >>"$SWITCHBOARD_CONFIG"
+        "requests_file = $STACK/requests" "run_dir = $STACK/run" >>"$SWITCHBOARD_CONFIG"
     (($# == 0)) || printf '%s\n' "$@" >>"$SWITCHBOARD_CONFIG"
     settle_pools
 }

@@ -49,7 +49,7 @@ install_all() {
     [[ $status == 0 ]] || fail "$output"
     TOKEN=$(sed -n 's/^API token of .*: //p' <<<"$output")
     LINE=106540352242922 ACCOUNT=''
-    export DB=$home/switchboard.db
+    export DB=$home/data/switchboard.db
 }
 
 # The same; adds the time from the packed archive to the first answer to $TIMES, and sets
@@ -117,7 +117,7 @@ assert_reference() {
 
 # The account's own program: administer COMMAND...
 administer() {
-    as_customer "$home/bin/switchboard" --config "$home/switchboard.conf" "$@"
+    as_customer "$home/bin/switchboard" --config "$home/conf/switchboard.conf" "$@"
 }
 
 # Paths below those of another program reach their own: of the user, of another user, of no user.
@@ -241,7 +241,7 @@ assert_event_goes_out() {
 
 assert_private_files() {
     local file
-    for file in switchboard.conf secret.key switchboard.db; do
+    for file in conf/{switchboard.conf,secret.key} data/switchboard.db; do
         assert_equal "$(stat -c %a "$home/$file")" 600
     done
     assert_equal "$(stat -c %a "$home")" 700
@@ -328,7 +328,7 @@ doctor_of_home() {
     install_all --set 'environment = inside'
     install_output=$output
     home=$STACK/home/public_html/.switchboard
-    export DB=$home/switchboard.db
+    export DB=$home/data/switchboard.db
     assert_private_files
     assert_works
     run doctor_of_home
@@ -336,7 +336,8 @@ doctor_of_home() {
     # the trap: the file that denies it is lost
     rm "$home/.htaccess"
     run doctor_of_home
-    output_has 'FAIL  private files' "$HOSTER/.switchboard/switchboard.db serves $DB to the world"
+    output_has 'FAIL  private files' \
+        "$HOSTER/.switchboard/data/switchboard.db serves $DB to the world"
 }
 
 @test "a directory that the group may write, wrong modes and no cron: doctor names each" {
@@ -345,7 +346,7 @@ doctor_of_home() {
     # shellcheck disable=SC2016  # doctor's text
     output_has 'warn  courier' 'let cron start `courier --for 60s` each minute'
     chmod 775 "$STACK/home/public_html/v2"
-    chmod 644 "$home/secret.key"
+    chmod 644 "$home/conf/secret.key"
     chmod 644 "$STACK/home/public_html/v2/health"
     run doctor_of_home --url "$HOSTER"
     output_has 'warn  suEXEC' "$STACK/home/public_html/v2 has mode 0775" 'chmod go-w'
@@ -360,13 +361,13 @@ doctor_of_home() {
     start_hoster event cgid
     install_all
     install_output=$output
-    printf 'environment = kept\n' >>"$home/switchboard.conf"
+    printf 'environment = kept\n' >>"$home/conf/switchboard.conf"
     printf '# of the customer\n' >>"$STACK/home/public_html/.htaccess"
-    before=$(sha256sum "$home/secret.key" "$home/switchboard.conf")
+    before=$(sha256sum "$home/conf/secret.key" "$home/conf/switchboard.conf")
     printf '0.0.9 1\n' >"$home/version"
     run install_archive
     assert_equal "$status" 0
-    assert_equal "$(sha256sum "$home/secret.key" "$home/switchboard.conf")" "$before"
+    assert_equal "$(sha256sum "$home/conf/secret.key" "$home/conf/switchboard.conf")" "$before"
     assert_equal "$(grep -c 'BEGIN switchboard' "$STACK/home/public_html/.htaccess")" 1
     grep -qx '# of the customer' "$STACK/home/public_html/.htaccess"
     assert_equal "$(grep -c courier "$STACK/crontab.new")" 1
@@ -380,6 +381,23 @@ doctor_of_home() {
     run install_archive
     [[ $output == *'has schema version 99, and this archive reads up to'* ]] || fail "$output"
     assert_equal "$(find "$STACK/home/public_html" -type f -exec ls -i {} + | sort)" "$before"
+}
+
+@test "a directory of an earlier version, with the database beside the keys, is refused and not changed" {
+    local before place
+    start_hoster event cgid
+    upload_archive
+    for place in switchboard public_html/.switchboard; do
+        mkdir "$STACK/home/$place"
+        printf 'x\n' >"$STACK/home/$place/switchboard.conf"
+        before=$(find "$STACK/home/$place" -exec stat -c '%n %a %y' {} +)
+        run install_archive
+        assert_equal "$status" 1
+        output_has "$STACK/home/$place was made by an earlier version"
+        assert_equal "$(find "$STACK/home/$place" -exec stat -c '%n %a %y' {} +)" "$before"
+        rm -r "${STACK:?}/home/$place"
+        assert_equal "$(ls -A "$STACK/home/public_html")" ''
+    done
 }
 
 @test "the archive has the bill of materials and the licences of its programs" {
@@ -466,7 +484,7 @@ install_as_other() {
     printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/output"
     install_output=$output home=$STACK/home/switchboard
     TOKEN=$(sed -n 's/^API token of .*: //p' <<<"$output") LINE=106540352242922
-    export DB=$home/switchboard.db
+    export DB=$home/data/switchboard.db
     assert_private_files
     assert_works "$BATS_TEST_TMPDIR/output"
     chmod 775 "$STACK/home/public_html/v2"
@@ -505,7 +523,7 @@ cage_cgi() {
     printf '%s' "$text" | "${service[@]}" env -i GATEWAY_INTERFACE=CGI/1.1 "REQUEST_METHOD=$2" \
         "SCRIPT_NAME=/v2/$1" "PATH_INFO=$3" CONTENT_TYPE=application/json \
         "CONTENT_LENGTH=${#text}" "HTTP_X_API_TOKEN=$TOKEN" \
-        "SWITCHBOARD_CONFIG=$home/switchboard.conf" "$STACK/home/public_html/v2/$1" \
+        "SWITCHBOARD_CONFIG=$home/conf/switchboard.conf" "$STACK/home/public_html/v2/$1" \
         >"$BATS_TEST_TMPDIR/answer"
 }
 

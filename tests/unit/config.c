@@ -25,7 +25,7 @@ static int read_text(struct slice text, struct config *config, const char **erro
 static const struct {
     const char *key, *preset, *good, *bad;
 } keys[] = {
-    {"database", "/var/lib/switchboard/switchboard.db", "/a b/c.db", "relative.db"},
+    {"database", "/var/lib/switchboard/data/switchboard.db", "/a b/c.db", "relative.db"},
     {"database_reader", "", "/a b/c.db", "relative.db"},
     {"secret_key_file", "/etc/switchboard/secret.key", "/k", ""},
     {"graph_base_url", "https://graph.facebook.com", "http://127.0.0.1:8081/x",
@@ -48,7 +48,7 @@ static const struct {
     {"graph_destructive", "no", "yes", "on"},
     {"document_root", "", "/srv/www", "www"},
     {"host", "", "Web-1.example_2", "web 1"},
-    {"run_dir", "/var/lib/switchboard", "/run/x", "run"},
+    {"run_dir", "/var/lib/switchboard/run", "/run/x", "run"},
 };
 
 /* Whether the value depends on the database or on the system. */
@@ -206,18 +206,26 @@ static void check_paths(void) {
     CHECK_INTEGER(has_same_paths("log_file", NEEDS_NOTHING), false);
     CHECK_INTEGER(has_same_paths("metrics_file", NEEDS_NOTHING), false);
     CHECK_INTEGER(has_same_paths("requests_file", NEEDS_NOTHING), false);
-    CHECK_INTEGER(has_same_paths("database", NEEDS_NOTHING), false); /* metrics_file is beside it */
+    CHECK_INTEGER(has_same_paths("database", NEEDS_NOTHING),
+                  false); /* metrics_file depends on it */
     CHECK_INTEGER(has_same_paths("app_secret", ~0u), true);
     CHECK_INTEGER(has_same_paths("graph_base_url", ~0u), true);
 }
 
-/* The counters are beside the database, unless the key says where. */
-static void check_metrics_file(void) {
+/* The counters, the list of the requests and the wake socket are beside the directory of the
+ * database, unless the key says where. */
+static void check_places(void) {
     struct config config;
     const char *error;
-    CHECK_INTEGER(read_text(SLICE("database = /a b/c.db\n"), &config, &error), 0);
-    CHECK_TEXT(config.metrics_file, "/a b/metrics");
-    CHECK_TEXT(config.requests_file, "/a b/requests");
+    CHECK_INTEGER(read_text(SLICE("database = /v w/a b/c.db\n"), &config, &error), 0);
+    CHECK_TEXT(config.metrics_file, "/v w/metrics");
+    CHECK_TEXT(config.requests_file, "/v w/requests");
+    CHECK_TEXT(config.run_dir, "/v w/run");
+    CHECK_TEXT(config.wake_socket, "/v w/run/c.db.wake");
+    CHECK_INTEGER(read_text(SLICE("database = /v//d///c.db\n"), &config, &error), 0);
+    CHECK_TEXT(config.metrics_file, "/v/metrics");
+    CHECK_INTEGER(read_text(SLICE("database = /d/c.db\n"), &config, &error), 0);
+    CHECK_TEXT(config.metrics_file, "/metrics");
     CHECK_INTEGER(read_text(SLICE("database = /c.db\n"), &config, &error), 0);
     CHECK_TEXT(config.metrics_file, "/metrics");
     CHECK_INTEGER(read_text(SLICE("metrics_file = /m/x\ndatabase = /a/c.db\n"), &config, &error),
@@ -241,7 +249,7 @@ int main(void) {
     check_lines();
     check_current();
     check_paths();
-    check_metrics_file();
+    check_places();
     arena_free(&arena);
     unlink(path);
     return check_failures();

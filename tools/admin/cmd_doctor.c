@@ -469,12 +469,12 @@ static void check_linked(struct report *report) {
 }
 
 static void (*const checks[])(struct report *report) = {
-    check_config,      check_keys,         check_unopened,      check_open,
-    check_database,    doctor_check_hosts, doctor_check_reader, doctor_check_connections,
-    check_tokens,      check_disk,         check_spool,         check_upstream,
-    check_confinement, check_access,       check_types,         doctor_check_counters,
-    doctor_check_wake, check_refusals,     check_foreign,       check_linked,
-    doctor_check_site,
+    check_config,          check_keys,          check_unopened,      check_open,
+    check_database,        doctor_check_hosts,  doctor_check_reader, doctor_check_connections,
+    check_tokens,          check_disk,          check_spool,         check_upstream,
+    check_confinement,     doctor_check_layout, check_access,        check_types,
+    doctor_check_counters, doctor_check_wake,   check_refusals,      check_foreign,
+    check_linked,          doctor_check_site,
 };
 
 int doctor_run(struct invocation *call) {

@@ -13,6 +13,12 @@
 #include "store/heartbeat.h"
 #include "store/upkeep.h"
 
+struct made {
+    bool keys, spool;
+    int from, to;       /* schema versions; from 0: created */
+    const char *reader; /* the role that may read now; NULL: none */
+};
+
 /* Creates the key file when there is none, and reads it either way. */
 static int ensure_keys(struct invocation *call, bool *created) {
     const char *path = call->config.secret_key_file, *error;
@@ -46,22 +52,45 @@ static int check_host(struct invocation *call) {
                 call->config.database_name, path);
 }
 
-static int ensure_spool(struct invocation *call, bool *created) {
-    const char *path = call->config.spool_dir;
+static int ensure_directory(const char *what, const char *path, mode_t mode, bool *created) {
     struct stat found;
-    *created = mkdir(path, 0770) == 0;
+    *created = mkdir(path, mode) == 0;
     if (!*created && errno != EEXIST)
-        return fail("cannot create the spool directory %s: %s", path, strerror(errno));
+        return fail("cannot create the %s %s: %s", what, path, strerror(errno));
     if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode))
-        return fail("the spool directory %s is not a directory", path);
+        return fail("the %s %s is not a directory", what, path);
     return EXIT_DONE;
 }
 
-struct made {
-    bool keys, spool;
-    int from, to;       /* schema versions; from 0: created */
-    const char *reader; /* the role that may read now; NULL: none */
-};
+/* Returns the mode of a new directory that the service writes: the group has the rights that it has
+ * in the directory above, whose path is the first `n` bytes. */
+static mode_t mode_below(struct invocation *call, const char *path, int n) {
+    struct stat above;
+    return stat(arena_printf(&call->arena, "%.*s", n, path), &above) == 0
+               ? 0700 | (above.st_mode & S_IRWXG)
+               : 0700;
+}
+
+static int length_above(const char *path) {
+    return (int)(strrchr(path, '/') - path) + 1;
+}
+
+/* Creates the directories in which the programs change files. Without run_dir events wait for up to
+ * one second, and doctor reports that. */
+static int ensure_directories(struct invocation *call, struct made *made) {
+    const struct config *config = &call->config;
+    const char *file = target_file(config->database), *directory;
+    bool is_created;
+    int status = ensure_directory("spool directory", config->spool_dir, 0770, &made->spool);
+    if (status != EXIT_DONE)
+        return status;
+    mkdir(config->run_dir, mode_below(call, config->run_dir, length_above(config->run_dir)));
+    directory = file ? arena_printf(&call->arena, "%.*s", length_above(file) - 1, file) : "";
+    if (!*directory)
+        return EXIT_DONE;
+    return ensure_directory("directory of the database", directory,
+                            mode_below(call, directory, length_above(directory)), &is_created);
+}
 
 static const char *database_text(struct invocation *call, const struct made *made) {
     const char *file = target_file(call->config.database);
@@ -101,7 +130,7 @@ int init_run(struct invocation *call) {
     struct made made;
     int status = check_host(call);
     if (status != EXIT_DONE || (status = ensure_keys(call, &made.keys)) != EXIT_DONE ||
-        (status = ensure_spool(call, &made.spool)) != EXIT_DONE)
+        (status = ensure_directories(call, &made)) != EXIT_DONE)
         return status;
     enum store_result result =
         store_migrate(call->config.database, &made.from, &made.to, &call->store);

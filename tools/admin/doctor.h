@@ -44,6 +44,10 @@ size_t doctor_read_start(const char *path, void *bytes, size_t size);
 /* Checks that the file of the counters can be used or created, and changes nothing. */
 void doctor_check_counters(struct report *report);
 
+/* Checks that keys, configuration, log, counters and programs do not lie below a directory in which
+ * programs change files. */
+void doctor_check_layout(struct report *report);
+
 /* Checks the rights of the role of database_reader, and how many connections the pools of this host
  * may need; adds nothing for a database without roles and limits. */
 void doctor_check_reader(struct report *report);

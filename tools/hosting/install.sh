@@ -223,10 +223,12 @@ look_at_server() {
 # --- files ---
 
 # Chooses the directory for configuration, keys, database and log: beside the document root, or in
-# it where nothing else can be written.
+# it where nothing else can be written. Programs may replace all files below its directories data,
+# log, run and spool, and those that use keys may read all below conf. So each of these has a
+# directory of its own.
 choose_home() {
     home=$(dirname "$root")/switchboard
-    ! [ -f "$root/.switchboard/switchboard.conf" ] || home=$root/.switchboard
+    ! [ -f "$root/.switchboard/conf/switchboard.conf" ] || home=$root/.switchboard
     [ -d "$home" ] || mkdir "$home" 2>/dev/null || home=$root/.switchboard
     mkdir -p "$home" && chmod 700 "$home" || die "cannot create the directory $home"
     case $home in "$root"/*) deny_home ;; esac
@@ -264,9 +266,18 @@ is_older() {
     return 1
 }
 
+refuse_earlier_layout() {
+    for place in "$(dirname "$root")/switchboard" "$root/.switchboard"; do
+        [ ! -f "$place/switchboard.conf" ] ||
+            die "$place was made by an earlier version, which had the database beside keys and" \
+                "configuration. Remove the line of the courier from your crontab and remove" \
+                "$place, then run this again. Nothing was changed"
+    done
+}
+
 refuse_other() {
     [ -f "$home/version" ] || return 0
-    served=$(sed -n 's/^document_root *= *//p' "$home/switchboard.conf" | tail -n 1)
+    served=$(sed -n 's/^document_root *= *//p' "$home/conf/switchboard.conf" | tail -n 1)
     [ -z "$served" ] || [ "$served" = "$root" ] ||
         die "$home belongs to the gateway in $served; two gateways need document roots in" \
             "different directories. Nothing was changed"
@@ -293,13 +304,14 @@ find_certificates() {
 }
 
 write_configuration() {
-    [ ! -f "$home/switchboard.conf" ] || return 0
+    [ ! -f "$home/conf/switchboard.conf" ] || return 0
+    mkdir -p "$home/conf" || die "cannot create $home/conf"
     token=$(od -An -N 24 -tx1 /dev/urandom | tr -d ' \n')
-    cat >"$home/conf.new" <<END && mv "$home/conf.new" "$home/switchboard.conf"
+    cat >"$home/conf.new" <<END && mv "$home/conf.new" "$home/conf/switchboard.conf"
 # Every key and its meaning: $home/bin/switchboard manual switchboard.conf
-database = $home/switchboard.db
-secret_key_file = $home/secret.key
-log_file = $home/switchboard.log
+database = $home/data/switchboard.db
+secret_key_file = $home/conf/secret.key
+log_file = $home/log/switchboard.log
 spool_dir = $home/spool
 magic_file = $home/magic.mgc
 public_url = $url
@@ -317,13 +329,15 @@ put() {
 }
 
 init() {
-    mkdir -p "$home/bin" "$home/spool"
+    mkdir -p "$home/bin" "$home/data" "$home/log" "$home/run" "$home/spool" ||
+        die "cannot create the directories below $home"
     put 600 "$here/magic.mgc" "$home/magic.mgc"
-    "$here/programs/switchboard" init --config "$home/switchboard.conf" >"$home/init.log" 2>&1 ||
+    "$here/programs/switchboard" init --config "$home/conf/switchboard.conf" \
+        >"$home/init.log" 2>&1 ||
         die "the database was not created: $(tail -n 1 "$home/init.log")"
-    : >>"$home/switchboard.log"
-    chmod 600 "$home/switchboard.conf" "$home/switchboard.db" "$home/secret.key" \
-        "$home/switchboard.log"
+    : >>"$home/log/switchboard.log"
+    chmod 600 "$home/conf/switchboard.conf" "$home/data/switchboard.db" "$home/conf/secret.key" \
+        "$home/log/switchboard.log"
     for program in switchboard courier; do
         put 700 "$here/programs/$program" "$home/bin/$program"
     done
@@ -374,7 +388,7 @@ put_static() {
 # --- cron, the first user, the end ---
 
 put_cron() {
-    cron="* * * * * $home/bin/courier --config $home/switchboard.conf --for 60s"
+    cron="* * * * * $home/bin/courier --config $home/conf/switchboard.conf --for 60s"
     cron="$cron 2>>$home/courier.log"
     if command -v crontab >/dev/null 2>&1 &&
         { crontab -l 2>/dev/null | grep -vF "$home/bin/courier"; say "$cron"; } | crontab - \
@@ -388,7 +402,7 @@ put_cron() {
 
 # The programs find the configuration beside them by /proc, which is not everywhere.
 switchboard() {
-    "$home/bin/switchboard" --config "$home/switchboard.conf" "$@"
+    "$home/bin/switchboard" --config "$home/conf/switchboard.conf" "$@"
 }
 
 make_user() {
@@ -410,7 +424,7 @@ finish() {
     [ $result = 0 ] || die "something is wrong; correct the lines that begin with FAIL, then run" \
         "$home/bin/switchboard doctor"
     say "The platform's webhook: URL $url/platform/webhook, verify token and app_secret in"
-    say "$home/switchboard.conf. Test: curl -H 'X-API-Token: TOKEN' $url/v2/me"
+    say "$home/conf/switchboard.conf. Test: curl -H 'X-API-Token: TOKEN' $url/v2/me"
 }
 
 trap clean_up EXIT
@@ -421,6 +435,7 @@ certificates=$(find_certificates)
 CA_FILE=${CA_FILE-${certificates#ca_file = }} # for programs/fetch
 export CA_FILE
 find_document_root
+refuse_earlier_layout
 look_at_server
 clean_up
 choose_home
