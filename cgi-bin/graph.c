@@ -151,7 +151,7 @@ static int serve_edge(struct request *rq) {
         row = graph_find_edge(rq, edges, node.kind);
     }
     if (!row)
-        return graph_fail_unknown(rq);
+        return node.kind == GRAPH_OBJECT ? graph_fail_unknown(rq) : graph_fail_edge(rq);
     if (row->action == GRAPH_DESTRUCTIVE && check_destructive(rq))
         return -1;
     if (node.id && graph_check_fields(rq, node.kind))

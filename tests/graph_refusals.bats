@@ -157,3 +157,56 @@ form='Content-Type: application/x-www-form-urlencoded'
         assert_graph_error 500 1 OAuthException 'holds a secret'
     done
 }
+
+# Expects the platform's error for an edge that a node does not have, and that it names the edge:
+# refuses_edge METHOD PATH-WITHOUT-VERSION
+refuses_edge() {
+    graph "$1" "/v22.0$2" -d '{}'
+    assert_graph_error 400 100 GraphMethodException 'does not support this operation'
+    assert_json .error.error_subcode 33
+    assert_text .error.error_data.details \
+        "The gateway does not serve $1 $2; doc/api/graph.md lists what it serves."
+}
+
+# bats test_tags=route
+@test "an edge of a node of the caller that is not served is named in the details, and of others not" {
+    local edge path
+    make_objects
+    for edge in conversational_automation whatsapp_business_encryption marketing_messages calls \
+        groups username; do
+        refuses_edge POST "/$LINE/$edge"
+    done
+    refuses_edge POST "/$LINE"
+    refuses_edge GET "/$LINE/messages"
+    refuses_edge GET "/$WABA/template_analytics"
+    refuses_edge DELETE "/$WABA/phone_numbers"
+    assert_nothing_sent
+    refuses_edge POST "/$TEMPLATE/publish"
+    # an id of another user is answered like one that does not exist
+    make_user OTHER_
+    for path in "/$OTHER_LINE/calls" "/$OTHER_WABA/template_analytics" /999999/calls /me/calls \
+        "/$FLOW/calls"; do
+        graph POST "/v22.0$path" -d '{}'
+        assert_graph_error 400 100 GraphMethodException
+        assert_that '.error | has("error_data") | not'
+    done
+}
+
+# n8n's trigger asks for them with a token of the app, or without one.
+# bats test_tags=route
+@test "the edges of an app are refused with a sentence, whatever the token is" {
+    local text='The gateway serves no routes of an app; see doc/clients/n8n.md'
+    request POST /v19.0/oauth/access_token -H "$form" \
+        -d 'client_id=1&client_secret=2&grant_type=client_credentials'
+    assert_graph_error 400 100 OAuthException "(#100) $text"
+    assert_text .error.error_data.details "$text"
+    request GET '/v19.0/oauth/access_token?client_id=1'
+    assert_graph_error 400 100 OAuthException "$text"
+    request GET /v19.0/1234/subscriptions -H 'Authorization: Bearer 1234|secret'
+    assert_graph_error 400 100 OAuthException "$text"
+    graph POST "/v19.0/$LINE/subscriptions" -d '{"object":"whatsapp_business_account"}'
+    assert_graph_error 400 100 OAuthException "$text"
+    graph DELETE '/graph/v19.0/1234/subscriptions/'
+    assert_graph_error 400 100 OAuthException "$text"
+    assert_nothing_sent
+}

@@ -62,10 +62,10 @@ void graph_settle(struct request *rq) {
         json_write_integer(&out, "error_subcode", shape.subcode);
     if (shape.code == 2)
         json_write_bool(&out, "is_transient", true);
-    if (!shape.subcode && shape.code != 190) {
+    if (shape.subcode ? rq->graph->details != NULL : shape.code != 190) {
         json_write_object(&out, "error_data");
         json_write_text(&out, "messaging_product", "whatsapp");
-        json_write_text(&out, "details", rq->failure.message);
+        json_write_text(&out, "details", shape.subcode ? rq->graph->details : rq->failure.message);
         json_write_end(&out);
     }
     json_write_text(&out, "fbtrace_id", rq->id);
@@ -95,4 +95,15 @@ int graph_fail_unknown(struct request *rq) {
             "read the Graph API documentation at "
             "https://developers.facebook.com/docs/graph-api",
             verb, (int)(graph->node.n < 64 ? graph->node.n : 64), graph->node.p));
+}
+
+int graph_fail_edge(struct request *rq) {
+    const struct graph_request *graph = rq->graph;
+    const size_t shown = graph->edge.n < 64 ? graph->edge.n : 64;
+    rq->graph->details = arena_printf(
+        rq->arena,
+        "The gateway does not serve %s /%.*s%s%.*s; doc/api/graph.md lists what it serves.",
+        rq->method, (int)graph->node.n, graph->node.p, shown ? "/" : "", (int)shown,
+        shown ? graph->edge.p : "");
+    return graph_fail_unknown(rq);
 }

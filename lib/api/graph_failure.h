@@ -30,4 +30,8 @@ void graph_settle(struct request *rq);
  * an edge that the node does not have. Returns -1. */
 int graph_fail_unknown(struct request *rq);
 
+/* The same for an edge that is not served, of a node that the caller may use: details of the error
+ * name it. Of a node that the caller may not use nothing is said. Returns -1. */
+int graph_fail_edge(struct request *rq);
+
 #endif

@@ -297,7 +297,17 @@ static bool may_have_form_token(const struct request *rq) {
            named_form() == FORM_URLENCODED;
 }
 
+/* Whether the edge is one of an app. Programs ask for it with a token that they make of the app's
+ * id and secret, or without one. */
+static bool is_of_app(const struct graph_request *graph) {
+    return slice_equal(graph->edge, SLICE("subscriptions")) ||
+           (slice_equal(graph->node, SLICE("oauth")) &&
+            slice_equal(graph->edge, SLICE("access_token")));
+}
+
 static int check_before_body(struct request *rq) {
+    if (is_of_app(rq->graph))
+        return fail(rq, INVALID, "The gateway serves no routes of an app; see doc/clients/n8n.md");
     if (!rq->graph->query.p && (add_token(rq, header_token()) || read_query(rq)))
         return -1;
     if (rq->graph->token.p)

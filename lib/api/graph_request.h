@@ -35,6 +35,8 @@ struct graph_request {
 
     int error_code; /* of a failure: in place of that of its kind; 0: none */
 
+    const char *details; /* of a failure with the code 100 and the subcode 33; NULL: none */
+
     const struct graph_edge *row; /* of the table of edges, set before its handler is called */
 };
 
@@ -44,6 +46,7 @@ void graph_enter(struct request *rq);
 
 /* The guard of their routes: checks the token, the linked account and the plan (auth_check_token).
  * If no header or query holds the token and the body is a form, it does so after the body was read.
+ * The edges of an app, for which programs have no API token, fail before.
  *
  * What is passed on can be read in one way only. Refused are parameters that graph_check_name
  * refuses, a parameter or a member that stands there twice, and bodies that are not JSON, a form,
