@@ -1,5 +1,6 @@
-/* GET /: a start page for people, or JSON for programs (spec 4.1). apache.conf also sends every
- * path without an executable of its own here; the answer is a 404 in the envelope (spec 7). */
+/* GET /: a start page for people, or JSON for programs (spec 4.1). The paths of the dashboard and
+ * of the reference lead to those with a slash. apache.conf also sends every path without an
+ * executable of its own here; the answer is a 404 in the envelope (spec 7). */
 #include "base/product.h"
 #include "web/request.h"
 
@@ -93,6 +94,14 @@ static int get_root(struct request *rq) {
     return reply_data(rq, json_written(&data));
 }
 
+/* Answers a path of static files that lacks its last slash. Apache would make an absolute Location
+ * of the request's Host. */
+static int add_slash(struct request *rq) {
+    const char *last = strrchr(rq->path, '/') + 1;
+    reply_header(rq, "Location", arena_printf(rq->arena, "%s/", last));
+    return reply_body(rq, 301, NULL, SLICE(""));
+}
+
 static const struct field query[] = {
     {.name = "format", .type = FIELD_STRING, .may_be_empty = true},
     {0},
@@ -102,6 +111,10 @@ static const struct field query[] = {
 static const struct route routes[] = {
     {.method = "GET", .path = "/",
      .handle = get_root, .query = query},
+    {.method = "GET", .path = "/dashboard",
+     .handle = add_slash},
+    {.method = "GET", .path = "/v2/docs",
+     .handle = add_slash},
     {0},
 };
 /* clang-format on */

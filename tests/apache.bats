@@ -146,7 +146,11 @@ reference_file() {
     reference_file /v2/docs/llms.txt 'text/plain; charset=utf-8' docs/llms.txt
     request GET /v2/docs
     assert_status 301
-    [[ $(header Location) == */v2/docs/ ]] || fail_answer 'expected a slash at the end'
+    assert_header Location docs/
+    raw_request 'GET /v2/docs HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n'
+    assert_status 301
+    assert_header Location docs/
+    refute grep -q evil "$headers" "$body"
 }
 
 @test "an unknown file of the reference is 404 in the envelope, another method 405" {
@@ -406,6 +410,24 @@ named_otherwise() {
     assert_body_is ''
 }
 
+@test "a path longer than 2048 bytes is 414, also in the platform's shape, and a file name longer than 255 is 404" {
+    local path
+    api GET "/v2/threads/$(repeat a $((2048 - 12)))"
+    assert_error 404 NOT_FOUND
+    for path in /v2/threads/$(repeat a $((2049 - 12))) "/$(repeat a 4090)" "/v2/me/$(repeat a 8000)" \
+        "/dashboard/$(repeat a 2100)" "/%0a$(repeat a 2100)"; do
+        request GET "$path"
+        assert_apache_error 414 VALIDATION_ERROR '2048 bytes'
+    done
+    request GET "/v21.0/$(repeat a 5000)"
+    assert_status 414
+    assert_that '.error | .code == 100 and .type == "OAuthException" and (.message | contains("2048 bytes"))'
+    for path in /dashboard /v2/docs /dashboard/js /v2/docs/%0a; do
+        request GET "$path/$(repeat a 300)"
+        assert_apache_error 404 NOT_FOUND
+    done
+}
+
 @test "a URL longer than 8190 bytes is 414" {
     raw "GET /v2/$(repeat a 9000) HTTP/1.1"
     assert_apache_error 414 VALIDATION_ERROR '8190 bytes'
@@ -485,6 +507,43 @@ named_otherwise() {
     if grep -h -e seekritquery -e "$TOKEN" "$log" "$STACK/apache/error.log"; then
         fail "a secret is in a log"
     fi
+}
+
+# The end of each run searches all logs for the token too (tests/leaks).
+@test "no log contains the query of a request that Apache refuses, whatever its target" {
+    local query="access_token=$TOKEN" target log number=0 long
+    long=$(repeat x 5000)
+    for target in "GET /v21.0/%zz?$query" "GET /v2/%?$query" "GET /../x?$query" "GET /%2e%2e/x?$query" \
+        "GET /v2/%00?$query" "GET /a%2fb?$query" "GET /$long?$query" "GET /v2/me?$query&x=$long$long" \
+        "CONNECT /v21.0/me?$query" "CONNECT http://x/v21.0/me?$query" "CONNECT x:80?$query" \
+        "GET http://x:bad/v21.0/me?$query" "POST http://[::1/v2/me?$query" "GET ://x?$query" \
+        "GET http://x/v21.0/%zz?$query" "OPTIONS *?$query" "TRACE /v2/me?$query" "FOO /v2/docs/?$query" \
+        "PUT /dashboard/?$query" "GET /v2/me%3F$query" "GET /v21.0/me%3F$query" "GET /v2/x%3F$query"; do
+        raw "$target HTTP/1.1" 'X-Request-Id: refused\r\n'
+        ((status >= 400)) || [[ $target == OPTIONS* ]] || fail_answer "accepted: $target"
+        number=$((number + 1))
+    done
+    raw_request "GET /v2/me?$query\r\n\r\n"
+    request GET /v2/health -H 'X-Request-Id: after-the-refused'
+    log=$STACK/apache/switchboard_access.log
+    eventually grep -q after-the-refused "$log"
+    grep -q '"CONNECT - HTTP/1.1" 400 ' "$log"
+    grep -q '"GET - HTTP/1.1" 400 ' "$log"
+    if grep -h "$TOKEN" "$log" "$STACK/apache/error.log" "$STACK/switchboard.log"; then
+        fail "a token is in a log"
+    fi
+    assert_equal "$number" 22
+}
+
+@test "programs that Apache cannot reach are 403 with what to do, and the error log names them" {
+    local dir=$BATS_FILE_TMPDIR/stand-ins
+    mv "$dir/cgi-bin" "$dir/away"
+    mkdir -m 000 "$dir/cgi-bin"
+    stand_in "/v2/health?$TOKEN"
+    rmdir "$dir/cgi-bin"
+    mv "$dir/away" "$dir/cgi-bin"
+    assert_apache_error 403 FORBIDDEN 'readable for Apache'
+    grep -qF "core:error" "$dir/apache/error.log"
 }
 
 @test "answers reveal only the name of the server" {

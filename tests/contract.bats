@@ -67,7 +67,9 @@ is_reported() {
 # --- the linters ---
 
 @test "redocly finds nothing in the document that a running instance serves" {
-    "$NODE_MODULES/.bin/redocly" lint --extends recommended --format json "$DOCUMENT" \
+    # two operations only redirect; tests/reference.bats finds any other without a success
+    "$NODE_MODULES/.bin/redocly" lint --extends recommended --skip-rule operation-2xx-response \
+        --format json "$DOCUMENT" \
         >"$BATS_TEST_TMPDIR/found" 2>"$BATS_TEST_TMPDIR/log" || cat "$BATS_TEST_TMPDIR/log"
     assert_equal "$(jq -c '.totals, .problems' "$BATS_TEST_TMPDIR/found")" \
         $'{"errors":0,"warnings":0,"ignored":0}\n[]'

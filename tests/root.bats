@@ -32,6 +32,21 @@ assert_index() {
     (($(stat -c %s "$body") < 2000)) || fail_answer 'expected a short page'
 }
 
+@test "the paths of dashboard and reference lead to those with a slash, whatever the Host" {
+    local path
+    for path in /dashboard /v2/docs; do
+        request GET "$path" -H 'Host: evil.example'
+        assert_status 301
+        assert_header Location "${path##*/}/"
+        assert_body_is ''
+        assert_conventions
+        refute grep -q evil "$headers"
+        request POST "$path" -d '{}'
+        assert_error 404 NOT_FOUND
+        assert_header Allow 'GET, HEAD, OPTIONS'
+    done
+}
+
 @test "GET /?format=json is 200 with name, versions and docs (spec 4.1)" {
     request GET '/?format=json'
     assert_index

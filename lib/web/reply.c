@@ -186,6 +186,7 @@ static const char *reason(int status) {
         {200, "OK"},
         {204, "No Content"},
         {206, "Partial Content"},
+        {301, "Moved Permanently"},
         {304, "Not Modified"},
         {400, "Bad Request"},
         {401, "Unauthorized"},

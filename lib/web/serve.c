@@ -387,10 +387,12 @@ static void record_request(const struct request *rq) {
 
 static void log_request(struct request *rq) {
     struct json_writer *line = &rq->log;
+    struct slice path = {rq->path, strnlen(rq->path, 200)};
     if (rq->route)
         json_write_text(line, "route", rq->route->path);
     else
-        json_write_string(line, "path", (struct slice){rq->path, strnlen(rq->path, 200)});
+        /* without a query whose ? the client has encoded by mistake: it may hold a token */
+        json_write_string(line, "path", slice_cut(&path, '?'));
     json_write_integer(line, "status", rq->reply.status);
     json_write_integer(line, "ms", (clock_monotonic_us() - rq->started) / 1000);
     if (rq->upstream_calls) {

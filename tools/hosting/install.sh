@@ -365,7 +365,7 @@ END
             die "cannot write $root/$directory/.htaccess"
     done
     { [ ! -f "$root/.htaccess" ] || sed '/^# BEGIN switchboard/,/^# END switchboard/d' \
-        "$root/.htaccess"; sed "s/^RewriteEngine/$links\\
+        "$root/.htaccess"; sed "s|@url@|$url|; s/^RewriteEngine/$links\\
 RewriteEngine/" "$here/htaccess.root"; } >"$root/.htaccess.new" &&
         mv "$root/.htaccess.new" "$root/.htaccess" || die "cannot write $root/.htaccess"
     umask 077

@@ -133,7 +133,7 @@ def answer($status; $types; $data): .answer as $example
         | from_entries)} end;
 
 def answers: . as $route | .data as $data
-    | (if any(.answers[]; .status == 200) then {}
+    | (if any(.answers[]; .status | IN(200, 301)) then {}
         else {"200": ({description: "Done."} + answer("200"; ["application/json"]; $data))} end)
     + ([.answers[] | . as $answer | {key: "\(.status)", value: ({description: .text}
             + ($route | answer("\($answer.status)"; $answer.types; $data)))}]

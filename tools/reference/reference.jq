@@ -116,7 +116,7 @@ def problems($scopes; $failures): . as $routes
         | select(any($scopes[] | .rows[] | select(.kind == "status") | "\(.key) \(.second)";
             . == $pair) | not)
         | "doc/api/README.md: no text for \($pair): add a row to a table `status`"),
-    ($routes[] | select(.data == null and all(.answers[]; .status != 200))
+    ($routes[] | select(.data == null and all(.answers[]; .status | IN(200, 301) | not))
         | "doc/api/\(.page): no schema for the answer of \(id): add ```json data"),
     ($routes[] | select(.data != null and .answer == null)
         | "doc/api/\(.page): no example for the answer of \(id): add ```json answer"),
