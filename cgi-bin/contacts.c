@@ -25,7 +25,7 @@ static int reply_contacts(struct request *rq, const struct inbox_contact *contac
         json_write_end(&data);
     }
     json_write_end(&data);
-    inbox_write_paging(&data, after);
+    paging_write_cursor(&data, after);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }

@@ -1,6 +1,7 @@
 /* /v2/lines: the caller's lines, archived ones too, and their names and states (spec 2.2). */
 #include "api/auth.h"
 #include "api/line_view.h"
+#include "api/paging.h"
 
 /* --- GET /v2/lines --- */
 
@@ -29,6 +30,7 @@ static int get_lines(struct request *rq) {
         if (all || (lines[i].archived_at != INT64_MIN) == wants_archived)
             line_view_write(&data, NULL, &lines[i]);
     json_write_end(&data);
+    paging_write_cursor(&data, NULL);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }

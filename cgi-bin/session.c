@@ -1,6 +1,7 @@
 /* The sessions of the dashboard: login, list, end; the password; a new API token. */
 #include "api/auth.h"
 #include "api/login.h"
+#include "api/paging.h"
 #include "api/session_cookie.h"
 #include "base/password.h"
 #include "base/token.h"
@@ -220,6 +221,7 @@ static int get_sessions(struct request *rq) {
     for (size_t i = 0; i < count; i++)
         write_entry(&data, &sessions[i], caller->session.id);
     json_write_end(&data);
+    paging_write_cursor(&data, NULL);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }

@@ -27,7 +27,7 @@ static int reply_threads(struct request *rq, const struct inbox_thread *threads,
     for (size_t i = 0; i < count; i++)
         inbox_write_thread(&data, NULL, &threads[i]);
     json_write_end(&data);
-    inbox_write_paging(&data, after);
+    paging_write_cursor(&data, after);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }

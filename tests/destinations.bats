@@ -256,7 +256,7 @@ unverified() {
     api GET /v2/webhooks
     assert_success
     assert_conventions
-    assert_body_is '{"success":true,"data":{"items":[],"paging":{"cursors":{}}}}'
+    assert_body_is '{"success":true,"data":{"items":[],"paging":{"cursors":{"after":null}}}}'
 }
 
 @test "GET /v2/webhooks lists the webhooks of the caller alone, the oldest first, as GET of each one shows them" {

@@ -79,7 +79,7 @@ deliver_all() {
         \"createdAt\":\"2023-11-14T22:13:20.002Z\",\"nextAttemptAt\":null,
         \"finishedAt\":\"1970-01-01T00:00:01.002Z\"}"
     assert_that '.data.items[0].nextAttemptAt == "2255-03-14T16:00:00.000Z"
-        and .data.paging == {cursors: {}}'
+        and .data.paging == {cursors: {after: null}}'
 }
 
 @test "the conditions of the list hold alone and together" {

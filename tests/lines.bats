@@ -16,6 +16,7 @@ line_id() { # PHONE-NUMBER-ID
     api GET /v2/lines
     assert_success
     assert_conventions
+    assert_json .data.paging '{"cursors":{"after":null}}'
     assert_json '[.data.items[] | .phoneNumberId, .isPrimary]' "[\"$first\",true,\"$second\",false]"
     assert_that ".data.items[1] | .id == \"$(line_id "$second")\" and .name == \"Küche \\\"2\\\"\" and .isRegistered
         and .isCoexisting and .platformType == \"CLOUD_API\" and .accountId == \"$ACCOUNT\" and .archivedAt == null

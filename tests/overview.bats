@@ -370,7 +370,7 @@ set_last() {
     write_config 'requests_file ='
     api GET /v2/requests
     assert_success
-    assert_json .data '{"isRecorded":false,"items":[],"paging":{"cursors":{}}}'
+    assert_json .data '{"isRecorded":false,"items":[],"paging":{"cursors":{"after":null}}}'
     write_config "requests_file = $STACK/nowhere/requests"
     api GET /v2/requests
     assert_success

@@ -66,7 +66,7 @@ END
     assert_that '.data.items | all((.messageId | startswith("msg_")) and
         (.threadId | startswith("thr_"))
         and (.contact.id | startswith("con_")) and (.receivedAt | test("^20")))'
-    assert_that '.data.paging == {cursors: {}}'
+    assert_that '.data.paging == {cursors: {after: null}}'
     assert_equal "$(db "SELECT responses FROM flow_reply_count WHERE flow_id = '7002'")" 2
 }
 

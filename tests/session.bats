@@ -538,6 +538,7 @@ Origin: @OWN@'
     second=$SESSION
     make_session ''
     session GET /v2/sessions
+    assert_json .data.paging '{"cursors":{"after":null}}'
     assert_success
     assert_that '.data.items | length == 3 and (.[2].id == "'"$first_id"'")
         and ([.[].isCurrent] == [true, false, false]) and all(.[]; keys == ["address", "agent",

@@ -87,11 +87,3 @@ void inbox_write_blocks(struct json_writer *w, const struct inbox_block *blocks,
     }
     json_write_end(w);
 }
-
-void inbox_write_paging(struct json_writer *w, const char *after) {
-    json_write_object(w, "paging");
-    json_write_object(w, "cursors");
-    json_write_text(w, "after", after);
-    json_write_end(w);
-    json_write_end(w);
-}

@@ -20,7 +20,4 @@ void inbox_write_contact_members(struct json_writer *w, const struct inbox_conta
 /* Writes the member `blocks`. */
 void inbox_write_blocks(struct json_writer *w, const struct inbox_block *blocks, size_t count);
 
-/* Writes the member `paging` with the cursor `after`; NULL: the page is the last one. */
-void inbox_write_paging(struct json_writer *w, const char *after);
-
 #endif

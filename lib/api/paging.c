@@ -42,11 +42,14 @@ int paging_after(struct request *rq, const char *prefix, const char **after) {
     return paging_fail(rq);
 }
 
-void paging_write(struct request *rq, struct json_writer *out, const char *last) {
+void paging_write_cursor(struct json_writer *out, const char *after) {
     json_write_object(out, "paging");
     json_write_object(out, "cursors");
-    if (last)
-        json_write_text(out, "after", cursor_encode(rq->arena, slice_of(last)));
+    json_write_text(out, "after", after);
     json_write_end(out);
     json_write_end(out);
+}
+
+void paging_write(struct request *rq, struct json_writer *out, const char *last) {
+    paging_write_cursor(out, last ? cursor_encode(rq->arena, slice_of(last)) : NULL);
 }

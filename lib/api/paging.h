@@ -24,7 +24,11 @@ int paging_after(struct request *rq, const char *prefix, const char **after);
 /* Fails the request with 400 because `after` is no cursor of the list. Returns -1. */
 int paging_fail(struct request *rq);
 
-/* Writes the member `paging`; `last` is the last row's id, NULL when no rows follow. */
+/* Writes the member `paging`, which every list of this gateway has, with the cursor `after`; NULL:
+ * the page is the last one. */
+void paging_write_cursor(struct json_writer *out, const char *after);
+
+/* The same with the cursor of the last row's id; NULL when no rows follow. */
 void paging_write(struct request *rq, struct json_writer *out, const char *last);
 
 #endif
