@@ -284,6 +284,10 @@ messages,flows subscribed_fields=messages%2Cflows
 flows,messages subscribed_fields=%5B%22flows%22%2C%22messages%22%5D
 messages,calls subscribed_fields%5B0%5D=messages&subscribed_fields%5B1%5D=calls
 END
+    # no parameter is read of a multipart form
+    graph POST "/v22.0/$WABA/subscribed_apps" -H 'Content-Type: multipart/form-data; boundary=x' \
+        -d $'--x\r\nContent-Disposition: form-data; name="subscribed_fields"\r\n\r\na\r\n--x--\r\n'
+    assert_graph_error 400 100 OAuthException 'must be JSON or application/x-www-form-urlencoded'
     graph POST "/v22.0/$WABA/subscribed_apps?subscribed_fields=messages,account_update"
     assert_done
     assert_equal "$(webhooks | cut -d ' ' -f 5 | sort -u)" messages,account_update

@@ -9,6 +9,7 @@
 #include "base/url.h"
 #include "payload/webhook_rules.h"
 #include "store/destination.h"
+#include "web/multipart.h"
 
 enum {
     LONGEST_URL = 2048,
@@ -210,6 +211,8 @@ int graph_get_subscription(struct request *rq, const struct graph_node *node) {
 int graph_subscribe(struct request *rq, const struct graph_node *node) {
     const struct callback callback = {graph_parameter(rq, "override_callback_uri"),
                                       graph_parameter(rq, "verify_token")};
+    if (multipart_is(rq->graph->content_type))
+        return fail(rq, INVALID, "The body must be JSON or application/x-www-form-urlencoded.");
     if (callback.url.n && check_callback(rq, &callback))
         return -1;
     if (keep_fields(rq, node->accounts))
