@@ -831,12 +831,13 @@ static enum store_result mark_read(void) {
 
 static enum store_result change_line(void) {
     const struct line_change change = {
-        .sets_name = true, .name = "Desk", .makes_primary = true, .archives = true, .now = now};
+        .sets_name = true, .name = "Desk", .archives = true, .now = now};
     return store_change_line(store, "usr_1", line_id, &change);
 }
 
 static enum store_result bring_line_back(void) {
-    return store_change_line(store, "usr_1", line_id, &(struct line_change){.restores = true});
+    const struct line_change change = {.makes_primary = true, .restores = true};
+    return store_change_line(store, "usr_1", line_id, &change);
 }
 
 static void check_owner(void) {

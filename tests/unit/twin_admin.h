@@ -141,7 +141,7 @@ static inline void insert_lines(int twin, int round) {
                                   .now = now};
     const struct line_change changed = {.sets_name = true,
                                         .name = text("line %d", twin),
-                                        .makes_primary = true,
+                                        .makes_primary = !(twin % 2),
                                         .archives = twin % 2,
                                         .restores = !(twin % 2),
                                         .now = now};
