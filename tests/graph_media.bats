@@ -5,6 +5,7 @@ load helpers/all
 load helpers/conventions
 load helpers/graph
 load helpers/graph_bytes
+load helpers/memory
 
 GATEWAY=https://gw.example.org
 
@@ -19,6 +20,10 @@ setup_file() {
 setup() {
     forget_sent
     sandbox POST settings '{"mediaUrlSeconds":300}' >/dev/null
+}
+
+teardown() {
+    [[ -z ${watcher-} ]] || kill "$watcher" 2>/dev/null || true
 }
 
 # --- uploads ---
@@ -129,6 +134,17 @@ true"
     exec {socket}>&-
     eventually grep -q 'ended before its closing boundary' "$LOG"
     assert_equal "$(sandbox GET requests | gojq '[.[] | select(.complete)] | length')" 0
+}
+
+# bats test_tags=direct
+@test "a file of 100 MB is passed on with at most 16 MB of memory" {
+    local file
+    file=$(random_file 104857600)
+    make_form "$file" messaging_product=whatsapp
+    watch_memory graph_media
+    upload
+    assert_memory
+    assert_passed_on "$file"
 }
 
 # bats test_tags=direct

@@ -406,6 +406,31 @@ END
 }
 
 # bats test_tags=direct
+@test "a multipart message is the same with another boundary, and not with another value" {
+    local boundary
+    for boundary in one two; do
+        send_parts "$boundary" "$to" x -H "Idempotency-Key: parts-$to"
+        assert_status 200
+    done
+    assert_header Idempotent-Replayed true
+    assert_equal "$(sent_count)" 1
+    send_parts one "$to" y -H "Idempotency-Key: parts-$to"
+    assert_graph_error 422 100 OAuthException 'another body'
+    assert_equal "$(sent_count)" 1
+}
+
+# Sends a text as a multipart form: send_parts BOUNDARY TO TEXT [option of request...]
+send_parts() {
+    local form=$BATS_TEST_TMPDIR/form field
+    for field in messaging_product=whatsapp "to=$2" type=text "text[body]=$3"; do
+        printf -- '--%s\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n' "$1" \
+            "${field%%=*}" "${field#*=}"
+    done >"$form"
+    printf -- '--%s--\r\n' "$1" >>"$form"
+    send "@$form" -H "Content-Type: multipart/form-data; boundary=$1" "${@:4}"
+}
+
+# bats test_tags=direct
 @test "an error of the platform is replayed, and a refusal of the gateway does not use the key up" {
     local key="error-$to"
     switchboard contact block "$LINE" "+$to"

@@ -4,6 +4,7 @@
 load helpers/all
 load helpers/conventions
 load helpers/media
+load helpers/memory
 
 BOUNDARY="---a'form(of)_ours"
 
@@ -392,7 +393,7 @@ END
 @test "exactly 100 MB are accepted in both modes, with at most 16 MB of memory" {
     local big
     big=$(big)
-    watch_memory
+    watch_memory media
     upload_raw "$big" ''
     assert_uploaded "$big" application/pdf file
     upload_form "$big" big.pdf
@@ -886,7 +887,7 @@ assert_one_upload() {
     big=$(big)
     new_key
     write_config "spool_dir = $STACK/nowhere"
-    watch_memory
+    watch_memory media
     upload_raw "$big" application/pdf -H "Idempotency-Key: $key"
     assert_uploaded "$big" application/pdf file
     keep_answer

@@ -4,6 +4,7 @@
 load helpers/all
 load helpers/conventions
 load helpers/media
+load helpers/memory
 
 # --- GET /v2/media/:mediaId/download ---
 
@@ -413,7 +414,7 @@ END
 @test "a download of 100 MB is streamed, with at most 16 MB of memory" {
     local id
     id=$(have_media "\"size\":$LIMIT,\"mimeType\":\"video/mp4\"")
-    watch_memory
+    watch_memory media
     download "$id"
     assert_content "$id"
     assert_memory

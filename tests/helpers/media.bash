@@ -48,35 +48,3 @@ upload_raw() {
         "${@:3}"
 }
 
-# Starts a watcher that writes the largest resident memory of any `media` process from now on, in
-# KB, to the file $memory.
-watch_memory() {
-    memory=$BATS_TEST_TMPDIR/memory
-    (
-        peak=0 round=0
-        exec {never}<> <(:)
-        while :; do
-            ((round++ % 5)) || mapfile -t pids < <(pgrep -f "^$OUT/cgi-bin/media")
-            for pid in "${pids[@]}"; do
-                now=0
-                while read -r name value _; do
-                    [[ $name != VmHWM: ]] || now=$value
-                done <"/proc/$pid/status" || continue
-                ((now <= peak)) || printf '%s\n' "$((peak = now))" >"$memory"
-            done
-            read -r -t 0.01 -u "$never" || true # a pause without a process
-        done
-    ) 2>/dev/null 3>&- &
-    watcher=$!
-}
-
-assert_memory() {
-    local peak
-    kill "$watcher"
-    peak=$(cat "$memory")
-    ((peak > 4000)) || fail "the watcher saw no process of media: the peak is $peak KB"
-    # a sanitizer build needs more memory, so its peak is not checked
-    [[ $OUT != "$root" ]] || ((peak < 16384)) ||
-        fail "expected less than 16384 KB of memory, not $peak"
-}
-
