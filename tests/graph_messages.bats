@@ -264,6 +264,7 @@ END
         send "$(plain)"
         assert_status "$number"
         assert_body_is "$error"
+        [[ $number != 401 ]] || assert_header WWW-Authenticate 'Bearer realm="switchboard"'
     done
     assert_equal "$(recorded)" "$before"
 }

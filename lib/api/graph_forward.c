@@ -5,6 +5,7 @@
 #include "api/graph_failure.h"
 #include "api/upstream.h"
 #include "base/log.h"
+#include "web/reply.h"
 
 /* --- the request --- */
 
@@ -127,6 +128,8 @@ int graph_reply(struct request *rq, const struct graph_outcome *outcome, struct 
         log_message(LOG_ERROR, "request %s: the platform's answer holds its token", rq->id);
         return fail(rq, INTERNAL, "The platform's answer holds a secret and is not passed on.");
     }
+    if (answer->status == 401) /* every 401 has one (RFC 9110 15.5.2) */
+        reply_challenge(rq);
     for (size_t i = 0; i < GRAPH_RELAY_HEADERS; i++)
         copy_header(rq, outcome, graph_relay_headers[i], relayed->headers[i]);
     return reply_body(rq, answer->status, GRAPH_JSON, body);
