@@ -82,6 +82,24 @@ static int try_hold(const struct trial *t) {
     return try_open(&(struct trial){.path = t->path, .first = O_RDWR});
 }
 
+/* Sets the mode of a file that is opened for writing. */
+static int try_mode(const struct trial *t) {
+    int fd = open(t->path, O_RDWR | O_CLOEXEC);
+    int result = fd < 0 ? errno : failure(fchmod(fd, (mode_t)t->first));
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+/* Makes a file with a mode. */
+static int try_create(const struct trial *t) {
+    int fd = open(t->path, O_RDWR | O_CREAT | O_CLOEXEC, (mode_t)t->first);
+    int result = failure(fd);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
 static int try_list(const struct trial *t) {
     char entries[4096];
     int fd = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -283,6 +301,15 @@ static const struct trial trials[] = {
     {"make a file in run_dir", NONE, MAKE("{run}/made")},
     {"remove a file in run_dir", IS_RESIDENT, REMOVE("{run}/probe")},
     {"make a file beside the database", WRITES_DATABASE, MAKE("{database}-made")},
+    {"make a setuid file beside the database", NONE,
+     try_create, "{database}-setuid", .first = 06660},
+    {"make a program beside the database", NONE,
+     try_create, "{database}-setuid", .first = 0770},
+    {"give the database to all users", NONE, try_mode, "{database}", .first = 0666},
+    {"set the setgid bit of the database", NONE, try_mode, "{database}", .first = 02660},
+    {"set the mode of the database", WRITES_DATABASE,
+     try_mode, "{database}", .first = 0660, .landlock = 1},
+    {"change the owner of an open file", NONE, NONSENSE(fchown), .first = -1},
     {"remove a file beside the database", WRITES_DATABASE, REMOVE("{database}-probe")},
     {"read the counters' file", NONE, READ("{metrics}")},
     {"write the counters' file", NONE, WRITE("{metrics}")},

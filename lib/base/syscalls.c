@@ -79,6 +79,12 @@ struct allowed_call {
 
 enum { SOCKET_TYPE = 0xf }; /* the type of socket(2) without its flags */
 
+/* The permissions of new files: none to execute, no setuid or setgid bit. */
+#define FILE_MODES 0666u
+
+/* The permissions that an existing file may get: none for other users. */
+#define SHARED_MODES 0660u
+
 static const struct allowed_call allowed_calls[] = {
     /* answer, memory, time, exit */
     {CALL(read)},
@@ -135,8 +141,8 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(openat), .needs = FILES | LISTENS | IS_DETECTOR, .argument = 2, .mask = FOR_WRITING,
      .value = O_RDONLY},
     /* files of SQLite and of the spool directory */
-    {CALL(open), .needs = WRITES_FILES},
-    {CALL(openat), .needs = WRITES_FILES},
+    {CALL(open), .needs = WRITES_FILES, .argument = 2, .mask = ~FILE_MODES, .value = 0},
+    {CALL(openat), .needs = WRITES_FILES, .argument = 3, .mask = ~FILE_MODES, .value = 0},
     {CALL(pread64), .needs = FILES},
     {CALL(pwrite64), .needs = WRITES_FILES},
     /* SQLite's wal-index */
@@ -158,8 +164,9 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(fallocate), .needs = WRITES_DATABASE},
     {CALL(unlink), .needs = WRITES_FILES},
     {CALL(unlinkat), .needs = WRITES_FILES},
-    {CALL(fchmod), .needs = WRITES_DATABASE},
-    {CALL(fchown), .needs = WRITES_DATABASE},
+    /* SQLite gives its files the mode of the database; as root also its owner, and works without */
+    {CALL(fchmod), .needs = WRITES_DATABASE, .argument = 1, .mask = ~SHARED_MODES, .value = 0},
+    {CALL(fchown), .needs = WRITES_DATABASE, .mask = 1u << 31, .value = 0, .is_refused = true},
     {CALL(clock_nanosleep), .needs = DATABASE},
     {CALL(nanosleep), .needs = DATABASE},
     {CALL(uname), .needs = USES_NETWORK},
