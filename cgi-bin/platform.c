@@ -1,6 +1,7 @@
 /* /platform/webhook: the platform's webhook (spec 6). GET verifies the URL. POST takes a payload:
  * it must be signed, and is answered 200 only when all its updates are stored. After any other
- * answer the platform sends the payload again. A payload that is too large to be processed is
+ * answer the platform sends the payload again. One whose events have very many deliveries is stored
+ * in parts. A payload that is too large to be processed is
  * stored unread as a refusal, for the operator, since sending it again would not help. */
 #include "api/state.h"
 #include "base/clock.h"
@@ -20,6 +21,11 @@ enum {
     MOST_MS = 40 * 1000,  /* for store_limit_time; the web server ends a request after 60 s */
     MOST_WITH_REFUSAL_MS = 50 * 1000,
     SKIPPED_LINES_LOGGED = 5,
+    /* for a payload whose events have too many deliveries for one transaction */
+    MOST_DELIVERIES = 10000, /* of one event for each update, in one transaction */
+    PART_DELIVERIES = 5000,  /* the same, for a part */
+    PARTS_MS = 12 * 1000,    /* for all parts of one request */
+    PART_MEMORY = 64 * 1024 * 1024,
 };
 
 /* --- GET: verification of the URL --- */
@@ -144,6 +150,48 @@ static int refuse(struct request *rq, struct store *store, int64_t began, int64_
     return reply_received(rq);
 }
 
+/* Stores a payload in parts, a transaction each, whose events have too many deliveries for one. The
+ * platform sends a payload again after any other answer than 200, and a stored update changes
+ * nothing then: so a request that ends between two parts is continued by the next one. Sets
+ * *is_whole. */
+static enum store_result ingest_parts(struct request *rq, struct store *store,
+                                      struct store_payload *payload, bool *is_whole) {
+    const int64_t end = clock_monotonic() + PARTS_MS;
+    const size_t size =
+        payload->webhooks < PART_DELIVERIES ? PART_DELIVERIES / payload->webhooks : 1;
+    size_t from = 0;
+    enum store_result result = STORE_OK;
+    struct arena arena;
+    arena_init(&arena, PART_MEMORY, NULL);
+    payload->events = 0;
+    while (from < payload->count && clock_monotonic() < end) {
+        const size_t left = payload->count - from;
+        struct store_payload part = *payload;
+        part.updates += from;
+        part.count = left < size ? left : size;
+        part.post = from ? NULL : payload->post;
+        result = store_ingest(store, &arena, &part);
+        arena_reset(&arena);
+        if (result != STORE_OK)
+            break;
+        from += part.count;
+        payload->events += part.events;
+    }
+    arena_free(&arena);
+    *is_whole = from == payload->count;
+    if (payload->events)
+        wake_notify(rq->config);
+    return result;
+}
+
+static int fail_partly(struct request *rq) {
+    log_message(LOG_WARN,
+                "request %s: a part of the payload was stored; the rest follows when the "
+                "platform sends it again",
+                rq->id);
+    return fail_later(rq, "1", "A part of this is stored; send it again to store the rest.");
+}
+
 static int ingest(struct request *rq, struct json payload, int64_t began) {
     struct forward_post raw = {rq->body, payload};
     const struct store_post post = forward_body_post(&raw, rq->arena);
@@ -157,15 +205,21 @@ static int ingest(struct request *rq, struct json payload, int64_t began) {
     if (count > MOST_UPDATES)
         return refuse(rq, store, began, (int64_t)count, "it holds more than 10000 updates");
     found.count = count;
+    found.most_deliveries = MOST_DELIVERIES;
     store_limit_work(store, MOST_WORK);
     store_limit_time(store, MOST_MS);
+    bool is_whole = true;
     enum store_result result = store_ingest(store, rq->arena, &found);
+    if (result == STORE_EXCESSIVE && count > 1 && found.webhooks > MOST_DELIVERIES / count)
+        result = ingest_parts(rq, store, &found, &is_whole);
     store_limit_work(store, 0);
     store_limit_time(store, 0);
     if (result == STORE_EXCESSIVE)
         return refuse(rq, store, began, (int64_t)count, "its updates change too much at once");
     if (result != STORE_OK)
         return fail_ingest(rq, store, result);
+    if (!is_whole)
+        return fail_partly(rq);
     log_outcomes(rq, &found);
     if (found.events)
         wake_notify(rq->config);

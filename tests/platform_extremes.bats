@@ -162,6 +162,81 @@ sweep() {
     assert_messages 'wamid.slow in text received'
 }
 
+# Gives the user a thousand webhooks: the configured one, and paused ones.
+make_thousand_webhooks() {
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+        INSERT INTO webhook (id, user_id, kind, url, code, paused_at, created_at, updated_at)
+        SELECT 'whk_many' || n.i, w.user_id, 'event', w.url || n.i, w.code, 1, w.created_at + n.i, 1
+        FROM n, webhook w WHERE w.id NOT LIKE 'whk_many%'"
+}
+
+forget_thousand_webhooks() {
+    db "DELETE FROM delivery; DELETE FROM event; DELETE FROM webhook WHERE id LIKE 'whk_many%'"
+}
+
+# Posts the payload until it is answered 200, as the platform does, and sets `posts` to the number of
+# requests and `took` to the milliseconds of the longest one.
+post_until_stored() {
+    local began
+    took=0
+    for ((posts = 1; posts <= 50; posts++)); do
+        began=$(date +%s%3N)
+        measure
+        ((took > $(date +%s%3N) - began)) || took=$(($(date +%s%3N) - began))
+        [[ $status != 200 ]] || return 0
+        assert_error 503 INTERNAL_ERROR
+        assert_header Retry-After 1
+    done
+    fail_answer 'the payload was never stored'
+}
+
+# Every message is stored and has one event, in order, with a delivery to each webhook: assert_in_order COUNT
+assert_in_order() {
+    assert_equal "$(refusal_id)" ''
+    assert_equal "$(db "SELECT count(*), count(DISTINCT wamid) FROM message m JOIN line l ON l.id = m.line_id
+        WHERE l.phone_number_id = '$LINE'")" "$1|$1"
+    assert_equal "$(db "SELECT type, count(*) FROM event GROUP BY 1 ORDER BY 1" | xargs)" "lead.created|1 message.received|$1"
+    assert_equal "$(db "SELECT count(*), count(DISTINCT webhook_id), count(DISTINCT order_key) FROM delivery
+        WHERE state = 'pending'")" "$((($1 + 1) * 1000))|1000|1"
+    assert_equal "$(db "SELECT count(DISTINCT sequence), max(sequence) - min(sequence) + 1 FROM event")" \
+        "$(($1 + 1))|$(($1 + 1))"
+    # the wamids count up in the payload
+    db "SELECT json_extract(CAST(body AS TEXT), '\$.data.message.id') FROM event WHERE type = 'message.received' ORDER BY sequence" \
+        >"$BATS_TEST_TMPDIR/order"
+    gojq -r '.entry[].changes[].value.messages[]?.id' "$payload" | cmp - "$BATS_TEST_TMPDIR/order"
+}
+
+has_messages() {
+    [[ $(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'") != 0 ]]
+}
+
+@test "a batch is stored for a user with a thousand webhooks, whatever was interrupted meanwhile" {
+    local count=150 bytes process next posts took
+    only_on_sqlite 'json_extract'
+    [[ -z ${TEST_FULL-} ]] || count=1000
+    db "DELETE FROM delivery; DELETE FROM event"
+    make_thousand_webhooks
+    extreme typed_messages_of_one_contact $MOST_BYTES $count
+    # the first process dies between two parts, over direct; else its client leaves
+    { measure || true; } 3>&- &
+    process=$!
+    eventually has_messages
+    while next=$(children "$process" 2>/dev/null) && [[ ${next// /} ]]; do
+        process=${next%% *}
+    done
+    kill -KILL "$process" 2>/dev/null || true
+    wait || true
+    post_until_stored
+    assert_in_order $count
+    bytes=$(db 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size')
+    printf '# %d messages for 1,000 webhooks: %d requests, the longest %d ms; %d deliveries, %d bytes of database\n' \
+        $count "$posts" "$took" "$(db 'SELECT count(*) FROM delivery')" "$bytes" >&3
+    measure
+    assert_status 200
+    assert_in_order $count
+    forget_thousand_webhooks
+}
+
 @test "10,000 updates are stored, each once; 10,001 are kept as a refusal, and none of them is stored" {
     local before
     extreme typed_messages_of_one_contact $MOST_BYTES 10000

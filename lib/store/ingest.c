@@ -3,6 +3,7 @@
 
 #include "store/forward_entry.h"
 #include "store/update_lock.h"
+#include "store/webhook_match.h"
 
 const char *ingest_id(struct ingest *in, const char *prefix) {
     char *id = arena_alloc(in->arena, ID_SIZE);
@@ -128,10 +129,25 @@ static bool handle_all(struct ingest *in, const struct store_payload *payload) {
            usage_write(in->store, &in->usage);
 }
 
+/* The number of webhooks with which one event for each update has not too many deliveries. */
+static size_t most_webhooks_for(const struct store_payload *payload) {
+    const bool is_limited = payload->most_deliveries && payload->count > 1;
+    return is_limited ? payload->most_deliveries / payload->count : SIZE_MAX;
+}
+
+static size_t most_webhooks_of(const struct ingest *in) {
+    const struct webhook_list *lists = (const struct webhook_list *)(void *)in->webhooks.p;
+    size_t most = 0;
+    for (size_t i = 0; i < in->webhooks.n / sizeof *lists; i++)
+        most = lists[i].count > most ? lists[i].count : most;
+    return most;
+}
+
 enum store_result store_ingest(struct store *store, struct arena *arena,
                                struct store_payload *payload) {
     struct arena scratch;
     arena_init(&scratch, arena->cap, arena->exhausted);
+    bool has_many = false;
     payload->events = 0;
     while (sql_transact(store)) {
         struct ingest in = {.store = store,
@@ -139,6 +155,7 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
                             .arena = &scratch,
                             .webhooks = buffer_in(arena),
                             .now = payload->now,
+                            .most_webhooks = most_webhooks_for(payload),
                             .write = payload->write,
                             .usage = {.now = payload->now},
                             .foreign = {.now = payload->now}};
@@ -150,6 +167,8 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
             (payload->post && !forward_insert(store, &scratch, payload->post, &in.webhooks,
                                               payload->now, &in.events)))
             sql_abandon(store);
+        payload->webhooks = most_webhooks_of(&in);
+        has_many = in.has_many;
         user_number_write(store);
         thread_tally_collect(store, NULL);
         message_tally_collect(store, NULL);
@@ -157,5 +176,7 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
             payload->events = in.events;
     }
     arena_free(&scratch);
-    return sql_result(store);
+    const enum store_result result = sql_result(store);
+    return has_many ? sql_refuse(store, STORE_EXCESSIVE, "the events have too many deliveries")
+                    : result;
 }

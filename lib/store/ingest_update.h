@@ -27,6 +27,8 @@ struct ingest {
     int64_t now;
     event_writer *write;
     size_t events;
+    size_t most_webhooks; /* that a user with events may have; SIZE_MAX: any number */
+    bool has_many;        /* a user has more, and the transaction was abandoned */
     struct user_numbers numbers;
     struct usage_tally usage;
     struct foreign_tally foreign;

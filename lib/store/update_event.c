@@ -10,6 +10,9 @@ static bool deliver_event(struct ingest *in, struct store_event *event) {
     struct webhook_list webhooks;
     if (!webhook_match_once(in->store, &in->webhooks, event->user_id, &webhooks))
         return false;
+    in->has_many = in->has_many || webhooks.count > in->most_webhooks;
+    if (in->has_many)
+        return sql_abandon(in->store), false;
     for (size_t i = 0; i < webhooks.count; i++) {
         const struct webhook_match *webhook = &webhooks.list[i];
         if (!webhook_match_event(webhook, event->type, event->line_id))
