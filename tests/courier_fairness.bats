@@ -140,7 +140,7 @@ make_hosts() {
 
 # Makes a user whose further webhooks have the code of this one, which gets no event: code_for NAME
 code_for() {
-    db "DELETE FROM webhook WHERE user_id = '$(user_of "$1")'"
+    db "DELETE FROM event_turn; DELETE FROM webhook WHERE user_id = '$(user_of "$1")'"
     set_webhook "$1" "$A_URL/code"
     db "UPDATE webhook SET name = 'code' WHERE user_id = '$(user_of "$1")'"
 }
