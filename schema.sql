@@ -159,7 +159,8 @@ CREATE TRIGGER line_settings_delete AFTER DELETE ON line BEGIN
     UPDATE settings_version SET version = random(); END;
 
 -- A person that a business account has contact with, identified by phone, by business-scoped user id
--- (BSUID), or both (spec 2.3). The BSUID is stored byte for byte, the phone as digits only.
+-- (BSUID), or both (spec 2.3). The BSUID is stored byte for byte, the phone as digits only. A person
+-- known by a phone alone has neither once the phone belongs to another person.
 CREATE TABLE contact (
     id           TEXT PRIMARY KEY,                      -- con_...
     account_id   TEXT NOT NULL REFERENCES account (id),
@@ -172,8 +173,7 @@ CREATE TABLE contact (
     updated_at   INTEGER NOT NULL,
     UNIQUE (account_id, phone),
     UNIQUE (account_id, bsuid),
-    UNIQUE (account_id, id),
-    CHECK (phone IS NOT NULL OR bsuid IS NOT NULL OR parent_bsuid IS NOT NULL)
+    UNIQUE (account_id, id)
 ) STRICT;
 CREATE INDEX contact_parent ON contact (account_id, parent_bsuid) WHERE parent_bsuid IS NOT NULL;
 
@@ -198,6 +198,39 @@ CREATE TABLE contact_alias (
 ) STRICT;
 CREATE INDEX contact_alias_contact ON contact_alias (contact_id);
 
+-- When the platform showed a phone and a BSUID together, or one of them alone: the first and the
+-- last of its timestamps. The contacts follow from these rows and from identity_change, whatever the
+-- order in which they arrive (lib/store/grouping.h). Sends are not shown by the platform and have no
+-- row.
+CREATE TABLE contact_sign (
+    account_id   TEXT NOT NULL REFERENCES account (id),
+    phone        TEXT NOT NULL,                  -- '': none
+    bsuid        TEXT NOT NULL,                  -- '': none
+    since        INTEGER NOT NULL,               -- without a BSUID: the change of the phone's owner before, else 0
+    parent_bsuid TEXT CHECK (parent_bsuid <> ''),
+    contact_id   TEXT NOT NULL REFERENCES contact (id),
+    first_at     INTEGER NOT NULL,
+    last_at      INTEGER NOT NULL,
+    PRIMARY KEY (account_id, phone, bsuid, since)
+) STRICT;
+CREATE INDEX contact_sign_bsuid ON contact_sign (account_id, bsuid);
+CREATE INDEX contact_sign_parent ON contact_sign (account_id, parent_bsuid) WHERE parent_bsuid IS NOT NULL;
+CREATE INDEX contact_sign_contact ON contact_sign (contact_id);
+
+-- The changes of identity that the platform reported, with its timestamp. '' where it has none.
+CREATE TABLE identity_change (
+    account_id TEXT NOT NULL REFERENCES account (id),
+    at         INTEGER NOT NULL,
+    old_phone  TEXT NOT NULL,
+    old_bsuid  TEXT NOT NULL,
+    new_phone  TEXT NOT NULL,
+    new_bsuid  TEXT NOT NULL,
+    PRIMARY KEY (account_id, old_phone, old_bsuid, new_phone, new_bsuid, at)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX identity_change_old_bsuid ON identity_change (account_id, old_bsuid);
+CREATE INDEX identity_change_new_phone ON identity_change (account_id, new_phone);
+CREATE INDEX identity_change_new_bsuid ON identity_change (account_id, new_bsuid);
+
 -- The history of merges and identity changes (spec 6).
 CREATE TABLE contact_merge (
     id            TEXT PRIMARY KEY,                       -- mrg_...
@@ -219,6 +252,7 @@ CREATE TABLE contact_block (
     line_id    TEXT NOT NULL REFERENCES line (id),
     contact_id TEXT NOT NULL REFERENCES contact (id),
     created_at INTEGER NOT NULL,
+    identity   TEXT,             -- the BSUID or phone that was blocked; '': of both contacts of a merge
     PRIMARY KEY (line_id, contact_id)
 ) STRICT;
 CREATE INDEX contact_block_contact ON contact_block (contact_id);
@@ -247,7 +281,8 @@ CREATE INDEX thread_changed ON thread (user_id, changed);
 CREATE TABLE thread_alias (
     id        TEXT PRIMARY KEY,                             -- thr_... of the thread that is gone
     user_id   TEXT NOT NULL REFERENCES "user" (id),
-    thread_id TEXT NOT NULL REFERENCES thread (id)          -- the thread that remained
+    thread_id TEXT NOT NULL REFERENCES thread (id),         -- the thread that remained
+    contact_id TEXT                                         -- the contact of the thread that is gone
 ) STRICT;
 CREATE INDEX thread_alias_thread ON thread_alias (thread_id);
 
@@ -268,6 +303,8 @@ CREATE TABLE message (
     status_at     INTEGER NOT NULL,
     timestamp     INTEGER NOT NULL,   -- when it was sent, by the platform's clock if it is known
     context_wamid TEXT,               -- the message that it replies to
+    phone         TEXT,               -- of the contact, as the message arrived or was sent
+    bsuid         TEXT,               -- the same; both NULL: unknown
     body          BLOB NOT NULL,      -- in: the message object; out: the body sent; '': unknown
     error         BLOB,               -- the platform's `errors` of a failed message
     created_at    INTEGER NOT NULL,

@@ -344,10 +344,10 @@ flat() {
     local far=9000000000000 one="'con_00000000000000000000000005'" two="'con_00000000000000000000000006'"
     flat 'UPDATE delivery SET order_key = ?2 WHERE order_key = ?1' "$one" "$two"
     flat 'UPDATE message SET changed = ?3' "$one" "$two" 7
-    flat 'UPDATE thread_alias SET thread_id' "$one" "$two"
+    flat 'UPDATE thread_alias SET thread_id = (SELECT' "$one" "$two"
     flat 'UPDATE thread SET last_message_at' "$one" "$two"
     flat 'UPDATE thread SET changed = ?3 WHERE line_id' "'lin_fill'" "$one" 7
-    flat 'UPDATE contact_merge SET contact_id' "$one" "$two"
+    flat 'UPDATE contact_merge SET contact_id = ?2 WHERE contact_id' "$one" "$two"
     flat 'DELETE FROM contact WHERE id = ?1' "'con_none'" "$two"
     local webhooks
     webhooks=$(sqlite3 "$FILLED" "SELECT count(DISTINCT webhook_id) FROM delivery WHERE state = 'pending'")

@@ -223,8 +223,8 @@ A=15550100001 B=15550100002 C=15550100003
     make_user
     printf -v long '%4096s' ''
     long=${long// /é}
-    writes wamid.t1 "$A" 1780000000 "$markup$rtl" "$rtl$markup"
-    writes wamid.t2 "$A" 1780000001 "$long"
+    writes wamid.t1 "$A" 1779999998 "$markup$rtl" "$rtl$markup"
+    writes wamid.t2 "$A" 1779999999 "$long"
     take "$(payload "$(inbound wamid.t3 "$A" '' '"type":"text","text":{"body":"a\u0000b\/ 9007199254740993"}' \
         "$(card "$A" '' "\"profile\":{\"name\":$(jq -cn --arg n "$rtl$markup" '$n')}")")")"
     api GET "/v2/threads/$(thread_of "$A")/messages"

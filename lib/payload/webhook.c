@@ -103,10 +103,15 @@ static const char *message_key(struct walk *w, const char *wamid) {
     return arena_printf(w->arena, "message:%s:%s", w->phone_number_id, wamid);
 }
 
-/* Converts seconds, a number or a string of digits, to milliseconds. */
-static int64_t timestamp(struct walk *w, struct json seconds) {
+/* Converts seconds, a number or a string of digits, to milliseconds; 0: they are not reported. */
+static int64_t reported_time(struct json seconds) {
     int64_t t;
-    return json_integer(seconds, &t) && t > 0 && t < INT64_C(100000000000) ? t * 1000 : w->now;
+    return json_integer(seconds, &t) && t > 0 && t < INT64_C(100000000000) ? t * 1000 : 0;
+}
+
+static int64_t timestamp(struct walk *w, struct json seconds) {
+    const int64_t reported = reported_time(seconds);
+    return reported ? reported : w->now;
 }
 
 /* --- identities --- */
@@ -407,7 +412,8 @@ static void add_system(struct walk *w, struct json message, const char *wamid) {
     if (!read_identity_change(w, message, &update.identity)) {
         update.kind = UPDATE_OTHER;
         update.other = (struct update_other){
-            who_is(w, message, "from", "from_user_id", "from_parent_user_id")};
+            .who = who_is(w, message, "from", "from_user_id", "from_parent_user_id"),
+            .at = reported_time(json_get(message, "timestamp"))};
     }
     add(w, &update);
 }
@@ -573,6 +579,7 @@ static void add_automatic_event(struct walk *w, struct json element) {
 static void add_preference(struct walk *w, struct json element) {
     struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
     update.other.who = who_is(w, element, "wa_id", "user_id", "parent_user_id");
+    update.other.at = reported_time(json_get(element, "timestamp"));
     add(w, &update);
 }
 
@@ -584,6 +591,7 @@ static void add_state_sync(struct walk *w, struct json element) {
     set_id(w, &update.other.who, json_get(contact, "user_id"));
     set_parent(w, &update.other.who, json_get(contact, "parent_user_id"));
     set_profile(w, &update.other.who, contact);
+    update.other.at = reported_time(json_find(element, "metadata.timestamp"));
     add(w, &update);
 }
 

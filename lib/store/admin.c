@@ -236,8 +236,8 @@ static bool find_or_insert_contact(struct store *store, const char *account_id,
 
 enum store_result store_block_contact(struct store *store, struct store_block *block) {
     static struct statement add = {
-        .sql = "INSERT INTO contact_block (user_id, line_id, contact_id, created_at) "
-               "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (line_id, contact_id) DO NOTHING"};
+        .sql = "INSERT INTO contact_block (user_id, line_id, contact_id, created_at, identity) "
+               "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (line_id, contact_id) DO NOTHING"};
     const struct store_block given = *block;
     struct owner owner;
     bool found = false;
@@ -246,7 +246,7 @@ enum store_result store_block_contact(struct store *store, struct store_block *b
         found = find_owner(store, block, &owner);
         if (found && find_or_insert_contact(store, owner.account_id, block) &&
             sql_run(store, &add, TEXT(owner.user_id), TEXT(owner.line_id), TEXT(block->contact_id),
-                    INTEGER(block->now)) &&
+                    INTEGER(block->now), TEXT(block->bsuid ? block->bsuid : block->phone)) &&
             sql_changes(store))
             change_thread_of(store, owner.user_id, owner.line_id, block->contact_id);
     }

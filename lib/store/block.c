@@ -60,8 +60,9 @@ static enum store_result write_blocks(struct store *store, struct arena *arena,
 enum store_result store_block(struct store *store, struct arena *arena,
                               struct store_owner_block *block) {
     static struct statement s = {
-        .sql = "INSERT INTO contact_block (line_id, contact_id, user_id, created_at) "
-               "SELECT l.id, ?1, ?4, ?5 FROM line l WHERE l.account_id = ?2 "
+        .sql = "INSERT INTO contact_block (line_id, contact_id, user_id, created_at, identity) "
+               "SELECT l.id, ?1, ?4, ?5, (SELECT coalesce(c.bsuid, c.phone) FROM contact c "
+               "  WHERE c.id = ?1) FROM line l WHERE l.account_id = ?2 "
                "AND (l.phone_number_id = ?3 OR ?3 IS NULL) "
                "ON CONFLICT (line_id, contact_id) DO NOTHING"};
     return write_blocks(store, arena, block, &s, 5);

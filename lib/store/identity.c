@@ -1,257 +1,204 @@
 #include "store/identity.h"
 
-#include "store/person.h"
+#include "store/change.h"
+#include "store/contact_term.h"
+#include "store/regroup.h"
 
-static const char number_change[] = "number_change";
-
-/* --- whether a phone still belongs to the contact that it leads to --- */
-
-/* Finds when the contact changed from this phone to another one; `*at` is 0 if it did not. */
-static bool find_left_at(struct person *p, const struct contact *contact, const char *phone,
-                         int64_t *at) {
-    static struct statement s = {.sql = "SELECT created_at FROM contact_merge "
-                                        "WHERE contact_id = ?1 AND phone = ?2 AND reason = ?3 "
-                                        "ORDER BY created_at DESC LIMIT 1"};
-    *at = 0;
-    sql_start(p->store, &s, TEXT(contact->id), TEXT(phone), TEXT(number_change));
-    if (sql_row(p->store, &s)) {
-        *at = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return !sql_failed(p->store);
+static const char *or_none(const char *text) {
+    return text ? text : "";
 }
 
-/* Whether the contact's BSUID belongs to its former number. A number change without a BSUID leaves
- * the old one in place, although a new number has a new BSUID. */
-static bool has_old_bsuid(struct person *p, const struct contact *contact, bool *is_old) {
+static struct regroup start(const struct occasion *o, const char *reason) {
+    return (struct regroup){
+        .merge = {.store = o->store,
+                  .arena = o->arena,
+                  .account_id = o->account_id,
+                  .now = o->now,
+                  .reason = reason},
+        .signs = {.store = o->store, .arena = o->arena, .account_id = o->account_id},
+        .new_id = o->new_id,
+        .own = NO_SIGN,
+        .at = o->at};
+}
+
+/* --- a person whose identities are known --- */
+
+/* A sign that is stored, and its contact. */
+struct known {
+    struct sign sign;
+    struct contact contact;
+};
+
+/* Reads the sign with these identities; known->contact.id is NULL if there is none. */
+static bool read_known(const struct occasion *o, const struct store_identity *who,
+                       struct known *known) {
     static struct statement s = {
-        .sql = "SELECT bsuid FROM contact_merge WHERE contact_id = ?1 AND merged_id IS NULL "
-               "AND reason = ?2 ORDER BY created_at DESC, id DESC LIMIT 1"};
-    sql_start(p->store, &s, TEXT(contact->id), TEXT(number_change));
-    if ((*is_old = sql_row(p->store, &s))) {
-        *is_old = is_set_and_equal(column_text(&s, 0, p->arena), contact->bsuid);
-        sql_stop(&s);
-    }
-    return !sql_failed(p->store);
-}
-
-/* Whether the contact that the phone leads to can be the person with this BSUID. If not, the phone
- * has been recycled. */
-static bool check_phone(struct person *p, const struct found *found,
-                        const struct store_identity *who, bool *is_of_person) {
-    const struct contact *c = &found->contact;
-    int64_t left_at;
-    *is_of_person = c->id && (!who->bsuid || is_set_and_equal(c->bsuid, who->bsuid) ||
-                              is_set_and_equal(c->parent_bsuid, who->parent_bsuid) ||
-                              (!c->bsuid && !found->is_former));
-    if (!c->id || *is_of_person)
-        return true;
-    if (c->bsuid)
-        return found->is_former || has_old_bsuid(p, c, is_of_person);
-    if (!find_left_at(p, c, who->phone, &left_at))
-        return false;
-    *is_of_person = !left_at;
+        .sql = "SELECT c.id, c.phone, c.bsuid, c.parent_bsuid, c.username, c.name, c.created_at, "
+               "s.first_at, s.last_at, s.parent_bsuid, s.since FROM contact_sign s JOIN contact c "
+               "ON c.id = s.contact_id WHERE s.account_id = ?1 AND s.phone = ?2 AND s.bsuid = ?3 "
+               "ORDER BY s.since DESC LIMIT 1"};
+    *known =
+        (struct known){.sign = {.phone = or_none(who->phone),
+                                .bsuid = or_none(who->bsuid ? who->bsuid : who->parent_bsuid)}};
+    sql_start(o->store, &s, TEXT(o->account_id), TEXT(known->sign.phone), TEXT(known->sign.bsuid));
+    if (!sql_row(o->store, &s))
+        return !sql_failed(o->store);
+    known->contact = contact_of_row(&s, o->arena);
+    known->sign.first_at = column_integer(&s, 7);
+    known->sign.last_at = column_integer(&s, 8);
+    known->sign.parent = column_text(&s, 9, o->arena);
+    known->sign.since = column_integer(&s, 10);
+    sql_stop(&s);
     return true;
 }
 
-/* The contacts that the identities of one person in a payload lead to. Another transaction could
- * merge them or change their identities: they are locked. */
-struct match {
-    struct found by_bsuid, by_parent, by_phone;
-    bool is_phone_of_person; /* the contact of the phone is this person */
-};
-
-enum { BY_BSUID, BY_PARENT, BY_PHONE, IDENTITIES };
-
-static bool read_match(struct person *p, const struct store_identity *who,
-                       const struct found found[IDENTITIES], struct match *m) {
-    m->by_bsuid = found[BY_BSUID];
-    m->by_parent = found[BY_PARENT];
-    m->by_phone = found[BY_PHONE];
-    return check_phone(p, &m->by_phone, who, &m->is_phone_of_person);
+/* Whether the payload adds nothing to what is known but a later time. */
+static bool is_usual(const struct occasion *o, const struct store_identity *who,
+                     const struct known *known) {
+    const struct contact *c = &known->contact;
+    if (!c->id || o->at < known->sign.first_at)
+        return false;
+    if (who->bsuid && who->parent_bsuid && !is_set_and_equal(known->sign.parent, who->parent_bsuid))
+        return false;
+    if (!*known->sign.bsuid)
+        return !c->bsuid && is_set_and_equal(c->phone, who->phone) &&
+               known->sign.since <= position_of(known->sign.first_at);
+    return o->at <= known->sign.last_at ||
+           (is_set_and_equal(c->bsuid, known->sign.bsuid) &&
+            (!who->phone || is_set_and_equal(c->phone, who->phone)));
 }
 
-static bool match(struct person *p, const struct store_identity *who, struct match *m) {
-    const char *const identities[IDENTITIES] = {who->bsuid, who->parent_bsuid, who->phone};
-    struct found found[IDENTITIES];
-    return person_find(p, identities, IDENTITIES, found) && read_match(p, who, found, m);
+/* Sets the username and the name. */
+static bool update_profile(const struct occasion *o, const struct store_identity *who,
+                           struct contact *c) {
+    static struct statement s = {.sql = "UPDATE contact SET username = ?2, name = ?3, "
+                                        "updated_at = ?4 WHERE id = ?1"};
+    const struct contact was = *c;
+    c->username = who->username ? who->username : c->username;
+    c->name = who->name ? who->name : c->name;
+    if (is_equal_or_both_null(was.username, c->username) &&
+        is_equal_or_both_null(was.name, c->name))
+        return true;
+    return sql_run_later(o->store, &s, TEXT(c->id), TEXT(c->username), TEXT(c->name),
+                         INTEGER(o->now)) &&
+           contact_term_replace(o->store, o->account_id, c) &&
+           change_contact(o->store, o->arena, c->id);
 }
 
-/* The same for two persons, whose contacts are locked together. */
-static bool match_both(struct person *p, const struct store_identity *before,
-                       const struct store_identity *after, struct match *from, struct match *to) {
-    const char *const identities[2 * IDENTITIES] = {before->bsuid,       before->parent_bsuid,
-                                                    before->phone,       after->bsuid,
-                                                    after->parent_bsuid, after->phone};
-    struct found found[2 * IDENTITIES];
-    return person_find(p, identities, 2 * IDENTITIES, found) &&
-           read_match(p, before, found, from) && read_match(p, after, found + IDENTITIES, to);
+/* Handles a payload that adds nothing to what is known. Another transaction may change the contact
+ * before it is locked: then it is read again. *is_done: it is such a payload. */
+static bool try_usual(const struct occasion *o, const struct store_identity *who,
+                      struct contact *contact, bool *is_done) {
+    struct known known;
+    const char *locked = NULL;
+    *is_done = false;
+    for (;;) {
+        if (!read_known(o, who, &known))
+            return false;
+        if (!is_usual(o, who, &known))
+            return true;
+        if (sql_is_only_writer(o->store) || is_set_and_equal(locked, known.contact.id))
+            break;
+        locked = known.contact.id;
+        contact_lock(o->store, o->account_id, locked);
+    }
+    *is_done = true;
+    *contact = known.contact;
+    if (o->at < known.sign.last_at)
+        return true;
+    return (o->at == known.sign.last_at ||
+            sign_extend(o->store, o->account_id, &known.sign, o->at)) &&
+           update_profile(o, who, contact);
 }
 
-/* The contact found by the strongest identity; its id is NULL when none was found. */
-static const struct found *best_of(const struct match *m) {
-    static const struct found none;
-    return m->by_bsuid.contact.id    ? &m->by_bsuid
-           : m->by_parent.contact.id ? &m->by_parent
-           : m->is_phone_of_person   ? &m->by_phone
-                                     : &none;
+/* --- all others --- */
+
+/* Whether one of the signs of the payload's person has a contact. */
+static bool has_contact(struct regroup *r) {
+    struct grouping *g = &r->signs.grouping;
+    grouping_make(g);
+    for (size_t i = 0; i < g->sign_count; i++)
+        if (g->signs[i].group == g->signs[r->own].group && g->signs[i].contact_id)
+            return true;
+    return false;
 }
 
-/* The current phone and BSUID of the contacts found. */
-static const char *phone_of(const struct match *m) {
-    return first_of(first_of(m->by_bsuid.contact.phone, m->by_parent.contact.phone),
-                    m->is_phone_of_person ? m->by_phone.contact.phone : NULL);
-}
-
-static const char *bsuid_of(const struct match *m) {
-    return first_of(first_of(m->by_bsuid.contact.bsuid, m->by_parent.contact.bsuid),
-                    m->is_phone_of_person ? m->by_phone.contact.bsuid : NULL);
-}
-
-static bool include_all(struct person *p, const struct match *m) {
-    return person_include(p, &m->by_bsuid.contact) && person_include(p, &m->by_parent.contact) &&
-           (!m->is_phone_of_person || person_include(p, &m->by_phone.contact));
-}
-
-/* Inserts a contact for a person who has none. */
-static bool insert_contact(struct person *p, const char *new_id, const struct store_identity *who,
-                           struct match *m) {
-    bool is_recycled = m->by_phone.contact.id && !m->is_phone_of_person;
-    return (!is_recycled || person_clear_phone(p, &m->by_phone.contact, who->phone)) &&
-           person_insert(p, new_id, who);
-}
-
-/* --- identities in the payload of a message or a status --- */
-
-/* The person's phone after a message from who->phone. */
-static const char *phone_after_message(const struct store_identity *who, const struct match *m,
-                                       bool is_late) {
-    bool is_known = m->is_phone_of_person && !m->by_phone.is_former;
-    bool is_alias = m->is_phone_of_person && m->by_phone.is_former; /* or a former phone */
-    bool is_of_other = m->by_phone.contact.id && !m->is_phone_of_person;
-    if (!who->phone || (is_late && is_of_other))
-        return phone_of(m);
-    if (is_alias || (is_late && !is_known))
-        return first_of(phone_of(m), who->phone);
-    return is_late ? first_of(m->by_bsuid.contact.phone, who->phone) : who->phone;
-}
-
-/* The person's identities after a message. A former BSUID shows that the message is late: then the
- * contact keeps its current identities. */
-static struct store_identity after_message(const struct store_identity *who,
-                                           const struct match *m) {
-    const struct contact *known = &m->by_bsuid.contact;
-    bool is_late = known->id && m->by_bsuid.is_former;
-    struct store_identity after = *who;
-    after.phone = phone_after_message(who, m, is_late);
-    after.bsuid = is_late ? first_of(known->bsuid, who->bsuid) : first_of(who->bsuid, bsuid_of(m));
-    if (!is_late)
-        return after;
-    after.parent_bsuid = first_of(known->parent_bsuid, who->parent_bsuid);
-    after.username = first_of(known->username, who->username);
-    after.name = first_of(known->name, who->name);
-    return after;
-}
-
-bool identity_resolve(struct store *store, struct arena *arena, const char *account_id,
-                      const struct store_identity *who, const char *new_id, int64_t now,
+bool identity_resolve(const struct occasion *o, const struct store_identity *who,
                       struct contact *contact) {
-    struct person p = {.store = store,
-                       .arena = arena,
-                       .account_id = account_id,
-                       .now = now,
-                       .reason = "same_payload"};
-    struct match m;
-    bool is_changed;
+    const char *const names[] = {who->phone, who->bsuid, who->parent_bsuid};
+    struct regroup r = start(o, "same_payload");
+    bool is_done;
     *contact = (struct contact){0};
     if (!who->phone && !who->bsuid && !who->parent_bsuid)
         return true;
-    if (!match(&p, who, &m) || !include_all(&p, &m))
+    if (!try_usual(o, who, contact, &is_done) || is_done)
+        return is_done;
+    *contact = (struct contact){0};
+    if (!signs_read(&r.signs, names, 3))
         return false;
-    struct contact was = p.contact;
-    if (!was.id && !new_id)
-        return true;
-    if (!was.id && !insert_contact(&p, new_id, who, &m))
-        return false;
-    struct store_identity after = after_message(who, &m);
-    person_add_identities(&p, who);
-    if (!person_update(&p, &after, &is_changed))
-        return false;
-    *contact = p.contact;
-    bool has_new_bsuid = was.bsuid && !is_set_and_equal(was.bsuid, contact->bsuid);
-    return !has_new_bsuid || person_insert_change(&p, &was);
+    signs_show(&r.signs, who, o->at, true, &r.own);
+    r.who = who;
+    return (!o->new_id && !has_contact(&r)) || regroup_apply(&r, contact);
 }
 
-/* --- identity changes that the platform reports --- */
-
-/* Whether the contact had the identities of `to` before its current ones: then the two changes
- * arrived in the wrong order. Not so when its current identity is in `from`: then the person
- * changed back. */
-static bool is_past(const struct match *from, const struct match *to) {
-    const struct found *was = best_of(from), *is = best_of(to);
-    bool is_back = is_set_and_equal(was->contact.id, is->contact.id) && !was->is_former;
-    return is->contact.id && is->is_former && !is_back;
-}
-
-static struct store_identity after_change(const struct store_identity *after,
-                                          const struct match *from, const struct match *to) {
-    struct store_identity who = *after;
-    if (is_past(from, to)) {
-        const struct contact *is = &best_of(to)->contact;
-        who.phone = is->phone;
-        who.bsuid = is->bsuid;
-        who.parent_bsuid = is->parent_bsuid;
+/* Whether a payload with the phone alone showed the sign: a message, or a change of the phone's
+ * owner at its beginning or end. */
+static bool has_payload(const struct regroup *r, const struct sign *s, bool *has) {
+    const struct grouping *g = &r->signs.grouping;
+    const struct contact *contacts = (const struct contact *)(const void *)r->signs.contacts.p;
+    const struct message_filter filter = {.phone = s->phone,
+                                          .begin = s->since,
+                                          .end = grouping_boundary_after(g, s->phone, s->since)};
+    *has = false;
+    for (size_t i = 0; !*has && i < g->change_count; i++) {
+        const struct change_sign *c = &g->changes[i];
+        *has = (strcmp(c->new_phone, s->phone) == 0 && position_of(c->at) == filter.begin) ||
+               (strcmp(c->old_phone, s->phone) == 0 && position_of(c->at) + 1 == filter.end);
     }
-    who.phone = first_of(who.phone, first_of(phone_of(to), phone_of(from)));
-    who.bsuid = first_of(who.bsuid, first_of(bsuid_of(to), bsuid_of(from)));
-    return who;
-}
-
-/* A number change without a BSUID may lead to a phone that belonged to another person: to a contact
- * that had another BSUID when the change happened, or that had left the phone by then. */
-static bool detect_recycling(struct person *p, const struct identity_change *change,
-                             const struct match *from, struct match *to) {
-    const struct contact *was = &best_of(from)->contact, *is = &to->by_phone.contact;
-    int64_t left_at = 0;
-    if (change->after->bsuid || change->after->parent_bsuid || !is->id ||
-        is_set_and_equal(was->id, is->id))
-        return true;
-    if (to->by_phone.is_former && !find_left_at(p, is, change->after->phone, &left_at))
-        return false;
-    if ((left_at && left_at < change->at) ||
-        (was->bsuid && is->bsuid && is->created_at < change->at))
-        to->is_phone_of_person = false;
+    for (size_t i = 0; !*has && i < r->signs.contacts.n / sizeof *contacts; i++)
+        if (!message_exists(&r->merge, contacts[i].id, &filter, has))
+            return false;
     return true;
 }
 
-/* The person's identities before the change: those that are stored, else those in the payload. */
-static struct contact known_before(const struct store_identity *before, const struct match *from) {
-    const struct contact *was = &best_of(from)->contact;
-    return (struct contact){.phone = first_of(phone_of(from), before->phone),
-                            .bsuid = first_of(bsuid_of(from), before->bsuid),
-                            .parent_bsuid = first_of(was->parent_bsuid, before->parent_bsuid)};
+/* Drops the signs that arose when one was divided, and that no payload has shown. */
+static bool drop_signs_without_payload(struct regroup *r) {
+    for (size_t i = 0; i < r->signs.grouping.sign_count; i++) {
+        struct sign *s = &r->signs.grouping.signs[i];
+        bool has = true;
+        if (s->is_divided && !has_payload(r, s, &has))
+            return false;
+        s->is_gone = s->is_gone || !has;
+        s->is_changed = s->is_changed || !has;
+    }
+    return true;
 }
 
-bool identity_change(struct store *store, struct arena *arena, const char *account_id,
-                     const struct identity_change *change, const char *new_id, int64_t now) {
-    struct person p = {.store = store,
-                       .arena = arena,
-                       .account_id = account_id,
-                       .now = now,
-                       .reason = change->reason};
-    struct match from, to;
-    bool is_changed;
-    if (!match_both(&p, change->before, change->after, &from, &to) ||
-        !detect_recycling(&p, change, &from, &to))
-        return false;
-    struct store_identity who = after_change(change->after, &from, &to);
-    struct contact was = known_before(change->before, &from);
-    if (!who.phone && !who.bsuid && !who.parent_bsuid)
+bool identity_change(const struct occasion *o, const struct store_identity *before,
+                     const struct store_identity *after, const char *reason) {
+    const char *const names[] = {before->phone, before->bsuid, before->parent_bsuid,
+                                 after->phone,  after->bsuid,  after->parent_bsuid};
+    struct regroup r = start(o, reason);
+    struct contact contact;
+    const struct change_sign change = {
+        .at = o->at,
+        .old_phone = or_none(before->phone),
+        .old_bsuid = or_none(before->bsuid ? before->bsuid : before->parent_bsuid),
+        .new_phone = or_none(after->phone),
+        .new_bsuid = or_none(after->bsuid ? after->bsuid : after->parent_bsuid),
+        .is_new = true};
+    size_t old;
+    bool is_known;
+    if (!*change.new_phone && !*change.new_bsuid)
         return true;
-    if (!include_all(&p, &from) || !include_all(&p, &to) ||
-        (!p.contact.id && !insert_contact(&p, new_id, &who, &to)))
+    if (!signs_read(&r.signs, names, sizeof names / sizeof *names))
         return false;
-    person_add_identities(&p, change->before);
-    person_add_identities(&p, change->after);
-    return person_update(&p, &who, &is_changed) && (!is_changed || person_insert_change(&p, &was));
+    signs_add_change(&r.signs, &change, &is_known);
+    if (is_known)
+        return true;
+    signs_show(&r.signs, before, o->at, false, &old);
+    signs_show(&r.signs, after, o->at, true, &r.own);
+    r.who = after;
+    r.before = before;
+    return drop_signs_without_payload(&r) && regroup_apply(&r, &contact);
 }

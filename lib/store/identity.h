@@ -1,9 +1,9 @@
 /* Internal to the store: finding, completing and merging contacts (spec 2.3, 6). Every call runs in
  * the open transaction and returns false on failure.
  *
- * A contact has at most one phone, one BSUID and one parent BSUID. Its former identities and other
- * spellings are aliases. An alias leads to its contact, but never becomes its current identity
- * again, so that the order in which payloads arrive does not matter.
+ * What the platform shows of a person is kept with the platform's timestamps (grouping.h). The
+ * contacts follow from it, whatever the order of arrival: a late payload is of the person who had
+ * its phone then, and takes nothing from the present owner.
  */
 #ifndef SWITCHBOARD_STORE_IDENTITY_H
 #define SWITCHBOARD_STORE_IDENTITY_H
@@ -11,26 +11,27 @@
 #include "store/contact.h"
 #include "store/store_identity.h"
 
-/* Finds the account's contact with the identities of `who`, adds the identities that it lacks, and
- * merges contacts when one payload carries identities of several. Inserts a contact with the id
- * `new_id` when none is found; `new_id` NULL: inserts none. A phone that arrives with another BSUID
- * has been recycled: the phone moves to the other contact, the two contacts are not merged.
- * contact->id is NULL when no contact was found or inserted. */
-bool identity_resolve(struct store *store, struct arena *arena, const char *account_id,
-                      const struct store_identity *who, const char *new_id, int64_t now,
-                      struct contact *contact);
-
-/* The platform reports that `before` changed to `after`. */
-struct identity_change {
-    const struct store_identity *before, *after;
-    const char *reason; /* user_id_update, number_change */
-    int64_t at;         /* when the change happened, ms */
+/* An occasion on which the platform showed a person. */
+struct occasion {
+    struct store *store;
+    struct arena *arena;
+    const char *account_id;
+    int64_t at;         /* the platform's timestamp, ms */
+    int64_t now;        /* the gateway's clock: for ids and rows */
+    const char *new_id; /* of a contact if there is none; NULL: none is inserted */
 };
 
-/* Merges the contacts with the identities of `before` and of `after`. The contact gets the
- * identities of `after`, unless a later change is known already. When there is no such contact,
- * inserts one with the id `new_id`, because messages from before the change may arrive later. */
-bool identity_change(struct store *store, struct arena *arena, const char *account_id,
-                     const struct identity_change *change, const char *new_id, int64_t now);
+/* Finds the account's contact with the identities of `who`, adds the identities that it lacks, and
+ * merges or divides contacts where the payload shows that they are one person or two. A contact
+ * that had the phone before keeps it if it was shown with it later. contact->id is NULL when no
+ * contact was found or inserted. */
+bool identity_resolve(const struct occasion *occasion, const struct store_identity *who,
+                      struct contact *contact);
+
+/* The platform reports that `before` changed to `after`. `reason`: user_id_update, number_change.
+ * When there is no contact with one of the identities, inserts one, because messages from before
+ * the change may arrive later. */
+bool identity_change(const struct occasion *occasion, const struct store_identity *before,
+                     const struct store_identity *after, const char *reason);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "store/event.h"
 #include "store/foreign_waba.h"
+#include "store/identity.h"
 #include "store/message_tally.h"
 #include "store/store_update.h"
 #include "store/thread_tally.h"
@@ -42,6 +43,9 @@ struct ingest {
 
 /* Returns a new id, in `in->arena`. */
 const char *ingest_id(struct ingest *in, const char *prefix);
+
+/* The occasion of an update of the platform with this timestamp. */
+struct occasion ingest_occasion(struct ingest *in, int64_t at, const char *new_id);
 
 /* Counts a message of the update's line. */
 bool ingest_count(struct ingest *in, enum usage_measure measure);

@@ -25,6 +25,11 @@ static bool touch_contact(struct store *store, const struct store_send *send, co
     return false;
 }
 
+/* The recipient's phone as the platform writes it; NULL: it was sent to a BSUID. */
+static const char *phone_of(const struct store_send *send) {
+    return !send->phone ? NULL : send->wa_id ? send->wa_id : send->phone;
+}
+
 /* Finds the recipient's contact by the platform's phone or by the caller's, or inserts it. The
  * platform may normalize a phone (Brazil, Mexico): then both spellings lead to the contact. */
 static bool find_or_insert_contact(struct store *store, const struct store_send *send,
@@ -32,7 +37,7 @@ static bool find_or_insert_contact(struct store *store, const struct store_send 
     static struct statement insert = {
         .sql = "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?5)"};
-    const char *phone = !send->phone ? NULL : send->wa_id ? send->wa_id : send->phone;
+    const char *phone = phone_of(send);
     const char *identity = phone ? phone : send->bsuid;
     const bool is_known =
         touch_contact(store, send, identity, id) ||
@@ -111,12 +116,16 @@ static bool insert_message(struct store *store, const struct store_send *send,
     static struct statement s = {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
-            "status_at, timestamp, context_wamid, body, created_at, user_id, changed) "
-            "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9, ?10)"};
+            "status_at, timestamp, context_wamid, body, created_at, user_id, changed, phone, "
+            "bsuid) "
+            "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9, ?10, "
+            "?11, "
+            "?12)"};
     return sql_run_later(store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
                          TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),
                          TEXT(send->context_wamid), BLOB(send->body), TEXT(send->user_id),
-                         INTEGER(thread->change));
+                         INTEGER(thread->change), TEXT(phone_of(send)),
+                         TEXT(phone_of(send) ? NULL : send->bsuid));
 }
 
 /* Completes a message that is known from its status only. */

@@ -27,13 +27,15 @@ bool message_row_insert(struct ingest *in, const struct message_row *row) {
     static struct statement s = {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
-            "status_at, timestamp, context_wamid, body, created_at, user_id, changed) "
-            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14)"};
+            "status_at, timestamp, context_wamid, body, created_at, user_id, changed, phone, "
+            "bsuid) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"};
     const struct update_message *message = row->message;
-    return sql_run_later(in->store, &s, TEXT(row->id), TEXT(row->thread_id),
-                         TEXT(in->owner.line_id), TEXT(message->wamid),
-                         TEXT(message->is_outgoing ? "out" : "in"), TEXT(row->source),
-                         TEXT(message->type), TEXT(row->status), INTEGER(message->timestamp),
-                         TEXT(message->context_wamid), BLOB(row->body), INTEGER(in->now),
-                         TEXT(in->owner.user_id), INTEGER(row->change));
+    const struct store_identity *who = &message->who;
+    return sql_run_later(
+        in->store, &s, TEXT(row->id), TEXT(row->thread_id), TEXT(in->owner.line_id),
+        TEXT(message->wamid), TEXT(message->is_outgoing ? "out" : "in"), TEXT(row->source),
+        TEXT(message->type), TEXT(row->status), INTEGER(message->timestamp),
+        TEXT(message->context_wamid), BLOB(row->body), INTEGER(in->now), TEXT(in->owner.user_id),
+        INTEGER(row->change), TEXT(who->phone), TEXT(who->bsuid ? who->bsuid : who->parent_bsuid));
 }

@@ -73,6 +73,7 @@ struct update_flow {
 
 struct update_other {
     struct store_identity who; /* a person's identities, which belong together */
+    int64_t at;                /* when, ms; 0: the platform does not report it */
 };
 
 struct store_update {

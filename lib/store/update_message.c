@@ -67,6 +67,7 @@ static bool raise_unread(struct ingest *in, const char *thread_id) {
 /* Handles an update for a message that is stored already: usually a duplicate. */
 static bool handle_known(struct ingest *in, struct store_update *update,
                          struct stored_message *known) {
+    const struct occasion occasion = ingest_occasion(in, update->message.timestamp, NULL);
     struct contact contact;
     bool is_late = update->kind == UPDATE_MESSAGE && known->is_history;
     if (!complete_message(in, update, known))
@@ -78,8 +79,7 @@ static bool handle_known(struct ingest *in, struct store_update *update,
     if (!is_late)
         return true;
     return ingest_count(in, USAGE_IN) &&
-           identity_resolve(in->store, in->arena, in->owner.account_id, &update->message.who, NULL,
-                            in->now, &contact) &&
+           identity_resolve(&occasion, &update->message.who, &contact) &&
            stored_message_find(in, update->message.wamid, known) &&
            contact_read(in->store, in->arena, known->contact_id, &contact) &&
            (!is_unread(update) || raise_unread(in, known->thread_id)) &&
@@ -105,8 +105,8 @@ bool ingest_message(struct ingest *in, struct store_update *update) {
         return false;
     if (known.id[0])
         return handle_known(in, update, &known);
-    if (!identity_resolve(in->store, in->arena, in->owner.account_id, &message->who,
-                          ingest_id(in, "con_"), in->now, &contact))
+    const struct occasion occasion = ingest_occasion(in, message->timestamp, ingest_id(in, "con_"));
+    if (!identity_resolve(&occasion, &message->who, &contact))
         return false;
     if (!contact.id)
         return ingest_insert_raw(in, update, OUTCOME_NO_CONTACT);

@@ -25,27 +25,26 @@ bool ingest_insert_raw(struct ingest *in, struct store_update *update, enum stor
 }
 
 /* Stores the update. A preference may be the first update that has a person's phone and BSUID
- * together: then the contact gets both. Inserts no contact. */
+ * together: then the contact gets both. Inserts no contact. One without a timestamp shows nothing.
+ */
 bool ingest_other(struct ingest *in, struct store_update *update) {
     struct contact contact;
     if (!ingest_insert_raw(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
     const struct store_identity *who = &update->other.who;
-    if (!who->phone || !who->bsuid)
+    if (!who->phone || !who->bsuid || !update->other.at)
         return true;
-    return identity_resolve(in->store, in->arena, in->owner.account_id, who, NULL, in->now,
-                            &contact);
+    const struct occasion occasion = ingest_occasion(in, update->other.at, NULL);
+    return identity_resolve(&occasion, who, &contact);
 }
 
 bool ingest_identity(struct ingest *in, struct store_update *update) {
-    struct identity_change change = {.before = &update->identity.before,
-                                     .after = &update->identity.after,
-                                     .reason = update->identity.reason,
-                                     .at = update->identity.at};
     if (!ingest_insert_raw(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    return identity_change(in->store, in->arena, in->owner.account_id, &change,
-                           ingest_id(in, "con_"), in->now);
+    const struct occasion occasion =
+        ingest_occasion(in, update->identity.at, ingest_id(in, "con_"));
+    return identity_change(&occasion, &update->identity.before, &update->identity.after,
+                           update->identity.reason);
 }
 
 bool ingest_lead(struct ingest *in, struct store_update *update) {

@@ -80,7 +80,8 @@ static bool insert_status(struct ingest *in, struct store_update *update, const 
  * raise_status sets its status. */
 static bool insert_missing_message(struct ingest *in, const struct update_status *status,
                                    const struct contact *contact, struct stored_message *made) {
-    const struct update_message message = {.wamid = status->wamid,
+    const struct update_message message = {.who = status->who,
+                                           .wamid = status->wamid,
                                            .type = "unknown",
                                            .timestamp = status->timestamp,
                                            .is_outgoing = true};
@@ -121,8 +122,8 @@ static bool resolve_recipient(struct ingest *in, const struct update_status *sta
     const char *made_id = own->id && !status->is_participant ? NULL : ingest_id(in, "con_");
     if (own->id && !status->is_participant)
         add_known_identities(&who, own);
-    if (!identity_resolve(in->store, in->arena, in->owner.account_id, &who, made_id, in->now,
-                          contact))
+    const struct occasion occasion = ingest_occasion(in, status->timestamp, made_id);
+    if (!identity_resolve(&occasion, &who, contact))
         return false;
     if (!contact->id)
         *contact = *own;

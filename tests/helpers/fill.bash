@@ -78,8 +78,12 @@ UPDATE contact_term SET term = printf('1777%09d', CAST(substr(contact_id, 5) AS 
 UPDATE thread SET unread = 1 WHERE rowid % 10 = 1;
 UPDATE thread SET changed = rowid WHERE rowid % 100 = 1;
 UPDATE user SET change_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owner);
-INSERT INTO thread_alias SELECT 'thr_gone' || i, user_id, 'thr_' || suffix FROM row WHERE i <= $share;
+INSERT INTO thread_alias (id, user_id, thread_id) SELECT 'thr_gone' || i, user_id, 'thr_' || suffix FROM row WHERE i <= $share;
 INSERT INTO contact_alias SELECT account_id, printf('1666%09d', i), 'con_' || suffix, 1 FROM row WHERE i <= $share;
+INSERT INTO contact_sign (account_id, phone, bsuid, since, contact_id, first_at, last_at)
+    SELECT account_id, printf('1777%09d', i), '', 0, 'con_' || suffix, 1, 1 FROM row WHERE i <= $size;
+INSERT INTO identity_change (account_id, at, old_phone, old_bsuid, new_phone, new_bsuid)
+    SELECT account_id, 1, printf('1666%09d', i), '', printf('1777%09d', i), '' FROM row WHERE i <= $share;
 INSERT INTO contact_merge (id, account_id, contact_id, merged_id, reason, created_at)
     SELECT 'mrg_' || suffix, account_id, 'con_' || suffix, 'con_gone' || i, 'same_payload', 1 FROM row WHERE i <= $share;
 INSERT INTO contact_block (user_id, line_id, contact_id, created_at)

@@ -7,16 +7,17 @@ enum { MOST_EVENTS = 7, MOST_PEOPLE = 2 };
 /* Elements of `changes`; @ is replaced by the line. */
 #define VALUE(FIELD, VALUE)                                                                        \
     "{\"field\":\"" FIELD "\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"}," VALUE "}}"
-#define MESSAGE(ID, CONTACT, FROM)                                                                 \
-    VALUE("messages",                                                                              \
-          "\"contacts\":[{" CONTACT "}],\"messages\":[{" FROM ",\"id\":\"" ID "\","                \
-          "\"timestamp\":\"1780000000\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}]")
+#define MESSAGE(ID, CONTACT, FROM) MESSAGE_AT("1780000000", ID, CONTACT, FROM)
+#define MESSAGE_AT(TIME, ID, CONTACT, FROM)                                                        \
+    VALUE("messages", "\"contacts\":[{" CONTACT "}],\"messages\":[{" FROM ",\"id\":\"" ID "\","    \
+                      "\"timestamp\":\"" TIME "\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}]")
 #define BY_PHONE(ID, PHONE) MESSAGE(ID, "\"wa_id\":\"" PHONE "\"", "\"from\":\"" PHONE "\"")
 #define BY_BSUID(ID, BSUID)                                                                        \
     MESSAGE(ID, "\"user_id\":\"" BSUID "\"", "\"from_user_id\":\"" BSUID "\"")
-#define BY_BOTH(ID, PHONE, BSUID)                                                                  \
-    MESSAGE(ID, "\"wa_id\":\"" PHONE "\",\"user_id\":\"" BSUID "\"",                               \
-            "\"from\":\"" PHONE "\",\"from_user_id\":\"" BSUID "\"")
+#define BY_BOTH(ID, PHONE, BSUID) BY_BOTH_AT("1780000000", ID, PHONE, BSUID)
+#define BY_BOTH_AT(TIME, ID, PHONE, BSUID)                                                         \
+    MESSAGE_AT(TIME, ID, "\"wa_id\":\"" PHONE "\",\"user_id\":\"" BSUID "\"",                      \
+               "\"from\":\"" PHONE "\",\"from_user_id\":\"" BSUID "\"")
 #define WITH_PARENT(ID, BSUID, PARENT)                                                             \
     MESSAGE(ID, "\"user_id\":\"" BSUID "\",\"parent_user_id\":\"" PARENT "\"",                     \
             "\"from_user_id\":\"" BSUID "\",\"from_parent_user_id\":\"" PARENT "\"")
@@ -28,9 +29,11 @@ enum { MOST_EVENTS = 7, MOST_PEOPLE = 2 };
     VALUE("messages", "\"messages\":[{\"id\":\"wamid.system\",\"timestamp\":\"1780000000\","       \
                       "\"type\":\"system\",\"system\":{" SYSTEM "}}]")
 #define NUMBER_CHANGE(PHONE, BSUID, NEW_PHONE, NEW_BSUID)                                          \
+    NUMBER_CHANGE_AT("1780000000", PHONE, BSUID, NEW_PHONE, NEW_BSUID)
+#define NUMBER_CHANGE_AT(TIME, PHONE, BSUID, NEW_PHONE, NEW_BSUID)                                 \
     VALUE("messages",                                                                              \
           "\"messages\":[{\"from\":\"" PHONE "\",\"id\":\"wamid." PHONE NEW_PHONE "\","            \
-          "\"timestamp\":\"1780000000\",\"type\":\"system\",\"system\":{\"body\":\"User Ann "      \
+          "\"timestamp\":\"" TIME "\",\"type\":\"system\",\"system\":{\"body\":\"User Ann "        \
           "changed from " PHONE " to " NEW_PHONE "\",\"wa_id\":\"" NEW_PHONE                       \
           "\",\"user_id\":\"" NEW_BSUID "\",\"previous_user_id\":\"" BSUID                         \
           "\",\"type\":\"user_changed_number\"}}]")
@@ -158,7 +161,7 @@ static const struct scenario one_order[] = {
      {{P2, B1}},
      2},
     {"a number left without user ids, then recycled",
-     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2, BEFORE), BY_BOTH("b", P1, B9)},
+     {BY_PHONE("a", P1), LEGACY_CHANGE(P1, "wa_id", P2, BEFORE), BY_BOTH_AT(AFTER, "b", P1, B9)},
      {{P2, NULL}, {P1, B9}},
      2},
     {"a number change without user ids to a number that its owner has left",
@@ -175,8 +178,8 @@ static const struct scenario one_order[] = {
      {{NULL, B2}, {P2, B9}},
      2},
     {"back to the number before",
-     {BY_BOTH("a", P1, B1), NUMBER_CHANGE(P1, B1, P2, B2), NUMBER_CHANGE(P2, B2, P1, B1),
-      BY_BOTH("b", P1, B1)},
+     {BY_BOTH("a", P1, B1), NUMBER_CHANGE(P1, B1, P2, B2), NUMBER_CHANGE_AT(AFTER, P2, B2, P1, B1),
+      BY_BOTH_AT(AFTER, "b", P1, B1)},
      {{P1, B1}},
      2},
     {"another spelling of a phone stays an identity of its contact",
