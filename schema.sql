@@ -61,18 +61,31 @@ CREATE TABLE session (
 CREATE INDEX session_user ON session (user_id, created_at, id);
 CREATE INDEX session_age ON session (expires_at);
 
--- The link that logs a user in once. A new link replaces it.
+-- The link that logs a user in once. A new link replaces it; a used one is kept until it expires.
 CREATE TABLE login_link (
     user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
     hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the link's value
-    expires_at INTEGER NOT NULL
+    expires_at INTEGER NOT NULL,
+    used_at    INTEGER                             -- NULL: not yet
 ) STRICT;
 CREATE INDEX login_link_age ON login_link (expires_at);
 
--- Failed logins, by account and by client address. An email address is stored as its hash, because
--- it may be that of no user.
+-- The browsers in which a user has logged in. Each has a cookie, of whose value only the hash is
+-- stored; its failed logins count for it alone.
+CREATE TABLE login_device (
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    hash       BLOB NOT NULL CHECK (length(hash) = 32), -- SHA-256 of the cookie's value
+    expires_at INTEGER NOT NULL,                   -- unless the user logs in before
+    PRIMARY KEY (user_id, hash)
+) STRICT;
+CREATE INDEX login_device_age ON login_device (expires_at);
+CREATE INDEX login_device_user ON login_device (user_id, expires_at, hash);
+
+-- Failed logins and confirmations. An email address is stored as its hash, because it may be that of
+-- no user.
 CREATE TABLE login_failure (
-    subject       TEXT PRIMARY KEY,                -- email:SHA-256, or address:NETWORK
+    subject       TEXT PRIMARY KEY,                -- email:SHA-256, address:NETWORK,
+                                                   -- device:SHA-256:USER or session:ID
     failures      INTEGER NOT NULL,
     attempt_id    TEXT NOT NULL,                   -- of the attempt that was counted last
     blocked_until INTEGER NOT NULL,                -- no attempt counts before; 0: not blocked

@@ -48,12 +48,18 @@ static int reply_ended(struct request *rq, size_t count) {
     return reply_data(rq, slice_of(text));
 }
 
-/* Without a lifetime, so that the browser drops it when it ends. */
 #define COOKIE_RULES "; Path=/; Secure; HttpOnly; SameSite=Strict"
 
+/* Without a lifetime, so that the browser drops it when it ends. */
 static void set_cookie(struct request *rq, const char *value) {
     reply_header(rq, "Set-Cookie",
                  arena_printf(rq->arena, SESSION_COOKIE "=%s" COOKIE_RULES, value));
+}
+
+static void set_device_cookie(struct request *rq, const char *value) {
+    reply_header(rq, "Set-Cookie",
+                 arena_printf(rq->arena, DEVICE_COOKIE "=%s" COOKIE_RULES "; Max-Age=%lld", value,
+                              (long long)(DEVICE_MS / 1000)));
 }
 
 static void clear_cookie(struct request *rq) {
@@ -81,9 +87,37 @@ static struct store_new_session make_session(struct request *rq, const char *use
     return session;
 }
 
-/* Answers with the session that was inserted, and gives its cookie. */
+/* The value of the browser's cookie, or a new one. */
+static const char *browser_value(struct request *rq) {
+    const struct slice known = device_cookie();
+    unsigned char random[VALUE_BYTES];
+    const char *value = known.p ? arena_copy(rq->arena, known) : "";
+    if (known.n == (size_t)2 * VALUE_BYTES && strspn(value, "0123456789abcdef") == known.n)
+        return value;
+    crypto_random(random, sizeof random);
+    return crypto_hex(rq->arena, random, sizeof random);
+}
+
+/* Makes the session one of a login in this browser, and ends the one that it replaces there.
+ * Returns the value of the browser's cookie. */
+static const char *join_browser(struct request *rq, struct store_new_session *session) {
+    const char *value = browser_value(rq);
+    const struct slice present = session_cookie(rq);
+    unsigned char *hashes = arena_alloc(rq->arena, (size_t)2 * CRYPTO_HASH_SIZE);
+    crypto_sha256(slice_of(value), hashes);
+    session->device = hashes;
+    if (present.p) {
+        crypto_sha256(present, hashes + CRYPTO_HASH_SIZE);
+        session->replaced = hashes + CRYPTO_HASH_SIZE;
+    }
+    return value;
+}
+
+/* Answers with the session that was inserted, and gives its cookie, and that of the browser; NULL:
+ * the browser keeps its own. */
 static int reply_login(struct request *rq, struct store *store,
-                       const struct store_new_session *inserted, const char *value) {
+                       const struct store_new_session *inserted, const char *value,
+                       const char *browser) {
     struct store_user user;
     struct store_session session;
     enum store_result result =
@@ -93,6 +127,8 @@ static int reply_login(struct request *rq, struct store *store,
     json_write_text(&rq->log, "user", user.id);
     json_write_text(&rq->log, "session", session.id);
     set_cookie(rq, value);
+    if (browser)
+        set_device_cookie(rq, browser);
     return reply_session(rq, store, &user, &session);
 }
 
@@ -104,13 +140,20 @@ static int login_by_link(struct request *rq, struct store *store) {
         return -1;
     struct store_new_session session = make_session(rq, NULL, &value);
     session.is_by_link = true;
+    const char *browser = join_browser(rq, &session);
     crypto_sha256(link, hash);
     enum store_result result = store_use_link(store, rq->arena, hash, &session);
     if (result == STORE_NOT_FOUND)
         return login_refuse_client(rq, store,
                                    "The link is not valid: it can be used once, and within 15 "
                                    "minutes. `switchboard user login-link` prints a new one.");
-    return result == STORE_OK ? reply_login(rq, store, &session, value) : state_fail(rq, result);
+    if (result == STORE_CONFLICT)
+        return fail(rq, UNAUTHORIZED,
+                    "The link was used already; a link logs in once. `switchboard user login-link` "
+                    "prints a new one.");
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return reply_login(rq, store, &session, value, browser);
 }
 
 static int login_by_password(struct request *rq, struct store *store) {
@@ -126,10 +169,13 @@ static int login_by_password(struct request *rq, struct store *store) {
         return -1;
     struct store_new_session session = make_session(rq, login.user_id, &value);
     session.password = login.password;
+    const char *browser = join_browser(rq, &session);
     enum store_result result = store_insert_session(store, &session);
     if (result == STORE_NOT_FOUND)
         return fail(rq, UNAUTHORIZED, "The password was changed during the login; log in again.");
-    return result == STORE_OK ? reply_login(rq, store, &session, value) : state_fail(rq, result);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return reply_login(rq, store, &session, value, browser);
 }
 
 static int check_email(struct request *rq) {
@@ -237,7 +283,7 @@ static bool is_fresh(const struct request *rq) {
 static int confirm(struct request *rq, const char *name, bool may_be_absent) {
     const struct caller *caller = rq->caller;
     struct json given = json_get(rq->json, name);
-    struct login login = {.email = caller->user.email};
+    struct login login = {.email = caller->user.email, .session_id = caller->session.id};
     if (json_is(given))
         return login_check(rq, caller->store, &login, json_string(given, rq->arena), FORBIDDEN,
                            "The password is wrong.");
@@ -262,7 +308,7 @@ static int set_password(struct request *rq, struct slice password) {
         return fail(rq, INTERNAL, "The gateway has too little memory to hash a password.");
     struct store_new_session session = make_session(rq, caller->user.id, &value);
     result = store_set_password(caller->store, caller->user.id, hash, &session, rq->now);
-    return result == STORE_OK ? reply_login(rq, caller->store, &session, value)
+    return result == STORE_OK ? reply_login(rq, caller->store, &session, value, NULL)
                               : state_fail(rq, result);
 }
 

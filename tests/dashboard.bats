@@ -154,6 +154,12 @@ dashboard_file() {
     EMAIL=$NEW_EMAIL browse login link "$link"
 }
 
+@test "a link of another user asks first, and a tab of the former user does not act for the other one" {
+    local link
+    link=$(switchboard user login-link "$OTHER_EMAIL" --url "$BASE")
+    browse login linkOfOther "$OTHER_EMAIL" "$link"
+}
+
 @test "after the logout the back button shows nothing" {
     browse login logout
 }

@@ -24,7 +24,8 @@ setup_file() {
 
 setup() {
     forget_sent
-    db 'DELETE FROM login_failure; DELETE FROM session; DELETE FROM login_link'
+    db 'DELETE FROM login_failure; DELETE FROM session; DELETE FROM login_link;
+        DELETE FROM login_device'
 }
 
 # Logs in: login [PASSWORD [EMAIL]]. Sets SESSION, the value of the cookie, if it succeeds.
@@ -36,10 +37,13 @@ login() {
     [[ $status != 200 ]] || keep_login "$cookie"
 }
 
-keep_login() { # SET-COOKIE
+keep_login() { # SET-COOKIE: those of the session and of the browser
     SESSION=${1#*=}
     SESSION=${SESSION%%;*}
     keep_secret session "$SESSION"
+    BROWSER=${1##*-device=}
+    BROWSER=${BROWSER%%;*}
+    keep_secret browser "$BROWSER"
 }
 
 login_by_link() { # LINK
@@ -60,10 +64,13 @@ assert_ended() { # the session of the last login
     assert_error 401 UNAUTHORIZED 'The session has ended'
 }
 
-# The cookie of the last answer, exactly: a change of any attribute fails.
+# The cookies of the last answer, exactly: a change of any attribute fails. assert_cookie [only]:
+# without that of the browser.
 assert_cookie() {
-    local form='^__Host-switchboard=[0-9a-f]{64}; Path=/; Secure; HttpOnly; SameSite=Strict$'
-    [[ $(header Set-Cookie) =~ $form ]] ||
+    local rules='[0-9a-f]{64}; Path=/; Secure; HttpOnly; SameSite=Strict' form
+    form="^__Host-switchboard=$rules"
+    (($#)) || form+=$'\n'"__Host-switchboard-device=$rules; Max-Age=15552000"
+    [[ $(header Set-Cookie) =~ $form$ ]] ||
         fail_answer 'expected the cookie of a session'
 }
 
@@ -168,7 +175,7 @@ age_sessions() {
     session GET /v2/session
     assert_success
     login_by_link "$link"
-    assert_error 401 UNAUTHORIZED 'The link is not valid'
+    assert_error 401 UNAUTHORIZED 'The link was used already'
     link=$(login_link)
     db 'UPDATE login_link SET expires_at = expires_at - 900000'
     login_by_link "$link"
@@ -288,6 +295,136 @@ assert_blocked() { # MINUTES
     assert_equal "$(cat "$many"/*/status | grep -cvxE '401|429')" 0
     ((tried < 5)) || assert_equal "$(db 'SELECT max(failures) FROM login_failure
         WHERE subject LIKE '"'email:%'")" 5
+}
+
+# Logs in from a browser that has the cookie: login_from BROWSER [PASSWORD]
+login_from() {
+    request POST /v2/session -H "Cookie: other=1; __Host-switchboard-device=$1" \
+        -d "{\"email\":\"$EMAIL\",\"password\":\"${2-$PASSWORD}\"}"
+}
+
+@test "others cannot lock out a browser in which the user has logged in before" {
+    local own number
+    login
+    own=$BROWSER
+    fail_to_log_in 5
+    for ((number = 0; number < 15; number++)); do
+        login wrong-horse-battery "$number@example.org" # the address is blocked too
+    done
+    login
+    assert_error 429 RATE_LIMITED
+    login_from "$own"
+    assert_success
+    [[ $(header Set-Cookie) == *"-device=$own; "*'Max-Age=15552000'* ]] || fail_answer 'the browser'
+    # neither a value that was not given, nor the browser of another user
+    login_from "$(printf '%064x' 7)"
+    assert_error 429 RATE_LIMITED
+    db 'DELETE FROM login_failure'
+    login "$PASSWORD" "$OTHER_EMAIL"
+    fail_to_log_in 5
+    login_from "$BROWSER"
+    assert_blocked 1
+}
+
+@test "a browser in which the user has logged in has failures of its own" {
+    local own number
+    login
+    own=$BROWSER
+    for ((number = 0; number < 5; number++)); do
+        login_from "$own" wrong-horse-battery
+        assert_error 401 UNAUTHORIZED
+        refute_header Set-Cookie
+    done
+    login_from "$own"
+    assert_blocked 1
+    login
+    assert_success
+    db 'UPDATE login_failure SET blocked_until = 0'
+    login_from "$own"
+    assert_success
+    assert_equal "$(db 'SELECT count(*) FROM login_failure')" 0
+}
+
+@test "a browser is known for 180 days after its last login, of each user the last 10" {
+    local first number
+    login
+    first=$BROWSER
+    for ((number = 1; number <= 10; number++)); do
+        db 'UPDATE login_device SET expires_at = expires_at - 1000'
+        login
+    done
+    assert_equal "$(db 'SELECT count(*) FROM login_device')" 10
+    assert_equal "$(db "SELECT count(*) FROM login_device WHERE hash = $(hash_of "$first")")" 0
+    fail_to_log_in 5
+    db "UPDATE login_device SET expires_at = $(date +%s)000"
+    login_from "$BROWSER"
+    assert_blocked 1
+    db 'DELETE FROM login_failure'
+    login_from 'a value that is not one of ours'
+    assert_success
+    [[ $(header Set-Cookie) != *'not one of ours'* ]] || fail_answer 'a foreign value was kept'
+    switchboard user login-link "$OTHER_EMAIL" --url http://localhost:8080 >"$BATS_TEST_TMPDIR/link"
+    login_by_link "$(cat "$BATS_TEST_TMPDIR/link")"
+    assert_success
+    assert_equal "$(db "SELECT count(*) FROM login_device JOIN user ON id = user_id
+        WHERE email = '$OTHER_EMAIL'")" 1
+}
+
+@test "a used link that is tried again is refused and counts as no failure" {
+    local number link
+    link=$(login_link)
+    login_by_link "$link"
+    assert_success
+    for ((number = 1; number <= 25; number++)); do
+        login_by_link "$link"
+        assert_error 401 UNAUTHORIZED 'The link was used already'
+    done
+    session PUT /v2/password -d "{\"password\":\"$PASSWORD\"}"
+    assert_success
+    login_by_link "$link"
+    assert_error 401 UNAUTHORIZED 'The link was used already'
+    assert_equal "$(db 'SELECT count(*) FROM login_failure')" 0
+    db 'UPDATE login_link SET expires_at = 1'
+    login_by_link "$link"
+    assert_error 401 UNAUTHORIZED 'The link is not valid'
+    assert_equal "$(db 'SELECT sum(failures) FROM login_failure')" 1
+}
+
+@test "a login in a browser that has a session ends that session, of another user too" {
+    local first
+    login "$PASSWORD" "$OTHER_EMAIL"
+    first=$SESSION
+    session POST /v2/session -d "{\"email\":\"$EMAIL\",\"password\":\"wrong-horse-battery\"}"
+    assert_error 401 UNAUTHORIZED
+    session GET /v2/session
+    assert_success
+    session POST /v2/session -d "{\"email\":\"$EMAIL\",\"password\":\"$PASSWORD\"}"
+    assert_success
+    keep_login "$(header Set-Cookie)"
+    session GET /v2/session
+    assert_json .data.user.email "\"$EMAIL\""
+    SESSION=$first assert_ended
+    assert_equal "$(db 'SELECT count(*) FROM session')" 1
+}
+
+@test "a page that shows another user gets 401, so that it does not act for the user of the session" {
+    local id
+    login
+    id=$(db "SELECT id FROM user WHERE email = '$EMAIL'")
+    session GET /v2/session -H "X-Switchboard-User: $id"
+    assert_success
+    session GET /v2/me -H "X-Switchboard-User: $id"
+    assert_success
+    for id in "${id}x" usr_other; do
+        session GET /v2/me -H "X-Switchboard-User: $id"
+        assert_error 401 UNAUTHORIZED 'Another user has logged in in this browser'
+        session DELETE /v2/session -H "X-Switchboard-User: $id"
+        assert_error 401 UNAUTHORIZED
+    done
+    session GET /v2/session
+    assert_success
+    api GET /v2/me -H 'X-Switchboard-User: usr_other' # a token is of no page
+    assert_success
 }
 
 # Logs in from an address, with an unknown email: from ADDRESS. Prints the status.
@@ -519,11 +656,14 @@ Origin: @OWN@'
     make_session OTHER_
     login_link >/dev/null
     db 'UPDATE login_link SET expires_at = 1'
-    db "INSERT INTO login_failure VALUES ('email:old', 9, 'att_1', 1, 1),
+    db "INSERT INTO login_device (user_id, hash, expires_at)
+            SELECT id, $(hash_of one), 1 FROM user WHERE email = '$EMAIL';
+        INSERT INTO login_failure VALUES ('email:old', 9, 'att_1', 1, 1),
         ('email:new', 1, 'att_2', 0, $(($(date +%s) + 100))000)"
     "$OUT/tools/courier" --once >"$BATS_TEST_TMPDIR/courier.log" 2>&1
     assert_equal "$(db 'SELECT count(*) FROM session')" 1
     assert_equal "$(db 'SELECT count(*) FROM login_link')" 0
+    assert_equal "$(db 'SELECT count(*) FROM login_device')" 0
     assert_equal "$(db 'SELECT subject FROM login_failure')" email:new
 }
 
@@ -610,7 +750,7 @@ put_password() { # BODY
     make_session ''
     put_password '{"password":"another horse battery"}'
     assert_success
-    assert_cookie
+    assert_cookie only
     keep_login "$(header Set-Cookie)"
     session GET /v2/session
     assert_success
@@ -669,7 +809,7 @@ put_password() { # BODY
     assert_success
 }
 
-@test "a wrong present password counts as a failure of the account" {
+@test "a wrong present password counts as a failure of the session, and of nothing else" {
     local number
     make_session '' 601
     for ((number = 0; number < 5; number++)); do
@@ -680,8 +820,24 @@ put_password() { # BODY
     assert_blocked 1
     session POST /v2/token -d "{\"password\":\"$PASSWORD\"}"
     assert_blocked 1
+    assert_equal "$(db "SELECT count(*) FROM login_failure WHERE subject NOT LIKE 'session:%'")" 0
     login
-    assert_blocked 1
+    assert_success
+}
+
+@test "who is logged in can confirm with the password while others have blocked account and address" {
+    local number
+    make_session '' 601
+    fail_to_log_in 5
+    for ((number = 0; number < 15; number++)); do
+        login wrong-horse-battery "$number@example.org"
+    done
+    login "$PASSWORD" 'fresh@example.org'
+    assert_error 429 RATE_LIMITED
+    session POST /v2/token -d "{\"password\":\"$PASSWORD\"}"
+    assert_success
+    put_password "{\"password\":\"$PASSWORD\",\"current\":\"$PASSWORD\"}"
+    assert_success
 }
 
 # --- the API token ---

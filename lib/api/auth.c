@@ -64,6 +64,10 @@ static int set_caller(struct request *rq, struct slice token, struct slice cooki
                     token.p ? "Invalid API token" : "The session has ended; log in again.");
     if (result != STORE_OK)
         return state_fail(rq, result);
+    if (rq->has_session && session_is_of_other(caller->user.id))
+        return fail(rq, UNAUTHORIZED,
+                    "Another user has logged in in this browser since the page was loaded; reload "
+                    "the page.");
     if (!rq->caller) {
         json_write_text(&rq->log, "user", caller->user.id);
         if (caller->session.id)

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/session_cookie.h"
 #include "api/state.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -109,18 +110,40 @@ static const char *network(struct request *rq) {
 
 /* --- attempts --- */
 
-/* `email` NULL: by a link. */
-static struct store_login start_attempt(struct request *rq, const char *email) {
-    unsigned char hash[CRYPTO_HASH_SIZE];
+static struct store_login start_attempt(struct request *rq) {
     char *id = arena_alloc(rq->arena, ID_SIZE);
-    struct store_login attempt = {.id = id, .address = network(rq), .now = rq->now};
     id_make(id, "att_", rq->now);
-    if (email) {
-        crypto_sha256(slice_of(email), hash);
-        attempt.account =
-            arena_printf(rq->arena, "email:%s", crypto_hex(rq->arena, hash, sizeof hash));
+    return (struct store_login){.id = id, .address = network(rq), .now = rq->now};
+}
+
+static const char *subject(struct request *rq, const char *kind, struct slice value) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    crypto_sha256(value, hash);
+    return arena_printf(rq->arena, "%s:%s", kind, crypto_hex(rq->arena, hash, sizeof hash));
+}
+
+/* Sets whose failures the attempt counts for: others cannot block a session, nor a browser in which
+ * the user has logged in before. */
+static enum store_result choose_subject(struct request *rq, struct store *store,
+                                        const struct login *login, struct store_login *attempt) {
+    const struct slice cookie = device_cookie();
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    bool is_known = false;
+    enum store_result result = STORE_OK;
+    if (cookie.p && login->user_id && !login->session_id) {
+        crypto_sha256(cookie, hash);
+        result = store_find_device(store, login->user_id, hash, rq->now, &is_known);
     }
-    return attempt;
+    if (login->session_id)
+        attempt->subject = arena_printf(rq->arena, "session:%s", login->session_id);
+    else if (is_known)
+        attempt->subject =
+            arena_printf(rq->arena, "%s:%s", subject(rq, "device", cookie), login->user_id);
+    else
+        attempt->subject = subject(rq, "email", slice_of(login->email));
+    if (login->session_id || is_known)
+        attempt->address = NULL;
+    return result;
 }
 
 /* The line of the request in the log then has the address, for programs such as fail2ban. */
@@ -166,13 +189,15 @@ static enum store_result renew_hash(struct request *rq, struct store *store, str
 
 int login_check(struct request *rq, struct store *store, struct login *login, struct slice password,
                 enum failure_code code, const char *message) {
-    const struct store_login attempt = start_attempt(rq, login->email);
-    if (begin(rq, store, &attempt))
-        return -1;
+    struct store_login attempt = start_attempt(rq);
     enum store_result result =
         store_find_login(store, rq->arena, login->email, &login->user_id, &login->password);
-    if (result != STORE_OK && result != STORE_NOT_FOUND)
+    if (result == STORE_OK || result == STORE_NOT_FOUND)
+        result = choose_subject(rq, store, login, &attempt);
+    if (result != STORE_OK)
         return state_fail(rq, result);
+    if (begin(rq, store, &attempt))
+        return -1;
     if (!password_matches(password, login->password))
         return refuse(rq, store, &attempt, code, message);
     result = renew_hash(rq, store, login, password);
@@ -182,11 +207,11 @@ int login_check(struct request *rq, struct store *store, struct login *login, st
 }
 
 int login_check_client(struct request *rq, struct store *store) {
-    const struct store_login attempt = start_attempt(rq, NULL);
+    const struct store_login attempt = start_attempt(rq);
     return begin(rq, store, &attempt);
 }
 
 int login_refuse_client(struct request *rq, struct store *store, const char *message) {
-    const struct store_login attempt = start_attempt(rq, NULL);
+    const struct store_login attempt = start_attempt(rq);
     return refuse(rq, store, &attempt, UNAUTHORIZED, message);
 }

@@ -18,15 +18,18 @@ void login_end_turn(void);
 /* An account to log in to. */
 struct login {
     const char *email;
-    const char *user_id;  /* set by login_check */
-    const char *password; /* set by login_check: the stored hash of the password */
+    const char *session_id; /* of the session that is confirmed; NULL: a login */
+    const char *user_id;    /* set by login_check */
+    const char *password;   /* set by login_check: the stored hash of the password */
 };
 
-/* Within a turn, checks the password of the account. Returns 0, or -1 after failing the request:
- * 429 with Retry-After when account or client are blocked, and with `code` and `message` when the
+/* Within a turn, checks the password of the account. The failure counts for the session that is
+ * confirmed; or for the browser, if it is one in which the user has logged in before; else for the
+ * account and the client. Returns 0, or -1 after failing the request: 429 with Retry-After when
+ * these are blocked, and with `code` and `message` when the
  * password is wrong, the user has none, or there is no such user, which all take the same time.
- * After a success the failures of the account are deleted, and a hash with other parameters is
- * replaced. */
+ * After a success the failures of the session, browser or account are deleted, and a hash with
+ * other parameters is replaced. */
 int login_check(struct request *rq, struct store *store, struct login *login, struct slice password,
                 enum failure_code code, const char *message);
 

@@ -2,12 +2,12 @@
 
 /* Returns the value of the cookie; p == NULL if there is none, or more than one, of which a browser
  * sends only one. */
-static struct slice find_cookie(const char *header) {
-    struct slice rest = slice_of(header), found = {NULL, 0};
+static struct slice find_cookie(const char *wanted) {
+    struct slice rest = slice_of(request_variable("HTTP_COOKIE")), found = {NULL, 0};
     while (rest.n) {
         struct slice value = slice_trim(slice_cut(&rest, ';'));
         struct slice name = slice_cut(&value, '=');
-        if (!slice_equal(name, SLICE(SESSION_COOKIE)))
+        if (!slice_equal(name, slice_of(wanted)))
             continue;
         if (found.p)
             return (struct slice){NULL, 0};
@@ -44,7 +44,16 @@ struct slice session_cookie(const struct request *rq) {
         return none;
     if (site ? strcmp(site, "same-origin") != 0 : !origin || !is_own_origin(rq, origin))
         return none;
-    return find_cookie(request_variable("HTTP_COOKIE"));
+    return find_cookie(SESSION_COOKIE);
+}
+
+struct slice device_cookie(void) {
+    return find_cookie(DEVICE_COOKIE);
+}
+
+bool session_is_of_other(const char *user_id) {
+    const char *shown = request_variable("HTTP_X_SWITCHBOARD_USER");
+    return shown && strcmp(shown, user_id) != 0;
 }
 
 bool session_is_foreign(const struct request *rq) {

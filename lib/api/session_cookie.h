@@ -8,6 +8,13 @@
 
 #define SESSION_COOKIE "__Host-switchboard"
 
+/* The cookie by which a browser is known in which the user has logged in (logins.h). It gives no
+ * rights. */
+#define DEVICE_COOKIE "__Host-switchboard-device"
+
+/* The header with the id of the user whom a page shows. */
+#define PAGE_USER_HEADER "X-Switchboard-User"
+
 /* What a request with a session needs, for the message of a 401. */
 #define SESSION_RULE                                                                               \
     "the cookie of a session counts only together with the headers X-Switchboard: 1 and "          \
@@ -17,6 +24,13 @@
  * header `X-Switchboard: 1`, and `Sec-Fetch-Site: same-origin`; or, without Sec-Fetch-Site, an
  * Origin that is the gateway's own. Else p == NULL. Nothing is known about the session itself. */
 struct slice session_cookie(const struct request *rq);
+
+/* Returns the value of the browser's cookie; p == NULL: the request has none, or more than one. */
+struct slice device_cookie(void);
+
+/* Whether the request comes from a page that shows another user: after a login as another user in
+ * another tab, a page would act for that one. */
+bool session_is_of_other(const char *user_id);
 
 /* Whether the browser says that a page of another origin made the request. A request without the
  * headers of a browser is not from another page. */

@@ -56,8 +56,8 @@ static bool is_blocked(const struct failures *failures, const struct store_login
     return failures->blocked_until > attempt->now && !failures->is_counted;
 }
 
-/* Counts a failure of the account, and blocks it. */
-static bool count_account(struct store *store, const struct store_login *attempt,
+/* Counts a failure of the subject, and blocks it. */
+static bool count_subject(struct store *store, const struct store_login *attempt,
                           struct failures *failures) {
     static const int minutes[] = {1, 2, 4, 8, 15};
     enum { STEPS = sizeof minutes / sizeof *minutes };
@@ -67,31 +67,33 @@ static bool count_account(struct store *store, const struct store_login *attempt
     if (step >= 0)
         failures->blocked_until = attempt->now + minutes[step < STEPS ? step : STEPS - 1] * MINUTES;
     failures->forget_at = attempt->now + LOGIN_FORGET_MS;
-    return write_failures(store, attempt->account, attempt, failures);
+    return write_failures(store, attempt->subject, attempt, failures);
 }
 
 enum store_result store_begin_login(struct store *store, const struct store_login *attempt,
                                     int64_t *blocked_until) {
-    const char *const subjects[] = {attempt->account, attempt->address};
+    const char *const subjects[] = {attempt->subject, attempt->address};
     while (sql_transact(store)) {
-        struct failures account = {0}, address = {0};
+        struct failures subject = {0}, address = {0};
         *blocked_until = 0;
         sql_lock(store, LOCK_LOGIN, NULL, subjects, 2);
-        if (!read_failures(store, attempt->address, attempt, &address) ||
-            (attempt->account && !read_failures(store, attempt->account, attempt, &account)))
+        if ((attempt->address && !read_failures(store, attempt->address, attempt, &address)) ||
+            (attempt->subject && !read_failures(store, attempt->subject, attempt, &subject)))
             continue;
-        if (is_blocked(&account, attempt))
-            *blocked_until = account.blocked_until;
+        if (is_blocked(&subject, attempt))
+            *blocked_until = subject.blocked_until;
         if (is_blocked(&address, attempt) && address.blocked_until > *blocked_until)
             *blocked_until = address.blocked_until;
-        if (!*blocked_until && attempt->account)
-            count_account(store, attempt, &account);
+        if (!*blocked_until && attempt->subject)
+            count_subject(store, attempt, &subject);
     }
     return sql_result(store);
 }
 
 enum store_result store_fail_login(struct store *store, const struct store_login *attempt) {
     struct failures address;
+    if (!attempt->address)
+        return STORE_OK;
     while (sql_transact(store)) {
         sql_lock(store, LOCK_LOGIN, NULL, &attempt->address, 1);
         if (read_failures(store, attempt->address, attempt, &address) && !address.is_counted) {
@@ -109,9 +111,20 @@ enum store_result store_clear_login_failures(struct store *store,
                                              const struct store_login *attempt) {
     static struct statement s = {.sql = "DELETE FROM login_failure WHERE subject = ?1"};
     while (sql_transact(store)) {
-        sql_lock(store, LOCK_LOGIN, NULL, &attempt->account, 1);
-        sql_run(store, &s, TEXT(attempt->account));
+        sql_lock(store, LOCK_LOGIN, NULL, &attempt->subject, 1);
+        sql_run(store, &s, TEXT(attempt->subject));
     }
+    return sql_result(store);
+}
+
+enum store_result store_find_device(struct store *store, const char *user_id,
+                                    const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now,
+                                    bool *is_known) {
+    static struct statement s = {.sql = "SELECT user_id FROM login_device WHERE user_id = ?1 "
+                                        "AND hash = ?2 AND expires_at > ?3"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(user_id), HASH(hash), INTEGER(now));
+    *is_known = sql_read_id(store, &s, id);
     return sql_result(store);
 }
 
@@ -172,7 +185,22 @@ static int64_t expiry(int64_t created_at, int64_t now) {
     return idle < longest ? idle : longest;
 }
 
+/* Keeps the browser of the login. */
+static bool insert_device(struct store *store, const struct store_new_session *session) {
+    static struct statement add = {
+        .sql = "INSERT INTO login_device (user_id, hash, expires_at) VALUES (?1, ?2, ?3) "
+               "ON CONFLICT (user_id, hash) DO UPDATE SET expires_at = excluded.expires_at"};
+    static struct statement remove = {
+        .sql = "DELETE FROM login_device WHERE user_id = ?1 AND hash IN (SELECT hash FROM "
+               "login_device WHERE user_id = ?1 ORDER BY expires_at DESC, hash DESC LIMIT 10 "
+               "OFFSET ?2)"};
+    return sql_run(store, &add, TEXT(session->user_id), HASH(session->device),
+                   INTEGER(session->now + DEVICE_MS)) &&
+           sql_run(store, &remove, TEXT(session->user_id), INTEGER(DEVICES_MAX));
+}
+
 static bool insert_session(struct store *store, const struct store_new_session *session) {
+    static struct statement replace = {.sql = "DELETE FROM session WHERE hash = ?1"};
     static struct statement add = {
         .sql = "INSERT INTO session (id, user_id, hash, is_by_link, address, agent, created_at, "
                "last_seen_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8) "
@@ -181,7 +209,9 @@ static bool insert_session(struct store *store, const struct store_new_session *
         .sql = "DELETE FROM session WHERE user_id = ?1 AND (created_at, id) < ("
                "SELECT created_at, id FROM session WHERE user_id = ?1 "
                "ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?2)"};
-    return sql_run(store, &add, TEXT(session->id), TEXT(session->user_id), HASH(session->hash),
+    return (!session->replaced || sql_run(store, &replace, HASH(session->replaced))) &&
+           (!session->device || insert_device(store, session)) &&
+           sql_run(store, &add, TEXT(session->id), TEXT(session->user_id), HASH(session->hash),
                    INTEGER(session->is_by_link), TEXT(session->address), TEXT(session->agent),
                    INTEGER(session->now), INTEGER(expiry(session->now, session->now))) &&
            sql_run(store, &remove, TEXT(session->user_id), INTEGER(SESSIONS_MAX - 1));
@@ -212,15 +242,23 @@ static bool delete_sessions(struct store *store, const char *user_id) {
     return sql_run(store, &s, TEXT(user_id));
 }
 
-static bool delete_link(struct store *store, const char *user_id) {
-    static struct statement s = {.sql = "DELETE FROM login_link WHERE user_id = ?1"};
-    return sql_run(store, &s, TEXT(user_id));
+/* A link cannot be used any more. It is kept, so that its use is not a failed login. */
+static bool end_link(struct store *store, const char *user_id, int64_t now) {
+    static struct statement s = {.sql = "UPDATE login_link SET used_at = ?2 WHERE user_id = ?1 "
+                                        "AND used_at IS NULL"};
+    return sql_run(store, &s, TEXT(user_id), INTEGER(now));
 }
 
 bool store_end_logins(struct store *store, const char *user_id) {
-    static struct statement s = {.sql = "DELETE FROM user_password WHERE user_id = ?1"};
-    return delete_sessions(store, user_id) && delete_link(store, user_id) &&
-           sql_run(store, &s, TEXT(user_id));
+    static struct statement rest[] = {
+        {.sql = "DELETE FROM login_link WHERE user_id = ?1"},
+        {.sql = "DELETE FROM login_device WHERE user_id = ?1"},
+        {.sql = "DELETE FROM user_password WHERE user_id = ?1"},
+    };
+    bool done = delete_sessions(store, user_id);
+    for (size_t i = 0; done && i < sizeof rest / sizeof *rest; i++)
+        done = sql_run(store, &rest[i], TEXT(user_id));
+    return done;
 }
 
 enum store_result store_set_password(struct store *store, const char *user_id, const char *hash,
@@ -233,7 +271,7 @@ enum store_result store_set_password(struct store *store, const char *user_id, c
     while (sql_transact(store)) {
         found = lock_user(store, user_id);
         if (found && sql_run(store, &set, TEXT(user_id), TEXT(hash), INTEGER(now)) &&
-            delete_sessions(store, user_id) && delete_link(store, user_id) && session)
+            delete_sessions(store, user_id) && end_link(store, user_id, now) && session)
             insert_session(store, session);
     }
     return result_found(store, found);
@@ -246,7 +284,7 @@ enum store_result store_insert_link(struct store *store, const char *email,
     static struct statement set = {
         .sql = "INSERT INTO login_link (user_id, hash, expires_at) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, "
-               "expires_at = excluded.expires_at"};
+               "expires_at = excluded.expires_at, used_at = NULL"};
     char user_id[ID_SIZE];
     bool found = false;
     while (sql_transact(store)) {
@@ -271,11 +309,12 @@ static const char *find_link(struct store *store, struct arena *arena,
     return user_id;
 }
 
-/* Deletes the link, unless another transaction used or replaced it. */
+/* Uses the link, unless it was used before or replaced. */
 static bool take_link(struct store *store, const char *user_id,
-                      const unsigned char hash[CRYPTO_HASH_SIZE]) {
-    static struct statement s = {.sql = "DELETE FROM login_link WHERE user_id = ?1 AND hash = ?2"};
-    return sql_run(store, &s, TEXT(user_id), HASH(hash)) && sql_changes(store) > 0;
+                      const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now) {
+    static struct statement s = {.sql = "UPDATE login_link SET used_at = ?3 WHERE user_id = ?1 "
+                                        "AND hash = ?2 AND used_at IS NULL"};
+    return sql_run(store, &s, TEXT(user_id), HASH(hash), INTEGER(now)) && sql_changes(store) > 0;
 }
 
 static bool has_session(struct store *store, const char *session_id) {
@@ -295,11 +334,12 @@ enum store_result store_use_link(struct store *store, struct arena *arena,
             continue;
         session->user_id = find_link(store, arena, hash, session->now);
         found = session->user_id && lock_user(store, session->user_id) &&
-                take_link(store, session->user_id, hash);
+                take_link(store, session->user_id, hash, session->now);
         if (found)
             insert_session(store, session);
     }
-    return result_found(store, found);
+    enum store_result result = result_found(store, found);
+    return result == STORE_NOT_FOUND && session->user_id ? STORE_CONFLICT : result;
 }
 
 enum store_result store_list_sessions(struct store *store, struct arena *arena, const char *user_id,
@@ -371,6 +411,7 @@ enum store_result store_delete_old_logins(struct store *store, int64_t now, int6
     static struct statement find = {
         .sql = "SELECT 1 WHERE EXISTS (SELECT 1 FROM session WHERE expires_at <= ?1) "
                "OR EXISTS (SELECT 1 FROM login_link WHERE expires_at <= ?1) "
+               "OR EXISTS (SELECT 1 FROM login_device WHERE expires_at <= ?1) "
                "OR EXISTS (SELECT 1 FROM login_failure WHERE forget_at <= ?1)"};
     static struct statement old[] = {
         /* the first condition holds for a row that another transaction renewed meanwhile too */
@@ -378,6 +419,9 @@ enum store_result store_delete_old_logins(struct store *store, int64_t now, int6
                 "WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"},
         {.sql = "DELETE FROM login_link WHERE expires_at <= ?1 AND user_id IN (SELECT user_id "
                 "FROM login_link WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"},
+        {.sql = "DELETE FROM login_device WHERE expires_at <= ?1 AND (user_id, hash) IN (SELECT "
+                "user_id, hash FROM login_device WHERE expires_at <= ?1 ORDER BY expires_at "
+                "LIMIT ?2)"},
         {.sql = "DELETE FROM login_failure WHERE forget_at <= ?1 AND subject IN (SELECT subject "
                 "FROM login_failure WHERE forget_at <= ?1 ORDER BY forget_at LIMIT ?2)"},
     };

@@ -12,33 +12,43 @@ enum {
     SESSION_RENEWAL_MS = 60 * 1000,               /* it is written that it was seen, this often */
     SESSIONS_MAX = 50,                            /* of a user: a further login ends the oldest */
     LINK_MS = 15 * 60 * 1000,                     /* how long a link can be used */
-    LOGIN_ACCOUNT_FAILURES = 5,                   /* then the account is blocked, see below */
-    LOGIN_ADDRESS_FAILURES = 20,                  /* within LOGIN_ADDRESS_MS */
+    DEVICES_MAX = 10,            /* browsers of a user that are known: those of the last logins */
+    LOGIN_ACCOUNT_FAILURES = 5,  /* then the account is blocked, see below */
+    LOGIN_ADDRESS_FAILURES = 20, /* within LOGIN_ADDRESS_MS */
     LOGIN_ADDRESS_MS = 15 * 60 * 1000,
     LOGIN_FORGET_MS = 60 * 60 * 1000, /* the failures of an account count until then */
 };
 
+/* A browser is known for so long after its last login. */
+#define DEVICE_MS (180 * 24 * 60 * 60 * INT64_C(1000))
+
 /* --- limits --- */
 
-/* An attempt to log in. */
+/* An attempt to log in, or to confirm with the password. */
 struct store_login {
     const char *id;      /* of this attempt */
-    const char *account; /* NULL: by a link, which has no account before it is found */
-    const char *address; /* the network of the client */
+    const char *subject; /* whose failures are counted: an account, or a known browser of it, or a
+                            session; NULL: by a link, which has no account before it is found */
+    const char *address; /* the network of the client; NULL: a browser or session that is known */
     int64_t now;
 };
 
-/* Counts the attempt as a failure of the account before the password is checked, so that attempts
- * at the same time cannot exceed the limit. After 5 failures the account is blocked for 1 minute,
+/* Sets whether the browser with this cookie has logged in as the user before. */
+enum store_result store_find_device(struct store *store, const char *user_id,
+                                    const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now,
+                                    bool *is_known);
+
+/* Counts the attempt as a failure of the subject before the password is checked, so that attempts
+ * at the same time cannot exceed the limit. After 5 failures the subject is blocked for 1 minute,
  * after each further one for 2, 4, 8, then 15 minutes. `*blocked_until` is the time until which the
- * account or the address is blocked, and nothing was counted; 0: the attempt may go on. */
+ * subject or the address is blocked, and nothing was counted; 0: the attempt may go on. */
 enum store_result store_begin_login(struct store *store, const struct store_login *attempt,
                                     int64_t *blocked_until);
 
-/* Counts a failure of the address. */
+/* Counts a failure of the address, if the attempt has one. */
 enum store_result store_fail_login(struct store *store, const struct store_login *attempt);
 
-/* Deletes the failures of the account: the password was right. */
+/* Deletes the failures of the subject: the password was right. */
 enum store_result store_clear_login_failures(struct store *store,
                                              const struct store_login *attempt);
 
@@ -64,11 +74,14 @@ struct store_new_session {
     unsigned char hash[CRYPTO_HASH_SIZE]; /* of the cookie's value */
     bool is_by_link;
     const char *password; /* the hash of the password that was checked; by a link: not used */
-    const char *address, *agent; /* of the client */
+    const char *address, *agent;   /* of the client */
+    const unsigned char *device;   /* hash of the cookie of its browser; NULL: it is not kept */
+    const unsigned char *replaced; /* hash of the cookie of a session that ends; NULL: none */
     int64_t now;
 };
 
-/* Inserts a session of a login by password; if the user has SESSIONS_MAX, the oldest ends.
+/* Inserts a session of a login by password; if the user has SESSIONS_MAX, the oldest ends. Keeps
+ * its browser, and ends the session that it replaces in that browser.
  * STORE_NOT_FOUND: the user was deleted, or has another password by now, which ended the sessions
  * of the former one. */
 enum store_result store_insert_session(struct store *store,
@@ -84,9 +97,9 @@ enum store_result store_set_password(struct store *store, const char *user_id, c
 enum store_result store_insert_link(struct store *store, const char *email,
                                     const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now);
 
-/* Uses the link: deletes it and inserts `session` for its user; session->user_id is not read, and
- * set to the id of the user, in `arena`. STORE_NOT_FOUND: there is no such link, or its time is
- * over. */
+/* Uses the link and inserts `session` for its user, as store_insert_session; session->user_id is
+ * not read, and set to the id of the user, in `arena`. STORE_NOT_FOUND: there is no such link, or
+ * its time is over. STORE_CONFLICT: it was used before. */
 enum store_result store_use_link(struct store *store, struct arena *arena,
                                  const unsigned char hash[CRYPTO_HASH_SIZE],
                                  struct store_new_session *session);
@@ -114,11 +127,12 @@ enum store_result store_delete_session(struct store *store, const char *user_id,
 enum store_result store_delete_other_sessions(struct store *store, const char *user_id,
                                               const char *kept, size_t *count);
 
-/* Ends what lets the user log in: password, link and sessions; within the open transaction. */
+/* Ends what lets the user log in: password, link, browsers and sessions; within the open
+ * transaction. */
 bool store_end_logins(struct store *store, const char *user_id);
 
-/* Deletes at most `most` sessions and links that have ended and failures that do not count any
- * more. As store_delete_old_rows, which calls it. */
+/* Deletes at most `most` sessions, links and browsers that have ended and failures that do not
+ * count any more. As store_delete_old_rows, which calls it. */
 enum store_result store_delete_old_logins(struct store *store, int64_t now, int64_t most,
                                           size_t *removed);
 

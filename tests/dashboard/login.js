@@ -40,12 +40,20 @@ exports.wantedPage = async ({page, open, settled, EMAIL, PASSWORD}) => {
     assert.match(page.url(), /#\/sessions$/);
 };
 
-// A link logs in once; the page asks for the first password.
+// A link logs in once, after a click; the page asks for the first password.
 exports.link = async ({page, newContext, settled, step, BASE, EMAIL}, link) => {
-    await page.goto(link);
-    await page.getByRole('heading', {name: 'Choose a password'}).waitFor();
     const code = link.split('/').pop();
+    const use = (tab) => tab.getByRole('button', {name: 'Log in with this link'});
+    step('a page that only opens the link does not use it');
+    await page.goto(link);
+    await use(page).waitFor();
     assert.ok(!page.url().includes(code), 'the link left the address');
+    step('it stays when the language changes');
+    await page.locator('.language select').selectOption('pt');
+    await page.getByRole('button', {name: 'Entrar com este link'}).waitFor();
+    await page.locator('.language select').selectOption('en');
+    await use(page).click();
+    await page.getByRole('heading', {name: 'Choose a password'}).waitFor();
     step('two passwords that differ');
     await page.getByLabel('New password', {exact: true}).fill('a first good password');
     await page.getByLabel('New password again').fill('another good password');
@@ -59,6 +67,7 @@ exports.link = async ({page, newContext, settled, step, BASE, EMAIL}, link) => {
     step('the link a second time, in another browser');
     const other = await (await newContext()).newPage();
     await other.goto(link);
+    await use(other).click();
     await other.getByText('This link does not work any more.').waitFor();
     assert.ok(!other.url().includes(code));
     assert.equal(await other.locator('.frame').count(), 0);
@@ -68,6 +77,41 @@ exports.link = async ({page, newContext, settled, step, BASE, EMAIL}, link) => {
     await other.keyboard.press('Enter');
     await other.locator('.frame').waitFor();
     assert.match(other.url(), new RegExp(`^${BASE}/dashboard/#/overview$`));
+};
+
+// A link of another user asks first; then the tabs of the former user send nothing more.
+exports.linkOfOther = async (test, otherEmail, link) => {
+    const {page, context, logInAnew, open, settled, step, EMAIL} = test;
+    await logInAnew();
+    await open('/inbox');
+    step('a second tab opens the link of another user, and stays');
+    const tab = await context.newPage();
+    await tab.goto(link);
+    await tab.getByText(`You are logged in as ${EMAIL}.`).waitFor();
+    await tab.getByRole('button', {name: `Stay logged in as ${EMAIL}`}).click();
+    await tab.waitForURL(/#\/overview$/);
+    await tab.getByText(EMAIL).first().waitFor();
+    step('it logs in as the other user');
+    await tab.goto(link);
+    await tab.getByRole('button', {name: 'Log in with this link'}).click();
+    await tab.locator('.frame').waitFor();
+    await tab.getByText(otherEmail).first().waitFor();
+    step('the first tab sends nothing that is answered, and says who is logged in');
+    const answers = [];
+    page.on('response', (answer) => answers.push([answer.url(), answer.status()]));
+    await open('/sessions');
+    await page.getByRole('heading', {name: `${otherEmail} has logged in in this browser`})
+        .waitFor();
+    await page.getByText(`This page belonged to ${EMAIL}.`).waitFor();
+    assert.equal(await page.locator('.frame').count(), 0);
+    assert.ok(answers.filter(([url]) => url.includes('/v2/') && !url.endsWith('/v2/session'))
+        .every(([, status]) => status === 401), JSON.stringify(answers));
+    step('go on as the other user');
+    await page.getByRole('button', {name: `Go on as ${otherEmail}`}).click();
+    await page.locator('.frame').waitFor();
+    await settled(page);
+    await page.getByText(otherEmail).first().waitFor();
+    assert.ok(!(await page.content()).includes(EMAIL));
 };
 
 // After the logout neither the back button nor the address shows anything.
@@ -84,7 +128,8 @@ exports.logout = async ({page, logInAnew, open, step, EMAIL}) => {
     step('reload');
     await page.reload();
     await page.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
-    assert.deepEqual(await page.context().cookies(), []);
+    const names = (await page.context().cookies()).map(({name}) => name);
+    assert.deepEqual(names, ['__Host-switchboard-device']);
 };
 
 // A session that was ended elsewhere: the next request shows the login, and says why.

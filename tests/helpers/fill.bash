@@ -96,6 +96,7 @@ INSERT INTO idempotency (user_id, route, key, fingerprint, request_id, status, a
     FROM row WHERE i <= $share;
 INSERT INTO session SELECT 'ses_' || suffix, user_id, CAST(printf('%032d', i) AS BLOB), 0, '::1', '', i, i, i
     FROM row WHERE i <= $share;
+INSERT INTO login_device SELECT user_id, CAST(printf('%032d', i) AS BLOB), i FROM row WHERE i <= $share;
 INSERT INTO login_failure SELECT 'address:' || i, 1, 'att_' || i, 0, i FROM row WHERE i <= $share;
 INSERT INTO flow_token SELECT account_id, 'token' || i, i % 50 FROM row WHERE i <= $share;
 INSERT INTO flow_response SELECT 'msg_' || printf('%026d', 3 * i), account_id, i % 50 FROM row WHERE i <= $share;

@@ -39,6 +39,6 @@ have_session_samples() { # PREFIX
             OR user_id IN (SELECT id FROM user WHERE email = '${!email}');
         INSERT INTO session SELECT 'ses_sample', id, $(hash_of "${SESSION}x"), 0,
             '127.0.0.1', 'test', $now, $now, $now + 43200000 FROM user WHERE email = '${!email}';
-        INSERT INTO login_link SELECT id, $(hash_of sample-link), $now + 900000
+        INSERT INTO login_link SELECT id, $(hash_of sample-link), $now + 900000, NULL
             FROM user WHERE email = '${!email}'"
 }

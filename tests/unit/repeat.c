@@ -439,15 +439,16 @@ static void check_events(void) {
 /* --- logins --- */
 
 static struct store_login login = {
-    .id = "att_1", .account = "email:1", .address = "address:1", .now = 0};
+    .id = "att_1", .subject = "email:1", .address = "address:1", .now = 0};
+static const unsigned char link_hash[CRYPTO_HASH_SIZE] = {3}, device[CRYPTO_HASH_SIZE] = {4};
 static struct store_new_session new_session = {.id = "ses_1",
                                                .user_id = "usr_1",
                                                .hash = {1},
                                                .password = "hash 2",
                                                .address = "192.0.2.1",
-                                               .agent = "curl"};
+                                               .agent = "curl",
+                                               .device = device};
 static struct store_session seen = {.id = "ses_1"};
-static const unsigned char link_hash[CRYPTO_HASH_SIZE] = {3};
 
 static enum store_result begin_login(void) {
     int64_t until;
@@ -527,7 +528,7 @@ static void check_logins(void) {
     REPEAT(insert_session);
     REPEAT(renew_session);
     REPEAT(insert_link);
-    REPEAT_AS(use_link, STORE_NOT_FOUND);
+    REPEAT_AS(use_link, STORE_CONFLICT);
     REPEAT(delete_other_sessions);
     REPEAT_AS(delete_session, STORE_NOT_FOUND);
     REPEAT(delete_old_logins);

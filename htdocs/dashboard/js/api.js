@@ -15,6 +15,13 @@ export function onLostSession(callback) {
     lostSession = callback;
 }
 
+// The user whom this page shows. The gateway refuses requests with this id when another user has
+// logged in in the browser, so a page never acts for another one.
+let pageUser = null;
+export function setPageUser(id) {
+    pageUser = id;
+}
+
 // Builds a path with its query; fields that are undefined, null or empty are left out.
 export function pathOf(path, query = {}) {
     const text = new URLSearchParams();
@@ -25,9 +32,11 @@ export function pathOf(path, query = {}) {
     return text.size ? `${path}?${text}` : path;
 }
 
-function requestOf(method, {body, key, signal}) {
+function requestOf(method, {body, key, signal, isOfAnyUser}) {
     const headers = {'X-Switchboard': '1'};
     const options = {method, headers, signal, cache: 'no-store', credentials: 'same-origin'};
+    if (pageUser && !isOfAnyUser)
+        headers['X-Switchboard-User'] = pageUser;
     if (key)
         headers['Idempotency-Key'] = key;
     if (body instanceof FormData) {
@@ -76,7 +85,8 @@ export async function send(method, path, options = {}) {
 }
 
 // Sends a request and returns `data` of the envelope; null for 304. Options: query, body (JSON or
-// FormData), key (the Idempotency-Key), signal (of an AbortController), keepsSession.
+// FormData), key (the Idempotency-Key), signal (of an AbortController), keepsSession, isOfAnyUser
+// (also when another user has logged in in this browser).
 export async function call(method, path, options = {}) {
     const response = await send(method, path, options);
     if (response.status === 304 || response.status === 204)

@@ -4,7 +4,7 @@ import {el, fill} from './dom.js';
 import {buildFrame, buildPublic, closeMenu, markMenu} from './frame.js';
 import {loadLanguage, t} from './i18n.js';
 import {find, go, leave, reopen, start} from './router.js';
-import {findSession, forget, logOut, onLogIn, session} from './session.js';
+import {findSession, logOut, onLogIn, session} from './session.js';
 import {button, errorBox, heading, notice} from './ui.js';
 
 // `menu` is the item of the navigation that is marked; pages with isPublic need no session; those
@@ -32,6 +32,7 @@ const ROUTES = [
 
 const app = document.getElementById('app');
 let wanted = null; // the address to open after the login
+let isAsking = false; // whose session it is
 let message = null; // what the login page says first, as "Your session has ended."
 
 // Opens the present page in a new frame, as in another language.
@@ -103,23 +104,45 @@ function showFailure(error) {
         el('div', {class: 'more'}, button(t('ui.retry'), reopen)));
 }
 
-function lose() {
-    if (!session())
-        return;
-    forget();
-    wanted = location.hash;
-    message = t('login.ended');
-    leave();
-    fill(app);
-    go('/login');
+// Another user has logged in in another tab. What this page holds is the former user's, so it is
+// loaded anew.
+function showOther(former, present) {
+    fill(app, el('main', {id: 'main', class: 'public'},
+        heading(t('login.otherTitle', {email: present.user.email}),
+            {text: t('login.otherText', {email: former.user.email})}),
+        button(t('login.otherGo', {email: present.user.email}), () => location.reload(),
+            {kind: 'primary'})));
 }
 
-// After the login: the page that was wanted before it.
-function enter(answer) {
-    const target = wanted && !find(wanted)?.route.isPublic ? wanted : '#/overview';
+// After a 401: asks whose session it is now. It is the same user's after a new login in another
+// tab, and when only the platform has refused something.
+async function lose() {
+    const former = session();
+    if (!former || isAsking)
+        return;
+    isAsking = true;
+    const present = await findSession().catch(() => former);
+    isAsking = false;
+    if (present?.user.id === former.user.id)
+        return;
+    leave();
+    wanted = location.hash;
+    message = t('login.ended');
+    fill(app);
+    if (present)
+        showOther(former, present);
+    else
+        go('/login');
+}
+
+// After the login: the page that was wanted before it. What the page holds of another user goes.
+function enter(answer, isOther) {
+    const target = wanted && !isOther && !find(wanted)?.route.isPublic ? wanted : '#/overview';
     wanted = null;
     fill(app);
     location.replace(answer.passwordIsSet ? target : '#/welcome');
+    if (isOther)
+        location.reload();
 }
 
 async function begin() {
@@ -139,8 +162,8 @@ async function begin() {
 }
 
 // A page that the browser kept from before a logout in another tab must not show what it had.
-window.addEventListener('pageshow', async (event) => {
-    if (event.persisted && session() && !await findSession())
+window.addEventListener('pageshow', (event) => {
+    if (event.persisted)
         lose();
 });
 

@@ -1,5 +1,5 @@
 // The session of this browser: who is logged in, and the renewal while there is input.
-import {call} from './api.js';
+import {call, setPageUser} from './api.js';
 import {isIdle, poll} from './live.js';
 
 let present = null; // {user, session, passwordIsSet}
@@ -11,6 +11,7 @@ export function session() {
 
 function keep(answer) {
     present = answer;
+    setPageUser(present.user.id);
     renewal ??= poll(async () => {
         if (!isIdle())
             present = await call('PATCH', '/v2/session');
@@ -18,10 +19,10 @@ function keep(answer) {
     return present;
 }
 
-// Reads the session of the cookie; null if there is none.
+// Reads the session of the cookie, which may be that of another user by now; null if there is none.
 export async function findSession() {
     try {
-        return keep(await call('GET', '/v2/session', {keepsSession: true}));
+        return keep(await call('GET', '/v2/session', {keepsSession: true, isOfAnyUser: true}));
     } catch (error) {
         if (error.status !== 401)
             throw error;
@@ -30,7 +31,7 @@ export async function findSession() {
     }
 }
 
-// Called with the session after each login.
+// Called with the session after each login, and whether it replaced that of another user.
 let loggedIn = () => {};
 export function onLogIn(callback) {
     loggedIn = callback;
@@ -38,7 +39,9 @@ export function onLogIn(callback) {
 
 // Logs in with {email, password} or {link}.
 export async function logIn(body) {
-    loggedIn(keep(await call('POST', '/v2/session', {body, keepsSession: true})));
+    const former = present?.user.id;
+    keep(await call('POST', '/v2/session', {body, keepsSession: true}));
+    loggedIn(present, Boolean(former) && former !== present.user.id);
 }
 
 export async function logOut() {
@@ -54,6 +57,7 @@ export async function logOut() {
 // Forgets the session without ending it, as after a 401.
 export function forget() {
     present = null;
+    setPageUser(null);
     renewal?.stop();
     renewal = null;
 }

@@ -2,9 +2,9 @@
 import {el, fill} from '../dom.js';
 import {languageChoice} from '../frame.js';
 import {number, t} from '../i18n.js';
-import {reopen} from '../router.js';
-import {logIn} from '../session.js';
-import {errorBox, field, form, loading, notice} from '../ui.js';
+import {go, reopen} from '../router.js';
+import {logIn, session} from '../session.js';
+import {button, errorBox, field, form, loading, notice} from '../ui.js';
 
 export const title = 'login.title';
 
@@ -50,9 +50,12 @@ function frame(...children) {
     ];
 }
 
-// The link is removed from the address and the history before it is used.
-async function useLink(root, link) {
-    history.replaceState(null, '', '#/login');
+// A link that was opened and not used yet; it stays when the language changes.
+let pending = null;
+
+async function useLink(root) {
+    const link = pending;
+    pending = null;
     fill(root, frame(loading()));
     try {
         await logIn({link});
@@ -64,9 +67,29 @@ async function useLink(root, link) {
     }
 }
 
+// A link logs in after a click: a page elsewhere, or a program that opens the links of a mail, does
+// not use it up or change the user of this browser.
+function showLink(root) {
+    const present = session();
+    fill(root, frame(
+        el('p', {}, present
+            ? t('login.linkReplaces', {email: present.user.email}) : t('login.linkReady')),
+        el('div', {class: 'actions'},
+            button(t('login.linkUse'), () => useLink(root), {kind: 'primary'}),
+            present ? button(t('login.linkStay', {email: present.user.email}), () => {
+                pending = null;
+                go('/overview');
+            }) : '')));
+    root.querySelector('button').focus();
+}
+
 export function show(root, {link}) {
-    if (link)
-        return void useLink(root, link);
+    if (link) {
+        pending = link;
+        history.replaceState(null, '', '#/login'); // it leaves the address and the history
+    }
+    if (pending)
+        return void showLink(root);
     fill(root, frame(loginForm(), el('p', {class: 'hint'}, t('login.first'), ' ',
         el('code', {}, 'switchboard user login-link EMAIL'))));
     root.querySelector('input').focus();
