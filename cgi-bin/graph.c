@@ -201,14 +201,14 @@ static void write_edges(struct json_writer *out, const char *name) {
 
 int main(int argc, char **argv) {
     make_routes();
-    return serve(
-        &(struct service){.name = "graph",
-                          .routes = routes,
-                          .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | CALLS_WEBHOOKS,
-                          .load = http_prepare,
-                          .enter = graph_enter,
-                          .settle = graph_settle,
-                          .write_edges = write_edges,
-                          .is_catch_all = true},
-        argc, argv);
+    return serve(&(struct service){.name = "graph",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
+                                            CALLS_WEBHOOKS | KEEPS_RECORDS,
+                                   .load = http_prepare,
+                                   .enter = graph_enter,
+                                   .settle = graph_settle,
+                                   .write_edges = write_edges,
+                                   .is_catch_all = true},
+                 argc, argv);
 }

@@ -154,7 +154,7 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "media",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
-                                            SPOOLS_FILES | DETECTS_TYPES,
+                                            SPOOLS_FILES | DETECTS_TYPES | KEEPS_RECORDS,
                                    .load = http_prepare},
                  argc, argv);
 }

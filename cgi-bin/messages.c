@@ -891,9 +891,10 @@ static void add_routes(void) {
 
 int main(int argc, char **argv) {
     add_routes();
-    return serve(&(struct service){.name = "messages",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .load = http_prepare},
-                 argc, argv);
+    return serve(
+        &(struct service){.name = "messages",
+                          .routes = routes,
+                          .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | KEEPS_RECORDS,
+                          .load = http_prepare},
+        argc, argv);
 }

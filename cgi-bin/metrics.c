@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/product.h"
 #include "base/target.h"
+#include "delivery/kept_count.h"
 #include "store/backlog.h"
 #include "store/heartbeat.h"
 #include "web/request.h"
@@ -30,6 +31,8 @@ static struct {
     enum store_result opened;
     int64_t database, write_ahead_log, log; /* bytes of the files */
     int64_t database_disk, spool_disk;      /* free bytes */
+    bool has_pending;                       /* pending_dir can be read */
+    struct kept_tally pending;
 } found;
 
 static int64_t size_of(const char *path) {
@@ -51,6 +54,7 @@ static void measure(struct request *rq) {
     found.log = size_of(rq->config->log_file);
     found.database_disk = free_at(file);
     found.spool_disk = free_at(rq->config->spool_dir);
+    found.has_pending = kept_count(rq->config->pending_dir, &found.pending) == 0;
 }
 
 /* --- who may read --- */
@@ -150,6 +154,12 @@ static const struct family {
          "Transactions and reads that a database server made a program repeat. connection: the "
          "connection was lost.",
          {"reason"}, {"deadlock", "serialization", "connection"}},
+    [COUNTERS_RECORDS] =
+        {"switchboard_pending_records_total", "counter",
+         "Records of accepted calls that the database did not take. kept: in a file of "
+         "pending_dir; stored: by the courier since; refused: by the database, set aside; lost: "
+         "neither the database nor the disk took them.",
+         {"outcome"}, {"kept", "stored", "refused", "lost"}},
 };
 /* clang-format on */
 
@@ -286,6 +296,18 @@ static void write_files(struct buffer *out) {
     write_disks(out);
 }
 
+static void write_pending(struct request *rq, struct buffer *out) {
+    if (!found.has_pending)
+        return;
+    write_gauge(out, "switchboard_pending_records", "Records that wait in pending_dir.",
+                (int64_t)found.pending.waiting);
+    write_gauge(out, "switchboard_pending_records_refused",
+                "Records in pending_dir that cannot be stored.", (int64_t)found.pending.refused);
+    write_age(out, "switchboard_pending_records_oldest_age_seconds",
+              "Age of the oldest record that waits; missing: none waits.", rq->now,
+              found.pending.waiting ? found.pending.since : INT64_MAX);
+}
+
 /* Reads the database. Without it the metrics that need it are left out. */
 static bool write_database(struct request *rq, struct buffer *out) {
     struct store_pulse pulse;
@@ -319,6 +341,7 @@ static int get_metrics(struct request *rq) {
     transport_stop();
     write_gauge(&out, "switchboard_database_up", "1: the database can be read.", is_up);
     write_files(&out);
+    write_pending(rq, &out);
     write_gauge(&out, "switchboard_metrics_up", "1: metrics_file can be used; 0: no counters.",
                 counters_are_kept());
     write_counters(&out);

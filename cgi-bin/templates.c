@@ -205,9 +205,10 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "templates",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .load = http_prepare},
-                 argc, argv);
+    return serve(
+        &(struct service){.name = "templates",
+                          .routes = routes,
+                          .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | KEEPS_RECORDS,
+                          .load = http_prepare},
+        argc, argv);
 }

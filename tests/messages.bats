@@ -1011,14 +1011,14 @@ END
     assert_success
     wamid=$(gojq -r '.data.messages[0].id' "$body")
     assert_equal "$(recorded)" "$before" # no part of the record either
-    grep -F "\"level\":\"error\"" "$LOG" | grep -F "request $(header X-Request-Id): $wamid was accepted but not recorded" |
-        grep -F 'made to fail'
+    grep -F "\"level\":\"warn\"" "$LOG" | grep -F "request $(header X-Request-Id): $wamid was accepted but not recorded" |
+        grep -F 'made to fail; it waits in pending_dir'
     send text "{$who,\"text\":\"x\"}"
     assert_success
     assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '$to'")" 1
 }
 
-@test "if the database is locked for longer than 5 s, the record is lost and the answer is not" {
+@test "if the database is locked for longer than 5 s, the record is kept, and the send is answered" {
     hold_database
     send text "{$who,\"text\":\"x\"}"
     assert_success

@@ -67,14 +67,16 @@ mode() {
     done_quietly init
     assert_equal "$(cat "$body")" "key file $KEY: created
 spool directory $STACK/spool: created
+pending directory $STACK/pending: created
 database $DB: created, schema version $newest"
-    assert_equal "$(mode "$KEY") $(mode "$STACK/spool") $(mode "$STACK/data") $(mode "$DB")" '640 770 700 660'
+    assert_equal "$(mode "$KEY") $(mode "$STACK/spool") $(mode "$STACK/pending") $(mode "$STACK/data") $(mode "$DB")" '640 770 770 700 660'
     grep -qxE '1 [0-9a-f]{64}' "$KEY"
     assert_equal "$(db 'PRAGMA journal_mode')" wal
     assert_equal "$(($(db 'PRAGMA application_id') >> 16))" $((0x5357))
     assert_equal "$(db 'PRAGMA user_version')" "$newest"
     assert_equal "$(ls "$STACK") $(ls "$STACK/data")" "data
 log
+pending
 run
 secret.key
 spool
@@ -96,12 +98,13 @@ switchboard.db.queue"
 
 @test "init --json lists what was created" {
     done_quietly init --json
-    assert_that 'keys == ["database","fromVersion","secretKeyCreated","secretKeyFile","spoolCreated",
+    assert_that 'keys == ["database","fromVersion","pendingCreated","pendingDir","secretKeyCreated",
+        "secretKeyFile","spoolCreated",
         "spoolDir","version"] and .fromVersion == 0 and .version == '"$newest"' and .secretKeyCreated
-        and .spoolCreated'
+        and .spoolCreated and .pendingCreated'
     assert_text .database "$(shown_database)"
     done_quietly init --json
-    assert_that '.fromVersion == '"$newest"' and (.secretKeyCreated | not) and (.spoolCreated | not)'
+    assert_that '.fromVersion == '"$newest"' and (.secretKeyCreated | not) and (.spoolCreated | not) and (.pendingCreated | not)'
 }
 
 @test "init creates the tables in an empty database file" {

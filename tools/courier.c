@@ -4,8 +4,9 @@
  *
  * One resident process. It looks for due events when it is notified through the wake socket
  * (wake.h), and once a second. Several couriers may run at once: they share the work by leases in
- * the database. It also tends the database (store_tend) and deletes old events that have ended and
- * old idempotency keys. See `courier --help`.
+ * the database. It also stores the records of sends that the database did not take
+ * (kept_records.h), tends the database (store_tend), and deletes old events that have ended and old
+ * idempotency keys. See `courier --help`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@
 #include "base/program.h"
 #include "base/signals.h"
 #include "delivery/dispatch.h"
+#include "delivery/kept_records.h"
 #include "delivery/resources.h"
 #include "delivery/wake.h"
 #include "store/heartbeat.h"
@@ -34,6 +36,7 @@ enum {
     BEAT_MS = 5 * 1000,
     PRUNE_MS = 60 * 60 * 1000,
     MEND_MS = 60 * 60 * 1000,
+    KEPT_MS = 10 * 1000,      /* before a record of pending_dir that failed is tried again */
     BUSY_MS = 5 * 1000,       /* before a task that another courier did is looked at again */
     TASK_MS = 200,            /* of each tick, for prune and for mend */
     ONCE_TASK_MS = 60 * 1000, /* the same for --once, which runs each of them once */
@@ -58,7 +61,7 @@ struct courier {
     bool may_be_due;                      /* there may be due events: exchange looks for them */
     char beaten_keys[KEYRING_NAMES_SIZE]; /* of the last heartbeat */
     /* monotonic times */
-    int64_t started, stop_at, next_tick, next_beat, next_prune, next_mend;
+    int64_t started, stop_at, next_tick, next_beat, next_prune, next_mend, next_kept;
 };
 
 static int fail(const char *what, const char *detail) {
@@ -137,6 +140,16 @@ static void mend(struct courier *courier, struct store *store, int64_t now) {
     schedule(courier, result, mended, now, MEND_MS, &courier->next_mend);
 }
 
+/* Stores the records of sends that the database did not take (kept_records.h). */
+static void store_kept(struct courier *courier, struct store *store, int64_t now) {
+    const char *directory = courier->resources.config.pending_dir;
+    bool left;
+    if (now < courier->next_kept)
+        return;
+    latch(courier, kept_store(directory, store, task_end(courier, now), &left));
+    courier->next_kept = left ? now + KEPT_MS : now;
+}
+
 /* A database that is busy is tended later; success is left to the other tasks to latch. */
 static void tend(struct courier *courier, struct store *store, int64_t now) {
     enum store_result result = store_tend(store, now);
@@ -145,8 +158,8 @@ static void tend(struct courier *courier, struct store *store, int64_t now) {
 }
 
 static void maintain(struct courier *courier, int64_t now) {
-    static void (*const tasks[])(struct courier *, struct store *, int64_t) = {beat, mend, prune,
-                                                                               tend};
+    static void (*const tasks[])(struct courier *, struct store *, int64_t) = {beat, store_kept,
+                                                                               mend, prune, tend};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         struct store *store = resources_store(&courier->resources);
         if (store)
@@ -408,7 +421,8 @@ static void open_counters(const struct config *config) {
 
 /* Confines the process to what delivering needs. */
 static void confine_courier(struct courier *courier) {
-    const unsigned needs = WRITES_DATABASE | USES_KEYS | CALLS_WEBHOOKS | IS_RESIDENT;
+    const unsigned needs =
+        WRITES_DATABASE | USES_KEYS | CALLS_WEBHOOKS | IS_RESIDENT | KEEPS_RECORDS;
     struct resources *resources = &courier->resources;
     log_open();
     open_counters(&resources->config);

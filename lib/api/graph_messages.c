@@ -3,6 +3,7 @@
 #include "api/graph_failure.h"
 #include "api/graph_forward.h"
 #include "api/idempotency.h"
+#include "api/keep.h"
 #include "api/send.h"
 #include "api/sent_record.h"
 #include "base/crypto.h"
@@ -80,7 +81,7 @@ static struct graph_relay outgoing(const struct graph_sending *sending) {
 
 /* --- the answer --- */
 
-static void record(const struct graph_sending *sending, struct json answer, int64_t at) {
+static void record(struct graph_sending *sending, struct json answer, int64_t at) {
     struct request *rq = sending->rq;
     const struct graph_send *send = &sending->send;
     struct store_send row = {
@@ -96,7 +97,7 @@ static void record(const struct graph_sending *sending, struct json answer, int6
         .now = at,
     };
     if (row.phone || row.bsuid)
-        sent_record(rq, answer, &row);
+        sent_record(rq, answer, &row, &sending->once);
     else if (send->is_to_person)
         log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: it names no contact",
                     rq->id, sent_wamid(rq, answer));
@@ -109,13 +110,14 @@ static bool is_accepted(struct request *rq, const struct graph_answer *answer, s
            json_read(rq->arena, answer->body, json, &error) == 0 && sent_wamid(rq, *json);
 }
 
-static int deliver(const struct graph_sending *sending) {
+static int deliver(struct graph_sending *sending) {
     struct request *rq = sending->rq;
     struct graph_relay relay = outgoing(sending);
     struct graph_outcome outcome;
     struct json answer;
     sigset_t before;
-    if (graph_ask(rq, sending->node, &relay, &outcome))
+    if ((sending->send.is_message && keep_prepare(rq, relay.body.n + rq->graph->query.n)) ||
+        graph_ask(rq, sending->node, &relay, &outcome))
         return -1;
     const struct slice body = outcome.relayed.answer.body;
     if (!is_accepted(rq, &outcome.relayed.answer, &answer))
@@ -142,7 +144,7 @@ static void make_fingerprint(struct graph_sending *sending) {
 
 /* Delivers under a key. Signals are blocked, so that the process does not end between the call of
  * the platform and storing the reply. */
-static int deliver_once(const struct graph_sending *sending) {
+static int deliver_once(struct graph_sending *sending) {
     sigset_t before;
     signals_block(&before);
     int failed = refuse_blocked(sending->rq, &sending->send) || deliver(sending);
@@ -161,7 +163,7 @@ static int replay(const struct graph_sending *sending) {
 
 /* Handles a key whose first request had an unknown outcome until a status showed its message.
  * Replies and records as the first request would have done. */
-static int resolve(const struct graph_sending *sending) {
+static int resolve(struct graph_sending *sending) {
     struct request *rq = sending->rq;
     const struct graph_send *send = &sending->send;
     struct json answer;
@@ -172,8 +174,8 @@ static int resolve(const struct graph_sending *sending) {
         sent_answer(rq, &sending->once.stored, send->phone ? send->to : send->bsuid, send->phone);
     if (json_read(rq->arena, data, &answer, &error))
         return fail(rq, INTERNAL, "The gateway made an answer that is no JSON.");
-    record(sending, answer, sending->once.stored.started_at);
     reply_body(rq, 200, GRAPH_JSON, data);
+    record(sending, answer, sending->once.stored.started_at);
     return idempotency_resolve(rq, &sending->once);
 }
 

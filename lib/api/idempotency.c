@@ -1,5 +1,6 @@
 #include "api/idempotency.h"
 
+#include "api/keep.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
@@ -144,16 +145,31 @@ static void log_failure(struct request *rq, enum store_result result) {
                     rq->id, store_reason(rq->caller->store));
 }
 
-/* Stores the final reply. Tries twice, because a lack of memory may be temporary. */
-static void save_reply(struct request *rq, const struct idempotency *idempotency,
-                       const unsigned char *fingerprint, int status) {
+void idempotency_describe(struct request *rq, const struct idempotency *idempotency,
+                          struct kept_record *record) {
+    record->key = idempotency->key;
+    memcpy(record->request_id, idempotency->stored.request_id, ID_SIZE);
+    memcpy(record->fingerprint, idempotency->stored.fingerprint, CRYPTO_HASH_SIZE);
+    record->status = reply_settle(rq);
+    record->answer = reply_bytes(rq);
+}
+
+/* Stores the final reply. Tries twice, because a lack of memory may be temporary. A reply that the
+ * database does not take is kept. */
+static void save_reply(struct request *rq, const struct idempotency *idempotency) {
+    const struct store_idempotency_key *key = &idempotency->key;
     struct store *store = rq->caller->store;
-    struct slice reply = reply_bytes(rq);
+    struct kept_record record = {.key = {0}};
     enum store_result result = STORE_UNKNOWN;
+    if (idempotency->is_kept)
+        return;
+    idempotency_describe(rq, idempotency, &record);
     for (int tries = 0; tries < 2 && result == STORE_UNKNOWN; tries++)
-        result = store_update_idempotency_key(
-            store, &idempotency->key, idempotency->stored.request_id, fingerprint, status, reply);
-    log_failure(rq, result);
+        result = store_update_idempotency_key(store, key, record.request_id, record.fingerprint,
+                                              (int)record.status, record.answer);
+    if (result != STORE_OK)
+        keep_record(rq, &record, "the outcome of its Idempotency-Key was not stored",
+                    store_reason(store));
 }
 
 void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency) {
@@ -166,7 +182,7 @@ void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency)
                                                    idempotency->stored.request_id, clock_now()));
 }
 
-void idempotency_end(struct request *rq, const struct idempotency *idempotency,
+void idempotency_end(struct request *rq, struct idempotency *idempotency,
                      const unsigned char *fingerprint) {
     struct store *store = rq->caller->store;
     if (!idempotency->key.key || !idempotency->stored.is_new)
@@ -176,10 +192,11 @@ void idempotency_end(struct request *rq, const struct idempotency *idempotency,
                                                      idempotency->stored.request_id));
         return;
     }
-    save_reply(rq, idempotency, fingerprint, reply_settle(rq));
+    memcpy(idempotency->stored.fingerprint, fingerprint, CRYPTO_HASH_SIZE);
+    save_reply(rq, idempotency);
 }
 
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency) {
-    save_reply(rq, idempotency, idempotency->stored.fingerprint, 200);
+    save_reply(rq, idempotency);
     return 0;
 }

@@ -6,12 +6,14 @@
 #define SWITCHBOARD_IDEMPOTENCY_H
 
 #include "api/auth.h"
+#include "delivery/kept_record.h"
 #include "store/idempotency_key.h"
 
 struct idempotency {
     struct store_idempotency_key key; /* key.key NULL: the request has no key */
     struct store_idempotency stored;
     int64_t heartbeat_at; /* clock_monotonic of its last heartbeat */
+    bool is_kept;         /* its reply is in a file that the courier stores */
 };
 
 enum idempotency_state {
@@ -50,8 +52,12 @@ void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency)
 /* Ends a request that idempotency_begin started: stores its reply, or deletes the key when no
  * request was sent to the platform. `fingerprint` NULL: the body was incomplete, so nothing was
  * carried out, and the key is deleted. */
-void idempotency_end(struct request *rq, const struct idempotency *idempotency,
+void idempotency_end(struct request *rq, struct idempotency *idempotency,
                      const unsigned char *fingerprint);
+
+/* Adds the request's key and its reply to the record. */
+void idempotency_describe(struct request *rq, const struct idempotency *idempotency,
+                          struct kept_record *record);
 
 /* Returns 0 when the first request had the same body, and adds `Idempotent-Replayed: true`; fails
  * with 422 when it had another one. */
@@ -59,7 +65,7 @@ int idempotency_check_body(struct request *rq, const struct idempotency *idempot
                            const unsigned char fingerprint[32]);
 
 /* For IDEMPOTENCY_ACCEPTED, after idempotency_check_body: stores the reply that the caller has
- * made, with status 200; later requests get it. Returns 0. */
+ * made; later requests get it. Returns 0. */
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency);
 
 #endif

@@ -1,6 +1,7 @@
 #include "api/send.h"
 
 #include "api/idempotency.h"
+#include "api/keep.h"
 #include "api/sent_record.h"
 #include "api/upstream.h"
 #include "base/crypto.h"
@@ -87,8 +88,7 @@ static struct slice payload(const struct sending *sending) {
 }
 
 /* Records the message, whose call had the body `sent`, at the time `at`. */
-static void record(const struct sending *sending, struct json answer, struct slice sent,
-                   int64_t at) {
+static void record(struct sending *sending, struct json answer, struct slice sent, int64_t at) {
     struct request *rq = sending->rq;
     const struct message_kind *kind = sending->kind;
     struct store_send send = {
@@ -101,10 +101,10 @@ static void record(const struct sending *sending, struct json answer, struct sli
     };
     if (kind->complete_record)
         kind->complete_record(rq, &send);
-    sent_record(rq, answer, &send);
+    sent_record(rq, answer, &send, &sending->once);
 }
 
-static int deliver(const struct sending *sending) {
+static int deliver(struct sending *sending) {
     struct request *rq = sending->rq;
     const struct caller *caller = rq->caller;
     const char *token = state_account_token(rq, &caller->line.account);
@@ -118,7 +118,7 @@ static int deliver(const struct sending *sending) {
         .body = payload(sending),
     };
     struct json answer;
-    if (upstream_call(rq, UPSTREAM_SEND, &call, &answer))
+    if (keep_prepare(rq, call.body.n) || upstream_call(rq, UPSTREAM_SEND, &call, &answer))
         return -1;
     if (!sent_wamid(rq, answer)) {
         return fail_with_details(
@@ -135,7 +135,7 @@ static int deliver(const struct sending *sending) {
 
 /* Delivers under an idempotency key. Signals are blocked, so that the process does not end between
  * the call of the platform and storing the reply. */
-static int deliver_once(const struct sending *sending) {
+static int deliver_once(struct sending *sending) {
     sigset_t before;
     signals_block(&before);
     int failed = refuse_blocked(sending) || deliver(sending);
@@ -146,7 +146,7 @@ static int deliver_once(const struct sending *sending) {
 
 /* Handles a key whose first request had an unknown outcome until a status showed its message.
  * Replies and records as the first request would have done. */
-static int resolve(const struct sending *sending) {
+static int resolve(struct sending *sending) {
     struct request *rq = sending->rq;
     const struct store_idempotency *stored = &sending->once.stored;
     const char *input = sending->phone ? sending->phone : sending->bsuid;
@@ -157,8 +157,8 @@ static int resolve(const struct sending *sending) {
         return -1;
     if (json_read(rq->arena, data, &answer, &error))
         return fail(rq, INTERNAL, "The gateway made an answer that is no JSON.");
-    record(sending, answer, payload(sending), stored->started_at);
     reply_data(rq, data);
+    record(sending, answer, payload(sending), stored->started_at);
     return idempotency_resolve(rq, &sending->once);
 }
 

@@ -1,6 +1,9 @@
 #include "api/sent_record.h"
 
-#include "base/log.h"
+#include <stdio.h>
+
+#include "api/keep.h"
+#include "web/reply.h"
 
 const char *sent_wamid(const struct request *rq, struct json answer) {
     const char *id = json_text(json_get(json_first(json_get(answer, "messages")), "id"), rq->arena);
@@ -14,7 +17,18 @@ static const char *normalized_phone(struct json contact, struct arena *arena) {
     return wa_id && *wa_id && wa_id[strspn(wa_id, "0123456789")] == '\0' ? wa_id : NULL;
 }
 
-void sent_record(struct request *rq, struct json answer, struct store_send *send) {
+/* Keeps the send, and with a key the reply. */
+static void keep(struct request *rq, const struct store_send *send, struct idempotency *once) {
+    struct kept_record record = {.send = *send};
+    char what[512]; /* not in the arena: memory may be exhausted */
+    if (once->key.key)
+        idempotency_describe(rq, once, &record);
+    snprintf(what, sizeof what, "%s was accepted but not recorded", send->wamid);
+    once->is_kept = keep_record(rq, &record, what, store_reason(rq->caller->store));
+}
+
+void sent_record(struct request *rq, struct json answer, struct store_send *send,
+                 struct idempotency *once) {
     const struct caller *caller = rq->caller;
     struct json contact = json_first(json_get(answer, "contacts"));
     send->user_id = caller->user.id;
@@ -31,8 +45,7 @@ void sent_record(struct request *rq, struct json answer, struct store_send *send
     if (result == STORE_UNKNOWN) /* a lack of memory may be temporary; the call is idempotent */
         result = store_insert_send(caller->store, send);
     if (result != STORE_OK)
-        log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: %s", rq->id,
-                    send->wamid, store_reason(caller->store));
+        keep(rq, send, once);
 }
 
 struct slice sent_answer(struct request *rq, const struct store_idempotency *stored,

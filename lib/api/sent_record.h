@@ -3,18 +3,18 @@
 #ifndef SWITCHBOARD_SENT_RECORD_H
 #define SWITCHBOARD_SENT_RECORD_H
 
-#include "api/auth.h"
-#include "store/idempotency_key.h"
+#include "api/idempotency.h"
 
 /* Returns the id of the message in the platform's answer to a send; NULL: the answer names none. */
 const char *sent_wamid(const struct request *rq, struct json answer);
 
 /* Stores a message that the platform accepted and that caller->line has sent. The caller sets of
  * `send` the recipient (phone, bsuid), type, body and time, and the members that only some messages
- * have; this function sets the others from the request and the platform's answer. A failure is only
- * logged, because the message is sent already; a later status of the message completes the record.
- */
-void sent_record(struct request *rq, struct json answer, struct store_send *send);
+ * have; this function sets the others from the request and the platform's answer. The request has
+ * its reply already. If the database does not take the record, it is kept with the reply of the key
+ * (keep.h). `once`: the request's key, if it has one. */
+void sent_record(struct request *rq, struct json answer, struct store_send *send,
+                 struct idempotency *once);
 
 /* Rebuilds the platform's answer to a send, which was lost, from the status of the message that was
  * stored with the idempotency key. `input` is the recipient as the request names it; `phone` its

@@ -23,6 +23,7 @@ enum { LARGEST_FILE = 1024 * 1024 };
 /* Beside the directory of the database, unless the key is set. That directory holds the database
  * alone, because a program that writes the database may read and replace every file in it. */
 #define RUN_DIR       "/var/lib/switchboard/run"
+#define PENDING_DIR   "/var/lib/switchboard/pending"
 #define METRICS_FILE  "/var/lib/switchboard/metrics"
 #define REQUESTS_FILE "/var/lib/switchboard/requests"
 
@@ -50,6 +51,10 @@ const struct config_key config_keys[] = {
     PATH(log_file, "", NEEDS_NOTHING, "the log; empty: standard error"),
     PATH(spool_dir, "/var/lib/switchboard/spool", SPOOLS_FILES,
          "directory of the temporary files of multipart uploads"),
+    PATH(pending_dir, PENDING_DIR, KEEPS_RECORDS,
+         "directory of the records of accepted sends that the database did not take, until the "
+         "courier of this host has stored them; the default is beside the directory of the "
+         "database; not shared by hosts"),
     {"metrics_file", offsetof(struct config, metrics_file), CONFIG_OPTION, METRICS_FILE,
      "the counters of GET /metrics; the default is beside the directory of the database; empty: "
      "none are kept",
@@ -282,6 +287,7 @@ static const char *place(const struct config *config, struct arena *arena, const
 }
 
 static void place_tables(struct config *config, struct arena *arena) {
+    config->pending_dir = place(config, arena, config->pending_dir, PENDING_DIR, "pending");
     config->metrics_file = place(config, arena, config->metrics_file, METRICS_FILE, "metrics");
     config->requests_file = place(config, arena, config->requests_file, REQUESTS_FILE, "requests");
 }

@@ -25,6 +25,7 @@ struct config {
     const char *webhook_egress;
     const char *log_file;
     const char *spool_dir;
+    const char *pending_dir;
     const char *metrics_file;  /* "": nothing is counted */
     const char *requests_file; /* "": requests are not recorded */
     const char *metrics_token;

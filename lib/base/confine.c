@@ -17,7 +17,8 @@
 
 /* --- files: Landlock --- */
 
-enum { READ = 1, CHANGE = 2, MAKE_SOCKETS = 4, REMOVE = 8 }; /* CHANGE: write, create, remove */
+/* CHANGE: write, create, remove. LIST: read directories, and no files. */
+enum { READ = 1, CHANGE = 2, MAKE_SOCKETS = 4, REMOVE = 8, LIST = 16 };
 
 #define FILE_READ   LANDLOCK_ACCESS_FS_READ_FILE
 #define FILE_CHANGE (LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE)
@@ -71,6 +72,7 @@ static const struct {
     {CHANGE, FILE_CHANGE, DIR_CHANGE},
     {MAKE_SOCKETS, 0, LANDLOCK_ACCESS_FS_MAKE_SOCK},
     {REMOVE, 0, DIR_REMOVE},
+    {LIST, 0, DIR_READ},
 };
 
 static void allow_path(struct ruleset *rules, const char *path, int access) {
@@ -151,6 +153,7 @@ const char *confine_meaning(enum need need) {
     case CALLS_WEBHOOKS: return "call the URLs of webhooks";
     case USES_NETWORK: break; /* of both */
     case SPOOLS_FILES: return "write files in the spool directory";
+    case KEEPS_RECORDS: return "write files in pending_dir";
     case NOTIFIES_COURIER: return "notify the courier";
     case DETECTS_TYPES: return "fork a child process that detects the type of a file";
     case IS_RESIDENT: return "keep running while its files are replaced";
@@ -230,6 +233,8 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
     }
     if (needs & SPOOLS_FILES)
         allow_path(&rules, config->spool_dir, READ | CHANGE);
+    if (needs & KEEPS_RECORDS) /* to synchronize the directory, it must be opened */
+        allow_path(&rules, config->pending_dir, (needs & IS_RESIDENT ? READ : LIST) | CHANGE);
     if (needs & DETECTS_TYPES) {
         allow_all(&rules, type_paths);
         allow_path(&rules, config->magic_file, READ);

@@ -25,6 +25,7 @@ enum counters_family {
     COUNTERS_ATTEMPTS,         /* outcome */
     COUNTERS_ATTEMPT_TIME,     /* histogram */
     COUNTERS_REPEATS,          /* of transactions and reads on a database server: reason */
+    COUNTERS_RECORDS,          /* that the database did not take: outcome */
     COUNTERS_FAMILIES,         /* the number after the last one */
 };
 

@@ -17,6 +17,8 @@ enum need {
                                   wake socket is in run_dir */
     USES_KEYS = 1 << 7,        /* the key file, to encrypt or decrypt tokens and codes */
     CALLS_WEBHOOKS = 1 << 8,   /* USES_NETWORK: requests to the URLs that users set */
+    KEEPS_RECORDS = 1 << 13,   /* new files in pending_dir; the courier reads and removes them. The
+                                  bits between are those of syscalls.h */
 
     /* A need of network sockets, and of threads that resolve host names. */
     USES_NETWORK = CALLS_PLATFORM | CALLS_WEBHOOKS,

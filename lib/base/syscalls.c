@@ -162,6 +162,8 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(fdatasync), .needs = WRITES_DATABASE},
     {CALL(ftruncate), .needs = WRITES_FILES},
     {CALL(fallocate), .needs = WRITES_DATABASE},
+    {CALL(linkat), .needs = KEEPS_RECORDS},
+    {CALL(renameat), .needs = KEEPS_RECORDS},
     {CALL(unlink), .needs = WRITES_FILES},
     {CALL(unlinkat), .needs = WRITES_FILES},
     /* SQLite gives its files the mode of the database; as root also its owner, and works without */

@@ -133,9 +133,10 @@ static bool complete_message(struct store *store, const struct store_send *send,
                              const struct thread *thread, const char *thread_id) {
     static struct statement s = {
         .sql = "UPDATE message SET thread_id = ?2, source = 'api', type = ?3, body = ?4, "
-               "context_wamid = ?5, changed = ?6 WHERE id = ?1 AND source = 'status'"};
+               "context_wamid = ?5, changed = ?6, timestamp = ?7 "
+               "WHERE id = ?1 AND source = 'status'"};
     return sql_run_later(store, &s, TEXT(id), TEXT(thread_id), TEXT(send->type), BLOB(send->body),
-                         TEXT(send->context_wamid), INTEGER(thread->change));
+                         TEXT(send->context_wamid), INTEGER(thread->change), INTEGER(send->now));
 }
 
 static void write_message(struct store *store, const struct store_send *send,

@@ -35,6 +35,7 @@ environment = cluster
 webhook_egress = private
 log_file = $here/log/switchboard.log
 spool_dir = $here/spool
+pending_dir = $here/pending
 public_url = ${public_url-$(base_of "$1")}
 metrics_file = $here/metrics
 requests_file = $here/requests
@@ -82,7 +83,7 @@ END
 make_host() {
     local here
     here=$(host_dir "$1")
-    mkdir -p "$here"/{log,spool,run,apache}
+    mkdir -p "$here"/{log,spool,pending,run,apache}
     claim_port "apache_port_$1"
     write_host_config "$1"
     install_programs "$1" "$2"

@@ -98,17 +98,22 @@ keep_all() {
     local host
     sandbox GET 'requests?path=/messages&method=POST' >"$dir/upstream.json"
     sandbox GET media >"$dir/media.json"
-    find "$dir"/host?/spool -type f >"$dir/spooled.tsv"
+    find "$dir"/host?/{spool,pending} -type f >"$dir/spooled.tsv"
     cp "$(host_dir 1)/secret.key" "$dir/secret.key"
     list_secrets "$server_password" "$role_password" >"$dir/secrets"
     cat "$dir"/host?/log/switchboard.log >"$dir/switchboard.log"
     ls "$dir"/switchboard.log "$dir"/host?/courier.log "$dir"/host?/apache/*.log >"$dir/logs"
 }
 
+none_is_pending() {
+    [[ -z $(find "$dir"/host?/pending -type f) ]]
+}
+
 # Ends the cluster and checks what it did: judge LEAST_SENDS LEAST_MESSAGES LONGEST_GAP_MS
 judge() {
     local host
     deliver_rest
+    wait_until 30 none_is_pending || true
     observe seed "$seed"
     observe least_sends "$1"
     observe least_messages "$2"

@@ -54,7 +54,8 @@ END
 prepare_database() { # DIR
     local config=$1/prepared.conf file
     printf '%s\n' "database = postgresql:///prepared?host=$1&user=switchboard" \
-        "secret_key_file = $1/prepared.key" "log_file = $1/prepared.log" "spool_dir = $1" >"$config"
+        "secret_key_file = $1/prepared.key" "log_file = $1/prepared.log" "spool_dir = $1" \
+        "pending_dir = $1/pending" >"$config"
     SWITCHBOARD_CONFIG=$config "$OUT/tools/switchboard" init >"$1/init.log"
     for file in "$here"/helpers/server*.sql; do
         psql -qX -h "$1" -U postgres -d prepared -v ON_ERROR_STOP=1 -f "$file"

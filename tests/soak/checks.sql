@@ -85,15 +85,13 @@ INSERT INTO finding SELECT 'the recipient of a first send is a contact with a th
 
 -- sends
 
-INSERT INTO rule VALUES ('a send answered 200 has its record');
-INSERT INTO finding SELECT 'a send answered 200 has its record', a.marker || ' ' || a.wamid FROM answered a
+INSERT INTO rule VALUES ('a send answered 200 is in the inbox with its text, contact and thread');
+INSERT INTO finding SELECT 'a send answered 200 is in the inbox with its text, contact and thread',
+    a.marker || ' ' || a.wamid || ' ' || coalesce(s.source || ' ' || s.type, 'is missing') FROM answered a
     LEFT JOIN stored s ON s.wamid = a.wamid AND s.line = a.line AND s.direction = 'out'
-    WHERE s.id IS NULL OR (s.source <> 'status' AND NOT instr(CAST(s.body AS TEXT), a.marker));
-
-INSERT INTO rule VALUES ('a record created by a status alone is a failure that is in the log');
-INSERT INTO finding SELECT 'a record created by a status alone is a failure that is in the log', a.wamid
-    FROM answered a JOIN stored s ON s.wamid = a.wamid
-    WHERE s.source = 'status' AND a.wamid NOT IN (SELECT wamid FROM unrecorded);
+    LEFT JOIN g.thread t ON t.id = s.thread_id AND t.line_id = s.line_id LEFT JOIN g.contact c ON c.id = t.contact_id
+    WHERE c.id IS NULL OR s.source = 'status' OR s.type = 'unknown'
+        OR NOT instr(CAST(s.body AS TEXT), a.marker);
 
 INSERT INTO rule VALUES ('a send answered 200 reached the platform');
 INSERT INTO finding SELECT 'a send answered 200 reached the platform', marker FROM answered
@@ -183,8 +181,8 @@ INSERT INTO finding SELECT 'a download answered 200 is the file, or shorter than
     FROM download d WHERE failure = 0 AND status = 200 AND NOT EXISTS (SELECT 1 FROM upload u
         WHERE u.id = d.id AND u.size = d.size AND u.hash = d.hash);
 
-INSERT INTO rule VALUES ('nothing is left in the spool');
-INSERT INTO finding SELECT 'nothing is left in the spool', what FROM spooled;
+INSERT INTO rule VALUES ('nothing is left in the spool and in pending_dir');
+INSERT INTO finding SELECT 'nothing is left in the spool and in pending_dir', what FROM spooled;
 
 -- answers
 

@@ -19,7 +19,6 @@ CREATE TABLE unsigned (what TEXT);
 CREATE TABLE leak (what TEXT);
 CREATE TABLE crash (what TEXT);
 CREATE TABLE damage (what TEXT);
-CREATE TABLE unrecorded (wamid TEXT);              -- sends whose record failed according to the log
 CREATE TABLE upload (marker TEXT, keyed INTEGER, attempt INTEGER, status INTEGER, id TEXT, size INTEGER, hash TEXT);
 CREATE TABLE download (id TEXT, failure INTEGER, status INTEGER, size INTEGER, hash TEXT);
 CREATE TABLE media (id TEXT, size INTEGER, hash TEXT);         -- in the sandbox

@@ -41,6 +41,7 @@ environment = soak
 webhook_egress = private
 log_file = $dir/switchboard.log
 spool_dir = $dir/state/spool
+pending_dir = $dir/state/pending
 END
         (($# == 0)) || printf '%s\n' "$@"
     } >"$SWITCHBOARD_CONFIG.new"
@@ -197,6 +198,15 @@ drain_events() {
     done
 }
 
+# Waits until the courier has stored the records of sends that the database did not take.
+store_pending() {
+    wait_until 30 none_is_pending || true
+}
+
+none_is_pending() {
+    [[ -z $(find "$dir/state/pending" -type f) ]]
+}
+
 zombies_of() { # PID
     { cat /proc/[0-9]*/stat || true; } 2>/dev/null |
         awk -v parent="$1" '{ sub(/^[0-9]+ \(.*\) /, "") } $1 == "Z" && $2 == parent { n++ } END { print n + 0 }'
@@ -223,7 +233,7 @@ observe_rest() {
 keep_results() {
     sandbox GET 'requests?path=/messages&method=POST' >"$dir/upstream.json"
     sandbox GET media >"$dir/media.json"
-    find "$dir/state/spool" -type f >"$dir/spooled.tsv"
+    find "$dir"/state/{spool,pending} -type f >"$dir/spooled.tsv"
     list_secrets >"$dir/secrets"
     list_logs >"$dir/logs"
 }

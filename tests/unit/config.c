@@ -40,6 +40,7 @@ static const struct {
     {"webhook_egress", "public", "private", "Public"},
     {"log_file", "", "/var/log/x", "x.log"},
     {"spool_dir", "/var/lib/switchboard/spool", "/spool", "./spool"},
+    {"pending_dir", "/var/lib/switchboard/pending", "/pending", "pending"},
     {"metrics_file", "/var/lib/switchboard/metrics", "", "metrics"},
     {"requests_file", "/var/lib/switchboard/requests", "", "requests"},
     {"metrics_token", "", "secret", NULL},
@@ -53,7 +54,8 @@ static const struct {
 
 /* Whether the value depends on the database or on the system. */
 static bool is_derived(const char *name) {
-    return strstr(name, "s_file") || strcmp(name, "run_dir") == 0 || strcmp(name, "host") == 0;
+    return strstr(name, "s_file") || strcmp(name, "run_dir") == 0 ||
+           strcmp(name, "pending_dir") == 0 || strcmp(name, "host") == 0;
 }
 
 static void check_keys(void) {
@@ -197,7 +199,8 @@ static void check_paths(void) {
     } rows[] = {{"secret_key_file", USES_KEYS},
                 {"ca_path", USES_NETWORK},
                 {"ca_file", USES_NETWORK},
-                {"spool_dir", SPOOLS_FILES}};
+                {"spool_dir", SPOOLS_FILES},
+                {"pending_dir", KEEPS_RECORDS}};
     const unsigned others = NOTIFIES_COURIER | DETECTS_TYPES | IS_RESIDENT;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CHECK_INTEGER_AS(rows[i].key, has_same_paths(rows[i].key, rows[i].needs), false);

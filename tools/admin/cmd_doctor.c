@@ -353,14 +353,17 @@ static const struct store_file *list_files(struct invocation *call, size_t *coun
         {call->config_path, R_OK, false},
         {config->secret_key_file, R_OK, true}, /* check_keys reports a missing one */
     };
-    const struct store_file after = {config->spool_dir, W_OK | X_OK, true};
+    const struct store_file after[] = {
+        {config->spool_dir, W_OK | X_OK, true},
+        {config->pending_dir, R_OK | W_OK | X_OK, true},
+    };
     struct buffer rows = buffer_in(&call->arena);
     struct store_file *files;
     store_list_files(config->database, &call->arena, &files, count);
     buffer_add(&rows, before, sizeof before);
     buffer_add(&rows, files, *count * sizeof *files);
-    buffer_add(&rows, &after, sizeof after);
-    *count = rows.n / sizeof after;
+    buffer_add(&rows, after, sizeof after);
+    *count = rows.n / sizeof *after;
     return (const struct store_file *)(const void *)rows.p;
 }
 
@@ -469,12 +472,12 @@ static void check_linked(struct report *report) {
 }
 
 static void (*const checks[])(struct report *report) = {
-    check_config,          check_keys,          check_unopened,      check_open,
-    check_database,        doctor_check_hosts,  doctor_check_reader, doctor_check_connections,
-    check_tokens,          check_disk,          check_spool,         check_upstream,
-    check_confinement,     doctor_check_layout, check_access,        check_types,
-    doctor_check_counters, doctor_check_wake,   check_refusals,      check_foreign,
-    check_linked,          doctor_check_site,
+    check_config,          check_keys,          check_unopened,       check_open,
+    check_database,        doctor_check_hosts,  doctor_check_reader,  doctor_check_connections,
+    check_tokens,          check_disk,          check_spool,          check_upstream,
+    check_confinement,     doctor_check_layout, check_access,         check_types,
+    doctor_check_counters, doctor_check_wake,   doctor_check_pending, check_refusals,
+    check_foreign,         check_linked,        doctor_check_site,
 };
 
 int doctor_run(struct invocation *call) {

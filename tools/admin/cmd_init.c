@@ -14,7 +14,7 @@
 #include "store/upkeep.h"
 
 struct made {
-    bool keys, spool;
+    bool keys, spool, pending;
     int from, to;       /* schema versions; from 0: created */
     const char *reader; /* the role that may read now; NULL: none */
 };
@@ -117,12 +117,16 @@ static int print(struct invocation *call, const struct made *made) {
     json_write_bool(&json, "secretKeyCreated", made->keys);
     json_write_text(&json, "spoolDir", config->spool_dir);
     json_write_bool(&json, "spoolCreated", made->spool);
+    json_write_text(&json, "pendingDir", config->pending_dir);
+    json_write_bool(&json, "pendingCreated", made->pending);
     if (made->reader)
         json_write_text(&json, "reader", made->reader);
     return object_print(
-        call, &json, "key file %s: %s\nspool directory %s: %s\ndatabase %s: %s%s%s",
+        call, &json,
+        "key file %s: %s\nspool directory %s: %s\npending directory %s: %s\ndatabase %s: %s%s%s",
         config->secret_key_file, made->keys ? "created" : "kept", config->spool_dir,
-        made->spool ? "created" : "kept", config->database_name, database_text(call, made),
+        made->spool ? "created" : "kept", config->pending_dir, made->pending ? "created" : "kept",
+        config->database_name, database_text(call, made),
         made->reader ? "\nrole that may read all tables: " : "", made->reader ? made->reader : "");
 }
 
@@ -136,5 +140,8 @@ int init_run(struct invocation *call) {
         store_migrate(call->config.database, &made.from, &made.to, &call->store);
     if (result == STORE_OK)
         result = store_admit_reader(call->store, &call->arena, call->config.reader, &made.reader);
-    return result == STORE_OK ? print(call, &made) : fail_store(call, result);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    status = ensure_directory("pending directory", call->config.pending_dir, 0770, &made.pending);
+    return status == EXIT_DONE ? print(call, &made) : status;
 }

@@ -56,6 +56,9 @@ void doctor_check_connections(struct report *report);
 /* Adds what the store found. */
 void report_add_findings(struct report *report, const struct store_finding *findings, size_t count);
 
+/* Reports the records that wait in pending_dir, and those that cannot be stored. */
+void doctor_check_pending(struct report *report);
+
 /* Looks at the gateway from outside, by HTTP requests to --url or public_url, within a minute;
  * adds nothing when neither is given. */
 void doctor_check_site(struct report *report);

@@ -93,6 +93,8 @@ void doctor_check_layout(struct report *report) {
          "where a program that writes the database may replace every file", database},
         {"spool_dir", config->spool_dir,
          "where a program that takes uploads may replace every file", NULL},
+        {"pending_dir", config->pending_dir, "where a program that sends may replace every file",
+         NULL},
         {"run_dir", config->run_dir, "where the courier may remove every file", NULL},
         {"the directory of the log", directory_of(&call->arena, config->log_file),
          "where the courier may replace every file", config->log_file},

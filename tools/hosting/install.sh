@@ -313,6 +313,7 @@ database = $home/data/switchboard.db
 secret_key_file = $home/conf/secret.key
 log_file = $home/log/switchboard.log
 spool_dir = $home/spool
+pending_dir = $home/pending
 magic_file = $home/magic.mgc
 public_url = $url
 document_root = $root
@@ -329,7 +330,8 @@ put() {
 }
 
 init() {
-    mkdir -p "$home/bin" "$home/data" "$home/log" "$home/run" "$home/spool" ||
+    mkdir -p "$home/bin" "$home/data" "$home/log" "$home/run" "$home/spool" \
+        "$home/pending" ||
         die "cannot create the directories below $home"
     put 600 "$here/magic.mgc" "$home/magic.mgc"
     "$here/programs/switchboard" init --config "$home/conf/switchboard.conf" \
