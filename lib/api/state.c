@@ -10,6 +10,8 @@
 #include "store/seal_context.h"
 #include "web/transport.h"
 
+#define FULL_RETRY_AFTER "10" /* seconds: of a failover, or of an operator who makes room */
+
 enum { READINGS = 5 }; /* of a sealed value and the keys, until it can be decrypted */
 
 static struct store *open_store;
@@ -87,10 +89,14 @@ static int fail_database(struct request *rq, enum failure_code code, enum store_
         (result == STORE_BUSY || (result == STORE_UNAVAILABLE && store_is_unreachable(open_store)));
     if (store_is_moved(open_store))
         return fail_moved(rq, result);
-    if (is_passing)
+    const bool is_full = is_on_server(rq) && result == STORE_FULL; /* another may take over */
+    if (is_passing || is_full)
         code = UNAVAILABLE;
     if (result == STORE_BUSY || code == UNAVAILABLE)
-        reply_header(rq, "Retry-After", result == STORE_BUSY || is_passing ? "1" : "60");
+        reply_header(rq, "Retry-After",
+                     result == STORE_BUSY || is_passing ? "1"
+                     : is_full                          ? FULL_RETRY_AFTER
+                                                        : "60");
     if (is_passing && result == STORE_UNAVAILABLE)
         return fail(rq, code, "The gateway's database cannot be reached; try again in a second.");
     switch (result) {
