@@ -110,7 +110,11 @@ static void inspect(struct request *rq) {
 
 static const char *database_problem(enum store_result result) {
     switch (result) {
-    case STORE_OK: return NULL;
+    case STORE_OK:
+        return store_is_stuck(found.store)
+                   ? "Its server answers no write: the synchronous standby is not there. "
+                     "`switchboard doctor` says what to do."
+                   : NULL;
     case STORE_BUSY: return "It was locked for more than 5 seconds: try again.";
     case STORE_CORRUPT: return "It is damaged: restore a backup.";
     default:
@@ -177,13 +181,12 @@ static int get_ready(struct request *rq) {
     if (result != STORE_OK)
         log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->reader_name,
                     store_reason(found.store));
+    const char *database = database_problem(result);
     store_close(found.store);
     transport_stop();
     const struct check checks[] = {
-        {"database", database_problem(result)},
-        {"keys", found.key_file},
-        {"disk", found.disk},
-        {"courier", courier_problem(rq, result, &pulse)},
+        {"database", database},       {"keys", found.key_file},
+        {"disk", found.disk},         {"courier", courier_problem(rq, result, &pulse)},
         {"pools", pools_problem(rq)},
     };
     return reply_checks(rq, checks, sizeof checks / sizeof *checks - !found.has_pools);

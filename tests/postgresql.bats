@@ -535,6 +535,94 @@ usage ${bad}@example.org
 END
 }
 
+# Prints the SQL of a page: its lines from the one that begins with TEXT to the end of the block:
+# page_sql PAGE TEXT
+page_sql() {
+    sed -n "/^    $2/,/^[^ ]/{ /^    /s/^    //p }" "$root/doc/$1"
+}
+
+@test "with the SQL of doc/moving-to-postgresql.md the reader can use up nothing of the others" {
+    local server=$BATS_TEST_TMPDIR/server statement
+    make_server "$server"
+    start_private_server "$server"
+    end_with_test "$(head -n 1 "$server/data/postmaster.pid")"
+    page_sql moving-to-postgresql.md 'CREATE ROLE switchboard LOGIN' >"$BATS_TEST_TMPDIR/page.sql"
+    psql -qX -v ON_ERROR_STOP=1 -h "$server" -p "$(port_of "$server")" -U postgres -d postgres \
+        -f "$BATS_TEST_TMPDIR/page.sql"
+    url="postgresql://switchboard@/switchboard?host=$server&port=$(port_of "$server")"
+    use "$url" "database_reader = ${url/switchboard@/switchboard_reader@}"
+    switchboard init
+    run switchboard doctor
+    [[ $output == *'ok    database reader '*'switchboard_reader may read all tables and write none'* ]] ||
+        fail "$output"
+    for statement in 'SELECT pg_advisory_lock(1)' 'SELECT pg_try_advisory_xact_lock_shared(1, 2)' \
+        'SELECT lo_create(0)' "SELECT lo_from_bytea(0, 'x')" 'CREATE TEMPORARY TABLE t (a int)'; do
+        run psql -qAtX -d "${url/switchboard@/switchboard_reader@}" -c "$statement"
+        [[ $status == 1 && $output == *'permission denied'* ]] || fail "$statement: $output"
+    done
+    make_user # the owner takes locks
+    api GET /v2/me
+    assert_success
+    psql -qX -d "${url/switchboard@/postgres@}" -c 'GRANT TEMPORARY ON DATABASE switchboard TO PUBLIC' \
+        -c 'GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint) TO PUBLIC'
+    run switchboard doctor
+    [[ $output == *'warn  database reader '*'but take or create advisory locks, temporary tables, and so stop the others'* ]] ||
+        fail "$output"
+}
+
+# --- TLS ---
+
+# Makes the server use a certificate for a name: certify NAME
+certify() {
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=any -addext "subjectAltName=DNS:$1" \
+        -keyout "$BATS_TEST_TMPDIR/key" -out "$STACK/authority.pem" 2>/dev/null
+    as_postgres tee "$MAIN/data/server.key" <"$BATS_TEST_TMPDIR/key" >/dev/null
+    as_postgres tee "$MAIN/data/server.crt" <"$STACK/authority.pem" >/dev/null
+    as_postgres chmod 600 "$MAIN/data/server.key"
+    sql "$MAIN" postgres 'ALTER SYSTEM SET ssl = on' 'SELECT pg_reload_conf()' >/dev/null
+    eventually uses_tls
+}
+
+uses_tls() {
+    PGPASSWORD=$PASSWORD psql -qAtX -c 'SELECT 1' \
+        "host=127.0.0.1 port=$PORT user=switchboard dbname=$NAME sslmode=verify-ca sslrootcert=$STACK/authority.pem"
+}
+
+@test "beyond this machine a server must prove its name, unless the URL says otherwise" {
+    local url
+    switchboard init
+    # a name that is not this machine's, led to it
+    url=$(tcp_url_of "$NAME")
+    url="${url/127.0.0.1/db.example.org}?hostaddr=127.0.0.1&sslrootcert=$STACK/authority.pem"
+    certify other.example.org
+    sql "$MAIN" postgres 'ALTER SYSTEM SET ssl = off' 'SELECT pg_reload_conf()' >/dev/null
+    refuses_url 'server does not support SSL, but SSL was required' "$url"
+    certify other.example.org
+    refuses_url 'does not match host name "db.example.org"' "$url"
+    finds 'fail the URL'"'"'s sslmode allows a connection without TLS' "$url&sslmode=prefer"
+    finds 'warn the server'"'"'s name is not checked' "$url&sslmode=verify-ca"
+    certify db.example.org
+    finds 'ok the server'"'"'s certificate and name are checked' "$url"
+    finds 'ok not needed: the URL names this machine alone' "$(tcp_url_of "$NAME")"
+    sql "$MAIN" postgres 'ALTER SYSTEM RESET ssl' 'SELECT pg_reload_conf()' >/dev/null
+}
+
+refuses_url() { # MESSAGE URL
+    use "$2"
+    eventually says "$1" # the server reads its configuration again
+}
+
+says() { # MESSAGE
+    run switchboard account list
+    [[ $status == 1 && $output == *"$1"* ]]
+}
+
+finds() { # TEXT URL
+    use "$2"
+    run switchboard doctor --json
+    [[ $(found 'database TLS') == "$1"* ]] || fail "$output"
+}
+
 # --- a server without room ---
 
 @test "too many connections are 503 with Retry-After, and the log says why" {
@@ -593,6 +681,13 @@ END
         fi
     done
     ((refusals == 3)) || fail "the disk was never full: $acknowledged payloads"
+    for ((number = 1; number <= 200; number++)); do # a small row may still fit
+        api POST /v2/messages/send/text -H "Idempotency-Key: full-$number" \
+            -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"1555123$number\",\"text\":\"x\"}"
+        [[ $status == 200 ]] || break
+    done
+    assert_error 503 INTERNAL_ERROR "The gateway's disk is full; its operator must make room."
+    assert_header Retry-After 10
     grep -q 'PostgreSQL 53100' "$LOG" || fail "$(tail -n 3 "$LOG")"
     refused 'the disk is full; nothing was changed' switchboard user add "$(printf 'x%.0s' {1..300})@example.org" ||
         true # a small row may still fit

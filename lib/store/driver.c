@@ -48,6 +48,10 @@ bool store_is_moved(const struct store *store) {
     return store && store->is_moved;
 }
 
+bool store_is_stuck(const struct store *store) {
+    return store && store->is_stuck;
+}
+
 bool store_is_alive(struct store *store, const char *target) {
     return store->driver->is_alive(store, target);
 }

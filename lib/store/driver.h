@@ -14,6 +14,7 @@ struct store {
     char reason[1024];           /* for store_reason */
     bool is_unreachable;         /* for store_is_unreachable */
     bool is_moved;               /* for store_is_moved */
+    bool is_stuck;               /* for store_is_stuck */
     struct statement *prepared;  /* all statements prepared on it */
     struct access_cache *cache;  /* rows that the process keeps (access_cache.h); NULL: none */
     void (*free_cache)(struct access_cache *cache);

@@ -7,6 +7,8 @@
 #include "store/driver.h"
 #include "store/schema.h"
 
+struct hosts;
+
 extern const struct driver postgresql_driver;
 extern const struct upkeep postgresql_upkeep;
 
@@ -16,6 +18,10 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
 
 /* libpq's connection, for calls that are not statements. */
 PGconn *postgresql_handle(struct store *store);
+
+/* The hosts of the URL, and the sslmode that counts. */
+const struct hosts *postgresql_hosts(const struct store *store);
+const char *postgresql_sslmode(const struct store *store, struct arena *arena);
 
 /* Whether the URL says that a pooler is between, which gives each transaction another connection.
  */

@@ -21,9 +21,18 @@ bool postgresql_is_pooled(const struct store *store) {
     return connection_of(store)->is_pooled;
 }
 
+const struct hosts *postgresql_hosts(const struct store *store) {
+    return &connection_of(store)->hosts;
+}
+
 /* libpq prints notices to standard error, which is the web server's log. */
 static void ignore_notice(void *context, const PGresult *result) {
     (void)context, (void)result;
+}
+
+void postgresql_ignore_notices(struct connection *c) {
+    if (c->db)
+        PQsetNoticeReceiver(c->db, ignore_notice, NULL);
 }
 
 enum store_result postgresql_connect(const char *target, bool for_reading, struct store **out) {
@@ -40,13 +49,16 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
     c->is_reader = for_reading;
     c->may_connect = true;
     c->is_pooled = postgresql_take_pooler(url);
+    c->url = url;
     c->target = strdup(target);
     enum store_result result = STORE_OK;
     if (!postgresql_is_valid(url))
         result = sql_refuse(&c->store, STORE_UNAVAILABLE,
                             "the URL is not one that libpq reads: postgresql://USER@HOST:PORT/NAME"
                             "?PARAMETER=VALUE, with reserved characters written as %%XX");
-    else if (!c->target || !(c->db = postgresql_connect_to(url, for_reading)))
+    else if (!postgresql_read_hosts(url, &c->hosts))
+        result = sql_refuse(&c->store, STORE_UNAVAILABLE, "the URL names too many hosts");
+    else if (!c->target || !(c->db = postgresql_connect_to(url, &c->hosts, for_reading, NULL)))
         result = sql_refuse(&c->store, STORE_UNKNOWN, "out of memory");
     else if (PQstatus(c->db) != CONNECTION_OK)
         result = postgresql_refuse_connection(c);
@@ -54,9 +66,7 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
         result = sql_refuse(&c->store, STORE_UNAVAILABLE,
                             "the server has version %s; this program needs PostgreSQL %d or newer",
                             PQparameterStatus(c->db, "server_version"), OLDEST_SERVER / 10000);
-    if (c->db)
-        PQsetNoticeReceiver(c->db, ignore_notice, NULL);
-    free(url);
+    postgresql_ignore_notices(c);
     return result;
 }
 
@@ -67,6 +77,7 @@ void postgresql_close(struct store *store) {
     free(c->awaited);
     PQfinish(c->db);
     free(c->target);
+    free(c->url);
     free(c);
 }
 
@@ -90,8 +101,11 @@ bool postgresql_is_alive(struct store *store, const char *target) {
         sql_refuse(store, STORE_UNAVAILABLE, "it is another database now");
         return false;
     }
-    if (postgresql_is_usable(c) && PQtransactionStatus(c->db) == PQTRANS_IDLE)
+    if (postgresql_is_usable(c) && PQtransactionStatus(c->db) == PQTRANS_IDLE) {
         postgresql_tend_clock(store);
+        if (!postgresql_is_primary(c))
+            return false;
+    }
     if (c->may_connect)
         return true;
     read_messages(c);

@@ -4,6 +4,7 @@
 
 #include "store/postgresql.h"
 #include "store/postgresql_arguments.h"
+#include "store/postgresql_hosts.h"
 
 /* Why a call failed, as far as a repetition can help. */
 enum fault {
@@ -17,10 +18,17 @@ enum fault {
 struct connection {
     struct store store;
     PGconn *db;
-    char *target;
+    char *target, *url; /* url: without what libpq does not have */
+    struct hosts hosts; /* of the URL */
     bool is_reader;
     bool may_connect; /* again, after the connection was lost */
     bool is_broken;   /* it is open, and cannot be used any more */
+    bool is_hanging;  /* the reason is a COMMIT that the server did not answer */
+    struct {          /* postgresql_primary.c */
+        bool is_alone;
+        int64_t system, timeline;
+        int64_t judged_at, accepted_until; /* by clock_boot */
+    } primary;
     enum fault fault; /* of store.failure */
     int64_t until;    /* monotonic time; a failed transaction is repeated until then */
     bool is_pooled;   /* by transaction: the next one may run on another connection of the server */
@@ -29,13 +37,14 @@ struct connection {
     char **pending;   /* BEGIN and locks, sent with the next statement */
     size_t pending_count, pending_room;
     struct awaited { /* a command that was sent, and whose result was not read yet */
-        enum { COMMAND, PREPARATION, EXECUTION } kind;
-        struct prepared *p; /* EXECUTION: it gets the result; NULL: the result is dropped */
+        enum { COMMAND, PREPARATION, EXECUTION, COMMITMENT } kind;
+        struct prepared *p; /* it gets the result, or was prepared; NULL: the result is dropped */
     } * awaited;
     size_t awaited_count, awaited_room;
     unsigned named; /* statements that the server has prepared */
     int lock_timeout_ms;
     int64_t asked, answer_by; /* monotonic times */
+    bool is_committing;       /* of these a COMMIT is the last */
     int changes;
     struct {                     /* postgresql_limit.c */
         int64_t work, most_work; /* of the transaction, in units; most_work 0: no limit */
@@ -64,6 +73,9 @@ struct prepared {
 /* Sets what the latched failure means to a repetition. */
 void postgresql_set_fault(struct connection *c, enum fault fault);
 
+/* Whether the message of a connection that failed is that of a standby. */
+bool postgresql_is_refused_by_standby(const char *message);
+
 /* Latches the failure of a command, if it failed; NULL: there is no answer. */
 void postgresql_latch(struct connection *c, const PGresult *result);
 
@@ -76,12 +88,47 @@ enum store_result postgresql_refuse_connection(struct connection *c);
 
 /* --- postgresql_connection.c --- */
 
+/* After a new connection. */
+void postgresql_ignore_notices(struct connection *c);
+
 /* Whether a command can be sent. */
 bool postgresql_is_usable(const struct connection *c);
 
+/* --- postgresql_primary.c --- */
+
+/* SQL of three columns: whether commits wait for a synchronous standby that is not there, the
+ * identifier of the cluster, and the server's timeline, 0 on a standby. */
+extern const char postgresql_standing[];
+
+/* Takes them out of the result of a new connection, from `column` on. */
+void postgresql_read_standing(struct connection *c, const PGresult *result, int column);
+
+/* Whether the server may be a former primary, which another one has replaced. */
+bool postgresql_is_suspect(const struct connection *c);
+
+/* Asks the other hosts of the URL. PRIMARY_MOVED: the connection is one to another primary now,
+ * whose session is to be started. PRIMARY_UNDECIDED: another host is a standby, which may become
+ * the primary. */
+enum primary { PRIMARY_STAYS, PRIMARY_UNDECIDED, PRIMARY_MOVED };
+enum primary postgresql_find_primary(struct connection *c);
+
+/* Uses a suspect for some seconds, since there is no other primary; fails if there was one. */
+enum store_result postgresql_accept(struct connection *c);
+
+/* Whether the wait for a decision may go on, which began at the monotonic time `since`. */
+bool postgresql_may_wait(int64_t since);
+void postgresql_pause(void);
+
+/* Before a request: whether the server is still the primary, as far as is known without asking
+ * others; if not, sets the reason. */
+bool postgresql_is_primary(struct connection *c);
+
 /* --- postgresql_session.c --- */
 
-/* Connects again. The new session has no prepared statement. False after latching the failure. */
+/* Uses `db` in place of the former connection. The new session has no prepared statement. */
+void postgresql_replace(struct connection *c, PGconn *db);
+
+/* Connects again, without the prepared statements. False after latching the failure. */
 bool postgresql_connect_again(struct connection *c);
 
 /* --- postgresql_exchange.c --- */

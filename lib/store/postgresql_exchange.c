@@ -6,12 +6,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 
 enum {
     ANSWER_MS = 30 * 1000, /* a server that answers nothing for longer is lost; */
     LATE_MS = 5 * 1000,    /* with a limit of time, so long after its end */
+    COMMIT_MS = 10 * 1000, /* a COMMIT, which waits for the disk and the standby alone */
     MOST_AWAITED = 256,
     TLS_WAIT_MS = 5, /* the TLS library may have read the rest of the answer */
 };
@@ -50,19 +52,23 @@ static PGresult *receive(struct connection *c) {
     while (postgresql_is_usable(c) && PQisBusy(c->db)) {
         const int64_t left = c->answer_by - clock_monotonic();
         if (left <= 0)
-            c->is_broken = true;
+            c->is_broken = true, c->is_hanging = c->is_committing;
         else if (poll(&socket, 1, (int)(left < longest ? left : longest)) >= 0)
             PQconsumeInput(c->db);
     }
     return c->is_broken ? NULL : PQgetResult(c->db);
 }
 
-static void expect_answer(struct connection *c) {
+/* The server answers what was sent together with a COMMIT only after it. */
+static void expect_answer(struct connection *c, bool has_commit) {
+    c->is_committing = has_commit;
     c->asked = clock_monotonic();
     if (!c->limit.end)
         c->answer_by = c->asked + ANSWER_MS + c->lock_timeout_ms;
     else
         c->answer_by = LATE_MS + (c->limit.end > c->asked ? c->limit.end : c->asked);
+    if (has_commit && c->answer_by > c->asked + COMMIT_MS)
+        c->answer_by = c->asked + COMMIT_MS;
 }
 
 /* Expects one more result. */
@@ -132,7 +138,7 @@ static void settle(struct connection *c, const struct awaited *sent, PGresult *r
         postgresql_count_rows(c, c->changes);
     if (sent->kind == PREPARATION && PQresultStatus(result) != PGRES_COMMAND_OK)
         *p->name = '\0';
-    if (sent->kind != EXECUTION || !p) {
+    if (!p || sent->kind == PREPARATION) {
         PQclear(result);
         return;
     }
@@ -145,7 +151,7 @@ static void settle(struct connection *c, const struct awaited *sent, PGresult *r
 static void receive_all(struct connection *c) {
     if (PQpipelineSync(c->db) != 1)
         c->is_broken = true;
-    expect_answer(c);
+    expect_answer(c, c->awaited[c->awaited_count - 1].kind == COMMITMENT);
     for (size_t i = 0; i < c->awaited_count; i++) {
         PGresult *result = receive(c);
         c->changes = result ? (int)strtol(PQcmdTuples(result), NULL, 10) : 0;
@@ -160,10 +166,10 @@ static void receive_all(struct connection *c) {
 
 void postgresql_forget_awaited(struct connection *c) {
     for (size_t i = 0; i < c->awaited_count; i++)
-        if (c->awaited[i].kind == EXECUTION && c->awaited[i].p)
-            c->awaited[i].p->is_awaited = false;
-        else if (c->awaited[i].kind == PREPARATION)
+        if (c->awaited[i].kind == PREPARATION)
             *c->awaited[i].p->name = '\0';
+        else if (c->awaited[i].p)
+            c->awaited[i].p->is_awaited = false;
     c->awaited_count = 0;
 }
 
@@ -176,15 +182,16 @@ void postgresql_receive(struct connection *c) {
 
 PGresult *postgresql_finish(struct connection *c, const char *command) {
     struct prepared last = {.rows = NULL};
+    const bool is_commit = strcmp(command, "COMMIT") == 0;
     if (!c->awaited_count) { /* one command: it needs no synchronization */
-        expect_answer(c);
+        expect_answer(c, is_commit);
         last.rows = PQsendQuery(c->db, command) ? receive(c) : NULL;
         if (last.rows)
             PQclear(receive(c));
         return last.rows;
     }
     if (PQsendQueryParams(c->db, command, 0, NULL, NULL, NULL, NULL, 0) == 1 &&
-        await(c, &(struct awaited){EXECUTION, &last}))
+        await(c, &(struct awaited){is_commit ? COMMITMENT : EXECUTION, &last}))
         postgresql_receive(c);
     else
         c->is_broken = true;

@@ -61,7 +61,9 @@ void postgresql_latch(struct connection *c, const PGresult *result) {
     const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     if (!text)
-        text = c->is_broken ? "the server does not answer" : PQerrorMessage(c->db);
+        text = c->is_hanging  ? "the server did not answer a commit"
+               : c->is_broken ? "the server does not answer"
+                              : PQerrorMessage(c->db);
     const struct meaning meaning = meaning_of(state);
     const bool is_late = state && strcmp(state, CANCELLED) == 0 && postgresql_is_late(c);
     postgresql_set_fault(c, meaning.fault);
@@ -82,14 +84,18 @@ void postgresql_latch_memory(struct connection *c) {
     postgresql_latch_reason(c, "out of memory");
 }
 
+bool postgresql_is_refused_by_standby(const char *message) {
+    return strstr(message, "session is read-only") || strstr(message, "hot standby mode");
+}
+
 /* Adds what to do if a server that was reached is a standby: the URL names only it, or no host of
  * the URL is a primary now, as during a failover. */
 static const char *advice_for(struct connection *c, const char *message, char *text, size_t size) {
     char hosts[200];
     *text = '\0';
-    if (!strstr(message, "session is read-only") && !strstr(message, "hot standby mode"))
+    if (!postgresql_is_refused_by_standby(message))
         return text;
-    postgresql_list_hosts(c->db, hosts, sizeof hosts);
+    hosts_write(&c->hosts, hosts, sizeof hosts);
     snprintf(text, size,
              strchr(hosts, ',')
                  ? "; the URL names the hosts %s, and none of them is a primary now: a standby "

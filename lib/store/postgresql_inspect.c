@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "store/postgresql_clock.h"
+#include "store/postgresql_hosts.h"
 #include "store/upkeep.h"
 
 enum {
@@ -22,11 +23,36 @@ static bool is_true(struct store *store, const char *condition, struct arena *ar
 
 static void add_server(struct store *store, struct arena *arena, struct buffer *findings) {
     const bool is_standby = is_true(store, "pg_is_in_recovery()", arena);
-    add(findings, is_standby ? FINDING_FAULT : FINDING_OK, "database",
+    const bool is_stuck = store_is_stuck(store);
+    add(findings, is_standby || is_stuck ? FINDING_FAULT : FINDING_OK, "database",
         arena_printf(arena, "opens, with the schema version of this program; PostgreSQL %s, %s",
                      postgresql_text(store, arena, "SHOW server_version"),
                      is_standby ? "a standby, which takes no writes: name the primary too"
+                     : is_stuck ? "which answers no write: its synchronous standby is not there. "
+                                  "If another server was promoted, stop this one and name that one "
+                                  "in the URL; else start the standby, or take it out of "
+                                  "synchronous_standby_names"
                                 : "the primary"));
+}
+
+/* What a network between may read or change. */
+static void add_encryption(struct store *store, struct arena *arena, struct buffer *findings) {
+    const char *mode = postgresql_sslmode(store, arena);
+    const bool is_checked = strcmp(mode, "verify-full") == 0;
+    const bool is_required =
+        is_checked || strcmp(mode, "verify-ca") == 0 || strcmp(mode, "require") == 0;
+    if (!hosts_are_remote(postgresql_hosts(store)))
+        add(findings, FINDING_OK, "database TLS", "not needed: the URL names this machine alone");
+    else if (is_checked)
+        add(findings, FINDING_OK, "database TLS", "the server's certificate and name are checked");
+    else if (is_required)
+        add(findings, FINDING_WARNING, "database TLS",
+            "the server's name is not checked, so another one may take its place: "
+            "sslmode=verify-full");
+    else
+        add(findings, FINDING_FAULT, "database TLS",
+            "the URL's sslmode allows a connection without TLS, on which others read and change "
+            "everything: sslmode=verify-full");
 }
 
 static void add_role(struct store *store, struct arena *arena, struct buffer *findings) {
@@ -120,6 +146,7 @@ enum store_result postgresql_inspect(struct store *store, struct arena *arena, b
                                      struct buffer *findings) {
     (void)is_full; /* the server has its own check: pg_amcheck */
     add_server(store, arena, findings);
+    add_encryption(store, arena, findings);
     add_role(store, arena, findings);
     add_pooler(store, findings);
     add_standbys(store, arena, findings);
@@ -151,6 +178,32 @@ enum store_result postgresql_count_connections(struct store *store,
     "SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_class "                             \
     "WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND " condition
 
+/* What a role may use up that others need, without a right to write. */
+#define SURPLUS                                                                                    \
+    "SELECT string_agg(what, ', ' ORDER BY place) FROM (VALUES "                                   \
+    "(1, 'advisory locks', EXISTS (SELECT 1 FROM pg_proc WHERE "                                   \
+    "pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^pg_(try_)?advisory_.*lock' "        \
+    "AND proname !~ 'unlock' AND has_function_privilege(oid, 'EXECUTE'))), "                       \
+    "(2, 'large objects', EXISTS (SELECT 1 FROM pg_proc WHERE "                                    \
+    "pronamespace = 'pg_catalog'::regnamespace "                                                   \
+    "AND proname IN ('lo_creat', 'lo_create', 'lo_from_bytea') "                                   \
+    "AND has_function_privilege(oid, 'EXECUTE'))), "                                               \
+    "(3, 'temporary tables', has_database_privilege(current_database(), 'TEMPORARY'))) "           \
+    "AS rights (place, what, is_held) WHERE is_held"
+
+static void add_reader(struct arena *arena, const char *role, const char *surplus,
+                       struct buffer *findings) {
+    if (surplus)
+        add(findings, FINDING_WARNING, "database reader",
+            arena_printf(arena,
+                         "%s may read all tables and write none, but take or create %s, and so "
+                         "stop the others: doc/moving-to-postgresql.md has the SQL that revokes it",
+                         role, surplus));
+    else
+        add(findings, FINDING_OK, "database reader",
+            arena_printf(arena, "%s may read all tables and write none", role));
+}
+
 enum store_result postgresql_inspect_reader(struct store *store, struct arena *arena,
                                             struct buffer *findings) {
     const char *role = postgresql_text(store, arena, "SELECT current_user");
@@ -165,7 +218,6 @@ enum store_result postgresql_inspect_reader(struct store *store, struct arena *a
         add(findings, FINDING_WARNING, "database reader",
             arena_printf(arena, "%s may write too: %s; use a role with SELECT alone", role, open));
     else
-        add(findings, FINDING_OK, "database reader",
-            arena_printf(arena, "%s may read all tables and write none", role));
+        add_reader(arena, role, postgresql_text(store, arena, SURPLUS), findings);
     return sql_result(store);
 }

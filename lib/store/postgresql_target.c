@@ -6,7 +6,11 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "store/postgresql.h"
+#include "store/postgresql_connection.h"
+
+#define NO_FILE "/nonexistent"
+
+enum { FIRST_WITH_SYSTEM_ROOTS = 160000 };
 
 /* Removes the parameter pooler=transaction, which libpq does not have; true if it was there. */
 bool postgresql_take_pooler(char *target) {
@@ -36,36 +40,6 @@ static void forget_environment(void) {
     }
 }
 
-/* The parameters before dbname are defaults, which the target may replace. */
-PGconn *postgresql_connect_to(const char *target, bool for_reading) {
-    static const struct {
-        const char *name, *value;
-    } parameters[] = {
-        {"connect_timeout", "2"}, /* seconds, for each host */
-        {"tcp_user_timeout", "3000"},
-        {"keepalives_idle", "3"}, /* a host that vanished while it worked on an answer */
-        {"keepalives_interval", "1"},
-        {"keepalives_count", "3"},
-        {"gssencmode", "disable"}, /* it would look for Kerberos tickets */
-        {"application_name", "switchboard"},
-        {"target_session_attrs", NULL},
-        {"dbname", NULL},
-        {"client_encoding", "UTF8"},
-    };
-    if (getauxval(AT_SECURE))
-        forget_environment();
-    enum { COUNT = sizeof parameters / sizeof *parameters };
-    const char *names[COUNT + 1] = {NULL}, *values[COUNT + 1] = {NULL};
-    for (size_t i = 0; i < COUNT; i++) {
-        names[i] = parameters[i].name;
-        values[i] = parameters[i].value               ? parameters[i].value
-                    : strcmp(names[i], "dbname") == 0 ? target
-                    : for_reading                     ? "primary"
-                                                      : "read-write";
-    }
-    return PQconnectdbParams(names, values, 1);
-}
-
 /* Parses a URL without pooler=transaction. libpq's message about an invalid one is dropped, because
  * it may quote the URL, and so a password. NULL: invalid. */
 static PQconninfoOption *parse(const char *url) {
@@ -80,6 +54,81 @@ static const char *option_of(const PQconninfoOption *options, const char *keywor
         if (strcmp(options->keyword, keyword) == 0 && options->val)
             return options->val;
     return "";
+}
+
+/* The parameters that libpq gets for each connection. */
+enum { MOST_SETTINGS = 96 };
+struct settings {
+    const char *names[MOST_SETTINGS + 1], *values[MOST_SETTINGS + 1];
+    size_t count;
+};
+
+/* One that was added later replaces one of the same name. libpq ignores an empty value. */
+static void add(struct settings *to, const char *name, const char *value) {
+    if (!value || !*value || to->count == MOST_SETTINGS)
+        return;
+    to->names[to->count] = name;
+    to->values[to->count++] = value;
+}
+
+/* What the URL may replace. Beyond this machine a server must prove its name (RFC 6125): without
+ * `sslmode`, libpq goes on without TLS if the server, or a host between, has none. */
+static void add_defaults(struct settings *to, const char *sslmode, bool is_remote,
+                         bool for_reading) {
+    add(to, "connect_timeout", "2"); /* seconds, for each host */
+    add(to, "tcp_user_timeout", "3000");
+    add(to, "keepalives_idle", "3"); /* a host that vanished while it worked on an answer */
+    add(to, "keepalives_interval", "1");
+    add(to, "keepalives_count", "3");
+    add(to, "gssencmode", "disable"); /* it would look for Kerberos tickets */
+    add(to, "application_name", "switchboard");
+    add(to, "target_session_attrs", for_reading ? "primary" : "read-write");
+    if (!*sslmode && is_remote && !getenv("PGSSLMODE"))
+        add(to, "sslmode", sslmode = "verify-full");
+    if (strcmp(sslmode, "verify-full") == 0 && PQlibVersion() >= FIRST_WITH_SYSTEM_ROOTS &&
+        !getenv("PGSSLROOTCERT"))
+        add(to, "sslrootcert", "system");
+}
+
+static void add_url(struct settings *to, const PQconninfoOption *options) {
+    static const char *const lists[] = {"host", "hostaddr", "port"}; /* `hosts` has them */
+    for (; options && options->keyword; options++) {
+        bool is_list = false;
+        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+            is_list = is_list || strcmp(options->keyword, lists[i]) == 0;
+        if (!is_list)
+            add(to, options->keyword, options->val);
+    }
+}
+
+/* A process that is confined by now may not look up its user and home directory, as libpq does
+ * without a user and a password. */
+static void add_credentials(struct settings *to, const PGconn *former) {
+    const char *password = PQpass(former);
+    add(to, "user", PQuser(former));
+    if (password && *password)
+        add(to, "password", password);
+    else
+        add(to, "passfile", NO_FILE);
+}
+
+PGconn *postgresql_connect_to(const char *url, const struct hosts *hosts, bool for_reading,
+                              const PGconn *former) {
+    struct settings p = {.count = 0};
+    if (getauxval(AT_SECURE))
+        forget_environment();
+    PQconninfoOption *options = parse(url);
+    add_defaults(&p, option_of(options, "sslmode"), hosts_are_remote(hosts), for_reading);
+    add_url(&p, options);
+    add(&p, "host", hosts->names);
+    add(&p, "hostaddr", hosts->addresses);
+    add(&p, "port", hosts->ports);
+    add(&p, "client_encoding", "UTF8");
+    if (former)
+        add_credentials(&p, former);
+    PGconn *db = PQconnectdbParams(p.names, p.values, 0);
+    PQconninfoFree(options);
+    return db;
 }
 
 /* Whether no piece of a password whose `/` or `@` is not escaped is host, port or name, which
@@ -108,28 +157,16 @@ const char *postgresql_user(const char *target, struct arena *arena) {
     return *user ? user : NULL;
 }
 
-/* Returns the length of the first part of a list with commas, and moves `list` behind it. */
-static int next_part(const char **list) {
-    const int n = (int)strcspn(*list, ",");
-    *list += n + ((*list)[n] == ',');
-    return n;
+bool postgresql_read_hosts(const char *url, struct hosts *hosts) {
+    PQconninfoOption *options = parse(url);
+    const bool is_read = hosts_read(hosts, options);
+    PQconninfoFree(options);
+    return is_read;
 }
 
-/* A list of one port is that of all hosts. */
-void postgresql_list_hosts(PGconn *db, char *text, size_t size) {
-    PQconninfoOption *options = PQconninfo(db);
-    const char *hosts = option_of(options, "host"), *ports = option_of(options, "port");
-    size_t used = 0;
-    if (!*hosts)
-        hosts = option_of(options, "hostaddr");
-    *text = '\0';
-    while (*hosts && used < size) {
-        const char *host = hosts, *port = ports;
-        const int host_n = next_part(&hosts), port_n = next_part(&ports);
-        used += (size_t)snprintf(text + used, size - used, "%s%.*s:%.*s", used ? ", " : "", host_n,
-                                 host, port_n, port);
-        if (!*ports)
-            ports = port;
-    }
+const char *postgresql_sslmode(const struct store *store, struct arena *arena) {
+    PQconninfoOption *options = PQconninfo(connection_of(store)->db);
+    const char *mode = arena_copy(arena, slice_of(option_of(options, "sslmode")));
     PQconninfoFree(options);
+    return mode;
 }

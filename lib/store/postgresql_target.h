@@ -2,8 +2,7 @@
 #ifndef SWITCHBOARD_STORE_POSTGRESQL_TARGET_H
 #define SWITCHBOARD_STORE_POSTGRESQL_TARGET_H
 
-#include <libpq-fe.h>
-#include <stdbool.h>
+#include "store/postgresql_hosts.h"
 
 /* Removes the parameter pooler=transaction, which libpq does not have; true if it was there. */
 bool postgresql_take_pooler(char *url);
@@ -11,11 +10,13 @@ bool postgresql_take_pooler(char *url);
 /* Whether libpq reads the URL, and none of its messages can quote a password. */
 bool postgresql_is_valid(const char *url);
 
-/* Connects to a primary, or for writing to a server that accepts writes. The URL is valid and has
- * no pooler=transaction. NULL without memory. */
-PGconn *postgresql_connect_to(const char *url, bool for_reading);
+/* Reads the hosts of a valid URL; false: there are too many. */
+bool postgresql_read_hosts(const char *url, struct hosts *hosts);
 
-/* Writes the hosts and ports that the connection's URL names, as "HOST:PORT, HOST:PORT". */
-void postgresql_list_hosts(PGconn *db, char *text, size_t size);
+/* Connects to a primary, or for writing to a server that accepts writes, among `hosts`, which
+ * replace those of the URL. The URL is valid and has no pooler=transaction. User and password are
+ * those of the connection `former`, if it is not NULL. NULL without memory. */
+PGconn *postgresql_connect_to(const char *url, const struct hosts *hosts, bool for_reading,
+                              const PGconn *former);
 
 #endif

@@ -49,6 +49,10 @@ bool store_is_unreachable(const struct store *store);
  * was moved. It lasts until the configuration names the other one, or the move has failed. */
 bool store_is_moved(const struct store *store);
 
+/* Whether a write was not answered when the store was opened: the server waits for a synchronous
+ * standby that is not there. Reads are answered. */
+bool store_is_stuck(const struct store *store);
+
 /* Opens the existing database at `target`, a value of the configuration key `database`. On failure
  * `*store` is set too, for store_reason and store_close only. STORE_UNAVAILABLE also for a target
  * that no driver supports. */
