@@ -416,6 +416,56 @@ all_have_done() {
     done
 }
 
+# A writer as the programs are: it changes a message, then counts the change in the row of its user.
+# Ends when the database refuses it: write_to URL NUMBER
+write_to() {
+    for _ in {1..500}; do
+        psql -qX -v ON_ERROR_STOP=1 -d "$1" -c "BEGIN;
+            UPDATE message SET type = type
+                WHERE id = (SELECT id FROM message OFFSET $2 LIMIT 1);
+            SELECT pg_sleep(0.2);
+            UPDATE \"user\" SET email = email WHERE id = 'usr_fill'; COMMIT" || return 0
+    done
+}
+
+@test "a server is left while transactions write in the programs' order: none of them is a deadlock" {
+    local number url config source
+    make_rich
+    source=$(new_database)
+    copy_to "$config" "$source"
+    config=$(config_for server "$source")
+    for number in 1 2 3 4 5 6; do
+        write_to "$source" "$number" >/dev/null 2>"$BATS_TEST_TMPDIR/writer.$number" 3>&- &
+    done
+    sleep 1
+    copy_to "$config" "$new"
+    [[ $status == 0 ]] || fail "$output $stderr"
+    wait
+    refute grep -h 'deadlock' "$BATS_TEST_TMPDIR"/writer.*
+    grep -q 'was moved to another one' "$BATS_TEST_TMPDIR/writer.1"
+}
+
+@test "a server whose tables stay locked is not moved, and copy-to says what to do" {
+    local config source
+    make_rich
+    source=$(new_database)
+    copy_to "$config" "$source"
+    config=$(config_for server "$source")
+    psql -qX -d "$source" -c 'BEGIN; UPDATE line SET id = id; SELECT pg_sleep(60)' \
+        >/dev/null 2>&1 3>&- &
+    eventually has_sleeper "$source"
+    refuses 'Nothing was changed, and the gateway works on: run the command again' "$config" "$new"
+    pg "$source" "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE query LIKE '%pg_sleep(60)' AND pid <> pg_backend_pid()" >/dev/null
+    copy_to "$config" "$new"
+    [[ $status == 0 ]] || fail "$output $stderr"
+}
+
+has_sleeper() { # URL
+    [[ $(pg "$1" "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)'
+        AND wait_event = 'PgSleep'") == 1 ]]
+}
+
 @test "under traffic nothing is lost or doubled, and requests to the former database are refused" {
     local url sent inbound count before names=(11 12 13 14)
     url=$(new_database)

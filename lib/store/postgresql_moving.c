@@ -2,11 +2,18 @@
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "store/postgresql.h"
 #include "store/postgresql_moving.h"
 
-enum { STOP_TRIES = 5, COPY_BUFFER = 128 * 1024 };
+enum {
+    STOP_TRIES = 40,
+    LOCK_MS = 500,           /* less than deadlock_timeout, 1 s by default */
+    LONGEST_WAIT_MS = 10000, /* for a lock, otherwise */
+    PAUSE_MS = 100,
+    COPY_BUFFER = 128 * 1024,
+};
 
 /* A pooler gives each transaction another connection: locks and settings would be lost. */
 static enum store_result connect_to(const char *target, struct store **store) {
@@ -63,26 +70,45 @@ static bool end_view(struct store *store) {
 
 /* --- the stop --- */
 
-/* A writer that holds a lock of one table and waits for another is a deadlock, which the server
- * ends on either side: then it is tried again. */
-static bool stop_writers(struct store *store, const struct move_table *tables, size_t count) {
+/* Tries to lock all tables, in the order in which writers do: `user`, whose counters they raise at
+ * their end (sql.h), last. */
+static bool lock_tables(struct store *store, const struct move_table *tables, size_t count) {
+    static const char last[] = "user";
     struct arena arena;
     arena_init(&arena, 1024 * 1024, NULL);
     struct buffer sql = buffer_in(&arena);
-    buffer_add_text(&sql, "LOCK TABLE ");
+    buffer_printf(&sql, "BEGIN; SET LOCAL lock_timeout = %d; LOCK TABLE ", LOCK_MS);
     for (size_t i = 0; i < count; i++)
-        buffer_printf(&sql, "%s\"%s\"", i ? ", " : "", tables[i].name);
-    buffer_add_text(&sql, " IN SHARE ROW EXCLUSIVE MODE");
-    for (int tries = 1;; tries++) {
-        if (!postgresql_script(store, "BEGIN") || postgresql_script(store, sql.p) ||
-            store->failure != STORE_BUSY || tries == STOP_TRIES)
-            break;
-        store->failure = STORE_OK;
-        if (!postgresql_script(store, "ROLLBACK"))
-            break;
-    }
+        if (strcmp(tables[i].name, last) != 0)
+            buffer_printf(&sql, "\"%s\", ", tables[i].name);
+    buffer_printf(&sql, "\"%s\" IN SHARE ROW EXCLUSIVE MODE; SET LOCAL lock_timeout = %d", last,
+                  LONGEST_WAIT_MS);
+    buffer_add_char(&sql, '\0');
+    const bool done = postgresql_script(store, sql.p);
     arena_free(&arena);
-    return !store->failure;
+    return done;
+}
+
+/* A writer that holds a lock of one table may wait for another, which is locked here already. Then
+ * this one gives way, before the server ends one of them as a deadlock, and tries again. */
+static bool stop_writers(struct store *store, const struct move_table *tables, size_t count) {
+    static const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
+    for (int tries = 1; !lock_tables(store, tables, count); tries++) {
+        const enum store_result failure = store->failure;
+        char reason[256];
+        snprintf(reason, sizeof reason, "%.200s", store->reason);
+        store->failure = STORE_OK;
+        if (failure == STORE_BUSY && tries < STOP_TRIES && postgresql_script(store, "ROLLBACK")) {
+            nanosleep(&pause, NULL);
+            continue;
+        }
+        store->failure = sql_refuse(store, failure,
+                                    "the transactions that write could not be stopped: %s. Nothing "
+                                    "was changed, and the gateway works on: run the command again",
+                                    reason);
+        return false;
+    }
+    return true;
 }
 
 /* The triggers fail as a standby does, so that programs connect again and then see why. */
