@@ -23,16 +23,18 @@ has_new_primary() { # OLD
 kill_primary() {
     local primary
     primary=$(find_primary)
-    kill_trees "$(cat "$dir/patroni$primary.pid")" "$(postmaster_of "$primary")"
+    kill_server_of "$dir/node$primary/data" "$(cat "$dir/patroni$primary.pid")" \
+        "$(postmaster_of "$primary")"
     wait_until 60 has_new_primary "$primary" || die 'the standby did not become the primary'
     start_patroni "$primary"
 }
 
 # PostgreSQL alone ends; its Patroni starts it again, or gives the place to the standby.
 kill_postmaster() {
-    local pid
-    pid=$(postmaster_of "$(find_primary)")
-    kill_trees "$pid"
+    local pid primary
+    primary=$(find_primary)
+    pid=$(postmaster_of "$primary")
+    kill_server_of "$dir/node$primary/data" "$pid"
     wait_until 60 has_new_postmaster "$pid" ||
         die 'no PostgreSQL server became the primary again'
 }
@@ -40,6 +42,42 @@ kill_postmaster() {
 has_new_postmaster() { # OLD
     local primary pid
     primary=$(find_primary) && pid=$(postmaster_of "$primary") && [[ $pid != "$1" ]]
+}
+
+# Patroni of the primary ends, and nothing stops its PostgreSQL: it goes on taking connections when
+# the other node is the primary. Within 15 s after that each host refuses a token that was replaced,
+# and writes again.
+kill_patroni() {
+    local primary host until old
+    primary=$(find_primary)
+    old=$(switchboard user add "c$primary@example.org")
+    kill -KILL "$(cat "$dir/patroni$primary.pid")"
+    wait_until 60 has_new_primary "$primary" || die 'the standby did not become the primary'
+    until=$(($(now_ms) + 15000))
+    switchboard token regenerate "c$primary@example.org" >/dev/null
+    for host in "${hosts[@]}"; do
+        wait_until "$(seconds_to "$until")" refuses_token "$host" "$old" ||
+            die "host $host takes a token 15 s after it was replaced"
+    done
+    for host in "${hosts[@]}"; do
+        wait_until "$(seconds_to "$until")" is_ready "$host" ||
+            die "host $host is not ready 15 s after the failover:" \
+                "$(curl -sS "$(base_of "$host")/v2/ready")"
+    done
+    postmaster_of "$primary" >/dev/null || die 'the former primary does not run any more'
+    start_patroni "$primary"
+}
+
+# Prints the seconds until a time in ms since 1970, at least one.
+seconds_to() {
+    local left=$((($1 - $(now_ms)) / 1000))
+    printf '%s' $((left > 0 ? left : 1))
+}
+
+# A valid token of a user without an account is answered 404.
+refuses_token() { # HOST TOKEN
+    [[ $(curl -s -o /dev/null -w '%{http_code}' --max-time 10 -H "X-API-Token: $2" \
+        "$(base_of "$1")/v2/me") == 401 ]]
 }
 
 switch_over() {

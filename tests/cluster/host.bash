@@ -143,13 +143,34 @@ stop_host() { # HOST
 }
 
 # Kills the processes and all of their descendants: kill_trees PID...
+# Each is stopped before its children are listed, so that it starts no other meanwhile.
 kill_trees() {
     local children all=("$@") new
     for ((new = 0; new < ${#all[@]}; new++)); do
+        kill -STOP "${all[new]}" 2>/dev/null || continue
         read -rd '' -a children < <(cat "/proc/${all[new]}/task"/*/children 2>/dev/null) || true
         all+=("${children[@]}")
     done
     kill -KILL "${all[@]}" 2>/dev/null || true
+}
+
+# Prints the processes whose directory is DIRECTORY, as that of each PostgreSQL process is its data.
+processes_in() { # DIRECTORY
+    find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$1" -printf '%h\n' 2>/dev/null |
+        sed 's|^/proc/||'
+}
+
+# Kills a PostgreSQL server, until it has no process: one that is left keeps its shared memory, and
+# the server would not start again: kill_server_of DIRECTORY PID...
+kill_server_of() {
+    kill_trees "${@:2}"
+    wait_until 30 kill_rest "$1" || die "processes of $1 cannot be killed: $(processes_in "$1")"
+}
+
+kill_rest() { # DIRECTORY
+    local left
+    read -rd '' -a left < <(processes_in "$1") || true
+    ((${#left[@]} == 0)) || { kill -KILL "${left[@]}" 2>/dev/null || true; return 1; }
 }
 
 # Ends all processes of a host at once, as a failure of its power supply would.

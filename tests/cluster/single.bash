@@ -42,7 +42,7 @@ is_whole() {
 }
 
 kill_server() {
-    kill_trees "$(cat "$dir/postgresql.pid")"
+    kill_server_of "$dir/server/data" "$(cat "$dir/postgresql.pid")"
     sleep 1
     start_postgresql
 }

@@ -61,6 +61,7 @@ start_all() {
     start_server
     start_sandbox
     start_receiver
+    [[ -z ${leads_through_balancer-} ]] || lead_through_balancer "$leads_through_balancer"
     for host in "${hosts[@]}"; do
         make_host "$host" "$OUT"
         bases+=${bases:+ }$(base_of "$host")
@@ -78,6 +79,17 @@ start_all() {
     done
     set_first_webhook
     forward_webhook | sql switchboard -f -
+}
+
+# Has a host reach the primary through HAProxy alone.
+lead_through_balancer() { # HOST
+    local host
+    claim_balancer_ports
+    for host in "${hosts[@]}"; do
+        claim_port "apache_port_$host"
+    done
+    start_balancer
+    url_of[$1]=postgresql://switchboard:$role_password@127.0.0.1:$primary_port/switchboard
 }
 
 count_pending() {

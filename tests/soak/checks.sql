@@ -258,3 +258,20 @@ INSERT INTO finding SELECT 'there was something to check', name FROM (
     SELECT 'no upload was answered 200', count(*) FROM upload WHERE status = 200 UNION ALL
     SELECT 'no download was answered 200', count(*) FROM download WHERE status = 200 UNION ALL
     SELECT 'the nemesis did nothing', count(*) FROM deed) WHERE n = 0;
+
+-- reads
+
+CREATE INDEX reading_ended ON reading (what, ended, number);
+CREATE TEMP TABLE stale AS SELECT r.rowid AS id, r.who || ' read ' || r.what || ' ' || r.number || ' at ' || r.began
+        || ', after ' || max(w.number) AS what
+    FROM reading r JOIN reading w ON w.what = r.what AND w.ended < r.began AND w.number > r.number
+    WHERE r.kind = 'read' GROUP BY r.rowid;
+
+INSERT INTO rule VALUES ('a read shows what was acknowledged, and what another read has shown');
+INSERT INTO finding SELECT 'a read shows what was acknowledged, and what another read has shown', what FROM stale;
+
+INSERT INTO rule VALUES ('reads of one client do not go back');
+INSERT INTO finding SELECT 'reads of one client do not go back', r.who || ' read ' || r.what || ' ' || r.number
+        || ' at ' || r.began || ', after ' || max(w.number)
+    FROM reading r JOIN reading w ON w.who = r.who AND w.what = r.what AND w.ended <= r.began AND w.number > r.number
+    WHERE r.kind = 'read' AND w.kind = 'read' GROUP BY r.rowid;

@@ -42,7 +42,7 @@ struct client {
 };
 
 static struct client clients[CLIENTS_MAX];
-static int sends, uploads, downloads;
+static int sends, uploads, downloads, readings;
 
 /* --- sends --- */
 
@@ -273,6 +273,31 @@ static void read_something(struct client *client) {
     exchange_make(&client->arena, &exchange);
 }
 
+/* Reads a number that only rises: that in the URL of user A's webhook, which the configurator sets,
+ * or that of its last change. */
+static void read_number(struct client *client) {
+    const bool is_config = roll(client, 2);
+    struct exchange exchange = {.who = client->name,
+                                .what = "read",
+                                .method = "GET",
+                                .path = is_config ? "/v2/webhooks/config" : "/v2/changes",
+                                .token = world.lines[0].token};
+    const int64_t began = history_now();
+    int64_t number = -1;
+    arena_reset(&client->arena);
+    exchange_make(&client->arena, &exchange);
+    if (exchange.status != 200)
+        return;
+    if (is_config)
+        number = world_number_of(
+            json_text(json_find(exchange.answer, "data.webhookUrl"), &client->arena));
+    else
+        json_integer(json_find(exchange.answer, "data.change"), &number);
+    history_line(readings, "%lld\t%lld\t%s\t%s\tread\t%lld", (long long)began,
+                 (long long)history_now(), client->name, is_config ? "config" : "change",
+                 (long long)number);
+}
+
 /* --- client threads --- */
 
 static void settle(struct client *client) {
@@ -297,8 +322,10 @@ static void *run_client(void *context) {
             upload_something(client);
         else if (what < 17)
             download_something(client);
-        else
+        else if (what < 18)
             read_something(client);
+        else
+            read_number(client);
         sleep_ms(roll(client, PACE_MS) *
                  (world_is_calm(world.keyed_sends, world.least_sends) ? CALM : 1));
     }
@@ -311,6 +338,7 @@ void clients_start(void) {
     sends = history_open(world.dir, "send");
     uploads = history_open(world.dir, "upload");
     downloads = history_open(world.dir, "download");
+    readings = history_open(world.dir, "reading");
     for (int i = 0; i < world.clients; i++) {
         clients[i].number = i;
         clients[i].dice = dice_of(world.seed, (uint64_t)i);

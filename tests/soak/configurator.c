@@ -9,7 +9,7 @@ static struct configurator {
     pthread_t thread;
     struct dice dice;
     struct arena arena;
-    int codes, strange, counter;
+    int codes, strange, readings, counter;
 } configurator;
 
 static void configure(struct configurator *c, const struct line *line, const char *method,
@@ -68,7 +68,11 @@ static void set_config(struct configurator *c, const struct line *line) {
     record_code(c, line, code);
     const char *body =
         arena_printf(&c->arena, "{\"webhookUrl\":\"%s\",\"webhookCode\":\"%s\"}", url, code);
+    const int64_t began = history_now();
     configure(c, line, "POST", "/v2/webhooks/config", body, &exchange);
+    if (exchange.status == 200 && line->user[0] == 'A')
+        history_line(c->readings, "%lld\t%lld\tconfig\tconfig\twrite\t%d", (long long)began,
+                     (long long)history_now(), n);
     check_config(c, line, before, arena_printf(&c->arena, "%s %s", url, code), &exchange);
 }
 
@@ -111,6 +115,7 @@ static void *run_configurator(void *context) {
 void configurator_start(void) {
     configurator.codes = history_open(world.dir, "code");
     configurator.strange = history_open(world.dir, "strange");
+    configurator.readings = history_open(world.dir, "reading");
     configurator.dice = dice_of(world.seed, 100);
     if (pthread_create(&configurator.thread, NULL, run_configurator, &configurator) != 0)
         give_up("thread");

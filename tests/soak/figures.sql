@@ -20,6 +20,8 @@ UNION ALL SELECT 'uploads answered 200', count(DISTINCT marker) FROM upload WHER
 UNION ALL SELECT '  repeated by their client', count(DISTINCT marker) FROM upload WHERE attempt > 1
 UNION ALL SELECT 'downloads answered 200', count(*) FROM download WHERE status = 200 AND failure = 0
 UNION ALL SELECT '  that broke off', count(*) FROM download WHERE failure = 18
+UNION ALL SELECT 'reads of a number that only rises', count(*) FROM reading WHERE kind = 'read'
+UNION ALL SELECT 'stale reads', count(*) FROM stale
 UNION ALL SELECT 'inbound messages answered 200', count(DISTINCT id) FROM inbound WHERE kind = 'message'
 UNION ALL SELECT '  stored', count(*) FROM stored WHERE direction = 'in'
 UNION ALL SELECT 'inbound statuses answered 200', count(DISTINCT id || status) FROM inbound WHERE kind = 'status'

@@ -23,6 +23,8 @@ CREATE TABLE upload (marker TEXT, keyed INTEGER, attempt INTEGER, status INTEGER
 CREATE TABLE download (id TEXT, failure INTEGER, status INTEGER, size INTEGER, hash TEXT);
 CREATE TABLE media (id TEXT, size INTEGER, hash TEXT);         -- in the sandbox
 CREATE TABLE spooled (what TEXT);                  -- files left in the spool
+-- A number that only rises, as it was read or written (200): that of a configuration or of a change.
+CREATE TABLE reading (began INTEGER, ended INTEGER, who TEXT, what TEXT, kind TEXT, number INTEGER);
 CREATE TABLE upstream (body TEXT);                 -- sends as the sandbox received them
 CREATE TABLE finding (rule TEXT, what TEXT);
 CREATE TABLE rule (rule TEXT);

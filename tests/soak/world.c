@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { CLIENTS = 6, SENDERS = 4, PAYLOAD_PACE_MS = 120, MANY = 1000000 };
@@ -117,4 +118,9 @@ void person_change(int person, char before[NAME_SIZE], char after[NAME_SIZE]) {
     name(person, people.changes[person]++, before);
     name(person, people.changes[person], after);
     pthread_mutex_unlock(&people.lock);
+}
+
+int64_t world_number_of(const char *url) {
+    const char *slash = url ? strrchr(url, '/') : NULL;
+    return slash && slash[1] >= '0' && slash[1] <= '9' ? strtoll(slash + 1, NULL, 10) : -1;
 }

@@ -48,6 +48,9 @@ void world_begin(int64_t seconds);
 /* Whether a wanted number is reached; 0: none is wanted. */
 bool world_is_calm(int count, int least);
 
+/* Returns the number at the end of a webhook's URL, -1: it has none, or is NULL. */
+int64_t world_number_of(const char *url);
+
 /* The identities of a person, whose line is PERSON % LINES. Phones never change, BSUIDs do. */
 void person_phone(int person, char phone[NAME_SIZE]);
 void person_bsuid(int person, char bsuid[NAME_SIZE]);
