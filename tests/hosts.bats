@@ -9,6 +9,7 @@ hosts=(web1 web2 web3)
 
 setup_file() {
     start_courier_stack A
+    chmod 755 "$STACK/spool" # else doctor, as root, would look with the rights of its group alone
     local host
     for host in "${hosts[@]}"; do
         mkdir -m 700 "$STACK/$host"
