@@ -63,11 +63,14 @@ static inline void open_state(void) {
 }
 
 static inline void close_state(void) {
+    char queue[sizeof database + 8];
     store_close(store);
     arena_free(&arena);
     if (*database != '/')
         return;
     unlink(database);
+    snprintf(queue, sizeof queue, "%s.queue", database);
+    unlink(queue);
     *strrchr(database, '/') = '\0';
     rmdir(database);
 }
