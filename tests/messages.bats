@@ -1012,7 +1012,7 @@ END
     wamid=$(gojq -r '.data.messages[0].id' "$body")
     assert_equal "$(recorded)" "$before" # no part of the record either
     grep -F "\"level\":\"warn\"" "$LOG" | grep -F "request $(header X-Request-Id): $wamid was accepted but not recorded" |
-        grep -F 'made to fail; it waits in pending_dir'
+        grep -F 'made to fail' | grep -F 'it waits in pending_dir'
     send text "{$who,\"text\":\"x\"}"
     assert_success
     assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '$to'")" 1
