@@ -135,6 +135,9 @@ $DB.before-v$next" ]] || fail "$output"
     next_switchboard restore "$DB.before-v$next" >"$BATS_TEST_TMPDIR/restored"
     grep -q 'Its schema version is older: run `switchboard init` now' "$BATS_TEST_TMPDIR/restored"
     assert_equal "$(switchboard user list --json | jq length)" 3
+    sqlite3 "$DB.before-v$next" 'CREATE TRIGGER evil AFTER INSERT ON session BEGIN DELETE FROM user; END'
+    run next_switchboard restore "$DB.before-v$next"
+    [[ $status == 1 && $output == *'has the trigger evil on the table session'* ]] || fail "$output"
     rm "$DB"*
     switchboard init >/dev/null
     assert_equal "$(find "$STACK" -name '*before*')" ''

@@ -5,8 +5,10 @@
 
 #include "store/store.h"
 
-/* Returns what differs first, as a sentence without a subject in `arena` (`has the trigger x on the
- * table y, which this program did not make`); NULL: nothing, or a failure, which is latched. */
-const char *sqlite_compare_triggers(struct store *store, struct arena *arena);
+/* Returns what differs first, for a database of an older schema version only a trigger that does
+ * something else than the triggers of the schema, as a sentence without a subject in `arena` (`has
+ * the trigger x on the table y, which this program did not make`); NULL: nothing, or a failure,
+ * which is latched. */
+const char *sqlite_compare_triggers(struct store *store, bool is_older, struct arena *arena);
 
 #endif

@@ -115,10 +115,10 @@ static enum store_result backup(struct store *store, const char *path) {
 
 /* --- restoring --- */
 
-static enum store_result check_triggers(struct store *source, const char *file) {
+static enum store_result check_triggers(struct store *source, const char *file, bool is_older) {
     struct arena arena;
     arena_init(&arena, 1024 * 1024, NULL);
-    const char *difference = sqlite_compare_triggers(source, &arena);
+    const char *difference = sqlite_compare_triggers(source, is_older, &arena);
     enum store_result result = sql_result(source);
     if (result == STORE_OK && difference)
         result = sql_refuse(source, STORE_CONFLICT,
@@ -145,7 +145,7 @@ static enum store_result check_content(struct store *source, const char *file, i
     if ((result = sql_result(source)) == STORE_OK && complaints)
         result = sql_refuse(source, STORE_CONFLICT, "%s is damaged", file);
     *version = (int)found.version;
-    return result == STORE_OK ? check_triggers(source, file) : result;
+    return result == STORE_OK ? check_triggers(source, file, *version < schema_version) : result;
 }
 
 /* Opens the backup and checks all of it. A failure is about this file, not about the database. */
@@ -361,7 +361,7 @@ static enum store_result inspect(struct store *store, struct arena *arena, bool 
     add_finding(findings, FINDING_OK, "database", "opens, with the schema version of this program");
     add_finding(findings, damage ? FINDING_FAULT : FINDING_OK, "integrity",
                 damage ? damage : sound);
-    const char *difference = sqlite_compare_triggers(store, arena);
+    const char *difference = sqlite_compare_triggers(store, false, arena);
     add_finding(findings, difference ? FINDING_FAULT : FINDING_OK, "triggers",
                 difference ? arena_printf(arena, "the database %s", difference)
                            : "those of the schema, and no other");
