@@ -230,7 +230,8 @@ CREATE INDEX contact_sign_bsuid ON contact_sign (account_id, bsuid);
 CREATE INDEX contact_sign_parent ON contact_sign (account_id, parent_bsuid) WHERE parent_bsuid IS NOT NULL;
 CREATE INDEX contact_sign_contact ON contact_sign (contact_id);
 
--- The changes of identity that the platform reported, with its timestamp. '' where it has none.
+-- The changes of identity that the platform reported, with its timestamp. '' where it has none. One
+-- that the operator refused joins no contacts.
 CREATE TABLE identity_change (
     account_id TEXT NOT NULL REFERENCES account (id),
     at         INTEGER NOT NULL,
@@ -238,11 +239,13 @@ CREATE TABLE identity_change (
     old_bsuid  TEXT NOT NULL,
     new_phone  TEXT NOT NULL,
     new_bsuid  TEXT NOT NULL,
+    refused_at INTEGER,        -- by `switchboard contact split`; NULL: it was not
     PRIMARY KEY (account_id, old_phone, old_bsuid, new_phone, new_bsuid, at)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX identity_change_old_bsuid ON identity_change (account_id, old_bsuid);
-CREATE INDEX identity_change_new_phone ON identity_change (account_id, new_phone);
-CREATE INDEX identity_change_new_bsuid ON identity_change (account_id, new_bsuid);
+-- refused_at: only an index that has all columns is preferred to the primary key's
+CREATE INDEX identity_change_old_bsuid ON identity_change (account_id, old_bsuid, refused_at);
+CREATE INDEX identity_change_new_phone ON identity_change (account_id, new_phone, refused_at);
+CREATE INDEX identity_change_new_bsuid ON identity_change (account_id, new_bsuid, refused_at);
 
 -- The history of merges and identity changes (spec 6).
 CREATE TABLE contact_merge (
@@ -250,7 +253,7 @@ CREATE TABLE contact_merge (
     account_id    TEXT NOT NULL REFERENCES account (id),
     contact_id    TEXT NOT NULL REFERENCES contact (id),  -- the contact that remained
     merged_id     TEXT,      -- the deleted contact; NULL: only an identity changed
-    reason        TEXT NOT NULL,                          -- same_payload, user_id_update, number_change, recycled_phone
+    reason        TEXT NOT NULL,                          -- same_payload, user_id_update, number_change, recycled_phone, split
     phone         TEXT,      -- identities of the merged or changed contact before
     bsuid         TEXT,
     parent_bsuid  TEXT,

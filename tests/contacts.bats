@@ -174,3 +174,111 @@ found() {
     api GET /v2/contacts/con_none
     assert_error 404 NOT_FOUND
 }
+
+# Prints a change of number, at the time of the messages: number_change WAMID [MEMBERS]
+number_change() {
+    system "$1" "$P1" "\"wa_id\":\"$P2\",${2-\"user_id\":\"$B2\",\"previous_user_id\":\"$B1\",}\"type\":\"user_changed_number\""
+}
+
+# Ann ($P1/$B1) and Bob ($P2/$B2) write, then the platform reports that Ann became Bob. Sets ann and bob
+# to the ids of their contacts, before and was to their messages.
+merge_wrongly() {
+    make_user
+    take "$(payload "$(inbound wamid.a1 $P1 $B1)" "$(inbound wamid.b1 $P2 $B2)" "$(inbound wamid.a2 $P1 $B1)")"
+    ann=$(contact_of $P1) bob=$(contact_of $P2)
+    before=$(messages "$ann") was=$(messages "$bob")
+    switchboard contact block "$LINE" $B2 >/dev/null
+    take "$(payload "$(number_change wamid.s1)")"
+    assert_only_contact $P2/$B2
+}
+
+# Fails with one line on standard error: split_fails TEXT ARGUMENT...
+split_fails() {
+    local status=0 text=$1
+    shift
+    switchboard contact split "$@" >/dev/null 2>"$BATS_TEST_TMPDIR/error" || status=$?
+    assert_equal "$status:$(cat "$BATS_TEST_TMPDIR/error")" "1:switchboard: $text"
+}
+
+# bats test_tags=direct
+@test "contact split undoes a wrong merge: each message, thread, block and id goes to its person" {
+    local ann bob before was change other
+    merge_wrongly
+    assert_equal "$(switchboard contact split "$contact" | tr -s ' ')" "PHONE USER ID FIRST SHOWN LAST SHOWN CHANGED FROM
+$P1 $B1 2026-05-28T20:26:40.000Z 2026-05-28T20:26:40.000Z -
+$P2 $B2 2026-05-28T20:26:40.000Z 2026-05-28T20:26:40.000Z $P1 $B1"
+    assert_equal "$(switchboard contact split "$contact" --json | gojq -c '.[1].changesFrom')" \
+        "[{\"at\":\"2026-05-28T20:26:40.000Z\",\"phone\":\"$P1\",\"refused\":false,\"userId\":\"$B1\"}]"
+    assert_only_contact $P2/$B2
+    api GET /v2/changes?after=0
+    change=$(value .data.change)
+    assert_equal "$(switchboard contact split "$contact" +$P2)" "$P2 is now of contact $bob, without the others"
+    assert_contacts none/$B1 $P2/$B2
+    assert_equal "$(messages "$ann")" "$before"
+    assert_equal "$(messages "$bob")" "$was"
+    api GET "/v2/changes?after=$change"
+    assert_json '[.data.threads[].contact.id] | sort' "$(jq -cn '$ARGS.positional | sort' --args "$ann" "$bob")"
+    for other in "$ann" "$bob"; do
+        api GET "/v2/contacts/$other"
+        assert_success
+        assert_json .data.id "\"$other\""
+    done
+    assert_json '.data.blocks | length' 1
+    api GET "/v2/contacts/$ann"
+    assert_json .data.blocks '[]'
+    [[ $(switchboard contact split "$bob" | tr -s ' ') == *"$P1 $B1 (refused)" ]]
+}
+
+# bats test_tags=direct
+@test "after contact split no repetition joins the contacts again, and a second split changes nothing" {
+    local ann bob before was state
+    merge_wrongly
+    switchboard contact split "$contact" $B2 >/dev/null
+    # the same report, its oldest form under another id, and messages of both
+    take "$(payload "$(number_change wamid.s1)" "$(number_change wamid.s2 '')" "$(inbound wamid.a1 $P1 $B1)")"
+    assert_contacts none/$B1 $P2/$B2
+    take "$(payload "$(inbound wamid.b2 '' $B2)" "$(inbound wamid.b3 $P2 '')" \
+        "$(inbound wamid.a3 $P1 $B1 | sed 's/"1780000000"/"1780000200"/')")"
+    assert_contacts $P1/$B1 $P2/$B2
+    assert_equal "$(messages "$ann" | gojq -r '.[].wamid' | sort | xargs)" 'wamid.a1 wamid.a2 wamid.a3'
+    assert_equal "$(messages "$bob" | gojq -r '.[].wamid' | sort | xargs)" 'wamid.b1 wamid.b2 wamid.b3'
+    state=$(messages "$ann"; messages "$bob"; contacts)
+    assert_equal "$(switchboard contact split "$contact" $B2)" "$B2 was split before: it is of contact $bob"
+    assert_equal "$(switchboard contact split "$bob" $B2 --json | gojq .refusedChanges)" 0
+    assert_equal "$(messages "$ann"; messages "$bob"; contacts)" "$state"
+    # a later report is another change
+    take "$(payload "$(number_change wamid.s3 | sed 's/"1780000000"/"1780000300"/')")"
+    assert_only_contact $P2/$B2
+}
+
+# bats test_tags=direct
+@test "contact split takes what followed from the identity with it, and the first identity alone" {
+    local ann bob before was
+    merge_wrongly
+    take "$(payload "$(change messages "\"messages\":[{\"id\":\"wamid.s4\",\"timestamp\":\"1780000100\",\"type\":\"system\",\"system\":{\"user_id\":\"$B3\",\"previous_user_id\":\"$B2\",\"type\":\"user_changed_user_id\"}}]")" \
+        "$(inbound wamid.b4 $P2 $B3 | sed 's/"1780000000"/"1780000200"/')")"
+    assert_only_contact $P2/$B3
+    switchboard contact split "$contact" $B1 >/dev/null
+    assert_contacts none/$B1 $P2/$B3
+    assert_equal "$(messages "$ann")" "$before"
+    assert_equal "$(messages "$bob" | gojq -r '.[].wamid' | xargs)" 'wamid.b1 wamid.b4'
+}
+
+# bats test_tags=direct
+@test "contact split says why it cannot split" {
+    local ann bob before was state
+    merge_wrongly
+    state=$(messages; contacts)
+    split_fails "there is no contact con_none; \`switchboard contact list\` shows all" con_none $B1
+    split_fails "$B3 is no identity of contact $contact" "$contact" $B3
+    assert_equal "$(messages; contacts)" "$state"
+    take "$(payload "$(inbound wamid.c1 $P3 '')")"
+    split_fails "$P3 is the only identity of contact $(contact_of $P3)" "$(contact_of $P3)" $P3
+    # two numbers with one user id: the later one is the contact's
+    take "$(payload "$(inbound wamid.c2 $P3 $B3)" "$(inbound wamid.c3 16505550009 $B3)")"
+    bob=$(db "SELECT id FROM contact WHERE bsuid = '$B3' AND account_id = '$ACCOUNT'")
+    state=$(contacts)
+    split_fails "16505550009 cannot be split from contact $bob: no reported change joins it, the platform showed it together with the others" \
+        "$bob" 16505550009
+    assert_equal "$(contacts)" "$state"
+}

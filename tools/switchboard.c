@@ -147,6 +147,14 @@ const struct command commands[] = {
      .options = OPTION(ACCOUNT) | OPTION(LIMIT) | OPTION(AFTER),
      .summary = "list contacts and their threads, oldest first",
      .details = PAGES},
+    {.noun = "contact", .verb = "split", .needs = NEEDS_STORE, .run = contact_split,
+     .min_operands = 1, .max_operands = 2, .operands = {VALUE_CONTACT_ID, VALUE_IDENTITY},
+     .summary = "undo a wrong merge: an identity of a contact is another person's",
+     .details = "Without the phone number or BSUID, lists the contact's identities and the\n"
+                "reported changes that joined them. With it, refuses the changes that led to the\n"
+                "identity, or, where none did, those that led away from it. What was reported to\n"
+                "follow from the identity goes with it, with its messages and blocks, to a contact\n"
+                "of its own. The platform's repetitions of a refused change join nothing."},
 
     {.noun = "message", .verb = "list", .needs = NEEDS_STORE, .run = message_list,
      .required = OPTION(CONTACT), .options = OPTION(LIMIT) | OPTION(AFTER),

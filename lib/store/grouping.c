@@ -192,15 +192,22 @@ static size_t side_of(const struct grouping *g, const char *bsuid, const char *p
     return found != NO_SIGN || !*phone ? found : grouping_holder(g, phone, at);
 }
 
+void grouping_sides(const struct grouping *g, const struct change_sign *change, size_t *from,
+                    size_t *to) {
+    const int64_t at = position_of(change->at);
+    *from = *to = NO_SIGN;
+    if (!*change->old_bsuid && is_disputed(g, change->old_phone, at))
+        return;
+    *from = side_of(g, change->old_bsuid, change->old_phone, at);
+    *to = side_of(g, change->new_bsuid, change->new_phone, at);
+}
+
 static void join_changes(struct grouping *g) {
     for (size_t i = 0; i < g->change_count; i++) {
-        const struct change_sign *change = &g->changes[i];
-        const int64_t at = position_of(change->at);
-        if (!*change->old_bsuid && is_disputed(g, change->old_phone, at))
-            continue;
-        const size_t from = side_of(g, change->old_bsuid, change->old_phone, at);
-        const size_t to = side_of(g, change->new_bsuid, change->new_phone, at);
-        join(g, from, to);
+        size_t from, to;
+        grouping_sides(g, &g->changes[i], &from, &to);
+        if (!g->changes[i].refused_at)
+            join(g, from, to);
     }
 }
 
@@ -229,8 +236,8 @@ static int64_t last_of(const struct grouping *g, const char *bsuid) {
 static bool is_former(const struct grouping *g, const char *bsuid, int64_t last_at) {
     for (size_t i = 0; i < g->change_count; i++) {
         const struct change_sign *change = &g->changes[i];
-        if (is(change->old_bsuid, bsuid) && *change->new_bsuid && !is(change->new_bsuid, bsuid) &&
-            change->at >= last_at)
+        if (!change->refused_at && is(change->old_bsuid, bsuid) && *change->new_bsuid &&
+            !is(change->new_bsuid, bsuid) && change->at >= last_at)
             return true;
     }
     return false;

@@ -7,6 +7,7 @@
  *   - if a payload carried both, or they have one parent BSUID;
  *   - if the platform reported a change from one to the other. Where the change names phones alone,
  *     it is of the person who had the old phone just before it, and who has the new one just after.
+ *     A change that the operator refused joins none; the phones changed their owners all the same.
  * A payload with a phone alone is of the person whose BSUID was last shown with the phone by then,
  * or first after it, without a reported change of the phone's owner in between. Two BSUIDs with one
  * phone are two persons.
@@ -39,7 +40,8 @@ struct sign {
 struct change_sign {
     int64_t at;
     const char *old_phone, *old_bsuid, *new_phone, *new_bsuid; /* "": none */
-    bool is_new;
+    int64_t refused_at; /* the operator says that it joins two people; 0: it was not refused */
+    bool is_changed;    /* to be written */
 };
 
 struct grouping {
@@ -61,6 +63,11 @@ int64_t grouping_boundary(const struct grouping *g, const char *phone, int64_t p
 
 /* The first boundary of the phone after the position; INT64_MAX: there is none. */
 int64_t grouping_boundary_after(const struct grouping *g, const char *phone, int64_t position);
+
+/* The signs of the person before and after the change; NO_SIGN: it may be of either of two people,
+ * or there is none. */
+void grouping_sides(const struct grouping *g, const struct change_sign *change, size_t *from,
+                    size_t *to);
 
 /* Sets the group of each sign. */
 void grouping_make(struct grouping *g);

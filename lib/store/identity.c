@@ -186,7 +186,7 @@ bool identity_change(const struct occasion *o, const struct store_identity *befo
         .old_bsuid = or_none(before->bsuid ? before->bsuid : before->parent_bsuid),
         .new_phone = or_none(after->phone),
         .new_bsuid = or_none(after->bsuid ? after->bsuid : after->parent_bsuid),
-        .is_new = true};
+        .is_changed = true};
     size_t old;
     bool is_known;
     if (!*change.new_phone && !*change.new_bsuid)

@@ -94,7 +94,8 @@ static bool has_change(struct signs *signs, const struct change_sign *change) {
 }
 
 #define CHANGES_WITH(column)                                                                       \
-    "SELECT at, old_phone, old_bsuid, new_phone, new_bsuid FROM identity_change "                  \
+    "SELECT at, old_phone, old_bsuid, new_phone, new_bsuid, coalesce(refused_at, 0) "              \
+    "FROM identity_change "                                                                        \
     "WHERE account_id = ?1 AND " column " = ?2"
 
 #define UNION " UNION ALL "
@@ -109,7 +110,8 @@ static bool read_changes(struct signs *signs, const char *name) {
                                            .old_phone = column_text(&s, 1, signs->arena),
                                            .old_bsuid = column_text(&s, 2, signs->arena),
                                            .new_phone = column_text(&s, 3, signs->arena),
-                                           .new_bsuid = column_text(&s, 4, signs->arena)};
+                                           .new_bsuid = column_text(&s, 4, signs->arena),
+                                           .refused_at = column_integer(&s, 5)};
         if (!has_change(signs, &change))
             buffer_add(&signs->changes, &change, sizeof change);
     }
@@ -239,11 +241,12 @@ static void mark_kept(struct signs *signs) {
 
 /* Another transaction may connect more signs before the contacts are locked: then they are read
  * again. */
-static bool read_connected(struct signs *signs, const struct texts *names) {
+static bool read_connected(struct signs *signs, const struct texts *names, const char *contact_id) {
     for (size_t locked = 0, is_stable = 0; !is_stable;) {
         struct search search = {{buffer_in(signs->arena), 0}, {buffer_in(signs->arena), 0}, 0, 0};
         for (size_t i = 0; i < text_count(names); i++)
             add_text(&search.names, text_at(names, i));
+        add_text(&search.contacts, contact_id);
         signs->rows = buffer_in(signs->arena);
         signs->changes = buffer_in(signs->arena);
         signs->contacts = buffer_in(signs->arena);
@@ -268,7 +271,12 @@ bool signs_read(struct signs *signs, const char *const *identities, size_t count
     struct texts names = {buffer_in(signs->arena), 0};
     for (size_t i = 0; i < count; i++)
         add_text(&names, identities[i]);
-    return read_connected(signs, &names);
+    return read_connected(signs, &names, NULL);
+}
+
+bool signs_read_of(struct signs *signs, const char *contact_id) {
+    const struct texts none = {buffer_in(signs->arena), 0};
+    return read_connected(signs, &none, contact_id);
 }
 
 /* --- adding --- */
@@ -331,6 +339,26 @@ static void divide(struct signs *signs, const char *phone, int64_t boundary) {
     refresh(signs);
 }
 
+/* Whether both identities before, or after, a change may be of one person. */
+static bool is_overlap(const char *phone, const char *bsuid, const char *other_phone,
+                       const char *other_bsuid) {
+    return (*phone && strcmp(phone, other_phone) == 0) ||
+           (*bsuid && strcmp(bsuid, other_bsuid) == 0);
+}
+
+/* When the operator refused the change, which the platform reports in another form; 0: it was not
+ * refused. */
+static int64_t refused_before(struct signs *signs, const struct change_sign *change) {
+    for (size_t i = 0; i < change_count_of(signs); i++) {
+        const struct change_sign *c = &changes_of(signs)[i];
+        if (c->refused_at && c->at == change->at &&
+            is_overlap(c->old_phone, c->old_bsuid, change->old_phone, change->old_bsuid) &&
+            is_overlap(c->new_phone, c->new_bsuid, change->new_phone, change->new_bsuid))
+            return c->refused_at;
+    }
+    return 0;
+}
+
 void signs_add_change(struct signs *signs, const struct change_sign *change, bool *is_known) {
     *is_known = has_change(signs, change);
     if (*is_known)
@@ -339,8 +367,15 @@ void signs_add_change(struct signs *signs, const struct change_sign *change, boo
         divide(signs, change->old_phone, position_of(change->at) + 1);
         divide(signs, change->new_phone, position_of(change->at));
     }
-    buffer_add(&signs->changes, change, sizeof *change);
+    struct change_sign added = *change;
+    added.refused_at = refused_before(signs, change);
+    buffer_add(&signs->changes, &added, sizeof added);
     refresh(signs);
+}
+
+void signs_refuse_change(struct signs *signs, size_t index, int64_t now) {
+    changes_of(signs)[index].refused_at = now;
+    changes_of(signs)[index].is_changed = true;
 }
 
 /* --- writing --- */
@@ -366,12 +401,13 @@ static bool write_sign(struct signs *signs, const struct sign *sign) {
 static bool write_change(struct signs *signs, const struct change_sign *change) {
     static struct statement s = {
         .sql = "INSERT INTO identity_change (account_id, at, old_phone, old_bsuid, new_phone, "
-               "new_bsuid) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
+               "new_bsuid, refused_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
                "ON CONFLICT (account_id, old_phone, old_bsuid, new_phone, new_bsuid, at) "
-               "DO NOTHING"};
+               "DO UPDATE SET refused_at = excluded.refused_at"};
     return sql_run_later(signs->store, &s, TEXT(signs->account_id), INTEGER(change->at),
                          TEXT(change->old_phone), TEXT(change->old_bsuid), TEXT(change->new_phone),
-                         TEXT(change->new_bsuid));
+                         TEXT(change->new_bsuid),
+                         change->refused_at ? INTEGER(change->refused_at) : NO_INTEGER);
 }
 
 bool signs_write(struct signs *signs) {
@@ -382,7 +418,7 @@ bool signs_write(struct signs *signs) {
             return false;
     }
     for (size_t i = 0; i < change_count_of(signs); i++)
-        if (changes_of(signs)[i].is_new && !write_change(signs, &changes_of(signs)[i]))
+        if (changes_of(signs)[i].is_changed && !write_change(signs, &changes_of(signs)[i]))
             return false;
     return true;
 }

@@ -27,14 +27,21 @@ struct name_lead {
  * skipped. Of more than a thousand signs the rest is not read. */
 bool signs_read(struct signs *signs, const char *const *identities, size_t count);
 
+/* The same for the identities of the contact. */
+bool signs_read_of(struct signs *signs, const char *contact_id);
+
 /* Adds a sign, or extends the one that is known. Without a BSUID it is of the time between two
  * changes of the phone's owner. Sets *index. */
 void signs_show(struct signs *signs, const struct store_identity *who, int64_t at, bool is_new,
                 size_t *index);
 
 /* Adds a change. Signs of its phones without a BSUID that are of the time before and after it are
- * divided. *is_known: the change is stored already. */
+ * divided. *is_known: the change is stored already. One that the operator has refused in another
+ * form is refused. */
 void signs_add_change(struct signs *signs, const struct change_sign *change, bool *is_known);
+
+/* Marks a change as refused by the operator: it joins no signs. */
+void signs_refuse_change(struct signs *signs, size_t index, int64_t now);
 
 /* Writes the signs and changes that are new or changed. Each sign has its contact. */
 bool signs_write(struct signs *signs);

@@ -4,6 +4,7 @@
 #include "database_content.h"
 #include "server_faults.h"
 #include "store/block.h"
+#include "store/contact_split.h"
 #include "store/destination.h"
 #include "store/event_admin.h"
 #include "store/event_replay.h"
@@ -841,6 +842,33 @@ static enum store_result bring_line_back(void) {
     return store_change_line(store, "usr_1", line_id, &change);
 }
 
+/* Undoes the change from US.10 to US.11. */
+static enum store_result split_contact(void) {
+    struct store_contact_split split = {
+        .contact_id = owned_contact, .identity = "US.11", .now = now + 1};
+    return store_split_contact(store, &arena, &split);
+}
+
+static void check_split(void) {
+    struct store_contact *contacts;
+    size_t count;
+    make_account();
+    take(TEXT_OF("p1", "15550008888", "US.10"));
+    take(TEXT_OF("p2", "15550008889", "US.11"));
+    take(MESSAGE("p3", "\"from\":\"15550008888\",",
+                 "\"type\":\"system\",\"system\":{\"wa_id\":\"15550008889\","
+                 "\"user_id\":\"US.11\",\"previous_user_id\":\"US.10\","
+                 "\"type\":\"user_changed_number\"}"));
+    check_ok(store_list_contacts(store, &arena, account_id, &(struct store_page){.limit = 9},
+                                 &contacts, &count));
+    check(count == 1, "%zu contacts", count);
+    owned_contact = contacts[0].id;
+    REPEAT(split_contact);
+    check_ok(store_list_contacts(store, &arena, account_id, &(struct store_page){.limit = 9},
+                                 &contacts, &count));
+    check(count == 2, "%zu contacts", count);
+}
+
 static void check_owner(void) {
     struct store_contact *contacts;
     size_t count;
@@ -869,6 +897,7 @@ int main(void) {
     check_rest();
     check_updates();
     check_owner();
+    check_split();
     check_destinations();
     REPEAT(delete_webhook);
     REPEAT(delete_old_rows);

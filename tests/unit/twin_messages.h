@@ -3,6 +3,7 @@
 #define SWITCHBOARD_TEST_TWIN_MESSAGES_H
 
 #include "store/block.h"
+#include "store/contact_split.h"
 #include "store/flow.h"
 #include "store/forward.h"
 #include "store/read_mark.h"
@@ -266,6 +267,44 @@ static inline void unblock(int twin, int round) {
 
 static inline void verify_unblocked(int rounds) {
     holds(rounds * TWINS / 2 < PAIRS ? PAIRS - rounds * TWINS / 2 : 0, OF_LINE("contact_block"));
+}
+
+/* --- a merge that the operator undoes --- */
+
+static inline void make_merged_pairs(void) {
+    make_pairs();
+    for (int i = 0; i < PAIRS; i++)
+        ingest(change_of(text("US.1.%d", i), text("US.2.%d", i)));
+}
+
+static inline void split_merged(int twin, int round) {
+    struct store_contact_split split = {.identity = text("US.%d.%d", 1 + twin % 2, round),
+                                        .now = now};
+    if (round >= PAIRS)
+        return;
+    split.contact_id = pair_ids[round];
+    switch (twin) {
+    case 0:
+    case 1: does(store_split_contact(store, &scratch, &split)); return;
+    case 2: send_to(text("1%d", round), NULL, text("wamid.sent.1.%d", round)); return;
+    case 3: send_to(text("2%d", round), NULL, text("wamid.sent.2.%d", round)); return;
+    case 4: ingest(message_of(text("wamid.in.1.%d", round), NULL, text("US.1.%d", round))); return;
+    case 5: ingest(message_of(text("wamid.in.2.%d", round), NULL, text("US.2.%d", round))); return;
+    case 6: ingest(change_of(text("US.1.%d", round), text("US.2.%d", round))); return;
+    default: block_by_id(round, true);
+    }
+}
+
+static inline void verify_split(int rounds) {
+    rounds = rounds < PAIRS ? rounds : PAIRS;
+    holds(PAIRS + rounds, OF_ACCOUNT("contact"));
+    holds(2 * PAIRS + 4 * rounds, OF_LINE("message"));
+    holds(0,
+          "SELECT count(*) FROM message m JOIN thread t ON t.id = m.thread_id "
+          "JOIN contact c ON c.id = t.contact_id WHERE m.line_id = '%s' AND m.direction = 'in' "
+          "AND m.bsuid <> c.bsuid AND substr(m.bsuid, 6) IN (SELECT substr(new_bsuid, 6) "
+          "FROM identity_change WHERE account_id = '%s' AND refused_at IS NOT NULL)",
+          line_id, account_id);
 }
 
 /* --- blocks of new contacts, to which others send --- */

@@ -16,6 +16,8 @@ static const struct twins cases[] = {
      make_pairs, merge, verify_merges, true},
     {"store_block_contact: a new contact", NULL, block_new, verify_blocked, true},
     {"store_unblock_contact store_unblock", make_blocked_pairs, unblock, verify_unblocked, true},
+    {"store_split_contact: a merge, store_ingest store_insert_send store_block",
+     make_merged_pairs, split_merged, verify_split, false},
     {"store_mark_read store_ingest", make_thread, mark_read, verify_unread, false},
     {"store_ingest: a forward", make_forward, forward_again, verify_forwards, false},
     {"store_upsert_flows store_upsert_template_flows", NULL, upsert_lists, verify_lists, true},

@@ -4,6 +4,7 @@
 #include "output.h"
 #include "payload/recipient.h"
 #include "store/admin.h"
+#include "store/contact_split.h"
 #include "store/listing.h"
 
 /* The block for the identity in the operands: a BSUID byte for byte, or the digits of a phone
@@ -107,4 +108,83 @@ int contact_list(struct invocation *call) {
         return fail_row(call, result, ROW_ACCOUNT, account_id);
     }
     return list_close(&list);
+}
+
+/* --- split --- */
+
+static void write_change(struct invocation *call, struct json_writer *json,
+                         const struct store_reported_change *change) {
+    json_write_object(json, NULL);
+    json_write_text(json, "at", time_text(&call->arena, change->at));
+    json_write_text(json, "phone", change->phone);
+    json_write_text(json, "userId", change->bsuid);
+    json_write_bool(json, "refused", change->is_refused);
+    json_write_end(json);
+}
+
+static void write_identity(struct invocation *call, struct json_writer *json,
+                           const struct store_shown_identity *identity) {
+    json_write_object(json, NULL);
+    json_write_text(json, "phone", identity->phone);
+    json_write_text(json, "userId", identity->bsuid);
+    json_write_text(json, "firstShownAt", time_text(&call->arena, identity->first_at));
+    json_write_text(json, "lastShownAt", time_text(&call->arena, identity->last_at));
+    json_write_array(json, "changesFrom");
+    for (size_t i = 0; i < identity->change_count; i++)
+        write_change(call, json, &identity->changes[i]);
+    json_write_end(json);
+    json_write_end(json);
+}
+
+/* The identities before the changes, such as `15550001 US.1 (refused), 15550002`. */
+static const char *changes_text(struct arena *arena, const struct store_shown_identity *identity) {
+    struct buffer text = buffer_in(arena);
+    for (size_t i = 0; i < identity->change_count; i++) {
+        const struct store_reported_change *change = &identity->changes[i];
+        buffer_printf(&text, "%s%s%s%s%s", i ? ", " : "", change->phone ? change->phone : "",
+                      change->phone && change->bsuid ? " " : "", change->bsuid ? change->bsuid : "",
+                      change->is_refused ? " (refused)" : "");
+    }
+    return text.p;
+}
+
+static int print_identities(struct invocation *call, const struct store_contact_split *split) {
+    struct json_writer json = list_start(call);
+    struct table table =
+        TABLE(&call->arena, "PHONE", "USER ID", "FIRST SHOWN", "LAST SHOWN", "CHANGED FROM");
+    for (size_t i = 0; i < split->identity_count; i++) {
+        const struct store_shown_identity *identity = &split->identities[i];
+        write_identity(call, &json, identity);
+        table_cell(&table, identity->phone);
+        table_cell(&table, identity->bsuid);
+        table_cell(&table, time_text(&call->arena, identity->first_at));
+        table_cell(&table, time_text(&call->arena, identity->last_at));
+        table_cell(&table, changes_text(&call->arena, identity));
+    }
+    return list_print(call, &json, &table);
+}
+
+static int print_split(struct invocation *call, const struct store_contact_split *split) {
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "identity", split->identity);
+    json_write_text(&json, "contactId", split->other_id);
+    json_write_integer(&json, "refusedChanges", (int64_t)split->refused);
+    return object_print(call, &json, "%s %s of contact %s%s", split->identity,
+                        split->refused ? "is now" : "was split before: it is", split->other_id,
+                        split->refused ? ", without the others" : "");
+}
+
+int contact_split(struct invocation *call) {
+    struct store_contact_split split = {.contact_id = call->operands[0], .now = call->now};
+    if (call->operand_count > 1) {
+        const struct slice identity = slice_of(call->operands[1]);
+        split.identity =
+            recipient_is_bsuid(identity) ? identity.p : recipient_digits(&call->arena, identity);
+    }
+    enum store_result result = store_split_contact(call->store, &call->arena, &split);
+    if (result == STORE_CONFLICT)
+        return fail("%s", store_reason(call->store));
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_CONTACT, call->operands[0]);
+    return split.identity ? print_split(call, &split) : print_identities(call, &split);
 }

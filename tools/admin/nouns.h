@@ -25,6 +25,7 @@ int line_list(struct invocation *call);
 int contact_block(struct invocation *call);
 int contact_unblock(struct invocation *call);
 int contact_list(struct invocation *call);
+int contact_split(struct invocation *call);
 int message_list(struct invocation *call);
 
 int forms_sync(struct invocation *call);
