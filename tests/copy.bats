@@ -42,6 +42,7 @@ pg() {
 config_for() {
     local file=$BATS_TEST_TMPDIR/$1.conf
     sed "s|^database = .*|database = ${2//&/\\&}|" "$SWITCHBOARD_CONFIG" >"$file"
+    printf 'pending_dir = %s/pending\n' "$BATS_TEST_TMPDIR" >>"$file"
     printf '%s' "$file"
 }
 

@@ -50,7 +50,7 @@ mixed_payload() {
 # Everything of the payload in a database, without ids and times, so that rounds can be compared.
 content() {
     sqlite3 -batch -noheader -cmd '.timeout 5000' "$1" "
-        SELECT wamid, direction, m.type, m.status, phone, bsuid FROM message m
+        SELECT wamid, direction, m.type, m.status, c.phone, c.bsuid FROM message m
             JOIN thread t ON t.id = thread_id JOIN contact c ON c.id = contact_id ORDER BY 1;
         SELECT 'status', wamid, s.status FROM message_status s JOIN message m ON m.id = message_id;
         SELECT 'contact', phone, bsuid FROM contact ORDER BY 2;

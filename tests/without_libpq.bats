@@ -66,7 +66,8 @@ variable() {
 @test "a URL of a server is refused by a default program, and the message says what it supports" {
     export SWITCHBOARD_CONFIG=$BATS_TEST_TMPDIR/switchboard.conf
     printf '%s\n' 'database = postgresql://switchboard:Zwiebel-Quark-17@db.example.org/x' \
-        "secret_key_file = $BATS_TEST_TMPDIR/key" "spool_dir = $BATS_TEST_TMPDIR" >"$SWITCHBOARD_CONFIG"
+        "secret_key_file = $BATS_TEST_TMPDIR/key" "spool_dir = $BATS_TEST_TMPDIR" \
+        "pending_dir = $BATS_TEST_TMPDIR/pending" >"$SWITCHBOARD_CONFIG"
     run switchboard init
     assert_equal "$status" 1
     assert_equal "${lines[-1]}" "switchboard: database postgresql://db.example.org/x: it cannot be used: this program \

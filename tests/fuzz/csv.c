@@ -17,6 +17,13 @@ static struct buffer read_cell(struct arena *arena, struct slice line) {
     return cell;
 }
 
+/* The full-width forms are U+FF0B, U+FF0D, U+FF1D and U+FF20. */
+static bool is_formula(struct slice text) {
+    return text.n && (memchr("=+-@\t\r\n", text.p[0], 7) ||
+                      (text.n >= 3 && memcmp(text.p, "\xef\xbc", 2) == 0 &&
+                       memchr("\x8b\x8d\x9d\xa0", text.p[2], 4)));
+}
+
 static void write_cell(struct arena *arena, struct slice text) {
     struct buffer line = buffer_in(arena);
     csv_add(&line, text);
@@ -26,8 +33,8 @@ static void write_cell(struct arena *arena, struct slice text) {
     if (!n)
         return;
     const struct buffer cell = read_cell(arena, buffer_slice(&line));
-    MUST(!cell.n || !memchr("=+-@\t\r\n", cell.p[0], 7));
-    const size_t mark = text.n && memchr("=+-@\t\r\n", text.p[0], 7) ? 1 : 0;
+    MUST(!is_formula(buffer_slice(&cell)));
+    const size_t mark = is_formula(text);
     if (!memchr(text.p, '\0', text.n))
         MUST(cell.n == text.n + mark && memcmp(cell.p + mark, text.p, text.n) == 0);
 }
