@@ -45,16 +45,17 @@ has_new_postmaster() { # OLD
 }
 
 # Patroni of the primary ends, and nothing stops its PostgreSQL: it goes on taking connections when
-# the other node is the primary. Within 15 s after that each host refuses a token that was replaced,
-# and writes again.
+# the other node is the primary. Each host refuses a token within 15 s after it was replaced then,
+# and is ready again.
 kill_patroni() {
     local primary host until old
     primary=$(find_primary)
     old=$(switchboard user add "c$primary@example.org")
     kill -KILL "$(cat "$dir/patroni$primary.pid")"
     wait_until 60 has_new_primary "$primary" || die 'the standby did not become the primary'
+    # A commit that began on the former primary at the moment of the promotion fails after 10 s.
+    wait_until 15 replace_token "c$primary@example.org" || die 'the token cannot be replaced'
     until=$(($(now_ms) + 15000))
-    switchboard token regenerate "c$primary@example.org" >/dev/null
     for host in "${hosts[@]}"; do
         wait_until "$(seconds_to "$until")" refuses_token "$host" "$old" ||
             die "host $host takes a token 15 s after it was replaced"
@@ -66,6 +67,10 @@ kill_patroni() {
     done
     postmaster_of "$primary" >/dev/null || die 'the former primary does not run any more'
     start_patroni "$primary"
+}
+
+replace_token() { # EMAIL
+    switchboard token regenerate "$1" >/dev/null 2>>"$dir/administer.log"
 }
 
 # Prints the seconds until a time in ms since 1970, at least one.
