@@ -92,13 +92,13 @@ no_password_shown() {
 @test "init creates the schema with a role that owns the database, and a second init changes nothing" {
     run switchboard init
     assert_equal "$status" 0
-    assert_equal "${lines[2]}" "database postgresql:///$NAME: created, schema version $(newest_schema)"
+    assert_equal "${lines[3]}" "database postgresql:///$NAME: created, schema version $(newest_schema)"
     assert_equal "$(db 'SELECT application, version FROM schema_version')" \
         "switchboard|$(newest_schema)"
     assert_equal "$(db 'SELECT count(*) FROM "user"')" 0
     run switchboard init
     assert_equal "$status" 0
-    assert_equal "${lines[2]}" "database postgresql:///$NAME: up to date, schema version $(newest_schema)"
+    assert_equal "${lines[3]}" "database postgresql:///$NAME: up to date, schema version $(newest_schema)"
     run switchboard init --json
     assert_equal "$(gojq -c '[.database, .fromVersion, .version, .reader]' <<<"$output")" \
         "[\"postgresql:///$NAME\",$(newest_schema),$(newest_schema),null]"
@@ -228,7 +228,7 @@ next_switchboard() {
         fail "$status: $output"
     run next_switchboard init
     assert_equal "$status" 0
-    assert_equal "${lines[2]}" \
+    assert_equal "${lines[3]}" \
         "database postgresql:///$NAME: migrated from schema version $version to $next"
     describe >"$BATS_TEST_TMPDIR/migrated"
     diff "$BATS_TEST_TMPDIR/fresh" "$BATS_TEST_TMPDIR/migrated" ||
@@ -272,7 +272,7 @@ next_switchboard() {
     use "$(url_of "$NAME")" "database_reader = $(tcp_url_of "$NAME" reader)"
     run switchboard init
     assert_equal "$status" 0
-    assert_equal "${lines[3]}" 'role that may read all tables: reader'
+    assert_equal "${lines[4]}" 'role that may read all tables: reader'
     make_user
     sql "$MAIN" postgres 'ALTER ROLE switchboard CONNECTION LIMIT 0'
     api GET /v2/me

@@ -44,7 +44,7 @@ log_file = $LOG
 spool_dir = $STACK/spool
 END
     # beside the directory of the database, if that is a file
-    [[ -z ${SERVER-} ]] || printf '%s\n' "metrics_file = $STACK/metrics" \
+    [[ $DB != postgresql:* ]] || printf '%s\n' "metrics_file = $STACK/metrics" \
         "requests_file = $STACK/requests" "run_dir = $STACK/run" "pending_dir = $STACK/pending" \
         >>"$SWITCHBOARD_CONFIG"
     (($# == 0)) || printf '%s\n' "$@" >>"$SWITCHBOARD_CONFIG"
