@@ -103,7 +103,7 @@ POST /platform/webhook signature raw platform'
         '{"path":"limit","type":"integer","from":1,"to":50}'
     # only these paths are public (spec 5.4)
     assert_equal "$(routes | awk '$3 == "-" { print $2 }' | sort | xargs)" \
-        '/ /metrics /platform/webhook /v2/health /v2/ready /v2/session /v2/version'
+        '/ /dashboard /metrics /platform/webhook /v2/docs /v2/health /v2/ready /v2/session /v2/version'
     # only this route leaves its fields to the handler, so the tests of fields leave out no other
     assert_equal "$(gojq -r 'select(.kinds != []).path' "$ROUTES")" /v2/messages/send
     # every route that sends needs a line (spec 5.6)
@@ -143,6 +143,7 @@ answers_sample() {
     'GET /' | 'GET /metrics' | 'GET /platform/webhook' | 'GET /v2/media/:mediaId/download')
         assert_status 200
         ;;
+    'GET /dashboard' | 'GET /v2/docs') assert_status 301 ;;
     *) assert_success ;;
     esac
     assert_conventions
