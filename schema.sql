@@ -549,6 +549,7 @@ CREATE TABLE idempotency (
     request_id  TEXT NOT NULL,        -- the platform echoes it in the message's statuses
     status      INTEGER,              -- NULL: started, result unknown
     answer      BLOB,
+    is_sealed   INTEGER NOT NULL DEFAULT 0 CHECK (is_sealed IN (0, 1)), -- the answer holds a secret
     wamid       TEXT,                 -- of the message, from its status, if no success was answered
     wa_id       TEXT,                 -- the phone in that status
     created_at  INTEGER NOT NULL,     -- or when a long request last reported that it runs
@@ -556,6 +557,7 @@ CREATE TABLE idempotency (
     CHECK ((status IS NULL) = (answer IS NULL))
 ) STRICT;
 CREATE INDEX idempotency_age ON idempotency (created_at);
+CREATE INDEX idempotency_sealed ON idempotency (request_id) WHERE is_sealed = 1;
 CREATE INDEX idempotency_open ON idempotency (request_id) WHERE coalesce(status, 0) <> 200;
 
 -- What passed through a line in an hour; raised in the transaction of the cause, in the hour in which

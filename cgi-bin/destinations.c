@@ -2,6 +2,7 @@
  * below it that have no id are those of the first one: webhooks.c. */
 #include "api/destination_input.h"
 #include "api/destination_view.h"
+#include "api/idempotency.h"
 #include "api/paging.h"
 #include "api/test_event.h"
 #include "api/url_verification.h"
@@ -99,15 +100,19 @@ static int verify(struct request *rq, const struct store_destination *present,
     return fail_on_issues(rq, &issues);
 }
 
-static int post_webhook(struct request *rq) {
+/* Makes the webhook, unless an earlier request with the same Idempotency-Key has made it. */
+static int make_webhook(struct request *rq, const char *request_id) {
     struct destination_input input;
-    char id[ID_SIZE];
+    struct store_destination made;
+    const char *id = arena_printf(rq->arena, "whk_%s", request_id + strlen("req_"));
+    if (store_find_destination(rq->caller->store, rq->arena, rq->caller->user.id, id, &made) ==
+        STORE_OK)
+        return reply_webhook(rq, id);
     if (destination_input_read(rq, NULL, &input) || verify(rq, NULL, &input))
         return -1;
     struct webhook_code code = {.rq = rq,
                                 .text = input.code.p ? input.code : webhook_code_make(rq->arena)};
     const struct store_secret secret = {webhook_code_seal, &code};
-    id_make(id, "whk_", rq->now);
     input.change.id = id;
     input.change.code = &secret;
     enum store_result result = store_insert_destination(rq->caller->store, &input.change);
@@ -115,6 +120,10 @@ static int post_webhook(struct request *rq) {
         return fail(rq, CONFLICT, "The user has %d webhooks already; delete one.",
                     STORE_DESTINATIONS_KEPT);
     return result == STORE_OK ? reply_webhook(rq, id) : state_fail(rq, result);
+}
+
+static int post_webhook(struct request *rq) {
+    return idempotency_run(rq, make_webhook);
 }
 
 /* A code that equals the stored one is not stored again, so that it does not count as replaced. A

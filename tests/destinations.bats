@@ -85,6 +85,102 @@ refuses() {
     cmp "$body" "$BATS_TEST_TMPDIR/answers"
 }
 
+# Makes a webhook under a key: keyed KEY BODY
+keyed() {
+    api POST /v2/webhooks -d "$2" -H "Idempotency-Key: $1"
+}
+
+webhook_count() {
+    db "SELECT count(*) FROM webhook w JOIN user u ON u.id = w.user_id WHERE u.email = '$EMAIL' AND w.deleted_at IS NULL"
+}
+
+@test "requests with one Idempotency-Key make one webhook and get the same bytes, and another body or route is 422" {
+    local first id
+    keyed made '{"url":"https://example.org/k","paused":true}'
+    assert_success
+    refute_header Idempotent-Replayed
+    first=$(sha256sum <"$body")
+    id=$(gojq -r .data.id "$body")
+    api PATCH "/v2/webhooks/$id" -d '{"name":"other","code":"another-code"}'
+    keyed made '{ "url": "https://example.org/k", "paused": true }'
+    assert_success
+    assert_conventions
+    assert_header Idempotent-Replayed true
+    assert_equal "$(sha256sum <"$body")" "$first"
+    assert_equal "$(webhook_count)" 1
+    keyed made '{"url":"https://example.org/k"}'
+    assert_error 422 VALIDATION_ERROR 'another body'
+    refute_header Idempotent-Replayed
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550007000\",\"text\":\"x\"}" \
+        -H 'Idempotency-Key: made'
+    assert_error 422 VALIDATION_ERROR 'another route'
+    keyed 'a b' '{"url":"https://example.org/k"}'
+    assert_error 400 VALIDATION_ERROR Idempotency-Key
+    request POST /v2/webhooks -d '{"url":"https://example.org/k","paused":true}' -H 'Idempotency-Key: made' \
+        --as "$OTHER_TOKEN"
+    assert_success
+    refute_header Idempotent-Replayed
+    assert_equal "$(webhook_count)" 1
+}
+
+@test "the code in a stored answer is sealed, and a rotation of the keys seals it again" {
+    local first stored
+    keyed sealed '{"url":"https://example.org/k"}'
+    assert_success
+    first=$(sha256sum <"$body")
+    stored=$(db "SELECT is_sealed || ' ' || hex(answer) FROM idempotency WHERE key = 'sealed'")
+    [[ $stored == '1 '* ]]
+    [[ ${stored,,} != *"$(printf %s "$(code_of)" | od -An -v -tx1 | tr -d ' \n')"* ]]
+    switchboard key rotate
+    keyed sealed '{"url":"https://example.org/k"}'
+    assert_header Idempotent-Replayed true
+    assert_equal "$(sha256sum <"$body")" "$first"
+}
+
+@test "a repeated request for a webhook of the kind forward does not verify its URL again" {
+    local first json="{\"kind\":\"forward\",\"url\":\"$HOOK_URL/k\",\"verifyToken\":\"v3rify-token\"}"
+    answers HOOK k 'verify v3rify-token'
+    keyed forward "$json"
+    assert_success
+    first=$(sha256sum <"$body")
+    answers HOOK k 500
+    keyed forward "$json"
+    assert_success
+    assert_equal "$(sha256sum <"$body")" "$first"
+    keyed refused "${json/k\",\"verify/none\",\"verify}"
+    assert_error 400 VALIDATION_ERROR
+    assert_equal "$(db "SELECT count(*) FROM idempotency WHERE key = 'refused'")" 0
+}
+
+@test "a request that ended without an answer is continued by the next one, and makes no second webhook" {
+    local id first
+    keyed lost '{"url":"https://example.org/k"}'
+    id=$(gojq -r .data.id "$body")
+    first=$(sha256sum <"$body")
+    db "UPDATE idempotency SET status = NULL, answer = NULL, is_sealed = 0 WHERE key = 'lost'"
+    keyed lost '{"url":"https://example.org/k"}'
+    assert_error 409 VALIDATION_ERROR 'still running'
+    assert_header Retry-After 1
+    db "UPDATE idempotency SET created_at = created_at - 61000 WHERE key = 'lost'"
+    keyed lost '{"url":"https://example.org/k"}'
+    assert_success
+    assert_equal "$(sha256sum <"$body")" "$first"
+    db "UPDATE idempotency SET status = NULL, answer = NULL, is_sealed = 0, created_at = created_at - 61000
+        WHERE key = 'lost'; DELETE FROM webhook WHERE id = '$id'"
+    keyed lost '{"url":"https://example.org/k"}'
+    assert_success
+    assert_text .data.id "$id"
+    assert_equal "$(webhook_count)" 1
+    keyed lost '{"url":"https://example.org/other"}'
+    assert_error 422 VALIDATION_ERROR
+}
+
+@test "simultaneous requests with one key make one webhook" {
+    request_many 8 POST /v2/webhooks -d '{"url":"https://example.org/k"}' -H 'Idempotency-Key: together' --as "$TOKEN"
+    [[ $(statuses) =~ ^([1-8]\ 200)(\ [1-7]\ 409)?$ ]] || fail "$(statuses)"
+    assert_equal "$(webhook_count)" 1
+}
+
 @test "null stands for the default of each list" {
     add_webhook '{"url":"https://a.example/","eventTypes":null,"phoneNumberIds":null,"fields":null}'
     assert_json '.data | [.eventTypes, .phoneNumberIds, .fields]' '[null,null,null]'

@@ -1,9 +1,11 @@
 #include "api/idempotency.h"
 
 #include "api/keep.h"
+#include "api/state.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/log.h"
+#include "store/seal_context.h"
 #include "web/reply.h"
 
 enum {
@@ -59,13 +61,17 @@ static int fail_on_another_body(struct request *rq) {
                 "This Idempotency-Key was used with another body; use a new key.");
 }
 
-/* Fails for a key without a reply: its first request still runs, or was interrupted. The present
- * time decides, not rq->now: the body of this request may have arrived slowly, so the first request
- * may have begun after this one. */
-static int fail_without_reply(struct request *rq, const struct idempotency *idempotency) {
+/* Whether the first request still runs. The present time decides, not rq->now: the body of this
+ * request may have arrived slowly, so the first request may have begun after this one. */
+static bool is_running(const struct idempotency *idempotency) {
     int64_t silence = clock_now() - idempotency->stored.started_at;
     /* negative: the clock was set back */
-    if (silence < HEARTBEAT_TIMEOUT_MS && silence > -HEARTBEAT_TIMEOUT_MS) {
+    return silence < HEARTBEAT_TIMEOUT_MS && silence > -HEARTBEAT_TIMEOUT_MS;
+}
+
+/* Fails for a key without a reply: its first request still runs, or was interrupted. */
+static int fail_without_reply(struct request *rq, const struct idempotency *idempotency) {
+    if (is_running(idempotency)) {
         reply_header(rq, "Retry-After", "1");
         return fail_with_details(rq, CONFLICT, SLICE("{\"outcome\":\"running\"}"),
                                  "The first request with this Idempotency-Key is still running.");
@@ -94,19 +100,22 @@ static enum idempotency_state find_state(struct request *rq, const struct idempo
     if (fingerprint && memcmp(stored->fingerprint, unread, CRYPTO_HASH_SIZE) != 0 &&
         !is_same_body(rq, stored, fingerprint))
         fail_on_another_body(rq);
+    else if (idempotency->may_continue && !is_running(idempotency))
+        return IDEMPOTENCY_NEW;
     else
         fail_without_reply(rq, idempotency);
     return IDEMPOTENCY_FAILED;
 }
 
-enum idempotency_state idempotency_begin(struct request *rq, const unsigned char *fingerprint,
-                                         struct idempotency *idempotency) {
+static enum idempotency_state begin(struct request *rq, const unsigned char *fingerprint,
+                                    struct idempotency *idempotency, bool may_continue) {
     struct store_idempotency *stored = &idempotency->stored;
     const char *route = arena_printf(rq->arena, "%s %s", rq->method, rq->path);
     int64_t now = clock_now(); /* the body may have arrived slowly */
     *idempotency = (struct idempotency){.key = {.user_id = rq->caller->user.id},
                                         .stored = {.route = route},
-                                        .heartbeat_at = clock_monotonic()};
+                                        .heartbeat_at = clock_monotonic(),
+                                        .may_continue = may_continue};
     if (read_key(rq, &idempotency->key.key))
         return IDEMPOTENCY_FAILED;
     if (!idempotency->key.key)
@@ -119,6 +128,11 @@ enum idempotency_state idempotency_begin(struct request *rq, const unsigned char
     if (result != STORE_OK)
         return state_fail(rq, result), IDEMPOTENCY_FAILED;
     return stored->is_new ? IDEMPOTENCY_NEW : find_state(rq, idempotency, route, fingerprint);
+}
+
+enum idempotency_state idempotency_begin(struct request *rq, const unsigned char *fingerprint,
+                                         struct idempotency *idempotency) {
+    return begin(rq, fingerprint, idempotency, false);
 }
 
 int idempotency_check_body(struct request *rq, const struct idempotency *idempotency,
@@ -199,4 +213,97 @@ void idempotency_end(struct request *rq, struct idempotency *idempotency,
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency) {
     save_reply(rq, idempotency);
     return 0;
+}
+
+/* --- answers that hold a secret --- */
+
+/* An answer to be sealed. */
+struct secret_answer {
+    struct request *rq;
+    struct slice text, sealed;
+};
+
+static struct slice seal_answer(void *context) {
+    struct secret_answer *answer = context;
+    struct request *rq = answer->rq;
+    return state_seal(rq, answer->text, idempotency_answer_context(rq->arena, rq->caller->user.id),
+                      &answer->sealed);
+}
+
+/* Reads the answer again: of this request's key, which is stored. */
+static int read_answer_again(struct request *rq, struct state_sealed *value) {
+    const struct idempotency *once = value->object;
+    struct store_idempotency again = once->stored;
+    enum store_result result =
+        store_insert_idempotency_key(rq->caller->store, rq->arena, &once->key, clock_now(), &again);
+    value->sealed = again.answer;
+    return result == STORE_OK ? 0 : state_fail(rq, result);
+}
+
+static int replay_sealed(struct request *rq, struct idempotency *once,
+                         const unsigned char fingerprint[32]) {
+    struct state_sealed value = {
+        .sealed = once->stored.answer,
+        .context = idempotency_answer_context(rq->arena, rq->caller->user.id),
+        .read_again = read_answer_again,
+        .object = once,
+    };
+    if (idempotency_check_body(rq, once, fingerprint))
+        return -1;
+    const struct slice answer = state_open_sealed(rq, &value);
+    if (answer.n)
+        return reply_body(rq, once->stored.status, REPLY_JSON, answer);
+    if (rq->failure.code)
+        return -1;
+    return fail(rq, INTERNAL,
+                "The answer to the first request with this Idempotency-Key cannot be decrypted: "
+                "the key file of the gateway lacks its key.");
+}
+
+/* Stores the answer of a request that succeeded. The key of one that was refused is deleted. After
+ * any other failure the effect may be stored: the key stays, and the next request continues. */
+static void end_secret(struct request *rq, const struct idempotency *once) {
+    struct store *store = rq->caller->store;
+    const char *request_id = once->stored.request_id;
+    const int status = reply_settle(rq);
+    struct secret_answer answer = {.rq = rq, .text = reply_bytes(rq)};
+    if (status == 200)
+        log_failure(rq, store_seal_idempotency_key(store, &once->key, request_id,
+                                                   &(struct store_secret){seal_answer, &answer}));
+    else if (status < 500)
+        log_failure(rq, store_delete_idempotency_key(store, &once->key, request_id));
+    else
+        log_failure(rq, store_update_idempotency_heartbeat(store, &once->key, request_id,
+                                                           clock_now() - HEARTBEAT_TIMEOUT_MS));
+}
+
+/* Carries out the first request of the key, or one that continues it. */
+static int act_once(struct request *rq, struct idempotency *once,
+                    int (*act)(struct request *rq, const char *request_id)) {
+    struct store *store = rq->caller->store;
+    const char *request_id = once->stored.request_id;
+    if (!once->stored.is_new) /* others with the key wait for this one */
+        log_failure(rq,
+                    store_update_idempotency_heartbeat(store, &once->key, request_id, clock_now()));
+    const int failed = act(rq, request_id);
+    end_secret(rq, once);
+    return failed;
+}
+
+int idempotency_run(struct request *rq, int (*act)(struct request *rq, const char *request_id)) {
+    struct idempotency once;
+    unsigned char fingerprint[CRYPTO_HASH_SIZE];
+    char request_id[ID_SIZE];
+    if (!idempotency_has_key()) {
+        id_make(request_id, "req_", rq->now);
+        return act(rq, request_id);
+    }
+    idempotency_fingerprint(rq, fingerprint);
+    switch (begin(rq, fingerprint, &once, true)) {
+    case IDEMPOTENCY_NEW: return act_once(rq, &once, act);
+    case IDEMPOTENCY_REPLIED: return replay_sealed(rq, &once, fingerprint);
+    case IDEMPOTENCY_ACCEPTED: /* of sends */
+    case IDEMPOTENCY_FAILED: break;
+    }
+    return -1;
 }

@@ -1,7 +1,7 @@
-/* `Idempotency-Key`, an optional header of all sends and uploads: requests with the same key and
- * the same body are carried out once, and get the same reply for 24 h. A key belongs to a user and
- * to the route of its first request; on other routes it is refused. Requests without the header are
- * not affected. */
+/* `Idempotency-Key`, an optional header of all sends, of uploads and of new webhooks: requests with
+ * the same key and the same body are carried out once, and get the same reply for 24 h. A key
+ * belongs to a user and to the route of its first request; on other routes it is refused. Requests
+ * without the header are not affected. */
 #ifndef SWITCHBOARD_IDEMPOTENCY_H
 #define SWITCHBOARD_IDEMPOTENCY_H
 
@@ -14,6 +14,7 @@ struct idempotency {
     struct store_idempotency stored;
     int64_t heartbeat_at; /* clock_monotonic of its last heartbeat */
     bool is_kept;         /* its reply is in a file that the courier stores */
+    bool may_continue;    /* a request that ended without an answer may be carried out again */
 };
 
 enum idempotency_state {
@@ -67,5 +68,12 @@ int idempotency_check_body(struct request *rq, const struct idempotency *idempot
 /* For IDEMPOTENCY_ACCEPTED, after idempotency_check_body: stores the reply that the caller has
  * made; later requests get it. Returns 0. */
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency);
+
+/* Handles a request whose whole effect is in the database, and whose answer holds a secret: calls
+ * `act` once for each key, and stores its answer, sealed, if it succeeded. `request_id` is the same
+ * in each call for a key: `act` derives from it the ids of what it makes, so that a second call,
+ * after the first one ended without an answer, finds that. Returns 0, or -1 after failing the
+ * request. */
+int idempotency_run(struct request *rq, int (*act)(struct request *rq, const char *request_id));
 
 #endif

@@ -179,6 +179,16 @@ struct slice state_open_sealed(struct request *rq, struct state_sealed *value) {
     return nothing;
 }
 
+struct slice state_seal(struct request *rq, struct slice text, const char *context,
+                        struct slice *sealed) {
+    const struct keyring *keys = state_keys(rq);
+    if (!keys)
+        return (struct slice){NULL, 0};
+    if (!sealed->p || (uint8_t)sealed->p[0] != keyring_newest(keys)->id)
+        *sealed = seal_secret(keys, rq->arena, text, context);
+    return *sealed;
+}
+
 static int read_token_again(struct request *rq, struct state_sealed *value) {
     struct store_account *account = value->object;
     enum store_result result =

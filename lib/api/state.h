@@ -49,6 +49,11 @@ struct state_sealed {
  * request. */
 struct slice state_open_sealed(struct request *rq, struct state_sealed *value);
 
+/* Seals `text` with the present keys. `*sealed` is the result of an earlier call, which is returned
+ * again as long as the key is the same, or has no bytes. p == NULL after failing the request. */
+struct slice state_seal(struct request *rq, struct slice text, const char *context,
+                        struct slice *sealed);
+
 /* Returns the account's platform access token, decrypted, in the request's memory. NULL after
  * failing the request: 404 when the account has no token. */
 const char *state_account_token(struct request *rq, const struct store_account *account);

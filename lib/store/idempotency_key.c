@@ -11,8 +11,9 @@ static bool upsert_key(struct store *store, const struct store_idempotency_key *
         .sql = "INSERT INTO idempotency (user_id, key, route, fingerprint, request_id, created_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (user_id, key) DO UPDATE "
                "SET route = excluded.route, fingerprint = excluded.fingerprint, "
-               "request_id = excluded.request_id, status = NULL, answer = NULL, wamid = NULL, "
-               "wa_id = NULL, created_at = excluded.created_at WHERE idempotency.created_at < ?7"};
+               "request_id = excluded.request_id, status = NULL, answer = NULL, is_sealed = 0, "
+               "wamid = NULL, wa_id = NULL, created_at = excluded.created_at WHERE "
+               "idempotency.created_at < ?7"};
     struct slice fingerprint = {(char *)found->fingerprint, sizeof found->fingerprint};
     if (!sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(found->route),
                  BLOB(fingerprint), TEXT(found->request_id), INTEGER(now),
@@ -28,8 +29,8 @@ static bool upsert_key(struct store *store, const struct store_idempotency_key *
 static void read_row(struct store *store, struct arena *arena,
                      const struct store_idempotency_key *key, struct store_idempotency *found) {
     static struct statement s = {
-        .sql = "SELECT fingerprint, request_id, status, answer, created_at, wamid, wa_id, route "
-               "FROM idempotency WHERE user_id = ?1 AND key = ?2"};
+        .sql = "SELECT fingerprint, request_id, status, answer, created_at, wamid, wa_id, route, "
+               "is_sealed FROM idempotency WHERE user_id = ?1 AND key = ?2"};
     sql_start(store, &s, TEXT(key->user_id), TEXT(key->key));
     if (!sql_row(store, &s))
         return;
@@ -43,6 +44,7 @@ static void read_row(struct store *store, struct arena *arena,
     found->wamid = column_text(&s, 5, arena);
     found->wa_id = column_text(&s, 6, arena);
     found->route = column_text(&s, 7, arena);
+    found->is_sealed = column_integer(&s, 8) != 0;
     sql_stop(&s);
 }
 
@@ -80,6 +82,22 @@ enum store_result store_update_idempotency_key(struct store *store,
         sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(request_id),
                 BLOB(((struct slice){(const char *)fingerprint, 32})), INTEGER(status),
                 BLOB(answer));
+    return sql_result(store);
+}
+
+enum store_result store_seal_idempotency_key(struct store *store,
+                                             const struct store_idempotency_key *key,
+                                             const char *request_id,
+                                             const struct store_secret *answer) {
+    static struct statement s = {
+        .sql = "UPDATE idempotency SET status = 200, answer = ?4, is_sealed = 1 "
+               "WHERE user_id = ?1 AND key = ?2 AND request_id = ?3"};
+    while (sql_transact(store)) {
+        sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
+        const struct slice sealed = sql_seal(store, answer);
+        if (!sql_failed(store))
+            sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(request_id), BLOB(sealed));
+    }
     return sql_result(store);
 }
 

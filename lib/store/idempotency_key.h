@@ -22,6 +22,7 @@ struct store_idempotency {
     unsigned char fingerprint[32]; /* of the body */
     int status;                    /* HTTP status of the answer; 0: no answer yet */
     struct slice answer;           /* its body */
+    bool is_sealed;                /* the answer is sealed with idempotency_answer_context */
     const char *wamid;             /* of the message, where a status reported it; NULL: none did */
     const char *wa_id;             /* the phone in that status; NULL: none */
 };
@@ -48,6 +49,12 @@ enum store_result store_update_idempotency_key(struct store *store,
                                                const char *request_id,
                                                const unsigned char fingerprint[32], int status,
                                                struct slice answer);
+
+/* The same for an answer that holds a secret, with status 200. */
+enum store_result store_seal_idempotency_key(struct store *store,
+                                             const struct store_idempotency_key *key,
+                                             const char *request_id,
+                                             const struct store_secret *answer);
 
 /* Deletes a started key: its request did nothing. */
 enum store_result store_delete_idempotency_key(struct store *store,

@@ -7,3 +7,7 @@ char *account_token_context(struct arena *arena, const char *account_id) {
 char *webhook_code_context(struct arena *arena, const char *user_id) {
     return arena_printf(arena, "webhook.code|%s", user_id);
 }
+
+char *idempotency_answer_context(struct arena *arena, const char *user_id) {
+    return arena_printf(arena, "idempotency.answer|%s", user_id);
+}

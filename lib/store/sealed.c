@@ -23,6 +23,11 @@ static struct column {
      .list = {.sql = "SELECT user_id, previous_code, id FROM webhook "
                      "WHERE previous_code IS NOT NULL ORDER BY id"},
      .set = {.sql = "UPDATE webhook SET previous_code = ?2 WHERE id = ?1"}},
+    {.what = "answer to a request with an Idempotency-Key of user",
+     .seal_context = idempotency_answer_context,
+     .list = {.sql = "SELECT user_id, answer, request_id FROM idempotency WHERE is_sealed = 1 "
+                     "ORDER BY request_id"},
+     .set = {.sql = "UPDATE idempotency SET answer = ?2 WHERE request_id = ?1 AND is_sealed = 1"}},
 };
 
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };

@@ -7,7 +7,7 @@
 struct store_sealed {
     const char *what;         /* description, such as "platform access token of account" */
     const char *owner;        /* the account's or user's id */
-    const char *row;          /* the id of the account or webhook */
+    const char *row;          /* the id of the account, webhook or request */
     const char *seal_context; /* with which it is sealed (seal_context.h) */
     struct slice value;
 };

@@ -561,6 +561,10 @@ static enum store_result update_key(void) {
                                         SLICE("{}"));
 }
 
+static enum store_result seal_key(void) {
+    return store_seal_idempotency_key(store, &key, "req_1", &secret);
+}
+
 static enum store_result restart_key(void) {
     enum store_result result = start_key("req_3", now + IDEMPOTENCY_KEPT_MS + 2);
     check(started.is_new && !started.status, "a key of yesterday is new");
@@ -577,6 +581,7 @@ static void check_foreign_key(void) {
     struct slice before = content();
     check_ok(key_heartbeat());
     check_ok(update_key());
+    check_ok(seal_key());
     check_ok(delete_key());
     check(slice_equal(before, content()), "%s", difference(before, content()));
     check_ok(store_delete_idempotency_key(store, &key, "req_4"));
@@ -588,6 +593,7 @@ static void check_keys(void) {
     check(!started.is_new && strcmp(started.request_id, "req_1") == 0, "%s", started.request_id);
     REPEAT(key_heartbeat);
     REPEAT(update_key);
+    REPEAT(seal_key);
     check_ok(start_key("req_2", now + 1 + IDEMPOTENCY_KEPT_MS));
     check(!started.is_new && started.status == 200, "a key of 24 hours is kept");
     REPEAT(restart_key);

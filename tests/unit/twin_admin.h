@@ -61,6 +61,15 @@ static inline void check_keys(void) {
                   values[i].value.p, board->cells[1]);
 }
 
+/* Stores a sealed answer with an idempotency key. */
+static inline void seal_answer(int round) {
+    const struct store_idempotency_key key = {.user_id = user_id, .key = text("sealed %d", round)};
+    struct store_idempotency found = {.route = "POST /a"};
+    snprintf(found.request_id, ID_SIZE, "%s", new_id("req_"));
+    if (does(store_insert_idempotency_key(store, &scratch, &key, now, &found)))
+        does(store_seal_idempotency_key(store, &key, found.request_id, &current_code));
+}
+
 static inline void rotate(int twin, int round) {
     int number;
     size_t changed;
@@ -87,8 +96,8 @@ static inline void rotate(int twin, int round) {
         return;
     case 2:
     case 3: does(store_set_account_token(store, account_id, &current_code)); return;
-    case 4:
-    case 5: may(store_insert_account(store, &account), STORE_CONFLICT); return;
+    case 4: may(store_insert_account(store, &account), STORE_CONFLICT); return;
+    case 5: seal_answer(round); return;
     default:
         pause_twin(round, 5); /* the codes are sealed again after the tokens */
         does(store_upsert_webhook_code(store, user_id, &current_code, now + round));
@@ -366,6 +375,7 @@ static inline void use_keys(int twin, int round) {
         does(store_update_idempotency_heartbeat(store, &key, request_id, now + 1));
         does(store_update_idempotency_key(store, &key, request_id, (const unsigned char[32]){1},
                                           200, SLICE("{}")));
+        does(store_seal_idempotency_key(store, &key, request_id, &any_code));
     }
 }
 

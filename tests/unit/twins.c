@@ -47,7 +47,7 @@ static const struct twins cases[] = {
     {"store_begin_login store_fail_login", NULL, fail_logins, verify_failures, false},
     {"store_clear_login_failures", NULL, clear_failures, NULL, false},
     {"store_insert_idempotency_key store_update_idempotency_key "
-     "store_update_idempotency_heartbeat", NULL, use_keys, NULL, false},
+     "store_update_idempotency_heartbeat store_seal_idempotency_key", NULL, use_keys, NULL, false},
     {"store_delete_idempotency_key", NULL, delete_keys, NULL, false},
     {"store_upsert_refusal store_delete_refusal store_upsert_heartbeat "
      "store_end_heartbeat store_delete_heartbeats",
