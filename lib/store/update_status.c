@@ -102,8 +102,8 @@ static bool add_status_event(struct ingest *in, const struct store_update *updat
     return in->owner.is_archived || update_event_add(in, &event, contact, thread_id);
 }
 
-/* Adds the phone and the BSUID of the message's contact where the status does not have them, unless
- * the identity that it has contradicts the contact's. */
+/* Adds the phone and the BSUID of the message where the status does not have them, unless the
+ * identity that it has contradicts the message's. */
 static void add_known_identities(struct store_identity *who, const struct contact *known) {
     const struct store_identity given = *who;
     if (!given.phone &&
@@ -114,15 +114,43 @@ static void add_known_identities(struct store_identity *who, const struct contac
         who->bsuid = known->bsuid;
 }
 
+/* What the status shows of the send: its time and its recipient. */
+struct sent {
+    int64_t at;
+    struct contact recipient; /* phone and bsuid alone: as the message has them */
+};
+
+/* Reads it of the stored message: when the platform first reported of it, the status in progress
+ * included, because the recipient may have another number when a later status arrives. A send of
+ * the API has the gateway's time, which decides nothing. */
+static bool read_sent(struct ingest *in, const char *message_id, struct sent *sent) {
+    static struct statement s = {
+        .sql = "SELECT phone, bsuid, CASE WHEN source <> 'api' THEN timestamp END, "
+               "(SELECT min(s.timestamp) FROM message_status s WHERE s.message_id = message.id) "
+               "FROM message WHERE id = ?1"};
+    sql_start(in->store, &s, TEXT(message_id));
+    if (!sql_row(in->store, &s))
+        return !sql_failed(in->store);
+    sent->recipient.phone = column_text(&s, 0, in->arena);
+    sent->recipient.bsuid = column_text(&s, 1, in->arena);
+    for (int column = 2; column < 4; column++) {
+        const int64_t at = column_time(&s, column);
+        sent->at = at < sent->at ? at : sent->at;
+    }
+    sql_stop(&s);
+    return true;
+}
+
 /* Finds the contact that the status is about; its id is NULL when there is none. `own` is that of
  * the message; its id is NULL when the message is not stored. */
 static bool resolve_recipient(struct ingest *in, const struct update_status *status,
-                              const struct contact *own, struct contact *contact) {
+                              const struct sent *sent, const struct contact *own,
+                              struct contact *contact) {
     struct store_identity who = status->who;
     const char *made_id = own->id && !status->is_participant ? NULL : ingest_id(in, "con_");
     if (own->id && !status->is_participant)
-        add_known_identities(&who, own);
-    const struct occasion occasion = ingest_occasion(in, status->timestamp, made_id);
+        add_known_identities(&who, &sent->recipient);
+    const struct occasion occasion = ingest_occasion(in, sent->at, made_id);
     if (!identity_resolve(&occasion, &who, contact))
         return false;
     if (!contact->id)
@@ -170,6 +198,7 @@ bool ingest_status(struct ingest *in, struct store_update *update) {
     struct stored_message known;
     struct contact own, contact;
     bool is_repeated;
+    struct sent sent = {.at = status->timestamp};
     if (!update_idempotency_key(in, status) ||
         !stored_message_find_locked(in, status->wamid, &known, &own))
         return false;
@@ -178,7 +207,9 @@ bool ingest_status(struct ingest *in, struct store_update *update) {
         return false;
     if (is_known && is_repeated)
         return true;
-    if (!resolve_recipient(in, status, &own, &contact))
+    if (is_known && !read_sent(in, known.id, &sent))
+        return false;
+    if (!resolve_recipient(in, status, &sent, &own, &contact))
         return false;
     if (!contact.id)
         return ingest_insert_raw(in, update, OUTCOME_NO_CONTACT);

@@ -25,8 +25,10 @@ enum form {
 
 struct event {
     char json[900];
-    int64_t at; /* seconds */
-    int person; /* whose message it is; NO_ONE: it is no message */
+    int64_t at;          /* seconds */
+    int person;          /* whose message it is; NO_ONE: it is no message */
+    char recipient[160]; /* of a status: the members that name the message and its recipient */
+    size_t sent;         /* of a status `read`: the event of the status before it */
 };
 
 struct world {
@@ -101,17 +103,16 @@ static void write_message(int person, enum shown shown) {
             has_phone ? phone : id, has_phone ? "\"wa_id\":\"" : "", has_phone ? phone : "",
             has_phone ? "\"" : "", has_phone && has_id ? "," : "", has_id ? "\"user_id\":\"" : "",
             has_id ? id : "", has_id ? "\"" : "", has_phone ? phone : id, wamid, event->at);
-    } else if (kind == 1) {
+    } else if (kind <= 2) {
         buffer_printf(&text,
                       "{\"field\":\"messages\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"},"
-                      "\"statuses\":[{\"id\":\"%s\",\"status\":\"%s\",\"timestamp\":\"%" PRId64
-                      "\"",
-                      wamid, below(2) ? "sent" : "delivered", event->at);
-        if (has_phone)
-            buffer_printf(&text, ",\"recipient_id\":\"%s\"", phone);
-        if (has_id)
-            buffer_printf(&text, ",\"recipient_user_id\":\"%s\"", id);
-        buffer_add_text(&text, "}]}}");
+                      "\"statuses\":[{\"status\":\"%s\",\"timestamp\":\"%" PRId64 "\",",
+                      below(2) ? "sent" : "delivered", event->at);
+        snprintf(event->recipient, sizeof event->recipient, "\"id\":\"%s\"%s%s%s%s%s%s}]}}", wamid,
+                 has_phone ? ",\"recipient_id\":\"" : "", has_phone ? phone : "",
+                 has_phone ? "\"" : "", has_id ? ",\"recipient_user_id\":\"" : "", has_id ? id : "",
+                 has_id ? "\"" : "");
+        buffer_add_text(&text, event->recipient);
     } else {
         buffer_printf(&text,
                       "{\"field\":\"messages\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"},"
@@ -125,6 +126,22 @@ static void write_message(int person, enum shown shown) {
         buffer_add_text(&text, "}]}}");
     }
     snprintf(event->json, sizeof event->json, "%s", buffer_slice(&text).p);
+}
+
+/* A message that was sent before is read now: another person may have the number of its recipient.
+ */
+static void read_message(void) {
+    for (size_t i = world.event_count; i-- > 0;) {
+        if (!*world.events[i].recipient || below(3) == 0)
+            continue;
+        struct event *event = add_event(NO_ONE);
+        event->sent = i;
+        snprintf(event->json, sizeof event->json,
+                 "{\"field\":\"messages\",\"value\":{\"metadata\":{\"phone_number_id\":\"@\"},"
+                 "\"statuses\":[{\"status\":\"read\",\"timestamp\":\"%" PRId64 "\",%s",
+                 event->at, world.events[i].recipient);
+        return;
+    }
 }
 
 /* The platform reports the change in one of its forms. */
@@ -228,7 +245,7 @@ static void happen(void) {
     const int person = any_person(), other = any_person(), number = free_number();
     if (person == NO_ONE)
         return;
-    switch (below(9)) {
+    switch (below(10)) {
     case 0:
     case 1:
         if (number != NO_ONE)
@@ -240,6 +257,7 @@ static void happen(void) {
         return;
     case 3: give_up(person); return;
     case 4: rotate(person); return;
+    case 6: read_message(); return;
     case 5:
         if (number != NO_ONE && world.people_count < MOST_PEOPLE) {
             take_number(world.people_count++, number);
@@ -290,6 +308,10 @@ static void delay_events(unsigned order, int64_t due[MOST_EVENTS]) {
                  : order == 4 ? at + (below(3) ? 0 : 3600 + hours) /* some are late */
                  : order == 5 ? at + hours
                               : (int64_t)below(1000000);
+        /* the status before it names the time of the send */
+        const bool is_read = strstr(world.events[i].json, "\"read\"") != NULL;
+        if (is_read && due[i] < due[world.events[i].sent])
+            due[i] = due[world.events[i].sent];
     }
 }
 
