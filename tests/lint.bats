@@ -17,7 +17,7 @@ setup() {
     tree=$BATS_TEST_TMPDIR/tree
     mkdir -p "$tree"/{lib/base,lib/store,tests,tools}
     cp "$root/Makefile" "$root/.clang-format" "$tree"
-    cp -r "$root/tests/lint" "$root/tests/rules.mk" "$tree/tests/"
+    cp -r "$root/tests/lint" "$root/tests/rules.mk" "$root/tests/coverage.h" "$tree/tests/"
     put tests/lint/exempt '# of this tree'
     put tools/setup '#!/bin/bash'
     put tests/run '#!/bin/bash' 'echo the suite'

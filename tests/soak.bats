@@ -96,7 +96,7 @@ figure() { # NAME
     copy_soaked
     wamid=$(awk -F '\t' '$7 == 200 { print $9; exit }' "$copied/send.tsv")
     final "DELETE FROM message_status; DELETE FROM message WHERE wamid = '$wamid'"
-    assert_finds 'a send answered 200 has its record' "$wamid"
+    assert_finds 'a send answered 200 is in the inbox with its text, contact and thread' "$wamid"
     assert_finds 'every send that the platform accepted is stored once' "$wamid"
 }
 

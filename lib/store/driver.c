@@ -323,8 +323,8 @@ bool sql_try_lock(struct store *store, enum sql_lock_kind kind, const char *owne
     return is_taken && !store->failure;
 }
 
-bool sql_is_within_limit(struct store *store) {
-    return store->driver->is_within_limit(store);
+bool sql_is_within_limit(struct store *store, int64_t own) {
+    return store->driver->is_within_limit(store, own);
 }
 
 struct slice sql_seal(struct store *store, const struct store_secret *secret) {

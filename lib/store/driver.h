@@ -77,7 +77,7 @@ struct driver {
                      const char *const *names, size_t count);
     void (*limit_work)(struct store *store, int64_t most);
     void (*limit_time)(struct store *store, int64_t ms); /* NULL: there is none */
-    bool (*is_within_limit)(struct store *store);
+    bool (*is_within_limit)(struct store *store, int64_t own);
 };
 
 struct store_restoration;

@@ -120,7 +120,7 @@ static bool find_receivers(struct forwarding *f) {
         const struct forward_place *place = &f->post->places[i];
         if (!waba_id || strcmp(place->waba_id, waba_id) != 0) {
             waba_id = place->waba_id;
-            if (!find_user(f, waba_id, &user_id) || !sql_is_within_limit(f->store))
+            if (!find_user(f, waba_id, &user_id) || !sql_is_within_limit(f->store, 0))
                 return false;
         }
         if (user_id && place->phone_number_id && !find_line(f, place))
@@ -191,7 +191,7 @@ static bool deliver(struct forwarding *f, struct store_event *event, const char 
         list = (const struct made *)(void *)made->p;
         event->sequence = list[at].sequence;
         if (!outbox_deliver(f->store, event, list[at].id, webhook_id, recipes[i].order_key) ||
-            !sql_is_within_limit(f->store))
+            !sql_is_within_limit(f->store, 0))
             return false;
     }
     return true;

@@ -73,7 +73,7 @@ static bool handle_some(struct ingest *in, struct store_update *updates, size_t 
     for (; *next < end; ++*next) {
         const enum store_outcome earlier = updates[*next].outcome;
         set_owner(in, *next);
-        if (!handle(in, &updates[*next]) || !sql_is_within_limit(in->store) ||
+        if (!handle(in, &updates[*next]) || !sql_is_within_limit(in->store, 0) ||
             (waits && !sql_wait(in->store))) {
             updates[*next].outcome = earlier;
             return false;

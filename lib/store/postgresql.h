@@ -21,7 +21,7 @@ PGconn *postgresql_handle(struct store *store);
 
 /* The hosts of the URL, and the sslmode that counts. */
 const struct hosts *postgresql_hosts(const struct store *store);
-const char *postgresql_sslmode(const struct store *store, struct arena *arena);
+const char *postgresql_sslmode(struct store *store, struct arena *arena);
 
 /* Whether the URL says that a pooler is between, which gives each transaction another connection.
  */

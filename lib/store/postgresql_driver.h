@@ -40,7 +40,7 @@ void postgresql_commit(struct store *store);
 
 void postgresql_limit_work(struct store *store, int64_t most);
 void postgresql_limit_time(struct store *store, int64_t ms);
-bool postgresql_is_within_limit(struct store *store);
+bool postgresql_is_within_limit(struct store *store, int64_t own);
 
 /* --- postgresql_repetition.c --- */
 

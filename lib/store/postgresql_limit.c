@@ -74,8 +74,9 @@ void postgresql_renew_timeout(struct connection *c) {
                                (long long)(left > LEAST_TIMEOUT_MS ? left : LEAST_TIMEOUT_MS));
 }
 
-bool postgresql_is_within_limit(struct store *store) {
+bool postgresql_is_within_limit(struct store *store, int64_t own) {
     struct connection *c = connection_of(store);
+    c->limit.work += own;
     if (postgresql_is_late(c))
         latch_delay(c);
     else if (c->limit.most_work && c->limit.work > c->limit.most_work && !store->failure)

@@ -6,7 +6,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "store/postgresql_connection.h"
+#include "store/postgresql.h"
 
 #define NO_FILE "/nonexistent"
 
@@ -164,8 +164,8 @@ bool postgresql_read_hosts(const char *url, struct hosts *hosts) {
     return is_read;
 }
 
-const char *postgresql_sslmode(const struct store *store, struct arena *arena) {
-    PQconninfoOption *options = PQconninfo(connection_of(store)->db);
+const char *postgresql_sslmode(struct store *store, struct arena *arena) {
+    PQconninfoOption *options = PQconninfo(postgresql_handle(store));
     const char *mode = arena_copy(arena, slice_of(option_of(options, "sslmode")));
     PQconninfoFree(options);
     return mode;

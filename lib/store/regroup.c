@@ -9,6 +9,8 @@ static struct sign *sign_at(const struct regroup *r, size_t i) {
     return &r->signs.grouping.signs[i];
 }
 
+enum { WORK_OF_COMPARISON = 2 }; /* in units of store_limit_work */
+
 static size_t sign_count(const struct regroup *r) {
     return r->signs.grouping.sign_count;
 }
@@ -533,8 +535,16 @@ static bool write_signs(struct regroup *r) {
     return signs_write(&r->signs);
 }
 
+/* The work of grouping: each identity is compared with each other one and with each change. */
+static int64_t work_of(const struct grouping *g) {
+    const int64_t count = (int64_t)(g->sign_count + g->change_count);
+    return count * count * WORK_OF_COMPARISON;
+}
+
 bool regroup_apply(struct regroup *r, struct contact *contact) {
     *contact = (struct contact){0};
+    if (!sql_is_within_limit(r->merge.store, work_of(&r->signs.grouping)))
+        return false;
     grouping_make(&r->signs.grouping);
     add_members(r);
     choose_groups(r);

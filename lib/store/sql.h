@@ -72,9 +72,10 @@ bool sql_failed(const struct store *store);
 /* Whether the failure is a violated constraint. */
 bool sql_conflicted(const struct store *store);
 
-/* Adds the transaction's work so far, and makes it fail above the limit (see store_limit_work). The
- * driver checks the limit within a long statement; this call checks it between many short ones. */
-bool sql_is_within_limit(struct store *store);
+/* Adds the transaction's work so far and the caller's own, in units of store_limit_work, and makes
+ * the transaction fail above the limit. The driver checks the limit within a long statement; this
+ * call checks it between many short ones. */
+bool sql_is_within_limit(struct store *store, int64_t own);
 
 /* Makes the open transaction fail, if it has not failed already. */
 void sql_abandon(struct store *store);

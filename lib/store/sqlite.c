@@ -109,11 +109,11 @@ static int64_t work_of_pages(struct connection *c) {
     return work;
 }
 
-static bool is_within_limit(struct store *store) {
+static bool is_within_limit(struct store *store, int64_t own) {
     struct connection *c = connection_of(store);
     if (!c->most_work)
         return true;
-    c->work += work_of_pages(c);
+    c->work += work_of_pages(c) + own;
     if (c->work > c->most_work)
         latch(store, SQLITE_INTERRUPT);
     return c->work <= c->most_work;

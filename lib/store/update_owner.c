@@ -42,7 +42,7 @@ bool update_owner_find_all(struct ingest *in, const struct store_update *updates
                            struct buffer *runs) {
     for (size_t i = 0; i < count;) {
         const struct store_update *first = &updates[i];
-        if (!find_owner(in, first) || !sql_is_within_limit(in->store))
+        if (!find_owner(in, first) || !sql_is_within_limit(in->store, 0))
             return false;
         while (i < count && is_equal_or_both_null(updates[i].waba_id, first->waba_id) &&
                is_equal_or_both_null(updates[i].phone_number_id, first->phone_number_id))

@@ -167,7 +167,7 @@ static enum store_result sleep_within(int64_t most_work, int64_t most_ms, int co
     store_limit_work(store, most_work);
     store_limit_time(store, most_ms);
     while (sql_transact(store))
-        for (int i = 0; i < count && sql_is_within_limit(store); i++) {
+        for (int i = 0; i < count && sql_is_within_limit(store, 0); i++) {
             sql_start(store, &sleep_some, INTEGER(ms));
             if (sql_row(store, &sleep_some))
                 sql_stop(&sleep_some);
@@ -213,7 +213,7 @@ static enum store_result update_rows_within(int64_t most_work) {
     store_limit_work(store, most_work);
     while (sql_transact(store)) {
         sql_run(store, &s, INTEGER(1));
-        sql_is_within_limit(store);
+        sql_is_within_limit(store, 0);
     }
     store_limit_work(store, 0);
     return sql_result(store);
