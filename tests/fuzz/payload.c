@@ -26,12 +26,14 @@ static const char fixture[] =
 static struct store *store;
 
 static void open_database(void) {
-    char path[64];
+    char path[64], queue[80];
     int from, to;
     snprintf(path, sizeof path, "/dev/shm/switchboard-fuzz-%ld.db", (long)getpid());
+    snprintf(queue, sizeof queue, "%s.queue", path);
     unlink(path);
     MUST(store_migrate(path, &from, &to, &store) == STORE_OK);
-    unlink(path); /* the file is used by its descriptor */
+    unlink(path); /* the files are used by their descriptors */
+    unlink(queue);
     MUST(sql_script(store, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; "
                            "PRAGMA synchronous = OFF"));
     MUST(sql_script(store, fixture));
