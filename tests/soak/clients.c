@@ -32,7 +32,7 @@ struct send {
 struct client {
     pthread_t thread;
     int number, sends, files;
-    char name[16];
+    char name[24];
     struct dice dice;
     struct arena arena;
     struct send unresolved[UNRESOLVED_MAX];
