@@ -27,7 +27,8 @@ function readApache(file) {
         answered: (exchange, json) => exchange.transport !== "direct"
             && messages.some((text) => String(json.value?.message).startsWith(text)),
         serves: (path) => platform.some((each) => each.test(path))
-            || files.some((each) => `${path}/`.startsWith(each.replace(/\/?$/, "/"))),
+            || files.some((each) => path === each
+                || path.startsWith(each.replace(/\/?$/, "/"))),
     };
 }
 

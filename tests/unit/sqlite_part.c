@@ -92,7 +92,8 @@ static void check_change(void) {
 /* The tables are read in any order of creation. */
 static void check_order(void) {
     run("CREATE TABLE other (id TEXT PRIMARY KEY, user_id TEXT NOT NULL,"
-        " waba_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, access_token BLOB,"
+        " waba_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, access_token BLOB, subscribed_fields "
+        "TEXT,"
         " created_at INTEGER NOT NULL, UNIQUE (user_id, id)) STRICT;"
         "INSERT INTO other SELECT * FROM account; DROP TABLE account;"
         "ALTER TABLE other RENAME TO account");
