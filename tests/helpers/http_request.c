@@ -283,5 +283,9 @@ int main(int argc, char **argv) {
     write_file("headers", lines.p, lines.n);
     write_file("body", body.p, body.n);
     write_file("code", code, 3);
+    free(request.p);
+    free(from.got.p);
+    free(lines.p);
+    free(body.p);
     return 0;
 }

@@ -99,12 +99,14 @@ statuses() {
 }
 
 request_http() {
-    if "$HELPERS/http_request" "$answer_dir" "$method" "${BASE##*:}" "$path" \
-        "${has_data:+$data}" "${header_list[@]}"; then
-        IFS= read -r status <"$answer_dir/code" || true # no newline
-    else
-        request_curl
-    fi
+    local result=0
+    "$HELPERS/http_request" "$answer_dir" "$method" "${BASE##*:}" "$path" \
+        "${has_data:+$data}" "${header_list[@]}" || result=$?
+    case $result in
+    0) IFS= read -r status <"$answer_dir/code" || true ;; # no newline
+    2) request_curl ;;
+    *) fail "http_request ended with $result" ;; # the request may have been sent
+    esac
 }
 
 request_curl() {
