@@ -53,14 +53,18 @@ static size_t list(DIR *directory, struct name names[MOST_NAMES]) {
 /* Reads a file; a file that cannot be one of a record has no bytes. Returns 0, or errno when it
  * cannot be read. */
 static int read_file(int directory, const char *name, struct arena *arena, struct slice *bytes) {
-    struct stat found;
+    struct stat found = {0};
     int file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     size_t size = 0;
     ssize_t n = 0;
     *bytes = (struct slice){0};
     if (file < 0)
         return errno;
-    if (fstat(file, &found) == 0 && S_ISREG(found.st_mode) && found.st_size < LARGEST_FILE) {
+    if (fstat(file, &found) == 0 && S_ISDIR(found.st_mode)) {
+        close(file);
+        return EISDIR; /* it is left as it is, as a symbolic link */
+    }
+    if (S_ISREG(found.st_mode) && found.st_size < LARGEST_FILE) {
         char *content = arena_alloc(arena, (size_t)found.st_size + 1);
         while ((n = read(file, content + size, (size_t)found.st_size - size)) > 0)
             size += (size_t)n;
