@@ -144,7 +144,7 @@ LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema
     $(if $(PROBE),$(BUILD)/tests/probe.o)
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
 POOL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/supervisor/*.c))
-SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c))
+SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c tools/sandbox/*/*.c))
 
 FCGI   := -l:libfcgi.a
 UNICODE := -l:libutf8proc.a
@@ -170,6 +170,9 @@ all: $(BINARIES) $(SERVED) ## build all programs and the reference of the API
 include tests/rules.mk
 
 # --- Objects ------------------------------------------------------------------------------------
+# The includes of the sandbox name its rooms.
+$(addsuffix /tools/sandbox/%,$(sort $(BUILD) build/plain)): FLAGS += -Itools/sandbox
+
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
@@ -180,7 +183,7 @@ ifeq ($(POSTGRESQL),1)
 OWN_SOURCES := $(shell grep -rlE 'SWITCHBOARD_POSTGRESQL|libpq-fe|/postgresql[a-z_]*\.h' \
     --include='*.c' lib cgi-bin tools) $(wildcard tests/unit/*.c) tests/helpers/query.c
 SHARED_SOURCES := $(filter-out $(OWN_SOURCES),\
-    $(wildcard lib/*/*.c cgi-bin/*.c tools/*.c tools/*/*.c))
+    $(wildcard lib/*/*.c cgi-bin/*.c tools/*.c tools/*/*.c tools/*/*/*.c))
 $(OWN_SOURCES:%.c=$(BUILD)/%.o): FLAGS += -DSWITCHBOARD_POSTGRESQL $(LIBPQ)
 
 $(SHARED_SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/%.o: build/plain/%.o

@@ -193,6 +193,7 @@ LINT_JS := $(patsubst %,$(LINT)/%.syntax,$(shell tests/lint/files js))
 lint-reports: $(LINT_C) $(LINT_SHELL) $(LINT_JS)
 
 $(LINT)/tests/next/steps.c: LANGUAGE += -DRELEASED_EDITION=0
+$(LINT)/tools/sandbox/%: LANGUAGE += -Itools/sandbox
 $(LINT_C): $(LINT)/%.c: %.c Makefile tests/rules.mk tests/lint/compile
 	@mkdir -p $(@D)
 	@tests/lint/compile $@ $< $(LANGUAGE) $(LIBPQ) $(WARNINGS)

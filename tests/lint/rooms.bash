@@ -12,7 +12,14 @@ api base web store graph payload delivery
 delivery base store
 cgi-bin base web store graph payload api delivery
 tools base web store graph payload delivery
-sandbox base'
+sandbox base sandbox/text sandbox/wire sandbox/state sandbox/webhooks sandbox/nodes sandbox/control
+sandbox/text base
+sandbox/wire base sandbox/text
+sandbox/state base sandbox/text sandbox/wire
+sandbox/judge base sandbox/text sandbox/wire sandbox/state
+sandbox/webhooks base sandbox/text sandbox/wire sandbox/state sandbox/judge
+sandbox/nodes base sandbox/text sandbox/wire sandbox/state sandbox/judge sandbox/webhooks
+sandbox/control base sandbox/text sandbox/wire sandbox/state sandbox/webhooks sandbox/nodes'
 
 sources() {
     find lib cgi-bin tools -name '*.[ch]' 2>/dev/null
@@ -25,6 +32,8 @@ includes() {
         while read -r file included line; do
             if [[ -e lib/$included ]]; then
                 printf '%s lib/%s %s\n' "$file" "$included" "$line"
+            elif [[ $file == tools/sandbox/* ]]; then
+                printf '%s tools/sandbox/%s %s\n' "$file" "$included" "$line"
             else
                 printf '%s %s/%s %s\n' "$file" "$(dirname "$file")" "$included" "$line"
             fi
@@ -34,8 +43,10 @@ includes() {
 # Prints the lines of standard input whose include the table does not allow.
 climbing() {
     awk -v rooms="$rooms" '
-        function room(path, part) {
-            split(path, part, "/")
+        function room(path, part, n) {
+            n = split(path, part, "/")
+            if (part[2] == "sandbox" && n > 3)
+                return part[2] "/" part[3]
             return part[part[1] == "lib" || part[2] == "sandbox" ? 2 : 1]
         }
         BEGIN {

@@ -4,16 +4,16 @@
 #include <sodium.h>
 #include <stdio.h>
 
-#include "builtin.h"
-#include "control_calls.h"
-#include "memory.h"
+#include "control/builtin.h"
+#include "control/control_calls.h"
 #include "options.h"
 #include "server.h"
-#include "settings.h"
-#include "statuses.h"
-#include "timer.h"
-#include "webhook_job.h"
-#include "webhook_log.h"
+#include "state/settings.h"
+#include "text/memory.h"
+#include "webhooks/statuses.h"
+#include "webhooks/webhook_job.h"
+#include "webhooks/webhook_log.h"
+#include "wire/timer.h"
 
 /* Writes the port to a temporary file and renames it, so that a reader never sees an empty file. */
 static bool write_port_file(const char *path, uint16_t port) {

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "builtin.h"
-#include "control.h"
-#include "media_spool.h"
-#include "recorder.h"
-#include "settings.h"
+#include "control/builtin.h"
+#include "control/control.h"
+#include "state/media_spool.h"
+#include "state/settings.h"
+#include "wire/recorder.h"
 
 static const struct {
     struct option option;

@@ -4,16 +4,16 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
-#include "callback_handshake.h"
-#include "control.h"
-#include "exchange.h"
-#include "faults.h"
-#include "graph_routes.h"
-#include "recorder.h"
-#include "response.h"
-#include "sandbox.h"
-#include "settings.h"
-#include "timer.h"
+#include "control/control.h"
+#include "nodes/callback_handshake.h"
+#include "nodes/graph_routes.h"
+#include "state/sandbox.h"
+#include "state/settings.h"
+#include "wire/exchange.h"
+#include "wire/faults.h"
+#include "wire/recorder.h"
+#include "wire/response.h"
+#include "wire/timer.h"
 
 enum { THREADS = 4, CONNECTION_MEMORY = 256 << 10 };
 

@@ -1,0 +1,215 @@
+#include "nodes/message_send.h"
+
+#include "judge/message_types.h"
+#include "state/number.h"
+#include "state/wamid.h"
+#include "text/json_print.h"
+#include "text/text.h"
+#include "webhooks/statuses.h"
+#include "wire/addressee.h"
+#include "wire/graph_error.h"
+
+static bool check_product(struct send *send) {
+    const cJSON *product = json_get(send->body, "messaging_product");
+    if (!product) {
+        reply_error(send->exchange, 100, "(#100) The parameter messaging_product is required.");
+    } else if (!cJSON_IsString(product) || strcmp(product->valuestring, "whatsapp") != 0) {
+        reply_error(send->exchange, 100,
+                    "(#100) Param messaging_product must be one of {whatsapp}.");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static bool check_recipient(struct send *send) {
+    const cJSON *to = json_get(send->body, "to");
+    const cJSON *recipient = json_get(send->body, "recipient");
+    const cJSON *kind = json_get(send->body, "recipient_type");
+    const char *kind_text = cJSON_GetStringValue(kind);
+    if (kind &&
+        (!kind_text || (strcmp(kind_text, "individual") != 0 && strcmp(kind_text, "group") != 0))) {
+        reply_error(send->exchange, 100,
+                    "(#100) Param recipient_type must be one of {individual, group} - got "
+                    "\"%.100s\".",
+                    kind_text ? kind_text : "");
+    } else if (!to && !recipient) {
+        reply_error(send->exchange, 100, "The parameter to is required.");
+    } else if (to && (!cJSON_IsString(to) || !strpbrk(to->valuestring, "0123456789"))) {
+        reply_error_details(send->exchange, 131009, "Parameter 'to' is not a phone number.");
+    } else if (!to && !is_bsuid(cJSON_GetStringValue(recipient))) {
+        reply_error_details(send->exchange, 131009,
+                            "Parameter 'recipient' is not a business-scoped user id.");
+    } else {
+        send->to = cJSON_GetStringValue(to);
+        send->recipient = cJSON_GetStringValue(recipient);
+        return true;
+    }
+    return false;
+}
+
+static bool check_context(struct send *send) {
+    const cJSON *context = json_get(send->body, "context");
+    const char *id = json_text(context, "message_id");
+    if (!context)
+        return true;
+    if (strcmp(send->type, "reaction") == 0) {
+        reply_error(send->exchange, 100,
+                    "(#100) Unexpected key \"context\" on a reaction message.");
+    } else if (!id) {
+        reply_error(send->exchange, 100, "(#100) The parameter context['message_id'] is required.");
+    } else if (strncmp(id, "wamid.", 6) != 0) {
+        reply_error_details(send->exchange, 131009,
+                            "Parameter 'context.message_id' is not a message id.");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static bool check_callback_data(struct send *send) {
+    const cJSON *data = json_get(send->body, "biz_opaque_callback_data");
+    if (!data || (cJSON_IsString(data) && text_characters(data->valuestring) <= 512))
+        return true;
+    reply_error(
+        send->exchange, 100,
+        "(#100) Param biz_opaque_callback_data must be a string of at most 512 characters.");
+    return false;
+}
+
+static void settle_content(struct send *send, const struct message_type *type) {
+    const struct rule content[] = {
+        {.name = type->name, .kind = type->list ? RULE_LIST : RULE_OBJECT, .members = type->rules},
+        {.name = NULL},
+    };
+    rules_settle(send->exchange->json, content, send->exchange->form);
+}
+
+static bool check_content(struct send *send) {
+    const cJSON *type = json_get(send->body, "type");
+    const struct message_type *known = message_types;
+    const cJSON *content;
+    send->type = !type ? "text" : cJSON_IsString(type) ? type->valuestring : "";
+    while (known->name && strcmp(known->name, send->type) != 0)
+        known++;
+    if (!known->name) {
+        reply_error(send->exchange, 100,
+                    "(#100) Param type must be one of {text, image, video, audio, document, "
+                    "sticker, location, contacts, interactive, template, reaction} - got "
+                    "\"%.100s\".",
+                    send->type);
+        return false;
+    }
+    settle_content(send, known);
+    content = json_get(send->body, known->name);
+    if (!content) {
+        reply_error(send->exchange, 100, "(#100) The parameter %s is required.", known->name);
+        return false;
+    }
+    if (!known->list && !cJSON_IsObject(content)) {
+        reply_error(send->exchange, 100, "(#100) Param %s must be a JSON object.", known->name);
+        return false;
+    }
+    return (known->list || rules_check(send->exchange, known->name, content, known->rules)) &&
+           (!known->check || known->check(send, content)) && check_context(send);
+}
+
+static void print_text(struct buffer *out, const char *before, const char *text) {
+    buffer_add_text(out, before);
+    json_quote_text(out, text);
+}
+
+/* The answer to a send has wa_id when it was sent to a phone, user_id only when to a BSUID. With
+ * both the phone counts. */
+static void print_contact(struct buffer *out, const struct send *send, const char *digits) {
+    const struct number *number = number_find(digits);
+    print_text(out, "{\"input\":", send->to ? send->to : send->recipient);
+    if (send->to)
+        print_text(out, ",\"wa_id\":", number && number->wa_id ? number->wa_id : digits);
+    else
+        print_text(out, ",\"user_id\":", send->recipient);
+}
+
+static void answer_send(struct send *send) {
+    struct arena *arena = send->exchange->arena;
+    struct buffer *out = &send->exchange->reply.body;
+    const char *kind = json_text(send->body, "recipient_type");
+    bool group = kind && strcmp(kind, "group") == 0;
+    const char *digits = text_digits(arena, send->to ? send->to : "");
+    const char *wamid = wamid_new(arena, send->to && strlen(digits) <= 20 ? digits : "");
+    buffer_add_text(out, "{\"messaging_product\":\"whatsapp\",\"contacts\":[");
+    print_contact(out, send, digits);
+    print_text(out, "}],\"messages\":[{\"id\":", wamid);
+    if (send->template_accepted)
+        buffer_add_text(out, ",\"message_status\":\"accepted\"");
+    if (group)
+        print_text(out, ",\"group_id\":", send->to ? send->to : send->recipient);
+    buffer_add_text(out, "}]}");
+    if (!group && !is_bsuid(send->to))
+        statuses_after_send(send, digits, wamid);
+}
+
+static const struct rule typing_rules[] = {
+    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "text"},
+    {.name = NULL},
+};
+
+static const struct rule context_rules[] = {
+    {.name = "message_id", .kind = RULE_STRING},
+    {.name = NULL},
+};
+
+static const struct rule read_rules[] = {
+    {.name = "messaging_product", .kind = RULE_STRING},
+    {.name = "recipient_type", .kind = RULE_STRING, .choices = "individual"},
+    {.name = "status", .kind = RULE_ANY},
+    {.name = "message_id", .kind = RULE_ANY},
+    {.name = "typing_indicator", .kind = RULE_OBJECT, .members = typing_rules},
+    {.name = NULL},
+};
+
+/* Answers the request that marks a message as read, which uses the same edge. */
+static void answer_read(struct send *send) {
+    const char *id = json_text(send->body, "message_id");
+    if (!rules_check(send->exchange, "message", send->body, read_rules))
+        return;
+    if (!text_matches(json_text(send->body, "status"), "read"))
+        reply_error(send->exchange, 100, "(#100) Param status must be one of {read}.");
+    else if (!id || strncmp(id, "wamid.", 6) != 0)
+        reply_error(send->exchange, 100, "(#100) The parameter message_id is required.");
+    else
+        buffer_add_text(&send->exchange->reply.body, "{\"success\":true}");
+}
+
+#define MEMBER(member)                                                                             \
+    { .name = member, .kind = RULE_STRING }
+
+/* The members beside the content, for rules_settle. */
+static const struct rule envelope_rules[] = {
+    MEMBER("messaging_product"),
+    MEMBER("recipient_type"),
+    MEMBER("to"),
+    MEMBER("recipient"),
+    MEMBER("type"),
+    MEMBER("biz_opaque_callback_data"),
+    MEMBER("status"),
+    MEMBER("message_id"),
+    {.name = "context", .kind = RULE_OBJECT, .members = context_rules},
+    {.name = "typing_indicator", .kind = RULE_OBJECT, .members = typing_rules},
+    {.name = NULL},
+};
+
+void message_send(struct exchange *exchange, const struct account *account,
+                  const struct phone *phone) {
+    struct send send = {
+        .exchange = exchange, .body = exchange->json, .account = account, .phone = phone};
+    rules_settle(exchange->json, envelope_rules, exchange->form);
+    if (!exchange->json) {
+        reply_error(exchange, 100, "(#100) The request body is not valid JSON.");
+    } else if (check_product(&send)) {
+        if (json_get(send.body, "status"))
+            answer_read(&send);
+        else if (check_recipient(&send) && check_content(&send) && check_callback_data(&send))
+            answer_send(&send);
+    }
+}

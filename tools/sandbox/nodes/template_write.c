@@ -1,0 +1,208 @@
+#include "nodes/template_write.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <strings.h>
+
+#include "state/template_list.h"
+#include "text/json_merge.h"
+#include "text/json_print.h"
+#include "text/strict_json.h"
+#include "text/text.h"
+#include "wire/graph_error.h"
+#include "wire/parameters.h"
+
+enum { TEMPLATES_MAX = 6000, TEMPLATE_BYTES_MAX = 64 << 10, NAME_MAX_LENGTH = 512 };
+
+/* The parameters that a template keeps as they are. */
+static const char *const kept[] = {"name",
+                                   "parameter_format",
+                                   "components",
+                                   "language",
+                                   "category",
+                                   "sub_category",
+                                   "message_send_ttl_seconds",
+                                   "cta_url_link_tracking_opted_out",
+                                   "library_template_name"};
+
+static bool is_category(const char *text) {
+    return strcmp(text, "MARKETING") == 0 || strcmp(text, "UTILITY") == 0 ||
+           strcmp(text, "AUTHENTICATION") == 0;
+}
+
+static bool check_category(struct exchange *exchange, const char *category) {
+    if (!category || is_category(category))
+        return true;
+    reply_error(exchange, 100,
+                "(#100) Param category must be one of {UTILITY, MARKETING, AUTHENTICATION} - got "
+                "\"%.100s\".",
+                category);
+    return false;
+}
+
+static bool check_name(struct exchange *exchange, const char *name) {
+    if (strlen(name) <= NAME_MAX_LENGTH &&
+        strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name))
+        return true;
+    reply_error_user(exchange, 2388042, "Invalid name",
+                     "A template name has at most 512 lower-case letters, digits and underscores.");
+    return false;
+}
+
+/* Whether the parameter `components` is a list with a body, and the request not too long. */
+static bool check_components(struct exchange *exchange) {
+    const cJSON *components = parameter(exchange, "components");
+    const cJSON *item;
+    if (exchange->body_length > TEMPLATE_BYTES_MAX) {
+        reply_error(exchange, 100, "(#100) The template is too long.");
+        return false;
+    }
+    if (!components && parameter(exchange, "library_template_name"))
+        return true;
+    if (!cJSON_IsArray(components)) {
+        reply_error(exchange, 100, "(#100) The parameter components is required.");
+        return false;
+    }
+    cJSON_ArrayForEach(item, components) {
+        const char *type = json_text(item, "type");
+        if (type && strcasecmp(type, "BODY") == 0)
+            return true;
+    }
+    reply_error_user(exchange, 2388072, "Message Body Format Is Incorrect",
+                     "A template needs a component of the type BODY.");
+    return false;
+}
+
+/* Whether the account has no template of this name and language yet, and room for one. */
+static bool check_new(struct exchange *exchange, const struct target *target, const char *name,
+                      const char *language) {
+    if (template_find(exchange->arena, target->account, name, language)) {
+        reply_error_user(exchange, 2388024, "Content in This Language Already Exists",
+                         arena_printf(exchange->arena,
+                                      "There is already %s content for this template. You can "
+                                      "create a new template and try again.",
+                                      language));
+        return false;
+    }
+    if (collection_count(&templates, target->id) >= TEMPLATES_MAX) {
+        reply_error_user(exchange, 2388019, "Message Template Limit Exceeded",
+                         "The account has the largest number of templates.");
+        return false;
+    }
+    return true;
+}
+
+static void copy_kept(struct exchange *exchange, cJSON *template) {
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        const cJSON *value = parameter(exchange, kept[i]);
+        if (value)
+            json_set(template, kept[i], cJSON_Duplicate(value, true));
+    }
+}
+
+static void set_text(cJSON *template, const char *name, const char *text) {
+    json_set(template, name, cJSON_CreateString(text));
+}
+
+static struct slice print(struct arena *arena, const cJSON *template) {
+    struct buffer raw = buffer_in(arena);
+    json_print(&raw, template);
+    return buffer_slice(&raw);
+}
+
+/* Adds the template of the request and answers with its id. */
+static void create(struct exchange *exchange, const struct target *target, const char *category) {
+    static int64_t count;
+    cJSON *template = cJSON_CreateObject();
+    const char *id =
+        arena_printf(exchange->arena, "33%07u%06" PRId64, randombytes_uniform(10000000), ++count);
+    copy_kept(exchange, template);
+    if (!json_get(template, "parameter_format"))
+        set_text(template, "parameter_format", "POSITIONAL");
+    set_text(template, "status", "PENDING");
+    set_text(template, "rejected_reason", "NONE");
+    set_text(template, "id", id);
+    collection_insert(&templates, target->id, id, print(exchange->arena, template));
+    cJSON_Delete(template);
+    buffer_printf(&exchange->reply.body,
+                  "{\"id\":\"%s\",\"status\":\"PENDING\",\"category\":\"%s\"}", id, category);
+}
+
+void template_create(struct exchange *exchange, const struct target *target) {
+    const char *name = parameter_needed(exchange, "name");
+    const char *language = name ? parameter_needed(exchange, "language") : NULL;
+    const char *category = language ? parameter_needed(exchange, "category") : NULL;
+    if (category && check_name(exchange, name) && check_category(exchange, category) &&
+        check_components(exchange) && check_new(exchange, target, name, language))
+        create(exchange, target, category);
+}
+
+void template_change(struct exchange *exchange, const struct target *target) {
+    const struct item *item = collection_find(&templates, target->id);
+    const char *status = json_member_text(exchange->arena, item->raw, "status");
+    const char *category = parameter_text(exchange, "category");
+    if (!category && !parameter(exchange, "components") &&
+        !parameter(exchange, "message_send_ttl_seconds")) {
+        reply_error(exchange, 100, "(#100) The parameter components is required.");
+    } else if (status && strcmp(status, "PENDING") == 0) {
+        reply_error_user(exchange, 2388003, "Message template can't be edited",
+                         "Only templates with the status APPROVED, REJECTED or PAUSED can be "
+                         "edited.");
+    } else if (check_category(exchange, category) &&
+               (!parameter(exchange, "components") || check_components(exchange))) {
+        cJSON *template = cJSON_ParseWithLength(item->raw.p, item->raw.n);
+        const char *name = text_copy(exchange->arena, json_text(template, "name"));
+        const char *language = text_copy(exchange->arena, json_text(template, "language"));
+        copy_kept(exchange, template);
+        set_text(template, "name", name ? name : "");
+        set_text(template, "language", language ? language : "");
+        set_text(template, "status", "PENDING");
+        collection_replace(&templates, target->id, print(exchange->arena, template));
+        cJSON_Delete(template);
+        reply_success(exchange);
+    }
+}
+
+/* Returns the id of an account's template with this name, and unless `id` is NULL with that id;
+ * NULL when there is none. */
+static const char *find_named(struct exchange *exchange, const struct target *target,
+                              const char *name, const char *id) {
+    for (size_t i = 0; i < templates.count; i++) {
+        const struct item *item = &templates.items[i];
+        const char *other = json_member_text(exchange->arena, item->raw, "name");
+        if (strcmp(item->owner, target->id) == 0 && text_matches(item->id, id) && other &&
+            strcmp(other, name) == 0)
+            return arena_copy(exchange->arena, slice_of(item->id));
+    }
+    return NULL;
+}
+
+void template_delete(struct exchange *exchange, const struct target *target) {
+    const char *name = parameter_needed(exchange, "name");
+    const char *hsm_id = parameter_text(exchange, "hsm_id");
+    if (!name)
+        return;
+    const char *id = find_named(exchange, target, name, hsm_id);
+    if (!id) {
+        reply_error_user(
+            exchange, 2593002, "Message Template Not Found",
+            arena_printf(exchange->arena, "There is no template with the name %s.", name));
+        return;
+    }
+    for (; id; id = find_named(exchange, target, name, hsm_id))
+        collection_remove(&templates, id);
+    reply_success(exchange);
+}
+
+const char *template_control(struct arena *arena, const char *id, const cJSON *change) {
+    const struct item *item = collection_find(&templates, id);
+    if (!item)
+        return "there is no template with this id";
+    if (!cJSON_IsObject(change) || json_get(change, "id"))
+        return "an object without a member id is needed";
+    cJSON *template = cJSON_ParseWithLength(item->raw.p, item->raw.n);
+    json_merge(template, change);
+    collection_replace(&templates, id, print(arena, template));
+    cJSON_Delete(template);
+    return NULL;
+}

@@ -1,0 +1,53 @@
+#include "state/access_token.h"
+
+#include "state/account.h"
+#include "text/memory.h"
+#include "text/text.h"
+
+struct token_override {
+    struct arena *arena; /* of the struct and its text */
+    const char *token;
+    enum token_state state;
+    struct token_override *next;
+};
+
+static struct token_override *overrides; /* the newest first */
+
+enum token_state token_check(const char *token) {
+    const struct token_override *override = overrides;
+    while (override && strcmp(override->token, token) != 0)
+        override = override->next;
+    if (override && override->state != TOKEN_VALID)
+        return override->state;
+    return account_by_token(token) ? TOKEN_VALID : TOKEN_UNKNOWN;
+}
+
+static void token_override(const char *token, enum token_state state) {
+    struct arena *arena = memory_open();
+    struct token_override *override = arena_alloc(arena, sizeof *override);
+    *override = (struct token_override){
+        .arena = arena, .token = text_copy(arena, token), .state = state, .next = overrides};
+    overrides = override;
+}
+
+const char *token_put(const cJSON *json) {
+    static const char *const names[] = {
+        [TOKEN_VALID] = "valid", [TOKEN_EXPIRED] = "expired", [TOKEN_REVOKED] = "revoked"};
+    const char *token = json_text(json, "token");
+    const char *state = json_text(json, "state");
+    for (int i = TOKEN_VALID; token && state && i <= TOKEN_REVOKED; i++) {
+        if (strcmp(state, names[i]) == 0) {
+            token_override(token, (enum token_state)i);
+            return NULL;
+        }
+    }
+    return "token and state (valid, expired or revoked) are needed";
+}
+
+void token_clear(void) {
+    while (overrides) {
+        struct token_override *gone = overrides;
+        overrides = gone->next;
+        memory_close(gone->arena);
+    }
+}

@@ -1,0 +1,25 @@
+/* GET /{waba-id}/message_templates, GET /{template-id}, and the templates that sends use. All calls
+ * are made under the lock of the state. */
+#ifndef SANDBOX_TEMPLATE_LIST_H
+#define SANDBOX_TEMPLATE_LIST_H
+
+#include "state/list_page.h"
+
+/* All templates. */
+extern struct collection templates;
+
+/* Answers with a page of an account's templates, filtered by name, language, status and category of
+ * the query. */
+void template_list(struct exchange *exchange, const struct account *account);
+
+/* Answers with the template of this id, which exists. */
+void template_show(struct exchange *exchange, const char *id);
+
+/* Returns the account of the template with this id, or NULL. */
+const struct account *template_owner(const char *id);
+
+/* Returns an account's template by name and language, or NULL. `arena` takes temporary texts. */
+const struct item *template_find(struct arena *arena, const struct account *account,
+                                 const char *name, const char *language);
+
+#endif

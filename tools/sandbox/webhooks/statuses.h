@@ -1,0 +1,18 @@
+/* The statuses that follow an accepted send when the setting automaticStatuses is on: sent,
+ * delivered, read, some time apart. */
+#ifndef SANDBOX_STATUSES_H
+#define SANDBOX_STATUSES_H
+
+#include "judge/sending.h"
+
+/* Starts the thread that sends statuses. Returns false when it cannot be started. */
+bool statuses_start(void);
+
+/* Ends the thread, after posts_stop; statuses that are not due yet are dropped. */
+void statuses_stop(void);
+
+/* Schedules the statuses of an accepted send with the message id `wamid`; `digits` are those of its
+ * phone. Called under the lock of the state. */
+void statuses_after_send(const struct send *send, const char *digits, const char *wamid);
+
+#endif
