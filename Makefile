@@ -120,9 +120,9 @@ STATIC_PACKAGES := binutils dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-
 
 # The executables, grouped by the libraries that they link.
 CGI_PLAIN := root health version
-CGI_STORE := me ready metrics webhooks platform session lines threads contacts inbox changes \
-    events replay responses overview
-CGI_GRAPH := messages templates forms graph graph_media destinations
+CGI_STORE := me ready metrics webhook_config platform session lines threads contacts inbox_write \
+    events events_replay forms_responses overview
+CGI_GRAPH := messages templates forms graph graph_media webhook
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
 TOOLS := switchboard pool courier graph-sandbox

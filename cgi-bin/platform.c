@@ -11,7 +11,7 @@
 #include "delivery/wake.h"
 #include "payload/event_body.h"
 #include "payload/forward_body.h"
-#include "payload/webhook.h"
+#include "payload/updates.h"
 #include "store/refusal.h"
 
 enum {
@@ -196,7 +196,7 @@ static int ingest(struct request *rq, struct json payload, int64_t began) {
     struct forward_post raw = {rq->body, payload};
     const struct store_post post = forward_body_post(&raw, rq->arena);
     struct store_payload found = {.now = rq->now, .write = event_body, .post = &post};
-    const size_t count = webhook_read(rq->arena, payload, rq->now, MOST_UPDATES, &found.updates);
+    const size_t count = updates_read(rq->arena, payload, rq->now, MOST_UPDATES, &found.updates);
     if (!count && !post.place_count)
         return reply_received(rq);
     struct store *store = state_store(rq, UNAVAILABLE); /* so that the platform sends it again */

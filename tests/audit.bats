@@ -92,7 +92,7 @@ all_but() {
 }
 
 @test "only the programs that call the platform or webhooks reach the network" {
-    local program calling=(messages templates forms media graph graph_media destinations)
+    local program calling=(messages templates forms media graph graph_media webhook)
     for program in $(all_but "${calling[@]}"); do
         assert_outcome refused "$program" 'connect to loopback TCP'
     done
@@ -122,7 +122,7 @@ all_but() {
 }
 
 @test "only the programs that encrypt or decrypt tokens and codes read the key file" {
-    local program reading=(messages templates forms media graph graph_media webhooks destinations)
+    local program reading=(messages templates forms media graph graph_media webhook_config webhook)
     for program in $(all_but "${reading[@]}"); do
         assert_outcome refused "$program" 'read the key file'
         assert_outcome refused "$program" 'read beside the configuration'
@@ -134,7 +134,7 @@ all_but() {
 
 @test "a program that only reads the database cannot write it" {
     local program
-    for program in me ready metrics threads contacts changes events responses overview; do
+    for program in me ready metrics threads contacts events forms_responses overview; do
         assert_outcome refused "$program" 'open the database for writing'
         assert_outcome refused "$program" 'make a file beside the database'
         assert_outcome refused "$program" 'have the database open for writing'
@@ -250,7 +250,7 @@ entries() {
 
 @test "ONLY lists exactly the SQL statements of the linked sources" {
     local program file
-    for program in me webhooks courier health; do
+    for program in me webhook_config courier health; do
         audit_only "$program"
         ((status == 0)) || fail "$(cat "$only")"
         entries 'SQL statements: ' | LC_ALL=C sort >"$BATS_TEST_TMPDIR/listed"

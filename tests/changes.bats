@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# GET /v2/changes (doc/api/changes.md)
+# GET /v2/changes (doc/api/threads.md)
 # shellcheck disable=SC2016,SC2153,SC2154  # $ is of jq; make_user sets variables
 load helpers/all
 load helpers/conventions

@@ -70,7 +70,7 @@ change_page() {
     change_page me.md 's|^### GET /v2/me$|### The account|'
     change_page health.md 's|^```json data$|```json|'
     change_page version.md 's|^```json answer$|```json|'
-    change_page webhooks.md '0,/^```json request$/s//```json/'
+    change_page webhook_config.md '0,/^```json request$/s//```json/'
     change_page media.md '/^| 416 |/d'
     problems_are "$OUT" "$pages" 'doc/api/messages.md: no text for field `text` of POST'` \
         `' /v2/messages/send/text: add a row to its table `field`
@@ -81,7 +81,7 @@ doc/api/me.md: no schema for the answer of GET /v2/me: add'` \
 doc/api/me.md: no section for GET /v2/me: add `### GET /v2/me`
 doc/api/health.md: no schema for the answer of GET /v2/health: add ```json data
 doc/api/version.md: no example for the answer of GET /v2/version: add ```json answer
-doc/api/webhooks.md: no example for the body of POST'` \
+doc/api/webhook_config.md: no example for the body of POST'` \
         `' /v2/webhooks/config: add ```json request
 doc/api/README.md: no text for 416 VALIDATION_ERROR: add a row to a table `status`'
 }

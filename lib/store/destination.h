@@ -1,5 +1,5 @@
 /* The webhooks of a user: the destinations of events and of forwarded POSTs. A user has any number
- * of them. webhook_config.h is the first one, as the routes of the configuration see it. */
+ * of them. first_webhook.h is the first one, as the routes of the configuration see it. */
 #ifndef SWITCHBOARD_STORE_DESTINATION_H
 #define SWITCHBOARD_STORE_DESTINATION_H
 
@@ -27,7 +27,7 @@ struct store_destination {
     size_t line_count;
     bool all_lines;
     bool splits_messages;
-    bool is_first; /* the one of webhook_config.h: the oldest of the kind event */
+    bool is_first; /* the one of first_webhook.h: the oldest of the kind event */
     int64_t created_at, updated_at;
     int64_t paused_at, failing_since, suspended_at, next_probe_at;
     int64_t pending, dead; /* deliveries; STORE_DESTINATION_MOST: that many or more */

@@ -10,7 +10,7 @@ enum store_result store_resume_webhooks(struct store *store, struct arena *arena
                                         const char *const **emails, size_t *count);
 
 /* Switches events of type message.status on or off for the first webhook of the user
- * (webhook_config.h), which is inserted if there is none. STORE_NOT_FOUND: no such user. */
+ * (first_webhook.h), which is inserted if there is none. STORE_NOT_FOUND: no such user. */
 enum store_result store_upsert_wants_message_status(struct store *store, struct arena *arena,
                                                     const char *email, bool wanted, int64_t now);
 

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "payload/event_body.h"
 #include "payload/forward_body.h"
-#include "payload/webhook.h"
+#include "payload/updates.h"
 #include "store/sqlite.h"
 
 static const char fixture[] =
@@ -52,9 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         struct forward_post raw = {text, payload};
         const struct store_post post = forward_body_post(&raw, &arena);
         found.post = &post;
-        found.count = webhook_read(&arena, payload, 1, SIZE_MAX, &found.updates);
+        found.count = updates_read(&arena, payload, 1, SIZE_MAX, &found.updates);
         MUST(store_ingest(store, &arena, &found) == STORE_OK);
-        found.count = webhook_read(&arena, payload, 1, SIZE_MAX, &found.updates);
+        found.count = updates_read(&arena, payload, 1, SIZE_MAX, &found.updates);
         MUST(store_ingest(store, &arena, &found) == STORE_OK);
         MUST(found.events == 0);
     }

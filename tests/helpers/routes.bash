@@ -77,7 +77,7 @@ sample_functions='
     # Whether the field has to be absent because another one of its alternatives is present: the
     # one with the path `$chosen` or above it, else the first one.
     def is_excluded($route; $chosen): .path as $path
-        | ($route.executable == "destinations" and $path != $chosen
+        | ($route.executable == "webhook" and $path != $chosen
             and (of_forwards | index($path)))
         or any($route.exclusive[] | select(index([$path]));
             (first(.[] | select(. as $name | $chosen == $name

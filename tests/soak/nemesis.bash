@@ -127,7 +127,7 @@ end_pause_courier() {
 # The parent process of programs: the pool of one executable, or mod_cgid's daemon, which is the
 # only child of Apache with a single thread: parent_of_programs NUMBER
 parent_of_programs() {
-    local child names=(me messages messages platform platform platform templates webhooks)
+    local child names=(me messages messages platform platform platform templates webhook_config)
     if [[ $transport == fcgi ]]; then
         cat "$dir/apache/${names[$1 % ${#names[@]}]}.pid"
         return

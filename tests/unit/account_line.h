@@ -8,10 +8,10 @@
 
 #include "check.h"
 #include "payload/event_body.h"
-#include "payload/webhook.h"
+#include "payload/updates.h"
 #include "store/admin.h"
+#include "store/first_webhook.h"
 #include "store/listing.h"
-#include "store/webhook_config.h"
 
 static const int64_t now = INT64_C(1790000000000);
 
@@ -114,7 +114,7 @@ static inline size_t take(const char *changes) {
     buffer_add_text(&text, "]}]}");
     bool is_read = json_read(&arena, buffer_slice(&text), &payload, &error) == 0;
     check(is_read, "%s", buffer_slice(&text).p);
-    size_t n = is_read ? webhook_read(&arena, payload, now, SIZE_MAX, &updates) : 0;
+    size_t n = is_read ? updates_read(&arena, payload, now, SIZE_MAX, &updates) : 0;
     found.updates = updates;
     found.count = n;
     check_ok(store_ingest(store, &arena, &found));

@@ -196,7 +196,7 @@ static enum store_result insert_event(void) {
     return store_insert_test_event(store, &arena, "usr_1", NULL, event_id, now, event_body);
 }
 
-/* The id of the first webhook, which webhook_config.h inserted. */
+/* The id of the first webhook, which first_webhook.h inserted. */
 static const char *first_webhook(void) {
     struct store_destination *list;
     size_t count;

@@ -8,7 +8,7 @@
 #include "output.h"
 #include "payload/event_body.h"
 #include "payload/forward_body.h"
-#include "payload/webhook.h"
+#include "payload/updates.h"
 #include "store/refusal.h"
 
 enum { UPDATES_AT_ONCE = 1000 }; /* in one transaction, for which other writers wait */
@@ -118,7 +118,7 @@ int refusal_retry(struct invocation *call) {
         return fail("the payload cannot be read: %s, at line %zu, column %zu; `switchboard refusal "
                     "show` prints it",
                     error.reason, error.line, error.column);
-    size_t count = webhook_read(&call->arena, payload, call->now, SIZE_MAX, &updates);
+    size_t count = updates_read(&call->arena, payload, call->now, SIZE_MAX, &updates);
     struct forward_post raw = {refusal.body, payload};
     const struct store_post post = forward_body_post(&raw, &call->arena);
     if ((status = ingest(call, updates, count, &post)) != EXIT_DONE ||

@@ -1,5 +1,5 @@
 /* /v2/webhooks: the caller's webhooks, to which events and the platform's POSTs go. The routes
- * below it that have no id are those of the first one: webhooks.c. */
+ * below it that have no id are those of the first one: webhook_config.c. */
 #include "api/destination_input.h"
 #include "api/destination_view.h"
 #include "api/idempotency.h"
@@ -204,7 +204,7 @@ static const struct route routes[] = {
 
 int main(int argc, char **argv) {
     return serve(
-        &(struct service){.name = "destinations",
+        &(struct service){.name = "webhook",
                           .routes = routes,
                           .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER | CALLS_WEBHOOKS,
                           .load = http_prepare,

@@ -1,4 +1,4 @@
-#include "store/webhook_config.h"
+#include "store/first_webhook.h"
 
 #include "store/destination_row.h"
 #include "store/outbox_entry.h"

@@ -292,8 +292,9 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(
-        &(struct service){
-            .name = "responses", .routes = routes, .needs = READS_DATABASE, .takes_rewrites = true},
-        argc, argv);
+    return serve(&(struct service){.name = "forms_responses",
+                                   .routes = routes,
+                                   .needs = READS_DATABASE,
+                                   .takes_rewrites = true},
+                 argc, argv);
 }

@@ -1,12 +1,13 @@
-/* /v2/webhooks: the URL and the code of the caller's webhook, to which events go (spec 4.7). */
+/* /v2/webhooks/config, test and generate-code: the URL and the code of the caller's first webhook
+ * (spec 4.7). */
 #include "api/auth.h"
 #include "api/test_event.h"
 #include "api/webhook_code.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "payload/webhook_rules.h"
+#include "store/first_webhook.h"
 #include "store/seal_context.h"
-#include "store/webhook_config.h"
 
 static int find_webhook(struct request *rq, struct state_sealed *value) {
     const struct caller *caller = rq->caller;
@@ -140,7 +141,7 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "webhooks",
+    return serve(&(struct service){.name = "webhook_config",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER},
                  argc, argv);

@@ -1,4 +1,4 @@
-#include "payload/webhook.h"
+#include "payload/updates.h"
 
 #include <ctype.h>
 
@@ -730,7 +730,7 @@ static void read_change(struct walk *w, struct json change) {
         add_whole(w);
 }
 
-size_t webhook_read(struct arena *arena, struct json payload, int64_t now, size_t most,
+size_t updates_read(struct arena *arena, struct json payload, int64_t now, size_t most,
                     struct store_update **updates) {
     struct walk w = {.arena = arena, .now = now, .most = most, .updates = buffer_in(arena)};
     struct json entries = json_get(payload, "entry");

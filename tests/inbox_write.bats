@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Blocks and read marks (doc/api/inbox.md)
+# Blocks and read marks (doc/api/inbox_write.md)
 # shellcheck disable=SC2016,SC2153,SC2154  # $ is of jq; make_user sets variables
 load helpers/all
 load helpers/conventions

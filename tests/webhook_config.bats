@@ -183,7 +183,7 @@ END
 # --- 5: authorization ---
 
 @test "the executable is not linked with libcurl" {
-    assert_without webhooks curl_easy_init
+    assert_without webhook_config curl_easy_init
 }
 
 # Creates a configuration whose code no key can decrypt, as after the restore of a backup without its key file.

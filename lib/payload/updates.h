@@ -1,6 +1,6 @@
 /* Reads the platform's webhook payloads into updates for the store (spec 6). */
-#ifndef SWITCHBOARD_PAYLOAD_WEBHOOK_H
-#define SWITCHBOARD_PAYLOAD_WEBHOOK_H
+#ifndef SWITCHBOARD_PAYLOAD_UPDATES_H
+#define SWITCHBOARD_PAYLOAD_UPDATES_H
 
 #include "base/json.h"
 #include "store/ingest.h"
@@ -11,7 +11,7 @@
  * `now` (ms) replaces missing timestamps. Returns the number of updates. If that is more than
  * `most`, the updates beyond `most` were not read, and the number is an estimate. Time and memory
  * are proportional to the length of the payload. */
-size_t webhook_read(struct arena *arena, struct json payload, int64_t now, size_t most,
+size_t updates_read(struct arena *arena, struct json payload, int64_t now, size_t most,
                     struct store_update **updates);
 
 #endif

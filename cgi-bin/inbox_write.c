@@ -1,4 +1,4 @@
-/* What an inbox changes: blocks of contacts, and which messages are read. */
+/* What an inbox writes: blocks of contacts, and which messages are read. */
 #include "api/auth.h"
 #include "api/inbox_json.h"
 #include "store/block.h"
@@ -106,8 +106,9 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(
-        &(struct service){
-            .name = "inbox", .routes = routes, .needs = WRITES_DATABASE, .takes_rewrites = true},
-        argc, argv);
+    return serve(&(struct service){.name = "inbox_write",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE,
+                                   .takes_rewrites = true},
+                 argc, argv);
 }

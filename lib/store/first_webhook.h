@@ -1,7 +1,7 @@
 /* The first webhook of a user, the oldest one of the kind event: the routes of the configuration
  * read and change it (spec 2.8, 4.7). destination.h has all of them. */
-#ifndef SWITCHBOARD_STORE_WEBHOOK_H
-#define SWITCHBOARD_STORE_WEBHOOK_H
+#ifndef SWITCHBOARD_STORE_FIRST_WEBHOOK_H
+#define SWITCHBOARD_STORE_FIRST_WEBHOOK_H
 
 #include "store/store.h"
 
