@@ -125,6 +125,12 @@ CGI_STORE := me ready metrics webhook_config platform session lines threads cont
 CGI_GRAPH := messages templates forms graph graph_media webhook
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
+CGI_SOURCES := $(wildcard cgi-bin/*.c)
+CGI_GROUPS := CGI_PLAIN, CGI_STORE, CGI_GRAPH, CGI_MEDIA
+$(foreach source,$(filter-out $(CGI:%=cgi-bin/%.c),$(CGI_SOURCES)),\
+    $(error $(source) is in none of $(CGI_GROUPS)))
+$(foreach source,$(filter-out $(CGI_SOURCES),$(CGI:%=cgi-bin/%.c)),\
+    $(error one of $(CGI_GROUPS) lists a program without its source $(source)))
 TOOLS := switchboard pool courier graph-sandbox
 # Small programs of the archive for a web host.
 HOSTING_PROGRAMS := $(OUT)/tools/fetch $(OUT)/tools/probe

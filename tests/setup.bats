@@ -106,3 +106,19 @@ set_up_as_user() {
     [[ $(<"$calls") == *'install --no-install-recommends jq'* ]]
     grep -q '^sudo -n$' "$calls"
 }
+
+@test "make names a program that no group lists, or that has no source, and stops" {
+    mkdir tree tree/cgi-bin
+    ln -s "$root/Makefile" "$root/tests" tree
+    ln -s "$root"/cgi-bin/*.c tree/cgi-bin
+    make -s -C tree help >/dev/null
+    touch tree/cgi-bin/merges.c
+    run make -s -C tree help
+    assert_equal "$status" 2
+    [[ $output == *': *** cgi-bin/merges.c is in none of CGI_PLAIN, CGI_STORE, CGI_GRAPH, CGI_MEDIA.  Stop.' ]] ||
+        fail "$output"
+    rm tree/cgi-bin/{merges,health}.c
+    run make -s -C tree help
+    assert_equal "$status" 2
+    [[ $output == *' lists a program without its source cgi-bin/health.c.  Stop.' ]] || fail "$output"
+}
