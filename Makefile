@@ -143,10 +143,10 @@ SERVED := $(OUT)/htdocs/openapi.json
 
 LIBRARY := $(BUILD)/libswitchboard.a
 # The second driver is in the programs for PostgreSQL only.
-LIBRARY_SOURCES := $(filter-out $(if $(filter 1,$(POSTGRESQL)),,lib/store/postgresql%), \
-    $(wildcard lib/*/*.c))
-LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/schema.o \
-    $(if $(filter 1,$(POSTGRESQL)),$(BUILD)/lib/store/schema_postgresql.o) \
+LIBRARY_SOURCES := $(filter-out $(if $(filter 1,$(POSTGRESQL)),,lib/engine/postgresql%), \
+    $(wildcard lib/*/*.c lib/*/*/*.c))
+LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/move/schema.o \
+    $(if $(filter 1,$(POSTGRESQL)),$(BUILD)/lib/store/move/schema_postgresql.o) \
     $(if $(PROBE),$(BUILD)/tests/probe.o)
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
 POOL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/supervisor/*.c))
@@ -189,7 +189,7 @@ ifeq ($(POSTGRESQL),1)
 OWN_SOURCES := $(shell grep -rlE 'SWITCHBOARD_POSTGRESQL|libpq-fe|/postgresql[a-z_]*\.h' \
     --include='*.c' lib cgi-bin tools) $(wildcard tests/unit/*.c) tests/helpers/query.c
 SHARED_SOURCES := $(filter-out $(OWN_SOURCES),\
-    $(wildcard lib/*/*.c cgi-bin/*.c tools/*.c tools/*/*.c tools/*/*/*.c))
+    $(wildcard lib/*/*.c lib/*/*/*.c cgi-bin/*.c tools/*.c tools/*/*.c tools/*/*/*.c))
 $(OWN_SOURCES:%.c=$(BUILD)/%.o): FLAGS += -DSWITCHBOARD_POSTGRESQL $(LIBPQ)
 
 $(SHARED_SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/%.o: build/plain/%.o
@@ -202,15 +202,16 @@ build/plain/%.o: %.c
 endif
 
 # schema.sql is compiled in unchanged: `switchboard init` creates the database from it.
-$(BUILD)/lib/store/schema.c: schema.sql tools/schema/source
+$(BUILD)/lib/store/move/schema.c: schema.sql tools/schema/source
 	@mkdir -p $(@D)
 	@tools/schema/source sqlite schema.sql > $@
 
-$(BUILD)/lib/store/schema_postgresql.c: schema.sql tools/schema/postgresql.awk tools/schema/source
+$(BUILD)/lib/store/move/schema_postgresql.c: schema.sql tools/schema/postgresql.awk \
+    tools/schema/source
 	@mkdir -p $(@D)
 	@tools/schema/source postgresql schema.sql > $@
 
-$(BUILD)/lib/store/schema.o $(BUILD)/lib/store/schema_postgresql.o: %.o: %.c
+$(BUILD)/lib/store/move/schema.o $(BUILD)/lib/store/move/schema_postgresql.o: %.o: %.c
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
 
 $(LIBRARY): $(LIBRARY_OBJECTS)

@@ -8,7 +8,7 @@
 -- table in every statement that checks it.
 --
 -- `switchboard init` creates this schema, or migrates an older database to it by the numbered steps
--- in lib/store/schema_steps.c. The version is 1 until the first release, also when this file changes.
+-- in lib/store/move/schema_steps.c. The version is 1 until the first release, also when this file changes.
 --
 -- Each row that belongs to one customer has the customer's user_id, or the account_id of an account
 -- (foreign_waba: the line_id of a line), which belongs to one customer for good: so the rows can be
@@ -191,7 +191,7 @@ CREATE TABLE contact (
 CREATE INDEX contact_parent ON contact (account_id, parent_bsuid) WHERE parent_bsuid IS NOT NULL;
 
 -- The words by which a contact is found: those of its name and user name, and its phone's digits,
--- without case and accents (lib/store/contact_term.c).
+-- without case and accents (lib/store/inbox/contact_term.c).
 CREATE TABLE contact_term (
     account_id TEXT NOT NULL REFERENCES account (id),
     term       TEXT NOT NULL,
@@ -213,7 +213,7 @@ CREATE INDEX contact_alias_contact ON contact_alias (contact_id);
 
 -- When the platform showed a phone and a BSUID together, or one of them alone: the first and the
 -- last of its timestamps. The contacts follow from these rows and from identity_change, whatever the
--- order in which they arrive (lib/store/grouping.h). Sends are not shown by the platform and have no
+-- order in which they arrive (lib/store/ingest/grouping.h). Sends are not shown by the platform and have no
 -- row.
 CREATE TABLE contact_sign (
     account_id   TEXT NOT NULL REFERENCES account (id),

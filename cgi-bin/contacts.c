@@ -1,9 +1,9 @@
 /* GET /v2/contacts: the caller's contacts, listed, searched, and one with its blocks and threads.
  */
 #include "api/auth.h"
-#include "api/inbox_json.h"
 #include "api/list_cursor.h"
 #include "api/paging.h"
+#include "api/view/inbox_json.h"
 
 static const struct field list_query[] = {
     {.name = "q", .type = FIELD_STRING, .may_be_empty = true},

@@ -1,8 +1,8 @@
 /* /v2/events: the events of the caller's webhook and the attempts to deliver them. */
 #include "api/auth.h"
-#include "api/event_view.h"
 #include "api/paging.h"
 #include "api/period.h"
+#include "api/view/event_view.h"
 
 static const char *const states[] = {"pending", "done", "dead", "cancelled", NULL};
 static const char *const flags[] = {"true", "false", NULL};

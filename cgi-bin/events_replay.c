@@ -1,7 +1,7 @@
 /* /v2/events/replay and /v2/events/:eventId/replay: delivers events again. */
 #include "api/auth.h"
-#include "api/event_view.h"
 #include "api/period.h"
+#include "api/view/event_view.h"
 #include "delivery/wake.h"
 #include "store/event_replay.h"
 

@@ -1,7 +1,7 @@
 /* GET /v2/forms/:flowId/responses: the answers to a form, as JSON or as CSV. */
 #include "api/auth.h"
-#include "api/csv.h"
 #include "api/paging.h"
+#include "api/view/csv.h"
 #include "base/log.h"
 #include "store/form_answer.h"
 

@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "api/download.h"
-#include "api/graph_failure.h"
-#include "api/graph_forward.h"
-#include "api/media_find.h"
-#include "api/signed_url.h"
-#include "api/upload_limit.h"
+#include "api/graph/graph_failure.h"
+#include "api/graph/graph_forward.h"
+#include "api/media/download.h"
+#include "api/media/media_find.h"
+#include "api/media/signed_url.h"
+#include "api/media/upload_limit.h"
 #include "api/upstream.h"
 #include "base/http_client.h"
 #include "web/form_copy.h"

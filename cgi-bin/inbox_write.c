@@ -1,6 +1,6 @@
 /* What an inbox writes: blocks of contacts, and which messages are read. */
 #include "api/auth.h"
-#include "api/inbox_json.h"
+#include "api/view/inbox_json.h"
 #include "store/block.h"
 #include "store/read_mark.h"
 

@@ -1,6 +1,6 @@
 /* GET /v2/me: the caller's user, business accounts and lines (spec 2.2, 4.2). */
-#include "api/account_view.h"
 #include "api/auth.h"
+#include "api/view/account_view.h"
 
 struct me {
     const struct store_user *user;

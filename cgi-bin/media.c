@@ -1,14 +1,14 @@
 /* POST /v2/media/upload, GET /v2/media/:mediaId/download (spec 2.7, 4.6). Files are streamed: no
  * process holds a whole file in memory. */
-#include "api/download.h"
 #include "api/idempotency.h"
-#include "api/media_find.h"
+#include "api/media/download.h"
+#include "api/media/media_find.h"
+#include "api/media/upload.h"
 #include "api/selector.h"
-#include "api/upload.h"
 #include "api/upstream.h"
 #include "base/crypto.h"
 #include "base/http_client.h"
-#include "base/signals.h"
+#include "base/process/signals.h"
 
 /* --- upload --- */
 

@@ -2,11 +2,11 @@
  * and courier; GET /v2/usage, messages per day; GET /v2/requests, the last calls of this API. */
 #include <stdlib.h>
 
-#include "api/account_view.h"
 #include "api/auth.h"
-#include "api/line_view.h"
 #include "api/paging.h"
 #include "api/period.h"
+#include "api/view/account_view.h"
+#include "api/view/line_view.h"
 #include "base/clock.h"
 #include "base/request_log.h"
 #include "store/heartbeat.h"

@@ -1,9 +1,9 @@
 /* Threads and their messages, as an inbox reads them: /v2/threads, GET /v2/changes and
  * GET /v2/messages/:wamid. */
 #include "api/auth.h"
-#include "api/inbox_json.h"
 #include "api/list_cursor.h"
 #include "api/paging.h"
+#include "api/view/inbox_json.h"
 #include "store/line.h"
 
 static const char *const booleans[] = {"true", "false", NULL};

@@ -1,11 +1,11 @@
 /* /v2/webhooks: the caller's webhooks, to which events and the platform's POSTs go. The routes
  * below it that have no id are those of the first one: webhook_config.c. */
 #include "api/destination_input.h"
-#include "api/destination_view.h"
 #include "api/idempotency.h"
 #include "api/paging.h"
 #include "api/test_event.h"
 #include "api/url_verification.h"
+#include "api/view/destination_view.h"
 #include "api/webhook_code.h"
 #include "base/crypto.h"
 #include "base/http_client.h"

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "base/file_identity.h"
-#include "base/syscalls.h"
+#include "base/process/syscalls.h"
 #include "web/request.h"
 #include "web/transport.h"
 

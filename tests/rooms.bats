@@ -95,15 +95,13 @@ files_with() {
     sources | xargs grep -lE -- "$1" | sort | xargs
 }
 
-@test "only the SQLite driver uses SQLite, and only the store uses SQL" {
-    local files='lib/store/migrate.c lib/store/sqlite.c lib/store/sqlite_moving.c'
-    local part=lib/store/sqlite_part.c
-    files+=' lib/store/sqlite_triggers.c lib/store/sqlite_upkeep.c lib/store/sqlite_wal.c'
-    assert_equal "$(files_with '#include [<"]sqlite3\.h')" "lib/store/sqlite.h $part"
-    assert_equal "$(files_with '#include "store/(sqlite|copy)\.h"')" "lib/store/copy.h $files"
+@test "only the SQLite driver uses SQLite" {
+    local files='lib/engine/sqlite.c lib/engine/sqlite_migrate.c lib/engine/sqlite_moving.c'
+    local part=lib/engine/sqlite_part.c
+    files+=' lib/engine/sqlite_triggers.c lib/engine/sqlite_upkeep.c lib/engine/sqlite_wal.c'
+    assert_equal "$(files_with '#include [<"]sqlite3\.h')" "lib/engine/sqlite.h $part"
+    assert_equal "$(files_with '#include "engine/(sqlite|copy)\.h"')" "lib/engine/copy.h $files"
     assert_equal "$(files_with '\bsqlite3_[a-z0-9_]+\(|\bSQLITE_' | sed "s|$part ||")" "$files"
-    assert_equal \
-        "$(files_with '#include "store/(sql|driver)\.h"' | xargs -n 1 | grep -v ^lib/store/)" ''
 }
 
 # A URL may hold a password: it is passed to these functions only, or chosen instead of that of the

@@ -129,15 +129,15 @@ probes: $(if $(filter 1,$(SANITIZE)),,$(PROBE_CONTROL)) $(BUILD)/helpers/ask
 FUZZ := build/fuzz
 FUZZ_FLAGS := $(LANGUAGE) -O1 -g -fno-omit-frame-pointer \
     -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_SOURCES := $(filter-out lib/api/mime_detect.c lib/store/postgresql%,$(LIBRARY_SOURCES))
-FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(FUZZ)/%.o) $(FUZZ)/lib/store/schema.o
+FUZZ_SOURCES := $(filter-out lib/api/media/mime_detect.c lib/engine/postgresql%,$(LIBRARY_SOURCES))
+FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(FUZZ)/%.o) $(FUZZ)/lib/store/move/schema.o
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/*.c))
 
 $(FUZZ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ)/lib/store/schema.o: $(BUILD)/lib/store/schema.c
+$(FUZZ)/lib/store/move/schema.o: $(BUILD)/lib/store/move/schema.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
 

@@ -105,7 +105,7 @@ judge() { # reads findings
 }
 
 @test "no statement of the store scans or sorts a table that grows" {
-    texts_of "$root"/lib/store/*.c >"$BATS_TEST_TMPDIR/all"
+    texts_of "$root"/lib/{engine,store,store/*}/*.c >"$BATS_TEST_TMPDIR/all"
     (($(grep -c $'\tstatement\t' "$BATS_TEST_TMPDIR/all") >= 120))
     findings_of <"$BATS_TEST_TMPDIR/all" >"$BATS_TEST_TMPDIR/findings"
     judge <"$BATS_TEST_TMPDIR/findings" >"$BATS_TEST_TMPDIR/judged"
@@ -152,7 +152,7 @@ idle_indexes() {
 }
 
 @test "every index is used by a statement of the store, or needed by a constraint" {
-    texts_of "$root"/lib/store/*.c >"$BATS_TEST_TMPDIR/all"
+    texts_of "$root"/lib/{engine,store,store/*}/*.c >"$BATS_TEST_TMPDIR/all"
     assert_equal "$(idle_indexes "$FEW")" ''
     (($(wc -l <"$BATS_TEST_TMPDIR/used") > 60))
     rm -f "$BATS_TEST_TMPDIR/explained"
@@ -217,9 +217,9 @@ sqlite_only_uses() { # reads texts
 
 @test "the use cases use only the SQL that SQLite and PostgreSQL share" {
     local file files=()
-    for file in "$root"/lib/store/*.c; do
+    for file in "$root"/lib/{engine,store,store/*}/*.c; do
         case ${file##*/} in
-        sqlite*.c | upkeep*.c | migrate.c | queue.c) ;; # of SQLite alone
+        sqlite*.c | upkeep*.c | queue.c) ;; # of SQLite alone
         mov*.c) ;;                                      # moves between both
         *) files+=("$file") ;;
         esac
@@ -271,14 +271,14 @@ END
 }
 
 # sqlite_part.c makes SQLite read the schema, by statements without a table of ours
-@test "all SQL is prepared by lib/store/sqlite.c and sqlite_part.c" {
+@test "all SQL is prepared by lib/engine/sqlite.c and sqlite_part.c" {
     assert_equal "$(cd "$root" && grep -rlE 'sqlite3_(prepare|exec)' --include=*.[ch] lib cgi-bin tools | sort)" \
-        "$(printf 'lib/store/sqlite%s.c\n' '' _part)"
+        "$(printf 'lib/engine/sqlite%s.c\n' '' _part)"
 }
 
 # Creates a C file with a statement that scans, in the form of DEFINITION: plant DEFINITION
 plant() {
-    printf '#include "store/sql.h"\n#define SLOW "SELECT body FROM" " message WHERE type = ?1"\n%s\n' "$1" \
+    printf '#include "engine/sql.h"\n#define SLOW "SELECT body FROM" " message WHERE type = ?1"\n%s\n' "$1" \
         >"$BATS_TEST_TMPDIR/planted.c"
 }
 
@@ -340,7 +340,7 @@ flat() {
 }
 
 @test "statements that hold the write lock, and those of each request, cost the same for any number of rows" {
-    texts_of "$root"/lib/store/*.c >"$BATS_TEST_TMPDIR/all"
+    texts_of "$root"/lib/{engine,store,store/*}/*.c >"$BATS_TEST_TMPDIR/all"
     local far=9000000000000 one="'con_00000000000000000000000005'" two="'con_00000000000000000000000006'"
     flat 'UPDATE delivery SET order_key = ?2 WHERE order_key = ?1' "$one" "$two"
     flat 'UPDATE message SET changed = ?3' "$one" "$two" 7

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/program.h"
+#include "base/process/program.h"
 #include "supervisor/listener.h"
 #include "supervisor/supervisor.h"
 

@@ -10,7 +10,7 @@
 #include "admin/nouns.h"
 #include "base/clock.h"
 #include "base/config_path.h"
-#include "base/confine.h"
+#include "base/process/confine.h"
 #include "base/target.h"
 
 const struct option_rule option_rules[OPTION_COUNT] = {

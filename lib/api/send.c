@@ -5,7 +5,7 @@
 #include "api/sent_record.h"
 #include "api/upstream.h"
 #include "base/crypto.h"
-#include "base/signals.h"
+#include "base/process/signals.h"
 
 /* A send in progress. */
 struct sending {

@@ -4,7 +4,7 @@
 #define SWITCHBOARD_CONFIG_H
 
 #include "base/arena.h"
-#include "base/need.h"
+#include "base/process/need.h"
 
 #define CONFIG_DEFAULT_PATH "/etc/switchboard/switchboard.conf"
 

@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_CONFIG_PATH_H
 #define SWITCHBOARD_CONFIG_PATH_H
 
-#include "base/manual.h"
+#include "base/process/manual.h"
 
 /* For the manual pages and --help of these programs. */
 extern const struct manual_item config_path_environment[], config_path_files[];

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/driver.h"
+#include "engine/driver.h"
 
 enum { MOST = 64 /* rows of a kind: then all are read again */, MOST_BYTES = 4 * 1024 * 1024 };
 

@@ -5,7 +5,8 @@
 #ifndef SWITCHBOARD_STORE_ACCESS_CACHE_H
 #define SWITCHBOARD_STORE_ACCESS_CACHE_H
 
-#include "store/sql.h"
+#include "engine/sql.h"
+#include "store/store.h"
 
 /* Copies the user of the token with this hash into `*user` if it is kept; else false. */
 bool access_cache_find_user(struct store *store, struct arena *arena, const unsigned char hash[32],

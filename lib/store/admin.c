@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "base/crypto.h"
-#include "store/change.h"
-#include "store/contact.h"
-#include "store/contact_term.h"
+#include "store/inbox/change.h"
+#include "store/inbox/contact.h"
+#include "store/inbox/contact_term.h"
 #include "store/logins.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))

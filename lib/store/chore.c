@@ -1,6 +1,6 @@
 #include "store/chore.h"
 
-#include "store/sql.h"
+#include "engine/sql.h"
 
 bool chore_take(struct store *store, bool *is_free) {
     const bool is_taken = sql_try_lock(store, LOCK_CHORES, NULL, NULL, 0);

@@ -1,6 +1,6 @@
 #include "store/heartbeat.h"
 
-#include "store/sql.h"
+#include "engine/sql.h"
 
 enum store_result store_upsert_heartbeat(struct store *store,
                                          const struct store_heartbeat *heartbeat) {

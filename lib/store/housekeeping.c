@@ -1,10 +1,10 @@
 #include "store/housekeeping.h"
 
+#include "engine/sql.h"
 #include "store/chore.h"
 #include "store/heartbeat.h"
 #include "store/idempotency_key.h"
 #include "store/logins.h"
-#include "store/sql.h"
 
 #define DAYS (24 * 60 * 60 * INT64_C(1000))
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "store/sql.h"
+#include "engine/sql.h"
 
 /* Inserts the key, or starts one again that is too old; is_new: it was. */
 static bool upsert_key(struct store *store, const struct store_idempotency_key *key, int64_t now,

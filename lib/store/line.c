@@ -1,6 +1,6 @@
 #include "store/line.h"
 
-#include "store/sql.h"
+#include "engine/sql.h"
 
 #define OWNED_LINES                                                                                \
     "SELECT l.id, l.account_id, l.phone_number_id, l.phone_number, l.name, l.platform_type, "      \

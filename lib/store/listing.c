@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "store/sql.h"
+#include "engine/sql.h"
 
 /* Returns the last row added, of `size` bytes; NULL when there is none. */
 static void *last_row(const struct buffer *rows, size_t size) {

@@ -1,7 +1,7 @@
 #include "store/logins.h"
 
+#include "engine/sql.h"
 #include "store/chore.h"
-#include "store/sql.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
 

@@ -1,7 +1,7 @@
 #include "store/refusal.h"
 
 #include "base/crypto.h"
-#include "store/sql.h"
+#include "engine/sql.h"
 
 static const int64_t kept = INT64_C(30) * 24 * 60 * 60 * 1000;
 

@@ -1,7 +1,7 @@
 #include "store/sealed.h"
 
+#include "engine/sql.h"
 #include "store/seal_context.h"
-#include "store/sql.h"
 
 /* The columns that hold sealed values. */
 static struct column {

@@ -1,8 +1,8 @@
 #include "store/upkeep.h"
 
-#include "store/driver.h"
+#include "engine/driver.h"
 #ifdef SWITCHBOARD_POSTGRESQL
-#include "store/postgresql.h"
+#include "engine/postgresql.h"
 #endif
 
 /* What the CLI does with each kind of database. */

@@ -1,25 +1,21 @@
-/* Backup, restoration and inspection of the database, by the CLI. */
+/* What the CLI alone does with a whole database: creation, migration, backup, restoration,
+ * inspection, and moving its content to another one. */
 #ifndef SWITCHBOARD_STORE_UPKEEP_H
 #define SWITCHBOARD_STORE_UPKEEP_H
 
+#include "engine/maintenance.h"
 #include "store/store.h"
+
+/* Creates the database at `target` (a file with mode 0660 less the umask), or migrates an older
+ * one; a file is copied to `target.before-vN` before. `*from` and `*to` are schema versions;
+ * `*from` 0: it was created. */
+enum store_result store_migrate(const char *target, int *from, int *to, struct store **store);
 
 /* Writes a consistent copy of the database to the new file `path` (mode 0600); writers are not
  * blocked. The copy is written next to `path` under another name, checked, synced and then renamed,
  * so that `path` is always a complete database that can replace the original. STORE_CONFLICT:
  * `path` exists already; nothing was written. */
 enum store_result store_backup(struct store *store, const char *path);
-
-/* Limits beyond which the operator must act. */
-enum {
-    DISK_NONE_MIB = 64, /* with less free space the gateway soon cannot store anything */
-};
-
-struct store_restoration {
-    int version;     /* the schema version of the restored content */
-    bool is_older;   /* older than this program's: it must be migrated */
-    bool has_former; /* there was a database, which was copied to `target.before-restore` */
-};
 
 /* Replaces the content of the database at `target` with that of the database `file`, which is
  * checked completely before. An existing database stays the same file, and its content is replaced
@@ -31,23 +27,10 @@ struct store_restoration {
 enum store_result store_restore(const char *target, const char *file,
                                 struct store_restoration *restoration, struct store **store);
 
-/* A file or directory that the programs use for the database. */
-struct store_file {
-    const char *path;
-    int access;          /* the needed rights, as for access(2) */
-    bool may_be_missing; /* it is created when it is needed */
-};
-
 /* Lists the files and directories that the programs need for the database at `target`; none for a
  * database on a server. */
 void store_list_files(const char *target, struct arena *arena, struct store_file **files,
                       size_t *count);
-
-/* The result of one check, for the operator. */
-struct store_finding {
-    enum store_level { FINDING_OK, FINDING_WARNING, FINDING_FAULT } level;
-    const char *what, *detail; /* the fixed name of the check; free text */
-};
 
 /* Checks what can be checked without opening the database, and what opening it may change. */
 void store_examine(const char *target, struct arena *arena, struct store_finding **findings,
@@ -69,13 +52,38 @@ enum store_result store_admit_reader(struct store *store, struct arena *arena, c
 enum store_result store_inspect_reader(struct store *store, struct arena *arena,
                                        struct store_finding **findings, size_t *count);
 
-/* The connections of a server. */
-struct store_connections {
-    int used, most; /* all, and how many the programs may have; most 0: there is no limit */
-    bool is_pooled; /* they are those of a pooler, which many processes share */
-};
-
 enum store_result store_count_connections(struct store *store,
                                           struct store_connections *connections);
+
+/* --- moving all content to a database of any kind, while programs use the source --- */
+
+/* The result of a move. Its strings are in the arena. */
+struct store_move {
+    struct store_moved_table {
+        const char *name;
+        int64_t rows;
+        const char *hash; /* 64 hexadecimal digits: the XOR of the SHA-256 of all rows */
+    } * tables;
+    size_t table_count;
+    int64_t rows;       /* of all tables */
+    int64_t changes;    /* rows that changed between the copy and the stop */
+    int64_t copy_ms;    /* the duration of the copy, during which programs use the source */
+    int64_t drain_ms;   /* how long new requests were refused before the stop */
+    int64_t stop_ms;    /* how long writers waited then */
+    bool was_done;      /* an interrupted call had moved everything: the fields above are 0 */
+    const char *reason; /* of a failure, for the operator; without the password of a target */
+};
+
+/* Copies all rows of `source` to `target`, which may be missing (a file) or empty, and must have no
+ * rows. Then stops the writers of the source, copies what changed meanwhile, compares number and
+ * hash of the rows of every table, and marks the source as moved: programs refuse it from then on,
+ * those that have it open too. Until then the target is marked as incomplete, and programs refuse
+ * it.
+ *
+ * A call that fails or is killed leaves the source as it was, or marked as moved to a complete
+ * target: repeat it with the same arguments. STORE_CONFLICT: the databases or their content do not
+ * allow it. Other failures are those of the database named in `reason`. */
+enum store_result store_move(const char *source, const char *target, struct arena *arena,
+                             int64_t now, struct store_move *move);
 
 #endif

@@ -1,6 +1,6 @@
 #include "store/usage.h"
 
-#include "store/sql.h"
+#include "engine/sql.h"
 
 const char *const usage_names[USAGE_MEASURES] = {
     [USAGE_IN] = "in",

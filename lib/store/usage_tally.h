@@ -4,7 +4,7 @@
 #ifndef SWITCHBOARD_STORE_USAGE_TALLY_H
 #define SWITCHBOARD_STORE_USAGE_TALLY_H
 
-#include "store/sql.h"
+#include "engine/sql.h"
 #include "store/usage.h"
 
 enum { USAGE_TALLY_LINES = 64 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/driver.h"
+#include "engine/driver.h"
 
 /* Takes a number without collecting them. The statement locks the row. */
 static bool take_locked(struct store *store, const char *user_id, enum user_number kind,

@@ -7,7 +7,7 @@
 #define SWITCHBOARD_STORE_USER_NUMBER_H
 
 #include "base/id.h"
-#include "store/sql.h"
+#include "engine/sql.h"
 
 enum user_number { NUMBER_EVENT, NUMBER_FORWARD, NUMBER_CHANGE, USER_NUMBERS };
 

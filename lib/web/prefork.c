@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/executable.h"
+#include "base/process/executable.h"
 
 enum { WAIT_US = 50 };
 

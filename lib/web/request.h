@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "base/config.h"
-#include "base/confine.h"
+#include "base/process/confine.h"
 #include "web/field.h"
 
 struct request;

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/confine.h"
 #include "base/counters.h"
-#include "base/environment.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/process/confine.h"
+#include "base/process/environment.h"
 #include "base/request_log.h"
 #include "web/crash.h"
 #include "web/describe.h"

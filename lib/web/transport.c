@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/executable.h"
 #include "base/log.h"
-#include "base/signals.h"
+#include "base/process/executable.h"
+#include "base/process/signals.h"
 #include "base/write_all.h"
 
 enum {

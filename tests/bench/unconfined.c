@@ -1,5 +1,5 @@
 /* Replaces confine.c in programs without confinement, to measure its cost. */
-#include "base/confine.h"
+#include "base/process/confine.h"
 
 const char *confine_meaning(enum need need) {
     (void)need;

@@ -1,5 +1,5 @@
 /* Folding of names: terms are UTF-8, each once, within their limits, and fold to themselves. */
-#include "store/contact_term.h"
+#include "store/inbox/contact_term.h"
 #include "fuzz.h"
 
 static void check(const struct terms *terms) {

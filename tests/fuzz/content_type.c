@@ -1,6 +1,6 @@
 /* Parsers of short texts: Content-Type of a form with its boundary, MIME types, URLs, addresses,
  * Retry-After, times. */
-#include "api/mime.h"
+#include "api/media/mime.h"
 #include "base/clock.h"
 #include "base/url.h"
 #include "delivery/egress.h"

@@ -1,8 +1,8 @@
 /* Paths in the platform's form: the path that routes are chosen by has the node and its edge, and
  * the path that is called has only characters of a path. Fields of connected nodes never pass. */
-#include "api/graph_forward.h"
+#include "api/graph/graph_forward.h"
 
-#include "api/graph_fields.h"
+#include "api/graph/graph_fields.h"
 #include "fuzz.h"
 
 static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "engine/sqlite.h"
 #include "fuzz.h"
 #include "payload/event_body.h"
 #include "payload/forward_body.h"
 #include "payload/updates.h"
-#include "store/sqlite.h"
+#include "store/upkeep.h"
 
 static const char fixture[] =
     "INSERT INTO user (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);"

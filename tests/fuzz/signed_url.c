@@ -1,6 +1,6 @@
 /* Signed URLs: one that the gateway makes has only the characters of a URL and is genuine, and no
  * other is. The input is lines: user, account, media id, time, secret, signature. */
-#include "api/signed_url.h"
+#include "api/media/signed_url.h"
 
 #include "base/buffer.h"
 #include "fuzz.h"

@@ -4,8 +4,13 @@
 
 # A directory and the directories that it may include besides itself.
 rooms='base
+engine base
 web base
-store base
+store base engine store/inbox
+store/inbox base engine store
+store/event base engine store
+store/ingest base engine store store/inbox store/event
+store/move base engine store
 graph base
 payload base web store
 api base web store graph payload delivery
@@ -45,7 +50,7 @@ climbing() {
     awk -v rooms="$rooms" '
         function room(path, part, n) {
             n = split(path, part, "/")
-            if (part[2] == "sandbox" && n > 3)
+            if (part[2] ~ /^(sandbox|store)$/ && n > 3)
                 return part[2] "/" part[3]
             return part[part[1] == "lib" || part[2] == "sandbox" ? 2 : 1]
         }

@@ -2,8 +2,8 @@
  * that of the next version. RELEASED_EDITION is the edition of schema.sql. */
 #include <string.h>
 
-#include "store/schema.h"
-#include "store/sql.h"
+#include "engine/schema.h"
+#include "engine/sql.h"
 
 const int schema_version = 2;
 

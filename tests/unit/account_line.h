@@ -12,6 +12,7 @@
 #include "store/admin.h"
 #include "store/first_webhook.h"
 #include "store/listing.h"
+#include "store/upkeep.h"
 
 static const int64_t now = INT64_C(1790000000000);
 

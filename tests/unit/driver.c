@@ -1,5 +1,5 @@
-/* lib/store/driver.h: which driver a target gets, and what a driver's `lock` is called with. */
-#include "store/driver.h"
+/* lib/engine/driver.h: which driver a target gets, and what a driver's `lock` is called with. */
+#include "engine/driver.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Contacts that gain and change identities and merge (lib/store/identity.h), in every order in
- * which the platform may send the updates. */
+/* Contacts that gain and change identities and merge (lib/store/ingest/identity.h), in every order
+ * in which the platform may send the updates. */
 #include "account_line.h"
 
 enum { MOST_EVENTS = 7, MOST_PEOPLE = 2 };

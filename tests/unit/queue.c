@@ -1,5 +1,5 @@
-/* lib/store/queue.h */
-#include "store/queue.h"
+/* lib/engine/queue.h */
+#include "engine/queue.h"
 
 #include <signal.h>
 #include <stdlib.h>

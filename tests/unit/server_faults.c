@@ -1,5 +1,5 @@
 /* Failures of a database server that a transaction or a read survives, and those that it reports in
- * time (lib/store/sql.h, sql_transact). server_faults.h has those of each use-case. */
+ * time (lib/engine/sql.h, sql_transact). server_faults.h has those of each use-case. */
 #include "account_line.h"
 
 #ifndef SWITCHBOARD_POSTGRESQL
@@ -13,8 +13,8 @@ int main(void) {
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/postgresql.h"
 #include "store/destination.h"
-#include "store/postgresql.h"
 
 static PGconn *other; /* a session of another program */
 

@@ -1,5 +1,5 @@
 /* URLs of media with a signature. */
-#include "api/signed_url.h"
+#include "api/media/signed_url.h"
 
 #include "base/buffer.h"
 #include "compare.h"

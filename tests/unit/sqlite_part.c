@@ -1,5 +1,6 @@
-/* lib/store/sqlite_part.h, by connections for reading. */
-#include "store/sqlite_part.h"
+/* lib/engine/sqlite_part.h, by connections for reading. */
+#include "engine/sqlite_part.h"
+#include "store/store.h"
 
 #include <spawn.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* lib/store/sqlite_wal.c */
+/* lib/engine/sqlite_wal.c */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "store/driver.h"
-#include "store/sqlite.h"
+#include "engine/driver.h"
+#include "engine/sqlite.h"
 
 enum { ROWS = 200, KILLS = 60 };
 

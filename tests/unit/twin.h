@@ -14,7 +14,7 @@
 
 #include "account_line.h"
 #include "base/clock.h"
-#include "store/sql.h"
+#include "engine/sql.h"
 
 enum { TWINS = 8, MOST_ROUNDS = 100, LEAST_ROUNDS = 6, CELLS = 1024, CASE_MS = 300 };
 

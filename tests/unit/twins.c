@@ -1,6 +1,7 @@
 /* Each use-case of the store that writes, made by several processes at the same time on the same
  * rows. `twins -v [CASE]` prints what each case took; with CASE it runs those whose use-cases begin
  * so. */
+#include "store/upkeep.h"
 #include "twin_admin.h"
 
 /* clang-format off */

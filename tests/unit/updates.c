@@ -1,7 +1,8 @@
 /* The ingestion of invalid updates, of a status before its send, and of many contacts
  * (lib/store/ingest.h). */
 #include "account_line.h"
-#include "store/sql.h"
+#include "engine/sql.h"
+#include "store/store.h"
 
 static void message_of(struct store_update *update, const char *wamid) {
     *update = (struct store_update){

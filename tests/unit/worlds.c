@@ -1,6 +1,6 @@
 /* Worlds of people who write, change numbers and give them up, and what the platform reports of it,
- * delivered in random orders and with real delays (lib/store/grouping.h). After all payloads no
- * contact has messages of two people, each number is with its last owner, each person whom the
+ * delivered in random orders and with real delays (lib/store/ingest/grouping.h). After all payloads
+ * no contact has messages of two people, each number is with its last owner, each person whom the
  * payloads identify has one contact, and each order has led to the same contacts.
  *
  * The worlds are random, from a seed: SEED=N plays the worlds from number N on, ORDERS=N sets how

@@ -6,7 +6,7 @@
 #include "nouns.h"
 #include "output.h"
 #include "secret.h"
-#include "store/moving.h"
+#include "store/upkeep.h"
 
 enum { SHOWN_DIGITS = 16 }; /* of a hash; JSON has all */
 

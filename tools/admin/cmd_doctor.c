@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/confine.h"
 #include "base/crypto.h"
+#include "base/process/confine.h"
 #include "base/seal.h"
 #include "base/target.h"
 #include "command.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/config.h"
-#include "base/manual.h"
+#include "base/process/manual.h"
 #include "store/store.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/config_path.h"
-#include "base/program.h"
+#include "base/process/program.h"
 #include "command.h"
 
 static const struct manual_item statuses[] = {

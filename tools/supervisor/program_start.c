@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/signals.h"
+#include "base/process/signals.h"
 #include "web/prefork.h"
 
 /* Exit statuses of a process that does not become the program, as a shell uses them. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/signals.h"
+#include "base/process/signals.h"
 
 enum {
     TICK_MS = 1000,       /* between the checks of the watched files */

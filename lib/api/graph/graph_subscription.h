@@ -1,0 +1,27 @@
+/* Where the platform's POSTs go, as programs that are made for the platform set it. At the platform
+ * they would set the URL of the gateway's own application, so they set a webhook of the caller
+ * instead (destination.h): kind `forward`, of the account, with the name GRAPH_WEBHOOK_NAME and the
+ * id of the business account or of the line. The platform is not called.
+ */
+#ifndef SWITCHBOARD_GRAPH_SUBSCRIPTION_H
+#define SWITCHBOARD_GRAPH_SUBSCRIPTION_H
+
+#include "api/graph/graph_node.h"
+
+#define GRAPH_WEBHOOK_NAME "Graph API "
+
+/* Handlers of the edge subscribed_apps of a WABA. GET lists the gateway as the application, with
+ * the URL of the webhook. POST with `override_callback_uri` and `verify_token` verifies the URL as
+ * the platform does (handshake.h) and makes or changes the webhook, for all lines of the account
+ * that have none of their own, later lines too. With `subscribed_fields` it sets the fields of the
+ * account's webhook and of those of its lines, the later ones too. DELETE deletes the webhook of
+ * the account, and forgets the fields. */
+int graph_get_subscription(struct request *rq, const struct graph_node *node);
+int graph_subscribe(struct request *rq, const struct graph_node *node);
+int graph_unsubscribe(struct request *rq, const struct graph_node *node);
+
+/* POST of a line with `webhook_configuration`, an object with the same two members: sets the
+ * webhook of this line; an empty `override_callback_uri` deletes it. */
+int graph_configure_webhook(struct request *rq, const struct graph_node *node);
+
+#endif

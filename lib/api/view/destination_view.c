@@ -1,0 +1,44 @@
+#include "api/view/destination_view.h"
+
+#include "base/log.h"
+#include "payload/webhook_json.h"
+#include "store/seal_context.h"
+
+/* Reads the code again; none when the webhook was deleted meanwhile. */
+static int read_again(struct request *rq, struct state_sealed *value) {
+    const struct store_destination *webhook = value->object;
+    struct store_destination now;
+    enum store_result result =
+        store_find_destination(rq->caller->store, rq->arena, webhook->user_id, webhook->id, &now);
+    value->sealed = result == STORE_OK ? now.sealed_code : (struct slice){NULL, 0};
+    return result == STORE_OK || result == STORE_NOT_FOUND ? 0 : state_fail(rq, result);
+}
+
+int destination_view_code(struct request *rq, const struct store_destination *webhook,
+                          struct slice *code) {
+    struct store_destination copy = *webhook;
+    struct state_sealed value = {
+        .sealed = webhook->sealed_code,
+        .context = webhook_code_context(rq->arena, webhook->user_id),
+        .read_again = read_again,
+        .object = &copy,
+    };
+    *code = state_open_sealed(rq, &value);
+    if (rq->failure.code)
+        return -1;
+    if (!code->p)
+        log_message(LOG_ERROR, "request %s: the code of webhook %s cannot be decrypted", rq->id,
+                    webhook->id);
+    return 0;
+}
+
+int destination_view_write(struct request *rq, struct json_writer *out, const char *name,
+                           const struct store_destination *webhook) {
+    struct slice code;
+    if (destination_view_code(rq, webhook, &code))
+        return -1;
+    json_write_object(out, name);
+    webhook_json_write(out, webhook, &code);
+    json_write_end(out);
+    return 0;
+}

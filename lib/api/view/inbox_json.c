@@ -1,0 +1,89 @@
+#include "api/view/inbox_json.h"
+
+void inbox_write_contact_members(struct json_writer *w, const struct inbox_contact *contact) {
+    json_write_text(w, "id", contact->id);
+    json_write_text(w, "accountId", contact->account_id);
+    json_write_text(w, "name", contact->name);
+    json_write_text(w, "phone", contact->phone);
+    json_write_text(w, "userId", contact->bsuid);
+    json_write_text(w, "parentUserId", contact->parent_bsuid);
+    json_write_text(w, "username", contact->username);
+    json_write_time(w, "createdAt", contact->created_at);
+    json_write_time(w, "updatedAt", contact->updated_at);
+}
+
+void inbox_write_message_members(struct json_writer *w, const struct inbox_message *message) {
+    json_write_text(w, "id", message->id);
+    json_write_text(w, "wamid", message->wamid);
+    json_write_text(w, "threadId", message->thread_id);
+    json_write_text(w, "lineId", message->line_id);
+    json_write_text(w, "direction", message->direction);
+    json_write_text(w, "source", message->source);
+    json_write_text(w, "type", message->type);
+    json_write_text(w, "status", message->status);
+    json_write_time(w, "statusAt", message->status_at);
+    json_write_time(w, "timestamp", message->timestamp);
+    json_write_text(w, "contextWamid", message->context_wamid);
+    json_write_raw(w, "body", message->body);
+    json_write_raw(w, "error", message->error);
+    json_write_integer(w, "change", message->change);
+}
+
+void inbox_write_message(struct json_writer *w, const char *name,
+                         const struct inbox_message *message) {
+    json_write_object(w, name);
+    inbox_write_message_members(w, message);
+    json_write_end(w);
+}
+
+static void write_line(struct json_writer *w, const struct inbox_line *line) {
+    json_write_object(w, "line");
+    json_write_text(w, "id", line->id);
+    json_write_text(w, "phoneNumberId", line->phone_number_id);
+    json_write_text(w, "phoneNumber", line->phone_number);
+    json_write_text(w, "name", line->name);
+    json_write_end(w);
+}
+
+/* Writes the times and the last message. */
+static void write_activity(struct json_writer *w, const struct inbox_thread *thread) {
+    json_write_time(w, "lastMessageAt", thread->last_message_at);
+    if (thread->last_inbound_at == INT64_MIN)
+        json_write_null(w, "windowEndsAt");
+    else
+        json_write_time(w, "windowEndsAt", thread->last_inbound_at + SERVICE_WINDOW_MS);
+    if (thread->last.id)
+        inbox_write_message(w, "lastMessage", &thread->last);
+    else
+        json_write_null(w, "lastMessage");
+}
+
+void inbox_write_thread(struct json_writer *w, const char *name,
+                        const struct inbox_thread *thread) {
+    json_write_object(w, name);
+    json_write_text(w, "id", thread->id);
+    json_write_array(w, "formerIds");
+    for (size_t i = 0; i < thread->former_count; i++)
+        json_write_text(w, NULL, thread->former_ids[i]);
+    json_write_end(w);
+    write_line(w, &thread->line);
+    json_write_object(w, "contact");
+    inbox_write_contact_members(w, &thread->contact);
+    json_write_end(w);
+    json_write_integer(w, "unread", thread->unread);
+    json_write_bool(w, "isBlocked", thread->is_blocked);
+    write_activity(w, thread);
+    json_write_integer(w, "change", thread->change);
+    json_write_end(w);
+}
+
+void inbox_write_blocks(struct json_writer *w, const struct inbox_block *blocks, size_t count) {
+    json_write_array(w, "blocks");
+    for (size_t i = 0; i < count; i++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "lineId", blocks[i].line_id);
+        json_write_time(w, "createdAt", blocks[i].created_at);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}

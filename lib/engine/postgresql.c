@@ -1,0 +1,47 @@
+/* The table of the PostgreSQL driver. Each of its parts is a file postgresql_*.c. */
+#include "engine/postgresql.h"
+
+#include "engine/postgresql_driver.h"
+
+static enum store_result tend(struct store *store, int64_t now) {
+    (void)store, (void)now;
+    return STORE_OK; /* the server's checkpointer and autovacuum do it */
+}
+
+static void hold_view(struct store *store) {
+    (void)store; /* each statement sees what was committed before it */
+}
+
+static void release_view(struct store *store) {
+    (void)store;
+}
+
+const struct driver postgresql_driver = {
+    .open = postgresql_open,
+    .close = postgresql_close,
+    .is_alive = postgresql_is_alive,
+    .set_lock_timeout = postgresql_set_lock_timeout,
+    .tend = tend,
+    .prepare = postgresql_prepare,
+    .drop = postgresql_drop,
+    .start = postgresql_start,
+    .row = postgresql_row,
+    .stop = postgresql_stop,
+    .ignore = postgresql_ignore,
+    .wait = postgresql_wait,
+    .changes = postgresql_changes,
+    .column = postgresql_column,
+    .integer = postgresql_column_integer,
+    .is_null = postgresql_is_null,
+    .hold_view = hold_view,
+    .release_view = release_view,
+    .forbid_reconnecting = postgresql_forbid_reconnecting,
+    .begin = postgresql_begin,
+    .commit = postgresql_commit,
+    .repeat = postgresql_repeat,
+    .lock = postgresql_lock,
+    .try_lock = postgresql_try_lock,
+    .limit_work = postgresql_limit_work,
+    .limit_time = postgresql_limit_time,
+    .is_within_limit = postgresql_is_within_limit,
+};

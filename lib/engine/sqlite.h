@@ -1,0 +1,45 @@
+/* Internal to the SQLite driver: its connection, and what only SQLite needs. */
+#ifndef SWITCHBOARD_ENGINE_SQLITE_H
+#define SWITCHBOARD_ENGINE_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "engine/schema.h"
+#include "engine/sql.h"
+
+/* A write-ahead log with more bytes is truncated when the database is opened. */
+enum { WAL_TOO_LONG = 64 * 1024 * 1024 };
+
+/* The path of a new database in memory. */
+#define SQL_IN_MEMORY ":memory:"
+
+/* Opens a connection with the store's settings; flags of sqlite3_open_v2. Fails like store_open.
+ * With the flag of a URI it opens the wal-index read-only and parses the whole schema only when a
+ * statement needs it (sqlite_part.h): for requests that read, not for a check of the file. */
+enum store_result sql_open(const char *path, int flags, struct store **store);
+
+/* Reads what the header of the file says about its schema: the version is its user_version, the
+ * edition the lower half of its application id. False if the upper half is that of another program,
+ * and on failure. */
+bool sql_read_schema_id(struct store *store, struct schema_id *id);
+
+/* Writes the version and the edition of this program's schema into the header. */
+bool sql_write_schema_id(struct store *store);
+
+/* SQLite's connection, for calls that are not statements. */
+sqlite3 *sql_handle(struct store *store);
+
+/* Makes SQLite write the frames of a commit by one call; it writes each by two otherwise. To be
+ * called once, before the first database is opened. Returns SQLite's error. */
+int sqlite_wal_join_writes(void);
+
+/* Runs several statements of constant text, such as the schema. */
+bool sql_script(struct store *store, const char *sql);
+
+/* Returns the integer that a PRAGMA or a SELECT gives; -1 on failure. */
+int64_t sql_integer(struct store *store, const char *sql);
+
+/* The same for a text, copied into `arena`; NULL when there is none, and on failure. */
+const char *sql_text(struct store *store, struct arena *arena, const char *sql);
+
+#endif

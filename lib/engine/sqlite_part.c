@@ -1,0 +1,61 @@
+/* SQLite reads the rows of sqlite_schema in the order of creation, and parses each. The callback of
+ * its trace interrupts this at the first object that is not needed. With WRITABLE_SCHEMA, SQLite
+ * keeps what it has parsed when the schema cannot be read to its end. */
+#include "engine/sqlite_part.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    bool is_required; /* parsing does not end before it */
+} tables[] = {{"user", true},    {"api_token", true}, {"plan", true},
+              {"account", true}, {"line", true},      {"settings_version", false}};
+
+enum { TABLES = sizeof tables / sizeof *tables };
+
+struct progress {
+    sqlite3 *db;
+    bool has_begun[TABLES];
+};
+
+static size_t find_table(const char *name) {
+    size_t i = 0;
+    while (i < TABLES && (!name || strcmp(tables[i].name, name) != 0))
+        i++;
+    return i;
+}
+
+static bool has_all(const struct progress *progress) {
+    for (size_t i = 0; i < TABLES; i++)
+        if (tables[i].is_required && !progress->has_begun[i])
+            return false;
+    return true;
+}
+
+/* A row of sqlite_schema: type, name, name of the table. The indexes of a table follow it. */
+static int check_row(unsigned kind, void *context, void *statement, void *unused) {
+    struct progress *progress = context;
+    const char *type = (const char *)sqlite3_column_text(statement, 0);
+    size_t table = find_table((const char *)sqlite3_column_text(statement, 2));
+    (void)kind, (void)unused;
+    if (has_all(progress) && (table == TABLES || !type || strcmp(type, "trigger") == 0))
+        sqlite3_interrupt(progress->db);
+    else if (table < TABLES)
+        progress->has_begun[table] = true;
+    return 0;
+}
+
+void sqlite_part_read(sqlite3 *db) {
+    struct progress progress = {.db = db};
+    sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+    sqlite3_trace_v2(db, SQLITE_TRACE_ROW, check_row, &progress);
+    sqlite3_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 0", NULL, NULL, NULL);
+    sqlite3_trace_v2(db, 0, NULL, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0, NULL);
+}
+
+void sqlite_part_forget(sqlite3 *db) {
+    sqlite3_exec(db, "PRAGMA writable_schema = RESET", NULL, NULL, NULL);
+}

@@ -1,0 +1,327 @@
+#include "store/destination.h"
+
+#include "store/event/destination_row.h"
+#include "store/event/outbox_entry.h"
+#include "store/event/webhook_match.h"
+
+const char *store_destination_state(const struct store_destination *webhook) {
+    if (!*webhook->url || !webhook->sealed_code.n)
+        return "unset";
+    if (webhook->paused_at != INT64_MAX)
+        return "paused";
+    return webhook->suspended_at != INT64_MAX ? "suspended" : "active";
+}
+
+/* --- reading --- */
+
+#define IS_FIRST "CASE WHEN w.id = " WEBHOOK_FIRST_OF("w.user_id") " THEN 1 ELSE 0 END"
+#define COLUMNS                                                                                    \
+    "w.id, w.user_id, w.name, w.kind, w.url, w.code, w.event_types, w.fields, w.line_ids, "        \
+    "w.updates, w.splits_messages, w.created_at, w.updated_at, w.paused_at, w.failing_since, "     \
+    "w.suspended_at, w.next_probe_at, w.account_id, " IS_FIRST
+
+/* The words of a list, as an array. */
+static const char *const *words_of(struct arena *arena, const char *list, size_t *count) {
+    struct buffer words = buffer_in(arena);
+    struct slice rest = slice_of(list);
+    while (rest.n) {
+        const char *word = arena_copy(arena, slice_cut(&rest, ' '));
+        buffer_add(&words, &word, sizeof word);
+    }
+    *count = words.n / sizeof(char *);
+    return (const char *const *)(void *)words.p;
+}
+
+static struct store_destination read_row(struct statement *s, struct arena *arena) {
+    struct store_destination row = {
+        .id = column_text(s, 0, arena),
+        .user_id = column_text(s, 1, arena),
+        .name = column_text(s, 2, arena),
+        .kind = column_text(s, 3, arena),
+        .url = column_text(s, 4, arena),
+        .sealed_code = column_blob(s, 5, arena),
+        .event_types = column_text(s, 6, arena),
+        .fields = column_text(s, 7, arena),
+        .all_lines = column_is_null(s, 8),
+        .updates = column_text(s, 9, arena),
+        .splits_messages = column_integer(s, 10) != 0,
+        .created_at = column_integer(s, 11),
+        .updated_at = column_integer(s, 12),
+        .paused_at = column_time(s, 13),
+        .failing_since = column_time(s, 14),
+        .suspended_at = column_time(s, 15),
+        .next_probe_at = column_time(s, 16),
+        .account_id = column_text(s, 17, arena),
+        .is_first = column_integer(s, 18) != 0,
+    };
+    if (!row.all_lines)
+        row.line_ids = words_of(arena, column_text(s, 8, arena), &row.line_count);
+    return row;
+}
+
+/* Finds the platform's id of a line; lines are never deleted. */
+static const char *phone_number_id_of(struct store *store, struct arena *arena, const char *id) {
+    static struct statement s = {.sql = "SELECT phone_number_id FROM line WHERE id = ?1"};
+    sql_start(store, &s, TEXT(id));
+    if (!sql_row(store, &s))
+        return "";
+    const char *found = column_text(&s, 0, arena);
+    sql_stop(&s);
+    return found;
+}
+
+static void read_lines(struct store *store, struct arena *arena, struct store_destination *row) {
+    const char **ids = arena_alloc(arena, row->line_count * sizeof *ids);
+    for (size_t i = 0; i < row->line_count; i++)
+        ids[i] = phone_number_id_of(store, arena, row->line_ids[i]);
+    row->phone_number_ids = ids;
+}
+
+/* Starts a statement that counts deliveries to the webhook, and returns their number. */
+static int64_t count_deliveries(struct store *store, struct statement *s, const char *id) {
+    sql_start(store, s, TEXT(id), INTEGER(STORE_DESTINATION_MOST));
+    if (!sql_row(store, s))
+        return 0;
+    const int64_t n = column_integer(s, 0);
+    sql_stop(s);
+    return n;
+}
+
+/* Reads what is not in the row itself. */
+static void complete(struct store *store, struct arena *arena, struct store_destination *row) {
+    static struct statement pending = {
+        .sql = "SELECT count(*) FROM (SELECT event_id FROM delivery WHERE webhook_id = ?1 "
+               "AND state = 'pending' LIMIT ?2) AS counted"};
+    static struct statement dead = {
+        .sql = "SELECT count(*) FROM (SELECT event_id FROM delivery WHERE webhook_id = ?1 "
+               "AND state = 'dead' LIMIT ?2) AS counted"};
+    read_lines(store, arena, row);
+    row->pending = count_deliveries(store, &pending, row->id);
+    row->dead = count_deliveries(store, &dead, row->id);
+}
+
+static bool find_row(struct store *store, struct arena *arena, const char *user_id, const char *id,
+                     struct store_destination *row) {
+    static struct statement s = {
+        .sql = "SELECT " COLUMNS " FROM webhook w "
+               "WHERE w.id = ?2 AND (w.user_id = ?1 OR ?1 IS NULL) AND w.deleted_at IS NULL"};
+    sql_start(store, &s, TEXT(user_id), TEXT(id));
+    if (!sql_row(store, &s))
+        return false;
+    *row = read_row(&s, arena);
+    sql_stop(&s);
+    return true;
+}
+
+enum store_result store_find_destination(struct store *store, struct arena *arena,
+                                         const char *user_id, const char *id,
+                                         struct store_destination *found) {
+    const bool is_found = find_row(store, arena, user_id, id, found);
+    if (is_found)
+        complete(store, arena, found);
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !is_found ? STORE_NOT_FOUND : result;
+}
+
+enum store_result store_list_destinations(struct store *store, struct arena *arena,
+                                          const char *user_id, const struct store_page *page,
+                                          struct store_destination **list, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT " COLUMNS " FROM webhook w WHERE w.user_id = ?1 AND w.deleted_at IS NULL "
+               "AND (w.created_at, w.id) > (?2, ?3) ORDER BY w.created_at, w.id LIMIT ?4"};
+    struct store_destination after = {.created_at = INT64_MIN};
+    struct buffer rows = buffer_in(arena);
+    if (page->after && !find_row(store, arena, user_id, page->after, &after))
+        after.created_at = INT64_MAX;
+    sql_start(store, &s, TEXT(user_id), INTEGER(after.created_at),
+              TEXT(page->after ? page->after : ""), INTEGER((int64_t)page->limit));
+    while (sql_row(store, &s)) {
+        const struct store_destination row = read_row(&s, arena);
+        buffer_add(&rows, &row, sizeof row);
+    }
+    *list = (struct store_destination *)(void *)rows.p;
+    *count = rows.n / sizeof **list;
+    for (size_t i = 0; i < *count; i++)
+        complete(store, arena, &(*list)[i]);
+    return sql_result(store);
+}
+
+enum store_result store_list_callbacks(struct store *store, struct arena *arena,
+                                       const char *user_id, struct store_destination **list,
+                                       size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT " COLUMNS " FROM webhook w WHERE w.user_id = ?1 AND w.kind = 'forward' "
+               "AND " WEBHOOK_IS_SET " ORDER BY w.created_at, w.id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(user_id));
+    while (sql_row(store, &s)) {
+        const struct store_destination row = read_row(&s, arena);
+        buffer_add(&rows, &row, sizeof row);
+    }
+    *list = (struct store_destination *)(void *)rows.p;
+    *count = rows.n / sizeof **list;
+    for (size_t i = 0; i < *count; i++)
+        read_lines(store, arena, &(*list)[i]);
+    return sql_result(store);
+}
+
+/* --- writing --- */
+
+/* Whether the user may have one more webhook, or this one is stored already. */
+static bool has_room(struct store *store, const struct destination_change *change) {
+    static struct statement s = {
+        .sql = "SELECT count(*), count(CASE WHEN id = ?2 THEN 1 END) FROM webhook "
+               "WHERE user_id = ?1 AND deleted_at IS NULL"};
+    sql_start(store, &s, TEXT(change->user_id), TEXT(change->id));
+    if (!sql_row(store, &s))
+        return false;
+    const bool fits = column_integer(&s, 0) < STORE_DESTINATIONS_KEPT || column_integer(&s, 1) != 0;
+    sql_stop(&s);
+    return fits;
+}
+
+enum store_result store_insert_destination(struct store *store,
+                                           const struct destination_change *change) {
+    static struct statement s = {
+        .sql = "INSERT INTO webhook (id, user_id, name, kind, url, code, event_types, line_ids, "
+               "fields, updates, splits_messages, paused_at, created_at, updated_at, account_id) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+               "coalesce(?9, (SELECT a.subscribed_fields FROM account a WHERE a.id = ?14)), "
+               "?10, ?11, ?12, ?13, ?13, ?14) "
+               "ON CONFLICT (id) DO NOTHING"};
+    bool fits = false;
+    while (sql_transact(store)) {
+        fits = destination_lock(store, change->user_id, change->code) && has_room(store, change);
+        if (!fits)
+            continue;
+        const struct slice sealed = sql_seal(store, change->code);
+        sql_run(store, &s, TEXT(change->id), TEXT(change->user_id),
+                TEXT(change->name ? change->name : ""), TEXT(change->kind),
+                TEXT(change->url ? change->url : ""), BLOB(sealed), TEXT(change->event_types),
+                TEXT(change->line_ids), TEXT(change->fields), TEXT(change->updates),
+                INTEGER(change->splits_messages),
+                change->pauses ? INTEGER(change->now) : NO_INTEGER, INTEGER(change->now),
+                TEXT(change->account_id));
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !fits ? STORE_CONFLICT : result;
+}
+
+/* Sets the columns that are set; the others keep their values. */
+static bool update_row(struct store *store, const struct destination_change *change) {
+    static struct statement s = {
+        .sql = "UPDATE webhook SET name = CASE WHEN ?2 = 1 THEN ?3 ELSE name END, "
+               "event_types = CASE WHEN ?4 = 1 THEN ?5 ELSE event_types END, "
+               "line_ids = CASE WHEN ?6 = 1 THEN ?7 ELSE line_ids END, "
+               "fields = CASE WHEN ?8 = 1 THEN ?9 ELSE fields END, "
+               "splits_messages = CASE WHEN ?10 = 1 THEN CAST(?11 AS BIGINT) "
+               "  ELSE splits_messages END, "
+               "updates = CASE WHEN ?12 = 1 THEN ?13 ELSE updates END, "
+               "updated_at = ?14 WHERE id = ?1"};
+    return sql_run(store, &s, TEXT(change->id), INTEGER(change->sets_name),
+                   TEXT(change->name ? change->name : ""), INTEGER(change->sets_event_types),
+                   TEXT(change->event_types), INTEGER(change->sets_lines), TEXT(change->line_ids),
+                   INTEGER(change->sets_fields), TEXT(change->fields),
+                   INTEGER(change->sets_splitting), INTEGER(change->splits_messages),
+                   INTEGER(change->sets_updates), TEXT(change->updates), INTEGER(change->now));
+}
+
+static bool update_pause(struct store *store, const struct destination_change *change) {
+    static struct statement pause = {
+        .sql = "UPDATE webhook SET paused_at = coalesce(paused_at, ?2) WHERE id = ?1"};
+    static struct statement resume = {
+        .sql = "UPDATE webhook SET paused_at = NULL, failing_since = NULL, suspended_at = NULL, "
+               "next_probe_at = NULL WHERE id = ?1"};
+    if (change->pauses)
+        return sql_run(store, &pause, TEXT(change->id), INTEGER(change->now));
+    return !change->resumes || (sql_run(store, &resume, TEXT(change->id)) &&
+                                outbox_make_due(store, change->id, change->now));
+}
+
+/* Whether the user has this webhook. */
+static bool is_present(struct store *store, const char *user_id, const char *id) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM webhook WHERE id = ?1 AND user_id = ?2 AND deleted_at IS NULL"};
+    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    const bool found = sql_row(store, &s);
+    if (found)
+        sql_stop(&s);
+    return found;
+}
+
+enum store_result store_change_destination(struct store *store,
+                                           const struct destination_change *change) {
+    bool found = false;
+    while (sql_transact(store)) {
+        found = destination_lock(store, change->user_id, change->code) &&
+                is_present(store, change->user_id, change->id);
+        if (found && update_row(store, change) &&
+            (!change->code ||
+             destination_replace_code(store, change->id, change->code, change->now)) &&
+            (!change->sets_url || destination_set_url(store, change->id, change->url, change->now)))
+            update_pause(store, change);
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+enum store_result store_delete_destination(struct store *store, const char *user_id, const char *id,
+                                           int64_t now) {
+    static struct statement remove = {
+        .sql = "UPDATE webhook SET deleted_at = ?2, updated_at = ?2, url = '', code = NULL, "
+               "previous_code = NULL, previous_until = NULL, failing_since = NULL, "
+               "suspended_at = NULL, next_probe_at = NULL WHERE id = ?1"};
+    static struct statement turn = {.sql = "DELETE FROM event_turn WHERE webhook_id = ?1"};
+    bool found = false;
+    while (sql_transact(store)) {
+        if (!destination_lock(store, user_id, NULL) || !is_present(store, user_id, id)) {
+            found &= sql_may_have_committed(store);
+            continue;
+        }
+        found = true;
+        if (sql_run(store, &remove, TEXT(id), INTEGER(now)) && sql_run(store, &turn, TEXT(id)))
+            outbox_cancel(store, user_id, id, now);
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+enum store_result store_set_subscribed_fields(struct store *store, const char *user_id,
+                                              const char *account_id, const char *fields,
+                                              int64_t now) {
+    static struct statement remember = {
+        .sql = "UPDATE account SET subscribed_fields = ?3 WHERE id = ?1 AND user_id = ?2 "
+               "AND coalesce(subscribed_fields, '') <> coalesce(?3, '')"};
+    static struct statement set = {
+        .sql = "UPDATE webhook SET fields = ?3, updated_at = ?4 WHERE user_id = ?2 "
+               "AND account_id = ?1 AND deleted_at IS NULL AND coalesce(fields, '') <> ?3"};
+    while (sql_transact(store))
+        if (destination_lock(store, user_id, NULL) &&
+            sql_run(store, &remember, TEXT(account_id), TEXT(user_id), TEXT(fields)) && fields)
+            sql_run(store, &set, TEXT(account_id), TEXT(user_id), TEXT(fields), INTEGER(now));
+    return sql_result(store);
+}
+
+/* --- verification of URLs --- */
+
+/* An end later than any was written before the clock was set back, and is ignored. */
+enum store_result store_begin_verification(struct store *store, const char *user_id, int64_t now) {
+    static struct statement s = {.sql = "UPDATE \"user\" SET verifying_until = ?3 WHERE id = ?1 "
+                                        "AND (verifying_until <= ?2 OR verifying_until > ?3)"};
+    bool is_free = false;
+    while (sql_transact(store)) {
+        const bool is_begun =
+            sql_run(store, &s, TEXT(user_id), INTEGER(now), INTEGER(now + STORE_VERIFICATION_MS)) &&
+            sql_changes(store) > 0;
+        is_free = is_begun || (is_free && sql_may_have_committed(store));
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !is_free ? STORE_CONFLICT : result;
+}
+
+enum store_result store_end_verification(struct store *store, const char *user_id) {
+    static struct statement s = {.sql = "UPDATE \"user\" SET verifying_until = 0 WHERE id = ?1"};
+    while (sql_transact(store))
+        sql_run(store, &s, TEXT(user_id));
+    return sql_result(store);
+}

@@ -1,0 +1,280 @@
+#include "store/event_log.h"
+
+#include "engine/sql.h"
+#include "store/forward_parts.h"
+
+#define EVENT_COLUMNS "e.id, u.email, e.type, e.state, e.sequence, e.created_at, e.finished_at"
+enum { EVENT_COLUMN_COUNT = 7 };
+
+#define EVENT_TABLES "event e JOIN \"user\" u ON u.id = e.user_id"
+
+static struct store_event_entry read_event(struct statement *s, struct arena *arena) {
+    return (struct store_event_entry){
+        .id = column_text(s, 0, arena),
+        .email = column_text(s, 1, arena),
+        .type = column_text(s, 2, arena),
+        .state = column_text(s, 3, arena),
+        .sequence = column_integer(s, 4),
+        .created_at = column_integer(s, 5),
+        .finished_at = column_time(s, 6),
+        .next_attempt_at = INT64_MAX,
+    };
+}
+
+/* --- the deliveries of an event --- */
+
+/* A pending delivery to a suspended webhook waits for the webhook, whatever its own time. */
+static struct store_event_delivery read_delivery(struct statement *s, struct arena *arena) {
+    return (struct store_event_delivery){
+        .webhook_id = column_text(s, 0, arena),
+        .state = column_text(s, 1, arena),
+        .attempts = (int)column_integer(s, 2),
+        .next_attempt_at = column_time(s, 3),
+        .last_attempt_at = column_time(s, 4),
+        .finished_at = column_time(s, 5),
+        .last_status = (int)column_integer(s, 6),
+        .last_error = column_text(s, 7, arena),
+    };
+}
+
+/* Reads the deliveries of the event; with `webhook_id` only that one. */
+static void read_deliveries(struct store *store, struct arena *arena, const char *webhook_id,
+                            struct store_event_entry *event) {
+    static struct statement s = {
+        .sql = "SELECT d.webhook_id, CASE WHEN d.state <> 'pending' THEN d.state "
+               "WHEN w.paused_at IS NOT NULL THEN 'paused' "
+               "WHEN w.suspended_at IS NOT NULL THEN 'suspended' ELSE d.state END, d.attempts, "
+               "CASE WHEN d.state = 'pending' THEN d.next_attempt_at END, d.last_attempt_at, "
+               "d.finished_at, d.last_status, d.last_error FROM delivery d "
+               "JOIN webhook w ON w.id = d.webhook_id WHERE d.event_id = ?1 "
+               "AND (d.webhook_id = ?2 OR ?2 IS NULL) ORDER BY d.webhook_id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(event->id), TEXT(webhook_id));
+    while (sql_row(store, &s)) {
+        const struct store_event_delivery row = read_delivery(&s, arena);
+        buffer_add(&rows, &row, sizeof row);
+    }
+    event->deliveries = (const struct store_event_delivery *)(void *)rows.p;
+    event->delivery_count = rows.n / sizeof *event->deliveries;
+}
+
+static bool is_state(const struct store_event_delivery *delivery, const char *state) {
+    return strcmp(delivery->state, state) == 0;
+}
+
+/* Whether the last attempt of `a` explains the event's state better than that of `b`: a failed one
+ * before others, then the later one. */
+static bool is_better(const struct store_event_delivery *a, const struct store_event_delivery *b) {
+    if (!a->last_error != !b->last_error)
+        return a->last_error != NULL;
+    const int64_t at = a->last_attempt_at == INT64_MAX ? INT64_MIN : a->last_attempt_at;
+    return b->last_attempt_at == INT64_MAX || at > b->last_attempt_at;
+}
+
+/* Sets the summary of the deliveries. */
+static void summarize(struct store_event_entry *event) {
+    const struct store_event_delivery *last = event->deliveries;
+    size_t suspended = 0, waiting = 0;
+    for (size_t i = 0; i < event->delivery_count; i++) {
+        const struct store_event_delivery *delivery = &event->deliveries[i];
+        suspended += is_state(delivery, "suspended");
+        waiting += delivery->next_attempt_at != INT64_MAX;
+        if (delivery->attempts > event->attempts)
+            event->attempts = delivery->attempts;
+        if (delivery->next_attempt_at < event->next_attempt_at)
+            event->next_attempt_at = delivery->next_attempt_at;
+        if (is_better(delivery, last))
+            last = delivery;
+    }
+    if (last) {
+        event->last_status = last->last_status;
+        event->last_error = last->last_error;
+    }
+    if (suspended && suspended == waiting)
+        event->state = "suspended";
+}
+
+/* The event as one webhook sees it. */
+static void show_delivery(struct store_event_entry *event) {
+    if (!event->delivery_count)
+        return;
+    const struct store_event_delivery *delivery = event->deliveries;
+    const bool is_paused = is_state(delivery, "paused");
+    event->state = is_paused ? "pending" : delivery->state;
+    event->finished_at = delivery->finished_at;
+}
+
+/* Reads all rows of the started statement, then their deliveries, of one webhook if that is given.
+ */
+static enum store_result read_events(struct store *store, struct statement *s, struct arena *arena,
+                                     const char *webhook_id, struct store_event_entry **events,
+                                     size_t *count) {
+    struct buffer rows = buffer_in(arena);
+    while (sql_row(store, s)) {
+        struct store_event_entry event = read_event(s, arena);
+        buffer_add(&rows, &event, sizeof event);
+    }
+    *events = (struct store_event_entry *)(void *)rows.p;
+    *count = rows.n / sizeof **events;
+    for (size_t i = 0; i < *count; i++) {
+        read_deliveries(store, arena, webhook_id, &(*events)[i]);
+        summarize(&(*events)[i]);
+        if (webhook_id)
+            show_delivery(&(*events)[i]);
+    }
+    return sql_result(store);
+}
+
+enum store_result store_list_events(struct store *store, struct arena *arena, bool failed,
+                                    const struct store_page *page,
+                                    struct store_event_entry **events, size_t *count) {
+#define EVENT_PAGE(condition)                                                                      \
+    "SELECT " EVENT_COLUMNS " FROM " EVENT_TABLES " WHERE " condition " ORDER BY e.id LIMIT ?2"
+    static struct statement list = {.sql = EVENT_PAGE("e.id > ?1")};
+    static struct statement list_failed = {.sql = EVENT_PAGE("e.has_error = 1 AND e.id > ?1")};
+    struct statement *s = failed ? &list_failed : &list;
+    sql_start(store, s, TEXT(page->after ? page->after : ""), INTEGER((int64_t)page->limit));
+    return read_events(store, s, arena, NULL, events, count);
+}
+
+/* --- the events of a user ---
+ *
+ * Ids begin with the time of creation, so a period is a range of ids. The statements differ by the
+ * index that they use. A state other than done is rare, and so is every type but the common ones.
+ */
+
+#define USER_EVENTS(condition)                                                                     \
+    "SELECT " EVENT_COLUMNS " FROM " EVENT_TABLES                                                  \
+    " WHERE e.user_id = ?1 AND e.id >= ?2 AND e.id < ?3 " condition " ORDER BY e.id DESC LIMIT ?4"
+#define HAS_TYPE   " AND (e.type = ?6 OR ?6 IS NULL)"
+#define HAS_STATE  " AND (e.state = ?5 OR ?5 IS NULL)"
+#define HAS_FAILED " AND (?7 = 0 OR e.has_error = 1)"
+
+static struct statement *choose_list(const struct store_event_filter *filter) {
+    static struct statement pending = {
+        .sql = USER_EVENTS("AND e.state = 'pending'" HAS_STATE HAS_TYPE HAS_FAILED)};
+    static struct statement finished = {
+        .sql = USER_EVENTS("AND e.state = ?5 AND e.finished_at IS NOT NULL" HAS_TYPE HAS_FAILED)};
+    static struct statement failed = {
+        .sql = USER_EVENTS("AND e.has_error = 1 AND ?7 = 1" HAS_STATE HAS_TYPE)};
+    static struct statement of_type = {.sql = USER_EVENTS("AND e.type = ?6" HAS_STATE HAS_FAILED)};
+    static struct statement all = {.sql = USER_EVENTS(HAS_STATE HAS_TYPE HAS_FAILED)};
+    const bool is_done = filter->state && strcmp(filter->state, "done") == 0;
+    if (filter->state && strcmp(filter->state, "pending") == 0)
+        return &pending;
+    if (filter->state && !is_done)
+        return &finished;
+    if (filter->failed)
+        return &failed;
+    if (filter->type)
+        return &of_type;
+    return is_done ? &finished : &all;
+}
+
+/* The same for the deliveries to one webhook. */
+#define WEBHOOK_EVENTS(condition)                                                                  \
+    "SELECT " EVENT_COLUMNS                                                                        \
+    " FROM delivery d JOIN event e ON e.id = d.event_id JOIN \"user\" u ON u.id = e.user_id "      \
+    "WHERE d.webhook_id = ?8 AND d.user_id = ?1 AND d.event_id >= ?2 AND d.event_id < "            \
+    "?3 " condition " ORDER BY d.event_id DESC LIMIT ?4"
+#define DELIVERY_HAS_STATE  " AND (d.state = ?5 OR ?5 IS NULL)"
+#define DELIVERY_HAS_FAILED " AND (?7 = 0 OR d.last_error IS NOT NULL)"
+
+static struct statement *choose_webhook_list(const struct store_event_filter *filter) {
+    static struct statement ended = {
+        .sql = WEBHOOK_EVENTS(
+            "AND d.state = ?5 AND (d.state = 'dead' OR d.state = 'cancelled')" HAS_TYPE
+                DELIVERY_HAS_FAILED)};
+    static struct statement failed = {
+        .sql =
+            WEBHOOK_EVENTS("AND d.last_error IS NOT NULL AND ?7 = 1" DELIVERY_HAS_STATE HAS_TYPE)};
+    static struct statement all = {
+        .sql = WEBHOOK_EVENTS(DELIVERY_HAS_STATE HAS_TYPE DELIVERY_HAS_FAILED)};
+    if (filter->state &&
+        (strcmp(filter->state, "dead") == 0 || strcmp(filter->state, "cancelled") == 0))
+        return &ended;
+    return filter->failed ? &failed : &all;
+}
+
+enum store_result store_list_user_events(struct store *store, struct arena *arena,
+                                         const char *user_id,
+                                         const struct store_event_filter *filter,
+                                         const struct store_page *page,
+                                         struct store_event_entry **events, size_t *count) {
+    struct statement *s = filter->webhook_id ? choose_webhook_list(filter) : choose_list(filter);
+    char first[ID_SIZE], end[ID_SIZE];
+    id_least(first, "evt_", filter->since);
+    id_least(end, "evt_", filter->until);
+    const bool is_before = page->after && strcmp(page->after, end) < 0;
+    const struct parameter parameters[] = {
+        TEXT(user_id),
+        TEXT(first),
+        TEXT(is_before ? page->after : end),
+        INTEGER((int64_t)page->limit),
+        TEXT(filter->state),
+        TEXT(filter->type),
+        INTEGER(filter->failed),
+        TEXT(filter->webhook_id),
+    };
+    sql_start_with(store, s, parameters, filter->webhook_id ? 8 : 7);
+    return read_events(store, s, arena, filter->webhook_id, events, count);
+}
+
+/* --- one event --- */
+
+static struct store_event_attempt read_attempt(struct statement *s, struct arena *arena) {
+    return (struct store_event_attempt){
+        .webhook_id = column_text(s, 0, arena),
+        .attempt = (int)column_integer(s, 1),
+        .started_at = column_integer(s, 2),
+        .duration_ms = column_integer(s, 3),
+        .status = (int)column_integer(s, 4),
+        .error = column_text(s, 5, arena),
+        .address = column_text(s, 6, arena),
+        .response_head = column_blob(s, 7, arena),
+    };
+}
+
+static void read_log(struct store *store, struct arena *arena, struct store_event_entry *event) {
+    static struct statement s = {
+        .sql = "SELECT webhook_id, attempt, started_at, duration_ms, http_status, error, address, "
+               "response_head FROM event_attempt WHERE event_id = ?1 "
+               "ORDER BY webhook_id, attempt"};
+    struct buffer log = buffer_in(arena);
+    sql_start(store, &s, TEXT(event->id));
+    while (sql_row(store, &s)) {
+        const struct store_event_attempt attempt = read_attempt(&s, arena);
+        buffer_add(&log, &attempt, sizeof attempt);
+    }
+    event->log = (const struct store_event_attempt *)(void *)log.p;
+    event->log_count = log.n / sizeof *event->log;
+}
+
+/* Reads the event itself; false when there is none, or on failure. */
+static bool find_event(struct store *store, struct arena *arena, const char *user_id,
+                       const char *id, struct store_event_entry *event) {
+    static struct statement s = {
+        .sql = "SELECT " EVENT_COLUMNS ", coalesce(e.body, p.body), e.parts FROM " EVENT_TABLES
+               " LEFT JOIN platform_post p ON p.id = e.post_id WHERE e.id = ?1 "
+               "AND (e.user_id = ?2 OR ?2 IS NULL)"};
+    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    if (!sql_row(store, &s))
+        return false;
+    *event = read_event(&s, arena);
+    event->body = forward_assemble(arena, column_blob(&s, EVENT_COLUMN_COUNT, arena),
+                                   column_text(&s, EVENT_COLUMN_COUNT + 1, arena));
+    sql_stop(&s);
+    return true;
+}
+
+enum store_result store_find_event(struct store *store, struct arena *arena, const char *user_id,
+                                   const char *id, struct store_event_entry *event) {
+    const bool found = find_event(store, arena, user_id, id, event);
+    if (found) {
+        read_deliveries(store, arena, NULL, event);
+        summarize(event);
+        read_log(store, arena, event);
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}

@@ -1,0 +1,51 @@
+#include "store/event_test.h"
+
+#include "store/event/outbox_entry.h"
+#include "store/event/webhook_match.h"
+
+/* Finds the webhook, or the first one with `id` NULL; false when there is none, or on failure. */
+static bool find_webhook(struct store *store, const char *user_id, const char *id,
+                         char found[ID_SIZE], bool *is_set, bool *is_forward) {
+    static struct statement s = {
+        .sql = "SELECT w.id, CASE WHEN " WEBHOOK_IS_SET " THEN 1 ELSE 0 END, w.kind = 'forward' "
+               "FROM webhook w WHERE w.id = coalesce(?2, " WEBHOOK_FIRST ") "
+               "AND w.user_id = ?1 AND w.deleted_at IS NULL"};
+    sql_start(store, &s, TEXT(user_id), TEXT(id));
+    if (!sql_row(store, &s))
+        return false;
+    column_id(&s, 0, found);
+    *is_set = column_integer(&s, 1) != 0;
+    *is_forward = column_integer(&s, 2) != 0;
+    sql_stop(&s);
+    return true;
+}
+
+/* Whether the event is stored already, by a call that is repeated. */
+static bool is_known(struct store *store, const char *id) {
+    static struct statement s = {.sql = "SELECT 1 FROM event WHERE id = ?1"};
+    sql_start(store, &s, TEXT(id));
+    const bool found = sql_row(store, &s);
+    if (found)
+        sql_stop(&s);
+    return found;
+}
+
+enum store_result store_insert_test_event(struct store *store, struct arena *arena,
+                                          const char *user_id, const char *webhook_id,
+                                          const char *id, int64_t now, event_writer *write) {
+    char target[ID_SIZE];
+    bool is_found = false, is_set = false;
+    while (sql_transact(store)) {
+        struct store_event event = {.type = TEST_EVENT_TYPE, .user_id = user_id, .now = now};
+        is_set = false;
+        sql_lock(store, LOCK_USER, NULL, &user_id, 1);
+        is_found = !sql_failed(store) &&
+                   find_webhook(store, user_id, webhook_id, target, &is_set, &event.is_forward);
+        if (is_set && !is_known(store, id) && outbox_add(store, arena, &event, id, write, NULL))
+            outbox_deliver(store, &event, id, target, NULL);
+    }
+    enum store_result result = sql_result(store);
+    if (result == STORE_OK && !is_found && webhook_id)
+        return STORE_NOT_FOUND;
+    return result == STORE_OK && !is_set ? STORE_CONFLICT : result;
+}

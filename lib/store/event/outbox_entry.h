@@ -1,0 +1,35 @@
+/* Internal to the store: inserting an event and its deliveries in the open transaction, and the
+ * state of an event, which follows from its deliveries. */
+#ifndef SWITCHBOARD_STORE_OUTBOX_ENTRY_H
+#define SWITCHBOARD_STORE_OUTBOX_ENTRY_H
+
+#include "engine/sql.h"
+#include "store/event.h"
+
+/* A body that is not stored with the event: that of a forward. */
+struct outbox_post {
+    const char *post_id, *parts; /* parts NULL: the whole POST */
+};
+
+/* Gives the event its user's next sequence and inserts it. Its body is made by `write`, or of
+ * `post`, if that is not NULL. The caller inserts at least one delivery. */
+bool outbox_add(struct store *store, struct arena *arena, struct store_event *event, const char *id,
+                event_writer *write, const struct outbox_post *post);
+
+/* Inserts the delivery of the event to a webhook, due at once. `order_key` NULL: it has no order.
+ */
+bool outbox_deliver(struct store *store, const struct store_event *event, const char *id,
+                    const char *webhook_id, const char *order_key);
+
+/* Sets state, time of the end and has_error of the event from its deliveries, one of which changed.
+ */
+bool outbox_summarize(struct store *store, const char *event_id, int64_t now);
+
+/* Cancels the pending deliveries to a webhook of the user, which was unset or deleted. Locks the
+ * user's counters: transactions that read the webhook before have inserted their deliveries. */
+bool outbox_cancel(struct store *store, const char *user_id, const char *webhook_id, int64_t now);
+
+/* Makes the pending deliveries to a webhook due. */
+bool outbox_make_due(struct store *store, const char *webhook_id, int64_t now);
+
+#endif

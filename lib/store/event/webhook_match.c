@@ -1,0 +1,62 @@
+#include "store/event/webhook_match.h"
+
+#include "store/user_number.h"
+
+bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
+                        struct webhook_match **list, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT w.id, w.kind = 'forward', w.event_types, w.line_ids, w.fields, "
+               "w.updates, w.splits_messages, w.account_id FROM webhook w JOIN \"user\" u ON u.id "
+               "= w.user_id "
+               "WHERE w.user_id = ?1 AND u.deleted_at IS NULL AND " WEBHOOK_IS_SET
+               " ORDER BY w.created_at, w.id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(user_id));
+    while (sql_row(store, &s)) {
+        const struct webhook_match row = {
+            .id = column_text(&s, 0, arena),
+            .is_forward = column_integer(&s, 1) != 0,
+            .event_types = column_text(&s, 2, arena),
+            .line_ids = column_text(&s, 3, arena),
+            .fields = column_text(&s, 4, arena),
+            .updates = column_text(&s, 5, arena),
+            .splits_messages = column_integer(&s, 6) != 0,
+            .account_id = column_text(&s, 7, arena),
+        };
+        buffer_add(&rows, &row, sizeof row);
+    }
+    *list = (struct webhook_match *)(void *)rows.p;
+    *count = rows.n / sizeof **list;
+    return !sql_failed(store);
+}
+
+bool webhook_match_once(struct store *store, struct buffer *known, const char *user_id,
+                        struct webhook_list *found) {
+    const struct webhook_list *lists = (const struct webhook_list *)(void *)known->p;
+    for (size_t i = known->n / sizeof *lists; i-- > 0;)
+        if (strcmp(lists[i].user_id, user_id) == 0) {
+            *found = lists[i];
+            return true;
+        }
+    if (!user_number_is_locked(store, user_id))
+        sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
+    found->user_id = arena_copy(known->arena, slice_of(user_id));
+    if (!webhook_match_list(store, known->arena, user_id, &found->list, &found->count))
+        return false;
+    buffer_add(known, found, sizeof *found);
+    return true;
+}
+
+static bool has_word(const char *list, const char *word) {
+    return slice_has_word(slice_of(list), ' ', slice_of(word));
+}
+
+bool webhook_match_event(const struct webhook_match *webhook, const char *type,
+                         const char *line_id) {
+    if (webhook->is_forward)
+        return false;
+    if (webhook->event_types ? !has_word(webhook->event_types, type)
+                             : strcmp(type, "message.status") == 0)
+        return false;
+    return !line_id || !webhook->line_ids || has_word(webhook->line_ids, line_id);
+}

@@ -1,0 +1,78 @@
+#include "store/block.h"
+
+#include "store/inbox.h"
+#include "store/inbox/change.h"
+
+/* Finds the contact, and locks it. One that was merged meanwhile leads to the one that remained. */
+static enum store_result lock_contact(struct store *store, struct arena *arena,
+                                      struct store_owner_block *block,
+                                      struct inbox_contact *contact) {
+    const char *locked = "";
+    enum store_result result;
+    while ((result = inbox_find_contact(store, arena, block->user_id, block->contact_id,
+                                        contact)) == STORE_OK &&
+           strcmp(contact->id, locked) != 0) {
+        locked = contact->id;
+        sql_lock(store, LOCK_CONTACT, contact->account_id, &locked, 1);
+    }
+    block->contact_id = contact->id;
+    return result;
+}
+
+/* Whether the account has the line that the block names, or it names none. */
+static bool has_line(struct store *store, const struct store_owner_block *block,
+                     const char *account_id) {
+    static struct statement s = {
+        .sql = "SELECT id FROM line WHERE phone_number_id = ?1 AND account_id = ?2"};
+    char id[ID_SIZE];
+    if (!block->phone_number_id)
+        return true;
+    sql_start(store, &s, TEXT(block->phone_number_id), TEXT(account_id));
+    return sql_read_id(store, &s, id);
+}
+
+/* Runs the statement, which writes the blocks, in a transaction. Its parameters: the contact, its
+ * account, the line, the user, now. */
+static enum store_result write_blocks(struct store *store, struct arena *arena,
+                                      struct store_owner_block *block, struct statement *s,
+                                      size_t parameter_count) {
+    const char *const contact_id = block->contact_id;
+    enum store_result found = STORE_OK;
+    while (sql_transact(store)) {
+        struct inbox_contact contact = {0};
+        block->contact_id = contact_id;
+        found = lock_contact(store, arena, block, &contact);
+        if (found == STORE_OK && !has_line(store, block, contact.account_id))
+            found = STORE_CONFLICT;
+        if (found != STORE_OK)
+            continue;
+        const struct parameter parameters[] = {TEXT(contact.id), TEXT(contact.account_id),
+                                               TEXT(block->phone_number_id), TEXT(block->user_id),
+                                               INTEGER(block->now)};
+        sql_start_with(store, s, parameters, parameter_count);
+        if (!sql_row(store, s) && !sql_failed(store) && sql_changes(store) > 0)
+            change_contact(store, arena, contact.id);
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK ? found : result;
+}
+
+enum store_result store_block(struct store *store, struct arena *arena,
+                              struct store_owner_block *block) {
+    static struct statement s = {
+        .sql = "INSERT INTO contact_block (line_id, contact_id, user_id, created_at, identity) "
+               "SELECT l.id, ?1, ?4, ?5, (SELECT coalesce(c.bsuid, c.phone) FROM contact c "
+               "  WHERE c.id = ?1) FROM line l WHERE l.account_id = ?2 "
+               "AND (l.phone_number_id = ?3 OR ?3 IS NULL) "
+               "ON CONFLICT (line_id, contact_id) DO NOTHING"};
+    return write_blocks(store, arena, block, &s, 5);
+}
+
+enum store_result store_unblock(struct store *store, struct arena *arena,
+                                struct store_owner_block *block) {
+    static struct statement s = {
+        .sql = "DELETE FROM contact_block WHERE contact_id = ?1 AND line_id IN "
+               "(SELECT l.id FROM line l WHERE l.account_id = ?2 "
+               " AND (l.phone_number_id = ?3 OR ?3 IS NULL))"};
+    return write_blocks(store, arena, block, &s, 3);
+}

@@ -1,0 +1,48 @@
+#include "store/inbox/change.h"
+
+#include "store/inbox/thread_tally.h"
+#include "store/user_number.h"
+
+bool change_next(struct store *store, const char *user_id, int64_t *change) {
+    return user_number_next(store, user_id, NUMBER_CHANGE, change);
+}
+
+bool change_thread(struct store *store, const char *thread_id, int64_t change) {
+    static struct statement s = {.sql = "UPDATE thread SET changed = ?2 WHERE id = ?1"};
+    return thread_tally_change(store, thread_id, change) ||
+           (sql_run_later(store, &s, TEXT(thread_id), INTEGER(change)) &&
+            thread_tally_enter(store, thread_id, NULL, NULL));
+}
+
+bool change_thread_of(struct store *store, const char *user_id, const char *line_id,
+                      const char *contact_id) {
+    static struct statement s = {
+        .sql = "UPDATE thread SET changed = ?3 WHERE line_id = ?1 AND contact_id = ?2"};
+    int64_t change;
+    return change_next(store, user_id, &change) &&
+           sql_run(store, &s, TEXT(line_id), TEXT(contact_id), INTEGER(change));
+}
+
+struct thread_key {
+    char id[ID_SIZE], user_id[ID_SIZE];
+};
+
+bool change_contact(struct store *store, struct arena *arena, const char *contact_id) {
+    static struct statement s = {.sql = "SELECT id, user_id FROM thread WHERE contact_id = ?1"};
+    struct buffer rows = buffer_in(arena);
+    struct thread_key key;
+    sql_start(store, &s, TEXT(contact_id));
+    while (sql_row(store, &s)) {
+        column_id(&s, 0, key.id);
+        column_id(&s, 1, key.user_id);
+        buffer_add(&rows, &key, sizeof key);
+    }
+    const struct thread_key *keys = (const struct thread_key *)(const void *)rows.p;
+    for (size_t i = 0; i < rows.n / sizeof *keys; i++) {
+        int64_t change;
+        if (!change_next(store, keys[i].user_id, &change) ||
+            !change_thread(store, keys[i].id, change))
+            return false;
+    }
+    return !sql_failed(store);
+}

@@ -1,0 +1,71 @@
+/* Internal to the store: contacts and threads. */
+#ifndef SWITCHBOARD_STORE_CONTACT_H
+#define SWITCHBOARD_STORE_CONTACT_H
+
+#include "store/inbox/thread_tally.h"
+
+struct contact {
+    const char *id; /* NULL: there is none */
+    const char *phone, *bsuid, *parent_bsuid, *username, *name;
+    int64_t created_at;
+};
+
+/* False: one of them is NULL, or they differ. */
+static inline bool is_set_and_equal(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* True: both are NULL, or they are equal. */
+static inline bool is_equal_or_both_null(const char *a, const char *b) {
+    return a == b || is_set_and_equal(a, b);
+}
+
+/* SQL: the columns that contact_of_row reads. */
+#define CONTACT_COLUMNS "id, phone, bsuid, parent_bsuid, username, name, created_at"
+struct contact contact_of_row(struct statement *s, struct arena *arena);
+
+/* Reads the contact with this id; contact->id is NULL when there is none. False on failure. */
+bool contact_read(struct store *store, struct arena *arena, const char *id,
+                  struct contact *contact);
+
+/* Finds the account's contact with this identity (a phone's digits, a BSUID or a parent BSUID), by
+ * its own columns or by an alias, and writes its id to `id`. False when there is none or on
+ * failure. */
+bool contact_find(struct store *store, const char *account_id, const char *identity,
+                  char id[ID_SIZE]);
+
+/* The same in two steps, for several identities at once: a server finds all in one round trip. Each
+ * has a slot. */
+enum { CONTACTS_SOUGHT_AT_ONCE = 6 };
+void contact_start_find(struct store *store, size_t slot, const char *account_id,
+                        const char *identity);
+bool contact_read_found(struct store *store, size_t slot, char id[ID_SIZE]);
+
+/* SQL: the identity leads to the row of the table contact. Arguments: the account, the identity. */
+#define CONTACT_HAS(account, identity)                                                             \
+    "(phone = " identity " OR bsuid = " identity " OR parent_bsuid = " identity                    \
+    " OR EXISTS (SELECT 1 FROM contact_alias a WHERE a.account_id = " account                      \
+    " AND a.identity = " identity " AND a.contact_id = contact.id))"
+
+/* Locks a contact until the open transaction ends: no other one merges it, or takes an identity
+ * from it. It may have done so before: then the identity that the contact was found by leads to
+ * another one now (CONTACT_HAS), and the caller finds it again. */
+void contact_lock(struct store *store, const char *account_id, const char *id);
+
+/* The same as contact_find, and locks the contact that is found. */
+bool contact_find_locked(struct store *store, const char *account_id, const char *identity,
+                         char id[ID_SIZE]);
+
+/* On a server, starts to read the thread, which thread_upsert then writes without waiting for the
+ * server. The contact is locked. Needs no `change`. */
+void thread_read_ahead(struct store *store, struct thread *thread);
+
+/* Upserts the thread of the line and the contact; `at` becomes the time of its last message, and of
+ * its last inbound one, if it is later. The thread's id is written to `id`. */
+bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]);
+
+/* Upserts an alias: `identity` leads to the contact too. */
+bool contact_upsert_alias(struct store *store, const char *account_id, const char *identity,
+                          const char *contact_id, int64_t now);
+
+#endif

@@ -1,0 +1,55 @@
+#include "store/form_answer.h"
+
+#include "engine/sql.h"
+
+enum store_result store_find_form_account(struct store *store, const char *user_id,
+                                          const char *flow_id, char account_id[ID_SIZE]) {
+    static struct statement s = {
+        .sql = "SELECT a.id FROM account a WHERE a.user_id = ?1 AND (EXISTS (SELECT 1 FROM flow f "
+               "WHERE f.account_id = a.id AND f.flow_id = ?2) OR EXISTS (SELECT 1 "
+               "FROM flow_reply_count c WHERE c.account_id = a.id AND c.flow_id = ?2)) "
+               "ORDER BY a.id LIMIT 1"};
+    sql_start(store, &s, TEXT(user_id), TEXT(flow_id));
+    const bool found = sql_read_id(store, &s, account_id);
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+static struct store_form_answer read_answer(struct statement *s, struct arena *arena) {
+    return (struct store_form_answer){
+        .message_id = column_text(s, 0, arena),
+        .wamid = column_text(s, 1, arena),
+        .thread_id = column_text(s, 2, arena),
+        .received_at = column_integer(s, 3),
+        .contact =
+            {
+                .id = column_text(s, 4, arena),
+                .name = column_text(s, 5, arena),
+                .phone = column_text(s, 6, arena),
+                .bsuid = column_text(s, 7, arena),
+            },
+        .body = column_blob(s, 8, arena),
+    };
+}
+
+enum store_result store_list_form_answers(struct store *store, struct arena *arena,
+                                          const char *account_id, const char *flow_id,
+                                          const struct store_page *page,
+                                          struct store_form_answer **answers, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT m.id, m.wamid, m.thread_id, m.created_at, c.id, c.name, c.phone, c.bsuid, "
+               "m.body FROM flow_response r JOIN message m ON m.id = r.message_id "
+               "JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id "
+               "WHERE r.account_id = ?1 AND r.flow_id = ?2 AND r.message_id < ?3 "
+               "ORDER BY r.message_id DESC LIMIT ?4"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(account_id), TEXT(flow_id), TEXT(page->after ? page->after : "msg_~"),
+              INTEGER((int64_t)page->limit));
+    while (sql_row(store, &s)) {
+        struct store_form_answer answer = read_answer(&s, arena);
+        buffer_add(&rows, &answer, sizeof answer);
+    }
+    *answers = (struct store_form_answer *)(void *)rows.p;
+    *count = rows.n / sizeof **answers;
+    return sql_result(store);
+}

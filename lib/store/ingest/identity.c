@@ -1,0 +1,204 @@
+#include "store/ingest/identity.h"
+
+#include "store/inbox/change.h"
+#include "store/inbox/contact_term.h"
+#include "store/ingest/regroup.h"
+
+static const char *or_none(const char *text) {
+    return text ? text : "";
+}
+
+static struct regroup start(const struct occasion *o, const char *reason) {
+    return (struct regroup){
+        .merge = {.store = o->store,
+                  .arena = o->arena,
+                  .account_id = o->account_id,
+                  .now = o->now,
+                  .reason = reason},
+        .signs = {.store = o->store, .arena = o->arena, .account_id = o->account_id},
+        .new_id = o->new_id,
+        .own = NO_SIGN,
+        .at = o->at};
+}
+
+/* --- a person whose identities are known --- */
+
+/* A sign that is stored, and its contact. */
+struct known {
+    struct sign sign;
+    struct contact contact;
+};
+
+/* Reads the sign with these identities; known->contact.id is NULL if there is none. */
+static bool read_known(const struct occasion *o, const struct store_identity *who,
+                       struct known *known) {
+    static struct statement s = {
+        .sql = "SELECT c.id, c.phone, c.bsuid, c.parent_bsuid, c.username, c.name, c.created_at, "
+               "s.first_at, s.last_at, s.parent_bsuid, s.since FROM contact_sign s JOIN contact c "
+               "ON c.id = s.contact_id WHERE s.account_id = ?1 AND s.phone = ?2 AND s.bsuid = ?3 "
+               "ORDER BY s.since DESC LIMIT 1"};
+    *known =
+        (struct known){.sign = {.phone = or_none(who->phone),
+                                .bsuid = or_none(who->bsuid ? who->bsuid : who->parent_bsuid)}};
+    sql_start(o->store, &s, TEXT(o->account_id), TEXT(known->sign.phone), TEXT(known->sign.bsuid));
+    if (!sql_row(o->store, &s))
+        return !sql_failed(o->store);
+    known->contact = contact_of_row(&s, o->arena);
+    known->sign.first_at = column_integer(&s, 7);
+    known->sign.last_at = column_integer(&s, 8);
+    known->sign.parent = column_text(&s, 9, o->arena);
+    known->sign.since = column_integer(&s, 10);
+    sql_stop(&s);
+    return true;
+}
+
+/* Whether the payload adds nothing to what is known but a later time. */
+static bool is_usual(const struct occasion *o, const struct store_identity *who,
+                     const struct known *known) {
+    const struct contact *c = &known->contact;
+    if (!c->id || o->at < known->sign.first_at)
+        return false;
+    if (who->bsuid && who->parent_bsuid && !is_set_and_equal(known->sign.parent, who->parent_bsuid))
+        return false;
+    if (!*known->sign.bsuid)
+        return !c->bsuid && is_set_and_equal(c->phone, who->phone) &&
+               known->sign.since <= position_of(known->sign.first_at);
+    return o->at <= known->sign.last_at ||
+           (is_set_and_equal(c->bsuid, known->sign.bsuid) &&
+            (!who->phone || is_set_and_equal(c->phone, who->phone)));
+}
+
+/* Sets the username and the name. */
+static bool update_profile(const struct occasion *o, const struct store_identity *who,
+                           struct contact *c) {
+    static struct statement s = {.sql = "UPDATE contact SET username = ?2, name = ?3, "
+                                        "updated_at = ?4 WHERE id = ?1"};
+    const struct contact was = *c;
+    c->username = who->username ? who->username : c->username;
+    c->name = who->name ? who->name : c->name;
+    if (is_equal_or_both_null(was.username, c->username) &&
+        is_equal_or_both_null(was.name, c->name))
+        return true;
+    return sql_run_later(o->store, &s, TEXT(c->id), TEXT(c->username), TEXT(c->name),
+                         INTEGER(o->now)) &&
+           contact_term_replace(o->store, o->account_id, c) &&
+           change_contact(o->store, o->arena, c->id);
+}
+
+/* Handles a payload that adds nothing to what is known. Another transaction may change the contact
+ * before it is locked: then it is read again. *is_done: it is such a payload. */
+static bool try_usual(const struct occasion *o, const struct store_identity *who,
+                      struct contact *contact, bool *is_done) {
+    struct known known;
+    const char *locked = NULL;
+    *is_done = false;
+    for (;;) {
+        if (!read_known(o, who, &known))
+            return false;
+        if (!is_usual(o, who, &known))
+            return true;
+        if (sql_is_only_writer(o->store) || is_set_and_equal(locked, known.contact.id))
+            break;
+        locked = known.contact.id;
+        contact_lock(o->store, o->account_id, locked);
+    }
+    *is_done = true;
+    *contact = known.contact;
+    if (o->at < known.sign.last_at)
+        return true;
+    return (o->at == known.sign.last_at ||
+            sign_extend(o->store, o->account_id, &known.sign, o->at)) &&
+           update_profile(o, who, contact);
+}
+
+/* --- all others --- */
+
+/* Whether one of the signs of the payload's person has a contact. */
+static bool has_contact(struct regroup *r) {
+    struct grouping *g = &r->signs.grouping;
+    grouping_make(g);
+    for (size_t i = 0; i < g->sign_count; i++)
+        if (g->signs[i].group == g->signs[r->own].group && g->signs[i].contact_id)
+            return true;
+    return false;
+}
+
+bool identity_resolve(const struct occasion *o, const struct store_identity *who,
+                      struct contact *contact) {
+    const char *const names[] = {who->phone, who->bsuid, who->parent_bsuid};
+    struct regroup r = start(o, "same_payload");
+    bool is_done;
+    *contact = (struct contact){0};
+    if (!who->phone && !who->bsuid && !who->parent_bsuid)
+        return true;
+    if (!try_usual(o, who, contact, &is_done) || is_done)
+        return is_done;
+    *contact = (struct contact){0};
+    if (!signs_read(&r.signs, names, 3))
+        return false;
+    signs_show(&r.signs, who, o->at, true, &r.own);
+    r.who = who;
+    return (!o->new_id && !has_contact(&r)) || regroup_apply(&r, contact);
+}
+
+/* Whether a payload with the phone alone showed the sign: a message, or a change of the phone's
+ * owner at its beginning or end. */
+static bool has_payload(const struct regroup *r, const struct sign *s, bool *has) {
+    const struct grouping *g = &r->signs.grouping;
+    const struct contact *contacts = (const struct contact *)(const void *)r->signs.contacts.p;
+    const struct message_filter filter = {.phone = s->phone,
+                                          .begin = s->since,
+                                          .end = grouping_boundary_after(g, s->phone, s->since)};
+    *has = false;
+    for (size_t i = 0; !*has && i < g->change_count; i++) {
+        const struct change_sign *c = &g->changes[i];
+        *has = (strcmp(c->new_phone, s->phone) == 0 && position_of(c->at) == filter.begin) ||
+               (strcmp(c->old_phone, s->phone) == 0 && position_of(c->at) + 1 == filter.end);
+    }
+    for (size_t i = 0; !*has && i < r->signs.contacts.n / sizeof *contacts; i++)
+        if (!message_exists(&r->merge, contacts[i].id, &filter, has))
+            return false;
+    return true;
+}
+
+/* Drops the signs that arose when one was divided, and that no payload has shown. */
+static bool drop_signs_without_payload(struct regroup *r) {
+    for (size_t i = 0; i < r->signs.grouping.sign_count; i++) {
+        struct sign *s = &r->signs.grouping.signs[i];
+        bool has = true;
+        if (s->is_divided && !has_payload(r, s, &has))
+            return false;
+        s->is_gone = s->is_gone || !has;
+        s->is_changed = s->is_changed || !has;
+    }
+    return true;
+}
+
+bool identity_change(const struct occasion *o, const struct store_identity *before,
+                     const struct store_identity *after, const char *reason) {
+    const char *const names[] = {before->phone, before->bsuid, before->parent_bsuid,
+                                 after->phone,  after->bsuid,  after->parent_bsuid};
+    struct regroup r = start(o, reason);
+    struct contact contact;
+    const struct change_sign change = {
+        .at = o->at,
+        .old_phone = or_none(before->phone),
+        .old_bsuid = or_none(before->bsuid ? before->bsuid : before->parent_bsuid),
+        .new_phone = or_none(after->phone),
+        .new_bsuid = or_none(after->bsuid ? after->bsuid : after->parent_bsuid),
+        .is_changed = true};
+    size_t old;
+    bool is_known;
+    if (!*change.new_phone && !*change.new_bsuid)
+        return true;
+    if (!signs_read(&r.signs, names, sizeof names / sizeof *names))
+        return false;
+    signs_add_change(&r.signs, &change, &is_known);
+    if (is_known)
+        return true;
+    signs_show(&r.signs, before, o->at, false, &old);
+    signs_show(&r.signs, after, o->at, true, &r.own);
+    r.who = after;
+    r.before = before;
+    return drop_signs_without_payload(&r) && regroup_apply(&r, &contact);
+}

@@ -1,0 +1,191 @@
+/* Storing the updates of webhook payloads. */
+#include "store/ingest.h"
+
+#include "store/event/webhook_match.h"
+#include "store/ingest/forward_entry.h"
+#include "store/ingest/update_lock.h"
+
+const char *ingest_id(struct ingest *in, const char *prefix) {
+    char *id = arena_alloc(in->arena, ID_SIZE);
+    id_make(id, prefix, in->now);
+    return id;
+}
+
+struct occasion ingest_occasion(struct ingest *in, int64_t at, const char *new_id) {
+    return (struct occasion){.store = in->store,
+                             .arena = in->arena,
+                             .account_id = in->owner.account_id,
+                             .at = at,
+                             .now = in->now,
+                             .new_id = new_id};
+}
+
+bool ingest_count(struct ingest *in, enum usage_measure measure) {
+    struct usage_line *line =
+        usage_of_line(in->store, &in->usage, in->owner.user_id, in->owner.line_id);
+    if (line && measure < USAGE_MEASURES)
+        line->counts[measure]++;
+    return line != NULL;
+}
+
+enum { PART = 100 }; /* updates within a savepoint */
+
+static update_handler *const handlers[] = {
+    [UPDATE_MESSAGE] = ingest_message,   [UPDATE_ECHO] = ingest_message,
+    [UPDATE_HISTORY] = ingest_message,   [UPDATE_STATUS] = ingest_status,
+    [UPDATE_IDENTITY] = ingest_identity, [UPDATE_LEAD] = ingest_lead,
+    [UPDATE_TEMPLATE] = ingest_template, [UPDATE_FLOW] = ingest_flow,
+    [UPDATE_OTHER] = ingest_other,
+};
+
+/* An update that an earlier run stored, whose commit is unknown, is no duplicate. */
+static void settle(const struct ingest *in, struct store_update *update,
+                   enum store_outcome earlier) {
+    if (update->outcome == OUTCOME_DUPLICATE && sql_may_have_committed(in->store))
+        update->outcome = earlier;
+}
+
+static bool handle(struct ingest *in, struct store_update *update) {
+    if (in->owner.user_id && !in->owner.is_foreign)
+        return handlers[update->kind](in, update);
+    update->outcome = OUTCOME_NO_OWNER;
+    return !in->owner.is_foreign ||
+           foreign_waba_count(in->store, &in->foreign, in->owner.line_id, update->waba_id);
+}
+
+/* Stores an update that violates a constraint as it is. */
+static bool refuse(struct ingest *in, struct store_update *update) {
+    const enum store_outcome earlier = update->outcome;
+    const bool ok = ingest_insert_raw(in, update, OUTCOME_REFUSED);
+    settle(in, update, earlier);
+    return ok;
+}
+
+static void set_owner(struct ingest *in, size_t index) {
+    while (in->run->end <= index)
+        in->run++;
+    in->owner = in->run->owner;
+}
+
+/* Handles the updates from `*next` on until one fails, or `end`. */
+static bool handle_some(struct ingest *in, struct store_update *updates, size_t *next, size_t end,
+                        bool waits) {
+    for (; *next < end; ++*next) {
+        const enum store_outcome earlier = updates[*next].outcome;
+        set_owner(in, *next);
+        if (!handle(in, &updates[*next]) || !sql_is_within_limit(in->store, 0) ||
+            (waits && !sql_wait(in->store))) {
+            updates[*next].outcome = earlier;
+            return false;
+        }
+        settle(in, &updates[*next], earlier);
+        arena_reset(in->arena);
+    }
+    return true;
+}
+
+static bool run(struct ingest *in, struct statement *s) {
+    sql_start_with(in->store, s, NULL, 0);
+    return !sql_row(in->store, s) && !sql_failed(in->store);
+}
+
+/* Handles updates one of which violates a constraint: within a savepoint as many as can be. That
+ * update is stored as it is, and the ones before it are handled again. A server keeps a list of all
+ * savepoints that have locked a row: each part of a payload has one, not each update. */
+static bool handle_part(struct ingest *in, struct store_update *updates, size_t *next, size_t end) {
+    static struct statement save = {.sql = "SAVEPOINT part"};
+    static struct statement undo = {.sql = "ROLLBACK TO part"};
+    static struct statement release = {.sql = "RELEASE part"};
+    const struct ingest before = *in;
+    size_t again = *next;
+    if (!run(in, &save))
+        return false;
+    if (handle_some(in, updates, next, end, true))
+        return run(in, &release);
+    if (!sql_conflicted(in->store))
+        return false;
+    sql_result(in->store); /* clears the error */
+    *in = before;          /* with the locks under which it was read */
+    if (!run(in, &undo) || !run(in, &release) || !handle_some(in, updates, &again, *next, true))
+        return false;
+    set_owner(in, *next);
+    return refuse(in, &updates[(*next)++]);
+}
+
+/* Payloads with an update that violates a constraint are rare: the first run has no savepoint. */
+static bool handle_updates(struct ingest *in, const struct store_payload *payload) {
+    const bool is_cautious = sql_repeat_conflict(in->store);
+    for (size_t next = 0; next < payload->count;) {
+        const size_t left = payload->count - next;
+        const size_t end = next + (is_cautious && left > PART ? PART : left);
+        if (is_cautious ? !handle_part(in, payload->updates, &next, end)
+                        : !handle_some(in, payload->updates, &next, end, false))
+            return false;
+    }
+    return true;
+}
+
+static bool handle_all(struct ingest *in, const struct store_payload *payload) {
+    struct buffer found = buffer_in(in->lasting);
+    if (payload->post)
+        forward_read_ahead(in->store, payload->post);
+    if (!update_owner_find_all(in, payload->updates, payload->count, &found))
+        return false;
+    in->run = (const struct update_run *)(void *)found.p;
+    update_lock_all(in, payload->updates, in->run, found.n / sizeof *in->run);
+    return handle_updates(in, payload) && thread_tally_write(in->store) &&
+           message_tally_write(in->store) && foreign_waba_write(in->store, &in->foreign) &&
+           usage_write(in->store, &in->usage);
+}
+
+/* The number of webhooks with which one event for each update has not too many deliveries. */
+static size_t most_webhooks_for(const struct store_payload *payload) {
+    const bool is_limited = payload->most_deliveries && payload->count > 1;
+    return is_limited ? payload->most_deliveries / payload->count : SIZE_MAX;
+}
+
+static size_t most_webhooks_of(const struct ingest *in) {
+    const struct webhook_list *lists = (const struct webhook_list *)(void *)in->webhooks.p;
+    size_t most = 0;
+    for (size_t i = 0; i < in->webhooks.n / sizeof *lists; i++)
+        most = lists[i].count > most ? lists[i].count : most;
+    return most;
+}
+
+enum store_result store_ingest(struct store *store, struct arena *arena,
+                               struct store_payload *payload) {
+    struct arena scratch;
+    arena_init(&scratch, arena->cap, arena->exhausted);
+    bool has_many = false;
+    payload->events = 0;
+    while (sql_transact(store)) {
+        struct ingest in = {.store = store,
+                            .lasting = arena,
+                            .arena = &scratch,
+                            .webhooks = buffer_in(arena),
+                            .now = payload->now,
+                            .most_webhooks = most_webhooks_for(payload),
+                            .write = payload->write,
+                            .usage = {.now = payload->now},
+                            .foreign = {.now = payload->now}};
+        arena_reset(&scratch);
+        user_number_collect(store, &in.numbers);
+        thread_tally_collect(store, &in.threads);
+        message_tally_collect(store, &in.messages);
+        if (!handle_all(&in, payload) ||
+            (payload->post && !forward_insert(store, &scratch, payload->post, &in.webhooks,
+                                              payload->now, &in.events)))
+            sql_abandon(store);
+        payload->webhooks = most_webhooks_of(&in);
+        has_many = in.has_many;
+        user_number_write(store);
+        thread_tally_collect(store, NULL);
+        message_tally_collect(store, NULL);
+        if (in.events || !sql_may_have_committed(store))
+            payload->events = in.events;
+    }
+    arena_free(&scratch);
+    const enum store_result result = sql_result(store);
+    return has_many ? sql_refuse(store, STORE_EXCESSIVE, "the events have too many deliveries")
+                    : result;
+}

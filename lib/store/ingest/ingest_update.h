@@ -1,0 +1,61 @@
+/* Internal to store_ingest: a payload in progress, and the handlers of its updates. Every call runs
+ * in the open transaction and returns false when the store failed. */
+#ifndef SWITCHBOARD_STORE_INGEST_UPDATE_H
+#define SWITCHBOARD_STORE_INGEST_UPDATE_H
+
+#include "store/event.h"
+#include "store/inbox/thread_tally.h"
+#include "store/ingest/foreign_waba.h"
+#include "store/ingest/identity.h"
+#include "store/ingest/message_tally.h"
+#include "store/store_update.h"
+#include "store/usage_tally.h"
+#include "store/user_number.h"
+
+/* The owner of an update. */
+struct update_owner {
+    const char *user_id, *account_id, *waba_id; /* NULL: there is none */
+    const char *line_id, *phone_number_id;      /* NULL: the update is about the account */
+    bool is_foreign; /* the line is known, but it belongs to another account than waba_id */
+    bool is_archived;
+};
+
+/* A payload in progress, with the owner of the current update. */
+struct ingest {
+    struct store *store;
+    struct arena *lasting; /* for the whole call */
+    struct arena *arena;   /* reset after each update */
+    int64_t now;
+    event_writer *write;
+    size_t events;
+    size_t most_webhooks; /* that a user with events may have; SIZE_MAX: any number */
+    bool has_many;        /* a user has more, and the transaction was abandoned */
+    struct user_numbers numbers;
+    struct usage_tally usage;
+    struct foreign_tally foreign;
+    struct thread_tally threads;
+    struct message_tally messages;
+    struct buffer webhooks; /* of struct webhook_list: those of each user of the payload */
+    struct update_owner owner;
+    const struct update_run *run; /* of the current update */
+    bool is_lead_read_ahead;
+};
+
+/* Returns a new id, in `in->arena`. */
+const char *ingest_id(struct ingest *in, const char *prefix);
+
+/* The occasion of an update of the platform with this timestamp. */
+struct occasion ingest_occasion(struct ingest *in, int64_t at, const char *new_id);
+
+/* Counts a message of the update's line. */
+bool ingest_count(struct ingest *in, enum usage_measure measure);
+
+/* Inserts the update as it is, once, and sets its outcome: `outcome`, or OUTCOME_DUPLICATE. */
+bool ingest_insert_raw(struct ingest *in, struct store_update *update, enum store_outcome outcome);
+
+/* Store an update of one kind and set its outcome. */
+typedef bool update_handler(struct ingest *in, struct store_update *update);
+update_handler ingest_message, ingest_status, ingest_identity, ingest_lead, ingest_template,
+    ingest_flow, ingest_other;
+
+#endif

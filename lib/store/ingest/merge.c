@@ -1,0 +1,90 @@
+#include "store/ingest/merge.h"
+
+#include "store/inbox/change.h"
+#include "store/inbox/contact_term.h"
+#include "store/inbox/thread_tally.h"
+
+bool merge_insert(const struct merge *m, const struct contact *before, const char *merged_id,
+                  const char *contact_id, const char *reason) {
+    static struct statement s = {
+        .sql = "INSERT INTO contact_merge (id, account_id, contact_id, merged_id, reason, phone, "
+               "bsuid, parent_bsuid, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
+    char id[ID_SIZE];
+    id_make(id, "mrg_", m->now);
+    return sql_run_later(m->store, &s, TEXT(id), TEXT(m->account_id), TEXT(contact_id),
+                         TEXT(merged_id), TEXT(reason), TEXT(before->phone), TEXT(before->bsuid),
+                         TEXT(before->parent_bsuid), INTEGER(m->now));
+}
+
+/* The threads of the contact `from` (?1) on lines where the contact `to` (?2) has a thread too. */
+#define DOUBLE_THREADS                                                                             \
+    "(SELECT f.id FROM thread f JOIN thread t ON t.line_id = f.line_id AND t.contact_id = ?2 "     \
+    " WHERE f.contact_id = ?1)"
+
+/* Takes a number of a change for the user of the account. */
+static bool take_change(const struct merge *m, int64_t *change) {
+    static struct statement s = {.sql = "SELECT user_id FROM account WHERE id = ?1"};
+    char user_id[ID_SIZE];
+    sql_start(m->store, &s, TEXT(m->account_id));
+    return sql_read_id(m->store, &s, user_id) && change_next(m->store, user_id, change);
+}
+
+/* Moves the messages of double threads. All get one number of a change. */
+static bool move_messages(const struct merge *m, const char *from, const char *to) {
+    static struct statement s = {
+        .sql = "UPDATE message SET changed = ?3, thread_id = (SELECT t.id FROM thread t "
+               "  WHERE t.contact_id = ?2 AND t.line_id = message.line_id) "
+               "WHERE thread_id IN " DOUBLE_THREADS};
+    int64_t change;
+    return take_change(m, &change) &&
+           sql_run_later(m->store, &s, TEXT(from), TEXT(to), INTEGER(change));
+}
+
+/* Moves all rows of the contact `from` to the contact `to` and deletes `from`. Two threads of one
+ * line are merged; the id of the one that is deleted becomes an alias of the other. */
+static bool move_rows(struct store *store, const char *from, const char *to) {
+    static struct statement steps[] = {
+        {.sql = "UPDATE thread_alias SET thread_id = (SELECT t.id FROM thread f JOIN thread t "
+                "  ON t.line_id = f.line_id AND t.contact_id = ?2 "
+                "  WHERE f.id = thread_alias.thread_id) WHERE thread_id IN " DOUBLE_THREADS},
+        {.sql = "INSERT INTO thread_alias (id, user_id, thread_id, contact_id) "
+                "SELECT f.id, f.user_id, t.id, ?1 FROM thread f JOIN thread t "
+                "ON t.line_id = f.line_id AND t.contact_id = ?2 WHERE f.contact_id = ?1"},
+        {.sql = "UPDATE thread SET last_message_at = (SELECT max(u.last_message_at) FROM thread u "
+                "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)), "
+                "last_inbound_at = (SELECT max(u.last_inbound_at) FROM thread u "
+                "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)), "
+                "unread = (SELECT CAST(coalesce(sum(unread), 0) AS BIGINT) FROM thread u "
+                "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)) "
+                "WHERE contact_id = ?2"},
+        {.sql = "DELETE FROM thread WHERE contact_id = ?1 AND line_id IN "
+                "(SELECT t.line_id FROM thread t WHERE t.contact_id = ?2)"},
+        {.sql = "UPDATE thread SET contact_id = ?2 WHERE contact_id = ?1"},
+        {.sql = "INSERT INTO contact_block (user_id, line_id, contact_id, created_at, identity) "
+                "SELECT user_id, line_id, ?2, created_at, identity "
+                "FROM contact_block WHERE contact_id = ?1 "
+                "ON CONFLICT (line_id, contact_id) DO UPDATE SET identity = ''"},
+        {.sql = "INSERT INTO lead (user_id, contact_id, source, created_at) "
+                "SELECT user_id, ?2, source, created_at FROM lead WHERE contact_id = ?1 "
+                "ON CONFLICT (contact_id, source) DO NOTHING"},
+        {.sql = "UPDATE contact_alias SET contact_id = ?2 WHERE contact_id = ?1"},
+        {.sql = "UPDATE contact_merge SET contact_id = ?2 WHERE contact_id = ?1"},
+        {.sql = "UPDATE contact_sign SET contact_id = ?2 WHERE contact_id = ?1"},
+        /* finished ones keep the old id: a replay looks up the contact that remained */
+        {.sql = "UPDATE delivery SET order_key = ?2 WHERE order_key = ?1 AND state = 'pending'"},
+        {.sql = "DELETE FROM contact_block WHERE contact_id = ?1 AND ?2 <> ''"},
+        {.sql = "DELETE FROM lead WHERE contact_id = ?1 AND ?2 <> ''"},
+        {.sql = "DELETE FROM contact_term WHERE contact_id = ?1 AND ?2 <> ''"},
+        {.sql = "DELETE FROM contact WHERE id = ?1 AND ?2 <> ''"},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!sql_run_later(store, &steps[i], TEXT(from), TEXT(to)))
+            return false;
+    return true;
+}
+
+bool merge_contacts(const struct merge *m, const struct contact *gone, const char *kept) {
+    return thread_tally_write(m->store) && move_messages(m, gone->id, kept) &&
+           move_rows(m->store, gone->id, kept) && change_contact(m->store, m->arena, kept) &&
+           merge_insert(m, gone, gone->id, kept, m->reason);
+}

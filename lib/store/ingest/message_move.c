@@ -1,0 +1,205 @@
+#include "store/ingest/message_move.h"
+
+#include <stdio.h>
+
+#include "store/inbox/change.h"
+
+/* A thread whose messages are moved, and the one that gets them. */
+struct move {
+    char from[ID_SIZE], to[ID_SIZE], line_id[ID_SIZE], user_id[ID_SIZE];
+    int64_t unread, moved_unread;
+};
+
+/* Conditions on the table message; ?1 is the thread. */
+#define WITH_BSUID "bsuid = ?2"
+#define WITH_PHONE                                                                                 \
+    "phone = ?2 AND bsuid IS NULL AND 2 * CASE WHEN source = 'api' "                               \
+    "THEN (SELECT min(s.timestamp) FROM message_status s WHERE s.message_id = message.id) "        \
+    "ELSE timestamp END BETWEEN ?3 AND ?4"
+
+enum { BY_BSUID, BY_PHONE };
+
+/* Starts one of two statements, whose parameters are the thread, those of the filter and one more.
+ */
+static void start(const struct merge *m, struct statement both[2], const struct move *move,
+                  const struct message_filter *filter, struct parameter more, bool has_more) {
+    if (filter->bsuid)
+        sql_start_with(m->store, &both[BY_BSUID],
+                       (const struct parameter[]){TEXT(move->from), TEXT(filter->bsuid), more},
+                       has_more ? 3 : 2);
+    else
+        sql_start_with(m->store, &both[BY_PHONE],
+                       (const struct parameter[]){TEXT(move->from), TEXT(filter->phone),
+                                                  INTEGER(filter->begin), INTEGER(filter->end - 1),
+                                                  more},
+                       has_more ? 5 : 4);
+}
+
+static struct statement *one_of(struct statement both[2], const struct message_filter *filter) {
+    return &both[filter->bsuid ? BY_BSUID : BY_PHONE];
+}
+
+static bool has_messages(const struct merge *m, const struct move *move,
+                         const struct message_filter *filter, bool *has) {
+    static struct statement s[2] = {
+        {.sql = "SELECT 1 FROM message WHERE thread_id = ?1 AND " WITH_BSUID " LIMIT 1"},
+        {.sql = "SELECT 1 FROM message WHERE thread_id = ?1 AND " WITH_PHONE " LIMIT 1"}};
+    start(m, s, move, filter, NO_INTEGER, false);
+    if ((*has = sql_row(m->store, one_of(s, filter))))
+        sql_stop(one_of(s, filter));
+    return !sql_failed(m->store);
+}
+
+/* The messages that count as unread, the latest first: the same ones that store_ingest counted. */
+#define UNREAD(limit)                                                                              \
+    "SELECT count(*) FROM (SELECT id, phone, bsuid, source, timestamp FROM message "               \
+    "WHERE thread_id = ?1 AND direction = 'in' AND source = 'webhook' "                            \
+    "AND type NOT IN ('edit', 'revoke', 'reaction') ORDER BY timestamp DESC, id DESC "             \
+    "LIMIT " limit ") AS message WHERE "
+
+static bool count_unread(const struct merge *m, struct move *move,
+                         const struct message_filter *filter) {
+    static struct statement s[2] = {{.sql = UNREAD("?3") WITH_BSUID},
+                                    {.sql = UNREAD("?5") WITH_PHONE}};
+    start(m, s, move, filter, INTEGER(move->unread), true);
+    if (!sql_row(m->store, one_of(s, filter)))
+        return false;
+    move->moved_unread = column_integer(one_of(s, filter), 0);
+    sql_stop(one_of(s, filter));
+    return true;
+}
+
+/* Finds the thread of the contact, or inserts one. A thread that was merged gets its id back. */
+static bool find_or_insert_thread(const struct merge *m, const char *contact_id,
+                                  struct move *move) {
+    static struct statement find = {
+        .sql = "SELECT t.id FROM thread t WHERE t.contact_id = ?2 AND t.line_id = ?1"};
+    static struct statement find_former = {
+        .sql = "SELECT id FROM thread_alias WHERE thread_id = ?1 AND contact_id = ?2"};
+    static struct statement remove = {.sql = "DELETE FROM thread_alias WHERE id = ?1"};
+    static struct statement insert = {
+        .sql = "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, "
+               "last_message_at) VALUES (?1, ?2, ?3, ?4, ?5, 0)"};
+    sql_start(m->store, &find, TEXT(move->line_id), TEXT(contact_id));
+    if (sql_read_id(m->store, &find, move->to) || sql_failed(m->store))
+        return !sql_failed(m->store);
+    id_make(move->to, "thr_", m->now);
+    sql_start(m->store, &find_former, TEXT(move->from), TEXT(contact_id));
+    if (sql_read_id(m->store, &find_former, move->to) &&
+        !sql_run_later(m->store, &remove, TEXT(move->to)))
+        return false;
+    return !sql_failed(m->store) &&
+           sql_run_later(m->store, &insert, TEXT(move->to), TEXT(move->user_id),
+                         TEXT(move->line_id), TEXT(contact_id), INTEGER(m->now));
+}
+
+/* Moves the messages; they and both threads get a number of a change. */
+static bool move_messages(const struct merge *m, struct move *move,
+                          const struct message_filter *filter) {
+    static struct statement update[2] = {
+        {.sql = "UPDATE message SET thread_id = ?3, changed = ?4 WHERE thread_id = ?1 "
+                "AND " WITH_BSUID},
+        {.sql = "UPDATE message SET thread_id = ?5, changed = ?6 WHERE thread_id = ?1 "
+                "AND " WITH_PHONE}};
+    static struct statement refresh = {
+        .sql = "UPDATE thread SET unread = unread + ?2, changed = ?3, last_message_at = "
+               "coalesce((SELECT max(timestamp) FROM message WHERE thread_id = ?1), created_at), "
+               "last_inbound_at = (SELECT max(timestamp) FROM message WHERE thread_id = ?1 "
+               "AND direction = 'in') WHERE id = ?1"};
+    int64_t change;
+    if (!change_next(m->store, move->user_id, &change))
+        return false;
+    const bool ok = filter->bsuid
+                        ? sql_run_later(m->store, &update[BY_BSUID], TEXT(move->from),
+                                        TEXT(filter->bsuid), TEXT(move->to), INTEGER(change))
+                        : sql_run_later(m->store, &update[BY_PHONE], TEXT(move->from),
+                                        TEXT(filter->phone), INTEGER(filter->begin),
+                                        INTEGER(filter->end - 1), TEXT(move->to), INTEGER(change));
+    return ok &&
+           sql_run_later(m->store, &refresh, TEXT(move->from), INTEGER(-move->moved_unread),
+                         INTEGER(change)) &&
+           sql_run_later(m->store, &refresh, TEXT(move->to), INTEGER(move->moved_unread),
+                         INTEGER(change));
+}
+
+/* A contact that wrote before is not a new contact later. */
+static bool copy_lead(const struct merge *m, const struct move *move, const char *from,
+                      const char *to) {
+    static struct statement s = {
+        .sql = "INSERT INTO lead (user_id, contact_id, source, created_at) "
+               "SELECT user_id, ?2, source, created_at FROM lead WHERE contact_id = ?1 "
+               "AND source = 'new_contact' AND EXISTS (SELECT 1 FROM message "
+               "  WHERE thread_id = ?3 AND direction = 'in') "
+               "ON CONFLICT (contact_id, source) DO NOTHING"};
+    return sql_run_later(m->store, &s, TEXT(from), TEXT(to), TEXT(move->to));
+}
+
+/* Deletes the thread if it has no messages; its id, and those that lead to it, lead to the other
+ * one. */
+static bool delete_empty(const struct merge *m, const struct move *move) {
+    static struct statement steps[] = {
+        {.sql = "UPDATE thread_alias SET thread_id = ?2 WHERE thread_id = ?1 "
+                "AND NOT EXISTS (SELECT 1 FROM message WHERE thread_id = ?1)"},
+        {.sql = "INSERT INTO thread_alias (id, user_id, thread_id, contact_id) "
+                "SELECT id, user_id, ?2, contact_id FROM thread WHERE id = ?1 "
+                "AND NOT EXISTS (SELECT 1 FROM message WHERE thread_id = ?1)"},
+        {.sql = "DELETE FROM thread WHERE id = ?1 AND ?2 <> '' "
+                "AND NOT EXISTS (SELECT 1 FROM message WHERE thread_id = ?1)"},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!sql_run_later(m->store, &steps[i], TEXT(move->from), TEXT(move->to)))
+            return false;
+    return true;
+}
+
+/* The threads of the contact; false on failure. */
+static bool read_threads(const struct merge *m, const char *contact_id, struct buffer *rows) {
+    static struct statement s = {
+        .sql = "SELECT id, line_id, user_id, unread FROM thread WHERE contact_id = ?1"};
+    struct move move = {.moved_unread = 0};
+    *rows = buffer_in(m->arena);
+    sql_start(m->store, &s, TEXT(contact_id));
+    while (sql_row(m->store, &s)) {
+        column_id(&s, 0, move.from);
+        column_id(&s, 1, move.line_id);
+        column_id(&s, 2, move.user_id);
+        move.unread = column_integer(&s, 3);
+        buffer_add(rows, &move, sizeof move);
+    }
+    return !sql_failed(m->store);
+}
+
+bool message_exists(const struct merge *m, const char *contact_id,
+                    const struct message_filter *filter, bool *exists) {
+    struct buffer rows;
+    *exists = false;
+    if (!read_threads(m, contact_id, &rows))
+        return false;
+    const struct move *moves = (const struct move *)(const void *)rows.p;
+    for (size_t i = 0; !*exists && i < rows.n / sizeof *moves; i++)
+        if (!has_messages(m, &moves[i], filter, exists))
+            return false;
+    return true;
+}
+
+static bool move_thread(const struct merge *m, const char *from, const char *to, struct move *move,
+                        const struct message_filter *filter) {
+    bool has;
+    if (!has_messages(m, move, filter, &has))
+        return false;
+    return !has || (count_unread(m, move, filter) && find_or_insert_thread(m, to, move) &&
+                    move_messages(m, move, filter) && copy_lead(m, move, from, to) &&
+                    delete_empty(m, move));
+}
+
+bool message_move(const struct merge *m, const char *from, const char *to,
+                  const struct message_filter *filter) {
+    struct buffer rows;
+    if (!thread_tally_write(m->store) || !read_threads(m, from, &rows))
+        return false;
+    struct move *moves = (struct move *)(void *)rows.p;
+    for (size_t i = 0; i < rows.n / sizeof *moves; i++)
+        if (!move_thread(m, from, to, &moves[i], filter))
+            return false;
+    return true;
+}

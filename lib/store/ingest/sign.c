@@ -1,0 +1,432 @@
+#include "store/ingest/sign.h"
+
+enum { MOST_SIGNS = 1000 };
+
+static struct sign *rows_of(struct signs *signs) {
+    return (struct sign *)(void *)signs->rows.p;
+}
+
+static size_t count_of(const struct signs *signs) {
+    return signs->rows.n / sizeof(struct sign);
+}
+
+static struct change_sign *changes_of(struct signs *signs) {
+    return (struct change_sign *)(void *)signs->changes.p;
+}
+
+static size_t change_count_of(const struct signs *signs) {
+    return signs->changes.n / sizeof(struct change_sign);
+}
+
+/* The grouping uses the arrays of the buffers, which may have moved. */
+static void refresh(struct signs *signs) {
+    signs->grouping = (struct grouping){.signs = rows_of(signs),
+                                        .sign_count = count_of(signs),
+                                        .changes = changes_of(signs),
+                                        .change_count = change_count_of(signs)};
+}
+
+/* --- reading --- */
+
+static size_t find_row(struct signs *signs, const char *phone, const char *bsuid, int64_t since) {
+    const struct sign *rows = rows_of(signs);
+    for (size_t i = 0; i < count_of(signs); i++)
+        if (!rows[i].is_blank && !rows[i].is_gone && strcmp(rows[i].phone, phone) == 0 &&
+            strcmp(rows[i].bsuid, bsuid) == 0 && rows[i].since == since)
+            return i;
+    return NO_SIGN;
+}
+
+static void add_row(struct signs *signs, const struct sign *sign) {
+    if (find_row(signs, sign->phone, sign->bsuid, sign->since) == NO_SIGN)
+        buffer_add(&signs->rows, sign, sizeof *sign);
+}
+
+#define SIGN_COLUMNS                                                                               \
+    "s.phone, s.bsuid, s.since, s.parent_bsuid, s.contact_id, s.first_at, s.last_at"
+
+static void read_rows(struct signs *signs, struct statement *s) {
+    struct arena *arena = signs->arena;
+    while (sql_row(signs->store, s)) {
+        const struct sign sign = {.phone = column_text(s, 0, arena),
+                                  .bsuid = column_text(s, 1, arena),
+                                  .since = column_integer(s, 2),
+                                  .parent = column_text(s, 3, arena),
+                                  .contact_id = column_text(s, 4, arena),
+                                  .first_at = column_integer(s, 5),
+                                  .last_at = column_integer(s, 6),
+                                  .is_stored = true};
+        add_row(signs, &sign);
+    }
+}
+
+static bool read_by_name(struct signs *signs, const char *name) {
+    static struct statement s = {
+        .sql = "SELECT " SIGN_COLUMNS " FROM contact_sign s WHERE s.account_id = ?1 AND s.phone = "
+               "?2 UNION ALL SELECT " SIGN_COLUMNS " FROM contact_sign s WHERE s.account_id = ?1 "
+               "AND s.bsuid = ?2 UNION ALL SELECT " SIGN_COLUMNS " FROM contact_sign s "
+               "WHERE s.account_id = ?1 AND s.parent_bsuid = ?2"};
+    sql_start(signs->store, &s, TEXT(signs->account_id), TEXT(name));
+    read_rows(signs, &s);
+    return !sql_failed(signs->store);
+}
+
+static bool read_by_contact(struct signs *signs, const char *contact_id) {
+    static struct statement s = {.sql = "SELECT " SIGN_COLUMNS
+                                        " FROM contact_sign s WHERE s.contact_id = ?1"};
+    sql_start(signs->store, &s, TEXT(contact_id));
+    read_rows(signs, &s);
+    return !sql_failed(signs->store);
+}
+
+static bool is_same_change(const struct change_sign *a, const struct change_sign *b) {
+    return a->at == b->at && strcmp(a->old_phone, b->old_phone) == 0 &&
+           strcmp(a->old_bsuid, b->old_bsuid) == 0 && strcmp(a->new_phone, b->new_phone) == 0 &&
+           strcmp(a->new_bsuid, b->new_bsuid) == 0;
+}
+
+static bool has_change(struct signs *signs, const struct change_sign *change) {
+    const struct change_sign *changes = changes_of(signs);
+    for (size_t i = 0; i < change_count_of(signs); i++)
+        if (is_same_change(&changes[i], change))
+            return true;
+    return false;
+}
+
+#define CHANGES_WITH(column)                                                                       \
+    "SELECT at, old_phone, old_bsuid, new_phone, new_bsuid, coalesce(refused_at, 0) "              \
+    "FROM identity_change "                                                                        \
+    "WHERE account_id = ?1 AND " column " = ?2"
+
+#define UNION " UNION ALL "
+
+static bool read_changes(struct signs *signs, const char *name) {
+    static struct statement s = {.sql = CHANGES_WITH("old_phone") UNION CHANGES_WITH("old_bsuid")
+                                     UNION CHANGES_WITH("new_phone")
+                                         UNION CHANGES_WITH("new_bsuid")};
+    sql_start(signs->store, &s, TEXT(signs->account_id), TEXT(name));
+    while (sql_row(signs->store, &s)) {
+        const struct change_sign change = {.at = column_integer(&s, 0),
+                                           .old_phone = column_text(&s, 1, signs->arena),
+                                           .old_bsuid = column_text(&s, 2, signs->arena),
+                                           .new_phone = column_text(&s, 3, signs->arena),
+                                           .new_bsuid = column_text(&s, 4, signs->arena),
+                                           .refused_at = column_integer(&s, 5)};
+        if (!has_change(signs, &change))
+            buffer_add(&signs->changes, &change, sizeof change);
+    }
+    return !sql_failed(signs->store);
+}
+
+/* --- reading all that is connected --- */
+
+/* A list of texts without doubles; those from `done` on are still to be looked up. */
+struct texts {
+    struct buffer list; /* of const char * */
+    size_t done;
+};
+
+static const char *text_at(const struct texts *texts, size_t i) {
+    return ((const char *const *)(const void *)texts->list.p)[i];
+}
+
+static size_t text_count(const struct texts *texts) {
+    return texts->list.n / sizeof(const char *);
+}
+
+static void add_text(struct texts *texts, const char *text) {
+    for (size_t i = 0; text && i < text_count(texts); i++)
+        if (strcmp(text_at(texts, i), text) == 0)
+            return;
+    if (text && *text)
+        buffer_add(&texts->list, &text, sizeof text);
+}
+
+/* A search in progress: identities and contacts. */
+struct search {
+    struct texts names, contacts;
+    size_t rows_done, changes_done;
+};
+
+static void add_found(struct signs *signs, struct search *search) {
+    for (; search->rows_done < count_of(signs); search->rows_done++) {
+        const struct sign *sign = &rows_of(signs)[search->rows_done];
+        add_text(&search->names, sign->phone);
+        add_text(&search->names, sign->bsuid);
+        add_text(&search->names, sign->parent);
+        add_text(&search->contacts, sign->contact_id);
+    }
+    for (; search->changes_done < change_count_of(signs); search->changes_done++) {
+        const struct change_sign *change = &changes_of(signs)[search->changes_done];
+        add_text(&search->names, change->old_phone);
+        add_text(&search->names, change->old_bsuid);
+        add_text(&search->names, change->new_phone);
+        add_text(&search->names, change->new_bsuid);
+    }
+}
+
+static bool look_up_name(struct signs *signs, struct search *search, const char *name) {
+    char id[ID_SIZE];
+    struct name_lead lead = {.name = name};
+    if (contact_find(signs->store, signs->account_id, name, id))
+        lead.contact_id = arena_printf(signs->arena, "%s", id);
+    add_text(&search->contacts, lead.contact_id);
+    buffer_add(&signs->leads, &lead, sizeof lead);
+    return !sql_failed(signs->store) && read_by_name(signs, name) && read_changes(signs, name);
+}
+
+static bool run_search(struct signs *signs, struct search *search) {
+    while (count_of(signs) < MOST_SIGNS &&
+           (search->names.done < text_count(&search->names) ||
+            search->contacts.done < text_count(&search->contacts))) {
+        const bool is_name = search->names.done < text_count(&search->names);
+        if (is_name ? !look_up_name(signs, search, text_at(&search->names, search->names.done++))
+                    : !read_by_contact(signs, text_at(&search->contacts, search->contacts.done++)))
+            return false;
+        add_found(signs, search);
+    }
+    return true;
+}
+
+static bool read_contacts(struct signs *signs, const struct texts *ids) {
+    for (size_t i = 0; i < text_count(ids); i++) {
+        struct contact contact;
+        if (!contact_read(signs->store, signs->arena, text_at(ids, i), &contact))
+            return false;
+        if (contact.id)
+            buffer_add(&signs->contacts, &contact, sizeof contact);
+    }
+    return true;
+}
+
+/* A contact that has an identity without a sign: a send or a block made it. One with a phone alone
+ * joins the person that is shown with the phone. */
+static void add_blank(struct signs *signs, const struct contact *contact, const char *phone,
+                      const char *bsuid) {
+    const struct sign blank = {.phone = phone,
+                               .bsuid = bsuid,
+                               .parent = NULL,
+                               .contact_id = contact->id,
+                               .is_blank = true};
+    const struct sign *rows = rows_of(signs);
+    for (size_t i = 0; i < count_of(signs); i++)
+        if (!rows[i].is_blank && strcmp(rows[i].contact_id, contact->id) == 0 &&
+            (*bsuid ? strcmp(rows[i].bsuid, bsuid) == 0 : strcmp(rows[i].phone, phone) == 0))
+            return;
+    buffer_add(&signs->rows, &blank, sizeof blank);
+}
+
+static void add_blanks(struct signs *signs) {
+    const struct contact *contacts = (const struct contact *)(const void *)signs->contacts.p;
+    for (size_t i = 0; i < signs->contacts.n / sizeof *contacts; i++) {
+        const struct contact *c = &contacts[i];
+        if (c->bsuid)
+            add_blank(signs, c, "", c->bsuid);
+        else if (c->phone)
+            add_blank(signs, c, c->phone, "");
+        if (c->parent_bsuid)
+            add_blank(signs, c, "", c->parent_bsuid);
+    }
+}
+
+static void mark_kept(struct signs *signs) {
+    const struct contact *contacts = (const struct contact *)(const void *)signs->contacts.p;
+    struct sign *rows = rows_of(signs);
+    for (size_t i = 0; i < signs->contacts.n / sizeof *contacts; i++)
+        for (size_t j = 0; j < count_of(signs); j++)
+            if (is_set_and_equal(rows[j].contact_id, contacts[i].id) &&
+                is_set_and_equal(rows[j].phone, contacts[i].phone))
+                rows[j].is_kept = true;
+}
+
+/* Another transaction may connect more signs before the contacts are locked: then they are read
+ * again. */
+static bool read_connected(struct signs *signs, const struct texts *names, const char *contact_id) {
+    for (size_t locked = 0, is_stable = 0; !is_stable;) {
+        struct search search = {{buffer_in(signs->arena), 0}, {buffer_in(signs->arena), 0}, 0, 0};
+        for (size_t i = 0; i < text_count(names); i++)
+            add_text(&search.names, text_at(names, i));
+        add_text(&search.contacts, contact_id);
+        signs->rows = buffer_in(signs->arena);
+        signs->changes = buffer_in(signs->arena);
+        signs->contacts = buffer_in(signs->arena);
+        signs->leads = buffer_in(signs->arena);
+        if (!run_search(signs, &search))
+            return false;
+        is_stable = sql_is_only_writer(signs->store) || text_count(&search.contacts) == locked;
+        locked = text_count(&search.contacts);
+        if (!is_stable)
+            sql_lock(signs->store, LOCK_CONTACT, signs->account_id,
+                     (const char *const *)(const void *)search.contacts.list.p, locked);
+        else if (!read_contacts(signs, &search.contacts))
+            return false;
+    }
+    add_blanks(signs);
+    mark_kept(signs);
+    refresh(signs);
+    return !sql_failed(signs->store);
+}
+
+bool signs_read(struct signs *signs, const char *const *identities, size_t count) {
+    struct texts names = {buffer_in(signs->arena), 0};
+    for (size_t i = 0; i < count; i++)
+        add_text(&names, identities[i]);
+    return read_connected(signs, &names, NULL);
+}
+
+bool signs_read_of(struct signs *signs, const char *contact_id) {
+    const struct texts none = {buffer_in(signs->arena), 0};
+    return read_connected(signs, &none, contact_id);
+}
+
+/* --- adding --- */
+
+static const char *or_none(const char *text) {
+    return text ? text : "";
+}
+
+void signs_show(struct signs *signs, const struct store_identity *who, int64_t at, bool is_new,
+                size_t *index) {
+    struct sign shown = {.phone = or_none(who->phone),
+                         .bsuid = or_none(who->bsuid ? who->bsuid : who->parent_bsuid),
+                         .parent = who->bsuid ? who->parent_bsuid : NULL,
+                         .first_at = at,
+                         .last_at = at,
+                         .is_changed = true,
+                         .is_new = is_new};
+    if (!*shown.bsuid)
+        shown.since = grouping_boundary(&signs->grouping, shown.phone, position_of(at));
+    *index = find_row(signs, shown.phone, shown.bsuid, shown.since);
+    if (*index == NO_SIGN) {
+        *index = count_of(signs);
+        buffer_add(&signs->rows, &shown, sizeof shown);
+        refresh(signs);
+        return;
+    }
+    struct sign *known = &rows_of(signs)[*index];
+    known->is_changed = known->is_changed || at < known->first_at || at > known->last_at ||
+                        (shown.parent && !is_set_and_equal(known->parent, shown.parent));
+    known->first_at = at < known->first_at ? at : known->first_at;
+    known->last_at = at > known->last_at ? at : known->last_at;
+    known->parent = shown.parent ? shown.parent : known->parent;
+    known->is_new = known->is_new || is_new;
+}
+
+/* Divides the sign of the phone alone at the boundary: what was shown after it becomes another
+ * sign. */
+static void divide(struct signs *signs, const char *phone, int64_t boundary) {
+    if (!*phone)
+        return;
+    const int64_t since = grouping_boundary(&signs->grouping, phone, boundary);
+    const size_t index = find_row(signs, phone, "", since);
+    if (index == NO_SIGN || since == boundary)
+        return;
+    struct sign *before = &rows_of(signs)[index], after = *before;
+    if (position_of(before->last_at) < boundary)
+        return;
+    after.since = boundary;
+    after.is_stored = false;
+    after.is_changed = true;
+    before->is_changed = true;
+    if (position_of(before->first_at) >= boundary) {
+        before->is_gone = true;
+    } else {
+        after.is_divided = before->is_divided = true;
+        after.first_at = (boundary + 1) / 2;
+        before->last_at = (boundary - 1) / 2;
+    }
+    buffer_add(&signs->rows, &after, sizeof after);
+    refresh(signs);
+}
+
+/* Whether both identities before, or after, a change may be of one person. */
+static bool is_overlap(const char *phone, const char *bsuid, const char *other_phone,
+                       const char *other_bsuid) {
+    return (*phone && strcmp(phone, other_phone) == 0) ||
+           (*bsuid && strcmp(bsuid, other_bsuid) == 0);
+}
+
+/* When the operator refused the change, which the platform reports in another form; 0: it was not
+ * refused. */
+static int64_t refused_before(struct signs *signs, const struct change_sign *change) {
+    for (size_t i = 0; i < change_count_of(signs); i++) {
+        const struct change_sign *c = &changes_of(signs)[i];
+        if (c->refused_at && c->at == change->at &&
+            is_overlap(c->old_phone, c->old_bsuid, change->old_phone, change->old_bsuid) &&
+            is_overlap(c->new_phone, c->new_bsuid, change->new_phone, change->new_bsuid))
+            return c->refused_at;
+    }
+    return 0;
+}
+
+void signs_add_change(struct signs *signs, const struct change_sign *change, bool *is_known) {
+    *is_known = has_change(signs, change);
+    if (*is_known)
+        return;
+    if (strcmp(change->old_phone, change->new_phone) != 0) {
+        divide(signs, change->old_phone, position_of(change->at) + 1);
+        divide(signs, change->new_phone, position_of(change->at));
+    }
+    struct change_sign added = *change;
+    added.refused_at = refused_before(signs, change);
+    buffer_add(&signs->changes, &added, sizeof added);
+    refresh(signs);
+}
+
+void signs_refuse_change(struct signs *signs, size_t index, int64_t now) {
+    changes_of(signs)[index].refused_at = now;
+    changes_of(signs)[index].is_changed = true;
+}
+
+/* --- writing --- */
+
+static bool write_sign(struct signs *signs, const struct sign *sign) {
+    static struct statement upsert = {
+        .sql = "INSERT INTO contact_sign (account_id, phone, bsuid, since, parent_bsuid, "
+               "contact_id, first_at, last_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
+               "ON CONFLICT (account_id, phone, bsuid, since) DO UPDATE SET parent_bsuid = "
+               "excluded.parent_bsuid, contact_id = excluded.contact_id, first_at = "
+               "excluded.first_at, last_at = excluded.last_at"};
+    static struct statement remove = {
+        .sql = "DELETE FROM contact_sign WHERE account_id = ?1 AND phone = ?2 AND bsuid = ?3 "
+               "AND since = ?4"};
+    const struct parameter parameters[] = {TEXT(signs->account_id), TEXT(sign->phone),
+                                           TEXT(sign->bsuid),       INTEGER(sign->since),
+                                           TEXT(sign->parent),      TEXT(sign->contact_id),
+                                           INTEGER(sign->first_at), INTEGER(sign->last_at)};
+    return sign->is_gone ? sql_run_later_with(signs->store, &remove, parameters, 4)
+                         : sql_run_later_with(signs->store, &upsert, parameters, 8);
+}
+
+static bool write_change(struct signs *signs, const struct change_sign *change) {
+    static struct statement s = {
+        .sql = "INSERT INTO identity_change (account_id, at, old_phone, old_bsuid, new_phone, "
+               "new_bsuid, refused_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+               "ON CONFLICT (account_id, old_phone, old_bsuid, new_phone, new_bsuid, at) "
+               "DO UPDATE SET refused_at = excluded.refused_at"};
+    return sql_run_later(signs->store, &s, TEXT(signs->account_id), INTEGER(change->at),
+                         TEXT(change->old_phone), TEXT(change->old_bsuid), TEXT(change->new_phone),
+                         TEXT(change->new_bsuid),
+                         change->refused_at ? INTEGER(change->refused_at) : NO_INTEGER);
+}
+
+bool signs_write(struct signs *signs) {
+    for (size_t i = 0; i < count_of(signs); i++) {
+        const struct sign *sign = &rows_of(signs)[i];
+        if (!sign->is_blank && sign->is_changed && (!sign->is_gone || sign->is_stored) &&
+            !write_sign(signs, sign))
+            return false;
+    }
+    for (size_t i = 0; i < change_count_of(signs); i++)
+        if (changes_of(signs)[i].is_changed && !write_change(signs, &changes_of(signs)[i]))
+            return false;
+    return true;
+}
+
+bool sign_extend(struct store *store, const char *account_id, const struct sign *sign, int64_t at) {
+    static struct statement s = {
+        .sql = "UPDATE contact_sign SET last_at = ?5 WHERE account_id = ?1 AND phone = ?2 "
+               "AND bsuid = ?3 AND since = ?4 AND last_at < ?5"};
+    return sql_run_later(store, &s, TEXT(account_id), TEXT(sign->phone), TEXT(sign->bsuid),
+                         INTEGER(sign->since), INTEGER(at));
+}

@@ -1,0 +1,32 @@
+#include "store/ingest/stored_message.h"
+
+bool stored_message_find(struct ingest *in, const char *wamid, struct stored_message *known) {
+    static struct statement s = {
+        .sql = "SELECT m.id, t.contact_id, t.id, m.source = 'history' FROM message m "
+               "JOIN thread t ON t.id = m.thread_id WHERE m.line_id = ?1 AND m.wamid = ?2"};
+    *known = (struct stored_message){0};
+    sql_start(in->store, &s, TEXT(in->owner.line_id), TEXT(wamid));
+    if (!sql_row(in->store, &s))
+        return !sql_failed(in->store);
+    column_id(&s, 0, known->id);
+    column_id(&s, 1, known->contact_id);
+    column_id(&s, 2, known->thread_id);
+    known->is_history = column_integer(&s, 3) != 0;
+    sql_stop(&s);
+    return true;
+}
+
+bool stored_message_find_locked(struct ingest *in, const char *wamid, struct stored_message *known,
+                                struct contact *contact) {
+    *contact = (struct contact){0};
+    do {
+        if (!stored_message_find(in, wamid, known))
+            return false;
+        if (!known->id[0])
+            return true;
+        contact_lock(in->store, in->owner.account_id, known->contact_id);
+        if (!contact_read(in->store, in->arena, known->contact_id, contact))
+            return false;
+    } while (!contact->id); /* it was merged before it was locked */
+    return true;
+}

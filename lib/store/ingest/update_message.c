@@ -1,0 +1,130 @@
+/* Messages of a payload. */
+#include <string.h>
+
+#include "store/inbox/change.h"
+#include "store/ingest/flow_reply.h"
+#include "store/ingest/identity.h"
+#include "store/ingest/message_row.h"
+#include "store/ingest/stored_message.h"
+#include "store/ingest/update_event.h"
+
+static const char *const message_sources[] = {
+    [UPDATE_MESSAGE] = "webhook",
+    [UPDATE_ECHO] = "echo",
+    [UPDATE_HISTORY] = "history",
+};
+
+/* The status that a message of a webhook payload is inserted with. */
+static const char *first_status(const struct store_update *update) {
+    if (!update->message.is_outgoing)
+        return "received";
+    return update->kind == UPDATE_HISTORY && update->message.status ? update->message.status
+                                                                    : "sent";
+}
+
+/* Whether the message counts as unread: the contact wrote it now, as opposed to the history of the
+ * business app, and it is a message of its own. store_mark_read counts the same ones. */
+static bool is_unread(const struct store_update *update) {
+    static const char *const silent[] = {"edit", "revoke", "reaction"};
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+        if (strcmp(update->message.type, silent[i]) == 0)
+            return false;
+    return update->kind == UPDATE_MESSAGE;
+}
+
+/* Gives the stored message and its thread the next number of a change. */
+static bool change_message(struct ingest *in, const struct stored_message *known) {
+    int64_t change;
+    return change_next(in->store, in->owner.user_id, &change) &&
+           message_tally_change(in->store, known->id, change) &&
+           change_thread(in->store, known->thread_id, change);
+}
+
+/* Completes a stored message: one that is known only from a status, an old media message whose
+ * placeholder arrived first, or one that a history update contained before its own update arrived.
+ * The last one counts as new. */
+static bool complete_message(struct ingest *in, struct store_update *update,
+                             const struct stored_message *known) {
+    static struct statement s = {
+        .sql = "UPDATE message SET source = ?2, type = ?3, body = ?4, context_wamid = ?5, "
+               "timestamp = ?6 WHERE id = ?1 AND ((source = 'status' AND ?2 <> 'status') "
+               "OR (type = 'media_placeholder' AND ?3 <> 'media_placeholder') "
+               "OR (source = 'history' AND ?2 = 'webhook'))"};
+    const struct update_message *message = &update->message;
+    if (!sql_run(in->store, &s, TEXT(known->id), TEXT(message_sources[update->kind]),
+                 TEXT(message->type), BLOB(update->body), TEXT(message->context_wamid),
+                 INTEGER(message->timestamp)))
+        return false;
+    update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
+    return update->outcome == OUTCOME_DUPLICATE || change_message(in, known);
+}
+
+static bool raise_unread(struct ingest *in, const char *thread_id) {
+    static struct statement s = {.sql = "UPDATE thread SET unread = unread + 1 WHERE id = ?1"};
+    return sql_run_later(in->store, &s, TEXT(thread_id));
+}
+
+/* Handles an update for a message that is stored already: usually a duplicate. */
+static bool handle_known(struct ingest *in, struct store_update *update,
+                         struct stored_message *known) {
+    const struct occasion occasion = ingest_occasion(in, update->message.timestamp, NULL);
+    struct contact contact;
+    bool is_late = update->kind == UPDATE_MESSAGE && known->is_history;
+    if (!complete_message(in, update, known))
+        return false;
+    if (update->outcome == OUTCOME_DUPLICATE)
+        return true;
+    if (!flow_reply_add(in, &update->message, known->id))
+        return false;
+    if (!is_late)
+        return true;
+    return ingest_count(in, USAGE_IN) &&
+           identity_resolve(&occasion, &update->message.who, &contact) &&
+           stored_message_find(in, update->message.wamid, known) &&
+           contact_read(in->store, in->arena, known->contact_id, &contact) &&
+           (!is_unread(update) || raise_unread(in, known->thread_id)) &&
+           update_event_add_message(in, update, &contact, known->thread_id);
+}
+
+/* Counts a new message. One from the phone app is sent when it arrives here; old ones do not count.
+ */
+static bool count_message(struct ingest *in, const struct store_update *update) {
+    if (update->kind == UPDATE_HISTORY)
+        return true;
+    if (!update->message.is_outgoing)
+        return ingest_count(in, USAGE_IN);
+    return ingest_count(in, USAGE_OUT) && ingest_count(in, USAGE_SENT);
+}
+
+bool ingest_message(struct ingest *in, struct store_update *update) {
+    const struct update_message *message = &update->message;
+    struct stored_message known;
+    struct contact contact;
+    bool unused;
+    if (!stored_message_find_locked(in, message->wamid, &known, &contact))
+        return false;
+    if (known.id[0])
+        return handle_known(in, update, &known);
+    const struct occasion occasion = ingest_occasion(in, message->timestamp, ingest_id(in, "con_"));
+    if (!identity_resolve(&occasion, &message->who, &contact))
+        return false;
+    if (!contact.id)
+        return ingest_insert_raw(in, update, OUTCOME_NO_CONTACT);
+    struct message_row row = {.id = ingest_id(in, "msg_"),
+                              .thread_id = known.thread_id,
+                              .source = message_sources[update->kind],
+                              .status = first_status(update),
+                              .message = message,
+                              .body = update->body,
+                              .has_events = update->kind == UPDATE_MESSAGE &&
+                                            update_event_is_wanted(in, update)};
+    if (!message_row_add_thread(in, contact.id, is_unread(update), &row, known.thread_id) ||
+        !message_row_insert(in, &row) || !flow_reply_add(in, message, row.id) ||
+        !count_message(in, update))
+        return false;
+    update->outcome = OUTCOME_STORED;
+    if (update->kind == UPDATE_MESSAGE)
+        return update_event_add_message(in, update, &contact, known.thread_id);
+    /* a contact that wrote before is not a new contact later */
+    return message->is_outgoing || update_event_insert_lead(in, contact.id, "new_contact", &unused);
+}

@@ -1,0 +1,225 @@
+/* Statuses of a payload. */
+#include <string.h>
+
+#include "store/inbox/change.h"
+#include "store/ingest/identity.h"
+#include "store/ingest/message_row.h"
+#include "store/ingest/stored_message.h"
+#include "store/ingest/update_event.h"
+
+/* A message's status never goes back. Only a status that proves delivery replaces `failed`. */
+enum { RANK_SENT = 1, RANK_FAILED, RANK_DELIVERED, RANK_READ };
+static const char *const status_ranks[] = {"accepted",  "sent", "failed",
+                                           "delivered", "read", "played"};
+
+static int status_rank(const char *status) {
+    for (int i = 0; i < (int)(sizeof status_ranks / sizeof *status_ranks); i++)
+        if (strcmp(status, status_ranks[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* Counts the states that a message reaches when its rank rises; each once, because it never falls.
+ * The platform names the category with the status that proves delivery. */
+static bool count_rise(struct ingest *in, const struct update_status *status, int from, int to) {
+    if (to == RANK_FAILED)
+        return ingest_count(in, USAGE_FAILED);
+    return (from >= RANK_SENT || to < RANK_SENT || ingest_count(in, USAGE_SENT)) &&
+           (from >= RANK_DELIVERED || to < RANK_DELIVERED ||
+            (ingest_count(in, USAGE_DELIVERED) &&
+             ingest_count(in, usage_find(status->category)))) &&
+           (from >= RANK_READ || to < RANK_READ || ingest_count(in, USAGE_READ));
+}
+
+/* Raises the message's status to a status that was inserted, and gives message and thread the next
+ * number of a change. */
+static bool raise_status(struct ingest *in, const struct update_status *status,
+                         const struct stored_message *known) {
+    static struct statement read = {.sql = "SELECT status FROM message WHERE id = ?1 "
+                                           "AND direction = 'out'"};
+    static struct statement write = {.sql = "UPDATE message SET status = ?2, status_at = ?3, "
+                                            "error = ?4, changed = ?5 WHERE id = ?1"};
+    const char *shown = NULL;
+    int64_t change;
+    if (!change_next(in->store, in->owner.user_id, &change) ||
+        !change_thread(in->store, known->thread_id, change))
+        return false;
+    sql_start(in->store, &read, TEXT(known->id));
+    if (sql_row(in->store, &read)) {
+        shown = column_text(&read, 0, in->arena);
+        sql_stop(&read);
+    }
+    const int to = status_rank(status->status), from = shown ? status_rank(shown) : to;
+    if (to <= from)
+        return message_tally_change(in->store, known->id, change);
+    if (!count_rise(in, status, from, to))
+        return false;
+    struct slice none = {NULL, 0};
+    bool is_failure = strcmp(status->status, "failed") == 0;
+    return sql_run_later(in->store, &write, TEXT(known->id), TEXT(status->status),
+                         INTEGER(status->timestamp), BLOB(is_failure ? status->errors : none),
+                         INTEGER(change));
+}
+
+static bool insert_status(struct ingest *in, struct store_update *update, const char *message_id) {
+    static struct statement s = {
+        .sql =
+            "INSERT INTO message_status (user_id, message_id, status, recipient, timestamp, body, "
+            "received_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+            "ON CONFLICT (message_id, status, recipient) DO NOTHING"};
+    const struct update_status *status = &update->status;
+    if (!sql_run(in->store, &s, TEXT(in->owner.user_id), TEXT(message_id), TEXT(status->status),
+                 TEXT(status->recipient), INTEGER(status->timestamp), BLOB(update->body),
+                 INTEGER(in->now)))
+        return false;
+    update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
+    return true;
+}
+
+/* Inserts a message that is known only from its status: its type and body are unknown.
+ * raise_status sets its status. */
+static bool insert_missing_message(struct ingest *in, const struct update_status *status,
+                                   const struct contact *contact, struct stored_message *made) {
+    const struct update_message message = {.who = status->who,
+                                           .wamid = status->wamid,
+                                           .type = "unknown",
+                                           .timestamp = status->timestamp,
+                                           .is_outgoing = true};
+    struct message_row row = {.id = made->id,
+                              .thread_id = made->thread_id,
+                              .source = "status",
+                              .status = "accepted",
+                              .message = &message,
+                              .body = SLICE("")};
+    id_make(made->id, "msg_", in->now);
+    return message_row_add_thread(in, contact->id, false, &row, made->thread_id) &&
+           message_row_insert(in, &row) && ingest_count(in, USAGE_OUT);
+}
+
+static bool add_status_event(struct ingest *in, const struct store_update *update,
+                             const struct contact *contact, const char *thread_id) {
+    struct store_event event = {.type = "message.status", .status = update->body};
+    return in->owner.is_archived || update_event_add(in, &event, contact, thread_id);
+}
+
+/* Adds the phone and the BSUID of the message where the status does not have them, unless the
+ * identity that it has contradicts the message's. */
+static void add_known_identities(struct store_identity *who, const struct contact *known) {
+    const struct store_identity given = *who;
+    if (!given.phone &&
+        (!given.bsuid || !known->bsuid || is_set_and_equal(given.bsuid, known->bsuid)))
+        who->phone = known->phone;
+    if (!given.bsuid &&
+        (!given.phone || !known->phone || is_set_and_equal(given.phone, known->phone)))
+        who->bsuid = known->bsuid;
+}
+
+/* What the status shows of the send: its time and its recipient. */
+struct sent {
+    int64_t at;
+    struct contact recipient; /* phone and bsuid alone: as the message has them */
+};
+
+/* Reads it of the stored message: when the platform first reported of it, the status in progress
+ * included, because the recipient may have another number when a later status arrives. A send of
+ * the API has the gateway's time, which decides nothing. */
+static bool read_sent(struct ingest *in, const char *message_id, struct sent *sent) {
+    static struct statement s = {
+        .sql = "SELECT phone, bsuid, CASE WHEN source <> 'api' THEN timestamp END, "
+               "(SELECT min(s.timestamp) FROM message_status s WHERE s.message_id = message.id) "
+               "FROM message WHERE id = ?1"};
+    sql_start(in->store, &s, TEXT(message_id));
+    if (!sql_row(in->store, &s))
+        return !sql_failed(in->store);
+    sent->recipient.phone = column_text(&s, 0, in->arena);
+    sent->recipient.bsuid = column_text(&s, 1, in->arena);
+    for (int column = 2; column < 4; column++) {
+        const int64_t at = column_time(&s, column);
+        sent->at = at < sent->at ? at : sent->at;
+    }
+    sql_stop(&s);
+    return true;
+}
+
+/* Finds the contact that the status is about; its id is NULL when there is none. `own` is that of
+ * the message; its id is NULL when the message is not stored. */
+static bool resolve_recipient(struct ingest *in, const struct update_status *status,
+                              const struct sent *sent, const struct contact *own,
+                              struct contact *contact) {
+    struct store_identity who = status->who;
+    const char *made_id = own->id && !status->is_participant ? NULL : ingest_id(in, "con_");
+    if (own->id && !status->is_participant)
+        add_known_identities(&who, &sent->recipient);
+    const struct occasion occasion = ingest_occasion(in, sent->at, made_id);
+    if (!identity_resolve(&occasion, &who, contact))
+        return false;
+    if (!contact->id)
+        *contact = *own;
+    return true;
+}
+
+/* The status proves that the platform accepted the send: stores its wamid with the idempotency key,
+ * if the key holds no successful answer. */
+static bool update_idempotency_key(struct ingest *in, const struct update_status *status) {
+    static struct statement s = {
+        .sql = "UPDATE idempotency SET wamid = ?3, wa_id = ?4 WHERE request_id = ?1 "
+               "AND user_id = ?2 AND wamid IS NULL AND coalesce(status, 0) <> 200"};
+    return !status->tracking ||
+           sql_run_later(in->store, &s, TEXT(status->tracking), TEXT(in->owner.user_id),
+                         TEXT(status->wamid),
+                         TEXT(status->is_participant ? NULL : status->who.phone));
+}
+
+/* Whether this very status is stored: then the update is a repetition. Another body may have
+ * identities that the stored one lacks. */
+static bool find_same_status(struct ingest *in, const struct store_update *update,
+                             const char *message_id, bool *is_same) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM message_status WHERE message_id = ?1 AND status = ?2 "
+               "AND recipient = ?3 AND body = ?4"};
+    sql_start(in->store, &s, TEXT(message_id), TEXT(update->status.status),
+              TEXT(update->status.recipient), BLOB(update->body));
+    if ((*is_same = sql_row(in->store, &s)))
+        sql_stop(&s);
+    return !sql_failed(in->store);
+}
+
+/* Inserts the status of a stored message; *is_repeated: it is stored already, byte for byte. */
+static bool insert_known_status(struct ingest *in, struct store_update *update,
+                                const char *message_id, bool *is_repeated) {
+    *is_repeated = false;
+    return insert_status(in, update, message_id) &&
+           (update->outcome != OUTCOME_DUPLICATE ||
+            find_same_status(in, update, message_id, is_repeated));
+}
+
+bool ingest_status(struct ingest *in, struct store_update *update) {
+    const struct update_status *status = &update->status;
+    struct stored_message known;
+    struct contact own, contact;
+    bool is_repeated;
+    struct sent sent = {.at = status->timestamp};
+    if (!update_idempotency_key(in, status) ||
+        !stored_message_find_locked(in, status->wamid, &known, &own))
+        return false;
+    const bool is_known = known.id[0];
+    if (is_known && !insert_known_status(in, update, known.id, &is_repeated))
+        return false;
+    if (is_known && is_repeated)
+        return true;
+    if (is_known && !read_sent(in, known.id, &sent))
+        return false;
+    if (!resolve_recipient(in, status, &sent, &own, &contact))
+        return false;
+    if (!contact.id)
+        return ingest_insert_raw(in, update, OUTCOME_NO_CONTACT);
+    /* read again: merging contacts may have changed the message's thread */
+    if (is_known ? !stored_message_find(in, status->wamid, &known)
+                 : !insert_missing_message(in, status, &contact, &known) ||
+                       !insert_status(in, update, known.id))
+        return false;
+    if (update->outcome == OUTCOME_DUPLICATE)
+        return true;
+    return raise_status(in, status, &known) &&
+           add_status_event(in, update, &contact, known.thread_id);
+}
