@@ -257,7 +257,7 @@ entries() {
         # the statements of the sources, by the preprocessor
         entries 'lines of its source' | sed -n 's/^[0-9]* \(.*\.c\)$/\1/p' | while read -r file; do
             gcc -E -P -std=c11 -D_GNU_SOURCE -I"$root/lib" "$root/$file" 2>/dev/null |
-                awk -f "$root/tests/helpers/statements.awk" | sed -n 's/^statement\t//p'
+                awk -f "$root/tests/lint/statements.awk" | sed -n 's/^statement\t//p'
         done | LC_ALL=C sort -u >"$BATS_TEST_TMPDIR/written"
         # every one is listed; others are not statements that are prepared for reuse: the pragmas,
         # the transactions and the migration

@@ -15,12 +15,17 @@ teardown_file() {
 # A small project with the rules of this one, whose packages need no check.
 setup() {
     tree=$BATS_TEST_TMPDIR/tree
-    mkdir -p "$tree"/{lib/base,lib/store,tests,tools}
+    mkdir -p "$tree"/{lib/base,lib/store,tests/unit,tools}
     cp "$root/.clang-format" "$tree"
     sed '/^CGI_PLAIN/,/^CGI_MEDIA/c CGI_PLAIN := $(basename $(notdir $(wildcard cgi-bin/*.c)))' \
         "$root/Makefile" >"$tree/Makefile"
     cp -r "$root/tests/lint" "$root/tests/rules.mk" "$root/tests/coverage.h" "$tree/tests/"
     put tests/lint/exempt '# of this tree'
+    put tests/lint/only '# of this tree'
+    put tests/unlock.list '# of this tree'
+    put tests/unit/twins.c 'struct twins {' '    const char *name;' '};' '' \
+        'static const struct twins cases[] = {' '    {""},' '};' '' 'int main(void) {' \
+        '    return cases[0].name == 0;' '}'
     put tools/setup '#!/bin/bash'
     put tests/run '#!/bin/bash' 'echo the suite'
     chmod +x "$tree"/{tools/setup,tests/run}
@@ -102,12 +107,167 @@ schema.sql:4: a line of 102 columns; wrap it at 100
 tests/table.bash:4: a line of 101 columns; wrap it at 100'
 }
 
-@test "an include that climbs is found" {
+@test "an include that climbs is found, and one that the sandbox does not share" {
+    mkdir -p "$tree"/tools/sandbox/{state,judge} "$tree/lib/web"
     put lib/store/up.h '/* Above base. */'
+    put lib/web/reply.h '/* Of the gateway. */'
     put lib/base/climb.c '#include "base/clean.h"' '#include "store/up.h"'
+    put lib/base/arena.h '/* Shared. */'
+    put tools/sandbox/judge/b.h '/* Above state. */'
+    put tools/sandbox/state/a.h '#include "base/arena.h"' '#include "base/clean.h"' \
+        '#include "judge/b.h"' '#include "web/reply.h"'
     lint
-    assert_finding "lib/base/climb.c:2: includes lib/store/up.h, which is not below it; \
-move the code (tests/lint/rooms.bash lists the order)"
+    local order='which is not below it; move the code (tests/lint/rooms.bash lists the order)'
+    assert_equal "$(findings)" "lib/base/climb.c:2: includes lib/store/up.h, $order
+tools/sandbox/state/a.h:2: includes lib/base/clean.h, which the sandbox does not share; write \
+what it needs (tests/lint/rooms.bash lists the others)
+tools/sandbox/state/a.h:3: includes tools/sandbox/judge/b.h, $order
+tools/sandbox/state/a.h:4: includes lib/web/reply.h, $order"
+}
+
+@test "a circle of includes is found, and one of calls in the sandbox" {
+    put lib/base/first.h '#include "base/second.h"'
+    put lib/base/second.h '/* A header. */'
+    put lib/base/second.c '#include "base/first.h"'
+    mkdir -p "$tree"/tools/sandbox/{state,wire}
+    put tools/sandbox/state/a.c 'int a(void);' 'int b(void);' '' 'int a(void) {' \
+        '    return b();' '}'
+    put tools/sandbox/wire/b.c 'int a(void);' 'extern int c;' 'int b(void);' '' 'int b(void) {' \
+        '    return c ? 0 : a();' '}'
+    put tools/sandbox/wire/c.c 'extern int c;' 'int c = 1;'
+    lint
+    assert_equal "$(findings)" "lib/base/first.c:1: include each other in a circle: \
+lib/base/first lib/base/second; move the code
+tools/sandbox/state/a.c:1: call each other in a circle: \
+tools/sandbox/state/a tools/sandbox/wire/b; move the code"
+}
+
+@test "two files of one name are found, and a file in no directory of lib" {
+    put lib/store/clean.h '/* Clean. */'
+    put lib/alone.h '/* Alone. */'
+    lint
+    assert_equal "$(findings)" 'lib/alone.h:1: is in no directory of lib; move it
+lib/store/clean.h:1: has the name of lib/base/clean.h; rename one'
+}
+
+@test "what only some files may do is found in others, and a rule that no line needs" {
+    put lib/base/text.h 'const char *a = "x->base";' 'const char *b = "(x->base)";'
+    put lib/store/other.h 'const char *c = "x->base";'
+    put tests/lint/only '# of this tree' \
+        $'^lib/base/\t->base\t-\t\\(x->base\tpasses it on; name it' \
+        $'.\t->(base|store)\tlib/base/text.h lib/base/clean.\t-\tnames it; do not' \
+        $'^lib/store/\t->store\t-\tno line\tis not found'
+    lint
+    assert_equal "$(findings)" 'lib/base/text.h:1: passes it on; name it
+lib/store/other.h:1: names it; do not
+tests/lint/only:3: lib/base/clean. needs no entry; remove it
+tests/lint/only:4: no line matches UNLESS; correct it'
+}
+
+put_store() { # FILE LINE...: of the store
+    put lib/store/sql.h 'struct store;' 'int sql_begin(struct store *store);' \
+        'int sql_transact(struct store *store);' 'int sql_commit(struct store *store);' \
+        'void sql_lock(struct store *store, int lock);' 'void do_it(struct store *store);' \
+        'int store_new(struct store *store);' 'int store_read(struct store *store);' \
+        'enum { LOCK_USER };'
+    put "$1" '#include "store/sql.h"' '' "${@:2}"
+}
+
+@test "a transaction that cannot run again is found, and a body that leaves its loop" {
+    put_store lib/store/wrong.c 'void do_it(struct store *store) {' '    if (sql_begin(store))' \
+        '        do_it(store);' '    if (sql_transact(store))' '        do_it(store);' \
+        '    while (sql_transact(store)) {' '        for (;;)' '            break;' \
+        '        if (sql_commit(store))' '            return;' '        break;' '    }' '}'
+    lint
+    local again='a transaction that cannot run again; write `while (sql_transact(store))`'
+    local leaves='leaves a transaction that is open; let its body end'
+    assert_equal "$(findings)" "lib/store/wrong.c:4: $again
+lib/store/wrong.c:6: $again
+lib/store/wrong.c:11: $again
+lib/store/wrong.c:12: $leaves
+lib/store/wrong.c:13: $leaves"
+}
+
+@test "a use case without a twin is found, and a twin without a use case" {
+    put_store lib/store/new.c 'static int transact_it(struct store *store) {' \
+        '    while (sql_transact(store))' '        do_it(store);' '    return 0;' '}' '' \
+        'int store_new(struct store *store) {' '    return transact_it(store);' '}' '' \
+        'int store_read(struct store *store) {' \
+        '    do_it(store);' '    return 0;' '}'
+    sed -i 's/{""}/{"store_old: a new one"}/' "$tree/tests/unit/twins.c"
+    lint
+    assert_equal "$(findings)" "lib/store/new.c:9: store_new writes, and tests/unit/twins.c has \
+no case of it; add one
+tests/unit/twins.c:6: store_old begins no transaction; remove it"
+    sed -i 's/store_old/store_new/' "$tree/tests/unit/twins.c"
+    lint
+    assert_equal "$status" 0
+}
+
+@test "a lock that the list lacks is found, and one that is not taken" {
+    put_store lib/store/new.c 'void do_it(struct store *store) {' \
+        '    sql_lock(store, LOCK_USER);' '}'
+    put tests/unlock.list '# of this tree' 'old.c do_it USER   | (none)'
+    lint
+    assert_equal "$(findings)" "lib/store/new.c:4: new.c do_it USER is a lock that \
+tests/unlock.list lacks; add the case that fails without it
+tests/unlock.list:2: old.c do_it USER is not taken; remove it"
+    put tests/unlock.list 'new.c do_it USER   | (none)'
+    lint
+    assert_equal "$status" 0
+}
+
+@test "each construct that SQLite has alone is found" {
+    local text names=0 found
+    put lib/store/sql.h 'struct statement {' '    const char *sql;' '};' '' \
+        'extern const struct statement all[];'
+    put lib/store/shared.c '#include "store/sql.h"' '' 'const struct statement all[] = {'
+    while IFS= read -r text; do
+        printf '    {.sql = "%s"},\n' "${text//\"/\\\"}" >>"$tree/lib/store/shared.c"
+        names=$((names + 1))
+    done <<'END'
+SELECT rowid FROM line
+SELECT id FROM line WHERE name GLOB 'a*'
+SELECT json_extract(body, '$.a') FROM message
+INSERT OR IGNORE INTO line (id) VALUES (?1)
+REPLACE INTO line (id) VALUES (?1)
+SELECT IFNULL(name, '') FROM line
+SELECT typeof(name) FROM line
+SELECT datetime('now')
+SELECT changes()
+SELECT max(a, b) FROM line
+SELECT coalesce(sum(size), 0) FROM webhook_refusal
+SELECT sum(size), 1 FROM webhook_refusal
+PRAGMA user_version
+SELECT name FROM sqlite_schema
+SELECT id FROM line ORDER BY name COLLATE NOCASE
+SELECT id FROM line INDEXED BY line_account
+BEGIN IMMEDIATE
+SELECT id FROM line LIMIT -1 OFFSET 3
+SELECT id FROM line LIMIT 1, 2
+SELECT id FROM line WHERE id == ?1
+UPDATE message SET body = x''
+SELECT CAST(?1 AS INTEGER)
+SELECT id FROM user
+UPDATE user SET email = ?1
+SELECT id FROM line WHERE name = "name"
+SELECT id FROM `line`
+SELECT coalesce(url <> '' AND code IS NOT NULL, 0) FROM webhook
+SELECT id FROM line WHERE (?1 IS NULL OR id = ?1)
+INSERT INTO foreign_waba (count) VALUES (1) ON CONFLICT (line_id) DO UPDATE SET count = count + 1
+END
+    printf '};\n' >>"$tree/lib/store/shared.c"
+    make -s -C "$tree" format
+    lint
+    found=$(findings '^lib/store/shared.c:[0-9]*: SQL that PostgreSQL lacks or reads differently, ')
+    assert_equal "$(wc -l <<<"$found")" "$names"
+    while IFS= read -r text; do # each row of the table
+        grep -qF "differently, $text: " <<<"$found" || fail "not found: $text"
+    done < <(sed -n "/<<'END'/,/^END/{ s/.*\t//p }" "$root/tests/lint/sql")
+    put lib/store/shared.c '#include "store/sql.h"' '' 'const struct statement all[] = {' \
+        '    {"SELECT \"user\".id, CAST(coalesce(sum(a), 0) AS bigint), max(a) FROM line"},' '};'
+    lint
+    assert_equal "$(findings)" ''
 }
 
 @test "each banned function is found, with the reason and the replacement" {

@@ -34,7 +34,7 @@ texts_of() {
     for file; do
         [[ ${file##*/} != postgresql*.c ]] || continue # what the driver of a server runs by itself
         "${CC:-gcc}" -E -P -std=c11 -D_GNU_SOURCE -I"$root/lib" "$file" >"$BATS_TEST_TMPDIR/preprocessed" || return 1
-        awk -f "$root/tests/helpers/statements.awk" "$BATS_TEST_TMPDIR/preprocessed" >"$BATS_TEST_TMPDIR/texts" ||
+        awk -f "$root/tests/lint/statements.awk" "$BATS_TEST_TMPDIR/preprocessed" >"$BATS_TEST_TMPDIR/texts" ||
             return 1
         sed "s/^/$(basename "$file")\t/" "$BATS_TEST_TMPDIR/texts"
     done
@@ -162,118 +162,6 @@ idle_indexes() {
         CREATE INDEX searched ON thread (contact_id); CREATE UNIQUE INDEX constraint_1 ON line (account_id, name)"
     assert_equal "$(idle_indexes "$BATS_TEST_TMPDIR/more.db")" 'idle_1
 idle_2'
-}
-
-# Constructs that PostgreSQL does not have, or reads differently: EXTENDED REGULAR EXPRESSION, a
-# tab, NAME. A text is compared in lower case, with every string literal replaced by '' and a space
-# around parentheses and commas.
-sqlite_only() {
-    cat <<'END'
- (rowid|_rowid_|oid) 	the number of a row
- (glob|match|regexp) 	an operator
- json[a-z_]* \(	a function of JSON
- (insert|update) or 	a conflict clause
- replace into 	a conflict clause
- (ifnull|iif|instr|hex|unhex|quote|zeroblob|randomblob) \(	a function
- (typeof|total|group_concat|char|printf) \(	a function
- (datetime|julianday|strftime|unixepoch|date|time) \(	a function of time
- (last_insert_rowid|changes|total_changes) \(	a function of the connection
- (max|min) \( [^()]*,	max or min of several values: greatest, least
- sum \(	a sum, which is numeric there: CAST (... AS BIGINT)
- (pragma|vacuum|attach|detach|reindex|autoincrement|strict) 	a command or a table option
- sqlite_[a-z]+ 	a table of the engine
- (nocase|rtrim) 	a collation
- indexed by 	a hint
- begin (immediate|exclusive|deferred) 	a kind of transaction
- limit -	no limit
- limit [^ ]+ , 	LIMIT with two numbers
- == 	an operator
- x''	a BLOB literal
- as (integer|int|blob|real|numeric) \)	a cast to a type that is narrower there or that it lacks
- (from|join|into|update|table) user 	the reserved word user without quotes
-"	a name in quotes that is not "user"
-[`[]	a name in quotes of another engine
- coalesce \( [^()]*( =|<|>| is | not | and | or )[^()]*,	coalesce of a boolean: CASE WHEN
- \?[0-9]+ is (not )?null or 	a parameter without a type: write the comparison first
- do update set ([a-z_]+) = \1 	the column's name alone, which is ambiguous there
-END
-}
-
-# The statements in texts_of's lines that use such a construct, one per line: FILE, NAME, text. A
-# sum that is cast and the quoted name "user" are read alike by both.
-sqlite_only_uses() { # reads texts
-    local expression name
-    awk -F '\t' '$2 == "statement"' >"$BATS_TEST_TMPDIR/statements"
-    cut -f 3 "$BATS_TEST_TMPDIR/statements" | sed -E "s/'[^']*'/''/g; s/([(),])/ \1 /g; s/ +/ /g
-        s/.*/ \L& /; s/cast \( coalesce \( sum \( [a-z]+ \) , 0 \) as bigint \)/total/g
-        s/\"user\"/users/g" >"$BATS_TEST_TMPDIR/plain"
-    while IFS=$'\t' read -r expression name; do
-        grep -nE -- "$expression" "$BATS_TEST_TMPDIR/plain" >"$BATS_TEST_TMPDIR/lines" || continue
-        name=$name awk -F '\t' 'NR == FNR { split($0, part, ":"); uses[part[1]]; next }
-            FNR in uses { print $1 "\t" ENVIRON["name"] "\t" $3 }' \
-            "$BATS_TEST_TMPDIR/lines" "$BATS_TEST_TMPDIR/statements"
-    done < <(sqlite_only)
-}
-
-@test "the use cases use only the SQL that SQLite and PostgreSQL share" {
-    local file files=()
-    for file in "$root"/lib/{engine,store,store/*}/*.c; do
-        case ${file##*/} in
-        sqlite*.c | upkeep*.c | queue.c) ;; # of SQLite alone
-        mov*.c) ;;                                      # moves between both
-        *) files+=("$file") ;;
-        esac
-    done
-    texts_of "${files[@]}" >"$BATS_TEST_TMPDIR/all"
-    (($(grep -c $'\tstatement\t' "$BATS_TEST_TMPDIR/all") >= 110))
-    sqlite_only_uses <"$BATS_TEST_TMPDIR/all" >"$BATS_TEST_TMPDIR/uses"
-    [[ ! -s $BATS_TEST_TMPDIR/uses ]] || fail "$(cat "$BATS_TEST_TMPDIR/uses")"
-}
-
-@test "every construct that SQLite has alone is found" {
-    local text
-    while IFS= read -r text; do
-        printf 'x.c\tstatement\t%s\n' "$text" >"$BATS_TEST_TMPDIR/one"
-        sqlite_only_uses <"$BATS_TEST_TMPDIR/one" >"$BATS_TEST_TMPDIR/uses"
-        (($(wc -l <"$BATS_TEST_TMPDIR/uses") == 1)) || fail "$text: $(cat "$BATS_TEST_TMPDIR/uses")"
-        cut -f 2 "$BATS_TEST_TMPDIR/uses" >>"$BATS_TEST_TMPDIR/found"
-    done <<'END'
-SELECT rowid FROM line
-SELECT id FROM line WHERE name GLOB 'a*'
-SELECT json_extract(body, '$.a') FROM message
-INSERT OR IGNORE INTO line (id) VALUES (?1)
-REPLACE INTO line (id) VALUES (?1)
-SELECT IFNULL(name, '') FROM line
-SELECT datetime('now')
-SELECT changes()
-SELECT max(a, b) FROM line
-SELECT coalesce(sum(size), 0) FROM webhook_refusal
-SELECT sum(size), 1 FROM webhook_refusal
-PRAGMA user_version
-SELECT name FROM sqlite_schema
-SELECT id FROM line ORDER BY name COLLATE NOCASE
-SELECT id FROM line INDEXED BY line_account
-BEGIN IMMEDIATE
-SELECT id FROM line LIMIT -1 OFFSET 3
-SELECT id FROM line LIMIT 1, 2
-SELECT id FROM line WHERE id == ?1
-UPDATE message SET body = x''
-SELECT CAST(?1 AS INTEGER)
-SELECT id FROM user
-UPDATE user SET email = ?1
-SELECT id FROM line WHERE name = "name"
-SELECT id FROM `line`
-SELECT coalesce(url <> '' AND code IS NOT NULL, 0) FROM webhook
-SELECT id FROM line WHERE (?1 IS NULL OR id = ?1)
-INSERT INTO foreign_waba (count) VALUES (1) ON CONFLICT (line_id) DO UPDATE SET count = count + 1
-END
-    assert_equal "$(sort -u "$BATS_TEST_TMPDIR/found")" "$(sqlite_only | cut -f 2 | sort -u)"
-}
-
-# sqlite_part.c makes SQLite read the schema, by statements without a table of ours
-@test "all SQL is prepared by lib/engine/sqlite.c and sqlite_part.c" {
-    assert_equal "$(cd "$root" && grep -rlE 'sqlite3_(prepare|exec)' --include=*.[ch] lib cgi-bin tools | sort)" \
-        "$(printf 'lib/engine/sqlite%s.c\n' '' _part)"
 }
 
 # Creates a C file with a statement that scans, in the form of DEFINITION: plant DEFINITION

@@ -11,13 +11,6 @@ teardown_file() {
     :
 }
 
-@test "the list of locks has each place of lib/store that takes one" {
-    run "$root/tests/unlock" --list
-    assert_equal "$output" ''
-    assert_equal "$status" 0
-    (($(grep -c '|' "$root/tests/unlock.list") > 30))
-}
-
 @test "without any one of the locks a case of twins fails" {
     [[ -n ${SERVER-} ]] || skip 'a file has one writer at a time and no such locks'
     [[ -n ${TEST_FULL-} ]] || skip 'only in make test-full: it takes minutes'

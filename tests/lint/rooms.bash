@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The directories of the code (doc/development.md) and what each may include. tests/lint/run and
-# tests/rooms.bats source this file, in the project's directory.
+# The directories of the code (doc/development.md) and what each may include. tests/lint/run
+# sources this file, in the project's directory.
 
 # A directory and the directories that it may include besides itself.
 rooms='base
@@ -26,14 +26,23 @@ sandbox/webhooks base sandbox/text sandbox/wire sandbox/state sandbox/judge
 sandbox/nodes base sandbox/text sandbox/wire sandbox/state sandbox/judge sandbox/webhooks
 sandbox/control base sandbox/text sandbox/wire sandbox/state sandbox/webhooks sandbox/nodes'
 
+# The headers of lib/base that the sandbox may include (tools/sandbox/state/sandbox.h): what reads
+# or judges a request of the gateway is its own code, so that the tests find an error of either.
+shared='arena.h buffer.h clock.h crypto.h slice.h utf8.h write_all.h'
+
+# The directories in which no files may call each other in a circle: EXTENDED REGULAR EXPRESSION.
+uncircled='^tools/sandbox/'
+
 sources() {
-    find lib cgi-bin tools -name '*.[ch]' 2>/dev/null
+    local directory
+    for directory in lib cgi-bin tools; do
+        [[ ! -d $directory ]] || find "$directory" -name '*.[ch]'
+    done
 }
 
 # Lines `FILE INCLUDED LINE`, both as paths, with the number of the line in FILE.
 includes() {
-    sources | xargs -r grep -Hn '^#include "' |
-        sed 's/^\([^:]*\):\([0-9]*\):#include "\(.*\)"$/\1 \3 \2/' |
+    sources | xargs -r awk -F '"' '/^#include "/ { print FILENAME, $2, FNR }' |
         while read -r file included line; do
             if [[ -e lib/$included ]]; then
                 printf '%s lib/%s %s\n' "$file" "$included" "$line"
@@ -45,9 +54,9 @@ includes() {
         done
 }
 
-# Prints the lines of standard input whose include the table does not allow.
+# Prints a finding for each line of standard input whose include the tables do not allow.
 climbing() {
-    awk -v rooms="$rooms" '
+    awk -v rooms="$rooms" -v shared="$shared" '
         function room(path, part, n) {
             n = split(path, part, "/")
             if (part[2] ~ /^(sandbox|store)$/ && n > 3)
@@ -61,13 +70,88 @@ climbing() {
                 for (j = 1; j <= m; j++)
                     allowed[name[1], name[j]] = 1
             }
+            n = split(shared, name, " ")
+            for (i = 1; i <= n; i++)
+                is_shared["lib/base/" name[i]] = 1
         }
-        !((room($1), room($2)) in allowed)'
+        !((room($1), room($2)) in allowed) {
+            print $1 ":" $3 ": includes " $2 ", which is not below it; move the code " \
+                "(tests/lint/rooms.bash lists the order)"
+        }
+        $1 ~ /^tools\/sandbox\// && $2 ~ /^lib\/base\// && !($2 in is_shared) {
+            print $1 ":" $3 ": includes " $2 ", which the sandbox does not share; write what it " \
+                "needs (tests/lint/rooms.bash lists the others)"
+        }'
 }
 
-# Prints the files of an include cycle of standard input, if any. A source and its header count as
-# one file.
+# Prints lines `FILE OTHER`: the first C file uses functions or data of the other.
+calls() { # REPORTS C FILE...
+    local reports=$1 objects=() file
+    shift
+    for file; do
+        [[ ! -e $reports/$file.o ]] || objects+=("$file.o") # without one it does not compile
+    done
+    ((${#objects[@]} == 0)) || (cd "$reports" && nm -A "${objects[@]}") | awk '
+        { file = $1; sub(/\.o:.*/, "", file); kind = $(NF - 1); name = $NF }
+        kind ~ /^[TDBRC]$/ { home[name] = file }
+        kind == "U" { uses[file, name] = 1 }
+        END {
+            for (pair in uses) {
+                split(pair, part, SUBSEP)
+                if (part[2] in home)
+                    print part[1], home[part[2]]
+            }
+        }'
+}
+
+# Prints a finding for each circle in the pairs of files of standard input. A source and its header
+# count as one file: circles VERB
 circles() {
     sed 's/\.[ch]\b//g' | awk '$1 != $2 { print $1, $2 }' | sort -u |
-        { tsort >/dev/null || true; } 2>&1
+        { tsort >/dev/null || true; } 2>&1 | awk -v verb="$1" '
+            function finding() {
+                if (circle != "")
+                    print first ".c:1: " verb " each other in a circle:" circle "; move the code"
+                circle = ""
+            }
+            /loop:$/ { finding(); next }
+            { if (circle == "") first = $2; circle = circle " " $2 }
+            END { finding() }'
+}
+
+# Prints a finding for each file that has the name of another one, and each in no directory of lib.
+misnamed() {
+    sources | sort | awk -F / '
+        $NF in first { print $0 ":1: has the name of " first[$NF] "; rename one" }
+        { first[$NF] = $0 }
+        /^lib\/[^\/]*$/ { print $0 ":1: is in no directory of lib; move it" }'
+}
+
+# Prints the findings of the table `only`.
+confined_uses() {
+    local table=tests/lint/only number=0 where pattern files unless what found file
+    while IFS=$'\t' read -r where pattern files unless what; do
+        ((++number))
+        [[ $where && $where != '#'* ]] || continue
+        found=$(sources | grep -E "$where" | xargs -r grep -HnE -- "$pattern")
+        if [[ $unless != - ]]; then
+            grep -qE "$unless" <<<"$found" ||
+                printf '%s:%d: no line matches UNLESS; correct it\n' "$table" "$number"
+            found=$(grep -vE "$unless" <<<"$found")
+        fi
+        for file in ${files#-}; do
+            grep -q "^$file" <<<"$found" ||
+                printf '%s:%d: %s needs no entry; remove it\n' "$table" "$number" "$file"
+            found=$(grep -v "^$file" <<<"$found")
+        done
+        [[ -z $found ]] || sed "s|^\([^:]*:[0-9]*\):.*|\1: $what|" <<<"$found"
+    done <"$table"
+}
+
+check_rooms() { # REPORTS
+    local files
+    includes | climbing && includes | circles include && misnamed || return 1
+    mapfile -t files < <(sources | grep -E "$uncircled" | grep '\.c$')
+    calls "$1" "${files[@]}" | circles call || return 1
+    confined_uses
 }

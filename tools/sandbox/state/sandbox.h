@@ -12,8 +12,8 @@
  *   control    /sandbox/..., by which a test sets up and reads the sandbox
  *
  * The sandbox is the oracle of the tests: an error that it shared with the gateway would not be
- * found. What it may share with the gateway is therefore a list of headers, which tests/rooms.bats
- * compares with its includes:
+ * found. What it may share with the gateway is therefore a list of headers, which lint compares
+ * with its includes:
  *
  *   shared (lib/base): arena.h, buffer.h, slice.h (memory and text), clock.h (time), crypto.h
  *   (SHA-256 of recorded bodies and of media, random bytes, hexadecimal, base64), utf8.h (output

@@ -42,8 +42,10 @@ END {
         } else if (found == "\"") {
             rest = substr(rest, RSTART)
             text = read_literals()
+            # lint: long lines
             if (toupper(text) ~ /^[ \n(]*(SELECT|INSERT|UPDATE|DELETE|REPLACE|WITH|VALUES|PRAGMA|CREATE|DROP|ALTER|BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE|VACUUM|ANALYZE|REINDEX|ATTACH|EXPLAIN)( |;|$)/)
                 print "other\t" text
+            # lint: end
         } else {
             rest = substr(rest, RSTART + RLENGTH - 1)
             text = read_literals()
