@@ -77,6 +77,31 @@ found_by() {
     assert_success
 }
 
+@test "an upgrade removes programs that the new version lacks, after the new .htaccess" {
+    local archive=$BATS_TEST_TMPDIR/archive home=$BATS_TEST_TMPDIR/public_html
+    mkdir -p "$archive/programs" "$home/v2"
+    cp "$root/tools/hosting"/htaccess.* "$archive"
+    ln -s "$OUT"/cgi-bin/{health,root} "$archive/programs"
+    printf 'version 1.0.0\nschema 1\nroute v2/health health\nroute v2/root root\n' \
+        >"$archive/MANIFEST"
+    cp "$OUT/cgi-bin/me" "$home/v2/account"
+    printf 'of the customer\n' | tee "$home/v2/text" >"$home/account"
+    chmod +x "$home/account"
+    sed '/^trap clean_up EXIT$/,$d' "$root/tools/hosting/install.sh" >"$BATS_TEST_TMPDIR/install.sh"
+    run sh -c '. "$1"
+        sleep() {
+            [ -x "$root/v2/account" ] && grep -q "BEGIN switchboard" "$root/.htaccess" &&
+                say "slept $1"
+        }
+        here=$2 root=$3 url=http://127.0.0.1:1 links="" options="" pass=""
+        put_programs && remove_former && remove_former' \
+        sh "$BATS_TEST_TMPDIR/install.sh" "$archive" "$home"
+    assert_equal "$status" 0
+    assert_equal "$output" $'slept 2\nremoved, because this version has them no more: v2/account'
+    assert_equal "$(cd "$home" && find . -type f | sort)" \
+        $'./.htaccess\n./account\n./v2/.htaccess\n./v2/health\n./v2/root\n./v2/text'
+}
+
 @test "doctor --url of a host that does not answer says nothing of its files" {
     run switchboard doctor --json --url http://127.0.0.1:1
     assert_equal "$(jq -r '.[] | select(.check == "site").status' <<<"$output")" fail

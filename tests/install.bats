@@ -39,7 +39,7 @@ start_installed() {
 
 @test "every executable of apache.conf that was built is installed, and nothing else" {
     assert_equal "$(ls "$STAGE/opt/sb/lib/switchboard/cgi-bin")" \
-        "$(find "$OUT/cgi-bin" -type f -perm -u+x -printf '%f\n' | sort)"
+        "$(basename -s .c "$root"/cgi-bin/*.c | sort)"
     cmp "$root/apache.conf" "$STAGE/etc/switchboard/apache.conf"
     cmp "$root/schema.sql" "$STAGE/opt/sb/share/switchboard/schema.sql"
     diff -r "$OUT/htdocs/" "$STAGE/opt/sb/lib/switchboard/htdocs"
@@ -115,6 +115,71 @@ start_installed() {
     eventually each_ran_more_than 25
     end_background 200
     assert_equal "$(find "$STAGE" -name '.new-*')" ''
+}
+
+# Has Apache read its configuration again, and waits until it serves by it.
+restart_gracefully() {
+    local log=$STACK/apache/error.log before
+    before=$(grep -c 'resuming normal operations' "$log" || true)
+    kill -USR1 "$(cat "$STACK/apache/httpd.pid")"
+    eventually has_resumed "$log" $((before + 1))
+}
+
+has_resumed() { # LOG TIMES
+    (($(grep -c 'resuming normal operations' "$1" || true) >= $2))
+}
+
+# Makes the installation one of an earlier version, whose program `account` served /v2/me:
+# become_earlier DIRECTORY
+become_earlier() {
+    local program=opt/sb/lib/switchboard/cgi-bin/account
+    cp -p "$1/${program%account}me" "$1/$program"
+    printf '%s  /%s\n' "$(sha256sum <"$1/$program" | cut -d ' ' -f 1)" "$program" \
+        >>"$1/opt/sb/share/switchboard/installed.sha256"
+    sed -e 's|/cgi-bin/me"|/cgi-bin/account"|' -e 's|<Files "me">|<Files "account">|' \
+        -e '/<Files/,/<.Files/s|/me\.sock|/account.sock|' "$root/apache.conf" |
+        tee "$1/etc/switchboard/apache.conf" >"$1/opt/sb/share/switchboard/apache.conf"
+}
+
+# bats test_tags=route
+@test "a program that the new version lacks is removed when Apache has the new configuration, under load" {
+    local programs=$STAGE/opt/sb/lib/switchboard/cgi-bin BACKGROUND_PAUSE=30
+    become_earlier "$STAGE"
+    sed -i "s|Include \"$root/apache.conf\"|Include \"$STAGE/etc/switchboard/apache.conf\"|" \
+        "$STACK/apache/httpd.conf"
+    if [[ $TRANSPORT == fcgi ]]; then
+        "$OUT/tools/pool" --socket "$STACK/apache/account.sock" --processes 2 \
+            --pid-file "$STACK/apache/account.pid" -- "$programs/account" 3>&- &
+        eventually test -S "$STACK/apache/account.sock"
+    fi
+    restart_gracefully
+    in_background me print_status /v2/me -H "X-API-Token: $TOKEN"
+    eventually each_ran_more_than 5
+    DESTDIR=$STAGE PREFIX=/opt/sb run "$root/tools/install"
+    assert_equal "$status" 0
+    [[ $output == "Kept for Apache's former configuration: account."* ]] || fail "$output"
+    cmp "$root/apache.conf" "$STAGE/etc/switchboard/apache.conf"
+    eventually each_ran_more_than 15
+    restart_gracefully
+    DESTDIR=$STAGE PREFIX=/opt/sb run "$root/tools/install"
+    assert_equal "$output" '/opt/sb/lib/switchboard/cgi-bin/account is not of this version and was removed'
+    eventually each_ran_more_than 25
+    end_background 200
+    assert_equal "$(ls "$programs")" "$(basename -s .c "$root"/cgi-bin/*.c | sort)"
+    ! grep account "$STAGE/opt/sb/share/switchboard/installed.sha256" || fail 'it is still listed'
+}
+
+@test "a program that an edited apache.conf names stays, and is removed by the uninstallation" {
+    local stage program=opt/sb/lib/switchboard/cgi-bin/account turn
+    stage=$(install_in retired)
+    become_earlier "$stage"
+    printf '# edited\n' >>"$stage/etc/switchboard/apache.conf"
+    for turn in 1 2; do
+        install_in retired
+        [[ -x $stage/$program ]] || fail "removed by installation $turn"
+    done
+    DESTDIR=$stage PREFIX=/opt/sb "$root/tools/uninstall"
+    [[ ! -e $stage/$program ]]
 }
 
 @test "an upgrade keeps an edited apache.conf, and replaces an unchanged one" {

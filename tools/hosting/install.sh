@@ -373,6 +373,27 @@ RewriteEngine/" "$here/htaccess.root"; } >"$root/.htaccess.new" &&
     umask 077
 }
 
+# Removes the programs of an earlier version. Requests that Apache has looked up by the former
+# .htaccess have started theirs after a moment.
+remove_former() {
+    former=''
+    for directory in $directories; do
+        for file in "$root/$directory"/*; do
+            [ -f "$file" ] && [ -x "$file" ] || continue
+            case $newline$routes$newline in
+            *"$newline${file#"$root/"} "*) ;;
+            *) former="$former $directory/${file##*/}" ;;
+            esac
+        done
+    done
+    [ -n "$former" ] || return 0
+    sleep 2
+    for file in $former; do
+        rm -f "${root:?}/$file"
+    done
+    say "removed, because this version has them no more:$former"
+}
+
 # Static files, and none of an earlier version: put_static DIRECTORY
 put_static() {
     umask 022
@@ -449,4 +470,5 @@ put_static dashboard
 put_static reference
 put_cron
 make_user
+remove_former
 finish
