@@ -134,11 +134,15 @@ static size_t text_count(const struct texts *texts) {
     return texts->list.n / sizeof(const char *);
 }
 
-static void add_text(struct texts *texts, const char *text) {
-    for (size_t i = 0; text && i < text_count(texts); i++)
+static bool has_text(const struct texts *texts, const char *text) {
+    for (size_t i = 0; i < text_count(texts); i++)
         if (strcmp(text_at(texts, i), text) == 0)
-            return;
-    if (text && *text)
+            return true;
+    return false;
+}
+
+static void add_text(struct texts *texts, const char *text) {
+    if (text && *text && !has_text(texts, text))
         buffer_add(&texts->list, &text, sizeof text);
 }
 
@@ -239,10 +243,18 @@ static void mark_kept(struct signs *signs) {
                 rows[j].is_kept = true;
 }
 
-/* Another transaction may connect more signs before the contacts are locked: then they are read
- * again. */
+static bool has_all(const struct texts *texts, const struct texts *others) {
+    for (size_t i = 0; i < text_count(others); i++)
+        if (!has_text(texts, text_at(others, i)))
+            return false;
+    return true;
+}
+
+/* Another transaction may connect more signs before the contacts are locked, or merge a contact
+ * into one that is not locked yet: then they are read again. */
 static bool read_connected(struct signs *signs, const struct texts *names, const char *contact_id) {
-    for (size_t locked = 0, is_stable = 0; !is_stable;) {
+    struct texts locked = {buffer_in(signs->arena), 0};
+    for (bool is_stable = false; !is_stable;) {
         struct search search = {{buffer_in(signs->arena), 0}, {buffer_in(signs->arena), 0}, 0, 0};
         for (size_t i = 0; i < text_count(names); i++)
             add_text(&search.names, text_at(names, i));
@@ -253,11 +265,11 @@ static bool read_connected(struct signs *signs, const struct texts *names, const
         signs->leads = buffer_in(signs->arena);
         if (!run_search(signs, &search))
             return false;
-        is_stable = sql_is_only_writer(signs->store) || text_count(&search.contacts) == locked;
-        locked = text_count(&search.contacts);
+        is_stable = sql_is_only_writer(signs->store) || has_all(&locked, &search.contacts);
+        locked = search.contacts;
         if (!is_stable)
             sql_lock(signs->store, LOCK_CONTACT, signs->account_id,
-                     (const char *const *)(const void *)search.contacts.list.p, locked);
+                     (const char *const *)(const void *)locked.list.p, text_count(&locked));
         else if (!read_contacts(signs, &search.contacts))
             return false;
     }

@@ -1,0 +1,163 @@
+/* Calls that wait for a contact which is changed meanwhile: each has the lock of the contact that
+ * it then finds. Three twins take the parts (twin.h). */
+#ifndef SWITCHBOARD_TEST_TWIN_LOCKS_H
+#define SWITCHBOARD_TEST_TWIN_LOCKS_H
+
+#include "store/ingest/identity.h"
+#include "twin_messages.h"
+
+static char other_ids[PAIRS][ID_SIZE]; /* of the contacts with the phones 2... */
+
+/* Has the changer's part so far that it holds both contacts, and ended the caller's call. */
+enum { IS_LOCKED, IS_CALLED, STEPS };
+
+static inline void make_waiting_pairs(void) {
+    make_pairs();
+    for (int i = 0; i < PAIRS; i++) {
+        struct store_update sent = message_of(text("wamid.out.%d", i), text("2%d", i), NULL);
+        sent.kind = UPDATE_ECHO;
+        sent.message.is_outgoing = true;
+        ingest(sent);
+        check_ok(store_find_person(store, account_id, text("2%d", i), NULL, other_ids[i]));
+    }
+}
+
+/* --- the changes; the transaction is open and has the locks of both contacts --- */
+
+static inline bool merge_pair(int pair) {
+    const struct occasion occasion = {.store = store,
+                                      .arena = &scratch,
+                                      .account_id = account_id,
+                                      .at = now,
+                                      .now = case_time,
+                                      .new_id = new_id("con_")};
+    const struct store_identity before = {.bsuid = text("US.1.%d", pair)},
+                                after = {.bsuid = text("US.2.%d", pair)};
+    return identity_change(&occasion, &before, &after, "user_id_update");
+}
+
+/* --- the calls; they find the contact with the phone 2... before the change --- */
+
+static inline void receive_by_phone(int pair) {
+    ingest(message_of(text("wamid.in.%d", pair), text("2%d", pair), NULL));
+}
+
+static inline void receive_usual(int pair) {
+    ingest(message_of(text("wamid.in.%d", pair), text("2%d", pair), text("US.2.%d", pair)));
+}
+
+static inline void report_status(int pair) {
+    ingest(status_of(text("wamid.out.%d", pair), "read", text("2%d", pair), NULL));
+}
+
+static inline void report_lead_of_other(int pair) {
+    struct store_update update = update_of(UPDATE_LEAD);
+    update.key = text("lead-%d", pair);
+    update.lead.wamid = text("wamid.first.%d", 2 * pair + 1);
+    ingest(update);
+}
+
+static inline void send_to_other(int pair) {
+    send_to(text("2%d", pair), NULL, text("wamid.sent.%d", pair));
+}
+
+static inline void block_other(int pair) {
+    struct store_block block = {
+        .phone_number_id = line_name, .phone = text("2%d", pair), .now = now};
+    id_make(block.contact_id, "con_", now);
+    does(store_block_contact(store, &block));
+}
+
+static inline void block_other_by_id(int pair) {
+    struct store_owner_block block = {.user_id = user_id,
+                                      .contact_id = other_ids[pair],
+                                      .phone_number_id = line_name,
+                                      .now = now};
+    does(store_block(store, &scratch, &block));
+}
+
+static inline void list_identities(int pair) {
+    struct store_contact_split split = {.contact_id = other_ids[pair], .now = now};
+    does(store_split_contact(store, &scratch, &split));
+}
+
+static const struct waiting {
+    bool (*change)(int pair);
+    void (*call)(int pair);
+} waitings[] = {
+    {merge_pair, receive_by_phone},     {merge_pair, receive_usual},   {merge_pair, report_status},
+    {merge_pair, report_lead_of_other}, {merge_pair, send_to_other},   {merge_pair, block_other},
+    {merge_pair, block_other_by_id},    {merge_pair, list_identities},
+};
+enum { WAITINGS = sizeof waitings / sizeof *waitings };
+
+/* --- the parts --- */
+
+static inline bool is_at(int pair, int step) {
+    return board->cells[STEPS * pair + step];
+}
+
+static inline void reach(int pair, int step) {
+    board->cells[STEPS * pair + step] = 1;
+}
+
+/* Waits until so many transactions wait for a lock, or the caller's call has ended. */
+static inline void wait_for_waits(int pair, int64_t count) {
+    static struct statement s = {
+        .sql = "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database "
+               "WHERE d.datname = current_database() AND l.locktype = 'advisory' "
+               "AND NOT l.granted"};
+    for (int64_t waits = 0; waits < count && !is_at(pair, IS_CALLED) && !sql_failed(store);) {
+        sql_start_with(store, &s, NULL, 0);
+        waits = sql_row(store, &s) ? column_integer(&s, 0) : 0;
+        sql_stop(&s);
+        usleep(1000);
+    }
+    if (is_at(pair, IS_CALLED))
+        fault("call %d has not the lock of the contact", pair);
+}
+
+/* Changes the contacts when both other twins wait for their locks. */
+static inline void change_pair(int pair) {
+    const char *const ids[] = {pair_ids[pair], other_ids[pair]};
+    while (sql_transact(store)) {
+        sql_lock(store, LOCK_CONTACT, account_id, ids, 2);
+        sql_wait_for_locks(store);
+        reach(pair, IS_LOCKED);
+        wait_for_waits(pair, 2);
+        waitings[pair].change(pair);
+    }
+    does(sql_result(store));
+}
+
+/* Has the lock of the contact that remains after the change until the caller waits for it too. */
+static inline void hold_remaining(int pair) {
+    const char *const id = pair_ids[pair];
+    while (!is_at(pair, IS_LOCKED))
+        usleep(1000);
+    while (sql_transact(store)) {
+        sql_lock(store, LOCK_CONTACT, account_id, &id, 1);
+        sql_wait_for_locks(store);
+        wait_for_waits(pair, 1);
+    }
+    does(sql_result(store));
+}
+
+static inline void call_for_pair(int pair) {
+    while (!is_at(pair, IS_LOCKED))
+        usleep(1000);
+    waitings[pair].call(pair);
+    reach(pair, IS_CALLED);
+}
+
+/* The first round has all. A database with one writer at a time has no such locks. */
+static inline void wait_for_contacts(int twin, int round) {
+    static void (*const parts[])(int pair) = {change_pair, hold_remaining, call_for_pair};
+    for (int pair = 0; pair < WAITINGS && round == 0 && *database != '/'; pair++) {
+        if (twin < (int)(sizeof parts / sizeof *parts))
+            parts[twin](pair);
+        pthread_barrier_wait(&board->barrier);
+    }
+}
+
+#endif
