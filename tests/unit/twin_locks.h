@@ -36,6 +36,14 @@ static inline bool merge_pair(int pair) {
     return identity_change(&occasion, &before, &after, "user_id_update");
 }
 
+/* As a split does. */
+static inline bool move_messages(int pair) {
+    static struct statement s = {
+        .sql = "UPDATE message SET thread_id = (SELECT id FROM thread WHERE contact_id = ?2) "
+               "WHERE thread_id = (SELECT id FROM thread WHERE contact_id = ?1)"};
+    return sql_run(store, &s, TEXT(other_ids[pair]), TEXT(pair_ids[pair]));
+}
+
 /* --- the calls; they find the contact with the phone 2... before the change --- */
 
 static inline void receive_by_phone(int pair) {
@@ -85,9 +93,11 @@ static const struct waiting {
     bool (*change)(int pair);
     void (*call)(int pair);
 } waitings[] = {
-    {merge_pair, receive_by_phone},     {merge_pair, receive_usual},   {merge_pair, report_status},
-    {merge_pair, report_lead_of_other}, {merge_pair, send_to_other},   {merge_pair, block_other},
-    {merge_pair, block_other_by_id},    {merge_pair, list_identities},
+    {merge_pair, receive_by_phone},  {merge_pair, receive_usual},
+    {merge_pair, report_status},     {merge_pair, report_lead_of_other},
+    {merge_pair, send_to_other},     {merge_pair, block_other},
+    {merge_pair, block_other_by_id}, {merge_pair, list_identities},
+    {move_messages, report_status},  {move_messages, report_lead_of_other},
 };
 enum { WAITINGS = sizeof waitings / sizeof *waitings };
 

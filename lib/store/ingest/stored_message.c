@@ -16,6 +16,22 @@ bool stored_message_find(struct ingest *in, const char *wamid, struct stored_mes
     return true;
 }
 
+/* Reads the contact, which is locked; its id is NULL if the message is of another one now. */
+static bool read_contact(struct ingest *in, const struct stored_message *known,
+                         struct contact *contact) {
+    static struct statement s = {
+        .sql = "SELECT " CONTACT_COLUMNS " FROM contact WHERE id = ?1 AND EXISTS (SELECT 1 "
+               "FROM message m JOIN thread t ON t.id = m.thread_id WHERE m.id = ?2 "
+               "AND t.id = ?3 AND t.contact_id = contact.id)"};
+    *contact = (struct contact){0};
+    sql_start(in->store, &s, TEXT(known->contact_id), TEXT(known->id), TEXT(known->thread_id));
+    if (!sql_row(in->store, &s))
+        return !sql_failed(in->store);
+    *contact = contact_of_row(&s, in->arena);
+    sql_stop(&s);
+    return true;
+}
+
 bool stored_message_find_locked(struct ingest *in, const char *wamid, struct stored_message *known,
                                 struct contact *contact) {
     *contact = (struct contact){0};
@@ -25,8 +41,8 @@ bool stored_message_find_locked(struct ingest *in, const char *wamid, struct sto
         if (!known->id[0])
             return true;
         contact_lock(in->store, in->owner.account_id, known->contact_id);
-        if (!contact_read(in->store, in->arena, known->contact_id, contact))
+        if (!read_contact(in, known, contact))
             return false;
-    } while (!contact->id); /* it was merged before it was locked */
+    } while (!contact->id); /* before it was locked, it was merged, or the message moved */
     return true;
 }
