@@ -22,8 +22,10 @@ REUSE ?=
 GRAPH_BASE_URL ?=
 # For `make run`: 0 starts a new RUN_DIR without conversations.
 DEMO ?= 1
-# For `make test`: files to run.
+# For `make test`: files to run, tests/*.bats or tests/unit/*.c, and a regular expression of the
+# names of their tests; empty: all.
 TESTS   ?=
+FILTER  ?=
 # For `make test`: postgresql: all files run on a PostgreSQL server instead of SQLite.
 DATABASE ?=
 # For `make audit`: names of executables; empty: all of them.
@@ -301,14 +303,14 @@ lint: ## check the form of every file: format, warnings, functions, includes, wo
 	@$(BUILD_ALL) lint-reports
 	@tests/lint/run $(LINT)
 
-test: ## install missing packages, check the form, build, run the whole suite; DATABASE=postgresql
-	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(LINT_PACKAGES) $(FUZZ_PACKAGES)
-	@$(MAKE) -s --no-print-directory lint || \
-	    { echo 'test: the suite did not run: correct what lint found'; exit 1; }
-	@$(BUILD_ALL) all probes $(SUITE_PROGRAMS) $(FUZZ_TARGETS)
+test: ## check the form, build, run the suite; TESTS=tests/me.bats [FILTER='a token']: only these
+	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(foreach word,$(NEEDED),$(PACKAGES_$(word)))
+	@$(if $(TESTS),,$(MAKE) -s --no-print-directory lint || \
+	    { echo 'test: the suite did not run: correct what lint found'; exit 1; })
+	@$(BUILD_ALL) all $(TEST_HELPERS) $(NAMED_UNITS) $(foreach word,$(NEEDED),$(NEEDED_$(word)))
 	@$(if $(ON_SERVER),$(BUILD_ALL) POSTGRESQL=1 server-programs)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers DATABASE=$(DATABASE) \
-	    $(ON_SERVER) tests/run $(TESTS)
+	    $(ON_SERVER) tests/run $(filter %.bats,$(TESTS)) $(NAMED_UNITS)
 
 test-full: export TEST_FULL = 1
 test-full: test static-test hosting-test ## run the long forms too: all transports, web hosts
@@ -334,7 +336,7 @@ fuzz: ## run hostile input against every parser, FUZZ_SECONDS each
 
 audit: ## print and check what each executable can do; V=1 prints every trial, ONLY=me all of `me`
 	@tools/setup $(PACKAGES) binutils
-	@$(BUILD_ALL) all probes
+	@$(BUILD_ALL) all probes ONLY='$(ONLY)'
 	@OUT=$(OUT) OBJECTS=$(BUILD) ASK=$(BUILD)/helpers/ask VERBOSE=$(V) ONLY='$(ONLY)' \
 	    tests/audit
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What each executable can do, by `make audit`; and that its trials are meaningful.
 # transports: direct
+# needs: probes
 # starts first
 # SQLite only: it examines the default programs
 bats_require_minimum_version 1.5.0

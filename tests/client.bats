@@ -2,6 +2,7 @@
 # A client that openapi-typescript and openapi-fetch make from the OpenAPI document that an instance
 # serves: tests/client/job.ts does the main job, tests/client/wrong.ts must not compile.
 # transports: cgi
+# needs: node
 load helpers/all
 
 # One run of the generator and one of the compiler for all tests.

@@ -2,6 +2,7 @@
 # The pages of doc/clients: their programs and commands run as they stand, and their links lead to
 # files and headings that exist.
 # transports: cgi
+# needs: node
 load helpers/all
 load helpers/webhook
 load helpers/courier

@@ -2,6 +2,7 @@
 # The OpenAPI document that an instance serves: two linters, and the check that tests/run makes of
 # all exchanges at the end (tests/contract/check.js), here of a few and with changed documents.
 # transports: cgi
+# needs: node
 # shellcheck disable=SC2016  # $ is of jq
 load helpers/all
 load helpers/courier

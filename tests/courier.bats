@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # tools/courier: the requests that it sends, and how it processes the answers.
 # transports: direct
+# needs: node
 # starts first
 load helpers/all
 load helpers/courier

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # tools/courier, killed or given an error at every system call that it makes while it delivers.
 # transports: direct
+# needs: starved
 # SQLite only: each round starts from a copy of the database file
 # starts first
 load helpers/all

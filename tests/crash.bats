@@ -2,6 +2,7 @@
 # A program that crashes during a request: its client, its log and other requests. The executables are
 # probe builds, which crash on request (tests/probe.c).
 # SQLite only: the probe builds are of the default programs
+# needs: probes
 load helpers/all
 
 OUT=$root/build/probe

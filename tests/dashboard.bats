@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The dashboard: its files, and its pages in Chromium, without a stand-in for any part of the API.
 # transports: cgi fcgi
+# needs: node
 # starts first
 load helpers/all
 load helpers/conventions

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The inbox of the dashboard in Chromium, with the sandbox as the platform.
 # transports: cgi fcgi
+# needs: node
 # starts first
 load helpers/all
 load helpers/session

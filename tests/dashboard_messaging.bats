@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Overview, lines, templates, forms and usage of the dashboard in Chromium.
 # transports: cgi fcgi
+# needs: node
 # starts first
 load helpers/all
 load helpers/webhook

@@ -3,6 +3,7 @@
 # `make failover`, which takes three minutes, judges a cluster. The file has a server of its own. It
 # runs with programs that support PostgreSQL (`make POSTGRESQL=1`).
 # transports: fcgi
+# needs: soak
 # starts first
 load helpers/all
 load helpers/postgresql

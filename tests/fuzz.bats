@@ -1,4 +1,5 @@
 # transports: direct
+# needs: fuzz
 # starts first
 # Fuzzes every parser for two seconds, in `make test-full` for five; `make fuzz` takes thirty for each.
 # SQLite only: it uses no database

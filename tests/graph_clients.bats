@@ -3,6 +3,7 @@
 # one program for each, which calls every function of its library, and what each call must return.
 # They reach the gateway over TLS, through a server that records what they send and receive.
 # transports: cgi fcgi
+# needs: node
 load helpers/all
 load helpers/webhook
 load helpers/courier

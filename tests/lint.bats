@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # `make lint` and `make format`: each class of slip is found, with its file and line.
 # transports: direct
+# needs: lint
 # SQLite only: it uses no database
 load helpers/all
 

@@ -2,6 +2,7 @@
 # `switchboard init` migrates a database to the next schema version, and refuses one that it does not know.
 # tests/next makes that version: helpers/next_switchboard is the CLI with it.
 # transports: direct
+# needs: next
 # SQLite only: the databases are files; postgresql.bats has the same on a server
 load helpers/all
 

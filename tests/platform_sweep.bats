@@ -2,6 +2,7 @@
 # A payload that /platform/webhook acknowledges is stored, even if a process dies or a call fails meanwhile.
 # One that it does not acknowledge is stored whole or not at all, and after a retry it is stored once (spec 6).
 # transports: direct
+# needs: starved
 # SQLite only: each round starts from a copy of the database file, and its content is read from there
 # starts first
 # shellcheck disable=SC2086  # the names of people ($P1, $B1, ...) are single words

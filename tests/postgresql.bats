@@ -3,6 +3,7 @@
 # The file has servers of its own. It runs with programs that support PostgreSQL: those of OUT
 # (`make POSTGRESQL=1`), or of SERVER_OUT, which `make test` builds beside the default ones.
 # transports: direct
+# needs: next
 load helpers/all
 load helpers/postgresql
 load helpers/webhook

@@ -6,7 +6,7 @@ NPM := $(if $(shell command -v npm),,nodejs npm)
 HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime gojq man-db \
     mandoc zsh chromium libpq-dev postgresql-15 pgbouncer \
-    php-cli python3 $(NPM)
+    php-cli python3 gdb $(NPM)
 CLUSTER_PACKAGES := libpq-dev postgresql-15 patroni python3-etcd etcd-server pgbouncer haproxy \
     procps sqlite3
 LINT_PACKAGES := libpq-dev clang clang-format shellcheck $(NPM)
@@ -120,10 +120,17 @@ $(PROBE_CONTROL).o: tests/probe.c
 $(PROBE_CONTROL): $(PROBE_CONTROL).o $(LIBRARY)
 $(PROBE_CONTROL): LIBS = $(FCGI) $(SODIUM)
 
+# The programs of ONLY, or all.
+comma := ,
+PROBED := $(strip $(if $(ONLY),$(foreach name,$(subst $(comma), ,$(ONLY)),\
+    $(patsubst %,build/probe/cgi-bin/%,$(filter $(name),$(CGI))) \
+    $(patsubst %,build/probe/tools/%,$(filter $(name),courier))),all))
+
 # The audit uses the installed form of the executables: with SANITIZE=1 they are built without it.
 probes: $(if $(filter 1,$(SANITIZE)),,$(PROBE_CONTROL)) $(BUILD)/helpers/ask
 	@$(if $(filter 1,$(SANITIZE)),$(BUILD_ALL) SANITIZE= all $(PROBE_CONTROL))
-	@$(BUILD_ALL) SANITIZE= POSTGRESQL= DATABASE= PROBE=1 all
+	@mkdir -p build/probe
+	@$(if $(PROBED),$(BUILD_ALL) SANITIZE= POSTGRESQL= DATABASE= PROBE=1 ONLY= $(PROBED))
 
 # --- Fuzz targets: clang builds them and a library for them ---------------------------------------
 FUZZ := build/fuzz
@@ -159,6 +166,24 @@ $(NODE_MODULES): tests/package.json tests/package-lock.json
 	@touch $@
 
 # --- What the suite needs, and what the Makefile's rule links ------------------------------------
+# A line `# needs: WORD...` of a bats file names what it uses except for the programs and helpers.
+# With TESTS, `make test` builds only that.
+NEEDED_fuzz = $(FUZZ_TARGETS)
+NEEDED_next = $(NEXT_PROGRAM)
+NEEDED_node = $(NODE_MODULES)
+NEEDED_probes = probes
+NEEDED_soak = $(SOAK_PROGRAMS)
+NEEDED_starved = $(STARVED_PROGRAMS)
+PACKAGES_fuzz = $(FUZZ_PACKAGES)
+PACKAGES_lint = $(LINT_PACKAGES)
+NEEDS := fuzz lint next node probes soak starved
+NEEDED := $(if $(TESTS),$(shell sed -nE \
+    's/^. needs$(if $(filter 1,$(SANITIZE)),( with SANITIZE)?): *//p' \
+    /dev/null $(filter %.bats,$(TESTS))),$(NEEDS))
+$(foreach word,$(filter-out $(NEEDS),$(NEEDED)),\
+    $(error a test needs $(word), which is none of $(NEEDS)))
+NAMED_UNITS := $(if $(TESTS),\
+    $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out %.bats,$(TESTS))),$(UNIT_TESTS))
 SUITE_PROGRAMS := $(UNIT_TESTS) $(TEST_HELPERS) $(NEXT_PROGRAM) $(STARVED_PROGRAMS) \
     $(SOAK_PROGRAMS) $(NODE_MODULES)
 suite-programs: $(SUITE_PROGRAMS)

@@ -2,6 +2,7 @@
 # The layout of `make install`: the programs have access to configuration, keys and database by their group,
 # and the user whose web server starts them has not. A directory takes the place of the root directory.
 # transports: direct
+# needs with SANITIZE: probes
 # SQLite only: the access to the database is that to a file
 load helpers/all
 load helpers/background

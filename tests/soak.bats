@@ -2,6 +2,7 @@
 # A short soak over both transports, and tests that its checker detects errors. `make soak` takes five
 # minutes.
 # transports: cgi fcgi
+# needs: soak
 # starts first
 load helpers/all
 

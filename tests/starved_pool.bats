@@ -2,6 +2,7 @@
 # A FastCGI process serves many requests: after one for which memory was short it serves the next correctly.
 # Each allocation of its first request, and of its start, fails in turn.
 # transports: fcgi
+# needs: starved
 load helpers/all
 load helpers/sweep
 

@@ -3,6 +3,7 @@
 # state of database, disk and platform agrees with it (spec 7).
 # SQLite only: the programs that lack memory are the default ones
 # transports: direct
+# needs: starved
 # starts first
 load helpers/all
 load helpers/sweep

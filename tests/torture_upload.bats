@@ -2,6 +2,7 @@
 # An upload that is killed, failed or starved at every point (spec 2.7, 4.6, 7): the answer agrees with the
 # platform, and nothing of the file is left on the disk.
 # transports: direct
+# needs: starved
 # starts first
 # shellcheck disable=SC2153  # helpers/media sets SPOOL and LINE
 load helpers/all

@@ -183,9 +183,19 @@ request_direct() {
             arguments+=("$decoded")
         done
     fi
+    [[ -z ${KEEP-} ]] || write_for_gdb
     "$HELPERS/cgi_request" "$answer_dir" "$OUT/cgi-bin/$program" "${has_data:+$data}" \
         ${#variables[@]} "${variables[@]}" "${arguments[@]}" 2>>"$STACK/stderr.log"
     IFS= read -r status <"$answer_dir/code" || true # no newline
+}
+
+# Writes the request as a script of gdb, with which `run` makes it again.
+write_for_gdb() {
+    local input=/dev/null
+    [[ -z $has_data ]] || input=$data
+    printf 'file %s\nset exec-wrapper env -i%s\nset args%s <%q\n' "$OUT/cgi-bin/$program" \
+        "$(printf ' %q' "${variables[@]}")" "${arguments:+$(printf ' %q' "${arguments[@]}")}" \
+        "$input" >"$answer_dir/request.gdb"
 }
 
 # Sets program, script_name and path_info for a path, according to apache.conf: find_program PATH

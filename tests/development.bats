@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# What doc/development.md says about running a part of the suite, and what `make test TESTS=...`
+# builds.
+# transports: direct
+# SQLite only: it builds the default programs
+bats_require_minimum_version 1.5.0
+load helpers/assert
+
+setup_file() {
+    root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+    export root
+    [[ ${OUT:-$root} == "$root" ]] || skip 'the commands use the default programs'
+}
+
+# Runs a command without the variables of this run, and without the directory of bats in PATH.
+alone() {
+    env -i PATH="${PATH//"$BATS_LIBEXEC:"/}" HOME="$HOME" TMPDIR="$BATS_TEST_TMPDIR" "$@" 3>&-
+}
+
+# Runs a line of the section's commands: follow NUMBER
+follow() {
+    local line
+    line=$(sed -n '/^## One file, one test, one program/,/^## /p' "$root/doc/development.md" |
+        sed -n '/^```$/,/^```$/p' | sed '1d;$d' | sed -n "$1p")
+    [[ -n $line ]] || fail "the section has no command $1"
+    cd "$root"
+    run alone bash -c "$line"
+    # shellcheck disable=SC2154  # run sets it
+    ((status == 0)) || fail "$line"$'\n'"$output"
+}
+
+# What make would do, without doing it: planned TARGET VARIABLE...
+planned() {
+    alone make -s -n -C "$root" "$@" 2>&1
+}
+
+@test "one file, one test with its files kept, its last request in gdb, one unit test" {
+    follow 1
+    [[ $output == *'version.bats '*' 8 passed   0 failed '* ]] || fail "$output"
+    follow 2
+    [[ $output == 'direct    me.bats  '*'   1 passed   0 failed '*'build/kept, which is /'* ]] ||
+        fail "$output"
+    local kept
+    kept=$(realpath "$root/build/kept")
+    grep -q '"route":"/v2/me","status":200,' \
+        "$kept"/files/0/bats-run-*/file/*/stack/log/switchboard.log
+    follow 3
+    [[ $output == *$'\n#0  get_me (rq='*') at cgi-bin/me.c:'*$'\n#1 '* ]] || fail "$output"
+    follow 4
+    [[ $output == *'unit      field '*'   1 passed   0 failed '* ]] || fail "$output"
+    rm -r "$kept" "$root/build/kept"
+}
+
+@test "the named files' needs are built and nothing else; lint does not run" {
+    local plan
+    plan=$(planned test TESTS=tests/me.bats)
+    for word in lint-reports probes build/fuzz/ build/plain/starved/ build/plain/soak/ build/npm \
+        build/plain/unit/ build/postgresql next_switchboard clang; do
+        [[ $plan != *"$word"* ]] || fail "$word: $plan"
+    done
+    plan=$(planned test TESTS='tests/fuzz.bats tests/unit/field.c')
+    [[ $plan == *' build/fuzz/json '* && $plan == *' build/plain/unit/field '* ]] || fail "$plan"
+    [[ $plan != *build/plain/unit/arena* && $plan != *probes* ]] || fail "$plan"
+    plan=$(planned test)
+    for word in lint probes build/fuzz/json build/plain/starved/ build/plain/soak/ build/npm \
+        build/plain/unit/field next_switchboard; do
+        [[ $plan == *"$word"* ]] || fail "$word is not built: $plan"
+    done
+}
+
+@test "every file that uses what is not built for all says so" {
+    local word pattern file missing=''
+    while read -r word pattern; do
+        while IFS= read -r file; do
+            grep -q "^# needs.*: .*\b$word\b" "$file" || missing+=" $file:$word"
+        done < <(grep -lE "$pattern" "$root"/tests/*.bats | grep -v /development.bats)
+    done <<'END'
+fuzz build/fuzz
+next next_switchboard
+node NODE_MODULES|build/npm|load helpers/(browser|front)
+probes build/probe|tests/audit"
+soak SOAK_BIN|/soak/run
+starved [$]starved\b
+END
+    assert_equal "$missing" ''
+}
+
+@test "an unknown need is an error that names the known ones" {
+    printf '# needs: soap\n' >"$BATS_TEST_TMPDIR/x.bats"
+    run planned test TESTS="$BATS_TEST_TMPDIR/x.bats"
+    assert_equal "$status" 2
+    [[ $output == *'a test needs soap, which is none of fuzz lint next node probes soak starved'* ]]
+}
+
+@test "make audit ONLY builds the probes of these programs, and then says which names there are" {
+    local plan
+    plan=$(planned probes ONLY='me,courier')
+    [[ $plan == *'PROBE=1 ONLY= '*build/probe/cgi-bin/me' '*build/probe/tools/courier* ]] ||
+        fail "$plan"
+    [[ $plan != *build/probe/cgi-bin/messages* ]] || fail "$plan"
+    plan=$(planned probes ONLY=none)
+    [[ $plan != *PROBE=1* ]] || fail "$plan"
+    plan=$(planned probes)
+    [[ $plan == *'PROBE=1 ONLY= all'* ]] || fail "$plan"
+}
