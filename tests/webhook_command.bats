@@ -239,6 +239,19 @@ $webhook $OTHER_EMAIL - event https://b.example/ active 0 0"
     fails_with 'there is no webhook whk_none' webhook pause whk_none
 }
 
+@test "event resume ends the suspensions of all users, and no pause" {
+    local first
+    add_webhook "$EMAIL" https://a.example/
+    first=$webhook
+    add_webhook "$EMAIL" https://b.example/
+    db "UPDATE webhook SET suspended_at = 1, failing_since = 1, next_probe_at = 9999999999999"
+    db "UPDATE webhook SET paused_at = 1 WHERE id = '$first'"
+    list_as_json event resume
+    assert_that ".resumed == [\"$EMAIL\"]"
+    assert_equal "$(db "SELECT count(suspended_at), count(failing_since), count(next_probe_at) FROM webhook")" '0|0|0'
+    assert_equal "$(db "SELECT id FROM webhook WHERE paused_at = 1")" "$first"
+}
+
 @test "webhook test sends a ping to this webhook alone" {
     local id
     answers HOOK one

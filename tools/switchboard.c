@@ -183,18 +183,17 @@ const struct command commands[] = {
                 "body of an event stay the same. A period is replayed in steps of 500 events; if\n"
                 "the command is interrupted, the completed steps stay."},
     {.noun = "event", .verb = "resume", .needs = NEEDS_STORE, .run = event_resume,
-     .summary = "end every suspension: the waiting events are delivered now"},
+     .summary = "alias of `webhook resume` for every suspended webhook; a pause stays"},
     {.noun = "event", .verb = "test", .needs = NEEDS_STORE, .run = event_test,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
-     .summary = "send an event of type ping to the user's webhook and print its id",
-     .details = "The courier delivers it like any other event; `switchboard event show` prints\n"
-                "the attempts."},
+     .summary = "alias of `webhook test` for the user's first webhook"},
     {.noun = "event", .verb = "enable", .needs = NEEDS_STORE, .run = event_enable,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
-     .summary = "turn a type of event on for a user; message.status is off by default"},
+     .summary = "alias of `webhook change --types` that adds a type to the user's first webhook",
+     .details = "If the user has no webhook, one without a URL is added."},
     {.noun = "event", .verb = "disable", .needs = NEEDS_STORE, .run = event_disable,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EVENT_TYPE, VALUE_EMAIL},
-     .summary = "turn a type of event off again"},
+     .summary = "alias of `webhook change --types` that removes the type again"},
 
     {.noun = "webhook", .verb = "list", .needs = NEEDS_STORE, .run = webhook_list,
      .max_operands = 1, .operands = {VALUE_EMAIL},

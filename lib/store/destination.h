@@ -55,7 +55,7 @@ enum store_result store_find_destination(struct store *store, struct arena *aren
 
 /* A new webhook, or a change of one. An insertion takes all values, a change those that are set. */
 struct destination_change {
-    const char *id, *user_id; /* whk_... */
+    const char *id, *user_id; /* whk_...; of a change, NULL: the first one, inserted if missing */
     const char *kind;         /* of an insertion */
     bool sets_name, sets_url, sets_event_types, sets_lines, sets_fields, sets_updates,
         sets_splitting;
@@ -67,8 +67,12 @@ struct destination_change {
     const char *line_ids;   /* lin_... of the user, separated by spaces; NULL: all lines */
     bool splits_messages;
     const struct store_secret *code; /* NULL: the code stays */
-    bool pauses;                     /* events wait, nothing is sent */
-    bool resumes;                    /* ends a pause, and a suspension too */
+    const char *switched_type; /* of a change: a type of events to add to the webhook's, or with
+                                  `switches_off` to remove */
+    bool switches_off;
+    bool pauses;          /* events wait, nothing is sent */
+    bool resumes;         /* ends a pause, and a suspension too */
+    bool ends_suspension; /* a pause stays */
     int64_t now;
 };
 
@@ -82,6 +86,14 @@ enum store_result store_insert_destination(struct store *store,
  * webhook. */
 enum store_result store_change_destination(struct store *store,
                                            const struct destination_change *change);
+
+struct store_suspended {
+    const char *id, *user_id, *email;
+};
+
+/* Lists the suspended webhooks of all users, by the email and the id of the user. */
+enum store_result store_list_suspended(struct store *store, struct arena *arena,
+                                       struct store_suspended **list, size_t *count);
 
 /* Sets the fields of the webhooks of the account, the present and later ones; fields NULL: of later
  * ones the default, and the present ones keep theirs. */

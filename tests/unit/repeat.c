@@ -6,7 +6,6 @@
 #include "store/block.h"
 #include "store/contact_split.h"
 #include "store/destination.h"
-#include "store/event_admin.h"
 #include "store/event_replay.h"
 #include "store/event_test.h"
 #include "store/flow.h"
@@ -187,7 +186,9 @@ static enum store_result replace_code(void) {
 }
 
 static enum store_result want_status(void) {
-    return store_upsert_wants_message_status(store, &arena, "ann@example.org", true, now);
+    return store_change_destination(
+        store, &(struct destination_change){
+                   .user_id = "usr_1", .switched_type = "message.status", .now = now});
 }
 
 static const char *event_id = "evt_00000000000000000000000001";
@@ -255,10 +256,10 @@ static enum store_result replay_dead_events(void) {
     return store_replay_dead_events(store, "usr_1", 0, now + 20 * HOUR + 5, &count, &more);
 }
 
-static enum store_result resume_webhooks(void) {
-    const char *const *emails;
-    size_t count;
-    return store_resume_webhooks(store, &arena, now + 22 * HOUR, &emails, &count);
+static enum store_result resume_webhook(void) {
+    return store_change_destination(store, &(struct destination_change){.user_id = "usr_1",
+                                                                        .ends_suspension = true,
+                                                                        .now = now + 22 * HOUR});
 }
 
 /* Repairs in parts, to the end. */
@@ -433,7 +434,7 @@ static void check_events(void) {
     lease(now + 21 * HOUR);
     attempt.verdict = VERDICT_GONE;
     REPEAT(end_attempt);
-    REPEAT(resume_webhooks);
+    REPEAT(resume_webhook);
     REPEAT(repair_times);
 }
 

@@ -3,7 +3,6 @@
 #define SWITCHBOARD_TEST_TWIN_OUTBOX_H
 
 #include "store/destination.h"
-#include "store/event_admin.h"
 #include "store/event_replay.h"
 #include "store/event_test.h"
 #include "store/housekeeping.h"
@@ -258,19 +257,32 @@ static inline void replay_merged(int twin, int round) {
 
 /* --- suspended webhooks --- */
 
+/* As `switchboard event resume` does. */
+static inline void resume_all(void) {
+    struct store_suspended *webhooks;
+    size_t count;
+    does(store_list_suspended(store, &scratch, &webhooks, &count));
+    for (size_t i = 0; i < count; i++) {
+        const struct destination_change change = {.id = webhooks[i].id,
+                                                  .user_id = webhooks[i].user_id,
+                                                  .ends_suspension = true,
+                                                  .now = case_time + 1};
+        does(store_change_destination(store, &change));
+    }
+}
+
 static inline void resume(int twin, int round) {
     const struct destination_change changed = {.id = round % 2 ? webhook_id : second_webhook,
                                                .user_id = user_id,
                                                .pauses = round % 4 == 0,
                                                .resumes = round % 4 != 0,
                                                .now = now + 1};
-    const char *const *emails;
     size_t count;
     bool more;
     if (twin < 4)
         work(twin, FIRST | SECOND, 2, twin ? VERDICT_RETRY : VERDICT_GONE, false);
     else if (twin < 6)
-        does(store_resume_webhooks(store, &scratch, case_time + 1, &emails, &count));
+        resume_all();
     else if (twin == 6)
         does(store_change_destination(store, &changed));
     else
@@ -330,12 +342,14 @@ static inline void make_users(void) {
 }
 
 static inline void set_first(int twin, int round) {
+    const struct destination_change enabled = {
+        .user_id = user_of(round), .switched_type = "message.status", .now = now};
     if (twin % 4 == 0)
         does(store_upsert_webhook(store, user_of(round), "http://127.0.0.1:9/", NULL, now));
     else if (twin % 4 == 1)
         does(store_upsert_webhook_code(store, user_of(round), &any_code, now));
     else if (twin % 4 == 2)
-        does(store_upsert_wants_message_status(store, &scratch, email_of(round), true, now));
+        does(store_change_destination(store, &enabled));
     else
         does(store_upsert_webhook(store, user_of(round), "http://127.0.0.1:8/", &any_code, now));
 }

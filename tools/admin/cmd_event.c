@@ -1,4 +1,4 @@
-/* switchboard event */
+/* switchboard event, without the aliases of commands about webhooks (cmd_webhook.c) */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -7,11 +7,8 @@
 #include "nouns.h"
 #include "output.h"
 #include "payload/delivery_json.h"
-#include "payload/event_body.h"
-#include "store/event_admin.h"
 #include "store/event_log.h"
 #include "store/event_replay.h"
-#include "store/event_test.h"
 #include "store/listing.h"
 
 /* --- list and show --- */
@@ -170,7 +167,7 @@ int event_show(struct invocation *call) {
     return EXIT_DONE;
 }
 
-/* --- replay, resume, test --- */
+/* --- replay --- */
 
 static int print_replayed(struct invocation *call, size_t count) {
     wake_notify(&call->config);
@@ -209,63 +206,4 @@ int event_replay(struct invocation *call) {
         return fail_usage(call, "give either the ID of one event, or --since and optionally "
                                 "--until");
     return has_id ? replay_one(call, call->operands[0]) : replay_range(call);
-}
-
-int event_resume(struct invocation *call) {
-    const char *const *emails;
-    size_t count;
-    struct buffer names = buffer_in(&call->arena);
-    enum store_result result =
-        store_resume_webhooks(call->store, &call->arena, call->now, &emails, &count);
-    if (result != STORE_OK)
-        return fail_store(call, result);
-    wake_notify(&call->config);
-    struct json_writer json = object_start(call);
-    json_write_array(&json, "resumed");
-    for (size_t i = 0; i < count; i++) {
-        json_write_text(&json, NULL, emails[i]);
-        buffer_printf(&names, " %s", emails[i]);
-    }
-    json_write_end(&json);
-    return object_print(call, &json, "resumed:%s", count ? names.p : " nothing was suspended");
-}
-
-int event_test(struct invocation *call) {
-    const char *email = call->operands[0];
-    char user_id[ID_SIZE], id[ID_SIZE];
-    enum store_result result = store_find_user(call->store, email, user_id);
-    if (result != STORE_OK)
-        return fail_row(call, result, ROW_USER, email);
-    id_make(id, "evt_", call->now);
-    result = store_insert_test_event(call->store, &call->arena, user_id, NULL, id, call->now,
-                                     event_body);
-    if (result == STORE_CONFLICT)
-        return fail("%s has no webhook; POST /v2/webhooks/config sets one", email);
-    if (result != STORE_OK)
-        return fail_store(call, result);
-    wake_notify(&call->config);
-    struct json_writer json = object_start(call);
-    json_write_text(&json, "id", id);
-    return object_print(call, &json, "%s", id);
-}
-
-static int set_enabled(struct invocation *call, bool enabled) {
-    const char *type = call->operands[0], *email = call->operands[1];
-    enum store_result result =
-        store_upsert_wants_message_status(call->store, &call->arena, email, enabled, call->now);
-    if (result != STORE_OK)
-        return fail_row(call, result, ROW_USER, email);
-    struct json_writer json = object_start(call);
-    json_write_text(&json, "email", email);
-    json_write_text(&json, "type", type);
-    json_write_bool(&json, "enabled", enabled);
-    return object_print(call, &json, "%s of %s: %s", type, email, enabled ? "on" : "off");
-}
-
-int event_enable(struct invocation *call) {
-    return set_enabled(call, true);
-}
-
-int event_disable(struct invocation *call) {
-    return set_enabled(call, false);
 }

@@ -1,4 +1,4 @@
-/* switchboard webhook, without add and change (cmd_webhook_edit.c) */
+/* switchboard webhook, without add and change (cmd_webhook_edit.c), and its aliases */
 #include "cmd_webhook.h"
 #include "command.h"
 #include "delivery/wake.h"
@@ -199,28 +199,36 @@ int webhook_resume(struct invocation *call) {
     return set_paused(call, false);
 }
 
+/* Prints the id of the test event, unless the result is a failure that the caller has named. */
+static int send_test(struct invocation *call, const char *user_id, const char *webhook_id,
+                     const char *unset) {
+    char id[ID_SIZE];
+    id_make(id, "evt_", call->now);
+    enum store_result result = store_insert_test_event(call->store, &call->arena, user_id,
+                                                       webhook_id, id, call->now, event_body);
+    if (result == STORE_CONFLICT)
+        return fail("%s", unset);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_WEBHOOK, webhook_id);
+    wake_notify(&call->config);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "id", id);
+    return object_print(call, &json, "%s", id);
+}
+
 int webhook_test(struct invocation *call) {
     struct store_destination webhook;
-    char id[ID_SIZE];
     int status = webhook_find(call, &webhook);
     if (status != EXIT_DONE)
         return status;
     if (webhook.paused_at != INT64_MAX)
         return fail("webhook %s is paused; `switchboard webhook resume %s` resumes it", webhook.id,
                     webhook.id);
-    id_make(id, "evt_", call->now);
-    enum store_result result = store_insert_test_event(call->store, &call->arena, webhook.user_id,
-                                                       webhook.id, id, call->now, event_body);
-    if (result == STORE_CONFLICT)
-        return fail(
-            "webhook %s has no URL or no code; `switchboard webhook change %s URL` sets both",
-            webhook.id, webhook.id);
-    if (result != STORE_OK)
-        return fail_row(call, result, ROW_WEBHOOK, webhook.id);
-    wake_notify(&call->config);
-    struct json_writer json = object_start(call);
-    json_write_text(&json, "id", id);
-    return object_print(call, &json, "%s", id);
+    const char *unset = arena_printf(
+        &call->arena,
+        "webhook %s has no URL or no code; `switchboard webhook change %s URL` sets both",
+        webhook.id, webhook.id);
+    return send_test(call, webhook.user_id, webhook.id, unset);
 }
 
 int webhook_delete(struct invocation *call) {
@@ -236,4 +244,76 @@ int webhook_delete(struct invocation *call) {
     json_write_text(&json, "id", webhook.id);
     json_write_bool(&json, "deleted", true);
     return object_print(call, &json, "deleted webhook %s", webhook.id);
+}
+
+/* --- switchboard event test, resume, enable, disable: of the first webhook, or of all --- */
+
+/* Finds the user of the email. Returns an exit code, after printing a failure. */
+static int find_user(struct invocation *call, const char *email, char user_id[ID_SIZE]) {
+    enum store_result result = store_find_user(call->store, email, user_id);
+    return result == STORE_OK ? EXIT_DONE : fail_row(call, result, ROW_USER, email);
+}
+
+int event_test(struct invocation *call) {
+    const char *email = call->operands[0];
+    char user_id[ID_SIZE];
+    int status = find_user(call, email, user_id);
+    if (status != EXIT_DONE)
+        return status;
+    return send_test(
+        call, user_id, NULL,
+        arena_printf(&call->arena, "%s has no webhook; POST /v2/webhooks/config sets one", email));
+}
+
+int event_resume(struct invocation *call) {
+    struct store_suspended *webhooks;
+    size_t count;
+    struct buffer names = buffer_in(&call->arena);
+    struct json_writer json = object_start(call);
+    enum store_result result = store_list_suspended(call->store, &call->arena, &webhooks, &count);
+    json_write_array(&json, "resumed");
+    for (size_t i = 0; result == STORE_OK && i < count; i++) {
+        const struct destination_change change = {.id = webhooks[i].id,
+                                                  .user_id = webhooks[i].user_id,
+                                                  .ends_suspension = true,
+                                                  .now = call->now};
+        result = store_change_destination(call->store, &change);
+        if (result == STORE_NOT_FOUND)
+            result = STORE_OK; /* it was deleted meanwhile */
+        if (i && strcmp(webhooks[i].user_id, webhooks[i - 1].user_id) == 0)
+            continue;
+        json_write_text(&json, NULL, webhooks[i].email);
+        buffer_printf(&names, " %s", webhooks[i].email);
+    }
+    wake_notify(&call->config);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    json_write_end(&json);
+    return object_print(call, &json, "resumed:%s", count ? names.p : " nothing was suspended");
+}
+
+static int switch_type(struct invocation *call, bool enabled) {
+    const char *type = call->operands[0], *email = call->operands[1];
+    char user_id[ID_SIZE];
+    int status = find_user(call, email, user_id);
+    if (status != EXIT_DONE)
+        return status;
+    const struct destination_change change = {
+        .user_id = user_id, .switched_type = type, .switches_off = !enabled, .now = call->now};
+    enum store_result result = webhook_store_change(call, &change);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "email", email);
+    json_write_text(&json, "type", type);
+    json_write_bool(&json, "enabled", enabled);
+    return object_print(call, &json, "%s of %s: %s", type, email, enabled ? "on" : "off");
+}
+
+int event_enable(struct invocation *call) {
+    return switch_type(call, true);
+}
+
+int event_disable(struct invocation *call) {
+    return switch_type(call, false);
 }

@@ -4,6 +4,8 @@
 #include "store/event/outbox_entry.h"
 #include "store/event/webhook_match.h"
 
+#define PRESET_TYPES "message.received lead.created" /* those of event_types NULL */
+
 const char *store_destination_state(const struct store_destination *webhook) {
     if (!*webhook->url || !webhook->sealed_code.n)
         return "unset";
@@ -165,6 +167,23 @@ enum store_result store_list_callbacks(struct store *store, struct arena *arena,
     return sql_result(store);
 }
 
+enum store_result store_list_suspended(struct store *store, struct arena *arena,
+                                       struct store_suspended **list, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT w.id, u.id, u.email FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
+               "WHERE w.suspended_at IS NOT NULL ORDER BY u.email, u.id, w.created_at, w.id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start_with(store, &s, NULL, 0);
+    while (sql_row(store, &s)) {
+        const struct store_suspended row = {column_text(&s, 0, arena), column_text(&s, 1, arena),
+                                            column_text(&s, 2, arena)};
+        buffer_add(&rows, &row, sizeof row);
+    }
+    *list = (struct store_suspended *)(void *)rows.p;
+    *count = rows.n / sizeof **list;
+    return sql_result(store);
+}
+
 /* --- writing --- */
 
 /* Whether the user may have one more webhook, or this one is stored already. */
@@ -226,16 +245,28 @@ static bool update_row(struct store *store, const struct destination_change *cha
                    INTEGER(change->sets_updates), TEXT(change->updates), INTEGER(change->now));
 }
 
+/* Adds or removes one type of events. */
+static bool switch_type(struct store *store, const struct destination_change *change) {
+    static struct statement s = {
+        .sql = "UPDATE webhook SET event_types = nullif(trim(replace(' ' || "
+               "coalesce(event_types, ?4) || ' ', ' ' || ?2 || ' ', ' ') || ?3), ?4) "
+               "WHERE id = ?1"};
+    const char *const type = change->switched_type;
+    return !type || sql_run(store, &s, TEXT(change->id), TEXT(type),
+                            TEXT(change->switches_off ? "" : type), TEXT(PRESET_TYPES));
+}
+
 static bool update_pause(struct store *store, const struct destination_change *change) {
     static struct statement pause = {
         .sql = "UPDATE webhook SET paused_at = coalesce(paused_at, ?2) WHERE id = ?1"};
     static struct statement resume = {
-        .sql = "UPDATE webhook SET paused_at = NULL, failing_since = NULL, suspended_at = NULL, "
-               "next_probe_at = NULL WHERE id = ?1"};
+        .sql = "UPDATE webhook SET paused_at = CASE WHEN ?2 = 1 THEN NULL ELSE paused_at END, "
+               "failing_since = NULL, suspended_at = NULL, next_probe_at = NULL WHERE id = ?1"};
     if (change->pauses)
         return sql_run(store, &pause, TEXT(change->id), INTEGER(change->now));
-    return !change->resumes || (sql_run(store, &resume, TEXT(change->id)) &&
-                                outbox_make_due(store, change->id, change->now));
+    return !(change->resumes || change->ends_suspension) ||
+           (sql_run(store, &resume, TEXT(change->id), INTEGER(change->resumes)) &&
+            outbox_make_due(store, change->id, change->now));
 }
 
 /* Whether the user has this webhook. */
@@ -249,17 +280,26 @@ static bool is_present(struct store *store, const char *user_id, const char *id)
     return found;
 }
 
+static void update(struct store *store, const struct destination_change *change) {
+    if (update_row(store, change) && switch_type(store, change) &&
+        (!change->code || destination_replace_code(store, change->id, change->code, change->now)) &&
+        (!change->sets_url || destination_set_url(store, change->id, change->url, change->now)))
+        update_pause(store, change);
+}
+
 enum store_result store_change_destination(struct store *store,
                                            const struct destination_change *change) {
     bool found = false;
     while (sql_transact(store)) {
+        char first[ID_SIZE];
+        struct destination_change named = *change;
+        if (!change->id)
+            named.id = first;
         found = destination_lock(store, change->user_id, change->code) &&
-                is_present(store, change->user_id, change->id);
-        if (found && update_row(store, change) &&
-            (!change->code ||
-             destination_replace_code(store, change->id, change->code, change->now)) &&
-            (!change->sets_url || destination_set_url(store, change->id, change->url, change->now)))
-            update_pause(store, change);
+                (change->id ? is_present(store, change->user_id, change->id)
+                            : destination_ensure_first(store, change->user_id, change->now, first));
+        if (found)
+            update(store, &named);
     }
     enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
