@@ -152,7 +152,9 @@ LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/move/s
     $(if $(PROBE),$(BUILD)/tests/probe.o)
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
 POOL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/supervisor/*.c))
-SANDBOX_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c tools/sandbox/*/*.c))
+SANDBOX_DATA := $(wildcard tools/sandbox/*/*.json)
+SANDBOX_OBJECTS := $(SANDBOX_DATA:%=$(BUILD)/%.o) \
+    $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c tools/sandbox/*/*.c))
 
 FCGI   := -l:libfcgi.a
 UNICODE := -l:libutf8proc.a
@@ -204,16 +206,24 @@ build/plain/%.o: %.c
 endif
 
 # schema.sql is compiled in unchanged: `switchboard init` creates the database from it.
-$(BUILD)/lib/store/move/schema.c: schema.sql tools/schema/source
+$(BUILD)/lib/store/move/schema.c: schema.sql tools/schema/source tools/embed
 	@mkdir -p $(@D)
 	@tools/schema/source sqlite schema.sql > $@
 
 $(BUILD)/lib/store/move/schema_postgresql.c: schema.sql tools/schema/postgresql.awk \
-    tools/schema/source
+    tools/schema/source tools/embed
 	@mkdir -p $(@D)
 	@tools/schema/source postgresql schema.sql > $@
 
 $(BUILD)/lib/store/move/schema.o $(BUILD)/lib/store/move/schema_postgresql.o: %.o: %.c
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
+
+# The data of the sandbox: message_rules.json is the text message_rules_json.
+$(SANDBOX_DATA:%=$(BUILD)/%.c): $(BUILD)/%.json.c: %.json tools/embed
+	@mkdir -p $(@D)
+	@tools/embed $(notdir $*)_json < $< > $@
+
+$(SANDBOX_DATA:%=$(BUILD)/%.o): %.o: %.c
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
 
 $(LIBRARY): $(LIBRARY_OBJECTS)

@@ -1,336 +1,15 @@
-#include "judge/interactive.h"
+#include "judge/judge.h"
 
-#include "judge/carousel.h"
-#include "judge/media_reference.h"
-#include "judge/url_button.h"
 #include "state/flow_list.h"
 #include "text/json_fields.h"
 #include "text/text.h"
 #include "wire/graph_error.h"
 
-#define END                                                                                        \
-    { .name = NULL }
-#define TYPE                                                                                       \
-    { .name = "type", .kind = RULE_STRING, .required = true }
-
-enum { ROWS_MAX = 10, PRODUCTS_MAX = 30, CALL_MINUTES_MAX = 43200 };
-
-static const struct rule body_1024[] = {
-    {.name = "text", .kind = RULE_STRING, .required = true, .min = 1, .max = 1024},
-    END,
-};
-
-static const struct rule body_4096[] = {
-    {.name = "text", .kind = RULE_STRING, .required = true, .min = 1, .max = 4096},
-    END,
-};
-
-static const struct rule footer_60[] = {
-    {.name = "text", .kind = RULE_STRING, .required = true, .min = 1, .max = 60},
-    END,
-};
-
-static const struct rule text_header[] = {
-    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "text"},
-    {.name = "text", .kind = RULE_STRING, .required = true, .min = 1, .max = 60},
-    END,
-};
-
-static const struct rule any_header[] = {
-    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "text|image|video|document"},
-    {.name = "text", .kind = RULE_STRING, .min = 1, .max = 60},
-    {.name = "image", .kind = RULE_OBJECT},
-    {.name = "video", .kind = RULE_OBJECT},
-    {.name = "document", .kind = RULE_OBJECT},
-    END,
-};
-
-static const struct rule reply_rules[] = {
-    {.name = "id", .kind = RULE_STRING, .required = true, .min = 1, .max = 256},
-    {.name = "title", .kind = RULE_STRING, .required = true, .min = 1, .max = 20},
-    END,
-};
-
-static const struct rule button_rules[] = {
-    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "reply"},
-    {.name = "reply", .kind = RULE_OBJECT, .required = true, .members = reply_rules},
-    END,
-};
-
-static const struct rule button_action[] = {
-    {.name = "buttons",
-     .kind = RULE_LIST,
-     .required = true,
-     .min = 1,
-     .max = 3,
-     .members = button_rules},
-    END,
-};
-
-static const struct rule row_rules[] = {
-    {.name = "id", .kind = RULE_STRING, .required = true, .min = 1, .max = 200},
-    {.name = "title", .kind = RULE_STRING, .required = true, .min = 1, .max = 24},
-    {.name = "description", .kind = RULE_STRING, .max = 72},
-    END,
-};
-
-static const struct rule row_section[] = {
-    {.name = "title", .kind = RULE_STRING, .max = 24},
-    {.name = "rows",
-     .kind = RULE_LIST,
-     .required = true,
-     .min = 1,
-     .max = 10,
-     .members = row_rules},
-    END,
-};
-
-static const struct rule list_action[] = {
-    {.name = "button", .kind = RULE_STRING, .required = true, .min = 1, .max = 20},
-    {.name = "sections",
-     .kind = RULE_LIST,
-     .required = true,
-     .min = 1,
-     .max = 10,
-     .members = row_section},
-    END,
-};
-
-static const struct rule product_action[] = {
-    {.name = "catalog_id", .kind = RULE_STRING, .required = true, .min = 1},
-    {.name = "product_retailer_id", .kind = RULE_STRING, .required = true, .min = 1},
-    END,
-};
-
-static const struct rule item_rules[] = {
-    {.name = "product_retailer_id", .kind = RULE_STRING, .required = true, .min = 1},
-    END,
-};
-
-static const struct rule product_section[] = {
-    {.name = "title", .kind = RULE_STRING, .max = 24},
-    {.name = "product_items",
-     .kind = RULE_LIST,
-     .required = true,
-     .min = 1,
-     .max = 30,
-     .members = item_rules},
-    END,
-};
-
-static const struct rule product_list_action[] = {
-    {.name = "catalog_id", .kind = RULE_STRING, .required = true, .min = 1},
-    {.name = "sections",
-     .kind = RULE_LIST,
-     .required = true,
-     .min = 1,
-     .max = 10,
-     .members = product_section},
-    END,
-};
-
-static const struct rule thumbnail_rules[] = {
-    {.name = "thumbnail_product_retailer_id", .kind = RULE_STRING, .required = true, .min = 1},
-    END,
-};
-
-static const struct rule catalog_action[] = {
-    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "catalog_message"},
-    {.name = "parameters", .kind = RULE_OBJECT, .members = thumbnail_rules},
-    END,
-};
-
-static const struct rule button_rules_all[] = {
-    TYPE,
-    {.name = "header", .kind = RULE_OBJECT, .members = any_header},
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
-    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = button_action},
-    END,
-};
-
-static const struct rule list_rules_all[] = {
-    TYPE,
-    {.name = "header", .kind = RULE_OBJECT, .members = text_header},
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_4096},
-    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = list_action},
-    END,
-};
-
-static const struct rule product_rules_all[] = {
-    TYPE,
-    {.name = "body", .kind = RULE_OBJECT, .members = body_1024},
-    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = product_action},
-    END,
-};
-
-static const struct rule product_list_rules_all[] = {
-    TYPE,
-    {.name = "header", .kind = RULE_OBJECT, .required = true, .members = text_header},
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
-    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = product_list_action},
-    END,
-};
-
-static const struct rule catalog_rules_all[] = {
-    TYPE,
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
-    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = catalog_action},
-    END,
-};
-
-static const struct rule cta_url_action[] = {
-    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "cta_url"},
-    {.name = "parameters", .kind = RULE_OBJECT, .required = true, .members = url_button_rules},
-    END,
-};
-
-static const struct rule cta_url_rules_all[] = {
-    TYPE,
-    {.name = "header", .kind = RULE_OBJECT, .members = any_header},
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
-    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = cta_url_action},
-    END,
-};
-
-static const struct rule flow_payload_rules[] = {
-    {.name = "screen", .kind = RULE_STRING, .min = 1},
-    {.name = "data", .kind = RULE_OBJECT},
-    END,
-};
-
-static const struct rule flow_parameters[] = {
-    {.name = "flow_message_version", .kind = RULE_STRING, .required = true, .choices = "3"},
-    {.name = "flow_id", .kind = RULE_STRING, .min = 1},
-    {.name = "flow_name", .kind = RULE_STRING, .min = 1},
-    {.name = "flow_cta", .kind = RULE_STRING, .required = true, .min = 1},
-    {.name = "flow_token", .kind = RULE_STRING, .min = 1},
-    {.name = "mode", .kind = RULE_STRING, .choices = "draft|published"},
-    {.name = "flow_action", .kind = RULE_STRING, .choices = "navigate|data_exchange"},
-    {.name = "flow_action_payload", .kind = RULE_OBJECT, .members = flow_payload_rules},
-    END,
-};
-
-static const struct rule flow_action[] = {
-    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "flow"},
-    {.name = "parameters", .kind = RULE_OBJECT, .required = true, .members = flow_parameters},
-    END,
-};
-
-static const struct rule flow_rules_all[] = {
-    TYPE,
-    {.name = "header", .kind = RULE_OBJECT, .members = any_header},
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
-    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = flow_action},
-    END,
-};
-
-/* `parameters` are not documented; @kapso/whatsapp-cloud-api sends them. */
-static const struct rule send_location_action[] = {
-    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "send_location"},
-    {.name = "parameters", .kind = RULE_OBJECT},
-    END,
-};
-
-static const struct rule location_request_rules_all[] = {
-    TYPE,
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = send_location_action},
-    END,
-};
-
-#define ADDRESS_FIELD(member)                                                                      \
-    { .name = member, .kind = RULE_STRING }
-
-/* The fields of an address, as values and as errors. */
-static const struct rule address_rules[] = {
-    ADDRESS_FIELD("name"),         ADDRESS_FIELD("phone_number"),
-    ADDRESS_FIELD("in_pin_code"),  ADDRESS_FIELD("sg_post_code"),
-    ADDRESS_FIELD("house_number"), ADDRESS_FIELD("floor_number"),
-    ADDRESS_FIELD("tower_number"), ADDRESS_FIELD("building_name"),
-    ADDRESS_FIELD("address"),      ADDRESS_FIELD("landmark_area"),
-    ADDRESS_FIELD("unit_number"),  ADDRESS_FIELD("city"),
-    ADDRESS_FIELD("state"),        END,
-};
-
-static const struct rule saved_address_rules[] = {
-    {.name = "id", .kind = RULE_STRING, .required = true, .min = 1},
-    {.name = "value", .kind = RULE_OBJECT, .required = true, .members = address_rules},
-    END,
-};
-
-static const struct rule address_parameters[] = {
-    {.name = "country", .kind = RULE_STRING, .required = true, .min = 2, .max = 2},
-    {.name = "values", .kind = RULE_OBJECT, .members = address_rules},
-    {.name = "validation_errors", .kind = RULE_OBJECT, .members = address_rules},
-    {.name = "saved_addresses", .kind = RULE_LIST, .members = saved_address_rules},
-    END,
-};
-
-static const struct rule address_action[] = {
-    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "address_message"},
-    {.name = "parameters", .kind = RULE_OBJECT, .required = true, .members = address_parameters},
-    END,
-};
-
-static const struct rule address_rules_all[] = {
-    TYPE,
-    {.name = "header", .kind = RULE_OBJECT, .members = any_header},
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
-    {.name = "footer", .kind = RULE_OBJECT, .members = footer_60},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = address_action},
-    END,
-};
-
-static const struct rule call_permission_action[] = {
-    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "call_permission_request"},
-    {.name = "parameters", .kind = RULE_OBJECT}, /* as those of send_location */
-    END,
-};
-
-static const struct rule call_permission_rules_all[] = {
-    TYPE,
-    {.name = "body", .kind = RULE_OBJECT, .members = body_1024},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = call_permission_action},
-    END,
-};
-
-static const struct rule contact_request_action[] = {
-    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "request_contact_info"},
-    END,
-};
-
-static const struct rule contact_request_rules_all[] = {
-    TYPE,
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = contact_request_action},
-    END,
-};
-
-static const struct rule call_parameters[] = {
-    {.name = "display_text", .kind = RULE_STRING, .min = 1, .max = 20},
-    {.name = "ttl_minutes", .kind = RULE_NUMBER},
-    {.name = "payload", .kind = RULE_STRING, .max = 512},
-    END,
-};
-
-static const struct rule call_action[] = {
-    {.name = "name", .kind = RULE_STRING, .required = true, .choices = "voice_call"},
-    {.name = "parameters", .kind = RULE_OBJECT, .members = call_parameters},
-    END,
-};
-
-static const struct rule call_rules_all[] = {
-    TYPE,
-    {.name = "body", .kind = RULE_OBJECT, .required = true, .members = body_1024},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = call_action},
-    END,
+enum {
+    ROWS_MAX = 10,
+    PRODUCTS_MAX = 30,
+    CALL_MINUTES_MAX = 43200,
+    LINE_BREAKS_MAX = 2 /* of a card's body */
 };
 
 static bool refuse(struct send *send, const char *details) {
@@ -371,6 +50,12 @@ static bool button_check(struct send *send, const cJSON *interactive) {
     if (!texts_unique(buttons, "reply", "id"))
         return refuse(send, "Duplicated id of button.");
     return header_check(send, json_get(interactive, "header"));
+}
+
+/* Checks the URL of a button that opens one. */
+static bool url_button_check(struct send *send, const cJSON *action) {
+    return is_web_url(json_text(json_get(action, "parameters"), "url")) ||
+           refuse(send, "The URL of the button is not a valid URL.");
 }
 
 static bool cta_url_check(struct send *send, const cJSON *interactive) {
@@ -475,25 +160,106 @@ static bool product_list_check(struct send *send, const cJSON *interactive) {
            refuse(send, "Section title is required when there is more than one section.");
 }
 
-/* Returns the rules and the check of the interactive object. */
+/* --- Carousels, of products or of media with buttons --- */
+
+static const cJSON *cards_of(const cJSON *interactive) {
+    return json_get(json_get(interactive, "action"), "cards");
+}
+
+static bool indexes_check(struct send *send, const cJSON *cards) {
+    unsigned seen = 0;
+    const cJSON *card;
+    cJSON_ArrayForEach(card, cards) {
+        double index = json_get(card, "card_index")->valuedouble;
+        if (!(index >= 0 && index <= 9) || index != (int)index)
+            return refuse(send, "card_index must be 0 to 9.");
+        unsigned bit = 1U << (int)index;
+        if ((seen & bit) != 0)
+            return refuse(send, "Duplicated card_index.");
+        seen |= bit;
+    }
+    return true;
+}
+
+static bool carousel_products_check(struct send *send, const cJSON *interactive) {
+    const cJSON *cards = cards_of(interactive);
+    const char *catalog = json_text(json_get(cards->child, "action"), "catalog_id");
+    const cJSON *card;
+    cJSON_ArrayForEach(card, cards) {
+        if (strcmp(json_text(json_get(card, "action"), "catalog_id"), catalog) != 0)
+            return refuse(send, "All cards must have the same catalog_id.");
+    }
+    return indexes_check(send, cards);
+}
+
+static int line_breaks(const char *text) {
+    int count = 0;
+    while (text && (text = strchr(text, '\n')) != NULL) {
+        count++;
+        text++;
+    }
+    return count;
+}
+
+static bool card_header_check(struct send *send, const cJSON *card) {
+    const cJSON *header = json_get(card, "header");
+    const char *type = json_text(header, "type");
+    const cJSON *media = json_get(header, type);
+    if (!media)
+        return refuse(send, "The header of a card has no content of its type.");
+    const char *path = arena_printf(send->exchange->arena, "card.header.%s", type);
+    return media_reference_check(send, path, media);
+}
+
+/* Checks the buttons of a card, and that they match those of the first card. */
+static bool card_buttons_check(struct send *send, const cJSON *action, const cJSON *first) {
+    const cJSON *buttons = json_get(action, "buttons"), *url = json_get(action, "parameters");
+    if (!buttons == !url || !url != !json_get(action, "name"))
+        return refuse(send, "A card needs a URL button or quick-reply buttons.");
+    if (cJSON_GetArraySize(buttons) != cJSON_GetArraySize(json_get(first, "buttons")))
+        return refuse(send, "All cards must have the same type and number of buttons.");
+    return !url || url_button_check(send, action);
+}
+
+static bool carousel_media_check(struct send *send, const cJSON *interactive) {
+    const cJSON *cards = cards_of(interactive), *first = json_get(cards->child, "action");
+    const cJSON *card;
+    cJSON_ArrayForEach(card, cards) {
+        if (line_breaks(json_text(json_get(card, "body"), "text")) > LINE_BREAKS_MAX)
+            return refuse(send, "The body of a card has more than 2 line breaks.");
+        if (!card_header_check(send, card) ||
+            !card_buttons_check(send, json_get(card, "action"), first))
+            return false;
+    }
+    return indexes_check(send, cards);
+}
+
+/* Returns the kind of the interactive object. The first card decides what a carousel is. */
 static const struct message_type *kind_find(const cJSON *interactive) {
+    static const struct message_type products = {"carousel_products", carousel_products_check,
+                                                 false};
+    static const struct message_type media = {"carousel_media", carousel_media_check, false};
     static const struct message_type kinds[] = {
-        {"button", button_rules_all, button_check, false},
-        {"list", list_rules_all, list_check, false},
-        {"product", product_rules_all, NULL, false},
-        {"product_list", product_list_rules_all, product_list_check, false},
-        {"catalog_message", catalog_rules_all, NULL, false},
-        {"cta_url", cta_url_rules_all, cta_url_check, false},
-        {"flow", flow_rules_all, flow_check, false},
-        {"address_message", address_rules_all, address_check, false},
-        {"location_request_message", location_request_rules_all, NULL, false},
-        {"call_permission_request", call_permission_rules_all, NULL, false},
-        {"request_contact_info", contact_request_rules_all, NULL, false},
-        {"voice_call", call_rules_all, call_check, false},
+        {"button", button_check, false},
+        {"list", list_check, false},
+        {"product", NULL, false},
+        {"product_list", product_list_check, false},
+        {"catalog_message", NULL, false},
+        {"cta_url", cta_url_check, false},
+        {"flow", flow_check, false},
+        {"address_message", address_check, false},
+        {"location_request_message", NULL, false},
+        {"call_permission_request", NULL, false},
+        {"request_contact_info", NULL, false},
+        {"voice_call", call_check, false},
     };
     const char *type = json_text(interactive, "type");
-    const struct message_type *kind =
-        strcmp(type, "carousel") == 0 ? carousel_kind(interactive) : kinds;
+    const struct message_type *kind = kinds;
+    if (strcmp(type, "carousel") == 0) {
+        const cJSON *cards = cards_of(interactive);
+        const char *card = cJSON_IsArray(cards) ? json_text(cards->child, "type") : NULL;
+        return card && strcmp(card, "cta_url") == 0 ? &media : &products;
+    }
     while (strcmp(kind->name, type) != 0)
         kind++;
     return kind;
@@ -501,8 +267,9 @@ static const struct message_type *kind_find(const cJSON *interactive) {
 
 bool interactive_check(struct send *send, const cJSON *interactive) {
     const struct message_type *kind = kind_find(interactive);
-    rules_settle(cJSON_GetObjectItemCaseSensitive(send->body, "interactive"), kind->rules,
+    const struct rule *rules = rules_find(kind->name);
+    rules_settle(cJSON_GetObjectItemCaseSensitive(send->body, "interactive"), rules,
                  send->exchange->form);
-    return rules_check(send->exchange, "interactive", interactive, kind->rules) &&
+    return rules_check(send->exchange, "interactive", interactive, rules) &&
            (!kind->check || kind->check(send, interactive));
 }

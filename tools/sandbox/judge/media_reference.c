@@ -1,4 +1,4 @@
-#include "judge/media_reference.h"
+#include "judge/judge.h"
 
 #include <strings.h>
 

@@ -1,155 +1,12 @@
-#include "judge/message_types.h"
+#include "judge/judge.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "judge/interactive.h"
-#include "judge/media_reference.h"
-#include "judge/template_send.h"
 #include "text/json_fields.h"
 #include "wire/graph_error.h"
 
-#define END                                                                                        \
-    { .name = NULL }
-#define OPEN                                                                                       \
-    { .name = RULE_OPEN }
-
 enum { CONTACTS_MAX = 257 };
-
-static const struct rule text_rules[] = {
-    {.name = "body", .kind = RULE_STRING, .required = true, .min = 1, .max = 4096},
-    {.name = "preview_url", .kind = RULE_FLAG},
-    END,
-};
-
-static const struct rule captioned_rules[] = {
-    {.name = "id", .kind = RULE_STRING, .min = 1},
-    {.name = "link", .kind = RULE_STRING, .min = 1},
-    {.name = "caption", .kind = RULE_STRING, .max = 1024},
-    END,
-};
-
-static const struct rule document_rules[] = {
-    {.name = "id", .kind = RULE_STRING, .min = 1},
-    {.name = "link", .kind = RULE_STRING, .min = 1},
-    {.name = "caption", .kind = RULE_STRING, .max = 1024},
-    {.name = "filename", .kind = RULE_STRING, .max = 240},
-    END,
-};
-
-static const struct rule audio_rules[] = {
-    {.name = "id", .kind = RULE_STRING, .min = 1},
-    {.name = "link", .kind = RULE_STRING, .min = 1},
-    {.name = "voice", .kind = RULE_FLAG},
-    END,
-};
-
-static const struct rule sticker_rules[] = {
-    {.name = "id", .kind = RULE_STRING, .min = 1},
-    {.name = "link", .kind = RULE_STRING, .min = 1},
-    END,
-};
-
-static const struct rule location_rules[] = {
-    {.name = "latitude", .kind = RULE_SCALAR, .required = true, .min = 1},
-    {.name = "longitude", .kind = RULE_SCALAR, .required = true, .min = 1},
-    {.name = "name", .kind = RULE_STRING, .max = 1000},
-    {.name = "address", .kind = RULE_STRING, .max = 1000},
-    END,
-};
-
-static const struct rule reaction_rules[] = {
-    {.name = "message_id", .kind = RULE_STRING, .required = true, .min = 1},
-    {.name = "emoji", .kind = RULE_STRING, .required = true},
-    END,
-};
-
-#define TEXT_RULE(member)                                                                          \
-    { .name = member, .kind = RULE_STRING }
-
-static const struct rule contact_name_rules[] = {
-    {.name = "formatted_name", .kind = RULE_STRING, .required = true, .min = 1},
-    TEXT_RULE("first_name"),
-    TEXT_RULE("last_name"),
-    TEXT_RULE("middle_name"),
-    TEXT_RULE("suffix"),
-    TEXT_RULE("prefix"),
-    END,
-};
-
-static const struct rule contact_phone_rules[] = {
-    TEXT_RULE("phone"),
-    TEXT_RULE("type"),
-    TEXT_RULE("wa_id"),
-    END,
-};
-
-static const struct rule contact_email_rules[] = {TEXT_RULE("email"), TEXT_RULE("type"), END};
-static const struct rule contact_url_rules[] = {TEXT_RULE("url"), TEXT_RULE("type"), END};
-
-static const struct rule contact_address_rules[] = {
-    TEXT_RULE("street"),  TEXT_RULE("city"),         TEXT_RULE("state"), TEXT_RULE("zip"),
-    TEXT_RULE("country"), TEXT_RULE("country_code"), TEXT_RULE("type"),  END,
-};
-
-static const struct rule contact_org_rules[] = {
-    TEXT_RULE("company"),
-    TEXT_RULE("department"),
-    TEXT_RULE("title"),
-    END,
-};
-
-static const struct rule contact_rules[] = {
-    {.name = "name", .kind = RULE_OBJECT, .required = true, .members = contact_name_rules},
-    {.name = "phones", .kind = RULE_LIST, .members = contact_phone_rules},
-    {.name = "emails", .kind = RULE_LIST, .members = contact_email_rules},
-    {.name = "urls", .kind = RULE_LIST, .members = contact_url_rules},
-    {.name = "addresses", .kind = RULE_LIST, .members = contact_address_rules},
-    {.name = "org", .kind = RULE_OBJECT, .members = contact_org_rules},
-    TEXT_RULE("birthday"),
-    END,
-};
-
-/* The first card decides what a carousel is, so that its cards are read before. */
-static const struct rule any_action[] = {
-    {.name = "cards", .kind = RULE_LIST},
-    OPEN,
-};
-
-static const struct rule interactive_rules[] = {
-    {.name = "type",
-     .kind = RULE_STRING,
-     .required = true,
-     .choices = "button|list|product|product_list|catalog_message|carousel|cta_url|"
-                "flow|location_request_message|address_message|call_permission_request|"
-                "request_contact_info|voice_call"},
-    {.name = "action", .kind = RULE_OBJECT, .required = true, .members = any_action},
-    OPEN,
-};
-
-static const struct rule language_rules[] = {
-    {.name = "code", .kind = RULE_STRING, .required = true, .min = 1},
-    {.name = "policy", .kind = RULE_STRING, .choices = "deterministic"},
-    END,
-};
-
-static const struct rule component_rules[] = {
-    {.name = "type",
-     .kind = RULE_STRING,
-     .required = true,
-     .choices = "header|body|button|carousel|limited_time_offer|HEADER|BODY|BUTTON|CAROUSEL|"
-                "LIMITED_TIME_OFFER"},
-    {.name = "parameters", .kind = RULE_LIST},
-    {.name = "cards", .kind = RULE_LIST, .min = 2, .max = 10},
-    OPEN,
-};
-
-static const struct rule template_rules[] = {
-    {.name = "name", .kind = RULE_STRING, .required = true, .min = 1, .max = 512},
-    {.name = "language", .kind = RULE_OBJECT, .required = true, .members = language_rules},
-    {.name = "components", .kind = RULE_LIST, .members = component_rules},
-    END,
-};
 
 static bool media_check(struct send *send, const cJSON *content) {
     return media_reference_check(send, send->type, content);
@@ -193,7 +50,7 @@ static bool contact_check(struct send *send, const cJSON *contact, int index) {
         reply_error(send->exchange, 100, "(#100) Param %s must be a JSON object.", path);
         return false;
     }
-    if (!rules_check(send->exchange, path, contact, contact_rules))
+    if (!rules_check(send->exchange, path, contact, rules_find("contacts")))
         return false;
     if (!birthday || is_date(birthday))
         return true;
@@ -220,16 +77,16 @@ static bool contacts_check(struct send *send, const cJSON *content) {
 }
 
 const struct message_type message_types[] = {
-    {"text", text_rules, NULL, false},
-    {"image", captioned_rules, media_check, false},
-    {"video", captioned_rules, media_check, false},
-    {"audio", audio_rules, media_check, false},
-    {"document", document_rules, media_check, false},
-    {"sticker", sticker_rules, media_check, false},
-    {"location", location_rules, location_check, false},
-    {"contacts", contact_rules, contacts_check, true},
-    {"interactive", interactive_rules, interactive_check, false},
-    {"template", template_rules, template_check, false},
-    {"reaction", reaction_rules, reaction_check, false},
-    {NULL, NULL, NULL, false},
+    {"text", NULL, false},
+    {"image", media_check, false},
+    {"video", media_check, false},
+    {"audio", media_check, false},
+    {"document", media_check, false},
+    {"sticker", media_check, false},
+    {"location", location_check, false},
+    {"contacts", contacts_check, true},
+    {"interactive", interactive_check, false},
+    {"template", template_check, false},
+    {"reaction", reaction_check, false},
+    {NULL, NULL, false},
 };

@@ -1,4 +1,4 @@
-#include "judge/rules.h"
+#include "judge/judge.h"
 
 #include "text/json_fields.h"
 #include "text/strict_json.h"

@@ -1,10 +1,9 @@
-#include "judge/template_send.h"
+#include "judge/judge.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
 
-#include "judge/media_reference.h"
 #include "state/template_list.h"
 #include "text/json_fields.h"
 #include "wire/graph_error.h"

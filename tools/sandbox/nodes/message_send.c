@@ -1,6 +1,6 @@
 #include "nodes/message_send.h"
 
-#include "judge/message_types.h"
+#include "judge/judge.h"
 #include "state/number.h"
 #include "state/wamid.h"
 #include "text/json_print.h"
@@ -79,7 +79,9 @@ static bool check_callback_data(struct send *send) {
 
 static void settle_content(struct send *send, const struct message_type *type) {
     const struct rule content[] = {
-        {.name = type->name, .kind = type->list ? RULE_LIST : RULE_OBJECT, .members = type->rules},
+        {.name = type->name,
+         .kind = type->list ? RULE_LIST : RULE_OBJECT,
+         .members = rules_find(type->name)},
         {.name = NULL},
     };
     rules_settle(send->exchange->json, content, send->exchange->form);
@@ -110,7 +112,8 @@ static bool check_content(struct send *send) {
         reply_error(send->exchange, 100, "(#100) Param %s must be a JSON object.", known->name);
         return false;
     }
-    return (known->list || rules_check(send->exchange, known->name, content, known->rules)) &&
+    return (known->list ||
+            rules_check(send->exchange, known->name, content, rules_find(known->name))) &&
            (!known->check || known->check(send, content)) && check_context(send);
 }
 
@@ -149,29 +152,10 @@ static void answer_send(struct send *send) {
         statuses_after_send(send, digits, wamid);
 }
 
-static const struct rule typing_rules[] = {
-    {.name = "type", .kind = RULE_STRING, .required = true, .choices = "text"},
-    {.name = NULL},
-};
-
-static const struct rule context_rules[] = {
-    {.name = "message_id", .kind = RULE_STRING},
-    {.name = NULL},
-};
-
-static const struct rule read_rules[] = {
-    {.name = "messaging_product", .kind = RULE_STRING},
-    {.name = "recipient_type", .kind = RULE_STRING, .choices = "individual"},
-    {.name = "status", .kind = RULE_ANY},
-    {.name = "message_id", .kind = RULE_ANY},
-    {.name = "typing_indicator", .kind = RULE_OBJECT, .members = typing_rules},
-    {.name = NULL},
-};
-
 /* Answers the request that marks a message as read, which uses the same edge. */
 static void answer_read(struct send *send) {
     const char *id = json_text(send->body, "message_id");
-    if (!rules_check(send->exchange, "message", send->body, read_rules))
+    if (!rules_check(send->exchange, "message", send->body, rules_find("read")))
         return;
     if (!text_matches(json_text(send->body, "status"), "read"))
         reply_error(send->exchange, 100, "(#100) Param status must be one of {read}.");
@@ -181,29 +165,11 @@ static void answer_read(struct send *send) {
         buffer_add_text(&send->exchange->reply.body, "{\"success\":true}");
 }
 
-#define MEMBER(member)                                                                             \
-    { .name = member, .kind = RULE_STRING }
-
-/* The members beside the content, for rules_settle. */
-static const struct rule envelope_rules[] = {
-    MEMBER("messaging_product"),
-    MEMBER("recipient_type"),
-    MEMBER("to"),
-    MEMBER("recipient"),
-    MEMBER("type"),
-    MEMBER("biz_opaque_callback_data"),
-    MEMBER("status"),
-    MEMBER("message_id"),
-    {.name = "context", .kind = RULE_OBJECT, .members = context_rules},
-    {.name = "typing_indicator", .kind = RULE_OBJECT, .members = typing_rules},
-    {.name = NULL},
-};
-
 void message_send(struct exchange *exchange, const struct account *account,
                   const struct phone *phone) {
     struct send send = {
         .exchange = exchange, .body = exchange->json, .account = account, .phone = phone};
-    rules_settle(exchange->json, envelope_rules, exchange->form);
+    rules_settle(exchange->json, rules_find("envelope"), exchange->form);
     if (!exchange->json) {
         reply_error(exchange, 100, "(#100) The request body is not valid JSON.");
     } else if (check_product(&send)) {

@@ -10,7 +10,6 @@
 #include "state/settings.h"
 #include "text/memory.h"
 #include "text/text.h"
-#include "webhooks/callback_url.h"
 #include "webhooks/webhook_log.h"
 #include "webhooks/webhook_payload.h"
 #include "webhooks/webhook_transfer.h"

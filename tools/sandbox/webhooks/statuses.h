@@ -3,7 +3,7 @@
 #ifndef SANDBOX_STATUSES_H
 #define SANDBOX_STATUSES_H
 
-#include "judge/sending.h"
+#include "judge/judge.h"
 
 /* Starts the thread that sends statuses. Returns false when it cannot be started. */
 bool statuses_start(void);

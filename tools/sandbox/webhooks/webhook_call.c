@@ -6,7 +6,6 @@
 #include "state/wamid.h"
 #include "text/json_fields.h"
 #include "text/text.h"
-#include "webhooks/callback_url.h"
 #include "webhooks/webhook_job.h"
 #include "webhooks/webhook_payload.h"
 

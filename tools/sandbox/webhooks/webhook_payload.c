@@ -2,14 +2,94 @@
 
 #include <stdlib.h>
 
+#include "state/node_state.h"
 #include "state/settings.h"
 #include "text/json_merge.h"
 #include "text/json_print.h"
 #include "text/text.h"
-#include "webhooks/webhook_template.h"
+#include "wire/graph_error.h"
+
+/* Returns the text with its ${...} replaced; NULL when it is only a variable that is not set. */
+static const char *fill_text(const struct update *update, const char *text) {
+    struct buffer out = buffer_in(update->arena);
+    const char *at = text;
+    const char *open;
+    while ((open = strstr(at, "${"))) {
+        struct slice rest = slice_of(open + 2);
+        struct slice name = slice_cut(&rest, '}');
+        const char *value = update_variable(update, name);
+        if (!value && open == text && rest.n == 0)
+            return NULL;
+        buffer_add(&out, at, (size_t)(open - at));
+        buffer_add_text(&out, value ? value : "");
+        at = rest.p;
+    }
+    buffer_add_text(&out, at);
+    return out.p;
+}
+
+static cJSON *error_object(const struct update *update) {
+    struct buffer text = buffer_in(update->arena);
+    graph_error_webhook(&text, (int)update->code);
+    return cJSON_ParseWithLength(text.p, text.n);
+}
+
+/* Returns the number in the variable of `#{x}`; NULL when it is not set. */
+static cJSON *fill_number(const struct update *update, const char *text) {
+    const char *number = update_variable(update, (struct slice){text + 2, strlen(text) - 3});
+    return number ? cJSON_CreateNumber(strtod(number, NULL)) : NULL;
+}
+
+/* Returns the value for a string of the template; NULL when its member is to be left out. */
+static cJSON *fill_string(const struct update *update, const char *text) {
+    if (strcmp(text, "@error") == 0)
+        return error_object(update);
+    if (strncmp(text, "#{", 2) == 0)
+        return fill_number(update, text);
+    const char *filled = fill_text(update, text);
+    return filled ? cJSON_CreateString(filled) : NULL;
+}
+
+static cJSON *fill_tree(const struct update *update, const cJSON *tree);
+
+static void fill_members(const struct update *update, cJSON *copy, const cJSON *tree);
+
+/* Adds the members of the parts with these names, which a space separates. */
+static void fill_parts(const struct update *update, cJSON *copy, const char *names) {
+    for (struct slice rest = slice_of(names); rest.n > 0;)
+        fill_members(update, copy, webhook_part(arena_copy(update->arena, slice_cut(&rest, ' '))));
+}
+
+/* Adds copies of the members or items of `tree` to `copy`. */
+static void fill_members(const struct update *update, cJSON *copy, const cJSON *tree) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, tree) {
+        if (item->string && strcmp(item->string, "...") == 0) {
+            fill_parts(update, copy, item->valuestring);
+            continue;
+        }
+        cJSON *filled = fill_tree(update, item);
+        if (filled && cJSON_IsObject(copy))
+            cJSON_AddItemToObject(copy, item->string, filled);
+        else if (filled)
+            cJSON_AddItemToArray(copy, filled);
+    }
+}
+
+/* Returns a copy of the template with the variables of the update replaced; the caller calls
+ * cJSON_Delete. */
+static cJSON *fill_tree(const struct update *update, const cJSON *tree) {
+    if (cJSON_IsString(tree))
+        return fill_string(update, tree->valuestring);
+    if (!cJSON_IsObject(tree) && !cJSON_IsArray(tree))
+        return cJSON_Duplicate(tree, true);
+    cJSON *copy = cJSON_IsObject(tree) ? cJSON_CreateObject() : cJSON_CreateArray();
+    fill_members(update, copy, tree);
+    return copy;
+}
 
 static cJSON *make_element(const struct update *update) {
-    cJSON *element = webhook_template_fill(update, update->kind->element);
+    cJSON *element = fill_tree(update, update->kind->element);
     if (settings.webhook_version >= 24)
         cJSON_DeleteItemFromObjectCaseSensitive(element, "conversation");
     json_merge(element, update->message);
@@ -17,14 +97,7 @@ static cJSON *make_element(const struct update *update) {
 }
 
 static cJSON *make_contact(const struct update *update) {
-    static const char *const templates[] = {
-        [CONTACT_INBOUND] = "{'profile':{'name':'${name}','username':'${username}'},'wa_id':"
-                            "'${phone}','user_id':'${bsuid}','parent_user_id':'${parentBsuid}'}",
-        [CONTACT_SENT] = "{'profile':{'name':'${name}'},'wa_id':'${phone}','user_id':'${bsuid}',"
-                         "'parent_user_id':'${parentBsuid}'}",
-        [CONTACT_UPDATED] = "{'profile':{'name':'${name}'},'wa_id':'${phone}'}",
-    };
-    cJSON *contact = webhook_template_fill(update, templates[update->kind->contact]);
+    cJSON *contact = fill_tree(update, update->kind->contact);
     json_merge(contact, update->contact);
     return contact;
 }
@@ -34,10 +107,8 @@ static cJSON *make_value(const struct update *update) {
     if (!update->kind->list) {
         value = make_element(update);
     } else {
-        value = webhook_template_fill(update, "{'messaging_product':'whatsapp','metadata':{"
-                                              "'display_phone_number':'${line}','phone_number_id':"
-                                              "'${phoneNumberId}'}}");
-        if (update->kind->contact != CONTACT_NONE) {
+        value = fill_tree(update, webhook_value());
+        if (update->kind->contact) {
             cJSON *contacts = cJSON_AddArrayToObject(value, "contacts");
             cJSON_AddItemToArray(contacts, make_contact(update));
         }
@@ -45,7 +116,7 @@ static cJSON *make_value(const struct update *update) {
                              make_element(update));
     }
     if (update->kind->value) {
-        cJSON *more = webhook_template_fill(update, update->kind->value);
+        cJSON *more = fill_tree(update, update->kind->value);
         json_merge(value, more);
         cJSON_Delete(more);
     }
@@ -141,4 +212,21 @@ void payload_end(struct payload *payload, struct arena *arena, struct slice *bod
     *body = print_out(arena, payload->root);
     *ids = print_out(arena, payload->ids);
     payload->root = payload->ids = NULL;
+}
+
+/* Returns the override that a node has in this kind of its state, in `arena`, or NULL. */
+static const char *override_of(struct arena *arena, const char *kind, const char *id) {
+    cJSON *state = id ? node_state_read(kind, id, "{}") : NULL;
+    const char *url = text_copy(arena, json_text(state, "override_callback_uri"));
+    cJSON_Delete(state);
+    return url;
+}
+
+const char *callback_url(struct arena *arena, const struct update *update) {
+    const char *url = NULL;
+    if (strcmp(update->kind->field, "messages") == 0)
+        url = override_of(arena, "webhook", update->phone_number_id);
+    if (!url)
+        url = override_of(arena, "subscription", update->waba_id);
+    return url ? url : text_copy(arena, settings.webhook_url);
 }

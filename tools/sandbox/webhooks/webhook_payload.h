@@ -23,4 +23,8 @@ void payload_add(struct payload *payload, const struct update *update);
 void payload_end(struct payload *payload, struct arena *arena, struct slice *body,
                  struct slice *ids);
 
+/* Returns the callback URL of an update, in `arena`: for messages that of the number, else that of
+ * the account, else that of the settings, which may be NULL. Called under the lock of the state. */
+const char *callback_url(struct arena *arena, const struct update *update);
+
 #endif
