@@ -120,12 +120,12 @@ static void write_traffic(struct json_writer *out, const struct view *view) {
 static void write_webhooks(struct json_writer *out, const struct store_user_state *found) {
     json_write_array(out, "webhooks");
     for (size_t i = 0; i < found->webhook_count; i++) {
-        const struct store_destination *webhook = &found->webhooks[i];
+        const struct store_webhook *webhook = &found->webhooks[i];
         json_write_object(out, NULL);
         json_write_text(out, "id", webhook->id);
         json_write_text(out, "name", webhook->name);
         json_write_text(out, "kind", webhook->kind);
-        json_write_text(out, "state", store_destination_state(webhook));
+        json_write_text(out, "state", store_webhook_state(webhook));
         json_write_time_or_null(out, "failingSince", webhook->failing_since);
         json_write_integer(out, "pending", webhook->pending);
         json_write_integer(out, "dead", webhook->dead);
@@ -179,7 +179,7 @@ static bool has_unregistered_line(const struct view *view) {
 
 static bool has_webhook_in(const struct view *view, const char *state) {
     for (size_t i = 0; i < view->found.webhook_count; i++)
-        if (strcmp(store_destination_state(&view->found.webhooks[i]), state) == 0)
+        if (strcmp(store_webhook_state(&view->found.webhooks[i]), state) == 0)
             return true;
     return false;
 }

@@ -1,12 +1,12 @@
 /* /v2/webhooks: the caller's webhooks, to which events and the platform's POSTs go. The routes
  * below it that have no id are those of the first one: webhook_config.c. */
-#include "api/destination_input.h"
 #include "api/idempotency.h"
 #include "api/paging.h"
 #include "api/test_event.h"
 #include "api/url_verification.h"
-#include "api/view/destination_view.h"
+#include "api/view/webhook_view.h"
 #include "api/webhook_code.h"
+#include "api/webhook_input.h"
 #include "base/crypto.h"
 #include "base/http_client.h"
 #include "delivery/wake.h"
@@ -19,15 +19,15 @@ static const struct field list_query[] = {
     {0},
 };
 
-static int reply_webhooks(struct request *rq, const struct store_destination *webhooks,
-                          size_t count, size_t limit) {
+static int reply_webhooks(struct request *rq, const struct store_webhook *webhooks, size_t count,
+                          size_t limit) {
     const size_t shown = count < limit ? count : limit;
     struct json_writer data;
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
     json_write_array(&data, "items");
     for (size_t i = 0; i < shown; i++)
-        if (destination_view_write(rq, &data, NULL, &webhooks[i]))
+        if (webhook_view_write(rq, &data, NULL, &webhooks[i]))
             return -1;
     json_write_end(&data);
     paging_write(rq, &data, count > limit ? webhooks[shown - 1].id : NULL);
@@ -38,12 +38,12 @@ static int reply_webhooks(struct request *rq, const struct store_destination *we
 static int get_webhooks(struct request *rq) {
     const size_t limit = paging_limit(rq);
     struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
-    struct store_destination *webhooks;
+    struct store_webhook *webhooks;
     size_t count;
     if (paging_after(rq, "whk_", &page.after))
         return -1;
-    enum store_result result = store_list_destinations(
-        rq->caller->store, rq->arena, rq->caller->user.id, &page, &webhooks, &count);
+    enum store_result result = store_list_webhooks(rq->caller->store, rq->arena,
+                                                   rq->caller->user.id, &page, &webhooks, &count);
     return result == STORE_OK ? reply_webhooks(rq, webhooks, count, limit) : state_fail(rq, result);
 }
 
@@ -56,23 +56,23 @@ static int fail_webhook(struct request *rq, enum store_result result) {
     return state_fail(rq, result);
 }
 
-static int find_webhook(struct request *rq, const char *id, struct store_destination *webhook) {
+static int find_webhook(struct request *rq, const char *id, struct store_webhook *webhook) {
     enum store_result result =
-        store_find_destination(rq->caller->store, rq->arena, rq->caller->user.id, id, webhook);
+        store_find_webhook(rq->caller->store, rq->arena, rq->caller->user.id, id, webhook);
     return result == STORE_OK ? 0 : fail_webhook(rq, result);
 }
 
-static int find_named(struct request *rq, struct store_destination *webhook) {
+static int find_named(struct request *rq, struct store_webhook *webhook) {
     return find_webhook(rq, arena_copy(rq->arena, rq->parameters[0]), webhook);
 }
 
 static int reply_webhook(struct request *rq, const char *id) {
-    struct store_destination webhook;
+    struct store_webhook webhook;
     struct json_writer data;
     if (find_webhook(rq, id, &webhook))
         return -1;
     json_write_start(&data, rq->arena);
-    if (destination_view_write(rq, &data, NULL, &webhook))
+    if (webhook_view_write(rq, &data, NULL, &webhook))
         return -1;
     return reply_data(rq, json_written(&data));
 }
@@ -85,8 +85,8 @@ static int get_webhook(struct request *rq) {
 
 /* Verifies the URL at its receiver if the body has a verify token, which a new URL of the kind
  * forward requires. Returns 0, or -1 after failing the request. */
-static int verify(struct request *rq, const struct store_destination *present,
-                  const struct destination_input *input) {
+static int verify(struct request *rq, const struct store_webhook *present,
+                  const struct webhook_input *input) {
     const char *url = input->change.sets_url ? input->change.url : present->url, *reason;
     struct issues issues;
     if (!input->verify_token.p)
@@ -102,23 +102,23 @@ static int verify(struct request *rq, const struct store_destination *present,
 
 /* Makes the webhook, unless an earlier request with the same Idempotency-Key has made it. */
 static int make_webhook(struct request *rq, const char *request_id) {
-    struct destination_input input;
-    struct store_destination made;
+    struct webhook_input input;
+    struct store_webhook made;
     const char *id = arena_printf(rq->arena, "whk_%s", request_id + strlen("req_"));
-    if (store_find_destination(rq->caller->store, rq->arena, rq->caller->user.id, id, &made) ==
+    if (store_find_webhook(rq->caller->store, rq->arena, rq->caller->user.id, id, &made) ==
         STORE_OK)
         return reply_webhook(rq, id);
-    if (destination_input_read(rq, NULL, &input) || verify(rq, NULL, &input))
+    if (webhook_input_read(rq, NULL, &input) || verify(rq, NULL, &input))
         return -1;
     struct webhook_code code = {.rq = rq,
                                 .text = input.code.p ? input.code : webhook_code_make(rq->arena)};
     const struct store_secret secret = {webhook_code_seal, &code};
     input.change.id = id;
     input.change.code = &secret;
-    enum store_result result = store_insert_destination(rq->caller->store, &input.change);
+    enum store_result result = store_insert_webhook(rq->caller->store, &input.change);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT, "The user has %d webhooks already; delete one.",
-                    STORE_DESTINATIONS_KEPT);
+                    STORE_WEBHOOKS_KEPT);
     return result == STORE_OK ? reply_webhook(rq, id) : state_fail(rq, result);
 }
 
@@ -129,11 +129,11 @@ static int post_webhook(struct request *rq) {
 /* A code that equals the stored one is not stored again, so that it does not count as replaced. A
  * webhook without a code gets one with its URL, as a new one does. */
 static int patch_webhook(struct request *rq) {
-    struct store_destination present;
-    struct destination_input input;
+    struct store_webhook present;
+    struct webhook_input input;
     struct slice stored;
-    if (find_named(rq, &present) || destination_input_read(rq, &present, &input) ||
-        destination_view_code(rq, &present, &stored) || verify(rq, &present, &input))
+    if (find_named(rq, &present) || webhook_input_read(rq, &present, &input) ||
+        webhook_view_code(rq, &present, &stored) || verify(rq, &present, &input))
         return -1;
     if (!input.code.p && input.change.sets_url && !present.sealed_code.n)
         input.code = webhook_code_make(rq->arena);
@@ -142,7 +142,7 @@ static int patch_webhook(struct request *rq) {
     input.change.id = present.id;
     if (input.code.p && !crypto_equal(stored, input.code))
         input.change.code = &secret;
-    enum store_result result = store_change_destination(rq->caller->store, &input.change);
+    enum store_result result = store_change_webhook(rq->caller->store, &input.change);
     if (result != STORE_OK)
         return fail_webhook(rq, result);
     if (input.change.sets_url || input.change.resumes)
@@ -151,7 +151,7 @@ static int patch_webhook(struct request *rq) {
 }
 
 static int delete_webhook(struct request *rq) {
-    enum store_result result = store_delete_destination(
+    enum store_result result = store_delete_webhook(
         rq->caller->store, rq->caller->user.id, arena_copy(rq->arena, rq->parameters[0]), rq->now);
     return result == STORE_OK ? reply_data(rq, SLICE("{\"deleted\":true}"))
                               : fail_webhook(rq, result);
@@ -168,7 +168,7 @@ static int fail_test(struct request *rq, enum store_result result) {
 
 /* The result is that of any other event: GET /v2/events/:eventId shows it. */
 static int post_test(struct request *rq) {
-    struct store_destination webhook;
+    struct store_webhook webhook;
     if (find_named(rq, &webhook))
         return -1;
     if (webhook.paused_at != INT64_MAX)
@@ -188,12 +188,12 @@ static const struct route routes[] = {
      .guard = &caller_guard, .handle = get_webhooks, .query = list_query},
     {.method = "POST", .path = "/v2/webhooks",
      .guard = &caller_guard, .handle = post_webhook, .body = BODY_JSON,
-     .fields = destination_new_fields},
+     .fields = webhook_new_fields},
     {.method = "GET", .path = "/v2/webhooks/:webhookId",
      .guard = &caller_guard, .handle = get_webhook},
     {.method = "PATCH", .path = "/v2/webhooks/:webhookId",
      .guard = &caller_guard, .handle = patch_webhook, .body = BODY_JSON,
-     .fields = destination_fields},
+     .fields = webhook_fields},
     {.method = "POST", .path = "/v2/webhooks/:webhookId/test",
      .guard = &caller_guard, .handle = post_test, .body = BODY_JSON, .fields = no_fields},
     {.method = "DELETE", .path = "/v2/webhooks/:webhookId",

@@ -11,16 +11,17 @@
 
 static int find_webhook(struct request *rq, struct state_sealed *value) {
     const struct caller *caller = rq->caller;
-    struct store_webhook *webhook = value->object;
+    struct store_webhook_config *webhook = value->object;
     enum store_result result =
-        store_find_webhook(caller->store, rq->arena, caller->user.id, webhook);
+        store_find_webhook_config(caller->store, rq->arena, caller->user.id, webhook);
     value->sealed = webhook->sealed_code;
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
 /* Reads the caller's webhook and decrypts its code: empty when unset, p == NULL when it cannot be
  * decrypted. Returns 0, or -1 after failing the request. */
-static int read_webhook(struct request *rq, struct store_webhook *webhook, struct slice *code) {
+static int read_webhook(struct request *rq, struct store_webhook_config *webhook,
+                        struct slice *code) {
     const char *user_id = rq->caller->user.id;
     struct state_sealed value = {.context = webhook_code_context(rq->arena, user_id),
                                  .read_again = find_webhook,
@@ -49,7 +50,7 @@ static int reply_config(struct request *rq, struct slice url, struct slice code)
 }
 
 static int get_config(struct request *rq) {
-    struct store_webhook webhook;
+    struct store_webhook_config webhook;
     struct slice code;
     if (read_webhook(rq, &webhook, &code))
         return -1;
@@ -64,19 +65,19 @@ static int post_config(struct request *rq) {
     struct webhook_code code = {.rq = rq,
                                 .text = json_string(json_get(rq->json, "webhookCode"), rq->arena)};
     const struct store_secret secret = {webhook_code_seal, &code};
-    struct store_webhook webhook;
+    struct store_webhook_config webhook;
     struct slice stored;
     if (read_webhook(rq, &webhook, &stored))
         return -1;
     bool is_same = crypto_equal(stored, code.text);
-    enum store_result result = store_upsert_webhook(rq->caller->store, rq->caller->user.id, url,
-                                                    is_same ? NULL : &secret, rq->now);
+    enum store_result result = store_upsert_webhook_config(rq->caller->store, rq->caller->user.id,
+                                                           url, is_same ? NULL : &secret, rq->now);
     return result == STORE_OK ? reply_config(rq, slice_of(url), code.text) : state_fail(rq, result);
 }
 
 static int delete_config(struct request *rq) {
     enum store_result result =
-        store_delete_webhook(rq->caller->store, rq->caller->user.id, rq->now);
+        store_delete_webhook_config(rq->caller->store, rq->caller->user.id, rq->now);
     return result == STORE_OK ? reply_data(rq, SLICE("{\"cleared\":true}"))
                               : state_fail(rq, result);
 }
@@ -84,8 +85,8 @@ static int delete_config(struct request *rq) {
 static int post_generate_code(struct request *rq) {
     struct webhook_code code = {.rq = rq, .text = webhook_code_make(rq->arena)};
     enum store_result result =
-        store_upsert_webhook_code(rq->caller->store, rq->caller->user.id,
-                                  &(struct store_secret){webhook_code_seal, &code}, rq->now);
+        store_upsert_webhook_config_code(rq->caller->store, rq->caller->user.id,
+                                         &(struct store_secret){webhook_code_seal, &code}, rq->now);
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;

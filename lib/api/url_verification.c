@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "delivery/handshake.h"
-#include "store/destination.h"
+#include "store/user_webhook.h"
 
 #define AGAIN_SECONDS "10"
 

@@ -24,7 +24,7 @@ static void set_limits(struct http_client *client, const struct http_use *use) {
     http_set(client, CURLOPT_MAXAGE_CONN, use->idle_seconds);
 }
 
-static void set_destination(struct http_client *client) {
+static void set_protocol(struct http_client *client) {
     http_set(client, CURLOPT_PROTOCOLS_STR, "http,https");
     http_set(client, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     http_set(client, CURLOPT_FOLLOWLOCATION, 0L);
@@ -63,7 +63,7 @@ void http_start(struct http_client *client, const struct config *config, const s
     }
     curl_easy_reset(client->curl);
     set_limits(client, use);
-    set_destination(client);
+    set_protocol(client);
     set_tls(client, config);
     set_callbacks(client, use, context);
     http_add_header(client, "Expect:"); /* else libcurl waits a second for 100 Continue */

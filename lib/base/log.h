@@ -9,7 +9,7 @@
 
 enum log_level { LOG_INFO, LOG_WARN, LOG_ERROR };
 
-/* Sets the destination of the next lines: the file `path`, created with mode 0660 when missing, or
+/* Sets where the next lines go: to the file `path`, created with mode 0660 when missing, or
  * standard error (under Apache: its error log) when `path` is NULL or empty. The file is opened at
  * the first line; when that fails, lines go to standard error, after one message there about the
  * failure. The file stays open while lines go to standard error, because a confined process cannot

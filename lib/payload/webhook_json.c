@@ -14,7 +14,7 @@ static void write_words(struct json_writer *out, const char *name, const char *w
 }
 
 static void write_lines(struct json_writer *out, const char *name,
-                        const struct store_destination *webhook) {
+                        const struct store_webhook *webhook) {
     if (webhook->all_lines) {
         json_write_null(out, name);
         return;
@@ -25,7 +25,7 @@ static void write_lines(struct json_writer *out, const char *name,
     json_write_end(out);
 }
 
-void webhook_json_write(struct json_writer *out, const struct store_destination *webhook,
+void webhook_json_write(struct json_writer *out, const struct store_webhook *webhook,
                         const struct slice *code) {
     json_write_text(out, "id", webhook->id);
     json_write_text(out, "name", webhook->name);
@@ -39,7 +39,7 @@ void webhook_json_write(struct json_writer *out, const struct store_destination 
     write_words(out, "fields", webhook->fields);
     write_words(out, "updates", webhook->updates);
     json_write_bool(out, "splitMessages", webhook->splits_messages);
-    json_write_text(out, "state", store_destination_state(webhook));
+    json_write_text(out, "state", store_webhook_state(webhook));
     json_write_bool(out, "isFirst", webhook->is_first);
     json_write_time_or_null(out, "pausedAt", webhook->paused_at);
     json_write_time_or_null(out, "failingSince", webhook->failing_since);

@@ -3,11 +3,11 @@
 #define SWITCHBOARD_WEBHOOK_JSON_H
 
 #include "base/json.h"
-#include "store/destination.h"
+#include "store/user_webhook.h"
 
 /* Writes its members into the open object. `code` is the decrypted code, null when its p is NULL;
  * NULL: the member is left out. */
-void webhook_json_write(struct json_writer *out, const struct store_destination *webhook,
+void webhook_json_write(struct json_writer *out, const struct store_webhook *webhook,
                         const struct slice *code);
 
 #endif

@@ -1,11 +1,11 @@
 #include "payload/webhook_rules.h"
 
 #include "base/crypto.h"
-#include "store/destination.h"
+#include "store/user_webhook.h"
 
 enum { CODE_BYTES = 32 };
 
-const char *const webhook_kinds[] = {DESTINATION_EVENT, DESTINATION_FORWARD, NULL};
+const char *const webhook_kinds[] = {WEBHOOK_EVENT, WEBHOOK_FORWARD, NULL};
 
 const char *const webhook_event_types[] = {"message.received", "lead.created", "message.status",
                                            NULL};

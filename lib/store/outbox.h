@@ -68,7 +68,7 @@ struct store_exchange {
     size_t share_count;
 };
 
-/* An event to deliver, and its destination. */
+/* An event to deliver, and its webhook. */
 struct store_delivery {
     const char *event_id, *webhook_id, *user_id, *type;
     bool is_forward;   /* the body is the platform's */

@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_STORE_USER_STATE_H
 #define SWITCHBOARD_STORE_USER_STATE_H
 
-#include "store/destination.h"
+#include "store/user_webhook.h"
 
 enum { STORE_USER_STATE_MOST = 10000, STORE_USER_STATE_WEBHOOKS = 100 };
 
@@ -15,7 +15,7 @@ struct store_user_state {
     int64_t failing_since, suspended_at, next_probe_at;
     int64_t pending, dead; /* events; STORE_USER_STATE_MOST: that many or more */
     int64_t oldest_pending_at;
-    struct store_destination *webhooks; /* the oldest STORE_USER_STATE_WEBHOOKS */
+    struct store_webhook *webhooks; /* the oldest STORE_USER_STATE_WEBHOOKS */
     size_t webhook_count;
 };
 

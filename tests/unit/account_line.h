@@ -60,7 +60,7 @@ static inline void open_state(void) {
     struct store_new_user user = {.id = "usr_1", .email = "ann@example.org", .now = now};
     check_ok(store_insert_user(store, &user));
     struct store_secret code = {.seal = seal_nothing};
-    check_ok(store_upsert_webhook(store, "usr_1", "http://127.0.0.1:9/", &code, now));
+    check_ok(store_upsert_webhook_config(store, "usr_1", "http://127.0.0.1:9/", &code, now));
 }
 
 static inline void close_state(void) {

@@ -5,7 +5,6 @@
 #include "server_faults.h"
 #include "store/block.h"
 #include "store/contact_split.h"
-#include "store/destination.h"
 #include "store/event_replay.h"
 #include "store/event_test.h"
 #include "store/flow.h"
@@ -18,6 +17,7 @@
 #include "store/read_mark.h"
 #include "store/refusal.h"
 #include "store/sealed.h"
+#include "store/user_webhook.h"
 
 #define HOUR (60 * 60 * INT64_C(1000))
 
@@ -171,8 +171,9 @@ static void check_operator(void) {
 
 /* --- webhooks and events --- */
 
-static enum store_result set_webhook(void) {
-    return store_upsert_webhook(store, "usr_1", "http://127.0.0.1:8/", &other_secret, now + 1);
+static enum store_result set_config(void) {
+    return store_upsert_webhook_config(store, "usr_1", "http://127.0.0.1:8/", &other_secret,
+                                       now + 1);
 }
 
 static struct slice seal_third(void *context) {
@@ -181,13 +182,13 @@ static struct slice seal_third(void *context) {
 }
 
 static enum store_result replace_code(void) {
-    return store_upsert_webhook_code(store, "usr_1", &(struct store_secret){.seal = seal_third},
-                                     now + 2);
+    return store_upsert_webhook_config_code(store, "usr_1",
+                                            &(struct store_secret){.seal = seal_third}, now + 2);
 }
 
 static enum store_result want_status(void) {
-    return store_change_destination(
-        store, &(struct destination_change){
+    return store_change_webhook(
+        store, &(struct store_webhook_change){
                    .user_id = "usr_1", .switched_type = "message.status", .now = now});
 }
 
@@ -199,10 +200,10 @@ static enum store_result insert_event(void) {
 
 /* The id of the first webhook, which first_webhook.h inserted. */
 static const char *first_webhook(void) {
-    struct store_destination *list;
+    struct store_webhook *list;
     size_t count;
-    check_ok(store_list_destinations(store, &arena, "usr_1", &(struct store_page){.limit = 1},
-                                     &list, &count));
+    check_ok(store_list_webhooks(store, &arena, "usr_1", &(struct store_page){.limit = 1}, &list,
+                                 &count));
     check(count == 1 && list->is_first, "%zu webhooks", count);
     return count ? list->id : "";
 }
@@ -256,10 +257,10 @@ static enum store_result replay_dead_events(void) {
     return store_replay_dead_events(store, "usr_1", 0, now + 20 * HOUR + 5, &count, &more);
 }
 
-static enum store_result resume_webhook(void) {
-    return store_change_destination(store, &(struct destination_change){.user_id = "usr_1",
-                                                                        .ends_suspension = true,
-                                                                        .now = now + 22 * HOUR});
+static enum store_result end_suspension(void) {
+    return store_change_webhook(store, &(struct store_webhook_change){.user_id = "usr_1",
+                                                                      .ends_suspension = true,
+                                                                      .now = now + 22 * HOUR});
 }
 
 /* Repairs in parts, to the end. */
@@ -271,40 +272,40 @@ static enum store_result repair_times(void) {
     return result;
 }
 
-static enum store_result delete_webhook(void) {
-    return store_delete_webhook(store, "usr_1", now + 23 * HOUR);
+static enum store_result delete_config(void) {
+    return store_delete_webhook_config(store, "usr_1", now + 23 * HOUR);
 }
 
 /* --- any number of webhooks --- */
 
-static struct destination_change added = {.id = "whk_2",
-                                          .user_id = "usr_1",
-                                          .kind = DESTINATION_EVENT,
-                                          .name = "Desk",
-                                          .url = "http://127.0.0.1:8/two",
-                                          .code = &other_secret};
+static struct store_webhook_change added = {.id = "whk_2",
+                                            .user_id = "usr_1",
+                                            .kind = WEBHOOK_EVENT,
+                                            .name = "Desk",
+                                            .url = "http://127.0.0.1:8/two",
+                                            .code = &other_secret};
 
-static enum store_result insert_destination(void) {
+static enum store_result insert_webhook(void) {
     added.now = now + 24 * HOUR;
-    return store_insert_destination(store, &added);
+    return store_insert_webhook(store, &added);
 }
 
 static enum store_result insert_forward(void) {
-    struct destination_change forward = added;
+    struct store_webhook_change forward = added;
     forward.id = "whk_3";
-    forward.kind = DESTINATION_FORWARD;
+    forward.kind = WEBHOOK_FORWARD;
     forward.pauses = true;
     forward.updates = "messages";
     forward.splits_messages = true;
-    return store_insert_destination(store, &forward);
+    return store_insert_webhook(store, &forward);
 }
 
 static enum store_result insert_callback(void) {
-    struct destination_change callback = added;
+    struct store_webhook_change callback = added;
     callback.id = "whk_4";
-    callback.kind = DESTINATION_FORWARD;
+    callback.kind = WEBHOOK_FORWARD;
     callback.account_id = account_id;
-    return store_insert_destination(store, &callback);
+    return store_insert_webhook(store, &callback);
 }
 
 static enum store_result set_fields(void) {
@@ -316,8 +317,8 @@ static enum store_result forget_fields(void) {
     return store_set_subscribed_fields(store, "usr_1", account_id, NULL, now + 26 * HOUR);
 }
 
-static enum store_result change_destination(void) {
-    const struct destination_change change = {
+static enum store_result change_webhook(void) {
+    const struct store_webhook_change change = {
         .id = "whk_2",
         .user_id = "usr_1",
         .sets_name = true,
@@ -331,17 +332,17 @@ static enum store_result change_destination(void) {
         .pauses = true,
         .now = now + 25 * HOUR,
     };
-    return store_change_destination(store, &change);
+    return store_change_webhook(store, &change);
 }
 
-static enum store_result resume_destination(void) {
-    return store_change_destination(
-        store, &(struct destination_change){
+static enum store_result resume_webhook(void) {
+    return store_change_webhook(
+        store, &(struct store_webhook_change){
                    .id = "whk_2", .user_id = "usr_1", .resumes = true, .now = now + 26 * HOUR});
 }
 
-static enum store_result delete_destination(void) {
-    return store_delete_destination(store, "usr_1", "whk_2", now + 27 * HOUR);
+static enum store_result delete_webhook(void) {
+    return store_delete_webhook(store, "usr_1", "whk_2", now + 27 * HOUR);
 }
 
 static enum store_result insert_second_test(void) {
@@ -358,29 +359,29 @@ static enum store_result delete_old_rows(void) {
     return result;
 }
 
-static void check_destinations(void) {
-    struct store_destination found;
-    struct destination_change unknown = added;
-    REPEAT(insert_destination);
+static void check_webhooks(void) {
+    struct store_webhook found;
+    struct store_webhook_change unknown = added;
+    REPEAT(insert_webhook);
     REPEAT(insert_forward);
     REPEAT(insert_callback);
     REPEAT(set_fields);
     REPEAT(forget_fields);
-    REPEAT(change_destination);
-    check_ok(store_find_destination(store, &arena, NULL, "whk_2", &found));
+    REPEAT(change_webhook);
+    check_ok(store_find_webhook(store, &arena, NULL, "whk_2", &found));
     check(found.event_types && strcmp(found.event_types, "lead.created") == 0 && !found.all_lines &&
               found.line_count == 1 && !*found.name && !found.is_first &&
-              strcmp(store_destination_state(&found), "paused") == 0,
-          "the changed webhook: %s", store_destination_state(&found));
-    REPEAT(resume_destination);
+              strcmp(store_webhook_state(&found), "paused") == 0,
+          "the changed webhook: %s", store_webhook_state(&found));
+    REPEAT(resume_webhook);
     REPEAT(insert_second_test);
-    check_ok(store_find_destination(store, &arena, "usr_1", "whk_2", &found));
+    check_ok(store_find_webhook(store, &arena, "usr_1", "whk_2", &found));
     check(found.pending == 1 && found.dead == 0, "%lld pending", (long long)found.pending);
-    REPEAT_AS(delete_destination, STORE_NOT_FOUND);
+    REPEAT_AS(delete_webhook, STORE_NOT_FOUND);
     check(contains("delivery.state:3 cancelled\n"), "its pending delivery is cancelled");
     unknown.user_id = "usr_none";
-    check(store_change_destination(store, &unknown) == STORE_NOT_FOUND, "a webhook of another");
-    check(store_find_destination(store, &arena, "usr_1", "whk_2", &found) == STORE_NOT_FOUND,
+    check(store_change_webhook(store, &unknown) == STORE_NOT_FOUND, "a webhook of another");
+    check(store_find_webhook(store, &arena, "usr_1", "whk_2", &found) == STORE_NOT_FOUND,
           "a deleted webhook");
     check(store_insert_test_event(store, &arena, "usr_1", "whk_2", "evt_4", now, event_body) ==
               STORE_NOT_FOUND,
@@ -388,7 +389,7 @@ static void check_destinations(void) {
 }
 
 static void check_events(void) {
-    REPEAT(set_webhook);
+    REPEAT(set_config);
     REPEAT(replace_code);
     REPEAT(want_status);
     REPEAT(insert_event);
@@ -434,7 +435,7 @@ static void check_events(void) {
     lease(now + 21 * HOUR);
     attempt.verdict = VERDICT_GONE;
     REPEAT(end_attempt);
-    REPEAT(resume_webhook);
+    REPEAT(end_suspension);
     REPEAT(repair_times);
 }
 
@@ -905,8 +906,8 @@ int main(void) {
     check_updates();
     check_owner();
     check_split();
-    check_destinations();
-    REPEAT(delete_webhook);
+    check_webhooks();
+    REPEAT(delete_config);
     REPEAT(delete_old_rows);
     close_state();
     end_faults();

@@ -14,7 +14,7 @@ int main(void) {
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/postgresql.h"
-#include "store/destination.h"
+#include "store/user_webhook.h"
 
 static PGconn *other; /* a session of another program */
 
@@ -109,10 +109,10 @@ static void check_read_only(void) {
 }
 
 static void check_lost_read(void) {
-    struct store_webhook webhook;
+    struct store_webhook_config webhook;
     end_session();
     check(store_is_alive(store, database), "a process that may connect keeps the store");
-    check_ok(store_find_webhook(store, &arena, "usr_1", &webhook));
+    check_ok(store_find_webhook_config(store, &arena, "usr_1", &webhook));
     check(strcmp(webhook.url, "http://127.0.0.1:9/") == 0, "%s", webhook.url);
 }
 

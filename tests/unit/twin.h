@@ -140,7 +140,7 @@ static inline void make_user(void) {
     snprintf(user_id, sizeof user_id, "usr_%d", number);
     snprintf(email, sizeof email, "%d@example.org", number);
     insert_user(user_id, email);
-    check_ok(store_upsert_webhook(store, user_id, "http://127.0.0.1:9/", &any_code, now));
+    check_ok(store_upsert_webhook_config(store, user_id, "http://127.0.0.1:9/", &any_code, now));
     snprintf(
         webhook_id, sizeof webhook_id, "%s",
         ask_text(arena_printf(&arena, "SELECT id FROM webhook WHERE user_id = '%s'", user_id)));

@@ -387,14 +387,14 @@ static inline void make_recipe(void *context, struct arena *to,
 }
 
 static inline void insert_forward(const char *id) {
-    const struct destination_change forward = {.id = id,
-                                               .user_id = user_id,
-                                               .kind = DESTINATION_FORWARD,
-                                               .url = "http://127.0.0.1:9/forward",
-                                               .fields = "*",
-                                               .code = &any_code,
-                                               .now = now};
-    does(store_insert_destination(store, &forward));
+    const struct store_webhook_change forward = {.id = id,
+                                                 .user_id = user_id,
+                                                 .kind = WEBHOOK_FORWARD,
+                                                 .url = "http://127.0.0.1:9/forward",
+                                                 .fields = "*",
+                                                 .code = &any_code,
+                                                 .now = now};
+    does(store_insert_webhook(store, &forward));
 }
 
 static inline void make_forward(void) {

@@ -2,28 +2,28 @@
 #ifndef SWITCHBOARD_TEST_TWIN_OUTBOX_H
 #define SWITCHBOARD_TEST_TWIN_OUTBOX_H
 
-#include "store/destination.h"
 #include "store/event_replay.h"
 #include "store/event_test.h"
 #include "store/housekeeping.h"
 #include "store/outbox.h"
+#include "store/user_webhook.h"
 #include "twin_messages.h"
 
 static char second_webhook[ID_SIZE];
 
-static inline void insert_destination(const char *id) {
-    may(store_insert_destination(store, &(struct destination_change){.id = id,
-                                                                     .user_id = user_id,
-                                                                     .kind = DESTINATION_EVENT,
-                                                                     .url = "http://127.0.0.1:9/2",
-                                                                     .code = &any_code,
-                                                                     .now = now}),
+static inline void insert_webhook(const char *id) {
+    may(store_insert_webhook(store, &(struct store_webhook_change){.id = id,
+                                                                   .user_id = user_id,
+                                                                   .kind = WEBHOOK_EVENT,
+                                                                   .url = "http://127.0.0.1:9/2",
+                                                                   .code = &any_code,
+                                                                   .now = now}),
         STORE_CONFLICT);
 }
 
 static inline void make_second_webhook(void) {
     snprintf(second_webhook, ID_SIZE, "%s", fresh_id("whk_"));
-    insert_destination(second_webhook);
+    insert_webhook(second_webhook);
 }
 
 /* --- couriers ---
@@ -164,19 +164,19 @@ static inline void ask_for_none(const char *what) {
 static inline void remove_webhooks(int twin, int round) {
     const char *id = text("%s.%d", user_id, round / 3), *forward = text("%s.forward", id);
     if (is_phase(round, 0, 3) && twin == 0)
-        insert_destination(id);
+        insert_webhook(id);
     else if (is_phase(round, 0, 3) && twin == 1)
-        does(store_upsert_webhook(store, user_id, "http://127.0.0.1:9/", &any_code, now));
+        does(store_upsert_webhook_config(store, user_id, "http://127.0.0.1:9/", &any_code, now));
     else if (is_phase(round, 0, 3) && twin == 2)
         insert_forward(forward);
     else if (is_phase(round, 1, 3) && twin == 0)
-        does(store_delete_destination(store, user_id, id, now + round));
+        does(store_delete_webhook(store, user_id, id, now + round));
     else if (is_phase(round, 1, 3) && twin == 3)
-        does(store_delete_destination(store, user_id, forward, now + round));
+        does(store_delete_webhook(store, user_id, forward, now + round));
     else if (is_phase(round, 1, 3) && twin > 5)
         forward_again(twin, round);
     else if (is_phase(round, 1, 3) && twin == 1)
-        does(store_delete_webhook(store, user_id, now + round));
+        does(store_delete_webhook_config(store, user_id, now + round));
     else if (is_phase(round, 1, 3) && twin == 2)
         may(store_insert_test_event(store, &scratch, user_id, NULL, new_id("evt_"), now,
                                     write_event),
@@ -263,20 +263,20 @@ static inline void resume_all(void) {
     size_t count;
     does(store_list_suspended(store, &scratch, &webhooks, &count));
     for (size_t i = 0; i < count; i++) {
-        const struct destination_change change = {.id = webhooks[i].id,
-                                                  .user_id = webhooks[i].user_id,
-                                                  .ends_suspension = true,
-                                                  .now = case_time + 1};
-        does(store_change_destination(store, &change));
+        const struct store_webhook_change change = {.id = webhooks[i].id,
+                                                    .user_id = webhooks[i].user_id,
+                                                    .ends_suspension = true,
+                                                    .now = case_time + 1};
+        does(store_change_webhook(store, &change));
     }
 }
 
 static inline void resume(int twin, int round) {
-    const struct destination_change changed = {.id = round % 2 ? webhook_id : second_webhook,
-                                               .user_id = user_id,
-                                               .pauses = round % 4 == 0,
-                                               .resumes = round % 4 != 0,
-                                               .now = now + 1};
+    const struct store_webhook_change changed = {.id = round % 2 ? webhook_id : second_webhook,
+                                                 .user_id = user_id,
+                                                 .pauses = round % 4 == 0,
+                                                 .resumes = round % 4 != 0,
+                                                 .now = now + 1};
     size_t count;
     bool more;
     if (twin < 4)
@@ -284,7 +284,7 @@ static inline void resume(int twin, int round) {
     else if (twin < 6)
         resume_all();
     else if (twin == 6)
-        does(store_change_destination(store, &changed));
+        does(store_change_webhook(store, &changed));
     else
         does(store_replay_dead_events(store, user_id, 0, case_time + 1, &count, &more));
 }
@@ -342,16 +342,17 @@ static inline void make_users(void) {
 }
 
 static inline void set_first(int twin, int round) {
-    const struct destination_change enabled = {
+    const struct store_webhook_change enabled = {
         .user_id = user_of(round), .switched_type = "message.status", .now = now};
     if (twin % 4 == 0)
-        does(store_upsert_webhook(store, user_of(round), "http://127.0.0.1:9/", NULL, now));
+        does(store_upsert_webhook_config(store, user_of(round), "http://127.0.0.1:9/", NULL, now));
     else if (twin % 4 == 1)
-        does(store_upsert_webhook_code(store, user_of(round), &any_code, now));
+        does(store_upsert_webhook_config_code(store, user_of(round), &any_code, now));
     else if (twin % 4 == 2)
-        does(store_change_destination(store, &enabled));
+        does(store_change_webhook(store, &enabled));
     else
-        does(store_upsert_webhook(store, user_of(round), "http://127.0.0.1:8/", &any_code, now));
+        does(store_upsert_webhook_config(store, user_of(round), "http://127.0.0.1:8/", &any_code,
+                                         now));
 }
 
 static inline void verify_first(int rounds) {
@@ -369,16 +370,16 @@ static inline void make_full(void) {
                         "INSERT INTO webhook (id, user_id, kind, created_at, updated_at) "
                         "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n "
                         "WHERE i < %d) SELECT 'whk_%s.' || i, '%s', 'event', 1, 1 FROM n",
-                        STORE_DESTINATIONS_KEPT - 1, user_id, user_id));
+                        STORE_WEBHOOKS_KEPT - 1, user_id, user_id));
 }
 
 /* One insertion and one verification at a time succeeds. */
 static inline void insert_last(int twin, int round) {
     const char *id = text("whk_last.%s.%d.%d", user_id, twin, round / 2);
     if (is_phase(round, 0, 2)) {
-        const struct destination_change last = {
-            .id = id, .user_id = user_id, .kind = DESTINATION_EVENT, .now = now};
-        if (may(store_insert_destination(store, &last), STORE_CONFLICT) &&
+        const struct store_webhook_change last = {
+            .id = id, .user_id = user_id, .kind = WEBHOOK_EVENT, .now = now};
+        if (may(store_insert_webhook(store, &last), STORE_CONFLICT) &&
             atomic_fetch_add(&board->cells[0], 1))
             fault("there are more webhooks than the limit");
         if (may(store_begin_verification(store, user_id, now), STORE_CONFLICT) &&
@@ -386,7 +387,7 @@ static inline void insert_last(int twin, int round) {
             fault("two verifications are in progress");
         return;
     }
-    may(store_delete_destination(store, user_id, id, now), STORE_NOT_FOUND);
+    may(store_delete_webhook(store, user_id, id, now), STORE_NOT_FOUND);
     does(store_end_verification(store, user_id));
     board->cells[0] = board->cells[1] = 0;
 }
@@ -394,18 +395,18 @@ static inline void insert_last(int twin, int round) {
 /* Twins make and delete a webhook of the account while others set the account's fields. */
 static inline void set_fields(int twin, int round) {
     const char *id = text("whk_field.%s.%d.%d", user_id, twin, round / 2);
-    const struct destination_change callback = {.id = id,
-                                                .user_id = user_id,
-                                                .kind = DESTINATION_FORWARD,
-                                                .account_id = account_id,
-                                                .now = now};
+    const struct store_webhook_change callback = {.id = id,
+                                                  .user_id = user_id,
+                                                  .kind = WEBHOOK_FORWARD,
+                                                  .account_id = account_id,
+                                                  .now = now};
     if (twin % 2)
         does(store_set_subscribed_fields(store, user_id, account_id,
                                          text("messages f%d_%d", twin, round), now));
     else if (is_phase(round, 0, 2))
-        does(store_insert_destination(store, &callback));
+        does(store_insert_webhook(store, &callback));
     else
-        does(store_delete_destination(store, user_id, id, now));
+        does(store_delete_webhook(store, user_id, id, now));
 }
 
 static inline void verify_fields(int rounds) {

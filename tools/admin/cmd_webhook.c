@@ -31,12 +31,11 @@ static const char *email_of(struct invocation *call, const char *user_id) {
 }
 
 static const char *count_text(struct arena *arena, int64_t count) {
-    return arena_printf(arena, "%lld%s", (long long)count,
-                        count >= STORE_DESTINATION_MOST ? "+" : "");
+    return arena_printf(arena, "%lld%s", (long long)count, count >= STORE_WEBHOOK_MOST ? "+" : "");
 }
 
 static void add_webhook(struct webhook_list *list, const char *email,
-                        const struct store_destination *webhook) {
+                        const struct store_webhook *webhook) {
     struct table *table = &list->table;
     json_write_object(&list->json, NULL);
     json_write_text(&list->json, "email", email);
@@ -47,7 +46,7 @@ static void add_webhook(struct webhook_list *list, const char *email,
     table_cell(table, webhook->name);
     table_cell(table, webhook->kind);
     table_cell(table, webhook->url);
-    table_cell(table, store_destination_state(webhook));
+    table_cell(table, store_webhook_state(webhook));
     table_cell(table, count_text(&list->call->arena, webhook->pending));
     table_cell(table, count_text(&list->call->arena, webhook->dead));
 }
@@ -59,9 +58,9 @@ static enum store_result add_user(struct webhook_list *list, const char *user_id
     struct store_page page = {.limit = PAGE_ROWS};
     size_t count = PAGE_ROWS;
     while (count == PAGE_ROWS) {
-        struct store_destination *webhooks;
+        struct store_webhook *webhooks;
         enum store_result result =
-            store_list_destinations(call->store, &call->arena, user_id, &page, &webhooks, &count);
+            store_list_webhooks(call->store, &call->arena, user_id, &page, &webhooks, &count);
         if (result != STORE_OK)
             return result;
         for (size_t i = 0; i < count; i++)
@@ -91,13 +90,13 @@ int webhook_list(struct invocation *call) {
     return is_found ? list_print(call, &list.json, &list.table) : fail_missing(ROW_USER, email);
 }
 
-int webhook_find(struct invocation *call, struct store_destination *webhook) {
+int webhook_find(struct invocation *call, struct store_webhook *webhook) {
     const char *id = call->operands[0];
-    enum store_result result = store_find_destination(call->store, &call->arena, NULL, id, webhook);
+    enum store_result result = store_find_webhook(call->store, &call->arena, NULL, id, webhook);
     return result == STORE_OK ? EXIT_DONE : fail_row(call, result, ROW_WEBHOOK, id);
 }
 
-static const char *lines_text(struct arena *arena, const struct store_destination *webhook) {
+static const char *lines_text(struct arena *arena, const struct store_webhook *webhook) {
     struct buffer text = buffer_in(arena);
     if (webhook->all_lines)
         return "all";
@@ -111,9 +110,9 @@ static const char *or_default(const char *words, const char *preset) {
 }
 
 static void print_webhook(struct invocation *call, const char *email,
-                          const struct store_destination *webhook) {
+                          const struct store_webhook *webhook) {
     struct arena *arena = &call->arena;
-    const bool is_forward = strcmp(webhook->kind, DESTINATION_FORWARD) == 0;
+    const bool is_forward = strcmp(webhook->kind, WEBHOOK_FORWARD) == 0;
     const char *const lines[][2] = {
         {"id", webhook->id},
         {"user", email},
@@ -127,7 +126,7 @@ static void print_webhook(struct invocation *call, const char *email,
         {"lines", lines_text(arena, webhook)},
         {is_forward ? "updates" : NULL, or_default(webhook->updates, "all (default)")},
         {is_forward ? "split" : NULL, webhook->splits_messages ? "yes" : "no"},
-        {"state", store_destination_state(webhook)},
+        {"state", store_webhook_state(webhook)},
         {"paused", time_text(arena, webhook->paused_at)},
         {"failing since", time_text(arena, webhook->failing_since)},
         {"suspended", time_text(arena, webhook->suspended_at)},
@@ -148,7 +147,7 @@ static void print_webhook(struct invocation *call, const char *email,
 }
 
 int webhook_show(struct invocation *call) {
-    struct store_destination webhook;
+    struct store_webhook webhook;
     int status = webhook_find(call, &webhook);
     if (status != EXIT_DONE)
         return status;
@@ -165,23 +164,23 @@ int webhook_show(struct invocation *call) {
 /* --- pause, resume, test, delete --- */
 
 enum store_result webhook_store_change(struct invocation *call,
-                                       const struct destination_change *change) {
-    enum store_result result = store_change_destination(call->store, change);
+                                       const struct store_webhook_change *change) {
+    enum store_result result = store_change_webhook(call->store, change);
     if (result == STORE_OK && (change->sets_url || change->resumes))
         wake_notify(&call->config);
     return result;
 }
 
 static int set_paused(struct invocation *call, bool pauses) {
-    struct store_destination webhook;
+    struct store_webhook webhook;
     int status = webhook_find(call, &webhook);
     if (status != EXIT_DONE)
         return status;
-    struct destination_change change = {.id = webhook.id,
-                                        .user_id = webhook.user_id,
-                                        .pauses = pauses,
-                                        .resumes = !pauses,
-                                        .now = call->now};
+    struct store_webhook_change change = {.id = webhook.id,
+                                          .user_id = webhook.user_id,
+                                          .pauses = pauses,
+                                          .resumes = !pauses,
+                                          .now = call->now};
     enum store_result result = webhook_store_change(call, &change);
     if (result != STORE_OK)
         return fail_row(call, result, ROW_WEBHOOK, webhook.id);
@@ -217,7 +216,7 @@ static int send_test(struct invocation *call, const char *user_id, const char *w
 }
 
 int webhook_test(struct invocation *call) {
-    struct store_destination webhook;
+    struct store_webhook webhook;
     int status = webhook_find(call, &webhook);
     if (status != EXIT_DONE)
         return status;
@@ -232,12 +231,12 @@ int webhook_test(struct invocation *call) {
 }
 
 int webhook_delete(struct invocation *call) {
-    struct store_destination webhook;
+    struct store_webhook webhook;
     int status = webhook_find(call, &webhook);
     if (status != EXIT_DONE)
         return status;
     enum store_result result =
-        store_delete_destination(call->store, webhook.user_id, webhook.id, call->now);
+        store_delete_webhook(call->store, webhook.user_id, webhook.id, call->now);
     if (result != STORE_OK)
         return fail_row(call, result, ROW_WEBHOOK, webhook.id);
     struct json_writer json = object_start(call);
@@ -273,11 +272,11 @@ int event_resume(struct invocation *call) {
     enum store_result result = store_list_suspended(call->store, &call->arena, &webhooks, &count);
     json_write_array(&json, "resumed");
     for (size_t i = 0; result == STORE_OK && i < count; i++) {
-        const struct destination_change change = {.id = webhooks[i].id,
-                                                  .user_id = webhooks[i].user_id,
-                                                  .ends_suspension = true,
-                                                  .now = call->now};
-        result = store_change_destination(call->store, &change);
+        const struct store_webhook_change change = {.id = webhooks[i].id,
+                                                    .user_id = webhooks[i].user_id,
+                                                    .ends_suspension = true,
+                                                    .now = call->now};
+        result = store_change_webhook(call->store, &change);
         if (result == STORE_NOT_FOUND)
             result = STORE_OK; /* it was deleted meanwhile */
         if (i && strcmp(webhooks[i].user_id, webhooks[i - 1].user_id) == 0)
@@ -298,7 +297,7 @@ static int switch_type(struct invocation *call, bool enabled) {
     int status = find_user(call, email, user_id);
     if (status != EXIT_DONE)
         return status;
-    const struct destination_change change = {
+    const struct store_webhook_change change = {
         .user_id = user_id, .switched_type = type, .switches_off = !enabled, .now = call->now};
     enum store_result result = webhook_store_change(call, &change);
     if (result != STORE_OK)

@@ -46,7 +46,7 @@ static const char *words_of(struct arena *arena, const char *list, const char *p
 }
 
 /* Finds the ids of the lines of --lines. Returns an exit code, after printing a failure. */
-static int read_lines(struct invocation *call, struct destination_change *change) {
+static int read_lines(struct invocation *call, struct store_webhook_change *change) {
     const char *list = words_of(&call->arena, call->options[OPTION_LINES], "all");
     struct slice rest = slice_of(list);
     struct buffer ids = buffer_in(&call->arena);
@@ -77,7 +77,7 @@ static int read_lines(struct invocation *call, struct destination_change *change
 static int check_kind(struct invocation *call, const char *kind) {
     static const int forward[] = {OPTION_FIELDS, OPTION_UPDATES, OPTION_SPLIT, OPTION_NO_SPLIT,
                                   OPTION_VERIFY_TOKEN_FILE};
-    if (strcmp(kind, DESTINATION_FORWARD) == 0)
+    if (strcmp(kind, WEBHOOK_FORWARD) == 0)
         return call->options[OPTION_TYPES]
                    ? fail_usage(call, "--types is for webhooks of the kind event")
                    : EXIT_DONE;
@@ -89,7 +89,7 @@ static int check_kind(struct invocation *call, const char *kind) {
 }
 
 /* Sets what the options and the URL say. Returns an exit code, after printing a failure. */
-static int read_change(struct invocation *call, struct destination_change *change) {
+static int read_change(struct invocation *call, struct store_webhook_change *change) {
     const char *const *options = call->options;
     const char *fields = options[OPTION_FIELDS];
     if (options[OPTION_SPLIT] && options[OPTION_NO_SPLIT])
@@ -160,42 +160,42 @@ static int print_saved(struct invocation *call, const char *id, const char *code
 
 int webhook_add(struct invocation *call) {
     const char *email = call->operands[0], *url = call->operands[1];
-    const char *kind = call->options[OPTION_KIND] ? call->options[OPTION_KIND] : DESTINATION_EVENT;
+    const char *kind = call->options[OPTION_KIND] ? call->options[OPTION_KIND] : WEBHOOK_EVENT;
     char user_id[ID_SIZE], id[ID_SIZE];
     struct code code = {
         .call = call, .user_id = user_id, .text = webhook_code_make(&call->arena).p};
     const struct store_secret secret = {seal_code, &code};
-    struct destination_change change = {
+    struct store_webhook_change change = {
         .id = id, .user_id = user_id, .kind = kind, .sets_url = true, .url = url, .code = &secret};
     enum store_result result = store_find_user(call->store, email, user_id);
     int status =
         result == STORE_OK ? check_kind(call, kind) : fail_row(call, result, ROW_USER, email);
     if (status == EXIT_DONE)
         status = read_change(call, &change);
-    if (status == EXIT_DONE && strcmp(kind, DESTINATION_FORWARD) == 0)
+    if (status == EXIT_DONE && strcmp(kind, WEBHOOK_FORWARD) == 0)
         status = verify(call, url);
     if (status != EXIT_DONE)
         return status;
     id_make(id, "whk_", call->now);
-    result = store_insert_destination(call->store, &change);
+    result = store_insert_webhook(call->store, &change);
     if (code.has_failed)
         return EXIT_FAILED;
     if (result == STORE_CONFLICT)
-        return fail("%s has %d webhooks already; delete one", email, STORE_DESTINATIONS_KEPT);
+        return fail("%s has %d webhooks already; delete one", email, STORE_WEBHOOKS_KEPT);
     return result == STORE_OK ? print_saved(call, id, code.text) : fail_store(call, result);
 }
 
 int webhook_change(struct invocation *call) {
-    struct store_destination webhook;
+    struct store_webhook webhook;
     const char *url = call->operand_count > 1 ? call->operands[1] : NULL;
     int status = webhook_find(call, &webhook);
     if (status != EXIT_DONE)
         return status;
     struct code code = {.call = call, .user_id = webhook.user_id};
     const struct store_secret secret = {seal_code, &code};
-    struct destination_change change = {
+    struct store_webhook_change change = {
         .id = webhook.id, .user_id = webhook.user_id, .sets_url = url != NULL, .url = url};
-    const bool is_forward = strcmp(webhook.kind, DESTINATION_FORWARD) == 0;
+    const bool is_forward = strcmp(webhook.kind, WEBHOOK_FORWARD) == 0;
     if (call->options[OPTION_NEW_CODE] || (url && !webhook.sealed_code.n)) {
         code.text = webhook_code_make(&call->arena).p;
         change.code = &secret;

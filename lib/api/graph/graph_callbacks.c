@@ -13,30 +13,30 @@ int graph_list_callbacks(struct request *rq, struct graph_callbacks *callbacks) 
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
-static bool is_of(const struct store_destination *webhook, const char *account_id) {
+static bool is_of(const struct store_webhook *webhook, const char *account_id) {
     return webhook->account_id && strcmp(webhook->account_id, account_id) == 0;
 }
 
-static bool has_line(const struct store_destination *webhook, const char *phone_number_id) {
+static bool has_line(const struct store_webhook *webhook, const char *phone_number_id) {
     for (size_t i = 0; phone_number_id && i < webhook->line_count; i++)
         if (strcmp(webhook->phone_number_ids[i], phone_number_id) == 0)
             return true;
     return false;
 }
 
-const struct store_destination *graph_account_callback(const struct graph_callbacks *callbacks,
-                                                       const char *account_id) {
+const struct store_webhook *graph_account_callback(const struct graph_callbacks *callbacks,
+                                                   const char *account_id) {
     for (size_t i = 0; i < callbacks->count; i++)
         if (is_of(&callbacks->list[i], account_id) && callbacks->list[i].all_lines)
             return &callbacks->list[i];
     return NULL;
 }
 
-const struct store_destination *graph_line_callback(const struct graph_callbacks *callbacks,
-                                                    const char *account_id,
-                                                    const char *phone_number_id) {
+const struct store_webhook *graph_line_callback(const struct graph_callbacks *callbacks,
+                                                const char *account_id,
+                                                const char *phone_number_id) {
     for (size_t i = 0; i < callbacks->count; i++) {
-        const struct store_destination *webhook = &callbacks->list[i];
+        const struct store_webhook *webhook = &callbacks->list[i];
         if (is_of(webhook, account_id) && webhook->line_count == 1 &&
             has_line(webhook, phone_number_id))
             return webhook;
@@ -47,17 +47,17 @@ const struct store_destination *graph_line_callback(const struct graph_callbacks
 /* --- the webhooks that people made --- */
 
 /* Whether a person made the webhook for messages. */
-static bool is_own(const struct store_destination *webhook) {
+static bool is_own(const struct store_webhook *webhook) {
     const struct slice fields = slice_of(webhook->fields ? webhook->fields : "messages");
     return !webhook->account_id && (slice_has_word(fields, ' ', SLICE("messages")) ||
                                     slice_equal(fields, SLICE(WEBHOOK_ALL_FIELDS)));
 }
 
 /* The one for this line alone; NULL: there is none. */
-static const struct store_destination *own_of_line(const struct graph_callbacks *callbacks,
-                                                   const char *phone_number_id) {
+static const struct store_webhook *own_of_line(const struct graph_callbacks *callbacks,
+                                               const char *phone_number_id) {
     for (size_t i = 0; i < callbacks->count; i++) {
-        const struct store_destination *webhook = &callbacks->list[i];
+        const struct store_webhook *webhook = &callbacks->list[i];
         if (is_own(webhook) && webhook->line_count == 1 && has_line(webhook, phone_number_id))
             return webhook;
     }
@@ -65,10 +65,10 @@ static const struct store_destination *own_of_line(const struct graph_callbacks 
 }
 
 /* The one for several lines, of which this is one: to programs it is that of an application. */
-static const struct store_destination *own_of_many(const struct graph_callbacks *callbacks,
-                                                   const char *phone_number_id) {
+static const struct store_webhook *own_of_many(const struct graph_callbacks *callbacks,
+                                               const char *phone_number_id) {
     for (size_t i = 0; i < callbacks->count; i++) {
-        const struct store_destination *webhook = &callbacks->list[i];
+        const struct store_webhook *webhook = &callbacks->list[i];
         if (is_own(webhook) &&
             (webhook->all_lines || (webhook->line_count > 1 && has_line(webhook, phone_number_id))))
             return webhook;
@@ -78,7 +78,7 @@ static const struct store_destination *own_of_many(const struct graph_callbacks 
 
 /* --- answers --- */
 
-struct slice graph_make_subscription(struct request *rq, const struct store_destination *callback) {
+struct slice graph_make_subscription(struct request *rq, const struct store_webhook *callback) {
     struct json_writer out;
     json_write_start(&out, rq->arena);
     json_write_object(&out, NULL);
@@ -103,7 +103,7 @@ struct shown {
 };
 
 static void write_url(struct json_writer *out, const char *name,
-                      const struct store_destination *webhook) {
+                      const struct store_webhook *webhook) {
     if (webhook)
         json_write_text(out, name, webhook->url);
 }
@@ -115,7 +115,7 @@ static struct slice make_configuration(const struct shown *shown, const char *id
     struct json_writer out;
     if (shown->node->kind == GRAPH_PHONE)
         id = shown->node->id;
-    const struct store_destination *line = graph_line_callback(callbacks, account_id, id);
+    const struct store_webhook *line = graph_line_callback(callbacks, account_id, id);
     json_write_start(&out, shown->rq->arena);
     json_write_object(&out, NULL);
     write_url(&out, "application", own_of_many(callbacks, id));

@@ -1,13 +1,13 @@
 /* The callbacks of accounts and lines: the caller's webhooks of the kind forward
- * (destination.h), as the platform shows them in a number's webhook_configuration. */
+ * (user_webhook.h), as the platform shows them in a number's webhook_configuration. */
 #ifndef SWITCHBOARD_GRAPH_CALLBACKS_H
 #define SWITCHBOARD_GRAPH_CALLBACKS_H
 
 #include "api/graph/graph_node.h"
-#include "store/destination.h"
+#include "store/user_webhook.h"
 
 struct graph_callbacks {
-    struct store_destination *list; /* oldest first */
+    struct store_webhook *list; /* oldest first */
     size_t count;
 };
 
@@ -15,15 +15,15 @@ struct graph_callbacks {
 int graph_list_callbacks(struct request *rq, struct graph_callbacks *callbacks);
 
 /* The webhook of an account (acc_...), and that of one of its lines alone; NULL: there is none. */
-const struct store_destination *graph_account_callback(const struct graph_callbacks *callbacks,
-                                                       const char *account_id);
-const struct store_destination *graph_line_callback(const struct graph_callbacks *callbacks,
-                                                    const char *account_id,
-                                                    const char *phone_number_id);
+const struct store_webhook *graph_account_callback(const struct graph_callbacks *callbacks,
+                                                   const char *account_id);
+const struct store_webhook *graph_line_callback(const struct graph_callbacks *callbacks,
+                                                const char *account_id,
+                                                const char *phone_number_id);
 
 /* Returns the answer of GET /:waba/subscribed_apps: the gateway as the application, with the URL of
  * the account's webhook, if `callback` is not NULL. */
-struct slice graph_make_subscription(struct request *rq, const struct store_destination *callback);
+struct slice graph_make_subscription(struct request *rq, const struct store_webhook *callback);
 
 /* Returns the platform's answer about a phone or a WABA with the caller's callbacks in place of the
  * platform's, which are those of the gateway's own application: each member webhook_configuration

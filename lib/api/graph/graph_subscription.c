@@ -4,11 +4,11 @@
 #include "api/graph/graph_failure.h"
 #include "api/graph/graph_local.h"
 #include "api/url_verification.h"
-#include "api/view/destination_view.h"
+#include "api/view/webhook_view.h"
 #include "api/webhook_code.h"
 #include "base/url.h"
 #include "payload/webhook_rules.h"
-#include "store/destination.h"
+#include "store/user_webhook.h"
 #include "web/multipart.h"
 
 enum {
@@ -26,7 +26,7 @@ static struct slice choose_code(struct request *rq, const struct graph_callbacks
         struct slice code;
         if (!callbacks->list[i].account_id)
             continue;
-        if (destination_view_code(rq, &callbacks->list[i], &code))
+        if (webhook_view_code(rq, &callbacks->list[i], &code))
             return (struct slice){NULL, 0};
         if (code.n)
             return code;
@@ -58,7 +58,7 @@ static int check_callback(struct request *rq, const struct callback *callback) {
 }
 
 static int insert(struct request *rq, const struct graph_callbacks *callbacks,
-                  struct destination_change *change) {
+                  struct store_webhook_change *change) {
     struct webhook_code code = {.rq = rq, .text = choose_code(rq, callbacks)};
     const struct store_secret secret = {webhook_code_seal, &code};
     char id[ID_SIZE];
@@ -66,31 +66,30 @@ static int insert(struct request *rq, const struct graph_callbacks *callbacks,
         return -1;
     id_make(id, "whk_", rq->now);
     change->id = id;
-    change->kind = DESTINATION_FORWARD;
+    change->kind = WEBHOOK_FORWARD;
     change->code = &secret;
-    enum store_result result = store_insert_destination(rq->caller->store, change);
+    enum store_result result = store_insert_webhook(rq->caller->store, change);
     if (result == STORE_CONFLICT)
         return fail(rq, INVALID, "The user has %d webhooks already; delete one.",
-                    STORE_DESTINATIONS_KEPT);
+                    STORE_WEBHOOKS_KEPT);
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
-static int change_url(struct request *rq, const struct store_destination *present,
-                      const char *url) {
-    const struct destination_change change = {.id = present->id,
-                                              .user_id = rq->caller->user.id,
-                                              .sets_url = true,
-                                              .url = url,
-                                              .resumes = true,
-                                              .now = rq->now};
-    enum store_result result = store_change_destination(rq->caller->store, &change);
+static int change_url(struct request *rq, const struct store_webhook *present, const char *url) {
+    const struct store_webhook_change change = {.id = present->id,
+                                                .user_id = rq->caller->user.id,
+                                                .sets_url = true,
+                                                .url = url,
+                                                .resumes = true,
+                                                .now = rq->now};
+    enum store_result result = store_change_webhook(rq->caller->store, &change);
     return result == STORE_OK || result == STORE_NOT_FOUND ? 0 : state_fail(rq, result);
 }
 
 /* The webhook of an account, or of its line. */
-static const struct store_destination *find(const struct graph_callbacks *callbacks,
-                                            const struct store_account *account,
-                                            const struct store_line *line) {
+static const struct store_webhook *find(const struct graph_callbacks *callbacks,
+                                        const struct store_account *account,
+                                        const struct store_line *line) {
     return line ? graph_line_callback(callbacks, account->id, line->phone_number_id)
                 : graph_account_callback(callbacks, account->id);
 }
@@ -101,11 +100,11 @@ static int delete_webhook(struct request *rq, const struct store_account *accoun
     struct graph_callbacks callbacks;
     if (graph_list_callbacks(rq, &callbacks))
         return -1;
-    const struct store_destination *present = find(&callbacks, account, line);
+    const struct store_webhook *present = find(&callbacks, account, line);
     if (!present)
         return 0;
     enum store_result result =
-        store_delete_destination(rq->caller->store, rq->caller->user.id, present->id, rq->now);
+        store_delete_webhook(rq->caller->store, rq->caller->user.id, present->id, rq->now);
     return result == STORE_OK || result == STORE_NOT_FOUND ? 0 : state_fail(rq, result);
 }
 
@@ -116,8 +115,8 @@ static int set_webhook(struct request *rq, const struct store_account *account,
     struct graph_callbacks callbacks;
     if (graph_list_callbacks(rq, &callbacks))
         return -1;
-    const struct store_destination *present = find(&callbacks, account, line);
-    struct destination_change change = {
+    const struct store_webhook *present = find(&callbacks, account, line);
+    struct store_webhook_change change = {
         .user_id = rq->caller->user.id,
         .name = arena_printf(rq->arena, GRAPH_WEBHOOK_NAME "%s",
                              line ? line->phone_number_id : account->waba_id),

@@ -1,7 +1,7 @@
 /* Where the platform's POSTs go, as programs that are made for the platform set it. At the platform
  * they would set the URL of the gateway's own application, so they set a webhook of the caller
- * instead (destination.h): kind `forward`, of the account, with the name GRAPH_WEBHOOK_NAME and the
- * id of the business account or of the line. The platform is not called.
+ * instead (user_webhook.h): kind `forward`, of the account, with the name GRAPH_WEBHOOK_NAME and
+ * the id of the business account or of the line. The platform is not called.
  */
 #ifndef SWITCHBOARD_GRAPH_SUBSCRIPTION_H
 #define SWITCHBOARD_GRAPH_SUBSCRIPTION_H

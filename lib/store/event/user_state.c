@@ -73,7 +73,7 @@ enum store_result store_find_user_state(struct store *store, struct arena *arena
     enum store_result result = sql_result(store);
     if (result != STORE_OK)
         return result;
-    return store_list_destinations(store, arena, user_id,
-                                   &(struct store_page){.limit = STORE_USER_STATE_WEBHOOKS},
-                                   &state->webhooks, &state->webhook_count);
+    return store_list_webhooks(store, arena, user_id,
+                               &(struct store_page){.limit = STORE_USER_STATE_WEBHOOKS},
+                               &state->webhooks, &state->webhook_count);
 }

@@ -1,4 +1,4 @@
-#include "api/view/destination_view.h"
+#include "api/view/webhook_view.h"
 
 #include "base/log.h"
 #include "payload/webhook_json.h"
@@ -6,17 +6,16 @@
 
 /* Reads the code again; none when the webhook was deleted meanwhile. */
 static int read_again(struct request *rq, struct state_sealed *value) {
-    const struct store_destination *webhook = value->object;
-    struct store_destination now;
+    const struct store_webhook *webhook = value->object;
+    struct store_webhook now;
     enum store_result result =
-        store_find_destination(rq->caller->store, rq->arena, webhook->user_id, webhook->id, &now);
+        store_find_webhook(rq->caller->store, rq->arena, webhook->user_id, webhook->id, &now);
     value->sealed = result == STORE_OK ? now.sealed_code : (struct slice){NULL, 0};
     return result == STORE_OK || result == STORE_NOT_FOUND ? 0 : state_fail(rq, result);
 }
 
-int destination_view_code(struct request *rq, const struct store_destination *webhook,
-                          struct slice *code) {
-    struct store_destination copy = *webhook;
+int webhook_view_code(struct request *rq, const struct store_webhook *webhook, struct slice *code) {
+    struct store_webhook copy = *webhook;
     struct state_sealed value = {
         .sealed = webhook->sealed_code,
         .context = webhook_code_context(rq->arena, webhook->user_id),
@@ -32,10 +31,10 @@ int destination_view_code(struct request *rq, const struct store_destination *we
     return 0;
 }
 
-int destination_view_write(struct request *rq, struct json_writer *out, const char *name,
-                           const struct store_destination *webhook) {
+int webhook_view_write(struct request *rq, struct json_writer *out, const char *name,
+                       const struct store_webhook *webhook) {
     struct slice code;
-    if (destination_view_code(rq, webhook, &code))
+    if (webhook_view_code(rq, webhook, &code))
         return -1;
     json_write_object(out, name);
     webhook_json_write(out, webhook, &code);

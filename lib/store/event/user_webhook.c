@@ -1,12 +1,12 @@
-#include "store/destination.h"
+#include "store/user_webhook.h"
 
-#include "store/event/destination_row.h"
 #include "store/event/outbox_entry.h"
 #include "store/event/webhook_match.h"
+#include "store/event/webhook_row.h"
 
 #define PRESET_TYPES "message.received lead.created" /* those of event_types NULL */
 
-const char *store_destination_state(const struct store_destination *webhook) {
+const char *store_webhook_state(const struct store_webhook *webhook) {
     if (!*webhook->url || !webhook->sealed_code.n)
         return "unset";
     if (webhook->paused_at != INT64_MAX)
@@ -34,8 +34,8 @@ static const char *const *words_of(struct arena *arena, const char *list, size_t
     return (const char *const *)(void *)words.p;
 }
 
-static struct store_destination read_row(struct statement *s, struct arena *arena) {
-    struct store_destination row = {
+static struct store_webhook read_row(struct statement *s, struct arena *arena) {
+    struct store_webhook row = {
         .id = column_text(s, 0, arena),
         .user_id = column_text(s, 1, arena),
         .name = column_text(s, 2, arena),
@@ -72,7 +72,7 @@ static const char *phone_number_id_of(struct store *store, struct arena *arena, 
     return found;
 }
 
-static void read_lines(struct store *store, struct arena *arena, struct store_destination *row) {
+static void read_lines(struct store *store, struct arena *arena, struct store_webhook *row) {
     const char **ids = arena_alloc(arena, row->line_count * sizeof *ids);
     for (size_t i = 0; i < row->line_count; i++)
         ids[i] = phone_number_id_of(store, arena, row->line_ids[i]);
@@ -81,7 +81,7 @@ static void read_lines(struct store *store, struct arena *arena, struct store_de
 
 /* Starts a statement that counts deliveries to the webhook, and returns their number. */
 static int64_t count_deliveries(struct store *store, struct statement *s, const char *id) {
-    sql_start(store, s, TEXT(id), INTEGER(STORE_DESTINATION_MOST));
+    sql_start(store, s, TEXT(id), INTEGER(STORE_WEBHOOK_MOST));
     if (!sql_row(store, s))
         return 0;
     const int64_t n = column_integer(s, 0);
@@ -90,7 +90,7 @@ static int64_t count_deliveries(struct store *store, struct statement *s, const 
 }
 
 /* Reads what is not in the row itself. */
-static void complete(struct store *store, struct arena *arena, struct store_destination *row) {
+static void complete(struct store *store, struct arena *arena, struct store_webhook *row) {
     static struct statement pending = {
         .sql = "SELECT count(*) FROM (SELECT event_id FROM delivery WHERE webhook_id = ?1 "
                "AND state = 'pending' LIMIT ?2) AS counted"};
@@ -103,7 +103,7 @@ static void complete(struct store *store, struct arena *arena, struct store_dest
 }
 
 static bool find_row(struct store *store, struct arena *arena, const char *user_id, const char *id,
-                     struct store_destination *row) {
+                     struct store_webhook *row) {
     static struct statement s = {
         .sql = "SELECT " COLUMNS " FROM webhook w "
                "WHERE w.id = ?2 AND (w.user_id = ?1 OR ?1 IS NULL) AND w.deleted_at IS NULL"};
@@ -115,9 +115,8 @@ static bool find_row(struct store *store, struct arena *arena, const char *user_
     return true;
 }
 
-enum store_result store_find_destination(struct store *store, struct arena *arena,
-                                         const char *user_id, const char *id,
-                                         struct store_destination *found) {
+enum store_result store_find_webhook(struct store *store, struct arena *arena, const char *user_id,
+                                     const char *id, struct store_webhook *found) {
     const bool is_found = find_row(store, arena, user_id, id, found);
     if (is_found)
         complete(store, arena, found);
@@ -125,23 +124,23 @@ enum store_result store_find_destination(struct store *store, struct arena *aren
     return result == STORE_OK && !is_found ? STORE_NOT_FOUND : result;
 }
 
-enum store_result store_list_destinations(struct store *store, struct arena *arena,
-                                          const char *user_id, const struct store_page *page,
-                                          struct store_destination **list, size_t *count) {
+enum store_result store_list_webhooks(struct store *store, struct arena *arena, const char *user_id,
+                                      const struct store_page *page, struct store_webhook **list,
+                                      size_t *count) {
     static struct statement s = {
         .sql = "SELECT " COLUMNS " FROM webhook w WHERE w.user_id = ?1 AND w.deleted_at IS NULL "
                "AND (w.created_at, w.id) > (?2, ?3) ORDER BY w.created_at, w.id LIMIT ?4"};
-    struct store_destination after = {.created_at = INT64_MIN};
+    struct store_webhook after = {.created_at = INT64_MIN};
     struct buffer rows = buffer_in(arena);
     if (page->after && !find_row(store, arena, user_id, page->after, &after))
         after.created_at = INT64_MAX;
     sql_start(store, &s, TEXT(user_id), INTEGER(after.created_at),
               TEXT(page->after ? page->after : ""), INTEGER((int64_t)page->limit));
     while (sql_row(store, &s)) {
-        const struct store_destination row = read_row(&s, arena);
+        const struct store_webhook row = read_row(&s, arena);
         buffer_add(&rows, &row, sizeof row);
     }
-    *list = (struct store_destination *)(void *)rows.p;
+    *list = (struct store_webhook *)(void *)rows.p;
     *count = rows.n / sizeof **list;
     for (size_t i = 0; i < *count; i++)
         complete(store, arena, &(*list)[i]);
@@ -149,7 +148,7 @@ enum store_result store_list_destinations(struct store *store, struct arena *are
 }
 
 enum store_result store_list_callbacks(struct store *store, struct arena *arena,
-                                       const char *user_id, struct store_destination **list,
+                                       const char *user_id, struct store_webhook **list,
                                        size_t *count) {
     static struct statement s = {
         .sql = "SELECT " COLUMNS " FROM webhook w WHERE w.user_id = ?1 AND w.kind = 'forward' "
@@ -157,10 +156,10 @@ enum store_result store_list_callbacks(struct store *store, struct arena *arena,
     struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(user_id));
     while (sql_row(store, &s)) {
-        const struct store_destination row = read_row(&s, arena);
+        const struct store_webhook row = read_row(&s, arena);
         buffer_add(&rows, &row, sizeof row);
     }
-    *list = (struct store_destination *)(void *)rows.p;
+    *list = (struct store_webhook *)(void *)rows.p;
     *count = rows.n / sizeof **list;
     for (size_t i = 0; i < *count; i++)
         read_lines(store, arena, &(*list)[i]);
@@ -187,20 +186,20 @@ enum store_result store_list_suspended(struct store *store, struct arena *arena,
 /* --- writing --- */
 
 /* Whether the user may have one more webhook, or this one is stored already. */
-static bool has_room(struct store *store, const struct destination_change *change) {
+static bool has_room(struct store *store, const struct store_webhook_change *change) {
     static struct statement s = {
         .sql = "SELECT count(*), count(CASE WHEN id = ?2 THEN 1 END) FROM webhook "
                "WHERE user_id = ?1 AND deleted_at IS NULL"};
     sql_start(store, &s, TEXT(change->user_id), TEXT(change->id));
     if (!sql_row(store, &s))
         return false;
-    const bool fits = column_integer(&s, 0) < STORE_DESTINATIONS_KEPT || column_integer(&s, 1) != 0;
+    const bool fits = column_integer(&s, 0) < STORE_WEBHOOKS_KEPT || column_integer(&s, 1) != 0;
     sql_stop(&s);
     return fits;
 }
 
-enum store_result store_insert_destination(struct store *store,
-                                           const struct destination_change *change) {
+enum store_result store_insert_webhook(struct store *store,
+                                       const struct store_webhook_change *change) {
     static struct statement s = {
         .sql = "INSERT INTO webhook (id, user_id, name, kind, url, code, event_types, line_ids, "
                "fields, updates, splits_messages, paused_at, created_at, updated_at, account_id) "
@@ -210,7 +209,7 @@ enum store_result store_insert_destination(struct store *store,
                "ON CONFLICT (id) DO NOTHING"};
     bool fits = false;
     while (sql_transact(store)) {
-        fits = destination_lock(store, change->user_id, change->code) && has_room(store, change);
+        fits = webhook_lock(store, change->user_id, change->code) && has_room(store, change);
         if (!fits)
             continue;
         const struct slice sealed = sql_seal(store, change->code);
@@ -227,7 +226,7 @@ enum store_result store_insert_destination(struct store *store,
 }
 
 /* Sets the columns that are set; the others keep their values. */
-static bool update_row(struct store *store, const struct destination_change *change) {
+static bool update_row(struct store *store, const struct store_webhook_change *change) {
     static struct statement s = {
         .sql = "UPDATE webhook SET name = CASE WHEN ?2 = 1 THEN ?3 ELSE name END, "
                "event_types = CASE WHEN ?4 = 1 THEN ?5 ELSE event_types END, "
@@ -246,7 +245,7 @@ static bool update_row(struct store *store, const struct destination_change *cha
 }
 
 /* Adds or removes one type of events. */
-static bool switch_type(struct store *store, const struct destination_change *change) {
+static bool switch_type(struct store *store, const struct store_webhook_change *change) {
     static struct statement s = {
         .sql = "UPDATE webhook SET event_types = nullif(trim(replace(' ' || "
                "coalesce(event_types, ?4) || ' ', ' ' || ?2 || ' ', ' ') || ?3), ?4) "
@@ -256,7 +255,7 @@ static bool switch_type(struct store *store, const struct destination_change *ch
                             TEXT(change->switches_off ? "" : type), TEXT(PRESET_TYPES));
 }
 
-static bool update_pause(struct store *store, const struct destination_change *change) {
+static bool update_pause(struct store *store, const struct store_webhook_change *change) {
     static struct statement pause = {
         .sql = "UPDATE webhook SET paused_at = coalesce(paused_at, ?2) WHERE id = ?1"};
     static struct statement resume = {
@@ -280,24 +279,24 @@ static bool is_present(struct store *store, const char *user_id, const char *id)
     return found;
 }
 
-static void update(struct store *store, const struct destination_change *change) {
+static void update(struct store *store, const struct store_webhook_change *change) {
     if (update_row(store, change) && switch_type(store, change) &&
-        (!change->code || destination_replace_code(store, change->id, change->code, change->now)) &&
-        (!change->sets_url || destination_set_url(store, change->id, change->url, change->now)))
+        (!change->code || webhook_replace_code(store, change->id, change->code, change->now)) &&
+        (!change->sets_url || webhook_set_url(store, change->id, change->url, change->now)))
         update_pause(store, change);
 }
 
-enum store_result store_change_destination(struct store *store,
-                                           const struct destination_change *change) {
+enum store_result store_change_webhook(struct store *store,
+                                       const struct store_webhook_change *change) {
     bool found = false;
     while (sql_transact(store)) {
         char first[ID_SIZE];
-        struct destination_change named = *change;
+        struct store_webhook_change named = *change;
         if (!change->id)
             named.id = first;
-        found = destination_lock(store, change->user_id, change->code) &&
+        found = webhook_lock(store, change->user_id, change->code) &&
                 (change->id ? is_present(store, change->user_id, change->id)
-                            : destination_ensure_first(store, change->user_id, change->now, first));
+                            : webhook_ensure_first(store, change->user_id, change->now, first));
         if (found)
             update(store, &named);
     }
@@ -305,8 +304,8 @@ enum store_result store_change_destination(struct store *store,
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
-enum store_result store_delete_destination(struct store *store, const char *user_id, const char *id,
-                                           int64_t now) {
+enum store_result store_delete_webhook(struct store *store, const char *user_id, const char *id,
+                                       int64_t now) {
     static struct statement remove = {
         .sql = "UPDATE webhook SET deleted_at = ?2, updated_at = ?2, url = '', code = NULL, "
                "previous_code = NULL, previous_until = NULL, failing_since = NULL, "
@@ -314,7 +313,7 @@ enum store_result store_delete_destination(struct store *store, const char *user
     static struct statement turn = {.sql = "DELETE FROM event_turn WHERE webhook_id = ?1"};
     bool found = false;
     while (sql_transact(store)) {
-        if (!destination_lock(store, user_id, NULL) || !is_present(store, user_id, id)) {
+        if (!webhook_lock(store, user_id, NULL) || !is_present(store, user_id, id)) {
             found &= sql_may_have_committed(store);
             continue;
         }
@@ -336,7 +335,7 @@ enum store_result store_set_subscribed_fields(struct store *store, const char *u
         .sql = "UPDATE webhook SET fields = ?3, updated_at = ?4 WHERE user_id = ?2 "
                "AND account_id = ?1 AND deleted_at IS NULL AND coalesce(fields, '') <> ?3"};
     while (sql_transact(store))
-        if (destination_lock(store, user_id, NULL) &&
+        if (webhook_lock(store, user_id, NULL) &&
             sql_run(store, &remember, TEXT(account_id), TEXT(user_id), TEXT(fields)) && fields)
             sql_run(store, &set, TEXT(account_id), TEXT(user_id), TEXT(fields), INTEGER(now));
     return sql_result(store);

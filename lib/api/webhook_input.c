@@ -1,4 +1,4 @@
-#include "api/destination_input.h"
+#include "api/webhook_input.h"
 
 #include "payload/webhook_rules.h"
 #include "store/line.h"
@@ -25,13 +25,13 @@ static const struct text_rule token_rule = {.meaning = "a verify token of at mos
     {.name = "paused", .type = FIELD_BOOLEAN},                                                     \
     {0}
 
-const struct field destination_new_fields[] = {
+const struct field webhook_new_fields[] = {
     {.name = "url", .type = FIELD_STRING, .required = true, .rule = &field_url_rule,
      .example = "https://example.org/hook"},
     SHARED_FIELDS,
 };
 
-const struct field destination_fields[] = {
+const struct field webhook_fields[] = {
     {.name = "url", .type = FIELD_STRING, .rule = &field_url_rule,
      .example = "https://example.org/hook"},
     SHARED_FIELDS,
@@ -99,8 +99,7 @@ static void refuse_member(struct request *rq, struct issues *issues, const char 
 }
 
 static void check_kind(struct request *rq, struct issues *issues,
-                       const struct store_destination *present,
-                       const struct destination_input *input) {
+                       const struct store_webhook *present, const struct webhook_input *input) {
     const bool has_new_url =
         input->change.sets_url && (!present || strcmp(present->url, input->change.url) != 0);
     const struct json kind = json_get(rq->json, "kind");
@@ -109,12 +108,12 @@ static void check_kind(struct request *rq, struct issues *issues,
                    "cannot change: it is %s; POST /v2/webhooks makes another webhook",
                    present->kind);
     else if (!input->is_forward) {
-        refuse_member(rq, issues, "fields", DESTINATION_FORWARD);
-        refuse_member(rq, issues, "updates", DESTINATION_FORWARD);
-        refuse_member(rq, issues, "splitMessages", DESTINATION_FORWARD);
-        refuse_member(rq, issues, "verifyToken", DESTINATION_FORWARD);
+        refuse_member(rq, issues, "fields", WEBHOOK_FORWARD);
+        refuse_member(rq, issues, "updates", WEBHOOK_FORWARD);
+        refuse_member(rq, issues, "splitMessages", WEBHOOK_FORWARD);
+        refuse_member(rq, issues, "verifyToken", WEBHOOK_FORWARD);
     } else {
-        refuse_member(rq, issues, "eventTypes", DESTINATION_EVENT);
+        refuse_member(rq, issues, "eventTypes", WEBHOOK_EVENT);
         if (has_new_url && !input->verify_token.p)
             issues_add(issues, "verifyToken", "required",
                        "is required with a new url: the gateway verifies the url with it");
@@ -123,7 +122,8 @@ static void check_kind(struct request *rq, struct issues *issues,
 
 /* --- the members --- */
 
-static void read_fields(struct request *rq, struct issues *issues, struct destination_change *to) {
+static void read_fields(struct request *rq, struct issues *issues,
+                        struct store_webhook_change *to) {
     const struct list list = read_list(rq, "fields");
     refuse_duplicate(rq, issues, &list);
     for (size_t i = 0; list.count > 1 && i < list.count; i++)
@@ -134,7 +134,8 @@ static void read_fields(struct request *rq, struct issues *issues, struct destin
     to->fields = join(rq->arena, &list);
 }
 
-static void read_updates(struct request *rq, struct issues *issues, struct destination_change *to) {
+static void read_updates(struct request *rq, struct issues *issues,
+                         struct store_webhook_change *to) {
     const struct list list = read_list(rq, "updates");
     refuse_duplicate(rq, issues, &list);
     to->sets_updates = list.is_given;
@@ -142,7 +143,7 @@ static void read_updates(struct request *rq, struct issues *issues, struct desti
 }
 
 static void read_event_types(struct request *rq, struct issues *issues,
-                             struct destination_change *to) {
+                             struct store_webhook_change *to) {
     const struct list list = read_list(rq, "eventTypes");
     refuse_duplicate(rq, issues, &list);
     to->sets_event_types = list.is_given;
@@ -160,7 +161,7 @@ static const char *find_line(const struct owned_line *lines, size_t count,
 
 /* Replaces the platform's ids by those of the lines. Archived lines count too, so that a webhook
  * can be sent back as it was read. */
-static int read_lines(struct request *rq, struct issues *issues, struct destination_change *to) {
+static int read_lines(struct request *rq, struct issues *issues, struct store_webhook_change *to) {
     struct list list = read_list(rq, "phoneNumberIds");
     struct owned_line *lines;
     size_t count;
@@ -185,8 +186,8 @@ static int read_lines(struct request *rq, struct issues *issues, struct destinat
 }
 
 /* Reads the members that need no check besides that of the table. */
-static void read_plain(struct request *rq, struct issues *issues, struct destination_input *input) {
-    struct destination_change *change = &input->change;
+static void read_plain(struct request *rq, struct issues *issues, struct webhook_input *input) {
+    struct store_webhook_change *change = &input->change;
     const struct json name = json_get(rq->json, "name");
     const struct json split = json_get(rq->json, "splitMessages");
     const struct json paused = json_get(rq->json, "paused");
@@ -204,14 +205,14 @@ static void read_plain(struct request *rq, struct issues *issues, struct destina
     input->verify_token = json_string(json_get(rq->json, "verifyToken"), rq->arena);
 }
 
-int destination_input_read(struct request *rq, const struct store_destination *present,
-                           struct destination_input *input) {
+int webhook_input_read(struct request *rq, const struct store_webhook *present,
+                       struct webhook_input *input) {
     struct issues issues;
-    const bool is_forward = present ? strcmp(present->kind, DESTINATION_FORWARD) == 0
-                                    : json_equals(json_get(rq->json, "kind"), DESTINATION_FORWARD);
-    *input = (struct destination_input){
+    const bool is_forward = present ? strcmp(present->kind, WEBHOOK_FORWARD) == 0
+                                    : json_equals(json_get(rq->json, "kind"), WEBHOOK_FORWARD);
+    *input = (struct webhook_input){
         .change = {.user_id = rq->caller->user.id,
-                   .kind = is_forward ? DESTINATION_FORWARD : DESTINATION_EVENT,
+                   .kind = is_forward ? WEBHOOK_FORWARD : WEBHOOK_EVENT,
                    .now = rq->now},
         .is_forward = is_forward,
     };

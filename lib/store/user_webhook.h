@@ -1,20 +1,20 @@
-/* The webhooks of a user: the destinations of events and of forwarded POSTs. A user has any number
- * of them. first_webhook.h is the first one, as the routes of the configuration see it. */
-#ifndef SWITCHBOARD_STORE_DESTINATION_H
-#define SWITCHBOARD_STORE_DESTINATION_H
+/* The webhooks of a user, which get events and forwarded POSTs. A user has any number of them.
+ * first_webhook.h is the first one, as the routes of the configuration see it. */
+#ifndef SWITCHBOARD_STORE_USER_WEBHOOK_H
+#define SWITCHBOARD_STORE_USER_WEBHOOK_H
 
 #include "store/listing.h"
 
-#define DESTINATION_EVENT   "event"   /* gets the gateway's events */
-#define DESTINATION_FORWARD "forward" /* gets the platform's POSTs */
+#define WEBHOOK_EVENT   "event"   /* gets the gateway's events */
+#define WEBHOOK_FORWARD "forward" /* gets the platform's POSTs */
 
 enum {
-    STORE_DESTINATION_MOST = 10000,
-    STORE_DESTINATIONS_KEPT = 1000, /* webhooks of a user at most: each payload reads them all */
+    STORE_WEBHOOK_MOST = 10000,
+    STORE_WEBHOOKS_KEPT = 1000, /* webhooks of a user at most: each payload reads them all */
 };
 
 /* Lists of words are separated by one space. Times are INT64_MAX where there is none. */
-struct store_destination {
+struct store_webhook {
     const char *id, *user_id, *name, *kind; /* `name` "": none */
     const char *url;                        /* "": unset */
     struct slice sealed_code;    /* n == 0: unset; sealed with webhook_code_context of the user */
@@ -30,36 +30,35 @@ struct store_destination {
     bool is_first; /* the one of first_webhook.h: the oldest of the kind event */
     int64_t created_at, updated_at;
     int64_t paused_at, failing_since, suspended_at, next_probe_at;
-    int64_t pending, dead; /* deliveries; STORE_DESTINATION_MOST: that many or more */
+    int64_t pending, dead; /* deliveries; STORE_WEBHOOK_MOST: that many or more */
 };
 
 /* active, paused, suspended, or unset: it has no URL or no code. */
-const char *store_destination_state(const struct store_destination *webhook);
+const char *store_webhook_state(const struct store_webhook *webhook);
 
 /* Lists the user's webhooks, oldest first: those after the webhook `page->after`. */
-enum store_result store_list_destinations(struct store *store, struct arena *arena,
-                                          const char *user_id, const struct store_page *page,
-                                          struct store_destination **list, size_t *count);
+enum store_result store_list_webhooks(struct store *store, struct arena *arena, const char *user_id,
+                                      const struct store_page *page, struct store_webhook **list,
+                                      size_t *count);
 
 /* Lists the user's webhooks of the kind forward that have a URL and a code, oldest first; `pending`
  * and `dead` are 0. */
 enum store_result store_list_callbacks(struct store *store, struct arena *arena,
-                                       const char *user_id, struct store_destination **list,
+                                       const char *user_id, struct store_webhook **list,
                                        size_t *count);
 
 /* Finds a webhook of the user, or of any user with `user_id` NULL. STORE_NOT_FOUND: there is none.
  */
-enum store_result store_find_destination(struct store *store, struct arena *arena,
-                                         const char *user_id, const char *id,
-                                         struct store_destination *found);
+enum store_result store_find_webhook(struct store *store, struct arena *arena, const char *user_id,
+                                     const char *id, struct store_webhook *found);
 
 /* A new webhook, or a change of one. An insertion takes all values, a change those that are set. */
-struct destination_change {
+struct store_webhook_change {
     const char *id, *user_id; /* whk_...; of a change, NULL: the first one, inserted if missing */
     const char *kind;         /* of an insertion */
     bool sets_name, sets_url, sets_event_types, sets_lines, sets_fields, sets_updates,
         sets_splitting;
-    /* As in struct store_destination; a name that is NULL is "". */
+    /* As in struct store_webhook; a name that is NULL is "". */
     const char *name, *url, *event_types, *fields, *updates;
     const char *account_id; /* of an insertion: only what is of this account of the user, with the
                                fields of store_set_subscribed_fields if `fields` is NULL. With
@@ -77,15 +76,15 @@ struct destination_change {
 };
 
 /* Inserts a webhook. Does nothing when the id is stored. STORE_CONFLICT: the user has
- * STORE_DESTINATIONS_KEPT already. */
-enum store_result store_insert_destination(struct store *store,
-                                           const struct destination_change *change);
+ * STORE_WEBHOOKS_KEPT already. */
+enum store_result store_insert_webhook(struct store *store,
+                                       const struct store_webhook_change *change);
 
 /* Changes a webhook. A replaced code still signs for 24 h. A URL that is set
  * ends the suspension and makes the waiting deliveries due. STORE_NOT_FOUND: the user has no such
  * webhook. */
-enum store_result store_change_destination(struct store *store,
-                                           const struct destination_change *change);
+enum store_result store_change_webhook(struct store *store,
+                                       const struct store_webhook_change *change);
 
 struct store_suspended {
     const char *id, *user_id, *email;
@@ -110,7 +109,7 @@ enum store_result store_end_verification(struct store *store, const char *user_i
 
 /* Deletes a webhook and cancels its pending deliveries. STORE_NOT_FOUND: the user has no such
  * webhook. */
-enum store_result store_delete_destination(struct store *store, const char *user_id, const char *id,
-                                           int64_t now);
+enum store_result store_delete_webhook(struct store *store, const char *user_id, const char *id,
+                                       int64_t now);
 
 #endif

@@ -1,0 +1,17 @@
+/* A webhook as the API shows it. */
+#ifndef SWITCHBOARD_WEBHOOK_VIEW_H
+#define SWITCHBOARD_WEBHOOK_VIEW_H
+
+#include "api/auth.h"
+#include "store/user_webhook.h"
+
+/* Decrypts the webhook's code. Returns 0, or -1 after failing the request. `*code` is empty when it
+ * is unset; p == NULL when the present keys do not open it, which the log then says. */
+int webhook_view_code(struct request *rq, const struct store_webhook *webhook, struct slice *code);
+
+/* Writes the webhook as an object, with its code. `name`: as for json_write_object. Returns 0, or
+ * -1 after failing the request. */
+int webhook_view_write(struct request *rq, struct json_writer *out, const char *name,
+                       const struct store_webhook *webhook);
+
+#endif
