@@ -195,19 +195,6 @@ ulid_at() {
     refute grep -q 's3cret\|signature' "$body"
 }
 
-@test "an event of another user is 404, like an unknown one, on every route" {
-    add_event 1 dead t e "$other"
-    local id
-    for id in "$(event_id 1)" evt_none x '%27%20OR%201' ''; do
-        api GET "/v2/events/$id"
-        assert_error 404 NOT_FOUND
-        [[ -n $id ]] || continue
-        api POST "/v2/events/$id/replay" -d '{}'
-        assert_error 404 NOT_FOUND 'There is no such event'
-    done
-    assert_equal "$(row state 1)" dead
-}
-
 # --- POST /v2/events/:eventId/replay ---
 
 @test "a replayed event is sent again under the same id, with the same body and a new signature" {

@@ -54,58 +54,6 @@ ids() {
     assert_equal "$(token_sent)" "Bearer $PLATFORM_TOKEN"
 }
 
-@test "limit and after are passed to the platform; the cursor leads through all flows" {
-    local after='' pages=0
-    have_many_flows 30
-    : >"$BATS_TEST_TMPDIR/names"
-    while ((++pages < 10)); do
-        api GET "/v2/forms?limit=12$after"
-        assert_success
-        gojq -r '.data.items[].name' "$body" >>"$BATS_TEST_TMPDIR/names"
-        assert_equal "$(query_sent)" "limit=12$after"
-        [[ $(jq '.data.items | length' "$body") == 12 ]] || break
-        after=\&after=$(gojq -r .data.paging.cursors.after "$body")
-    done
-    assert_equal "$pages" 3
-    assert_equal "$(cat "$BATS_TEST_TMPDIR/names")" "$(printf 'bulk_%d\n' {1..30})"
-    platform_answers 200 '{"data":[]}'
-    api GET '/v2/forms?after=a%26b%3D%2B'
-    assert_equal "$(query_sent)" 'limit=25&after=a%26b%3D%2B'
-}
-
-# bats test_tags=direct
-@test "a limit that is not a positive integer is 400, and so is an empty cursor" {
-    local query
-    for query in limit=0 limit=-1 limit=abc limit= after=; do
-        printf 'case: %s\n' "$query"
-        api GET "/v2/forms?$query"
-        assert_error 400 VALIDATION_ERROR "${query%%=*}"
-        assert_issue "${query%%=*}"
-    done
-    assert_nothing_sent
-}
-
-@test "items and paging are returned byte for byte, except for an access_token" {
-    local items='[ {"id":"1","name":"\u0041\/","big":9007199254740993,"nul":"a\u0000b","k":1,"k":2,"huge":1e400} , 7]'
-    platform_answers 200 "{\"data\": $items ,\"paging\":{ \"cursors\":{\"after\":\"Q\\/=\"},\"next\":\"https:\\/\\/x?access_token=A&after=Q\" }}"
-    api GET /v2/forms
-    assert_success
-    assert_body_is "{\"success\":true,\"data\":{\"items\":$items,\"paging\":{ \"cursors\":{\"after\":\"Q\\/=\"},\"next\":\"https:\\/\\/x?after=Q\" }}}"
-}
-
-# bats test_tags=direct
-@test "paging.next and paging.previous are the platform's without the access_token" {
-    have_many_flows 3
-    api GET '/v2/forms?limit=1'
-    assert_success
-    assert_that '.data.paging.next | contains("/flows?limit=1&after=QVFI")'
-    api GET "/v2/forms?limit=1&after=$(gojq -r .data.paging.cursors.after "$body")"
-    assert_that '.data.paging | [.next, .previous] | all(contains("/flows?limit=1&"))'
-    if grep -q -e access_token -e "$PLATFORM_TOKEN" "$body"; then
-        fail_answer 'the answer contains the token'
-    fi
-}
-
 # bats test_tags=direct
 @test "an account without flows has an empty list, and a paging object" {
     have_flows

@@ -81,15 +81,7 @@ END
         "$(printf "wamid.$number.%s " e d c b a | xargs)"
 }
 
-@test "the form of another user, and an unknown one, are 404; a form without answers has none" {
-    local id
-    answer_form a '{"flow_token":"token 1"}'
-    request GET /v2/forms/7002/responses --as "$OTHER_TOKEN"
-    assert_error 404 NOT_FOUND
-    for id in 7009 '%27' '%20' responses; do
-        api GET "/v2/forms/$id/responses"
-        assert_error 404 NOT_FOUND
-    done
+@test "a form without answers has none" {
     db "INSERT INTO flow VALUES ('$ACCOUNT', '7008', 'f', 'f', 'DRAFT', CAST('[]' AS BLOB), 1, 1)"
     api GET /v2/forms/7008/responses
     assert_json .data.items '[]'

@@ -116,18 +116,3 @@ line_id() { # PHONE-NUMBER-ID
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"+15550100001\",\"text\":\"Hi\"}"
     assert_success
 }
-
-@test "a line of another user is 404 and stays as it is" {
-    local id
-    make_user OTHER_
-    make_user
-    id=$(line_id "$LINE")
-    request GET "/v2/lines/$id" --as "$OTHER_TOKEN"
-    assert_error 404 NOT_FOUND
-    request PATCH "/v2/lines/$id" -d '{"name":"mine","isArchived":true,"isPrimary":true}' --as "$OTHER_TOKEN"
-    assert_error 404 NOT_FOUND
-    api GET "/v2/lines/$id"
-    assert_that '.data | .name == null and .archivedAt == null and .isPrimary'
-    api PATCH /v2/lines/lin_none -d '{}'
-    assert_error 404 NOT_FOUND
-}

@@ -280,6 +280,67 @@ answers_sample() {
     assert_equal "$(stored)" "$before"
 }
 
+# --- objects of other users ---
+
+# Sends the sample to the path with this segment, and expects a refusal: 404, or the platform's for
+# an object that only the platform has: refused_for SEGMENT option of request...
+refused_for() {
+    url=${own/"/$segment"/"/$1"} send_sample "${@:2}"
+    if [[ $status == 404 ]]; then
+        assert_refused 404 NOT_FOUND
+    else
+        assert_refused 400 VALIDATION_ERROR
+        assert_that '.details.error | has("fbtrace_id")'
+    fi
+    sed "s/$1/SEGMENT/g; s/\"fbtrace_id\":\"[^\"]*\"//" "$body" >"$BATS_TEST_TMPDIR/answer"
+}
+
+# A change that is refused is not made either.
+hides_others() {
+    local own=$url segment=${route#*:} other=(--as "$OTHER_TOKEN") before
+    segment=$(gojq -nr "$sample_functions segments.${segment%%/*}" --arg line '')
+    [[ $kind != json ]] || sample=$(samples "select(.path == \$route and .method == \$method)
+        | whole_body | tojson" -r --arg route "$route" --arg method "$method" <"$ROUTES")
+    if [[ ${who[0]} == --session ]]; then
+        make_session OTHER_
+        other=(--session "$SESSION")
+    fi
+    sample=${sample//"$LINE"/$OTHER_LINE}
+    before=$(database_dump | sha256sum)
+    refused_for "$segment" "${other[@]}"
+    assert_equal "$(database_dump | sha256sum)" "$before"
+    mv "$BATS_TEST_TMPDIR/answer" "$BATS_TEST_TMPDIR/hidden"
+    refused_for "${segment%?}9" "${other[@]}"
+    diff "$BATS_TEST_TMPDIR/hidden" "$BATS_TEST_TMPDIR/answer"
+    refused_for "${segment%?}%27%20OR%201" "${other[@]}"
+}
+
+# bats test_tags=direct
+@test "an object of another user is refused on every route with a segment, as one that does not exist" {
+    each_route hides_others '.path | contains(":")'
+}
+
+# bats test_tags=direct
+@test "nothing of another user is in the answer of a route without a segment" {
+    local shown=0
+    local own="$EMAIL|$ACCOUNT|$LINE|$WABA|(ses|thr|con|lin|whk|msg)_sample"
+    own+='|evt_00000000000000000000000001|greeting|"700[1-5]"'
+    shows_own() {
+        send_sample "${who[@]}"
+        ! grep -qE "$own" "$body" || shown=$((shown + 1))
+        if [[ ${who[0]} == --session ]]; then
+            make_session OTHER_
+            send_sample --session "$SESSION"
+        else
+            send_sample --as "$OTHER_TOKEN"
+        fi
+        ! grep -E "$own" "$body" || fail_answer 'expected nothing of the first user'
+    }
+    each_route shows_own '.method == "GET" and (.path | contains(":") | not)
+        and (.requires | index("either", "session"))'
+    ((shown >= 8)) || fail "only $shown routes show an object"
+}
+
 # --- methods and paths (spec 7, RFC 9110) ---
 
 # Prints a line `URL METHOD...` for each path, with the methods of all routes that match the path;

@@ -219,7 +219,8 @@ lint-reports: $(LINT_C) $(LINT_SHELL) $(LINT_JS)
 
 $(LINT)/tests/next/steps.c: LANGUAGE += -DRELEASED_EDITION=0
 $(LINT)/tools/sandbox/%: LANGUAGE += -Itools/sandbox
-$(LINT_C): $(LINT)/%.c: %.c Makefile tests/rules.mk tests/lint/compile
+$(LINT_C): $(LINT)/%.c: %.c Makefile tests/rules.mk tests/lint/compile tests/lint/sql \
+    tests/lint/statements.awk
 	@mkdir -p $(@D)
 	@tests/lint/compile $@ $< $(LANGUAGE) $(LIBPQ) $(WARNINGS)
 

@@ -700,20 +700,6 @@ Origin: @OWN@'
     assert_success
 }
 
-@test "a session of another user is 404, as one that does not exist" {
-    local other
-    make_session OTHER_
-    other=$SESSION_ID
-    make_session ''
-    session DELETE /v2/sessions/ses_none
-    assert_error 404 NOT_FOUND
-    sed 's/ses_none//' "$body" >"$BATS_TEST_TMPDIR/none"
-    session DELETE "/v2/sessions/$other"
-    assert_error 404 NOT_FOUND
-    assert_body_is "@$BATS_TEST_TMPDIR/none"
-    assert_equal "$(db "SELECT count(*) FROM session WHERE id = '$other'")" 1
-}
-
 @test "the list holds address and the first 200 bytes of the User-Agent, whatever they are" {
     request POST /v2/session -H "User-Agent: <b>$(printf 'x%.0s' {1..300})\"" \
         -d "{\"email\":\"$EMAIL\",\"password\":\"$PASSWORD\"}"
