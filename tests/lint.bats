@@ -126,10 +126,50 @@ tools/sandbox/state/a.h:3: includes tools/sandbox/judge/b.h, $order
 tools/sandbox/state/a.h:4: includes lib/web/reply.h, $order"
 }
 
-@test "a circle of includes is found, and one of calls in the sandbox" {
+@test "an include of the engine, and of a room of the store, is found outside of the store" {
+    mkdir -p "$tree"/lib/{engine,api,store/ingest,store/inbox} "$tree/tools/admin"
+    put lib/engine/sql.h '/* SQL. */'
+    put lib/store/use.h '/* A use case. */'
+    put lib/store/ingest/in.h '#include "engine/sql.h"' '#include "store/use.h"'
+    put lib/store/inbox/row.h '#include "store/ingest/in.h"'
+    put lib/api/a.h '#include "engine/sql.h"' '#include "store/ingest/in.h"' \
+        '#include "store/use.h"'
+    put tools/admin/b.h '#include "engine/sql.h"' '#include "store/inbox/row.h"'
+    put lib/engine/c.h '#include "store/use.h"'
+    lint
+    local order='which is not below it; move the code (tests/lint/rooms.bash lists the order)'
+    assert_equal "$(findings)" "lib/api/a.h:1: includes lib/engine/sql.h, $order
+lib/api/a.h:2: includes lib/store/ingest/in.h, $order
+lib/engine/c.h:1: includes lib/store/use.h, $order
+lib/store/inbox/row.h:1: includes lib/store/ingest/in.h, $order
+tools/admin/b.h:1: includes lib/engine/sql.h, $order
+tools/admin/b.h:2: includes lib/store/inbox/row.h, $order"
+}
+
+@test "a directory with too many files is found" {
+    local i
+    mkdir "$tree/lib/web"
+    for i in {10..69}; do
+        put "lib/web/h$i.h" '/* A header. */'
+    done
+    lint
+    assert_equal "$(findings)" ''
+    put lib/web/h70.h '/* A header. */'
+    lint
+    assert_equal "$(findings)" \
+        'lib/web/h10.h:1: lib/web has 61 C files, more than 60; divide it by nouns'
+}
+
+@test "a circle of includes is found, and one of calls" {
     put lib/base/first.h '#include "base/second.h"'
     put lib/base/second.h '/* A header. */'
     put lib/base/second.c '#include "base/first.h"'
+    mkdir "$tree/lib/store/event" # a room, which has the source of a header of the store
+    put lib/store/outbox.h '/* The outbox. */'
+    put lib/store/event/outbox.c '#include "store/event/row.h"'
+    put lib/store/event/row.h '#include "store/outbox.h"'
+    put lib/store/d.c 'int d(void);' 'int e(void);' '' 'int d(void) {' '    return e();' '}'
+    put lib/store/e.c 'int d(void);' 'int e(void);' '' 'int e(void) {' '    return d();' '}'
     mkdir -p "$tree"/tools/sandbox/{state,wire}
     put tools/sandbox/state/a.c 'int a(void);' 'int b(void);' '' 'int a(void) {' \
         '    return b();' '}'
@@ -139,6 +179,8 @@ tools/sandbox/state/a.h:4: includes lib/web/reply.h, $order"
     lint
     assert_equal "$(findings)" "lib/base/first.c:1: include each other in a circle: \
 lib/base/first lib/base/second; move the code
+lib/store/d.c:1: call each other in a circle: lib/store/d lib/store/e; move the code
+lib/store/outbox.c:1: include each other in a circle: lib/store/outbox lib/store/row; move the code
 tools/sandbox/state/a.c:1: call each other in a circle: \
 tools/sandbox/state/a tools/sandbox/wire/b; move the code"
 }

@@ -8,19 +8,6 @@
 
 /* --- the connection --- */
 
-static enum store_result open_store(const char *target, bool for_reading, struct store **store) {
-    const struct driver *driver = driver_of(target);
-    return driver ? driver->open(target, for_reading, store) : driver_refuse(target, store);
-}
-
-enum store_result store_open(const char *target, struct store **store) {
-    return open_store(target, false, store);
-}
-
-enum store_result store_open_for_reading(const char *target, struct store **store) {
-    return open_store(target, true, store);
-}
-
 void store_close(struct store *store) {
     if (!store)
         return;

@@ -1,4 +1,4 @@
-/* The kinds of databases that this program supports. */
+/* The kinds of databases that this program supports, and opening one of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,4 +51,17 @@ enum store_result driver_refuse(const char *target, struct store **out) {
                  ". For a server install the programs that `make POSTGRESQL=1` builds");
 #endif
     return STORE_UNAVAILABLE;
+}
+
+static enum store_result open_store(const char *target, bool for_reading, struct store **store) {
+    const struct driver *driver = driver_of(target);
+    return driver ? driver->open(target, for_reading, store) : driver_refuse(target, store);
+}
+
+enum store_result store_open(const char *target, struct store **store) {
+    return open_store(target, false, store);
+}
+
+enum store_result store_open_for_reading(const char *target, struct store **store) {
+    return open_store(target, true, store);
 }

@@ -16,8 +16,17 @@ static void release_view(struct store *store) {
     (void)store;
 }
 
+enum store_result postgresql_connect(const char *target, bool for_reading, struct store **store) {
+    return postgresql_make(&postgresql_driver, target, for_reading, store);
+}
+
+static enum store_result open_store(const char *target, bool for_reading, struct store **store) {
+    enum store_result result = postgresql_connect(target, for_reading, store);
+    return result == STORE_OK ? postgresql_begin_session(*store) : result;
+}
+
 const struct driver postgresql_driver = {
-    .open = postgresql_open,
+    .open = open_store,
     .close = postgresql_close,
     .is_alive = postgresql_is_alive,
     .set_lock_timeout = postgresql_set_lock_timeout,

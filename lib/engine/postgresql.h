@@ -19,9 +19,9 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
 /* libpq's connection, for calls that are not statements. */
 PGconn *postgresql_handle(struct store *store);
 
-/* The hosts of the URL, and the sslmode that counts. */
+/* The hosts of the URL, and the sslmode of a connection that counts. */
 const struct hosts *postgresql_hosts(const struct store *store);
-const char *postgresql_sslmode(struct store *store, struct arena *arena);
+const char *postgresql_sslmode(PGconn *db, struct arena *arena);
 
 /* Whether the URL says that a pooler is between, which gives each transaction another connection.
  */

@@ -23,19 +23,19 @@ void postgresql_read_clock(struct reading *reading, const PGresult *result, int6
                                     .trip = trip};
 }
 
-static struct reading read_again(struct store *store) {
+static struct reading read_again(PGconn *db) {
     struct reading reading;
     const int64_t before = clock_boot();
-    PGresult *result = PQexec(postgresql_handle(store), "SELECT " SERVER_CLOCK);
+    PGresult *result = PQexec(db, "SELECT " SERVER_CLOCK);
     postgresql_read_clock(&reading, result, before);
     PQclear(result);
     return reading;
 }
 
-void postgresql_follow_clock(struct store *store, const struct reading *first) {
+void postgresql_follow_clock(PGconn *db, const struct reading *first) {
     struct reading best = *first;
     for (int i = 1; i < READINGS && best.trip > GOOD_MS; i++) {
-        const struct reading reading = read_again(store);
+        const struct reading reading = read_again(db);
         if (reading.trip < best.trip)
             best = reading;
     }
@@ -45,12 +45,12 @@ void postgresql_follow_clock(struct store *store, const struct reading *first) {
     read_at = clock_boot();
 }
 
-void postgresql_set_clock(struct store *store) {
-    const struct reading first = read_again(store);
-    postgresql_follow_clock(store, &first);
+void postgresql_set_clock(PGconn *db) {
+    const struct reading first = read_again(db);
+    postgresql_follow_clock(db, &first);
 }
 
-void postgresql_tend_clock(struct store *store) {
+void postgresql_tend_clock(PGconn *db) {
     if (clock_boot() - read_at >= READ_AGAIN_MS)
-        postgresql_set_clock(store);
+        postgresql_set_clock(db);
 }

@@ -2,7 +2,8 @@
 #ifndef SWITCHBOARD_ENGINE_POSTGRESQL_CLOCK_H
 #define SWITCHBOARD_ENGINE_POSTGRESQL_CLOCK_H
 
-#include "engine/postgresql.h"
+#include <libpq-fe.h>
+#include <stdint.h>
 
 /* SQL of the server's time in milliseconds. */
 #define SERVER_CLOCK "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)"
@@ -19,12 +20,12 @@ struct reading {
 void postgresql_read_clock(struct reading *reading, const PGresult *result, int64_t before);
 
 /* Makes clock_now follow the reading, or a later one if its round trip was long. */
-void postgresql_follow_clock(struct store *store, const struct reading *first);
+void postgresql_follow_clock(PGconn *db, const struct reading *first);
 
 /* Reads the server's clock and makes clock_now follow it. */
-void postgresql_set_clock(struct store *store);
+void postgresql_set_clock(PGconn *db);
 
 /* The same, when the last time was more than a few seconds ago. */
-void postgresql_tend_clock(struct store *store);
+void postgresql_tend_clock(PGconn *db);
 
 #endif

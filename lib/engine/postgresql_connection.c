@@ -1,10 +1,8 @@
 #include "engine/postgresql_connection.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/postgresql_clock.h"
 #include "engine/postgresql_driver.h"
 #include "engine/postgresql_target.h"
 
@@ -30,12 +28,13 @@ static void ignore_notice(void *context, const PGresult *result) {
     (void)context, (void)result;
 }
 
-void postgresql_ignore_notices(struct connection *c) {
+static void ignore_notices(struct connection *c) {
     if (c->db)
         PQsetNoticeReceiver(c->db, ignore_notice, NULL);
 }
 
-enum store_result postgresql_connect(const char *target, bool for_reading, struct store **out) {
+enum store_result postgresql_make(const struct driver *driver, const char *target, bool for_reading,
+                                  struct store **out) {
     struct connection *c = calloc(1, sizeof *c);
     char *url = strdup(target);
     *out = c && url ? &c->store : NULL;
@@ -44,7 +43,7 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
         free(url);
         return STORE_UNKNOWN;
     }
-    c->store.driver = &postgresql_driver;
+    c->store.driver = driver;
     c->lock_timeout_ms = LOCK_TIMEOUT_MS;
     c->is_reader = for_reading;
     c->may_connect = true;
@@ -66,8 +65,17 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
         result = sql_refuse(&c->store, STORE_UNAVAILABLE,
                             "the server has version %s; this program needs PostgreSQL %d or newer",
                             PQparameterStatus(c->db, "server_version"), OLDEST_SERVER / 10000);
-    postgresql_ignore_notices(c);
+    ignore_notices(c);
     return result;
+}
+
+void postgresql_replace(struct connection *c, PGconn *db) {
+    PQfinish(c->db);
+    c->db = db;
+    c->is_broken = c->is_open = c->is_hanging = false;
+    ignore_notices(c);
+    for (struct statement *s = c->store.prepared; s; s = s->next)
+        *((struct prepared *)s->prepared)->name = '\0';
 }
 
 void postgresql_close(struct store *store) {
@@ -79,41 +87,6 @@ void postgresql_close(struct store *store) {
     free(c->target);
     free(c->url);
     free(c);
-}
-
-/* Reads what the server has sent without a command, such as the end of the connection. */
-static void read_messages(struct connection *c) {
-    struct pollfd socket = {.fd = PQsocket(c->db), .events = POLLIN};
-    while (PQstatus(c->db) == CONNECTION_OK && poll(&socket, 1, 0) > 0)
-        if (PQconsumeInput(c->db))
-            PQisBusy(c->db); /* handles the message */
-}
-
-/* Whether a command can be sent. */
-bool postgresql_is_usable(const struct connection *c) {
-    return !c->is_broken && PQstatus(c->db) == CONNECTION_OK;
-}
-
-/* An end of the connection that has arrived already is noticed here; a later one by a statement. */
-bool postgresql_is_alive(struct store *store, const char *target) {
-    struct connection *c = connection_of(store);
-    if (strcmp(c->target, target) != 0) {
-        sql_refuse(store, STORE_UNAVAILABLE, "it is another database now");
-        return false;
-    }
-    if (postgresql_is_usable(c) && PQtransactionStatus(c->db) == PQTRANS_IDLE) {
-        postgresql_tend_clock(store);
-        if (!postgresql_is_primary(c))
-            return false;
-    }
-    if (c->may_connect)
-        return true;
-    read_messages(c);
-    if (postgresql_is_usable(c) && PQtransactionStatus(c->db) == PQTRANS_IDLE)
-        return true;
-    postgresql_set_fault(c, FAULT_CONNECTION);
-    sql_refuse(store, STORE_UNAVAILABLE, "the server ended the connection");
-    return false;
 }
 
 int postgresql_forbid_reconnecting(struct store *store) {

@@ -46,7 +46,7 @@ struct connection {
     int64_t asked, answer_by; /* monotonic times */
     bool is_committing;       /* of these a COMMIT is the last */
     int changes;
-    struct {                     /* postgresql_limit.c */
+    struct {                     /* postgresql_exchange.c */
         int64_t work, most_work; /* of the transaction, in units; most_work 0: no limit */
         int64_t ms, end;         /* end: monotonic time; 0: no limit */
         int64_t renewal;         /* when the server gets the time that is left */
@@ -86,13 +86,16 @@ void postgresql_latch_memory(struct connection *c);
 /* Refuses a connection that PQconnectdbParams or PQreset could not make. */
 enum store_result postgresql_refuse_connection(struct connection *c);
 
+/* Whether the limit of time is reached. */
+bool postgresql_is_late(const struct connection *c);
+
+/* Latches that it is reached: STORE_EXCESSIVE or STORE_BUSY. */
+void postgresql_latch_delay(struct connection *c);
+
 /* --- postgresql_connection.c --- */
 
-/* After a new connection. */
-void postgresql_ignore_notices(struct connection *c);
-
-/* Whether a command can be sent. */
-bool postgresql_is_usable(const struct connection *c);
+/* Uses `db` in place of the former connection. The new session has no prepared statement. */
+void postgresql_replace(struct connection *c, PGconn *db);
 
 /* --- postgresql_primary.c --- */
 
@@ -125,13 +128,13 @@ bool postgresql_is_primary(struct connection *c);
 
 /* --- postgresql_session.c --- */
 
-/* Uses `db` in place of the former connection. The new session has no prepared statement. */
-void postgresql_replace(struct connection *c, PGconn *db);
-
 /* Connects again, without the prepared statements. False after latching the failure. */
 bool postgresql_connect_again(struct connection *c);
 
 /* --- postgresql_exchange.c --- */
+
+/* Whether a command can be sent. */
+bool postgresql_is_usable(const struct connection *c);
 
 /* Keeps a command for the next statement. */
 void postgresql_add_pending(struct connection *c, const char *format, ...)
@@ -155,8 +158,6 @@ void postgresql_forget_awaited(struct connection *c);
  */
 PGresult *postgresql_finish(struct connection *c, const char *command);
 
-/* --- postgresql_limit.c --- */
-
 /* At the begin of a transaction: its work is 0. */
 void postgresql_start_limits(struct connection *c);
 
@@ -167,10 +168,6 @@ void postgresql_count_rows(struct connection *c, int64_t rows);
 /* Keeps the command that has the server end statements when the limit of time is reached, if the
  * server needs it again. Latches a failure if it is reached. */
 void postgresql_renew_timeout(struct connection *c);
-
-/* Whether the limit of time is reached, and what it means then: STORE_EXCESSIVE or STORE_BUSY. */
-bool postgresql_is_late(const struct connection *c);
-enum store_result postgresql_judge_delay(const struct connection *c);
 
 /* --- postgresql_repetition.c --- */
 

@@ -7,12 +7,18 @@
 
 /* --- postgresql_session.c --- */
 
-enum store_result postgresql_open(const char *target, bool for_reading, struct store **store);
+/* Starts a session with the primary, on a new connection. */
+enum store_result postgresql_begin_session(struct store *store);
+
+bool postgresql_is_alive(struct store *store, const char *target);
 
 /* --- postgresql_connection.c --- */
 
+/* postgresql_connect, for a store of this driver. */
+enum store_result postgresql_make(const struct driver *driver, const char *target, bool for_reading,
+                                  struct store **store);
+
 void postgresql_close(struct store *store);
-bool postgresql_is_alive(struct store *store, const char *target);
 int postgresql_forbid_reconnecting(struct store *store);
 enum store_result postgresql_set_lock_timeout(struct store *store, int ms);
 
@@ -36,7 +42,7 @@ bool postgresql_is_null(const struct statement *statement, int column);
 bool postgresql_begin(struct store *store);
 void postgresql_commit(struct store *store);
 
-/* --- postgresql_limit.c --- */
+/* --- postgresql_exchange.c --- */
 
 void postgresql_limit_work(struct store *store, int64_t most);
 void postgresql_limit_time(struct store *store, int64_t ms);

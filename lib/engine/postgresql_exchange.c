@@ -1,4 +1,4 @@
-/* What is sent to the server, and the wait for its answers. */
+/* What is sent to the server, the wait for its answers, and the limits of both. */
 #include "engine/postgresql_connection.h"
 
 #include <limits.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/postgresql_driver.h"
 
 enum {
     ANSWER_MS = 30 * 1000, /* a server that answers nothing for longer is lost; */
@@ -17,6 +18,22 @@ enum {
     MOST_AWAITED = 256,
     TLS_WAIT_MS = 5, /* the TLS library may have read the rest of the answer */
 };
+
+/* Units of store_limit_work. */
+enum {
+    WORK_OF_STATEMENT = 100, /* about that of SQLite for the same */
+    WORK_OF_ROW = 400,       /* each but the first that a statement changes: each of its indexes
+                                gets an entry more, and keeps the former ones */
+};
+
+enum {
+    RENEWAL_MS = 1000,      /* how old the server's limit of time may become */
+    LEAST_TIMEOUT_MS = 500, /* of a statement that begins just in time */
+};
+
+bool postgresql_is_usable(const struct connection *c) {
+    return !c->is_broken && PQstatus(c->db) == CONNECTION_OK;
+}
 
 void postgresql_add_pending(struct connection *c, const char *format, ...) {
     char *text = NULL;
@@ -44,6 +61,57 @@ void postgresql_forget_pending(struct connection *c) {
     while (c->pending_count)
         free(c->pending[--c->pending_count]);
 }
+
+/* --- limits --- */
+
+void postgresql_limit_work(struct store *store, int64_t most) {
+    connection_of(store)->limit.most_work = most;
+}
+
+void postgresql_limit_time(struct store *store, int64_t ms) {
+    struct connection *c = connection_of(store);
+    c->limit.ms = ms;
+    c->limit.end = ms ? clock_monotonic() + ms : 0;
+}
+
+void postgresql_start_limits(struct connection *c) {
+    c->limit.work = 0;
+    c->limit.renewal = 0;
+}
+
+void postgresql_count_statement(struct connection *c) {
+    c->limit.work += WORK_OF_STATEMENT;
+}
+
+void postgresql_count_rows(struct connection *c, int64_t rows) {
+    if (rows > 1)
+        c->limit.work += (rows - 1) * WORK_OF_ROW;
+}
+
+/* The server's limit counts for each statement: it gets shorter with the time that is left. */
+void postgresql_renew_timeout(struct connection *c) {
+    const int64_t now = c->limit.end ? clock_monotonic() : 0, left = c->limit.end - now;
+    if (!c->limit.end || now < c->limit.renewal)
+        return;
+    c->limit.renewal = now + RENEWAL_MS;
+    if (left <= 0)
+        postgresql_latch_delay(c);
+    else
+        postgresql_add_pending(c, "SET LOCAL statement_timeout = %lld",
+                               (long long)(left > LEAST_TIMEOUT_MS ? left : LEAST_TIMEOUT_MS));
+}
+
+bool postgresql_is_within_limit(struct store *store, int64_t own) {
+    struct connection *c = connection_of(store);
+    c->limit.work += own;
+    if (postgresql_is_late(c))
+        postgresql_latch_delay(c);
+    else if (c->limit.most_work && c->limit.work > c->limit.most_work && !store->failure)
+        store->failure = sql_refuse(store, STORE_EXCESSIVE, "the transaction has too much work");
+    return !store->failure;
+}
+
+/* --- commands and answers --- */
 
 /* Reads the next result, which arrives until `c->answer_by`; NULL: there is none. */
 static PGresult *receive(struct connection *c) {

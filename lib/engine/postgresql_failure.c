@@ -1,9 +1,10 @@
-/* What the failure of a command or of a connection means. */
+/* What the failure of a command or of a connection means, and the end of the time. */
 #include "engine/postgresql_connection.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "engine/postgresql_target.h"
 
 #define CANCELLED "57014"
@@ -51,6 +52,18 @@ void postgresql_set_fault(struct connection *c, enum fault fault) {
     c->store.is_unreachable = fault == FAULT_CONNECTION;
 }
 
+/* A transaction that does not end in time has too much work if it has done a tenth of the most, or
+ * if one wait for the server took half of the time. If not, the server is busy. */
+static enum store_result judge_delay(const struct connection *c) {
+    const bool is_much = c->limit.most_work && c->limit.work >= c->limit.most_work / 10;
+    const bool is_long = clock_monotonic() - c->asked >= c->limit.ms / 2;
+    return c->limit.most_work && (is_much || is_long) ? STORE_EXCESSIVE : STORE_BUSY;
+}
+
+bool postgresql_is_late(const struct connection *c) {
+    return c->limit.end && clock_monotonic() >= c->limit.end;
+}
+
 /* Latches the failure of a command; `result` may be NULL. An aborted command of a pipeline follows
  * one that failed. */
 void postgresql_latch(struct connection *c, const PGresult *result) {
@@ -67,9 +80,9 @@ void postgresql_latch(struct connection *c, const PGresult *result) {
     const struct meaning meaning = meaning_of(state);
     const bool is_late = state && strcmp(state, CANCELLED) == 0 && postgresql_is_late(c);
     postgresql_set_fault(c, meaning.fault);
-    c->store.failure = sql_refuse(&c->store, is_late ? postgresql_judge_delay(c) : meaning.result,
-                                  "%.*s (PostgreSQL %s)", (int)strcspn(text, "\n"), text,
-                                  state ? state : "connection");
+    c->store.failure =
+        sql_refuse(&c->store, is_late ? judge_delay(c) : meaning.result, "%.*s (PostgreSQL %s)",
+                   (int)strcspn(text, "\n"), text, state ? state : "connection");
 }
 
 /* Latches a failure that is not the server's. */
@@ -82,6 +95,15 @@ void postgresql_latch_reason(struct connection *c, const char *reason) {
 
 void postgresql_latch_memory(struct connection *c) {
     postgresql_latch_reason(c, "out of memory");
+}
+
+void postgresql_latch_delay(struct connection *c) {
+    if (c->store.failure)
+        return;
+    postgresql_set_fault(c, FAULT_OTHER);
+    c->store.failure =
+        sql_refuse(&c->store, judge_delay(c), "the transaction did not end within %lld ms",
+                   (long long)c->limit.ms);
 }
 
 bool postgresql_is_refused_by_standby(const char *message) {

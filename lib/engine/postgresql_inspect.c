@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "engine/maintenance.h"
+#include "engine/postgresql.h"
 #include "engine/postgresql_clock.h"
 #include "engine/postgresql_hosts.h"
 
@@ -37,7 +38,7 @@ static void add_server(struct store *store, struct arena *arena, struct buffer *
 
 /* What a network between may read or change. */
 static void add_encryption(struct store *store, struct arena *arena, struct buffer *findings) {
-    const char *mode = postgresql_sslmode(store, arena);
+    const char *mode = postgresql_sslmode(postgresql_handle(store), arena);
     const bool is_checked = strcmp(mode, "verify-full") == 0;
     const bool is_required =
         is_checked || strcmp(mode, "verify-ca") == 0 || strcmp(mode, "require") == 0;
@@ -132,7 +133,7 @@ static void add_integrity(struct store *store, struct arena *arena, struct buffe
 }
 
 static void add_clock(struct store *store, struct arena *arena, struct buffer *findings) {
-    postgresql_set_clock(store);
+    postgresql_set_clock(postgresql_handle(store));
     const int64_t ahead = clock_ahead();
     const bool is_off = ahead > CLOCK_WARNING_MS || ahead < -CLOCK_WARNING_MS;
     add(findings, is_off ? FINDING_WARNING : FINDING_OK, "clock",

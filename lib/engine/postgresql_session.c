@@ -1,6 +1,7 @@
-/* What a program does on each new connection, before its first statement. */
+/* What a program does on each new connection, before its first statement, and between requests. */
 #include "engine/postgresql_connection.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static enum store_result start_session(struct connection *c) {
         postgresql_read_standing(c, result, STANDING_COLUMN);
     PQclear(result);
     if (!c->store.failure)
-        postgresql_follow_clock(&c->store, &clock);
+        postgresql_follow_clock(c->db, &clock);
     return check_schema(&c->store, has_schema ? &found : NULL);
 }
 
@@ -93,13 +94,8 @@ static enum store_result start_with_primary(struct connection *c) {
     return result;
 }
 
-void postgresql_replace(struct connection *c, PGconn *db) {
-    PQfinish(c->db);
-    c->db = db;
-    c->is_broken = c->is_open = c->is_hanging = false;
-    postgresql_ignore_notices(c);
-    for (struct statement *s = c->store.prepared; s; s = s->next)
-        *((struct prepared *)s->prepared)->name = '\0';
+enum store_result postgresql_begin_session(struct store *store) {
+    return start_with_primary(connection_of(store));
 }
 
 bool postgresql_connect_again(struct connection *c) {
@@ -114,7 +110,32 @@ bool postgresql_connect_again(struct connection *c) {
     return !c->store.failure;
 }
 
-enum store_result postgresql_open(const char *target, bool for_reading, struct store **store) {
-    enum store_result result = postgresql_connect(target, for_reading, store);
-    return result == STORE_OK ? start_with_primary(connection_of(*store)) : result;
+/* Reads what the server has sent without a command, such as the end of the connection. */
+static void read_messages(struct connection *c) {
+    struct pollfd socket = {.fd = PQsocket(c->db), .events = POLLIN};
+    while (PQstatus(c->db) == CONNECTION_OK && poll(&socket, 1, 0) > 0)
+        if (PQconsumeInput(c->db))
+            PQisBusy(c->db); /* handles the message */
+}
+
+/* An end of the connection that has arrived already is noticed here; a later one by a statement. */
+bool postgresql_is_alive(struct store *store, const char *target) {
+    struct connection *c = connection_of(store);
+    if (strcmp(c->target, target) != 0) {
+        sql_refuse(store, STORE_UNAVAILABLE, "it is another database now");
+        return false;
+    }
+    if (postgresql_is_usable(c) && PQtransactionStatus(c->db) == PQTRANS_IDLE) {
+        postgresql_tend_clock(c->db);
+        if (!postgresql_is_primary(c))
+            return false;
+    }
+    if (c->may_connect)
+        return true;
+    read_messages(c);
+    if (postgresql_is_usable(c) && PQtransactionStatus(c->db) == PQTRANS_IDLE)
+        return true;
+    postgresql_set_fault(c, FAULT_CONNECTION);
+    sql_refuse(store, STORE_UNAVAILABLE, "the server ended the connection");
+    return false;
 }

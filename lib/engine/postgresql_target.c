@@ -164,8 +164,8 @@ bool postgresql_read_hosts(const char *url, struct hosts *hosts) {
     return is_read;
 }
 
-const char *postgresql_sslmode(struct store *store, struct arena *arena) {
-    PQconninfoOption *options = PQconninfo(postgresql_handle(store));
+const char *postgresql_sslmode(PGconn *db, struct arena *arena) {
+    PQconninfoOption *options = PQconninfo(db);
     const char *mode = arena_copy(arena, slice_of(option_of(options, "sslmode")));
     PQconninfoFree(options);
     return mode;

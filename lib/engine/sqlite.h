@@ -42,4 +42,7 @@ int64_t sql_integer(struct store *store, const char *sql);
 /* The same for a text, copied into `arena`; NULL when there is none, and on failure. */
 const char *sql_text(struct store *store, struct arena *arena, const char *sql);
 
+/* store_migrate (store/upkeep.h) for a SQLite database. */
+enum store_result sqlite_migrate(const char *path, int *from, int *to, struct store **store);
+
 #endif

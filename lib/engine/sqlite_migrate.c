@@ -4,9 +4,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/copy.h"
 #include "engine/driver.h"
 #include "engine/schema.h"
+#include "engine/sqlite_copy.h"
 
 /* Creates an empty file; SQLite gives its -wal and -shm the same mode. */
 static void create_file(const char *path) {

@@ -8,36 +8,15 @@
 
 #include "base/clock.h"
 #include "base/file_identity.h"
-#include "engine/copy.h"
 #include "engine/driver.h"
 #include "engine/maintenance.h"
+#include "engine/sqlite_copy.h"
 #include "engine/sqlite_triggers.h"
 
 enum {
     PATH_SIZE = 4096 + 64,
     BUSY_LIMIT_MS = 10 * 1000,
 };
-
-static enum store_result refuse_file(struct store *store, const char *did, const char *path) {
-    int reason = errno;
-    enum store_result result = reason == EEXIST                       ? STORE_CONFLICT
-                               : reason == ENOSPC || reason == EDQUOT ? STORE_FULL
-                                                                      : STORE_UNAVAILABLE;
-    return sql_refuse(store, result, "cannot %s %s: %s", did, path, strerror(reason));
-}
-
-enum store_result sql_copy(struct store *store, const char *path) {
-    static struct statement copy = {.sql = "VACUUM INTO ?1"};
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* SQLite keeps the mode */
-    if (fd < 0)
-        return refuse_file(store, "create", path);
-    sql_run(store, &copy, TEXT(path));
-    enum store_result result = sql_result(store);
-    if (result == STORE_OK && fsync(fd) != 0)
-        result = refuse_file(store, "flush", path);
-    close(fd);
-    return result;
-}
 
 /* Checks the whole copy and sets the journal mode, which a copy does not inherit, so that it can
  * replace the original. */
@@ -79,7 +58,7 @@ static enum store_result publish(struct store *store, const char *temporary, con
             unlink(temporary);
     }
     if (failed || sync_directory(path))
-        return refuse_file(store, "write", path);
+        return sql_refuse_file(store, "write", path);
     return STORE_OK;
 }
 
@@ -184,7 +163,7 @@ static enum store_result set_owner_and_mode(struct store *store, const char *mad
     snprintf(name, sizeof name, "%s", made);
     if (stat(dirname(name), &directory) != 0 || chmod(made, 0660) != 0 ||
         (geteuid() == 0 && chown(made, directory.st_uid, directory.st_gid) != 0))
-        return refuse_file(store, "set owner and mode of", made);
+        return sql_refuse_file(store, "set owner and mode of", made);
     return STORE_OK;
 }
 

@@ -29,16 +29,6 @@ static _Noreturn void on_exhausted(void) {
     crash_exit("out of memory");
 }
 
-const char *request_variable(const char *name) {
-    return transport_variable(name);
-}
-
-void request_release(struct request *rq) {
-    if (rq->release)
-        rq->release();
-    rq->release = NULL;
-}
-
 ssize_t request_read_body(struct request *rq, void *bytes, size_t n) {
     request_release(rq);
     ssize_t got = transport_read(bytes, n);

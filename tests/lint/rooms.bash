@@ -31,7 +31,10 @@ sandbox/control base sandbox/text sandbox/wire sandbox/state sandbox/webhooks sa
 shared='arena.h buffer.h clock.h crypto.h slice.h utf8.h write_all.h'
 
 # The directories in which no files may call each other in a circle: EXTENDED REGULAR EXPRESSION.
-uncircled='^tools/sandbox/'
+uncircled='^(lib|tools/sandbox)/'
+
+# The most C files in a directory; one with more is divided, by nouns.
+most_files=60
 
 sources() {
     local directory
@@ -105,9 +108,10 @@ calls() { # REPORTS C FILE...
 }
 
 # Prints a finding for each circle in the pairs of files of standard input. A source and its header
-# count as one file: circles VERB
+# count as one file, also if the source of a header of lib/store is in a room of it: circles VERB
 circles() {
-    sed 's/\.[ch]\b//g' | awk '$1 != $2 { print $1, $2 }' | sort -u |
+    sed -E 's/\.[ch]\b//g; s|\b(lib/store)/[a-z]+/|\1/|g' |
+        awk '$1 != $2 { print $1, $2 }' | sort -u |
         { tsort >/dev/null || true; } 2>&1 | awk -v verb="$1" '
             function finding() {
                 if (circle != "")
@@ -125,6 +129,20 @@ misnamed() {
         $NF in first { print $0 ":1: has the name of " first[$NF] "; rename one" }
         { first[$NF] = $0 }
         /^lib\/[^\/]*$/ { print $0 ":1: is in no directory of lib; move it" }'
+}
+
+# Prints a finding for each directory with too many files, at the first of them.
+crowded() {
+    { sources && find tests -name '*.[ch]'; } | sort | awk -v most="$most_files" '
+        { directory = $0; sub(/\/[^\/]*$/, "", directory) }
+        !(directory in first) { first[directory] = $0 }
+        { number[directory]++ }
+        END {
+            for (directory in number)
+                if (number[directory] > most)
+                    print first[directory] ":1: " directory " has " number[directory] \
+                        " C files, more than " most "; divide it by nouns"
+        }'
 }
 
 # Prints the findings of the table `only`.
@@ -150,7 +168,8 @@ confined_uses() {
 
 check_rooms() { # REPORTS
     local files
-    includes | climbing && includes | circles include && misnamed || return 1
+    includes | climbing && includes | circles include || return 1
+    misnamed && crowded || return 1
     mapfile -t files < <(sources | grep -E "$uncircled" | grep '\.c$')
     calls "$1" "${files[@]}" | circles call || return 1
     confined_uses

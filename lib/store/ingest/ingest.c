@@ -5,29 +5,6 @@
 #include "store/ingest/forward_entry.h"
 #include "store/ingest/update_lock.h"
 
-const char *ingest_id(struct ingest *in, const char *prefix) {
-    char *id = arena_alloc(in->arena, ID_SIZE);
-    id_make(id, prefix, in->now);
-    return id;
-}
-
-struct occasion ingest_occasion(struct ingest *in, int64_t at, const char *new_id) {
-    return (struct occasion){.store = in->store,
-                             .arena = in->arena,
-                             .account_id = in->owner.account_id,
-                             .at = at,
-                             .now = in->now,
-                             .new_id = new_id};
-}
-
-bool ingest_count(struct ingest *in, enum usage_measure measure) {
-    struct usage_line *line =
-        usage_of_line(in->store, &in->usage, in->owner.user_id, in->owner.line_id);
-    if (line && measure < USAGE_MEASURES)
-        line->counts[measure]++;
-    return line != NULL;
-}
-
 enum { PART = 100 }; /* updates within a savepoint */
 
 static update_handler *const handlers[] = {
