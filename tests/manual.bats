@@ -65,6 +65,14 @@ occur_in() {
     grep -q '^--grace SECONDS .*; default: 40$' "$BATS_TEST_TMPDIR/pool"
 }
 
+@test "switchboard-sandbox(8) has every option and control call of --help" {
+    local help=$BATS_TEST_TMPDIR/help
+    "$OUT/tools/graph-sandbox" --help | tr -s ' ' | tr -d '`' | sed -nE 's/^usage: //p
+        s/^ (--.*)/\1/p; s/^ ([0-2] .*)/\1/p; s/^ ((GET|POST|DELETE) .*)/\1/p' >"$help"
+    (($(grep -cE '^(GET|POST|DELETE) ' "$help") == 34))
+    occur_in switchboard-sandbox.8 <"$help"
+}
+
 @test "switchboard.conf(5) has every key of the configuration with its default" {
     local key value page count=0
     page=$(text_of switchboard.conf.5)
@@ -92,7 +100,7 @@ occur_in() {
 @test "man and mandoc read every page without a warning" {
     local page
     assert_equal "$(cd "$MADE/man" && echo *)" \
-        'switchboard-courier.8 switchboard-pool.8 switchboard.8 switchboard.conf.5'
+        "$(echo switchboard-{courier,pool,sandbox}.8 switchboard.8 switchboard.conf.5)"
     for page in "$MADE"/man/*; do
         assert_equal "$(LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l "$page" 2>&1 >/dev/null)" ''
         run mandoc -Tlint "$page"

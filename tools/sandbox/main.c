@@ -4,16 +4,132 @@
 #include <sodium.h>
 #include <stdio.h>
 
-#include "control/builtin.h"
+#include "base/process/program.h"
+#include "control/control.h"
 #include "control/control_calls.h"
-#include "options.h"
+#include "control/fixtures.h"
 #include "server.h"
+#include "state/media_spool.h"
 #include "state/settings.h"
 #include "text/memory.h"
 #include "webhooks/statuses.h"
 #include "webhooks/webhook_job.h"
 #include "webhooks/webhook_log.h"
+#include "wire/recorder.h"
 #include "wire/timer.h"
+
+struct options {
+    long port, latency_ms, record_bytes;
+    const char *port_file, *state_dir, *fixtures; /* NULL: none */
+    const char *app_secret, *webhook_url, *verify_token;
+    bool prints_calls;
+};
+
+/* clang-format off */
+#define MEMBER(name) offsetof(struct options, name)
+
+static const struct program_option rules[] = {
+    {"port",         "N",     MEMBER(port),         0, 65535, 0,
+     "listen on 127.0.0.1 there; 0: any free port"},
+    {"port-file",    "FILE",  MEMBER(port_file),    0, 0, 0,
+     "write the port there once the sandbox listens"},
+    {"state-dir",    "DIR",   MEMBER(state_dir),    0, 0, 0,
+     "directory for uploads; else a temporary one"},
+    {"fixtures",     "FILE",  MEMBER(fixtures),     0, 0, 0,
+     "load this JSON at the start, and at a reset: an object\n{accounts, tokens, numbers, media, "
+     "templates, flows, settings},\neach a list of bodies for the control call of that name"},
+    {"app-secret",   "S",     MEMBER(app_secret),   0, 0, 0,
+     "the key that signs webhooks; default: sandbox-app-secret"},
+    {"webhook-url",  "URL",   MEMBER(webhook_url),  0, 0, 0,
+     "send webhooks there"},
+    {"verify-token", "T",     MEMBER(verify_token), 0, 0, 0,
+     "the token of the verification of that URL; default:\nsandbox-verify-token"},
+    {"latency",      "MS",    MEMBER(latency_ms),   0, 3600000, 0,
+     "delay each answer of the platform"},
+    {"record-bytes", "BYTES", MEMBER(record_bytes), 1, UINT32_MAX, 64 << 20,
+     "memory for recorded requests"},
+    {"calls",        NULL,    MEMBER(prints_calls), 0, 0, 0,
+     "print the control calls in Markdown, as doc/sandbox.md has them"},
+    {0},
+};
+
+static const struct manual_item state[] = {
+    {"sandbox-token-1", "The access token of the account 102290129340398 with the number\n"
+                        "+15550100001, whose id is 106540352242922. It has media of each type,\n"
+                        "1100000000000001 (image) to 1100000000000005 (sticker), the templates\n"
+                        "hello_world (en_US, de), order_shipped, table_reserved, login_code,\n"
+                        "spring_sale and survey_paused, and the flows 410000000000001 and\n"
+                        "410000000000002 (a draft)."},
+    {"sandbox-token-2", "That of the account 202290129340398 with the number +15550100002,\n"
+                        "whose id is 206540352242922. It has the image 2200000000000001, the\n"
+                        "template bike_ready and the flow 420000000000001."},
+    {"730000000000001", "The app of both. The code of request_code is 123456."},
+};
+
+static const struct manual_item statuses[] = {
+    {"0", "ended by SIGTERM or SIGINT"},
+    {"1", "the port, a file or the fixtures cannot be used"},
+    {"2", "wrong usage"},
+    {0},
+};
+/* clang-format on */
+
+static const struct program graph_sandbox = {
+    .name = "graph-sandbox",
+    .options = rules,
+    .manual = {
+        .page = "switchboard-sandbox",
+        .section = "8",
+        .summary = "simulates the WhatsApp Cloud API for tests",
+        .synopsis = "graph-sandbox [OPTIONS]",
+        .description =
+            "Answers on a loopback port as the platform does, below /v26.0/ (or v21.0 to v25.0; "
+            "an\n"
+            "older version is served as v21.0, and so is a path without version). It takes the\n"
+            "token from the header Authorization (Bearer or OAuth), from access_token in the "
+            "query,\n"
+            "or from that field of a form; and the members of a request from JSON, from a form\n"
+            "(text[body]=...), or from the query. The control calls below /_sandbox/ set it up, "
+            "make\n"
+            "it fail, send webhooks and show what it received.",
+        .statuses = statuses,
+        .see_also = "switchboard(8)",
+    }};
+
+/* Returns -1 to go on, else the exit status. */
+static int read_options(struct options *options, int argc, char **argv) {
+    struct arena *arena = memory_open();
+    struct program program = graph_sandbox;
+    int operand;
+    program.manual.behaviour = control_items(arena, state, sizeof state / sizeof *state);
+    int status = program_read_options(&program, argc, argv, options, &operand);
+    if (status < 0 && argv[operand])
+        status = program_fail_usage(&program, "there is an argument that is not an option");
+    memory_close(arena);
+    if (status < 0 && options->prints_calls) {
+        control_print_page();
+        return 0;
+    }
+    return status;
+}
+
+static void apply(const struct options *options) {
+    settings = (struct settings){.media_url_seconds = 300,
+                                 .paging_token = true,
+                                 .webhook_version = 26,
+                                 .webhook_retries = 3,
+                                 .webhook_retry_ms = 200,
+                                 .webhook_timeout_ms = 20000,
+                                 .status_delay_ms = 50,
+                                 .latency_ms = options->latency_ms,
+                                 .app_secret = options->app_secret,
+                                 .webhook_url = options->webhook_url,
+                                 .verify_token = options->verify_token};
+    settings_remember();
+    spool_directory(options->state_dir);
+    fixtures_file(options->fixtures);
+    recorder_limit(options->record_bytes);
+}
 
 /* Writes the port to a temporary file and renames it, so that a reader never sees an empty file. */
 static bool write_port_file(const char *path, uint16_t port) {
@@ -44,7 +160,7 @@ static int run(const struct options *options, const sigset_t *ends) {
         fputs("graph-sandbox: cannot start a thread\n", stderr);
         return 1;
     }
-    uint16_t port = server_start(options->port);
+    uint16_t port = server_start((uint16_t)options->port);
     if (port == 0 || (options->port_file && !write_port_file(options->port_file, port)))
         return 1;
     printf("graph-sandbox: http://127.0.0.1:%u\n", port);
@@ -55,19 +171,23 @@ static int run(const struct options *options, const sigset_t *ends) {
 }
 
 int main(int argc, char **argv) {
-    struct options options;
+    struct options options = {.app_secret = "sandbox-app-secret",
+                              .verify_token = "sandbox-verify-token"};
     sigset_t ends;
+    int result = read_options(&options, argc, argv);
+    if (result >= 0)
+        return result;
     if (sodium_init() < 0 || curl_global_init(CURL_GLOBAL_DEFAULT) != 0) {
         fputs("graph-sandbox: cannot initialise its libraries\n", stderr);
         return 1;
     }
-    options_read(&options, argc, argv);
+    apply(&options);
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
-    int result = builtin_load() ? run(&options, &ends) : 1;
+    result = fixtures_start() ? run(&options, &ends) : 1;
     control_clear();
     settings_free();
     curl_global_cleanup();

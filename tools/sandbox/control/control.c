@@ -3,29 +3,64 @@
 #include <stdio.h>
 
 #include "control/control_calls.h"
-#include "control/control_reply.h"
 #include "state/sandbox.h"
 #include "text/strict_json.h"
 
-/* Prints text in lines of up to 76 characters, indented. */
-static void print_wrapped(const char *text) {
+enum { LINE_WIDTH = 60 }; /* of a text of --help */
+
+/* Appends a text in lines; those after the first begin with `indent`. */
+static void add_wrapped(struct buffer *out, const char *indent, const char *text) {
+    size_t column = 0;
     while (*text != '\0') {
-        size_t length = strlen(text);
-        if (length > 76) {
-            for (length = 76; length > 0 && text[length] != ' '; length--) {
-            }
-            length = length == 0 ? strlen(text) : length;
+        size_t length = strcspn(text, " ");
+        if (column > 0 && column + 1 + length > LINE_WIDTH) {
+            buffer_printf(out, "\n%s", indent);
+            column = 0;
         }
-        printf("      %.*s\n", (int)length, text);
+        buffer_printf(out, "%s%.*s", column == 0 ? "" : " ", (int)length, text);
+        column += length + 1;
         text += length + strspn(text + length, " ");
     }
 }
 
-void control_help(void) {
-    printf("\nCalls below /_sandbox/ (JSON):\n");
+static const char *call_text(struct arena *arena, const struct control_call *call) {
+    struct buffer text = buffer_in(arena);
+    add_wrapped(&text, "", call->meaning);
+    for (const struct control_member *member = call->members; member && member->name; member++) {
+        buffer_printf(&text, "\n`%s`: ", member->name);
+        add_wrapped(&text, "  ", member->meaning);
+    }
+    return text.p;
+}
+
+const struct manual_item *control_items(struct arena *arena, const struct manual_item *first,
+                                        size_t count) {
+    size_t calls = 0;
+    while (control_calls[calls].method)
+        calls++;
+    struct manual_item *items = arena_alloc(arena, (count + calls + 1) * sizeof *items);
+    memcpy(items, first, count * sizeof *items);
+    for (size_t i = 0; i < calls; i++) {
+        const struct control_call *call = &control_calls[i];
+        items[count + i] = (struct manual_item){
+            arena_printf(arena, "%s %s", call->method, call->path), call_text(arena, call)};
+    }
+    return items;
+}
+
+static void print_members(const struct control_call *call) {
+    bool query = strcmp(call->method, "POST") != 0;
+    if (!call->members)
+        return;
+    printf("\n| %s | |\n|---|---|\n", query ? "query" : "member");
+    for (const struct control_member *member = call->members; member->name; member++)
+        printf("| %s | %s |\n", member->name, member->meaning);
+}
+
+void control_print_page(void) {
     for (const struct control_call *call = control_calls; call->method; call++) {
-        printf("  %-6s %s\n", call->method, call->path);
-        print_wrapped(call->help);
+        printf("\n### %s /_sandbox/%s\n\n%s\n", call->method, call->path, call->meaning);
+        print_members(call);
     }
 }
 
@@ -64,7 +99,14 @@ static void call_answer(struct exchange *exchange, const struct control_call *ca
         state_read();
     else if (call->lock == LOCK_WRITE)
         state_write();
-    call->answer(exchange);
+    if (call->answer)
+        call->answer(exchange);
+    else if (call->print)
+        call->print(&exchange->reply.body);
+    else
+        call->change();
+    if (call->change)
+        control_done(exchange, NULL);
     if (call->lock != LOCK_NONE)
         state_done();
 }

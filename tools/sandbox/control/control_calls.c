@@ -3,18 +3,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "control/builtin.h"
-#include "control/control_reply.h"
 #include "control/fixtures.h"
 #include "nodes/template_write.h"
-#include "state/access_token.h"
 #include "state/flow_list.h"
 #include "state/media_object.h"
 #include "state/media_url.h"
 #include "state/node_state.h"
-#include "state/number.h"
 #include "state/settings.h"
 #include "state/template_list.h"
+#include "text/json_print.h"
 #include "webhooks/webhook_call.h"
 #include "webhooks/webhook_kinds.h"
 #include "webhooks/webhook_log.h"
@@ -23,9 +20,29 @@
 #include "wire/recorder.h"
 #include "wire/timer.h"
 
-static void health(struct exchange *exchange) {
-    control_done(exchange, NULL);
+void control_refuse(struct exchange *exchange, int status, const char *problem) {
+    struct buffer *out = &exchange->reply.body;
+    out->n = 0;
+    exchange->reply.status = status;
+    buffer_add_text(out, "{\"error\":");
+    json_quote_text(out, problem);
+    buffer_add_text(out, "}\n");
 }
+
+void control_done(struct exchange *exchange, const char *problem) {
+    if (problem)
+        control_refuse(exchange, 400, problem);
+    else if (exchange->reply.body.n == 0)
+        buffer_add_text(&exchange->reply.body, "{\"done\":true}");
+}
+
+/* Answers 404 unless `found`. */
+static void control_found(struct exchange *exchange, bool found) {
+    if (!found)
+        control_refuse(exchange, 404, "there is none");
+}
+
+/* --- Requests --- */
 
 static struct record_filter read_filter(const struct exchange *exchange) {
     const char *last = exchange_parameter(exchange, "last");
@@ -60,60 +77,32 @@ static void requests_body(struct exchange *exchange) {
     control_found(exchange, recorder_body(&exchange->reply.body, read_id(exchange), &filter));
 }
 
-static void requests_clear(struct exchange *exchange) {
-    recorder_clear();
-    control_done(exchange, NULL);
-}
+/* --- Faults --- */
 
 static void faults_add(struct exchange *exchange) {
     int64_t id = 0;
     const char *problem = fault_add(exchange->arena, exchange->json, &id);
-    if (problem)
-        control_refuse(exchange, 400, problem);
-    else
-        buffer_printf(&exchange->reply.body, "{\"id\":%" PRId64 "}", id);
+    buffer_printf(&exchange->reply.body, "{\"id\":%" PRId64 "}", id);
+    control_done(exchange, problem);
 }
 
-static void faults_list(struct exchange *exchange) {
-    fault_list(&exchange->reply.body);
-}
-
-static void faults_clear(struct exchange *exchange) {
+static void faults_clear(void) {
     fault_clear();
     timer_release();
-    control_done(exchange, NULL);
 }
 
-static void settings_show(struct exchange *exchange) {
-    settings_print(&exchange->reply.body);
+/* --- State --- */
+
+/* The path names the member of a fixtures text that has such bodies. */
+static void state_put(struct exchange *exchange) {
+    control_done(exchange, fixtures_put(exchange->arena, exchange_segment(exchange, 1),
+                                        exchange->json, exchange_body(exchange)));
 }
 
 static void settings_set(struct exchange *exchange) {
     const char *problem = settings_change(exchange->arena, exchange->json);
-    if (problem)
-        control_refuse(exchange, 400, problem);
-    else
-        settings_print(&exchange->reply.body);
-}
-
-static void accounts_list(struct exchange *exchange) {
-    account_list(&exchange->reply.body);
-}
-
-static void accounts_put(struct exchange *exchange) {
-    control_done(exchange, account_put(exchange->arena, exchange->json));
-}
-
-static void tokens_put(struct exchange *exchange) {
-    control_done(exchange, token_put(exchange->json));
-}
-
-static void numbers_put(struct exchange *exchange) {
-    control_done(exchange, number_put(exchange->arena, exchange->json));
-}
-
-static void templates_put(struct exchange *exchange) {
-    control_done(exchange, collection_put(exchange->arena, &templates, exchange_body(exchange)));
+    settings_print(&exchange->reply.body);
+    control_done(exchange, problem);
 }
 
 static void templates_clear(struct exchange *exchange) {
@@ -130,15 +119,6 @@ static void nodes_show(struct exchange *exchange) {
     node_state_print(&exchange->reply.body, exchange_segment(exchange, 2));
 }
 
-static void nodes_clear(struct exchange *exchange) {
-    edges_clear();
-    control_done(exchange, NULL);
-}
-
-static void flows_put(struct exchange *exchange) {
-    control_done(exchange, collection_put(exchange->arena, &flows, exchange_body(exchange)));
-}
-
 static void flows_clear(struct exchange *exchange) {
     collection_clear(&flows, exchange_parameter(exchange, "wabaId"));
     control_done(exchange, NULL);
@@ -147,14 +127,9 @@ static void flows_clear(struct exchange *exchange) {
 static void media_put(struct exchange *exchange) {
     const struct media *made;
     const char *problem = media_make(exchange->arena, exchange->json, &made);
-    if (problem)
-        control_refuse(exchange, 400, problem);
-    else
+    if (!problem)
         media_print(&exchange->reply.body, made);
-}
-
-static void media_all(struct exchange *exchange) {
-    media_list(&exchange->reply.body);
+    control_done(exchange, problem);
 }
 
 static void media_one(struct exchange *exchange) {
@@ -177,10 +152,21 @@ static void media_remove(struct exchange *exchange) {
     control_done(exchange, NULL);
 }
 
-static void media_expire(struct exchange *exchange) {
-    media_expire_urls();
-    control_done(exchange, NULL);
+/* --- Webhooks --- */
+
+static void webhooks_send(struct exchange *exchange) {
+    const char *problem = webhook_call(exchange);
+    if (problem)
+        control_refuse(exchange, 400, problem);
 }
+
+static void webhooks_verify(struct exchange *exchange) {
+    const char *problem = webhook_verify(exchange);
+    if (problem)
+        control_refuse(exchange, 400, problem);
+}
+
+/* --- All --- */
 
 void control_clear(void) {
     fault_clear();
@@ -189,124 +175,225 @@ void control_clear(void) {
     fixtures_clear();
 }
 
+static void health(struct exchange *exchange) {
+    control_done(exchange, NULL);
+}
+
 static void reset(struct exchange *exchange) {
     control_clear();
-    if (builtin_load())
+    if (fixtures_start())
         control_done(exchange, NULL);
     else
         control_refuse(exchange, 500, "the fixtures cannot be loaded any more");
 }
 
-/* Answers a call that sent webhooks, which fails with the text `problem`. */
-static void webhooks_answer(struct exchange *exchange, const char *problem) {
-    if (problem)
-        control_refuse(exchange, 400, problem);
-}
+/* --- The table --- */
 
-static void webhooks_send(struct exchange *exchange) {
-    webhooks_answer(exchange, webhook_call(exchange));
-}
+static const struct control_member request_query[] = {
+    {"path", "a part of path and query"},
+    {"method", "such as POST"},
+    {"last", "the last N of them"},
+    {NULL, NULL},
+};
 
-static void webhooks_verify(struct exchange *exchange) {
-    webhooks_answer(exchange, webhook_verify(exchange));
-}
+static const struct control_member fault_members[] = {
+    {"match", "the requests: `{method, path, recipient, token, body}`; path and body are parts of "
+              "them, recipient is a phone number or a user id; without it all"},
+    {"times", "how many of them, 1 unless given; 0: all"},
+    {"skip", "how many to leave out before"},
+    {"status", "the HTTP status, 200 to 599"},
+    {"code, subcode, message, details", "an error of the platform, by its code"},
+    {"headers", "an object of headers to add"},
+    {"body, bodyBase64", "the body of the answer"},
+    {"early", "true: answers before the body of the request is read"},
+    {"kind", "what else happens: `hang` (no answer for `seconds` or `ms`, else for ever), `reset` "
+             "(after the request was carried out), `reset_before` (after `bytes` of its body), "
+             "`drip` (a byte every `ms`), `garbage`, `html`, `huge` (of `bytes`), `truncate` and "
+             "`close_mid_body` (after `bytes`), `delay` (by `ms`)"},
+    {"seconds, ms, bytes", "see kind"},
+    {NULL, NULL},
+};
 
-static void webhooks_list(struct exchange *exchange) {
-    webhook_log_list(&exchange->reply.body);
-}
+static const struct control_member settings_members[] = {
+    {"latencyMs", "the delay of each answer of the platform"},
+    {"mediaUrlSeconds", "how long the URL of media is valid"},
+    {"mediaSizeText", "true: the size of media is a text"},
+    {"templatePageCap, flowPageCap", "the largest limit of a page; a larger one is error 1"},
+    {"templatePageCapSilent, flowPageCapSilent", "true: a larger one is lowered"},
+    {"pagingToken", "false: the links of pages are without the access token, unlike those of the "
+                    "platform"},
+    {"appSecret", "the key that signs webhooks"},
+    {"webhookUrl", "where webhooks go to"},
+    {"verifyToken", "the token of the verification of that URL"},
+    {"webhookVersion", "the version of the Graph API for webhooks; 23 and older have conversation"},
+    {"webhookRetries, webhookRetryMs", "attempts after the first, and the time to the second, "
+                                       "doubled after each"},
+    {"webhookTimeoutMs", "the longest time for an answer"},
+    {"automaticStatuses", "true: sent, delivered and read follow each message"},
+    {"statusDelayMs", "the time between them"},
+    {NULL, NULL},
+};
 
-static void webhooks_kinds(struct exchange *exchange) {
-    webhook_kinds_list(&exchange->reply.body);
-}
+static const struct control_member account_members[] = {
+    {"wabaId", "the account; one that is not known is added"},
+    {"token", "its access token"},
+    {"name", "its name"},
+    {"phones", "its numbers: `[{id, displayNumber}]`"},
+    {NULL, NULL},
+};
 
-static void webhooks_clear(struct exchange *exchange) {
-    webhook_log_clear();
-    control_done(exchange, NULL);
-}
+static const struct control_member token_members[] = {
+    {"token", "the access token of an account"},
+    {"state", "valid, expired or revoked"},
+    {NULL, NULL},
+};
+
+static const struct control_member number_members[] = {
+    {"number", "its digits"},
+    {"waId", "the `wa_id` in the answers to sends to it"},
+    {"failCode", "its automatic status is failed, with this error"},
+    {NULL, NULL},
+};
+
+static const struct control_member item_members[] = {
+    {"wabaId", "the account"},
+    {"items", "a list; an item has an id and is returned byte for byte"},
+    {"generate", "`{count, start, prefix}`: so many invented ones"},
+    {"replace", "true: deletes the others of the account"},
+    {NULL, NULL},
+};
+
+static const struct control_member account_query[] = {
+    {"wabaId", "those of this account alone"},
+    {NULL, NULL},
+};
+
+static const struct control_member media_members[] = {
+    {"wabaId, phoneNumberId", "the owner: one of them"},
+    {"id", "its id, invented unless given"},
+    {"mimeType", "its type"},
+    {"base64", "its bytes"},
+    {"size, seed", "without base64: so many pseudo-random bytes, which are not stored"},
+    {"withoutLength", "true: downloaded without Content-Length"},
+    {NULL, NULL},
+};
+
+static const struct control_member webhook_members[] = {
+    {"kind", "what it is; `GET webhooks/kinds` lists them"},
+    {"updates", "a list of such objects, instead of the members of one; or"},
+    {"body, bodyBase64", "the body itself"},
+    {"wabaId, phoneNumberId", "the receiving account or number"},
+    {"phone, bsuid, parentBsuid, name, username",
+     "the user; a phone alone gets a bsuid that is "
+     "derived from it, `bsuid: null` is a user without "
+     "one, a bsuid alone one whose phone is withheld"},
+    {"newPhone, newBsuid, newParentBsuid", "of a user whose number or id changes"},
+    {"id, timestamp, context", "the message, its time, and the message that it answers"},
+    {"text, title, groupId, mediaId, flowId, flowResponse", "what it holds"},
+    {"templateId, templateName, language, event", "of changes of templates and flows"},
+    {"clickId, callbackData, code", "the click on an advertisement, the data of a send, the error"},
+    {"message, contact, value", "merged into these parts of the body, by RFC 7396"},
+    {"count", "so many, each with an id of its own"},
+    {"batch", "what shares a POST: posts (nothing), entries, changes, messages"},
+    {"duplicates", "so many further copies of each POST"},
+    {"reorder", "reverse or shuffle"},
+    {"parallel", "POSTs at the same time"},
+    {"retries, retryMs, timeoutMs", "instead of the settings"},
+    {"url", "instead of the callback that a client gave number or account, and of webhookUrl"},
+    {"appSecret", "instead of the setting"},
+    {"signature", "good, wrong, missing, or the header itself"},
+    {"build", "true: answers with body and signature, and sends nothing"},
+    {"wait", "false: answers at once"},
+    {NULL, NULL},
+};
+
+static const struct control_member verify_members[] = {
+    {"url, verifyToken", "instead of the settings"},
+    {"challenge, mode", "a random number and `subscribe` unless given"},
+    {NULL, NULL},
+};
+
+/* clang-format off */
+#define ANSWER(function) .answer = function
+#define PRINT(function)  .print = function
+#define CHANGE(function) .change = function
 
 const struct control_call control_calls[] = {
-    {"GET", "health", LOCK_NONE, health, "{done:true}"},
-    {"GET", "requests", LOCK_NONE, requests_list,
-     "what the platform received, oldest first: [{id, time, method, path, query, headers (names in "
-     "lower case), complete, bodyLength, bodySha256, body (text, else null)}]. Query: path= "
-     "(substring of path and query), method=, last=N"},
-    {"GET", "requests/count", LOCK_NONE, requests_count, "{count}; same query"},
-    {"GET", "requests/*", LOCK_NONE, requests_show, "one request, by id or `last`; same query"},
-    {"GET", "requests/*/body", LOCK_NONE, requests_body,
-     "the raw bytes of its body (not stored for uploads: see media)"},
-    {"DELETE", "requests", LOCK_NONE, requests_clear, "delete all requests"},
-    {"POST", "faults", LOCK_NONE, faults_add,
-     "{match:{method, path (substring), recipient (phone or BSUID), token, body (substring)}, "
-     "times "
-     "(1; 0 = for ever), skip, status, code (error of the platform), subcode, message, details, "
-     "headers:{}, body or bodyBase64, early (before the body is read), kind}. Kinds: hang (seconds "
-     "or ms; none = for ever), reset (after the request was carried out), reset_before (after "
-     "`bytes` of the body), drip (a byte every ms), garbage, html, huge (bytes), truncate (after "
-     "bytes), close_mid_body (after bytes), delay (ms). Without status, code or body the fault "
-     "applies to the platform's own answer. Answers {id}"},
-    {"GET", "faults", LOCK_NONE, faults_list, "faults that are not used up, with their hits"},
-    {"DELETE", "faults", LOCK_NONE, faults_clear,
-     "delete all faults; delayed answers are sent now"},
-    {"GET", "settings", LOCK_READ, settings_show, "all settings"},
-    {"POST", "settings", LOCK_WRITE, settings_set,
-     "change some: latencyMs, mediaUrlSeconds, mediaSizeText, templatePageCap, "
-     "templatePageCapSilent, flowPageCap, flowPageCapSilent, pagingToken, appSecret, webhookUrl, "
-     "verifyToken, webhookVersion, webhookRetries, webhookRetryMs, webhookTimeoutMs, "
-     "automaticStatuses, statusDelayMs. If a page cap is set, a larger limit is error 1, or with "
-     "the ...Silent setting it is lowered. The links of pages carry the access token, as the "
-     "platform's, unless pagingToken is false"},
-    {"GET", "accounts", LOCK_READ, accounts_list, "all accounts"},
-    {"POST", "accounts", LOCK_WRITE, accounts_put,
-     "add or change: {wabaId, token, name, phones:[{id, displayNumber}]}"},
-    {"POST", "tokens", LOCK_WRITE, tokens_put, "{token, state: valid|expired|revoked}"},
-    {"POST", "numbers", LOCK_WRITE, numbers_put,
-     "{number (digits), waId (the wa_id in the answers to its sends), failCode (its automatic "
-     "status is failed, with that error)}"},
-    {"POST", "templates", LOCK_WRITE, templates_put,
-     "{wabaId, items:[...], generate:{count, start, prefix}, replace}; items are returned byte "
-     "for byte"},
-    {"POST", "templates/*", LOCK_WRITE, templates_change,
-     "change members of a template, such as {status:\"APPROVED\"}: one that a client made is "
-     "PENDING"},
-    {"DELETE", "templates", LOCK_WRITE, templates_clear, "all, or those of ?wabaId="},
-    {"GET", "nodes/*", LOCK_READ, nodes_show,
-     "what clients changed at the edges of an account or number: {profile, settings, commerce, "
-     "registration (with pin and the code of request_code), subscription and webhook (with "
-     "verify_token)}"},
-    {"DELETE", "nodes", LOCK_WRITE, nodes_clear,
-     "delete that of all nodes, and all blocked users, QR codes and upload sessions"},
-    {"POST", "flows", LOCK_WRITE, flows_put, "as templates"},
-    {"DELETE", "flows", LOCK_WRITE, flows_clear, "as templates"},
-    {"GET", "media", LOCK_READ, media_all, "all media: owner, type, size, sha256, part headers"},
-    {"POST", "media", LOCK_WRITE, media_put,
-     "add media: {wabaId or phoneNumberId, id, mimeType, base64 (its bytes; without it "
-     "pseudo-random bytes, which are not stored, of:) size, seed, withoutLength (download "
-     "chunked)}"},
-    {"POST", "media/expire", LOCK_WRITE, media_expire, "expire all media URLs returned so far"},
-    {"GET", "media/*", LOCK_READ, media_one, "one media object"},
-    {"GET", "media/*/content", LOCK_READ, media_content, "its bytes"},
-    {"DELETE", "media/*", LOCK_WRITE, media_remove, "delete one media object"},
-    {"POST", "webhooks", LOCK_READ, webhooks_send,
-     "send webhooks now and wait for the answers: {kind, wabaId or phoneNumberId, phone, bsuid, "
-     "parentBsuid, name, username, id, timestamp, context (a message id), text, title, groupId, "
-     "newPhone, "
-     "newBsuid, newParentBsuid, mediaId, flowId, flowResponse, templateId, templateName, language, "
-     "event, clickId, callbackData, code (error), count, message, contact, value (merged in as RFC "
-     "7396)}, or {updates:[such objects]}, or {body} or {bodyBase64}. A phone alone gets a BSUID "
-     "derived from it; `bsuid: null` is a user without one; a bsuid alone is a user whose phone is "
-     "withheld. Further members: batch (posts, entries, changes, messages: what shares one POST), "
-     "duplicates, reorder (reverse, shuffle), parallel, retries, retryMs, timeoutMs, url (without "
-     "it the callback that a client gave number or account, else webhookUrl), "
-     "appSecret, signature (good, wrong, missing, or the header itself), build (true: return body "
-     "and signature only), wait (false: do not wait). Answers {posts:[{ids, signature, delivered, "
-     "bodyLength, body, attempts:[{status, ms, error, answer}]}]}"},
-    {"POST", "webhooks/verify", LOCK_READ, webhooks_verify,
-     "the verification GET: {url, verifyToken, challenge, mode}; answers as webhooks, ids = the "
-     "URL"},
-    {"GET", "webhooks/kinds", LOCK_NONE, webhooks_kinds, "all kinds, with their field"},
-    {"GET", "webhooks", LOCK_NONE, webhooks_list,
-     "what was sent (also automatic statuses), the last 2000"},
-    {"DELETE", "webhooks", LOCK_NONE, webhooks_clear, "delete this list"},
-    {"POST", "reset", LOCK_NONE, reset, "restore the start: state, settings, requests, faults"},
-    {NULL, NULL, LOCK_NONE, NULL, NULL},
+    {"GET", "health", LOCK_NONE, ANSWER(health),
+     .meaning = "Answers `{done:true}`."},
+    {"GET", "requests", LOCK_NONE, ANSWER(requests_list), .members = request_query,
+     .meaning = "What the platform received, oldest first: `[{id, time, method, path, query, "
+                "headers, complete, bodyLength, bodySha256, body}]`; the names of headers are in "
+                "lower case, a body that is no text is null."},
+    {"GET", "requests/count", LOCK_NONE, ANSWER(requests_count), .members = request_query,
+     .meaning = "Their number: `{count}`."},
+    {"GET", "requests/*", LOCK_NONE, ANSWER(requests_show), .members = request_query,
+     .meaning = "One of them, by its id, or with `last` the newest."},
+    {"GET", "requests/*/body", LOCK_NONE, ANSWER(requests_body), .members = request_query,
+     .meaning = "The bytes of its body; those of an upload are at `media`."},
+    {"DELETE", "requests", LOCK_NONE, CHANGE(recorder_clear),
+     .meaning = "Deletes them."},
+    {"POST", "faults", LOCK_NONE, ANSWER(faults_add), .members = fault_members,
+     .meaning = "Makes requests fail. Answers `{id}`. Without status, code and body the fault "
+                "applies to the platform's own answer."},
+    {"GET", "faults", LOCK_NONE, PRINT(fault_list),
+     .meaning = "The faults that are not used up, with their hits."},
+    {"DELETE", "faults", LOCK_NONE, CHANGE(faults_clear),
+     .meaning = "Deletes them, and sends delayed answers now."},
+    {"GET", "settings", LOCK_READ, PRINT(settings_print),
+     .meaning = "All settings."},
+    {"POST", "settings", LOCK_WRITE, ANSWER(settings_set), .members = settings_members,
+     .meaning = "Changes some settings. Answers all."},
+    {"GET", "accounts", LOCK_READ, PRINT(account_list),
+     .meaning = "All accounts."},
+    {"POST", "accounts", LOCK_WRITE, ANSWER(state_put), .members = account_members,
+     .meaning = "Adds or changes an account."},
+    {"POST", "tokens", LOCK_WRITE, ANSWER(state_put), .members = token_members,
+     .meaning = "Ends an access token, or makes it valid again."},
+    {"POST", "numbers", LOCK_WRITE, ANSWER(state_put), .members = number_members,
+     .meaning = "Gives a user's number special behaviour."},
+    {"POST", "templates", LOCK_WRITE, ANSWER(state_put), .members = item_members,
+     .meaning = "Adds templates."},
+    {"POST", "templates/*", LOCK_WRITE, ANSWER(templates_change),
+     .meaning = "Changes members of a template, such as `{\"status\":\"APPROVED\"}`: one that a "
+                "client made is PENDING."},
+    {"DELETE", "templates", LOCK_WRITE, ANSWER(templates_clear), .members = account_query,
+     .meaning = "Deletes all templates."},
+    {"POST", "flows", LOCK_WRITE, ANSWER(state_put), .members = item_members,
+     .meaning = "Adds flows."},
+    {"DELETE", "flows", LOCK_WRITE, ANSWER(flows_clear), .members = account_query,
+     .meaning = "Deletes all flows."},
+    {"GET", "nodes/*", LOCK_READ, ANSWER(nodes_show),
+     .meaning = "What clients changed at an account or number: `{profile, settings, commerce, "
+                "registration, subscription, webhook}`, with the PIN, the code of request_code and "
+                "the verify_token."},
+    {"DELETE", "nodes", LOCK_WRITE, CHANGE(edges_clear),
+     .meaning = "Deletes that of all, and blocked users, QR codes and upload sessions."},
+    {"GET", "media", LOCK_READ, PRINT(media_list),
+     .meaning = "All media: owner, type, size, SHA-256, headers of the uploaded part."},
+    {"POST", "media", LOCK_WRITE, ANSWER(media_put), .members = media_members,
+     .meaning = "Adds media."},
+    {"POST", "media/expire", LOCK_WRITE, CHANGE(media_expire_urls),
+     .meaning = "Ends all URLs of media that were returned so far."},
+    {"GET", "media/*", LOCK_READ, ANSWER(media_one),
+     .meaning = "One of the media."},
+    {"GET", "media/*/content", LOCK_READ, ANSWER(media_content),
+     .meaning = "Its bytes."},
+    {"DELETE", "media/*", LOCK_WRITE, ANSWER(media_remove),
+     .meaning = "Deletes it."},
+    {"POST", "webhooks", LOCK_READ, ANSWER(webhooks_send), .members = webhook_members,
+     .meaning = "Sends webhooks now and waits for the answers: `{posts:[{ids, signature, delivered, "
+                "bodyLength, body, attempts:[{status, ms, error, answer}]}]}`."},
+    {"POST", "webhooks/verify", LOCK_READ, ANSWER(webhooks_verify), .members = verify_members,
+     .meaning = "Sends the GET that verifies a URL. Answers as `webhooks`; ids is the URL."},
+    {"GET", "webhooks/kinds", LOCK_NONE, PRINT(webhook_kinds_list),
+     .meaning = "All kinds, with their field."},
+    {"GET", "webhooks", LOCK_NONE, PRINT(webhook_log_list),
+     .meaning = "What was sent, automatic statuses too, the last 2000."},
+    {"DELETE", "webhooks", LOCK_NONE, CHANGE(webhook_log_clear),
+     .meaning = "Deletes this list."},
+    {"POST", "reset", LOCK_NONE, ANSWER(reset),
+     .meaning = "Restores the start: state, settings, requests, faults."},
+    {.method = NULL},
 };
+/* clang-format on */

@@ -3,11 +3,23 @@
 #ifndef SANDBOX_FIXTURES_H
 #define SANDBOX_FIXTURES_H
 
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
 #include "base/arena.h"
 
-/* Adds a fixtures text to the state. Returns NULL, or in `arena` the text of an error; what stands
- * before the wrong body is loaded then. Takes the lock of the state. */
-const char *fixtures_load(struct arena *arena, struct slice text);
+/* Sets the path of a fixtures file that is loaded after the built-in state; NULL: none. The path is
+ * not copied. */
+void fixtures_file(const char *path);
+
+/* Loads the built-in state and the fixtures file. Returns false after a message on stderr. Takes
+ * the lock of the state. */
+bool fixtures_start(void);
+
+/* Adds a body, as JSON and as bytes, to the state that has the name of such a member. Returns NULL,
+ * or in `arena` the text of an error. Called under the write lock of the state. */
+const char *fixtures_put(struct arena *arena, const char *name, const cJSON *json,
+                         struct slice body);
 
 /* Deletes what clients changed at edges: profiles, settings, registrations, callbacks, blocked
  * users, QR codes, upload sessions. Called under the write lock of the state. */

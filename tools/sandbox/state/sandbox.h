@@ -9,7 +9,7 @@
  *   judge      whether the platform would send a message
  *   webhooks   what the sandbox sends to the callbacks of accounts
  *   nodes      the edges of the Graph API
- *   control    /sandbox/..., by which a test sets up and reads the sandbox
+ *   control    /_sandbox/..., by which a test sets up and reads the sandbox
  *
  * The sandbox is the oracle of the tests: an error that it shared with the gateway would not be
  * found. What it may share with the gateway is therefore a list of headers, which lint compares
@@ -17,7 +17,8 @@
  *
  *   shared (lib/base): arena.h, buffer.h, slice.h (memory and text), clock.h (time), crypto.h
  *   (SHA-256 of recorded bodies and of media, random bytes, hexadecimal, base64), utf8.h (output
- *   only: printing of strings, and whether a recorded body is shown as text), write_all.h.
+ *   only: printing of strings, and whether a recorded body is shown as text), write_all.h,
+ *   process/program.h and manual.h (the command line, --help and the manual page).
  *
  *   independent: all that reads, checks or judges a request of the gateway. JSON is checked by
  *   strict_json.c (with its own UTF-8 check) and read by cJSON; HTTP by libmicrohttpd; multipart
