@@ -45,6 +45,22 @@ change_page() {
     problems_are "$OUT" "$root/doc/api" ''
 }
 
+@test "the table of doc/security.md has the paths and the privileges of each executable" {
+    local file
+    for file in "$root"/cgi-bin/*.c; do
+        "$OUT/cgi-bin/$(basename "$file" .c)" --describe </dev/null
+    done | gojq -r 'def is_below($path): $path != "/" and startswith($path + "/");
+        def shortened: unique as $all | $all[] | . as $path
+            | select(any($all[]; . as $above | $path | is_below($above)) | not)
+            | if any($all[]; is_below($path)) then "\($path)/..." else . end;
+        [[.routes[]?.path] | shortened | "`\(.)`"] as $paths
+        | "| `\(.executable)` | \(if $paths == [] then "[the platform\u0027s](api/graph.md)"
+            else $paths | join(", ") end) | \(if .may == [] then "only answer"
+            else .may | join(", ") end) |"' | sort >"$BATS_TEST_TMPDIR/expected"
+    sed -n '/^| executable /,/^$/p' "$root/doc/security.md" | sed -n '/^| `/p' | sort |
+        diff "$BATS_TEST_TMPDIR/expected" -
+}
+
 @test "a field that was added to a table without a text is reported, with the page to write in" {
     local built=$BATS_TEST_TMPDIR/built library options=() program
     library=$(dirname "$HELPERS")/libswitchboard.a
