@@ -3,18 +3,113 @@
  * back unchanged. `edges` is the whole of what may be done; all else is refused. */
 #include <stdio.h>
 
-#include "api/graph/graph_block.h"
 #include "api/graph/graph_failure.h"
 #include "api/graph/graph_fields.h"
 #include "api/graph/graph_forward.h"
-#include "api/graph/graph_ids.h"
 #include "api/graph/graph_links.h"
 #include "api/graph/graph_local.h"
 #include "api/graph/graph_messages.h"
+#include "api/graph/graph_node.h"
 #include "api/graph/graph_subscription.h"
 #include "api/upstream.h"
 #include "base/http_client.h"
+#include "base/log.h"
+#include "base/process/signals.h"
+#include "payload/recipient.h"
+#include "store/block.h"
 #include "web/multipart.h"
+
+/* Blocks or unblocks the contact with the identities of the answer's `user`. */
+static enum store_result follow(struct request *rq, struct json user, bool blocks) {
+    const struct caller *caller = rq->caller;
+    struct slice wa_id = json_string(json_get(user, "wa_id"), rq->arena);
+    char id[ID_SIZE];
+    enum store_result result = store_find_person(
+        caller->store, caller->line.account_id, wa_id.p ? recipient_digits(rq->arena, wa_id) : NULL,
+        json_text(json_get(user, "user_id"), rq->arena), id);
+    struct store_owner_block block = {.user_id = caller->user.id,
+                                      .contact_id = id,
+                                      .phone_number_id = caller->line.phone_number_id,
+                                      .now = rq->now};
+    if (result == STORE_OK)
+        result = blocks ? store_block(caller->store, rq->arena, &block)
+                        : store_unblock(caller->store, rq->arena, &block);
+    return result == STORE_NOT_FOUND ? STORE_OK : result; /* no such contact */
+}
+
+static void follow_all(struct request *rq, struct json users, bool blocks) {
+    for (struct json user = json_first(users); json_is(user); user = json_next(user))
+        if (follow(rq, user, blocks) != STORE_OK)
+            log_message(LOG_ERROR, "request %s: a block of the platform was not recorded: %s",
+                        rq->id, store_reason(rq->caller->store));
+}
+
+/* POST and DELETE of a line's edge block_users, which the gateway follows, so that it refuses sends
+ * to the same persons without a call (store_block): for each user that the platform's answer lists
+ * as blocked or unblocked and that is a contact of the account, blocks or unblocks the contact on
+ * the line. A failure of that is only logged, because the platform has carried out the request. */
+static int graph_change_blocks(struct request *rq, const struct graph_node *node) {
+    struct json answer;
+    struct json_error error;
+    sigset_t before;
+    signals_block(&before);
+    int failed = graph_forward(rq, node);
+    /* an answer that refuses some of the users lists the others */
+    if (!failed && json_read(rq->arena, rq->reply.pieces[0], &answer, &error) == 0) {
+        struct json changed = json_get(answer, "block_users");
+        follow_all(rq, json_get(changed, "added_users"), true);
+        follow_all(rq, json_get(changed, "removed_users"), false);
+    }
+    signals_restore(&before);
+    return failed;
+}
+
+enum { MOST_IDS = 20 };
+
+/* Reads one node and adds it to `all`. Returns 0, or -1 after failing the request or replying with
+ * an error of the platform. */
+static int add_node(struct request *rq, struct slice id, struct buffer *all,
+                    struct graph_outcome *outcome) {
+    struct graph_node node;
+    if (graph_find_node(rq, id, &node) || graph_check_fields(rq, node.kind))
+        return -1;
+    struct graph_relay relay = graph_outgoing(rq, &node);
+    if (graph_ask(rq, &node, &relay, outcome))
+        return -1;
+    struct slice body = outcome->relayed.answer.body;
+    if (outcome->relayed.answer.status < 300)
+        body = graph_rewrite_object(rq, &node, outcome);
+    if (!body.p || graph_reply(rq, outcome, body) || outcome->relayed.answer.status > 299)
+        return -1;
+    buffer_printf(all, "%s\"%s\":", all->n > 1 ? "," : "", node.id);
+    buffer_add_slice(all, body);
+    return 0;
+}
+
+/* GET /?ids=A,B: several nodes in one answer. Reads each of at most 20 nodes from the platform,
+ * with the other parameters of the query, and replies with an object of them by id; the first error
+ * of the platform is the whole reply. Without `ids` the request fails, as at the platform. */
+static int graph_get_root(struct request *rq, const struct graph_node *node) {
+    struct slice ids = query_get(&rq->graph->parameters, "ids");
+    struct buffer all = buffer_in(rq->arena);
+    struct graph_outcome outcome;
+    size_t headers = rq->reply.headers.n;
+    (void)node;
+    if (!ids.n)
+        return graph_fail_unknown(rq);
+    buffer_add_char(&all, '{');
+    for (int count = 0; ids.n; count++) {
+        struct slice id = slice_trim(slice_cut(&ids, ','));
+        if (count == MOST_IDS)
+            return fail(rq, INVALID, "Too many IDs. Maximum: %d.", MOST_IDS);
+        rq->graph->node = id; /* for messages */
+        rq->reply.headers.n = headers;
+        if (add_node(rq, id, &all, &outcome))
+            return rq->failure.code ? -1 : 0;
+    }
+    buffer_add_char(&all, '}');
+    return reply_body(rq, 200, GRAPH_JSON, buffer_slice(&all));
+}
 
 enum {
     ROOT = GRAPH_ROOT,

@@ -72,5 +72,6 @@ struct mover {
 };
 
 extern const struct mover sqlite_mover;
+extern const struct mover postgresql_mover; /* in programs for PostgreSQL only */
 
 #endif

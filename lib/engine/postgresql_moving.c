@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/mover.h"
 #include "engine/postgresql.h"
-#include "engine/postgresql_moving.h"
 
 enum {
     STOP_TRIES = 40,

@@ -3,7 +3,14 @@
 #define SWITCHBOARD_STORE_STORE_UPDATE_H
 
 #include "base/slice.h"
-#include "store/store_identity.h"
+
+/* The identities of a person. A member is NULL where the payload does not have it. */
+struct store_identity {
+    const char *phone; /* digits */
+    const char *bsuid, *parent_bsuid;
+    const char *username; /* without @ */
+    const char *name;
+};
 
 enum store_update_kind {
     UPDATE_MESSAGE,  /* an incoming message */

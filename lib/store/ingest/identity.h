@@ -9,7 +9,7 @@
 #define SWITCHBOARD_STORE_IDENTITY_H
 
 #include "store/inbox/contact.h"
-#include "store/store_identity.h"
+#include "store/store_update.h"
 
 /* An occasion on which the platform showed a person. */
 struct occasion {

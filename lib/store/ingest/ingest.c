@@ -3,7 +3,7 @@
 
 #include "store/event/webhook_match.h"
 #include "store/ingest/forward_entry.h"
-#include "store/ingest/update_lock.h"
+#include "store/ingest/update_owner.h"
 
 enum { PART = 100 }; /* updates within a savepoint */
 

@@ -5,7 +5,7 @@
 
 #include "store/ingest/message_move.h"
 #include "store/ingest/sign.h"
-#include "store/store_identity.h"
+#include "store/store_update.h"
 
 struct regroup {
     struct merge merge;

@@ -4,7 +4,7 @@
 #define SWITCHBOARD_STORE_SIGN_H
 
 #include "store/ingest/grouping.h"
-#include "store/store_identity.h"
+#include "store/store_update.h"
 
 /* The signs around some identities, with their contacts, which are locked. */
 struct signs {

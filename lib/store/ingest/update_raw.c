@@ -2,7 +2,7 @@
  * change other rows. */
 #include "base/crypto.h"
 #include "store/ingest/identity.h"
-#include "store/ingest/stored_message.h"
+#include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
 
 static const char *key_of(struct ingest *in, const struct store_update *update) {

@@ -4,7 +4,6 @@
 #include "store/inbox/change.h"
 #include "store/ingest/identity.h"
 #include "store/ingest/message_row.h"
-#include "store/ingest/stored_message.h"
 #include "store/ingest/update_event.h"
 
 /* A message's status never goes back. Only a status that proves delivery replaces `failed`. */

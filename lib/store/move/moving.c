@@ -7,9 +7,6 @@
 #include "base/target.h"
 #include "engine/schema.h"
 #include "store/move/move_row.h"
-#ifdef SWITCHBOARD_POSTGRESQL
-#include "engine/postgresql_moving.h"
-#endif
 
 enum { SHOWN_TEXTS = 10 };
 
