@@ -11,17 +11,6 @@ static char other_ids[PAIRS][ID_SIZE]; /* of the contacts with the phones 2... *
 /* Has the changer's part so far that it holds both contacts, and ended the caller's call. */
 enum { IS_LOCKED, IS_CALLED, STEPS };
 
-static inline void make_waiting_pairs(void) {
-    make_pairs();
-    for (int i = 0; i < PAIRS; i++) {
-        struct store_update sent = message_of(text("wamid.out.%d", i), text("2%d", i), NULL);
-        sent.kind = UPDATE_ECHO;
-        sent.message.is_outgoing = true;
-        ingest(sent);
-        check_ok(store_find_person(store, account_id, text("2%d", i), NULL, other_ids[i]));
-    }
-}
-
 /* --- the changes; the transaction is open and has the locks of both contacts --- */
 
 static inline bool merge_pair(int pair) {
@@ -99,7 +88,23 @@ static const struct waiting {
     {merge_pair, block_other_by_id}, {merge_pair, list_identities},
     {move_messages, report_status},  {move_messages, report_lead_of_other},
 };
-enum { WAITINGS = sizeof waitings / sizeof *waitings };
+enum {
+    WAITINGS = sizeof waitings / sizeof *waitings,
+    MARKED = WAITINGS, /* the pair after theirs */
+    PARTS = 3
+};
+
+static inline void make_waiting_pairs(void) {
+    make_pairs();
+    for (int i = 0; i < PAIRS; i++) {
+        struct store_update sent = message_of(text("wamid.out.%d", i), text("2%d", i), NULL);
+        sent.kind = UPDATE_ECHO;
+        sent.message.is_outgoing = true;
+        ingest(sent);
+        check_ok(store_find_person(store, account_id, text("2%d", i), NULL, other_ids[i]));
+    }
+    ingest(change_of(text("US.1.%d", MARKED), text("US.2.%d", MARKED)));
+}
 
 /* --- the parts --- */
 
@@ -111,12 +116,17 @@ static inline void reach(int pair, int step) {
     board->cells[STEPS * pair + step] = 1;
 }
 
+static inline void wait_for_step(int pair, int step) {
+    while (!is_at(pair, step))
+        usleep(1000);
+}
+
 /* Waits until so many transactions wait for a lock, or the caller's call has ended. */
 static inline void wait_for_waits(int pair, int64_t count) {
     static struct statement s = {
-        .sql = "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database "
-               "WHERE d.datname = current_database() AND l.locktype = 'advisory' "
-               "AND NOT l.granted"};
+        .sql = "SELECT count(*) FROM pg_locks w WHERE NOT w.granted AND EXISTS (SELECT 1 "
+               "FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE l.pid = w.pid "
+               "AND d.datname = current_database())"};
     for (int64_t waits = 0; waits < count && !is_at(pair, IS_CALLED) && !sql_failed(store);) {
         sql_start_with(store, &s, NULL, 0);
         waits = sql_row(store, &s) ? column_integer(&s, 0) : 0;
@@ -124,7 +134,7 @@ static inline void wait_for_waits(int pair, int64_t count) {
         usleep(1000);
     }
     if (is_at(pair, IS_CALLED))
-        fault("call %d has not the lock of the contact", pair);
+        fault("call %d did not wait", pair);
 }
 
 /* Changes the contacts when both other twins wait for their locks. */
@@ -143,8 +153,7 @@ static inline void change_pair(int pair) {
 /* Has the lock of the contact that remains after the change until the caller waits for it too. */
 static inline void hold_remaining(int pair) {
     const char *const id = pair_ids[pair];
-    while (!is_at(pair, IS_LOCKED))
-        usleep(1000);
+    wait_for_step(pair, IS_LOCKED);
     while (sql_transact(store)) {
         sql_lock(store, LOCK_CONTACT, account_id, &id, 1);
         sql_wait_for_locks(store);
@@ -154,20 +163,66 @@ static inline void hold_remaining(int pair) {
 }
 
 static inline void call_for_pair(int pair) {
-    while (!is_at(pair, IS_LOCKED))
-        usleep(1000);
+    wait_for_step(pair, IS_LOCKED);
     waitings[pair].call(pair);
     reach(pair, IS_CALLED);
 }
 
-/* The first round has all. A database with one writer at a time has no such locks. */
-static inline void wait_for_contacts(int twin, int round) {
-    static void (*const parts[])(int pair) = {change_pair, hold_remaining, call_for_pair};
-    for (int pair = 0; pair < WAITINGS && round == 0 && *database != '/'; pair++) {
-        if (twin < (int)(sizeof parts / sizeof *parts))
-            parts[twin](pair);
-        pthread_barrier_wait(&board->barrier);
+/* --- a split, while a read mark of the thread is written --- */
+
+static inline void hold_counters(int pair) {
+    const char *const id = user_id;
+    while (sql_transact(store)) {
+        sql_lock(store, LOCK_COUNTERS, NULL, &id, 1);
+        sql_wait_for_locks(store);
+        reach(pair, IS_LOCKED);
+        wait_for_waits(pair, 2);
     }
+    does(sql_result(store));
+}
+
+static inline void mark_merged(int pair) {
+    const char *thread =
+        ask_text(text("SELECT t.id FROM thread t JOIN contact c ON c.id = t.contact_id WHERE "
+                      "c.account_id = '%s' AND c.bsuid = 'US.2.%d'",
+                      account_id, pair));
+    int64_t unread;
+    wait_for_step(pair, IS_LOCKED);
+    does(store_mark_read(store, user_id, thread, NULL, &unread));
+}
+
+/* The split has read the threads when it waits for the counters, after the read mark. */
+static inline void split_marked(int pair) {
+    struct store_contact_split split = {
+        .contact_id = pair_ids[pair], .identity = text("US.2.%d", pair), .now = now};
+    wait_for_step(pair, IS_LOCKED);
+    wait_for_waits(pair, 1);
+    does(store_split_contact(store, &scratch, &split));
+}
+
+static inline void play(int twin, int pair, void (*const parts[PARTS])(int pair)) {
+    if (twin < PARTS)
+        parts[twin](pair);
+    pthread_barrier_wait(&board->barrier);
+}
+
+/* The first round has all. A database with one writer at a time has no such locks. */
+static inline void wait_for_others(int twin, int round) {
+    static void (*const calls[PARTS])(int pair) = {change_pair, hold_remaining, call_for_pair};
+    static void (*const marks[PARTS])(int pair) = {hold_counters, mark_merged, split_marked};
+    if (round > 0 || *database == '/')
+        return;
+    for (int pair = 0; pair < WAITINGS; pair++)
+        play(twin, pair, calls);
+    play(twin, MARKED, marks);
+}
+
+static inline void verify_marked(int rounds) {
+    (void)rounds;
+    holds(*database == '/' ? 2 : 0,
+          "SELECT max(abs(t.unread)) FROM thread t JOIN contact c ON c.id = t.contact_id "
+          "WHERE t.line_id = '%s' AND c.bsuid IN ('US.1.%d', 'US.2.%d')",
+          line_id, MARKED, MARKED);
 }
 
 #endif

@@ -7,7 +7,7 @@
 /* A thread whose messages are moved, and the one that gets them. */
 struct move {
     char from[ID_SIZE], to[ID_SIZE], line_id[ID_SIZE], user_id[ID_SIZE];
-    int64_t unread, moved_unread;
+    int64_t change, moved_unread;
 };
 
 /* Conditions on the table message; ?1 is the thread. */
@@ -19,20 +19,14 @@ struct move {
 
 enum { BY_BSUID, BY_PHONE };
 
-/* Starts one of two statements, whose parameters are the thread, those of the filter and one more.
- */
+/* Starts one of two statements, whose parameters are the thread and those of the filter. */
 static void start(const struct merge *m, struct statement both[2], const struct move *move,
-                  const struct message_filter *filter, struct parameter more, bool has_more) {
+                  const struct message_filter *filter) {
     if (filter->bsuid)
-        sql_start_with(m->store, &both[BY_BSUID],
-                       (const struct parameter[]){TEXT(move->from), TEXT(filter->bsuid), more},
-                       has_more ? 3 : 2);
+        sql_start(m->store, &both[BY_BSUID], TEXT(move->from), TEXT(filter->bsuid));
     else
-        sql_start_with(m->store, &both[BY_PHONE],
-                       (const struct parameter[]){TEXT(move->from), TEXT(filter->phone),
-                                                  INTEGER(filter->begin), INTEGER(filter->end - 1),
-                                                  more},
-                       has_more ? 5 : 4);
+        sql_start(m->store, &both[BY_PHONE], TEXT(move->from), TEXT(filter->phone),
+                  INTEGER(filter->begin), INTEGER(filter->end - 1));
 }
 
 static struct statement *one_of(struct statement both[2], const struct message_filter *filter) {
@@ -44,24 +38,23 @@ static bool has_messages(const struct merge *m, const struct move *move,
     static struct statement s[2] = {
         {.sql = "SELECT 1 FROM message WHERE thread_id = ?1 AND " WITH_BSUID " LIMIT 1"},
         {.sql = "SELECT 1 FROM message WHERE thread_id = ?1 AND " WITH_PHONE " LIMIT 1"}};
-    start(m, s, move, filter, NO_INTEGER, false);
+    start(m, s, move, filter);
     if ((*has = sql_row(m->store, one_of(s, filter))))
         sql_stop(one_of(s, filter));
     return !sql_failed(m->store);
 }
 
 /* The messages that count as unread, the latest first: the same ones that store_ingest counted. */
-#define UNREAD(limit)                                                                              \
+#define UNREAD                                                                                     \
     "SELECT count(*) FROM (SELECT id, phone, bsuid, source, timestamp FROM message "               \
     "WHERE thread_id = ?1 AND direction = 'in' AND source = 'webhook' "                            \
     "AND type NOT IN ('edit', 'revoke', 'reaction') ORDER BY timestamp DESC, id DESC "             \
-    "LIMIT " limit ") AS message WHERE "
+    "LIMIT (SELECT t.unread FROM thread t WHERE t.id = ?1)) AS message WHERE "
 
 static bool count_unread(const struct merge *m, struct move *move,
                          const struct message_filter *filter) {
-    static struct statement s[2] = {{.sql = UNREAD("?3") WITH_BSUID},
-                                    {.sql = UNREAD("?5") WITH_PHONE}};
-    start(m, s, move, filter, INTEGER(move->unread), true);
+    static struct statement s[2] = {{.sql = UNREAD WITH_BSUID}, {.sql = UNREAD WITH_PHONE}};
+    start(m, s, move, filter);
     if (!sql_row(m->store, one_of(s, filter)))
         return false;
     move->moved_unread = column_integer(one_of(s, filter), 0);
@@ -106,20 +99,18 @@ static bool move_messages(const struct merge *m, struct move *move,
                "coalesce((SELECT max(timestamp) FROM message WHERE thread_id = ?1), created_at), "
                "last_inbound_at = (SELECT max(timestamp) FROM message WHERE thread_id = ?1 "
                "AND direction = 'in') WHERE id = ?1"};
-    int64_t change;
-    if (!change_next(m->store, move->user_id, &change))
-        return false;
-    const bool ok = filter->bsuid
-                        ? sql_run_later(m->store, &update[BY_BSUID], TEXT(move->from),
-                                        TEXT(filter->bsuid), TEXT(move->to), INTEGER(change))
-                        : sql_run_later(m->store, &update[BY_PHONE], TEXT(move->from),
-                                        TEXT(filter->phone), INTEGER(filter->begin),
-                                        INTEGER(filter->end - 1), TEXT(move->to), INTEGER(change));
+    const bool ok =
+        filter->bsuid
+            ? sql_run_later(m->store, &update[BY_BSUID], TEXT(move->from), TEXT(filter->bsuid),
+                            TEXT(move->to), INTEGER(move->change))
+            : sql_run_later(m->store, &update[BY_PHONE], TEXT(move->from), TEXT(filter->phone),
+                            INTEGER(filter->begin), INTEGER(filter->end - 1), TEXT(move->to),
+                            INTEGER(move->change));
     return ok &&
            sql_run_later(m->store, &refresh, TEXT(move->from), INTEGER(-move->moved_unread),
-                         INTEGER(change)) &&
+                         INTEGER(move->change)) &&
            sql_run_later(m->store, &refresh, TEXT(move->to), INTEGER(move->moved_unread),
-                         INTEGER(change));
+                         INTEGER(move->change));
 }
 
 /* A contact that wrote before is not a new contact later. */
@@ -155,7 +146,7 @@ static bool delete_empty(const struct merge *m, const struct move *move) {
 /* The threads of the contact; false on failure. */
 static bool read_threads(const struct merge *m, const char *contact_id, struct buffer *rows) {
     static struct statement s = {
-        .sql = "SELECT id, line_id, user_id, unread FROM thread WHERE contact_id = ?1"};
+        .sql = "SELECT id, line_id, user_id FROM thread WHERE contact_id = ?1"};
     struct move move = {.moved_unread = 0};
     *rows = buffer_in(m->arena);
     sql_start(m->store, &s, TEXT(contact_id));
@@ -163,7 +154,6 @@ static bool read_threads(const struct merge *m, const char *contact_id, struct b
         column_id(&s, 0, move.from);
         column_id(&s, 1, move.line_id);
         column_id(&s, 2, move.user_id);
-        move.unread = column_integer(&s, 3);
         buffer_add(rows, &move, sizeof move);
     }
     return !sql_failed(m->store);
@@ -182,14 +172,17 @@ bool message_exists(const struct merge *m, const char *contact_id,
     return true;
 }
 
+/* A read mark has the counters of the user, from which change_next takes a number: no other one
+ * changes what is unread after that. */
 static bool move_thread(const struct merge *m, const char *from, const char *to, struct move *move,
                         const struct message_filter *filter) {
     bool has;
     if (!has_messages(m, move, filter, &has))
         return false;
-    return !has || (count_unread(m, move, filter) && find_or_insert_thread(m, to, move) &&
-                    move_messages(m, move, filter) && copy_lead(m, move, from, to) &&
-                    delete_empty(m, move));
+    return !has ||
+           (change_next(m->store, move->user_id, &move->change) && count_unread(m, move, filter) &&
+            find_or_insert_thread(m, to, move) && move_messages(m, move, filter) &&
+            copy_lead(m, move, from, to) && delete_empty(m, move));
 }
 
 bool message_move(const struct merge *m, const char *from, const char *to,
