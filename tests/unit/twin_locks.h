@@ -78,15 +78,22 @@ static inline void list_identities(int pair) {
     does(store_split_contact(store, &scratch, &split));
 }
 
+enum { CROSSED }; /* the pair of wait_crosswise */
+
 static const struct waiting {
     bool (*change)(int pair);
     void (*call)(int pair);
 } waitings[] = {
-    {merge_pair, receive_by_phone},  {merge_pair, receive_usual},
-    {merge_pair, report_status},     {merge_pair, report_lead_of_other},
-    {merge_pair, send_to_other},     {merge_pair, block_other},
-    {merge_pair, block_other_by_id}, {merge_pair, list_identities},
-    {move_messages, report_status},  {move_messages, report_lead_of_other},
+    [CROSSED] = {merge_pair, block_other_by_id},
+    {merge_pair, receive_by_phone},
+    {merge_pair, receive_usual},
+    {merge_pair, report_status},
+    {merge_pair, report_lead_of_other},
+    {merge_pair, send_to_other},
+    {merge_pair, block_other},
+    {merge_pair, list_identities},
+    {move_messages, report_status},
+    {move_messages, report_lead_of_other},
 };
 enum {
     WAITINGS = sizeof waitings / sizeof *waitings,
@@ -200,6 +207,26 @@ static inline void split_marked(int pair) {
     does(store_split_contact(store, &scratch, &split));
 }
 
+/* --- a transaction that the server ends, because it waits for another one that waits for it --- */
+
+/* The caller has the lock of the merged contact. The server ends the transaction that waited first,
+ * the caller's; or this one, which does nothing when it is repeated. */
+static inline void hold_crossing(int pair) {
+    const char *const remaining = pair_ids[pair], *const merged = other_ids[pair];
+    int runs = 0;
+    wait_for_step(pair, IS_LOCKED);
+    while (sql_transact(store)) {
+        if (++runs > 1)
+            continue;
+        sql_lock(store, LOCK_CONTACT, account_id, &remaining, 1);
+        sql_wait_for_locks(store);
+        wait_for_waits(pair, 1);
+        sql_lock(store, LOCK_CONTACT, account_id, &merged, 1);
+        sql_wait_for_locks(store);
+    }
+    does(sql_result(store));
+}
+
 static inline void play(int twin, int pair, void (*const parts[PARTS])(int pair)) {
     if (twin < PARTS)
         parts[twin](pair);
@@ -223,6 +250,13 @@ static inline void verify_marked(int rounds) {
           "SELECT max(abs(t.unread)) FROM thread t JOIN contact c ON c.id = t.contact_id "
           "WHERE t.line_id = '%s' AND c.bsuid IN ('US.1.%d', 'US.2.%d')",
           line_id, MARKED, MARKED);
+}
+
+/* The block by id, in the first round. */
+static inline void wait_crosswise(int twin, int round) {
+    static void (*const parts[PARTS])(int pair) = {change_pair, hold_crossing, call_for_pair};
+    if (round == 0 && *database != '/')
+        play(twin, CROSSED, parts);
 }
 
 #endif

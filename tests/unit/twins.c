@@ -18,6 +18,7 @@ static const struct twins cases[] = {
      make_pairs, merge, verify_merges, true},
     {"store_ingest store_insert_send store_block_contact store_block store_split_contact "
      "store_mark_read: waits", make_waiting_pairs, wait_for_others, verify_marked, true},
+    {"store_block: a deadlock", make_waiting_pairs, wait_crosswise, NULL, false},
     {"store_block_contact: a new contact", NULL, block_new, verify_blocked, true},
     {"store_unblock_contact store_unblock", make_blocked_pairs, unblock, verify_unblocked, true},
     {"store_split_contact: a merge, store_ingest store_insert_send store_block",

@@ -2,21 +2,20 @@
 
 #include "store/inbox.h"
 #include "store/inbox/change.h"
+#include "store/inbox/inbox_row.h"
 
 /* Finds the contact, and locks it. One that was merged meanwhile leads to the one that remained. */
-static enum store_result lock_contact(struct store *store, struct arena *arena,
-                                      struct store_owner_block *block,
-                                      struct inbox_contact *contact) {
-    const char *locked = "";
-    enum store_result result;
-    while ((result = inbox_find_contact(store, arena, block->user_id, block->contact_id,
-                                        contact)) == STORE_OK &&
-           strcmp(contact->id, locked) != 0) {
+static bool lock_contact(struct store *store, struct arena *arena, struct store_owner_block *block,
+                         struct inbox_contact *contact) {
+    for (const char *locked = "";
+         inbox_contact_find(store, arena, block->user_id, block->contact_id, contact);) {
+        block->contact_id = contact->id;
+        if (strcmp(contact->id, locked) == 0)
+            return true;
         locked = contact->id;
         sql_lock(store, LOCK_CONTACT, contact->account_id, &locked, 1);
     }
-    block->contact_id = contact->id;
-    return result;
+    return false;
 }
 
 /* Whether the account has the line that the block names, or it names none. */
@@ -41,7 +40,7 @@ static enum store_result write_blocks(struct store *store, struct arena *arena,
     while (sql_transact(store)) {
         struct inbox_contact contact = {0};
         block->contact_id = contact_id;
-        found = lock_contact(store, arena, block, &contact);
+        found = lock_contact(store, arena, block, &contact) ? STORE_OK : STORE_NOT_FOUND;
         if (found == STORE_OK && !has_line(store, block, contact.account_id))
             found = STORE_CONFLICT;
         if (found != STORE_OK)

@@ -21,12 +21,17 @@ static bool find_remaining(struct store *store, const char *id, char remaining[I
     return sql_read_id(store, &s, remaining);
 }
 
+bool inbox_contact_find(struct store *store, struct arena *arena, const char *user_id,
+                        const char *id, struct inbox_contact *contact) {
+    char remaining[ID_SIZE];
+    return read_contact(store, arena, user_id, id, contact) ||
+           (find_remaining(store, id, remaining) &&
+            read_contact(store, arena, user_id, remaining, contact));
+}
+
 enum store_result inbox_find_contact(struct store *store, struct arena *arena, const char *user_id,
                                      const char *id, struct inbox_contact *contact) {
-    char remaining[ID_SIZE];
-    bool found = read_contact(store, arena, user_id, id, contact) ||
-                 (find_remaining(store, id, remaining) &&
-                  read_contact(store, arena, user_id, remaining, contact));
+    const bool found = inbox_contact_find(store, arena, user_id, id, contact);
     enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }

@@ -25,6 +25,11 @@ static inline void inbox_read_contact(struct statement *s, int first, struct are
     };
 }
 
+/* Reads the contact with this id, or the one that it was merged into. False if there is none, and
+ * on failure, which sql_result then returns. */
+bool inbox_contact_find(struct store *store, struct arena *arena, const char *user_id,
+                        const char *id, struct inbox_contact *contact);
+
 #define INBOX_MESSAGE_COLUMNS                                                                      \
     "m.id, m.wamid, m.thread_id, m.line_id, m.direction, m.source, m.type, m.status, "             \
     "m.status_at, m.timestamp, m.context_wamid, m.body, m.error, m.changed"
