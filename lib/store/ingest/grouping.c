@@ -75,6 +75,7 @@ static bool is_better(const struct sign *a, const struct sign *b, int64_t positi
     return 2 * a->is_new + a->is_kept > 2 * b->is_new + b->is_kept;
 }
 
+/* At INT64_MAX: the sign that was shown last in the segment. */
 static size_t holder_in(const struct grouping *g, const struct segment *segment, int64_t position) {
     size_t best = NO_SIGN, alone = NO_SIGN;
     for (size_t i = 0; i < g->sign_count; i++) {
@@ -94,31 +95,16 @@ size_t grouping_holder(const struct grouping *g, const char *phone, int64_t posi
     return holder_in(g, &segment, position);
 }
 
-/* The sign that was shown last in the segment. */
-static size_t last_in(const struct grouping *g, const struct segment *segment) {
-    size_t best = NO_SIGN, alone = NO_SIGN;
-    for (size_t i = 0; i < g->sign_count; i++) {
-        const struct sign *s = &g->signs[i];
-        if (!is_of_segment(s, segment))
-            continue;
-        if (!*s->bsuid)
-            alone = i;
-        else if (best == NO_SIGN || is_better(s, &g->signs[best], INT64_MAX))
-            best = i;
-    }
-    return best == NO_SIGN ? alone : best;
-}
-
 size_t grouping_present(const struct grouping *g, const char *phone) {
     const struct segment segment = segment_at(g, phone, INT64_MAX);
-    return last_in(g, &segment);
+    return holder_in(g, &segment, INT64_MAX);
 }
 
 size_t grouping_last(const struct grouping *g, const char *phone) {
     size_t found = NO_SIGN;
     for (int64_t position = INT64_MAX; found == NO_SIGN && position >= 0;) {
         const struct segment segment = segment_at(g, phone, position);
-        found = last_in(g, &segment);
+        found = holder_in(g, &segment, INT64_MAX);
         position = segment.begin - 1;
     }
     return found;
