@@ -192,7 +192,8 @@ static enum store_result divide(struct regroup *r, struct store_contact_split *s
     struct store *store = r->merge.store;
     struct contact none;
     bool has, has_other;
-    grouping_make(&r->signs.grouping);
+    if (!regroup_group(r))
+        return STORE_OK; /* sql_result returns the failure */
     find_identity(r, split, &has, &has_other);
     refuse(r, split, true);
     if (!is_divided(r, split))

@@ -114,9 +114,8 @@ static bool try_usual(const struct occasion *o, const struct store_identity *who
 /* --- all others --- */
 
 /* Whether one of the signs of the payload's person has a contact. */
-static bool has_contact(struct regroup *r) {
-    struct grouping *g = &r->signs.grouping;
-    grouping_make(g);
+static bool has_contact(const struct regroup *r) {
+    const struct grouping *g = &r->signs.grouping;
     for (size_t i = 0; i < g->sign_count; i++)
         if (g->signs[i].group == g->signs[r->own].group && g->signs[i].contact_id)
             return true;
@@ -138,7 +137,7 @@ bool identity_resolve(const struct occasion *o, const struct store_identity *who
         return false;
     signs_show(&r.signs, who, o->at, true, &r.own);
     r.who = who;
-    return (!o->new_id && !has_contact(&r)) || regroup_apply(&r, contact);
+    return regroup_group(&r) && ((!o->new_id && !has_contact(&r)) || regroup_apply(&r, contact));
 }
 
 /* Whether a payload with the phone alone showed the sign: a message, or a change of the phone's
@@ -200,5 +199,5 @@ bool identity_change(const struct occasion *o, const struct store_identity *befo
     signs_show(&r.signs, after, o->at, true, &r.own);
     r.who = after;
     r.before = before;
-    return drop_signs_without_payload(&r) && regroup_apply(&r, &contact);
+    return drop_signs_without_payload(&r) && regroup_group(&r) && regroup_apply(&r, &contact);
 }

@@ -541,11 +541,15 @@ static int64_t work_of(const struct grouping *g) {
     return count * count * WORK_OF_COMPARISON;
 }
 
-bool regroup_apply(struct regroup *r, struct contact *contact) {
-    *contact = (struct contact){0};
+bool regroup_group(struct regroup *r) {
     if (!sql_is_within_limit(r->merge.store, work_of(&r->signs.grouping)))
         return false;
     grouping_make(&r->signs.grouping);
+    return true;
+}
+
+bool regroup_apply(struct regroup *r, struct contact *contact) {
+    *contact = (struct contact){0};
     add_members(r);
     choose_groups(r);
     if (!make_members(r))

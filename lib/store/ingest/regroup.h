@@ -27,9 +27,12 @@ struct member {
     bool is_made;     /* it is new */
 };
 
-/* Finds the contact of each sign, makes new ones, merges contacts whose signs are of one person,
- * moves the messages of signs that are of another person than their contact, and writes the present
- * identities. contact->id is NULL if `own` is NO_SIGN. */
+/* Finds which signs are of one person. The work counts towards the limit of the transaction. */
+bool regroup_group(struct regroup *r);
+
+/* The signs are grouped. Finds the contact of each sign, makes new ones, merges contacts whose
+ * signs are of one person, moves the messages of signs that are of another person than their
+ * contact, and writes the present identities. contact->id is NULL if `own` is NO_SIGN. */
 bool regroup_apply(struct regroup *r, struct contact *contact);
 
 #endif
