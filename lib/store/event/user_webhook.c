@@ -124,6 +124,17 @@ enum store_result store_find_webhook(struct store *store, struct arena *arena, c
     return result == STORE_OK && !is_found ? STORE_NOT_FOUND : result;
 }
 
+static struct store_webhook *read_rows(struct store *store, struct statement *s,
+                                       struct arena *arena, size_t *count) {
+    struct buffer rows = buffer_in(arena);
+    while (sql_row(store, s)) {
+        const struct store_webhook row = read_row(s, arena);
+        buffer_add(&rows, &row, sizeof row);
+    }
+    *count = rows.n / sizeof(struct store_webhook);
+    return (struct store_webhook *)(void *)rows.p;
+}
+
 enum store_result store_list_webhooks(struct store *store, struct arena *arena, const char *user_id,
                                       const struct store_page *page, struct store_webhook **list,
                                       size_t *count) {
@@ -131,17 +142,11 @@ enum store_result store_list_webhooks(struct store *store, struct arena *arena, 
         .sql = "SELECT " COLUMNS " FROM webhook w WHERE w.user_id = ?1 AND w.deleted_at IS NULL "
                "AND (w.created_at, w.id) > (?2, ?3) ORDER BY w.created_at, w.id LIMIT ?4"};
     struct store_webhook after = {.created_at = INT64_MIN};
-    struct buffer rows = buffer_in(arena);
     if (page->after && !find_row(store, arena, user_id, page->after, &after))
         after.created_at = INT64_MAX;
     sql_start(store, &s, TEXT(user_id), INTEGER(after.created_at),
               TEXT(page->after ? page->after : ""), INTEGER((int64_t)page->limit));
-    while (sql_row(store, &s)) {
-        const struct store_webhook row = read_row(&s, arena);
-        buffer_add(&rows, &row, sizeof row);
-    }
-    *list = (struct store_webhook *)(void *)rows.p;
-    *count = rows.n / sizeof **list;
+    *list = read_rows(store, &s, arena, count);
     for (size_t i = 0; i < *count; i++)
         complete(store, arena, &(*list)[i]);
     return sql_result(store);
@@ -153,14 +158,8 @@ enum store_result store_list_callbacks(struct store *store, struct arena *arena,
     static struct statement s = {
         .sql = "SELECT " COLUMNS " FROM webhook w WHERE w.user_id = ?1 AND w.kind = 'forward' "
                "AND " WEBHOOK_IS_SET " ORDER BY w.created_at, w.id"};
-    struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(user_id));
-    while (sql_row(store, &s)) {
-        const struct store_webhook row = read_row(&s, arena);
-        buffer_add(&rows, &row, sizeof row);
-    }
-    *list = (struct store_webhook *)(void *)rows.p;
-    *count = rows.n / sizeof **list;
+    *list = read_rows(store, &s, arena, count);
     for (size_t i = 0; i < *count; i++)
         read_lines(store, arena, &(*list)[i]);
     return sql_result(store);
