@@ -585,6 +585,11 @@ bool sql_script(struct store *store, const char *sql) {
     return !store->failure;
 }
 
+bool sqlite_open_schema(struct store **store) {
+    return sql_open(SQL_IN_MEMORY, SQLITE_OPEN_READWRITE, store) == STORE_OK &&
+           sql_script(*store, schema_sql);
+}
+
 int64_t sql_integer(struct store *store, const char *sql) {
     sqlite3_stmt *prepared = prepare_text(store, sql, 0);
     int64_t value = -1;

@@ -18,6 +18,9 @@ enum { WAL_TOO_LONG = 64 * 1024 * 1024 };
  * statement needs it (sqlite_part.h): for requests that read, not for a check of the file. */
 enum store_result sql_open(const char *path, int flags, struct store **store);
 
+/* Opens an empty database in memory with the schema, which SQLite itself reads. */
+bool sqlite_open_schema(struct store **store);
+
 /* Reads what the header of the file says about its schema: the version is its user_version, the
  * edition the lower half of its application id. False if the upper half is that of another program,
  * and on failure. */

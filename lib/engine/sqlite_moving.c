@@ -60,12 +60,10 @@ static bool read_tables(struct store *store, struct arena *arena, struct buffer 
     return done;
 }
 
-/* SQLite itself reads the schema, in memory. */
 bool move_list_tables(struct arena *arena, struct move_table **tables, size_t *count) {
     struct store *store;
     struct buffer list = buffer_in(arena);
-    bool done = sql_open(SQL_IN_MEMORY, SQLITE_OPEN_READWRITE, &store) == STORE_OK &&
-                sql_script(store, schema_sql) && read_tables(store, arena, &list);
+    bool done = sqlite_open_schema(&store) && read_tables(store, arena, &list);
     done = store && sql_result(store) == STORE_OK && done;
     store_close(store);
     *tables = (struct move_table *)(void *)list.p;

@@ -40,11 +40,10 @@ static struct trigger_list list_triggers(struct store *store, struct arena *aren
     return (struct trigger_list){(struct trigger *)(void *)rows.p, rows.n / sizeof(struct trigger)};
 }
 
-/* Lists the triggers of schema.sql, which SQLite itself reads, in memory. */
+/* Lists the triggers of schema.sql. */
 static bool list_own(struct arena *arena, struct trigger_list *list) {
     struct store *store;
-    if (sql_open(SQL_IN_MEMORY, SQLITE_OPEN_READWRITE, &store) == STORE_OK &&
-        sql_script(store, schema_sql))
+    if (sqlite_open_schema(&store))
         *list = list_triggers(store, arena);
     const bool is_done = sql_result(store) == STORE_OK;
     store_close(store);
