@@ -22,25 +22,16 @@ teardown_file() {
 # A primary with a synchronous standby, both in the URL, and a web host with a courier.
 setup() {
     supports_postgresql || skip 'the programs are built without PostgreSQL'
+    local servers
     MAIN=$BATS_TEST_TMPDIR/main STANDBY=$BATS_TEST_TMPDIR/standby STACK=$BATS_TEST_TMPDIR/stack
     make_server "$MAIN"
     start_private_server "$MAIN"
     end_with_test "$(head -n 1 "$MAIN/data/postmaster.pid")"
     start_standby "$STANDBY" "$MAIN"
     sql "$MAIN" postgres "ALTER SYSTEM SET synchronous_standby_names = '*'" \
-        'SELECT pg_reload_conf()' 'CREATE ROLE switchboard LOGIN' \
-        'CREATE DATABASE gateway OWNER switchboard' >/dev/null
-    mkdir -p "$STACK"
-    LOG=$STACK/switchboard.log
-    DB="postgresql://switchboard@/gateway?host=$MAIN,$STANDBY"
-    DB+="&port=$(port_of "$MAIN"),$(port_of "$STANDBY")&target_session_attrs=read-write"
-    export LOG DB STACK SWITCHBOARD_CONFIG=$STACK/switchboard.conf
-    start_sandbox
-    write_config "metrics_file = $STACK/metrics" "requests_file = $STACK/requests" \
-        "run_dir = $STACK" 'host = web1'
-    switchboard init >"$STACK/init.log"
-    start_apache
-    make_user
+        'SELECT pg_reload_conf()' >/dev/null
+    servers="host=$MAIN,$STANDBY&port=$(port_of "$MAIN"),$(port_of "$STANDBY")"
+    start_stack_on "$MAIN" "$servers&target_session_attrs=read-write" 'host = web1'
 }
 
 teardown() {

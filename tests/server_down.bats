@@ -16,16 +16,7 @@ setup_file() {
     export MAIN=$BATS_FILE_TMPDIR/main STACK=$BATS_FILE_TMPDIR/stack
     make_server "$MAIN"
     start_private_server "$MAIN"
-    sql "$MAIN" postgres 'CREATE ROLE switchboard LOGIN' 'CREATE DATABASE gateway OWNER switchboard'
-    mkdir -p "$STACK/log"
-    export LOG=$STACK/log/switchboard.log SWITCHBOARD_CONFIG=$STACK/switchboard.conf
-    export DB="postgresql://switchboard@/gateway?host=$MAIN&port=$(port_of "$MAIN")"
-    start_sandbox
-    write_config "metrics_file = $STACK/metrics" "requests_file = $STACK/requests" \
-        "run_dir = $STACK/run"
-    switchboard init >"$STACK/init.log"
-    start_apache
-    make_user
+    start_stack_on "$MAIN" "host=$MAIN&port=$(port_of "$MAIN")"
 }
 
 teardown_file() {

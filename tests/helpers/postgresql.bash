@@ -63,6 +63,22 @@ start_private_server() {
         >"$1.start.log" 2>&1 3>&- || { cat "$1.start.log" "$1/log" >&2; return 1; }
 }
 
+# Starts a stack in $STACK whose database is on a server that runs, with the arguments of its URL:
+# start_stack_on DIRECTORY ARGUMENTS [SETTING...]
+start_stack_on() {
+    sql "$1" postgres 'CREATE ROLE switchboard LOGIN' \
+        'CREATE DATABASE gateway OWNER switchboard' >/dev/null
+    mkdir -p "$STACK/log"
+    export STACK LOG=$STACK/log/switchboard.log SWITCHBOARD_CONFIG=$STACK/switchboard.conf
+    export DB="postgresql://switchboard@/gateway?$2"
+    start_sandbox
+    write_config "metrics_file = $STACK/metrics" "requests_file = $STACK/requests" \
+        "run_dir = $STACK/run" "${@:3}"
+    switchboard init >"$STACK/init.log"
+    start_apache
+    make_user
+}
+
 stop_private_server() { # DIRECTORY
     [[ ! -e $1/data/postmaster.pid ]] || as_postgres "$postgresql_bin/pg_ctl" -D "$1/data" \
         -m immediate -w stop >/dev/null 2>&1 || true
