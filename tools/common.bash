@@ -12,6 +12,11 @@ product_version() {
     sed -n 's/^#define SWITCHBOARD_VERSION *"\(.*\)"$/\1/p' "$1/lib/base/product.h"
 }
 
+# Prints the schema version of the programs: schema_version_in ROOT
+schema_version_in() {
+    sed -n 's/^const int schema_version = \(.*\);/\1/p' "$1/lib/store/move/schema_steps.c"
+}
+
 # Prints `PATH PROGRAM` for each route of an apache.conf, without that of `/`: routed_in FILE
 routed_in() {
     # shellcheck disable=SC2016  # the text of apache.conf, not of a variable

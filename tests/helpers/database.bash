@@ -4,7 +4,7 @@
 
 # Prints the schema version of the programs.
 newest_schema() {
-    sed -n 's/^const int schema_version = \(.*\);/\1/p' "$root/lib/store/move/schema_steps.c"
+    schema_version_in "$root"
 }
 
 # Runs SQL on the stack's database and prints the rows, columns separated by `|`: db 'SELECT ...'
