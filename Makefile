@@ -282,8 +282,8 @@ $(OUT)/tools/graph-sandbox: FORM = $(if $(filter 1,$(STATIC_CURL)),-pie,$(DYNAMI
 $(OUT)/tools/graph-sandbox: LIBS = -lmicrohttpd -lcjson -lpthread $(SODIUM) $(CURL)
 
 # --- The reference ------------------------------------------------------------------------------
-$(REFERENCE): $(CGI:%=$(OUT)/cgi-bin/%) $(wildcard doc/api/*.md tools/reference/*) \
-    lib/base/product.h
+$(REFERENCE): $(CGI:%=$(OUT)/cgi-bin/%) $(wildcard doc/api/*.md tools/reference/* \
+    htdocs/dashboard/i18n/*.json) lib/base/product.h
 	$(Q)OUT=$(OUT) tools/reference/build $(DOC)
 
 $(SERVED): $(REFERENCE)

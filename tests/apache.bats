@@ -143,6 +143,7 @@ reference_file() {
     done
     reference_file /v2/docs/style.css 'text/css; charset=utf-8' docs/style.css
     reference_file /v2/docs/postman.json 'application/json; charset=utf-8' docs/postman.json
+    reference_file /v2/docs/event_types.json 'application/json; charset=utf-8' docs/event_types.json
     reference_file /v2/docs/llms.txt 'text/plain; charset=utf-8' docs/llms.txt
     request GET /v2/docs
     assert_status 301

@@ -118,6 +118,21 @@ doc/api/ready.md: 503 NOT_READY of `### GET /v2/ready` is no'` \
     [[ $output == *'`### Every route that sings` names no group of routes'* ]] || fail "$output"
 }
 
+@test "a type of events without a section or a translation is reported, with the key to add" {
+    local pages
+    export TRANSLATIONS=$BATS_TEST_TMPDIR/i18n
+    cp -r "$root/htdocs/dashboard/i18n" "$TRANSLATIONS"
+    change_page events.md 's/^### Event message.status$/## Statuses/; s/^A new lead\.$/A lead./'
+    sed -i 's/"message_status": "O status/"message_sent": "O status/' "$TRANSLATIONS/pt.json"
+    problems_are "$OUT" "$pages" 'doc/api/events.md: no section for the event message.status: '`
+        `'add `### Event message.status` with ```json data
+doc/api/events.md: `### Event lead.created` does not begin with its meaning: write `A new lead.`
+htdocs/dashboard/i18n/pt.json: no text for the event message.status: '`
+        `'add webhooks.type.message_status
+htdocs/dashboard/i18n/pt.json: webhooks.type.message_sent is no event of the programs: '`
+        `'remove the text'
+}
+
 # The numbers of headings, and of the items of the numbered list below one.
 clauses() {
     awk 'FNR == 1 { clause = "" }
@@ -147,7 +162,10 @@ clauses() {
         | "\(ascii_upcase) \($path | gsub("[{](?<name>[a-zA-Z]+)[}]"; ":\(.name)"))"' "$document" |
         sort)" "$(describe_routes | jq -r '"\(.method) \(.path)"' | sort)"
     assert_equal "$(jq -c '.webhooks | keys' "$document")" \
-        '["lead.created","message.received","message.status","ping"]'
+        "$(jq -c '.types + ["ping"] | sort' "$DOC/htdocs/docs/event_types.json")"
+    assert_equal "$(jq -c '[.components.schemas[].properties?.eventTypes?.items // empty]
+        | unique' "$document")" \
+        '[{"$ref":"#/components/schemas/EventType"}]'
     assert_equal "$(jq -c '.components.schemas.PostMessagesSendInteractiveButtonWithTo
         | [.required, (.properties.buttons
         | .minItems, .maxItems, .items.required)]' "$document")" \

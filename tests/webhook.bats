@@ -212,7 +212,7 @@ seal_anew() {
     refuses "{$url,\"code\":\"$(printf 'x%.0s' {1..1025})\"}" code 'must be at most 1024 bytes long'
     refuses "{$url,\"eventTypes\":[]}" eventTypes 'must hold at least 1 item, not 0'
     refuses "{$url,\"eventTypes\":[\"message.received\",\"message.sent\"]}" 'eventTypes[1]' \
-        'must be message.received, lead.created or message.status'
+        "must be $(jq -r '.types | join(", ") | sub(", (?<last>[^,]*)$"; " or \(.last)")' "$OUT/htdocs/docs/event_types.json")"
     refuses "{$url,\"eventTypes\":[\"ping\"]}" 'eventTypes[0]' 'must be message.received'
     refuses "{$url,\"eventTypes\":[\"lead.created\",\"message.status\",\"lead.created\"]}" 'eventTypes[2]' \
         'is in the list already: name it once'

@@ -12,6 +12,7 @@
 #include "base/config_path.h"
 #include "base/process/confine.h"
 #include "base/target.h"
+#include "store/event_type.h"
 
 const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_CONFIG] = {"--config", VALUE_CONFIG, "the configuration file"},
@@ -46,7 +47,7 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_SINCE] = {"--since", VALUE_TIME, "only what was created at that time or later"},
     [OPTION_SPLIT] = {"--split", VALUE_NONE, "each POST has one message or one status"},
     [OPTION_TYPES] = {"--types", VALUE_EVENT_TYPES,
-                      "types of events; default: all but message.status"},
+                      "types of events; default: all but" EVENT_TYPES_OFF},
     [OPTION_UNREGISTERED] = {"--unregistered", VALUE_NONE,
                              "the line is not registered with the platform yet"},
     [OPTION_UNTIL] = {"--until", VALUE_TIME, "only what was created before that time"},

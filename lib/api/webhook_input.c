@@ -1,6 +1,7 @@
 #include "api/webhook_input.h"
 
 #include "payload/webhook_rules.h"
+#include "store/event_type.h"
 #include "store/line.h"
 
 static const struct text_rule token_rule = {.meaning = "a verify token of at most 1024 bytes",
@@ -12,8 +13,9 @@ static const struct text_rule token_rule = {.meaning = "a verify token of at mos
     {.name = "name", .type = FIELD_STRING, .may_be_empty = true, .rule = &webhook_name_rule,       \
      .example = "Orders"},                                                                         \
     {.name = "code", .type = FIELD_STRING, .rule = &webhook_code_rule, .example = "s3cret"},       \
-    {.name = "eventTypes", .type = FIELD_STRINGS, .may_be_null = true, .min = 1, .max = 3,         \
-     .values = webhook_event_types},                                                               \
+    {.name = "eventTypes", .type = FIELD_STRINGS, .may_be_null = true, .min = 1,                   \
+     .max = EVENT_TYPE_COUNT, .values = webhook_event_types,                                       \
+     .vocabulary = &webhook_event_vocabulary},                                                     \
     {.name = "phoneNumberIds", .type = FIELD_STRINGS, .may_be_null = true, .min = 1,               \
      .max = WEBHOOK_LINES_MOST},                                                                   \
     {.name = "fields", .type = FIELD_STRINGS, .may_be_null = true, .min = 1,                       \

@@ -1,14 +1,19 @@
 #include "payload/webhook_rules.h"
 
 #include "base/crypto.h"
+#include "store/event_type.h"
 #include "store/user_webhook.h"
 
 enum { CODE_BYTES = 32 };
 
 const char *const webhook_kinds[] = {WEBHOOK_EVENT, WEBHOOK_FORWARD, NULL};
 
-const char *const webhook_event_types[] = {"message.received", "lead.created", "message.status",
-                                           NULL};
+const char *const webhook_event_types[] = {EVENT_TYPES(EVENT_TYPE_NAME) NULL};
+
+static const char *const event_type_meanings[] = {EVENT_TYPES(EVENT_TYPE_MEANING) NULL};
+
+const struct vocabulary webhook_event_vocabulary = {
+    .schema = "EventType", .meanings = event_type_meanings, .preset = &EVENT_TYPES_ON[1]};
 
 const char *const webhook_updates[] = {"messages", "statuses", "echoes", NULL};
 

@@ -11,6 +11,7 @@ extern const char *const webhook_kinds[];
 
 /* The types of events that a webhook can select; ends with NULL. */
 extern const char *const webhook_event_types[];
+extern const struct vocabulary webhook_event_vocabulary;
 
 /* A field of the platform's changes, such as `messages`; or `*`, which stands for all. */
 extern const struct text_rule webhook_field_rule;

@@ -6,7 +6,7 @@
 
 /* The contents of an event. A member that does not apply is NULL or empty. */
 struct store_event {
-    const char *type;    /* message.received, lead.created, message.status, ping */
+    const char *type;    /* of event_type.h, or TEST_EVENT_TYPE */
     const char *user_id; /* the owner of the webhooks */
     bool is_forward;     /* for webhooks of that kind, with a sequence of their own */
     int64_t sequence;    /* data.sequence; set by the store */

@@ -18,7 +18,7 @@ struct store_webhook {
     const char *id, *user_id, *name, *kind; /* `name` "": none */
     const char *url;                        /* "": unset */
     struct slice sealed_code;    /* n == 0: unset; sealed with webhook_code_context of the user */
-    const char *event_types;     /* NULL: all but message.status */
+    const char *event_types;     /* NULL: those that are ON (event_type.h) */
     const char *fields;          /* of the platform's changes; NULL: messages; "*": all */
     const char *account_id;      /* of these routes: acc_..., only what is of it; NULL: of all */
     const char *updates;         /* messages, statuses, echoes; NULL: all */

@@ -212,6 +212,12 @@ static void write_rule(struct json_writer *out, const struct text_rule *rule) {
     json_write_text(out, "meaning", rule->meaning);
 }
 
+static void write_vocabulary(struct json_writer *out, const struct vocabulary *vocabulary) {
+    json_write_text(out, "schema", vocabulary->schema);
+    write_list(out, "meanings", "", vocabulary->meanings);
+    json_write_text(out, "preset", vocabulary->preset);
+}
+
 static void write_field(struct json_writer *out, enum part part, const char *path,
                         const struct field *field) {
     char whole[PATH_MAX_SHOWN];
@@ -235,6 +241,8 @@ static void write_field(struct json_writer *out, enum part part, const char *pat
         json_write_integer(out, "to", field->max);
     if (field->values)
         write_list(out, "values", "", field->values);
+    if (field->vocabulary)
+        write_vocabulary(out, field->vocabulary);
     if (field->rule)
         write_rule(out, field->rule);
     if (field->example)

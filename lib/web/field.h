@@ -33,18 +33,26 @@ struct text_rule {
 /* An absolute http: or https: URL; see url_check. */
 extern const struct text_rule field_url_rule;
 
+/* Values that several fields share: in the reference they are a schema of its own. */
+struct vocabulary {
+    const char *schema;          /* the name of the schema */
+    const char *const *meanings; /* a sentence for each of `values`, in their order */
+    const char *preset;          /* what null stands for: words separated by spaces */
+};
+
 /* One row of a table; a table ends with an empty row. */
 struct field {
     const char *name;
     enum field_type type;
     bool required;
-    bool may_be_empty;            /* strings: "" is allowed */
-    bool may_be_null;             /* null is allowed; it is never checked further */
-    int64_t min, max;             /* arrays: items; integers: value. max 0: no upper bound */
-    const struct field *fields;   /* members of an object, or of every item of an array of objects;
-                                     NULL: not checked */
-    const char *const *values;    /* strings: the allowed values; ends with NULL */
-    const char *const *names;     /* FIELD_ONE_OF: the alternatives; ends with NULL */
+    bool may_be_empty;          /* strings: "" is allowed */
+    bool may_be_null;           /* null is allowed; it is never checked further */
+    int64_t min, max;           /* arrays: items; integers: value. max 0: no upper bound */
+    const struct field *fields; /* members of an object, or of every item of an array of objects;
+                                   NULL: not checked */
+    const char *const *values;  /* strings: the allowed values; ends with NULL */
+    const struct vocabulary *vocabulary; /* of `values`, for the description of the routes */
+    const char *const *names;            /* FIELD_ONE_OF: the alternatives; ends with NULL */
     const char *example;          /* strings: a value that the platform or `rule` accepts, for the
                                      description of the routes (describe.h); NULL: any text */
     const struct text_rule *rule; /* strings; NULL: any text */

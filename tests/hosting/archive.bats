@@ -101,6 +101,8 @@ assert_reference() {
     assert_reference_file /v2/docs/ 'text/html; charset=utf-8' docs/index.html
     assert_reference_file /v2/docs/style.css 'text/css; charset=utf-8' docs/style.css
     assert_reference_file /v2/docs/postman.json 'application/json; charset=utf-8' docs/postman.json
+    assert_reference_file /v2/docs/event_types.json 'application/json; charset=utf-8' \
+        docs/event_types.json
     assert_reference_file /v2/docs/llms.txt 'text/plain; charset=utf-8' docs/llms.txt
     request GET /v2/docs
     assert_status 301

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "payload/recipient.h"
 #include "payload/webhook_rules.h"
+#include "store/event_type.h"
 
 static const char digits[] = "0123456789";
 
@@ -94,7 +95,7 @@ static bool is_choice(enum value_kind kind, const char *text) {
 
 static const char *check_event_type(const char *text) {
     return is_choice(VALUE_EVENT_TYPE, text) ? NULL
-                                             : "must be message.status; others are always on";
+                                             : "must be" EVENT_TYPES_OFF "; others are always on";
 }
 
 static const char *check_page(const char *text) {
@@ -171,11 +172,12 @@ static bool is_list(const char *text, bool (*item)(struct slice text)) {
     return text[strlen(text) - 1] != ',';
 }
 
+#define LISTED(state, name, meaning) name ","
+
 static const char *check_event_types(const char *text) {
     return strcmp(text, "default") == 0 || is_list(text, is_event_type)
                ? NULL
-               : "must be default, or some of message.received,lead.created,message.status, each "
-                 "once";
+               : "must be default, or some of " EVENT_TYPES(LISTED) " each once";
 }
 
 static const char *check_fields(const char *text) {
@@ -207,7 +209,7 @@ static const struct {
     [VALUE_CONTACT_ID] = {"ID", check_id, NULL},
     [VALUE_EMAIL] = {"EMAIL", check_email, NULL},
     [VALUE_EVENT_ID] = {"ID", check_id, NULL},
-    [VALUE_EVENT_TYPE] = {"TYPE", check_event_type, "message.status"},
+    [VALUE_EVENT_TYPE] = {"TYPE", check_event_type, &EVENT_TYPES_OFF[1]},
     [VALUE_EVENT_TYPES] = {"TYPE,TYPE", check_event_types, NULL},
     [VALUE_FIELDS] = {"FIELD,FIELD", check_fields, NULL},
     [VALUE_FILE] = {"FILE", check_file, NULL},

@@ -7,6 +7,7 @@
 #include "payload/event_body.h"
 #include "payload/webhook_json.h"
 #include "store/event_test.h"
+#include "store/event_type.h"
 
 enum { PAGE_ROWS = 100 };
 
@@ -121,7 +122,7 @@ static void print_webhook(struct invocation *call, const char *email,
         {"url", webhook->url},
         {is_forward ? "fields" : "types",
          is_forward ? or_default(webhook->fields, "messages (default)")
-                    : or_default(webhook->event_types, "all but message.status (default)")},
+                    : or_default(webhook->event_types, "all but" EVENT_TYPES_OFF " (default)")},
         {webhook->account_id ? "account" : NULL, webhook->account_id},
         {"lines", lines_text(arena, webhook)},
         {is_forward ? "updates" : NULL, or_default(webhook->updates, "all (default)")},

@@ -42,7 +42,8 @@ def object($route; $prefix):
             + (if any($route.members[]; .path | startswith($field.path + "[]."))
                 then {items: object($route; $field.path + "[].")}
                 elif .type == "array of strings"
-                then {uniqueItems: true, items: ({type: "string"} + text_rules)}
+                then {uniqueItems: true, items: (if .schema then reference(.schema)
+                    else {type: "string"} + text_rules end)}
                 else {} end) end
         | if $field.may_be_null then .type |= [., "null"] else . end;
     def is_own: startswith($prefix) and (.[($prefix | length):] | contains(".") | not);
@@ -163,6 +164,10 @@ def operation_object($tags): {
 
 # --- the document ---
 
+def vocabulary: {type: "string", enum: (.meanings | keys_unsorted), description: (
+    ([.meanings | to_entries[] | "\(.key): \(.value)"] | join(" "))
+        + " null stands for \(.preset | gsub(" "; " and ")).")};
+
 def event_headers: [
     {name: "webhook-id", text: "The same on every attempt."},
     {name: "webhook-timestamp", text: "Seconds since 1970, of the attempt."},
@@ -217,6 +222,7 @@ def share_headers:
             dashboard: {type: "apiKey", in: "header", name: "X-Switchboard",
                 description: "1; and Sec-Fetch-Site: same-origin, which the browser adds."}},
         schemas: (.schemas
+            + ([.vocabularies[] | {key: .name, value: vocabulary}] | from_entries)
             + ([.routes[] | select(.body == "json" and .kinds == []) | bodies] | add)
             + ([.routes[] | select(.kinds != [])
                 | {key: "\(operation)Body", value: dispatched($all.routes)}] | from_entries))}}

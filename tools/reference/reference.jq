@@ -1,6 +1,7 @@
 # Joins the pages of doc/api (--slurpfile pages) with the descriptions of the programs (--slurpfile
-# programs; lib/web/describe.h). Prints {routes, events, schemas, pages, problems}; each problem is
-# a line that says what is on one side only, and where to write.
+# programs; lib/web/describe.h) and the dashboard's texts of events (--slurpfile translations).
+# Prints {routes, events, vocabularies, schemas, pages, problems}; each problem is a line that says
+# what is on one side only, and where to write.
 
 def is_scope: test("^((GET|POST|PUT|PATCH|DELETE) /|Every route|No route$|Event )");
 def column($name): .head[0] == $name;
@@ -125,6 +126,24 @@ def problems($scopes; $failures): . as $routes
     ($routes[] | select(any(.errors[]; .status == 500) | not)
         | "doc/api/README.md: `### Every route` has no status 500");
 
+# A type of events needs a section of events.md, and a text in each translation.
+def type_problems($vocabularies; $events; $translations):
+    ($vocabularies[] | select(.name == "EventType") | .meanings) as $meanings
+    | def key: gsub("\\."; "_");
+    ($meanings | to_entries[] | . as $type
+        | first($events[] | select(.type == $type.key)) // null
+        | if . == null then "doc/api/events.md: no section for the event \($type.key): "
+            + "add `### Event \($type.key)` with ```json data"
+        elif .text[0] != $type.value then "doc/api/events.md: `### Event \($type.key)` does not "
+            + "begin with its meaning: write `\($type.value)`"
+        else empty end),
+    ($translations[] | . as $texts | $meanings | keys_unsorted[]
+        | select($texts.types[key] | not)
+        | "\($texts.file): no text for the event \(.): add webhooks.type.\(key)"),
+    ($translations[] | .file as $file | .types | keys_unsorted[]
+        | select(IN($meanings | keys_unsorted[] | key) | not)
+        | "\($file): webhooks.type.\(.) is no event of the programs: remove the text");
+
 # A route that dispatches has no fields of its own; its kinds are routes of the same program.
 ($programs | [.[] | . as $program | .routes[]
     | . + {executable: $program.executable, page: "\($program.executable).md",
@@ -132,15 +151,20 @@ def problems($scopes; $failures): . as $routes
 | ($pages | sort_by(.page != "README.md")) as $pages
 | [$pages[] | scopes] as $scopes
 | ($programs[0].failures | unique) as $failures
+| ([$routes[] | (.members, .query)[] | select(.schema)
+    | {name: .schema, preset, meanings: ([.values, .meanings] | transpose
+        | map({key: .[0], value: .[1]}) | from_entries)}] | unique) as $vocabularies
 | {
     version: $version,
     routes: [$routes[] | merge($scopes)],
     events: [$scopes[] | select(.name | startswith("Event "))
         | {type: .name[6:], text, data: (.data | fromjson)}],
+    $vocabularies,
     schemas: ([$pages[] | .blocks[]
             | select(.kind == "code" and (.info | startswith("json schema ")))
         | {key: .info[12:], value: (.text | fromjson)}] | from_entries),
     $pages
 }
-| .problems = ([.routes | problems($scopes; $failures)] | unique)
+| .problems = ([(.routes | problems($scopes; $failures)),
+    type_problems($vocabularies; .events; $translations)] | unique)
 | .routes |= map((.members, .query, .segments) |= map(.text //= ""))

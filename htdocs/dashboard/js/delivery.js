@@ -5,8 +5,8 @@ import {t} from './i18n.js';
 import {badge} from './ui.js';
 
 export const STATES = ['pending', 'done', 'dead', 'cancelled'];
-export const TYPES = ['message.received', 'message.status', 'lead.created', 'ping',
-    'platform.webhook'];
+// Beside those that a webhook selects: a test, and a POST of the platform that is forwarded.
+export const OTHER_TYPES = ['ping', 'platform.webhook'];
 
 const KINDS = {done: 'ok', dead: 'bad', cancelled: 'plain', pending: 'info', suspended: 'bad',
     paused: 'plain'};

@@ -1,6 +1,7 @@
 // Starts the dashboard: language, session, navigation, pages.
 import {onLostSession} from './api.js';
 import {el, fill} from './dom.js';
+import {loadEventTypes} from './event_types.js';
 import {buildFrame, buildPublic, closeMenu, markMenu} from './frame.js';
 import {loadLanguage, t} from './i18n.js';
 import {find, go, leave, reopen, start} from './router.js';
@@ -147,7 +148,7 @@ function enter(answer, isOther) {
 
 async function begin() {
     try {
-        await loadLanguage();
+        await Promise.all([loadLanguage(), loadEventTypes()]);
         onLostSession(lose);
         onLogIn(enter);
         await findSession();

@@ -3,8 +3,7 @@
 #include "store/event/outbox_entry.h"
 #include "store/event/webhook_match.h"
 #include "store/event/webhook_row.h"
-
-#define PRESET_TYPES "message.received lead.created" /* those of event_types NULL */
+#include "store/event_type.h"
 
 const char *store_webhook_state(const struct store_webhook *webhook) {
     if (!*webhook->url || !webhook->sealed_code.n)
@@ -251,7 +250,7 @@ static bool switch_type(struct store *store, const struct store_webhook_change *
                "WHERE id = ?1"};
     const char *const type = change->switched_type;
     return !type || sql_run(store, &s, TEXT(change->id), TEXT(type),
-                            TEXT(change->switches_off ? "" : type), TEXT(PRESET_TYPES));
+                            TEXT(change->switches_off ? "" : type), TEXT(&EVENT_TYPES_ON[1]));
 }
 
 static bool update_pause(struct store *store, const struct store_webhook_change *change) {

@@ -1,5 +1,6 @@
 #include "store/event/webhook_match.h"
 
+#include "store/event_type.h"
 #include "store/user_number.h"
 
 bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
@@ -56,7 +57,7 @@ bool webhook_match_event(const struct webhook_match *webhook, const char *type,
     if (webhook->is_forward)
         return false;
     if (webhook->event_types ? !has_word(webhook->event_types, type)
-                             : strcmp(type, "message.status") == 0)
+                             : has_word(&EVENT_TYPES_OFF[1], type))
         return false;
     return !line_id || !webhook->line_ids || has_word(webhook->line_ids, line_id);
 }

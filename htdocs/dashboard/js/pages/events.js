@@ -1,7 +1,8 @@
 // The delivery log: the events of the webhooks, newest first.
 import {call} from '../api.js';
-import {STATES, TYPES, answerOf, stateBadge} from '../delivery.js';
+import {OTHER_TYPES, STATES, answerOf, stateBadge} from '../delivery.js';
 import {el, fill} from '../dom.js';
+import {EVENT_TYPES} from '../event_types.js';
 import {t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
 import {
@@ -74,7 +75,7 @@ function filterBar(filter, webhooks, apply) {
     const change = (name) => (event) => apply({[name]: event.currentTarget.value});
     const type = field({
         label: t('events.column.type'), type: 'select', value: filter.type ?? '',
-        options: [['', t('ui.all')], ...TYPES.map((one) => [one, one])],
+        options: [['', t('ui.all')], ...[...EVENT_TYPES, ...OTHER_TYPES].map((one) => [one, one])],
         on: {change: change('type')},
     });
     const since = field({

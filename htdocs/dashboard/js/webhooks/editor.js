@@ -1,8 +1,9 @@
 // The dialog that adds a webhook or changes one.
 import {call} from '../api.js';
+import {DEFAULT_TYPES, EVENT_TYPES} from '../event_types.js';
 import {t} from '../i18n.js';
 import {button, checks, dialog, field, form} from '../ui.js';
-import {DEFAULT_TYPES, EVENT_TYPES, UPDATES} from './show.js';
+import {UPDATES} from './show.js';
 
 function same(one, other) {
     return JSON.stringify([...one].sort()) === JSON.stringify([...other].sort());

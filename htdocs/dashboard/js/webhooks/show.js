@@ -1,14 +1,10 @@
 // How a webhook is shown: its name, kind, state, and what it gets, in words.
+import {DEFAULT_TYPES} from '../event_types.js';
 import {t} from '../i18n.js';
 import {badge} from '../ui.js';
 
-export const EVENT_TYPES = ['message.received', 'lead.created', 'message.status'];
-
 // What a webhook of the kind forward can select.
 export const UPDATES = ['messages', 'statuses', 'echoes'];
-
-// What a webhook gets that selects no types.
-export const DEFAULT_TYPES = ['message.received', 'lead.created'];
 
 export function nameOf(webhook) {
     return webhook.name || webhook.url || (webhook.url === '' ? t('webhooks.unnamed') : webhook.id);
